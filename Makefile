@@ -1,0 +1,76 @@
+# Each target does its own set-up: an active virtual environment is used, else .venv is made.
+#
+#   make run      build, then inspect the example model on fake tensors
+#   make test     build, run the tests, try the built wheel from another folder
+#   make build    compile in place; stops at once when nothing that it reads has changed
+#   make bench    the table of README.md; TORCH_PYTHON=/path/to/python adds PyTorch's column,
+#                 MODELS=/folder/of/exported/programs adds whole models, ARGS=... is passed on
+#   make lint     ruff and mypy          make check    lint, emitted files, test
+#   make clean    remove what the build made
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= $(or $(VIRTUAL_ENV),$(CURDIR)/.venv)
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+MODEL ?= $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
+WHEEL := build/wheel
+
+.PHONY: run test build bench lint ruff mypy check clean wheel
+
+run: build
+	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
+
+test: build $(VENV)/.has-dev
+	$(PY) -m pytest $(ARGS)
+	$(MAKE) --no-print-directory wheel
+
+build: $(VENV)/.has-build
+	@$(PY) -I dispatch/_stamps.py build/inplace.json $(PY) setup.py --quiet build_ext --inplace
+
+bench: build
+	$(PY) -m benchmarks $(if $(TORCH_PYTHON),--torch-python $(TORCH_PYTHON)) \
+	    $(if $(MODELS),--models $(MODELS)) $(ARGS)
+
+lint: ruff mypy
+
+ruff: $(VENV)/.has-dev
+	$(VENV)/bin/ruff check .
+
+mypy: $(VENV)/.has-dev
+	$(VENV)/bin/mypy
+
+check: build lint
+	$(PY) -m codegen --schemas schemas --out dispatch/_C/generated --check
+	$(MAKE) --no-print-directory test
+
+# The wheel as a user gets it: built in isolation, installed alone, used from elsewhere.
+wheel: $(PY)
+	rm -rf $(WHEEL) build/lib.* build/bdist.*
+	$(PIP) wheel --quiet --no-deps --wheel-dir $(WHEEL) .
+	$(PYTHON) -m venv $(WHEEL)/venv || $(PYTHON) -m venv --without-pip $(WHEEL)/venv
+	$(PIP) --python $(WHEEL)/venv/bin/python install --quiet $(WHEEL)/*.whl
+	cd $(WHEEL) && venv/bin/python -I $(CURDIR)/.ci/smoke.py $(CURDIR)/$(MODEL)
+
+clean:
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	find dispatch codegen -name '*.so' -delete
+	find dispatch -name '*.c' -delete
+	find dispatch/_C/generated -type f ! -name '__init__.p*' -delete
+	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A Python without ensurepip (Debian's) makes an environment that its own pip then fills.
+$(PY):
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && \
+	    $(PYTHON) -m pip --python $(PY) install --quiet pip; }
+
+$(VENV)/.has-build: pyproject.toml | $(PY)
+	$(PIP) install --quiet $$($(PY) .ci/requirements.py build)
+	@touch $@
+
+$(VENV)/.has-dev: pyproject.toml | $(PY)
+	$(PIP) install --quiet $$($(PY) .ci/requirements.py dev)
+	@touch $@

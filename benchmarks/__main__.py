@@ -1,0 +1,133 @@
+"""`python -m benchmarks`: time every row, print the table.
+
+Rounds go row by row, one sample of ours and one of PyTorch's in turn, so that a noisy moment
+meets both. Imports are timed in fresh processes, in turn as well. Instructions are counted by
+valgrind as the difference between two runs of a row, so that setting up is not in them.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from . import report
+
+_IMPORTED = {"ours": "dispatch", "theirs": "torch"}
+_TIME_IMPORT = "import time; t = time.perf_counter_ns(); import {}; print(time.perf_counter_ns()-t)"
+_COUNTED_CALLS = 1_000
+
+
+class Worker:
+    """One system's process: what it says about itself, and samples of its rows."""
+
+    def __init__(self, stack: ExitStack, python: str, system: str, models: Path | None) -> None:
+        command = [python, "-m", "benchmarks.worker", system]
+        command += ["--models", str(models)] if models else []
+        pipe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert pipe.stdin and pipe.stdout
+        stack.enter_context(pipe)
+        self._to, self._from = pipe.stdin, pipe.stdout
+        first = self._from.readline()
+        if not first:
+            raise click.ClickException(f"{' '.join(command)}: ended before it was ready")
+        about = json.loads(first)
+        self.name: str = about["name"]
+        self.rows: list[str] = about["rows"]
+        self.errors: dict[str, str] = about["errors"]
+
+    def sample(self, row: str) -> float:
+        """One sample of a row, in ns a call."""
+        self._to.write(f"{row}\n")
+        self._to.flush()
+        return float(self._from.readline())
+
+
+def _call_rows(workers: dict[str, Worker], rounds: int) -> Iterator[dict[str, Any]]:
+    names = dict.fromkeys(row for worker in workers.values() for row in worker.rows)
+    for row in names:
+        samples: dict[str, list[float]] = {side: [] for side in workers}
+        for _ in range(rounds):
+            for side, worker in workers.items():
+                if row in worker.rows:
+                    samples[side].append(worker.sample(row))
+        yield report.result(row, samples)
+
+
+def _import_rows(pythons: dict[str, str], processes: int) -> Iterator[dict[str, Any]]:
+    """`import` of numpy, and of each system, in fresh processes and in turn."""
+    runs = [("numpy", sys.executable)]
+    runs += [(_IMPORTED[side], python) for side, python in pythons.items()]
+    taken: dict[str, list[float]] = {module: [] for module, _ in runs}
+    for _ in range(processes):
+        for module, python in runs:
+            said = subprocess.check_output([python, "-c", _TIME_IMPORT.format(module)])
+            taken[module].append(float(said))
+    yield report.result("import_numpy", {"ours": taken["numpy"]})
+    yield report.result("import", {side: taken[_IMPORTED[side]] for side in pythons})
+
+
+def _instructions(row: str, models: Path | None) -> float:
+    """Instructions of one call of ours, counted by callgrind."""
+
+    def count(calls: int) -> int:
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+        command += [sys.executable, "-m", "benchmarks.worker", "ours"]
+        command += ["--calls", row, str(calls), *(["--models", str(models)] if models else [])]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        found = re.search(r"Collected : (\d+)", done.stderr)
+        assert found, done.stderr
+        return int(found[1])
+
+    return (count(2 * _COUNTED_CALLS) - count(_COUNTED_CALLS)) / _COUNTED_CALLS
+
+
+def _add_instructions(rows: list[dict[str, Any]], models: Path | None) -> None:
+    for row in rows:
+        if row.get("ours") and not row["name"].startswith(("import", "model_")):
+            row["instructions"] = _instructions(row["name"], models)
+
+
+@click.command()
+@click.option("--torch-python", metavar="PYTHON", help="A Python that has torch.")
+@click.option("--models", type=click.Path(exists=True, path_type=Path),
+              help="A folder with exported programs of real size (NAME.aten.json.gz).")
+@click.option("--rounds", default=15, show_default=True, help="Samples of each row.")
+@click.option("--processes", default=20, show_default=True, help="Processes for an import.")
+@click.option("--instructions", is_flag=True, help="Count instructions too (needs valgrind).")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write results here.")
+@click.option("--readme", is_flag=True, help="Refresh the table in README.md.")
+def main(torch_python: str | None, models: Path | None, rounds: int, processes: int,
+         instructions: bool, json_file: Path | None, readme: bool) -> None:
+    """Time the call paths and print the table."""
+    if instructions and not shutil.which("valgrind"):
+        raise click.UsageError("--instructions needs valgrind")
+    models = models and models.resolve()
+    pythons = {"ours": sys.executable} | ({"theirs": torch_python} if torch_python else {})
+    with ExitStack() as stack:
+        workers = {side: Worker(stack, python, side, models) for side, python in pythons.items()}
+        rows = list(_call_rows(workers, rounds))
+    rows += _import_rows(pythons, processes)
+    if instructions:
+        _add_instructions(rows, models)
+    head = report.head(worker.name for worker in workers.values())
+    table = report.markdown(head, rows)
+    click.echo(table)
+    if json_file:
+        json_file.write_text(json.dumps({"head": head, "rows": rows}, indent=1) + "\n")
+    if readme:
+        report.refresh(Path("README.md"), table)
+    failed = [f"{worker.name}: {name}: {text}" for worker in workers.values()
+              for name, text in worker.errors.items()]  # fmt: skip
+    if failed:
+        raise click.ClickException("rows that could not be set up:\n" + "\n".join(failed))
+
+
+if __name__ == "__main__":
+    main()

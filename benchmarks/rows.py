@@ -1,0 +1,74 @@
+"""What a row of the table is, and how one sample of it is taken.
+
+Both systems' rows have the statement of the real call, timed in a loop of its own by `timeit`
+(garbage collection off): the loop and the loading of local names, about 10 ns, are part of
+every figure. The yardstick row is an empty Python function.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from timeit import Timer
+from typing import NamedTuple
+
+__all__ = ["TITLES", "Row", "Sampler", "model_files", "nothing"]
+
+TITLES = {
+    "yardstick": "empty Python call",
+    "add": "`ops.aten.add.Tensor`, 2x3 float32",
+    "python_kernel": "Python kernel, one argument",
+    "view": "`ops.aten.view`, 2x3 to 3x2",
+    "mode": "add below a pass-through `TorchDispatchMode`",
+    "subclass": "add of a subclass, `__torch_dispatch__` returns its argument",
+    "fake_add": "fake add, cache warm",
+    "fake_add_uncached": "fake add, without the cache",
+    "model_gpt2": "GPT-2 on fake tensors, second run",
+    "model_llama": "Llama-7B on fake tensors, second run",
+    "model_resnet": "ResNet-50 on fake tensors, second run",
+    "import_numpy": "`import numpy`",
+    "import": "`import dispatch`, `import torch`",
+}
+_SAMPLE_SECONDS = 0.02
+
+
+class Row(NamedTuple):
+    """A statement, the names in it, and what is entered around each sample of it."""
+
+    statement: str
+    names: dict[str, object]
+    context: Callable[[], AbstractContextManager[object]] = nullcontext
+
+    def run(self, calls: int) -> float:
+        """Make that many calls in one loop; the seconds that they took."""
+        setup = f"{', '.join(self.names)}, = values"
+        timer = Timer(self.statement, setup, globals={"values": tuple(self.names.values())})
+        with self.context():
+            return timer.timeit(calls)
+
+
+class Sampler:
+    """A warmed row: each `sample` is the mean ns of a call over about 20 ms of them."""
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+        self._calls = 1
+        row.run(1)
+        while row.run(self._calls) < _SAMPLE_SECONDS:
+            self._calls *= 2
+
+    def sample(self) -> float:
+        """One sample, in ns a call."""
+        return self._row.run(self._calls) / self._calls * 1e9
+
+
+def nothing() -> None:
+    """The yardstick."""
+
+
+def model_files(folder: Path | None) -> dict[str, Path]:
+    """Row name -> exported program, for those models that are below the folder."""
+    if folder is None:
+        return {}
+    models = (name for name in TITLES if name.startswith("model_"))
+    found = {name: sorted(folder.glob(f"**/{name[6:]}.aten.json.gz")) for name in models}
+    return {name: paths[0] for name, paths in found.items() if paths}

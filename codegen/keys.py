@@ -1,0 +1,204 @@
+"""Dispatch keys: the numbers, sets and tables that follow from `schemas/dispatch_keys.yaml`.
+
+`KeyTable` is what `generate` writes to `keys.h` and what `resolve` computes with. A set is
+PyTorch's 64-bit value: bit i < 16 is backend i, bit 15 + v functionality v; a runtime key is an
+entry of a dispatch table, numbered upwards from Undefined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .source import Mapping, SourceError, load
+
+__all__ = ["Device", "Functionality", "KeyTable", "RuntimeKey", "read_keys"]
+
+_BACKEND_MASK = 0xFFFF
+
+
+class Functionality(NamedTuple):
+    """One functionality; `prefix` is None unless it has a key for each backend."""
+
+    value: int
+    name: str
+    prefix: str | None
+    in_python: bool
+
+    @property
+    def bit(self) -> int:
+        """Its bit in a key set."""
+        return 1 << (15 + self.value)
+
+
+class RuntimeKey(NamedTuple):
+    """The entry `place` of a dispatch table; `raw` is the set that holds just this key."""
+
+    place: int
+    name: str
+    value: int
+    functionality: int
+    backend: int
+    raw: int
+
+
+class Device(NamedTuple):
+    """A device type: the enum value of its key (-1: none) and a strided tensor's key set."""
+
+    name: str
+    key: int
+    keys: int
+
+
+class KeyTable:
+    """All keys: by name, by number, by table index; sets as 64-bit values."""
+
+    def __init__(self, data: Mapping) -> None:
+        self._data = data
+        self.backends: list[str] = [b["name"] for b in data["backends"]]
+        self.functionalities = [_functionality(entry) for entry in data["functionalities"]]
+        self.end_of_functionalities: int = data["end_of_functionalities"]
+        self.values: dict[str, int] = {"Undefined": 0}
+        self.runtime: list[RuntimeKey] = [RuntimeKey(0, "Undefined", 0, 0, 0, 0)]
+        self._raw: dict[str, int] = {"Undefined": 0}
+        self._number_keys()
+        self._functionality_bits = {f.name: f.bit for f in self.functionalities}
+        self.aliases: dict[str, int] = {}
+        for entry in data["alias_keys"]:
+            self.values[entry["name"]] = entry["value"]
+            self.aliases[entry["name"]] = self.set_of(entry["covers"])
+        self.index_of = {key.name: key.place for key in self.runtime}
+
+    def _number_keys(self) -> None:
+        value = self.end_of_functionalities + 1
+        for f in self.functionalities:
+            self.values[f.name] = f.value
+            self._raw[f.name] = f.bit
+            if f.prefix is None:
+                self._add_runtime(f.name, f.value, f, 0, f.bit)
+                continue
+            self.values[f"StartOf{f.name}Backends"] = value
+            self._raw[f"StartOf{f.name}Backends"] = f.bit
+            for i, backend in enumerate(self.backends):
+                value += 1
+                self._add_runtime(f.prefix + backend, value, f, i, f.bit | 1 << i)
+            self.values[f"EndOf{f.name}Backends"] = value
+            self._raw[f"EndOf{f.name}Backends"] = f.bit | 1 << (len(self.backends) - 1)
+            value += 1
+
+    def _add_runtime(self, name: str, value: int, f: Functionality, backend: int, raw: int) -> None:
+        self.values[name] = value
+        self._raw[name] = raw
+        self.runtime.append(RuntimeKey(len(self.runtime), name, value, f.value, backend, raw))
+
+    @property
+    def n_values(self) -> int:
+        """Enum values run from 0 to this - 1."""
+        return max(self.values.values()) + 1
+
+    @cached_property
+    def name_of(self) -> dict[int, str]:
+        """Canonical name by enum value (an `EndOf` marker is only a second name)."""
+        return {v: name for name, v in self.values.items() if not name.startswith("EndOf")}
+
+    def set_of(self, spec: dict[str, Any]) -> int:
+        """The raw set that a set spec of the file describes."""
+        raw = 0
+        for name in spec["functionalities"]:
+            raw |= self._functionality_bits[name]
+        backends = spec.get("backends", [])
+        without = spec.get("without_backends", [])
+        for i, name in enumerate(self.backends):
+            if (backends == "all" or name in backends) and name not in without:
+                raw |= 1 << i
+        return raw
+
+    def named_set(self, name: str) -> int:
+        """One of the sets under `sets:`."""
+        return self.set_of(self._data["sets"][name])
+
+    def raw(self, name: str) -> int:
+        """The raw value of `DispatchKeySet(name)`: 0 for alias keys."""
+        return self._raw.get(name, 0)
+
+    def contains(self, raw: int, key: RuntimeKey) -> bool:
+        """Whether the set `raw` has the runtime key (both its bits, for a per-backend key)."""
+        return key.raw != 0 and raw & key.raw == key.raw
+
+    def in_alias(self, key: RuntimeKey, alias: str) -> bool:
+        """Whether a registration under `alias` stands for `key`."""
+        return self.contains(self.aliases[alias], key)
+
+    def autograd_backends(self, key: RuntimeKey) -> int:
+        """The raw set of backends that an autograd runtime key stands above (0 for others)."""
+        if key.name == "AutogradOther":
+            return self.named_set("autogradother_backends")
+        if key.name == "AutogradNestedTensor":
+            return self.named_set("nested_tensor_backends")
+        if key.functionality == self.values["AutogradFunctionality"]:
+            return self.raw(self.backends[key.backend])
+        return 0
+
+    def redispatch_set(self, key: RuntimeKey) -> int:
+        """What `_dispatch_get_backend_keyset_from_autograd` answers for an autograd key."""
+        per_backend = key.functionality == self.values["AutogradFunctionality"]
+        if per_backend and not self._data["backends"][key.backend].get("redispatch", True):
+            return 0
+        return self.autograd_backends(key)
+
+    def backend_fallbacks(self) -> dict[str, bool]:
+        """Keys with a fallback in a fresh dispatcher; True: the fallback is a fallthrough."""
+        fallbacks = self._data["backend_fallbacks"]
+        found = dict.fromkeys(fallbacks["kernel"], False)
+        return found | dict.fromkeys(fallbacks["fallthrough"], True)
+
+    def devices(self) -> list[Device]:
+        """All device types, by c10 code."""
+        found = {}
+        for entry in self._data["devices"]:
+            key = entry.get("key")
+            value = -1 if key is None else self.values[key]
+            found[entry["code"]] = Device(entry["name"], value, self._tensor_set(key))
+        return [found[code] for code in range(len(found))]
+
+    def _tensor_set(self, key: str | None) -> int:
+        if key is None:
+            return 0
+        raw = self.raw(key) | self.raw("ADInplaceOrView")
+        if key not in self.backends:
+            return raw | self.raw("AutogradOther")
+        backend = self._data["backends"][self.backends.index(key)]
+        return raw | self.raw(backend["autograd"]) | self.raw(backend.get("autocast", "Undefined"))
+
+    def python_members(self) -> Iterator[tuple[str, int]]:
+        """`DispatchKey.__members__` in order."""
+        enum = self._data["python_enum"]
+        prefixes = {f.name: f.prefix for f in self.functionalities}
+        for name in enum["first"]:
+            yield name, self.values[name]
+        for name in enum["then_per_backend"]:
+            keys = [f"{prefixes[name]}{backend}" for backend in self.backends]
+            for member in [name, f"StartOf{name}Backends", *keys, f"EndOf{name}Backends"]:
+                yield member, self.values[member]
+
+
+def _functionality(entry: Mapping) -> Functionality:
+    in_python = entry.get("python", True)
+    return Functionality(entry["value"], entry["name"], entry.get("per_backend"), in_python)
+
+
+def read_keys(path: Path) -> KeyTable:
+    """The key table of a `dispatch_keys.yaml`."""
+    data = load(path)
+    if not isinstance(data, Mapping):
+        raise SourceError("expected a mapping with backends, functionalities, ...", path, 1)
+    needed = ("backends", "functionalities", "alias_keys", "end_of_functionalities", "sets")
+    for key in needed:
+        if key not in data:
+            raise data.error(f"expected a key {key!r}")
+    try:
+        return KeyTable(data)
+    except KeyError as error:
+        raise data.error(f"names {error}, which is not defined") from error

@@ -1,0 +1,78 @@
+"""Where kernels live: from a key and `module.function` to a module, and whether it is Cython.
+
+The room follows from the key (Meta -> `kernels/meta`, Composite* -> `kernels/composite`, every
+other key -> `kernels/cpu`). A function that the room's `MODULE.pxd` declares is an unboxed
+kernel; any other is a Python function of `MODULE`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .model import NativeFunction
+
+__all__ = ["KernelRef", "Rooms", "room_of"]
+
+_DECLARED = re.compile(r"^cdef\s[^#(]*?(\w+)\s*\(", re.MULTILINE)
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
+
+
+class KernelRef(NamedTuple):
+    """A function: `module` is its full dotted name, `family` the last part of it."""
+
+    module: str
+    function: str
+    is_cython: bool
+
+    @property
+    def family(self) -> str:
+        """The module's own name."""
+        return self.module.rpartition(".")[2]
+
+    @property
+    def text(self) -> str:
+        """`package.module:function`."""
+        return f"{self.module}:{self.function}"
+
+    @property
+    def alias(self) -> str:
+        """The name that an emitted module cimports the module under."""
+        return "_".join(self.module.split(".")[-2:])
+
+
+class Rooms:
+    """The kernel rooms of the package `name`, whose folder is `folder`."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder = folder
+        self.name = name
+        self._found: dict[Path, frozenset[str]] = {}
+
+    def kernel(self, f: NativeFunction, key: str, text: str, place: str) -> KernelRef:
+        """The kernel that `text` names for `key`; `place` is the YAML key it stands under."""
+        if not _REFERENCE.fullmatch(text):
+            raise f.error(f"{place}: expected 'module.function', got {text!r}", place)
+        if ":" in text:
+            module, _, function = text.partition(":")
+            return KernelRef(module, function, False)
+        module, _, function = text.rpartition(".")
+        room = room_of(key)
+        is_cython = function in self._declared(room, module)
+        return KernelRef(f"{self.name}.kernels.{room}.{module}", function, is_cython)
+
+    def _declared(self, room: str, module: str) -> frozenset[str]:
+        path = self.folder / "kernels" / room / f"{module.replace('.', '/')}.pxd"
+        if path not in self._found:
+            text = path.read_text() if path.is_file() else ""
+            self._found[path] = frozenset(_DECLARED.findall(text))
+        return self._found[path]
+
+
+def room_of(key: str) -> str:
+    """The room that the kernels of a key live in."""
+    if key == "Meta":
+        return "meta"
+    return "composite" if key.startswith("Composite") else "cpu"

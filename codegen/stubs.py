@@ -1,0 +1,168 @@
+"""The `.pyi` stubs: what editors and type checkers know of operators, functions and Tensor methods.
+
+One stub for each namespace (`ops_aten.pyi`), one for the functions, one for the methods.
+Overloads of one name are kept apart with `typing.overload`; an out variant is the `out` argument
+of its functional one, as in a call.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .model import OUT, NativeFunction, Package
+from .output import wrapped
+from .records import is_inplace_name
+from .schema import Argument
+from .types import DictType, ListType, OptionalType, TupleType, Type
+
+__all__ = ["functions_view", "methods_view", "namespace_views"]
+
+# Types stand under private names: an overload or a method may be called `Tensor`, `int` or `dtype`.
+_PYTHON_TYPES = {
+    "Tensor": "_Tensor", "int": "_int", "SymInt": "_int", "float": "_float", "SymFloat": "_float",
+    "bool": "_bool", "SymBool": "_bool", "complex": "_complex", "Scalar": "_Number",
+    "number": "_Number", "str": "_str", "ScalarType": "_dtype", "Layout": "_layout",
+    "Device": "_Device", "MemoryFormat": "_memory_format", "Generator": "_Generator",
+    "Dimname": "_str", "NoneType": "None",
+}  # fmt: skip
+
+
+def _python_type(type_: Type) -> str:
+    if isinstance(type_, OptionalType):
+        return f"{_python_type(type_.element)} | None"
+    if isinstance(type_, ListType):
+        inner = _python_type(type_.element)
+        return f"_Sequence[{inner}]" if type_.size is None else f"{inner} | _Sequence[{inner}]"
+    if isinstance(type_, TupleType):
+        return f"_tuple[{', '.join(map(_python_type, type_.elements))}]"
+    if isinstance(type_, DictType):
+        return f"_dict[{', '.join(map(_python_type, type_.elements))}]"
+    return _PYTHON_TYPES.get(type_.text, "_Any")
+
+
+def _result_type(f: NativeFunction) -> str:
+    types = [_python_type(r.real_type).replace("_Sequence[", "_list[") for r in f.schema.returns]
+    if len(types) == 1:
+        return types[0]
+    return f"_tuple[{', '.join(types)}]" if types else "None"
+
+
+def _name(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _parameter(argument: Argument, renamed: str = "") -> str:
+    text = f"{renamed or _name(argument.name)}: {_python_type(argument.real_type)}"
+    if not argument.has_default_value():
+        return text
+    value = argument.default_value
+    shown = json.dumps(value) if isinstance(value, str) else "..."
+    if value is None or isinstance(value, (bool, float)):
+        shown = repr(value)
+    if type(value) is int and "type" not in text and "format" not in text:
+        shown = repr(value)
+    return f"{text} = {shown}"
+
+
+def _parameters(arguments: Iterable[Argument], names: dict[str, str]) -> list[str]:
+    found: list[str] = []
+    starred = optional = False
+    for a in arguments:
+        if not starred and (a.kwarg_only or (optional and not a.has_default_value())):
+            found.append("*")
+            starred = True
+        optional = optional or a.has_default_value()
+        found.append(_parameter(a, names.get(a.name, "")))
+    return found
+
+
+def _overload(name: str, indent: int, parameters: list[str], result: str) -> dict[str, str]:
+    line = wrapped(parameters, indent + len(name) + 24, indent + 4)
+    return {"parameters": line, "result": result}
+
+
+# ---- one namespace: packets and overloads
+
+
+def namespace_views(package: Package) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """(namespace, its packets) for each namespace of the package."""
+    packets: dict[str, dict[str, list[NativeFunction]]] = {}
+    for f in package.functions:
+        packets.setdefault(f.schema.namespace, {}).setdefault(f.base_name, []).append(f)
+    for namespace, named in sorted(packets.items()):
+        yield namespace, [_packet(name, functions) for name, functions in named.items()]
+
+
+def _packet(name: str, functions: list[NativeFunction]) -> dict[str, Any]:
+    overloads = [f.schema.overload_name or "default" for f in functions]
+    return {
+        "name": _name(name),
+        "calls": [_packet_call(f) for f in functions],
+        "is_overloaded": len(functions) > 1,
+        "overloads": [o for o in overloads if o.isidentifier() and not keyword.iskeyword(o)],
+    }
+
+
+def _packet_call(f: NativeFunction) -> dict[str, str]:
+    first = "_" if any(a.name == "self" for a in f.schema.arguments) else "self"
+    parameters = [first, *_parameters(f.schema.arguments, {})]
+    return _overload("__call__", 4, parameters, _result_type(f))
+
+
+# ---- functions and methods
+
+
+def functions_view(package: Package) -> list[dict[str, Any]]:
+    """Every operator with `variants: function`, by name."""
+    return _named(package, [f for f in package.functions if f.is_function], _function_call)
+
+
+def methods_view(package: Package) -> list[dict[str, Any]]:
+    """Every operator with `variants: method`, by name."""
+    return _named(package, [f for f in package.functions if f.is_method], _method_call)
+
+
+def _named(package: Package, functions: list[NativeFunction], call: Any) -> list[dict[str, Any]]:
+    named: dict[str, list[dict[str, str]]] = {}
+    for f in functions:
+        keep = f.variant != OUT and f.base_name.isidentifier()
+        if keep and not keyword.iskeyword(f.base_name):
+            calls = named.setdefault(f.base_name, [])
+            view = call(package, f)
+            if view not in calls:
+                calls.append(view)
+    return [
+        {"name": name, "calls": calls, "is_overloaded": len(calls) > 1}
+        for name, calls in named.items()
+    ]
+
+
+def _function_call(package: Package, f: NativeFunction) -> dict[str, str]:
+    parameters = _parameters(f.schema.arguments, {"self": "input"})
+    outs = _out_type(package, f)
+    if outs:
+        if "*" not in parameters:
+            parameters.append("*")
+        parameters.append(f"out: {outs} | None = None")
+    return _overload(f.base_name, 0, parameters, _result_type(f))
+
+
+def _out_type(package: Package, f: NativeFunction) -> str:
+    if is_inplace_name(f.schema.name):
+        return ""
+    plain = [(a.name, a.real_type) for a in f.schema.arguments]
+    for other in package.functions:
+        if other.schema.name != f.schema.name or other.variant != OUT:
+            continue
+        if [(a.name, a.real_type) for a in other.plain_arguments] == plain:
+            n = len(other.out_arguments)
+            return "_Tensor" if n == 1 else f"_tuple[{', '.join(['_Tensor'] * n)}]"
+    return ""
+
+
+def _method_call(package: Package, f: NativeFunction) -> dict[str, str]:
+    others = [a for a in f.schema.arguments if a.name != "self"]
+    return _overload(f.base_name, 4, ["self", *_parameters(others, {})], _result_type(f))

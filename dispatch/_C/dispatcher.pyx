@@ -1,0 +1,583 @@
+"""The registry of operators and fallbacks; call and redispatch in C.
+
+Operators come from emitted sets (static records; an entry is made when the operator is first asked for) and from run-time
+definitions. Fallbacks are one array by runtime key; rows say FALLBACK and read it, so that a new fallback touches no operator.
+"""
+import sys
+
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport strcmp
+
+from dispatch._C cimport dtypes
+from dispatch._C.keys cimport (
+    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_FUNCTIONALITIES, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView,
+    KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_BY_VALUE, key_value, ks_highest_functionality, ks_index, ks_remove,
+)
+from dispatch._C.operator cimport (
+    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_ALIASING, ROW_AMBIGUOUS, ROW_FALLBACK,
+    ROW_FALLTHROUGH, ROW_SPECIAL, Kernel, KernelObject, OperatorEntry, allocate_signature, boxed_fn, clear_schema,
+    get_schema_room, new_entry, new_kernel, qualified_name, set_schema, update_row,
+)
+from dispatch._C.python_kernel cimport call_own_python
+from dispatch._C.tensor cimport TF_REQUIRES_GRAD
+from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.values cimport (
+    AF_HAS_DEFAULT, AK_DEVICE, AK_TENSOR, ArgSpec, Py_DECREF_, Py_INCREF_, default_object, gather,
+)
+
+cdef extern from "generated/ops.h":
+    const emitted_set EMITTED
+
+cdef extern from "Python.h":
+    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
+
+
+# ---- fallbacks -------------------------------------------------------------------------------------------------------
+
+cdef Kernel* fallbacks[256]          # by runtime index; NULL: none
+cdef list fallback_stacks = [[] for _ in range(DK_NUM_RUNTIME)]     # KernelObjects, the newest last
+# Functionality bits whose fallback has something to do: [no input requires grad, some does].
+cdef uint64_t live_fallbacks[2]
+
+
+cdef int update_live_fallbacks() except -1:
+    """Recompute which functionalities a call can skip because their fallbacks only pass it on."""
+    cdef uint64_t live[2]
+    cdef uint64_t bit
+    cdef int i
+    cdef uint32_t flags
+    live[0] = live[1] = 0
+    for i in range(DK_NUM_RUNTIME):
+        bit = KS_BY_VALUE[DK_VALUE_BY_INDEX[i]] & ~<uint64_t>0xFFFF
+        flags = fallbacks[i].flags if fallbacks[i] != NULL else 0
+        if flags & (KF_FALLTHROUGH | KF_IDLE):
+            continue
+        live[1] |= bit
+        # without a fallback an autograd key has nothing to record: a kernel below it may serve
+        if not flags & KF_IDLE_NO_GRAD and not (fallbacks[i] == NULL and bit & KS_AUTOGRAD):
+            live[0] |= bit
+    live_fallbacks[0] = live[0]
+    live_fallbacks[1] = live[1]
+    return 0
+
+
+cdef int install_fallback(int index) except -1:
+    stack = fallback_stacks[index]
+    fallbacks[index] = &(<KernelObject>stack[len(stack) - 1]).k if stack else NULL
+    return update_live_fallbacks()
+
+
+cdef int set_fallback(int index, KernelObject k) except -1:
+    fallback_stacks[index].append(k)
+    return install_fallback(index)
+
+
+cdef int remove_fallback(int index, KernelObject k) except -1:
+    if k in fallback_stacks[index]:
+        fallback_stacks[index].remove(k)
+    return install_fallback(index)
+
+
+cdef KernelObject get_fallback(int index):
+    stack = fallback_stacks[index]
+    return stack[len(stack) - 1] if stack else None
+
+
+update_live_fallbacks()
+
+
+# ---- emitted sets ----------------------------------------------------------------------------------------------------
+
+cdef enum:
+    MAX_SETS = 64
+
+cdef const emitted_set* sets[64]
+cdef list set_packages = []          # package name of each set
+cdef list set_names = []             # by set: interned argument names, made when first used
+cdef list set_entries = []           # by set: dict op index -> OperatorEntry
+cdef kernel_loader loaders[8]
+
+cdef dict entries = {}               # "ns::name" or "ns::name.overload" -> OperatorEntry
+cdef dict packets = {}               # "ns::name" -> overload names, in order of definition (run-time ones; emitted ones on first use)
+
+
+cdef int set_loader(int kind, kernel_loader loader) except -1:
+    loaders[kind] = loader
+    return 0
+
+
+cdef int register_set(const emitted_set* s, str package) except -1:
+    """Make the operators of an emitted set known. RuntimeError when one of its names is defined already."""
+    cdef int n = len(set_packages), i
+    if n == MAX_SETS:
+        raise RuntimeError(f"no more than {MAX_SETS} packages of operators can be registered")
+    if s.n_runtime != DK_NUM_RUNTIME:
+        raise RuntimeError(f"{package}: built for another set of dispatch keys: rebuild it against this version")
+    if n:
+        for i in range(s.n_ops):
+            name, overload = s.ops[i].name.decode(), s.ops[i].overload.decode()
+            found = find_entry(name, overload)
+            if found is not None and found.defined:
+                raise RuntimeError(f"{package}: operator {qualified_name(found)} is registered already, "
+                                   f"at {found.schema_where}")
+    sets[n] = s
+    set_names.append([None] * s.n_arg_names)
+    set_entries.append({})
+    set_packages.append(package)
+    return 0
+
+
+cdef int first_op(const emitted_set* s, const char* name) noexcept:
+    """Index of the first operator called `name`; -1."""
+    cdef int lo = 0, hi = s.n_ops, mid
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if strcmp(s.ops[mid].name, name) < 0:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo if lo < <int>s.n_ops and strcmp(s.ops[lo].name, name) == 0 else -1
+
+
+cdef object argument_name(int which, int index):
+    cdef list names = set_names[which]
+    if names[index] is None:
+        names[index] = sys.intern(sets[which].arg_names[index].decode())
+    return names[index]
+
+
+cdef int fill_signature(OperatorEntry e, int which, const emitted_op* op) except -1:
+    cdef const emitted_set* s = sets[which]
+    cdef const emitted_arg* a
+    cdef const emitted_default* d
+    cdef ArgSpec* spec
+    cdef int i
+    allocate_signature(e, op.n_args, op.n_rets)
+    e.sig.n_pos = op.n_pos
+    for i in range(op.n_args):
+        a = &s.args[op.first_arg + i]
+        spec = &e.sig.args[i]
+        name = argument_name(which, a.name)
+        Py_INCREF(name)
+        spec.name = <PyObject*>name
+        spec.kind = a.kind
+        spec.flags = a.flags
+        spec.alias = a.alias
+        spec.size = a.size
+        if a.flags & AF_HAS_DEFAULT:
+            d = &s.defaults[a.dflt]
+            dflt = default_object(d.kind, d.i, d.f, d.s, <const int64_t*>d.v)
+            Py_INCREF(dflt)
+            spec.dflt = <PyObject*>dflt
+    for i in range(op.n_rets):
+        e.sig.rets[i].kind = s.rets[op.first_ret + i].kind
+        e.sig.rets[i].flags = s.rets[op.first_ret + i].flags
+        e.sig.rets[i].alias = s.rets[op.first_ret + i].alias
+    return 0
+
+
+cdef KernelObject pending_kernel(int which, const emitted_kernel* ek):
+    cdef KernelObject k
+    where = (ek.ref.decode() if ek.ref != NULL else sets[which].shards[ek.shard].decode() if ek.kind == KK_CYTHON
+             else set_packages[which])
+    k = new_kernel(None, ek.key, where, 0)
+    if ek.kind == KK_FALLTHROUGH:
+        k.k.flags = KF_FALLTHROUGH
+        return k
+    k.k.flags = KF_PENDING
+    k.k.call = <boxed_fn>call_pending
+    k.k.variant = ek.variant
+    k.k.n_out = ek.n_out
+    k.ref = ek.ref.decode() if ek.ref != NULL else None
+    k.ref2 = ek.ref2.decode() if ek.ref2 != NULL else None
+    k.shard = ek.shard
+    k.slot = ek.slot
+    k.target = ek.target
+    k.kind = ek.kind
+    k.set_index = which
+    if DK_INDEX_BY_VALUE[ek.key] >= 0:
+        if ek.key < ADINPLACE_VALUE or KS_BY_VALUE[ek.key] < KS_ADInplaceOrView:
+            k.k.flags |= KF_BELOW_AUTOGRAD
+    elif ek.key in explicit_values:
+        k.k.flags |= KF_BELOW_AUTOGRAD
+    return k
+
+
+cdef int ADINPLACE_VALUE = key_value("ADInplaceOrView")
+cdef object explicit_values = frozenset((key_value("CompositeExplicitAutograd"),
+                                         key_value("CompositeExplicitAutogradNonFunctional")))
+
+
+cdef OperatorEntry make_entry(int which, int index):
+    """Build the entry of an emitted operator: its row is the emitted one until something is registered at run time."""
+    cdef const emitted_set* s = sets[which]
+    cdef const emitted_op* op = &s.ops[index]
+    cdef OperatorEntry e = new_entry(op.name.decode(), op.overload.decode())
+    cdef Kernel** kernels
+    cdef KernelObject k
+    cdef list objects = []
+    cdef int i
+    cdef uint64_t soft = 0
+    fill_signature(e, which, op)
+    kernels = <Kernel**>malloc(256 * sizeof(Kernel*))
+    if kernels == NULL:
+        raise MemoryError()
+    for i in range(op.n_kernels):
+        k = pending_kernel(which, &s.kernels[op.first_kernel + i])
+        objects.append(k)
+        kernels[i] = &k.k
+        e.registrations[k.key] = [k]
+    free(e.own_row)
+    free(e.own_kernels)
+    e.own_row = NULL
+    e.own_kernels = kernels
+    e.kernels = kernels
+    e.kernel_objects = objects
+    e.row = s.rows + <size_t>op.row * s.n_runtime
+    e.hard = s.row_hard[op.row]
+    for i in range(DK_NUM_RUNTIME):
+        if e.row[i] == ROW_FALLBACK:
+            soft |= KS_BY_VALUE[DK_VALUE_BY_INDEX[i]] & ~<uint64_t>0xFFFF
+    e.soft = soft
+    e.emitted = op
+    e.schema_text = op.schema.decode()
+    e.schema_where = f"{set_packages[which]} schemas"
+    e.flags = op.flags
+    e.tags = op.tags
+    e.defined = True
+    return e
+
+
+cdef OperatorEntry entry_by_index(int which, int index):
+    cdef dict made = set_entries[which]
+    e = made.get(index)
+    if e is None:
+        name, overload = sets[which].ops[index].name.decode(), sets[which].ops[index].overload.decode()
+        full = name + "." + overload if overload else name
+        e = entries.get(full)
+        if e is None:
+            e = entries[full] = make_entry(which, index)
+        made[index] = e
+    return e
+
+
+cdef OperatorEntry find_entry(str name, str overload_name):
+    cdef str full = name + "." + overload_name if overload_name else name
+    cdef bytes n, o
+    cdef int which, i
+    e = entries.get(full)
+    if e is not None:
+        return e
+    n = name.encode()
+    o = overload_name.encode()
+    for which in range(len(set_packages)):
+        i = first_op(sets[which], n)
+        while 0 <= i < <int>sets[which].n_ops and strcmp(sets[which].ops[i].name, n) == 0:
+            if strcmp(sets[which].ops[i].overload, o) == 0:
+                return entry_by_index(which, i)
+            i += 1
+    return None
+
+
+cdef OperatorEntry need_entry(str name, str overload_name):
+    e = find_entry(name, overload_name)
+    if e is None or not e.defined:
+        full = name + "." + overload_name if overload_name else name
+        raise RuntimeError(f"Could not find schema for {full}: no operator of that name is registered")
+    return e
+
+
+cdef OperatorEntry entry_for_registration(str name, str overload_name):
+    e = find_entry(name, overload_name)
+    if e is None:
+        e = new_entry(name, overload_name)
+        entries[qualified_name(e)] = e
+    return e
+
+
+cdef list emitted_overloads(str name):
+    cdef list out = []
+    cdef bytes n = name.encode()
+    cdef int which, i
+    for which in range(len(set_packages)):
+        i = first_op(sets[which], n)
+        while 0 <= i < <int>sets[which].n_ops and strcmp(sets[which].ops[i].name, n) == 0:
+            out.append(sets[which].ops[i].overload.decode())
+            i += 1
+    return out
+
+
+cdef list overload_names(str name):
+    r = packets.get(name)
+    if r is None:
+        r = emitted_overloads(name)
+        if r:
+            packets[name] = r
+    return list(r)
+
+
+cdef int define_entry(OperatorEntry e, object schema, str where) except -1:
+    """Give an entry its schema; RuntimeError when it has one."""
+    if e.defined:
+        raise RuntimeError(
+            f"Tried to register an operator ({schema}) with the same name and overload name multiple times: "
+            f"each overload's schema should only be registered with a single call to def(). "
+            f"Duplicate registration: {where}. Original registration: {e.schema_where}")
+    set_schema(e, schema, where)
+    names = packets.setdefault(e.name, emitted_overloads(e.name))
+    if e.overload_name not in names:
+        names.append(e.overload_name)
+    return 0
+
+
+cdef int undefine_entry(OperatorEntry e) except -1:
+    """Take the schema away; an entry with nothing left is forgotten."""
+    clear_schema(e)
+    names = packets.get(e.name)
+    if names is not None and e.overload_name in names:
+        names.remove(e.overload_name)
+        if not names:
+            del packets[e.name]
+    return forget_if_empty(e)
+
+
+cdef int forget_if_empty(OperatorEntry e) except -1:
+    if not e.defined and not e.registrations:
+        entries.pop(qualified_name(e), None)
+    return 0
+
+
+cdef list all_entries():
+    cdef int which, i
+    for which in range(len(set_packages)):
+        for i in range(<int>sets[which].n_ops):
+            entry_by_index(which, i)
+    return list(entries.values())
+
+
+cdef list made_entries():
+    return list(entries.values())
+
+
+def _emitted_names():
+    """Names of all emitted operators, without making their entries."""
+    cdef int which, i
+    out = []
+    for which in range(len(set_packages)):
+        for i in range(<int>sets[which].n_ops):
+            n, o = sets[which].ops[i].name.decode(), sets[which].ops[i].overload.decode()
+            out.append(n + "." + o if o else n)
+    return out
+
+
+# ---- pending kernels -------------------------------------------------------------------------------------------------
+
+cdef PyObject* call_pending(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """First call of an emitted kernel: load it, then call it."""
+    cdef KernelObject owner = <KernelObject>k.owner
+    cdef PyObject* r
+    if k.flags & KF_PENDING:
+        load_kernel(<OperatorEntry>op, owner)
+    r = k.call(k, op, ks, args)
+    if r == NULL:
+        reraise()
+    return r
+
+
+cdef int reraise() except -1:
+    """Turn an exception that is set already into one that Cython propagates."""
+    if PyErr_Occurred_() == NULL:
+        raise SystemError("a kernel returned NULL without setting an exception")
+    return -1
+
+
+cdef int load_kernel(OperatorEntry e, KernelObject k) except -1:
+    if loaders[k.kind] == NULL:
+        import dispatch.kernels.structured            # registers the loaders of its kinds
+    if loaders[k.kind] == NULL:
+        raise RuntimeError(f"{qualified_name(e)}: no loader for kernels of kind {k.kind}")
+    loaders[k.kind](e, k)
+    k.k.flags &= ~<uint32_t>KF_PENDING
+    return 0
+
+
+cdef object import_reference(str ref):
+    """The object that "package.module:name" means."""
+    module, _, name = ref.partition(":")
+    __import__(module)
+    return getattr(sys.modules[module], name)
+
+
+cdef int load_python(OperatorEntry e, KernelObject k) except -1:
+    k.functor = import_reference(k.ref)
+    k.k.functor = <PyObject*>k.functor
+    k.k.call = <boxed_fn>call_own_python
+    return 0
+
+
+cdef int load_cython(OperatorEntry e, KernelObject k) except -1:
+    cdef const emitted_slot* table
+    name = sets[k.set_index].shards[k.shard].decode()
+    __import__(name)
+    k.functor = sys.modules[name]
+    table = <const emitted_slot*>PyCapsule_GetPointer(k.functor.TABLE, NULL)
+    k.k.fn = table[k.slot].fn
+    k.k.body = table[k.slot].body
+    k.k.call = <boxed_fn>table[k.slot].adapter
+    return 0
+
+
+loaders[KK_PYTHON] = load_python
+loaders[KK_CYTHON] = load_cython
+register_set(&EMITTED, "dispatch")
+
+
+# ---- calls -----------------------------------------------------------------------------------------------------------
+
+cdef Kernel* lookup(OperatorEntry e, uint64_t* ks) noexcept:
+    cdef int index, slot
+    cdef Kernel* k
+    while True:
+        index = ks_index(ks[0])
+        slot = e.row[index]
+        if slot < ROW_SPECIAL:
+            k = e.kernels[slot]
+        elif slot == ROW_FALLBACK:
+            k = fallbacks[index]
+        else:
+            k = NULL
+        if k == NULL:
+            fail_lookup(e, ks[0], index, slot)
+            return NULL
+        if not k.flags & KF_FALLTHROUGH:
+            return k
+        if index == 0:
+            fail_lookup(e, ks[0], index, ROW_FALLBACK)
+            return NULL
+        ks[0] &= ~(<uint64_t>1 << (15 + ks_highest_functionality(ks[0])))
+
+
+cdef inline PyObject* run(OperatorEntry e, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
+    """Look `ks` up and call what is there."""
+    cdef Kernel* k
+    cdef PyObject* r
+    cdef PyObject* owner
+    cdef uint64_t excluded
+    k = lookup_fast(e, &ks)
+    if k == NULL:
+        if PyErr_Occurred_() != NULL:
+            return NULL
+        return select_backend(e, ks, args)
+    owner = k.owner
+    Py_INCREF_(owner)
+    if k.flags & KF_BELOW_AUTOGRAD:
+        excluded = ts.excluded
+        ts.excluded |= BELOW_AUTOGRAD
+        r = k.call(k, <PyObject*>e, ks, args)
+        ts.excluded = excluded
+    else:
+        r = k.call(k, <PyObject*>e, ks, args)
+    Py_DECREF_(owner)
+    return r
+
+
+cdef uint64_t BELOW_AUTOGRAD = KS_AUTOGRAD | KS_ADInplaceOrView
+
+
+cdef inline Kernel* lookup_fast(OperatorEntry e, uint64_t* ks) noexcept:
+    cdef int slot = e.row[ks_index(ks[0])]
+    cdef Kernel* k
+    if slot < ROW_SPECIAL:
+        k = e.kernels[slot]
+        if not k.flags & KF_FALLTHROUGH:
+            return k
+    elif ks[0] >> 16 == 0:
+        return NULL                       # no tensor and no mode decides: the device argument may
+    return lookup(e, ks)
+
+
+cdef PyObject* call(OperatorEntry e, uint64_t ks, uint32_t flags, PyObject** args) noexcept:
+    cdef ThreadState* ts = tls()
+    ks = ks_remove(ks | ts.included, ts.excluded)
+    ks &= e.hard | (e.soft & live_fallbacks[(flags & TF_REQUIRES_GRAD) != 0 and ts.grad_mode]) | 0xFFFF
+    return run(e, ks, args, ts)
+
+
+cdef PyObject* call_boxed(OperatorEntry e, PyObject** args) noexcept:
+    cdef uint64_t ks
+    cdef uint32_t flags
+    gather(&e.sig, args, &ks, &flags)
+    return call(e, ks, flags, args)
+
+
+cdef PyObject* redispatch(OperatorEntry e, uint64_t ks, PyObject** args) noexcept:
+    ks &= e.hard | (e.soft & live_fallbacks[1]) | 0xFFFF
+    return run(e, ks, args, tls())
+
+
+cdef PyObject* select_backend(OperatorEntry e, uint64_t ks, PyObject** args) noexcept:
+    """A call without tensors: the device argument says which backend runs (PyTorch's BackendSelect kernels)."""
+    cdef int i
+    cdef PyObject* r
+    cdef object dev = None
+    cdef ThreadState* ts = tls()
+    cdef uint64_t chosen
+    cdef bint found = False
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind == AK_DEVICE:
+            found = True
+            dev = <object>args[i]
+            break
+    if not found:
+        fail_lookup(e, ks, 0, ROW_FALLBACK)
+        return NULL
+    if dev is None and ts.default_device != NULL:
+        dev = <object>ts.default_device
+    chosen = KS_BY_DEVICE_TYPE[(<dtypes.device>dev).devtype if dev is not None else 0]
+    chosen = ks_remove(chosen, BELOW_AUTOGRAD | ts.excluded)
+    return run(e, chosen & (e.hard | (e.soft & live_fallbacks[0]) | 0xFFFF), args, ts)
+
+
+# ---- errors of the call path -----------------------------------------------------------------------------------------
+
+cdef int fail_lookup(OperatorEntry e, uint64_t ks, int index, int slot) noexcept:
+    """Set the exception for a key without a kernel."""
+    try:
+        raise_no_kernel(e, index, slot)
+    except Exception as error:
+        set_error(error)
+    return 0
+
+
+cdef extern from *:
+    """
+    static void dispatch_set_error(PyObject* e) { PyErr_SetObject((PyObject*)Py_TYPE(e), e); }
+    """
+    void set_error "dispatch_set_error"(object error) noexcept
+
+
+cdef list available_keys(OperatorEntry e):
+    cdef int i
+    return [DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]].decode() for i in range(DK_NUM_RUNTIME)
+            if e.row[i] < ROW_SPECIAL or (e.row[i] == ROW_FALLBACK and fallbacks[i] != NULL)]
+
+
+cdef int raise_no_kernel(OperatorEntry e, int index, int slot) except -1:
+    name = DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[index]].decode() if index else "Undefined"
+    if slot == ROW_AMBIGUOUS:
+        raise RuntimeError(
+            f"{qualified_name(e)}: has kernels for CompositeImplicitAutograd and for a backend that maps to AutogradOther: "
+            f"which one serves AutogradOther is ambiguous; register a kernel for AutogradOther\n  {e._schema_text}")
+    if not e.defined:
+        raise RuntimeError(f"{qualified_name(e)}: the operator has implementations but no schema: it was never defined")
+    if index == 0:
+        raise NotImplementedError(
+            f"{qualified_name(e)}: there were no tensor arguments to this function, and no kernel is registered for "
+            f"that case; kernels exist for: {', '.join(available_keys(e))}\n  {e._schema_text}")
+    raise NotImplementedError(
+        f"{qualified_name(e)}: no kernel for the key {name} of these arguments; kernels exist for: "
+        f"{', '.join(available_keys(e))}\n  {e._schema_text}")

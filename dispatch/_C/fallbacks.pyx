@@ -1,0 +1,334 @@
+"""The dispatcher's own fallbacks, and the one ADInplaceOrView kernel.
+
+Which keys have one, and which of these only pass calls on, follows PyTorch's registrations; `docs/fallbacks.md` says what each does.
+There is no autograd engine: the autograd fallback marks outputs with `requires_grad` and a placeholder `grad_fn`.
+"""
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uint32_t, uint64_t
+
+from dispatch._C.dispatcher cimport KK_AD_INPLACE_OR_VIEW, lookup, redispatch, set_fallback, set_loader
+from dispatch._C.dtypes cimport is_complex_code, is_floating_code
+from dispatch._C.keys cimport (
+    DK_INDEX_BY_VALUE, KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_Conjugate, KS_Negative, KS_ZeroTensor,
+    key_value, ks_highest_functionality, ks_index,
+)
+from dispatch._C.operator cimport (
+    KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_ALIASING, OF_MUTABLE, Kernel, KernelObject, OperatorEntry, boxed_fn,
+    new_kernel, qualified_name,
+)
+from dispatch._C.python_kernel cimport get_overload, python_arguments, python_fallback
+from dispatch._C.tensor cimport (
+    TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
+)
+from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.values cimport AF_LIST, AF_WRITE, AK_TENSOR, MAX_ARGS, Py_DECREF_, Py_INCREF_
+
+cdef extern from "Python.h":
+    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
+
+cdef uint64_t BELOW_AUTOGRAD_KEYS = KS_AUTOGRAD | KS_ADInplaceOrView
+cdef uint64_t AFTER_AUTOGRAD = KS_AutogradOther - 1                      # keys of lower priority than AutogradOther
+cdef uint64_t AFTER_ADINPLACE = KS_ADInplaceOrView - 1
+
+
+cdef inline object take(PyObject* r):
+    """A new reference as an object; raises what is set when it is NULL."""
+    if r == NULL:
+        if PyErr_Occurred_() == NULL:
+            raise SystemError("a kernel returned NULL without setting an exception")
+        raise_set()
+    cdef object o = <object>r
+    Py_DECREF_(r)
+    return o
+
+
+cdef int raise_set() except -1:
+    return -1
+
+
+cdef inline PyObject* give(object r) noexcept:
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+# ---- ADInplaceOrView -------------------------------------------------------------------------------------------------
+
+cdef PyObject* call_adinplace(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Redispatch below; then bump the versions of what was written and relate views to their base."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef ThreadState* ts = tls()
+    cdef uint64_t excluded = ts.excluded
+    cdef PyObject* r
+    ts.excluded |= BELOW_AUTOGRAD_KEYS
+    r = redispatch(e, ks & AFTER_ADINPLACE, args)
+    ts.excluded = excluded
+    result = take(r)
+    if e.flags & OF_MUTABLE:
+        bump_written(e, args)
+    elif e.flags & OF_ALIASING:
+        relate_views(e, args, result)
+    return give(result)
+
+
+cdef int bump_written(OperatorEntry e, PyObject** args) except -1:
+    cdef int i
+    for i in range(e.sig.n_args):
+        if not e.sig.args[i].flags & AF_WRITE or e.sig.args[i].kind != AK_TENSOR:
+            continue
+        if isinstance(<object>args[i], Tensor):
+            bump_version(<Tensor>args[i])
+        elif isinstance(<object>args[i], list):
+            for t in <list>args[i]:
+                if isinstance(t, Tensor):
+                    bump_version(<Tensor>t)
+    return 0
+
+
+cdef Tensor aliased_argument(OperatorEntry e, PyObject** args, int alias):
+    """The tensor argument that shares the alias set of an output."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind == AK_TENSOR and e.sig.args[i].alias == alias and isinstance(<object>args[i], Tensor):
+            return <Tensor>args[i]
+    return None
+
+
+cdef int relate_views(OperatorEntry e, PyObject** args, object result) except -1:
+    cdef int i
+    cdef Tensor base
+    for i in range(e.sig.n_rets):
+        if e.sig.rets[i].alias == 0:
+            continue
+        base = aliased_argument(e, args, e.sig.rets[i].alias)
+        if base is None:
+            continue
+        out = result if e.sig.n_rets == 1 else result[i]
+        if isinstance(out, (list, tuple)):
+            for t in out:
+                relate_view(e, base, t)
+        else:
+            relate_view(e, base, out)
+    return 0
+
+
+cdef int relate_view(OperatorEntry e, Tensor base, object out) except -1:
+    cdef Tensor view
+    if not isinstance(out, Tensor) or out is base:
+        return 0
+    view = <Tensor>out
+    if (base.c_flags | view.c_flags) & TF_INFERENCE:
+        return 0
+    share_version(view, base)
+    if e.name != "aten::detach":
+        view.c_base = base if base.c_base is None else base.c_base
+        view.c_flags |= TF_IS_VIEW
+    return 0
+
+
+cdef int load_adinplace(OperatorEntry e, KernelObject k) except -1:
+    k.k.call = <boxed_fn>call_adinplace
+    return 0
+
+
+set_loader(KK_AD_INPLACE_OR_VIEW, load_adinplace)
+
+
+# ---- autograd --------------------------------------------------------------------------------------------------------
+
+class Node:
+    """Placeholder of a backward function: it has a name, and nothing behind it."""
+
+    def __init__(self, name):
+        self._name = name
+        self.next_functions = ()
+
+    def name(self):
+        """`AddBackward0` for aten::add."""
+        return self._name
+
+    def __call__(self, *args):
+        raise RuntimeError("there is no autograd engine in this library")
+
+    def __repr__(self):
+        return f"<{self._name} object at {hex(id(self))}>"
+
+
+cdef frozenset not_differentiable = frozenset((
+    "aten::detach", "aten::detach_", "aten::empty_like", "aten::zeros_like", "aten::ones_like", "aten::full_like", "aten::rand_like",
+    "aten::randn_like", "aten::randint_like", "aten::new_empty", "aten::new_empty_strided", "aten::new_zeros", "aten::new_ones",
+    "aten::new_full", "aten::bernoulli"))
+
+
+cdef str backward_name(OperatorEntry e):
+    words = e.name.partition("::")[2].strip("_").split("_")
+    return "".join([w[:1].upper() + w[1:] for w in words]) + "Backward0"
+
+
+cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Redispatch below autograd; differentiable outputs of inputs that require grad require grad too."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef ThreadState* ts = tls()
+    cdef uint64_t excluded = ts.excluded
+    cdef bint record = ts.grad_mode and requires_grad_somewhere(e, args)
+    cdef PyObject* r
+    if record and e.flags & OF_MUTABLE:
+        check_writable_leaves(e, args)
+    if e.emitted != NULL:
+        ts.excluded |= KS_AUTOGRAD
+    r = redispatch(e, ks & AFTER_AUTOGRAD, args)
+    ts.excluded = excluded
+    result = take(r)
+    if record and e.name not in not_differentiable:
+        mark_outputs(e, result)
+    return give(result)
+
+
+cdef bint requires_grad_somewhere(OperatorEntry e, PyObject** args) except -1:
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        if isinstance(<object>args[i], Tensor):
+            if (<Tensor>args[i]).c_flags & TF_REQUIRES_GRAD:
+                return True
+        elif isinstance(<object>args[i], list):
+            for t in <list>args[i]:
+                if isinstance(t, Tensor) and (<Tensor>t).c_flags & TF_REQUIRES_GRAD:
+                    return True
+    return False
+
+
+cdef int check_writable_leaves(OperatorEntry e, PyObject** args) except -1:
+    cdef int i
+    cdef Tensor t
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor):
+            t = <Tensor>args[i]
+            if t.c_flags & TF_REQUIRES_GRAD and t.c_autograd is None and e.emitted != NULL and not e.name == "aten::detach_":
+                raise RuntimeError(
+                    f"{qualified_name(e)}: a leaf Variable that requires grad is being used in an in-place operation.\n"
+                    f"  {e._schema_text}")
+    return 0
+
+
+cdef int mark_outputs(OperatorEntry e, object result) except -1:
+    if isinstance(result, (tuple, list)):
+        for t in result:
+            mark_outputs(e, t)
+    elif isinstance(result, Tensor):
+        mark_output(e, <Tensor>result)
+    return 0
+
+
+cdef int mark_output(OperatorEntry e, Tensor t) except -1:
+    if is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype):
+        t.c_flags |= TF_REQUIRES_GRAD
+        t.c_autograd = Node(backward_name(e))
+    return 0
+
+
+# ---- conjugate, negative, zero tensors -------------------------------------------------------------------------------
+
+# These read or carry the bit themselves.
+cdef frozenset bit_aware = frozenset("aten::" + n for n in (
+    "copy_", "clone", "_conj", "conj", "_conj_physical", "conj_physical", "conj_physical_", "resolve_conj", "resolve_neg", "_neg_view",
+    "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "new_empty", "new_empty_strided",
+    "new_zeros", "new_ones", "new_full", "zero_", "fill_", "_to_copy", "view_as_real", "is_same_size"))
+
+
+cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Views and bit-aware operators see the bit; others get inputs with their values worked out."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef uint64_t bit = <uint64_t>1 << (15 + ks_highest_functionality(ks))
+    cdef PyObject* plain[64]
+    cdef list made = []
+    cdef list written = []
+    cdef int i
+    ks &= bit - 1
+    if e.name in bit_aware or (e.flags & OF_ALIASING and not e.flags & OF_MUTABLE):
+        return give(take(redispatch(e, ks, args)))
+    for i in range(e.sig.n_args):
+        value = <object>args[i]
+        if e.sig.args[i].kind == AK_TENSOR:
+            value = plain_values(value, bit)
+            if value is not <object>args[i]:
+                made.append(value)
+                if e.sig.args[i].flags & AF_WRITE:
+                    written.append((<object>args[i], value))
+        plain[i] = <PyObject*>value if value is not <object>args[i] else args[i]
+    result = take(redispatch(e, ks, plain))
+    for original, stand_in in written:
+        original.copy_(stand_in)
+        if result is stand_in:
+            result = original
+    return give(result)
+
+
+cdef object plain_values(object value, uint64_t bit):
+    if isinstance(value, Tensor):
+        if (<Tensor>value).c_keys & bit:
+            return value.clone().resolve_conj().resolve_neg()
+        return value
+    if isinstance(value, list) and any([isinstance(t, Tensor) and (<Tensor>t).c_keys & bit for t in value]):
+        return [plain_values(t, bit) for t in value]
+    return value
+
+
+# ---- the others ------------------------------------------------------------------------------------------------------
+
+cdef PyObject* pass_on(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Nothing to do at this key: the next one serves."""
+    cdef uint64_t bit = <uint64_t>1 << (15 + ks_highest_functionality(ks))
+    return give(take(redispatch(<OperatorEntry>op, ks & (bit - 1), args)))
+
+
+cdef PyObject* no_meta_kernel(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    cdef OperatorEntry e = <OperatorEntry>op
+    raise NotImplementedError(
+        f"{qualified_name(e)}: called with Meta tensors, but no fake implementation or Meta kernel is registered for "
+        f"this operator\n  {e._schema_text}")
+
+
+cdef PyObject* no_transform(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    cdef OperatorEntry e = <OperatorEntry>op
+    raise NotImplementedError(
+        f"{qualified_name(e)}: the key {k_name(k)} belongs to function transforms, which this library does not have\n"
+        f"  {e._schema_text}")
+
+
+cdef str k_name(Kernel* k):
+    from dispatch._C.keys import _dispatch_key_name
+    return _dispatch_key_name((<KernelObject>k.owner).key)
+
+
+cdef int add_fallback(str key, boxed_fn call, uint32_t flags) except -1:
+    cdef int value = key_value(key)
+    cdef KernelObject k = new_kernel(None, value, "dispatch/_C/fallbacks.pyx", flags)
+    k.k.call = call
+    set_fallback(DK_INDEX_BY_VALUE[value], k)
+    return 0
+
+
+cdef int add_all() except -1:
+    for key in ("BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastMTIA", "AutocastMAIA", "AutocastXPU", "AutocastMPS",
+                "AutocastCUDA", "FuncTorchVmapMode", "VmapMode"):
+        add_fallback(key, NULL, KF_FALLTHROUGH)
+    for key in ("AutogradOther", "AutogradCPU", "AutogradCUDA", "AutogradXLA", "AutogradMPS", "AutogradXPU", "AutogradHPU",
+                "AutogradLazy", "AutogradMTIA", "AutogradMAIA", "AutogradPrivateUse1", "AutogradMeta"):
+        add_fallback(key, <boxed_fn>call_autograd, KF_IDLE_NO_GRAD)
+    for key in ("Conjugate", "Negative", "ZeroTensor"):
+        add_fallback(key, <boxed_fn>call_math_bit, 0)
+    for key in ("PythonTLSSnapshot", "PreDispatch", "Tracer"):
+        add_fallback(key, <boxed_fn>pass_on, KF_IDLE)
+    for key in ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode", "FuncTorchGradWrapper", "FuncTorchBatched",
+                "BatchedNestedTensor", "Batched"):
+        add_fallback(key, <boxed_fn>no_transform, 0)
+    add_fallback("Functionalize", <boxed_fn>pass_on, 0)
+    add_fallback("PythonDispatcher", <boxed_fn>pass_on, 0)
+    add_fallback("Meta", <boxed_fn>no_meta_kernel, 0)
+    add_fallback("Python", <boxed_fn>python_fallback, 0)
+    return 0
+
+
+add_all()

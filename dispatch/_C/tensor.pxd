@@ -1,0 +1,92 @@
+"""Storage and Tensor: all metadata inline in one C struct; the Python object is the tensor.
+
+Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`, which drop the cached numpy view and
+recompute `c_numel` and the contiguity flags.
+"""
+from cpython.object cimport PyObject
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+cdef enum TensorFlag:
+    TF_REQUIRES_GRAD = 1
+    TF_WRAPPED_NUMBER = 2
+    TF_INFERENCE = 4
+    TF_CONTIGUOUS = 8            # kept by set_geometry
+    TF_CHANNELS_LAST = 16
+    TF_CHANNELS_LAST_3D = 32
+    TF_NON_OVERLAPPING_DENSE = 64
+    TF_HEAP_GEOMETRY = 128       # c_sizes/c_strides are malloc'ed (ndim > 5)
+    TF_HAS_TORCH_DISPATCH = 256  # a subclass with __torch_dispatch__ of its own
+    TF_IS_VIEW = 512
+    TF_FAKE = 1024               # a FakeTensor
+    TF_GEOMETRY_FLAGS = 8 | 16 | 32 | 64
+    TF_NON_LEAF = 2048           # has a grad_fn placeholder
+    TF_PARAMETER = 4096
+
+cdef struct VersionCounter:
+    int64_t refs                 # tensors that share it
+    int64_t value
+
+cdef class Storage:
+    cdef char* data              # first byte; NULL on meta/fake devices and when nbytes is 0
+    cdef int64_t c_nbytes
+    cdef object owner            # keeps the memory alive once somebody else sees it (Buffer, ndarray ...); None: `data` is ours alone
+    cdef int8_t devtype
+    cdef int8_t devindex
+    cdef bint c_resizable
+    cdef bint fake               # stands for memory that does not exist: no bytes on any device, the CPU too
+    cdef object __weakref__
+
+cdef class Tensor:
+    cdef uint64_t c_keys         # raw DispatchKeySet
+    cdef uint32_t c_flags        # TensorFlag bits
+    cdef int8_t c_dtype          # ScalarType
+    cdef int8_t c_layout
+    cdef int8_t c_devtype        # DeviceType
+    cdef int8_t c_devindex       # -1: none
+    cdef int32_t c_ndim
+    cdef int64_t* c_sizes        # points at c_inline or the heap
+    cdef int64_t* c_strides      # in elements
+    cdef int64_t c_inline[10]
+    cdef int64_t c_offset        # in elements
+    cdef int64_t c_numel
+    cdef VersionCounter* c_version   # NULL: version 0, shared with nobody yet
+    cdef Storage c_storage
+    cdef object c_base           # the base of a view, else None
+    cdef object c_array          # cached numpy view, else None
+    cdef object c_autograd       # grad_fn placeholder or None
+    cdef PyObject* c_dict        # instance dictionary, made when the first attribute is set (tp_dictoffset points here); owned
+    cdef object __weakref__
+
+cdef class Buffer:
+    """Owns malloc'ed bytes that numpy views may outlive the storage of."""
+    cdef void* data
+
+# New tensors. Sizes and strides are copied; strides NULL means contiguous.
+cdef Storage new_storage(int64_t nbytes, int devtype, int devindex)                    # CPU: allocated, not initialised; others: no bytes
+cdef Storage new_borrowed_storage(char* data, int64_t nbytes, object owner)            # CPU
+cdef Tensor new_tensor(Storage storage, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)
+cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int64_t* sizes, const int64_t* strides)
+cdef Tensor new_view(Tensor base, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)   # same storage, keys, dtype; no version or view relation (those are ADInplaceOrView's)
+cdef Tensor new_view_dtype(Tensor base, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)
+cdef Tensor new_wrapped_number(object number)          # 0-d CPU tensor (int64, float64, bool, complex128) with TF_WRAPPED_NUMBER
+cdef int init_tensor(Tensor t, Storage storage, int dtype, uint64_t keys, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1   # fills a blank tensor (of a subclass)
+cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1
+cdef int set_storage(Tensor t, Storage storage) except -1
+cdef int resize_storage(Storage s, int64_t nbytes) except -1
+cdef object new_size(int n, const int64_t* values)     # a Size
+cdef object get_numpy(Tensor t)                        # numpy view of a CPU tensor's memory (cached); RuntimeError for other devices
+cdef uint64_t keys_for(int devtype, int layout) except? 0   # PyTorch's key set of a new tensor on that device
+cdef bint is_contiguous_as(Tensor t, int memory_format) except -1
+cdef int64_t span_of(int ndim, const int64_t* sizes, const int64_t* strides) except -1   # elements reached
+cdef Tensor alias_as(Tensor base, type cls)              # the same tensor as an instance of `cls`
+cdef Tensor blank_of(type cls)
+cdef int set_class_flags(Tensor t, type cls) except -1
+cdef int set_requires_grad(Tensor t, bint value) except -1
+cdef int read_ints(object values, int64_t* out, str what) except -1
+cdef int bump_version(Tensor t) except -1
+cdef int share_version(Tensor of_view, Tensor base) except -1
+cdef inline int64_t get_version(Tensor t) noexcept:
+    return t.c_version.value if t.c_version != NULL else 0
+cdef inline char* data_of(Tensor t, int itemsize) noexcept:
+    """Address of the first element; NULL when there are no bytes."""
+    return t.c_storage.data + t.c_offset * itemsize if t.c_storage.data != NULL else NULL

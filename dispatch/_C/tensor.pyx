@@ -1,0 +1,1179 @@
+"""Storage and Tensor: one C struct for each, the Python object itself being the tensor.
+
+Kernels make tensors through the functions of the .pxd; `dispatch/_tensor.py` adds the methods that are written in Python,
+and generated operator methods are looked up on first use by the hook that `_ops.py` registers.
+Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`.
+"""
+cimport cython
+cimport numpy as cnp
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.tuple cimport PyTuple_SET_ITEM
+from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t, INT64_MAX
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DEV_META, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous,
+    MF_preserve, ST_bool, ST_complex128, ST_float64, ST_int64,
+)
+from dispatch._C.keys cimport (
+    KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,
+    KS_PythonTLSSnapshot, KS_ZeroTensor, new_key_set,
+)
+from dispatch._C.tls cimport ThreadState, tls
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyArray_Descr:
+        pass
+    object PyArray_NewFromDescr(PyTypeObject*, PyArray_Descr*, int, cnp.npy_intp*, cnp.npy_intp*, void*, int, PyObject*)
+    PyTypeObject PyArray_Type
+
+cdef extern from "stdlib.h" nogil:
+    void* aligned_alloc(size_t, size_t)
+
+cdef extern from "Python.h":
+    void PyType_Modified(type)
+    object PyLong_FromVoidPtr(void*)
+
+
+class Size(tuple):
+    """The sizes of a tensor: a tuple of ints with `numel()` (torch.Size)."""
+
+    __slots__ = ()
+
+    def numel(self):
+        """Product of the sizes."""
+        n = 1
+        for s in self:
+            n *= s
+        return n
+
+    def __repr__(self):
+        return f"dispatch.Size([{', '.join(map(repr, self))}])"
+
+    def __getitem__(self, item):
+        r = tuple.__getitem__(self, item)
+        return Size(r) if type(r) is tuple else r
+
+    def __add__(self, other):
+        r = tuple.__add__(self, other)
+        return Size(r)
+
+    def __mul__(self, other):
+        return Size(tuple.__mul__(self, other))
+
+    def __rmul__(self, other):
+        return Size(tuple.__mul__(self, other))
+
+    def __reduce__(self):
+        return Size, (tuple(self),)
+
+
+cdef PyTypeObject* size_type = <PyTypeObject*>Size
+
+cdef extern from *:
+    """
+    #define DISPATCH_ALLOC(tp, n) ((tp)->tp_alloc((tp), (n)))
+    """
+    object DISPATCH_ALLOC(PyTypeObject* tp, Py_ssize_t n)
+
+
+cdef object new_size(int n, const int64_t* values):
+    cdef object r = DISPATCH_ALLOC(size_type, n)
+    cdef int i
+    cdef object v
+    for i in range(n):
+        v = values[i]
+        Py_INCREF(v)
+        PyTuple_SET_ITEM(r, i, v)
+    return r
+
+
+cdef tuple tuple_of(int n, const int64_t* values):
+    return tuple([values[i] for i in range(n)])
+
+
+# ---- storage ---------------------------------------------------------------------------------------------------------
+
+cdef class Buffer:
+    def __dealloc__(self):
+        free(self.data)
+
+
+cdef char* new_bytes(int64_t nbytes) except NULL:
+    """malloc'ed memory: aligned to 64 bytes from 1 KiB on."""
+    cdef char* p
+    if nbytes < 1024:
+        p = <char*>malloc(nbytes if nbytes > 0 else 1)
+    else:
+        p = <char*>aligned_alloc(64, (nbytes + 63) & ~<int64_t>63)
+    if p == NULL:
+        raise MemoryError(f"could not allocate {nbytes} bytes for a tensor")
+    return p
+
+
+@cython.no_gc_clear
+@cython.freelist(128)
+cdef class Storage:
+    """Bytes that tensors share (torch.UntypedStorage). Meta and fake storages have a size and no bytes."""
+
+    def __dealloc__(self):
+        if self.owner is None and self.data != NULL:
+            free(self.data)
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError("Storage is made by tensors: use dispatch.empty(...).untyped_storage()")
+
+    def nbytes(self):
+        """Size in bytes."""
+        return self.c_nbytes
+
+    def size(self):
+        """Size in bytes (an untyped storage counts bytes)."""
+        return self.c_nbytes
+
+    def __len__(self):
+        return self.c_nbytes
+
+    def data_ptr(self):
+        """Address of the first byte; 0 when there are none."""
+        return PyLong_FromVoidPtr(self.data)
+
+    def resizable(self):
+        """Whether `resize_` may change the size: memory borrowed from elsewhere is not resizable."""
+        return self.c_resizable
+
+    def resize_(self, int64_t nbytes):
+        """Change the size in bytes, keeping the bytes that stay."""
+        resize_storage(self, nbytes)
+        return self
+
+    @property
+    def device(self):
+        return dtypes.new_device(self.devtype, self.devindex)
+
+    @property
+    def _cdata(self):
+        return PyLong_FromVoidPtr(<void*>self)
+
+    def __repr__(self):
+        return f"<dispatch.Storage of {self.c_nbytes} bytes on {self.device}>"
+
+
+cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):
+    cdef Storage s = Storage.__new__(Storage)
+    if nbytes < 0:
+        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
+    s.c_nbytes = nbytes
+    s.devtype = devtype
+    s.devindex = devindex
+    s.c_resizable = True
+    if devtype == DEV_CPU and nbytes:
+        s.data = new_bytes(nbytes)
+    return s
+
+
+cdef Storage new_borrowed_storage(char* data, int64_t nbytes, object owner):
+    cdef Storage s = Storage.__new__(Storage)
+    s.c_nbytes = nbytes
+    s.devtype = DEV_CPU
+    s.devindex = -1
+    s.data = data
+    s.owner = owner
+    return s
+
+
+cdef object shared_owner(Storage s):
+    """The object that keeps the bytes alive, so that somebody else may look at them."""
+    cdef Buffer b
+    if s.owner is None and s.data != NULL:
+        b = Buffer.__new__(Buffer)
+        b.data = s.data
+        s.owner = b
+    return s.owner
+
+
+cdef int resize_storage(Storage s, int64_t nbytes) except -1:
+    cdef char* p
+    if not s.c_resizable:
+        raise RuntimeError("Trying to resize storage that is not resizable")
+    if nbytes < 0:
+        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
+    if s.devtype == DEV_CPU and not s.fake and nbytes != s.c_nbytes:
+        p = new_bytes(nbytes) if nbytes else NULL
+        if p != NULL and s.data != NULL:
+            memcpy(p, s.data, min(nbytes, s.c_nbytes))
+        if s.owner is None:
+            free(s.data)
+        s.owner = None
+        s.data = p
+    s.c_nbytes = nbytes
+    return 0
+
+
+# ---- versions --------------------------------------------------------------------------------------------------------
+
+cdef VersionCounter* get_counter(Tensor t) except NULL:
+    if t.c_version == NULL:
+        t.c_version = <VersionCounter*>malloc(sizeof(VersionCounter))
+        if t.c_version == NULL:
+            raise MemoryError()
+        t.c_version.refs = 1
+        t.c_version.value = 0
+    return t.c_version
+
+
+cdef inline void drop_counter(Tensor t) noexcept:
+    if t.c_version != NULL:
+        t.c_version.refs -= 1
+        if t.c_version.refs == 0:
+            free(t.c_version)
+        t.c_version = NULL
+
+
+cdef int bump_version(Tensor t) except -1:
+    if t.c_flags & TF_INFERENCE:
+        return 0
+    get_counter(t).value += 1
+    return 0
+
+
+cdef int share_version(Tensor of_view, Tensor base) except -1:
+    cdef VersionCounter* v
+    if (base.c_flags | of_view.c_flags) & TF_INFERENCE:
+        return 0
+    v = get_counter(base)
+    v.refs += 1
+    drop_counter(of_view)
+    of_view.c_version = v
+    return 0
+
+
+# ---- geometry --------------------------------------------------------------------------------------------------------
+
+cdef inline uint32_t channels_last_flag(int ndim, const int64_t* sizes, const int64_t* strides) noexcept nogil:
+    """TF_CHANNELS_LAST (4 dimensions) or TF_CHANNELS_LAST_3D (5) when the strides are exactly that format's."""
+    cdef int64_t want = 1
+    cdef int k, d
+    for k in range(ndim):
+        d = 1 if k == 0 else (ndim - k if k < ndim - 1 else 0)
+        if sizes[d] != 1:
+            if strides[d] != want:
+                return 0
+            want *= sizes[d]
+    return TF_CHANNELS_LAST if ndim == 4 else TF_CHANNELS_LAST_3D
+
+
+cdef bint is_dense_permutation(int ndim, const int64_t* sizes, const int64_t* strides) noexcept nogil:
+    """Whether some order of the dimensions makes the strides contiguous (no gaps, no overlap)."""
+    cdef int perm[64]
+    cdef int i, j, d
+    cdef int64_t want = 1
+    for i in range(ndim):          # insertion sort by stride, dimensions of size < 2 last
+        j = i
+        while j > 0 and (sizes[perm[j - 1]] < 2 or (sizes[i] >= 2 and strides[perm[j - 1]] > strides[i])):
+            if sizes[perm[j - 1]] < 2 and sizes[i] < 2:
+                break
+            perm[j] = perm[j - 1]
+            j -= 1
+        perm[j] = i
+    for i in range(ndim):
+        d = perm[i]
+        if sizes[d] < 2:
+            return True
+        if strides[d] != want:
+            return False
+        want *= sizes[d]
+    return True
+
+
+cdef uint32_t geometry_flags(int ndim, const int64_t* sizes, const int64_t* strides, int64_t numel) noexcept nogil:
+    cdef uint32_t flags = 0
+    cdef int64_t want = 1
+    cdef int i
+    cdef bint contiguous = True
+    if numel:
+        for i in range(ndim - 1, -1, -1):
+            if sizes[i] != 1:
+                if strides[i] != want:
+                    contiguous = False
+                    break
+                want *= sizes[i]
+    if contiguous:
+        flags = TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
+    elif is_dense_permutation(ndim, sizes, strides):
+        flags = TF_NON_OVERLAPPING_DENSE
+    if ndim == 4 or ndim == 5:
+        flags |= channels_last_flag(ndim, sizes, strides)
+    return flags
+
+
+cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
+    cdef int64_t* mem
+    cdef int64_t numel = 1, step = 1
+    cdef int i
+    if ndim > 64:
+        raise RuntimeError(f"a tensor has at most 64 dimensions, got {ndim}")
+    for i in range(ndim):
+        if sizes[i] < 0:
+            raise RuntimeError(f"sizes must not be negative, got {tuple_of(ndim, sizes)}")
+        if sizes[i] and numel > INT64_MAX // sizes[i]:
+            raise RuntimeError(f"numel of sizes {tuple_of(ndim, sizes)} does not fit in 64 bits")
+        numel *= sizes[i]
+    if ndim > 5:
+        mem = <int64_t*>malloc(2 * ndim * sizeof(int64_t))
+        if mem == NULL:
+            raise MemoryError()
+    else:
+        mem = t.c_inline
+    if ndim:
+        memcpy(mem, sizes, <size_t>ndim * sizeof(int64_t))
+        if strides != NULL:
+            memcpy(mem + ndim, strides, <size_t>ndim * sizeof(int64_t))
+        else:
+            for i in range(ndim - 1, -1, -1):
+                mem[ndim + i] = step
+                step *= sizes[i] if sizes[i] > 1 else 1
+    if t.c_flags & TF_HEAP_GEOMETRY:
+        free(t.c_sizes)
+    t.c_sizes = mem
+    t.c_strides = mem + ndim
+    t.c_ndim = ndim
+    t.c_numel = numel
+    t.c_offset = offset
+    if t.c_array is not None:
+        t.c_array = None
+    t.c_flags &= ~<uint32_t>(TF_HEAP_GEOMETRY | TF_GEOMETRY_FLAGS)
+    if ndim > 5:
+        t.c_flags |= TF_HEAP_GEOMETRY
+    if strides == NULL and ndim < 4:
+        t.c_flags |= TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
+    else:
+        t.c_flags |= geometry_flags(ndim, mem, mem + ndim, numel)
+    return 0
+
+
+cdef int set_storage(Tensor t, Storage storage) except -1:
+    t.c_storage = storage
+    t.c_devtype = storage.devtype
+    t.c_devindex = storage.devindex
+    if t.c_array is not None:
+        t.c_array = None
+    return 0
+
+
+cdef uint64_t keys_for(int devtype, int layout) except? 0:
+    cdef uint64_t ks = KS_BY_DEVICE_TYPE[devtype]
+    if layout != LAYOUT_strided:
+        raise RuntimeError(f"tensors of layout {dtypes.get_layout(layout)} have no storage here")
+    if tls().inference_mode:
+        ks &= ~(KS_AUTOGRAD | KS_ADInplaceOrView)
+    return ks
+
+
+cdef int init_tensor(Tensor t, Storage storage, int dtype, uint64_t keys, int ndim, const int64_t* sizes,
+                     const int64_t* strides, int64_t offset) except -1:
+    t.c_storage = storage
+    t.c_devtype = storage.devtype
+    t.c_devindex = storage.devindex
+    t.c_dtype = dtype
+    t.c_keys = keys
+    if tls().inference_mode:
+        t.c_flags |= TF_INFERENCE
+    return set_geometry(t, ndim, sizes, strides, offset)
+
+
+cdef Tensor new_tensor(Storage storage, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset):
+    cdef Tensor t = Tensor.__new__(Tensor)
+    init_tensor(t, storage, dtype, keys_for(storage.devtype, LAYOUT_strided), ndim, sizes, strides, offset)
+    return t
+
+
+cdef int64_t span_of(int ndim, const int64_t* sizes, const int64_t* strides) except -1:
+    """Elements from the first to the last that sizes and strides reach, both included; 0 for an empty tensor."""
+    cdef int64_t span = 1
+    cdef int i
+    for i in range(ndim):
+        if sizes[i] == 0:
+            return 0
+        span += (sizes[i] - 1) * strides[i]
+    return span
+
+
+cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int64_t* sizes, const int64_t* strides):
+    cdef Tensor t = Tensor.__new__(Tensor)
+    cdef ThreadState* ts = tls()
+    cdef int64_t n
+    t.c_dtype = dtype
+    t.c_devtype = devtype
+    t.c_devindex = devindex
+    t.c_keys = KS_BY_DEVICE_TYPE[devtype]
+    if ts.inference_mode:
+        t.c_keys &= ~(KS_AUTOGRAD | KS_ADInplaceOrView)
+        t.c_flags |= TF_INFERENCE
+    set_geometry(t, ndim, sizes, strides, 0)
+    n = t.c_numel if strides == NULL or t.c_flags & TF_NON_OVERLAPPING_DENSE else span_of(ndim, sizes, strides)
+    n *= dtypes.itemsize_table()[dtype]
+    t.c_storage = new_storage(n, devtype, devindex)
+    return t
+
+
+cdef Tensor new_view_dtype(Tensor base, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset):
+    cdef Tensor t = Tensor.__new__(Tensor)
+    t.c_storage = base.c_storage
+    t.c_devtype = base.c_devtype
+    t.c_devindex = base.c_devindex
+    t.c_dtype = dtype
+    t.c_layout = base.c_layout
+    t.c_keys = base.c_keys & ~(KS_Python | KS_PythonTLSSnapshot)
+    t.c_flags = base.c_flags & TF_INFERENCE
+    set_geometry(t, ndim, sizes, strides, offset)
+    return t
+
+
+cdef Tensor new_view(Tensor base, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset):
+    return new_view_dtype(base, base.c_dtype, ndim, sizes, strides, offset)
+
+
+cdef Tensor new_wrapped_number(object number):
+    cdef int dtype
+    cdef Tensor t
+    cdef double complex z
+    if isinstance(number, bool):
+        dtype = ST_bool
+    elif isinstance(number, int):
+        dtype = ST_int64
+    elif isinstance(number, float):
+        dtype = ST_float64
+    else:
+        dtype = ST_complex128
+    t = new_empty(dtype, DEV_CPU, -1, 0, NULL, NULL)
+    t.c_flags |= TF_WRAPPED_NUMBER
+    if dtype == ST_bool:
+        (<char*>t.c_storage.data)[0] = 1 if number else 0
+    elif dtype == ST_int64:
+        (<int64_t*>t.c_storage.data)[0] = number
+    elif dtype == ST_float64:
+        (<double*>t.c_storage.data)[0] = number
+    else:
+        z = number
+        (<double complex*>t.c_storage.data)[0] = z
+    return t
+
+
+cdef object get_numpy(Tensor t):
+    cdef cnp.npy_intp dims[64]
+    cdef cnp.npy_intp steps[64]
+    cdef int i, itemsize = dtypes.itemsize_table()[t.c_dtype]
+    cdef char* data
+    cdef object owner
+    if t.c_devtype != DEV_CPU or t.c_flags & TF_FAKE:
+        raise RuntimeError(f"a tensor on {t.device} has no bytes that numpy could read")
+    data = data_of(t, itemsize)
+    if t.c_array is not None and cnp.PyArray_DATA(t.c_array) == <void*>data:
+        return t.c_array
+    for i in range(t.c_ndim):
+        dims[i] = t.c_sizes[i]
+        steps[i] = t.c_strides[i] * itemsize
+    if t.c_numel and (data == NULL or t.c_storage.c_nbytes < (t.c_offset + span_of(t.c_ndim, t.c_sizes, t.c_strides)) * itemsize):
+        raise RuntimeError(
+            f"the storage of {t.c_storage.c_nbytes} bytes is too small for sizes {tuple_of(t.c_ndim, t.c_sizes)}")
+    descr = dtypes.numpy_descr(t.c_dtype)
+    Py_INCREF(descr)
+    arr = PyArray_NewFromDescr(&PyArray_Type, <PyArray_Descr*>descr, t.c_ndim, dims, steps, data, cnp.NPY_ARRAY_WRITEABLE, NULL)
+    owner = shared_owner(t.c_storage)
+    if owner is not None and data != NULL:
+        cnp.set_array_base(<cnp.ndarray>arr, owner)
+    t.c_array = arr
+    return arr
+
+
+# ---- hooks that upper rooms register ---------------------------------------------------------------------------------
+
+cdef dict hooks = {}
+
+
+def _set_tensor_hook(str name, function):
+    """Give the slot method `name` (such as "__repr__", "__getitem__", "__getattr__") its implementation."""
+    hooks[name] = function
+
+
+cdef object hook(str name):
+    try:
+        return hooks[name]
+    except KeyError:
+        raise NotImplementedError(f"Tensor.{name} needs `import dispatch`") from None
+
+
+def _install_tensor_attribute(str name, value):
+    """Enter an attribute into the static type Tensor (methods of operators, methods written in Python)."""
+    cdef PyTypeObject* tp = <PyTypeObject*>Tensor
+    (<dict>tp_dict_of(tp))[name] = value
+    PyType_Modified(Tensor)
+
+
+cdef extern from *:
+    """
+    #define DISPATCH_TP_DICT(tp) ((PyObject*)((tp)->tp_dict))
+    """
+    PyObject* DISPATCH_TP_DICT(PyTypeObject* tp)
+
+
+cdef object tp_dict_of(PyTypeObject* tp):
+    return <object>DISPATCH_TP_DICT(tp)
+
+
+# ---- the tensor ------------------------------------------------------------------------------------------------------
+
+def _disabled_torch_dispatch_impl(cls, func, types, args=(), kwargs=None):
+    """Marker: a class with this as `__torch_dispatch__` takes no part in dispatch."""
+    raise RuntimeError("__torch_dispatch__ is disabled for this class")
+
+
+cdef object disabled_dispatch = _disabled_torch_dispatch_impl
+
+
+cdef int set_class_flags(Tensor t, type cls) except -1:
+    """Give an instance of a subclass the Python keys when its class has a `__torch_dispatch__` of its own."""
+    if cls is Tensor:
+        return 0
+    handler = getattr(cls, "__torch_dispatch__", None)
+    if handler is None or handler is disabled_dispatch:
+        return 0
+    t.c_flags |= TF_HAS_TORCH_DISPATCH
+    t.c_keys |= KS_Python | KS_PythonTLSSnapshot
+    return 0
+
+
+cdef Tensor alias_as(Tensor base, type cls):
+    """A tensor of class `cls` over the same storage, with the same geometry and keys."""
+    cdef Tensor t = cls.__new__(cls) if cls is Tensor else blank_of(cls)
+    t.c_storage = base.c_storage
+    t.c_devtype = base.c_devtype
+    t.c_devindex = base.c_devindex
+    t.c_dtype = base.c_dtype
+    t.c_layout = base.c_layout
+    t.c_keys = base.c_keys & ~(KS_Python | KS_PythonTLSSnapshot)
+    t.c_flags = base.c_flags & (TF_INFERENCE | TF_WRAPPED_NUMBER)
+    set_geometry(t, base.c_ndim, base.c_sizes, base.c_strides, base.c_offset)
+    set_class_flags(t, cls)
+    return t
+
+
+cdef Tensor blank_of(type cls):
+    """An uninitialised instance of a Tensor subclass, made without running its `__new__`."""
+    if not issubclass(cls, Tensor):
+        raise TypeError(f"cls must be a subclass of Tensor, got {cls!r}")
+    return <Tensor>new_instance(cls)
+
+
+cdef extern from *:
+    """
+    static PyObject* dispatch_tensor_tp_new_base(PyTypeObject* base, PyTypeObject* cls) {
+        PyObject* empty = PyTuple_New(0);
+        if (!empty) return NULL;
+        PyObject* r = base->tp_new(cls, empty, NULL);
+        Py_DECREF(empty);
+        return r;
+    }
+    """
+    object dispatch_tensor_tp_new_base(PyTypeObject* base, PyTypeObject* cls)
+
+
+cdef object new_instance(type cls):
+    return dispatch_tensor_tp_new_base(<PyTypeObject*>Tensor, <PyTypeObject*>cls)
+
+
+cdef int read_ints(object values, int64_t* out, str what) except -1:
+    """A sequence of ints into `out` (room for 64); returns how many."""
+    cdef int n = 0
+    for v in values:
+        if n == 64:
+            raise RuntimeError(f"{what} has more than 64 elements")
+        out[n] = v
+        n += 1
+    return n
+
+
+@cython.freelist(256)
+cdef class Tensor:
+    """A multi-dimensional array with dtype, device and layout, on which operators are dispatched (torch.Tensor).
+
+    `Tensor(data)` and `Tensor(*sizes)` make a tensor of the default dtype, as PyTorch's legacy constructor does.
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        self.c_sizes = self.c_inline
+        self.c_strides = self.c_inline
+        self.c_numel = 1
+        self.c_devindex = -1
+        self.c_dtype = 6
+        self.c_flags = TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
+
+    def __init__(self, *args, **kwargs):
+        if self.c_storage is None:
+            hook("__init__")(self, *args, **kwargs)
+
+    def __dealloc__(self):
+        if self.c_flags & TF_HEAP_GEOMETRY:
+            free(self.c_sizes)
+        drop_counter(self)
+        Py_XDECREF(self.c_dict)
+        self.c_dict = NULL
+
+    def __getattr__(self, str name):
+        return hook("__getattr__")(self, name)
+
+    # -- metadata
+    @property
+    def shape(self):
+        """Sizes, as a `Size`."""
+        return new_size(self.c_ndim, self.c_sizes)
+
+    def size(self, dim=None):
+        """All sizes as a `Size`, or that of dimension `dim` (IndexError when out of range)."""
+        if dim is None:
+            return new_size(self.c_ndim, self.c_sizes)
+        return self.c_sizes[wrapped_dim(self, dim)]
+
+    def stride(self, dim=None):
+        """All strides in elements as a tuple, or that of dimension `dim`."""
+        if dim is None:
+            return tuple_of(self.c_ndim, self.c_strides)
+        return self.c_strides[wrapped_dim(self, dim)]
+
+    def storage_offset(self):
+        """Offset of the first element in the storage, in elements."""
+        return self.c_offset
+
+    @property
+    def dtype(self):
+        return dtypes.get_dtype(self.c_dtype)
+
+    @property
+    def device(self):
+        return dtypes.new_device(self.c_devtype, self.c_devindex)
+
+    @property
+    def layout(self):
+        return dtypes.get_layout(self.c_layout)
+
+    @property
+    def ndim(self):
+        return self.c_ndim
+
+    def dim(self):
+        """Number of dimensions."""
+        return self.c_ndim
+
+    def ndimension(self):
+        return self.c_ndim
+
+    def numel(self):
+        """Number of elements."""
+        return self.c_numel
+
+    def nelement(self):
+        return self.c_numel
+
+    def element_size(self):
+        """Bytes of one element."""
+        return dtypes.itemsize_table()[self.c_dtype]
+
+    @property
+    def itemsize(self):
+        return dtypes.itemsize_table()[self.c_dtype]
+
+    @property
+    def nbytes(self):
+        return self.c_numel * dtypes.itemsize_table()[self.c_dtype]
+
+    def get_device(self):
+        """Device index; -1 on the CPU."""
+        return self.c_devindex
+
+    def is_contiguous(self, *, memory_format=None):
+        """Whether the elements lie in memory in the order of that format (contiguous_format by default)."""
+        cdef int mf = MF_contiguous if memory_format is None else (<dtypes.memory_format?>memory_format).code
+        return is_contiguous_as(self, mf)
+
+    def is_floating_point(self):
+        return dtypes.is_floating_code(self.c_dtype)
+
+    def is_complex(self):
+        return dtypes.is_complex_code(self.c_dtype)
+
+    def is_signed(self):
+        return dtypes.get_dtype(self.c_dtype).is_signed
+
+    def is_conj(self):
+        """Whether the conjugate bit is set: values are read conjugated."""
+        return self.c_keys & KS_Conjugate == KS_Conjugate
+
+    def is_neg(self):
+        """Whether the negative bit is set: values are read negated."""
+        return self.c_keys & KS_Negative == KS_Negative
+
+    def _is_zerotensor(self):
+        return self.c_keys & KS_ZeroTensor == KS_ZeroTensor
+
+    def is_inference(self):
+        """Whether the tensor was made in inference mode."""
+        return self.c_flags & TF_INFERENCE != 0
+
+    @property
+    def is_meta(self):
+        return self.c_devtype == DEV_META
+
+    @property
+    def is_cpu(self):
+        return self.c_devtype == DEV_CPU
+
+    @property
+    def is_cuda(self):
+        return self.c_devtype == dtypes.DEV_CUDA
+
+    @property
+    def is_sparse(self):
+        return False
+
+    @property
+    def is_quantized(self):
+        return False
+
+    @property
+    def is_nested(self):
+        return False
+
+    @property
+    def is_mkldnn(self):
+        return False
+
+    def untyped_storage(self):
+        """The storage, shared by all views."""
+        return self.c_storage
+
+    def data_ptr(self):
+        """Address of the first element; 0 when there is none."""
+        if self.c_storage is None or self.c_storage.data == NULL or self.c_numel == 0:
+            return 0
+        return PyLong_FromVoidPtr(data_of(self, dtypes.itemsize_table()[self.c_dtype]))
+
+    # -- autograd's flags (there is no engine)
+    @property
+    def requires_grad(self):
+        return self.c_flags & TF_REQUIRES_GRAD != 0
+
+    @requires_grad.setter
+    def requires_grad(self, bint value):
+        set_requires_grad(self, value)
+
+    def requires_grad_(self, bint requires_grad=True):
+        """Set `requires_grad` in place; RuntimeError for integer tensors."""
+        set_requires_grad(self, requires_grad)
+        return self
+
+    @property
+    def is_leaf(self):
+        return self.c_autograd is None
+
+    @property
+    def grad_fn(self):
+        return self.c_autograd
+
+    @property
+    def grad(self):
+        return None
+
+    @grad.setter
+    def grad(self, value):
+        if value is not None:
+            raise RuntimeError("gradients cannot be stored: this library has no autograd engine")
+
+    def backward(self, *args, **kwargs):
+        """Raises: there is no autograd engine."""
+        raise RuntimeError("backward() is not possible: this library has no autograd engine")
+
+    @property
+    def _version(self):
+        if self.c_flags & TF_INFERENCE:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return get_version(self)
+
+    @property
+    def _base(self):
+        return self.c_base
+
+    def _is_view(self):
+        return self.c_flags & TF_IS_VIEW != 0
+
+    @property
+    def is_view(self):
+        return self.c_flags & TF_IS_VIEW != 0
+
+    @property
+    def data(self):
+        """The same values without autograd's relations, and with a version counter of its own."""
+        cdef Tensor t = alias_as(self, type(self))
+        return t
+
+    @property
+    def __dict__(self):
+        if self.c_dict == NULL:
+            d = {}
+            Py_INCREF(d)
+            self.c_dict = <PyObject*>d
+        return <object>self.c_dict
+
+    # -- making subclasses
+    @staticmethod
+    def _make_subclass(cls, Tensor data not None, bint require_grad=False, *, dispatch_sizes_strides_policy=None,
+                       bint dispatch_device=False, bint dispatch_layout=False, device_for_backend_keys=None):
+        """An instance of `cls` over the storage of `data` (torch.Tensor._make_subclass)."""
+        cdef Tensor t = alias_as(data, cls)
+        set_requires_grad(t, require_grad)
+        return t
+
+    def as_subclass(self, cls):
+        """This tensor as an instance of `cls`, sharing storage."""
+        return alias_as(self, cls)
+
+    @staticmethod
+    def _make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_format=None, dtype=None,
+                               layout=None, device=None, bint pin_memory=False, bint requires_grad=False,
+                               dispatch_sizes_strides_policy=None, bint dispatch_device=False,
+                               bint dispatch_layout=False, _extra_dispatch_keys=None, storage_size=None):
+        """An instance of `cls` with metadata and no bytes, for classes that wrap other tensors and have a
+        `__torch_dispatch__` (torch.Tensor._make_wrapper_subclass)."""
+        cdef int64_t sizes[64]
+        cdef int64_t steps[64]
+        cdef int code = dtypes.default_dtype_code() if dtype is None else dtypes.dtype_code(dtype)
+        cdef dtypes.device dev = dtypes.device_of("cpu" if device is None else device)
+        cdef int n = read_ints(size, sizes, "size")
+        cdef Tensor t
+        cdef Storage s
+        if not hasattr(cls, "__torch_dispatch__") or cls.__torch_dispatch__ is disabled_dispatch:
+            raise RuntimeError("_make_wrapper_subclass needs a class with __torch_dispatch__: "
+                               f"{cls.__name__} has none, its operations could not be handled")
+        if strides is not None and read_ints(strides, steps, "strides") != n:
+            raise RuntimeError(f"strides {tuple(strides)} and size {tuple(size)} differ in length")
+        t = blank_of(cls)
+        s = Storage.__new__(Storage)
+        s.devtype = dev.devtype
+        s.devindex = dev.devindex
+        init_tensor(t, s, code, keys_for(dev.devtype, LAYOUT_strided), n, sizes, steps if strides is not None else NULL,
+                    0 if storage_offset is None else storage_offset)
+        s.c_nbytes = (storage_size if storage_size is not None else
+                      (t.c_offset + span_of(n, t.c_sizes, t.c_strides)) * dtypes.itemsize_table()[code])
+        if layout is not None:
+            t.c_layout = (<dtypes.layout?>layout).code
+        if _extra_dispatch_keys is not None:
+            t.c_keys |= <uint64_t>_extra_dispatch_keys.raw_repr()
+        set_class_flags(t, cls)
+        set_requires_grad(t, requires_grad)
+        return t
+
+    # -- Python protocol
+    def __hash__(self):
+        return <Py_ssize_t><void*>self >> 4
+
+    def __len__(self):
+        if self.c_ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.c_sizes[0]
+
+    def __repr__(self):
+        return hook("__repr__")(self)
+
+    def __getitem__(self, index):
+        return hook("__getitem__")(self, index)
+
+    def __setitem__(self, index, value):
+        hook("__setitem__")(self, index, value)
+
+    def __iter__(self):
+        return hook("__iter__")(self)
+
+    def __contains__(self, element):
+        return hook("__contains__")(self, element)
+
+    def __bool__(self):
+        return bool(hook("item")(self, "bool"))
+
+    def __int__(self):
+        return int(hook("item")(self, "int"))
+
+    def __float__(self):
+        return float(hook("item")(self, "float"))
+
+    def __complex__(self):
+        return complex(hook("item")(self, "complex"))
+
+    def __index__(self):
+        return hook("__index__")(self)
+
+    def __add__(self, other):
+        return hook("__add__")(self, other)
+
+    def __radd__(self, other):
+        return hook("__add__")(self, other)
+
+    def __iadd__(self, other):
+        return hook("__iadd__")(self, other)
+
+    def __sub__(self, other):
+        return hook("__sub__")(self, other)
+
+    def __rsub__(self, other):
+        return hook("__rsub__")(self, other)
+
+    def __isub__(self, other):
+        return hook("__isub__")(self, other)
+
+    def __mul__(self, other):
+        return hook("__mul__")(self, other)
+
+    def __rmul__(self, other):
+        return hook("__mul__")(self, other)
+
+    def __imul__(self, other):
+        return hook("__imul__")(self, other)
+
+    def __truediv__(self, other):
+        return hook("__truediv__")(self, other)
+
+    def __rtruediv__(self, other):
+        return hook("__rtruediv__")(self, other)
+
+    def __itruediv__(self, other):
+        return hook("__itruediv__")(self, other)
+
+    def __floordiv__(self, other):
+        return hook("__floordiv__")(self, other)
+
+    def __rfloordiv__(self, other):
+        return hook("__rfloordiv__")(self, other)
+
+    def __mod__(self, other):
+        return hook("__mod__")(self, other)
+
+    def __rmod__(self, other):
+        return hook("__rmod__")(self, other)
+
+    def __pow__(self, other, modulo):
+        return hook("__pow__")(self, other)
+
+    def __rpow__(self, other, modulo):
+        return hook("__rpow__")(self, other)
+
+    def __matmul__(self, other):
+        return hook("__matmul__")(self, other)
+
+    def __rmatmul__(self, other):
+        return hook("__matmul__")(other, self)
+
+    def __neg__(self):
+        return hook("__neg__")(self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return hook("__abs__")(self)
+
+    def __invert__(self):
+        return hook("__invert__")(self)
+
+    def __and__(self, other):
+        return hook("__and__")(self, other)
+
+    def __rand__(self, other):
+        return hook("__and__")(self, other)
+
+    def __iand__(self, other):
+        return hook("__iand__")(self, other)
+
+    def __or__(self, other):
+        return hook("__or__")(self, other)
+
+    def __ror__(self, other):
+        return hook("__or__")(self, other)
+
+    def __ior__(self, other):
+        return hook("__ior__")(self, other)
+
+    def __xor__(self, other):
+        return hook("__xor__")(self, other)
+
+    def __rxor__(self, other):
+        return hook("__xor__")(self, other)
+
+    def __ixor__(self, other):
+        return hook("__ixor__")(self, other)
+
+    def __eq__(self, other):
+        return hook("__eq__")(self, other)
+
+    def __ne__(self, other):
+        return hook("__ne__")(self, other)
+
+    def __lt__(self, other):
+        return hook("__lt__")(self, other)
+
+    def __le__(self, other):
+        return hook("__le__")(self, other)
+
+    def __gt__(self, other):
+        return hook("__gt__")(self, other)
+
+    def __ge__(self, other):
+        return hook("__ge__")(self, other)
+
+
+cdef inline int wrapped_dim(Tensor t, object dim) except -1:
+    cdef int64_t d = dim
+    cdef int n = t.c_ndim
+    if n == 0:
+        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+    if d < -n or d >= n:
+        raise IndexError(f"dimension {d} is out of range: expected [{-n}, {n - 1}]")
+    return <int>(d if d >= 0 else d + n)
+
+
+cdef bint is_contiguous_as(Tensor t, int mf) except -1:
+    """Whether `t` is contiguous in memory format `mf` (preserve: any dense order)."""
+    if mf == MF_contiguous:
+        return t.c_flags & TF_CONTIGUOUS != 0
+    if mf == MF_channels_last:
+        return t.c_flags & TF_CHANNELS_LAST != 0
+    if mf == MF_channels_last_3d:
+        return t.c_flags & TF_CHANNELS_LAST_3D != 0
+    raise RuntimeError("preserve memory format is not supported by is_contiguous()")
+
+
+cdef int set_requires_grad(Tensor t, bint value) except -1:
+    if value:
+        if not (dtypes.is_floating_code(t.c_dtype) or dtypes.is_complex_code(t.c_dtype)):
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        if t.c_flags & TF_INFERENCE and not tls().inference_mode:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        t.c_flags |= TF_REQUIRES_GRAD
+    else:
+        if t.c_autograd is not None and t.c_flags & TF_REQUIRES_GRAD:
+            raise RuntimeError("you can only change requires_grad flags of leaf variables: use .detach()")
+        t.c_flags &= ~<uint32_t>TF_REQUIRES_GRAD
+    return 0
+
+
+# ---- the instance dictionary -----------------------------------------------------------------------------------------
+
+cdef extern from *:
+    """
+    static traverseproc dispatch_old_traverse;
+    static inquiry dispatch_old_clear;
+    static Py_ssize_t dispatch_dict_field;
+    static int dispatch_tensor_traverse(PyObject* o, visitproc visit, void* arg) {
+        int r = dispatch_old_traverse(o, visit, arg);
+        if (r) return r;
+        Py_VISIT(*(PyObject**)((char*)o + dispatch_dict_field));
+        return 0;
+    }
+    static int dispatch_tensor_clear(PyObject* o) {
+        int r = dispatch_old_clear(o);
+        Py_CLEAR(*(PyObject**)((char*)o + dispatch_dict_field));
+        return r;
+    }
+    static void dispatch_add_dict(PyTypeObject* tp, Py_ssize_t offset) {
+        dispatch_dict_field = offset;
+        dispatch_old_traverse = tp->tp_traverse;
+        dispatch_old_clear = tp->tp_clear;
+        tp->tp_traverse = dispatch_tensor_traverse;
+        tp->tp_clear = dispatch_tensor_clear;
+        tp->tp_dictoffset = offset;
+        PyType_Modified(tp);
+    }
+    """
+    void dispatch_add_dict(PyTypeObject* tp, Py_ssize_t offset)
+
+
+cdef void add_instance_dict():
+    cdef Tensor probe = Tensor.__new__(Tensor)
+    dispatch_add_dict(<PyTypeObject*>Tensor, <char*>&probe.c_dict - <char*><void*>probe)
+
+
+add_instance_dict()
+
+
+# ---- numpy -----------------------------------------------------------------------------------------------------------
+
+def from_numpy(array):
+    """A CPU tensor that shares the memory of `array` (torch.from_numpy; ml_dtypes arrays are taken too).
+
+    TypeError: not an ndarray, or a dtype without a counterpart. ValueError: negative strides, or strides that are no
+    multiple of the item size.
+    """
+    cdef int64_t sizes[64]
+    cdef int64_t steps[64]
+    cdef int i, n, code, itemsize
+    cdef int64_t span = 1
+    cdef Storage s
+    if not isinstance(array, cnp.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    code = dtypes.code_of_numpy(array.dtype)
+    if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>array):
+        raise ValueError("given numpy array has byte order different from the native byte order")
+    itemsize = cnp.PyArray_ITEMSIZE(<cnp.ndarray>array)
+    n = cnp.PyArray_NDIM(<cnp.ndarray>array)
+    for i in range(n):
+        sizes[i] = cnp.PyArray_DIM(<cnp.ndarray>array, i)
+        if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) < 0:
+            raise ValueError("at least one of the array's strides is negative: make a copy first")
+        if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) % itemsize:
+            raise ValueError("given numpy array strides are not a multiple of the element byte size")
+        steps[i] = cnp.PyArray_STRIDE(<cnp.ndarray>array, i) // itemsize
+    span = span_of(n, sizes, steps) * itemsize
+    s = new_borrowed_storage(<char*>cnp.PyArray_DATA(<cnp.ndarray>array), span, array)
+    return new_tensor(s, code, n, sizes, steps, 0)
+
+
+def _numpy_view(Tensor t not None):
+    """The ndarray over a CPU tensor's memory, as kernels see it (conjugate and negative bits not applied)."""
+    return get_numpy(t)
+
+
+def _new_strided(Storage storage not None, dtype, sizes, strides, int64_t offset):
+    """A tensor over `storage` with the given geometry; the bytes must reach."""
+    cdef int64_t sz[64]
+    cdef int64_t st[64]
+    cdef int n = read_ints(sizes, sz, "sizes"), code = dtypes.dtype_code(dtype)
+    if read_ints(strides, st, "strides") != n:
+        raise RuntimeError(f"mismatch in length of strides and shape: {strides} and {sizes}")
+    if (offset + span_of(n, sz, st)) * dtypes.itemsize_table()[code] > storage.c_nbytes:
+        raise RuntimeError(f"sizes {tuple(sizes)}, strides {tuple(strides)} and offset {offset} are out of bounds "
+                           f"for a storage of {storage.c_nbytes} bytes")
+    return new_tensor(storage, code, n, sz, st, offset)
+
+
+def _new_storage(int64_t nbytes, device="cpu"):
+    """A fresh storage of that many bytes."""
+    cdef dtypes.device dev = dtypes.device_of(device)
+    return new_storage(nbytes, dev.devtype, dev.devindex)
+
+
+def _dispatch_keys(Tensor tensor not None):
+    """The key set of a tensor (torch._C._dispatch_keys)."""
+    return new_key_set(tensor.c_keys)
+
+
+def _set_conj(Tensor tensor not None, bint value):
+    """Set or clear the conjugate bit."""
+    tensor.c_keys = (tensor.c_keys | KS_Conjugate) if value else (tensor.c_keys & ~KS_Conjugate)
+
+
+def _set_neg(Tensor tensor not None, bint value):
+    """Set or clear the negative bit."""
+    tensor.c_keys = (tensor.c_keys | KS_Negative) if value else (tensor.c_keys & ~KS_Negative)

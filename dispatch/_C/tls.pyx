@@ -1,0 +1,433 @@
+"""The thread's dispatch state: its life, its key sets and its two mode stacks, for Python.
+
+The call path reads `ThreadState` through the inline functions of `tls.pxd`; guards (`guards`,
+`grad_mode`) change it for a while. Invariants: Python and PythonTLSSnapshot are in the include set
+while a dispatch mode is active; infra modes lie below user modes, one of each kind; what the struct
+owns is freed when the interpreter clears the thread's dict.
+"""
+from types import MappingProxyType
+
+cimport cython
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from cpython.object cimport Py_EQ, Py_NE, PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+
+from dispatch._C.keys cimport KS_FULL_BACKENDS, KS_Meta, key_bits, ks_remove, new_key_set
+
+cdef extern from *:
+    """
+    #include "generated/keys.h"
+    #include "thread_state.h"
+    static __thread ThreadState dispatch_thread_state = {
+        .included = KS_DEFAULT_INCLUDE, .excluded = KS_DEFAULT_EXCLUDE, .grad_mode = 1};
+    """
+    ThreadState dispatch_thread_state
+
+cdef extern from "unistd.h" nogil:
+    int getpid()
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        PyObject* tp_dict
+    void PyType_Modified(PyTypeObject* type)
+    PyObject* PyThreadState_GetDict()
+    int PyDict_SetItem(PyObject* p, PyObject* key, PyObject* val) except -1
+    int PyDict_SetItemString(PyObject* p, const char* key, PyObject* val) except -1
+
+__all__ = [
+    "_TorchDispatchModeKey",
+    "_dispatch_tls_is_dispatch_key_excluded",
+    "_dispatch_tls_is_dispatch_key_included",
+    "_dispatch_tls_local_exclude_set",
+    "_dispatch_tls_local_include_set",
+    "_dispatch_tls_set_dispatch_key_excluded",
+    "_dispatch_tls_set_dispatch_key_included",
+    "_get_dispatch_mode",
+    "_get_dispatch_stack_at",
+    "_get_function_stack_at",
+    "_is_torch_function_all_disabled",
+    "_is_torch_function_enabled",
+    "_is_torch_function_mode_enabled",
+    "_len_torch_dispatch_stack",
+    "_len_torch_function_stack",
+    "_meta_in_tls_dispatch_include",
+    "_pop_torch_dispatch_stack",
+    "_pop_torch_function_stack",
+    "_push_on_torch_dispatch_stack",
+    "_push_on_torch_function_stack",
+    "_set_dispatch_mode",
+    "_set_meta_in_tls_dispatch_include",
+    "_unset_dispatch_mode",
+]
+
+
+cdef ThreadState* tls() noexcept nogil:
+    return &dispatch_thread_state
+
+
+# --- what the state owns is freed with the thread
+
+cdef str OWNER_KEY = "dispatch._C.tls"
+
+
+@cython.final
+cdef class ThreadOwner:
+    """Lives in the interpreter's dict of a thread; its end drops what the thread's state owns."""
+    cdef ThreadState* state
+    cdef int pid                 # a fork's child keeps the dicts of threads that it does not have
+
+    def __dealloc__(self):
+        if self.state != NULL and self.pid == getpid():
+            clear_owned(self.state)
+
+
+cdef int check_owner(ThreadState* ts) except -1:
+    """Sees to it that this thread (whose state `ts` is) has an owner."""
+    cdef ThreadOwner owner
+    cdef PyObject* thread_dict
+    if ts.owner != NULL:
+        return 0
+    thread_dict = PyThreadState_GetDict()
+    if thread_dict == NULL:
+        raise RuntimeError("dispatch: this thread is ending and takes no more modes")
+    owner = ThreadOwner.__new__(ThreadOwner)
+    PyDict_SetItem(thread_dict, <PyObject*>OWNER_KEY, <PyObject*>owner)
+    owner.state = ts
+    owner.pid = getpid()
+    ts.owner = <PyObject*>owner
+    return 0
+
+
+cdef void clear_owned(ThreadState* ts) noexcept:
+    """Drops what is owned; a field is empty before its reference goes, for finalisers may look."""
+    cdef PyObject* item
+    cdef int slot
+    ts.owner = NULL
+    while ts.n_modes > 0:
+        ts.n_modes -= 1
+        Py_XDECREF(ts.modes[ts.n_modes])
+    while ts.n_function_modes > 0:
+        ts.n_function_modes -= 1
+        Py_XDECREF(ts.function_modes[ts.n_function_modes])
+    for slot in range(3):
+        item = ts.infra[slot]
+        ts.infra[slot] = NULL
+        Py_XDECREF(item)
+    ts.n_infra = 0
+    include_python_keys(ts)
+    item = ts.default_device
+    ts.default_device = NULL
+    Py_XDECREF(item)
+    PyMem_RawFree(ts.modes)
+    PyMem_RawFree(ts.function_modes)
+    ts.modes = ts.function_modes = NULL
+    ts.cap_modes = ts.cap_function_modes = 0
+
+
+# --- the include and exclude sets
+
+def _dispatch_tls_local_include_set():
+    """The keys that this thread adds to every call."""
+    return new_key_set(tls().included)
+
+
+def _dispatch_tls_local_exclude_set():
+    """The keys that this thread takes away from every call."""
+    return new_key_set(tls().excluded)
+
+
+def _dispatch_tls_is_dispatch_key_included(key):
+    """Whether every bit of `key` is in the include set."""
+    cdef uint64_t ks = key_bits(key)
+    return (tls().included & ks) == ks
+
+
+def _dispatch_tls_is_dispatch_key_excluded(key):
+    """Whether every bit of `key` is in the exclude set."""
+    cdef uint64_t ks = key_bits(key)
+    return (tls().excluded & ks) == ks
+
+
+def _dispatch_tls_set_dispatch_key_included(key, bint desired):
+    """Adds `key` to the include set, or takes its functionality away (its backend bit stays)."""
+    cdef uint64_t ks = key_bits(key)
+    cdef ThreadState* ts = tls()
+    ts.included = ts.included | ks if desired else ks_remove(ts.included, ks)
+
+
+def _dispatch_tls_set_dispatch_key_excluded(key, bint desired):
+    """Adds `key` to the exclude set, or takes its functionality away (its backend bit stays)."""
+    cdef uint64_t ks = key_bits(key)
+    cdef ThreadState* ts = tls()
+    ts.excluded = ts.excluded | ks if desired else ks_remove(ts.excluded, ks)
+
+
+def _meta_in_tls_dispatch_include():
+    """Whether Meta is in the include set: meta kernels stand in for those of the device."""
+    cdef ThreadState* ts = tls()
+    return ts.meta_in_include or (ts.included & KS_Meta) == KS_Meta
+
+
+def _set_meta_in_tls_dispatch_include(bint meta_in_tls):
+    """Adds Meta to the include set or takes it away (Dense too, if no other backend is there)."""
+    cdef ThreadState* ts = tls()
+    ts.meta_in_include = meta_in_tls
+    if meta_in_tls:
+        ts.included |= KS_Meta
+        return
+    ts.included &= ~(KS_Meta & KS_FULL_BACKENDS)
+    if ts.included & KS_FULL_BACKENDS == 0:
+        ts.included &= ~KS_Meta
+
+
+# --- whether __torch_function__ is called
+
+def _is_torch_function_enabled():
+    """Whether the __torch_function__ of subclasses is called."""
+    return tls().torch_function_off == 0
+
+
+def _is_torch_function_all_disabled():
+    """Whether neither subclasses' nor modes' __torch_function__ is called."""
+    return tls().torch_function_off == 2
+
+
+def _is_torch_function_mode_enabled():
+    """Whether some TorchFunctionMode is active."""
+    cdef ThreadState* ts = tls()
+    return ts.torch_function_off != 2 and ts.n_function_modes > 0
+
+
+# --- the stack of dispatch modes
+
+@cython.final
+cdef class _TorchDispatchModeKey:
+    """Which infra mode a mode is (its `_mode_key`): at most one of each, below all user modes."""
+    cdef readonly str name
+    cdef readonly int value
+
+    def __init__(self, value):
+        if value not in (0, 1, 2):
+            raise ValueError(f"_TorchDispatchModeKey: expected 0, 1 or 2, got {value!r}")
+        self.value = value
+        self.name = ("FAKE", "PROXY", "FUNCTIONAL")[self.value]
+
+    def __int__(self):
+        return self.value
+
+    def __index__(self):
+        return self.value
+
+    def __hash__(self):
+        return self.value
+
+    def __richcmp__(self, other, int op):
+        if op != Py_EQ and op != Py_NE:
+            return NotImplemented
+        if not isinstance(other, _TorchDispatchModeKey):
+            return op == Py_NE
+        return ((<_TorchDispatchModeKey>other).value == self.value) == (op == Py_EQ)
+
+    def __repr__(self):
+        return f"<_TorchDispatchModeKey.{self.name}: {self.value}>"
+
+    def __str__(self):
+        return f"_TorchDispatchModeKey.{self.name}"
+
+    def __reduce__(self):
+        return _TorchDispatchModeKey, (self.value,)
+
+
+cdef tuple INFRA_KINDS = ("FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode")
+
+
+cdef int infra_slot(object key, str function) except -1:
+    if type(key) is not _TorchDispatchModeKey:
+        raise RuntimeError(
+            f"{function}: expected a _TorchDispatchModeKey, got {key!r} ({type(key).__name__})")
+    return (<_TorchDispatchModeKey>key).value
+
+
+cdef int append(PyObject*** items, int* n, int* capacity, PyObject* item) except -1:
+    """Appends to a stack; steals the reference on success."""
+    cdef PyObject** grown
+    cdef int wanted
+    if n[0] == capacity[0]:
+        wanted = 2 * capacity[0] if capacity[0] else 8
+        grown = <PyObject**>PyMem_RawRealloc(items[0], wanted * sizeof(PyObject*))
+        if grown == NULL:
+            raise MemoryError()
+        items[0] = grown
+        capacity[0] = wanted
+    items[0][n[0]] = item
+    n[0] += 1
+    return 0
+
+
+cdef int set_infra(ThreadState* ts, int slot, object mode) except -1:
+    if ts.infra[slot] != NULL:
+        raise RuntimeError(f"cannot set the {INFRA_KINDS[slot]}: one is active already")
+    check_owner(ts)
+    Py_INCREF(mode)
+    ts.infra[slot] = <PyObject*>mode
+    ts.n_infra += 1
+    include_python_keys(ts)
+    return 0
+
+
+cdef object take_infra(ThreadState* ts, int slot):
+    """Takes the mode out of an infra slot; None when there is none."""
+    cdef object mode
+    if ts.infra[slot] == NULL:
+        return None
+    mode = <object>ts.infra[slot]
+    ts.infra[slot] = NULL
+    ts.n_infra -= 1
+    Py_DECREF(mode)              # the stack's reference; `mode` holds one of its own
+    include_python_keys(ts)
+    return mode
+
+
+cdef void push_restored_mode(ThreadState* ts, PyObject* mode, int slot) noexcept:
+    """A mode comes back after its call and finds its place taken or the stack full."""
+    cdef PyObject* intruder = NULL
+    if slot >= 0:
+        intruder = ts.infra[slot]
+        ts.infra[slot] = mode
+        ts.n_infra += intruder == NULL
+    elif append(&ts.modes, &ts.n_modes, &ts.cap_modes, mode) < 0:      # unraisable: out of memory
+        intruder = mode
+    include_python_keys(ts)
+    Py_XDECREF(intruder)
+
+
+def _push_on_torch_dispatch_stack(mode):
+    """Makes `mode` the innermost mode; one with a `_mode_key` goes to its infra slot.
+
+    None does nothing.
+    """
+    cdef ThreadState* ts = tls()
+    if mode is None:
+        return
+    key = getattr(mode, "_mode_key", None)
+    if key is not None:
+        set_infra(ts, infra_slot(key, "_push_on_torch_dispatch_stack: mode._mode_key"), mode)
+        return
+    check_owner(ts)
+    append(&ts.modes, &ts.n_modes, &ts.cap_modes, <PyObject*>mode)
+    Py_INCREF(mode)
+    include_python_keys(ts)
+
+
+def _pop_torch_dispatch_stack(mode_key=None):
+    """Takes the innermost mode off, or the infra mode of that key, and returns it.
+
+    RuntimeError when there is none.
+    """
+    cdef ThreadState* ts = tls()
+    cdef PyObject* taken
+    cdef int slot
+    if mode_key is not None:
+        slot = infra_slot(mode_key, "_pop_torch_dispatch_stack")
+        mode = take_infra(ts, slot)
+        if mode is None:
+            raise RuntimeError(f"cannot pop the {INFRA_KINDS[slot]}: none is active")
+        return mode
+    taken = pop_mode(ts, &slot)
+    if taken == NULL:
+        raise RuntimeError("cannot pop a mode: the stack is empty")
+    mode = <object>taken
+    Py_DECREF(mode)
+    return mode
+
+
+def _len_torch_dispatch_stack():
+    """How many modes are active."""
+    return n_dispatch_modes(tls())
+
+
+def _get_dispatch_stack_at(int index):
+    """The mode at this place, outermost first: infra modes, then user modes.
+
+    RuntimeError outside of the stack.
+    """
+    cdef ThreadState* ts = tls()
+    cdef int slot, place = index
+    if 0 <= index < n_dispatch_modes(ts):
+        for slot in range(3):
+            if ts.infra[slot] != NULL:
+                if place == 0:
+                    return <object>ts.infra[slot]
+                place -= 1
+        return <object>ts.modes[place]
+    raise RuntimeError(f"no dispatch mode at {index}: there are {n_dispatch_modes(ts)}")
+
+
+def _get_dispatch_mode(mode_key):
+    """The active infra mode of that key, or None."""
+    cdef PyObject* mode = tls().infra[infra_slot(mode_key, "_get_dispatch_mode")]
+    return <object>mode if mode != NULL else None
+
+
+def _set_dispatch_mode(mode):
+    """Makes `mode` the active infra mode of its `_mode_key`; RuntimeError when there is one."""
+    key = getattr(mode, "_mode_key", None)
+    set_infra(tls(), infra_slot(key, "_set_dispatch_mode: mode._mode_key"), mode)
+
+
+def _unset_dispatch_mode(mode_key):
+    """Takes the infra mode of that key off and returns it, or None."""
+    return take_infra(tls(), infra_slot(mode_key, "_unset_dispatch_mode"))
+
+
+# --- the stack of function modes
+
+def _push_on_torch_function_stack(mode):
+    """Makes `mode` the innermost function mode. None does nothing."""
+    cdef ThreadState* ts = tls()
+    if mode is None:
+        return
+    check_owner(ts)
+    append(&ts.function_modes, &ts.n_function_modes, &ts.cap_function_modes, <PyObject*>mode)
+    Py_INCREF(mode)
+
+
+def _pop_torch_function_stack():
+    """Takes the innermost function mode off and returns it; RuntimeError when there is none."""
+    cdef ThreadState* ts = tls()
+    if ts.n_function_modes == 0:
+        raise RuntimeError("cannot pop a mode: the stack is empty")
+    ts.n_function_modes -= 1
+    mode = <object>ts.function_modes[ts.n_function_modes]
+    Py_DECREF(mode)
+    return mode
+
+
+def _len_torch_function_stack():
+    """How many function modes are active."""
+    return tls().n_function_modes
+
+
+def _get_function_stack_at(int index):
+    """The function mode at this place, outermost first; RuntimeError outside of the stack."""
+    cdef ThreadState* ts = tls()
+    if 0 <= index < ts.n_function_modes:
+        return <object>ts.function_modes[index]
+    raise RuntimeError(f"no function mode at {index}: there are {ts.n_function_modes}")
+
+
+cdef int init_mode_keys() except -1:
+    cdef PyObject* attributes = (<PyTypeObject*>_TorchDispatchModeKey).tp_dict
+    members = {
+        name: _TorchDispatchModeKey(value)
+        for name, value in (("FUNCTIONAL", 2), ("PROXY", 1), ("FAKE", 0))
+    }
+    for name, member in members.items():
+        PyDict_SetItem(attributes, <PyObject*>name, <PyObject*>member)
+    proxy = MappingProxyType(members)
+    PyDict_SetItemString(attributes, b"__members__", <PyObject*>proxy)
+    PyType_Modified(<PyTypeObject*>_TorchDispatchModeKey)
+    return 0
+
+
+init_mode_keys()

@@ -1,0 +1,78 @@
+"""Argument conversion: what crosses from Python into a boxed call.
+
+`match` is the one matcher: it fills a `Frame` with one borrowed `PyObject*` for each argument of the schema, in schema order, and gathers
+the tensors' keys and flags in the same pass. What the conversion makes (fresh lists, ints out of indexable objects) the frame owns.
+"""
+from cpython.object cimport PyObject
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from dispatch._C.tensor cimport Tensor
+
+cdef extern from "emitted.h" nogil:
+    enum:
+        AK_OTHER, AK_TENSOR, AK_INT, AK_FLOAT, AK_BOOL, AK_COMPLEX, AK_SCALAR, AK_STR, AK_DTYPE, AK_LAYOUT, AK_DEVICE
+        AK_MEMORY_FORMAT, AK_GENERATOR, AK_STORAGE, AK_STREAM, AK_DICT, AK_DIMNAME, AK_QSCHEME
+    enum:
+        AF_OPTIONAL, AF_LIST, AF_ELEM_OPTIONAL, AF_LIST2, AF_KWARG_ONLY, AF_OUT, AF_WRITE, AF_HAS_DEFAULT, AF_SYM
+
+cdef extern from *:
+    void Py_DECREF_ "Py_DECREF"(PyObject*) noexcept
+    void Py_INCREF_ "Py_INCREF"(PyObject*) noexcept
+    void Py_XDECREF_ "Py_XDECREF"(PyObject*) noexcept
+
+cdef enum:
+    MAX_ARGS = 64            # arguments of one operator
+    MAX_OWNED = 72
+
+cdef struct ArgSpec:
+    PyObject* name           # interned str, owned
+    PyObject* dflt           # the schema's own default object, owned; NULL: required
+    uint16_t flags           # ArgFlag
+    uint8_t kind             # ArgKind
+    uint8_t alias            # 0 none, 1 'a' ...
+    int16_t size             # N of T[N]; 0 none
+
+cdef struct RetSpec:
+    uint16_t flags
+    uint8_t kind
+    uint8_t alias
+
+cdef struct Signature:
+    ArgSpec* args
+    RetSpec* rets
+    int n_args
+    int n_pos                # arguments that may be given positionally
+    int n_rets
+    bint numbers_as_tensors  # a Python number is taken in a Tensor slot
+    bint has_tensor_lists
+    PyObject* entry          # borrowed: the OperatorEntry, for error texts
+
+cdef struct Frame:
+    PyObject* args[64]       # borrowed, one for each argument of the schema
+    uint64_t ks              # union of the tensors' key sets
+    uint32_t flags           # union of the tensors' flags
+    int n_owned
+    PyObject* owned[72]      # references that end with the call
+    int bad_arg              # on a mismatch: which argument (or given positional / keyword number)
+    PyObject* bad_value      # borrowed
+
+cdef struct IntArray:
+    int64_t* data
+    Py_ssize_t len
+
+# 0: matched. Otherwise a MatchError code: nothing is raised unless `MATCH_RAISED`; release_frame is due in every case.
+cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, Frame* f) noexcept
+cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error)
+cdef int gather(Signature* sig, PyObject** args, uint64_t* ks, uint32_t* flags) noexcept     # keys of an array that is boxed already
+cdef bint equals_default(ArgSpec* spec, PyObject* value) noexcept     # same type and value as the default
+cdef bint is_number(PyObject* o) noexcept                                # int, float, complex, bool (and subclasses), numpy scalars not
+cdef object default_object(int kind, int64_t i, double f, const char* s, const int64_t* v)
+cdef object convert_one(ArgSpec* spec, object value)                  # new reference; raises TypeError when it does not fit
+cdef str describe_type(ArgSpec* spec)
+cdef str describe_value(PyObject* value)
+
+cdef inline void release_frame(Frame* f) noexcept:
+    cdef int i
+    for i in range(f.n_owned):
+        Py_DECREF_(f.owned[i])
+

@@ -1,0 +1,236 @@
+"""Building compiled operator packages: this one, and those that others make with it.
+
+A `setup.py` calls `extensions(schemas, package)`: it runs the generator into
+`<package>/generated` and gives one extension for each `.pyx` of the package. `BuildExt` then
+cythonizes and compiles on all cores, and does again only what changed: it compares contents,
+so a fresh checkout or a regenerated file with the same bytes costs nothing. `dispatch` builds
+itself by these two names, therefore nothing here may import a compiled module.
+
+    from setuptools import setup
+    import dispatch.build
+
+    setup(
+        packages=["mylib"],
+        ext_modules=dispatch.build.extensions("schemas", "mylib"),
+        cmdclass={"build_ext": dispatch.build.BuildExt},
+    )
+
+Needs the extra `[build]`: Jinja2, PyYAML, Cython, setuptools.
+"""
+
+import logging
+import multiprocessing
+import os
+import shlex
+import sysconfig
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from glob import glob
+from pathlib import Path
+
+from ._stamps import Stamp, digest, file_digest, toolchain
+
+try:
+    import Cython
+    import numpy
+    from Cython.Build import cythonize
+    from Cython.Build.Dependencies import create_dependency_tree
+    from setuptools import Extension
+    from setuptools.command.build_ext import build_ext
+    from setuptools.errors import CompileError
+except ImportError as error:
+    raise ImportError(
+        f"building operator packages needs {error.name}: pip install 'tensor-dispatch[build]'"
+    ) from error
+
+from .codegen.__main__ import main as generate
+
+__all__ = ["BuildExt", "extensions"]
+
+# By suffix: a .py means what Python means by it, negative indices and floor division included.
+DIRECTIVES: dict[str, dict[str, object]] = {
+    ".py": {"language_level": 3, "embedsignature": True},
+    ".pyx": {
+        "language_level": 3,
+        "boundscheck": False,
+        "wraparound": False,
+        "cdivision": True,
+        "initializedcheck": False,
+        "embedsignature": True,
+        "always_allow_keywords": True,
+    },
+}
+C_FLAGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fvisibility=hidden",
+           "-Wall", "-Wno-unused-function", "-Wno-cpp"]  # fmt: skip
+MACROS: list[tuple[str, str | None]] = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
+
+_HERE = Path(__file__).parent
+_CYTHON = Path(Cython.__file__).parent
+_PYTHON_INCLUDE = sysconfig.get_path("include")
+_OURS = "dispatch"
+
+
+def extensions(schemas: str | os.PathLike[str], package: str) -> list[Extension]:
+    """Emit what `schemas` describe into `package` and return its extension modules.
+
+    `schemas` is a folder of YAML files as `dispatch-codegen --schemas` takes it; `package` is
+    the dotted name of a package below the current folder (where `setup.py` is). Every `.pyx`
+    in it becomes a module, emitted ones included, and so does a `.py` with a `.pxd` of its name
+    beside it. A mistake in a schema ends the build with file, line and operator.
+    """
+    folder = Path(*package.split("."))
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no package folder {str(folder)!r} in {os.getcwd()!r}")
+    out = folder / "_C" / "generated" if package == _OURS else folder / "generated"
+    status = generate(["--schemas", str(schemas), "--out", str(out), "--package", package])
+    if status:
+        raise SystemExit(status)
+    return [_extension(path, out) for path in _sources(folder)]
+
+
+def _sources(folder: Path) -> list[Path]:
+    """What is compiled. (`Path.glob` would not enter `dispatch/codegen`, a link.)"""
+    found = (Path(path) for path in glob(f"{folder}/**/*.py*", recursive=True))
+    return sorted(path for path in found if _is_compiled(path))
+
+
+def _is_compiled(path: Path) -> bool:
+    return path.suffix == ".pyx" or (
+        path.suffix == ".py" and path.stem != "__init__" and path.with_suffix(".pxd").exists()
+    )
+
+
+def _extension(path: Path, emitted: Path) -> Extension:
+    core = _HERE / "_C"
+    core = Path(os.path.relpath(core)) if core.is_relative_to(Path.cwd()) else core
+    include = {str(emitted), str(core), str(core / "generated"), numpy.get_include()}
+    return Extension(
+        ".".join(path.with_suffix("").parts),
+        [str(path)],
+        include_dirs=sorted(include),
+        define_macros=MACROS,
+        extra_compile_args=C_FLAGS,
+    )
+
+
+class BuildExt(build_ext):
+    """`build_ext` that cythonizes and compiles side by side, and only what changed."""
+
+    _cython: ProcessPoolExecutor
+
+    def build_extensions(self) -> None:
+        """Build every extension, the largest first; report all that fail, then stop."""
+        self.check_extensions_list(self.extensions)
+        jobs = self.parallel if isinstance(self.parallel, int) else len(os.sched_getaffinity(0))
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(jobs, context) as self._cython, ThreadPoolExecutor(jobs) as pool:
+            self._cython.submit(os.getpid).result()  # forks the workers before any thread runs
+            by_size = sorted(self.extensions, key=_source_size, reverse=True)
+            runs = {ext.name: pool.submit(self.build_extension, ext) for ext in by_size}
+        self._raise_failures(runs)
+
+    def _raise_failures(self, runs: Mapping[str, Future[None]]) -> None:
+        failed = {name: run.exception() for name, run in runs.items() if run.exception()}
+        for name, error in sorted(failed.items()):
+            self.announce(f"error: {name}: {error}", level=logging.ERROR)
+        if failed:
+            raise CompileError(f"{len(failed)} of {len(runs)} modules: {', '.join(sorted(failed))}")
+
+    def build_extension(self, ext: Extension) -> None:
+        """Bring one module up to date: `.pyx` -> `.c` -> `.o` -> shared object."""
+        c_file = Path(self.build_temp, ext.sources[0]).with_suffix(".c")
+        self._cythonize(ext, c_file)
+        self._compile(ext, c_file)
+        self._link(ext, c_file.with_suffix(".o"))
+
+    def _cythonize(self, ext: Extension, c_file: Path) -> None:
+        """Make the C file unless the `.pyx` and all `.pxd` files below it are as they were."""
+        stamp = Stamp(c_file.with_suffix(".c.json"))
+        used = sorted(create_dependency_tree().all_dependencies(ext.sources[0]))
+        inputs = digest(
+            [toolchain(["Cython"]), ext.name, repr(_directives(ext.sources[0]))]
+            + [f"{path} {file_digest(Path(path))}" for path in used if not _is_cythons(path)]
+        )
+        if stamp.is_current(inputs) and not self.force:
+            return
+        print("cythonizing", ext.name, flush=True)
+        self._cython.submit(_cythonize, ext.name, ext.sources[0], self.build_temp).result()
+        stamp.write(inputs, [c_file])
+
+    def _compile(self, ext: Extension, c_file: Path) -> None:
+        """Make the object unless the C file and all headers of ours are as they were."""
+        made = c_file.with_suffix(".o")
+        stamp = Stamp(c_file.with_suffix(".o.json"))
+        if stamp.is_current(_c_inputs(ext, c_file)) and not self.force:
+            return
+        print("compiling", ext.name, flush=True)
+        started = time.time()
+        system = (f"-isystem{folder}" for folder in (numpy.get_include(), _PYTHON_INCLUDE))
+        self.compiler.compile(
+            [str(c_file)],
+            macros=ext.define_macros,
+            include_dirs=ext.include_dirs,
+            debug=self.debug,
+            extra_postargs=[*ext.extra_compile_args, *system, "-MMD"],
+            depends=ext.depends,
+        )
+        if all(path.stat().st_mtime < started for path in _c_files(c_file)):
+            stamp.write(_c_inputs(ext, c_file), [made])
+
+    def _link(self, ext: Extension, made: Path) -> None:
+        target = Path(self.get_ext_fullpath(ext.name))
+        if target.exists() and target.stat().st_mtime_ns >= made.stat().st_mtime_ns:
+            return
+        self.compiler.link_shared_object(
+            [str(made), *ext.extra_objects],
+            str(target),
+            libraries=self.get_libraries(ext),
+            library_dirs=ext.library_dirs,
+            runtime_library_dirs=ext.runtime_library_dirs,
+            extra_postargs=ext.extra_link_args,
+            export_symbols=self.get_export_symbols(ext),
+            debug=self.debug,
+            build_temp=self.build_temp,
+        )
+
+
+def _cythonize(name: str, source: str, build_dir: str) -> None:
+    """In a worker: one `.pyx` to `build_dir/<its path>.c`."""
+    cythonize(
+        [Extension(name, [source])],
+        build_dir=build_dir,
+        compiler_directives=_directives(source),
+        force=True,
+        quiet=True,
+    )
+    # Cython copied the headers that it knows of there: the compiler would take them for current.
+    for copied in Path(build_dir).rglob("*.h"):
+        copied.unlink(missing_ok=True)
+
+
+def _directives(source: str) -> dict[str, object]:
+    return DIRECTIVES[Path(source).suffix]
+
+
+def _c_files(c_file: Path) -> list[Path]:
+    """What the object was compiled from, system headers left out, as the compiler noted it."""
+    noted = c_file.with_suffix(".d")
+    if not noted.exists():
+        return [c_file]
+    words = shlex.split(noted.read_text().replace("\\\n", ""))
+    return [Path(word) for word in words[1:]]
+
+
+def _c_inputs(ext: Extension, c_file: Path) -> str:
+    flags = repr((ext.extra_compile_args, ext.define_macros))
+    files = [f"{path} {file_digest(path)}" for path in _c_files(c_file)]
+    return digest([toolchain(["numpy"]), flags, *files])
+
+
+def _is_cythons(path: str) -> bool:
+    return Path(path).is_relative_to(_CYTHON)
+
+
+def _source_size(ext: Extension) -> int:
+    return os.path.getsize(ext.sources[0])

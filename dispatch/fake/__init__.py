@@ -1,0 +1,24 @@
+"""Fake tensors: operators on metadata, on any device (torch._subclasses.fake_tensor)."""
+
+from dispatch.fake.cache import DispatchCache
+from dispatch.fake.exceptions import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    MetadataMismatchError,
+    UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
+)
+from dispatch.fake.fake_tensor import FakeTensor
+from dispatch.fake.mode import DispatchCacheInfo, FakeTensorMode
+
+__all__ = [
+    "DataDependentOutputException",
+    "DispatchCache",
+    "DispatchCacheInfo",
+    "DynamicOutputShapeException",
+    "FakeTensor",
+    "FakeTensorMode",
+    "MetadataMismatchError",
+    "UnsupportedFakeTensorException",
+    "UnsupportedOperatorException",
+]

@@ -1,0 +1,564 @@
+"""FakeTensorMode: runs operators on metadata (torch._subclasses.fake_tensor.FakeTensorMode).
+
+The Python-key handler enters `handle` through the slot that this module fills in, so a call makes no Python frame: a cached call copies
+metadata; a fresh one runs the operator's Meta kernel on the fake tensors themselves and gives the outputs their device.
+"""
+import weakref
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t, uint64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dispatcher cimport call_boxed
+from dispatch._C.dtypes cimport DEV_CPU, DEV_META
+from dispatch._C.keys cimport (
+    KS_Conjugate, KS_Meta, KS_Negative, KS_Python, KS_PythonTLSSnapshot, KS_ZeroTensor,
+)
+from dispatch._C.operator cimport OperatorEntry, qualified_name
+from dispatch._C.python_kernel cimport get_overload, python_arguments, set_mode_handler
+from dispatch._C.tensor cimport (
+    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor,
+)
+from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.values cimport AF_LIST, AF_WRITE, AK_DEVICE, AK_TENSOR, Py_DECREF_
+from dispatch.fake.cache cimport (
+    BY_CONSTANT, BY_DATA_DEPENDENT, BY_DYNAMIC_SHAPE, BY_INPLACE_VIEW, BY_LIFT, BY_METADATA_CHANGED, BY_NONE,
+    BY_NOT_BUILTIN, DispatchCache, Entry, Key, build_key, drop_entry, new_entry_of, new_outputs,
+)
+from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
+
+from dispatch._C.tls import (
+    _TorchDispatchModeKey, _get_dispatch_mode, _push_on_torch_dispatch_stack, _set_dispatch_mode, _unset_dispatch_mode,
+)
+from dispatch.fake.exceptions import (
+    DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException, UnsupportedOperatorException,
+)
+
+cdef extern from "generated/tags.h":
+    const uint64_t TAG_dynamic_output_shape
+    const uint64_t TAG_data_dependent_output
+    const uint64_t TAG_inplace_view
+
+cdef extern from "Python.h":
+    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
+    PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
+
+cdef uint64_t PYTHON_KEYS = KS_Python | KS_PythonTLSSnapshot
+
+
+class DispatchCacheInfo:
+    """Counters of a dispatch cache: hits, misses, bypasses by reason, entries held."""
+
+    def __init__(self, hits, misses, bypasses, size):
+        self.hits = hits
+        self.misses = misses
+        self.bypasses = bypasses
+        self.size = size
+
+    def __repr__(self):
+        return f"DispatchCacheInfo(hits={self.hits}, misses={self.misses}, bypasses={self.bypasses}, size={self.size})"
+
+    def __eq__(self, other):
+        return isinstance(other, DispatchCacheInfo) and vars(self) == vars(other)
+
+
+cdef inline PyObject* give(object r) noexcept:
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef inline object take(PyObject* r):
+    if r == NULL:
+        raise_set()
+    cdef object o = <object>r
+    Py_DECREF_(r)
+    return o
+
+
+cdef int raise_set() except -1:
+    if PyErr_Occurred_() == NULL:
+        raise SystemError("a kernel returned NULL without setting an exception")
+    return -1
+
+
+# ---- the handler -----------------------------------------------------------------------------------------------------
+
+cdef uint64_t settings_of(FakeTensorMode mode, ThreadState* ts) noexcept:
+    """What outside of the arguments a result may depend on."""
+    cdef uint64_t s = <uint64_t>dtypes.default_dtype_code() | <uint64_t>(ts.inference_mode != 0) << 8
+    cdef dtypes.device dev
+    if ts.default_device != NULL:
+        dev = <dtypes.device>(<object>ts.default_device)
+        s |= <uint64_t>1 << 9 | <uint64_t><unsigned char>dev.devtype << 16 | <uint64_t><unsigned char>dev.devindex << 24
+    return s | <uint64_t>mode.allow_non_fake_inputs << 10 | <uint64_t>mode.allow_meta << 11
+
+
+cdef int operator_bypass(FakeTensorMode mode, OperatorEntry e) except -1:
+    """Why calls of this operator are never cached; BY_NONE when they may be."""
+    if e.tags & TAG_dynamic_output_shape:
+        return BY_DYNAMIC_SHAPE
+    if e.tags & TAG_data_dependent_output:
+        return BY_DATA_DEPENDENT
+    if e.tags & TAG_inplace_view:
+        return BY_INPLACE_VIEW
+    if e.emitted == NULL and not allowed_by_policy(mode, e):
+        return BY_NOT_BUILTIN
+    return BY_NONE
+
+
+cdef bint allowed_by_policy(FakeTensorMode mode, OperatorEntry e) except -1:
+    """Operators of others are cached when the mode's policy says so."""
+    if mode.c_policy is None:
+        return False
+    answer = mode.policy_answers.get(e.id)
+    if answer is None:
+        answer = mode.policy_answers[e.id] = bool(mode.c_policy(get_overload(e)))
+    return answer
+
+
+cdef PyObject* handle(PyObject* self, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """One call under the mode, which is off the stack meanwhile."""
+    cdef FakeTensorMode mode = <FakeTensorMode>self
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef DispatchCache cache = mode.c_cache
+    cdef ThreadState* ts = tls()
+    cdef Key key
+    cdef Entry* entry
+    cdef int why
+    if cache is None:
+        return give(fresh(mode, e, args, ts))
+    why = operator_bypass(mode, e)
+    if why == BY_NONE:
+        why = build_key(&key, mode, settings_of(mode, ts), e, args)
+    if why != BY_NONE:
+        cache.bypasses[why] += 1
+        return give(fresh(mode, e, args, ts))
+    entry = cache.find(&key)
+    if entry == NULL:
+        cache.misses += 1
+        return give(fresh_cached(mode, e, args, ts, &key))
+    cache.hits += 1
+    entry.refs += 1
+    try:
+        return give(new_outputs(entry, mode, e, args))
+    finally:
+        drop_entry(entry)
+
+
+cdef object fresh_cached(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadState* ts, Key* key):
+    """A fresh run whose outputs are remembered, unless it changed the metadata of an argument."""
+    cdef Key after
+    cdef Entry* entry
+    cdef int why = BY_NONE
+    result = fresh(mode, e, args, ts)
+    if result is NotImplemented:
+        return result
+    if build_key(&after, mode, key.words[1], e, args) != BY_NONE or after.hash != key.hash or after.n != key.n:
+        mode.c_cache.bypasses[BY_METADATA_CHANGED] += 1
+        return result
+    entry = new_entry_of(key, e, args, result, &why)
+    if entry != NULL:
+        mode.c_cache.insert(entry)
+    else:
+        mode.c_cache.bypasses[why] += 1
+    return result
+
+
+# ---- fresh runs ------------------------------------------------------------------------------------------------------
+
+cdef struct Survey:
+    bint unknown                 # a subclass that is not ours
+    bint real                    # a tensor that is not fake
+    bint fake
+    bint constants               # every fake tensor is a constant
+
+
+cdef int survey_tensor(FakeTensorMode mode, OperatorEntry e, object t, Survey* s) except -1:
+    if type(t) is FakeTensor or isinstance(t, FakeTensor):
+        if (<FakeTensor>t).c_mode is not mode:
+            raise AssertionError(f"Mixing fake modes NYI: {qualified_name(e)} got a fake tensor of another mode")
+        s.fake = True
+        if (<FakeTensor>t).c_constant is None:
+            s.constants = False
+    elif (<Tensor>t).c_flags & TF_HAS_TORCH_DISPATCH:
+        s.unknown = True
+    elif not (<Tensor>t).c_flags & TF_WRAPPED_NUMBER:
+        s.real = True
+    return 0
+
+
+cdef int survey(FakeTensorMode mode, OperatorEntry e, PyObject** args, Survey* s) except -1:
+    """What kinds of tensors the call got; AssertionError for another mode's."""
+    cdef int i
+    s.unknown = s.real = s.fake = False
+    s.constants = True
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        if isinstance(<object>args[i], Tensor):
+            survey_tensor(mode, e, <object>args[i], s)
+        elif isinstance(<object>args[i], list):
+            for t in <list>args[i]:
+                if isinstance(t, Tensor):
+                    survey_tensor(mode, e, t, s)
+    return 0
+
+
+cdef object fresh(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    """Run the operator on metadata."""
+    cdef Survey s
+    cdef PyObject* made[64]
+    cdef list keep = []
+    survey(mode, e, args, &s)
+    if s.unknown:
+        return NotImplemented
+    if e.name == "aten::lift_fresh" or e.name == "aten::lift":
+        if s.real and not s.fake:
+            return lifted(mode, <Tensor>args[0])
+    if s.real:
+        make_fake(mode, e, args, made, keep)
+        args = made
+    if e.tags & TAG_data_dependent_output:
+        return data_dependent(mode, e, args, &s)
+    if e.flags & 4:              # OF_MUTABLE
+        drop_written_constants(mode, e, args)
+    if e.tags & TAG_dynamic_output_shape and is_dynamic(e, args):
+        raise DynamicOutputShapeException(get_overload(e))
+    return run_meta(mode, e, args, ts)
+
+
+cdef object lifted(FakeTensorMode mode, Tensor t):
+    """A tensor made from data in the block: small ones keep their values."""
+    cdef FakeTensor r = mode.convert(t)
+    if t.c_numel <= 1 and t.c_devtype == DEV_CPU:
+        r.c_constant = t
+    return r
+
+
+cdef int make_fake(FakeTensorMode mode, OperatorEntry e, PyObject** args, PyObject** made, list keep) except -1:
+    """Replace real tensors by fake ones where the mode allows them; AssertionError where it does not."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        made[i] = args[i]
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        value = converted(mode, e, <object>args[i])
+        keep.append(value)
+        made[i] = <PyObject*>value
+    return 0
+
+
+cdef object converted(FakeTensorMode mode, OperatorEntry e, object value):
+    if isinstance(value, list):
+        return [converted(mode, e, v) for v in value]
+    if not isinstance(value, Tensor) or (<Tensor>value).c_flags & (TF_FAKE | TF_WRAPPED_NUMBER):
+        return value
+    if not mode.allow_non_fake_inputs and not e.tags & TAG_inplace_view:
+        raise AssertionError(
+            f"{qualified_name(e)}: Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
+            f"'allow_non_fake_inputs'. Found a real tensor of {value.dtype}{list(value.shape)}\n  {e._schema_text}")
+    return mode.convert(<Tensor>value)
+
+
+cdef object data_dependent(FakeTensorMode mode, OperatorEntry e, PyObject** args, Survey* s):
+    """A Python value out of a tensor: known for constants."""
+    if s.fake and s.constants:
+        a, kw = python_arguments(e, args)
+        return get_overload(e)(*[t.constant if isinstance(t, FakeTensor) else t for t in a], **kw)
+    raise DataDependentOutputException(get_overload(e))
+
+
+cdef bint is_dynamic(OperatorEntry e, PyObject** args) except -1:
+    """Whether the sizes of this call's output depend on values: for indexing, only boolean indices do."""
+    if e.name == "aten::index":
+        return any([isinstance(t, Tensor) and t.dtype.name in ("bool", "uint8") for t in <list>args[1]])
+    if e.name == "aten::repeat_interleave":
+        return <object>args[e.sig.n_args - 1] is None
+    return True
+
+
+cdef int drop_written_constants(FakeTensorMode mode, OperatorEntry e, PyObject** args) except -1:
+    """A write makes the values of the tensor, and of what shares its storage, unknown."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], FakeTensor):
+            (<FakeTensor>args[i]).c_constant = None
+    return 0
+
+
+cdef object run_meta(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    """The operator's Meta kernel on fake tensors; its outputs get their device."""
+    cdef uint64_t included = ts.included, excluded = ts.excluded
+    cdef bint was = ts.meta_in_include
+    cdef dtypes.device dev = output_device(mode, e, args, ts)
+    cdef PyObject* r
+    ts.included |= KS_Meta
+    ts.excluded |= PYTHON_KEYS
+    ts.meta_in_include = True
+    mode.in_kernel_invocation = True
+    r = call_boxed(e, args)
+    mode.in_kernel_invocation = was
+    ts.meta_in_include = was
+    ts.included = included
+    ts.excluded = excluded
+    if r == NULL:
+        translate_failure(e)
+    return wrap(mode, take(r), dev)
+
+
+cdef int translate_failure(OperatorEntry e) except -1:
+    """No Meta kernel: the operator is not supported on fake tensors."""
+    try:
+        raise_set()
+    except NotImplementedError as error:
+        if e.emitted == NULL:
+            raise UnsupportedOperatorException(get_overload(e)) from error
+        raise
+    return 0
+
+
+cdef object wrap(FakeTensorMode mode, object r, dtypes.device dev):
+    if isinstance(r, Tensor):
+        return wrap_tensor(mode, <Tensor>r, dev)
+    if type(r) is tuple:
+        return tuple([wrap(mode, x, dev) for x in <tuple>r])
+    if type(r) is list:
+        return [wrap(mode, x, dev) for x in <list>r]
+    return r
+
+
+cdef Tensor wrap_tensor(FakeTensorMode mode, Tensor t, dtypes.device dev):
+    cdef Storage s
+    cdef FakeTensor f
+    if t.c_flags & TF_FAKE:
+        return t
+    s = t.c_storage
+    if not s.fake:                           # fresh memory of the meta device: it becomes the fake device's
+        s.fake = True
+        s.devtype = dev.devtype
+        s.devindex = dev.devindex
+    f = new_fake(mode, s, t.c_dtype, t.c_keys & (KS_Conjugate | KS_Negative | KS_ZeroTensor), t.c_ndim, t.c_sizes,
+                 t.c_strides, t.c_offset)
+    f.c_layout = t.c_layout
+    f.c_flags |= t.c_flags & TF_WRAPPED_NUMBER
+    return f
+
+
+# ---- devices ---------------------------------------------------------------------------------------------------------
+
+cdef dtypes.device normalized(dtypes.device dev):
+    if dev.devindex >= 0 or dev.devtype == DEV_CPU or dev.devtype == DEV_META:
+        return dev
+    return dtypes.new_device(dev.devtype, 0)
+
+
+# Arguments of these may lie on other devices than the result, which is on the first one's.
+cdef frozenset multi_device = frozenset("aten::" + n for n in (
+    "copy_", "copy", "slice_scatter", "index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "embedding_bag", "index.out"))
+
+
+cdef struct CommonDevice:
+    int devtype
+    int devindex
+    bint found
+    bint zero_dim_cpu
+
+
+cdef int merge_device(OperatorEntry e, Tensor t, CommonDevice* c) except -1:
+    cdef bint zero = t.c_devtype == DEV_CPU and t.c_ndim == 0
+    if not c.found or (c.zero_dim_cpu and not (zero and c.found)):
+        if c.found and c.devtype == t.c_devtype and c.devindex == t.c_devindex:
+            c.zero_dim_cpu = c.zero_dim_cpu and zero
+            return 0
+        c.devtype = t.c_devtype
+        c.devindex = t.c_devindex
+        c.zero_dim_cpu = zero
+        c.found = True
+        return 0
+    if c.devtype == t.c_devtype and c.devindex == t.c_devindex:
+        return 0
+    if zero:
+        return 0
+    raise RuntimeError(
+        f"Unhandled FakeTensor Device Propagation for {get_overload(e)}, found two different devices "
+        f"{dtypes.new_device(c.devtype, c.devindex)}, {t.device}\n  {e._schema_text}")
+
+
+cdef dtypes.device output_device(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    """The device of new outputs: the device argument, else the tensors' common device, else the default device."""
+    cdef CommonDevice c
+    cdef int i
+    cdef object given = None
+    cdef bint many = e.name in multi_device
+    c.found = False
+    c.zero_dim_cpu = False
+    c.devtype = DEV_CPU
+    c.devindex = -1
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind == AK_DEVICE and given is None:
+            given = <object>args[i]
+        if e.sig.args[i].kind != AK_TENSOR or (many and c.found):
+            continue
+        if isinstance(<object>args[i], Tensor):
+            if not (<Tensor>args[i]).c_flags & TF_WRAPPED_NUMBER:
+                merge_device(e, <Tensor>args[i], &c)
+        elif isinstance(<object>args[i], list):
+            for t in <list>args[i]:
+                if isinstance(t, Tensor):
+                    merge_device(e, <Tensor>t, &c)
+    if given is not None:
+        return normalized(<dtypes.device>given)
+    if c.found:
+        return dtypes.new_device(c.devtype, c.devindex)
+    if ts.default_device != NULL:
+        return normalized(<dtypes.device>(<object>ts.default_device))
+    return dtypes.new_device(DEV_CPU, -1)
+
+
+# ---- the mode --------------------------------------------------------------------------------------------------------
+
+cdef class _Forget:
+    """Weak-reference callback: the original is gone, its fake counterpart goes from the memo."""
+    cdef dict memo
+    cdef object key
+    cdef object __weakref__
+
+    def __call__(self, reference):
+        held = self.memo.get(self.key)
+        if held is not None and held[0] is reference:
+            del self.memo[self.key]
+
+
+cdef object remember(dict memo, object original, object fake):
+    cdef _Forget forget = _Forget.__new__(_Forget)
+    forget.memo = memo
+    forget.key = id(original)
+    memo[forget.key] = (weakref.ref(original, forget), fake)
+    return fake
+
+
+cdef class FakeTensorMode(TorchDispatchMode):
+    """In its block every operator runs on metadata: results are `FakeTensor` objects, devices need not exist.
+
+    Args:
+        allow_fallback_kernels: an operator without a Meta kernel may run its real one on zeros.
+        allow_non_fake_inputs: real tensors among the arguments are made fake.
+        static_shapes, shape_env, export: accepted for symbolic shapes, which are not here yet.
+        cache: True for a cache of the mode's own, None or False for none, or a `DispatchCache` to share.
+        cache_policy: `policy(op) -> bool`: which operators of other packages may be cached (default: none).
+
+    Source of the semantics: torch._subclasses.fake_tensor.FakeTensorMode.
+
+    Example:
+        >>> import dispatch
+        >>> with dispatch.FakeTensorMode():
+        ...     dispatch.empty(2, 3, device="cuda").shape
+        dispatch.Size([2, 3])
+    """
+
+    _mode_key = _TorchDispatchModeKey.FAKE
+
+    def __init__(self, *, bint allow_fallback_kernels=True, bint allow_non_fake_inputs=False, shape_env=None,
+                 static_shapes=None, bint export=False, cache=True, cache_policy=None):
+        self.allow_fallback_kernels = allow_fallback_kernels
+        self.allow_non_fake_inputs = allow_non_fake_inputs
+        self.shape_env = shape_env
+        self.static_shapes = shape_env is None if static_shapes is None else bool(static_shapes)
+        self.export = export
+        self.allow_meta = True
+        self.c_policy = cache_policy
+        self.policy_answers = {}
+        self.tensor_memo = {}
+        self.storage_memo = {}
+        self.enter_stack = []
+        if isinstance(cache, DispatchCache):
+            self.c_cache = cache
+        elif cache:
+            self.c_cache = DispatchCache()
+
+    @classmethod
+    def is_infra_mode(cls):
+        return True
+
+    def __enter__(self):
+        previous = _unset_dispatch_mode(self._mode_key)
+        self.enter_stack.append(previous)
+        _set_dispatch_mode(self)
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        previous = self.enter_stack.pop()
+        _unset_dispatch_mode(self._mode_key)
+        if previous is not None:
+            _set_dispatch_mode(previous)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        """Handle one call; a subclass may override this and call it."""
+        return self.dispatch(func, types, args, kwargs)
+
+    def dispatch(self, func, types, args=(), kwargs=None):
+        """Run `func` on fake tensors, as the compiled handler does."""
+        with self:
+            return func(*args, **(kwargs or {}))
+
+    @property
+    def cache(self):
+        """The DispatchCache in use, or None."""
+        return self.c_cache
+
+    def cache_info(self):
+        """Counters of this mode's cache."""
+        if self.c_cache is None:
+            return DispatchCacheInfo(0, 0, {}, 0)
+        return DispatchCacheInfo(self.c_cache.hits, self.c_cache.misses, self.c_cache.bypass_counts(), len(self.c_cache))
+
+    def cache_clear(self):
+        """Empty this mode's cache and its counters."""
+        if self.c_cache is not None:
+            self.c_cache.clear()
+
+    def is_our_fake(self, t):
+        """Whether `t` is a FakeTensor of this mode."""
+        return isinstance(t, FakeTensor) and (<FakeTensor>t).c_mode is self
+
+    def from_tensor(self, tensor, *, static_shapes=None, source=None, symbolic_context=None, trace=True):
+        """The fake counterpart of a real tensor: the same object for the same tensor, aliases stay aliases.
+
+        Raises:
+            AssertionError: a fake tensor of another mode.
+            UnsupportedFakeTensorException: a kind of tensor that has no fake counterpart.
+        """
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"from_tensor: expected a Tensor, got {type(tensor).__name__}")
+        return self.convert(<Tensor>tensor)
+
+    cdef FakeTensor convert(self, Tensor t):
+        cdef FakeTensor f
+        cdef Storage s
+        held = self.tensor_memo.get(id(t))
+        if held is not None:
+            return <FakeTensor>held[1]
+        if t.c_flags & TF_FAKE:
+            if (<FakeTensor>t).c_mode is not self:
+                raise AssertionError("Mixing fake modes NYI: from_tensor got a fake tensor of another mode")
+            return <FakeTensor>t
+        if t.c_flags & TF_HAS_TORCH_DISPATCH:
+            raise UnsupportedFakeTensorException(f"subclass {type(t).__name__} cannot be made fake")
+        s = self.fake_storage(t.c_storage)
+        f = new_fake(self, s, t.c_dtype, t.c_keys & (KS_Conjugate | KS_Negative | KS_ZeroTensor), t.c_ndim, t.c_sizes,
+                     t.c_strides, t.c_offset)
+        f.c_layout = t.c_layout
+        f.c_flags |= t.c_flags & TF_REQUIRES_GRAD
+        return <FakeTensor>remember(self.tensor_memo, t, f)
+
+    cdef Storage fake_storage(self, Storage s):
+        cdef dtypes.device dev
+        held = self.storage_memo.get(id(s))
+        if held is not None:
+            return <Storage>held[1]
+        dev = normalized(dtypes.new_device(s.devtype, s.devindex))
+        return <Storage>remember(self.storage_memo, s, new_fake_storage(s.c_nbytes, dev.devtype, dev.devindex))
+
+
+set_mode_handler(FakeTensorMode, handle)

@@ -1,0 +1,20 @@
+"""Exported models: read a `.pt2` archive or an exported program's JSON, run it, report what
+happened.
+
+`load` reads (`archive`, `program`, `weights`) and plans (`plan`); the loaded module runs the plan
+(`executor`) and reports (`report`). Everything of it reaches operators through `dispatch.ops` only.
+"""
+
+from dispatch.graph.errors import MissingOperatorsError, ModelFileError
+from dispatch.graph.flops import flop_formula
+from dispatch.graph.module import GraphModule, load
+from dispatch.graph.report import Report
+
+__all__ = [
+    "GraphModule",
+    "MissingOperatorsError",
+    "ModelFileError",
+    "Report",
+    "flop_formula",
+    "load",
+]

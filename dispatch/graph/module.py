@@ -1,0 +1,423 @@
+"""A loaded program that can be called: `load(path)` -> `GraphModule`.
+
+The archive's JSON is read and planned at load; weights are read at the first real run, never in a
+fake one. `gm(*inputs)` computes; `gm.run(*inputs, fake=True)` runs on fake tensors made from the
+recorded metadata and gives a `Report`. The fake mode, with its dispatch cache, and the fake weights
+are kept for each device, so a second run finds its calls in the cache.
+"""
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import dispatch
+from dispatch.graph.archive import Archive, JsonFile, open_archive
+from dispatch.graph.errors import MissingOperatorsError, ModelFileError
+from dispatch.graph.executor import Executable, RunLog
+from dispatch.graph.plan import Plan, Slot, plan_graph
+from dispatch.graph.program import ExportedProgram, Graph, InputSpec, read_program
+from dispatch.graph.report import ModelFacts, Report
+from dispatch.graph.signature import Binding, Signature, read_signature
+from dispatch.graph.weights import (
+    ITEM_BYTES,
+    TensorSpec,
+    Weight,
+    WeightStore,
+    resolve_weights,
+    spec_of,
+)
+
+__all__ = ["GraphModule", "load"]
+
+Progress = Callable[[int], None]
+_GRAPH = "graph_module.graph"
+
+
+class _FakeRun(NamedTuple):
+    """What runs on one device share: the mode, the bound plan, a value for each of the graph's
+    inputs."""
+
+    mode: Any
+    executable: Executable
+    values: list[Any]
+
+
+def load(path: str | os.PathLike[str]) -> "GraphModule":
+    """Read a `.pt2` archive, or the JSON of an exported program (`.json`, `.json.gz`).
+
+    Raises `OSError` when the file cannot be opened, `ModelFileError` (a `RuntimeError`) naming the
+    file and the place in it when it cannot be read. Weights are only looked up, not read; nothing
+    is ever unpickled.
+    """
+    archive = open_archive(path)
+    with _no_collection():
+        program = read_program(archive.read_model(), archive.path, archive.place)
+        return GraphModule(archive, program)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No garbage collection while a program's records are made.
+
+    None of them is garbage, and going through all of them again and again costs more than reading.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class GraphModule:
+    """An exported program: its graph, its weights, and its runs."""
+
+    def __init__(self, archive: Archive | JsonFile, program: ExportedProgram) -> None:
+        self.path = archive.path
+        self.name = archive.model_name
+        self.program = program
+        self._place = f"{archive.place}: " if archive.place else ""
+        self.signature: Signature = read_signature(program, self.path, self._place)
+        self._weights = self._all_weights(archive)
+        state = {b.target for b in self.signature.bindings if b.in_state_dict}
+        self.state_dict = WeightStore(archive, _chosen(self._weights, state, True))
+        self.constants = WeightStore(archive, _chosen(self._weights, state, False))
+        self._plan = self._make_plan()
+        self._fake_runs: dict[str | None, _FakeRun] = {}
+        self._real: tuple[Executable, list[Any]] | None = None
+        self._log_size = 1024
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it was read: immutable records."""
+        return self.program.graph_module.graph
+
+    @property
+    def input_specs(self) -> tuple[InputSpec, ...]:
+        """One for each of `graph.inputs`: weights and constants, then the user's inputs."""
+        return self.program.graph_module.signature.input_specs
+
+    @property
+    def missing_operators(self) -> tuple[str, ...]:
+        """Operators that the program needs and that are not registered, each once."""
+        return self._plan.missing
+
+    @property
+    def n_calls(self) -> int:
+        """Calls of the graph itself, branches not counted."""
+        return len(self._plan.steps)
+
+    def __repr__(self) -> str:
+        return f"<GraphModule {self.name}: {self.n_calls} calls, {len(self.state_dict)} weights>"
+
+    # -- at load --------------------------------------------------------------------------------
+
+    def _make_plan(self) -> Plan:
+        return plan_graph(self.graph, self.path, self._place + _GRAPH)
+
+    def _spec_of(self, binding: Binding) -> TensorSpec:
+        """The recorded metadata of a tensor that the graph takes."""
+        assert binding.meta is not None
+        place = f"{self._place}{_GRAPH}.tensor_values.{binding.name[:80]}"
+        return spec_of(binding.meta, self.path, place)
+
+    def _all_weights(self, archive: Archive | JsonFile) -> dict[str, Weight]:
+        """A `Weight` for each parameter, buffer and constant, checked against the graph."""
+        configured = resolve_weights(archive)
+        found: dict[str, Weight] = {}
+        for i, binding in enumerate(self.signature.bindings):
+            if binding.is_weight:
+                spec = self._spec_of(binding)
+                weight = configured.get(binding.target)
+                if weight is None and isinstance(archive, Archive):
+                    place = f"{self._place}graph_module.signature.input_specs[{i}]"
+                    problem = f"no weight or constant {binding.target[:80]!a} in the archive"
+                    raise ModelFileError(self.path, place, problem)
+                weight = weight or Weight(spec, None, 0, binding.kind == "parameter")
+                self._check_weight(binding, spec, weight.spec)
+                found[binding.target] = weight
+        return found
+
+    def _check_weight(self, binding: Binding, recorded: TensorSpec, given: TensorSpec) -> None:
+        if (recorded.sizes, recorded.dtype) != (given.sizes, given.dtype):
+            place = f"{self._place}{_GRAPH}.tensor_values.{binding.name[:80]}"
+            problem = (
+                f"{recorded.dtype} {list(recorded.sizes)}, but the weight "
+                f"{binding.target[:80]!a} is {given.dtype} {list(given.sizes)}"
+            )
+            raise ModelFileError(self.path, place, problem)
+
+    def _ready_plan(self) -> Plan:
+        """The plan, once every operator is there: one that was missing may have been registered
+        since."""
+        if self._plan.missing:
+            self._plan = self._make_plan()
+            if self._plan.missing:
+                raise MissingOperatorsError(self.path, self._plan.missing)
+        return self._plan
+
+    # -- weights --------------------------------------------------------------------------------
+
+    def _store_of(self, name: str) -> WeightStore:
+        return self.state_dict if name in self.state_dict else self.constants
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        """Use the given tensors (or numpy arrays) as weights: same shapes and dtypes, memory is
+        shared, not copied.
+
+        `strict`: the names must be those of `state_dict`. Raises `RuntimeError`; then nothing has
+        changed.
+        """
+        missing = [n for n in self.state_dict if n not in state] if strict else []
+        unknown = [n for n in state if n not in self._weights] if strict else []
+        if missing or unknown:
+            raise RuntimeError(f"{self.name}: missing weights {missing[:5]}, unknown {unknown[:5]}")
+        tensors = {n: _as_tensor(v) for n, v in state.items() if n in self._weights}
+        for name, tensor in tensors.items():
+            self._store_of(name).check(name, tensor)
+        for name, tensor in tensors.items():
+            self._store_of(name).assign(name, tensor)
+        self._real = None
+
+    def without_data(self) -> list[str]:
+        """Names of weights and constants of which the file has only the metadata."""
+        return self.state_dict.without_data() + self.constants.without_data()
+
+    def fill_missing_weights(self, seed: int = 0) -> None:
+        """Give small random values to every weight without data."""
+        rng = np.random.default_rng(seed)
+        for name in self.without_data():
+            self._store_of(name).assign(name, _random_tensor(self._weights[name].spec, rng, 0.05))
+        self._real = None
+
+    def random_inputs(self, seed: int = 0) -> list[Any]:
+        """Inputs of the recorded shapes: normal floats, and integers 0 or 1."""
+        rng = np.random.default_rng(seed)
+        return [
+            _random_tensor(self._spec_of(b), rng, 1.0) if b.is_tensor else b.value
+            for b in self.signature.user_bindings
+        ]
+
+    # -- real runs ------------------------------------------------------------------------------
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Compute the program on the CPU; the result is nested as the exported module's was."""
+        return self._compute(inputs, RunLog(capacity=self._log_size), None)
+
+    def _compute(self, inputs: tuple[Any, ...], log: RunLog, progress: Progress | None) -> Any:
+        executable, weights = self._ready_real()
+        values = self._with_inputs(weights, map(_as_tensor, self.signature.bind(inputs)))
+        log.add_inputs(executable.plan, values)
+        outputs = executable.run(values, log, progress)
+        self._log_size = len(log) + 64
+        return self._deliver(values, outputs)
+
+    def _with_inputs(self, weights: list[Any], inputs: Iterable[Any]) -> list[Any]:
+        """A value for each of the graph's inputs: `weights` with the user's in their places."""
+        values = list(weights)
+        for binding, value in zip(self.signature.user_bindings, inputs, strict=True):
+            values[binding.slot] = value
+        return values
+
+    def _ready_real(self) -> tuple[Executable, list[Any]]:
+        plan = self._ready_plan()
+        if self._real is None:
+            empty = self.without_data()
+            if empty:
+                raise RuntimeError(
+                    f"{self.path}: no data for {len(empty)} weights ({', '.join(empty[:3])}, ...): "
+                    "give them with load_state_dict, or run with fake=True"
+                )
+            self.state_dict.load()
+            self.constants.load()
+            values = [
+                self._store_of(b.target)[b.target] if b.is_weight else b.value
+                for b in self.signature.bindings
+            ]
+            self._real = Executable(plan, "cpu", self.path), values
+        return self._real
+
+    def _deliver(self, values: list[Any], outputs: list[Any]) -> Any:
+        """Write mutated buffers and inputs back, and nest what is left for the user."""
+        for mutation in self.signature.mutations:
+            values[mutation.input_slot].copy_(outputs[mutation.output])
+        leaves = [outputs[i] for i in self.signature.user_outputs]
+        return self.signature.nest(leaves)
+
+    # -- runs with a report ---------------------------------------------------------------------
+
+    def run(
+        self,
+        *inputs: Any,
+        fake: bool = True,
+        device: Any = None,
+        timed: bool | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Run and report. `inputs` may be left out: then they have the recorded metadata (and
+        random values in a real run).
+
+        `fake`: no data, no kernel, no weight is read; `device` then moves the whole program
+        (`"cuda"` needs none here). `timed`: record each call's time (real runs do unless told
+        otherwise). `progress(calls done)` is called now and then.
+        """
+        if fake:
+            name = str(dispatch.device(device)) if device is not None else None
+            return self._run_fake(inputs, name, bool(timed), progress)
+        if device is not None and str(dispatch.device(device)) != "cpu":
+            raise RuntimeError(f"a real run is on the cpu, not on {device}: use fake=True")
+        log = RunLog(timed=timed is None or timed, capacity=self._log_size)
+        self._ready_real()
+        given = inputs or tuple(self.random_inputs())
+        start = time.perf_counter_ns()
+        self._compute(given, log, progress)
+        return self._report(log, "cpu", "cpu", time.perf_counter_ns() - start, _NO_CACHE)
+
+    def _run_fake(
+        self, inputs: tuple[Any, ...], device: str | None, timed: bool, progress: Progress | None
+    ) -> Report:
+        prepared = self._fake_runs.get(device)
+        if prepared is None:
+            prepared = self._fake_runs[device] = self._prepare_fake(device)
+        mode, executable, values = prepared
+        if inputs:
+            values = self._with_inputs(values, self._fake_inputs(inputs, mode, device))
+        log = RunLog(timed=timed, fake=True, capacity=self._log_size)
+        before = mode.cache_info()
+        start = time.perf_counter_ns()
+        with mode:
+            log.add_inputs(executable.plan, values)
+            executable.run(values, log, progress)
+        wall_ns = time.perf_counter_ns() - start
+        self._log_size = len(log) + 64
+        cache = _cache_difference(before, mode.cache_info())
+        return self._report(log, device or self._recorded_device(), "fake", wall_ns, cache)
+
+    def _prepare_fake(self, device: str | None) -> _FakeRun:
+        executable = Executable(self._ready_plan(), device, self.path)
+        mode = dispatch.FakeTensorMode()
+        shared: dict[str, Any] = {}
+        with mode:
+            values = [self._fake_value(b, device, shared) for b in self.signature.bindings]
+        return _FakeRun(mode, executable, values)
+
+    def _fake_value(self, binding: Binding, device: str | None, shared: dict[str, Any]) -> Any:
+        if binding.is_weight:
+            return _fake_weight(self._weights[binding.target], device, shared)
+        return _fake_tensor(self._spec_of(binding), device) if binding.is_tensor else binding.value
+
+    def _fake_inputs(self, inputs: tuple[Any, ...], mode: Any, device: str | None) -> list[Any]:
+        """Fake stand-ins with the metadata of the tensors given."""
+        given = self.signature.bind(inputs)
+        with mode:
+            return [
+                _fake_tensor(self._given_spec(b, v), device) if b.is_tensor else v
+                for b, v in zip(self.signature.user_bindings, given, strict=True)
+            ]
+
+    def _given_spec(self, binding: Binding, value: Any) -> TensorSpec:
+        """The metadata of a given tensor or array; from the CPU it goes where the program is."""
+        tensor = _as_tensor(value)
+        dtype = str(tensor.dtype).rpartition(".")[2]
+        device, offset = str(tensor.device), tensor.storage_offset()
+        if device == "cpu":
+            device = self._spec_of(binding).device
+        return TensorSpec(tuple(tensor.shape), tuple(tensor.stride()), offset, dtype, device)
+
+    def _recorded_device(self) -> str:
+        tensors = (b for b in self.signature.bindings if b.is_tensor)
+        first = next(tensors, None)
+        return self._spec_of(first).device if first is not None else "cpu"
+
+    def _report(
+        self, log: RunLog, device: str, mode: str, wall_ns: int, cache: Mapping[str, Any]
+    ) -> Report:
+        return Report(self._facts, log, device, mode, cache, wall_ns)
+
+    @cached_property
+    def _facts(self) -> ModelFacts:
+        """What every report says of the model."""
+        distinct = {
+            (w.record or name, w.spec): w.spec for name, w in self._weights.items() if w.is_param
+        }
+        outputs = [self._plan.outputs[i] for i in self.signature.user_outputs]
+        return ModelFacts(
+            self.name,
+            sum(spec.numel for spec in distinct.values()),
+            sum(spec.nbytes for spec in distinct.values()),
+            tuple(b.slot for b in self.signature.user_bindings),
+            tuple(ref.number for ref in outputs if isinstance(ref, Slot)),
+        )
+
+
+_NO_CACHE: Mapping[str, Any] = {"hits": 0, "misses": 0, "bypasses": {}}
+
+
+def _chosen(weights: Mapping[str, Weight], state: set[str], inside: bool) -> dict[str, Weight]:
+    return {name: w for name, w in weights.items() if (name in state) == inside}
+
+
+def _as_tensor(value: Any) -> Any:
+    return dispatch.from_numpy(value) if isinstance(value, np.ndarray) else value
+
+
+def _fake_tensor(spec: TensorSpec, device: str | None) -> Any:
+    """A new tensor with this metadata, under the fake mode that is on."""
+    dtype = getattr(dispatch, spec.dtype)
+    place = device or spec.device
+    if spec.offset == 0:
+        return dispatch.empty_strided(spec.sizes, spec.strides, dtype=dtype, device=place)
+    base = dispatch.empty_strided((spec.storage_elements,), (1,), dtype=dtype, device=place)
+    return dispatch.as_strided(base, spec.sizes, spec.strides, spec.offset)
+
+
+def _fake_weight(weight: Weight, device: str | None, shared: dict[str, Any]) -> Any:
+    """A fake weight; those on one record share a storage."""
+    spec = weight.spec
+    if weight.record is None:
+        return _fake_tensor(spec, device)
+    key = f"{weight.record} {spec.dtype}"
+    if key not in shared:
+        shared[key] = _fake_storage(weight, device, shared)
+    return dispatch.as_strided(shared[key], spec.sizes, spec.strides, spec.offset)
+
+
+def _fake_storage(weight: Weight, device: str | None, shared: dict[str, Any]) -> Any:
+    """All elements of a record in one row: of the dtype, over the storage that the record's other
+    dtypes share."""
+    record = weight.record or ""
+    if record not in shared:
+        size = (weight.record_bytes,)
+        place = device or weight.spec.device
+        shared[record] = dispatch.empty_strided(size, (1,), dtype=dispatch.uint8, device=place)
+    item = ITEM_BYTES[weight.spec.dtype]
+    whole = dispatch.as_strided(shared[record], (weight.record_bytes // item * item,), (1,), 0)
+    return dispatch.ops.aten.view.dtype(whole, getattr(dispatch, weight.spec.dtype))
+
+
+def _random_tensor(spec: TensorSpec, rng: np.random.Generator, scale: float) -> Any:
+    dtype = getattr(dispatch, spec.dtype)
+    if dtype.is_floating_point or dtype.is_complex:
+        values = rng.standard_normal(spec.sizes, np.float32) * np.float32(scale)
+        return dispatch.from_numpy(np.abs(values) if scale < 1 else values).to(dtype)
+    return dispatch.from_numpy(rng.integers(0, 2, spec.sizes)).to(dtype)
+
+
+def _cache_difference(before: Any, after: Any) -> dict[str, Any]:
+    bypasses = {
+        reason: count - before.bypasses.get(reason, 0)
+        for reason, count in after.bypasses.items()
+        if count > before.bypasses.get(reason, 0)
+    }
+    return {
+        "hits": after.hits - before.hits,
+        "misses": after.misses - before.misses,
+        "bypasses": bypasses,
+    }

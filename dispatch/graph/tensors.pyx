@@ -1,0 +1,35 @@
+"""Tensors over a model's raw storages, and the values that a program names by number.
+
+`weights` makes one `Storage` for each record and any number of tensors on it: tied weights and
+views of one storage share memory, as they did when they were saved. The caller has checked that
+every element lies within the storage.
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C.dtypes cimport DEV_CPU, dtype_code
+from dispatch._C.tensor cimport Storage, Tensor, new_borrowed_storage, new_tensor
+
+__all__ = ["storage_over", "tensor_on"]
+
+cdef enum:
+    MAX_DIMS = 64
+
+
+def storage_over(array):
+    """A CPU storage on the bytes of a contiguous uint8 numpy array, which it keeps alive."""
+    cdef unsigned char[::1] view = array
+    cdef Py_ssize_t nbytes = view.shape[0]
+    return new_borrowed_storage(<char*>&view[0] if nbytes else NULL, nbytes, array)
+
+
+def tensor_on(Storage storage not None, dtype, tuple sizes, tuple strides, int64_t offset):
+    """A tensor on `storage`; strides and offset in elements."""
+    cdef int64_t c_sizes[MAX_DIMS]
+    cdef int64_t c_strides[MAX_DIMS]
+    cdef int i, ndim = len(sizes)
+    if ndim > MAX_DIMS or ndim != len(strides):
+        raise ValueError(f"{ndim} sizes and {len(strides)} strides, at most {MAX_DIMS} of each")
+    for i in range(ndim):
+        c_sizes[i] = sizes[i]
+        c_strides[i] = strides[i]
+    return new_tensor(storage, dtype_code(dtype), ndim, c_sizes, c_strides, offset)

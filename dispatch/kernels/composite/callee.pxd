@@ -1,0 +1,15 @@
+"""Calling operators from composite kernels in Cython: an operator's name, and its entry once asked for."""
+from dispatch._C.operator cimport OperatorEntry
+
+cdef class Callee:
+    """An operator that composite kernels call.
+
+    `call(given)` dispatches with `given` as the first arguments of the schema, already of the
+    schema's types (lists are fresh); the others take their defaults.
+    """
+    cdef str name, overload
+    cdef OperatorEntry entry
+
+    cdef object call(self, tuple given)
+
+cdef Callee callee(str name, str overload=*)

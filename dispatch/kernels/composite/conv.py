@@ -1,0 +1,177 @@
+"""conv1d, conv2d, conv3d: `convolution` with a batch dimension, named padding and complex numbers.
+
+Called for every convolution of a model, so the usual way is short: one look at the input's
+dimensions, then `convolution`. All sizes are checked there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+
+__all__ = ["conv1d", "conv2d", "conv2d_padding", "conv3d"]
+
+Ints = Sequence[int]
+
+_add = ops.aten.add.Tensor
+_constant_pad_nd = ops.aten.constant_pad_nd.default
+_convolution = ops.aten.convolution.default
+_mul = ops.aten.mul.Scalar
+_resolve_conj = ops.aten.resolve_conj.default
+_select = ops.aten.select.int
+_squeeze = ops.aten.squeeze.dim
+_sub = ops.aten.sub.Tensor
+_unsqueeze = ops.aten.unsqueeze.default
+_view_as_real = ops.aten.view_as_real.default
+
+_ZERO = ([0], [0, 0], [0, 0, 0])
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1,),
+    padding: Ints = (0,),
+    dilation: Ints = (1,),
+    groups: int = 1,
+) -> Tensor:
+    return convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1, 1),
+    padding: Ints = (0, 0),
+    dilation: Ints = (1, 1),
+    groups: int = 1,
+) -> Tensor:
+    return convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1, 1, 1),
+    padding: Ints = (0, 0, 0),
+    dilation: Ints = (1, 1, 1),
+    groups: int = 1,
+) -> Tensor:
+    return convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d_padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1, 1),
+    padding: str = "valid",
+    dilation: Ints = (1, 1),
+    groups: int = 1,
+) -> Tensor:
+    if padding == "valid":
+        return convolve("conv2d", 2, input, weight, bias, stride, (0, 0), dilation, groups)
+    if padding != "same":
+        raise RuntimeError(f"conv2d: padding must be 'valid' or 'same', got {padding!r}")
+    return convolve("conv2d", 2, input, weight, bias, stride, None, dilation, groups)
+
+
+def convolve(
+    op: str,
+    dims: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: Ints | None,
+    dilation: Ints,
+    groups: int,
+) -> Tensor:
+    """`padding` None keeps the input's size ("same")."""
+    kind = input.dtype
+    if bias is not None and bias.dtype is not kind:
+        raise RuntimeError(f"{op}: input ({kind}) and bias ({bias.dtype}) must have one dtype")
+    ndim = input.ndim
+    batched = ndim == dims + 2
+    if not batched:
+        if ndim != dims + 1:
+            raise RuntimeError(
+                f"{op}: input must have {dims + 1} (unbatched) or {dims + 2} dimensions, "
+                f"got {list(input.shape)}"
+            )
+        input = _unsqueeze(input, 0)
+    if kind.is_complex:
+        out = convolve_complex(op, input, weight, bias, stride, padding, dilation, groups)
+    elif padding is None:
+        out = convolve_same(op, input, weight, bias, stride, dilation, groups)
+    else:
+        out = _convolution(
+            input, weight, bias, stride, padding, dilation, False, _ZERO[dims - 1], groups
+        )
+    return out if batched else _squeeze(out, 0)
+
+
+def convolve_same(
+    op: str,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    dilation: Ints,
+    groups: int,
+) -> Tensor:
+    """Padding that keeps the size; where it is odd, the input gets one more on the right."""
+    kernel = weight.shape[2:]
+    if any(s != 1 for s in stride):
+        raise RuntimeError(f"{op}: padding='same' needs a stride of 1, got {list(stride)}")
+    steps = list(dilation) * len(kernel) if len(dilation) == 1 else dilation
+    total = [d * (k - 1) for d, k in zip(steps, kernel, strict=False)]
+    if any(t % 2 for t in total):
+        sides = [side for t in reversed(total) for side in (0, t % 2)]
+        input = _constant_pad_nd(input, sides, 0)
+    padding, zero = [t // 2 for t in total], [0] * len(total)
+    return _convolution(input, weight, bias, stride, padding, dilation, False, zero, groups)
+
+
+def parts(tensor: Tensor) -> tuple[Tensor, Tensor]:
+    """Real and imaginary part, as views."""
+    pairs = _view_as_real(_resolve_conj(tensor))
+    last = tensor.ndim
+    return _select(pairs, last, 0), _select(pairs, last, 1)
+
+
+def convolve_complex(
+    op: str,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: Ints | None,
+    dilation: Ints,
+    groups: int,
+) -> Tensor:
+    """Three real convolutions: of the real parts, of the imaginary ones, and of the sums."""
+    if input.dtype is not weight.dtype:
+        raise RuntimeError(
+            f"{op}: input ({input.dtype}) and weight ({weight.dtype}) must have one dtype"
+        )
+
+    def real(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
+        if padding is None:
+            return convolve_same(op, x, w, b, stride, dilation, groups)
+        zero = _ZERO[weight.ndim - 3]
+        return _convolution(x, w, b, stride, padding, dilation, False, zero, groups)
+
+    (xr, xi), (wr, wi) = parts(input), parts(weight)
+    br, bi = (None, None) if bias is None else parts(bias)
+    a, b = real(xr, wr, br), real(xi, wi, None)
+    both = None if bi is None else _add(br, bi)
+    w_both = _add(wr, wi)
+    c = real(_add(xr, xi), w_both, both)
+    turned = _mul(_sub(_sub(c, a), b), 1j)
+    return _add(_sub(a, b), turned)

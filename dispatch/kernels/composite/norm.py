@@ -1,0 +1,193 @@
+"""Normalisation operators in terms of their native ones.
+
+Called for the composite operators; call operators through the dispatcher. `batch_norm` goes
+through `_batch_norm_impl_index`, which picks the implementation: here always the native one.
+"""
+
+from __future__ import annotations
+
+from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64, uint8
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "_batch_norm_impl_index",
+    "_native_batch_norm_legit_functional",
+    "_weight_norm",
+    "batch_norm",
+    "group_norm",
+]
+
+_aten = ops.aten
+
+# ---- batch normalisation
+
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """The first result of `_batch_norm_impl_index`."""
+    return _aten._batch_norm_impl_index.default(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+    )[0]
+
+
+def _check_features(name: str, t: Tensor | None, features: int, training: bool = True) -> None:
+    if t is None:
+        if not training:
+            raise RuntimeError(f"aten::batch_norm: expected {name} unless training, got None")
+    elif t.numel() != features:
+        raise RuntimeError(
+            f"aten::batch_norm: expected {name} to have {features} elements, as many as input has"
+            f" channels, got {t.numel()}"
+        )
+
+
+def _accumulation(input: Tensor) -> dtype:
+    """The dtype that sums of input are kept in: wider on CPU."""
+    if input.dtype in (float16, bfloat16):
+        return float32
+    return float64 if input.dtype is float32 and input.device.type != "cuda" else input.dtype
+
+
+def _empty(input: Tensor, sizes: list[int], dtype: dtype) -> Tensor:
+    return _aten.empty.memory_format(sizes, dtype=dtype, device=input.device)
+
+
+def _empty_batch(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> tuple[object, ...]:
+    """For an input without elements; weight and bias are kept in the graph of gradients."""
+    reserve = _empty(input, [0], uint8)
+    saved = [_empty(input, [input.shape[1]], _accumulation(input)) for _ in range(2)]
+    out = _aten.clone.default(input)
+    if weight is not None:
+        out = _aten.mul.Tensor(out, _aten.select.int(weight, 0, 0))
+    if bias is not None:
+        out = _aten.add.Tensor(out, _aten.select.int(bias, 0, 0))
+    return out, *saved, reserve, 0
+
+
+def _batch_norm_impl_index(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> tuple[object, ...]:
+    """(out, saved mean, saved 1/deviation, reserve, 0): 0 is the native implementation."""
+    features = input.shape[rules.wrap_dim(1, input.ndim)]
+    if input.numel() == 0:
+        return _empty_batch(input, weight, bias)
+    _check_features("running_mean", running_mean, features, training)
+    _check_features("running_var", running_var, features, training)
+    _check_features("weight", weight, features)
+    _check_features("bias", bias, features)
+    reserve = _empty(input, [0], uint8)
+    results = _aten.native_batch_norm.default(
+        input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
+    return *results, reserve, 0
+
+
+def _native_batch_norm_legit_functional(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, ...]:
+    """_native_batch_norm_legit on copies of the running statistics, which are returned too."""
+    mean, var = _aten.clone.default(running_mean), _aten.clone.default(running_var)
+    results = _aten._native_batch_norm_legit.default(
+        input, weight, bias, mean, var, training, momentum, eps
+    )
+    return *results, mean, var
+
+
+# ---- group normalisation
+
+
+def _check_group(input: Tensor, num_groups: int, channels: int) -> None:
+    if num_groups <= 0:
+        raise RuntimeError(
+            f"aten::group_norm: expected num_groups to be greater than 0, got {num_groups}"
+        )
+    if channels % num_groups != 0:
+        raise RuntimeError(
+            "aten::group_norm: expected the number of channels to be a multiple of num_groups, got"
+            f" input of shape {list(input.shape)} and num_groups {num_groups}"
+        )
+
+
+def _check_channels(name: str, t: Tensor | None, channels: int) -> None:
+    if t is not None and (t.ndim != 1 or t.numel() != channels):
+        raise RuntimeError(
+            f"aten::group_norm: expected {name} to be a vector of {channels} elements, as many as"
+            f" input has channels, got shape {list(t.shape)}"
+        )
+
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """native_group_norm of contiguous tensors; on CPU channels_last stays."""
+    channels = input.shape[rules.wrap_dim(1, input.ndim)]
+    batch, extent = input.shape[0], 1
+    for size in input.shape[2:]:
+        extent *= size
+    _check_group(input, num_groups, channels)
+    _check_channels("weight", weight, channels)
+    _check_channels("bias", bias, channels)
+    if input.device.type == "cpu":
+        input = input.contiguous(memory_format=rules.suggest_memory_format(input))
+    else:
+        input = input.contiguous()
+    weight = weight if weight is None else weight.contiguous()
+    bias = bias if bias is None else bias.contiguous()
+    return _aten.native_group_norm.default(
+        input, weight, bias, batch, channels, extent, num_groups, eps
+    )[0]
+
+
+# ---- weight normalisation
+
+
+def _norm_except(v: Tensor, dim: int) -> Tensor:
+    """The 2-norm over all dimensions but `dim`, kept with size 1; -1: over all, without any."""
+    if dim == -1:
+        return _aten.linalg_vector_norm.default(v)
+    if dim != 0:
+        turned = _norm_except(_aten.transpose.int(v, 0, dim), 0)
+        return _aten.transpose.int(turned, 0, dim)
+    rows = _aten.view.default(v.contiguous(), [v.shape[0], -1])
+    norm = _aten.linalg_vector_norm.default(rows, 2, [1])
+    return _aten.view.default(norm, [v.shape[0], *[1] * (v.ndim - 1)])
+
+
+def _weight_norm(v: Tensor, g: Tensor, dim: int) -> Tensor:
+    """g * v / norm(v): one operator for the first and the last dimension."""
+    v, g = v.contiguous(), g.contiguous()
+    if dim == 0 or dim == v.ndim - 1:
+        return _aten._weight_norm_interface.default(v, g, dim)[0]
+    return _aten.mul.Tensor(v, _aten.div.Tensor(g, _norm_except(v, dim)))

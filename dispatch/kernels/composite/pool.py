@@ -1,0 +1,83 @@
+"""Pools written with other pools: one dimension by two, adaptive to size 1 by a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch._C.dtypes import channels_last
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta.rules import suggest_memory_format
+
+__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "max_pool2d"]
+
+Ints = Sequence[int]
+
+_adaptive_avg_pool2d = ops.aten._adaptive_avg_pool2d.default
+_adaptive_avg_pool2d_implicit = ops.aten.adaptive_avg_pool2d.default
+_as_strided_ = ops.aten.as_strided_.default
+_avg_pool2d = ops.aten.avg_pool2d.default
+_max_pool2d_with_indices = ops.aten.max_pool2d_with_indices.default
+_mean = ops.aten.mean.dim
+_squeeze = ops.aten.squeeze.dim
+_unsqueeze = ops.aten.unsqueeze.default
+
+
+def check_line(op: str, self: Tensor, **numbers: Ints) -> None:
+    """One spatial dimension, batched or not, and one number for each argument."""
+    if self.ndim not in (2, 3):
+        raise RuntimeError(f"{op}: self must have 2 or 3 dimensions, got {list(self.shape)}")
+    for name, values in numbers.items():
+        if len(values) != 1:
+            raise RuntimeError(f"{op}: {name} must be one number, got {list(values)}")
+
+
+def avg_pool1d(
+    self: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    stride = stride or kernel_size
+    check_line("avg_pool1d", self, kernel_size=kernel_size, stride=stride, padding=padding)
+    pooled = _avg_pool2d(
+        _unsqueeze(self, -2),
+        [1, kernel_size[0]],
+        [1, stride[0]],
+        [0, padding[0]],
+        ceil_mode,
+        count_include_pad,
+    )
+    return _squeeze(pooled, -2)
+
+
+def adaptive_avg_pool1d(self: Tensor, output_size: Ints) -> Tensor:
+    check_line("adaptive_avg_pool1d", self, output_size=output_size)
+    return _squeeze(_adaptive_avg_pool2d_implicit(_unsqueeze(self, -2), [1, output_size[0]]), -2)
+
+
+def adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
+    if len(output_size) != 2 or min(output_size) < 0:
+        raise RuntimeError(
+            f"adaptive_avg_pool2d: output_size must be 2 sizes, got {list(output_size)}"
+        )
+    if tuple(output_size) != (1, 1):
+        return _adaptive_avg_pool2d(self, output_size)
+    out = _mean(self, [-1, -2], True)
+    if suggest_memory_format(self) is channels_last:
+        n, c = self.shape[:2]
+        out = _as_strided_(out, [n, c, 1, 1], [c, 1, c, c])
+    return out
+
+
+def max_pool2d(
+    self: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = (0,),
+    dilation: Ints = (1,),
+    ceil_mode: bool = False,
+) -> Tensor:
+    return _max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]

@@ -1,0 +1,66 @@
+"""Operators of one tensor that are written with other operators.
+
+Called by the dispatcher; what they call goes through the dispatcher again, so modes and subclasses
+see the same calls as in PyTorch, in the same order.
+"""
+from dispatch._C.dtypes cimport (
+    MF_preserve, ST_bool, get_dtype, get_memory_format, is_complex_code, is_integral_code,
+)
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.composite.callee cimport Callee, callee
+
+cdef Callee ABS = callee("abs")
+cdef Callee ABS_OUT = callee("abs", "out")
+cdef Callee AND_ = callee("bitwise_and_", "Tensor")
+cdef Callee CONJ_PHYSICAL = callee("_conj_physical")
+cdef Callee EQ = callee("eq", "Tensor")
+cdef Callee MUL = callee("mul", "Tensor")
+cdef Callee NE = callee("ne", "Scalar")
+cdef Callee ONES_LIKE = callee("ones_like")
+cdef Callee POW = callee("pow", "Tensor_Scalar")
+cdef Callee POW_ = callee("pow_", "Scalar")
+cdef Callee POW_OUT = callee("pow", "Tensor_Scalar_out")
+cdef Callee SELECT = callee("select", "int")
+cdef Callee VIEW_AS_REAL = callee("view_as_real")
+
+
+cdef object abs_(Tensor self):
+    if is_complex_code(self.c_dtype):
+        raise RuntimeError("abs_: self must not be complex, its absolute value is real")
+    return ABS_OUT.call((self, self))
+
+
+cdef object conj_physical(Tensor self):
+    return CONJ_PHYSICAL.call((self,)) if is_complex_code(self.c_dtype) else self
+
+
+cdef object is_finite_real(object self):
+    bounded = NE.call((ABS.call((self,)), float("inf")))
+    return MUL.call((EQ.call((self, self)), bounded))      # a NaN differs from itself
+
+
+cdef object part_of(Tensor self, int index):
+    """The real (0) or imaginary (1) part, as `real` and `imag` make it."""
+    return SELECT.call((VIEW_AS_REAL.call((self,)), self.c_ndim, index))
+
+
+cdef object isfinite(Tensor self):
+    if is_integral_code(self.c_dtype, True):
+        return ONES_LIKE.call((self, get_dtype(ST_bool), None, None, None,
+                               get_memory_format(MF_preserve)))
+    if not is_complex_code(self.c_dtype):
+        return is_finite_real(self)
+    real = is_finite_real(part_of(self, 0))
+    return AND_.call((real, is_finite_real(part_of(self, 1))))
+
+
+cdef object square(Tensor self):
+    return POW.call((self, 2))
+
+
+cdef object square_(Tensor self):
+    return POW_.call((self, 2))
+
+
+cdef object square_out(Tensor self, Tensor out):
+    return POW_OUT.call((self, 2, out))

@@ -1,0 +1,777 @@
+"""Views: new tensors over the storage of another, made of metadata alone, valid on every device.
+
+Called by the dispatcher below ADInplaceOrView, which relates a view to its base and shares their
+version. A view is always a new object, even of the same sizes; only what is made of other
+operators (`flatten` and the like) may hand back its argument, where PyTorch does.
+Each computes the new geometry in full before it makes or changes a tensor.
+"""
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.string cimport memcmp, memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_META, MF_NONE, MF_channels_last, MF_channels_last_3d, MF_contiguous, MF_preserve, ST_NONE,
+    ST_complex32, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, is_complex_code,
+)
+from dispatch._C.keys cimport KS_Conjugate, KS_Negative
+from dispatch._C.tensor cimport (
+    TF_CONTIGUOUS, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, new_size,
+    new_view, new_view_dtype, read_ints, resize_storage, set_geometry,
+)
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch.kernels.meta cimport rules
+
+
+cdef struct Geometry:
+    int ndim
+    int64_t sizes[64]
+    int64_t strides[64]
+    int64_t offset
+
+
+cdef Callee CLONE = callee("clone")
+cdef Callee CONJ_VIEW = callee("_conj")
+cdef Callee EXPAND = callee("expand")
+cdef Callee NEG_VIEW = callee("_neg_view")
+cdef Callee RESHAPE = callee("reshape")
+cdef Callee RESIZE = callee("resize_")
+cdef Callee SELECT = callee("select", "int")
+cdef Callee SLICE = callee("slice", "Tensor")
+cdef Callee SPLIT = callee("split", "Tensor")
+cdef Callee SPLIT_WITH_SIZES = callee("split_with_sizes")
+cdef Callee UNSAFE_VIEW = callee("_unsafe_view")
+cdef Callee VIEW = callee("view")
+cdef Callee VIEW_AS_REAL = callee("view_as_real")
+
+
+# ---- helpers -----------------------------------------------------------------------------------
+
+cdef inline void load(Geometry* g, Tensor self) noexcept:
+    g.ndim = self.c_ndim
+    memcpy(g.sizes, self.c_sizes, self.c_ndim * sizeof(int64_t))
+    memcpy(g.strides, self.c_strides, self.c_ndim * sizeof(int64_t))
+    g.offset = self.c_offset
+
+
+cdef inline Tensor made(Tensor self, Geometry* g):
+    return new_view(self, g.ndim, g.sizes, g.strides, g.offset)
+
+
+cdef inline Tensor changed(Tensor self, Geometry* g):
+    """The in-place variant: `self` takes the geometry."""
+    set_geometry(self, g.ndim, g.sizes, g.strides, g.offset)
+    return self
+
+
+cdef inline int wrap(const char* op, int64_t dim, int ndim, bint wrap_scalar=True) except -1:
+    """`dim` counted from the front. IndexError when there is no such dimension."""
+    cdef int extent = 1 if ndim == 0 and wrap_scalar else ndim
+    if dim < -extent or dim >= extent:
+        raise_dim(op, dim, extent)
+    return <int>(dim + extent if dim < 0 else dim)
+
+
+cdef int raise_dim(const char* op, int64_t dim, int extent) except -1:
+    name = op.decode()
+    if extent == 0:
+        raise IndexError(f"{name}: dim is {dim}, but the tensor has no dimensions")
+    raise IndexError(f"{name}: dim {dim} is out of range, expected {-extent} to {extent - 1}")
+
+
+cdef list sizes_of(Tensor self):
+    return list(new_size(self.c_ndim, self.c_sizes))
+
+
+cdef list ints(IntArray a):
+    return [a.data[i] for i in range(a.len)]
+
+
+cdef bint exactly_contiguous(Tensor self) noexcept:
+    """Contiguous, with the usual strides in dimensions of size 1 too."""
+    cdef int64_t step = 1
+    cdef int i
+    for i in range(self.c_ndim - 1, -1, -1):
+        if self.c_strides[i] != step:
+            return False
+        if self.c_sizes[i] > 1:
+            step *= self.c_sizes[i]
+    return True
+
+
+# ---- one view ----------------------------------------------------------------------------------
+
+cdef object alias(Tensor self):
+    return new_view(self, self.c_ndim, self.c_sizes, self.c_strides, self.c_offset)
+
+
+cdef object detach(Tensor self):
+    return alias(self)
+
+
+cdef object _conj(Tensor self):
+    cdef Tensor out
+    if not is_complex_code(self.c_dtype):
+        raise RuntimeError(f"_conj: expected a complex tensor, got {self.dtype}")
+    out = alias(self)
+    out.c_keys ^= KS_Conjugate
+    return out
+
+
+cdef object _neg_view(Tensor self):
+    cdef Tensor out = alias(self)
+    out.c_keys ^= KS_Negative
+    return out
+
+
+cdef int raise_view(const char* op, Tensor self, IntArray size) except -1:
+    raise RuntimeError(
+        f"{op.decode()}: strides {[self.c_strides[i] for i in range(self.c_ndim)]} of a tensor of "
+        f"sizes {sizes_of(self)} cannot show it as {ints(size)} without a copy: use reshape()")
+
+
+cdef Tensor viewed(const char* op, Tensor self, IntArray size):
+    cdef int64_t sizes[64]
+    cdef int64_t strides[64]
+    cdef int n = <int>size.len
+    rules.infer_size(sizes, size.data, n, self.c_numel)
+    if self.c_flags & TF_CONTIGUOUS and self.c_numel and exactly_contiguous(self):
+        return new_view(self, n, sizes, NULL, self.c_offset)
+    if not rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
+        raise_view(op, self, size)
+    return new_view(self, n, sizes, strides, self.c_offset)
+
+
+cdef object view(Tensor self, IntArray size):
+    return viewed("view", self, size)
+
+
+cdef object _unsafe_view(Tensor self, IntArray size):
+    return viewed("_unsafe_view", self, size)
+
+
+cdef int check_strided(const char* op, Tensor self, IntArray size, IntArray stride,
+                       int64_t offset, bint bounded) except -1:
+    """at::as_strided's checks; a Meta tensor's storage bounds nothing there."""
+    cdef int i
+    if size.len != stride.len:
+        raise RuntimeError(f"{op.decode()}: size {ints(size)} and stride {ints(stride)} differ "
+                           "in length")
+    rules.numel(size.data, <int>size.len)
+    for i in range(stride.len):
+        if stride.data[i] < 0:
+            raise RuntimeError(f"{op.decode()}: stride must not be negative, got {ints(stride)}")
+    if offset < 0:
+        raise RuntimeError(f"{op.decode()}: storage_offset must not be negative, got {offset}")
+    if bounded:
+        rules.check_bounds(size.data, stride.data, <int>size.len, offset,
+                           dtypes.itemsize_table()[self.c_dtype], self.c_storage.c_nbytes)
+    return 0
+
+
+cdef object _reshape_alias(Tensor self, IntArray size, IntArray stride):
+    check_strided("_reshape_alias", self, size, stride, self.c_offset, False)
+    return new_view(self, <int>size.len, size.data, stride.data, self.c_offset)
+
+
+cdef object as_strided(Tensor self, IntArray size, IntArray stride, object storage_offset):
+    cdef int64_t offset = self.c_offset if storage_offset is None else storage_offset
+    check_strided("as_strided", self, size, stride, offset, self.c_storage.devtype != DEV_META)
+    return new_view(self, <int>size.len, size.data, stride.data, offset)
+
+
+cdef int raise_expand(Tensor self, IntArray size, int dim) except -1:
+    cdef int64_t old = dim - (size.len - self.c_ndim)
+    if old < 0:
+        raise RuntimeError(f"expand: size {size.data[dim]} at new leading dimension {dim} of "
+                           f"{ints(size)}: there is nothing to keep")
+    raise RuntimeError(f"expand: a tensor of sizes {sizes_of(self)} does not expand to {ints(size)}: "
+                       f"{self.c_sizes[old]} at dimension {old} is neither 1 nor {size.data[dim]}")
+
+
+cdef object expand(Tensor self, IntArray size, bint implicit):
+    """inferExpandGeometry: a new dimension has stride 0, or what a contiguous one would have."""
+    cdef Geometry g
+    cdef int i, old, n = <int>size.len
+    cdef int64_t have, want
+    if n < self.c_ndim:
+        raise RuntimeError(f"expand: size {ints(size)} has fewer dimensions than the tensor of "
+                           f"sizes {sizes_of(self)}")
+    for i in range(n - 1, -1, -1):
+        old = i - (n - self.c_ndim)
+        have = self.c_sizes[old] if old >= 0 else 1
+        if old >= 0:
+            g.strides[i] = self.c_strides[old]
+        else:
+            g.strides[i] = g.sizes[i + 1] * g.strides[i + 1] if i + 1 < n else 1
+        want = size.data[i]
+        if want == -1 and old >= 0:
+            want = have
+        if want < 0 or (want != have and have != 1):
+            raise_expand(self, size, i)
+        if want != have:
+            g.strides[i] = 0
+        g.sizes[i] = want
+    return new_view(self, n, g.sizes, g.strides, self.c_offset)
+
+
+cdef object permute(Tensor self, IntArray dims):
+    cdef int64_t sizes[64]
+    cdef int64_t strides[64]
+    cdef unsigned long long seen = 0, bit
+    cdef int i, d
+    if dims.len != self.c_ndim:
+        raise RuntimeError(f"permute: dims {ints(dims)} must name each of the {self.c_ndim} "
+                           "dimensions")
+    for i in range(self.c_ndim):
+        d = wrap("permute", dims.data[i], self.c_ndim)
+        bit = <unsigned long long>1 << d
+        if seen & bit:
+            raise RuntimeError(f"permute: dimension {d} is given more than once in {ints(dims)}")
+        seen |= bit
+        sizes[i] = self.c_sizes[d]
+        strides[i] = self.c_strides[d]
+    return new_view(self, self.c_ndim, sizes, strides, self.c_offset)
+
+
+cdef int swap(Geometry* g, const char* op, Tensor self, int64_t dim0, int64_t dim1) except -1:
+    cdef int a = wrap(op, dim0, self.c_ndim), b = wrap(op, dim1, self.c_ndim)
+    load(g, self)
+    if a != b:
+        g.sizes[a] = self.c_sizes[b]
+        g.sizes[b] = self.c_sizes[a]
+        g.strides[a] = self.c_strides[b]
+        g.strides[b] = self.c_strides[a]
+    return 0
+
+
+cdef object transpose(Tensor self, int64_t dim0, int64_t dim1):
+    cdef Geometry g
+    swap(&g, "transpose", self, dim0, dim1)
+    return made(self, &g)
+
+
+cdef int swap_last(Geometry* g, const char* op, Tensor self) except -1:
+    if self.c_ndim > 2:
+        raise RuntimeError(f"{op.decode()}: expected at most 2 dimensions, got {self.c_ndim}")
+    return swap(g, op, self, 0, 0 if self.c_ndim < 2 else 1)
+
+
+cdef object t(Tensor self):
+    cdef Geometry g
+    swap_last(&g, "t", self)
+    return made(self, &g)
+
+
+cdef void drop_ones(Geometry* g, Tensor self, unsigned long long among) noexcept:
+    """Leave out the dimensions of size 1 that are in the bit set `among`."""
+    cdef int i
+    g.ndim = 0
+    g.offset = self.c_offset
+    for i in range(self.c_ndim):
+        if self.c_sizes[i] != 1 or not (among >> i) & 1:
+            g.sizes[g.ndim] = self.c_sizes[i]
+            g.strides[g.ndim] = self.c_strides[i]
+            g.ndim += 1
+
+
+cdef int drop_listed(Geometry* g, Tensor self, IntArray dim) except -1:
+    cdef unsigned long long among = 0, bit
+    cdef int i, d
+    for i in range(dim.len):
+        d = wrap("squeeze", dim.data[i], self.c_ndim)
+        bit = <unsigned long long>1 << d
+        if among & bit:
+            raise RuntimeError(f"squeeze: dimension {d} is given more than once in {ints(dim)}")
+        among |= bit
+    drop_ones(g, self, among)
+    return 0
+
+
+cdef object squeeze(Tensor self):
+    cdef Geometry g
+    drop_ones(&g, self, ~<unsigned long long>0)
+    return made(self, &g)
+
+
+cdef object squeeze_dim(Tensor self, int64_t dim):
+    cdef Geometry g
+    drop_ones(&g, self, <unsigned long long>1 << wrap("squeeze", dim, self.c_ndim))
+    return made(self, &g)
+
+
+cdef object squeeze_dims(Tensor self, IntArray dim):
+    cdef Geometry g
+    drop_listed(&g, self, dim)
+    return made(self, &g)
+
+
+cdef int add_one(Geometry* g, Tensor self, int64_t dim) except -1:
+    cdef int i, d = wrap("unsqueeze", dim, self.c_ndim + 1)
+    if self.c_ndim >= 64:
+        raise RuntimeError("unsqueeze: a tensor has at most 64 dimensions")
+    g.ndim = self.c_ndim + 1
+    g.offset = self.c_offset
+    for i in range(d):
+        g.sizes[i] = self.c_sizes[i]
+        g.strides[i] = self.c_strides[i]
+    g.sizes[d] = 1
+    g.strides[d] = self.c_sizes[d] * self.c_strides[d] if d < self.c_ndim else 1
+    for i in range(d, self.c_ndim):
+        g.sizes[i + 1] = self.c_sizes[i]
+        g.strides[i + 1] = self.c_strides[i]
+    return 0
+
+
+cdef object unsqueeze(Tensor self, int64_t dim):
+    cdef Geometry g
+    add_one(&g, self, dim)
+    return made(self, &g)
+
+
+cdef Tensor selected(Tensor self, int d, int64_t index):
+    cdef int64_t sizes[64]
+    cdef int64_t strides[64]
+    cdef int n = self.c_ndim - 1
+    memcpy(sizes, self.c_sizes, d * sizeof(int64_t))
+    memcpy(strides, self.c_strides, d * sizeof(int64_t))
+    memcpy(sizes + d, self.c_sizes + d + 1, (n - d) * sizeof(int64_t))
+    memcpy(strides + d, self.c_strides + d + 1, (n - d) * sizeof(int64_t))
+    return new_view(self, n, sizes, strides, self.c_offset + index * self.c_strides[d])
+
+
+cdef object select(Tensor self, int64_t dim, int64_t index):
+    cdef int d = wrap("select", dim, self.c_ndim, False)
+    cdef int64_t size = self.c_sizes[d]
+    if index < -size or index >= size:
+        raise IndexError(f"select: index {index} is out of range for dimension {d} of sizes "
+                         f"{sizes_of(self)}")
+    return selected(self, d, index + size if index < 0 else index)
+
+
+cdef inline Tensor sliced(Tensor self, int d, int64_t start, int64_t length, int64_t step):
+    cdef Geometry g
+    load(&g, self)
+    g.sizes[d] = length
+    g.strides[d] *= step
+    g.offset += start * self.c_strides[d]
+    return made(self, &g)
+
+
+cdef inline int64_t clamped(int64_t at, int64_t size) noexcept:
+    if at < 0:
+        at += size
+    return 0 if at < 0 else size if at > size else at
+
+
+cdef object slice(Tensor self, int64_t dim, object start, object end, int64_t step):
+    cdef int d = wrap("slice", dim, self.c_ndim, False)
+    cdef int64_t size = self.c_sizes[d]
+    cdef int64_t first = 0 if start is None else clamped(start, size)
+    cdef int64_t last = size if end is None else clamped(end, size)
+    if step <= 0:
+        raise RuntimeError(f"slice: step must be positive, got {step}")
+    return sliced(self, d, first, 1 + (last - first - 1) // step if last > first else 0, step)
+
+
+cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
+    cdef Geometry g
+    cdef int a = wrap("diagonal", dim1, self.c_ndim), b = wrap("diagonal", dim2, self.c_ndim)
+    cdef int i
+    cdef int64_t length
+    if a == b:
+        raise RuntimeError(f"diagonal: dim1 and dim2 must differ, got {dim1} and {dim2}")
+    if offset >= 0:
+        length = max(min(self.c_sizes[a], self.c_sizes[b] - offset), 0)
+    else:
+        length = max(min(self.c_sizes[a] + offset, self.c_sizes[b]), 0)
+    g.ndim = 0
+    g.offset = self.c_offset
+    if length:
+        g.offset += offset * self.c_strides[b] if offset >= 0 else -offset * self.c_strides[a]
+    for i in range(self.c_ndim):
+        if i != a and i != b:
+            g.sizes[g.ndim] = self.c_sizes[i]
+            g.strides[g.ndim] = self.c_strides[i]
+            g.ndim += 1
+    g.sizes[g.ndim] = length
+    g.strides[g.ndim] = self.c_strides[a] + self.c_strides[b]
+    g.ndim += 1
+    return made(self, &g)
+
+
+cdef int rescale(Geometry* g, Tensor self, int dtype, int old, int new) except -1:
+    """The geometry in elements of `new` bytes instead of `old`, along the last dimension."""
+    cdef int i, last = self.c_ndim - 1
+    cdef int64_t ratio = old // new if old > new else new // old
+    what = f"view: {self.dtype} as {dtypes.get_dtype(dtype)}, of another size"
+    if self.c_ndim == 0:
+        raise RuntimeError(f"{what}: the tensor has no dimensions")
+    if self.c_strides[last] != 1:
+        raise RuntimeError(f"{what}: the last stride must be 1, got {self.c_strides[last]}")
+    for i in range(last):
+        if new > old and self.c_strides[i] % ratio:
+            raise RuntimeError(f"{what}: stride {self.c_strides[i]} at dimension {i} must be "
+                               f"divisible by {ratio}")
+        g.strides[i] = self.c_strides[i] // ratio if new > old else self.c_strides[i] * ratio
+    if new > old and self.c_sizes[last] % ratio:
+        raise RuntimeError(f"{what}: the last size {self.c_sizes[last]} must be divisible by {ratio}")
+    if new > old and self.c_offset % ratio:
+        raise RuntimeError(f"{what}: the storage offset {self.c_offset} must be divisible by {ratio}")
+    g.sizes[last] = self.c_sizes[last] // ratio if new > old else self.c_sizes[last] * ratio
+    g.offset = self.c_offset // ratio if new > old else self.c_offset * ratio
+    return 0
+
+
+cdef object view_dtype(Tensor self, int dtype):
+    cdef Geometry g
+    cdef int old = dtypes.itemsize_table()[self.c_dtype], new = dtypes.itemsize_table()[dtype]
+    if self.c_keys & KS_Conjugate:
+        raise RuntimeError("view: a conjugate view has no other dtype: use resolve_conj()")
+    if self.c_keys & KS_Negative:
+        raise RuntimeError("view: a negative view has no other dtype: use resolve_neg()")
+    load(&g, self)
+    if old != new:
+        rescale(&g, self, dtype, old, new)
+    return new_view_dtype(self, dtype, g.ndim, g.sizes, g.strides, g.offset)
+
+
+cdef object view_as_real(Tensor self):
+    cdef Geometry g
+    cdef int i, dtype
+    if self.c_keys & KS_Conjugate:
+        raise RuntimeError("view_as_real: the tensor is a conjugate view: use resolve_conj() first")
+    if not is_complex_code(self.c_dtype):
+        raise RuntimeError(f"view_as_real: expected a complex tensor, got {self.dtype}")
+    dtype = (ST_float32 if self.c_dtype == ST_complex64 else
+             ST_float64 if self.c_dtype == ST_complex128 else ST_float16)
+    if self.c_ndim >= 64:
+        raise RuntimeError("view_as_real: a tensor has at most 64 dimensions")
+    load(&g, self)
+    for i in range(g.ndim):
+        g.strides[i] *= 2
+    g.sizes[g.ndim] = 2
+    g.strides[g.ndim] = 1
+    return new_view_dtype(self, dtype, g.ndim + 1, g.sizes, g.strides, g.offset * 2)
+
+
+cdef object view_as_complex(Tensor self):
+    cdef Geometry g
+    cdef int i, dtype, last = self.c_ndim - 1
+    if self.c_dtype == ST_float32:
+        dtype = ST_complex64
+    elif self.c_dtype == ST_float64:
+        dtype = ST_complex128
+    elif self.c_dtype == ST_float16:
+        dtype = ST_complex32
+    else:
+        raise RuntimeError("view_as_complex: expected float16, float32 or float64, "
+                           f"got {self.dtype}")
+    if last < 0 or self.c_sizes[last] != 2 or self.c_strides[last] != 1:
+        raise RuntimeError("view_as_complex: expected a last dimension of size 2 and stride 1, got "
+                           f"sizes {sizes_of(self)} and strides {list(self.stride())}")
+    load(&g, self)
+    for i in range(last):
+        if g.strides[i] % 2:
+            raise RuntimeError(f"view_as_complex: stride {g.strides[i]} at dimension {i} is odd")
+        g.strides[i] //= 2
+    if g.offset % 2:
+        raise RuntimeError(f"view_as_complex: storage offset {g.offset} is odd")
+    return new_view_dtype(self, dtype, last, g.sizes, g.strides, g.offset // 2)
+
+
+# ---- several -----------------------------------------------------------------------------------
+
+cdef object split(Tensor self, int64_t split_size, int64_t dim):
+    cdef int d
+    cdef int64_t size, start, n, i
+    if self.c_ndim == 0:
+        raise RuntimeError("split: expected at least one dimension")
+    if split_size < 0:
+        raise RuntimeError(f"split: split_size must not be negative, got {split_size}")
+    d = wrap("split", dim, self.c_ndim)
+    size = self.c_sizes[d]
+    if split_size == 0 and size != 0:
+        raise RuntimeError(f"split: split_size is 0, but dimension {d} has size {size}")
+    n = max((size - 1) // split_size + 1, 1) if split_size and size else 1
+    return [sliced(self, d, i * split_size, min(split_size, size - i * split_size), 1)
+            for i in range(n)]
+
+
+cdef object split_with_sizes(Tensor self, IntArray split_sizes, int64_t dim):
+    cdef int d, i
+    cdef int64_t total = 0, start = 0
+    cdef list out = []
+    if self.c_ndim == 0:
+        raise RuntimeError("split_with_sizes: expected at least one dimension")
+    d = wrap("split_with_sizes", dim, self.c_ndim)
+    for i in range(split_sizes.len):
+        if split_sizes.data[i] < 0:
+            raise RuntimeError("split_with_sizes: split_sizes must not be negative, "
+                               f"got {ints(split_sizes)}")
+        total += split_sizes.data[i]
+    if total != self.c_sizes[d]:
+        raise RuntimeError(f"split_with_sizes: split_sizes {ints(split_sizes)} do not sum to "
+                           f"{self.c_sizes[d]}, the size of dimension {d}")
+    for i in range(split_sizes.len):
+        out.append(sliced(self, d, start, split_sizes.data[i], 1))
+        start += split_sizes.data[i]
+    return out
+
+
+cdef object unbind(Tensor self, int64_t dim):
+    cdef int d = wrap("unbind", dim, self.c_ndim, False)
+    cdef int64_t i
+    return [selected(self, d, i) for i in range(self.c_sizes[d])]
+
+
+# ---- in place ----------------------------------------------------------------------------------
+
+cdef object as_strided_(Tensor self, IntArray size, IntArray stride, object storage_offset):
+    cdef int64_t offset = self.c_offset if storage_offset is None else storage_offset
+    check_strided("as_strided_", self, size, stride, offset, True)
+    set_geometry(self, <int>size.len, size.data, stride.data, offset)
+    return self
+
+
+cdef object detach_(Tensor self):
+    if self.c_flags & TF_IS_VIEW:
+        raise RuntimeError("detach_: a view cannot be detached in place: use detach()")
+    self.c_flags &= ~<unsigned int>(TF_REQUIRES_GRAD | TF_NON_LEAF)
+    self.c_autograd = None
+    return self
+
+
+cdef object resize_(Tensor self, IntArray size, int memory_format):
+    """at::native::resize_: sizes that stay keep their strides unless a format is given."""
+    cdef int64_t strides[64]
+    cdef int n = <int>size.len
+    cdef int64_t need
+    cdef bint same = n == self.c_ndim and memcmp(
+        size.data, self.c_sizes, n * sizeof(int64_t)) == 0
+    if self.c_flags & TF_REQUIRES_GRAD:
+        raise RuntimeError("resize_: a tensor that requires grad cannot be resized")
+    if same and memory_format == MF_NONE:
+        return self
+    rules.numel(size.data, n)
+    if memory_format == MF_preserve:
+        raise RuntimeError("resize_: memory_format must not be preserve_format")
+    rules.strides_for(strides, size.data, n,
+                      MF_contiguous if memory_format == MF_NONE else memory_format)
+    need = rules.storage_nbytes(size.data, strides, n, self.c_offset,
+                                dtypes.itemsize_table()[self.c_dtype])
+    if need > self.c_storage.c_nbytes:
+        resize_storage(self.c_storage, need)
+    set_geometry(self, n, size.data, strides, self.c_offset)
+    return self
+
+
+cdef object squeeze_(Tensor self):
+    cdef Geometry g
+    drop_ones(&g, self, ~<unsigned long long>0)
+    return changed(self, &g)
+
+
+cdef object squeeze_dim_(Tensor self, int64_t dim):
+    cdef Geometry g
+    drop_ones(&g, self, <unsigned long long>1 << wrap("squeeze_", dim, self.c_ndim))
+    return changed(self, &g)
+
+
+cdef object squeeze_dims_(Tensor self, IntArray dim):
+    cdef Geometry g
+    drop_listed(&g, self, dim)
+    return changed(self, &g)
+
+
+cdef object t_(Tensor self):
+    cdef Geometry g
+    swap_last(&g, "t_", self)
+    return changed(self, &g)
+
+
+cdef object transpose_(Tensor self, int64_t dim0, int64_t dim1):
+    cdef Geometry g
+    swap(&g, "transpose_", self, dim0, dim1)
+    return changed(self, &g)
+
+
+cdef object unsqueeze_(Tensor self, int64_t dim):
+    cdef Geometry g
+    add_one(&g, self, dim)
+    return changed(self, &g)
+
+
+# ---- made of other operators -------------------------------------------------------------------
+
+cdef object chunk(Tensor self, int64_t chunks, int64_t dim):
+    cdef int d
+    cdef int64_t size, each
+    if self.c_ndim == 0:
+        raise RuntimeError("chunk: expected at least one dimension")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk: chunks must be positive, got {chunks}")
+    d = wrap("chunk", dim, self.c_ndim)
+    size = self.c_sizes[d]
+    if size == 0:
+        return SPLIT_WITH_SIZES.call((self, [0] * chunks, dim))
+    each = (size - 1) // chunks + 1
+    return SPLIT.call((self, each, dim))
+
+
+cdef object conj(Tensor self):
+    return CONJ_VIEW.call((self,)) if is_complex_code(self.c_dtype) else self
+
+
+cdef object expand_as(Tensor self, Tensor other):
+    return EXPAND.call((self, sizes_of(other)))
+
+
+cdef object flatten(Tensor self, int64_t start_dim, int64_t end_dim):
+    cdef int first = wrap("flatten", start_dim, self.c_ndim)
+    cdef int last = wrap("flatten", end_dim, self.c_ndim)
+    cdef int64_t n = 1
+    cdef int i
+    if first > last:
+        raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
+    if self.c_ndim == 0:
+        return RESHAPE.call((self, [1]))
+    if first == last:
+        return self
+    for i in range(first, last + 1):
+        n *= self.c_sizes[i]
+    sizes = sizes_of(self)
+    return RESHAPE.call((self, sizes[:first] + [n] + sizes[last + 1:]))
+
+
+cdef object imag(Tensor self):
+    if not is_complex_code(self.c_dtype):
+        raise RuntimeError(f"imag: expected a complex tensor, got {self.dtype}")
+    if self.c_keys & KS_Conjugate:
+        pairs = NEG_VIEW.call((VIEW_AS_REAL.call((CONJ_VIEW.call((self,)),)),))
+    else:
+        pairs = VIEW_AS_REAL.call((self,))
+    return SELECT.call((pairs, <int>self.c_ndim, 1))
+
+
+cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
+    cdef int d
+    cdef int64_t size
+    if self.c_ndim == 0:
+        raise RuntimeError("narrow: the tensor has no dimensions")
+    if length < 0:
+        raise RuntimeError(f"narrow: length must not be negative, got {length}")
+    d = wrap("narrow", dim, self.c_ndim)
+    size = self.c_sizes[d]
+    if start < -size or start > size:
+        raise IndexError(f"narrow: start {start} is out of range for dimension {d} of size {size}")
+    if start < 0:
+        start += size
+    if start > size - length:
+        raise RuntimeError(f"narrow: start {start} and length {length} exceed dimension {d} of size "
+                           f"{size}")
+    return SLICE.call((self, dim, start, start + length))
+
+
+cdef object real(Tensor self):
+    if not is_complex_code(self.c_dtype):
+        return self
+    source = CONJ_VIEW.call((self,)) if self.c_keys & KS_Conjugate else self
+    return SELECT.call((VIEW_AS_REAL.call((source,)), <int>self.c_ndim, 0))
+
+
+cdef object reshape(Tensor self, IntArray shape):
+    cdef int64_t sizes[64]
+    cdef int64_t strides[64]
+    cdef int i, n = <int>shape.len
+    if self.c_flags & TF_CONTIGUOUS:
+        return VIEW.call((self, ints(shape)))
+    rules.infer_size(sizes, shape.data, n, self.c_numel)
+    if rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
+        return VIEW.call((self, ints(shape)))
+    copy = CLONE.call((self, dtypes.get_memory_format(MF_contiguous)))
+    return UNSAFE_VIEW.call((copy, [sizes[i] for i in range(n)]))
+
+
+cdef object reshape_as(Tensor self, Tensor other):
+    return RESHAPE.call((self, sizes_of(other)))
+
+
+cdef object resize(Tensor self, IntArray size, int memory_format):
+    copy = CLONE.call((self,))
+    mf = None if memory_format == MF_NONE else dtypes.get_memory_format(memory_format)
+    return RESIZE.call((copy, ints(size), mf))
+
+
+cdef object resolve_conj(Tensor self):
+    return CLONE.call((self,)) if self.c_keys & KS_Conjugate else self
+
+
+cdef object resolve_neg(Tensor self):
+    return CLONE.call((self,)) if self.c_keys & KS_Negative else self
+
+
+cdef object split_sizes(Tensor self, IntArray split_size, int64_t dim):
+    return SPLIT_WITH_SIZES.call((self, ints(split_size), dim))
+
+
+cdef object unflatten(Tensor self, int64_t dim, IntArray sizes):
+    cdef int64_t found[64]
+    cdef int i, d = wrap("unflatten", dim, self.c_ndim, False)
+    if sizes.len == 0:
+        raise RuntimeError("unflatten: sizes must not be empty")
+    rules.infer_size(found, sizes.data, <int>sizes.len, self.c_sizes[d])
+    whole = sizes_of(self)
+    return VIEW.call((self, whole[:d] + [found[i] for i in range(sizes.len)] + whole[d + 1:]))
+
+
+cdef object view_as(Tensor self, Tensor other):
+    return VIEW.call((self, sizes_of(other)))
+
+
+# ---- what a tensor's metadata are --------------------------------------------------------------
+
+cdef object sym_is_contiguous(Tensor self, int memory_format):
+    cdef int64_t ordered[64]
+    if memory_format != MF_preserve:
+        return is_contiguous_as(self, memory_format)
+    return self.c_flags & TF_CONTIGUOUS != 0
+
+
+cdef object sym_numel(Tensor self):
+    return self.c_numel
+
+
+cdef object sym_size(Tensor self, int64_t dim):
+    return self.c_sizes[wrap("sym_size", dim, self.c_ndim, False)]
+
+
+cdef object sym_storage_offset(Tensor self):
+    return self.c_offset
+
+
+cdef object sym_stride(Tensor self, int64_t dim):
+    return self.c_strides[wrap("sym_stride", dim, self.c_ndim, False)]
+
+
+cdef int check_ints(str what, object expected, int n, const int64_t* values) except -1:
+    cdef list got = [values[i] for i in range(n)]
+    if expected is not None and expected != got:
+        raise RuntimeError(f"_assert_tensor_metadata: expected {what} {expected}, got {got}")
+    return 0
+
+
+cdef object _assert_tensor_metadata(Tensor a, object size, object stride, int dtype, object device,
+                                    int layout):
+    """A Meta tensor stands in for one of any device, so its device is not compared."""
+    check_ints("size", size, a.c_ndim, a.c_sizes)
+    check_ints("stride", stride, a.c_ndim, a.c_strides)
+    if dtype != ST_NONE and dtype != a.c_dtype:
+        raise RuntimeError(f"_assert_tensor_metadata: expected dtype {dtypes.get_dtype(dtype)}, "
+                           f"got {a.dtype}")
+    if device is not None and a.c_devtype != DEV_META and device != a.device:
+        raise RuntimeError(f"_assert_tensor_metadata: expected device {device}, got {a.device}")
+    if layout >= 0 and layout != a.c_layout:
+        raise RuntimeError(f"_assert_tensor_metadata: expected layout {dtypes.get_layout(layout)}, "
+                           f"got {a.layout}")
+    return None

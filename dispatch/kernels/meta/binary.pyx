@@ -1,0 +1,170 @@
+"""Shape functions of elementwise operators of two operands, tensors or a tensor and a number.
+
+Called by the structured adapters on every key; each decides on the dtype, makes the checks that
+need no data, and leaves sizes and strides to `pointwise`. A number in a Tensor slot arrives as a
+wrapped number, a number in a Scalar slot as itself.
+"""
+from cpython.object cimport PyObject
+
+from dispatch._C.dtypes cimport (
+    ST_bool, ST_int64, category_of_code, get_dtype, is_complex_code, is_floating_code,
+    is_integral_code,
+)
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.meta cimport pointwise, rules
+from dispatch.kernels.structured cimport Spec
+
+cdef object ONE = 1              # the small int: a left-out alpha is this very object
+
+
+cdef inline int promote(object a, object b) except -1:
+    """The dtype that two operands have in common."""
+    cdef PyObject* items[2]
+    items[0], items[1] = <PyObject*>a, <PyObject*>b
+    return rules.result_type(items, 2)
+
+
+cdef inline bint on_meta(object a, object b) noexcept:
+    cdef PyObject* items[2]
+    items[0], items[1] = <PyObject*>a, <PyObject*>b
+    return pointwise.on_meta(items, 2)
+
+
+cdef int fill(Spec* s, object a, object b, int dtype, int compute) except -1:
+    cdef PyObject* items[2]
+    items[0], items[1] = <PyObject*>a, <PyObject*>b
+    return pointwise.fill(s, items, 2, dtype, compute)
+
+
+cdef int arithmetic(Spec* s, Tensor self, Tensor other) except -1:
+    cdef int code
+    if pointwise.try_same(s, self, other):
+        return 0
+    code = promote(self, other)
+    if pointwise.try_number(s, self, other, code):
+        return 0
+    return fill(s, self, other, code, code)
+
+
+# ---- addition ----------------------------------------------------------------------------------
+
+cdef int add(Spec* s, Tensor self, Tensor other, object alpha) except -1:
+    arithmetic(s, self, other)
+    return 0 if alpha is ONE else check_alpha("add", self, other, s.dtype, alpha)
+
+
+cdef int sub(Spec* s, Tensor self, Tensor other, object alpha) except -1:
+    if self.c_dtype == ST_bool or other.c_dtype == ST_bool:
+        if self.c_dtype == other.c_dtype or not on_meta(self, other):
+            raise RuntimeError("sub: subtraction is not defined for bool tensors; logical_xor or ^ "
+                               "tells where two differ")
+    arithmetic(s, self, other)
+    return 0 if alpha is ONE else check_alpha("sub", self, other, s.dtype, alpha)
+
+
+cdef int check_alpha(str name, Tensor self, Tensor other, int code, object alpha) except -1:
+    """at::native::alpha_check; its counterpart in the references raises ValueError."""
+    cdef bint is_bool = isinstance(alpha, bool)
+    cdef bint is_complex = isinstance(alpha, complex)
+    cdef bint lossy = is_complex or isinstance(alpha, float) and not is_floating_code(code)
+    lossy = lossy and not is_complex_code(code)
+    if on_meta(self, other):
+        if lossy and code != ST_bool:
+            raise ValueError(f"{name}: alpha {alpha!r} cannot be cast safely to {get_dtype(code)!r}")
+        return 0
+    if is_bool and code != ST_bool:
+        raise RuntimeError(f"{name}: a bool alpha is only for bool results")
+    if lossy:
+        raise RuntimeError(f"{name}: alpha {alpha!r} does not fit a result of {get_dtype(code)!r}")
+    return 0
+
+
+# ---- division ----------------------------------------------------------------------------------
+
+cdef int float_op(Spec* s, Tensor self, Tensor other) except -1:
+    cdef int code
+    if pointwise.try_same(s, self, other):
+        s.dtype = rules.float_type(s.dtype)
+        return 0
+    code = rules.float_type(promote(self, other))
+    if pointwise.try_number(s, self, other, code):
+        return 0
+    return fill(s, self, other, code, code)
+
+
+cdef int div_mode(Spec* s, Tensor self, Tensor other, object rounding_mode) except -1:
+    if rounding_mode is None:
+        return float_op(s, self, other)
+    if rounding_mode == "floor":
+        return floor_divide(s, self, other)
+    if rounding_mode != "trunc":
+        raise (ValueError if on_meta(self, other) else RuntimeError)(
+            f"div: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")
+    return arithmetic(s, self, other)
+
+
+cdef int floor_divide(Spec* s, Tensor self, Tensor other) except -1:
+    arithmetic(s, self, other)
+    if is_complex_code(s.dtype):
+        raise (RuntimeError if on_meta(self, other) else NotImplementedError)(
+            "floor_divide: not defined for complex tensors")
+    return 0
+
+
+# ---- no arithmetic -----------------------------------------------------------------------------
+
+cdef int extremum(Spec* s, Tensor self, Tensor other) except -1:
+    arithmetic(s, self, other)
+    if is_complex_code(s.dtype) and not on_meta(self, other):
+        raise RuntimeError("maximum, minimum: complex tensors have no order")
+    return 0
+
+
+cdef int bitwise(Spec* s, Tensor self, Tensor other) except -1:
+    return arithmetic(s, self, other)
+
+
+cdef int compare(Spec* s, Tensor self, Tensor other) except -1:
+    arithmetic(s, self, other)
+    s.dtype = ST_bool
+    return 0
+
+
+cdef int logical(Spec* s, Tensor self, Tensor other) except -1:
+    return compare(s, self, other)
+
+
+cdef int compare_scalar(Spec* s, Tensor self, object other) except -1:
+    if pointwise.try_one(s, self, ST_bool):
+        return 0
+    return fill(s, self, other, ST_bool, promote(self, other))
+
+
+# ---- powers ------------------------------------------------------------------------------------
+
+cdef int power_type(object base, object exponent) except -1:
+    cdef int code = promote(base, exponent)
+    return ST_int64 if code == ST_bool and on_meta(base, exponent) else code
+
+
+cdef int pow(Spec* s, Tensor self, Tensor exponent) except -1:
+    cdef int code = power_type(self, exponent)
+    return fill(s, self, exponent, code, code)
+
+
+cdef int pow_scalar(Spec* s, Tensor self, object exponent) except -1:
+    cdef int code
+    if is_integral_code(self.c_dtype, True) and isinstance(exponent, int) and exponent < 0:
+        if not on_meta(self, exponent):
+            raise RuntimeError(f"pow: exponent {exponent} is negative, which integer tensors do not take")
+    code = power_type(self, exponent)
+    if pointwise.try_one(s, self, code):
+        return 0
+    return fill(s, self, None, code, code)
+
+
+cdef int pow_of_scalar(Spec* s, object self, Tensor exponent) except -1:
+    cdef int code = power_type(self, exponent)
+    if pointwise.try_one(s, exponent, code):
+        return 0
+    return fill(s, exponent, None, code, code)

@@ -1,0 +1,309 @@
+"""Shapes and layouts of convolutions, forward and backward, and of col2im.
+
+Called by the structured kernels of `convolution`, `convolution_backward` and `col2im`. Sizes and
+checks are those of PyTorch's `check_shape_forward`; the layout is the one that its choice of a CPU
+implementation leads to (`determine_backend_memory_format`). Tensors on `meta` give contiguous
+results, for there is no implementation to choose; a fake tensor shows the device it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dispatch._C.dtypes import (
+    bfloat16,
+    channels_last,
+    channels_last_3d,
+    dtype,
+    float16,
+    float32,
+    memory_format,
+)
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.meta.rules import numel, strides_for, suggest_memory_format
+from dispatch.kernels.structured import TensorSpec
+
+__all__ = ["col2im", "convolution", "convolution_backward"]
+
+Ints = Sequence[int]
+
+# Below this many elements oneDNN is not worth its overhead for a single image (PyTorch's use_mkldnn).
+LARGE_IMAGE = 20480
+LARGE_BATCH = 16
+
+
+class Parameters(NamedTuple):
+    """A convolution's numbers, one for each spatial dimension."""
+
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    transposed: bool
+    output_padding: tuple[int, ...]
+    groups: int
+
+
+def expand(values: Ints, name: str, dims: int) -> tuple[int, ...]:
+    """`values` for each of `dims` dimensions; one number serves all."""
+    if len(values) == 1:
+        return (values[0],) * dims
+    if len(values) != dims:
+        raise RuntimeError(
+            f"convolution: {name} must be one number or {dims}, got {list(values)}"
+        )
+    return tuple(values)
+
+
+def parameters(
+    weight: Tensor,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+) -> Parameters:
+    dims = weight.ndim - 2
+    if dims <= 0:
+        raise RuntimeError(
+            f"convolution: weight must have at least 3 dimensions, got {list(weight.shape)}"
+        )
+    return Parameters(
+        expand(stride, "stride", dims),
+        expand(padding, "padding", dims),
+        expand(dilation, "dilation", dims),
+        transposed,
+        expand(output_padding, "output_padding", dims),
+        groups,
+    )
+
+
+def check_numbers(p: Parameters) -> None:
+    if any(v < 0 for v in p.padding):
+        raise RuntimeError(f"convolution: negative padding {list(p.padding)}")
+    if any(v < 0 for v in p.output_padding):
+        raise RuntimeError(f"convolution: negative output_padding {list(p.output_padding)}")
+    if any(v <= 0 for v in p.stride):
+        raise RuntimeError(f"convolution: stride must be positive, got {list(p.stride)}")
+    if any(v <= 0 for v in p.dilation):
+        raise RuntimeError(f"convolution: dilation must be positive, got {list(p.dilation)}")
+    if p.groups <= 0:
+        raise RuntimeError(f"convolution: groups must be positive, got {p.groups}")
+
+
+def check_channels(
+    sizes: Ints, weight: Ints, bias: Ints | None, p: Parameters
+) -> None:
+    """Channels of input, weight and bias agree, with `groups` between them."""
+    if len(sizes) != len(weight):
+        raise RuntimeError(
+            f"convolution: weight {list(weight)} needs an input of {len(weight)} dimensions, "
+            f"got {list(sizes)}"
+        )
+    if weight[0] < p.groups or weight[0] % p.groups:
+        raise RuntimeError(
+            f"convolution: the first size of weight {list(weight)} must be a multiple of "
+            f"groups={p.groups}"
+        )
+    expected = weight[0] if p.transposed else weight[1] * p.groups
+    if sizes[1] != expected:
+        raise RuntimeError(
+            f"convolution: weight {list(weight)} with groups={p.groups} needs an input of "
+            f"{expected} channels, got {list(sizes)}"
+        )
+    out_channels = weight[1] * p.groups if p.transposed else weight[0]
+    if bias is not None and (len(bias) != 1 or bias[0] != out_channels):
+        raise RuntimeError(
+            f"convolution: bias must have sizes [{out_channels}], got {list(bias)}"
+        )
+
+
+def check_shapes(sizes: Ints, weight: Ints, bias: Ints | None, p: Parameters) -> None:
+    check_numbers(p)
+    check_channels(sizes, weight, bias, p)
+    if p.transposed:
+        return
+    for size, kernel, padding, dilation in zip(
+        sizes[2:], weight[2:], p.padding, p.dilation, strict=True
+    ):
+        if size + 2 * padding < dilation * (kernel - 1) + 1:
+            raise RuntimeError(
+                f"convolution: kernel {list(weight[2:])} with dilation {list(p.dilation)} is "
+                f"larger than input {list(sizes[2:])} with padding {list(p.padding)}"
+            )
+
+
+def output_sizes(sizes: Ints, weight: Ints, p: Parameters) -> list[int]:
+    out = [sizes[0], weight[1] * p.groups if p.transposed else weight[0]]
+    for i, (size, kernel) in enumerate(zip(sizes[2:], weight[2:], strict=True)):
+        span = p.dilation[i] * (kernel - 1)
+        if p.transposed:
+            length = (size - 1) * p.stride[i] - 2 * p.padding[i] + span + p.output_padding[i] + 1
+        else:
+            length = (size + 2 * p.padding[i] - span - 1) // p.stride[i] + 1
+        out.append(length)
+    if sizes[1] == 0:
+        out[1] = 0
+    return out
+
+
+# ---- layout ------------------------------------------------------------------------------------
+
+
+def uses_onednn(sizes: Ints, weight: Tensor, kind: dtype, p: Parameters) -> bool:
+    """Whether PyTorch's CPU build takes oneDNN for this convolution (use_mkldnn), on one thread."""
+    if p.transposed and any(o >= s for o, s in zip(p.output_padding, p.stride, strict=True)):
+        return False
+    if kind is bfloat16 or kind is float16:
+        return True
+    if kind is not float32:
+        return False
+    kernel = weight.shape[2:]
+    worth = (
+        any(s != 1 for s in p.stride)
+        or any(d != 1 for d in p.dilation)
+        or sizes[0] >= LARGE_BATCH
+        or kernel[-1] != 1
+        or kernel[-2] != 1
+    )
+    return worth and (
+        p.groups > 1
+        or (kernel[-1] > 3 and kernel[-2] > 3)
+        or sizes[0] > 1
+        or numel(sizes[:4]) > LARGE_IMAGE
+    )
+
+
+def weight_is_channels_last(weight: Tensor) -> bool:
+    """Whether a weight of 3 dimensions is channels_last once it has a height of 1."""
+    n, c, w = weight.shape
+    sn, sc, sw = weight.stride()
+    if sc == 0 or n == 0 or c == 0 or w == 0 or sw < sc * c:
+        return False
+    innermost = sw * w if w > 1 else sw
+    return sn >= innermost and sn != sc
+
+
+def layout_of(tensor: Tensor, weight: Tensor, p: Parameters) -> memory_format | None:
+    """The memory format that results have; None: contiguous."""
+    if tensor.device.type == "meta":
+        return None
+    if weight.ndim == 3:
+        return channels_last if weight_is_channels_last(weight) else None
+    if weight.ndim == 4:
+        wanted = channels_last
+    elif weight.ndim == 5 and uses_onednn(tensor.shape, weight, tensor.dtype, p):
+        wanted = channels_last_3d
+    else:
+        return None
+    if suggest_memory_format(tensor) is wanted or suggest_memory_format(weight) is wanted:
+        return wanted
+    return None
+
+
+def spec_of(sizes: Ints, kind: dtype, layout: memory_format | None) -> TensorSpec:
+    if layout is None:
+        return TensorSpec(sizes, kind)
+    if len(sizes) == 3:
+        n, c, w = sizes
+        strides = strides_for((n, c, 1, w), layout)
+        return TensorSpec(sizes, kind, (strides[0], strides[1], strides[3]))
+    return TensorSpec(sizes, kind, strides_for(sizes, layout))
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+) -> TensorSpec:
+    if input.dtype is not weight.dtype:
+        raise RuntimeError(
+            f"convolution: input ({input.dtype}) and weight ({weight.dtype}) must have one dtype"
+        )
+    p = parameters(weight, stride, padding, dilation, transposed, output_padding, groups)
+    sizes, kernel = input.shape, weight.shape
+    check_shapes(sizes, kernel, None if bias is None else bias.shape, p)
+    out = output_sizes(sizes, kernel, p)
+    if input.device.type != "cuda" and any(length <= 0 for length in out[2:]):
+        raise RuntimeError(
+            f"convolution: the output for input {list(sizes)} and weight {list(kernel)} would have "
+            f"sizes {out}"
+        )
+    return spec_of(out, input.dtype, layout_of(input, weight, p))
+
+
+def convolution_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    bias_sizes: Ints | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+    output_mask: Sequence[bool],
+) -> tuple[TensorSpec | None, ...]:
+    p = parameters(weight, stride, padding, dilation, transposed, output_padding, groups)
+    check_shapes(input.shape, weight.shape, None, p)
+    kind, layout = grad_output.dtype, layout_of(input, weight, p)
+    if output_mask[2] and bias_sizes is None:
+        raise RuntimeError("convolution_backward: the gradient of bias needs bias_sizes")
+    return (
+        spec_of(input.shape, kind, layout) if output_mask[0] else None,
+        spec_of(weight.shape, kind, layout) if output_mask[1] else None,
+        TensorSpec(bias_sizes, kind) if output_mask[2] else None,
+    )
+
+
+def check_two(name: str, values: Ints, least: int) -> None:
+    if len(values) != 2:
+        raise RuntimeError(f"col2im: {name} must have 2 numbers, got {list(values)}")
+    if any(v < least for v in values):
+        raise RuntimeError(f"col2im: {name} must be at least {least}, got {list(values)}")
+
+
+def col2im(
+    self: Tensor,
+    output_size: Ints,
+    kernel_size: Ints,
+    dilation: Ints,
+    padding: Ints,
+    stride: Ints,
+) -> TensorSpec:
+    check_two("output_size", output_size, 1)
+    check_two("kernel_size", kernel_size, 1)
+    check_two("dilation", dilation, 1)
+    check_two("padding", padding, 0)
+    check_two("stride", stride, 1)
+    sizes = self.shape
+    if len(sizes) not in (2, 3) or 0 in sizes[-2:]:
+        raise RuntimeError(
+            f"col2im: self must have 2 or 3 dimensions, only the batch may be 0, got {list(sizes)}"
+        )
+    taps = kernel_size[0] * kernel_size[1]
+    if sizes[-2] % taps:
+        raise RuntimeError(
+            f"col2im: size {sizes[-2]} of self {list(sizes)} is not a multiple of the "
+            f"{taps} taps of kernel_size {list(kernel_size)}"
+        )
+    blocks = 1
+    for i in range(2):
+        room = output_size[i] + 2 * padding[i] - dilation[i] * (kernel_size[i] - 1) - 1
+        blocks *= room // stride[i] + 1
+    if blocks <= 0 or sizes[-1] != blocks:
+        raise RuntimeError(
+            f"col2im: output_size {list(output_size)} has {blocks} blocks, got self {list(sizes)}"
+        )
+    return TensorSpec((*sizes[:-2], sizes[-2] // taps, *output_size), self.dtype, copied=True)

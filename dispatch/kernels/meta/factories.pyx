@@ -1,0 +1,130 @@
+"""Factories on Meta, and what all factories share: how options become a dtype and a device.
+
+Which key a factory runs at is decided by its device argument before it gets here, so a Meta kernel
+makes Meta tensors whatever the argument says, and the CPU kernels in `cpu/factories` likewise.
+"""
+from libc.math cimport ceil, isfinite
+from libc.stdint cimport INT64_MAX, int64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_META, LAYOUT_strided, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_int64,
+)
+from dispatch._C.tensor cimport Tensor, new_empty, set_geometry, resize_storage
+from dispatch._C.tls cimport tls
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.meta cimport rules
+
+
+cdef list ints(IntArray a):
+    return [a.data[i] for i in range(a.len)]
+
+
+cdef int kernel_device(int devtype) noexcept:
+    return DEV_META if tls().meta_in_include else devtype
+
+
+cdef int check_layout(const char* op, int layout) except -1:
+    if layout > LAYOUT_strided:
+        raise NotImplementedError(f"{op.decode()}: layout {dtypes.get_layout(layout)} has no kernels "
+                                  "here, expected strided")
+    return 0
+
+
+cdef int dtype_or_default(int dtype) noexcept:
+    return dtypes.default_dtype_code() if dtype == ST_NONE else dtype
+
+
+cdef Tensor new_formatted(const char* op, IntArray size, int dtype, int devtype, int memory_format):
+    cdef int64_t strides[64]
+    cdef int n = <int>size.len, code = dtype_or_default(dtype)
+    if memory_format == MF_NONE or memory_format == MF_contiguous:
+        return new_empty(code, devtype, -1, n, size.data, NULL)
+    if memory_format == MF_preserve:
+        raise RuntimeError(f"{op.decode()}: memory_format must not be preserve_format: there is "
+                           "nothing to preserve")
+    rules.numel(size.data, n)
+    rules.strides_for(strides, size.data, n, memory_format)
+    return new_empty(code, devtype, -1, n, size.data, strides)
+
+
+cdef Tensor new_strided(const char* op, IntArray size, IntArray stride, int dtype, int devtype):
+    cdef int i, n = <int>size.len, code = dtype_or_default(dtype)
+    if size.len != stride.len:
+        raise RuntimeError(f"{op.decode()}: size {ints(size)} and stride {ints(stride)} differ "
+                           "in length")
+    rules.numel(size.data, n)
+    for i in range(n):
+        if stride.data[i] < 0:
+            raise RuntimeError(f"{op.decode()}: stride must not be negative, got {ints(stride)}")
+    rules.storage_nbytes(size.data, stride.data, n, 0, dtypes.itemsize_table()[code])
+    return new_empty(code, devtype, -1, n, size.data, stride.data)
+
+
+cdef object empty(IntArray size, int dtype, int layout, object device, object pin_memory,
+                  int memory_format):
+    check_layout("empty", layout)
+    return new_formatted("empty", size, dtype, DEV_META, memory_format)
+
+
+cdef object empty_strided(IntArray size, IntArray stride, int dtype, int layout, object device,
+                          object pin_memory):
+    check_layout("empty_strided", layout)
+    return new_strided("empty_strided", size, stride, dtype, DEV_META)
+
+
+# ---- arange ------------------------------------------------------------------------------------
+
+cdef int check_range(object start, object end, object step) except -1:
+    cdef double first, last, by
+    for name, value in (("start", start), ("end", end), ("step", step)):
+        if isinstance(value, complex):
+            raise RuntimeError(f"arange: {name} must be real, got {value}")
+    first, last, by = start, end, step
+    if not (by > 0 or by < 0):
+        raise RuntimeError(f"arange: step must be a number other than 0, got {step}")
+    if not (isfinite(first) and isfinite(last)):
+        raise RuntimeError(f"arange: start and end must be finite, got {start} and {end}")
+    if not ((step > 0 and end >= start) or (step < 0 and end <= start)):
+        raise RuntimeError(f"arange: from {start} to {end} there is no range of step {step}")
+    return 0
+
+
+cdef int64_t arange_size(object start, object end, object step, int code) except -1:
+    """compute_arange_size: int64 counts in integers, every other dtype in double."""
+    cdef double n
+    check_range(start, end, step)
+    if code == ST_int64:
+        first, last, by = int(start), int(end), int(step)
+        if by == 0:
+            raise RuntimeError(f"arange: step {step} is 0 as int64")
+        found = -((first - last) // by)
+        if found < 0 or found > INT64_MAX:
+            raise RuntimeError(f"arange: from {start} to {end} by {step} there are too many values")
+        return found
+    n = ceil((<double>end - <double>start) / <double>step)
+    if not 0 <= n < 9223372036854775808.0:
+        raise RuntimeError(f"arange: from {start} to {end} by {step} there are too many values")
+    return <int64_t>n
+
+
+cdef Tensor resized_for_arange(Tensor out, int64_t n):
+    """`out` keeps its shape when it has `n` elements already; else it becomes one-dimensional."""
+    cdef int64_t need
+    if out.c_numel != n:
+        if out.c_numel > 0:
+            import warnings
+            warnings.warn(f"arange: the out tensor has {out.c_numel} elements, and {n} are needed: "
+                          "it was resized", UserWarning, stacklevel=2)
+        need = (out.c_offset + n) * dtypes.itemsize_table()[out.c_dtype]
+        if need > out.c_storage.c_nbytes:
+            resize_storage(out.c_storage, need)
+        set_geometry(out, 1, &n, NULL, out.c_offset)
+    return out
+
+
+cdef object arange_out(object start, object end, object step, Tensor out):
+    cdef int64_t n = arange_size(start, end, step, out.c_dtype)
+    if out.c_ndim == 1 and out.c_sizes[0] == n:
+        return out
+    return resized_for_arange(out, n)

@@ -1,0 +1,27 @@
+"""Shape functions of reading and writing by index and by mask."""
+from libc.stdint cimport int64_t
+
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.structured cimport Spec
+
+cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
+                   bint scale_grad_by_freq, bint sparse) except -1
+cdef int embedding_dense_backward(Spec* s, Tensor grad_output, Tensor indices, int64_t num_weights,
+                                  int64_t padding_idx, bint scale_grad_by_freq) except -1
+cdef int embedding_bag(Spec* s, Tensor weight, Tensor indices, Tensor offsets,
+                       bint scale_grad_by_freq, int64_t mode, bint sparse,
+                       Tensor per_sample_weights, bint include_last_offset,
+                       int64_t padding_idx) except -1
+cdef int index(Spec* s, Tensor self, list indices) except -1
+cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accumulate) except -1
+cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1
+cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_grad) except -1
+cdef int scatter(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src) except -1
+cdef int scatter_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value) except -1
+cdef int scatter_reduce(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce,
+                        bint include_self) except -1
+cdef int masked_fill(Spec* s, Tensor self, Tensor mask, Tensor value) except -1
+cdef int masked_fill_scalar(Spec* s, Tensor self, Tensor mask, object value) except -1
+cdef int masked_scatter(Spec* s, Tensor self, Tensor mask, Tensor source) except -1
+cdef object nonzero(Tensor self)
+cdef object nonzero_out(Tensor self, Tensor out)

@@ -1,0 +1,522 @@
+"""Shape functions of reading and writing by index and by mask: metadata only, values unseen.
+
+Called by the structured kernels. Where PyTorch's Meta kernels check less than the eager ones, the
+eager checks hold, except for calls that work on fake tensors and are known to be made (a uint8
+mask, a wrong dtype of `out`); where the exception types differ, `is_eager` tells the two apart.
+"""
+from cpython.complex cimport PyComplex_Check
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DEV_META, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32, ST_int64, ST_uint8,
+    is_complex_code, is_floating_code,
+)
+from dispatch._C.tensor cimport TF_FAKE, Tensor, new_size
+from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules cimport MAX_DIMS
+from dispatch.kernels.structured cimport (
+    CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, Spec,
+)
+
+
+cdef inline bint is_eager(Tensor t) noexcept:
+    """Whether `t` has data: neither fake nor on the meta device."""
+    return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
+
+
+cdef inline bint is_index(Tensor t) noexcept:
+    return t.c_dtype == ST_int64 or t.c_dtype == ST_int32
+
+
+cdef inline int copied_into_place(Tensor self) noexcept:
+    """`Spec.cast` of operators that PyTorch's Meta kernels copy into `out`, of any safe dtype."""
+    return CAST_EXACT if is_eager(self) else CAST_SAFE | OVERLAP_ANY
+
+
+cdef inline void set_sizes(Spec* s, Tensor like) noexcept:
+    s.ndim = like.c_ndim
+    memcpy(s.sizes, like.c_sizes, like.c_ndim * sizeof(int64_t))
+
+
+cdef list sizes_of(Tensor t):
+    return list(new_size(t.c_ndim, t.c_sizes))
+
+
+cdef int raise_dtype(str op, str name, Tensor t, str expected) except -1:
+    raise RuntimeError(f"{op}: expected {name} to have dtype {expected}, "
+                       f"got {dtypes.get_dtype(t.c_dtype)!r}")
+
+
+cdef inline int check_index_dtype(str op, str name, Tensor t) except -1:
+    return 0 if is_index(t) else raise_dtype(op, name, t, "int32 or int64")
+
+
+cdef int raise_same_dtype(str op, Tensor self, str name, Tensor other) except -1:
+    raise RuntimeError(f"{op}: expected self and {name} to have the same dtype, got "
+                       f"{dtypes.get_dtype(self.c_dtype)!r} and {dtypes.get_dtype(other.c_dtype)!r}")
+
+
+# ---- embeddings --------------------------------------------------------------------------------
+
+cdef int raise_weight(Tensor weight) except -1:
+    error = RuntimeError if is_eager(weight) else AssertionError
+    raise error(f"aten::embedding: expected weight to have 2 dimensions, got {sizes_of(weight)}")
+
+
+cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
+                   bint scale_grad_by_freq, bint sparse) except -1:
+    if weight.c_ndim != 2:
+        raise_weight(weight)
+    check_index_dtype("aten::embedding", "indices", indices)
+    set_sizes(s, indices)
+    s.sizes[s.ndim] = weight.c_sizes[1]
+    s.ndim += 1
+    s.dtype = weight.c_dtype
+    s.cast = copied_into_place(weight)
+    return 0
+
+
+cdef int embedding_dense_backward(Spec* s, Tensor grad_output, Tensor indices, int64_t num_weights,
+                                  int64_t padding_idx, bint scale_grad_by_freq) except -1:
+    check_index_dtype("aten::embedding_dense_backward", "indices", indices)
+    if grad_output.c_ndim == 0:
+        raise IndexError("aten::embedding_dense_backward: grad_output has no dimensions")
+    if num_weights < 0:
+        raise RuntimeError(f"aten::embedding_dense_backward: num_weights {num_weights} is negative")
+    s.ndim = 2
+    s.sizes[0] = num_weights
+    s.sizes[1] = grad_output.c_sizes[grad_output.c_ndim - 1]
+    s.dtype = grad_output.c_dtype
+    return 0
+
+
+cdef enum:
+    MODE_SUM, MODE_MEAN, MODE_MAX
+
+
+cdef int check_bag(Tensor weight, Tensor indices, Tensor offsets, int64_t mode,
+                   Tensor per_sample_weights, bint include_last_offset) except -1:
+    cdef str op = "aten::_embedding_bag"
+    check_index_dtype(op, "indices", indices)
+    check_index_dtype(op, "offsets", offsets)
+    if not is_floating_code(weight.c_dtype):
+        raise_dtype(op, "weight", weight, "a floating point dtype")
+    for t, name, ndim in ((offsets, "offsets", 1), (weight, "weight", 2)):
+        if (<Tensor>t).c_ndim != ndim:
+            raise RuntimeError(f"{op}: expected {name} to have {ndim} dimensions, got {sizes_of(t)}")
+    if indices.c_ndim not in (1, 2):
+        raise RuntimeError(f"{op}: expected indices to have 1 or 2 dimensions, got {sizes_of(indices)}")
+    if not MODE_SUM <= mode <= MODE_MAX:
+        raise RuntimeError(f"{op}: mode must be 0 (sum), 1 (mean) or 2 (max), got {mode}")
+    if include_last_offset and offsets.c_sizes[0] == 0:
+        raise RuntimeError(f"{op}: include_last_offset needs at least one offset")
+    if per_sample_weights is not None:
+        check_sample_weights(indices, mode, per_sample_weights)
+    return 0
+
+
+cdef int check_sample_weights(Tensor indices, int64_t mode, Tensor weights) except -1:
+    if mode != MODE_SUM:
+        raise RuntimeError("aten::_embedding_bag: per_sample_weights are only for mode 0 (sum)")
+    if weights.c_ndim != 1 or weights.c_numel != indices.c_numel:
+        raise RuntimeError("aten::_embedding_bag: expected per_sample_weights to have one dimension "
+                           f"of {indices.c_numel} elements, got {sizes_of(weights)}")
+    return 0
+
+
+cdef inline bint sums_fast(Tensor weight, Tensor scale, int64_t padding_idx) noexcept:
+    """Whether the CPU kernel sums rows without noting which bag each is in (is_fast_path)."""
+    if weight.c_dtype != ST_float32 and weight.c_dtype != ST_float16:
+        return False
+    if scale is not None and scale.c_strides[0] != 1:
+        return False
+    return weight.c_strides[1] == 1 and padding_idx < 0
+
+
+cdef inline void set_vector(Spec* s, int dtype, int64_t size) noexcept:
+    s.ndim, s.dtype, s.sizes[0] = 1, dtype, size
+
+
+cdef inline void set_matrix(Spec* s, int dtype, int64_t rows, int64_t columns) noexcept:
+    s.ndim, s.dtype, s.sizes[0], s.sizes[1] = 2, dtype, rows, columns
+
+
+cdef int embedding_bag(Spec* s, Tensor weight, Tensor indices, Tensor offsets,
+                       bint scale_grad_by_freq, int64_t mode, bint sparse,
+                       Tensor per_sample_weights, bint include_last_offset,
+                       int64_t padding_idx) except -1:
+    """Output, offset2bag, bag_size, max_indices. Tensors on meta get what those on CPU get."""
+    cdef int64_t bags, columns, noted = 0
+    cdef bint cpu = offsets.c_devtype == DEV_CPU or offsets.c_devtype == DEV_META
+    cdef int dtype = offsets.c_dtype if cpu else indices.c_dtype
+    check_bag(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
+    bags = offsets.c_sizes[0] - include_last_offset
+    columns = weight.c_sizes[1]
+    if is_eager(weight):
+        dtype = rules.promoted(indices.c_dtype, offsets.c_dtype)
+    if not cpu or mode != MODE_SUM or not sums_fast(weight, per_sample_weights, padding_idx):
+        noted = indices.c_sizes[0]
+    set_matrix(s, weight.c_dtype, bags, columns)
+    set_vector(&s[1], dtype, noted)
+    set_vector(&s[2], dtype, bags if cpu else offsets.c_sizes[0])
+    if mode == MODE_MAX:
+        set_matrix(&s[3], dtype, bags, columns)
+    else:
+        set_vector(&s[3], dtype, bags if cpu else 0)
+    return 0
+
+
+# ---- index and index_put -----------------------------------------------------------------------
+
+cdef struct Indexed:
+    # dimensions of self that an index or a mask names
+    bint used[MAX_DIMS]
+    int n_used
+    # what all indices broadcast to
+    int64_t sizes[MAX_DIMS]
+    int ndim
+    bint has_mask
+
+
+cdef inline bint is_mask(Tensor t, bint eager) noexcept:
+    """uint8 is a mask on tensors with data, int8 on others: PyTorch's Meta kernel takes it for byte."""
+    return t.c_dtype == ST_bool or t.c_dtype == (ST_uint8 if eager else ST_int8)
+
+
+cdef int raise_indices(str op, bint eager, str what) except -1:
+    """PyTorch raises IndexError, but RuntimeError from its Meta kernel."""
+    error = IndexError if eager else RuntimeError
+    raise error(f"{op}: {what}")
+
+
+cdef int read_indices(Indexed* x, str op, Tensor self, list indices, bint sized) except -1:
+    """What is named by `indices`; `sized`: the number of a mask's true elements is needed."""
+    cdef int i, k = 0
+    cdef bint eager = is_eager(self)
+    cdef Tensor t
+    x.ndim = x.n_used = 0
+    x.has_mask = False
+    for i in range(self.c_ndim):
+        x.used[i] = False
+    for i in range(<int>len(indices)):
+        if indices[i] is None:
+            k += 1
+            continue
+        t = <Tensor>indices[i]
+        if is_mask(t, eager):
+            k = read_mask(x, op, self, t, i, k, sized)
+            continue
+        if not is_index(t):
+            raise_indices(op, eager, f"expected the index at {i} to have dtype int32, int64 or bool, "
+                          f"got {dtypes.get_dtype(t.c_dtype)!r}")
+        if k >= self.c_ndim:
+            raise_too_many(op, eager, self, len(indices))
+        x.used[k] = True
+        x.n_used += 1
+        k += 1
+        add_index(x, op, eager, t.c_sizes, t.c_ndim)
+    if k > self.c_ndim:
+        raise_too_many(op, eager, self, len(indices))
+    return 0
+
+
+cdef int raise_too_many(str op, bint eager, Tensor self, Py_ssize_t n) except -1:
+    return raise_indices(op, eager, f"too many indices ({n}) for a tensor of {self.c_ndim} dimensions")
+
+
+cdef int add_index(Indexed* x, str op, bint eager, const int64_t* sizes, int ndim) except -1:
+    if not eager:
+        x.ndim = rules.broadcast_into(x.sizes, x.ndim, sizes, ndim)
+        return 0
+    try:
+        x.ndim = rules.broadcast_into(x.sizes, x.ndim, sizes, ndim)
+    except RuntimeError as error:
+        raise IndexError(f"{op}: indices do not broadcast: {error}") from None
+    return 0
+
+
+cdef int read_mask(Indexed* x, str op, Tensor self, Tensor mask, int i, int k, bint sized) except -1:
+    """A mask names as many dimensions as it has -> the next dimension of self."""
+    cdef int j
+    cdef int64_t count = 1
+    x.has_mask = True
+    if sized:
+        count = mask.nonzero().size(0)           # on Meta: not implemented
+    if k + mask.c_ndim > self.c_ndim:
+        raise IndexError(f"{op}: too many indices for a tensor of {self.c_ndim} dimensions")
+    for j in range(mask.c_ndim):
+        if mask.c_sizes[j] != self.c_sizes[k + j]:
+            raise IndexError(f"{op}: the mask at {i} of shape {sizes_of(mask)} does not match the "
+                             f"tensor of shape {sizes_of(self)} at dimension {k + j}")
+        x.used[k + j] = True
+    x.n_used += mask.c_ndim
+    if mask.c_ndim:
+        add_index(x, op, is_eager(self), &count, 1)
+    return k + mask.c_ndim
+
+
+cdef inline bint is_adjacent(Indexed* x, int ndim) noexcept:
+    """Whether the named dimensions stand side by side; then the result has the indices' place."""
+    cdef int i, changes = 0
+    for i in range(1, ndim):
+        changes += x.used[i] and not x.used[i - 1]
+    return changes + (ndim > 0 and x.used[0]) <= 1
+
+
+cdef void append_dims(Spec* s, int64_t* steps, Tensor self, Indexed* x, int start, int stop) noexcept:
+    """Dimensions of self that no index names, with their strides."""
+    cdef int i
+    for i in range(start, stop):
+        if not x.used[i]:
+            s.sizes[s.ndim], steps[s.ndim] = self.c_sizes[i], self.c_strides[i]
+            s.ndim += 1
+
+
+cdef void indexed_sizes(Spec* s, int64_t* steps, Tensor self, Indexed* x) noexcept:
+    """Sizes of the result, and strides of self along them: 0 where the indices are."""
+    cdef int first = 0, i
+    if x.n_used == 0:
+        first = self.c_ndim
+    elif is_adjacent(x, self.c_ndim):
+        while not x.used[first]:
+            first += 1
+    s.ndim = 0
+    append_dims(s, steps, self, x, 0, first)
+    for i in range(x.ndim):
+        s.sizes[s.ndim], steps[s.ndim] = x.sizes[i], 0
+        s.ndim += 1
+    append_dims(s, steps, self, x, first, self.c_ndim)
+
+
+cdef void mistake_strides(int64_t* steps, Tensor self, Indexed* x, int ndim) noexcept:
+    """For 0-d indices PyTorch's Meta kernel takes the first strides of self, not the right ones.
+
+    (meta_index_Tensor: its named dimensions come first when they are not adjacent.)
+    """
+    cdef int i, k = 0
+    if is_adjacent(x, self.c_ndim):
+        memcpy(steps, self.c_strides, ndim * sizeof(int64_t))
+        return
+    for named in (True, False):
+        for i in range(self.c_ndim):
+            if x.used[i] == named and k < ndim:
+                steps[k] = self.c_strides[i]
+                k += 1
+
+
+cdef int check_bounds(Tensor self, Indexed* x) except -1:
+    """No index fits in a dimension of size 0."""
+    cdef int i
+    if rules.numel(x.sizes, x.ndim) == 0:
+        return 0
+    for i in range(self.c_ndim):
+        if x.used[i] and self.c_sizes[i] == 0:
+            raise IndexError(f"aten::index: index out of bounds for dimension {i} of size 0")
+    return 0
+
+
+cdef int index(Spec* s, Tensor self, list indices) except -1:
+    cdef Indexed x
+    cdef int64_t steps[MAX_DIMS]
+    cdef bint eager = is_eager(self)
+    if len(indices) == 0:
+        raise_indices("aten::index", eager, "expected at least one index")
+    read_indices(&x, "aten::index", self, indices, True)
+    if self.c_ndim - x.n_used + x.ndim > MAX_DIMS:
+        raise RuntimeError(f"aten::index: the result would have more than {MAX_DIMS} dimensions")
+    if eager:
+        check_bounds(self, &x)
+    s.dtype = self.c_dtype
+    s.cast = OVERLAP_NONE
+    indexed_sizes(s, steps, self, &x)
+    if self.c_numel == 0:
+        return 0
+    if x.ndim == 0 and not eager:
+        mistake_strides(steps, self, &x, s.ndim)
+    rules.dense_strides(s.strides, s.sizes, steps, s.ndim)
+    s.has_strides = True
+    return 0
+
+
+cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accumulate) except -1:
+    """Values must broadcast to what the indices name, which a mask leaves open."""
+    cdef Indexed x
+    cdef int64_t steps[MAX_DIMS]
+    read_indices(&x, "aten::index_put", self, indices, False)
+    if self.c_dtype != values.c_dtype:
+        raise_same_dtype("aten::index_put", self, "values", values)
+    if not x.has_mask:
+        indexed_sizes(s, steps, self, &x)
+        check_values(s, values)
+    set_sizes(s, self)
+    s.dtype = self.c_dtype
+    rules.dense_like_strides(s.strides, self)
+    s.has_strides = True
+    return 0
+
+
+cdef int check_values(Spec* s, Tensor values) except -1:
+    cdef int i, lead = values.c_ndim - s.ndim
+    for i in range(values.c_ndim):
+        if values.c_sizes[i] != 1 and (i < lead or values.c_sizes[i] != s.sizes[i - lead]):
+            raise RuntimeError(f"aten::index_put: values of shape {sizes_of(values)} do not broadcast "
+                               f"to the indexed shape {list(new_size(s.ndim, s.sizes))}")
+    return 0
+
+
+# ---- along one dimension -----------------------------------------------------------------------
+
+cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1:
+    dim = rules.wrap_dim(dim, self.c_ndim, True)
+    if index.c_ndim > 1:
+        raise IndexError("aten::index_select: expected index to have 0 or 1 dimensions, "
+                         f"got {sizes_of(index)}")
+    if self.c_ndim == 0 and index.c_numel != 1:
+        raise RuntimeError("aten::index_select: expected index to have 1 element for a tensor of 0 "
+                           f"dimensions, got {index.c_numel}")
+    check_index_dtype("aten::index_select", "index", index)
+    set_sizes(s, self)
+    if self.c_ndim:
+        s.sizes[dim] = index.c_numel
+    s.dtype = self.c_dtype
+    s.cast = OVERLAP_NONE if is_eager(self) else CAST_SAFE | OVERLAP_ANY
+    return 0
+
+
+cdef inline int64_t size_at(Tensor t, int d) noexcept:
+    return t.c_sizes[d] if t.c_ndim else 1
+
+
+cdef int check_smaller(str op, Tensor index, str name, Tensor other, int64_t but) except -1:
+    """RuntimeError unless index is no larger than `other` in any dimension but one (-1: in none)."""
+    cdef int d
+    if max(index.c_ndim, 1) != max(other.c_ndim, 1):
+        raise RuntimeError(f"{op}: expected index to have as many dimensions as {name}, got shapes "
+                           f"{sizes_of(index)} and {sizes_of(other)}")
+    for d in range(max(index.c_ndim, 1)):
+        if d != but and size_at(index, d) > size_at(other, d):
+            raise RuntimeError(f"{op}: expected index of shape {sizes_of(index)} to be no larger than "
+                               f"{name} of shape {sizes_of(other)} at dimension {d}")
+    return 0
+
+
+cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_grad) except -1:
+    dim = rules.wrap_dim(dim, self.c_ndim, True)
+    if index.c_numel:
+        check_index_dtype("aten::gather", "index", index)
+        check_smaller("aten::gather", index, "self", self, dim)
+    set_sizes(s, index)
+    s.dtype = self.c_dtype
+    s.cast = OVERLAP_NONE
+    return 0
+
+
+cdef int fill_scatter(Spec* s, str op, Tensor self, int64_t dim, Tensor index, Tensor src) except -1:
+    dim = rules.wrap_dim(dim, self.c_ndim, True)
+    if index.c_numel:
+        check_index_dtype(op, "index", index)
+    if src is not None and src.c_dtype != self.c_dtype:
+        raise_same_dtype(op, self, "src", src)
+    if index.c_numel:
+        check_smaller(op, index, "self", self, dim)
+        if src is not None:
+            check_smaller(op, index, "src", src, -1)
+    set_sizes(s, self)
+    s.dtype = self.c_dtype
+    s.cast = OVERLAP_SELF
+    return 0
+
+
+cdef int scatter(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src) except -1:
+    return fill_scatter(s, "aten::scatter", self, dim, index, src)
+
+
+cdef int scatter_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value) except -1:
+    fill_scatter(s, "aten::scatter", self, dim, index, None)
+    if is_eager(self):
+        check_number("aten::scatter", self, value)
+    return 0
+
+
+cdef tuple REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+
+cdef int scatter_reduce(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce,
+                        bint include_self) except -1:
+    fill_scatter(s, "aten::scatter_reduce", self, dim, index, src)
+    if reduce not in REDUCTIONS:
+        raise RuntimeError(f"aten::scatter_reduce: expected reduce to be one of "
+                           f"{', '.join(REDUCTIONS)}, got {reduce!r}")
+    if not is_eager(self):
+        s.cast = CAST_SAFE | OVERLAP_ANY
+    return 0
+
+
+# ---- masks -------------------------------------------------------------------------------------
+
+cdef int raise_number(str op, Tensor self, object value) except -1:
+    raise RuntimeError(f"{op}: value {value} cannot be converted to "
+                       f"{dtypes.get_dtype(self.c_dtype)!r} without overflow")
+
+
+cdef int check_number(str op, Tensor self, object value) except -1:
+    """A complex number does not fit a real tensor; with data, one without an imaginary part does."""
+    if PyComplex_Check(value) and not is_complex_code(self.c_dtype):
+        if value.imag or not is_eager(self):
+            raise_number(op, self, value)
+    return 0
+
+
+cdef int fill_masked(Spec* s, Tensor self, Tensor mask) except -1:
+    """The result is contiguous, of the sizes that self and mask broadcast to."""
+    s.ndim = rules.broadcast_into(s.sizes, 0, self.c_sizes, self.c_ndim)
+    s.ndim = rules.broadcast_into(s.sizes, s.ndim, mask.c_sizes, mask.c_ndim)
+    s.dtype = self.c_dtype
+    s.cast = copied_into_place(self)
+    return 0
+
+
+cdef int masked_fill(Spec* s, Tensor self, Tensor mask, Tensor value) except -1:
+    if value.c_ndim:
+        raise RuntimeError("aten::masked_fill: expected value to have 0 dimensions, "
+                           f"got {sizes_of(value)}")
+    if mask.c_dtype != ST_bool:
+        raise_dtype("aten::masked_fill", "mask", mask, "bool")
+    if is_complex_code(value.c_dtype) and not is_complex_code(self.c_dtype) and not is_eager(self):
+        raise_number("aten::masked_fill", self, "of a complex tensor")
+    return fill_masked(s, self, mask)
+
+
+cdef int masked_fill_scalar(Spec* s, Tensor self, Tensor mask, object value) except -1:
+    if mask.c_dtype != ST_bool:
+        raise_dtype("aten::masked_fill", "mask", mask, "bool")
+    check_number("aten::masked_fill", self, value)
+    return fill_masked(s, self, mask)
+
+
+cdef int masked_scatter(Spec* s, Tensor self, Tensor mask, Tensor source) except -1:
+    """A mask of uint8 is accepted where there is no data."""
+    if mask.c_dtype != ST_bool and (mask.c_dtype != ST_uint8 or is_eager(self)):
+        raise_dtype("aten::masked_scatter", "mask", mask, "bool")
+    if self.c_dtype != source.c_dtype:
+        raise_same_dtype("aten::masked_scatter", self, "source", source)
+    fill_masked(s, self, mask)
+    if is_eager(self):
+        s.cast = OVERLAP_SELF
+    return 0
+
+
+cdef object raise_dynamic():
+    raise NotImplementedError("aten::nonzero: the output's sizes depend on values, "
+                              "which tensors on the meta device have not")
+
+
+cdef object nonzero(Tensor self):
+    return raise_dynamic()
+
+
+cdef object nonzero_out(Tensor self, Tensor out):
+    return raise_dynamic()

@@ -1,0 +1,65 @@
+"""Shape function of layer normalisation: the result, contiguous, and the mean and 1/deviation.
+
+Called by the structured kernels of `native_layer_norm`. The statistics keep the normalised
+dimensions with size 1; for half precision they are float32, but on CPU they have input's dtype.
+"""
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp, memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, ST_bfloat16, ST_float16, ST_float32, is_complex_code, is_floating_code,
+)
+from dispatch._C.tensor cimport Tensor, new_size
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.structured cimport CAST_SAFE, Spec
+
+
+cdef int raise_shape(str name, Tensor t, IntArray shape) except -1:
+    raise RuntimeError(f"aten::native_layer_norm: expected {name} to "
+                       f"{'end with' if name == 'input' else 'have'} the normalized_shape "
+                       f"{list(new_size(<int>shape.len, shape.data))}, got shape "
+                       f"{list(new_size(t.c_ndim, t.c_sizes))}")
+
+
+cdef inline bint ends_with(Tensor t, IntArray shape) noexcept:
+    return t.c_ndim >= shape.len and \
+        memcmp(t.c_sizes + t.c_ndim - shape.len, shape.data, shape.len * sizeof(int64_t)) == 0
+
+
+cdef int check_arguments(Tensor input, IntArray shape, Tensor weight, Tensor bias) except -1:
+    if shape.len == 0:
+        raise RuntimeError("aten::native_layer_norm: expected normalized_shape to name at least "
+                           "one dimension, got []")
+    if weight is not None and not (weight.c_ndim == shape.len and ends_with(weight, shape)):
+        raise_shape("weight", weight, shape)
+    if bias is not None and not (bias.c_ndim == shape.len and ends_with(bias, shape)):
+        raise_shape("bias", bias, shape)
+    if not ends_with(input, shape):
+        raise_shape("input", input, shape)
+    if not is_floating_code(input.c_dtype):
+        raise RuntimeError("aten::native_layer_norm: expected input to be floating point, got "
+                           f"{dtypes.get_dtype(input.c_dtype)!r}")
+    return 0
+
+
+cdef int statistics_type(Tensor input) noexcept:
+    cdef int code = input.c_dtype
+    if input.c_devtype != DEV_CPU and (code == ST_float16 or code == ST_bfloat16):
+        return ST_float32
+    return code
+
+
+cdef int layer_norm(Spec* s, Tensor input, IntArray normalized_shape, Tensor weight, Tensor bias,
+                    double eps) except -1:
+    cdef int i, ndim = input.c_ndim
+    check_arguments(input, normalized_shape, weight, bias)
+    for i in range(3):
+        s[i].ndim = ndim
+        s[i].cast = CAST_SAFE
+        memcpy(s[i].sizes, input.c_sizes, ndim * sizeof(int64_t))
+    for i in range(ndim - <int>normalized_shape.len, ndim):
+        s[1].sizes[i] = s[2].sizes[i] = 1
+    s[0].dtype = input.c_dtype
+    s[1].dtype = s[2].dtype = statistics_type(input)
+    return 0

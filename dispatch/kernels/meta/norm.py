@@ -1,0 +1,354 @@
+"""Shape functions of batch, group and weight normalisation, and of the backward operators.
+
+Called by the structured kernels. Where PyTorch's Meta kernel is a chain of elementwise operators,
+the result's strides are what the chain gives: it is followed on tensors without data (`_geometry`,
+`_combined`), made without a dispatched call, so that no mode sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from dispatch._C.dtypes import bfloat16, dtype, float16, float32
+from dispatch._C.tensor import Tensor, _new_storage, _new_strided
+from dispatch.kernels.meta import rules
+from dispatch.kernels.structured import TensorSpec
+
+__all__ = [
+    "batch_norm",
+    "batch_norm_functional",
+    "batch_norm_no_stats",
+    "batch_norm_no_training",
+    "group_norm",
+    "group_norm_backward",
+    "layer_norm_backward",
+    "legit_out",
+    "weight_norm",
+]
+
+# ---- chains of elementwise operators
+
+
+def _geometry(sizes: Sequence[int], strides: Sequence[int], dtype: dtype) -> Tensor:
+    return _new_strided(_new_storage(0, "meta"), dtype, list(sizes), list(strides), 0)
+
+
+def _packed(sizes: Sequence[int], dtype: dtype) -> Tensor:
+    return _geometry(sizes, rules.contiguous_strides(sizes), dtype)
+
+
+def _viewed(t: Tensor, sizes: Sequence[int]) -> Tensor:
+    """`t.reshape(sizes)`."""
+    sizes = rules.infer_size(sizes, t.numel())
+    strides = rules.compute_view_strides(t.shape, t.stride(), sizes)
+    return _packed(sizes, t.dtype) if strides is None else _geometry(sizes, strides, t.dtype)
+
+
+def _combined(*tensors: Tensor) -> Tensor:
+    """The result of an elementwise operator."""
+    sizes = rules.broadcast_shapes(*(t.shape for t in tensors))
+    code = rules.result_type(*tensors)
+    return _geometry(sizes, rules.elementwise_strides_meta(sizes, tensors, code), code)
+
+
+def _trailing(t: Tensor, ndim: int) -> Tensor:
+    """`t` with dimensions of size 1 at the end, `ndim` in all."""
+    more = ndim - t.ndim
+    return _geometry((*t.shape, *[1] * more), (*t.stride(), *[1] * more), t.dtype)
+
+
+def _converted(t: Tensor, dtype: dtype) -> Tensor:
+    """`t.to(dtype)`: strides stay if they are dense."""
+    return t if t.dtype is dtype else _geometry(t.shape, rules.dense_like_strides(t), dtype)
+
+
+def _computation(dtype: dtype) -> dtype:
+    return float32 if dtype in (float16, bfloat16) else dtype
+
+
+def _spec(t: Tensor, dtype: dtype, cast: int = 0) -> TensorSpec:
+    return TensorSpec(t.shape, dtype, t.stride(), cast=cast)
+
+
+# ---- batch normalisation
+
+
+def _check_features(name: str, t: Tensor | None, features: int, one: bool = True) -> None:
+    if t is not None and t.numel() != features and not (one and t.numel() == 1):
+        raise RuntimeError(
+            f"aten::native_batch_norm: expected {name} to have {features} elements, as many as"
+            f" input has channels, got {t.numel()}"
+        )
+
+
+def _check_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+) -> int:
+    features = input.shape[rules.wrap_dim(1, input.ndim)]
+    if not training and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "aten::native_batch_norm: expected running_mean and running_var unless training"
+        )
+    _check_features("running_mean", running_mean, features, not training)
+    _check_features("running_var", running_var, features, not training)
+    _check_features("weight", weight, features)
+    _check_features("bias", bias, features)
+    return features
+
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[TensorSpec, ...]:
+    """The result in input's order of dimensions, and the saved statistics: on CPU in input's dtype
+    and without elements unless training, elsewhere as they are computed.
+    """
+    features = _check_batch_norm(input, weight, bias, running_mean, running_var, training)
+    computation = _computation(input.dtype)
+    out = _combined(_converted(input, computation))
+    saved_sizes = (features,)
+    if not training and running_mean is not None:
+        saved_sizes = (0,) if input.device.type == "cpu" else tuple(running_mean.shape)
+    saved_type = input.dtype if input.device.type == "cpu" else computation
+    saved = TensorSpec(saved_sizes, saved_type, cast=1)
+    return _spec(out, input.dtype, cast=1), saved, saved
+
+
+def batch_norm_no_stats(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[TensorSpec, ...]:
+    """batch_norm without running statistics."""
+    return batch_norm(input, weight, bias, None, None, training, momentum, eps)
+
+
+def batch_norm_no_training(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[TensorSpec, ...]:
+    """batch_norm with the running statistics as they are."""
+    return batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+
+
+def batch_norm_functional(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[TensorSpec, ...]:
+    """batch_norm, and the running statistics that it would write, in the dtype of computation."""
+    results = batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    statistics = _computation(input.dtype)
+    running = []
+    for t in (running_mean, running_var):
+        code = rules.promote_types(statistics, t.dtype) if training else statistics
+        running.append(TensorSpec(t.shape, code))
+    return *results, *running
+
+
+def legit_out(*args: object, **outputs: Tensor) -> tuple[Tensor, ...]:
+    """PyTorch has no Meta kernel of the out variants: fake tensors come back as they were given."""
+    return outputs["out"], outputs["save_mean"], outputs["save_invstd"]
+
+
+# ---- group normalisation
+
+
+def group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+) -> tuple[TensorSpec, ...]:
+    """The result in input's order of dimensions; mean and 1/deviation of each group."""
+    if input.ndim < 2:
+        raise RuntimeError(
+            "aten::native_group_norm: expected input to have at least 2 dimensions, got shape"
+            f" {list(input.shape)}"
+        )
+    if group <= 0 or C % group != 0:
+        raise RuntimeError(
+            "aten::native_group_norm: expected the number of channels to be a multiple of group,"
+            f" got input of shape {list(input.shape)} and group {group}"
+        )
+    out = _converted(input, _computation(input.dtype))
+    grouped = _viewed(out, (N, group, C // group, HxW))
+    if input.device.type == "cpu" and weight is not None:
+        _viewed(weight, (1, group, C // group, 1))
+        out = _combined(out)
+    else:
+        out = _viewed(_combined(grouped), input.shape)
+    saved = TensorSpec((N, group), input.dtype)
+    return _spec(out, input.dtype), saved, saved
+
+
+def _check_group_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+) -> None:
+    name = "aten::native_group_norm_backward"
+    if grad_out.shape != input.shape:
+        raise RuntimeError(
+            f"{name}: expected grad_out to have input's shape {list(input.shape)}, got"
+            f" {list(grad_out.shape)}"
+        )
+    if input.numel() != N * C * HxW:
+        raise RuntimeError(f"{name}: expected input to have {N * C * HxW} elements")
+    for what, t in (("mean", mean), ("rstd", rstd)):
+        if tuple(t.shape) != (N, group):
+            raise RuntimeError(
+                f"{name}: expected {what} to have shape {[N, group]}, got {list(t.shape)}"
+            )
+    if weight is not None and weight.numel() != C:
+        raise RuntimeError(f"{name}: expected weight to have {C} elements, got {weight.numel()}")
+    if C % group != 0:
+        raise RuntimeError(f"{name}: expected {C} channels to be a multiple of group {group}")
+
+
+def _check_viewable(name: str, t: Tensor, sizes: Sequence[int]) -> None:
+    if rules.compute_view_strides(t.shape, t.stride(), sizes) is None:
+        raise RuntimeError(
+            f"aten::native_group_norm_backward: expected {name} to be viewable as {list(sizes)},"
+            f" got shape {list(t.shape)} with strides {list(t.stride())}"
+        )
+
+
+def group_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: list[bool],
+) -> tuple[TensorSpec | None, ...]:
+    """Gradients of input, weight and bias, those that `output_mask` asks for."""
+    _check_group_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group)
+    given = [t for t in (grad_out, input, mean, rstd, weight) if t is not None]
+    code = rules.result_type(*given)
+    grad = _converted(grad_out, _computation(code))
+    data = _converted(input, _computation(code))
+    _check_viewable("grad_out * input", _combined(grad, data), (N, C, HxW))
+    _check_viewable("grad_out", grad, (N, C, HxW))
+    split = (N, group, C // group, HxW)
+    total = _combined(_combined(_viewed(grad, split)), _combined(_viewed(data, split)))
+    of_input = _spec(_viewed(total, input.shape), code)
+    of_channels = TensorSpec((C,), code)
+    wanted = zip((of_input, of_channels, of_channels), output_mask, strict=True)
+    return tuple(spec if asked else None for spec, asked in wanted)
+
+
+# ---- layer normalisation, backward
+
+
+def _contiguous_copy(t: Tensor, dtype: dtype) -> Tensor:
+    """`t.to(dtype, memory_format=contiguous_format)`: a copy only if dtype or format change."""
+    if t.dtype is dtype and rules.suggest_memory_format(t).name == "contiguous_format":
+        return t
+    return _packed(t.shape, dtype)
+
+
+def layer_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    normalized_shape: list[int],
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    output_mask: list[bool],
+) -> tuple[TensorSpec | None, ...]:
+    """Gradients of input, weight and bias, those that `output_mask` asks for."""
+    axis = input.ndim - len(normalized_shape)
+    outer, inner = input.shape[:axis], input.shape[axis:]
+    if prod(outer) == 0 or prod(inner) == 0:
+        sizes = (input.shape, inner, inner)
+        return tuple(
+            TensorSpec(s, input.dtype) if asked else None
+            for s, asked in zip(sizes, output_mask, strict=True)
+        )
+    code = _computation(input.dtype)
+    grad = _contiguous_copy(grad_out, code)
+    normalized, scale = _normalized(input, mean, rstd, code)
+    of_input = of_weight = of_bias = None
+    if output_mask[0]:
+        scaled = grad if weight is None else _combined(grad, _contiguous_copy(weight, code))
+        total = _combined(_layer_terms(scaled, normalized, axis))
+        of_input = _spec(_combined(scale, total), input.dtype)
+    if output_mask[1] and weight is not None:
+        total = _packed(inner, code) if axis else _combined(grad, normalized)
+        of_weight = _spec(total, weight.dtype)
+    if output_mask[2] and bias is not None:
+        total = _packed(inner, code) if axis else _converted_clone(grad)
+        of_bias = _spec(total, bias.dtype)
+    return of_input, of_weight, of_bias
+
+
+def _normalized(
+    input: Tensor, mean: Tensor, rstd: Tensor, code: dtype
+) -> tuple[Tensor, Tensor]:
+    scale = _trailing(rstd, input.ndim)
+    data = _contiguous_copy(input, code)
+    return _combined(_combined(data, _trailing(mean, input.ndim)), scale), scale
+
+
+def _layer_terms(scaled: Tensor, normalized: Tensor, axis: int) -> Tensor:
+    """scaled * N - sum(scaled) - normalized * sum(scaled * normalized)."""
+    sizes = [*scaled.shape[:axis], *[1] * (scaled.ndim - axis)]
+    total = _packed(sizes, scaled.dtype)
+    first = _combined(_combined(scaled), total)
+    return _combined(first, _combined(normalized, total))
+
+
+def _converted_clone(t: Tensor) -> Tensor:
+    return _geometry(t.shape, rules.dense_like_strides(t), t.dtype)
+
+
+# ---- weight normalisation
+
+
+def weight_norm(v: Tensor, g: Tensor, dim: int) -> tuple[TensorSpec, TensorSpec]:
+    """v * (g / norm), and the norm over all dimensions but `dim` (a negative one: over all)."""
+    norm_type = float32 if g.dtype is bfloat16 else rules.real_type(v.dtype)
+    norm = _packed([v.shape[i] if i == dim else 1 for i in range(v.ndim)], norm_type)
+    out = _combined(v, _combined(g, _converted(norm, g.dtype)))
+    return _spec(out, out.dtype), _spec(norm, norm_type)

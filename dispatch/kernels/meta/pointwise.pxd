@@ -1,0 +1,44 @@
+"""The one way that elementwise shape functions fill a Spec: sizes broadcast, strides as operands lie.
+
+`try_same` and `try_one` are the short cuts for contiguous operands; `fill` handles everything. A
+shape function decides on the result's dtype and hands it over. `PyObject** items` are borrowed.
+"""
+from cpython.object cimport PyObject
+
+from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_WRAPPED_NUMBER, Tensor
+from dispatch.kernels.structured cimport Spec
+
+# Whether PyTorch would run its Meta kernel: some operand is a meta or fake tensor, or fake tensors
+# are below this call. Its Meta kernels are Python references, whose checks are not all the same.
+cdef bint on_meta(PyObject** items, int n) noexcept
+# The whole Spec. `compute`: the dtype that operands are converted to first. RuntimeError for sizes
+# that do not broadcast and for devices that differ.
+cdef int fill(Spec* s, PyObject** items, int n, int dtype, int compute) except -1
+
+cdef inline bint try_one(Spec* s, Tensor a, int dtype) noexcept:
+    """The Spec of one contiguous operand; False: not filled."""
+    cdef int i
+    if not a.c_flags & TF_CONTIGUOUS or a.c_numel == 0:
+        return False
+    for i in range(a.c_ndim):
+        s.sizes[i] = a.c_sizes[i]
+    s.ndim = a.c_ndim
+    s.dtype = dtype
+    s.cast = True
+    return True
+
+cdef inline bint try_same(Spec* s, Tensor a, Tensor b) noexcept:
+    """The Spec of two contiguous operands of one size, dtype and device; False: not filled."""
+    cdef int i
+    if (not a.c_flags & b.c_flags & TF_CONTIGUOUS or a.c_ndim != b.c_ndim
+            or a.c_dtype != b.c_dtype or a.c_devtype != b.c_devtype
+            or a.c_devindex != b.c_devindex or (a.c_flags | b.c_flags) & TF_WRAPPED_NUMBER):
+        return False
+    for i in range(a.c_ndim):
+        if a.c_sizes[i] != b.c_sizes[i]:
+            return False
+    return try_one(s, a, a.c_dtype)
+
+cdef inline bint try_number(Spec* s, Tensor a, Tensor b, int dtype) noexcept:
+    """The Spec of a contiguous operand and a number, for a result of `dtype`; False: not filled."""
+    return bool(b.c_flags & TF_WRAPPED_NUMBER) and try_one(s, a, dtype)

@@ -1,0 +1,33 @@
+"""Shape functions of reductions.
+
+`dim`: a list of ints, or None; None and an empty list mean all dimensions. A function of this name
+in the YAML is called by the structured kernels of all variants of its group.
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C.tensor cimport Tensor
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.structured cimport Spec
+
+# Sizes, dtype and cast rule (CAST_*) of a reduction over `n` wrapped dims (0: all of them).
+cdef int fill_reduction(Spec* s, Tensor self, const int64_t* dims, int n, bint keepdim, int code,
+                        int cast) noexcept
+# Wrapped dims -> how many (0: all). IndexError, RuntimeError for a dimension given twice.
+cdef int read_dims(int64_t* out, Tensor self, object dim) except -1
+
+cdef int sum(Spec* s, Tensor self, int dtype) except -1
+cdef int sum_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) except -1
+cdef int prod_dim(Spec* s, Tensor self, int64_t dim, bint keepdim, int dtype) except -1
+cdef int mean_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) except -1
+cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1
+cdef int any_all(Spec* s, Tensor self) except -1
+cdef int any_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1
+cdef int any_dims(Spec* s, Tensor self, object dim, bint keepdim) except -1
+cdef int argmax(Spec* s, Tensor self, object dim, bint keepdim) except -1
+cdef int max(Spec* s, Tensor self) except -1
+cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1
+cdef int var(Spec* s, Tensor self, object dim, object correction, bint keepdim) except -1
+cdef int var_mean(Spec* s, Tensor self, object dim, object correction, bint keepdim) except -1
+cdef int vector_norm(Spec* s, Tensor self, object ord, object dim, bint keepdim,
+                     int dtype) except -1
+cdef int histc(Spec* s, Tensor self, int64_t bins, object min, object max) except -1

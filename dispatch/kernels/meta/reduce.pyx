@@ -1,0 +1,257 @@
+"""Shape functions of reductions: which dimensions go, and the dtype that is left.
+
+Called by the structured kernels; results are contiguous. Where PyTorch's eager kernels check more
+than its Meta kernels (an empty maximum, say), `is_eager` decides, so that a fake tensor behaves
+like PyTorch's fake tensors and a real one like its real ones.
+"""
+from cpython.object cimport PyObject
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DEV_META, ST_NONE, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
+    ST_float32, ST_float64, ST_int64, ST_uint8, is_complex_code, is_floating_code,
+)
+from dispatch._C.tensor cimport TF_FAKE, Tensor, read_ints
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.meta cimport rules
+from dispatch.kernels.structured cimport CAST_ANY, CAST_EXACT, CAST_SAFE, Spec
+
+
+cdef inline bint is_eager(Tensor t) noexcept:
+    """Whether `t` has data: neither fake nor on the meta device."""
+    return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
+
+
+cdef inline bint is_inexact(int code) noexcept:
+    return is_floating_code(code) or is_complex_code(code)
+
+
+cdef int real_type(int code) noexcept:
+    """The dtype of a complex number's parts; other dtypes stay."""
+    if code == ST_complex64:
+        return ST_float32
+    if code == ST_complex128:
+        return ST_float64
+    return ST_float16 if code == ST_complex32 else code
+
+
+cdef int read_dims(int64_t* out, Tensor self, object dim) except -1:
+    cdef int n
+    if dim is None:
+        return 0
+    n = read_ints(dim, out, "dim")
+    rules.wrap_dims(out, n, self.c_ndim, True)
+    return n
+
+
+cdef int fill_reduction(Spec* s, Tensor self, const int64_t* dims, int n, bint keepdim, int code,
+                        int cast) noexcept:
+    s.ndim = rules.reduced_sizes(s.sizes, self.c_sizes, self.c_ndim, dims if n else NULL, n,
+                                 keepdim)
+    s.dtype = code
+    s.cast = cast
+    return 0
+
+
+cdef int fill_one_dim(Spec* s, Tensor self, int64_t dim, bint keepdim, int code,
+                      int cast) except -1:
+    cdef int64_t wrapped = rules.wrap_dim(dim, self.c_ndim, True)
+    return fill_reduction(s, self, &wrapped, 1, keepdim, code, cast)
+
+
+cdef int fill_dims(Spec* s, Tensor self, object dim, bint keepdim, int code, int cast) except -1:
+    cdef int64_t dims[64]
+    cdef int n = read_dims(dims, self, dim)
+    return fill_reduction(s, self, dims, n, keepdim, code, cast)
+
+
+# ---- sums --------------------------------------------------------------------------------------
+
+cdef inline int given_cast(int dtype) noexcept:
+    """A given output decides the dtype unless the caller named one."""
+    return CAST_ANY if dtype == ST_NONE else CAST_EXACT
+
+
+cdef int sum(Spec* s, Tensor self, int dtype) except -1:
+    return fill_reduction(s, self, NULL, 0, False, rules.sum_type(self.c_dtype, dtype),
+                          given_cast(dtype))
+
+
+cdef int sum_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) except -1:
+    return fill_dims(s, self, dim, keepdim, rules.sum_type(self.c_dtype, dtype),
+                     given_cast(dtype))
+
+
+cdef int prod_dim(Spec* s, Tensor self, int64_t dim, bint keepdim, int dtype) except -1:
+    return fill_one_dim(s, self, dim, keepdim, rules.sum_type(self.c_dtype, dtype),
+                        given_cast(dtype))
+
+
+cdef int mean_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) except -1:
+    cdef int code = self.c_dtype if dtype == ST_NONE else dtype
+    if not is_inexact(code):
+        which = "the input's dtype" if dtype == ST_NONE else "dtype"
+        raise RuntimeError(f"aten::mean: expected {which} to be floating point or complex, got "
+                           f"{dtypes.get_dtype(code)!r}")
+    return fill_dims(s, self, dim, keepdim, code, CAST_SAFE)
+
+
+# ---- any, all ----------------------------------------------------------------------------------
+
+cdef inline int truth_type(Tensor self) noexcept:
+    """bool, but uint8 stays: older masks are uint8."""
+    return ST_uint8 if self.c_dtype == ST_uint8 else ST_bool
+
+
+cdef int any_all(Spec* s, Tensor self) except -1:
+    return fill_reduction(s, self, NULL, 0, False, truth_type(self), CAST_SAFE)
+
+
+cdef int any_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
+    return fill_one_dim(s, self, dim, keepdim, truth_type(self), CAST_SAFE)
+
+
+cdef int any_dims(Spec* s, Tensor self, object dim, bint keepdim) except -1:
+    """Here alone an empty list of dimensions reduces nothing."""
+    cdef PyObject* item = <PyObject*>self
+    if dim is not None and len(dim) == 0:
+        s.ndim = self.c_ndim
+        memcpy(s.sizes, self.c_sizes, self.c_ndim * sizeof(int64_t))
+        s.has_strides = not rules.elementwise_strides(s.strides, s.sizes, s.ndim, &item, 1,
+                                                      ST_NONE)
+        s.dtype = truth_type(self)
+        s.cast = CAST_SAFE
+        return 0
+    return fill_dims(s, self, dim, keepdim, truth_type(self), CAST_SAFE)
+
+
+# ---- extrema -----------------------------------------------------------------------------------
+
+cdef int raise_empty(str name, int64_t dim, error) except -1:
+    raise error(f"{name}: expected dimension {dim} to have elements, which a result without an "
+                "identity needs")
+
+
+cdef int raise_empty_all(str name) except -1:
+    raise RuntimeError(f"{name}: expected self to have elements, or dim to name dimensions that "
+                       "have some")
+
+
+cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
+    cdef int n = <int>dim.len, i
+    rules.wrap_dims(dim.data, n, self.c_ndim, True)
+    if self.c_numel == 0:
+        if n == 0:
+            raise_empty_all("aten::amax")
+        for i in range(n):
+            if self.c_ndim and self.c_sizes[dim.data[i]] == 0:
+                raise_empty("aten::amax", dim.data[i],
+                            IndexError if is_eager(self) else RuntimeError)
+    return fill_reduction(s, self, dim.data, n, keepdim, self.c_dtype, CAST_SAFE)
+
+
+cdef int argmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
+    cdef int64_t wrapped
+    if dim is None:
+        if self.c_numel == 0:
+            raise_empty_all("aten::argmax")
+        return fill_reduction(s, self, NULL, 0, keepdim, ST_int64, CAST_EXACT)
+    wrapped = rules.wrap_dim(dim, self.c_ndim, True)
+    if self.c_ndim and self.c_sizes[wrapped] == 0:
+        raise_empty("aten::argmax", wrapped, IndexError)
+    return fill_reduction(s, self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
+
+
+cdef int max(Spec* s, Tensor self) except -1:
+    if self.c_numel == 0 and is_eager(self):
+        raise_empty_all("aten::max")
+    return fill_reduction(s, self, NULL, 0, False, self.c_dtype, CAST_SAFE)
+
+
+cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
+    cdef int64_t wrapped = rules.wrap_dim(dim, self.c_ndim, True)
+    if self.c_ndim and self.c_sizes[wrapped] == 0 and is_eager(self):
+        raise_empty("aten::max.dim", wrapped, IndexError)
+    fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
+    return fill_reduction(&s[1], self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
+
+
+# ---- moments, norms, histograms ----------------------------------------------------------------
+
+cdef int check_moment_input(str name, Tensor self) except -1:
+    if not is_inexact(self.c_dtype):
+        raise RuntimeError(f"{name}: expected self to be floating point or complex, got "
+                           f"{dtypes.get_dtype(self.c_dtype)!r}")
+    return 0
+
+
+cdef int var(Spec* s, Tensor self, object dim, object correction, bint keepdim) except -1:
+    if is_eager(self):
+        check_moment_input("aten::var", self)
+    return fill_dims(s, self, dim, keepdim, real_type(self.c_dtype), CAST_SAFE)
+
+
+cdef int var_mean(Spec* s, Tensor self, object dim, object correction, bint keepdim) except -1:
+    check_moment_input("aten::var_mean", self)
+    fill_dims(&s[0], self, dim, keepdim, real_type(self.c_dtype), CAST_SAFE)
+    return fill_dims(&s[1], self, dim, keepdim, self.c_dtype, CAST_SAFE)
+
+
+cdef int check_norm_dtype(Tensor self, int dtype) except -1:
+    cdef int code = self.c_dtype
+    if not is_inexact(dtype) or is_complex_code(dtype) != is_complex_code(code):
+        raise RuntimeError("aten::linalg_vector_norm: expected dtype to be "
+                           f"{'complex' if is_complex_code(code) else 'floating point'} as self "
+                           f"is, got {dtypes.get_dtype(dtype)!r}")
+    if rules.promoted(dtype, code) != dtype:
+        raise RuntimeError("aten::linalg_vector_norm: expected a dtype that holds all values of "
+                           f"{dtypes.get_dtype(code)!r}, got {dtypes.get_dtype(dtype)!r}")
+    return 0
+
+
+cdef int check_norm_extent(Tensor self, object ord, const int64_t* dims, int n) except -1:
+    """Norms without a value for no elements (negative or infinite order)."""
+    cdef int i
+    cdef double order
+    if self.c_numel != 0 or isinstance(ord, complex):
+        return 0
+    order = ord
+    if order >= 0.0 and order != INFINITY:
+        return 0
+    if n == 0:
+        raise_empty_all("aten::linalg_vector_norm")
+    for i in range(n):
+        if self.c_ndim and self.c_sizes[dims[i]] == 0:
+            raise_empty("aten::linalg_vector_norm", dims[i], RuntimeError)
+    return 0
+
+
+cdef int vector_norm(Spec* s, Tensor self, object ord, object dim, bint keepdim,
+                     int dtype) except -1:
+    cdef int64_t dims[64]
+    cdef int n
+    check_moment_input("aten::linalg_vector_norm", self)
+    n = read_dims(dims, self, dim)
+    check_norm_extent(self, ord, dims, n)
+    if dtype != ST_NONE:
+        check_norm_dtype(self, dtype)
+    return fill_reduction(s, self, dims, n, keepdim,
+                          real_type(self.c_dtype if dtype == ST_NONE else dtype), CAST_EXACT)
+
+
+cdef int histc(Spec* s, Tensor self, int64_t bins, object min, object max) except -1:
+    if self.c_devtype == DEV_CPU and not is_floating_code(self.c_dtype):
+        raise RuntimeError("aten::histc: expected self to be floating point, got "
+                           f"{dtypes.get_dtype(self.c_dtype)!r}")
+    if bins <= 0:
+        raise RuntimeError(f"aten::histc: expected bins to be positive, got {bins}")
+    if max < min:
+        raise RuntimeError(f"aten::histc: expected max to be at least min, got {min} and {max}")
+    s.ndim = 1
+    s.sizes[0] = bins
+    s.dtype = self.c_dtype
+    s.cast = CAST_SAFE
+    return 0

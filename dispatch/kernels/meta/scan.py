@@ -1,0 +1,22 @@
+"""Shape functions of scans: self's sizes, contiguous, in the dtype of a sum.
+
+Called by the structured kernels.
+"""
+
+from __future__ import annotations
+
+from dispatch._C.dtypes import dtype
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.meta import rules
+from dispatch.kernels.structured import TensorSpec
+
+__all__ = ["cumsum"]
+
+_EXACT, _ANY = 0, 2  # CAST_* of kernels/structured.pxd
+
+
+def cumsum(self: Tensor, dim: int, dtype: dtype | None) -> TensorSpec:
+    """A given output decides the dtype unless the caller named one."""
+    rules.wrap_dim(dim, self.ndim)
+    code = rules.sum_type(self.dtype, dtype)
+    return TensorSpec(self.shape, code, cast=_ANY if dtype is None else _EXACT)

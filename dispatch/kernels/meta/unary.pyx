@@ -1,0 +1,144 @@
+"""Shape functions of elementwise operators of one tensor.
+
+Called by the structured adapters on every key; each decides on the dtype, makes the checks that
+need no data, and leaves sizes and strides to `pointwise`.
+"""
+from cpython.object cimport PyObject
+
+from dispatch._C.dtypes cimport (
+    ST_bool, ST_complex32, ST_complex64, ST_float16, ST_float32, ST_float64, ST_uint8,
+    category_of_code, is_complex_code, is_floating_code,
+)
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.meta cimport pointwise, rules
+from dispatch.kernels.structured cimport Spec
+
+
+cdef inline int fill(Spec* s, Tensor self, int dtype, int compute) except -1:
+    cdef PyObject* items[1]
+    if pointwise.try_one(s, self, dtype):
+        return 0
+    items[0] = <PyObject*>self
+    return pointwise.fill(s, items, 1, dtype, compute)
+
+
+cdef inline int fill_same(Spec* s, Tensor self) except -1:
+    return fill(s, self, self.c_dtype, self.c_dtype)
+
+
+cdef bint on_meta(Tensor self) noexcept:
+    cdef PyObject* items[1]
+    items[0] = <PyObject*>self
+    return pointwise.on_meta(items, 1)
+
+
+cdef int real_type(int code) noexcept:
+    if code == ST_complex32:
+        return ST_float16
+    return ST_float32 if code == ST_complex64 else ST_float64
+
+
+cdef int category_of_number(object number) noexcept:
+    """As `category_of_code`: 0 bool, 1 integer, 2 floating, 3 complex."""
+    if isinstance(number, bool):
+        return 0
+    if isinstance(number, int):
+        return 1
+    return 3 if isinstance(number, complex) else 2
+
+
+cdef int check_weak(Tensor self, object number, str name, error) except -1:
+    """The references' check of a number beside a tensor; CPU kernels refuse the tensor instead."""
+    if category_of_number(number) > category_of_code(self.c_dtype) and on_meta(self):
+        raise error(f"{name} of type {type(number).__name__} is not safely cast to {self.dtype!r}")
+    return 0
+
+
+cdef int same_op(Spec* s, Tensor self) except -1:
+    return fill_same(s, self)
+
+
+cdef int rounding(Spec* s, Tensor self) except -1:
+    return fill_same(s, self)
+
+
+cdef int conj_physical(Spec* s, Tensor self) except -1:
+    return fill_same(s, self)
+
+
+cdef int bitwise_not(Spec* s, Tensor self) except -1:
+    return fill_same(s, self)
+
+
+cdef int neg(Spec* s, Tensor self) except -1:
+    if self.c_dtype == ST_bool:
+        raise RuntimeError("neg: self must not be a bool tensor; logical_not or ~ inverts one")
+    return fill_same(s, self)
+
+
+cdef int relu(Spec* s, Tensor self) except -1:
+    if self.c_dtype == ST_bool and not on_meta(self):
+        raise RuntimeError("relu: self must not be a bool tensor")
+    return fill_same(s, self)
+
+
+cdef int abs(Spec* s, Tensor self) except -1:
+    cdef int code = self.c_dtype
+    return fill(s, self, real_type(code) if is_complex_code(code) else code, code)
+
+
+cdef int float_op(Spec* s, Tensor self) except -1:
+    cdef int code = rules.float_type(self.c_dtype)
+    return fill(s, self, code, code)
+
+
+cdef int predicate(Spec* s, Tensor self) except -1:
+    return fill(s, self, ST_bool, self.c_dtype)
+
+
+cdef int silu(Spec* s, Tensor self) except -1:
+    return fill_same(s, self)
+
+
+cdef int gelu(Spec* s, Tensor self, object approximate) except -1:
+    if approximate != "none" and approximate != "tanh":
+        raise RuntimeError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
+    return fill_same(s, self)
+
+
+cdef int elu(Spec* s, Tensor self, object alpha, object scale, object input_scale) except -1:
+    check_weak(self, alpha, "elu: alpha", RuntimeError)
+    check_weak(self, scale, "elu: scale", RuntimeError)
+    check_weak(self, input_scale, "elu: input_scale", RuntimeError)
+    return fill_same(s, self)
+
+
+cdef int hardtanh(Spec* s, Tensor self, object min_val, object max_val) except -1:
+    if self.c_dtype == ST_bool:
+        raise RuntimeError("hardtanh: self must not be a bool tensor")
+    if isinstance(min_val, complex) or isinstance(max_val, complex):
+        if not is_complex_code(self.c_dtype):
+            check_real_bounds(self)
+    elif self.c_dtype == ST_uint8 and (min_val < 0 or max_val < 0):
+        raise RuntimeError("hardtanh: min_val and max_val must not be negative for a uint8 tensor, "
+                           f"got {min_val} and {max_val}")
+    return fill_same(s, self)
+
+
+cdef int check_real_bounds(Tensor self) except -1:
+    text = "hardtanh: min_val and max_val must be real for a tensor that is"
+    if not on_meta(self):
+        raise RuntimeError(text)
+    if not is_floating_code(self.c_dtype):
+        raise TypeError(text)
+    return 0
+
+
+cdef int leaky_relu(Spec* s, Tensor self, object negative_slope) except -1:
+    check_weak(self, negative_slope, "leaky_relu: negative_slope", ValueError)
+    return fill_same(s, self)
+
+
+cdef int softplus(Spec* s, Tensor self, object beta, object threshold) except -1:
+    check_weak(self, beta, "softplus: beta", ValueError)
+    return fill_same(s, self)

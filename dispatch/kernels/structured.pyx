@@ -1,0 +1,425 @@
+"""The structured kernel: shape function, then outputs, then body.
+
+Called by the generated adapters (Cython kernels) and, for kernels written in Python, by the dispatcher's loaders below. The operators
+that are made from another one (out variants from the functional operator, functional ones from the in-place one) are here too.
+"""
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dispatcher cimport (
+    KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_STRUCTURED, call_boxed, entry_by_index, import_reference, set_loader,
+)
+from dispatch._C.dtypes cimport DEV_META, category_of_code, is_complex_code
+from dispatch._C.keys cimport key_value
+from dispatch._C.operator cimport (
+    SV_FUNCTIONAL, SV_INPLACE, SV_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name,
+)
+from dispatch._C.tensor cimport (
+    TF_FAKE, TF_NON_OVERLAPPING_DENSE, TF_REQUIRES_GRAD, Tensor, new_empty, new_size, read_ints, resize_storage, set_geometry, span_of,
+)
+from dispatch._C.tls cimport tls
+from dispatch._C.values cimport AF_LIST, AF_OUT, AK_TENSOR, Py_DECREF_
+
+cdef extern from "Python.h":
+    PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
+    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
+
+cdef int META_KEY = key_value("Meta")
+cdef dict OVERLAPS = {"any": OVERLAP_ANY, "self": OVERLAP_SELF, "none": OVERLAP_NONE}
+
+
+cdef inline object take(PyObject* r):
+    if r == NULL:
+        raise_set()
+    cdef object o = <object>r
+    Py_DECREF_(r)
+    return o
+
+
+cdef int raise_set() except -1:
+    if PyErr_Occurred_() == NULL:
+        raise SystemError("a kernel returned NULL without setting an exception")
+    return -1
+
+
+cdef inline PyObject* give(object r) noexcept:
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef class TensorSpec:
+    """What a shape function written in Python says of an output.
+
+    Args:
+        sizes: the output's sizes.
+        dtype: a dtype.
+        strides: None for contiguous.
+        device: None for that of the first tensor argument.
+        cast: True, a given output of another dtype is allowed when the result can be cast to it;
+            2, a given output may have any dtype (it decides the result's).
+        overlap: what memory a given output may share: "any" (no check), "self" (none, but it may be the first argument), "none";
+            None: it must not overlap itself if `cast`.
+        copied: PyTorch's Meta kernel of the out variant runs the functional one and copies: there a given output may be of any
+            dtype that the result casts to, and is contiguous when it is resized.
+    """
+    cdef readonly object sizes, strides, dtype, device, overlap
+    cdef readonly int cast
+    cdef readonly bint copied
+
+    def __init__(self, sizes, dtype, strides=None, *, device=None, int cast=False, overlap=None, bint copied=False):
+        self.sizes = tuple(sizes)
+        self.dtype = dtype
+        self.strides = None if strides is None else tuple(strides)
+        self.device = device
+        self.cast = cast
+        self.overlap = overlap
+        self.copied = copied
+
+    def __repr__(self):
+        return (f"TensorSpec({self.sizes}, {self.dtype}, {self.strides}, device={self.device}, cast={self.cast}, "
+                f"overlap={self.overlap}, copied={self.copied})")
+
+    def __eq__(self, other):
+        return isinstance(other, TensorSpec) and repr(self) == repr(other)
+
+
+cdef int fill_spec(Spec* s, Kernel* k, object given) except -1:
+    """A TensorSpec (or None: no output) as a Spec."""
+    cdef dtypes.device dev
+    cdef TensorSpec t
+    init_spec(s)
+    if given is None:
+        s.absent = True
+        return 0
+    t = <TensorSpec?>given
+    s.ndim = read_ints(t.sizes, s.sizes, "sizes")
+    if t.strides is not None:
+        if read_ints(t.strides, s.strides, "strides") != s.ndim:
+            raise AssertionError(f"strides and sizes of {t!r} differ in length")
+        s.has_strides = True
+    s.dtype = dtypes.dtype_code(t.dtype)
+    s.cast = t.cast
+    if t.overlap is not None:
+        s.cast |= OVERLAPS[t.overlap]
+    if t.copied and k.variant == SV_OUT and is_meta(k):
+        s.cast |= CAST_SAFE
+        s.has_strides = False
+    if t.device is not None:
+        dev = dtypes.device_of(t.device)
+        s.devtype = dev.devtype
+        s.devindex = dev.devindex
+    return 0
+
+
+# ---- outputs ---------------------------------------------------------------------------------------------------------
+
+cdef bint can_cast_codes(int from_, int to) noexcept:
+    """Whether a result of one dtype may be written to an output of another (torch.can_cast)."""
+    cdef int a = category_of_code(from_), b = category_of_code(to)
+    if a == 3 and b != 3:
+        return False
+    if a == 2 and b < 2:
+        return False
+    return not (a != 0 and b == 0)
+
+
+cdef Tensor first_tensor(OperatorEntry e, PyObject** args):
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        if isinstance(<object>args[i], Tensor):
+            return <Tensor>args[i]
+        if isinstance(<object>args[i], list):
+            for t in <list>args[i]:
+                if isinstance(t, Tensor):
+                    return <Tensor>t
+    return None
+
+
+cdef inline Tensor device_tensor(OperatorEntry e, PyObject** args):
+    """The tensor whose device the outputs are on: the first with a dimension, else the first."""
+    cdef int i
+    cdef Tensor first = None, t
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind != AK_TENSOR or e.sig.args[i].flags & AF_LIST:
+            continue
+        if isinstance(<object>args[i], Tensor):
+            t = <Tensor>args[i]
+            if t.c_ndim > 0 or t.c_devtype != 0:
+                return t
+            if first is None:
+                first = t
+    return first if first is not None else first_tensor(e, args)
+
+
+cdef inline bint is_meta(Kernel* k) noexcept:
+    return k.owner != NULL and (<KernelObject>k.owner).key == META_KEY or tls().meta_in_include
+
+
+cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args):
+    cdef Tensor like
+    cdef int devtype = s.devtype, devindex = s.devindex
+    if is_meta(k):
+        devtype = DEV_META
+        devindex = -1
+    elif devtype == DEVICE_OF_ARGUMENTS:
+        like = device_tensor(e, args)
+        devtype = like.c_devtype if like is not None else 0
+        devindex = like.c_devindex if like is not None else -1
+    return new_empty(s.dtype, devtype, devindex, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
+
+
+cdef bint same_sizes(Spec* s, Tensor t) noexcept:
+    cdef int i
+    if s.ndim != t.c_ndim:
+        return False
+    for i in range(s.ndim):
+        if s.sizes[i] != t.c_sizes[i]:
+            return False
+    return True
+
+
+cdef bint overlaps_itself(Tensor t) noexcept:
+    """Whether some stride is 0 over more than one element: two indices name one element for sure."""
+    cdef int i
+    for i in range(t.c_ndim):
+        if t.c_strides[i] == 0 and t.c_sizes[i] > 1:
+            return True
+    return False
+
+
+cdef int raise_overlap(OperatorEntry e, str what) except -1:
+    raise RuntimeError(f"{qualified_name(e)}: {what}; clone() it before the operation\n  {e._schema_text}")
+
+
+cdef bint share_memory(Tensor a, Tensor b) noexcept:
+    """Whether two tensors surely share elements (at::get_overlap_status); those with gaps count as apart."""
+    cdef int64_t a_start, a_end, b_start, b_end
+    if a is b:
+        return a.c_numel > 0
+    if a.c_storage is not b.c_storage or not a.c_numel or not b.c_numel:
+        return False
+    if not a.c_flags & b.c_flags & TF_NON_OVERLAPPING_DENSE:
+        return False
+    a_start = a.c_offset * dtypes.itemsize_table()[a.c_dtype]
+    b_start = b.c_offset * dtypes.itemsize_table()[b.c_dtype]
+    a_end = a_start + a.c_numel * dtypes.itemsize_table()[a.c_dtype]
+    b_end = b_start + b.c_numel * dtypes.itemsize_table()[b.c_dtype]
+    return a_start < b_end and b_start < a_end
+
+
+cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, int n) except -1:
+    """For operators that read arguments while they write: `out` must not overlap itself, nor arguments from `first` on."""
+    cdef int i
+    if overlaps_itself(out):
+        raise_overlap(e, "more than one element of the written-to tensor refers to a single memory location")
+    for i in range(first, n):
+        for t in (<object>args[i] if isinstance(<object>args[i], list) else (<object>args[i],)):
+            if isinstance(t, Tensor) and share_memory(out, <Tensor>t):
+                raise_overlap(e, f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share memory")
+    return 0
+
+
+cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
+    if s.dtype != out.c_dtype:
+        if not s.cast & CAST_MASK:
+            raise RuntimeError(
+                f"{qualified_name(e)}: Expected out tensor to have dtype {dtypes.get_dtype(s.dtype)}, but got "
+                f"{out.dtype} instead\n  {e._schema_text}")
+        if s.cast & CAST_MASK == CAST_SAFE and not can_cast_codes(s.dtype, out.c_dtype):
+            raise RuntimeError(
+                f"{qualified_name(e)}: result type {dtypes.get_dtype(s.dtype)} can't be cast to the desired output type "
+                f"{out.dtype}\n  {e._schema_text}")
+    if same_sizes(s, out):
+        if s.cast & CAST_MASK and not s.cast & OVERLAP_ANY and overlaps_itself(out):
+            raise_overlap(e, "more than one element of the written-to tensor refers to a single memory location")
+        return 0
+    if not may_resize:
+        raise RuntimeError(
+            f"{qualified_name(e)}: output with shape {list(out.shape)} doesn't match the broadcast shape "
+            f"{list(new_size(s.ndim, s.sizes))}\n  {e._schema_text}")
+    return resize_output(e, out, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
+
+
+cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1:
+    """Give an out argument the result's sizes; its storage grows when it must, and warns when there was something in it."""
+    cdef int64_t need
+    if out.c_flags & TF_REQUIRES_GRAD and tls().grad_mode and e.emitted == NULL:
+        raise RuntimeError(f"{qualified_name(e)}: cannot resize variables that require grad")
+    if out.c_numel:
+        import warnings
+        warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "
+                      f"{list(out.shape)}, which does not match the required output shape {list(new_size(ndim, sizes))}",
+                      UserWarning, stacklevel=2)
+    set_geometry(out, ndim, sizes, strides, out.c_offset)
+    need = (out.c_offset + span_of(ndim, out.c_sizes, out.c_strides)) * dtypes.itemsize_table()[out.c_dtype]
+    if out.c_numel and need > out.c_storage.c_nbytes:
+        resize_storage(out.c_storage, need)
+    return 0
+
+
+cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** args):
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef int i, n = k.n_out, first
+    cdef list outs
+    if k.variant == SV_FUNCTIONAL:
+        if n == 1:
+            return new_output(k, e, specs, args)
+        return tuple([None if specs[i].absent else new_output(k, e, &specs[i], args) for i in range(n)])
+    if k.variant == SV_INPLACE:
+        if specs.cast & (OVERLAP_NONE | OVERLAP_SELF) and not is_meta(k):    # PyTorch's in-place Meta kernels do not look
+            check_apart(e, 1, <Tensor?>(<object>args[0]), args, e.sig.n_args)
+        check_output(e, specs, <Tensor?>(<object>args[0]), False)
+        return <object>args[0]
+    first = e.sig.n_args - n
+    for i in range(n):
+        if specs[i].cast & (OVERLAP_NONE | OVERLAP_SELF):
+            check_apart(e, 1 if specs[i].cast & OVERLAP_SELF else 0, <Tensor?>(<object>args[first + i]), args, first)
+    if n == 1:
+        check_output(e, specs, <Tensor?>(<object>args[first]), True)
+        return <object>args[first]
+    outs = []
+    for i in range(n):
+        check_output(e, &specs[i], <Tensor?>(<object>args[first + i]), True)
+        outs.append(<object>args[first + i])
+    return tuple(outs)
+
+
+# ---- kernels written in Python ---------------------------------------------------------------------------------------
+
+cdef enum:
+    MAX_OUTPUTS = 8
+
+
+cdef PyObject* call_structured(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """A shape function and, where there is one, a body, both in Python."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef Spec specs[8]
+    cdef PyObject* vec[72]
+    cdef KernelObject owner = <KernelObject>k.owner
+    cdef int i, n = e.sig.n_args, n_out = k.n_out
+    cdef object given, outputs, shape = (<tuple>owner.functor)[0], body = (<tuple>owner.functor)[1]
+    if k.variant == SV_OUT:
+        n -= n_out
+    given = take(PyObject_Vectorcall_(<PyObject*>shape, args, <size_t>n, NULL))
+    if n_out == 1:
+        fill_spec(specs, k, given)
+    else:
+        for i in range(n_out):
+            fill_spec(&specs[i], k, given[i])
+    outputs = prepare_outputs(k, op, specs, args)
+    if body is not None:
+        if n_out == 1:
+            vec[0] = <PyObject*>outputs
+        else:
+            for i in range(n_out):
+                vec[i] = <PyObject*>(<tuple>outputs)[i]
+        memcpy(&vec[n_out], args, n * sizeof(PyObject*))
+        take(PyObject_Vectorcall_(<PyObject*>body, vec, <size_t>(n + n_out), NULL))
+    return give(outputs)
+
+
+cdef int load_structured(OperatorEntry e, KernelObject k) except -1:
+    body = import_reference(k.ref2) if k.ref2 is not None else None
+    k.functor = (import_reference(k.ref), body)
+    k.k.functor = <PyObject*>k.functor
+    k.k.call = <boxed_fn>call_structured
+    return 0
+
+
+# ---- kernels made from another operator ------------------------------------------------------------------------------
+
+cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Call the functional operator, then resize and copy into the out arguments."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef OperatorEntry functional = <OperatorEntry>(<KernelObject>k.owner).functor
+    cdef PyObject* plain[64]
+    cdef int i
+    cdef list outs = []
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_OUT:
+            outs.append(<object>args[i])
+    place_arguments(e, functional, args, plain)
+    results = take(call_boxed(functional, plain))
+    if len(outs) == 1:
+        copy_result(e, outs[0], results)
+        return give(outs[0])
+    for out, result in zip(outs, results):
+        copy_result(e, out, result)
+    return give(tuple(outs))
+
+
+cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain) except -1:
+    """Arguments of `functional` by name out of those of `e`; what `e` has not (dtype, layout ...) takes its default."""
+    cdef int i, j
+    for i in range(functional.sig.n_args):
+        plain[i] = functional.sig.args[i].dflt
+        for j in range(e.sig.n_args):
+            if e.sig.args[j].name == functional.sig.args[i].name:
+                plain[i] = args[j]
+                break
+        if plain[i] == NULL:
+            raise RuntimeError(f"{qualified_name(e)}: has no argument '{<object>functional.sig.args[i].name}' for "
+                               f"{qualified_name(functional)}")
+    if first_tensor(functional, plain) is None:
+        use_output_options(e, functional, args, plain)
+    return 0
+
+
+cdef int use_output_options(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain) except -1:
+    """A factory's out variant makes what its out argument is: dtype and device come from there."""
+    cdef int i, j
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_OUT:
+            out = <Tensor>args[i]
+            for j in range(functional.sig.n_args):
+                name = <object>functional.sig.args[j].name
+                if plain[j] == <PyObject*>None and name == "dtype":
+                    wanted = dtypes.get_dtype(out.c_dtype)        # interned: outlives the call
+                    plain[j] = <PyObject*>wanted
+            return 0
+    return 0
+
+
+cdef int copy_result(OperatorEntry e, Tensor out, object result) except -1:
+    cdef Spec s
+    cdef Tensor r = <Tensor?>result
+    init_spec(&s)
+    s.ndim = r.c_ndim
+    s.dtype = r.c_dtype
+    memcpy(s.sizes, r.c_sizes, r.c_ndim * sizeof(int64_t))
+    check_output(e, &s, out, True)
+    out.copy_(r)
+    return 0
+
+
+cdef PyObject* call_autogen_functional(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Clone self and call the in-place operator on the clone."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef OperatorEntry inplace = <OperatorEntry>(<KernelObject>k.owner).functor
+    cdef PyObject* plain[64]
+    cdef object copy = (<object>args[0]).clone()
+    memcpy(plain, args, e.sig.n_args * sizeof(PyObject*))
+    plain[0] = <PyObject*>copy
+    return give(take(call_boxed(inplace, plain)))
+
+
+cdef int load_autogen_out(OperatorEntry e, KernelObject k) except -1:
+    k.functor = entry_by_index(k.set_index, k.target)
+    k.k.call = <boxed_fn>call_autogen_out
+    return 0
+
+
+cdef int load_autogen_functional(OperatorEntry e, KernelObject k) except -1:
+    k.functor = entry_by_index(k.set_index, k.target)
+    k.k.call = <boxed_fn>call_autogen_functional
+    return 0
+
+
+set_loader(KK_STRUCTURED, load_structured)
+set_loader(KK_AUTOGEN_OUT, load_autogen_out)
+set_loader(KK_AUTOGEN_FUNCTIONAL, load_autogen_functional)

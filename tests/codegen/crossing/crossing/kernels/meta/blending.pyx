@@ -1,0 +1,22 @@
+"""Shape functions: the outputs are like the first tensor."""
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.structured cimport Spec
+
+
+cdef int like(Spec* out, Tensor t) except -1:
+    cdef int i
+    out.ndim, out.dtype = t.c_ndim, t.c_dtype
+    for i in range(t.c_ndim):
+        out.sizes[i] = t.c_sizes[i]
+    return 0
+
+
+cdef int blend(Spec* out, Tensor self, Tensor other, object alpha) except -1:
+    if other.c_ndim and other.c_numel != self.c_numel:
+        raise RuntimeError("blend: expected 'other' to have as many elements as 'self'")
+    return like(out, self)
+
+
+cdef int split(Spec* out, Tensor self) except -1:
+    like(&out[0], self)
+    return like(&out[1], self)

@@ -1,0 +1,1 @@
+cdef object scale(Tensor self, double factor, IntArray pad, int dtype)

@@ -1,0 +1,1 @@
+cdef int blend(Tensor out, Tensor self, Tensor other, object alpha) except -1

@@ -1,0 +1,85 @@
+"""Keys: the numbers and sets that follow from dispatch_keys.yaml are PyTorch's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dispatch.codegen.keys import read_keys
+from dispatch.codegen.source import SourceError
+from tests.codegen.helpers import KEYS, RECORDED
+
+REFERENCE = RECORDED / "reference" / "dispatch_keys.json"
+
+
+def _names(raw: int) -> set[str]:
+    return {key.name for key in KEYS.runtime if KEYS.contains(raw, key)}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "raw"),
+    [
+        ("Undefined", 0, 0),
+        ("Dense", 1, 0x10000),
+        ("CPU", 49, 0x10001),
+        ("Meta", 64, 0x18000),
+        ("AutogradCPU", 134, 0x1000000001),
+        ("ADInplaceOrView", 19, 1 << 34),
+        ("PythonDispatcher", 46, 1 << 61),
+        ("Autograd", 150, 0),
+        ("CompositeExplicitAutogradNonFunctional", 155, 0),
+        ("StartOfDenseBackends", 48, 0x10000),
+        ("EndOfDenseBackends", 64, 0x18000),
+    ],
+)
+def test_keys_have_their_numbers_and_sets(name: str, value: int, raw: int) -> None:
+    assert KEYS.values[name] == value
+    assert KEYS.raw(name) == raw
+
+
+def test_a_table_has_an_entry_for_each_runtime_key() -> None:
+    assert len(KEYS.runtime) == 137
+    assert [key.place for key in KEYS.runtime] == list(range(137))
+    assert KEYS.runtime[0].name == "Undefined"
+    assert KEYS.runtime[-1].name == "PythonDispatcher"
+
+
+def test_an_alias_covers_its_keys() -> None:
+    cpu, other = KEYS.runtime[KEYS.index_of["CPU"]], KEYS.runtime[KEYS.index_of["AutogradOther"]]
+    assert KEYS.in_alias(cpu, "CompositeExplicitAutograd")
+    assert not KEYS.in_alias(cpu, "Autograd")
+    assert KEYS.in_alias(other, "Autograd")
+    assert not KEYS.in_alias(KEYS.runtime[0], "CompositeImplicitAutograd")
+
+
+@pytest.mark.skipif(not REFERENCE.is_file(), reason="the recorded keys are not there")
+def test_keys_are_the_recorded_ones() -> None:
+    recorded = json.loads(REFERENCE.read_text())
+    hidden = set(recorded["not_in_python_enum"])
+    members = [(entry["name"], entry["value"]) for entry in recorded["enum"]]
+    assert list(KEYS.python_members()) == members
+    assert {name: KEYS.raw(name) for name in recorded["raw_repr"]} == recorded["raw_repr"]
+    for alias, names in recorded["alias_keys"].items():
+        assert _names(KEYS.aliases[alias]) - hidden == set(names) - hidden
+    fallbacks = {name: name in KEYS.backend_fallbacks() for name in recorded["backend_fallback"]}
+    assert fallbacks == recorded["backend_fallback"]
+
+
+def test_a_missing_part_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "dispatch_keys.yaml"
+    path.write_text("backends: []\n")
+    with pytest.raises(SourceError, match=r"dispatch_keys.yaml:1: expected a key 'func"):
+        read_keys(path)
+
+
+def test_a_set_of_an_unknown_key_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "dispatch_keys.yaml"
+    path.write_text(
+        "end_of_functionalities: 2\nbackends: [{name: CPU}]\nsets: {}\n"
+        "functionalities: [{value: 1, name: Dense, per_backend: ''}]\n"
+        "alias_keys: [{value: 9, name: A, covers: {functionalities: [Nope]}}]\n"
+    )
+    with pytest.raises(SourceError, match="'Nope', which is not defined"):
+        read_keys(path)

@@ -1,0 +1,256 @@
+"""The schema language: text -> model -> the same text, and errors that say where."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import pickle
+import re
+
+import pytest
+from hypothesis import given, settings
+
+from dispatch.codegen.records import AF, AK, DF, OF, arg_spec, default_spec, op_flags
+from dispatch.codegen.schema import SchemaError, parse_schema, parse_type
+from tests.codegen.helpers import ATEN_SCHEMAS, ROOT
+from tests.strategies import schemas
+
+SELECTION = """\
+aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]
+aten::_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
+aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
+aten::conv1d.padding(Tensor x, Tensor weight, SymInt[1] stride=[1], str padding="valid") -> Tensor
+aten::norm(Tensor self, int[2] dim=1, float eps=1.0000000000000001e-05, float? p=1) -> Tensor
+aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)
+aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331) -> Tensor
+aten::_test_string_default(Tensor dummy, str a="\\"\\'\\\\", str b="") -> Tensor
+aten::index(Tensor self, Tensor?[] indices, bool[2] mask=[True, False]) -> Tensor
+aten::get_gradients(int context_id) -> Dict(Tensor, Tensor)
+aten::gru(Tensor x, __torch__.torch.classes.rnn.CellParamsBase[] params, Storage s) -> (Tensor, int)
+aten::record(Stream s, QScheme q, Generator? g, Device d=cuda:0, Layout? l=None) -> ()
+prim::f(t[] x, (int, Tensor) pair, int[][] table, Future(Tensor) y, ...) -> ...
+prim::g() -> (int, ...)
+prim::h((Tensor, int)[] x) -> ((int, int))
+ns::f(Tensor(a|b) x, Tensor(a! -> c|*) y, Tensor(*) z, complex c=0.+1.5j, float e=1e+21) -> int n
+""".splitlines()
+
+
+@pytest.mark.parametrize("text", SELECTION)
+def test_printing_a_parsed_schema_gives_its_text(text: str) -> None:
+    schema = parse_schema(text)
+    assert str(schema) == text
+    assert parse_schema(str(schema)) == schema
+
+
+@pytest.mark.skipif(not ATEN_SCHEMAS.is_file(), reason="the whole ATen list is not there")
+def test_every_aten_schema_is_printed_as_it_was_read() -> None:
+    with gzip.open(ATEN_SCHEMAS) as stream:
+        entries = json.load(stream)
+    assert len(entries) == 3236
+    for entry in entries:
+        schema = parse_schema(entry["schema"])
+        assert str(schema) == entry["schema"]
+        assert schema.is_mutable == entry["is_mutable"], entry["schema"]
+
+
+@given(schemas())
+@settings(max_examples=60, deadline=None)
+def test_any_schema_survives_printing_and_parsing(schema) -> None:
+    assert parse_schema(str(schema)) == schema
+    assert hash(parse_schema(str(schema))) == hash(schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [
+        ("aten::f(Tenso x) -> Tensor", 8, "a type"),
+        ("aten::f(Tensor) -> Tensor", 14, "the name of an argument"),
+        ("aten::f(Tensor x -> Tensor", 17, "',' or ')'"),
+        ("aten::f(Tensor x)", 17, "'->'"),
+        ("aten::f(Tensor x) -> Tensor junk more", 33, "the end"),
+        ("aten::f(Tensor x,) -> Tensor", 17, "a type"),
+        ("aten::f(Tensor x=3) -> Tensor", 17, "a default of type Tensor"),
+        ("aten::f(int x=2.5) -> Tensor", 14, "a default of type int"),
+        ("aten::f(int[] x=2) -> Tensor", 16, "a default of type int[]"),
+        ("aten::f(int x=foo) -> Tensor", 14, "a default"),
+        ('aten::f(str x="ab) -> Tensor', 28, 'a closing "'),
+        ("aten::f(int a=1, Tensor b) -> Tensor", 17, "a default for 'b'"),
+        ("aten::f(int a=1, ...) -> Tensor", 17, "no '...'"),
+        ("aten::f.(int a) -> Tensor", 8, "the name of an overload"),
+        ("aten::f.default(int a) -> Tensor", 8, "an overload name that is legal"),
+        ("aten::f.__x(int a) -> Tensor", 8, "an overload name that is legal"),
+        ("aten::f(Tensor(a x) -> Tensor", 17, "')'"),
+        ("aten::f(int[x] a) -> Tensor", 12, "']' or a number"),
+        ("1f() -> ()", 0, "the name of an operator"),
+        ("", 0, "the name of an operator"),
+        ("f(\0) -> ()", 2, "a type"),
+    ],
+)
+def test_a_mistake_is_reported_with_its_column(text: str, column: int, expected: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        parse_schema(text)
+    assert caught.value.column == column
+    assert caught.value.expected.startswith(expected)
+    assert text in str(caught.value)
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_names_and_overloads_are_split() -> None:
+    schema = parse_schema("aten::add.Tensor(Tensor self) -> Tensor")
+    assert (schema.namespace, schema.name, schema.overload_name) == ("aten", "aten::add", "Tensor")
+    assert parse_schema("f() -> ()").namespace == ""
+
+
+def test_types_have_pytorchs_names() -> None:
+    """`type` shows what crosses, `real_type` what is written; N is the length of a filled list."""
+    x, y, z = parse_schema("f(SymInt[2]? x, ScalarType? y, Tensor?[] z) -> ()").arguments
+    assert (str(x.type), str(x.real_type), x.N) == ("Optional[List[int]]",) * 2 + (2,)
+    assert (str(y.type), str(y.real_type), y.N) == ("Optional[int]", "Optional[ScalarType]", None)
+    assert (str(z.type), z.type.kind()) == ("List[Optional[Tensor]]", "ListType")
+    assert x.real_type.getElementType() == parse_type("SymInt[2]")
+
+
+def test_alias_annotations_of_lists_belong_to_their_elements() -> None:
+    (argument,) = parse_schema("f(*, Tensor(a!)[] out) -> ()").arguments
+    assert argument.is_write
+    assert argument.is_out
+    assert argument.alias_info.before_set == set()
+    assert argument.alias_info.contained.before_set == {"a"}
+
+
+def test_defaults_have_the_values_that_a_call_gets() -> None:
+    schema = parse_schema(
+        "f(int[2] a=3, float b=1, float? c=1, ScalarType d=float, MemoryFormat e=channels_last,"
+        " int f=Mean, bool? g=None, float h=-inf) -> ()"
+    )
+    values = [a.default_value for a in schema.arguments]
+    assert values == [[3, 3], 1.0, 1, 6, 2, 1, None, float("-inf")]
+    assert [type(v) for v in values[1:3]] == [float, int]
+    assert all(a.has_default_value() for a in schema.arguments)
+
+
+def test_equal_numbers_of_different_types_are_different_defaults() -> None:
+    assert parse_schema("f(Scalar x=1) -> ()") != parse_schema("f(Scalar x=1.) -> ()")
+    assert parse_schema("f(Scalar x=1) -> ()") != parse_schema("f(Scalar x=True) -> ()")
+
+
+def test_a_new_argument_with_a_default_is_backward_compatible() -> None:
+    old = parse_schema("f(int a) -> int")
+    assert parse_schema("f(int a, int b=1) -> int").is_backward_compatible_with(old)
+    assert not parse_schema("f(int a, int b) -> int").is_backward_compatible_with(old)
+    assert not old.is_backward_compatible_with(parse_schema("f(int a, int b=1) -> int"))
+
+
+@pytest.mark.parametrize(
+    ("new", "reason"),
+    [
+        ("f(int a, int b=1) -> int", ""),
+        ("f(int a, int b) -> int", "the new argument 'b' has no default"),
+        ("f(int b=1, int a=2) -> int", "an argument of the old schema is missing or differs"),
+        ("f(int a) -> float", "the results differ"),
+        ("g(int a) -> int", "g is another operator than f"),
+        ("f(*, int b=1, int a) -> int", "an argument of the old schema is missing or differs"),
+    ],
+)
+def test_forward_compatibility_says_what_is_in_the_way(new: str, reason: str) -> None:
+    answer = parse_schema(new).check_forward_compatible_with(parse_schema("f(int a) -> int"))
+    assert answer == (not reason, reason)
+
+
+def test_schemas_can_be_copied_and_pickled() -> None:
+    schema = parse_schema(
+        "aten::f(Tensor(a!)? x, int[2] y=1, *, Device d=cpu) -> (Tensor(a!), str)"
+    )
+    assert copy.deepcopy(schema) == schema
+    assert pickle.loads(pickle.dumps(schema)) == schema
+
+
+# ---- the same schema as numbers
+
+
+def _enum_values(name: str) -> dict[str, int]:
+    text = (ROOT / "dispatch" / "_C" / "emitted.h").read_text()
+    body = re.sub(
+        r"/\*.*?\*/", "", re.search(rf"enum {name} \{{(.*?)\}};", text, re.S)[1], flags=re.S
+    )
+    values: dict[str, int] = {}
+    for item in filter(None, (part.strip() for part in body.split(","))):
+        word, _, number = (part.strip() for part in item.partition("="))
+        values[word] = int(number) if number else max(values.values(), default=-1) + 1
+    return values
+
+
+@pytest.mark.parametrize(
+    ("enum", "prefix", "numbers"),
+    [("ArgKind", "AK", AK), ("ArgFlag", "AF", AF), ("DefaultKind", "DF", DF), ("OpFlag", "OF", OF)],
+)
+def test_numbers_are_those_of_the_header(enum: str, prefix: str, numbers: dict[str, int]) -> None:
+    header = _enum_values(enum)
+    assert {f"{prefix}_{name}": value for name, value in numbers.items()}.items() <= header.items()
+
+
+@pytest.mark.parametrize(
+    ("argument", "kind", "flags", "alias", "size"),
+    [
+        ("Tensor x", "TENSOR", (), 0, 0),
+        ("Tensor? x=None", "TENSOR", ("OPTIONAL", "HAS_DEFAULT"), 0, 0),
+        ("Tensor?[] x", "TENSOR", ("LIST", "ELEM_OPTIONAL"), 0, 0),
+        ("SymInt[2]? x", "INT", ("LIST", "OPTIONAL", "SYM"), 0, 2),
+        ("int[][] x", "INT", ("LIST", "LIST2"), 0, 0),
+        ("*, Tensor(b!) x", "TENSOR", ("WRITE", "OUT", "KWARG_ONLY"), 2, 0),
+        ("Tensor(a!)[] x", "TENSOR", ("LIST", "WRITE"), 1, 0),
+        ("Tensor(*) x", "TENSOR", (), 255, 0),
+        ("Scalar[] x", "SCALAR", ("LIST",), 0, 0),
+        ("ScalarType? x", "DTYPE", ("OPTIONAL",), 0, 0),
+        ("Dict(str, int) x", "DICT", (), 0, 0),
+        ("__torch__.torch.classes.a.B x", "OTHER", (), 0, 0),
+    ],
+)
+def test_arguments_become_records(argument, kind, flags, alias, size) -> None:
+    spec = arg_spec(parse_schema(f"f({argument}) -> ()").arguments[0])
+    assert spec == (AK[kind], sum(AF[f] for f in flags), alias, size)
+
+
+@pytest.mark.parametrize(
+    ("argument", "record"),
+    [
+        ("int x=3", ("INT", 3, 0.0, None, None)),
+        ("bool x=True", ("BOOL", 1, 0.0, None, None)),
+        ("float x=2", ("FLOAT", 0, 2.0, None, None)),
+        ('str x="a"', ("STR", 0, 0.0, "a", None)),
+        ("Device x=cpu", ("DEVICE", 0, 0.0, "cpu", None)),
+        ("ScalarType? x=long", ("DTYPE", 4, 0.0, None, None)),
+        ("MemoryFormat x=2", ("MEMORY_FORMAT", 2, 0.0, None, None)),
+        ("int[2] x=1", ("INTS", 2, 0.0, None, (1, 1))),
+        ("bool[2] x=[True, False]", ("BOOLS", 2, 0.0, None, (1, 0))),
+        ("float[] x=[1., 2.5]", ("FLOATS", 2, 0.0, "[1.0, 2.5]", None)),
+        ("Tensor? x=None", ("NONE", 0, 0.0, None, None)),
+    ],
+)
+def test_defaults_become_records(argument: str, record: tuple[object, ...]) -> None:
+    spec = default_spec(parse_schema(f"f({argument}) -> ()").arguments[0])
+    assert spec == (DF[record[0]], *record[1:])
+
+
+def test_a_complex_default_has_no_record() -> None:
+    with pytest.raises(ValueError, match="complex"):
+        default_spec(parse_schema("f(complex x=1j) -> ()").arguments[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("f(Tensor x) -> Tensor", ()),
+        ("f_(Tensor(a!) x) -> Tensor(a!)", ("MUTABLE", "INPLACE")),
+        ("__iand__(Tensor(a!) x) -> Tensor(a!)", ("MUTABLE", "INPLACE")),
+        ("__and__(Tensor x) -> Tensor", ()),
+        ("f(*, Tensor(a!) out) -> Tensor(a!)", ("MUTABLE", "OUT")),
+        ("chunk(Tensor(a -> *) x) -> Tensor(a)[]", ("ALIASING",)),
+    ],
+)
+def test_operators_have_the_flags_of_their_schema(text: str, flags: tuple[str, ...]) -> None:
+    assert op_flags(parse_schema(text)) == sum(OF[f] for f in flags)

@@ -1,0 +1,152 @@
+"""Small exported programs, as the JSON that a saved program has, for this folder's tests."""
+
+import json
+import struct
+import zipfile
+
+FLOAT32 = 7
+CPU = {"type": "cpu", "index": None}
+
+
+def as_int(value):
+    return {"as_int": value}
+
+
+def symbol(name, hint):
+    """A SymInt that is one symbol, as torch writes it."""
+    text = f"Symbol('{name}', positive=True, integer=True)"
+    return {"as_expr": {"expr_str": text, "hint": {"as_int": hint}}}
+
+
+def meta(sizes, *, dtype=FLOAT32, strides=None, offset=0, device=CPU):
+    """A tensor meta; sizes may hold ready-made SymInts."""
+    if strides is None:
+        strides, step = [], 1
+        for size in reversed(sizes):
+            strides.insert(0, step)
+            step *= size if isinstance(size, int) else size["as_expr"]["hint"]["as_int"]
+    wrap = [s if isinstance(s, dict) else as_int(s) for s in sizes]
+    return {
+        "dtype": dtype,
+        "sizes": wrap,
+        "requires_grad": False,
+        "device": device,
+        "strides": [as_int(s) for s in strides],
+        "storage_offset": as_int(offset),
+        "layout": 7,
+    }
+
+
+def tensor(name):
+    return {"as_tensor": {"name": name}}
+
+
+def node(op, inputs, outputs, name=None):
+    """A call: `inputs` are (argument name, argument), `outputs` names or whole arguments."""
+    named = [{"name": n, "arg": a, "kind": 1} for n, a in inputs]
+    out = [tensor(o) if isinstance(o, str) else o for o in outputs]
+    target = op if op.startswith(("_operator.", "torch.")) else f"torch.ops.{op}"
+    label = name or next((o for o in outputs if isinstance(o, str)), None)
+    return {"target": target, "inputs": named, "outputs": out, "metadata": {}, "name": label}
+
+
+def graph(inputs, outputs, nodes, values, **symbols):
+    """A graph object; inputs and outputs are names or whole arguments."""
+    return {
+        "inputs": [tensor(i) if isinstance(i, str) else i for i in inputs],
+        "outputs": [tensor(o) if isinstance(o, str) else o for o in outputs],
+        "nodes": nodes,
+        "tensor_values": values,
+        "sym_int_values": symbols,
+        "sym_bool_values": {},
+        "is_single_tensor_return": False,
+    }
+
+
+def user_input(name):
+    return {"user_input": {"arg": tensor(name)}}
+
+
+def user_output(name):
+    return {"user_output": {"arg": tensor(name)}}
+
+
+def parameter(name, target):
+    return {"parameter": {"arg": {"name": name}, "parameter_name": target}}
+
+
+def program(graph, input_specs, output_specs, out_spec="", **ranges):
+    """A whole exported program."""
+    signature = {"inputs": [], "outputs": [], "in_spec": "", "out_spec": out_spec}
+    return {
+        "graph_module": {
+            "graph": graph,
+            "signature": {"input_specs": input_specs, "output_specs": output_specs},
+            "module_call_graph": [{"fqn": "", "signature": signature}],
+        },
+        "opset_version": {"aten": 10},
+        "range_constraints": {
+            n: {"min_val": low, "max_val": high} for n, (low, high) in ranges.items()
+        },
+        "schema_version": {"major": 8, "minor": 20},
+        "torch_version": "2.13.0",
+    }
+
+
+def add_relu():
+    """relu(x + y) * 2 of two 2x3 tensors; `sum` dies before the product."""
+    values = {n: meta([2, 3]) for n in ("x", "y", "sum", "act", "out")}
+    nodes = [
+        node("aten.add.Tensor", [("self", tensor("x")), ("other", tensor("y"))], ["sum"]),
+        node("aten.relu.default", [("self", tensor("sum"))], ["act"]),
+        node("aten.mul.Tensor", [("self", tensor("act")), ("other", as_int(2))], ["out"]),
+    ]
+    body = graph(["x", "y"], ["out"], nodes, values)
+    return program(body, [user_input("x"), user_input("y")], [user_output("out")])
+
+
+def linear(tied=False):
+    """x @ w, where w is a 3x4 parameter; `tied`: a second parameter on the same record."""
+    values = {"x": meta([2, 3]), "p_w": meta([3, 4]), "out": meta([2, 4])}
+    inputs, specs = ["p_w", "x"], [parameter("p_w", "w"), user_input("x")]
+    if tied:
+        values["p_t"] = meta([4, 3], strides=[1, 4])
+        inputs.insert(0, "p_t")
+        specs.insert(0, parameter("p_t", "t"))
+    nodes = [node("aten.mm.default", [("self", tensor("x")), ("mat2", tensor("p_w"))], ["out"])]
+    return program(graph(inputs, ["out"], nodes, values), specs, [user_output("out")])
+
+
+def payload(record, tensor_meta, is_param=True, use_pickle=False):
+    return {
+        "path_name": record,
+        "is_param": is_param,
+        "use_pickle": use_pickle,
+        "tensor_meta": tensor_meta,
+    }
+
+
+def write_json(path, content):
+    path.write_text(json.dumps(content))
+    return path
+
+
+def write_archive(path, content, weights=None, records=None, root="saved/", method=0):
+    """A .pt2: `weights` is the config, `records` name -> bytes; both of the weights folder."""
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, data in (records or {}).items():
+            archive.writestr(f"{root}data/weights/{name}", data)
+        config = json.dumps({"config": weights or {}})
+        archive.writestr(f"{root}data/weights/model_weights_config.json", config)
+        archive.writestr(f"{root}models/model.json", json.dumps(content))
+        archive.writestr(f"{root}byteorder", "little")
+    return path
+
+
+def linear_archive(path, tied=False, data=None):
+    """`linear()` with its weight 0..11 in a record of 48 bytes (or `data`)."""
+    weights = {"w": payload("weight_0", meta([3, 4]))}
+    if tied:
+        weights["t"] = payload("weight_0", meta([4, 3], strides=[1, 4]))
+    raw = struct.pack("<12f", *range(12)) if data is None else data
+    return write_archive(path, linear(tied), weights, {"weight_0": raw})

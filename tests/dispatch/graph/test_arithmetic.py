@@ -1,0 +1,44 @@
+"""`arithmetic`: what is computed on sizes, within bounds."""
+
+import pytest
+
+from dispatch.graph.arithmetic import NUMBER_OPERATORS
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "value"),
+    [
+        ("_operator.mul", (6, 7), 42),
+        ("_operator.floordiv", (-7, 2), -4),
+        ("_operator.ge", (3, 3), True),
+        ("_operator.pow", (2, 10), 1024),
+        ("torch.sym_float", (3,), 3.0),
+        ("torch.sym_max", (1, 2.5), 2.5),
+        ("torch.sym_max", (3, 2.5), 3.0),
+        ("torch.sym_ite", (False, 1, 2), 2),
+        ("torch.sym_not", (True,), False),
+        ("math.trunc", (2.7,), 2),
+    ],
+)
+def test_values(name, args, value):
+    result = NUMBER_OPERATORS[name](*args)
+    assert result == value
+    assert type(result) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("_operator.mul", (2**40, 2**40)),
+        ("_operator.pow", (10, 10**9)),
+        ("_operator.lshift", (1, 10**9)),
+    ],
+)
+def test_results_fit_64_bits(name, args):
+    with pytest.raises(OverflowError, match="64 bits"):
+        NUMBER_OPERATORS[name](*args)
+
+
+def test_only_numbers_are_taken():
+    with pytest.raises(TypeError, match="expected numbers, got str"):
+        NUMBER_OPERATORS["_operator.mul"]("a", 10**9)

@@ -1,0 +1,237 @@
+"""`executor`: steps in order, values that die after their last use, results of every form."""
+
+import gc
+import json
+import threading
+import weakref
+
+import pytest
+from dispatch.graph.executor import Executable, RunLog
+
+import dispatch
+from dispatch.graph.plan import plan_graph
+from dispatch.graph.program import read_program
+from dispatch.library import Library
+from tests.dispatch.graph import programs
+from tests.dispatch.graph.programs import as_int, node, tensor
+
+X = ("self", tensor("x"))
+
+
+@pytest.fixture
+def lib():
+    """Operators of this test's own, with Python kernels; gone afterwards."""
+    library = Library("graphtest", "DEF")
+    yield library
+    library._destroy()
+
+
+def define(library, schema, kernel):
+    library.define(schema)
+    library.impl(schema.partition("(")[0], kernel, "CompositeExplicitAutograd")
+
+
+def executable(nodes, outputs, inputs=("x",), device=None, **symbols):
+    content = programs.program(programs.graph(inputs, outputs, nodes, {}, **symbols), [], [])
+    graph = read_program(json.dumps(content).encode(), "f").graph_module.graph
+    plan = plan_graph(graph, "model.pt2", "graph")
+    assert plan.missing == ()
+    return Executable(plan, device, "model.pt2")
+
+
+def run(nodes, outputs, values, **options):
+    return executable(nodes, outputs, **options).run(list(values), RunLog())
+
+
+def meta(*sizes):
+    return dispatch.empty(sizes, device="meta")
+
+
+def test_steps_run_in_order(lib):
+    seen = []
+    define(lib, "see(Tensor self, int n) -> Tensor", lambda x, n: seen.append(n) or x.clone())
+    nodes = [node("graphtest.see.default", [X, ("n", as_int(i))], [f"o{i}"]) for i in range(5)]
+    run(nodes, ["o4"], [meta(2)])
+    assert seen == [0, 1, 2, 3, 4]
+
+
+def test_a_value_dies_after_its_last_use(lib):
+    alive = []
+
+    def make(x):
+        out = x.clone()
+        alive.append(weakref.ref(out))
+        return out
+
+    counts = []
+    define(lib, "make(Tensor self) -> Tensor", make)
+    define(
+        lib,
+        "count(Tensor self) -> ()",
+        lambda x: counts.append(sum(r() is not None for r in alive)),
+    )
+    nodes = [
+        node("graphtest.make.default", [X], ["a"]),
+        node("graphtest.make.default", [("self", tensor("a"))], ["b"]),
+        node("graphtest.count.default", [X], [], name="c1"),
+        node("graphtest.make.default", [("self", tensor("b"))], ["c"]),
+        node("graphtest.make.default", [X], ["unused"]),
+        node("graphtest.count.default", [X], [], name="c2"),
+    ]
+    (out,) = run(nodes, ["c"], [meta(2)])
+    assert counts[0] == 1
+    assert counts[1] <= 2  # c, and the result that nobody uses
+    assert out is alive[2]()
+
+
+def test_results_of_each_form(lib):
+    define(lib, "pair(Tensor self) -> (Tensor, Tensor)", lambda x: (x.clone(), x.clone()))
+    define(lib, "many(Tensor self) -> Tensor[]", lambda x: [x.clone() for _ in range(3)])
+    define(lib, "nested(Tensor self) -> (Tensor, Tensor[])", lambda x: (x.clone(), [x.clone()]))
+    define(lib, "number(Tensor self) -> int", lambda x: x.size(0))
+    define(lib, "nothing(Tensor self) -> ()", lambda x: None)
+    nodes = [
+        node("graphtest.pair.default", [X], ["a", {"as_none": True}]),
+        node(
+            "graphtest.many.default",
+            [X],
+            [{"as_tensors": [{"name": "m"}, {"name": "n"}, {"name": "o"}]}],
+        ),
+        node("graphtest.nested.default", [X], ["p", {"as_tensors": [{"name": "q"}]}]),
+        node("graphtest.number.default", [X], [{"as_sym_int": {"as_name": "s"}}]),
+        node("graphtest.nothing.default", [X], [], name="nothing"),
+        node(
+            "_operator.mul",
+            [("a", {"as_sym_int": {"as_name": "s"}}), ("b", as_int(3))],
+            [{"as_sym_int": {"as_name": "t"}}],
+        ),
+    ]
+    outputs = ["a", "n", "q", {"as_sym_int": {"as_name": "t"}}, {"as_none": True}, as_int(7)]
+    result = run(nodes, outputs, [meta(2, 5)])
+    assert [tuple(t.shape) for t in result[:3]] == [(2, 5)] * 3
+    assert result[3:] == [6, None, 7]
+
+
+def test_a_result_of_another_length_is_an_error(lib):
+    define(lib, "many(Tensor self) -> Tensor[]", lambda x: [x.clone()])
+    outputs = [{"as_tensors": [{"name": "m"}, {"name": "n"}]}]
+    with pytest.raises(RuntimeError, match="expected 2 results, got 1"):
+        run([node("graphtest.many.default", [X], outputs)], ["m"], [meta(2)])
+
+
+def test_an_error_names_file_node_and_operator_and_keeps_its_type(lib):
+    def fail(x):
+        raise IndexError("no such thing")
+
+    define(lib, "fail(Tensor self) -> Tensor", fail)
+    with pytest.raises(IndexError) as caught:
+        run([node("graphtest.fail.default", [X], ["a"], name="node_a")], ["a"], [meta(2)])
+    assert str(caught.value) == "model.pt2: node_a (graphtest::fail): no such thing"
+
+
+def test_an_error_leaves_no_value_alive(lib):
+    made = []
+
+    def make(x):
+        out = x.clone()
+        made.append(weakref.ref(out))
+        return out
+
+    def fail(x):
+        raise ValueError("enough")
+
+    define(lib, "make(Tensor self) -> Tensor", make)
+    define(lib, "fail(Tensor self) -> Tensor", fail)
+    nodes = [
+        node("graphtest.make.default", [X], ["a"]),
+        node("graphtest.fail.default", [("self", tensor("a"))], ["b"]),
+    ]
+    with pytest.raises(ValueError, match="enough"):
+        run(nodes, ["a", "b"], [meta(2)])
+    gc.collect()
+    assert made[0]() is None
+
+
+def test_device_arguments_follow_the_run():
+    inputs = [("size", {"as_ints": [2]}), ("device", {"as_device": {"type": "cpu", "index": None}})]
+    nodes = [node("aten.empty.memory_format", inputs, ["e"])]
+    assert str(run(nodes, ["e"], [], inputs=(), device="meta")[0].device) == "meta"
+
+
+def test_fresh_lists_for_each_call(lib):
+    kept = []
+    define(lib, "keep(Tensor[] items, int[] sizes) -> ()", lambda t, s: kept.append((t, s)))
+    inputs = [
+        ("items", {"as_tensors": [{"name": "x"}, {"name": "x"}]}),
+        ("sizes", {"as_ints": [1, 2]}),
+    ]
+    nodes = [node("graphtest.keep.default", inputs, [], name=f"k{i}") for i in range(2)]
+    value = meta(2)
+    run(nodes, [], [value])
+    (items, sizes), (again, sizes_again) = kept
+    assert items is not again
+    assert sizes is not sizes_again
+    assert list(items) == [value, value]
+    assert list(sizes) == [1, 2]
+
+
+def cond(predicate):
+    def branch(name, op):
+        body = [node(f"aten.{op}.default", [("self", tensor("t"))], ["r"])]
+        return {"as_graph": {"name": name, "graph": programs.graph(["t"], ["r"], body, {})}}
+
+    inputs = [
+        ("", predicate),
+        ("", branch("yes", "relu")),
+        ("", branch("no", "sin")),
+        ("", {"as_tensors": [{"name": "x"}]}),
+    ]
+    call = node("higher_order.cond", inputs, ["c"], name="choice")
+    call["is_hop_single_tensor_return"] = False
+    return call
+
+
+@pytest.mark.parametrize(("flag", "ran"), [(True, "aten::relu"), (False, "aten::sin")])
+def test_cond_runs_the_branch_that_the_predicate_names(flag, ran):
+    log = RunLog()
+    (out,) = executable([cond({"as_bool": flag})], ["c"]).run([meta(2)], log)
+    assert tuple(out.shape) == (2,)
+    calls = [(e[1].name, e[1].steps[e[2]].op) for e in log.events() if e[0] == "call" and e[2] >= 0]
+    assert calls == [("yes" if flag else "no", ran), ("", "higher_order::cond")]
+
+
+def test_fake_cond_runs_both_branches():
+    log = RunLog(fake=True)
+    executable([cond(tensor("x"))], ["c"]).run([meta(2)], log)
+    calls = [e[1].steps[e[2]].op for e in log.events() if e[0] == "call" and e[2] >= 0]
+    assert calls == ["aten::sin", "aten::relu", "higher_order::cond"]
+
+
+def test_progress_and_threads(lib):
+    define(lib, "same(Tensor self) -> Tensor", lambda x: x.clone())
+    nodes = [node("graphtest.same.default", [X], [f"o{i}"]) for i in range(200)]
+    ready = executable(nodes, ["o199"])
+    seen = []
+    ready.run([meta(2)], RunLog(), seen.append)
+    assert seen == [64, 128, 192]
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(ready.run([meta(3)], RunLog())))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [tuple(r[0].shape) for r in results] == [(3,)] * 4
+
+
+def test_log_gives_metadata_without_keeping_tensors():
+    nodes = [node("aten.transpose.int", [X, ("dim0", as_int(0)), ("dim1", as_int(1))], ["t"])]
+    log = RunLog()
+    value = meta(2, 3)
+    executable(nodes, ["t"]).run([value], log)
+    ((kind, plan, step, ns, (record,)),) = log.events()
+    assert (kind, step, ns) == ("call", 0, None)
+    assert plan.slot_names[record[0]] == "t"
+    assert record[2:] == (24, "float32", "meta", 0, (3, 2), (1, 3))

@@ -1,0 +1,94 @@
+"""Files from strangers: whatever is changed in them, loading ends in a module or in an error that
+names the file."""
+
+import json
+import pathlib
+import random
+
+import pytest
+
+from dispatch import graph
+from tests.dispatch.graph import programs
+from tests.dispatch.graph.test_module import EXAMPLE
+
+ALLOWED = (RuntimeError, OSError)
+
+
+def changed(rng, data):
+    """A copy with one to four random changes: bytes flipped, cut out, repeated, or the end lost."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(data)) if data else 0
+        kind = rng.randrange(5)
+        if kind == 0:
+            data[at : at + 1] = bytes([rng.randrange(256)])
+        elif kind == 1:
+            del data[at : at + rng.randint(1, 40)]
+        elif kind == 2:
+            data[at:at] = data[at : at + rng.randint(1, 40)]
+        elif kind == 3:
+            data[at : at + 4] = rng.randbytes(4)
+        elif rng.random() < 0.2:
+            del data[at:]
+    return bytes(data)
+
+
+def load_and_run(path):
+    """None when it went well, else the error; anything but the errors allowed fails the test."""
+    try:
+        graph.load(path).run().to_json()
+    except Exception as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_changed_archives(tmp_path, seed):
+    rng, original = random.Random(seed), EXAMPLE.read_bytes()
+    path = tmp_path / "stranger.pt2"
+    for _ in range(25):
+        path.write_bytes(changed(rng, original))
+        error = load_and_run(path)
+        assert error is None or isinstance(error, ALLOWED), repr(error)
+        assert error is None or "stranger.pt2" in str(error)
+
+
+def mutate(rng, value):
+    """The JSON value with one place in it replaced by something else."""
+    choices = [None, True, -1, 0, 2**62, 2**63 - 1, 1e308, "", "x", [], {}, [[]], "NaN", 99999]
+    steps, here = [], value
+    while isinstance(here, dict | list) and here and rng.random() < 0.93:
+        key = rng.choice(list(here)) if isinstance(here, dict) else rng.randrange(len(here))
+        steps.append((here, key))
+        here = here[key]
+    if not steps:
+        return
+    parent, key = steps[-1]
+    if rng.random() < 0.3:
+        del parent[key]
+    else:
+        parent[key] = rng.choice(choices)
+
+
+@pytest.mark.parametrize("make", [programs.add_relu, programs.linear], ids=["add_relu", "linear"])
+def test_changed_values(tmp_path, make):
+    rng, text = random.Random(0), json.dumps(make())
+    named = failed = 0
+    for _ in range(300):
+        content = json.loads(text)
+        mutate(rng, content)
+        error = load_and_run(programs.write_json(tmp_path / "stranger.json", content))
+        if error is not None:
+            failed += 1
+            named += "stranger.json" in str(error)
+    assert failed > 100
+    assert named == failed
+
+
+def test_paths_in_member_names_are_only_names(tmp_path):
+    content = programs.linear()
+    weights = {"w": programs.payload("../../../../etc/hostname", programs.meta([3, 4]))}
+    path = programs.write_archive(tmp_path / "m.pt2", content, weights, {"../../x": bytes(48)})
+    with pytest.raises(RuntimeError, match="no such record"):
+        graph.load(path)
+    assert list(pathlib.Path(tmp_path).iterdir()) == [path]

@@ -1,0 +1,148 @@
+"""`report`: live bytes by storage, peak, FLOPs, metadata, from the log of a run."""
+
+import json
+
+import pytest
+
+from dispatch import graph
+from tests.dispatch.graph import programs
+from tests.dispatch.graph.programs import as_int, meta, node, tensor
+from tests.dispatch.graph.test_executor import cond
+from tests.dispatch.graph.test_module import EXAMPLE
+
+MATRIX = 24  # bytes of a 2x3 float32
+
+
+def report(tmp_path, content, **options):
+    module = graph.load(programs.write_json(tmp_path / "m.json", content))
+    return module.run(**options).to_json()
+
+
+def test_the_whole_object(tmp_path):
+    found = report(tmp_path, programs.add_relu(), device="cuda")
+    shape = {"shape": [2, 3], "dtype": "float32", "stride": [3, 1], "storage_offset": 0}
+    cuda = {**shape, "device": found["outputs"][0]["device"]}
+    assert cuda["device"].startswith("cuda")
+    wall = found.pop("wall_ns")
+    assert wall > 0
+    assert found.pop("cache")["misses"] == 3
+    calls = [
+        ("sum", "aten::add.Tensor", 3),
+        ("act", "aten::relu", 3),
+        ("out", "aten::mul.Tensor", 3),
+    ]
+    assert found == {
+        "model": "m.json",
+        "device": "cuda",
+        "mode": "fake",
+        "parameters": 0,
+        "parameter_bytes": 0,
+        "inputs": [cuda, cuda],
+        "outputs": [cuda],
+        "calls": [
+            {
+                "index": i,
+                "node": name,
+                "op": op,
+                "outputs": [cuda],
+                "live_bytes": live * MATRIX,
+                "flops": 0,
+                "ns": None,
+            }
+            for i, (name, op, live) in enumerate(calls)
+        ],
+        "peak_bytes": 3 * MATRIX,
+        "peak_index": 0,
+        "flops": 0,
+    }
+    json.dumps(found)
+
+
+def test_views_and_unused_results_add_nothing(tmp_path):
+    """Two inputs; a view of one; a copy that nobody uses; a copy that is used through its view."""
+    two = ("dims", {"as_ints": [1, 0]})
+    nodes = [
+        node("aten.permute.default", [("self", tensor("x")), two], ["view"]),
+        node("aten.clone.default", [("self", tensor("x"))], ["unused"]),
+        node("aten.clone.default", [("self", tensor("view"))], ["copy"]),
+        node("aten.permute.default", [("self", tensor("copy")), two], ["copy_view"]),
+        node("aten.clone.default", [("self", tensor("copy_view"))], ["out"]),
+    ]
+    values = {"x": meta([2, 3]), "y": meta([2, 3])}
+    body = programs.graph(["x", "y"], ["out"], nodes, values)
+    specs = [programs.user_input("x"), programs.user_input("y")]
+    found = report(tmp_path, programs.program(body, specs, [programs.user_output("out")]))
+    assert [c["live_bytes"] // MATRIX for c in found["calls"]] == [2, 2, 3, 3, 3]
+    assert found["peak_index"] == 2
+
+
+def test_in_place_results_are_the_same_storage(tmp_path):
+    nodes = [
+        node("aten.clone.default", [("self", tensor("x"))], ["a"]),
+        node("aten.add_.Tensor", [("self", tensor("a")), ("other", as_int(1))], ["b"]),
+    ]
+    body = programs.graph(["x"], ["b"], nodes, {"x": meta([2, 3])})
+    content = programs.program(body, [programs.user_input("x")], [programs.user_output("b")])
+    assert [c["live_bytes"] for c in report(tmp_path, content)["calls"]] == [2 * MATRIX] * 2
+
+
+def test_tied_weights_count_once(tmp_path):
+    module = graph.load(programs.linear_archive(tmp_path / "m.pt2", tied=True))
+    found = module.run().to_json()
+    assert found["calls"][0]["live_bytes"] == MATRIX + 48 + 32
+    assert found["calls"][0]["flops"] == 2 * 2 * 3 * 4
+    assert found["flops"] == 48
+
+
+def test_outputs_are_flattened_with_none(tmp_path):
+    nodes = [
+        node("aten.max.dim", [("self", tensor("x")), ("dim", as_int(1))], ["v", "i"]),
+        node(
+            "aten.unbind.int",
+            [("self", tensor("x"))],
+            [{"as_tensors": [{"name": "p"}, {"name": "q"}]}],
+            name="unbind",
+        ),
+        node(
+            "aten.sym_size.int",
+            [("self", tensor("x")), ("dim", as_int(0))],
+            [{"as_sym_int": {"as_name": "s"}}],
+            name="s",
+        ),
+    ]
+    body = programs.graph(["x"], ["v", "q"], nodes, {"x": meta([2, 3])})
+    outputs = [programs.user_output("v"), programs.user_output("q")]
+    found = report(tmp_path, programs.program(body, [programs.user_input("x")], outputs))
+    maximum, unbind, size = found["calls"]
+    assert [o["dtype"] for o in maximum["outputs"]] == ["float32", "int64"]
+    assert [o["storage_offset"] for o in unbind["outputs"]] == [0, 3]
+    assert size["outputs"] == []
+    assert [o["shape"] for o in found["outputs"]] == [[2], [3]]
+
+
+def test_a_branch_is_reported_with_its_name(tmp_path):
+    body = programs.graph(["x"], ["c"], [cond({"as_bool": True})], {"x": meta([2, 3])})
+    content = programs.program(body, [programs.user_input("x")], [programs.user_output("c")])
+    found = report(tmp_path, content)
+    assert [(c["node"], c["op"]) for c in found["calls"]] == [
+        ("yes.r", "aten::relu"),
+        ("choice", "higher_order::cond"),
+    ]
+    assert [c["live_bytes"] for c in found["calls"]] == [2 * MATRIX] * 2
+
+
+def test_a_real_run_has_times(tmp_path):
+    found = report(tmp_path, programs.add_relu(), fake=False)
+    assert found["mode"] == "cpu"
+    assert all(call["ns"] > 0 for call in found["calls"])
+    assert found["cache"] == {"hits": 0, "misses": 0, "bypasses": {}}
+
+
+def test_the_example_model():
+    found = graph.load(EXAMPLE).run().to_json()
+    assert len(found["calls"]) == 128
+    assert found["parameters"] == 31616
+    assert found["outputs"][0]["shape"] == [2, 16, 128]
+    assert found["peak_bytes"] == max(c["live_bytes"] for c in found["calls"])
+    assert found["calls"][found["peak_index"]]["live_bytes"] == found["peak_bytes"]
+    assert found["flops"] == pytest.approx(2_654_208, rel=0.5)

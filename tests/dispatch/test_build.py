@@ -1,0 +1,69 @@
+"""`dispatch.build`: modules are found by rule, and built again only when contents changed."""
+
+import os
+import shutil
+
+import pytest
+from setuptools import Distribution
+from setuptools.errors import CompileError
+
+from dispatch import build
+
+pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package `shop` with one module that reads a constant from its `.pxd`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(build, "generate", lambda argv: 0)
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    for name, text in {
+        "__init__.py": "",
+        "__init__.pxd": "",
+        "price.pxd": "cdef inline int price() noexcept:\n    return 1\n",
+        "till.pyx": "from shop.price cimport price\ndef pay(): return price()\n",
+    }.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def run_build():
+    extensions = build.extensions("schemas", "shop")
+    command = build.BuildExt(Distribution({"packages": ["shop"], "ext_modules": extensions}))
+    command.inplace = True
+    build.create_dependency_tree.__globals__["_dep_tree"] = None  # one tree for each process
+    command.ensure_finalized()
+    command.run()
+
+
+def test_build_follows_contents(package, capfd):
+    run_build()
+    assert capfd.readouterr().out.split() == ["cythonizing", "shop.till", "compiling", "shop.till"]
+    assert list(package.glob("till*.so"))
+    for path in package.iterdir():
+        os.utime(path)
+    run_build()
+    assert capfd.readouterr().out == ""
+    price = package / "price.pxd"
+    price.write_text(price.read_text().replace("1", "2"))
+    run_build()
+    assert capfd.readouterr().out.split() == ["cythonizing", "shop.till", "compiling", "shop.till"]
+
+
+def test_failure_names_the_module(package):
+    (package / "till.pyx").write_text("def pay(: return\n")
+    with pytest.raises(CompileError, match=r"shop\.till"):
+        run_build()
+
+
+def test_missing_package_is_named(package):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        build.extensions("schemas", "nowhere")
+
+
+def test_generator_failure_ends_the_build(package, monkeypatch):
+    monkeypatch.setattr(build, "generate", lambda argv: 2)
+    with pytest.raises(SystemExit):
+        build.extensions("schemas", "shop")

@@ -1,0 +1,164 @@
+"""`dispatch.cli`: what each command prints, and one line with exit code 2 for a user's mistake."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dispatch
+from dispatch import cli
+from dispatch.graph import module
+from tests.dispatch.graph import programs
+from tests.dispatch.graph.test_module import EXAMPLE, floats
+
+
+def invoke(*args):
+    return CliRunner().invoke(cli.main, [str(a) for a in args])
+
+
+@pytest.fixture
+def add_relu(tmp_path):
+    return programs.write_json(tmp_path / "add_relu.json", programs.add_relu())
+
+
+def test_inspect_shows_head_operators_and_totals():
+    result = invoke("inspect", EXAMPLE)
+    assert result.exit_code == 0, result.output
+    for text in (
+        "gpt2.pt2",
+        "31,616 (126.5 kB)",
+        "int64[2, 16]",
+        "float32[2, 16, 128]",
+        "aten::linear",
+        "aten::scaled_dot_product_attention",
+        "peak memory",
+        "FLOPs",
+        "hits",
+        "wall time",
+    ):
+        assert text in result.output
+
+
+def test_inspect_lists_every_call(add_relu):
+    result = invoke("inspect", add_relu, "--ops", "--device", "cuda")
+    assert result.exit_code == 0, result.output
+    assert "1  act  aten::relu  float32[2, 3] strides [3, 1]" in result.output
+    assert "fake on cuda" in result.output
+
+
+def test_inspect_writes_the_report(add_relu, tmp_path):
+    target = tmp_path / "report.json"
+    assert invoke("inspect", add_relu, "--json", target).exit_code == 0
+    assert json.loads(target.read_text())["calls"][2]["op"] == "aten::mul.Tensor"
+
+
+def test_inspect_runs_for_real_with_given_inputs(add_relu, tmp_path):
+    arrays = tmp_path / "inputs.npz"
+    np.savez(arrays, in_0=floats(2, 3), in_1=floats(2, 3), out_0=floats(1))
+    result = invoke("inspect", add_relu, "--cpu", "--inputs", arrays)
+    assert result.exit_code == 0, result.output
+    assert "cpu on cpu" in result.output
+    assert "time" in result.output
+
+
+def test_inspect_makes_up_weights_that_are_not_there(tmp_path):
+    path = programs.write_json(tmp_path / "m.json", programs.linear())
+    assert invoke("inspect", path, "--cpu").exit_code == 0
+
+
+def missing_operators(path):
+    content = programs.add_relu()
+    content["graph_module"]["graph"]["nodes"][0]["target"] = "torch.ops.graphtest.absent.default"
+    programs.write_json(path, content)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda path: None, "No such file"),
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.write_bytes(b"PK\x03\x04 broken"), "not a zip archive"),
+        (lambda path: path.write_text('{"graph_module": 1}'), "graph_module: expected an object"),
+        (missing_operators, "1 operator not registered: graphtest::absent"),
+    ],
+)
+def test_a_users_mistake_is_one_line_and_exit_code_2(tmp_path, make, text):
+    path = tmp_path / "model.pt2"
+    make(path)
+    result = invoke("inspect", path)
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: ")
+    assert str(path) in result.output
+    assert text in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_a_strangers_text_is_shown_without_markup_or_control_characters(tmp_path):
+    content = json.dumps(programs.add_relu()).replace('"act"', r'"[red]\u001b[2Jact"')
+    path = tmp_path / "m.json"
+    path.write_text(content)
+    result = invoke("inspect", path, "--ops")
+    assert result.exit_code == 0, result.output
+    assert "[red]\ufffd[2Jact" in result.output
+    assert "\x1b" not in result.output
+
+
+def test_progress_appears_on_long_runs_only(monkeypatch, capsys):
+    with cli._late_progress(100) as advance:
+        advance(50)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(cli, "_PROGRESS_AFTER_SECONDS", -1)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with cli._late_progress(100) as advance:
+        advance(50)
+    assert "50/100" in capsys.readouterr().err
+
+
+def test_ops_lists_by_part_or_glob():
+    assert "aten::add.Tensor\n" in invoke("ops").output
+    assert invoke("ops", "aten::add.T*").output == "aten::add.Tensor\n"
+    assert set(invoke("ops", "relu").output.split()) >= {"aten::relu", "aten::relu_"}
+    result = invoke("ops", "no_such_thing")
+    assert result.exit_code == 2
+    assert "no operator matches" in result.output
+
+
+@pytest.mark.parametrize("name", ["aten::add.Tensor", "aten.add.Tensor", "add.Tensor"])
+def test_table_gives_key_kernel_and_reason(name):
+    result = invoke("table", name)
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.output.splitlines()]
+    assert next(line for line in lines if line[0] == "CPU")[-1] == "kernel"
+
+
+def test_table_of_an_unknown_operator():
+    result = invoke("table", "aten::no_such_op")
+    assert result.exit_code == 2
+    assert "no operator 'aten::no_such_op'" in result.output
+
+
+def test_keys_are_listed_with_values_and_aliases():
+    lines = [line.split() for line in invoke("keys").output.splitlines()]
+    assert [str(dispatch.DispatchKey.CPU.value), "CPU"] in [line[:2] for line in lines]
+    assert next(line for line in lines if "CompositeImplicitAutograd" in line)[-1] == "alias"
+
+
+def test_python_m_dispatch(add_relu):
+    command = [sys.executable, "-m", "dispatch", "inspect", str(add_relu)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "aten::mul.Tensor" in result.stdout
+
+
+def test_importing_dispatch_brings_nothing_of_the_command_line():
+    code = (
+        "import sys, dispatch; print([m for m in ('click', 'rich', 'optree') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "[]\n"
+    assert module.__name__ == "dispatch.graph.module"
