@@ -50,6 +50,7 @@ def generate(job: Job) -> Output:
         _emit_keys(output, head, keys)
         tags = [{"name": name, "bit": bit} for bit, name in enumerate(package.tag_names)]
         output.render("tags.h", "tags.h.j2", head=head("tags.h", "tags.yaml"), tags=tags)
+        _emit_enums(output, head, keys, package)
     _emit_tables(output, head, package, layout)
     _emit_modules(output, head, layout)
     _emit_stubs(output, head, package)
@@ -134,6 +135,16 @@ def _emit_stubs(output: Output, head: _Head, package: Package) -> None:
 def _emit_keys(output: Output, head: _Head, keys: KeyTable) -> None:
     keys_head = head("keys.h", "dispatch_keys.yaml")
     output.render("keys.h", "keys.h.j2", head=keys_head, keys=_keys_view(keys))
+
+
+def _emit_enums(output: Output, head: _Head, keys: KeyTable, package: Package) -> None:
+    output.render(
+        "enums.pyi",
+        "enums.pyi.j2",
+        head=head("enums.pyi", "{dispatch_keys,tags}.yaml"),
+        keys=[name for name, _ in keys.python_members()],
+        tags=sorted(package.tag_names),
+    )
 
 
 def _keys_view(keys: KeyTable) -> dict[str, Any]:

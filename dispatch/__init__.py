@@ -7,7 +7,7 @@ here: rooms that need more than numpy (`graph`, `cli`, `pytree`) load when they 
 import importlib
 from typing import Any
 
-from dispatch import _C, fake, library, modes
+from dispatch import _C, _tensor, fake, library, modes
 from dispatch._C.dtypes import *  # noqa: F403
 from dispatch._C.dtypes import device, dtype, layout, memory_format
 from dispatch._C.grad_mode import (
@@ -23,6 +23,8 @@ from dispatch._C.overload import OpOverload, OpOverloadPacket, _find_function
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Size, Tensor, from_numpy
 from dispatch._ops import HigherOrderOperator, ops
+from dispatch._random import Generator, default_generator, manual_seed
+from dispatch._tensor_data import as_tensor, asarray, tensor
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.library import Library
 from dispatch.modes import TorchDispatchMode

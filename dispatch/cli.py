@@ -23,7 +23,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from dispatch import _C, graph
+from dispatch import _C, __version__, graph
 from dispatch.graph.weights import ITEM_BYTES
 
 __all__ = ["main"]
@@ -67,7 +67,7 @@ def _user_errors() -> Iterator[None]:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="tensor-dispatch")
+@click.version_option(__version__, prog_name="dispatch")
 def main() -> None:
     """Look at exported models, and at the operators that run them."""
 

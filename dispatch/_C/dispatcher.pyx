@@ -538,8 +538,11 @@ cdef PyObject* select_backend(OperatorEntry e, uint64_t ks, PyObject** args) noe
     if dev is None and ts.default_device != NULL:
         dev = <object>ts.default_device
     chosen = KS_BY_DEVICE_TYPE[(<dtypes.device>dev).devtype if dev is not None else 0]
-    chosen = ks_remove(chosen, BELOW_AUTOGRAD | ts.excluded)
-    return run(e, chosen & (e.hard | (e.soft & live_fallbacks[0]) | 0xFFFF), args, ts)
+    chosen = ks_remove(chosen, BELOW_AUTOGRAD | ts.excluded) & (e.hard | (e.soft & live_fallbacks[0]) | 0xFFFF)
+    if chosen >> 16 == 0:                 # all of the device's keys are excluded or fall through
+        fail_lookup(e, chosen, 0, ROW_FALLBACK)
+        return NULL
+    return run(e, chosen, args, ts)
 
 
 # ---- errors of the call path -----------------------------------------------------------------------------------------
@@ -562,8 +565,13 @@ cdef extern from *:
 
 cdef list available_keys(OperatorEntry e):
     cdef int i
-    return [DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]].decode() for i in range(DK_NUM_RUNTIME)
-            if e.row[i] < ROW_SPECIAL or (e.row[i] == ROW_FALLBACK and fallbacks[i] != NULL)]
+    return [DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]].decode() for i in range(DK_NUM_RUNTIME) if serves(e, i)]
+
+
+cdef bint serves(OperatorEntry e, int i) noexcept:
+    """Whether a call that reaches this key runs a kernel: not a fallthrough, not a missing one."""
+    cdef Kernel* k = e.kernels[e.row[i]] if e.row[i] < ROW_SPECIAL else fallbacks[i] if e.row[i] == ROW_FALLBACK else NULL
+    return k != NULL and not k.flags & KF_FALLTHROUGH
 
 
 cdef int raise_no_kernel(OperatorEntry e, int index, int slot) except -1:

@@ -327,12 +327,63 @@ cdef PyObject* call_first(PyObject* self, PyObject** args, Py_ssize_t nargs, PyO
             release_frame(&f)
             return r
         release_frame(&f)
-    if varargs and nargs >= 2 and PyIndex_Check_(args[1]):
-        r = call_packed(self, args, nargs, kwnames)
+    if varargs and nargs >= 1:
+        i = 0 if PyLong_Check_(args[0]) else 1
+        if i < nargs and PyIndex_Check_(args[i]):
+            r = call_packed(self, args, nargs, kwnames, i)
+            if r != NULL or PyErr_Occurred_() != NULL:
+                return r
+    if varargs and kwnames != NULL:
+        r = call_marked(self, args, nargs, kwnames, error)
         if r != NULL or PyErr_Occurred_() != NULL:
             return r
     refuse_packet(self, args, nargs, kwnames, error)
     return NULL
+
+
+cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:
+    """`zeros(2, requires_grad=True)`: factories as functions take what no schema has. NULL without an exception: not so here."""
+    cdef PyObject* vec[64]
+    cdef Py_ssize_t i, given = PyTuple_GET_SIZE_(kwnames), n = nargs
+    cdef PyObject* mark = NULL
+    cdef PyObject* r
+    cdef list names = []
+    if nargs + given > 64 or not is_factory(<OpOverloadPacket>self):
+        return NULL
+    for i in range(nargs):
+        vec[i] = args[i]
+    for i in range(given):
+        name = <object>PyTuple_GET_ITEM_(kwnames, i)
+        if name == "requires_grad":
+            mark = args[nargs + i]
+        else:
+            names.append(name)
+            vec[n] = args[nargs + i]
+            n += 1
+    if mark == NULL:
+        return NULL
+    left = tuple(names)
+    r = call_first(self, vec, nargs, <PyObject*>left if names else NULL, error, True)
+    if r != NULL and <object>mark:
+        try:
+            (<object>r).requires_grad_(True)
+        except Exception as e:
+            Py_DECREF_(r)
+            set_error(e)
+            return NULL
+    return r
+
+
+cdef bint is_factory(OpOverloadPacket p) noexcept:
+    """Whether the operators make tensors from options: one has an argument `pin_memory`."""
+    cdef OperatorEntry e
+    cdef int i
+    for item in p.overload_entries:
+        e = <OperatorEntry>item
+        for i in range(e.sig.n_args):
+            if <object>e.sig.args[i].name == "pin_memory":
+                return True
+    return False
 
 
 cdef extern from "Python.h":
@@ -340,24 +391,24 @@ cdef extern from "Python.h":
     PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
 
 
-cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames) noexcept:
-    """`x.view(2, 3)`: the ints after the first argument stand for one int list. NULL without an exception: no fit."""
+cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, Py_ssize_t first) noexcept:
+    """`x.view(2, 3)`, `zeros(2, 3)`: the ints from `first` on stand for one int list. NULL without an exception: no fit."""
     cdef PyObject* vec[64]
     cdef Frame f
     cdef PyObject* r
     cdef Py_ssize_t i, nkw = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
-    cdef object packed = pack_ints(args, nargs)
+    cdef object packed = pack_ints(args, nargs, first)
     if packed is None or nkw > 60:
         return NULL
     vec[0] = args[0]
-    vec[1] = <PyObject*>packed
+    vec[first] = <PyObject*>packed
     for i in range(nkw):
-        vec[2 + i] = args[nargs + i]
+        vec[first + 1 + i] = args[nargs + i]
     for e in (<OpOverloadPacket>self).overload_entries:
-        if (<OperatorEntry>e).sig.n_pos < 2 or (<OperatorEntry>e).sig.args[1].kind != AK_INT or \
-                not (<OperatorEntry>e).sig.args[1].flags & AF_LIST:
+        if (<OperatorEntry>e).sig.n_pos <= first or (<OperatorEntry>e).sig.args[first].kind != AK_INT or \
+                not (<OperatorEntry>e).sig.args[first].flags & AF_LIST:
             continue
-        if match(&(<OperatorEntry>e).sig, vec, 2, kwnames, &f) == 0:
+        if match(&(<OperatorEntry>e).sig, vec, first + 1, kwnames, &f) == 0:
             r = dispatcher.call(<OperatorEntry>e, f.ks, f.flags, f.args)
             release_frame(&f)
             return r
@@ -365,12 +416,12 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
     return NULL
 
 
-cdef object pack_ints(PyObject** args, Py_ssize_t nargs):
+cdef object pack_ints(PyObject** args, Py_ssize_t nargs, Py_ssize_t first):
     cdef Py_ssize_t i
-    for i in range(1, nargs):
+    for i in range(first, nargs):
         if not PyIndex_Check_(args[i]):
             return None
-    return tuple([<object>args[i] for i in range(1, nargs)])
+    return tuple([<object>args[i] for i in range(first, nargs)])
 
 
 cdef int refuse_packet(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:

@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous,
-    MF_preserve, ST_bool, ST_complex128, ST_float64, ST_int64,
+    MF_preserve, ST_bool, ST_complex128, ST_float32, ST_float64, ST_int64,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,
@@ -599,6 +599,31 @@ cdef int read_ints(object values, int64_t* out, str what) except -1:
     return n
 
 
+cdef Storage blank_storage = new_storage(0, DEV_CPU, -1)     # of every tensor that no maker has filled in
+blank_storage.c_resizable = False
+cdef uint64_t CPU_KEYS = KS_BY_DEVICE_TYPE[<int>DEV_CPU]
+
+cdef extern from *:
+    """
+    /* Whether the class was made in Python directly below `base` (or below such a class). */
+    static int dispatch_python_subclass(PyObject* o, PyTypeObject* base) {
+        PyTypeObject* tp = Py_TYPE(o);
+        while (tp != base && tp->tp_flags & Py_TPFLAGS_HEAPTYPE) tp = tp->tp_base;
+        return tp == base && Py_TYPE(o) != base;
+    }
+    """
+    bint dispatch_python_subclass(PyObject* o, PyTypeObject* base) noexcept
+
+
+cdef inline bint is_python_subclass(PyObject* o) noexcept:
+    return dispatch_python_subclass(o, <PyTypeObject*>Tensor)
+
+
+def _is_blank(Tensor tensor not None):
+    """Whether no maker has given the tensor a storage yet."""
+    return tensor.c_storage is blank_storage
+
+
 @cython.freelist(256)
 cdef class Tensor:
     """A multi-dimensional array with dtype, device and layout, on which operators are dispatched (torch.Tensor).
@@ -607,15 +632,21 @@ cdef class Tensor:
     """
 
     def __cinit__(self, *args, **kwargs):
+        # an empty CPU tensor until its maker fills it in: nobody reads bytes that are not there
         self.c_sizes = self.c_inline
-        self.c_strides = self.c_inline
-        self.c_numel = 1
+        self.c_strides = self.c_inline + 1
+        self.c_inline[1] = 1
+        self.c_ndim = 1
         self.c_devindex = -1
-        self.c_dtype = 6
+        self.c_dtype = ST_float32
+        self.c_keys = CPU_KEYS
+        self.c_storage = blank_storage
         self.c_flags = TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
+        if (args or kwargs) and is_python_subclass(<PyObject*>self):
+            hook("__init__")(self, *args, **kwargs)        # its own `__init__` may not call ours
 
     def __init__(self, *args, **kwargs):
-        if self.c_storage is None:
+        if self.c_storage is blank_storage:
             hook("__init__")(self, *args, **kwargs)
 
     def __dealloc__(self):
@@ -759,7 +790,7 @@ cdef class Tensor:
 
     def data_ptr(self):
         """Address of the first element; 0 when there is none."""
-        if self.c_storage is None or self.c_storage.data == NULL or self.c_numel == 0:
+        if self.c_storage.data == NULL or self.c_numel == 0:
             return 0
         return PyLong_FromVoidPtr(data_of(self, dtypes.itemsize_table()[self.c_dtype]))
 
@@ -1150,9 +1181,11 @@ def _new_strided(Storage storage not None, dtype, sizes, strides, int64_t offset
     cdef int64_t sz[64]
     cdef int64_t st[64]
     cdef int n = read_ints(sizes, sz, "sizes"), code = dtypes.dtype_code(dtype)
+    cdef int64_t span
     if read_ints(strides, st, "strides") != n:
         raise RuntimeError(f"mismatch in length of strides and shape: {strides} and {sizes}")
-    if (offset + span_of(n, sz, st)) * dtypes.itemsize_table()[code] > storage.c_nbytes:
+    span = span_of(n, sz, st)
+    if span and (offset + span) * dtypes.itemsize_table()[code] > storage.c_nbytes:
         raise RuntimeError(f"sizes {tuple(sizes)}, strides {tuple(strides)} and offset {offset} are out of bounds "
                            f"for a storage of {storage.c_nbytes} bytes")
     return new_tensor(storage, code, n, sz, st, offset)

@@ -207,7 +207,21 @@ cdef PyObject* new_dtype_object(PyObject* o) noexcept:
         r = dtypes.get_dtype(dtypes.dtype_code(<object>o))
         Py_INCREF(r)
         return <PyObject*>r
-    return NULL
+    return new_by_code(dtypes.get_dtype, o)
+
+
+cdef PyObject* new_by_code(object (*of_code)(int), PyObject* o) noexcept:
+    """A schema's `ScalarType`, `Layout` and `MemoryFormat` are ints: c10's code stands for the object."""
+    if not PyLong_CheckExact_(o):
+        return NULL
+    try:
+        r = of_code(<object>o)
+    except Exception:
+        return NULL
+    if r is None:
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
 
 
 cdef PyObject* new_complex(PyObject* o) noexcept:
@@ -223,6 +237,7 @@ cdef PyObject* new_complex(PyObject* o) noexcept:
 
 cdef PyObject* new_element(Signature* sig, int kind, PyObject* o, Frame* f) noexcept:
     """One element of kind `kind`: a new reference, NULL when `o` does not fit."""
+    cdef PyObject* r
     if kind == AK_TENSOR:
         if is_tensor(o):
             note_tensor(f, o)
@@ -248,9 +263,11 @@ cdef PyObject* new_element(Signature* sig, int kind, PyObject* o, Frame* f) noex
     if kind == AK_DEVICE:
         return new_device_object(o)
     if kind == AK_LAYOUT:
-        return instance_of(o, LAYOUT)
+        r = instance_of(o, LAYOUT)
+        return r if r != NULL else new_by_code(dtypes.get_layout, o)
     if kind == AK_MEMORY_FORMAT:
-        return instance_of(o, MEMORY_FORMAT)
+        r = instance_of(o, MEMORY_FORMAT)
+        return r if r != NULL else new_by_code(dtypes.get_memory_format, o)
     if kind == AK_GENERATOR:
         return instance_of(o, generator_type)
     if kind == AK_STORAGE:
@@ -271,7 +288,7 @@ cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, in
     cdef PyObject* made
     cdef bint is_list = PyList_Check_(o)
     if not is_list and not PyTuple_Check_(o):
-        return NULL
+        return new_list_of_iterable(sig, spec, o, f, level)
     n = PyList_GET_SIZE_(o) if is_list else PyTuple_GET_SIZE_(o)
     out = PyList_New_(n)
     if out == NULL:
@@ -298,12 +315,26 @@ cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, in
     return out
 
 
+cdef PyObject* new_list_of_iterable(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, int level) noexcept:
+    """As PyTorch's casters do: any iterable but text and mappings; of tensors only those of one dimension, as numbers."""
+    cdef object seen = <object>o
+    if PyUnicode_Check_(o) or PyDict_Check_(o) or isinstance(seen, bytes) or not hasattr(type(seen), "__iter__"):
+        return NULL
+    if is_tensor(o) and (spec.kind == AK_TENSOR or (<Tensor>o).c_ndim != 1):
+        return NULL
+    try:
+        seen = list(seen)
+    except Exception:
+        return NULL
+    return new_list(sig, spec, <PyObject*>seen, f, level)
+
+
 cdef PyObject* new_repeated(ArgSpec* spec, PyObject* o) noexcept:
     """`[o] * N` for a lone number where the schema says `T[N]`."""
     cdef PyObject* one
     cdef PyObject* out
     cdef int i
-    if spec.kind == AK_INT and not PyBool_Check_(o):
+    if spec.kind == AK_INT:
         one = new_int(o)
     elif spec.kind == AK_FLOAT:
         one = new_float(o)
@@ -325,6 +356,8 @@ cdef PyObject* convert_slow(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f
     """Everything but the common cases; borrowed from the frame or the caller, NULL: does not fit."""
     cdef PyObject* made
     if o == Py_None_:
+        if spec.kind == AK_BOOL and not spec.flags & (AF_OPTIONAL | AF_LIST):
+            return Py_False_
         return o if spec.flags & AF_OPTIONAL or spec.kind == AK_OTHER else NULL
     if spec.flags & (AF_LIST | AF_LIST2):
         made = new_list(sig, spec, o, f, 2 if spec.flags & AF_LIST2 else 1)

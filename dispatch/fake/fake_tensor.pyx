@@ -28,7 +28,7 @@ cdef class FakeTensor(Tensor):
     def __init__(self, fake_mode=None, elem=None, device=None, constant=None, *args, **kwargs):
         cdef Tensor meta
         cdef dtypes.device dev
-        if self.c_storage is not None:
+        if self.c_mode is not None:
             return
         if fake_mode is None or not isinstance(elem, Tensor):
             raise TypeError("FakeTensor(fake_mode, elem, device): needs a mode, a meta tensor and a device")

@@ -216,9 +216,13 @@ def check_directory(path: str, file: BinaryIO) -> None:
     """Refuse a table of contents that is out of proportion: zipfile would read all of it into
     memory."""
     end = file.seek(0, os.SEEK_END)
-    tail_at = max(0, end - (1 << 16) - _END_RECORD.size)
+    tail_at = max(0, end - _LOCATOR_64.size - _END_RECORD.size)
     file.seek(tail_at)
     tail = file.read()
+    if not tail.startswith(b"PK\x05\x06", len(tail) - _END_RECORD.size):  # a comment follows it
+        tail_at = max(0, tail_at - (1 << 16))
+        file.seek(tail_at)
+        tail = file.read()
     found = tail.rfind(b"PK\x05\x06")
     if found < 0 or len(tail) - found < _END_RECORD.size:
         raise ModelFileError(path, "", "not a zip archive (no end record)")

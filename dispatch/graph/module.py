@@ -213,11 +213,18 @@ class GraphModule:
 
     def _compute(self, inputs: tuple[Any, ...], log: RunLog, progress: Progress | None) -> Any:
         executable, weights = self._ready_real()
-        values = self._with_inputs(weights, map(_as_tensor, self.signature.bind(inputs)))
+        values = self._with_inputs(weights, map(_as_tensor, self._bind(inputs)))
         log.add_inputs(executable.plan, values)
         outputs = executable.run(values, log, progress)
         self._log_size = len(log) + 64
         return self._deliver(values, outputs)
+
+    def _bind(self, inputs: tuple[Any, ...]) -> list[Any]:
+        """The caller's inputs, checked; a mistake is told with the model's name."""
+        try:
+            return self.signature.bind(inputs)
+        except RuntimeError as error:
+            raise RuntimeError(f"{self.path}: {error}") from None
 
     def _with_inputs(self, weights: list[Any], inputs: Iterable[Any]) -> list[Any]:
         """A value for each of the graph's inputs: `weights` with the user's in their places."""
@@ -301,10 +308,14 @@ class GraphModule:
         return self._report(log, device or self._recorded_device(), "fake", wall_ns, cache)
 
     def _prepare_fake(self, device: str | None) -> _FakeRun:
-        executable = Executable(self._ready_plan(), device, self.path)
+        plan = self._ready_plan()
         mode = dispatch.FakeTensorMode()
         shared: dict[str, Any] = {}
         with mode:
+            if device is not None:
+                # "cuda" becomes "cuda:0", which the program's own device arguments must agree with.
+                device = str(dispatch.empty_strided((0,), (1,), device=device).device)
+            executable = Executable(plan, device, self.path)
             values = [self._fake_value(b, device, shared) for b in self.signature.bindings]
         return _FakeRun(mode, executable, values)
 
@@ -315,7 +326,7 @@ class GraphModule:
 
     def _fake_inputs(self, inputs: tuple[Any, ...], mode: Any, device: str | None) -> list[Any]:
         """Fake stand-ins with the metadata of the tensors given."""
-        given = self.signature.bind(inputs)
+        given = self._bind(inputs)
         with mode:
             return [
                 _fake_tensor(self._given_spec(b, v), device) if b.is_tensor else v

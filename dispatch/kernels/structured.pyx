@@ -64,12 +64,14 @@ cdef class TensorSpec:
             None: it must not overlap itself if `cast`.
         copied: PyTorch's Meta kernel of the out variant runs the functional one and copies: there a given output may be of any
             dtype that the result casts to, and is contiguous when it is resized.
+        restride: a given output that has the sizes takes the strides too.
     """
     cdef readonly object sizes, strides, dtype, device, overlap
     cdef readonly int cast
-    cdef readonly bint copied
+    cdef readonly bint copied, restride
 
-    def __init__(self, sizes, dtype, strides=None, *, device=None, int cast=False, overlap=None, bint copied=False):
+    def __init__(self, sizes, dtype, strides=None, *, device=None, int cast=False, overlap=None, bint copied=False,
+                 bint restride=False):
         self.sizes = tuple(sizes)
         self.dtype = dtype
         self.strides = None if strides is None else tuple(strides)
@@ -77,10 +79,11 @@ cdef class TensorSpec:
         self.cast = cast
         self.overlap = overlap
         self.copied = copied
+        self.restride = restride
 
     def __repr__(self):
         return (f"TensorSpec({self.sizes}, {self.dtype}, {self.strides}, device={self.device}, cast={self.cast}, "
-                f"overlap={self.overlap}, copied={self.copied})")
+                f"overlap={self.overlap}, copied={self.copied}, restride={self.restride})")
 
     def __eq__(self, other):
         return isinstance(other, TensorSpec) and repr(self) == repr(other)
@@ -104,6 +107,8 @@ cdef int fill_spec(Spec* s, Kernel* k, object given) except -1:
     s.cast = t.cast
     if t.overlap is not None:
         s.cast |= OVERLAPS[t.overlap]
+    if t.restride:
+        s.cast |= RESTRIDE
     if t.copied and k.variant == SV_OUT and is_meta(k):
         s.cast |= CAST_SAFE
         s.has_strides = False
@@ -237,17 +242,20 @@ cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) exc
     if same_sizes(s, out):
         if s.cast & CAST_MASK and not s.cast & OVERLAP_ANY and overlaps_itself(out):
             raise_overlap(e, "more than one element of the written-to tensor refers to a single memory location")
+        if s.cast & RESTRIDE and may_resize:
+            place_output(out, s.ndim, s.sizes, s.strides)
         return 0
     if not may_resize:
         raise RuntimeError(
             f"{qualified_name(e)}: output with shape {list(out.shape)} doesn't match the broadcast shape "
             f"{list(new_size(s.ndim, s.sizes))}\n  {e._schema_text}")
+    if s.cast & CAST_MASK and not s.cast & RESTRIDE and (out.c_devtype == DEV_META or tls().meta_in_include):
+        s.has_strides = False    # PyTorch's Meta kernels of TensorIterator's operators resize to contiguous
     return resize_output(e, out, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
 
 
 cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1:
     """Give an out argument the result's sizes; its storage grows when it must, and warns when there was something in it."""
-    cdef int64_t need
     if out.c_flags & TF_REQUIRES_GRAD and tls().grad_mode and e.emitted == NULL:
         raise RuntimeError(f"{qualified_name(e)}: cannot resize variables that require grad")
     if out.c_numel:
@@ -255,6 +263,11 @@ cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* siz
         warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "
                       f"{list(out.shape)}, which does not match the required output shape {list(new_size(ndim, sizes))}",
                       UserWarning, stacklevel=2)
+    return place_output(out, ndim, sizes, strides)
+
+
+cdef int place_output(Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1:
+    cdef int64_t need
     set_geometry(out, ndim, sizes, strides, out.c_offset)
     need = (out.c_offset + span_of(ndim, out.c_sizes, out.c_strides)) * dtypes.itemsize_table()[out.c_dtype]
     if out.c_numel and need > out.c_storage.c_nbytes:
@@ -276,17 +289,24 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
         check_output(e, specs, <Tensor?>(<object>args[0]), False)
         return <object>args[0]
     first = e.sig.n_args - n
-    for i in range(n):
-        if specs[i].cast & (OVERLAP_NONE | OVERLAP_SELF):
-            check_apart(e, 1 if specs[i].cast & OVERLAP_SELF else 0, <Tensor?>(<object>args[first + i]), args, first)
     if n == 1:
-        check_output(e, specs, <Tensor?>(<object>args[first]), True)
+        prepare_out(e, specs, args, first, 0)
         return <object>args[first]
     outs = []
     for i in range(n):
-        check_output(e, &specs[i], <Tensor?>(<object>args[first + i]), True)
+        if not specs[i].absent:
+            prepare_out(e, &specs[i], args, first, i)
         outs.append(<object>args[first + i])
     return tuple(outs)
+
+
+cdef int prepare_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i) except -1:
+    """Check or resize the i-th out argument, then look at its memory (it may have grown into an argument's)."""
+    cdef Tensor out = <Tensor?>(<object>args[first + i])
+    check_output(e, s, out, True)
+    if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
+        check_apart(e, 1 if s.cast & OVERLAP_SELF else 0, out, args, first)
+    return 0
 
 
 # ---- kernels written in Python ---------------------------------------------------------------------------------------
@@ -339,11 +359,11 @@ cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject**
     cdef OperatorEntry functional = <OperatorEntry>(<KernelObject>k.owner).functor
     cdef PyObject* plain[64]
     cdef int i
-    cdef list outs = []
+    cdef list outs = [], keep = []
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_OUT:
             outs.append(<object>args[i])
-    place_arguments(e, functional, args, plain)
+    place_arguments(e, functional, args, plain, keep)
     results = take(call_boxed(functional, plain))
     if len(outs) == 1:
         copy_result(e, outs[0], results)
@@ -353,8 +373,8 @@ cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject**
     return give(tuple(outs))
 
 
-cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain) except -1:
-    """Arguments of `functional` by name out of those of `e`; what `e` has not (dtype, layout ...) takes its default."""
+cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain, list keep) except -1:
+    """Arguments of `functional` by name out of those of `e`; the dtype, layout and device that only it has are the output's."""
     cdef int i, j
     for i in range(functional.sig.n_args):
         plain[i] = functional.sig.args[i].dflt
@@ -362,27 +382,26 @@ cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** a
             if e.sig.args[j].name == functional.sig.args[i].name:
                 plain[i] = args[j]
                 break
+        else:
+            option = option_of_output(e, args, <object>functional.sig.args[i].name)
+            if option is not None:
+                keep.append(option)
+                plain[i] = <PyObject*>option
         if plain[i] == NULL:
             raise RuntimeError(f"{qualified_name(e)}: has no argument '{<object>functional.sig.args[i].name}' for "
                                f"{qualified_name(functional)}")
-    if first_tensor(functional, plain) is None:
-        use_output_options(e, functional, args, plain)
     return 0
 
 
-cdef int use_output_options(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain) except -1:
-    """A factory's out variant makes what its out argument is: dtype and device come from there."""
-    cdef int i, j
+cdef object option_of_output(OperatorEntry e, PyObject** args, str name):
+    """dtype, layout or device of the first out argument; None for any other name."""
+    cdef int i
+    if name != "dtype" and name != "layout" and name != "device":
+        return None
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_OUT:
-            out = <Tensor>args[i]
-            for j in range(functional.sig.n_args):
-                name = <object>functional.sig.args[j].name
-                if plain[j] == <PyObject*>None and name == "dtype":
-                    wanted = dtypes.get_dtype(out.c_dtype)        # interned: outlives the call
-                    plain[j] = <PyObject*>wanted
-            return 0
-    return 0
+            return getattr(<object>args[i], name)
+    return None
 
 
 cdef int copy_result(OperatorEntry e, Tensor out, object result) except -1:

@@ -33,7 +33,7 @@ def test_inspect_shows_head_operators_and_totals():
         "int64[2, 16]",
         "float32[2, 16, 128]",
         "aten::linear",
-        "aten::scaled_dot_product_attention",
+        "aten::matmul",
         "peak memory",
         "FLOPs",
         "hits",

@@ -26,7 +26,7 @@ cdef Callee MAXIMUM_OUT = callee("maximum", "out")
 cdef Callee MINIMUM = callee("minimum")
 cdef Callee MINIMUM_OUT = callee("minimum", "out")
 cdef Callee MUL = callee("mul", "Tensor")
-cdef Callee MUL_ = callee("mul_", "Tensor")
+cdef Callee MUL_OUT = callee("mul", "out")
 cdef Callee OR = callee("bitwise_or", "Tensor")
 cdef Callee OR_ = callee("bitwise_or_", "Tensor")
 cdef Callee OR_OUT = callee("bitwise_or", "Tensor_out")
@@ -73,7 +73,7 @@ cdef object mul_scalar(Tensor self, object other):
 
 
 cdef object mul_scalar_(Tensor self, object other):
-    return MUL_.call((self, new_wrapped_number(other)))
+    return MUL_OUT.call((new_wrapped_number(other), self, self))     # in PyTorch's order of operands
 
 
 cdef object div_scalar(Tensor self, object other):

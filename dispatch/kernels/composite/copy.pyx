@@ -10,8 +10,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE,
 )
 from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_FAKE, Tensor, is_contiguous_as, new_empty, new_size, new_tensor, new_view,
-    resize_storage, span_of,
+    TF_CONTIGUOUS, TF_FAKE, Tensor, is_contiguous_as, new_empty, new_size, new_view, span_of,
 )
 from dispatch._C.tls cimport tls
 from dispatch.kernels.composite.callee cimport Callee, callee
@@ -165,15 +164,18 @@ cdef object zero(Tensor self):
 
 
 cdef object lift(Tensor self):
+    """A fake tensor is lifted into another one."""
+    if tls().meta_in_include:
+        return new_view(self, self.c_ndim, self.c_sizes, self.c_strides, self.c_offset)
     return self
 
 
 cdef object lift_fresh(Tensor self):
-    return self
+    return lift(self)
 
 
 cdef object lift_fresh_copy(Tensor self):
-    return CLONE.call((self,))
+    return CLONE.call((self, dtypes.get_memory_format(MF_contiguous)))
 
 
 # ---- one value ---------------------------------------------------------------------------------

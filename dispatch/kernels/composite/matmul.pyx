@@ -69,28 +69,33 @@ cdef bint is_subclass_like(Tensor t) noexcept:
 
 # ---- folding -----------------------------------------------------------------------------------
 
-cdef bint is_foldable(Tensor t, bint transposed) noexcept:
-    """Whether all dimensions but the last (of the transposed tensor) are one in memory."""
-    cdef int i, j, last = t.c_ndim - 2
+cdef bint is_foldable(Tensor t) noexcept:
+    """Whether all dimensions but the last are one in memory."""
+    cdef int i
     if t.c_numel == 0:
         return True
-    for i in range(last):
-        j = t.c_ndim - 1 if transposed and i + 1 == last else i + 1
-        if t.c_strides[i] != t.c_strides[j] * t.c_sizes[j]:
+    for i in range(t.c_ndim - 2):
+        if t.c_strides[i] != t.c_strides[i + 1] * t.c_sizes[i + 1]:
             return False
     return True
 
 
-cdef bint should_fold(Tensor a, Tensor b, bint has_out) noexcept:
+cdef inline Tensor transposed(Tensor t):
+    return TRANSPOSE.call((t, -2, -1))
+
+
+cdef bint should_fold(Tensor a, Tensor b, bint has_out) except -1:
     cdef bint first_larger = a.c_ndim >= b.c_ndim
-    cdef Tensor larger = a if first_larger else b, smaller = b if first_larger else a
+    cdef Tensor smaller = b if first_larger else a
+    # A call that a mode sees, though only strides are looked at: PyTorch makes it too.
+    cdef Tensor larger = a if first_larger else transposed(b)
     if larger.c_ndim < 3 or smaller.c_ndim > 2:
         return False
     if smaller.c_flags & TF_REQUIRES_GRAD and not has_out:
         return True              # else the gradient of the smaller one would be expanded
     if a.c_ndim == 2:
         return False             # the result would have to be transposed and copied
-    return is_foldable(larger, not first_larger)
+    return is_foldable(larger)
 
 
 cdef list folded_shape(Tensor larger, Tensor smaller):
@@ -111,7 +116,7 @@ cdef Tensor fold_rows(Tensor t):
 
 cdef object matmul_folded(Tensor a, Tensor b):
     cdef bint transpose = b.c_ndim > a.c_ndim
-    cdef Tensor larger = (<Tensor>TRANSPOSE.call((b, -2, -1))) if transpose else a
+    cdef Tensor larger = transposed(b) if transpose else a
     cdef Tensor smaller = a if transpose else b, rows
     cdef list shape
     if transpose and a.c_ndim == 2:
@@ -121,12 +126,12 @@ cdef object matmul_folded(Tensor a, Tensor b):
     if smaller.c_ndim == 1:
         return call_two(UNSAFE_VIEW, call_two(MV, rows, smaller), shape)
     result = call_two(UNSAFE_VIEW, call_two(MM, rows, smaller), shape)
-    return call_one(CONTIGUOUS, TRANSPOSE.call((result, -2, -1))) if transpose else result
+    return call_one(CONTIGUOUS, transposed(result)) if transpose else result
 
 
 cdef object matmul_folded_out(Tensor a, Tensor b, Tensor out):
     cdef bint transpose = b.c_ndim > a.c_ndim
-    cdef Tensor larger = (<Tensor>TRANSPOSE.call((b, -2, -1))) if transpose else a
+    cdef Tensor larger = transposed(b) if transpose else a
     cdef Tensor smaller = a if transpose else b, rows, flat
     call_two(RESIZE, out, folded_shape(larger, smaller))
     rows = fold_rows(larger)

@@ -16,6 +16,7 @@ cdef Callee ADD_ = callee("add_", "Tensor")
 cdef Callee ADDMM = callee("addmm")
 cdef Callee ADDMM_OUT = callee("addmm", "out")
 cdef Callee MATMUL_OUT = callee("matmul", "out")
+cdef Callee SQUEEZE = callee("squeeze")
 cdef Callee T = callee("t")
 cdef Callee VIEW = callee("view")
 
@@ -26,14 +27,11 @@ cdef inline object call_addmm(object bias, object rows, object matrix):
     return call_array(ADDMM, args, 3)
 
 
-cdef bint is_row(Tensor bias) noexcept:
+cdef bint is_row(Tensor bias) except -1:
     """Whether the bias has one dimension once those of size 1 are dropped."""
-    cdef int i, n = 0
     if bias.c_ndim == 1:
         return True
-    for i in range(bias.c_ndim):
-        n += bias.c_sizes[i] != 1
-    return n == 1
+    return (<Tensor>call_one(SQUEEZE, bias)).c_ndim == 1
 
 
 cdef object linear_flat(Tensor input, Tensor weight, Tensor bias):
@@ -64,7 +62,7 @@ cdef object linear(Tensor input, Tensor weight, Tensor bias):
         return matmul_of(input, call_one(T, weight))
     if input.c_ndim == 2:
         return call_addmm(bias, input, call_one(T, weight))
-    if input.c_flags & TF_CONTIGUOUS and is_row(bias):
+    if is_row(bias) and input.c_flags & TF_CONTIGUOUS:
         return linear_flat(input, weight, bias)
     product = matmul_of(input, call_one(T, weight))
     return call_two(ADD if is_subclass_like(bias) else ADD_, product, bias)

@@ -6,7 +6,15 @@ through `_batch_norm_impl_index`, which picks the implementation: here always th
 
 from __future__ import annotations
 
-from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64, uint8
+from dispatch._C.dtypes import (
+    bfloat16,
+    contiguous_format,
+    dtype,
+    float16,
+    float32,
+    float64,
+    uint8,
+)
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -52,6 +60,10 @@ def _check_features(name: str, t: Tensor | None, features: int, training: bool =
         )
 
 
+def _features(input: Tensor) -> int:
+    return input.shape[1] if input.ndim > 1 else 0
+
+
 def _accumulation(input: Tensor) -> dtype:
     """The dtype that sums of input are kept in: wider on CPU."""
     if input.dtype in (float16, bfloat16):
@@ -66,7 +78,7 @@ def _empty(input: Tensor, sizes: list[int], dtype: dtype) -> Tensor:
 def _empty_batch(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> tuple[object, ...]:
     """For an input without elements; weight and bias are kept in the graph of gradients."""
     reserve = _empty(input, [0], uint8)
-    saved = [_empty(input, [input.shape[1]], _accumulation(input)) for _ in range(2)]
+    saved = [_empty(input, [_features(input)], _accumulation(input)) for _ in range(2)]
     out = _aten.clone.default(input)
     if weight is not None:
         out = _aten.mul.Tensor(out, _aten.select.int(weight, 0, 0))
@@ -87,7 +99,7 @@ def _batch_norm_impl_index(
     cudnn_enabled: bool,
 ) -> tuple[object, ...]:
     """(out, saved mean, saved 1/deviation, reserve, 0): 0 is the native implementation."""
-    features = input.shape[rules.wrap_dim(1, input.ndim)]
+    features = _features(input)
     if input.numel() == 0:
         return _empty_batch(input, weight, bias)
     _check_features("running_mean", running_mean, features, training)
@@ -142,7 +154,6 @@ def _check_channels(name: str, t: Tensor | None, channels: int) -> None:
         )
 
 
-
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -159,12 +170,12 @@ def group_norm(
     _check_group(input, num_groups, channels)
     _check_channels("weight", weight, channels)
     _check_channels("bias", bias, channels)
+    kept = contiguous_format
     if input.device.type == "cpu":
-        input = input.contiguous(memory_format=rules.suggest_memory_format(input))
-    else:
-        input = input.contiguous()
-    weight = weight if weight is None else weight.contiguous()
-    bias = bias if bias is None else bias.contiguous()
+        kept = rules.suggest_memory_format(input)
+    input = _aten.contiguous.default(input, memory_format=kept)
+    weight = weight if weight is None else _aten.contiguous.default(weight)
+    bias = bias if bias is None else _aten.contiguous.default(bias)
     return _aten.native_group_norm.default(
         input, weight, bias, batch, channels, extent, num_groups, eps
     )[0]
@@ -180,14 +191,14 @@ def _norm_except(v: Tensor, dim: int) -> Tensor:
     if dim != 0:
         turned = _norm_except(_aten.transpose.int(v, 0, dim), 0)
         return _aten.transpose.int(turned, 0, dim)
-    rows = _aten.view.default(v.contiguous(), [v.shape[0], -1])
+    rows = _aten.view.default(_aten.contiguous.default(v), [v.shape[0], -1])
     norm = _aten.linalg_vector_norm.default(rows, 2, [1])
     return _aten.view.default(norm, [v.shape[0], *[1] * (v.ndim - 1)])
 
 
 def _weight_norm(v: Tensor, g: Tensor, dim: int) -> Tensor:
     """g * v / norm(v): one operator for the first and the last dimension."""
-    v, g = v.contiguous(), g.contiguous()
+    v, g = _aten.contiguous.default(v), _aten.contiguous.default(g)
     if dim == 0 or dim == v.ndim - 1:
         return _aten._weight_norm_interface.default(v, g, dim)[0]
     return _aten.mul.Tensor(v, _aten.div.Tensor(g, _norm_except(v, dim)))

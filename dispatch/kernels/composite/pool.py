@@ -9,11 +9,18 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta.rules import suggest_memory_format
 
-__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "max_pool2d"]
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool2d_out",
+    "avg_pool1d",
+    "max_pool2d",
+]
 
 Ints = Sequence[int]
 
 _adaptive_avg_pool2d = ops.aten._adaptive_avg_pool2d.default
+_adaptive_avg_pool2d_out = ops.aten._adaptive_avg_pool2d.out
 _adaptive_avg_pool2d_implicit = ops.aten.adaptive_avg_pool2d.default
 _as_strided_ = ops.aten.as_strided_.default
 _avg_pool2d = ops.aten.avg_pool2d.default
@@ -70,6 +77,10 @@ def adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
         n, c = self.shape[:2]
         out = _as_strided_(out, [n, c, 1, 1], [c, 1, c, c])
     return out
+
+
+def adaptive_avg_pool2d_out(self: Tensor, output_size: Ints, *, out: Tensor) -> Tensor:
+    return _adaptive_avg_pool2d_out(self, output_size, out=out)
 
 
 def max_pool2d(

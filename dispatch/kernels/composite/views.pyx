@@ -5,19 +5,21 @@ version. A view is always a new object, even of the same sizes; only what is mad
 operators (`flatten` and the like) may hand back its argument, where PyTorch does.
 Each computes the new geometry in full before it makes or changes a tensor.
 """
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_META, MF_NONE, MF_channels_last, MF_channels_last_3d, MF_contiguous, MF_preserve, ST_NONE,
-    ST_complex32, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, is_complex_code,
+    DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_complex32, ST_complex64,
+    ST_complex128, ST_float16, ST_float32, ST_float64, is_complex_code,
+    is_integral_code,
 )
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.tensor cimport (
     TF_CONTIGUOUS, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, new_size,
     new_view, new_view_dtype, read_ints, resize_storage, set_geometry,
 )
+from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.meta cimport rules
@@ -33,6 +35,8 @@ cdef struct Geometry:
 cdef Callee CLONE = callee("clone")
 cdef Callee CONJ_VIEW = callee("_conj")
 cdef Callee EXPAND = callee("expand")
+cdef Callee ITEM = callee("item")
+cdef Callee NARROW = callee("narrow")
 cdef Callee NEG_VIEW = callee("_neg_view")
 cdef Callee RESHAPE = callee("reshape")
 cdef Callee RESIZE = callee("resize_")
@@ -124,8 +128,8 @@ cdef object _neg_view(Tensor self):
     return out
 
 
-cdef int raise_view(const char* op, Tensor self, IntArray size) except -1:
-    raise RuntimeError(
+cdef int raise_view(const char* op, Tensor self, IntArray size, error) except -1:
+    raise error(
         f"{op.decode()}: strides {[self.c_strides[i] for i in range(self.c_ndim)]} of a tensor of "
         f"sizes {sizes_of(self)} cannot show it as {ints(size)} without a copy: use reshape()")
 
@@ -137,8 +141,11 @@ cdef Tensor viewed(const char* op, Tensor self, IntArray size):
     rules.infer_size(sizes, size.data, n, self.c_numel)
     if self.c_flags & TF_CONTIGUOUS and self.c_numel and exactly_contiguous(self):
         return new_view(self, n, sizes, NULL, self.c_offset)
-    if not rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
-        raise_view(op, self, size)
+    if tls().meta_in_include:
+        if not rules.compute_view_strides_meta(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
+            raise_view(op, self, size, ValueError)        # the type that PyTorch's fake tensors raise here
+    elif not rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
+        raise_view(op, self, size, RuntimeError)
     return new_view(self, n, sizes, strides, self.c_offset)
 
 
@@ -170,6 +177,9 @@ cdef int check_strided(const char* op, Tensor self, IntArray size, IntArray stri
 
 
 cdef object _reshape_alias(Tensor self, IntArray size, IntArray stride):
+    """A fake tensor's strides are those of a view, whatever is given (PyTorch's decomposition)."""
+    if self.c_devtype == DEV_META or tls().meta_in_include:
+        return viewed("_reshape_alias", self, size)
     check_strided("_reshape_alias", self, size, stride, self.c_offset, False)
     return new_view(self, <int>size.len, size.data, stride.data, self.c_offset)
 
@@ -484,7 +494,7 @@ cdef object view_as_complex(Tensor self):
 
 cdef object split(Tensor self, int64_t split_size, int64_t dim):
     cdef int d
-    cdef int64_t size, start, n, i
+    cdef int64_t size, n, i
     if self.c_ndim == 0:
         raise RuntimeError("split: expected at least one dimension")
     if split_size < 0:
@@ -673,6 +683,13 @@ cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
     return SLICE.call((self, dim, start, start + length))
 
 
+cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length):
+    if start.c_ndim or not is_integral_code(start.c_dtype, False):
+        raise RuntimeError(f"narrow: start must be an integer tensor without dimensions, got "
+                           f"{start.dtype} of sizes {sizes_of(start)}")
+    return NARROW.call((self, dim, ITEM.call((start,)), length))
+
+
 cdef object real(Tensor self):
     if not is_complex_code(self.c_dtype):
         return self
@@ -732,7 +749,6 @@ cdef object view_as(Tensor self, Tensor other):
 # ---- what a tensor's metadata are --------------------------------------------------------------
 
 cdef object sym_is_contiguous(Tensor self, int memory_format):
-    cdef int64_t ordered[64]
     if memory_format != MF_preserve:
         return is_contiguous_as(self, memory_format)
     return self.c_flags & TF_CONTIGUOUS != 0

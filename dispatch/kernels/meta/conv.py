@@ -80,14 +80,14 @@ def parameters(
 
 
 def check_numbers(p: Parameters) -> None:
-    if any(v < 0 for v in p.padding):
+    if min(p.padding) < 0:
         raise RuntimeError(f"convolution: negative padding {list(p.padding)}")
-    if any(v < 0 for v in p.output_padding):
+    if min(p.output_padding) < 0:
         raise RuntimeError(f"convolution: negative output_padding {list(p.output_padding)}")
-    if any(v <= 0 for v in p.stride):
+    if min(p.stride) <= 0:
         raise RuntimeError(f"convolution: stride must be positive, got {list(p.stride)}")
-    if any(v <= 0 for v in p.dilation):
-        raise RuntimeError(f"convolution: dilation must be positive, got {list(p.dilation)}")
+    if min(p.dilation) < 0:
+        raise RuntimeError(f"convolution: negative dilation {list(p.dilation)}")
     if p.groups <= 0:
         raise RuntimeError(f"convolution: groups must be positive, got {p.groups}")
 
@@ -122,6 +122,10 @@ def check_channels(
 def check_shapes(sizes: Ints, weight: Ints, bias: Ints | None, p: Parameters) -> None:
     check_numbers(p)
     check_channels(sizes, weight, bias, p)
+    if 0 in sizes[2:] and sizes[0] and sizes[1]:
+        raise RuntimeError(
+            f"convolution: only batch and channels of the input may be empty, got {list(sizes)}"
+        )
     if p.transposed:
         return
     for size, kernel, padding, dilation in zip(
@@ -175,10 +179,10 @@ def uses_onednn(sizes: Ints, weight: Tensor, kind: dtype, p: Parameters) -> bool
     )
 
 
-def weight_is_channels_last(weight: Tensor) -> bool:
-    """Whether a weight of 3 dimensions is channels_last once it has a height of 1."""
-    n, c, w = weight.shape
-    sn, sc, sw = weight.stride()
+def line_is_channels_last(sizes: Ints, strides: Ints) -> bool:
+    """Whether a tensor of 3 dimensions suggests channels_last once it has a height of 1."""
+    n, c, w = sizes
+    sn, sc, sw = strides
     if sc == 0 or n == 0 or c == 0 or w == 0 or sw < sc * c:
         return False
     innermost = sw * w if w > 1 else sw
@@ -189,8 +193,13 @@ def layout_of(tensor: Tensor, weight: Tensor, p: Parameters) -> memory_format | 
     """The memory format that results have; None: contiguous."""
     if tensor.device.type == "meta":
         return None
+    if tensor.shape[0] == 0 or tensor.shape[1] == 0:
+        return None
     if weight.ndim == 3:
-        return channels_last if weight_is_channels_last(weight) else None
+        # An input that is not contiguous is copied first; with sizes of 1 its strides may be odd.
+        lines = [weight, tensor] if tensor.is_contiguous() else [weight]
+        found = any(line_is_channels_last(line.shape, line.stride()) for line in lines)
+        return channels_last if found else None
     if weight.ndim == 4:
         wanted = channels_last
     elif weight.ndim == 5 and uses_onednn(tensor.shape, weight, tensor.dtype, p):
@@ -234,7 +243,8 @@ def convolution(
     sizes, kernel = input.shape, weight.shape
     check_shapes(sizes, kernel, None if bias is None else bias.shape, p)
     out = output_sizes(sizes, kernel, p)
-    if input.device.type != "cuda" and any(length <= 0 for length in out[2:]):
+    # PyTorch looks for one dimension that is left; negative sizes never pass.
+    if min(out) < 0 or (input.device.type != "cuda" and max(out[2:]) <= 0):
         raise RuntimeError(
             f"convolution: the output for input {list(sizes)} and weight {list(kernel)} would have "
             f"sizes {out}"

@@ -97,7 +97,7 @@ cdef int64_t arange_size(object start, object end, object step, int code) except
     if code == ST_int64:
         first, last, by = int(start), int(end), int(step)
         if by == 0:
-            raise RuntimeError(f"arange: step {step} is 0 as int64")
+            raise ValueError(f"arange: step {step} is 0 as int64")
         found = -((first - last) // by)
         if found < 0 or found > INT64_MAX:
             raise RuntimeError(f"arange: from {start} to {end} by {step} there are too many values")

@@ -71,6 +71,8 @@ cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
     if weight.c_ndim != 2:
         raise_weight(weight)
     check_index_dtype("aten::embedding", "indices", indices)
+    if indices.c_ndim >= MAX_DIMS:
+        raise RuntimeError(f"aten::embedding: the result would have more than {MAX_DIMS} dimensions")
     set_sizes(s, indices)
     s.sizes[s.ndim] = weight.c_sizes[1]
     s.ndim += 1
@@ -192,10 +194,9 @@ cdef int raise_indices(str op, bint eager, str what) except -1:
     raise error(f"{op}: {what}")
 
 
-cdef int read_indices(Indexed* x, str op, Tensor self, list indices, bint sized) except -1:
+cdef int read_indices(Indexed* x, str op, bint eager, Tensor self, list indices, bint sized) except -1:
     """What is named by `indices`; `sized`: the number of a mask's true elements is needed."""
     cdef int i, k = 0
-    cdef bint eager = is_eager(self)
     cdef Tensor t
     x.ndim = x.n_used = 0
     x.has_mask = False
@@ -207,7 +208,7 @@ cdef int read_indices(Indexed* x, str op, Tensor self, list indices, bint sized)
             continue
         t = <Tensor>indices[i]
         if is_mask(t, eager):
-            k = read_mask(x, op, self, t, i, k, sized)
+            k = read_mask(x, op, eager, self, t, i, k, sized)
             continue
         if not is_index(t):
             raise_indices(op, eager, f"expected the index at {i} to have dtype int32, int64 or bool, "
@@ -238,13 +239,14 @@ cdef int add_index(Indexed* x, str op, bint eager, const int64_t* sizes, int ndi
     return 0
 
 
-cdef int read_mask(Indexed* x, str op, Tensor self, Tensor mask, int i, int k, bint sized) except -1:
+cdef int read_mask(Indexed* x, str op, bint eager, Tensor self, Tensor mask, int i, int k,
+                   bint sized) except -1:
     """A mask names as many dimensions as it has -> the next dimension of self."""
     cdef int j
     cdef int64_t count = 1
     x.has_mask = True
     if sized:
-        count = mask.nonzero().size(0)           # on Meta: not implemented
+        count = mask.nonzero().size(0) if is_eager(mask) else raise_dynamic()
     if k + mask.c_ndim > self.c_ndim:
         raise IndexError(f"{op}: too many indices for a tensor of {self.c_ndim} dimensions")
     for j in range(mask.c_ndim):
@@ -254,7 +256,7 @@ cdef int read_mask(Indexed* x, str op, Tensor self, Tensor mask, int i, int k, b
         x.used[k + j] = True
     x.n_used += mask.c_ndim
     if mask.c_ndim:
-        add_index(x, op, is_eager(self), &count, 1)
+        add_index(x, op, eager, &count, 1)
     return k + mask.c_ndim
 
 
@@ -324,7 +326,7 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     cdef bint eager = is_eager(self)
     if len(indices) == 0:
         raise_indices("aten::index", eager, "expected at least one index")
-    read_indices(&x, "aten::index", self, indices, True)
+    read_indices(&x, "aten::index", eager, self, indices, True)
     if self.c_ndim - x.n_used + x.ndim > MAX_DIMS:
         raise RuntimeError(f"aten::index: the result would have more than {MAX_DIMS} dimensions")
     if eager:
@@ -345,7 +347,7 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
     """Values must broadcast to what the indices name, which a mask leaves open."""
     cdef Indexed x
     cdef int64_t steps[MAX_DIMS]
-    read_indices(&x, "aten::index_put", self, indices, False)
+    read_indices(&x, "aten::index_put", True, self, indices, False)
     if self.c_dtype != values.c_dtype:
         raise_same_dtype("aten::index_put", self, "values", values)
     if not x.has_mask:

@@ -9,8 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
-from dispatch._C.dtypes import bfloat16, dtype, float16, float32
+from dispatch._C.dtypes import (
+    bfloat16,
+    complex64,
+    complex128,
+    dtype,
+    float16,
+    float32,
+    float64,
+)
 from dispatch._C.tensor import Tensor, _new_storage, _new_strided
 from dispatch.kernels.meta import rules
 from dispatch.kernels.structured import TensorSpec
@@ -20,6 +29,8 @@ __all__ = [
     "batch_norm_functional",
     "batch_norm_no_stats",
     "batch_norm_no_training",
+    "batch_norm_no_training_out",
+    "batch_norm_out",
     "group_norm",
     "group_norm_backward",
     "layer_norm_backward",
@@ -27,11 +38,17 @@ __all__ = [
     "weight_norm",
 ]
 
+_REAL = {complex64: float32, complex128: float64}
+
 # ---- chains of elementwise operators
 
 
 def _geometry(sizes: Sequence[int], strides: Sequence[int], dtype: dtype) -> Tensor:
-    return _new_strided(_new_storage(0, "meta"), dtype, list(sizes), list(strides), 0)
+    extent = 0
+    if 0 not in sizes:
+        extent = 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
+    storage = _new_storage(extent * dtype.itemsize, "meta")
+    return _new_strided(storage, dtype, list(sizes), list(strides), 0)
 
 
 def _packed(sizes: Sequence[int], dtype: dtype) -> Tensor:
@@ -90,7 +107,9 @@ def _check_batch_norm(
     running_var: Tensor | None,
     training: bool,
 ) -> int:
-    features = input.shape[rules.wrap_dim(1, input.ndim)]
+    features = input.shape[0] if input.ndim == 1 and not training else None
+    if features is None:
+        features = input.shape[rules.wrap_dim(1, input.ndim)]
     if not training and (running_mean is None or running_var is None):
         raise RuntimeError(
             "aten::native_batch_norm: expected running_mean and running_var unless training"
@@ -116,14 +135,22 @@ def batch_norm(
     and without elements unless training, elsewhere as they are computed.
     """
     features = _check_batch_norm(input, weight, bias, running_mean, running_var, training)
-    computation = _computation(input.dtype)
-    out = _combined(_converted(input, computation))
-    saved_sizes = (features,)
-    if not training and running_mean is not None:
-        saved_sizes = (0,) if input.device.type == "cpu" else tuple(running_mean.shape)
-    saved_type = input.dtype if input.device.type == "cpu" else computation
-    saved = TensorSpec(saved_sizes, saved_type, cast=1)
+    out = _combined(_converted(input, _computation(input.dtype)))
+    sizes: Sequence[int] = (features,) if training or running_mean is None else running_mean.shape
+    saved = _saved(input, sizes, training, input.device.type)
     return _spec(out, input.dtype, cast=1), saved, saved
+
+
+def _saved(input: Tensor, sizes: Sequence[int], training: bool, device_type: str) -> TensorSpec:
+    if device_type != "cpu":
+        return TensorSpec(sizes, _computation(input.dtype), cast=1)
+    return TensorSpec(sizes if training else (0,), input.dtype, cast=1)
+
+
+def batch_norm_out(*args: Any) -> tuple[TensorSpec, ...]:
+    """batch_norm into given tensors: contiguous when they are resized."""
+    out, *saved = batch_norm(*args)
+    return TensorSpec(out.sizes, out.dtype, cast=1), *saved
 
 
 def batch_norm_no_stats(
@@ -149,6 +176,14 @@ def batch_norm_no_training(
 ) -> tuple[TensorSpec, ...]:
     """batch_norm with the running statistics as they are."""
     return batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+
+
+def batch_norm_no_training_out(*args: Any) -> tuple[TensorSpec, ...]:
+    """batch_norm_no_training into given tensors: PyTorch runs it as on the meta device."""
+    out, _, _ = batch_norm_no_training(*args)
+    input, running_mean = args[0], args[3]
+    saved = _saved(input, running_mean.shape, False, "meta")
+    return TensorSpec(out.sizes, out.dtype), saved, saved
 
 
 def batch_norm_functional(
@@ -200,13 +235,14 @@ def group_norm(
             "aten::native_group_norm: expected the number of channels to be a multiple of group,"
             f" got input of shape {list(input.shape)} and group {group}"
         )
-    out = _converted(input, _computation(input.dtype))
-    grouped = _viewed(out, (N, group, C // group, HxW))
-    if input.device.type == "cpu" and weight is not None:
-        _viewed(weight, (1, group, C // group, 1))
-        out = _combined(out)
-    else:
-        out = _viewed(_combined(grouped), input.shape)
+    for name, t in (("weight", weight), ("bias", bias)):
+        if t is not None and t.numel() != C:
+            raise RuntimeError(
+                f"aten::native_group_norm: expected {name} to have {C} elements, got {t.numel()}"
+            )
+    computed = _converted(input, _computation(input.dtype))
+    grouped = _viewed(computed, (N, group, C // group, HxW))
+    out = _viewed(_combined(grouped), input.shape)
     saved = TensorSpec((N, group), input.dtype)
     return _spec(out, input.dtype), saved, saved
 
@@ -243,7 +279,7 @@ def _check_group_backward(
 
 def _check_viewable(name: str, t: Tensor, sizes: Sequence[int]) -> None:
     if rules.compute_view_strides(t.shape, t.stride(), sizes) is None:
-        raise RuntimeError(
+        raise ValueError(
             f"aten::native_group_norm_backward: expected {name} to be viewable as {list(sizes)},"
             f" got shape {list(t.shape)} with strides {list(t.stride())}"
         )
@@ -348,7 +384,13 @@ def _converted_clone(t: Tensor) -> Tensor:
 
 def weight_norm(v: Tensor, g: Tensor, dim: int) -> tuple[TensorSpec, TensorSpec]:
     """v * (g / norm), and the norm over all dimensions but `dim` (a negative one: over all)."""
-    norm_type = float32 if g.dtype is bfloat16 else rules.real_type(v.dtype)
-    norm = _packed([v.shape[i] if i == dim else 1 for i in range(v.ndim)], norm_type)
+    norm_type = float32 if g.dtype is bfloat16 else _REAL.get(v.dtype, v.dtype)
+    if g.dtype is bfloat16 and rules.promote_types(float32, v.dtype) is not float32:
+        raise RuntimeError(
+            f"aten::_weight_norm_interface: expected v to fit in {norm_type}, the norm's dtype"
+            f" beside a bfloat16 g, got {v.dtype}"
+        )
+    kept = dim if v.ndim > 1 else None
+    norm = _packed([v.shape[i] if i == kept else 1 for i in range(v.ndim)], norm_type)
     out = _combined(v, _combined(g, _converted(norm, g.dtype)))
     return _spec(out, out.dtype), _spec(norm, norm_type)

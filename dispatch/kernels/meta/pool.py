@@ -26,6 +26,7 @@ from dispatch.kernels.structured import TensorSpec
 
 __all__ = [
     "adaptive_avg_pool",
+    "adaptive_avg_pool2d_out",
     "adaptive_avg_pool_backward",
     "avg_pool2d",
     "avg_pool2d_backward",
@@ -88,6 +89,8 @@ def output_length(size: int, w: Window, ceil_mode: bool) -> int:
 def pooled_sizes(op: str, sizes: Ints, ws: Sequence[Window], ceil_mode: bool) -> tuple[int, ...]:
     """Output sizes for (batch,) channels and one dimension for each window."""
     dims = len(ws)
+    if len(sizes) < 3:
+        raise IndexError(f"{op}: input must have {dims + 1} dimensions, got {list(sizes)}")
     if len(sizes) not in (dims + 1, dims + 2):
         raise RuntimeError(
             f"{op}: input must have {dims + 1} or {dims + 2} dimensions, got {list(sizes)}"
@@ -252,6 +255,14 @@ def adaptive_avg_pool(self: Tensor, output_size: Ints) -> TensorSpec:
         raise RuntimeError(f"{op}: self must have elements to average, got {list(self.shape)}")
     sizes = (*self.shape[:-dims], *output_size)
     return TensorSpec(sizes, self.dtype) if dims == 3 else spec_like(self, sizes, self.dtype)
+
+
+def adaptive_avg_pool2d_out(self: Tensor, output_size: Ints, *, out: Tensor) -> Tensor:
+    """Checks only: PyTorch has no Meta kernel, and its fake tensors leave `out` as it is."""
+    spec = adaptive_avg_pool(self, output_size)
+    if out.dtype is not spec.dtype:
+        raise RuntimeError(f"adaptive_avg_pool2d.out: out must be {spec.dtype}, got {out.dtype}")
+    return out
 
 
 def adaptive_avg_pool_backward(grad_output: Tensor, self: Tensor) -> TensorSpec:

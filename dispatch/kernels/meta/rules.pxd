@@ -79,6 +79,10 @@ cdef int elementwise_strides_meta(int64_t* out, const int64_t* sizes, int ndim, 
 cdef bint compute_view_strides(int64_t* out, const int64_t* sizes, const int64_t* strides, int ndim,
                                const int64_t* new_sizes, int new_ndim) noexcept nogil
 
+# The same as PyTorch's fake tensors have it: strides of dimensions of size 1 can differ.
+cdef bint compute_view_strides_meta(int64_t* out, const int64_t* sizes, const int64_t* strides, int ndim,
+                                    const int64_t* new_sizes, int new_ndim) noexcept nogil
+
 # ---- storage
 
 # Bytes from the storage's start to the end of the last element; 0 when there are no elements.

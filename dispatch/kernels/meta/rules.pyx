@@ -17,9 +17,9 @@ from dispatch._C.dtypes import promote_types
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_META, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_COUNT, ST_NONE, ST_bfloat16, ST_bool,
-    ST_complex32, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64,
-    is_complex_code, is_floating_code, is_integral_code,
+    DEV_META, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_COUNT, ST_NONE, ST_bfloat16,
+    ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64,
+    ST_int64, is_complex_code, is_floating_code, is_integral_code,
 )
 from dispatch._C.tensor cimport (
     TF_CONTIGUOUS, TF_FAKE, TF_NON_OVERLAPPING_DENSE, TF_WRAPPED_NUMBER, Tensor, read_ints,
@@ -616,6 +616,82 @@ cdef bint compute_view_strides(int64_t* out, const int64_t* sizes, const int64_t
             base = strides[old - 1]
             old_count = new_count = 1
     return new == -1
+
+
+cdef bint collapse(int64_t* sizes, int64_t* strides, int* ndim, int start, int end) noexcept nogil:
+    """Merge the dimensions start..end into one, in place; False when they do not lie evenly in memory."""
+    cdef int i
+    cdef int64_t length = sizes[end], step = strides[end]
+    for i in range(end - 1, start - 1, -1):
+        if sizes[i] != 1 and sizes[i + 1] != 1 and strides[i] != strides[i + 1] * sizes[i + 1]:
+            return False
+    for i in range(end - 1, start - 1, -1):
+        length *= sizes[i]
+        if sizes[i] != 1 and strides[i] < step:
+            step = strides[i]
+    sizes[start] = length
+    strides[start] = step
+    for i in range(end + 1, ndim[0]):
+        sizes[i - end + start] = sizes[i]
+        strides[i - end + start] = strides[i]
+    ndim[0] -= end - start
+    return True
+
+
+cdef void split(int64_t* sizes, int64_t* strides, int* ndim, int dim, int64_t outer) noexcept nogil:
+    """Make two dimensions, of `outer` and the rest, out of one, in place."""
+    cdef int i
+    cdef int64_t inner = sizes[dim] // outer
+    for i in range(ndim[0] - 1, dim, -1):
+        sizes[i + 1] = sizes[i]
+        strides[i + 1] = strides[i]
+    sizes[dim] = outer
+    sizes[dim + 1] = inner
+    strides[dim + 1] = strides[dim]
+    strides[dim] *= inner
+    ndim[0] += 1
+
+
+cdef bint compute_view_strides_meta(int64_t* out, const int64_t* sizes, const int64_t* strides, int ndim,
+                                    const int64_t* new_sizes, int new_ndim) noexcept nogil:
+    """torch._refs._reshape_view_helper: dimensions are merged and split from the left.
+
+    It takes the same views as `compute_view_strides`; strides of dimensions of size 1 can differ.
+    """
+    cdef int64_t size[192]
+    cdef int64_t step[192]
+    cdef int64_t length, count = 1
+    cdef int i, end, at = 0, n = ndim
+    for i in range(ndim):
+        count *= sizes[i]
+        size[i] = sizes[i]
+        step[i] = strides[i]
+    if count == 0:
+        contiguous_strides(out, new_sizes, new_ndim)
+        return True
+    if ndim == 0 or (is_contiguous(sizes, strides, ndim) and ((new_ndim == 1 and ndim > 1) or (new_ndim == 2 and ndim == 1))):
+        contiguous_strides(out, new_sizes, new_ndim)
+        return True
+    if new_ndim == 0:
+        return True
+    for i in range(new_ndim):
+        length = new_sizes[i]
+        if at >= n:
+            split(size, step, &n, n - 1, size[n - 1])
+        elif length != size[at]:
+            end = at
+            count = size[at]
+            while count % length != 0:
+                end += 1
+                count *= size[end]
+            if end != at and not collapse(size, step, &n, at, end):
+                return False
+            if count != length:
+                split(size, step, &n, at, length)
+        at += 1
+    for i in range(new_ndim):
+        out[i] = step[i]
+    return True
 
 
 cdef int64_t storage_nbytes(const int64_t* sizes, const int64_t* strides, int ndim, int64_t offset,

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from dispatch import graph
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.programs import as_int, meta, node, tensor
@@ -145,4 +143,4 @@ def test_the_example_model():
     assert found["outputs"][0]["shape"] == [2, 16, 128]
     assert found["peak_bytes"] == max(c["live_bytes"] for c in found["calls"])
     assert found["calls"][found["peak_index"]]["live_bytes"] == found["peak_bytes"]
-    assert found["flops"] == pytest.approx(2_654_208, rel=0.5)
+    assert found["flops"] == 1_966_080  # FlopCounterMode's total for the same program

@@ -1,0 +1,1 @@
+# Reached by the other compiled modules only.

@@ -1,0 +1,402 @@
+"""What Tensor does in Python: operators, conversions, indexing, copying, printing.
+
+Importing this module registers the hooks that the compiled Tensor calls and enters methods into its
+type. Methods of operators are not listed anywhere: the first access looks the operator up and enters
+it into the type, so that the next one is a plain attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dispatch import _tensor_data as data
+from dispatch import _tensor_index as index
+from dispatch._C import dtypes
+from dispatch._C.overload import _find_function
+from dispatch._C.tensor import (
+    Tensor,
+    _install_tensor_attribute,
+    _numpy_view,
+    _set_tensor_hook,
+)
+from dispatch._ops import ops
+
+__all__: list[str] = []
+
+_aten = ops.aten
+
+
+# ---- operators
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """The operator as a method, else as a function, else its packet."""
+    found = _find_function(name, True) or _find_function(name, False)
+    return getattr(_aten, name) if found is None else found
+
+
+def _binary(name: str) -> Callable[[Tensor, Any], Any]:
+    """`self OP other`; NotImplemented for an operand that the operator does not take."""
+    function: Callable[..., Any] | None = None
+
+    def operate(self: Tensor, other: Any) -> Any:
+        nonlocal function
+        if function is None:
+            function = _function(name)
+        try:
+            return function(self, other)
+        except TypeError:
+            return NotImplemented
+
+    return operate
+
+
+def _reflected(name: str) -> Callable[[Tensor, Any], Any]:
+    """`other OP self`."""
+    straight = _binary(name)
+
+    def operate(self: Tensor, other: Any) -> Any:
+        return straight(other, self)
+
+    return operate
+
+
+def _unary(name: str) -> Callable[[Tensor], Any]:
+    def operate(self: Tensor) -> Any:
+        return _function(name)(self)
+
+    return operate
+
+
+def _rtruediv(self: Tensor, other: Any) -> Any:
+    """PyTorch divides a number by a tensor through the reciprocal."""
+    try:
+        return self.reciprocal() * other
+    except TypeError:
+        return NotImplemented
+
+
+_BINARY = {
+    "__add__": "add", "__iadd__": "add_",
+    "__sub__": "sub", "__rsub__": "rsub", "__isub__": "sub_",
+    "__mul__": "mul", "__imul__": "mul_",
+    "__truediv__": "div", "__itruediv__": "div_",
+    "__floordiv__": "floor_divide", "__mod__": "remainder", "__pow__": "pow",
+    "__matmul__": "matmul",
+    "__and__": "__and__", "__iand__": "__iand__",
+    "__or__": "__or__", "__ior__": "__ior__",
+    "__xor__": "__xor__", "__ixor__": "__ixor__",
+    "__eq__": "eq", "__ne__": "ne",
+    "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
+}  # fmt: skip
+_REFLECTED = {"__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow"}
+_UNARY = {"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not"}
+
+
+# ---- one value
+
+
+def _item(self: Tensor, kind: str) -> Any:
+    """The number for `bool()`, `int()`, `float()` and `complex()`."""
+    if kind == "bool":
+        return _aten.is_nonzero.default(self)
+    if self.numel() != 1:
+        raise ValueError(f"a tensor of {self.numel()} elements has no {kind} value")
+    value = _aten.item.default(self)
+    if isinstance(value, complex) and kind != "complex":
+        if value.imag != 0:
+            raise RuntimeError(f"value {value} cannot be converted to {kind} without overflow")
+        return value.real
+    return value
+
+
+def _as_index(self: Tensor) -> int:
+    if self.numel() != 1 or self.dtype.is_floating_point or self.dtype.is_complex:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(_aten.item.default(self))
+
+
+def _iterate(self: Tensor) -> Iterator[Tensor]:
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(_aten.unbind.int(self, 0))
+
+
+def _contains(self: Tensor, element: Any) -> bool:
+    if not isinstance(element, (Tensor, bool, int, float, complex)):
+        raise RuntimeError(
+            f"Tensor.__contains__: expected a tensor or a number, got {type(element).__name__}"
+        )
+    return bool(_aten.any.default(_function("eq")(element, self) if isinstance(element, Tensor)
+                                  else _function("eq")(self, element)).item())
+
+
+# ---- attributes
+
+
+def _missing_attribute(self: Tensor, name: str) -> Any:
+    """The first access to an operator's method enters it into the type."""
+    method = _find_function(name, True)
+    if method is None:
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    _install_tensor_attribute(name, method)
+    return method.__get__(self, type(self))
+
+
+def _represent(self: Tensor) -> str:
+    from dispatch._tensor_str import tensor_text
+
+    return tensor_text(self)
+
+
+def _get_real(self: Tensor) -> Tensor:
+    return _aten.real.default(self)
+
+
+def _set_real(self: Tensor, value: Any) -> None:
+    self.real.copy_(value)
+
+
+def _get_imag(self: Tensor) -> Tensor:
+    return _aten.imag.default(self)
+
+
+def _set_imag(self: Tensor, value: Any) -> None:
+    self.imag.copy_(value)
+
+
+def _transposed(self: Tensor) -> Tensor:
+    """All dimensions in reverse."""
+    return _aten.permute.default(self, list(range(self.ndim - 1, -1, -1)))
+
+
+def _matrix_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    if self.ndim == 0:
+        return self
+    if self.ndim == 1:
+        raise RuntimeError("tensor.mT: expected matrices, got a tensor of 1 dimension")
+    return _aten.transpose.int(self, -2, -1)
+
+
+def _matrix_adjoint(self: Tensor) -> Tensor:
+    """Transposed and conjugated."""
+    transposed = _matrix_transposed(self)
+    return _aten.conj.default(transposed)
+
+
+def _adjoint(self: Tensor) -> Tensor:
+    if self.ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H: expected a matrix, got {self.ndim} dimensions; see mH")
+    return _matrix_adjoint(self)
+
+
+# ---- conversions
+
+
+def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """`to(dtype)`, `to(device, dtype)`, `to(other)`, with non_blocking, copy and memory_format.
+
+    Returns self when nothing would change.
+    """
+    target, dtype, rest = _to_arguments(args, kwargs)
+    if isinstance(target, Tensor):
+        return _aten.to.other(self, target, **rest)
+    if target is not None and dtype is not None:
+        return _aten.to.device(self, target, dtype, **rest)
+    if dtype is not None:
+        return _aten.to.dtype(self, dtype, **rest)
+    if target is None and not rest.get("copy") and rest.get("memory_format") is None:
+        return self
+    return _aten.to.dtype_layout(self, device=target, **rest)
+
+
+_TO_POSITIONAL = ("non_blocking", "copy")
+
+
+def _to_arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, dtypes.dtype | None, dict[str, Any]]:
+    """(tensor or device or None, dtype, what is left) of a call of `to`."""
+    given = list(args)
+    rest = dict(kwargs)
+    target = rest.pop("other", None)
+    if target is None:
+        target = rest.pop("device", None)
+    dtype = rest.pop("dtype", None)
+    if given and isinstance(given[0], Tensor):
+        target = given.pop(0)
+    else:
+        if given and (given[0] is None or isinstance(given[0], (str, int, dtypes.device))):
+            target = given.pop(0)
+        if given and (given[0] is None or _is_dtype(given[0])):
+            dtype = given.pop(0)
+    unknown = [name for name in rest if name not in (*_TO_POSITIONAL, "memory_format")]
+    if len(given) > 2 or unknown or any(not isinstance(flag, bool) for flag in given):
+        raise TypeError(f"to: expected a dtype, device or tensor, got {args!r} {unknown}")
+    rest.update(zip(_TO_POSITIONAL, given, strict=False))
+    if target is not None and not isinstance(target, (Tensor, dtypes.device)):
+        target = dtypes.device(target)
+    return target, dtype, rest
+
+
+def _is_dtype(value: Any) -> bool:
+    return isinstance(value, dtypes.dtype) or value in (float, int, bool, complex)
+
+
+def _to_dtype_method(name: str, dtype: dtypes.dtype) -> Callable[..., Tensor]:
+    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+        return _aten.to.dtype(self, dtype, memory_format=memory_format)
+
+    convert.__name__ = name
+    convert.__doc__ = f"This tensor as {dtype}."
+    return convert
+
+
+def _to_device_method(name: str) -> Callable[..., Tensor]:
+    def move(
+        self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
+    ) -> Tensor:
+        target = dtypes.device(name if device is None else device)
+        return _aten.to.dtype_layout(
+            self, device=target, non_blocking=non_blocking, memory_format=memory_format
+        )
+
+    move.__name__ = name
+    move.__doc__ = f"This tensor on {name}."
+    return move
+
+
+_DTYPE_METHODS = {
+    "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "cdouble": "complex128",
+    "cfloat": "complex64", "chalf": "complex32", "char": "int8", "double": "float64",
+    "float": "float32", "half": "float16", "int": "int32", "long": "int64", "short": "int16",
+}  # fmt: skip
+_TYPE_NAMES = {
+    "BFloat16": "bfloat16", "Bool": "bool", "Byte": "uint8", "Char": "int8",
+    "ComplexDouble": "complex128", "ComplexFloat": "complex64", "ComplexHalf": "complex32",
+    "Double": "float64", "Float": "float32", "Half": "float16", "Int": "int32", "Long": "int64",
+    "Short": "int16", "UInt16": "uint16", "UInt32": "uint32", "UInt64": "uint64",
+    "Float8_e4m3fn": "float8_e4m3fn", "Float8_e4m3fnuz": "float8_e4m3fnuz",
+    "Float8_e5m2": "float8_e5m2", "Float8_e5m2fnuz": "float8_e5m2fnuz",
+    "Float8_e8m0fnu": "float8_e8m0fnu",
+}  # fmt: skip
+
+
+def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of the tensor's type, `dispatch.FloatTensor`; or this tensor as another dtype."""
+    if dtype is None:
+        wanted = str(self.dtype).rpartition(".")[2]
+        name = next(name for name, dtype_name in _TYPE_NAMES.items() if dtype_name == wanted)
+        place = "" if self.device.type == "cpu" else self.device.type + "."
+        return f"dispatch.{place}{name}Tensor"
+    if isinstance(dtype, str):
+        return _aten.to.device(self, *_type_of_name(dtype), non_blocking)
+    return _aten.to.dtype(self, dtype, non_blocking)
+
+
+def _type_of_name(text: str) -> tuple[dtypes.device, dtypes.dtype]:
+    """`dispatch.cuda.FloatTensor` (`torch.` too) as a device and a dtype."""
+    parts = text.split(".")
+    name = parts[-1].removesuffix("Tensor")
+    if parts[0] not in ("dispatch", "torch") or not 2 <= len(parts) <= 3 or name not in _TYPE_NAMES:
+        raise ValueError(f"type: invalid type: '{text}'")
+    place = parts[1] if len(parts) == 3 else "cpu"
+    return dtypes.device(place), getattr(dtypes, _TYPE_NAMES[name])
+
+
+def _numpy(self: Tensor, *, force: bool = False) -> Any:
+    """The tensor's memory as an array; with `force`, a copy where it cannot be shared.
+
+    Raises: TypeError for a tensor that is not on the CPU, RuntimeError for one that requires grad,
+    or whose conjugate or negative bit is set.
+    """
+    if force:
+        return _numpy_view(self.detach().cpu().resolve_conj().resolve_neg())
+    if self.device.type != "cpu":
+        raise TypeError(f"numpy: a tensor on {self.device} has no memory here, use cpu() first")
+    if self.requires_grad:
+        raise RuntimeError("numpy: the tensor requires grad, use detach() first")
+    if self.is_conj():
+        raise RuntimeError("numpy: the conjugate bit is set, use resolve_conj() first")
+    if self.is_neg():
+        raise RuntimeError("numpy: the negative bit is set, use resolve_neg() first")
+    return _numpy_view(self.detach())
+
+
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """For numpy."""
+    found = self.numpy()
+    if dtype is not None and found.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"__array__: {self.dtype} cannot be shared as {dtype}")
+        return found.astype(dtype)
+    return found.copy() if copy else found
+
+
+def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    """What numpy's functions make of tensors is a tensor again."""
+    return data.as_tensor(array)
+
+
+def _tolist(self: Tensor) -> Any:
+    """The values as nested lists of Python numbers."""
+    if self.device.type == "meta":
+        raise NotImplementedError("tolist: a tensor on meta has no values")
+    values = _numpy_view(self.detach().cpu().resolve_conj().resolve_neg())
+    if values.dtype.kind == "V" or self.dtype.itemsize < 4 and self.dtype.is_floating_point:
+        values = values.astype("float32")
+    return values.tolist()
+
+
+# ---- registration
+
+
+def _is_shared(self: Tensor) -> bool:
+    """Whether the memory is shared with other processes: never."""
+    return False
+
+
+def _reduce_ex(self: Tensor, protocol: Any) -> Any:
+    return data.reduce(self, protocol)
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    return data.deepcopy(self, memo)
+
+
+def _register_hooks() -> None:
+    for name, operator in _BINARY.items():
+        _set_tensor_hook(name, _binary(operator))
+    for name, operator in _REFLECTED.items():
+        _set_tensor_hook(name, _reflected(operator))
+    for name, operator in _UNARY.items():
+        _set_tensor_hook(name, _unary(operator))
+    for name, function in {
+        "__contains__": _contains, "__getattr__": _missing_attribute,
+        "__getitem__": index.getitem, "__index__": _as_index, "__init__": data.construct,
+        "__iter__": _iterate, "__repr__": _represent, "__rtruediv__": _rtruediv,
+        "__setitem__": index.setitem, "item": _item,
+    }.items():  # fmt: skip
+        _set_tensor_hook(name, function)
+
+
+def _install_methods() -> None:
+    for name, dtype in _DTYPE_METHODS.items():
+        _install_tensor_attribute(name, _to_dtype_method(name, getattr(dtypes, dtype)))
+    for name in ("cpu", "cuda", "xpu"):
+        _install_tensor_attribute(name, _to_device_method(name))
+    for name, value in {
+        "H": property(_adjoint), "T": property(_transposed), "mH": property(_matrix_adjoint),
+        "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
+        "real": property(_get_real, _set_real), "__array__": _array, "__array_priority__": 1000,
+        "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce_ex,
+        "is_shared": _is_shared, "new_tensor": data.new_tensor, "numpy": _numpy, "to": _to,
+        "tolist": _tolist, "type": _type,
+    }.items():  # fmt: skip
+        _install_tensor_attribute(name, value)
+
+
+_register_hooks()
+_install_methods()

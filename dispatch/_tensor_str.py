@@ -1,0 +1,182 @@
+"""The text of a tensor, `tensor([1., 2.])`, in PyTorch's format. Imported when first needed.
+
+Values are shown with four digits after the point, in scientific notation where they differ too
+much, aligned in columns; large tensors by their edges; then what differs from the default.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor, _numpy_view
+
+__all__ = ["tensor_text"]
+
+_PRECISION = 4
+_THRESHOLD = 1000
+_EDGE = 3
+_WIDTH = 80
+
+
+def tensor_text(self: Tensor) -> str:
+    """What `repr` shows."""
+    prefix = "tensor("
+    suffixes = _suffixes(self)
+    if self.device.type == "meta" or self.device.type != "cpu":
+        return _joined(prefix, "...", suffixes)
+    if self.numel() == 0:
+        return _joined(prefix, "[]", suffixes)
+    plain = self.detach().resolve_conj().resolve_neg()
+    values = _shown(plain)
+    return _joined(prefix, _array_text(values, len(prefix)), suffixes)
+
+
+def _suffixes(self: Tensor) -> list[str]:
+    found = []
+    without_values = self.device.type != "cpu"
+    if without_values:
+        found.append(f"device='{self.device}'")
+    if without_values or (self.numel() == 0 and self.ndim != 1):
+        found.append(f"size={tuple(self.shape)}")
+    if not _is_usual(self, without_values or self.numel() == 0):
+        found.append(f"dtype={self.dtype}")
+    if self.grad_fn is not None:
+        found.append(f"grad_fn=<{self.grad_fn.name()}>")
+    elif self.requires_grad:
+        found.append("requires_grad=True")
+    return found
+
+
+def _is_usual(self: Tensor, hidden: bool) -> bool:
+    """Whether the dtype goes without saying: the values show it, or it is the default."""
+    default = dtypes.get_default_dtype()
+    if self.dtype == default:
+        return True
+    if hidden:
+        return False
+    return self.dtype in (dtypes.int64, dtypes.bool) or self.dtype == dtypes.promote_types(
+        default, dtypes.complex32
+    )
+
+
+def _joined(prefix: str, text: str, suffixes: list[str]) -> str:
+    """Suffixes go on while they fit in the line, each in a line of its own otherwise."""
+    out = prefix + text
+    line = len(out) - out.rfind("\n") + 1
+    for suffix in suffixes:
+        if line + len(suffix) + 2 > _WIDTH:
+            out += ",\n" + " " * len(prefix) + suffix
+            line = len(prefix) + len(suffix)
+        else:
+            out += ", " + suffix
+            line += len(suffix) + 2
+    return out + ")"
+
+
+def _shown(plain: Tensor) -> np.ndarray:
+    """The values in a dtype that numpy formats, without the middle of long dimensions."""
+    if plain.dtype == dtypes.complex32:
+        plain = plain.to(dtypes.complex64)
+    values = _numpy_view(plain)
+    if plain.dtype.is_floating_point and plain.dtype.itemsize < 4:
+        values = values.astype(np.float32)
+    if values.size > _THRESHOLD:
+        for dim, n in enumerate(values.shape):
+            if n > 2 * _EDGE:
+                values = np.take(values, [*range(_EDGE), *range(n - _EDGE, n)], axis=dim)
+        return _Summary(values, plain.shape).values
+    return values
+
+
+class _Summary:
+    """Values with the sizes that they had before their middle was left out."""
+
+    def __init__(self, values: np.ndarray, shape: Any) -> None:
+        self.values = values.view(_Summarised)
+        self.values.whole = tuple(shape)
+
+
+class _Summarised(np.ndarray):
+    """An array of edges; `whole` are the sizes of the tensor."""
+
+    whole: tuple[int, ...] = ()
+
+
+def _array_text(values: np.ndarray, indent: int) -> str:
+    whole = getattr(values, "whole", None) or values.shape
+    values = np.asarray(values)
+    if np.iscomplexobj(values):
+        real, imag = _Format(values.real), _Format(values.imag)
+
+        def one(v: Any) -> str:
+            second = imag(v.imag).lstrip()
+            sign = "" if second[0] in "-+" else "+"
+            return f"{real(v.real)}{sign}{second}j"
+
+        width = real.width + imag.width + 1
+    else:
+        form = _Format(values)
+        one, width = form, form.width
+    return _nested(values, whole, indent, one, width)
+
+
+def _nested(values: np.ndarray, whole: Any, indent: int, one: Any, width: int) -> str:
+    if values.ndim == 0:
+        return one(values[()])
+    if values.ndim == 1:
+        return _row(values, whole[0], indent, one, width)
+    parts = [_nested(v, whole[1:], indent + 1, one, width) for v in values]
+    if len(parts) < whole[0]:
+        parts.insert(_EDGE, "...")
+    gap = "," + "\n" * (values.ndim - 1) + " " * (indent + 1)
+    return "[" + gap.join(parts) + "]"
+
+
+def _row(values: np.ndarray, n: int, indent: int, one: Any, width: int) -> str:
+    texts = [one(v) for v in values]
+    if len(texts) < n:
+        texts.insert(_EDGE, " ...")
+    per_line = max(1, (_WIDTH - indent) // (width + 2))
+    lines = [texts[i : i + per_line] for i in range(0, len(texts), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(", ".join(line) for line in lines) + "]"
+
+
+class _Format:
+    """How the numbers of one tensor are written: all in the same way, to one width."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.kind = values.dtype.kind
+        self.scientific = self.whole = False
+        if self.kind == "f":
+            self._choose(values[np.isfinite(values)].astype(np.float64))
+        self.width = 0
+        texts = [self._text(v) for v in values.reshape(-1)]
+        self.width = max(map(len, texts), default=0)
+
+    def _choose(self, finite: np.ndarray) -> None:
+        nonzero = np.abs(finite[finite != 0])
+        if not nonzero.size:
+            self.whole = bool(finite.size)
+            return
+        low, high = nonzero.min(), nonzero.max()
+        self.whole = bool((nonzero == np.ceil(nonzero)).all())
+        self.scientific = bool(high / low > 1000.0 or high > 1.0e8)
+        if not self.whole:
+            self.scientific = self.scientific or bool(low < 1.0e-4)
+
+    def _text(self, value: Any) -> str:
+        if self.kind != "f":
+            return str(value)
+        value = float(value)
+        if self.scientific:
+            return f"{value:.{_PRECISION}e}"
+        if self.whole:
+            text = f"{value:.0f}"
+            return text if text in ("inf", "-inf", "nan") else text + "."
+        return f"{value:.{_PRECISION}f}"
+
+    def __call__(self, value: Any) -> str:
+        return self._text(value).rjust(self.width)

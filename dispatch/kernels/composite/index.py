@@ -1,0 +1,54 @@
+"""select_scatter and slice_scatter: a copy of self with a part of it written."""
+
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = ["select_scatter", "slice_scatter"]
+
+
+def _overlaps_itself(self: Tensor) -> bool:
+    pairs = zip(self.shape, self.stride(), strict=True)
+    return any(size > 1 and stride == 0 for size, stride in pairs)
+
+
+def _copy(self: Tensor) -> Tensor:
+    """A copy with self's very strides and offset, gaps and all; a clone if its elements overlap."""
+    if _overlaps_itself(self):
+        return ops.aten.clone(self)
+    offset = self.storage_offset()
+    span = sum((n - 1) * step for n, step in zip(self.shape, self.stride(), strict=True)) + 1
+    buffer = ops.aten.new_empty(self, [offset + span if self.numel() else offset])
+    strided = ops.aten.as_strided(buffer, self.shape, self.stride(), offset)
+    return ops.aten.copy_(strided, self)
+
+
+def _write(op: str, part: Tensor, src: Tensor) -> None:
+    if tuple(part.shape) != tuple(src.shape):
+        raise RuntimeError(
+            f"aten::{op}: expected src to have the shape {list(part.shape)} of the part that it "
+            f"is written to, got {list(src.shape)}"
+        )
+    ops.aten.copy_(part, src)
+
+
+def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """A copy of self with `src` in place of `self.select(dim, index)`."""
+    result = _copy(self)
+    _write("select_scatter", ops.aten.select(result, dim, index), src)
+    return result
+
+
+def slice_scatter(
+    self: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """A copy of self with `src` in place of a slice of it."""
+    rules.wrap_dim(dim, self.ndim)
+    result = _copy(self)
+    _write("slice_scatter", ops.aten.slice(result, dim, start, end, step), src)
+    return result

@@ -1,0 +1,244 @@
+"""diff, repeat_interleave and pad, written with other operators."""
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+
+__all__ = ["diff", "diff_out", "pad", "repeat_interleave", "repeat_interleave_int"]
+
+
+# ---- diff --------------------------------------------------------------------------------------
+
+
+def _check_diff(self: Tensor, n: int, prepend: Tensor | None, append: Tensor | None) -> None:
+    if self.ndim == 0:
+        raise RuntimeError("aten::diff: expected self to have at least one dimension")
+    if n < 0:
+        raise RuntimeError(f"aten::diff: expected n of 0 or more, got {n}")
+    for name, other in (("prepend", prepend), ("append", append)):
+        if other is not None and other.ndim != self.ndim:
+            raise RuntimeError(
+                f"aten::diff: expected {name} to have {self.ndim} dimensions like self, "
+                f"got {list(other.shape)}"
+            )
+
+
+def _check_diff_sizes(self: Tensor, dim: int, name: str, other: Tensor) -> None:
+    for d in range(self.ndim):
+        if d != dim and other.shape[d] != self.shape[d]:
+            raise RuntimeError(
+                f"aten::diff: expected {name} of shape {list(other.shape)} to have the sizes "
+                f"{list(self.shape)} of self except in dimension {dim}"
+            )
+
+
+def _extended(self: Tensor, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
+    """self between `prepend` and `append`."""
+    for name, other in (("prepend", prepend), ("append", append)):
+        if other is not None:
+            _check_diff_sizes(self, dim % self.ndim, name, other)
+    if prepend is None and append is None:
+        return self
+    return ops.aten.cat([t for t in (prepend, self, append) if t is not None], dim)
+
+
+def _ends(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """All but the first and all but the last along `dim`."""
+    n = x.size(dim) - 1
+    return ops.aten.narrow(x, dim, 1, n), ops.aten.narrow(x, dim, 0, n)
+
+
+def _step(x: Tensor, dim: int) -> Tensor:
+    after, before = _ends(x, dim)
+    if x.dtype is dtypes.bool:
+        return ops.aten.logical_xor(after, before)
+    return ops.aten.sub(after, before)
+
+
+def diff(
+    self: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Differences of neighbours along `dim`, `n` times over."""
+    _check_diff(self, n, prepend, append)
+    self.size(dim)                                   # IndexError
+    if n == 0:
+        return ops.aten.copy_(ops.aten.zeros_like(self), self)
+    x = _extended(self, dim, prepend, append)
+    if n >= x.size(dim):
+        return ops.aten.clone(ops.aten.narrow(x, dim, 0, 0))
+    for _ in range(n):
+        x = _step(x, dim)
+    return x
+
+
+def diff_out(
+    self: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Tensor,
+) -> Tensor:
+    """The same, the last time into `out`."""
+    _check_diff(self, n, prepend, append)
+    self.size(dim)                                   # IndexError
+    if n == 0:
+        return _copied(self, out)
+    x = _extended(self, dim, prepend, append)
+    n = min(n, x.size(dim))
+    for _ in range(n - 1):
+        x = _step(x, dim)
+    if x.size(dim) == 0:
+        return _copied(x, out)
+    after, before = _ends(x, dim)
+    if x.dtype is dtypes.bool:
+        return ops.aten.logical_xor.out(after, before, out=out)
+    return ops.aten.sub.out(after, before, out=out)
+
+
+def _copied(self: Tensor, out: Tensor) -> Tensor:
+    if out.dtype is not self.dtype:
+        raise RuntimeError(f"aten::diff: expected out to have dtype {self.dtype}, got {out.dtype}")
+    return ops.aten.clone.out(self, out=out)
+
+
+# ---- repeat_interleave -------------------------------------------------------------------------
+
+
+def _along(self: Tensor, dim: int | None) -> tuple[Tensor, int]:
+    return (ops.aten.flatten(self), 0) if dim is None else (self, dim)
+
+
+def repeat_interleave(
+    self: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each slice along `dim` as often as `repeats` says; `output_size` is their sum, if known."""
+    self, dim = _along(self, dim)
+    size = self.size(dim)
+    if repeats.ndim > 1:
+        raise RuntimeError(
+            f"aten::repeat_interleave: expected repeats to have 0 or 1 dimensions, "
+            f"got {list(repeats.shape)}"
+        )
+    if repeats.ndim == 0 or repeats.size(0) == 1:
+        repeats = ops.aten.expand(ops.aten.reshape(repeats, [1]), [size])
+    elif repeats.size(0) != size:
+        raise RuntimeError(
+            f"aten::repeat_interleave: expected {size} repeats for dimension {dim} of shape "
+            f"{list(self.shape)}, got {repeats.size(0)}"
+        )
+    index = ops.aten.repeat_interleave.Tensor(repeats, output_size=output_size)
+    return ops.aten.index_select(self, dim, index)
+
+
+def repeat_interleave_int(
+    self: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each slice along `dim`, `repeats` times."""
+    self, dim = _along(self, dim)
+    if repeats < 0:
+        raise RuntimeError(f"aten::repeat_interleave: expected repeats of 0 or more, got {repeats}")
+    dim = dim + self.ndim if dim < 0 else dim
+    sizes = list(self.shape)
+    copies = ops.aten.unsqueeze(self, dim + 1)
+    sizes[dim + 1:dim + 1] = [repeats]
+    total = sizes[dim] * repeats
+    if output_size is not None and output_size != total:
+        raise RuntimeError(
+            f"aten::repeat_interleave: expected output_size {total}, got {output_size}"
+        )
+    copies = ops.aten.clone(
+        ops.aten.expand(copies, sizes), memory_format=dtypes.contiguous_format
+    )
+    return ops.aten.flatten(copies, dim, dim + 1)
+
+
+# ---- pad ---------------------------------------------------------------------------------------
+
+_MODES = ("constant", "reflect", "replicate", "circular")
+
+
+def pad(self: Tensor, pad: list[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Pad the last dimensions: two numbers for each, the last dimension first."""
+    if mode not in _MODES:
+        raise NotImplementedError(f"aten::pad: mode must be one of {', '.join(_MODES)}, got {mode}")
+    if len(pad) % 2 or len(pad) > 2 * self.ndim:
+        raise RuntimeError(
+            f"aten::pad: expected pad to have an even length of at most {2 * self.ndim}, got {pad}"
+        )
+    if mode == "constant":
+        return ops.aten.constant_pad_nd(self, pad, 0.0 if value is None else value)
+    if value:
+        raise RuntimeError(f"aten::pad: value is for mode constant, not for {mode}")
+    n = len(pad) // 2
+    if not 1 <= n <= 3 or self.ndim not in (n + 1, n + 2):
+        raise NotImplementedError(
+            f"aten::pad: mode {mode} pads the last 1 to 3 dimensions of a tensor of one or two "
+            f"dimensions more, got pad {pad} for shape {list(self.shape)}"
+        )
+    return _ROUTES[mode, n](self, pad)
+
+
+def _replicate_1d(self: Tensor, pad: list[int]) -> Tensor:
+    """Padded in two dimensions, of which the first is not there."""
+    padded = ops.aten.replication_pad2d(ops.aten.unsqueeze(self, -2), [*pad, 0, 0])
+    return ops.aten.squeeze(padded, -2)
+
+
+def _check_circular(self: Tensor, dim: int, before: int, after: int) -> None:
+    size = self.size(dim)
+    if before > size or after > size:
+        raise RuntimeError(
+            f"aten::pad: circular padding ({before}, {after}) of dimension {dim} of shape "
+            f"{list(self.shape)} goes round more than once"
+        )
+    if before + size + after <= 0:
+        raise RuntimeError(
+            f"aten::pad: circular padding ({before}, {after}) leaves nothing of dimension {dim} "
+            f"of shape {list(self.shape)}"
+        )
+
+
+def _circular(self: Tensor, pad: list[int]) -> Tensor:
+    """self in the middle, then each dimension's ends from the other end, the last dimension first."""
+    pairs = [(self.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)]
+    sizes = list(self.shape)
+    for dim, before, after in pairs:
+        _check_circular(self, dim, before, after)
+        sizes[dim] += before + after
+    result = ops.aten.new_empty(self, sizes)
+    middle, source = result, self
+    for dim, before, after in pairs:
+        length = sizes[dim] - max(before, 0) - max(after, 0)
+        middle = ops.aten.narrow(middle, dim, max(before, 0), length)
+        source = ops.aten.narrow(source, dim, max(-before, 0), length)
+    ops.aten.copy_(middle, source)
+    for dim, before, after in pairs:
+        _wrap_ends(result, dim, before, after)
+    return result
+
+
+def _wrap_ends(result: Tensor, dim: int, before: int, after: int) -> None:
+    size = result.size(dim)
+    if before > 0:
+        source = ops.aten.narrow(result, dim, size - before - max(after, 0), before)
+        ops.aten.copy_(ops.aten.narrow(result, dim, 0, before), source)
+    if after > 0:
+        source = ops.aten.narrow(result, dim, max(before, 0), after)
+        ops.aten.copy_(ops.aten.narrow(result, dim, size - after, after), source)
+
+
+_ROUTES = {
+    ("reflect", 1): ops.aten.reflection_pad1d,
+    ("reflect", 2): ops.aten.reflection_pad2d,
+    ("reflect", 3): ops.aten.reflection_pad3d,
+    ("replicate", 1): _replicate_1d,
+    ("replicate", 2): ops.aten.replication_pad2d,
+    ("replicate", 3): ops.aten.replication_pad3d,
+    **{("circular", n): _circular for n in (1, 2, 3)},
+}

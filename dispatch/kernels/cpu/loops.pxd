@@ -1,0 +1,42 @@
+"""numpy's ufuncs as bodies of elementwise CPU kernels: their inner loops where they fit, else all of the ufunc.
+
+Who calls: `unary` and `binary` beside this file, with an output of the right sizes. A raw loop runs when operands and
+output have the loop's dtypes, whatever their strides; it neither allocates nor warns. Everything else (conversions, half
+precision, overlapping memory) goes to the ufunc itself, once, with numpy's warnings off.
+"""
+from libc.stdint cimport uint64_t
+
+from dispatch._C.dtypes cimport ST_COUNT
+from dispatch._C.tensor cimport Tensor
+
+# numpy's PyUFuncGenericFunction: operands and output, count, steps in bytes, the loop's own data.
+ctypedef void (*inner_loop)(char** pointers, const Py_ssize_t* count, const Py_ssize_t* steps,
+                            void* data) noexcept nogil
+
+cdef class Ufunc:
+    """A numpy ufunc and its inner loops by ScalarType; a loop's operands share one dtype."""
+    cdef object call             # the ufunc, or a function that stands for one
+    cdef str name                # for error texts
+    cdef uint64_t refused        # bits by ScalarType: dtypes of computation that PyTorch has no kernel for
+    cdef int n_operands
+    cdef bint gives_bool
+    cdef bint keeps_number       # a second operand of one element is not rounded to half precision first
+    cdef inner_loop loops[ST_COUNT]      # NULL: none
+    cdef void* data[ST_COUNT]
+
+# Names of dtypes for `refused`.
+cdef tuple UNSIGNED, FLOAT8, COMPLEX
+
+cdef Ufunc new_ufunc(object call, str name, tuple refused, bint keeps_number=*)
+cdef int check_supported(Ufunc u, int code) except -1       # NotImplementedError names the ufunc and the dtype
+cdef object array_of(Tensor t, int code)                     # numpy's array, converted to a dtype
+cdef object widened(Tensor t, int code, int wide)            # converted to `code`, then to the wider dtype
+cdef object quietly(object function, tuple args)            # called with numpy's warnings off
+cdef int store(Tensor out, object values) except -1         # converted to the output's dtype
+cdef int compute_code(Ufunc u, int code) noexcept           # half precision is computed in float32
+# out = u(a) and out = u(a, b), computed in the dtype `code`.
+cdef int run_unary(Ufunc u, Tensor out, Tensor a, int code) except -1
+cdef int run_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) except -1
+# The same in raw loops; False: they do not fit, nothing was done.
+cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) noexcept
+cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) noexcept

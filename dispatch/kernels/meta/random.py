@@ -1,0 +1,81 @@
+"""Random numbers on Meta: the checks that need no values, and the geometry of new outputs.
+
+The in-place kernels return self untouched. What PyTorch checks on the CPU only (probabilities,
+bounds that a dtype cannot hold) is not checked here, as it is not for its fake tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch import bool as bool_dtype
+from dispatch.kernels.meta.rules import dense_like_strides
+from dispatch.kernels.structured import TensorSpec
+
+__all__ = [
+    "bernoulli",
+    "bernoulli_",
+    "bernoulli_tensor_",
+    "native_dropout",
+    "normal_",
+    "random_",
+    "random_from_",
+    "random_to_",
+    "uniform_",
+]
+
+
+def bernoulli(self: Any, generator: Any) -> TensorSpec:
+    """Like self, but always contiguous."""
+    return TensorSpec(self.shape, self.dtype, cast=True)
+
+
+def native_dropout(input: Any, p: float, train: bool | None) -> tuple[TensorSpec, TensorSpec]:
+    """The output and its mask, both with the strides of `input`."""
+    draws = train is not False and 0 < p < 1
+    if draws and not input.dtype.is_floating_point:
+        raise RuntimeError(f"native_dropout: expected a floating-point input, got {input.dtype}")
+    strides = dense_like_strides(input)
+    return (
+        TensorSpec(input.shape, input.dtype, strides),
+        TensorSpec(input.shape, bool_dtype, strides),
+    )
+
+
+def normal_(self: Any, mean: float, std: float, *, generator: Any) -> Any:
+    """Checks `std` and the dtype."""
+    if std < 0:
+        raise RuntimeError(f"normal_: std must not be negative, got {std}")
+    if not (self.dtype.is_floating_point or self.dtype.is_complex):
+        raise RuntimeError(f"normal_: expected a floating-point or complex self, got {self.dtype}")
+    return self
+
+
+def bernoulli_(self: Any, p: float, *, generator: Any) -> Any:
+    """self."""
+    return self
+
+
+def bernoulli_tensor_(self: Any, p: Any, *, generator: Any) -> Any:
+    """self."""
+    return self
+
+
+def uniform_(self: Any, from_: float, to: float, *, generator: Any) -> Any:
+    """self."""
+    return self
+
+
+def random_(self: Any, *, generator: Any) -> Any:
+    """self."""
+    return self
+
+
+def random_to_(self: Any, to: int, *, generator: Any) -> Any:
+    """self."""
+    return self
+
+
+def random_from_(self: Any, from_: int, to: int | None, *, generator: Any) -> Any:
+    """self."""
+    return self

@@ -1,0 +1,49 @@
+"""Shape functions of sort and topk: values and their indices. Called by the structured kernels."""
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.meta import rules
+from dispatch.kernels.structured import TensorSpec
+
+__all__ = ["sort", "topk"]
+
+
+def sort(
+    self: Tensor, stable: bool | None, dim: int, descending: bool
+) -> tuple[TensorSpec, TensorSpec]:
+    """Strides are those of a clone; PyTorch's Meta kernel gives them to `values` and `indices` too."""
+    rules.wrap_dim(dim, self.ndim)
+    _check_ordered("aten::sort", self)
+    strides = rules.dense_like_strides(self)
+    if rules.is_eager(self):
+        return (
+            TensorSpec(self.shape, self.dtype, strides),
+            TensorSpec(self.shape, dtypes.int64, strides),
+        )
+    return (
+        TensorSpec(self.shape, self.dtype, strides, cast=True, overlap="any", restride=True),
+        TensorSpec(self.shape, dtypes.int64, strides, cast=True, overlap="any", restride=True),
+    )
+
+
+def topk(
+    self: Tensor, k: int, dim: int, largest: bool, sorted: bool
+) -> tuple[TensorSpec, TensorSpec]:
+    """The `k` first of a sort along `dim`; contiguous."""
+    dim = rules.wrap_dim(dim, self.ndim)
+    size = self.shape[dim] if self.ndim else 1
+    if not 0 <= k <= size:
+        raise RuntimeError(f"aten::topk: expected k from 0 to {size}, got {k}")
+    _check_ordered("aten::topk", self)
+    if self.dtype is dtypes.bool and rules.is_eager(self):
+        raise RuntimeError("aten::topk: self of dtype bool is not supported")
+    sizes = list(self.shape)
+    if sizes:
+        sizes[dim] = k
+    return TensorSpec(sizes, self.dtype), TensorSpec(sizes, dtypes.int64)
+
+
+def _check_ordered(op: str, self: Tensor) -> None:
+    """Complex numbers have no order; PyTorch looks when there are some."""
+    if self.dtype.is_complex and rules.is_eager(self):
+        raise RuntimeError(f"{op}: self of dtype {self.dtype} is not supported")

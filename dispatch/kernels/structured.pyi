@@ -1,0 +1,26 @@
+from collections.abc import Iterable
+
+from dispatch._C.dtypes import device as _device
+from dispatch._C.dtypes import dtype as _dtype
+
+class TensorSpec:
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    dtype: _dtype
+    device: _device | None
+    overlap: str | None
+    cast: int
+    copied: bool
+    restride: bool
+    def __init__(
+        self,
+        sizes: Iterable[int],
+        dtype: _dtype,
+        strides: Iterable[int] | None = None,
+        *,
+        device: _device | None = None,
+        cast: int = False,
+        overlap: str | None = None,
+        copied: bool = False,
+        restride: bool = False,
+    ) -> None: ...
