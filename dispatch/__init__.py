@@ -1,14 +1,16 @@
 """An operator dispatcher with PyTorch's semantics: schemas in, compiled dispatch out.
 
-`dispatch.ops` reaches every operator; tensors, modes, fake tensors and libraries have PyTorch's names. Nothing heavy is imported
-here: rooms that need more than numpy (`graph`, `cli`, `pytree`) load when they are first used.
+`dispatch.ops` reaches every operator; tensors, modes, fake tensors and libraries have PyTorch's
+names. Nothing heavy is imported here: rooms that need more than numpy (`graph`, `cli`, `pytree`)
+load when they are first used, and functions (`dispatch.add`) are made then. `__init__.pyi` lists
+what there is.
 """
 
 import importlib
 from typing import Any
 
 from dispatch import _C, _tensor, fake, library, modes
-from dispatch._C.dtypes import *  # noqa: F403
+from dispatch._C.dtypes import *
 from dispatch._C.dtypes import device, dtype, layout, memory_format
 from dispatch._C.grad_mode import (
     enable_grad,

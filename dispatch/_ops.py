@@ -1,11 +1,12 @@
-"""Operators as Python objects: namespaces, overloads, packets, higher-order operators, key resolution.
+"""Operators as Python objects: namespaces, overloads, packets, higher-order operators (torch._ops).
 
-The callable classes are compiled (`_C/overload`); this module gives them their names and what is written in Python (torch._ops).
-`ops` holds nothing until it is asked: a namespace, a packet and an overload are made at first use.
+The callable classes are compiled (`_C/overload`); this module gives them their names and what is
+written in Python, key resolution among it. `ops` holds nothing until it is asked: a namespace, a
+packet and an overload are made at first use.
 """
 
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dispatch._C.keys import (
     DispatchKey,
@@ -27,6 +28,9 @@ from dispatch._C.registration import (
     _dispatch_has_kernel_for_any_dispatch_key,
     _dispatch_has_kernel_for_dispatch_key,
 )
+
+if TYPE_CHECKING:
+    from dispatch._C.generated.ops_aten import AtenOps
 
 __all__ = [
     "HigherOrderOperator",
@@ -56,9 +60,9 @@ def _has_kernel_for_any(op: Any, keys: DispatchKeySet) -> bool:
 
 
 def resolve_key(op: Any, k: DispatchKey) -> DispatchKey:
-    """The key whose registration serves `k` on `op`, by the rules of the computed table (torch._ops.resolve_key).
+    """The key whose registration serves `k` on `op`, by the rules of the computed table.
 
-    Returns `k` itself when a backend fallback serves it.
+    Returns `k` itself when a backend fallback serves it (torch._ops.resolve_key).
 
     Raises:
         RuntimeError: AutogradOther is ambiguous.
@@ -75,9 +79,9 @@ def resolve_key(op: Any, k: DispatchKey) -> DispatchKey:
         op, _dispatch_get_backend_keyset_from_autograd(k)
     )
     nested = DispatchKey.CompositeImplicitAutogradNestedTensor
-    if not undefined and is_included_in_alias(k, nested) and _has_kernel(op, nested):
-        if not backend_has_kernel:
-            return nested
+    is_nested = not undefined and is_included_in_alias(k, nested)
+    if is_nested and not backend_has_kernel and _has_kernel(op, nested):
+        return nested
     implicit = DispatchKey.CompositeImplicitAutograd
     if (undefined or is_included_in_alias(k, implicit)) and _has_kernel(op, implicit):
         if k == DispatchKey.AutogradOther and _has_kernel_for_any(
@@ -98,7 +102,10 @@ _higher_order_ops: dict[str, "HigherOrderOperator"] = {}
 
 
 class HigherOrderOperator(OperatorBase):
-    """An operator that takes functions: dispatched in Python by `py_impl` registrations (torch._ops.HigherOrderOperator)."""
+    """An operator that takes functions: dispatched in Python by `py_impl` registrations.
+
+    Source of the semantics: torch._ops.HigherOrderOperator.
+    """
 
     def __init__(self, name: str) -> None:
         if type(self) is HigherOrderOperator:
@@ -147,7 +154,9 @@ class _OpNamespace(types.ModuleType):
             raise AttributeError(f"Invalid attribute '{op_name}' for '_OpNamespace' '{self.name}'")
         packet = _find_packet(f"{self.name}::{op_name}")
         if packet is None:
-            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{op_name}'")
+            raise AttributeError(
+                f"'_OpNamespace' '{self.name}' object has no attribute '{op_name}'"
+            )
         self.__dict__[op_name] = packet
         return packet
 
@@ -164,6 +173,9 @@ class _OpNamespace(types.ModuleType):
 
 class _Ops(types.ModuleType):
     """`dispatch.ops`: namespaces by name."""
+
+    aten: "AtenOps"
+    higher_order: "_HigherOrderNamespace"
 
     def __init__(self) -> None:
         super().__init__("dispatch.ops")

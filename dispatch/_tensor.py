@@ -344,10 +344,14 @@ def _tolist(self: Tensor) -> Any:
     """The values as nested lists of Python numbers."""
     if self.device.type == "meta":
         raise NotImplementedError("tolist: a tensor on meta has no values")
-    values = _numpy_view(self.detach().cpu().resolve_conj().resolve_neg())
-    if values.dtype.kind == "V" or self.dtype.itemsize < 4 and self.dtype.is_floating_point:
-        values = values.astype("float32")
-    return values.tolist()
+    return data.plain_values(self).tolist()
+
+
+def _format(self: Tensor, spec: str) -> str:
+    """A 0-d tensor is formatted as its number."""
+    if self.ndim == 0 and self.device.type != "meta" and type(self) is Tensor:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
 
 
 # ---- registration
@@ -391,7 +395,7 @@ def _install_methods() -> None:
         "H": property(_adjoint), "T": property(_transposed), "mH": property(_matrix_adjoint),
         "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
         "real": property(_get_real, _set_real), "__array__": _array, "__array_priority__": 1000,
-        "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce_ex,
+        "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy, "__format__": _format, "__reduce_ex__": _reduce_ex,
         "is_shared": _is_shared, "new_tensor": data.new_tensor, "numpy": _numpy, "to": _to,
         "tolist": _tolist, "type": _type,
     }.items():  # fmt: skip

@@ -217,6 +217,20 @@ def _device(device: Any) -> Any:
     return device if device is None or isinstance(device, dtypes.device) else dtypes.device(device)
 
 
+def plain_values(self: Tensor) -> np.ndarray:
+    """The values of a CPU tensor in a dtype that numpy knows well; no operator is called."""
+    if self.dtype == dtypes.complex32:
+        self = self.to(dtypes.complex64)
+    values = _numpy_view(self)
+    if self.is_conj():
+        values = np.asarray(np.conjugate(values))
+    if self.is_neg():
+        values = np.asarray(np.negative(values))
+    if self.dtype.is_floating_point and self.dtype.itemsize < 4:
+        values = values.astype(np.float32)
+    return values
+
+
 # ---- the functions
 
 

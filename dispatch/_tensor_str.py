@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
-from dispatch._C.tensor import Tensor, _numpy_view
+from dispatch._C.tensor import Tensor
+from dispatch._tensor_data import plain_values
 
 __all__ = ["tensor_text"]
 
@@ -23,15 +24,14 @@ _WIDTH = 80
 
 def tensor_text(self: Tensor) -> str:
     """What `repr` shows."""
-    prefix = "tensor("
+    prefix = "tensor(" if type(self) is Tensor else f"{type(self).__name__}("
     suffixes = _suffixes(self)
-    if self.device.type == "meta" or self.device.type != "cpu":
-        return _joined(prefix, "...", suffixes)
-    if self.numel() == 0:
+    if self.numel() == 0 and self.device.type == "cpu":
         return _joined(prefix, "[]", suffixes)
-    plain = self.detach().resolve_conj().resolve_neg()
-    values = _shown(plain)
-    return _joined(prefix, _array_text(values, len(prefix)), suffixes)
+    if self.device.type != "cpu" or not self.data_ptr():
+        return _joined(prefix, "...", suffixes)
+    text = _array_text(_shown(plain_values(self)), tuple(self.shape), len(prefix))
+    return _joined(prefix, text, suffixes)
 
 
 def _suffixes(self: Tensor) -> list[str]:
@@ -76,38 +76,17 @@ def _joined(prefix: str, text: str, suffixes: list[str]) -> str:
     return out + ")"
 
 
-def _shown(plain: Tensor) -> np.ndarray:
-    """The values in a dtype that numpy formats, without the middle of long dimensions."""
-    if plain.dtype == dtypes.complex32:
-        plain = plain.to(dtypes.complex64)
-    values = _numpy_view(plain)
-    if plain.dtype.is_floating_point and plain.dtype.itemsize < 4:
-        values = values.astype(np.float32)
+def _shown(values: np.ndarray) -> np.ndarray:
+    """The values without the middle of long dimensions, when there are many."""
     if values.size > _THRESHOLD:
         for dim, n in enumerate(values.shape):
             if n > 2 * _EDGE:
                 values = np.take(values, [*range(_EDGE), *range(n - _EDGE, n)], axis=dim)
-        return _Summary(values, plain.shape).values
     return values
 
 
-class _Summary:
-    """Values with the sizes that they had before their middle was left out."""
-
-    def __init__(self, values: np.ndarray, shape: Any) -> None:
-        self.values = values.view(_Summarised)
-        self.values.whole = tuple(shape)
-
-
-class _Summarised(np.ndarray):
-    """An array of edges; `whole` are the sizes of the tensor."""
-
-    whole: tuple[int, ...] = ()
-
-
-def _array_text(values: np.ndarray, indent: int) -> str:
-    whole = getattr(values, "whole", None) or values.shape
-    values = np.asarray(values)
+def _array_text(values: np.ndarray, whole: tuple[int, ...], indent: int) -> str:
+    """`whole`: the sizes before the middle was left out."""
     if np.iscomplexobj(values):
         real, imag = _Format(values.real), _Format(values.imag)
 
@@ -145,38 +124,35 @@ def _row(values: np.ndarray, n: int, indent: int, one: Any, width: int) -> str:
 
 
 class _Format:
-    """How the numbers of one tensor are written: all in the same way, to one width."""
+    """How the numbers of one tensor are written: all in the same way.
+
+    The width is that of the finite numbers other than 0: what is wider stands out, as in PyTorch.
+    """
 
     def __init__(self, values: np.ndarray) -> None:
-        self.kind = values.dtype.kind
-        self.scientific = self.whole = False
-        if self.kind == "f":
-            self._choose(values[np.isfinite(values)].astype(np.float64))
-        self.width = 0
-        texts = [self._text(v) for v in values.reshape(-1)]
-        self.width = max(map(len, texts), default=0)
+        self.is_float = values.dtype.kind == "f"
+        self.scientific, self.whole = False, True
+        deciding = values.reshape(-1)
+        if self.is_float:
+            deciding = deciding[np.isfinite(deciding) & (deciding != 0)].astype(np.float64)
+            self._choose(np.abs(deciding))
+        self.width = max([len(self._text(v)) for v in deciding], default=1)
 
-    def _choose(self, finite: np.ndarray) -> None:
-        nonzero = np.abs(finite[finite != 0])
-        if not nonzero.size:
-            self.whole = bool(finite.size)
-            return
-        low, high = nonzero.min(), nonzero.max()
-        self.whole = bool((nonzero == np.ceil(nonzero)).all())
-        self.scientific = bool(high / low > 1000.0 or high > 1.0e8)
-        if not self.whole:
-            self.scientific = self.scientific or bool(low < 1.0e-4)
+    def _choose(self, sizes: np.ndarray) -> None:
+        if sizes.size:
+            low, high = sizes.min(), sizes.max()
+            self.whole = bool((sizes == np.ceil(sizes)).all())
+            self.scientific = bool(high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4)
 
     def _text(self, value: Any) -> str:
-        if self.kind != "f":
+        if not self.is_float:
             return str(value)
         value = float(value)
         if self.scientific:
             return f"{value:.{_PRECISION}e}"
-        if self.whole:
-            text = f"{value:.0f}"
-            return text if text in ("inf", "-inf", "nan") else text + "."
-        return f"{value:.{_PRECISION}f}"
+        if not self.whole:
+            return f"{value:.{_PRECISION}f}"
+        return f"{value:.0f}" + ("." if np.isfinite(value) else "")
 
     def __call__(self, value: Any) -> str:
         return self._text(value).rjust(self.width)

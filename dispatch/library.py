@@ -1,7 +1,8 @@
 """Defining operators and registering kernels at run time (torch.library).
 
-A `Library` writes through one module object of the core (`_C/registration`) and takes everything back when it is destroyed.
-Registering never depends on order: an implementation may come before its definition.
+A `Library` writes through one module object of the core (`_C/registration`) and takes everything
+back when it is destroyed. Registering never depends on order: an implementation may come before
+its definition.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ class Library:
 
     Args:
         ns: the namespace; "_" for fallbacks.
-        kind: "DEF" (the only one that may define in `ns`), "FRAGMENT" (adds definitions), "IMPL" (kernels only).
+        kind: "DEF" (one for each namespace), "FRAGMENT" (adds definitions), "IMPL" (kernels only).
         dispatch_key: the key used where none is given.
 
     Raises:
@@ -69,7 +70,8 @@ class Library:
         """Define an operator by its schema and return its name.
 
         Raises:
-            RuntimeError: the schema does not parse, the operator is defined already, an unknown alias analysis.
+            RuntimeError: the schema does not parse; the operator is defined already; an unknown
+                alias analysis.
         """
         if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE"):
             raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
@@ -103,22 +105,22 @@ class Library:
             op_name: "name", "name.overload" or an OpOverload.
             dispatch_key: default the library's own, else CompositeImplicitAutograd.
             with_keyset: `fn` gets the DispatchKeySet of the call first, for `redispatch`.
-            allow_override: False: RuntimeError when Python registered a kernel for that key already.
+            allow_override: False: RuntimeError when Python registered a kernel there already.
 
         Raises:
             TypeError: `fn` is not callable.
             RuntimeError: an unknown key; a Meta kernel for an operator that decomposes.
         """
         if not callable(fn):
-            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+            raise TypeError(f"{op_name}: expected a callable as the kernel, got {type(fn)}")
         dispatch_key = dispatch_key or self.dispatch_key
         name = self._operator_name(op_name)
         bare = name.rpartition("::")[2]
         token = f"{self.ns}/{bare}/{dispatch_key}"
         if not allow_override and token in _impls:
             raise RuntimeError(
-                f"{bare}: a kernel for {dispatch_key} was registered from Python already in namespace "
-                f"{self.ns}, and allow_override is False"
+                f"{bare}: a kernel for {dispatch_key} was registered from Python already in "
+                f"namespace {self.ns}, and allow_override is False"
             )
         if dispatch_key == "Meta":
             self._check_no_decomposition(name, bare)
@@ -132,14 +134,14 @@ class Library:
             return
         if _dispatch_has_kernel_for_dispatch_key(full, "CompositeImplicitAutograd"):
             raise RuntimeError(
-                f"{bare}: the operator has a CompositeImplicitAutograd kernel and decomposes; register "
-                "Meta kernels for the operators that it decomposes into instead"
+                f"{bare}: the operator has a CompositeImplicitAutograd kernel and decomposes; "
+                "register Meta kernels for the operators that it decomposes into instead"
             )
 
     def fallback(
         self, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False
     ) -> None:
-        """Register `fn(op, *args, **kwargs)` for a key of every operator without a kernel of its own.
+        """Register `fn(op, *args, **kwargs)` for a key of every operator without a kernel there.
 
         Raises:
             RuntimeError: the library's namespace is not "_"; not a runtime key.
@@ -147,7 +149,7 @@ class Library:
         dispatch_key = dispatch_key or self.dispatch_key
         if self.ns != "_":
             raise RuntimeError(
-                f'Fallback can only be registered with the global namespace "_" but it is {self.ns}'
+                f'Fallback can only be registered with namespace "_", not {self.ns!r}'
             )
         if not dispatch_key:
             raise AssertionError("dispatch_key must not be empty for fallback")

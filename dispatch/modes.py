@@ -1,6 +1,7 @@
-"""Modes that handle every dispatched call of a block, and helpers about the stack of them (torch.utils._python_dispatch).
+"""Modes that handle every dispatched call of a block (torch.utils._python_dispatch).
 
-The class is compiled (`_C/mode`); the stack itself belongs to the thread's state (`_C/tls`).
+The class is compiled (`_C/mode`); the stack of modes belongs to the thread's state (`_C/tls`), and
+the helpers here look at it.
 """
 
 import contextlib

@@ -22,8 +22,22 @@ from dispatch._C import (
 )
 
 _PUBLIC = frozenset(
-    """DispatchKey DispatchKeySet DisableTorchFunction DisableTorchFunctionSubclass Tensor Storage Size
-    OpOverload OpOverloadPacket OperatorBase device dtype layout memory_format""".split()
+    (
+        "DisableTorchFunction",
+        "DisableTorchFunctionSubclass",
+        "DispatchKey",
+        "DispatchKeySet",
+        "OpOverload",
+        "OpOverloadPacket",
+        "OperatorBase",
+        "Size",
+        "Storage",
+        "Tensor",
+        "device",
+        "dtype",
+        "layout",
+        "memory_format",
+    )
 )
 
 
@@ -36,9 +50,22 @@ def _gather(room: ModuleType) -> dict[str, object]:
     }
 
 
-for _room in (dtypes, keys, tls, guards, grad_mode, tensor, values, operator, python_kernel, dispatcher, overload):
-    globals().update(_gather(_room))
-for _room in (fallbacks, registration):
+_ROOMS = (
+    dtypes,
+    keys,
+    tls,
+    guards,
+    grad_mode,
+    tensor,
+    values,
+    operator,
+    python_kernel,
+    dispatcher,
+    overload,
+    fallbacks,
+    registration,
+)
+for _room in _ROOMS:
     globals().update(_gather(_room))
 
 

@@ -1,17 +1,15 @@
 # Operators come from the emitted `TensorMethods`; here is what a tensor has of its own.
 # mypy: disable-error-code="override, misc"
-from builtins import bool as _bool
-from builtins import complex as _complex
-from builtins import float as _float
-from builtins import int as _int
-from builtins import type as _type
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
-from dispatch._C.dtypes import device as _device
-from dispatch._C.dtypes import dtype as _dtype
-from dispatch._C.dtypes import layout as _layout
-from dispatch._C.dtypes import memory_format as _memory_format
+from dispatch._C.dtypes import (
+    device as _device,
+    dtype as _dtype,
+    layout as _layout,
+    memory_format as _memory_format,
+)
 from dispatch._C.generated.tensor_methods import TensorMethods
 from dispatch._C.keys import DispatchKeySet
 
@@ -109,8 +107,6 @@ class Tensor(TensorMethods):
         requires_grad: _bool = False,
     ) -> Tensor: ...
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any: ...
-    def __dlpack__(self, **kwargs: Any) -> Any: ...
-    def __dlpack_device__(self) -> tuple[_int, _int]: ...
 
     # -- conversions
     def to(self, *args: Any, **kwargs: Any) -> Tensor: ...
@@ -167,7 +163,9 @@ class Tensor(TensorMethods):
 
     # -- subclasses
     @staticmethod
-    def _make_subclass(cls: _type[_T], data: Tensor, require_grad: _bool = False, **kwargs: Any) -> _T: ...
+    def _make_subclass(
+        cls: _type[_T], data: Tensor, require_grad: _bool = False, **kwargs: Any
+    ) -> _T: ...
     @staticmethod
     def _make_wrapper_subclass(
         cls: _type[_T],

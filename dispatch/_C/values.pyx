@@ -207,21 +207,7 @@ cdef PyObject* new_dtype_object(PyObject* o) noexcept:
         r = dtypes.get_dtype(dtypes.dtype_code(<object>o))
         Py_INCREF(r)
         return <PyObject*>r
-    return new_by_code(dtypes.get_dtype, o)
-
-
-cdef PyObject* new_by_code(object (*of_code)(int), PyObject* o) noexcept:
-    """A schema's `ScalarType`, `Layout` and `MemoryFormat` are ints: c10's code stands for the object."""
-    if not PyLong_CheckExact_(o):
-        return NULL
-    try:
-        r = of_code(<object>o)
-    except Exception:
-        return NULL
-    if r is None:
-        return NULL
-    Py_INCREF(r)
-    return <PyObject*>r
+    return NULL
 
 
 cdef PyObject* new_complex(PyObject* o) noexcept:
@@ -237,7 +223,6 @@ cdef PyObject* new_complex(PyObject* o) noexcept:
 
 cdef PyObject* new_element(Signature* sig, int kind, PyObject* o, Frame* f) noexcept:
     """One element of kind `kind`: a new reference, NULL when `o` does not fit."""
-    cdef PyObject* r
     if kind == AK_TENSOR:
         if is_tensor(o):
             note_tensor(f, o)
@@ -263,11 +248,9 @@ cdef PyObject* new_element(Signature* sig, int kind, PyObject* o, Frame* f) noex
     if kind == AK_DEVICE:
         return new_device_object(o)
     if kind == AK_LAYOUT:
-        r = instance_of(o, LAYOUT)
-        return r if r != NULL else new_by_code(dtypes.get_layout, o)
+        return instance_of(o, LAYOUT)
     if kind == AK_MEMORY_FORMAT:
-        r = instance_of(o, MEMORY_FORMAT)
-        return r if r != NULL else new_by_code(dtypes.get_memory_format, o)
+        return instance_of(o, MEMORY_FORMAT)
     if kind == AK_GENERATOR:
         return instance_of(o, generator_type)
     if kind == AK_STORAGE:

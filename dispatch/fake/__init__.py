@@ -4,6 +4,7 @@ from dispatch.fake.cache import DispatchCache
 from dispatch.fake.exceptions import (
     DataDependentOutputException,
     DynamicOutputShapeException,
+    FakeTensorDeviceMismatchError,
     MetadataMismatchError,
     UnsupportedFakeTensorException,
     UnsupportedOperatorException,
@@ -17,6 +18,7 @@ __all__ = [
     "DispatchCacheInfo",
     "DynamicOutputShapeException",
     "FakeTensor",
+    "FakeTensorDeviceMismatchError",
     "FakeTensorMode",
     "MetadataMismatchError",
     "UnsupportedFakeTensorException",

@@ -11,10 +11,10 @@ from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.keys cimport KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_ZeroTensor
-from dispatch._C.operator cimport OperatorEntry
+from dispatch._C.operator cimport OF_ALIASING, OF_MUTABLE, OperatorEntry
 from dispatch._C.registration import _on_registration_change
 from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_FAKE, TF_INFERENCE, TF_REQUIRES_GRAD, Storage, Tensor,
+    TF_CONTIGUOUS, TF_FAKE, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor,
 )
 from dispatch._C.values cimport (
     AF_LIST, AK_DEVICE, AK_DTYPE, AK_LAYOUT, AK_MEMORY_FORMAT, AK_TENSOR, Py_INCREF_, Py_XDECREF_,
@@ -70,7 +70,8 @@ BYPASS_NAMES = ("", "not our fake", "other mode", "constant attribute", "non-bui
 # ---- keys ------------------------------------------------------------------------------------------------------------
 
 cdef enum KeyTag:
-    KT_NONE = 1, KT_TENSOR, KT_INT, KT_FLOAT, KT_COMPLEX, KT_TRUE, KT_FALSE, KT_STR, KT_LIST, KT_DTYPE, KT_DEVICE, KT_LAYOUT, KT_FORMAT
+    KT_NONE = 1, KT_TENSOR, KT_INT, KT_FLOAT, KT_COMPLEX, KT_TRUE, KT_FALSE, KT_STR, KT_LIST, KT_DTYPE, KT_DEVICE, KT_LAYOUT, KT_FORMAT,
+    KT_SHARED
 
 
 cdef inline bint room(Key* k, int n) noexcept:
@@ -105,7 +106,8 @@ cdef int put_tensor(Key* k, object mode, PyObject* o) noexcept:
             | <uint64_t>((<FakeTensor>o).c_flags & TF_INFERENCE != 0) << 49
             | <uint64_t>((<FakeTensor>o).c_keys & KS_Conjugate != 0) << 50
             | <uint64_t>((<FakeTensor>o).c_keys & KS_Negative != 0) << 51
-            | <uint64_t>((<FakeTensor>o).c_keys & KS_ZeroTensor != 0) << 52)
+            | <uint64_t>((<FakeTensor>o).c_keys & KS_ZeroTensor != 0) << 52
+            | <uint64_t>((<FakeTensor>o).c_flags & TF_WRAPPED_NUMBER != 0) << 54)
     put(k, head)
     memcpy(&k.words[k.n], (<FakeTensor>o).c_sizes, <size_t>n * 8)
     k.n += n
@@ -209,6 +211,40 @@ cdef int put_list(Key* k, object mode, PyObject* o) noexcept:
     return BY_NONE
 
 
+cdef bint put_sharing(Key* k, OperatorEntry e, PyObject** args) noexcept:
+    """Which tensors are one object or share a storage: an output that is (a view of) an argument is known by its place. False: no room."""
+    cdef PyObject* seen[64]
+    cdef int i, n = 0
+    cdef Py_ssize_t j
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        if PyList_CheckExact_(args[i]):
+            for j in range(PyList_GET_SIZE_(args[i])):
+                if not note_sharing(k, seen, &n, PyList_GET_ITEM_(args[i], j)):
+                    return False
+        elif not note_sharing(k, seen, &n, args[i]):
+            return False
+    return True
+
+
+cdef bint note_sharing(Key* k, PyObject** seen, int* n, PyObject* o) noexcept:
+    cdef int i
+    if Py_TYPE_(o) != FAKE_TYPE:
+        return True
+    if n[0] == 64:
+        return False
+    for i in range(n[0]):
+        if (<Tensor>seen[i]).c_storage is (<Tensor>o).c_storage:
+            if not room(k, 1):
+                return False
+            put(k, KT_SHARED | <uint64_t>(seen[i] == o) << 8 | <uint64_t>i << 16 | <uint64_t>n[0] << 32)
+            break
+    seen[n[0]] = o
+    n[0] += 1
+    return True
+
+
 cdef int build_key(Key* key, object mode, uint64_t settings, OperatorEntry e, PyObject** args) noexcept:
     cdef int i, why
     cdef uint64_t h = 0x9E3779B97F4A7C15
@@ -225,6 +261,8 @@ cdef int build_key(Key* key, object mode, uint64_t settings, OperatorEntry e, Py
             why = put_value(key, mode, args[i])
         if why:
             return why
+    if e.flags & (OF_MUTABLE | OF_ALIASING) and not put_sharing(key, e, args):
+        return BY_TOO_LARGE
     for i in range(key.n):
         h = (h ^ key.words[i]) * <uint64_t>0xFF51AFD7ED558CCD
         h ^= h >> 32

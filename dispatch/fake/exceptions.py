@@ -8,6 +8,7 @@ from typing import Any
 __all__ = [
     "DataDependentOutputException",
     "DynamicOutputShapeException",
+    "FakeTensorDeviceMismatchError",
     "MetadataMismatchError",
     "UnsupportedFakeTensorException",
     "UnsupportedOperatorException",
@@ -38,6 +39,10 @@ class DataDependentOutputException(_OperatorException):
 
 class UnsupportedOperatorException(_OperatorException):
     """The operator has no Meta kernel and no fake implementation."""
+
+
+class FakeTensorDeviceMismatchError(RuntimeError):
+    """The tensors of a call lie on different devices, and the operator does not mix them."""
 
 
 class MetadataMismatchError(RuntimeError):

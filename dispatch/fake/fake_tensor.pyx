@@ -15,6 +15,8 @@ from dispatch._C.tensor cimport (
 )
 from dispatch._C.tls cimport tls
 
+from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
+
 
 cdef class FakeTensor(Tensor):
     """A tensor that has metadata and no values. Made by `FakeTensorMode.from_tensor` and by operators under the mode.
@@ -65,9 +67,11 @@ cdef class FakeTensor(Tensor):
 
     @staticmethod
     def __torch_dispatch__(func, types, args=(), kwargs=None):
-        """Without an active mode, the mode of the arguments handles the call."""
+        """Without an active mode, the mode of the arguments handles the call; other subclasses must handle theirs first."""
+        if not all([issubclass(t, FakeTensor) for t in types]):
+            return NotImplemented
         mode = find_mode(args, kwargs or {})
-        if mode is None:
+        if mode is None or mode is _get_dispatch_mode(_TorchDispatchModeKey.FAKE):
             return NotImplemented
         with mode:
             return func(*args, **(kwargs or {}))

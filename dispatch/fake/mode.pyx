@@ -4,6 +4,7 @@ The Python-key handler enters `handle` through the slot that this module fills i
 metadata; a fresh one runs the operator's Meta kernel on the fake tensors themselves and gives the outputs their device.
 """
 import weakref
+from _thread import get_ident
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -16,12 +17,15 @@ from dispatch._C.keys cimport (
     KS_Conjugate, KS_Meta, KS_Negative, KS_Python, KS_PythonTLSSnapshot, KS_ZeroTensor,
 )
 from dispatch._C.operator cimport OperatorEntry, qualified_name
+from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, python_arguments, set_mode_handler
 from dispatch._C.tensor cimport (
     TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor,
 )
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport AF_LIST, AF_WRITE, AK_DEVICE, AK_TENSOR, Py_DECREF_
+from dispatch._C.values cimport (
+    AF_LIST, AF_WRITE, AK_DEVICE, AK_TENSOR, Frame, Py_DECREF_, match, raise_mismatch, release_frame,
+)
 from dispatch.fake.cache cimport (
     BY_CONSTANT, BY_DATA_DEPENDENT, BY_DYNAMIC_SHAPE, BY_INPLACE_VIEW, BY_LIFT, BY_METADATA_CHANGED, BY_NONE,
     BY_NOT_BUILTIN, DispatchCache, Entry, Key, build_key, drop_entry, new_entry_of, new_outputs,
@@ -32,13 +36,15 @@ from dispatch._C.tls import (
     _TorchDispatchModeKey, _get_dispatch_mode, _push_on_torch_dispatch_stack, _set_dispatch_mode, _unset_dispatch_mode,
 )
 from dispatch.fake.exceptions import (
-    DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException, UnsupportedOperatorException,
+    DataDependentOutputException, DynamicOutputShapeException, FakeTensorDeviceMismatchError, UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
 )
 
 cdef extern from "generated/tags.h":
     const uint64_t TAG_dynamic_output_shape
     const uint64_t TAG_data_dependent_output
     const uint64_t TAG_inplace_view
+    const uint64_t TAG_nondeterministic_seeded
 
 cdef extern from "Python.h":
     PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
@@ -216,6 +222,10 @@ cdef object fresh(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadS
     if e.name == "aten::lift_fresh" or e.name == "aten::lift":
         if s.real and not s.fake:
             return lifted(mode, <Tensor>args[0])
+    if s.fake and s.constants and not s.real and not e.tags & (TAG_nondeterministic_seeded | TAG_inplace_view):
+        result = constant_result(mode, e, args, ts)
+        if result is not NotImplemented:
+            return result
     if s.real:
         make_fake(mode, e, args, made, keep)
         args = made
@@ -223,17 +233,17 @@ cdef object fresh(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadS
         return data_dependent(mode, e, args, &s)
     if e.flags & 4:              # OF_MUTABLE
         drop_written_constants(mode, e, args)
-    if e.tags & TAG_dynamic_output_shape and is_dynamic(e, args):
-        raise DynamicOutputShapeException(get_overload(e))
+    if e.tags & TAG_dynamic_output_shape:
+        if is_dynamic(e, args):
+            raise DynamicOutputShapeException(get_overload(e))
+    elif e.name == "aten::index" and is_dynamic(e, args):
+        return <object>args[e.sig.n_args - 1]        # index.Tensor_out: PyTorch's fallback leaves `out` as it is
     return run_meta(mode, e, args, ts)
 
 
 cdef object lifted(FakeTensorMode mode, Tensor t):
     """A tensor made from data in the block: small ones keep their values."""
-    cdef FakeTensor r = mode.convert(t)
-    if t.c_numel <= 1 and t.c_devtype == DEV_CPU:
-        r.c_constant = t
-    return r
+    return new_constant(mode, t) if may_be_constant(t) else mode.convert(t)
 
 
 cdef int make_fake(FakeTensorMode mode, OperatorEntry e, PyObject** args, PyObject** made, list keep) except -1:
@@ -278,12 +288,83 @@ cdef bint is_dynamic(OperatorEntry e, PyObject** args) except -1:
     return True
 
 
+# ---- constants: fake tensors of one element whose value is known -----------------------------------------------------
+
+cdef bint may_be_constant(object t) noexcept:
+    return type(t) is Tensor and (<Tensor>t).c_numel <= 1 and (<Tensor>t).c_devtype == DEV_CPU
+
+
+cdef FakeTensor new_constant(FakeTensorMode mode, Tensor t):
+    """A fake tensor that knows its value. The converter does not remember it: its constant would keep the entry alive."""
+    cdef FakeTensor f = new_fake(mode, mode.fake_storage(t.c_storage), t.c_dtype, t.c_keys & (KS_Conjugate | KS_Negative | KS_ZeroTensor),
+                                 t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
+    f.c_constant = t
+    known = mode.constants.get(t.c_storage)
+    if known is None:
+        known = mode.constants[t.c_storage] = []
+    known[:] = [r for r in known if r() is not None]
+    known.append(weakref.ref(f))
+    return f
+
+
+cdef object constant_result(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    """The operator on the constants themselves; NotImplemented when that has no kernel or gives more than one element."""
+    cdef uint64_t excluded = ts.excluded
+    cdef list fakes = []
+    a, kw = python_arguments(e, args)
+    a = [constant_of(v, fakes) for v in a]
+    kw = {k: constant_of(v, fakes) for k, v in kw.items()}
+    ts.excluded |= PYTHON_KEYS
+    try:
+        r = get_overload(e)(*a, **kw)
+    except NotImplementedError:
+        return NotImplemented
+    finally:
+        ts.excluded = excluded
+    outs = list(r) if type(r) is tuple or type(r) is list else [r]
+    if not all([may_be_constant(t) for t in outs if isinstance(t, Tensor)]):
+        for t in outs:
+            if isinstance(t, Tensor):
+                forget_values(mode, (<Tensor>t).c_storage)
+        return NotImplemented
+    outs = [as_constant(mode, t, fakes) if isinstance(t, Tensor) else t for t in outs]
+    return outs[0] if not isinstance(r, (tuple, list)) else type(r)(outs)
+
+
+cdef object constant_of(object value, list fakes):
+    if isinstance(value, FakeTensor):
+        fakes.append(value)
+        return (<FakeTensor>value).c_constant
+    return [constant_of(v, fakes) for v in value] if type(value) is list else value
+
+
+cdef object as_constant(FakeTensorMode mode, object t, list fakes):
+    """The argument whose constant `t` is (an in-place operator), else a new fake tensor."""
+    for f in fakes:
+        if (<FakeTensor>f).c_constant is t:
+            return f
+    return new_constant(mode, <Tensor>t)
+
+
+cdef int forget_values(FakeTensorMode mode, Storage s) except -1:
+    """The bytes of these constants are not known any more."""
+    for r in mode.constants.pop(s, ()):
+        f = r()
+        if f is not None:
+            (<FakeTensor>f).c_constant = None
+    return 0
+
+
 cdef int drop_written_constants(FakeTensorMode mode, OperatorEntry e, PyObject** args) except -1:
     """A write makes the values of the tensor, and of what shares its storage, unknown."""
     cdef int i
+    cdef object constant
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], FakeTensor):
-            (<FakeTensor>args[i]).c_constant = None
+            constant = (<FakeTensor>args[i]).c_constant
+            if constant is not None:
+                forget_values(mode, (<Tensor>constant).c_storage)
+                (<FakeTensor>args[i]).c_constant = None
     return 0
 
 
@@ -380,9 +461,9 @@ cdef int merge_device(OperatorEntry e, Tensor t, CommonDevice* c) except -1:
         return 0
     if zero:
         return 0
-    raise RuntimeError(
-        f"Unhandled FakeTensor Device Propagation for {get_overload(e)}, found two different devices "
-        f"{dtypes.new_device(c.devtype, c.devindex)}, {t.device}\n  {e._schema_text}")
+    raise FakeTensorDeviceMismatchError(
+        f"{qualified_name(e)}: the tensors of a call must be on one device, got "
+        f"{dtypes.new_device(c.devtype, c.devindex)} and {t.device}\n  {e._schema_text}")
 
 
 cdef dtypes.device output_device(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadState* ts):
@@ -471,6 +552,7 @@ cdef class FakeTensorMode(TorchDispatchMode):
         self.policy_answers = {}
         self.tensor_memo = {}
         self.storage_memo = {}
+        self.constants = weakref.WeakKeyDictionary()       # storage of real constants -> weak references to their fakes
         self.enter_stack = []
         if isinstance(cache, DispatchCache):
             self.c_cache = cache
@@ -483,15 +565,24 @@ cdef class FakeTensorMode(TorchDispatchMode):
 
     def __enter__(self):
         previous = _unset_dispatch_mode(self._mode_key)
-        self.enter_stack.append(previous)
+        self.enter_stack.append((get_ident(), previous))
         _set_dispatch_mode(self)
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
-        previous = self.enter_stack.pop()
+        previous = self.left()
         _unset_dispatch_mode(self._mode_key)
         if previous is not None:
             _set_dispatch_mode(previous)
+
+    def left(self):
+        """Take this thread's newest entry off the stack of entries; the mode that was active before, or None."""
+        cdef int i
+        cdef object me = get_ident()
+        for i in range(len(self.enter_stack) - 1, -1, -1):
+            if self.enter_stack[i][0] == me:
+                return self.enter_stack.pop(i)[1]
+        raise RuntimeError("FakeTensorMode: left in a thread that did not enter it")
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         """Handle one call; a subclass may override this and call it."""
@@ -499,8 +590,27 @@ cdef class FakeTensorMode(TorchDispatchMode):
 
     def dispatch(self, func, types, args=(), kwargs=None):
         """Run `func` on fake tensors, as the compiled handler does."""
-        with self:
-            return func(*args, **(kwargs or {}))
+        cdef Frame f
+        cdef PyObject* vec[128]
+        cdef OpOverload op
+        cdef tuple names = tuple(kwargs or ())
+        cdef list values = list(args)
+        cdef int i, code
+        if not isinstance(func, OpOverload):
+            raise UnsupportedOperatorException(func)
+        op = <OpOverload>func
+        values.extend((kwargs or {}).values())
+        if len(values) > 128:
+            raise RuntimeError(f"{qualified_name(op.entry)}: too many arguments\n  {op.entry._schema_text}")
+        for i in range(len(values)):
+            vec[i] = <PyObject*>values[i]
+        code = match(&op.entry.sig, vec, len(args), <PyObject*>names if names else NULL, &f)
+        if code != 0:
+            raise_mismatch(&op.entry.sig, code, &f, vec, len(args), <PyObject*>names, RuntimeError)
+        try:
+            return take(handle(<PyObject*>self, <PyObject*>op.entry, 0, f.args))
+        finally:
+            release_frame(&f)
 
     @property
     def cache(self):

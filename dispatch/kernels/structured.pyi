@@ -1,7 +1,6 @@
 from collections.abc import Iterable
 
-from dispatch._C.dtypes import device as _device
-from dispatch._C.dtypes import dtype as _dtype
+from dispatch._C.dtypes import device as _device, dtype as _dtype
 
 class TensorSpec:
     sizes: tuple[int, ...]

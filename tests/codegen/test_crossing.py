@@ -15,10 +15,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from dispatch._C.tensor import _numpy_view
 
 import dispatch
 from dispatch import ops
+from dispatch._C.tensor import _numpy_view
 from tests.codegen.helpers import ROOT
 
 SOURCE = Path(__file__).parent / "crossing"

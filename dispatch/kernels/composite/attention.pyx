@@ -157,8 +157,9 @@ cdef object without_elements(Tensor query, Tensor key, Tensor value):
     """Zeros that depend on all three inputs, so that each gets a gradient."""
     sizes = shape_of(query)
     sizes[query.c_ndim - 1] = value.c_sizes[value.c_ndim - 1]
-    out = _zeros(sizes, dtype=query.dtype, device=query.device)
-    return _add(out, _mul(_add(_add(_sum(query), _sum(key)), _sum(value)), 0))
+    out = _zeros(sizes, dtype=query.dtype, layout=dtypes.strided, device=query.device)
+    sums = [_sum(query), _sum(key), _sum(value)]
+    return _add(out, _mul(_add(_add(sums[0], sums[1]), sums[2]), 0))
 
 
 cdef object call_flash(Tensor query, Tensor key, Tensor value, object mask, object dropout_p,
@@ -240,7 +241,7 @@ cdef double half_of_scale(Tensor query, object scale) except? -1.0:
 
 cdef object causal_mask(Tensor query, Tensor key):
     sizes = [query.c_sizes[query.c_ndim - 2], key.c_sizes[key.c_ndim - 2]]
-    lower = _tril(_ones(sizes, dtype=dtypes.bool, device=query.device))
+    lower = _tril(_ones(sizes, dtype=dtypes.bool, layout=dtypes.strided, device=query.device))
     return float_mask(lower, query.dtype)
 
 

@@ -27,6 +27,7 @@ _unsqueeze = ops.aten.unsqueeze.default
 _view_as_real = ops.aten.view_as_real.default
 
 _ZERO = ([0], [0, 0], [0, 0, 0])
+_VALID = [0]
 
 
 def conv1d(
@@ -75,7 +76,7 @@ def conv2d_padding(
     groups: int = 1,
 ) -> Tensor:
     if padding == "valid":
-        return convolve("conv2d", 2, input, weight, bias, stride, (0, 0), dilation, groups)
+        return convolve("conv2d", 2, input, weight, bias, stride, _VALID, dilation, groups)
     if padding != "same":
         raise RuntimeError(f"conv2d: padding must be 'valid' or 'same', got {padding!r}")
     return convolve("conv2d", 2, input, weight, bias, stride, None, dilation, groups)
@@ -106,13 +107,12 @@ def convolve(
             )
         input = _unsqueeze(input, 0)
     if kind.is_complex:
-        out = convolve_complex(op, input, weight, bias, stride, padding, dilation, groups)
+        out = convolve_complex(op, dims, input, weight, bias, stride, padding, dilation, groups)
     elif padding is None:
         out = convolve_same(op, input, weight, bias, stride, dilation, groups)
     else:
-        out = _convolution(
-            input, weight, bias, stride, padding, dilation, False, _ZERO[dims - 1], groups
-        )
+        zero = padding if padding is _VALID else _ZERO[dims - 1]
+        out = _convolution(input, weight, bias, stride, padding, dilation, False, zero, groups)
     return out if batched else _squeeze(out, 0)
 
 
@@ -147,6 +147,7 @@ def parts(tensor: Tensor) -> tuple[Tensor, Tensor]:
 
 def convolve_complex(
     op: str,
+    dims: int,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -164,7 +165,7 @@ def convolve_complex(
     def real(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
         if padding is None:
             return convolve_same(op, x, w, b, stride, dilation, groups)
-        zero = _ZERO[weight.ndim - 3]
+        zero = padding if padding is _VALID else _ZERO[dims - 1]
         return _convolution(x, w, b, stride, padding, dilation, False, zero, groups)
 
     (xr, xi), (wr, wi) = parts(input), parts(weight)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dispatch import contiguous_format
+from dispatch._C.dtypes import contiguous_format
 from dispatch._ops import ops
 
 __all__ = [

@@ -64,7 +64,7 @@ def diff(
 ) -> Tensor:
     """Differences of neighbours along `dim`, `n` times over."""
     _check_diff(self, n, prepend, append)
-    self.size(dim)                                   # IndexError
+    self.size(dim)  # IndexError
     if n == 0:
         return ops.aten.copy_(ops.aten.zeros_like(self), self)
     x = _extended(self, dim, prepend, append)
@@ -86,7 +86,7 @@ def diff_out(
 ) -> Tensor:
     """The same, the last time into `out`."""
     _check_diff(self, n, prepend, append)
-    self.size(dim)                                   # IndexError
+    self.size(dim)  # IndexError
     if n == 0:
         return _copied(self, out)
     x = _extended(self, dim, prepend, append)
@@ -146,15 +146,13 @@ def repeat_interleave_int(
     dim = dim + self.ndim if dim < 0 else dim
     sizes = list(self.shape)
     copies = ops.aten.unsqueeze(self, dim + 1)
-    sizes[dim + 1:dim + 1] = [repeats]
+    sizes[dim + 1 : dim + 1] = [repeats]
     total = sizes[dim] * repeats
     if output_size is not None and output_size != total:
         raise RuntimeError(
             f"aten::repeat_interleave: expected output_size {total}, got {output_size}"
         )
-    copies = ops.aten.clone(
-        ops.aten.expand(copies, sizes), memory_format=dtypes.contiguous_format
-    )
+    copies = ops.aten.clone(ops.aten.expand(copies, sizes), memory_format=dtypes.contiguous_format)
     return ops.aten.flatten(copies, dim, dim + 1)
 
 
@@ -205,7 +203,7 @@ def _check_circular(self: Tensor, dim: int, before: int, after: int) -> None:
 
 
 def _circular(self: Tensor, pad: list[int]) -> Tensor:
-    """self in the middle, then each dimension's ends from the other end, the last dimension first."""
+    """self in the middle, then each dimension's ends from its other end."""
     pairs = [(self.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)]
     sizes = list(self.shape)
     for dim, before, after in pairs:

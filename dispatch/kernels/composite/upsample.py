@@ -24,14 +24,14 @@ def sizes_and_scales(
     if (output_size is None) == (scale_factors is None):
         raise RuntimeError(f"{op}: exactly one of output_size and scale_factors must be given")
     spatial = input.shape[2:]
-    given = output_size if output_size is not None else scale_factors
-    if len(spatial) != 2 or given is None or len(given) != 2:
+    given = output_size or scale_factors or ()
+    if len(spatial) != 2 or len(given) != 2:
         raise RuntimeError(
             f"{op}: input must have 4 dimensions and output_size or scale_factors 2 numbers, "
-            f"got {list(input.shape)} and {given}"
+            f"got {list(input.shape)} and {list(given)}"
         )
     if scale_factors is None:
-        return given, None, None
+        return output_size or (), None, None
     sizes = [int(size * scale) for size, scale in zip(spatial, scale_factors, strict=True)]
     return sizes, scale_factors[0], scale_factors[1]
 

@@ -102,7 +102,7 @@ def apply_scaled(Ufunc u, Tensor out, Tensor self, Tensor other, alpha, int code
     elif is_flat(out) and is_flat(self) and is_flat(other):
         wide = compute_code(u, code)
     product = numpy.multiply(widened(other, code, wide), factor.astype(numpy_descr(wide)))
-    store(out, u.call(widened(self, code, wide), product))
+    store(out, u.call(widened(self, code, wide), product), code)
 
 
 cdef inline bint is_flat(Tensor t) noexcept:
@@ -149,7 +149,7 @@ cdef int run_rounded(Ufunc u, Tensor out, Tensor self, Tensor other) except -1:
 
 def apply_in_half(quotient, Tensor out, Tensor self, Tensor other, int code):
     """PyTorch rounds each step to half precision, but for a divisor of one element."""
-    store(out, quotient(array_of(self, code), array_of(other, code)))
+    store(out, quotient(array_of(self, code), array_of(other, code)), code)
 
 
 # ---- comparison --------------------------------------------------------------------------------

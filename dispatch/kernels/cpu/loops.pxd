@@ -32,7 +32,8 @@ cdef int check_supported(Ufunc u, int code) except -1       # NotImplementedErro
 cdef object array_of(Tensor t, int code)                     # numpy's array, converted to a dtype
 cdef object widened(Tensor t, int code, int wide)            # converted to `code`, then to the wider dtype
 cdef object quietly(object function, tuple args)            # called with numpy's warnings off
-cdef int store(Tensor out, object values) except -1         # converted to the output's dtype
+# Rounded to the dtype `code` of the operator's result, then converted to that of the output.
+cdef int store(Tensor out, object values, int code) except -1
 cdef int compute_code(Ufunc u, int code) noexcept           # half precision is computed in float32
 # out = u(a) and out = u(a, b), computed in the dtype `code`.
 cdef int run_unary(Ufunc u, Tensor out, Tensor a, int code) except -1

@@ -372,21 +372,23 @@ cdef object quietly(object function, tuple args):
         return function(*args)
 
 
-cdef int store(Tensor out, object values) except -1:
+cdef int store(Tensor out, object values, int code) except -1:
+    if out.c_dtype != code and values.dtype.kind != "b":
+        values = values.astype(dtypes.numpy_descr(code), copy=False)
     numpy.copyto(get_numpy(out), values, casting="unsafe")
     return 0
 
 
 def apply_unary(Ufunc u, Tensor out, Tensor a, int code):
     """Convert, compute, round once into the output."""
-    store(out, u.call(widened(a, code, compute_code(u, code))))
+    store(out, u.call(widened(a, code, compute_code(u, code))), code)
 
 
 def apply_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code):
     """The same; a number as second operand is not rounded first where PyTorch's kernel does not."""
     cdef int wide = compute_code(u, code)
     second = widened(b, wide if u.keeps_number and b.c_numel == 1 else code, wide)
-    store(out, u.call(widened(a, code, wide), second))
+    store(out, u.call(widened(a, code, wide), second), code)
 
 
 cdef int run_unary(Ufunc u, Tensor out, Tensor a, int code) except -1:

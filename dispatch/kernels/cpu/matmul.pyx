@@ -1,7 +1,7 @@
 """Bodies of matrix products on the CPU, over numpy.
 
-Called by the structured kernels with an output of the right size and dtype. Half precision is
-multiplied in float32 and rounded once; integers wrap.
+Called by the structured kernels with an output of the right size and dtype. Floats of 16 and
+8 bits are multiplied in float32 and rounded once; integers wrap.
 """
 cimport numpy as cnp
 
@@ -20,19 +20,19 @@ cdef object MATMUL = np.matmul
 
 
 cdef int check_dtype(int code) except -1:
-    if code == ST_bool or code == ST_complex32 or is_floating_code(code) and code > ST_bfloat16:
+    if code == ST_bool or code == ST_complex32:
         raise NotImplementedError(f"aten::mm: no CPU kernel for {dtypes.get_dtype(code)!r}")
     return 0
 
 
-cdef inline bint is_half(int code) noexcept:
-    return code == ST_float16 or code == ST_bfloat16
+cdef inline bint is_narrow(int code) noexcept:
+    return code == ST_float16 or is_floating_code(code) and code >= ST_bfloat16
 
 
 cdef object operand(Tensor t):
     """A matrix that BLAS takes as it is: rows or columns without gaps between elements."""
     values = get_numpy(t)
-    if is_half(t.c_dtype):
+    if is_narrow(t.c_dtype):
         return values.astype(np.float32)
     if t.c_strides[0] != 1 and t.c_strides[1] != 1:
         return np.ascontiguousarray(values)
@@ -45,7 +45,7 @@ cdef int mm(Tensor out, Tensor self, Tensor mat2) except -1:
         MATMUL(operand(self), operand(mat2), get_numpy(out))
         return 0
     with np.errstate(all="ignore"):
-        if is_half(self.c_dtype):
+        if is_narrow(self.c_dtype):
             copy_array(out, MATMUL(operand(self), operand(mat2)))
         else:
             MATMUL(operand(self), operand(mat2), get_numpy(out))

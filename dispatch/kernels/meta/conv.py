@@ -28,7 +28,7 @@ __all__ = ["col2im", "convolution", "convolution_backward"]
 
 Ints = Sequence[int]
 
-# Below this many elements oneDNN is not worth its overhead for a single image (PyTorch's use_mkldnn).
+# Below these a single thread leaves a convolution to its own loops (PyTorch's use_mkldnn).
 LARGE_IMAGE = 20480
 LARGE_BATCH = 16
 
@@ -270,10 +270,11 @@ def convolution_backward(
     kind, layout = grad_output.dtype, layout_of(input, weight, p)
     if output_mask[2] and bias_sizes is None:
         raise RuntimeError("convolution_backward: the gradient of bias needs bias_sizes")
+    of_bias = None if bias_sizes is None or not output_mask[2] else TensorSpec(bias_sizes, kind)
     return (
         spec_of(input.shape, kind, layout) if output_mask[0] else None,
         spec_of(weight.shape, kind, layout) if output_mask[1] else None,
-        TensorSpec(bias_sizes, kind) if output_mask[2] else None,
+        of_bias,
     )
 
 

@@ -55,8 +55,9 @@ cdef inline int check_index_dtype(str op, str name, Tensor t) except -1:
 
 
 cdef int raise_same_dtype(str op, Tensor self, str name, Tensor other) except -1:
-    raise RuntimeError(f"{op}: expected self and {name} to have the same dtype, got "
-                       f"{dtypes.get_dtype(self.c_dtype)!r} and {dtypes.get_dtype(other.c_dtype)!r}")
+    a, b = dtypes.get_dtype(self.c_dtype), dtypes.get_dtype(other.c_dtype)
+    raise RuntimeError(f"{op}: expected self and {name} to have the same dtype, "
+                       f"got {a!r} and {b!r}")
 
 
 # ---- embeddings --------------------------------------------------------------------------------
@@ -72,7 +73,7 @@ cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
         raise_weight(weight)
     check_index_dtype("aten::embedding", "indices", indices)
     if indices.c_ndim >= MAX_DIMS:
-        raise RuntimeError(f"aten::embedding: the result would have more than {MAX_DIMS} dimensions")
+        raise RuntimeError(f"aten::embedding: a result of more than {MAX_DIMS} dimensions")
     set_sizes(s, indices)
     s.sizes[s.ndim] = weight.c_sizes[1]
     s.ndim += 1
@@ -108,9 +109,11 @@ cdef int check_bag(Tensor weight, Tensor indices, Tensor offsets, int64_t mode,
         raise_dtype(op, "weight", weight, "a floating point dtype")
     for t, name, ndim in ((offsets, "offsets", 1), (weight, "weight", 2)):
         if (<Tensor>t).c_ndim != ndim:
-            raise RuntimeError(f"{op}: expected {name} to have {ndim} dimensions, got {sizes_of(t)}")
+            raise RuntimeError(f"{op}: expected {name} to have {ndim} dimensions, "
+                               f"got {sizes_of(t)}")
     if indices.c_ndim not in (1, 2):
-        raise RuntimeError(f"{op}: expected indices to have 1 or 2 dimensions, got {sizes_of(indices)}")
+        raise RuntimeError(f"{op}: expected indices to have 1 or 2 dimensions, "
+                           f"got {sizes_of(indices)}")
     if not MODE_SUM <= mode <= MODE_MAX:
         raise RuntimeError(f"{op}: mode must be 0 (sum), 1 (mean) or 2 (max), got {mode}")
     if include_last_offset and offsets.c_sizes[0] == 0:
@@ -124,8 +127,8 @@ cdef int check_sample_weights(Tensor indices, int64_t mode, Tensor weights) exce
     if mode != MODE_SUM:
         raise RuntimeError("aten::_embedding_bag: per_sample_weights are only for mode 0 (sum)")
     if weights.c_ndim != 1 or weights.c_numel != indices.c_numel:
-        raise RuntimeError("aten::_embedding_bag: expected per_sample_weights to have one dimension "
-                           f"of {indices.c_numel} elements, got {sizes_of(weights)}")
+        raise RuntimeError("aten::_embedding_bag: expected per_sample_weights to have one "
+                           f"dimension of {indices.c_numel} elements, got {sizes_of(weights)}")
     return 0
 
 
@@ -184,7 +187,7 @@ cdef struct Indexed:
 
 
 cdef inline bint is_mask(Tensor t, bint eager) noexcept:
-    """uint8 is a mask on tensors with data, int8 on others: PyTorch's Meta kernel takes it for byte."""
+    """uint8 is a mask; PyTorch's Meta kernel takes int8 for it."""
     return t.c_dtype == ST_bool or t.c_dtype == (ST_uint8 if eager else ST_int8)
 
 
@@ -194,7 +197,8 @@ cdef int raise_indices(str op, bint eager, str what) except -1:
     raise error(f"{op}: {what}")
 
 
-cdef int read_indices(Indexed* x, str op, bint eager, Tensor self, list indices, bint sized) except -1:
+cdef int read_indices(Indexed* x, str op, bint eager, Tensor self, list indices,
+                      bint sized) except -1:
     """What is named by `indices`; `sized`: the number of a mask's true elements is needed."""
     cdef int i, k = 0
     cdef Tensor t
@@ -211,8 +215,8 @@ cdef int read_indices(Indexed* x, str op, bint eager, Tensor self, list indices,
             k = read_mask(x, op, eager, self, t, i, k, sized)
             continue
         if not is_index(t):
-            raise_indices(op, eager, f"expected the index at {i} to have dtype int32, int64 or bool, "
-                          f"got {dtypes.get_dtype(t.c_dtype)!r}")
+            raise_indices(op, eager, f"expected the index at {i} to have dtype int32, int64 or "
+                          f"bool, got {dtypes.get_dtype(t.c_dtype)!r}")
         if k >= self.c_ndim:
             raise_too_many(op, eager, self, len(indices))
         x.used[k] = True
@@ -225,7 +229,8 @@ cdef int read_indices(Indexed* x, str op, bint eager, Tensor self, list indices,
 
 
 cdef int raise_too_many(str op, bint eager, Tensor self, Py_ssize_t n) except -1:
-    return raise_indices(op, eager, f"too many indices ({n}) for a tensor of {self.c_ndim} dimensions")
+    return raise_indices(op, eager,
+                         f"too many indices ({n}) for a tensor of {self.c_ndim} dimensions")
 
 
 cdef int add_index(Indexed* x, str op, bint eager, const int64_t* sizes, int ndim) except -1:
@@ -268,7 +273,8 @@ cdef inline bint is_adjacent(Indexed* x, int ndim) noexcept:
     return changes + (ndim > 0 and x.used[0]) <= 1
 
 
-cdef void append_dims(Spec* s, int64_t* steps, Tensor self, Indexed* x, int start, int stop) noexcept:
+cdef void append_dims(Spec* s, int64_t* steps, Tensor self, Indexed* x, int start,
+                      int stop) noexcept:
     """Dimensions of self that no index names, with their strides."""
     cdef int i
     for i in range(start, stop):
@@ -328,7 +334,7 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
         raise_indices("aten::index", eager, "expected at least one index")
     read_indices(&x, "aten::index", eager, self, indices, True)
     if self.c_ndim - x.n_used + x.ndim > MAX_DIMS:
-        raise RuntimeError(f"aten::index: the result would have more than {MAX_DIMS} dimensions")
+        raise RuntimeError(f"aten::index: a result of more than {MAX_DIMS} dimensions")
     if eager:
         check_bounds(self, &x)
     s.dtype = self.c_dtype
@@ -364,8 +370,8 @@ cdef int check_values(Spec* s, Tensor values) except -1:
     cdef int i, lead = values.c_ndim - s.ndim
     for i in range(values.c_ndim):
         if values.c_sizes[i] != 1 and (i < lead or values.c_sizes[i] != s.sizes[i - lead]):
-            raise RuntimeError(f"aten::index_put: values of shape {sizes_of(values)} do not broadcast "
-                               f"to the indexed shape {list(new_size(s.ndim, s.sizes))}")
+            raise RuntimeError(f"aten::index_put: values of shape {sizes_of(values)} do not "
+                               f"broadcast to the indexed shape {list(new_size(s.ndim, s.sizes))}")
     return 0
 
 
@@ -377,8 +383,8 @@ cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1
         raise IndexError("aten::index_select: expected index to have 0 or 1 dimensions, "
                          f"got {sizes_of(index)}")
     if self.c_ndim == 0 and index.c_numel != 1:
-        raise RuntimeError("aten::index_select: expected index to have 1 element for a tensor of 0 "
-                           f"dimensions, got {index.c_numel}")
+        raise RuntimeError("aten::index_select: expected index to have 1 element for a tensor of "
+                           f"0 dimensions, got {index.c_numel}")
     check_index_dtype("aten::index_select", "index", index)
     set_sizes(s, self)
     if self.c_ndim:
@@ -393,15 +399,15 @@ cdef inline int64_t size_at(Tensor t, int d) noexcept:
 
 
 cdef int check_smaller(str op, Tensor index, str name, Tensor other, int64_t but) except -1:
-    """RuntimeError unless index is no larger than `other` in any dimension but one (-1: in none)."""
+    """RuntimeError unless index is no larger than `other`, in all dimensions or all but one."""
     cdef int d
     if max(index.c_ndim, 1) != max(other.c_ndim, 1):
-        raise RuntimeError(f"{op}: expected index to have as many dimensions as {name}, got shapes "
-                           f"{sizes_of(index)} and {sizes_of(other)}")
+        raise RuntimeError(f"{op}: expected index to have as many dimensions as {name}, "
+                           f"got shapes {sizes_of(index)} and {sizes_of(other)}")
     for d in range(max(index.c_ndim, 1)):
         if d != but and size_at(index, d) > size_at(other, d):
-            raise RuntimeError(f"{op}: expected index of shape {sizes_of(index)} to be no larger than "
-                               f"{name} of shape {sizes_of(other)} at dimension {d}")
+            raise RuntimeError(f"{op}: expected index of shape {sizes_of(index)} to be no larger "
+                               f"than {name} of shape {sizes_of(other)} at dimension {d}")
     return 0
 
 
@@ -416,7 +422,8 @@ cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_gra
     return 0
 
 
-cdef int fill_scatter(Spec* s, str op, Tensor self, int64_t dim, Tensor index, Tensor src) except -1:
+cdef int fill_scatter(Spec* s, str op, Tensor self, int64_t dim, Tensor index,
+                      Tensor src) except -1:
     dim = rules.wrap_dim(dim, self.c_ndim, True)
     if index.c_numel:
         check_index_dtype(op, "index", index)
@@ -465,7 +472,7 @@ cdef int raise_number(str op, Tensor self, object value) except -1:
 
 
 cdef int check_number(str op, Tensor self, object value) except -1:
-    """A complex number does not fit a real tensor; with data, one without an imaginary part does."""
+    """A complex number does not fit a real tensor; with data, its imaginary part may be 0."""
     if PyComplex_Check(value) and not is_complex_code(self.c_dtype):
         if value.imag or not is_eager(self):
             raise_number(op, self, value)

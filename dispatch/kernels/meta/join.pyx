@@ -79,8 +79,9 @@ cdef int add_sizes(Spec* s, Tensor t, int i, int64_t dim) except -1:
     cdef int d
     for d in range(s.ndim):
         if d != dim and t.c_sizes[d] != s.sizes[d]:
-            raise RuntimeError(f"aten::cat: expected sizes to match except in dimension {dim}: expected "
-                               f"{s.sizes[d]} in dimension {d}, got {sizes_of(t)} at position {i}")
+            raise RuntimeError(f"aten::cat: expected sizes to match except in dimension {dim}: "
+                               f"expected {s.sizes[d]} in dimension {d}, got {sizes_of(t)} "
+                               f"at position {i}")
     s.sizes[dim] += t.c_sizes[dim]
     return 0
 
@@ -127,8 +128,8 @@ cdef int check_equal_sizes(list tensors) except -1:
     for i, item in enumerate(tensors):
         t = <Tensor>item
         if t.c_ndim != first.c_ndim or memcmp(t.c_sizes, first.c_sizes, t.c_ndim * sizeof(int64_t)):
-            raise RuntimeError(f"aten::stack: expected tensors of one size, got {sizes_of(first)} at "
-                               f"position 0 and {sizes_of(t)} at position {i}")
+            raise RuntimeError("aten::stack: expected tensors of one size, got "
+                               f"{sizes_of(first)} at position 0 and {sizes_of(t)} at position {i}")
     return 0
 
 
@@ -155,7 +156,7 @@ cdef int stack(Spec* s, list tensors, int64_t dim) except -1:
         raise RuntimeError("aten::stack: expected at least one tensor")
     first = <Tensor>tensors[0]
     if first.c_ndim >= MAX_DIMS:
-        raise RuntimeError(f"aten::stack: the result would have more than {MAX_DIMS} dimensions")
+        raise RuntimeError(f"aten::stack: a result of more than {MAX_DIMS} dimensions")
     dim = rules.wrap_dim(dim, first.c_ndim + 1, True)
     check_equal_sizes(tensors)
     if dim < first.c_ndim:

@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_META, ST_NONE, ST_bfloat16, ST_int32
+from dispatch._C.dtypes cimport DEV_META, ST_NONE, ST_bfloat16, ST_int32, is_integral_code
 from dispatch._C.tensor cimport TF_FAKE, Tensor, new_size
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.structured cimport Spec
@@ -58,6 +58,11 @@ cdef int check_expand(str op, Spec* s, Tensor self) except -1:
         if self.c_sizes[i] != 1 and self.c_sizes[i] != s.sizes[lead + i]:
             return raise_expand(op, s, self)
     return 0
+
+
+cdef bint is_zero(object beta, Tensor self) except -1:
+    """Whether self has no part in the result; integers are scaled by an integer."""
+    return (int(beta) if is_integral_code(self.c_dtype, True) else beta) == 0
 
 
 cdef int promote(Tensor a, Tensor b, Tensor c) except -1:
@@ -146,7 +151,7 @@ cdef int addmm(Spec* s, Tensor self, Tensor mat1, Tensor mat2, object beta,
         s.dtype = promote(self, mat1, mat2)
     if self.c_ndim > 2 or self.c_ndim and self.c_sizes[self.c_ndim - 1] != s.sizes[1] \
             or self.c_ndim == 2 and self.c_sizes[0] != s.sizes[0]:
-        if beta != 0:
+        if not is_zero(beta, self):
             s.ndim = rules.broadcast_into(s.sizes, s.ndim, self.c_sizes, self.c_ndim)
     return 0
 
@@ -157,7 +162,7 @@ cdef int addmv(Spec* s, Tensor self, Tensor mat, Tensor vec, object beta, object
     fill_mv("aten::addmv", s, mat, vec, "mat")
     if is_eager(self):
         return check_expand("aten::addmv", s, self)
-    if beta == 0:
+    if is_zero(beta, self):
         return 0
     if s.sizes[0] == 0:              # PyTorch's Meta kernel gives beta * self for an empty product
         s.ndim = self.c_ndim

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dispatch import bool as bool_dtype
-from dispatch.kernels.meta.rules import dense_like_strides
+from dispatch._C.dtypes import bool as bool_dtype
+from dispatch._ops import ops
 from dispatch.kernels.structured import TensorSpec
 
 __all__ = [
@@ -24,22 +24,22 @@ __all__ = [
     "uniform_",
 ]
 
+_aten = ops.aten
+
 
 def bernoulli(self: Any, generator: Any) -> TensorSpec:
     """Like self, but always contiguous."""
     return TensorSpec(self.shape, self.dtype, cast=True)
 
 
-def native_dropout(input: Any, p: float, train: bool | None) -> tuple[TensorSpec, TensorSpec]:
-    """The output and its mask, both with the strides of `input`."""
-    draws = train is not False and 0 < p < 1
-    if draws and not input.dtype.is_floating_point:
+def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
+    """The output and its mask; `input` itself where nothing is dropped (PyTorch's decomposition)."""
+    mask = _aten.empty_like.default(input, dtype=bool_dtype)
+    if train is False or p == 0:
+        return input, mask
+    if p != 1 and not input.dtype.is_floating_point:
         raise RuntimeError(f"native_dropout: expected a floating-point input, got {input.dtype}")
-    strides = dense_like_strides(input)
-    return (
-        TensorSpec(input.shape, input.dtype, strides),
-        TensorSpec(input.shape, bool_dtype, strides),
-    )
+    return _aten.empty_like.default(input), mask
 
 
 def normal_(self: Any, mean: float, std: float, *, generator: Any) -> Any:

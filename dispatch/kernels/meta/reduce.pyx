@@ -38,12 +38,20 @@ cdef int real_type(int code) noexcept:
     return ST_float16 if code == ST_complex32 else code
 
 
+cdef int wrap_all(int64_t* dims, int n, Tensor self) except -1:
+    """All are checked for their range before any is found to be there twice."""
+    cdef int i
+    for i in range(n):
+        dims[i] = rules.wrap_dim(dims[i], self.c_ndim, True)
+    return rules.wrap_dims(dims, n, self.c_ndim, True)
+
+
 cdef int read_dims(int64_t* out, Tensor self, object dim) except -1:
     cdef int n
     if dim is None:
         return 0
     n = read_ints(dim, out, "dim")
-    rules.wrap_dims(out, n, self.c_ndim, True)
+    wrap_all(out, n, self)
     return n
 
 
@@ -92,11 +100,12 @@ cdef int prod_dim(Spec* s, Tensor self, int64_t dim, bint keepdim, int dtype) ex
 
 cdef int mean_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) except -1:
     cdef int code = self.c_dtype if dtype == ST_NONE else dtype
+    fill_dims(s, self, dim, keepdim, code, CAST_SAFE)
     if not is_inexact(code):
         which = "the input's dtype" if dtype == ST_NONE else "dtype"
         raise RuntimeError(f"aten::mean: expected {which} to be floating point or complex, got "
                            f"{dtypes.get_dtype(code)!r}")
-    return fill_dims(s, self, dim, keepdim, code, CAST_SAFE)
+    return 0
 
 
 # ---- any, all ----------------------------------------------------------------------------------
@@ -142,7 +151,7 @@ cdef int raise_empty_all(str name) except -1:
 
 cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
     cdef int n = <int>dim.len, i
-    rules.wrap_dims(dim.data, n, self.c_ndim, True)
+    wrap_all(dim.data, n, self)
     if self.c_numel == 0:
         if n == 0:
             raise_empty_all("aten::amax")
@@ -153,8 +162,18 @@ cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
     return fill_reduction(s, self, dim.data, n, keepdim, self.c_dtype, CAST_SAFE)
 
 
+cdef int check_ordered(str name, Tensor self, bint with_bool) except -1:
+    """Whether eager kernels can compare self's values."""
+    if is_eager(self) and (is_complex_code(self.c_dtype)
+                           or not with_bool and self.c_dtype == ST_bool):
+        raise RuntimeError(f"{name}: expected self to have ordered numbers, got "
+                           f"{dtypes.get_dtype(self.c_dtype)!r}")
+    return 0
+
+
 cdef int argmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
     cdef int64_t wrapped
+    check_ordered("aten::argmax", self, False)
     if dim is None:
         if self.c_numel == 0:
             raise_empty_all("aten::argmax")
@@ -175,6 +194,7 @@ cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
     cdef int64_t wrapped = rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_ndim and self.c_sizes[wrapped] == 0 and is_eager(self):
         raise_empty("aten::max.dim", wrapped, IndexError)
+    check_ordered("aten::max.dim", self, True)
     fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
     return fill_reduction(&s[1], self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
 
@@ -195,9 +215,9 @@ cdef int var(Spec* s, Tensor self, object dim, object correction, bint keepdim) 
 
 
 cdef int var_mean(Spec* s, Tensor self, object dim, object correction, bint keepdim) except -1:
-    check_moment_input("aten::var_mean", self)
     fill_dims(&s[0], self, dim, keepdim, real_type(self.c_dtype), CAST_SAFE)
-    return fill_dims(&s[1], self, dim, keepdim, self.c_dtype, CAST_SAFE)
+    fill_dims(&s[1], self, dim, keepdim, self.c_dtype, CAST_SAFE)
+    return check_moment_input("aten::var_mean", self)
 
 
 cdef int check_norm_dtype(Tensor self, int dtype) except -1:
@@ -212,9 +232,14 @@ cdef int check_norm_dtype(Tensor self, int dtype) except -1:
     return 0
 
 
-cdef int check_norm_extent(Tensor self, object ord, const int64_t* dims, int n) except -1:
-    """Norms without a value for no elements (negative or infinite order)."""
+cdef int check_norm_extent(Tensor self, object ord, object given, const int64_t* dims,
+                           int n) except -1:
+    """Norms without a value for no elements (negative or infinite order).
+
+    PyTorch's Meta kernel finds a dimension counted from the back empty too.
+    """
     cdef int i
+    cdef bint counts_back = not is_eager(self)
     cdef double order
     if self.c_numel != 0 or isinstance(ord, complex):
         return 0
@@ -224,7 +249,7 @@ cdef int check_norm_extent(Tensor self, object ord, const int64_t* dims, int n) 
     if n == 0:
         raise_empty_all("aten::linalg_vector_norm")
     for i in range(n):
-        if self.c_ndim and self.c_sizes[dims[i]] == 0:
+        if self.c_ndim and (self.c_sizes[dims[i]] == 0 or counts_back and given[i] < 0):
             raise_empty("aten::linalg_vector_norm", dims[i], RuntimeError)
     return 0
 
@@ -235,7 +260,7 @@ cdef int vector_norm(Spec* s, Tensor self, object ord, object dim, bint keepdim,
     cdef int n
     check_moment_input("aten::linalg_vector_norm", self)
     n = read_dims(dims, self, dim)
-    check_norm_extent(self, ord, dims, n)
+    check_norm_extent(self, ord, dim, dims, n)
     if dtype != ST_NONE:
         check_norm_dtype(self, dtype)
     return fill_reduction(s, self, dims, n, keepdim,

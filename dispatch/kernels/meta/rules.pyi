@@ -1,9 +1,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from dispatch._C.dtypes import dtype as _dtype
-from dispatch._C.dtypes import memory_format as _memory_format
-from dispatch._C.dtypes import promote_types as promote_types
+from dispatch._C.dtypes import (
+    dtype as _dtype,
+    memory_format as _memory_format,
+    promote_types as promote_types,
+)
 from dispatch._C.tensor import Tensor
 
 _Ints: TypeAlias = Sequence[int]

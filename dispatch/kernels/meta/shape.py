@@ -61,9 +61,9 @@ def flip(self: Tensor, dims: Ints) -> TensorSpec:
 
 
 def roll(self: Tensor, shifts: Ints, dims: Ints) -> TensorSpec:
-    """Without elements a clone; otherwise contiguous, but with data one part is joined to another,
+    """A clone without elements; otherwise contiguous.
 
-    which keeps channels_last.
+    With data, parts along a dimension are joined, which keeps channels_last.
     """
     for dim in dims:
         rules.wrap_dim(dim, self.ndim)
@@ -210,7 +210,7 @@ def _check_mirrored(op: str, self: Tensor, padding: Ints) -> None:
 def _pad_strides(self: Tensor, sizes: Ints, n: int) -> tuple[int, ...] | None:
     """channels_last stays on CPU, channels_last_3d only with data."""
     batched = self.ndim == n + 2
-    keeps = n == 2 and self.device.type != "cuda" or n == 3 and rules.is_eager(self)
+    keeps = (n == 2 and self.device.type != "cuda") or (n == 3 and rules.is_eager(self))
     if not (batched and keeps):
         return None
     strides: tuple[int, ...] = rules.strides_for(sizes, rules.suggest_memory_format(self))

@@ -11,7 +11,7 @@ __all__ = ["sort", "topk"]
 def sort(
     self: Tensor, stable: bool | None, dim: int, descending: bool
 ) -> tuple[TensorSpec, TensorSpec]:
-    """Strides are those of a clone; PyTorch's Meta kernel gives them to `values` and `indices` too."""
+    """Strides are those of a clone; on Meta, `values` and `indices` that are given get them too."""
     rules.wrap_dim(dim, self.ndim)
     _check_ordered("aten::sort", self)
     strides = rules.dense_like_strides(self)

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dispatch._C import keys as core
 from dispatch._C.keys import DispatchKey, DispatchKeySet

@@ -6,9 +6,9 @@ import threading
 import weakref
 
 import pytest
-from dispatch.graph.executor import Executable, RunLog
 
 import dispatch
+from dispatch.graph.executor import Executable, RunLog
 from dispatch.graph.plan import plan_graph
 from dispatch.graph.program import read_program
 from dispatch.library import Library

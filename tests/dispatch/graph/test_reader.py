@@ -4,9 +4,9 @@ import tracemalloc
 from typing import NamedTuple
 
 import pytest
-from dispatch.graph.reader import MAX_DEPTH, Shape, place_of, read_json
 
 from dispatch.graph.errors import ModelFileError
+from dispatch.graph.reader import MAX_DEPTH, Shape, place_of, read_json
 
 
 class Point(NamedTuple):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dispatch._C import dtypes
-from dispatch._C import tensor as core
+from dispatch._C import dtypes, tensor as core
 from dispatch.kernels.meta import conv, rules
 
 Ints = tuple[int, ...]
@@ -29,8 +28,8 @@ def last(sizes: Ints, **kwargs: object) -> core.Tensor:
 
 
 def convolve(x: core.Tensor, w: core.Tensor, **given: object) -> conv.TensorSpec:
-    p = dict(bias=None, stride=[1], padding=[0], dilation=[1], transposed=False)
-    p |= dict(output_padding=[0], groups=1) | given
+    p: dict[str, object] = {"bias": None, "stride": [1], "padding": [0], "dilation": [1]}
+    p |= {"transposed": False, "output_padding": [0], "groups": 1} | given
     return conv.convolution(x, w, *p.values())
 
 
@@ -96,7 +95,7 @@ def test_meta_tensors_give_contiguous_results() -> None:
 def test_wrong_arguments_are_named(
     x: Ints, w: Ints, given: dict[str, object], named: str
 ) -> None:
-    with pytest.raises(RuntimeError, match=f"^convolution: .*{named}"):
+    with pytest.raises(RuntimeError, match=rf"^convolution: .*{named}"):
         convolve(tensor(x), tensor(w), **given)
 
 

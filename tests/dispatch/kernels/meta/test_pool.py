@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dispatch._C import dtypes
-from dispatch._C import tensor as core
+from dispatch._C import dtypes, tensor as core
 from dispatch.kernels.meta import pool, rules
 
 Ints = tuple[int, ...]
@@ -72,7 +71,7 @@ def test_average_in_three_dimensions_is_contiguous() -> None:
     ],
 )
 def test_wrong_arguments_raise(sizes: Ints, given: tuple[object, ...]) -> None:
-    with pytest.raises(RuntimeError, match="^max_pool2d_with_indices: "):
+    with pytest.raises(RuntimeError, match=r"^max_pool2d_with_indices: "):
         max2d(tensor(sizes), *given)
 
 

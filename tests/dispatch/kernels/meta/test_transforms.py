@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dispatch._C import dtypes
-from dispatch._C import tensor as core
+from dispatch._C import dtypes, tensor as core
 from dispatch.kernels.meta import attention, distance, fft, rules, upsample
 
 Ints = tuple[int, ...]
@@ -82,7 +81,7 @@ def test_interpolation_keeps_channels_last() -> None:
     ("sizes", "output"), [((3, 4, 4), [8, 8]), ((2, 3, 4, 4), [8]), ((2, 3, 4, 4), [0, 8])]
 )
 def test_wrong_sizes_of_interpolation(sizes: Ints, output: list[int]) -> None:
-    with pytest.raises(RuntimeError, match="^upsample_nearest2d: "):
+    with pytest.raises(RuntimeError, match=r"^upsample_nearest2d: "):
         upsample.nearest2d(tensor(sizes), output, None, None)
 
 
@@ -111,7 +110,7 @@ def test_cdist_broadcasts_batches() -> None:
     ],
 )
 def test_cdist_checks(a: Ints, b: Ints, p: float, mode: int | None) -> None:
-    with pytest.raises(RuntimeError, match="^_cdist_forward: "):
+    with pytest.raises(RuntimeError, match=r"^_cdist_forward: "):
         distance.cdist(tensor(a), tensor(b), p, mode)
 
 

@@ -1,0 +1,240 @@
+"""Reading and writing by index and by mask: sizes, strides and errors, on meta tensors.
+
+Expected values are PyTorch 2.13's for fake tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dispatch import ops
+from dispatch._C import dtypes, tensor as core
+from dispatch.kernels.meta import rules
+
+aten = ops.aten
+Ints = tuple[int, ...]
+
+
+def meta(sizes: Ints, strides: Ints | None = None, dtype: str = "float32") -> core.Tensor:
+    steps = rules.contiguous_strides(sizes) if strides is None else strides
+    storage = core._new_storage(1 << 16, "meta")
+    return core._new_strided(storage, getattr(dtypes, dtype), sizes, steps, 0)
+
+
+def index_of(*sizes: int, dtype: str = "int64") -> core.Tensor:
+    return meta(sizes, dtype=dtype)
+
+
+def geometry(t: core.Tensor) -> tuple[Ints, Ints]:
+    return tuple(t.shape), tuple(t.stride())
+
+
+@pytest.mark.parametrize(
+    ("indices", "sizes"),
+    [
+        ([index_of(2)], (2, 3, 4, 5)),
+        ([None, index_of(7)], (2, 7, 4, 5)),
+        ([None, index_of(2, 1), index_of(3)], (2, 2, 3, 5)),
+        ([index_of(6), None, index_of(6)], (6, 3, 5)),
+        ([None, index_of(2, 1), None, index_of(3)], (2, 3, 2, 4)),
+        ([index_of()], (3, 4, 5)),
+        ([index_of(2, dtype="int32")] * 4, (2,)),
+    ],
+)
+def test_indices_replace_their_dimensions_or_come_first(indices: list[Any], sizes: Ints) -> None:
+    """Indices that are not side by side put their dimensions in front."""
+    assert tuple(aten.index.Tensor(meta((2, 3, 4, 5)), indices).shape) == sizes
+
+
+@pytest.mark.parametrize(
+    ("indices", "expected"),
+    [
+        ([index_of(2)], ((2, 3, 2, 4), (24, 4, 12, 1))),
+        ([None, index_of(2)], ((5, 2, 2, 4), (1, 20, 40, 5))),
+        ([index_of(2), None, index_of(2)], ((2, 3, 4), (12, 4, 1))),
+        ([index_of()], ((3, 2, 4), (1, 3, 6))),
+    ],
+)
+def test_result_of_index_keeps_the_order_of_permuted_dimensions(
+    indices: list[Any], expected: tuple[Ints, Ints]
+) -> None:
+    """The last case is what PyTorch's Meta kernel makes of a 0-d index."""
+    permuted = meta((5, 3, 2, 4), (1, 20, 60, 5))
+    assert geometry(aten.index.Tensor(permuted, indices)) == expected
+
+
+@pytest.mark.parametrize(
+    ("indices", "error"),
+    [
+        ([], RuntimeError),
+        ([index_of(2, dtype="float32")], RuntimeError),
+        ([index_of(2)] * 3, RuntimeError),
+        ([index_of(2), index_of(3)], RuntimeError),
+        ([index_of(3, dtype="bool")], NotImplementedError),
+    ],
+)
+def test_bad_indices_raise_the_types_of_the_meta_kernel(
+    indices: list[Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error, match=r"aten::|broadcast"):
+        aten.index.Tensor(meta((3, 4)), indices)
+
+
+def test_index_put_takes_a_mask_without_knowing_its_count() -> None:
+    self = meta((4, 3), (1, 4))
+    put = aten.index_put(self, [index_of(4, dtype="bool")], meta((3,)))
+    assert geometry(put) == ((4, 3), (1, 4))
+    assert aten.index_put_(self, [index_of(4, dtype="bool")], meta((3,))) is self
+
+
+@pytest.mark.parametrize(
+    ("indices", "values", "error"),
+    [
+        ([index_of(2)], meta((3, 4)), RuntimeError),
+        ([index_of(2)], meta((2, 4), dtype="float64"), RuntimeError),
+        ([index_of(2, dtype="float32")], meta((4,)), IndexError),
+        ([index_of(4, dtype="bool")], meta((4,)), IndexError),
+        ([index_of(2)] * 3, meta((2,)), IndexError),
+    ],
+)
+def test_index_put_refuses_what_does_not_fit(
+    indices: list[Any], values: core.Tensor, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match="aten::index_put"):
+        aten.index_put(meta((3, 4)), indices, values)
+
+
+@pytest.mark.parametrize(
+    ("indices", "sizes"), [(index_of(), (4,)), (index_of(2, 3), (2, 3, 4)), (index_of(0), (0, 4))]
+)
+def test_embedding_adds_the_rows_to_the_indices(indices: core.Tensor, sizes: Ints) -> None:
+    assert tuple(aten.embedding(meta((10, 4)), indices).shape) == sizes
+
+
+def test_embedding_refuses_a_weight_that_is_no_matrix() -> None:
+    """PyTorch's Meta kernel asserts it."""
+    with pytest.raises(AssertionError, match=r"aten::embedding.*weight"):
+        aten.embedding(meta((4,)), index_of(2))
+    with pytest.raises(RuntimeError, match=r"aten::embedding.*indices"):
+        aten.embedding(meta((4, 4)), index_of(2, dtype="float32"))
+
+
+@pytest.mark.parametrize(
+    ("mode", "last_offset", "padding_idx", "sizes"),
+    [
+        (0, False, -1, [(3, 4), (0,), (3,), (3,)]),
+        (0, False, 1, [(3, 4), (6,), (3,), (3,)]),
+        (1, True, -1, [(2, 4), (6,), (2,), (2,)]),
+        (2, True, -1, [(2, 4), (6,), (2,), (2, 4)]),
+    ],
+)
+def test_embedding_bag_gives_what_the_cpu_kernel_notes(
+    mode: int, last_offset: bool, padding_idx: int, sizes: list[Ints]
+) -> None:
+    weight, indices, offsets = meta((5, 4)), index_of(6), index_of(3)
+    result = aten._embedding_bag(
+        weight, indices, offsets, False, mode, False, None, last_offset, padding_idx
+    )
+    assert [tuple(t.shape) for t in result] == sizes
+
+
+def test_gather_is_contiguous_of_the_shape_of_index() -> None:
+    index = meta((3, 2), (1, 3), "int64")
+    assert geometry(aten.gather(meta((3, 4)), 1, index)) == ((3, 2), (2, 1))
+    assert geometry(aten.gather(meta((3, 4)), 0, meta((0,)))) == ((0,), (1,))
+
+
+@pytest.mark.parametrize(
+    ("dim", "index", "error"),
+    [
+        (2, index_of(2, 2), IndexError),
+        (0, index_of(2), RuntimeError),
+        (0, index_of(2, 5), RuntimeError),
+        (0, index_of(2, 2, dtype="float32"), RuntimeError),
+    ],
+)
+def test_gather_refuses_what_does_not_fit(
+    dim: int, index: core.Tensor, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        aten.gather(meta((3, 4)), dim, index)
+
+
+def test_gather_does_not_write_to_what_it_reads() -> None:
+    self, index = meta((3,)), index_of(3)
+    for out in (self, meta((3,), (0,))):
+        with pytest.raises(RuntimeError, match=r"aten::gather.out.*clone"):
+            aten.gather.out(self, 0, index, out=out)
+
+
+def test_scatter_may_write_to_self_but_not_to_src() -> None:
+    self, index, src = meta((3, 4)), index_of(2, 2), meta((3, 4))
+    assert aten.scatter.src_out(self, 0, index, src, out=self) is self
+    with pytest.raises(RuntimeError, match="argument 'src'"):
+        aten.scatter.src_out(self, 0, index, src, out=src)
+
+
+@pytest.mark.parametrize("op", [aten.scatter.src, aten.scatter_add, aten.scatter_.src])
+@pytest.mark.parametrize(
+    ("index", "src"),
+    [
+        (index_of(2, 5), meta((2, 5))),
+        (index_of(2, 3), meta((2, 2))),
+        (index_of(2, 2), meta((2, 2), dtype="float64")),
+        (index_of(2), meta((2, 2))),
+        (index_of(2, 2, dtype="int16"), meta((2, 2))),
+    ],
+)
+def test_scatter_refuses_what_does_not_fit(op: Any, index: core.Tensor, src: core.Tensor) -> None:
+    with pytest.raises(RuntimeError, match="aten::scatter"):
+        op(meta((3, 4)), 0, index, src)
+
+
+def test_scatter_reduce_knows_its_reductions() -> None:
+    arguments = meta((3, 4)), 0, index_of(2, 2), meta((2, 2))
+    assert geometry(aten.scatter_reduce.two(*arguments, "amax")) == ((3, 4), (4, 1))
+    with pytest.raises(RuntimeError, match="sum, prod, mean, amax, amin"):
+        aten.scatter_reduce.two(*arguments, "add")
+
+
+def test_index_select_along_any_dimension() -> None:
+    self = meta((2, 3, 4, 4), (48, 1, 12, 3))
+    assert geometry(aten.index_select(self, -3, index_of(5))) == ((2, 5, 4, 4), (80, 16, 4, 1))
+    assert geometry(aten.index_select(meta(()), 0, index_of(1))) == ((), ())
+    with pytest.raises(IndexError):
+        aten.index_select(self, 4, index_of(5))
+
+
+def test_masked_fill_is_contiguous_and_broadcasts() -> None:
+    mask = meta((2, 1), dtype="bool")
+    filled = aten.masked_fill.Scalar(meta((2, 3), (1, 2)), mask, 1.0)
+    assert geometry(filled) == ((2, 3), (3, 1))
+    with pytest.raises(RuntimeError, match="broadcast"):
+        aten.masked_fill_.Scalar(meta((1,)), mask, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("mask", "value"),
+    [
+        (meta((3,), dtype="uint8"), meta(())),
+        (meta((3,), dtype="bool"), meta((1,))),
+        (meta((3,), dtype="bool"), meta((), dtype="complex64")),
+    ],
+)
+def test_masked_fill_refuses_other_masks_and_values(mask: core.Tensor, value: core.Tensor) -> None:
+    with pytest.raises(RuntimeError, match="aten::masked_fill"):
+        aten.masked_fill.Tensor(meta((3,)), mask, value)
+
+
+def test_masked_scatter_takes_bytes_where_there_is_no_data() -> None:
+    result = aten.masked_scatter(meta((3,)), meta((2, 3), dtype="uint8"), meta((6,)))
+    assert geometry(result) == ((2, 3), (3, 1))
+    with pytest.raises(RuntimeError, match="mask"):
+        aten.masked_scatter(meta((3,)), meta((3,)), meta((6,)))
+
+
+def test_nonzero_has_no_sizes_without_values() -> None:
+    with pytest.raises(NotImplementedError, match="aten::nonzero"):
+        aten.nonzero(meta((3,)))

@@ -1,0 +1,150 @@
+"""The stubs say what there is: names against the modules as they run, types by mypy."""
+
+import ast
+import importlib
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import dispatch
+
+PACKAGE = Path(dispatch.__file__).parent
+STUBS = sorted(
+    path
+    for path in PACKAGE.rglob("*.pyi")
+    if "generated" not in path.parts and path.name != "__init__.pyi"
+)
+NOT_NEEDED = frozenset(("__init__", "__new__"))
+
+
+def module_of(stub):
+    return importlib.import_module(".".join(stub.relative_to(PACKAGE.parent).with_suffix("").parts))
+
+
+def names_in(body):
+    """(name, its node) of each definition, imports and private types left out."""
+    for node in body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name, node
+        elif isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) != "TypeAlias":
+            yield ast.unparse(node.target), node
+
+
+def imported_in(stub):
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if alias.name == "*":
+                    yield from star_names(node.module)
+                elif alias.asname == alias.name:
+                    yield alias.name
+
+
+def star_names(module):
+    stub = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".pyi")
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            yield from ast.literal_eval(node.value)
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: str(stub.relative_to(PACKAGE)))
+def test_what_a_stub_lists_is_there(stub):
+    module = module_of(stub)
+    for name, node in names_in(ast.parse(stub.read_text()).body):
+        found = getattr(module, name)
+        if isinstance(node, ast.ClassDef):
+            missing = [n for n, node in names_in(node.body) if not has_member(found, n, node)]
+            assert not missing, name
+
+
+def has_member(cls, name, node):
+    is_set_in_init = isinstance(node, ast.AnnAssign) and "__dict__" in vars(cls)
+    return name in NOT_NEEDED or hasattr(cls, name) or is_set_in_init
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: str(stub.relative_to(PACKAGE)))
+def test_what_a_module_exports_is_in_its_stub(stub):
+    module = module_of(stub)
+    tree = ast.parse(stub.read_text())
+    listed = {name for name, _ in names_in(tree.body)} | set(imported_in(stub))
+    assert set(getattr(module, "__all__", ())) <= listed
+
+
+def test_the_package_has_what_its_stub_lists():
+    listed = set(imported_in(PACKAGE / "__init__.pyi"))
+    assert [name for name in sorted(listed) if not hasattr(dispatch, name)] == []
+    values = {
+        name
+        for name, value in vars(dispatch).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert values - listed == {"Any"}
+
+
+def test_the_core_has_what_its_stub_lists():
+    listed = set(imported_in(PACKAGE / "_C" / "__init__.pyi"))
+    assert [name for name in sorted(listed) if not hasattr(dispatch._C, name)] == []
+
+
+def test_what_a_tensor_has_is_in_its_stubs():
+    listed = set()
+    for name in ("tensor.pyi", "generated/tensor_methods.pyi"):
+        for node in ast.parse((PACKAGE / "_C" / name).read_text()).body:
+            if isinstance(node, ast.ClassDef) and node.name in ("Tensor", "TensorMethods"):
+                listed.update(name for name, _ in names_in(node.body))
+    public = {name for name in vars(dispatch.Tensor) if not name.startswith("_")}
+    assert public - listed == set()
+
+
+def test_members_of_enums_are_listed():
+    import dispatch._C.generated
+
+    stub = Path(dispatch._C.generated.__file__).with_name("enums.pyi")
+    listed = {
+        node.name: {name for name, _ in names_in(node.body)}
+        for node in ast.parse(stub.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    }
+    assert listed["KeyMembers"] == set(dispatch.DispatchKey.__members__)
+    assert listed["TagMembers"] == set(dispatch.Tag.__members__)
+
+
+PROGRAM = """
+    from typing import assert_type
+
+    import dispatch
+    from dispatch import DispatchKey, FakeTensorMode, OpOverload, Tensor, ops
+
+    x = dispatch.ones([2, 3], dtype=dispatch.float32)
+    assert_type(dispatch.add(x, 1, alpha=2), Tensor)
+    assert_type(dispatch.relu(x).view([6]), Tensor)
+    assert_type(x + 1, Tensor)
+    assert_type(x.size(0), int)
+    assert_type(dispatch.float, dispatch.dtype)
+    assert_type(ops.aten.add(x, x), Tensor)
+    assert_type(ops.aten.add.Tensor, OpOverload)
+    assert_type(DispatchKey.CPU, DispatchKey)
+    with FakeTensorMode() as mode:
+        assert_type(mode.cache_info().hits, int)
+
+    ops.aten.no_such_operator  # type: ignore[attr-defined]
+    dispatch.relu(x, "text")  # type: ignore[call-arg, arg-type]
+    x.no_such_method()  # type: ignore[attr-defined]
+"""
+
+
+def test_a_type_checker_knows_operators_methods_and_functions(tmp_path):
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(PROGRAM))
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(program)],
+        cwd=PACKAGE.parent,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
