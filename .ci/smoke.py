@@ -21,7 +21,8 @@ def check_files() -> None:
     """The wheel holds what out-of-tree packages build from, and no package called codegen."""
     assert HOME.is_relative_to(sys.prefix), HOME
     assert importlib.util.find_spec("codegen") is None
-    for name in ("_C/keys.pxd", "_C/tensor.pxd", "_C/emitted.h", "py.typed",
+    for name in ("_C/keys.pxd", "_C/tensor.pxd", "_C/emitted.h", "py.typed", "__init__.pyi",
+                 "_C/tensor.pyi", "_C/generated/ops_aten.pyi",
                  "codegen/schema.py", "schemas/native_functions.yaml"):  # fmt: skip
         assert (HOME / name).is_file(), name
     for pattern in ("codegen/templates/*.j2", "**/*.pyi"):

@@ -17,7 +17,7 @@ _DEFAULT_SEED = 67280421310721
 
 
 class Generator:
-    """A stream of random numbers for a device. `numpy` is the stream, made when first drawn from."""
+    """A stream of random numbers for a device; `numpy` is the stream, made when first used."""
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = _device(device)
@@ -47,8 +47,7 @@ class Generator:
     def numpy(self) -> Any:
         """The numpy generator that kernels draw from."""
         if self._stream is None:
-            from numpy.random import MT19937
-            from numpy.random import Generator as Stream
+            from numpy.random import MT19937, Generator as Stream
 
             self._stream = Stream(MT19937(self._seed))
         return self._stream

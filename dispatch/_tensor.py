@@ -1,8 +1,8 @@
 """What Tensor does in Python: operators, conversions, indexing, copying, printing.
 
-Importing this module registers the hooks that the compiled Tensor calls and enters methods into its
-type. Methods of operators are not listed anywhere: the first access looks the operator up and enters
-it into the type, so that the next one is a plain attribute.
+Importing this module registers the hooks that the compiled Tensor calls and enters methods into
+its type. Methods of operators are not listed anywhere: the first access looks the operator up and
+enters it into the type, so that the next one is a plain attribute.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dispatch import _tensor_data as data
-from dispatch import _tensor_index as index
+from dispatch import _tensor_data as data, _tensor_index as index
 from dispatch._C import dtypes
 from dispatch._C.overload import _find_function
 from dispatch._C.tensor import (
@@ -128,8 +127,13 @@ def _contains(self: Tensor, element: Any) -> bool:
         raise RuntimeError(
             f"Tensor.__contains__: expected a tensor or a number, got {type(element).__name__}"
         )
-    return bool(_aten.any.default(_function("eq")(element, self) if isinstance(element, Tensor)
-                                  else _function("eq")(self, element)).item())
+    return bool(
+        _aten.any.default(
+            _function("eq")(element, self)
+            if isinstance(element, Tensor)
+            else _function("eq")(self, element)
+        ).item()
+    )
 
 
 # ---- attributes
@@ -366,6 +370,11 @@ def _reduce_ex(self: Tensor, protocol: Any) -> Any:
     return data.reduce(self, protocol)
 
 
+def _set_state(self: Tensor, state: dict[str, Any]) -> None:
+    """What pickle restores after `reduce`'s arguments: the attributes."""
+    self.__dict__.update(state)
+
+
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return data.deepcopy(self, memo)
 
@@ -395,7 +404,8 @@ def _install_methods() -> None:
         "H": property(_adjoint), "T": property(_transposed), "mH": property(_matrix_adjoint),
         "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
         "real": property(_get_real, _set_real), "__array__": _array, "__array_priority__": 1000,
-        "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy, "__format__": _format, "__reduce_ex__": _reduce_ex,
+        "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy, "__format__": _format,
+        "__reduce_ex__": _reduce_ex, "__setstate__": _set_state,
         "is_shared": _is_shared, "new_tensor": data.new_tensor, "numpy": _numpy, "to": _to,
         "tolist": _tolist, "type": _type,
     }.items():  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tensors out of Python data: `tensor`, `as_tensor`, `asarray`, the legacy constructor, copies, pickles.
+"""Tensors out of Python data: `tensor`, `as_tensor`, `asarray`, `Tensor(...)`, copies, pickles.
 
 Values are collected into a numpy array and converted below the dispatcher (`_data`); `lift_fresh`
 then shows the new tensor to the active modes, as PyTorch does. The caller's data is copied unless
@@ -57,7 +57,9 @@ def _infer(data: Any, found: set[dtypes.dtype], depth: int = 0) -> None:
     elif isinstance(data, (np.ndarray, np.generic)):
         found.add(dtypes._from_numpy_dtype(data.dtype))
     elif isinstance(data, (bool, int, float, complex)):
-        found.add(_number_dtype(next(t for t in (bool, int, float, complex) if isinstance(data, t))))
+        found.add(
+            _number_dtype(next(t for t in (bool, int, float, complex) if isinstance(data, t)))
+        )
     elif isinstance(data, (str, bytes)):
         if depth:
             raise ValueError(f"tensor: too many dimensions '{kind.__name__}'")
@@ -242,7 +244,7 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A new tensor with a copy of `data`: numbers, nested sequences, arrays, tensors (torch.tensor).
+    """A new tensor with a copy of `data`: numbers, sequences, arrays, tensors (torch.tensor).
 
     Raises: ValueError for ragged sequences, TypeError for text, RuntimeError for what has no dtype
     and for values that `dtype` cannot hold.
@@ -257,7 +259,7 @@ def tensor(
 
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
-    """`data` as a tensor, sharing the memory of tensors and arrays where it can (torch.as_tensor)."""
+    """`data` as a tensor, sharing memory with tensors and arrays if it can (torch.as_tensor)."""
     device = _device(device)
     if isinstance(data, Tensor):
         return data.to(device or data.device, dtype or data.dtype)
@@ -287,12 +289,14 @@ def asarray(
         return _finished(_plain_tensor(obj, dtype), device, requires_grad)
     wanted = (device or shared.device, dtype or shared.dtype)
     if copy is False and wanted != (shared.device, shared.dtype):
-        raise ValueError(f"asarray: {shared.dtype} on {shared.device} cannot be shared as {wanted[1]} on {wanted[0]}")
+        raise ValueError(f"asarray: {shared.dtype} on {shared.device} cannot be shared as {wanted}")
     if copy:
         shared = _aten.clone.default(shared)
     result = shared.to(*wanted)
     if requires_grad and not result.requires_grad:
-        result = result.detach().requires_grad_(True) if result is obj else result.requires_grad_(True)
+        result = (
+            result.detach().requires_grad_(True) if result is obj else result.requires_grad_(True)
+        )
     return result
 
 
@@ -326,7 +330,7 @@ def new_tensor(
 
 
 def construct(self: Tensor, *args: Any, device: Any = None, size: Any = None) -> None:
-    """`Tensor(*sizes)`, `Tensor(sequence)`, `Tensor(tensor)`: float tensors on the CPU, as of old."""
+    """`Tensor(*sizes)`, `Tensor(sequence)`, `Tensor(tensor)`: float tensors on the CPU."""
     if device is not None and _device(device).type != "cpu":
         raise RuntimeError(f"Tensor(): makes tensors on cpu, but device {device} was given")
     if size is not None:
@@ -394,7 +398,7 @@ def _parts(self: Tensor) -> tuple[Any, ...]:
 
 
 def reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
-    """For pickle: class, storage (shared storages stay shared), dtype, geometry, flags, attributes."""
+    """For pickle: class, storage (a shared one stays shared), dtype, geometry, flags."""
     arguments = (type(self), self.untyped_storage(), *_parts(self))
     return _rebuilt, arguments, self.__dict__ or None
 

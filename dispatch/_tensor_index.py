@@ -1,4 +1,4 @@
-"""Indexing: `x[...]` and `x[...] = value` as operators, in PyTorch's order (python_variable_indexing).
+"""Indexing: `x[...]` and `x[...] = value` as operators, in the order of PyTorch's indexing.
 
 What is simple becomes `select`, `slice` and `unsqueeze`, dimension by dimension; tensors and lists
 that remain are gathered for one `index` or `index_put_`. Registered into Tensor by `_tensor`.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from operator import index as as_int
 
-from dispatch._C.dtypes import bool as bool_dtype
-from dispatch._C.dtypes import int64, uint8
+from dispatch._C.dtypes import bool as bool_dtype, int64, uint8
 from dispatch._C.tensor import Tensor
 from dispatch._data import number_tensor
 from dispatch._ops import ops
@@ -19,7 +18,7 @@ __all__ = ["getitem", "setitem"]
 
 _aten = ops.aten
 _MASKS = (bool_dtype, uint8)
-_LONGEST_TUPLE = 32      # a list that is shorter may stand for a tuple
+_LONGEST_TUPLE = 32  # a list that is shorter may stand for a tuple
 
 
 def getitem(self: Tensor, index: object) -> Tensor:

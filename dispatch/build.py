@@ -104,11 +104,12 @@ def _is_compiled(path: Path) -> bool:
 def _extension(path: Path, emitted: Path) -> Extension:
     core = _HERE / "_C"
     core = Path(os.path.relpath(core)) if core.is_relative_to(Path.cwd()) else core
-    include = {str(emitted), str(core), str(core / "generated"), numpy.get_include()}
+    # The package's own `ops.h` before that of dispatch.
+    include = dict.fromkeys((str(emitted), str(core), str(core / "generated"), numpy.get_include()))
     return Extension(
         ".".join(path.with_suffix("").parts),
         [str(path)],
-        include_dirs=sorted(include),
+        include_dirs=list(include),
         define_macros=MACROS,
         extra_compile_args=C_FLAGS,
     )

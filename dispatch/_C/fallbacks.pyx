@@ -11,10 +11,10 @@ from dispatch._C.dispatcher cimport KK_AD_INPLACE_OR_VIEW, lookup, redispatch, s
 from dispatch._C.dtypes cimport is_complex_code, is_floating_code
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_Conjugate, KS_Negative, KS_ZeroTensor,
-    key_value, ks_highest_functionality, ks_index,
+    get_key, key_value, ks_highest_functionality, ks_index,
 )
 from dispatch._C.operator cimport (
-    KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_ALIASING, OF_MUTABLE, Kernel, KernelObject, OperatorEntry, boxed_fn,
+    KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_ALIASING, OF_MUTABLE, OF_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn,
     new_kernel, qualified_name,
 )
 from dispatch._C.python_kernel cimport get_overload, python_arguments, python_fallback
@@ -60,6 +60,8 @@ cdef PyObject* call_adinplace(Kernel* k, PyObject* op, uint64_t ks, PyObject** a
     cdef ThreadState* ts = tls()
     cdef uint64_t excluded = ts.excluded
     cdef PyObject* r
+    if e.flags & OF_MUTABLE and not ts.inference_mode:
+        check_no_inference(e, args)
     ts.excluded |= BELOW_AUTOGRAD_KEYS
     r = redispatch(e, ks & AFTER_ADINPLACE, args)
     ts.excluded = excluded
@@ -69,6 +71,17 @@ cdef PyObject* call_adinplace(Kernel* k, PyObject* op, uint64_t ks, PyObject** a
     elif e.flags & OF_ALIASING:
         relate_views(e, args, result)
     return give(result)
+
+
+cdef int check_no_inference(OperatorEntry e, PyObject** args) except -1:
+    """RuntimeError when a tensor of inference mode is about to be written outside of the mode; PyTorch finds out after the write."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor) and (<Tensor>args[i]).c_flags & TF_INFERENCE:
+            raise RuntimeError(
+                f"{qualified_name(e)}: Inplace update to inference tensor outside InferenceMode is not allowed: argument "
+                f"'{<object>e.sig.args[i].name}'; clone it first\n  {e._schema_text}")
+    return 0
 
 
 cdef int bump_written(OperatorEntry e, PyObject** args) except -1:
@@ -174,6 +187,9 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     cdef PyObject* r
     if record and e.flags & OF_MUTABLE:
         check_writable_leaves(e, args)
+    if record and e.flags & OF_OUT:
+        raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, but one "
+                           f"of the arguments requires grad\n  {e._schema_text}")
     if e.emitted != NULL:
         ts.excluded |= KS_AUTOGRAD
     r = redispatch(e, ks & AFTER_AUTOGRAD, args)
@@ -199,15 +215,22 @@ cdef bint requires_grad_somewhere(OperatorEntry e, PyObject** args) except -1:
     return False
 
 
+cdef inline bint is_leaf_of_grad(Tensor t) noexcept:
+    return t.c_flags & TF_REQUIRES_GRAD and t.c_autograd is None
+
+
 cdef int check_writable_leaves(OperatorEntry e, PyObject** args) except -1:
     cdef int i
     cdef Tensor t
+    if e.emitted == NULL or e.name == "aten::detach_":
+        return 0
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor):
             t = <Tensor>args[i]
-            if t.c_flags & TF_REQUIRES_GRAD and t.c_autograd is None and e.emitted != NULL and not e.name == "aten::detach_":
+            if is_leaf_of_grad(t) or (t.c_base is not None and is_leaf_of_grad(<Tensor>t.c_base)):
+                what = "a leaf Variable" if t.c_base is None else "a view of a leaf Variable"
                 raise RuntimeError(
-                    f"{qualified_name(e)}: a leaf Variable that requires grad is being used in an in-place operation.\n"
+                    f"{qualified_name(e)}: {what} that requires grad is being used in an in-place operation.\n"
                     f"  {e._schema_text}")
     return 0
 
@@ -298,8 +321,7 @@ cdef PyObject* no_transform(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
 
 
 cdef str k_name(Kernel* k):
-    from dispatch._C.keys import _dispatch_key_name
-    return _dispatch_key_name((<KernelObject>k.owner).key)
+    return get_key((<KernelObject>k.owner).key).name
 
 
 cdef int add_fallback(str key, boxed_fn call, uint32_t flags) except -1:

@@ -170,7 +170,7 @@ cdef object new_checked_result(OperatorEntry e, object result):
 
 cdef object checked_value(OperatorEntry e, RetSpec* spec, object value):
     cdef int kind = spec.kind
-    if value is None and (spec.flags & AF_OPTIONAL or kind == AK_OTHER or kind == AK_TENSOR):
+    if value is None and (spec.flags & AF_OPTIONAL or kind == AK_OTHER or (kind == AK_TENSOR and not spec.flags & AF_LIST)):
         return value
     if spec.flags & AF_LIST:
         if isinstance(value, (list, tuple)):

@@ -358,7 +358,7 @@ cdef class OperatorHandle:
 
     @property
     def schema(self):
-        return _find_overload(self.entry.name, self.entry.overload_name)._schema
+        return live_overload(self)._schema
 
     @property
     def debug(self):
@@ -366,10 +366,16 @@ cdef class OperatorHandle:
 
     def redispatch_boxed(self, keyset, *args, **kwargs):
         """Call the kernel that `keyset` reaches."""
-        return _find_overload(self.entry.name, self.entry.overload_name).redispatch(keyset, *args, **kwargs)
+        return live_overload(self).redispatch(keyset, *args, **kwargs)
 
     def __repr__(self):
         return f"<handle of {qualified_name(self.entry)}>"
+
+
+cdef object live_overload(OperatorHandle handle):
+    """The handle's overload; RuntimeError when its library was destroyed."""
+    need_entry(handle.entry.name, handle.entry.overload_name)
+    return _find_overload(handle.entry.name, handle.entry.overload_name)
 
 
 def _dispatch_find_schema_or_throw(str name, str overload_name):
@@ -381,7 +387,7 @@ def _dispatch_find_schema_or_throw(str name, str overload_name):
 
 def _dispatch_call_boxed(OperatorHandle handle not None, *args, **kwargs):
     """Call an operator through its handle."""
-    return _find_overload(handle.entry.name, handle.entry.overload_name)(*args, **kwargs)
+    return live_overload(handle)(*args, **kwargs)
 
 
 def _get_schema(str name, str overload_name):

@@ -13,7 +13,14 @@ from dispatch._C.tensor cimport Storage, Tensor
 cdef extern from *:
     """
     #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
+    static int dispatch_long_fits(PyObject* o) {       /* int64; two digits of 30 bits always do */
+        int overflow;
+        if (Py_ABS(Py_SIZE(o)) <= 2) return 1;
+        PyLong_AsLongLongAndOverflow(o, &overflow);
+        return !overflow;
+    }
     """
+    bint fits_int64 "dispatch_long_fits"(PyObject* o) noexcept
 
 cdef extern from "Python.h":
     int PyTuple_Check_ "PyTuple_Check"(PyObject*) noexcept
@@ -100,6 +107,8 @@ cdef inline void note_tensor(Frame* f, PyObject* o) noexcept:
 cdef PyObject* new_int(PyObject* o) noexcept:
     cdef PyObject* r
     if PyLong_CheckExact_(o):
+        if not fits_int64(o):
+            return NULL
         Py_INCREF_(o)
         return o
     if PyFloat_Check_(o) or not PyIndex_Check_(o):
@@ -110,6 +119,9 @@ cdef PyObject* new_int(PyObject* o) noexcept:
     elif PyBool_Check_(r):
         Py_DECREF_(r)
         r = new_plain_int(o)
+    elif not fits_int64(r):
+        Py_DECREF_(r)
+        r = NULL
     return r
 
 
@@ -355,7 +367,7 @@ cdef inline PyObject* convert(Signature* sig, ArgSpec* spec, PyObject* o, Frame*
         if Py_TYPE_(o) == TENSOR or PyObject_TypeCheck_(o, TENSOR):
             note_tensor(f, o)
             return o
-    elif spec.kind == AK_INT and PyLong_CheckExact_(o) and not spec.flags & AF_LIST:
+    elif spec.kind == AK_INT and PyLong_CheckExact_(o) and not spec.flags & AF_LIST and fits_int64(o):
         return o
     elif spec.kind == AK_SCALAR and (PyLong_CheckExact_(o) or PyFloat_CheckExact_(o)) and not spec.flags & AF_LIST:
         return o
@@ -555,7 +567,9 @@ cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, 
     cdef ArgSpec* spec
     release_frame(f)
     f.n_owned = 0
-    if code == MATCH_TOO_MANY:
+    if code == MATCH_OK:         # a second look at arguments that Python code changes while they are read
+        why = f"{name}: the arguments changed while they were matched"
+    elif code == MATCH_TOO_MANY:
         why = f"{name}: expected at most {sig.n_pos} positional argument(s), got {nargs}"
     elif code == MATCH_MISSING:
         why = f"{name}: missing value for argument '{<object>sig.args[f.bad_arg].name}'"

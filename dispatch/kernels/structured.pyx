@@ -369,7 +369,8 @@ cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject**
         copy_result(e, outs[0], results)
         return give(outs[0])
     for out, result in zip(outs, results):
-        copy_result(e, out, result)
+        if result is not None:
+            copy_result(e, out, result)
     return give(tuple(outs))
 
 

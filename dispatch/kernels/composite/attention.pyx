@@ -1,8 +1,8 @@
 """scaled_dot_product_attention: PyTorch's choice of an implementation, and the one in operators.
 
 Called for every attention layer of a model. On cpu, fake or not, inputs that the fused kernel takes
-go to it (`uses_flash`, PyTorch's use_flash_attention_cpp); everything else, and every other
-device, is matmul, softmax, matmul. The choice shows in the layout of the result: the fused kernel
+go to it (`uses_flash`, PyTorch's use_flash_attention_cpp); on an accelerator to the flash or the
+memory-efficient kernel; everything else, and the meta device, is matmul, softmax, matmul. The choice shows in the layout of the result: the fused kernel
 follows the query.
 """
 import math
@@ -14,7 +14,7 @@ from dispatch._C import dtypes
 from dispatch._ops import ops
 
 from dispatch._C.dtypes cimport (
-    DEV_CPU, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, get_dtype,
+    DEV_CPU, DEV_META, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, get_dtype,
 )
 from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor, new_size
 from dispatch._C.tls cimport tls
@@ -22,6 +22,8 @@ from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.composite.matmul cimport call_array, is_subclass_like
 
 cdef Callee FLASH_FOR_CPU = callee("_scaled_dot_product_flash_attention_for_cpu")
+cdef Callee FLASH = callee("_scaled_dot_product_flash_attention")
+cdef Callee EFFICIENT = callee("_scaled_dot_product_efficient_attention")
 cdef Callee IN_OPERATORS = callee("_scaled_dot_product_attention_math")
 
 _add = ops.aten.add.Tensor
@@ -42,10 +44,10 @@ _tril = ops.aten.tril.default
 _where = ops.aten.where.self
 _zeros = ops.aten.zeros.default
 
-# What PyTorch's SDPBackend calls the two choices on cpu.
+# What PyTorch's SDPBackend calls its choices.
 cdef enum:
-    MATH = 0
-    FLASH = 1
+    BY_MATH = 0
+    BY_FLASH = 1
 
 
 # ---- checks and choice -------------------------------------------------------------------------
@@ -171,6 +173,38 @@ cdef object call_flash(Tensor query, Tensor key, Tensor value, object mask, obje
     return (<tuple>call_array(FLASH_FOR_CPU, args, 7))[0]
 
 
+cdef bint is_half(Tensor t) noexcept:
+    return t.c_dtype == ST_float16 or t.c_dtype == ST_bfloat16
+
+
+cdef bint uses_accelerator_kernel(Tensor query, Tensor key, Tensor value, bint enable_gqa) noexcept:
+    """Whether an accelerator's fused kernels take these inputs (sdp_utils.cpp's checks on sizes and dtypes)."""
+    if query.c_devtype == DEV_CPU or query.c_devtype == DEV_META:
+        return False
+    if query.c_ndim != 4 or key.c_ndim != 4 or value.c_ndim != 4:
+        return False
+    if not (is_half(query) or query.c_dtype == ST_float32):
+        return False
+    return (all_equal(query.c_sizes[0], key.c_sizes[0], value.c_sizes[0])
+            and heads_fit(query.c_sizes[1], key.c_sizes[1], value.c_sizes[1], enable_gqa)
+            and (not enable_gqa or is_half(query)) and query.c_sizes[3] == key.c_sizes[3])
+
+
+cdef object call_accelerator(Tensor query, Tensor key, Tensor value, object mask, object dropout_p,
+                             object is_causal, object scale):
+    """Flash attention for half types without a mask, else the memory-efficient kernel; both lay their
+    output out as (batch, length, heads, width) in memory."""
+    cdef PyObject* args[16]
+    cdef object no = False
+    args[0], args[1], args[2] = <PyObject*>query, <PyObject*>key, <PyObject*>value
+    if mask is None and is_half(query) and query.c_sizes[3] == value.c_sizes[3] and query.c_sizes[3] <= 256:
+        args[3], args[4], args[5], args[6] = <PyObject*>dropout_p, <PyObject*>is_causal, <PyObject*>no, <PyObject*>scale
+        return (<tuple>call_array(FLASH, args, 7))[0]
+    args[3], args[4], args[5] = <PyObject*>mask, <PyObject*>no, <PyObject*>dropout_p
+    args[6], args[7] = <PyObject*>is_causal, <PyObject*>scale
+    return (<tuple>call_array(EFFICIENT, args, 8))[0]
+
+
 cdef object call_math(Tensor query, Tensor key, Tensor value, object mask, object dropout_p,
                       object is_causal, object scale, object enable_gqa):
     cdef PyObject* args[16]
@@ -195,6 +229,8 @@ cdef object scaled_dot_product_attention(Tensor query, Tensor key, Tensor value,
         mask = float_mask(attn_mask, query.dtype)
     if flash:
         return call_flash(query, key, value, mask, dropout_p, is_causal, scale)
+    if uses_accelerator_kernel(query, key, value, enable_gqa):
+        return call_accelerator(query, key, value, mask, dropout_p, is_causal, scale)
     return call_math(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa)
 
 
@@ -202,10 +238,10 @@ def _fused_sdp_choice(Tensor query not None, Tensor key not None, Tensor value n
                       Tensor attn_mask=None, double dropout_p=0.0, bint is_causal=False, *,
                       scale=None, bint enable_gqa=False):
     if query.c_devtype != DEV_CPU or tls().meta_in_include:     # fake: PyTorch asks its Meta kernel
-        return MATH
+        return BY_MATH
     if uses_flash(query, key, value, attn_mask, dropout_p, enable_gqa):
-        return FLASH
-    return MATH
+        return BY_FLASH
+    return BY_MATH
 
 
 # ---- in operators ------------------------------------------------------------------------------

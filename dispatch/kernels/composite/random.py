@@ -27,7 +27,6 @@ __all__ = [
     "randn_like",
     "randn_out",
     "randperm",
-    "randperm_out",
 ]
 
 _aten = ops.aten
@@ -100,22 +99,9 @@ def _draw_integers(out: Any, low: int, high: int) -> Any:
 
 def randperm(n: int, **options: Any) -> Any:
     """The integers from 0 to n - 1 in random order."""
-    _check_count(n)
-    return _aten.randperm.out(n, out=_aten.empty.memory_format([n], **options))
-
-
-def randperm_out(n: int, *, out: Any) -> Any:
-    """`randperm` into `out`."""
-    _check_count(n)
-    _aten.resize_.default(out, [n])
-    if out.device.type != "meta":
-        raise NotImplementedError(f"randperm: has no kernel for {out.device}")
-    return out
-
-
-def _check_count(n: int) -> None:
     if n < 0:
         raise RuntimeError(f"randperm: n must not be negative, got {n}")
+    return _aten.randperm.out(n, out=_aten.empty.memory_format([n], **options))
 
 
 # ---- draws from a given tensor
@@ -142,9 +128,7 @@ def _is_idle(input: Any, p: float, train: bool) -> bool:
 def _noise(input: Any, p: float) -> Any:
     """What `input` is multiplied by: 0 with probability `p`, else 1 / (1 - p)."""
     if p == 1:
-        return _aten.zeros.default(
-            [], dtype=input.dtype, layout=input.layout, device=input.device
-        )
+        return _aten.zeros.default([], dtype=input.dtype, layout=input.layout, device=input.device)
     noise = _aten.bernoulli_.float(_aten.empty_like.default(input), 1 - p)
     return _aten.div_.Scalar(noise, 1 - p)
 

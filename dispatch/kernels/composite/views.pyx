@@ -134,13 +134,27 @@ cdef int raise_view(const char* op, Tensor self, IntArray size, error) except -1
         f"sizes {sizes_of(self)} cannot show it as {ints(size)} without a copy: use reshape()")
 
 
+cdef inline bint is_plain_size(IntArray size, int64_t numel) noexcept:
+    """Positive sizes, few enough elements that their product is exact, of `numel` elements."""
+    cdef int64_t n = 1
+    cdef int i
+    if numel >= <int64_t>1 << 31:
+        return False
+    for i in range(size.len):
+        if size.data[i] <= 0 or size.data[i] > numel or n > numel:
+            return False
+        n *= size.data[i]
+    return n == numel
+
+
 cdef Tensor viewed(const char* op, Tensor self, IntArray size):
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
     cdef int n = <int>size.len
+    if self.c_flags & TF_CONTIGUOUS and is_plain_size(size, self.c_numel) and \
+            exactly_contiguous(self):
+        return new_view(self, n, size.data, NULL, self.c_offset)
     rules.infer_size(sizes, size.data, n, self.c_numel)
-    if self.c_flags & TF_CONTIGUOUS and self.c_numel and exactly_contiguous(self):
-        return new_view(self, n, sizes, NULL, self.c_offset)
     if tls().meta_in_include:
         if not rules.compute_view_strides_meta(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
             raise_view(op, self, size, ValueError)        # the type that PyTorch's fake tensors raise here

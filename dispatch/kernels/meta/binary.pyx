@@ -10,7 +10,7 @@ from dispatch._C.dtypes cimport (
     ST_bool, ST_int64, category_of_code, get_dtype, is_complex_code, is_floating_code,
     is_integral_code,
 )
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_WRAPPED_NUMBER, Tensor
 from dispatch.kernels.meta cimport pointwise, rules
 from dispatch.kernels.structured cimport Spec
 
@@ -104,10 +104,26 @@ cdef int div_mode(Spec* s, Tensor self, Tensor other, object rounding_mode) exce
 
 
 cdef int floor_divide(Spec* s, Tensor self, Tensor other) except -1:
+    """On Meta, the reference ends in a choice by `other != 0`, whose strides are other's alone."""
     arithmetic(s, self, other)
-    if is_complex_code(s.dtype) and on_meta(self, other):    # the CPU body refuses for itself
-        raise RuntimeError("floor_divide: not defined for complex tensors")
+    if is_integral_code(s.dtype, False) or not on_meta(self, other):
+        return 0                 # the CPU body refuses for itself
+    if is_complex_code(s.dtype) or s.dtype == ST_bool:
+        raise RuntimeError(f"floor_divide: not defined for {get_dtype(s.dtype)!r}")
+    if not other.c_flags & TF_WRAPPED_NUMBER and not is_contiguous(self, other):
+        restride_alone(s, other)
     return 0
+
+
+cdef inline bint is_contiguous(Tensor a, Tensor b) noexcept:
+    return a.c_flags & b.c_flags & TF_CONTIGUOUS != 0
+
+
+cdef int restride_alone(Spec* s, Tensor t) except -1:
+    cdef Tensor made = pointwise.as_made(s, t, ST_bool)
+    cdef PyObject* items[1]
+    items[0] = <PyObject*>made
+    return pointwise.restride(s, items, 1, True)
 
 
 # ---- no arithmetic -----------------------------------------------------------------------------
@@ -130,7 +146,16 @@ cdef int compare(Spec* s, Tensor self, Tensor other) except -1:
 
 
 cdef int logical(Spec* s, Tensor self, Tensor other) except -1:
-    return compare(s, self, other)
+    """On Meta, operands that are not bool are compared with 0 first, each for itself."""
+    cdef PyObject* items[2]
+    cdef Tensor a, b
+    compare(s, self, other)
+    if is_contiguous(self, other) and not s.has_strides or not on_meta(self, other):
+        return 0
+    a = self if self.c_dtype == ST_bool else pointwise.as_made(s, self, ST_bool)
+    b = other if other.c_dtype == ST_bool else pointwise.as_made(s, other, ST_bool)
+    items[0], items[1] = <PyObject*>a, <PyObject*>b
+    return pointwise.restride(s, items, 2, True)
 
 
 cdef int compare_scalar(Spec* s, Tensor self, object other) except -1:

@@ -1,4 +1,4 @@
-"""Shape function of layer normalisation (apart from `norm`: every node of a transformer runs it)."""
+"""Shape function of layer normalisation: apart from `norm`, as every transformer runs it often."""
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.structured cimport Spec

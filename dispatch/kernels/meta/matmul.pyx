@@ -8,15 +8,10 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_META, ST_NONE, ST_bfloat16, ST_int32, is_integral_code
-from dispatch._C.tensor cimport TF_FAKE, Tensor, new_size
+from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_int32, is_integral_code
+from dispatch._C.tensor cimport Tensor, new_size
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.structured cimport Spec
-
-
-cdef inline bint is_eager(Tensor t) noexcept:
-    """Whether `t` has data: neither fake nor on the meta device."""
-    return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
 
 
 # ---- checks ------------------------------------------------------------------------------------
@@ -86,7 +81,7 @@ cdef int fill_mm(str op, Spec* s, Tensor a, Tensor b, str a_name, str b_name) ex
 
 cdef int mm(Spec* s, Tensor self, Tensor mat2) except -1:
     fill_mm("aten::mm", s, self, mat2, "self", "mat2")
-    if self.c_dtype != mat2.c_dtype and is_eager(self):
+    if self.c_dtype != mat2.c_dtype and rules.is_eager(self):
         raise_dtypes("aten::mm", "m1", self, "m2", mat2)
     return 0
 
@@ -121,7 +116,7 @@ cdef int fill_mv(str op, Spec* s, Tensor mat, Tensor vec, str mat_name) except -
 cdef int mv(Spec* s, Tensor self, Tensor vec) except -1:
     fill_mv("aten::mv", s, self, vec, "self")
     if self.c_dtype != vec.c_dtype:
-        if is_eager(self):
+        if rules.is_eager(self):
             raise_dtypes("aten::mv", "self", self, "vec", vec)
         s.dtype = promote(self, vec, None)
     return 0
@@ -143,7 +138,7 @@ cdef int dot(Spec* s, Tensor self, Tensor tensor) except -1:
 cdef int addmm(Spec* s, Tensor self, Tensor mat1, Tensor mat2, object beta,
                object alpha) except -1:
     fill_mm("aten::addmm", s, mat1, mat2, "mat1", "mat2")
-    if is_eager(self):
+    if rules.is_eager(self):
         check_dtypes("aten::addmm", "mat1", mat1, "mat2", mat2)
         check_dtypes("aten::addmm", "self", self, "mat2", mat2)
         return check_expand("aten::addmm", s, self)
@@ -160,7 +155,7 @@ cdef int addmv(Spec* s, Tensor self, Tensor mat, Tensor vec, object beta, object
     check_dtypes("aten::addmv", "self", self, "mat", mat)
     check_dtypes("aten::addmv", "mat", mat, "vec", vec)
     fill_mv("aten::addmv", s, mat, vec, "mat")
-    if is_eager(self):
+    if rules.is_eager(self):
         return check_expand("aten::addmv", s, self)
     if is_zero(beta, self):
         return 0

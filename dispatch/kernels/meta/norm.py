@@ -174,8 +174,18 @@ def batch_norm_no_training(
     momentum: float,
     eps: float,
 ) -> tuple[TensorSpec, ...]:
-    """batch_norm with the running statistics as they are."""
-    return batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    """batch_norm with the running statistics as they are.
+
+    Nothing is saved, on any device with a name: a program that was recorded on the CPU has the same
+    shapes wherever it runs. PyTorch's accelerators repeat the running statistics here.
+    """
+    out, mean, rstd = batch_norm(
+        input, weight, bias, running_mean, running_var, False, momentum, eps
+    )
+    if input.device.type in ("cpu", "meta"):
+        return out, mean, rstd
+    saved = _saved(input, running_mean.shape, False, "cpu")
+    return out, saved, saved
 
 
 def batch_norm_no_training_out(*args: Any) -> tuple[TensorSpec, ...]:
@@ -359,9 +369,7 @@ def layer_norm_backward(
     return of_input, of_weight, of_bias
 
 
-def _normalized(
-    input: Tensor, mean: Tensor, rstd: Tensor, code: dtype
-) -> tuple[Tensor, Tensor]:
+def _normalized(input: Tensor, mean: Tensor, rstd: Tensor, code: dtype) -> tuple[Tensor, Tensor]:
     scale = _trailing(rstd, input.ndim)
     data = _contiguous_copy(input, code)
     return _combined(_combined(data, _trailing(mean, input.ndim)), scale), scale

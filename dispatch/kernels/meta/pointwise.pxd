@@ -5,8 +5,10 @@ shape function decides on the result's dtype and hands it over. `PyObject** item
 """
 from cpython.object cimport PyObject
 
-from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_WRAPPED_NUMBER, Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.dtypes cimport DEV_META
+from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_FAKE, TF_WRAPPED_NUMBER, Tensor
+from dispatch._C.tls cimport tls
+from dispatch.kernels.structured cimport CAST_SAFE, OVERLAP_ANY, Spec
 
 # Whether PyTorch would run its Meta kernel: some operand is a meta or fake tensor, or fake tensors
 # are below this call. Its Meta kernels are Python references, whose checks are not all the same.
@@ -14,6 +16,20 @@ cdef bint on_meta(PyObject** items, int n) noexcept
 # The whole Spec. `compute`: the dtype that operands are converted to first. RuntimeError for sizes
 # that do not broadcast and for devices that differ.
 cdef int fill(Spec* s, PyObject** items, int n, int dtype, int compute) except -1
+
+# The strides again, from other operands than the call's: `as_made` stands for what a Meta kernel
+# makes of `t` alone, in the sizes of `s`; `as_copied` for `t` converted to a dtype.
+cdef int restride(Spec* s, PyObject** items, int n, bint meta) noexcept
+cdef Tensor as_made(Spec* s, Tensor t, int dtype)
+cdef Tensor as_copied(Tensor t, int dtype)
+
+cdef inline int cast_rule(bint meta) noexcept nogil:
+    """Of outputs given: the result is cast to them; only kernels with data mind if they overlap."""
+    return CAST_SAFE | OVERLAP_ANY if meta else CAST_SAFE
+
+cdef inline bint is_meta(Tensor a) noexcept:
+    """`on_meta` for one operand."""
+    return a.c_devtype == DEV_META or a.c_flags & TF_FAKE or tls().meta_in_include
 
 cdef inline bint try_one(Spec* s, Tensor a, int dtype) noexcept:
     """The Spec of one contiguous operand; False: not filled."""
@@ -24,7 +40,7 @@ cdef inline bint try_one(Spec* s, Tensor a, int dtype) noexcept:
         s.sizes[i] = a.c_sizes[i]
     s.ndim = a.c_ndim
     s.dtype = dtype
-    s.cast = True
+    s.cast = cast_rule(is_meta(a))
     return True
 
 cdef inline bint try_same(Spec* s, Tensor a, Tensor b) noexcept:

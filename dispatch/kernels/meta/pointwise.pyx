@@ -3,9 +3,10 @@
 Called by `unary`, `binary` and `ternary`; calls `rules`. Makes no tensor and keeps no state.
 """
 from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
 
-from dispatch._C.dtypes cimport DEV_CPU, DEV_META
-from dispatch._C.tensor cimport TF_FAKE, Tensor
+from dispatch._C.dtypes cimport DEV_CPU, DEV_META, ST_NONE
+from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch._C.tls cimport tls
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.structured cimport Spec
@@ -13,15 +14,10 @@ from dispatch.kernels.structured cimport Spec
 
 cdef bint on_meta(PyObject** items, int n) noexcept:
     cdef int i
-    cdef Tensor t
-    if tls().meta_in_include:
-        return True
     for i in range(n):
-        if isinstance(<object>items[i], Tensor):
-            t = <Tensor>items[i]
-            if t.c_devtype == DEV_META or t.c_flags & TF_FAKE:
-                return True
-    return False
+        if isinstance(<object>items[i], Tensor) and is_meta(<Tensor>items[i]):
+            return True
+    return tls().meta_in_include
 
 
 cdef int raise_devices(Tensor a, Tensor b) except -1:
@@ -46,14 +42,39 @@ cdef int check_devices(PyObject** items, int n) except -1:
 
 
 cdef int fill(Spec* s, PyObject** items, int n, int dtype, int compute) except -1:
-    cdef bint contiguous
+    cdef bint meta = on_meta(items, n)
     check_devices(items, n)
     s.dtype = dtype
-    s.cast = True
+    s.cast = cast_rule(meta)
     s.ndim = rules.broadcast(s.sizes, items, n)
-    if on_meta(items, n):
+    return set_strides(s, items, n, compute, meta)
+
+
+cdef inline int set_strides(Spec* s, PyObject** items, int n, int compute, bint meta) noexcept:
+    cdef bint contiguous
+    if meta:
         contiguous = rules.elementwise_strides_meta(s.strides, s.sizes, s.ndim, items, n, compute)
     else:
         contiguous = rules.elementwise_strides(s.strides, s.sizes, s.ndim, items, n, compute)
     s.has_strides = not contiguous
     return 0
+
+
+cdef int restride(Spec* s, PyObject** items, int n, bint meta) noexcept:
+    return set_strides(s, items, n, ST_NONE, meta)
+
+
+cdef Tensor as_made(Spec* s, Tensor t, int dtype):
+    cdef int64_t strides[64]
+    cdef PyObject* items[1]
+    items[0] = <PyObject*>t
+    rules.elementwise_strides_meta(strides, s.sizes, s.ndim, items, 1, t.c_dtype)
+    return new_empty(dtype, DEV_META, -1, s.ndim, s.sizes, strides)
+
+
+cdef Tensor as_copied(Tensor t, int dtype):
+    cdef int64_t strides[64]
+    if t.c_dtype == dtype:
+        return t
+    rules.dense_like_strides(strides, t)
+    return new_empty(dtype, DEV_META, -1, t.c_ndim, t.c_sizes, strides)

@@ -21,6 +21,7 @@ __all__ = [
     "random_",
     "random_from_",
     "random_to_",
+    "randperm_out",
     "uniform_",
 ]
 
@@ -29,11 +30,11 @@ _aten = ops.aten
 
 def bernoulli(self: Any, generator: Any) -> TensorSpec:
     """Like self, but always contiguous."""
-    return TensorSpec(self.shape, self.dtype, cast=True)
+    return TensorSpec(self.shape, self.dtype, cast=True, overlap="any")
 
 
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
-    """The output and its mask; `input` itself where nothing is dropped (PyTorch's decomposition)."""
+    """The output and its mask; where nothing is dropped the output is `input`, as in PyTorch."""
     mask = _aten.empty_like.default(input, dtype=bool_dtype)
     if train is False or p == 0:
         return input, mask
@@ -79,3 +80,10 @@ def random_to_(self: Any, to: int, *, generator: Any) -> Any:
 def random_from_(self: Any, from_: int, to: int | None, *, generator: Any) -> Any:
     """self."""
     return self
+
+
+def randperm_out(n: int, *, out: Any) -> Any:
+    """`out` with `n` elements, of whatever dtype."""
+    if n < 0:
+        raise RuntimeError(f"randperm: n must not be negative, got {n}")
+    return _aten.resize_.default(out, [n])

@@ -11,18 +11,13 @@ from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, ST_NONE, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
+    DEV_CPU, ST_NONE, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
     ST_float32, ST_float64, ST_int64, ST_uint8, is_complex_code, is_floating_code,
 )
-from dispatch._C.tensor cimport TF_FAKE, Tensor, read_ints
+from dispatch._C.tensor cimport Tensor, read_ints
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.structured cimport CAST_ANY, CAST_EXACT, CAST_SAFE, Spec
-
-
-cdef inline bint is_eager(Tensor t) noexcept:
-    """Whether `t` has data: neither fake nor on the meta device."""
-    return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
+from dispatch.kernels.structured cimport CAST_ANY, CAST_EXACT, CAST_SAFE, OVERLAP_ANY, Spec
 
 
 cdef inline bint is_inexact(int code) noexcept:
@@ -60,7 +55,7 @@ cdef int fill_reduction(Spec* s, Tensor self, const int64_t* dims, int n, bint k
     s.ndim = rules.reduced_sizes(s.sizes, self.c_sizes, self.c_ndim, dims if n else NULL, n,
                                  keepdim)
     s.dtype = code
-    s.cast = cast
+    s.cast = cast | OVERLAP_ANY
     return 0
 
 
@@ -158,13 +153,13 @@ cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
         for i in range(n):
             if self.c_ndim and self.c_sizes[dim.data[i]] == 0:
                 raise_empty("aten::amax", dim.data[i],
-                            IndexError if is_eager(self) else RuntimeError)
+                            IndexError if rules.is_eager(self) else RuntimeError)
     return fill_reduction(s, self, dim.data, n, keepdim, self.c_dtype, CAST_SAFE)
 
 
 cdef int check_ordered(str name, Tensor self, bint with_bool) except -1:
     """Whether eager kernels can compare self's values."""
-    if is_eager(self) and (is_complex_code(self.c_dtype)
+    if rules.is_eager(self) and (is_complex_code(self.c_dtype)
                            or not with_bool and self.c_dtype == ST_bool):
         raise RuntimeError(f"{name}: expected self to have ordered numbers, got "
                            f"{dtypes.get_dtype(self.c_dtype)!r}")
@@ -185,14 +180,14 @@ cdef int argmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
 
 
 cdef int max(Spec* s, Tensor self) except -1:
-    if self.c_numel == 0 and is_eager(self):
+    if self.c_numel == 0 and rules.is_eager(self):
         raise_empty_all("aten::max")
     return fill_reduction(s, self, NULL, 0, False, self.c_dtype, CAST_SAFE)
 
 
 cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
     cdef int64_t wrapped = rules.wrap_dim(dim, self.c_ndim, True)
-    if self.c_ndim and self.c_sizes[wrapped] == 0 and is_eager(self):
+    if self.c_ndim and self.c_sizes[wrapped] == 0 and rules.is_eager(self):
         raise_empty("aten::max.dim", wrapped, IndexError)
     check_ordered("aten::max.dim", self, True)
     fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
@@ -209,7 +204,7 @@ cdef int check_moment_input(str name, Tensor self) except -1:
 
 
 cdef int var(Spec* s, Tensor self, object dim, object correction, bint keepdim) except -1:
-    if is_eager(self):
+    if rules.is_eager(self):
         check_moment_input("aten::var", self)
     return fill_dims(s, self, dim, keepdim, real_type(self.c_dtype), CAST_SAFE)
 
@@ -239,7 +234,7 @@ cdef int check_norm_extent(Tensor self, object ord, object given, const int64_t*
     PyTorch's Meta kernel finds a dimension counted from the back empty too.
     """
     cdef int i
-    cdef bint counts_back = not is_eager(self)
+    cdef bint counts_back = not rules.is_eager(self)
     cdef double order
     if self.c_numel != 0 or isinstance(ord, complex):
         return 0

@@ -8,10 +8,16 @@ numbers, None (left out). Codes are c10's.
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.dtypes cimport DEV_META
+from dispatch._C.tensor cimport TF_FAKE, Tensor
 
 cdef enum:
     MAX_DIMS = 64
+
+# Whether `t` has data: neither fake nor on the meta device. PyTorch's eager kernels check more than
+# its Meta kernels do.
+cdef inline bint is_eager(Tensor t) noexcept:
+    return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
 
 # ---- dtypes
 

@@ -17,12 +17,12 @@ from dispatch._C.dtypes import promote_types
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_META, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_COUNT, ST_NONE, ST_bfloat16,
+    MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_COUNT, ST_NONE, ST_bfloat16,
     ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64,
     ST_int64, is_complex_code, is_floating_code, is_integral_code,
 )
 from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_FAKE, TF_NON_OVERLAPPING_DENSE, TF_WRAPPED_NUMBER, Tensor, read_ints,
+    TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, TF_WRAPPED_NUMBER, Tensor, read_ints,
 )
 
 cdef extern from *:
@@ -859,7 +859,7 @@ def py_dense_strides(sizes, strides):
 
 def py_is_eager(Tensor tensor not None):
     """Whether a tensor has data: neither fake nor on the meta device."""
-    return tensor.c_devtype != DEV_META and not tensor.c_flags & TF_FAKE
+    return is_eager(tensor)
 
 
 def py_elementwise_strides(shape, tensors, dtype=None):

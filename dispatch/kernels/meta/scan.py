@@ -19,4 +19,5 @@ def cumsum(self: Tensor, dim: int, dtype: dtype | None) -> TensorSpec:
     """A given output decides the dtype unless the caller named one."""
     rules.wrap_dim(dim, self.ndim)
     code = rules.sum_type(self.dtype, dtype)
-    return TensorSpec(self.shape, code, cast=_ANY if dtype is None else _EXACT)
+    cast = _ANY if dtype is None else _EXACT
+    return TensorSpec(self.shape, code, cast=cast, overlap=None if rules.is_eager(self) else "any")

@@ -7,15 +7,10 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_META, ST_bfloat16, ST_bool, ST_float16, ST_float32
-from dispatch._C.tensor cimport TF_FAKE, Tensor
+from dispatch._C.dtypes cimport ST_bfloat16, ST_bool, ST_float16, ST_float32
+from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.structured cimport CAST_EXACT, CAST_SAFE, Spec
-
-
-cdef inline bint is_eager(Tensor t) noexcept:
-    """Whether `t` has data: neither fake nor on the meta device."""
-    return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
 
 
 cdef int fill(Spec* s, Tensor self, bint half_to_float) noexcept:
@@ -33,7 +28,7 @@ cdef int raise_half(str op, Tensor self) except -1:
 cdef int softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -1:
     if half_to_float and self.c_dtype != ST_float16 and self.c_dtype != ST_bfloat16:
         raise_half("aten::_softmax", self)
-    if is_eager(self):
+    if rules.is_eager(self):
         rules.wrap_dim(dim, self.c_ndim, True)
     s.cast = CAST_SAFE
     return fill(s, self, half_to_float)
@@ -42,8 +37,8 @@ cdef int softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -
 cdef int log_softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -1:
     if half_to_float and self.c_dtype != ST_float16:
         raise_half("aten::_log_softmax", self)
+    rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_dtype == ST_bool:
         raise RuntimeError("aten::_log_softmax: expected self to be floating point, got bool")
-    rules.wrap_dim(dim, self.c_ndim, True)
     s.cast = CAST_EXACT
     return fill(s, self, half_to_float)

@@ -8,7 +8,8 @@ from cpython.object cimport PyObject
 from dispatch._C.dtypes cimport ST_NONE, ST_bool, ST_uint8, is_integral_code
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport pointwise, rules
-from dispatch.kernels.structured cimport Spec
+from dispatch.kernels.meta.pointwise cimport is_meta
+from dispatch.kernels.structured cimport CAST_EXACT, OVERLAP_SELF, Spec
 
 cdef struct Three:
     PyObject* items[3]
@@ -31,9 +32,11 @@ cdef int check_bounds(Three* operands) except -1:
 cdef int fill_promoted(Spec* s, Three* operands, int n_tensors) except -1:
     """All three promote the dtype; the first `n_tensors` of them decide on sizes and strides."""
     cdef int code = rules.result_type(operands.items, 3)
-    if n_tensors == 1 and pointwise.try_one(s, <Tensor>operands.items[0], code):
-        return 0
-    return pointwise.fill(s, operands.items, n_tensors, code, code)
+    if n_tensors > 1 or not pointwise.try_one(s, <Tensor>operands.items[0], code):
+        pointwise.fill(s, operands.items, n_tensors, code, code)
+    if n_tensors == 1 and not is_meta(<Tensor>operands.items[0]):
+        s.cast = CAST_EXACT | OVERLAP_SELF       # TensorIterator's unary operators
+    return 0
 
 
 cdef int clamp(Spec* s, Tensor self, object min, object max) except -1:
@@ -64,11 +67,19 @@ cdef int where(Spec* s, Tensor condition, Tensor self, Tensor other) except -1:
     cdef int kind = condition.c_dtype
     if kind != ST_bool and (kind != ST_uint8 or pointwise.on_meta(operands.items, 3)):
         raise RuntimeError(f"where: condition must be a bool tensor, got {condition.dtype!r}")
-    # The condition is never converted: only with operands that are does the dtype play a part.
-    pointwise.fill(s, operands.items, 3, code,
-                   ST_NONE if self.c_dtype == code and other.c_dtype == code else code)
-    s.cast = False
+    pointwise.fill(s, operands.items, 3, code, ST_NONE)
+    if self.c_dtype != code or other.c_dtype != code:
+        restride_converted(s, &operands, code)
+    s.cast = CAST_EXACT
     return 0
+
+
+cdef int restride_converted(Spec* s, Three* operands, int code) except -1:
+    """self and other are converted first, the condition is not."""
+    cdef Tensor a = pointwise.as_copied(<Tensor>operands.items[1], code)
+    cdef Tensor b = pointwise.as_copied(<Tensor>operands.items[2], code)
+    cdef Three made = three(<object>operands.items[0], a, b)
+    return pointwise.restride(s, made.items, 3, pointwise.on_meta(operands.items, 3))
 
 
 cdef int addcmul(Spec* s, Tensor self, Tensor tensor1, Tensor tensor2, object value) except -1:

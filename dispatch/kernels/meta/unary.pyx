@@ -11,7 +11,8 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport pointwise, rules
-from dispatch.kernels.structured cimport Spec
+from dispatch.kernels.meta.pointwise cimport is_meta
+from dispatch.kernels.structured cimport CAST_EXACT, OVERLAP_SELF, Spec
 
 
 cdef inline int fill(Spec* s, Tensor self, int dtype, int compute) except -1:
@@ -23,13 +24,11 @@ cdef inline int fill(Spec* s, Tensor self, int dtype, int compute) except -1:
 
 
 cdef inline int fill_same(Spec* s, Tensor self) except -1:
-    return fill(s, self, self.c_dtype, self.c_dtype)
-
-
-cdef bint on_meta(Tensor self) noexcept:
-    cdef PyObject* items[1]
-    items[0] = <PyObject*>self
-    return pointwise.on_meta(items, 1)
+    """self's dtype. CPU kernels (TensorIterator's unary operators) take no output of another one."""
+    fill(s, self, self.c_dtype, self.c_dtype)
+    if not is_meta(self):
+        s.cast = CAST_EXACT | OVERLAP_SELF
+    return 0
 
 
 cdef int real_type(int code) noexcept:
@@ -49,7 +48,7 @@ cdef int category_of_number(object number) noexcept:
 
 cdef int check_weak(Tensor self, object number, str name, error) except -1:
     """The references' check of a number beside a tensor; CPU kernels refuse the tensor instead."""
-    if category_of_number(number) > category_of_code(self.c_dtype) and on_meta(self):
+    if category_of_number(number) > category_of_code(self.c_dtype) and is_meta(self):
         raise error(f"{name} of type {type(number).__name__} is not safely cast to {self.dtype!r}")
     return 0
 
@@ -77,7 +76,7 @@ cdef int neg(Spec* s, Tensor self) except -1:
 
 
 cdef int relu(Spec* s, Tensor self) except -1:
-    if self.c_dtype == ST_bool and not on_meta(self):
+    if self.c_dtype == ST_bool and not is_meta(self):
         raise RuntimeError("relu: self must not be a bool tensor")
     return fill_same(s, self)
 
@@ -109,6 +108,9 @@ cdef int gelu(Spec* s, Tensor self, object approximate) except -1:
 cdef int elu(Spec* s, Tensor self, object alpha, object scale, object input_scale) except -1:
     check_weak(self, alpha, "elu: alpha", RuntimeError)
     check_weak(self, scale, "elu: scale", RuntimeError)
+    # Left out, it is 1.0 in the reference, though 1 in the schema.
+    if type(input_scale) is int and input_scale == 1:
+        input_scale = 1.0
     check_weak(self, input_scale, "elu: input_scale", RuntimeError)
     return fill_same(s, self)
 
@@ -127,7 +129,7 @@ cdef int hardtanh(Spec* s, Tensor self, object min_val, object max_val) except -
 
 cdef int check_real_bounds(Tensor self) except -1:
     text = "hardtanh: min_val and max_val must be real for a tensor that is"
-    if not on_meta(self):
+    if not is_meta(self):
         raise RuntimeError(text)
     if not is_floating_code(self.c_dtype):
         raise TypeError(text)

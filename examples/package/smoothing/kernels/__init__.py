@@ -1,0 +1,1 @@
+"""Kernels by what they compute."""

@@ -1,0 +1,1 @@
+"""Bodies that fill outputs."""

@@ -1,0 +1,3 @@
+from dispatch._C.tensor cimport Tensor
+
+cdef int ema(Tensor out, Tensor self, double decay) except -1

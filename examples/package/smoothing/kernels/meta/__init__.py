@@ -1,0 +1,1 @@
+"""Shape functions: metadata in, metadata out."""

@@ -1,0 +1,313 @@
+"""The dispatcher's own fallbacks: versions and views, autograd's flags, conjugate and negative bits."""
+
+import pytest
+
+import dispatch
+from dispatch import _C, ops
+from dispatch._C.tensor import _set_conj, _set_neg
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+A = ops.aten
+
+
+def leaf():
+    return dispatch.ones(2, requires_grad=True)
+
+
+# ---- versions and views
+
+
+def test_in_place_and_out_bump_the_version():
+    x = dispatch.ones(2)
+    assert x._version == 0
+    A.add_.Tensor(x, 1)
+    A.mul.out(dispatch.ones(2), x, out=x)
+    assert x._version == 2
+    A.add.Tensor(x, 1)
+    assert x._version == 2
+
+
+def test_failing_write_does_not_bump():
+    x = dispatch.ones(2)
+    with pytest.raises(RuntimeError):
+        A.add_.Tensor(x, dispatch.ones(3))
+    assert x._version == 0
+
+
+def test_views_share_the_version_of_their_base():
+    x = dispatch.ones(2, 2)
+    v = A.view.default(x, [4])
+    w = A.select.int(v, 0, 0)
+    A.add_.Tensor(w, 1)
+    assert (x._version, v._version, w._version) == (1, 1, 1)
+    assert x.tolist() == [[2.0, 1.0], [1.0, 1.0]]
+
+
+def test_view_of_a_view_has_the_first_base():
+    x = dispatch.ones(2, 2)
+    w = A.select.int(A.view.default(x, [4]), 0, 0)
+    assert w._base is x
+    assert w._is_view()
+    assert not x._is_view() and x._base is None
+
+
+def test_every_output_of_a_view_list_is_related():
+    x = dispatch.ones(4)
+    for part in A.split.Tensor(x, 2):
+        assert part._base is x
+    for part in A.unbind.int(x):
+        assert part._base is x
+
+
+def test_detach_shares_the_version_and_has_no_base():
+    x = dispatch.ones(2)
+    d = A.detach.default(x)
+    assert d._base is None and not d._is_view()
+    A.add_.Tensor(d, 1)
+    assert x._version == 1
+
+
+def test_data_has_a_version_of_its_own():
+    x = dispatch.ones(2)
+    A.add_.Tensor(x, 1)
+    d = x.data
+    assert d._version == 0
+    A.add_.Tensor(d, 1)
+    assert (x._version, d._version) == (1, 1)
+
+
+def test_below_adinplaceorview_nothing_is_related():
+    x = dispatch.ones(2)
+    with _C._AutoDispatchBelowADInplaceOrView():
+        v = A.view.default(x, [2, 1])
+        A.add_.Tensor(x, 1)
+    assert v._base is None and x._version == 0
+
+
+def test_base_lives_as_long_as_its_view():
+    v = A.view.default(dispatch.ones(4), [2, 2])
+    assert v._base.shape == (4,)
+    assert A.add.Tensor(v, 1).tolist() == [[2.0, 2.0], [2.0, 2.0]]
+
+
+def test_inference_tensors_have_no_version_and_no_base():
+    with dispatch.inference_mode():
+        z = dispatch.ones(2)
+        v = A.view.default(z, [2, 1])
+        A.add_.Tensor(z, 1)
+    assert z.is_inference() and v.is_inference()
+    assert v._base is None
+    with pytest.raises(RuntimeError, match="version"):
+        _ = z._version
+
+
+def test_views_of_normal_tensors_in_inference_mode_are_related():
+    x = dispatch.ones(2)
+    with dispatch.inference_mode():
+        v = A.view.default(x, [2, 1])
+        A.add_.Tensor(x, 1)
+    assert v._base is x and not v.is_inference()
+    assert x._version == 1
+
+
+def test_writing_to_an_inference_tensor_outside_of_its_mode_is_refused():
+    with dispatch.inference_mode():
+        z = dispatch.ones(2)
+    with pytest.raises(RuntimeError, match="[Ii]nference"):
+        A.add_.Tensor(z, 1)
+    assert z.tolist() == [1.0, 1.0]
+    assert not A.add.Tensor(z, 1).is_inference()
+
+
+# ---- autograd's flags
+
+
+def test_outputs_require_grad_when_an_input_does():
+    r = A.mul.Tensor(leaf(), 2)
+    assert r.requires_grad and not r.is_leaf
+    assert r.grad_fn.name() == "MulBackward0"
+    assert not A.mul.Tensor(dispatch.ones(2), 2).requires_grad
+
+
+def test_integer_and_boolean_outputs_never_require_grad():
+    assert not A.gt.Scalar(leaf(), 0).requires_grad
+
+
+def test_no_grad_records_nothing():
+    with dispatch.no_grad():
+        r = A.mul.Tensor(leaf(), 2)
+    assert not r.requires_grad and r.grad_fn is None
+
+
+def test_detach_requires_no_grad():
+    assert not A.detach.default(A.mul.Tensor(leaf(), 2)).requires_grad
+
+
+def test_inputs_in_lists_count(library):
+    lib = library("fb", "DEF")
+    lib.define("l(Tensor[] x) -> Tensor")
+    lib.impl("l", lambda x: A.add.Tensor(x[0], x[1]), "CPU")
+    assert ops.fb.l([dispatch.ones(2), leaf()]).requires_grad
+
+
+def test_backward_says_that_there_is_no_engine():
+    r = A.sum.default(leaf())
+    with pytest.raises(RuntimeError, match="no autograd engine"):
+        r.backward()
+    with pytest.raises(RuntimeError, match="no autograd engine"):
+        r.grad_fn(1)
+
+
+def test_write_to_a_leaf_is_refused_and_leaves_it():
+    x = leaf()
+    with pytest.raises(RuntimeError, match=r"aten::add_\.Tensor: a leaf Variable"):
+        A.add_.Tensor(x, 1)
+    assert x.tolist() == [1.0, 1.0] and x._version == 0
+    with dispatch.no_grad():
+        A.add_.Tensor(x, 1)
+    assert x.is_leaf and x._version == 1
+
+
+def test_write_to_a_view_of_a_leaf_is_refused():
+    with pytest.raises(RuntimeError, match="leaf"):
+        A.add_.Tensor(A.select.int(leaf(), 0, 0), 1)
+
+
+def test_out_variants_refuse_inputs_that_require_grad():
+    with pytest.raises(RuntimeError, match="out"):
+        A.add.out(leaf(), 1, out=dispatch.empty(2))
+
+
+def test_in_place_result_of_a_plain_tensor_requires_grad():
+    o = dispatch.zeros(2)
+    A.add_.Tensor(o, leaf())
+    assert o.requires_grad and o.grad_fn.name() == "AddBackward0"
+
+
+def test_requires_grad_of_a_result_cannot_be_taken_away():
+    r = A.mul.Tensor(leaf(), 2)
+    with pytest.raises(RuntimeError, match="leaf"):
+        r.requires_grad = False
+    with pytest.raises(RuntimeError, match="floating point"):
+        dispatch.ones(2, dtype=dispatch.int64).requires_grad_()
+
+
+def test_custom_operators_pass_requires_grad_on(library):
+    lib = library("fb", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: A.mul.Tensor(x, 2), "CompositeExplicitAutograd")
+    assert ops.fb.f(leaf()).requires_grad
+    with dispatch.no_grad():
+        assert not ops.fb.f(leaf()).requires_grad
+
+
+def test_autograd_kernel_of_a_library_is_used(library):
+    lib = library("fb", "DEF")
+    lib.define("f(Tensor x) -> str")
+    lib.impl("f", lambda x: "autograd", "Autograd")
+    lib.impl("f", lambda x: "cpu", "CPU")
+    assert ops.fb.f(leaf()) == "autograd"
+    assert ops.fb.f(dispatch.ones(1)) == "autograd"
+    with _C._AutoDispatchBelowAutograd():
+        assert ops.fb.f(leaf()) == "cpu"
+
+
+# ---- conjugate and negative bits
+
+
+def conj_tensor():
+    x = dispatch.tensor([1 + 2j, 3 - 1j])
+    return x, A._conj.default(x)
+
+
+def test_conjugate_view_shares_memory_and_reads_conjugated():
+    x, c = conj_tensor()
+    assert c.is_conj() and not x.is_conj()
+    assert c._base is x and c.data_ptr() == x.data_ptr()
+    assert c.tolist() == [1 - 2j, 3 + 1j]
+    assert A._conj.default(c).tolist() == x.tolist()
+
+
+def test_operators_see_conjugated_values():
+    _x, c = conj_tensor()
+    r = A.mul.Tensor(c, 2)
+    assert not r.is_conj() and r.tolist() == [2 - 4j, 6 + 2j]
+    r = A.add.Tensor(c, c)
+    assert r.tolist() == [2 - 4j, 6 + 2j]
+
+
+def test_views_of_a_conjugated_tensor_keep_the_bit():
+    _x, c = conj_tensor()
+    v = A.select.int(c, 0, 0)
+    assert v.is_conj() and v.item() == 1 - 2j
+
+
+def test_in_place_on_a_conjugated_view_writes_the_base():
+    x, c = conj_tensor()
+    assert A.mul_.Tensor(c, 1j) is c
+    assert c.tolist() == [2 + 1j, -1 + 3j]
+    assert x.tolist() == [2 - 1j, -1 - 3j]
+
+
+def test_resolving_and_cloning_materialise():
+    _x, c = conj_tensor()
+    for r in (A.resolve_conj.default(c), A.clone.default(c)):
+        assert not r.is_conj() and r.tolist() == [1 - 2j, 3 + 1j]
+    plain = dispatch.ones(2)
+    assert A.resolve_conj.default(plain) is plain
+
+
+def test_negative_bit():
+    x = dispatch.tensor([1.0, -2.0])
+    n = A._neg_view.default(x)
+    assert n.is_neg() and n.tolist() == [-1.0, 2.0]
+    assert A.add.Tensor(n, 1).tolist() == [0.0, 3.0]
+    assert A.resolve_neg.default(n).tolist() == [-1.0, 2.0]
+    A.add_.Tensor(n, 1)
+    assert x.tolist() == [0.0, -3.0]
+
+
+def test_bits_can_be_set_by_hand():
+    x = dispatch.tensor([1 + 1j])
+    _set_conj(x, True)
+    assert x.is_conj() and x.tolist() == [1 - 1j]
+    _set_conj(x, False)
+    _set_neg(x, True)
+    assert x.is_neg() and x.tolist() == [-1 - 1j]
+    _set_neg(x, False)
+    assert x.tolist() == [1 + 1j]
+
+
+# ---- the others
+
+
+def test_meta_tensors_without_a_meta_kernel(library):
+    lib = library("fb", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x, "CPU")
+    with pytest.raises(NotImplementedError, match=r"fb::f.*Meta"):
+        ops.fb.f(dispatch.ones(1, device="meta"))
+
+
+def test_transform_keys_refuse():
+    with (
+        _C._IncludeDispatchKeyGuard("FuncTorchDynamicLayerFrontMode"),
+        pytest.raises(NotImplementedError, match="aten::relu"),
+    ):
+        A.relu.default(dispatch.ones(1))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x=dispatch.ones(2): A.add_.Tensor(x, 0),
+        lambda x=dispatch.ones(2): A.view.default(A.view.default(x, [2, 1]), [1, 2]),
+        lambda x=dispatch.ones(4): A.split.Tensor(x, 2),
+        lambda x=leaf(): A.mul.Tensor(x, 2),
+        lambda x=conj_tensor()[1]: A.mul.Tensor(x, 2),
+        lambda x=conj_tensor()[1]: A.mul_.Tensor(x, 1),
+    ],
+)
+def test_fallbacks_leave_no_references(grown_blocks, call):
+    assert grown_blocks(call) < 200

@@ -1,0 +1,92 @@
+"""OperatorEntry: its row is a function of its registrations, checked against a table that says the rules again."""
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dispatch
+from dispatch import _C
+from dispatch.library import Library, fallthrough_kernel
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+KEYS = [
+    "CPU", "CUDA", "Meta", "FPGA", "QuantizedCPU", "SparseCPU", "NestedTensorCPU", "Tracer",
+    "AutogradCPU", "AutogradOther", "AutogradNestedTensor", "FuncTorchBatched", "Autograd",
+    "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeImplicitAutogradNestedTensor",
+    "CompositeExplicitAutogradNonFunctional", "FuncTorchBatchedDecomposition",
+]  # fmt: skip
+
+REGISTRATIONS = st.lists(st.tuples(st.sampled_from(KEYS), st.booleans()), max_size=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(REGISTRATIONS)
+def test_row_is_a_function_of_the_registrations(registrations):
+    lib = Library("oprow", "DEF")
+    try:
+        lib.define("f(Tensor x) -> Tensor")
+        empty = _C._dispatch_dump_table("oprow::f")
+        others = []
+        for key, fallthrough in registrations:
+            others.append(Library("oprow", "IMPL"))
+            others[-1].m.impl("f", key, fallthrough_kernel if fallthrough else (lambda x: x))
+            _C._dispatch_check_invariants("oprow::f")
+        for other in others:
+            other._destroy()
+            _C._dispatch_check_invariants("oprow::f")
+        assert _C._dispatch_dump_table("oprow::f") == empty
+    finally:
+        lib._destroy()
+
+
+def rows_with(library, *keys):
+    lib = library("oprow", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    for key in keys:
+        lib.impl("f", lambda x: x, key)
+    return {key: why for key, _, why, _ in _C._dispatch_table("oprow::f")}
+
+
+# What serves some keys when some kernels are registered (c10's computeDispatchTableEntry).
+RULES = [
+    (("CPU",), {"CPU": "kernel", "AutogradCPU": "backend fallback", "CUDA": None}),
+    (("CompositeImplicitAutograd",), {"CPU": "math kernel", "AutogradCPU": "math kernel", "Undefined": "math kernel"}),
+    (("CompositeExplicitAutograd",), {"CPU": "default backend kernel", "AutogradCPU": "backend fallback"}),
+    (("CompositeImplicitAutograd", "CPU"), {"CPU": "kernel", "AutogradCPU": "backend fallback", "AutogradCUDA": "math kernel"}),
+    (("CompositeImplicitAutograd", "Autograd"), {"AutogradCPU": "math kernel"}),
+    (("CPU", "Autograd"), {"AutogradCPU": "autograd kernel", "CPU": "kernel"}),
+    (("CompositeImplicitAutograd", "FPGA"), {"AutogradOther": "ambiguous autogradother"}),
+    (("CompositeExplicitAutogradNonFunctional",), {"CPU": "default backend kernel", "XLA": None}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("registered", "want"), RULES)
+def test_rules_of_resolution(library, registered, want):
+    rows = rows_with(library, *registered)
+    assert {key: rows.get(key) for key in want} == want
+
+
+def test_emitted_and_recomputed_rows_are_the_same(library):
+    before = _C._dispatch_dump_table("aten::add.Tensor")
+    lib = library("aten", "IMPL")
+    lib.impl("add.Tensor", lambda *a, **k: None, "FPGA")
+    _C._dispatch_check_invariants("aten::add.Tensor")
+    lib._destroy()
+    _C._dispatch_check_invariants("aten::add.Tensor")
+    assert _C._dispatch_dump_table("aten::add.Tensor") == before
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [("add", True), ("aten::mul_", True), ("maximum", False), ("aten::matmul", False)],
+)
+def test_which_operators_take_numbers_for_tensors(name, allowed):
+    assert _C._should_allow_numbers_as_tensors(name) is allowed
+
+
+def test_tags_of_a_definition(library):
+    lib = library("oprow", "DEF")
+    lib.define("f(Tensor x) -> Tensor", tags=dispatch.Tag.core)
+    lib.define("g(Tensor x) -> Tensor", tags=[dispatch.Tag.core, dispatch.Tag.pointwise])
+    assert dispatch.ops.oprow.f.default.tags == [dispatch.Tag.core]
+    assert set(dispatch.ops.oprow.g.default.tags) == {dispatch.Tag.core, dispatch.Tag.pointwise}

@@ -1,0 +1,239 @@
+"""Registrations: taken back exactly, in any order; what may not be registered; what the inspectors report."""
+
+import itertools
+
+import pytest
+
+import dispatch
+from dispatch import _C, ops
+from dispatch.library import Library, fallthrough_kernel
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+T = dispatch.ones(2)
+
+
+def table(name="reg::f"):
+    return _C._dispatch_dump_table(name)
+
+
+@pytest.fixture
+def lib(library):
+    lib = library("reg", "DEF")
+    lib.define("f(Tensor x) -> str")
+    return lib
+
+
+STEPS = [
+    ("CPU", False),
+    ("CPU", False),
+    ("CompositeImplicitAutograd", False),
+    ("AutogradCPU", True),
+]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(len(STEPS)))))
+def test_taking_kernels_away_in_any_order_restores_the_table(lib, library, order):
+    tables = [table()]
+    libs = []
+    for key, fallthrough in STEPS:
+        libs.append(library("reg", "IMPL"))
+        libs[-1].impl("f", fallthrough_kernel if fallthrough else (lambda x, k=key: k), key)
+        tables.append(table())
+    for n in order:
+        libs[n]._destroy()
+        _C._dispatch_check_invariants("reg::f")
+    assert table() == tables[0]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_tables_do_not_depend_on_the_order_of_registration(library, order):
+    steps = [
+        lambda lib: lib.define("f(Tensor x) -> str"),
+        lambda lib: lib.impl("f", lambda x: "cpu", "CPU"),
+        lambda lib: lib.impl("f", lambda x: "math", "CompositeImplicitAutograd"),
+    ]
+    lib = library("reg", "DEF")
+    for n in order:
+        steps[n](lib)
+    rows = {key: why for key, _, why, _ in _C._dispatch_table("reg::f")}
+    assert rows["CPU"] == "kernel"
+    assert rows["CUDA"] == "math kernel"
+    assert rows["AutogradCPU"] == "backend fallback"
+    assert ops.reg.f(T) == "cpu"
+    assert _C._dispatch_find_dangling_impls() == []
+
+
+def test_newest_kernel_serves_and_older_ones_come_back(lib, library):
+    libs = [library("reg", "IMPL") for _ in range(3)]
+    for n, one in enumerate(libs):
+        one.impl("f", lambda x, n=n: str(n), "CPU")
+    assert ops.reg.f(T) == "2"
+    libs[1]._destroy()
+    assert ops.reg.f(T) == "2"
+    libs[2]._destroy()
+    assert ops.reg.f(T) == "0"
+    libs[0]._destroy()
+    with pytest.raises(NotImplementedError):
+        ops.reg.f(T)
+
+
+def test_implementation_without_definition_dangles_until_it_is_defined(library):
+    impl = library("dang", "IMPL")
+    impl.impl("f", lambda x: "cpu", "CPU")
+    dangling = _C._dispatch_find_dangling_impls()
+    assert len(dangling) == 1 and "name: dang::f\nschema: (none)" in dangling[0]
+    assert not hasattr(ops.dang, "f")
+    definition = library("dang", "DEF")
+    definition.define("f(Tensor x) -> str")
+    assert _C._dispatch_find_dangling_impls() == []
+    assert ops.dang.f(T) == "cpu"
+    definition._destroy()
+    assert len(_C._dispatch_find_dangling_impls()) == 1
+    impl._destroy()
+    assert _C._dispatch_find_dangling_impls() == []
+    assert "dang::f" not in _C._dispatch_get_all_op_names()
+
+
+def test_kernels_on_shipped_operators_are_taken_back(library):
+    before = table("aten::relu")
+    rows = dispatch.ops.aten.relu.default(T).tolist()
+    lib = library("aten", "IMPL")
+    lib.impl("relu", lambda x: "mine", "CPU")
+    with pytest.raises(RuntimeError, match="aten::relu"):
+        ops.aten.relu.default(T)
+    lib.impl("relu", lambda x: x, "CPU")
+    assert ops.aten.relu.default(T) is T
+    assert table("aten::relu") != before
+    lib._destroy()
+    assert table("aten::relu") == before
+    assert ops.aten.relu.default(T).tolist() == rows
+
+
+def test_second_definition_is_refused_and_changes_nothing(lib, library):
+    other = library("reg", "FRAGMENT")
+    with pytest.raises(RuntimeError, match="reg::f"):
+        other.define("f(Tensor x, int y) -> str")
+    other._destroy()
+    lib.impl("f", lambda x: "still", "CPU")
+    assert ops.reg.f(T) == "still"
+
+
+def test_definition_of_a_shipped_operator_is_refused(library):
+    with pytest.raises(RuntimeError, match="aten::relu"):
+        library("aten", "FRAGMENT").define("relu(Tensor self) -> Tensor")
+    assert ops.aten.relu(T).tolist() == [1.0, 1.0]
+
+
+def test_second_def_library_of_a_namespace_is_refused(lib, library):
+    with pytest.raises(RuntimeError, match="reg"):
+        Library("reg", "DEF")
+    lib._destroy()
+    library("reg", "DEF").define("f(Tensor x) -> str")
+
+
+def test_refused_registrations_change_nothing(lib):
+    before = table()
+    with pytest.raises(TypeError):
+        lib.impl("f", 3, "CPU")
+    with pytest.raises(RuntimeError):
+        lib.impl("f", lambda x: x, "NoSuchKey")
+    with pytest.raises(RuntimeError):
+        lib.impl("other::f", lambda x: x, "CPU")
+    with pytest.raises(RuntimeError):
+        lib.define("g(Tensor x -> str")
+    assert table() == before
+    assert not hasattr(ops.reg, "g")
+
+
+def test_library_of_another_namespace_cannot_define_there(library):
+    with pytest.raises(RuntimeError):
+        library("reg", "DEF").define("other::f(Tensor x) -> str")
+
+
+def test_dump_shows_schema_kernels_and_inactive_ones(lib):
+    lib.impl("f", lambda x: x, "CPU")
+    lib.impl("f", lambda x: x, "CPU")
+    lib.impl("f", fallthrough_kernel, "Autograd")
+    text = _C._dispatch_dump("reg::f")
+    assert "name: reg::f\nschema: reg::f(Tensor x) -> str\n" in text
+    assert text.count("CPU: registered at") == 1
+    assert text.count("CPU (inactive): registered at") == 1
+    assert "Autograd[alias]: fallthrough registered at" in text
+    assert "registered at " in text and ".py:" in text
+
+
+def test_table_says_which_registration_serves_and_why(lib):
+    lib.impl("f", lambda x: x, "CompositeExplicitAutograd")
+    lib.impl("f", fallthrough_kernel, "CUDA")
+    lines = dict(line.split(": ", 1) for line in table().splitlines())
+    assert lines["CPU"].endswith("[default backend kernel]")
+    assert lines["CUDA"].startswith("fallthrough") and lines["CUDA"].endswith("[kernel]")
+    assert lines["AutogradCPU"].endswith("[backend fallback]")
+
+
+def test_inspectors(lib):
+    lib.impl("f", lambda x: x, "CPU")
+    lib.impl("f", fallthrough_kernel, "Autograd")
+    assert _C._dispatch_has_kernel("reg::f")
+    assert _C._dispatch_has_kernel_for_dispatch_key("reg::f", "CPU")
+    assert not _C._dispatch_has_kernel_for_dispatch_key("reg::f", "CUDA")
+    assert _C._dispatch_kernel_for_dispatch_key_is_fallthrough("reg::f", "Autograd")
+    assert not _C._dispatch_kernel_for_dispatch_key_is_fallthrough("reg::f", "CPU")
+    assert _C._dispatch_has_computed_kernel_for_dispatch_key("reg::f", "AutogradCPU")
+    assert not _C._dispatch_has_computed_kernel_for_dispatch_key("reg::f", "CUDA")
+    keys = dispatch.DispatchKeySet("CPU") | dispatch.DispatchKeySet("CUDA")
+    assert _C._dispatch_has_kernel_for_any_dispatch_key("reg::f", keys)
+    assert "reg::f" in _C._dispatch_get_registrations_for_dispatch_key("CPU")
+    assert "reg::f" not in _C._dispatch_get_registrations_for_dispatch_key("CUDA")
+    with pytest.raises(RuntimeError, match="reg::nothing"):
+        _C._dispatch_dump("reg::nothing")
+    with pytest.raises(RuntimeError, match="runtime key"):
+        _C._dispatch_has_computed_kernel_for_dispatch_key("reg::f", "CompositeImplicitAutograd")
+
+
+def test_handle_calls_and_redispatches(lib):
+    lib.impl("f", lambda x: "cpu", "CPU")
+    handle = _C._dispatch_find_schema_or_throw("reg::f", "")
+    assert str(handle.schema) == "reg::f(Tensor x) -> str"
+    assert handle.debug.startswith("registered at ")
+    assert _C._dispatch_call_boxed(handle, T) == "cpu"
+    assert handle.redispatch_boxed(dispatch.DispatchKeySet("CPU"), T) == "cpu"
+    with pytest.raises(RuntimeError, match="reg::nothing"):
+        _C._dispatch_find_schema_or_throw("reg::nothing", "")
+
+
+def test_handle_over_a_destroyed_library_says_so(lib):
+    handle = _C._dispatch_find_schema_or_throw("reg::f", "")
+    lib._destroy()
+    for use in (
+        lambda: handle.schema,
+        lambda: _C._dispatch_call_boxed(handle, T),
+        lambda: handle.redispatch_boxed(dispatch.DispatchKeySet("CPU"), T),
+    ):
+        with pytest.raises(RuntimeError, match="reg::f"):
+            use()
+
+
+def test_destroying_twice_or_an_empty_library_is_nothing(library):
+    lib = library("empty", "DEF")
+    lib._destroy()
+    lib._destroy()
+    with pytest.raises(RuntimeError, match="destroyed"):
+        lib.define("f(Tensor x) -> str")
+
+
+def test_registration_and_removal_leave_no_memory(grown_blocks):
+    def cycle():
+        lib = Library("cyc", "DEF")
+        lib.define("f(Tensor x, int[] n=[1, 2], *, str s='a') -> Tensor")
+        lib.impl("f", lambda x, *a, **k: x, "CPU")
+        lib.impl("f", fallthrough_kernel, "AutogradCPU")
+        assert ops.cyc.f(T) is T
+        lib._destroy()
+
+    assert grown_blocks(cycle, 300) < 150
+
+
+def test_every_row_is_what_the_rules_give():
+    _C._dispatch_check_all_invariants()

@@ -1,0 +1,200 @@
+"""Views share storage and have the right geometry; bad arguments change nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+
+
+def numbers(*sizes: int, device: str = "cpu") -> dispatch.Tensor:
+    """0, 1, 2, ... as float32."""
+    n = int(np.prod(sizes))
+    return dispatch.arange(n, dtype=dispatch.float32).reshape(list(sizes)).clone().to(device)
+
+
+VIEWS: dict[str, tuple[Callable[[Any], Any], Callable[[np.ndarray], Any]]] = {
+    "transpose": (lambda t: t.transpose(0, -1), lambda a: a.swapaxes(0, -1)),
+    "permute": (lambda t: t.permute(2, 0, 1), lambda a: a.transpose(2, 0, 1)),
+    "select": (lambda t: t.select(1, -1), lambda a: a[:, -1]),
+    "slice": (lambda t: aten.slice.Tensor(t, 2, 1, 100, 2), lambda a: a[:, :, 1:100:2]),
+    "narrow": (lambda t: t.narrow(2, -3, 2), lambda a: a[:, :, 1:3]),
+    "view": (lambda t: t.view(6, -1), lambda a: a.reshape(6, 4)),
+    "unsqueeze": (lambda t: t.unsqueeze(-1), lambda a: a[..., None]),
+    "squeeze": (lambda t: t[:1].squeeze(0), lambda a: a[0]),
+    "diagonal": (lambda t: t.diagonal(1, 1, 2), lambda a: a.diagonal(1, 1, 2)),
+    "expand": (lambda t: t[:1].expand(5, -1, 4), lambda a: np.broadcast_to(a[:1], (5, 3, 4))),
+    "flatten": (lambda t: t.flatten(1), lambda a: a.reshape(2, 12)),
+    "unflatten": (lambda t: t.unflatten(2, [2, -1]), lambda a: a.reshape(2, 3, 2, 2)),
+    "as_strided": (lambda t: t.as_strided([2, 2], [1, 3], 4), lambda a: np.array([[4, 7], [5, 8]])),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_view_shows_the_values_of_its_base(name: str) -> None:
+    view, expected = VIEWS[name]
+    base = numbers(2, 3, 4)
+    made = view(base)
+    assert made.untyped_storage() is base.untyped_storage()
+    assert made._base is base
+    np.testing.assert_array_equal(made.numpy(), expected(base.numpy()))
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_view_of_a_meta_tensor_has_the_same_geometry(name: str) -> None:
+    view, _ = VIEWS[name]
+    on_cpu, on_meta = view(numbers(2, 3, 4)), view(numbers(2, 3, 4, device="meta"))
+    assert on_meta.is_meta
+    assert (on_meta.shape, on_meta.stride()) == (on_cpu.shape, on_cpu.stride())
+    assert on_meta.storage_offset() == on_cpu.storage_offset()
+
+
+def test_several_views_cover_their_base() -> None:
+    base = numbers(2, 5)
+    for parts, sizes in (
+        (base.split(2, 1), [2, 2, 1]),
+        (base.split([1, 4], 1), [1, 4]),
+        (base.chunk(3, 1), [2, 2, 1]),
+    ):
+        assert [p.size(1) for p in parts] == sizes
+        joined = np.concatenate([p.numpy() for p in parts], axis=1)
+        np.testing.assert_array_equal(joined, base.numpy())
+    assert [r.tolist() for r in base.unbind(0)] == base.tolist()
+
+
+def test_writing_to_a_view_is_seen_in_the_base_and_counted() -> None:
+    base = numbers(2, 3)
+    version = base._version
+    base.t()[0].fill_(9)
+    assert base.tolist() == [[9, 1, 2], [9, 4, 5]]
+    assert base._version == version + 1
+
+
+def test_view_of_the_same_sizes_is_a_new_tensor() -> None:
+    base = numbers(2, 3)
+    for made in (base.view(2, 3), base.expand(2, 3), base.transpose(0, 0), base.detach()):
+        assert made is not base
+    assert base.flatten(1, 1) is base
+
+
+def test_reshape_copies_only_when_no_view_fits() -> None:
+    base = numbers(2, 3)
+    assert base.reshape(6).untyped_storage() is base.untyped_storage()
+    copied = base.t().reshape(6)
+    assert copied.untyped_storage() is not base.untyped_storage()
+    assert copied.tolist() == [0, 3, 1, 4, 2, 5]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "named"),
+    [
+        (lambda t: t.transpose(0, 2), IndexError, "transpose"),
+        (lambda t: t.permute(0, 0), RuntimeError, "permute"),
+        (lambda t: t.permute(0), RuntimeError, "dims"),
+        (lambda t: t.select(0, 2), IndexError, "select"),
+        (lambda t: aten.slice.Tensor(t, 0, 0, 2, 0), RuntimeError, "step"),
+        (lambda t: t.view(4), RuntimeError, "shape"),
+        (lambda t: t.t().view(6), RuntimeError, "view"),
+        (lambda t: t.expand(3, 3), RuntimeError, "expand"),
+        (lambda t: t.expand(-1, 2, 3), RuntimeError, "leading"),
+        (lambda t: t.narrow(1, 2, 2), RuntimeError, "narrow"),
+        (lambda t: t.narrow(1, 4, 0), IndexError, "start"),
+        (lambda t: t.split(0), RuntimeError, "split_size"),
+        (lambda t: t.split([1, 1, 1]), RuntimeError, "split_sizes"),
+        (lambda t: t.chunk(0), RuntimeError, "chunks"),
+        (lambda t: t.diagonal(0, 1, 1), RuntimeError, "diagonal"),
+        (lambda t: t.as_strided([7], [1]), RuntimeError, "storage has"),
+        (lambda t: t.as_strided([2], [-1]), RuntimeError, "stride"),
+        (lambda t: t.flatten(1, 0), RuntimeError, "start_dim"),
+        (lambda t: t.unflatten(1, [2, 2]), RuntimeError, "shape"),
+        (lambda t: t[0, 0].unbind(), IndexError, "unbind"),
+        (lambda t: t.unsqueeze(4), IndexError, "unsqueeze"),
+        (lambda t: t.view(dispatch.float64), RuntimeError, "view"),
+        (lambda t: t.resize_([-1]), RuntimeError, "negative"),
+        (lambda t: aten.imag.default(t), RuntimeError, "imag"),
+    ],
+)
+def test_bad_arguments_raise_and_change_nothing(
+    call: Callable[[Any], Any], error: type, named: str
+) -> None:
+    base = numbers(2, 3)
+    with pytest.raises(error, match=named):
+        call(base)
+    assert (tuple(base.shape), base.stride(), base._version) == ((2, 3), (3, 1), 0)
+
+
+def test_in_place_views_change_the_tensor_itself() -> None:
+    base = numbers(2, 3)
+    assert base.t_() is base
+    assert (tuple(base.shape), base.stride(), base._version) == ((3, 2), (1, 3), 1)
+    base.unsqueeze_(0).squeeze_(0).transpose_(0, 1)
+    assert base.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_resize_grows_the_storage_and_keeps_the_values(device: str) -> None:
+    base = numbers(4, device=device)
+    base.resize_([2, 3])
+    assert base.untyped_storage().nbytes() == 24
+    assert base.stride() == (3, 1)
+    if device == "cpu":
+        assert base.flatten()[:4].tolist() == [0, 1, 2, 3]
+    base.resize_([2])
+    assert base.untyped_storage().nbytes() == 24
+
+
+def test_bits_are_toggled_and_resolved() -> None:
+    base = dispatch.tensor([1 + 2j, 3 - 1j])
+    conj = base.conj()
+    assert conj.is_conj() and not conj.conj().is_conj()
+    assert conj.resolve_conj().tolist() == [1 - 2j, 3 + 1j]
+    assert conj.imag.is_neg() and conj.imag.tolist() == [-2, 1]
+    assert base.resolve_conj() is base
+    with pytest.raises(RuntimeError, match="resolve_conj"):
+        aten.view_as_real.default(conj)
+
+
+def test_complex_and_real_pairs_are_views_of_each_other() -> None:
+    base = dispatch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert aten.view_as_complex.default(base).tolist() == [1 + 2j, 3 + 4j]
+    pairs = aten.view_as_real.default(dispatch.tensor([1 + 2j]))
+    assert pairs.tolist() == [[1, 2]]
+
+
+def test_view_as_another_dtype_rescales_the_last_dimension() -> None:
+    base = dispatch.zeros(2, 4)
+    assert tuple(base.view(dispatch.int64).shape) == (2, 2)
+    assert tuple(base.view(dispatch.uint8).shape) == (2, 16)
+    assert base.view(dispatch.int32).tolist() == [[0] * 4] * 2
+
+
+def test_assert_tensor_metadata_compares_what_is_given() -> None:
+    base = numbers(2, 3)
+    check = aten._assert_tensor_metadata.default
+    check(base, [2, 3], [3, 1], dispatch.float32, device=dispatch.device("cpu"))
+    for wrong in ({"size": [3, 2]}, {"stride": [1, 2]}, {"dtype": dispatch.int64}):
+        with pytest.raises(RuntimeError, match=next(iter(wrong))):
+            check(base, **wrong)
+
+
+def test_metadata_operators_answer_for_the_tensor() -> None:
+    base = numbers(2, 3)[:, 1:]
+    assert aten.sym_size.int(base, -1) == 2
+    assert aten.sym_stride.int(base, 0) == 3
+    assert aten.sym_numel.default(base) == 4
+    assert aten.sym_storage_offset.default(base) == 1
+    assert aten.sym_is_contiguous.default(base) is False
+
+
+def test_detached_tensor_shares_values_and_version_but_no_gradient() -> None:
+    base = dispatch.zeros(2, requires_grad=True)
+    detached = base.detach()
+    detached.fill_(1)
+    assert not detached.requires_grad and base._version == 1
+    with pytest.raises(RuntimeError, match="detach"):
+        base[0].detach_()

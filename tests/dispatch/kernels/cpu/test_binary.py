@@ -1,0 +1,111 @@
+"""Values of elementwise CPU kernels where PyTorch's arithmetic is its own; recorded from 2.13."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import ops
+
+
+def tensor(values: Any, dtype: str) -> dispatch.Tensor:
+    return ops.aten._to_copy.default(
+        dispatch.from_numpy(np.asarray(values)), dtype=getattr(dispatch, dtype)
+    )
+
+
+INTS = tensor([1, 44, -128], "int8")
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (ops.aten.add.Tensor(INTS, 300), [45, 88, -84]),
+        (ops.aten.mul.Tensor(INTS, 300), [44, -112, 0]),
+        (ops.aten.eq.Scalar(INTS, 300), [False, True, False]),
+        (ops.aten.lt.Scalar(tensor([1, 255], "uint8"), -1), [True, False]),
+        (ops.aten.add.Tensor(tensor([1, 44], "uint8"), tensor([1, 44], "uint8"), alpha=-1), [0, 0]),
+        (ops.aten.add.Tensor(tensor([0, 1], "bool"), tensor([1, 1], "bool")), [True, True]),
+        (ops.aten.mul.Tensor(tensor([0, 1], "bool"), tensor([1, 1], "bool")), [False, True]),
+        (ops.aten.div.Tensor(tensor([1, -7], "int64"), 0), [math.inf, -math.inf]),
+        (ops.aten.eq.Scalar(tensor([2**24 + 1], "int64"), float(2**24)), [True]),
+    ],
+)
+def test_integers_wrap_around_and_take_the_dtype_of_computation(
+    result: dispatch.Tensor, expected: list[Any]
+) -> None:
+    assert result.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("mode", "ints", "floats"),
+    [("trunc", [3, -3, 0], [3, -3, 0]), ("floor", [3, -4, 0], [3, -4, 0])],
+)
+def test_rounded_division(mode: str, ints: list[int], floats: list[float]) -> None:
+    values = [7, -7, 1]
+    by_two = ops.aten.div.Tensor_mode(tensor(values, "int64"), 2, rounding_mode=mode)
+    assert by_two.tolist() == ints
+    by_two = ops.aten.div.Tensor_mode(tensor(values, "float32"), 2, rounding_mode=mode)
+    assert by_two.tolist() == floats
+
+
+def test_integer_division_by_zero_is_an_error() -> None:
+    x = tensor([1, 2], "int64")
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        ops.aten.floor_divide.default(x, 0)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        ops.aten.div.Tensor_mode(x, x - 1, rounding_mode="trunc")
+    no_elements = ops.aten.zeros.default([0], dtype=dispatch.int64)
+    assert ops.aten.floor_divide.default(no_elements, 0).tolist() == []
+
+
+def test_half_precision_is_rounded_once() -> None:
+    x = tensor([1.0, 0.5], "bfloat16")
+    tiny = tensor([2.0**-9, 2.0**-9], "bfloat16")
+    assert ops.aten.add.Tensor(x, tiny, alpha=3).tolist() == [1.0078125, 0.5078125]
+
+
+def test_half_precision_takes_a_factor_unrounded_and_a_summand_rounded() -> None:
+    ones = tensor([1.0, 512.0], "float16")
+    assert ops.aten.mul.Tensor(ones, 1e-4).tolist()[1] == 0.051208496093750
+    assert ops.aten.eq.Scalar(ones, 1.0001).tolist() == [True, False]
+
+
+def test_alpha_must_fit_the_integers() -> None:
+    with pytest.raises(RuntimeError, match="add: alpha 300"):
+        ops.aten.add.Tensor(INTS, INTS, alpha=300)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: ops.aten.lt.Tensor(x("complex64"), x("complex64")), "lt: .*complex64"),
+        (lambda x: ops.aten.lt.Tensor(x("uint16"), x("uint16")), "lt: .*uint16"),
+        (lambda x: ops.aten.add.Tensor(x("uint32"), x("uint32")), "add: .*uint32"),
+        (lambda x: ops.aten.neg.default(x("uint64")), "neg: .*uint64"),
+        (lambda x: ops.aten.floor_divide.default(x("bool"), x("bool")), "div: .*bool"),
+        (lambda x: ops.aten.relu.default(x("complex64")), "relu: .*complex64"),
+    ],
+)
+def test_dtypes_without_a_kernel(call: Any, words: str) -> None:
+    with pytest.raises(NotImplementedError, match=words):
+        call(lambda dtype: ops.aten.zeros.default([2], dtype=getattr(dispatch, dtype)))
+
+
+def test_infinite_complex_summand_makes_nan() -> None:
+    """PyTorch multiplies by alpha even when it is 1."""
+    x = tensor([1 + 1j], "complex64")
+    (value,) = ops.aten.add.Tensor(x, math.inf).tolist()
+    assert value.real == math.inf
+    assert math.isnan(value.imag)
+
+
+def test_relu_keeps_nan() -> None:
+    values = ops.aten.relu.default(tensor([-1.0, math.nan, 2.0], "float32")).tolist()
+    assert values[0] == 0
+    assert math.isnan(values[1])
+    assert values[2] == 2

@@ -1,0 +1,111 @@
+"""Elementwise CPU kernels against numpy, over layouts that the raw loops and numpy share out."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dispatch
+from dispatch import ops
+
+DTYPES = ("uint8", "int8", "int32", "int64", "float32", "float64", "complex64")
+
+
+@st.composite
+def layouts(draw: st.DrawFn, sizes: tuple[int, ...]) -> Any:
+    """An array of `sizes`: dimensions permuted, with gaps, or broadcast."""
+    dtype = draw(st.sampled_from(DTYPES))
+    order = draw(st.permutations(range(len(sizes))))
+    step = draw(st.sampled_from([1, 2]))
+    kept = tuple(1 if draw(st.integers(0, 5)) == 0 else n for n in sizes)
+    packed = np.arange(1, step * int(np.prod(kept)) + 1).astype(dtype)[::step]
+    array = packed.reshape([kept[d] for d in order]).transpose(np.argsort(order))
+    return np.broadcast_to(array, sizes) if draw(st.booleans()) else array
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Any, Any]:
+    sizes = tuple(draw(st.lists(st.integers(1, 4), max_size=4)))
+    return draw(layouts(sizes)), draw(layouts(sizes[draw(st.integers(0, len(sizes))) :]))
+
+
+def tensor(array: Any) -> dispatch.Tensor:
+    base = dispatch.from_numpy(np.array(array, order="K", copy=True, subok=False))
+    if 0 not in array.strides:
+        return base
+    flat = dispatch.from_numpy(np.ascontiguousarray(array).reshape(-1).copy())
+    whole = ops.aten.view.default(flat, list(array.shape))
+    for dim, stride in enumerate(array.strides):
+        if stride == 0 and array.shape[dim] > 1:
+            whole = ops.aten.slice.Tensor(whole, dim, 0, 1)
+    return ops.aten.expand.default(whole, list(array.shape))
+
+
+@given(pairs())
+def test_sums_are_those_of_the_same_values_laid_out_plainly(pair: tuple[Any, Any]) -> None:
+    a, b = pair
+    result = ops.aten.add.Tensor(tensor(a), tensor(b))
+    plain = np.dtype(result.dtype.name)
+    with np.errstate(all="ignore"):
+        expected = np.asarray(a).astype(plain) + np.asarray(b).astype(plain)
+    assert result.shape == expected.shape
+    np.testing.assert_array_equal(result.numpy(), expected)
+
+
+@given(pairs())
+def test_comparison_agrees_with_numpy(pair: tuple[Any, Any]) -> None:
+    a, b = pair
+    result = ops.aten.eq.Tensor(tensor(a), tensor(b))
+    np.testing.assert_array_equal(result.numpy(), np.asarray(a) == np.asarray(b))
+
+
+def test_outputs_keep_their_layout() -> None:
+    x = dispatch.from_numpy(np.arange(6, dtype=np.float32).reshape(2, 3))
+    out = ops.aten.permute.default(ops.aten.zeros.default([3, 2]), [1, 0])
+    ops.aten.add.out(x, x, out=out)
+    assert out.tolist() == [[0, 2, 4], [6, 8, 10]]
+    assert out.stride() == (1, 2)
+
+
+def test_operand_that_overlaps_the_output_is_read_before_it_is_written() -> None:
+    base = dispatch.from_numpy(np.arange(5, dtype=np.float32))
+    ahead = ops.aten.slice.Tensor(base, 0, 0, 5)
+    flipped = dispatch.from_numpy(base.numpy()[::1])
+    ops.aten.add_.Tensor(ahead, flipped)
+    assert base.tolist() == [0, 2, 4, 6, 8]
+
+
+def test_nothing_warns() -> None:
+    big = dispatch.from_numpy(np.array([3e38, 1.0, 0.0], dtype=np.float32))
+    half = ops.aten.mul.Tensor(big, 1e-34)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ops.aten.add.Tensor(big, big).tolist()[0] == float("inf")
+        assert ops.aten.div.Tensor(big, 0).tolist()[1] == float("inf")
+        ops.aten.exp.default(big)
+        ops.aten.add.Tensor(big, half, alpha=1e38)
+
+
+def test_numbers_of_elements_that_end_a_long_run() -> None:
+    n = (1 << 15) + 3
+    x = dispatch.from_numpy(np.arange(n, dtype=np.int64))
+    assert ops.aten.add.Tensor(x, x).tolist()[-1] == 2 * (n - 1)
+
+
+@pytest.mark.parametrize("sizes", [[0], [2, 0, 3]])
+def test_no_elements(sizes: list[int]) -> None:
+    x = ops.aten.zeros.default(sizes)
+    assert list(ops.aten.add.Tensor(x, x).shape) == sizes
+    assert list(ops.aten.neg.default(x).shape) == sizes
+
+
+def test_elements_that_are_not_aligned() -> None:
+    memory = np.zeros(17, dtype=np.uint8)[1:].view(np.float32)
+    memory[:] = 1.5
+    x = dispatch.from_numpy(memory)
+    assert ops.aten.add.Tensor(x, x).tolist() == [3.0] * 4

@@ -1,0 +1,78 @@
+"""Sums on the CPU: values, rounding, dtypes."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as arrays
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+
+
+def tensor(values: object, dtype: str = "float32") -> dispatch.Tensor:
+    return dispatch.from_numpy(np.array(values, dtype=dtype))
+
+
+def test_sums_over_dims_and_everything() -> None:
+    x = tensor([[1, 2, 3], [4, 5, 6]])
+    assert aten.sum(x).item() == 21
+    assert aten.sum.dim_IntList(x, [0]).tolist() == [5, 7, 9]
+    assert aten.sum.dim_IntList(x, [-1], True).tolist() == [[6], [15]]
+    assert aten.sum.dim_IntList(x, []).item() == 21
+
+
+def test_bools_are_counted_and_integers_widened() -> None:
+    assert aten.sum(tensor([True, True, False], "bool")).item() == 2
+    assert aten.sum(tensor([200, 100], "uint8")).item() == 300
+    assert aten.sum(tensor([200, 100], "uint8"), dtype=dispatch.uint8).item() == 44
+
+
+def test_input_is_converted_before_it_is_added() -> None:
+    halves = tensor([0.5, 0.5, 1.5])
+    assert aten.sum(halves, dtype=dispatch.int64).item() == 1
+    assert aten.sum(halves, dtype=dispatch.bool).item() is True
+    out = aten.zeros.default([], dtype=dispatch.int32)
+    assert aten.sum.IntList_out(halves, [0], out=out).item() == 1
+
+
+def test_half_precision_is_added_in_float32_and_rounded_once() -> None:
+    x = tensor(np.full(4096, 0.1), "float16")
+    exact = np.full(4096, np.float16(0.1), dtype=np.float64).sum()
+    assert aten.sum(x).item() == float(np.float16(exact))
+
+
+def test_a_long_column_of_float32_keeps_its_precision() -> None:
+    x = tensor(np.full((100_000, 2), 0.1))
+    exact = np.float32(np.full(100_000, np.float32(0.1), dtype=np.float64).sum())
+    assert aten.sum.dim_IntList(x, [0]).tolist() == [float(exact)] * 2
+
+
+def test_nothing_sums_to_zero_and_overflow_does_not_warn() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert aten.sum(tensor([])).item() == 0
+        assert aten.sum(tensor([60000, 60000], "float16")).item() == float("inf")
+        assert np.isnan(aten.sum(tensor([np.inf, -np.inf])).item())
+
+
+def test_dtype_without_a_kernel_is_named() -> None:
+    x = aten.zeros.default([2], dtype=dispatch.float8_e4m3fn)
+    with pytest.raises(NotImplementedError, match=r"aten::sum.*float8_e4m3fn"):
+        aten.sum(x)
+
+
+@given(
+    arrays.arrays(np.int32, arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)),
+    st.data(),
+)
+def test_sum_is_numpy_s_for_integers(values: np.ndarray, data: st.DataObject) -> None:
+    dims = data.draw(st.sets(st.integers(0, values.ndim - 1)) if values.ndim else st.just(set()))
+    found = aten.sum.dim_IntList(dispatch.from_numpy(values), sorted(dims))
+    axes = tuple(dims) if dims else None
+    assert found.tolist() == values.sum(axis=axes, dtype=np.int64).tolist()

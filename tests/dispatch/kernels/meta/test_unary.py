@@ -1,0 +1,94 @@
+"""Shape functions of elementwise operators of one tensor, on meta and CPU tensors.
+
+Tables are recorded from PyTorch 2.13.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dispatch
+from dispatch import ops
+
+DTYPES = ("uint8", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "bool")
+
+
+def meta(*sizes: int, dtype: str = "float32") -> dispatch.Tensor:
+    return ops.aten.empty.memory_format(
+        list(sizes), dtype=getattr(dispatch, dtype), device=dispatch.device("meta")
+    )
+
+
+def result_dtypes(op: Any) -> list[str]:
+    return [op(meta(2, 3, dtype=d)).dtype.name for d in DTYPES]
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("exp", {"uint8": "float32", "int64": "float32", "bool": "float32"}),
+        ("abs", {"complex64": "float32"}),
+        ("isnan", dict.fromkeys(DTYPES, "bool")),
+        ("ceil", {}),
+        ("relu", {}),
+        ("sign", {}),
+        ("silu", {}),
+    ],
+)
+def test_dtype_of_the_result(name: str, changed: dict[str, str]) -> None:
+    op = getattr(ops.aten, name).default
+    assert result_dtypes(op) == [changed.get(d, d) for d in DTYPES]
+
+
+def test_integers_become_the_default_dtype() -> None:
+    dispatch.set_default_dtype(dispatch.float64)
+    try:
+        assert ops.aten.sqrt.default(meta(2, dtype="int32")).dtype.name == "float64"
+    finally:
+        dispatch.set_default_dtype(dispatch.float32)
+
+
+def test_result_has_the_strides_of_a_dense_operand() -> None:
+    x = ops.aten.permute.default(meta(2, 3, 4), [2, 0, 1])
+    assert ops.aten.exp.default(x).stride() == (1, 12, 4)
+
+
+def test_result_of_an_operand_with_gaps_is_packed_in_its_order() -> None:
+    x = ops.aten.as_strided.default(meta(100), [2, 3], [2, 8])
+    assert ops.aten.exp.default(x).stride() == (1, 2)
+
+
+def test_resized_output_on_meta_is_contiguous() -> None:
+    x = ops.aten.permute.default(meta(2, 3), [1, 0])
+    out = meta(0)
+    assert ops.aten.exp.out(x, out=out) is out
+    assert (out.shape, out.stride()) == ((3, 2), (2, 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: ops.aten.neg.default(meta(2, dtype="bool")), RuntimeError, "neg: self"),
+        (lambda: ops.aten.abs_.default(meta(2, dtype="complex64")), RuntimeError, "abs_: self"),
+        (lambda: ops.aten.exp_.default(meta(2, dtype="int64")), RuntimeError, "aten::exp_"),
+        (lambda: ops.aten.gelu.default(meta(2), approximate="x"), RuntimeError, "approximate"),
+        (lambda: ops.aten.elu.default(meta(2, dtype="int64")), RuntimeError, "input_scale"),
+        (lambda: ops.aten.leaky_relu.default(meta(2, dtype="int64")), ValueError, "negative_slope"),
+        (lambda: ops.aten.softplus.default(meta(2, dtype="int64"), 0.5), ValueError, "beta"),
+        (lambda: ops.aten.hardtanh.default(meta(2, dtype="bool")), RuntimeError, "hardtanh: self"),
+        (lambda: ops.aten.hardtanh.default(meta(2, dtype="uint8")), RuntimeError, "min_val"),
+        (lambda: ops.aten.hardtanh.default(meta(2, dtype="int64"), 1j), TypeError, "min_val"),
+    ],
+)
+def test_refused_arguments(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_relu_of_bool_is_refused_on_cpu_only() -> None:
+    on_cpu = ops.aten.empty.memory_format([2], dtype=dispatch.bool)
+    assert ops.aten.relu.default(meta(2, dtype="bool")).dtype.name == "bool"
+    with pytest.raises(RuntimeError, match="relu: self"):
+        ops.aten.relu.default(on_cpu)

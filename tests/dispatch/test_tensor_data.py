@@ -1,0 +1,126 @@
+"""Tensors out of Python data, and copies of tensors: dtypes, sharing, errors, pickles."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import Tensor, as_tensor, asarray, tensor
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "shape"),
+    [
+        (1, "int64", ()), (1.5, "float32", ()), (True, "bool", ()), (1j, "complex64", ()),
+        ([], "float32", (0,)), ([[], []], "float32", (2, 0)), ([1, 2.5], "float32", (2,)),
+        ([True, 2], "int64", (2,)), ([1, 2j], "complex64", (2,)), (range(3), "int64", (3,)),
+        (np.float64(1), "float64", ()), ([np.float64(1), 1.0], "float64", (2,)),
+        ([np.int32(1)], "int32", (1,)), (np.ones((2, 3), np.float16), "float16", (2, 3)),
+        ([np.ones(2), np.zeros(2)], "float64", (2, 2)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_dtype_and_shape_are_inferred(data: Any, dtype: str, shape: tuple) -> None:
+    made = tensor(data)
+    assert (made.dtype, tuple(made.shape)) == (getattr(dispatch, dtype), shape)
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "error"),
+    [
+        ([[1, 2], [3]], None, ValueError), ([[1, 2], 3], None, TypeError), ("a", None, TypeError),
+        (["a"], None, ValueError), (None, None, RuntimeError), ([None], None, RuntimeError),
+        ({}, None, RuntimeError), ({1}, None, RuntimeError), (2**63, None, ValueError),
+        ([300], "uint8", RuntimeError), ([float("nan")], "int32", RuntimeError),
+        ([1j], "float32", TypeError), ([1j], "int32", TypeError),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_data_without_a_tensor_is_refused(data: Any, dtype: str | None, error: type) -> None:
+    with pytest.raises(error):
+        tensor(data, dtype=None if dtype is None else getattr(dispatch, dtype))
+
+
+def test_values_are_converted_to_the_given_dtype() -> None:
+    assert tensor([1.7, -1.7], dtype=dispatch.int8).tolist() == [1, -1]
+    assert tensor([-1], dtype=dispatch.uint8).tolist() == [255]
+    assert tensor([1e300]).tolist() == [float("inf")]
+    assert tensor([2**63], dtype=dispatch.uint64).tolist() == [2**63]
+
+
+def test_data_that_contains_itself_is_refused() -> None:
+    data: list[Any] = []
+    data.append(data)
+    with pytest.raises((ValueError, RecursionError)):
+        tensor(data)
+
+
+def test_tensor_copies_and_as_tensor_shares() -> None:
+    array = np.zeros(2)
+    copied, shared, also = tensor(array), as_tensor(array), asarray(array)
+    array[0] = 5
+    assert copied.tolist() == [0, 0]
+    assert shared.tolist() == also.tolist() == [5, 0]
+    assert as_tensor(copied) is copied
+    assert asarray(array, copy=True).untyped_storage() is not shared.untyped_storage()
+    with pytest.raises(ValueError, match="share"):
+        asarray([1], copy=False)
+
+
+def test_requires_grad_is_set_on_leaves() -> None:
+    assert tensor([1.0], requires_grad=True).requires_grad
+    base = dispatch.zeros(1, requires_grad=True)
+    assert not tensor(base).requires_grad and as_tensor(base).requires_grad
+
+
+def test_legacy_constructor_makes_float_tensors() -> None:
+    assert tuple(Tensor(2, 3).shape) == (2, 3) and tuple(Tensor().shape) == (0,)
+    assert Tensor([1, 2]).tolist() == [1.0, 2.0]
+    base = dispatch.zeros(2)
+    assert Tensor(base).untyped_storage() is base.untyped_storage()
+    for bad in ("a", 1.5):
+        with pytest.raises(TypeError):
+            Tensor(bad)
+
+
+@pytest.mark.parametrize(
+    "name", ["float32", "bfloat16", "int16", "bool", "complex64", "float8_e5m2"]
+)
+def test_pickles_keep_values_and_geometry(name: str) -> None:
+    base = tensor([[0, 1, 1], [1, 0, 1]], dtype=getattr(dispatch, name)).t()
+    made = pickle.loads(pickle.dumps(base))
+    assert (made.dtype, made.shape, made.stride()) == (base.dtype, base.shape, base.stride())
+    assert made.tolist() == base.tolist()
+
+
+class Marked(Tensor):
+    """A subclass with an attribute."""
+
+
+def test_pickles_keep_class_attributes_and_flags() -> None:
+    base = dispatch.zeros(2).as_subclass(Marked)
+    base.mark = 3
+    base.requires_grad_(True)
+    made = pickle.loads(pickle.dumps(base))
+    assert (type(made), made.mark, made.requires_grad) == (Marked, 3, True)
+    conj = tensor([1j]).conj()
+    assert pickle.loads(pickle.dumps(conj)).is_conj()
+
+
+def test_meta_tensors_are_copied_without_bytes() -> None:
+    base = dispatch.zeros(2, 3, device="meta").t()
+    for made in (copy.deepcopy(base), pickle.loads(pickle.dumps(base))):
+        assert made.is_meta and made.stride() == (1, 3)
+        assert made.untyped_storage().nbytes() == 24
+
+
+def test_deep_copies_of_views_share_one_new_storage() -> None:
+    base = dispatch.zeros(4)
+    copied, view = copy.deepcopy([base, base[1:]])
+    copied[1] = 5
+    assert view.tolist() == [5, 0, 0] and base.tolist() == [0] * 4
+    with pytest.raises(RuntimeError, match="leaf"):
+        copy.deepcopy(dispatch.zeros(1, requires_grad=True).view(1))

@@ -1,0 +1,130 @@
+"""Indexing: which operators `x[...]` becomes, the views it gives, and its errors."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch.modes import TorchDispatchMode
+
+INDICES: list[Any] = [
+    0, -1, slice(None), slice(1, None), slice(None, None, 2), None, Ellipsis,
+    (0, 1), (0, slice(1, 3)), (Ellipsis, 0), (None, 0, Ellipsis, None),
+    (slice(None), -1, slice(0, 2)),
+    (0, 0, 0), (slice(5, 9),), (slice(-2, -1), Ellipsis, slice(1, 2)),
+]  # fmt: skip
+
+
+def numbers(*sizes: int) -> dispatch.Tensor:
+    return dispatch.arange(int(np.prod(sizes))).reshape(list(sizes))
+
+
+class Calls(TorchDispatchMode):
+    """Collects the names of operators."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.append(func._packet_name() if hasattr(func, "_packet_name") else str(func))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_basic_index_is_a_view_like_numpy(index: Any) -> None:
+    base = numbers(2, 3, 4)
+    made = base[index]
+    assert made.untyped_storage() is base.untyped_storage()
+    assert made is not base
+    np.testing.assert_array_equal(made.numpy(), base.numpy()[index])
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_assignment_writes_where_numpy_writes(index: Any) -> None:
+    base = numbers(2, 3, 4)
+    expected = base.numpy().copy()
+    base[index] = 7
+    expected[index] = 7
+    np.testing.assert_array_equal(base.numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        ((0, slice(None), None, Ellipsis, slice(1, 2)), ["select", "unsqueeze", "slice"]),
+        (slice(None), ["slice"]),
+        (Ellipsis, ["alias"]),
+        (None, ["unsqueeze"]),
+    ],
+)
+def test_operators_are_those_of_pytorch(index: Any, names: list[str]) -> None:
+    base = numbers(2, 3, 4)
+    with Calls() as calls:
+        base[index]
+    assert calls.names == names
+
+
+@pytest.mark.parametrize(
+    ("index", "shape"),
+    [
+        ([0, 1], (2, 3, 4, 5)),
+        (True, (1, 2, 3, 4, 5)),
+        (([0, 1], [0, 1]), (2, 4, 5)),
+        ([[0, 1], slice(None)], (2, 3, 4, 5)),
+        ((slice(None), [[0], [1]]), (2, 2, 1, 4, 5)),
+    ],
+    ids=str,
+)
+def test_lists_gather_on_meta(index: Any, shape: tuple) -> None:
+    assert tuple(numbers(2, 3, 4, 5).to("meta")[index].shape) == shape
+
+
+def test_integer_tensors_select() -> None:
+    base = numbers(2, 3)
+    assert base[dispatch.tensor(1)].tolist() == [3, 4, 5]
+    assert base[np.int64(1), np.int32(0)].item() == 3
+
+
+@pytest.mark.parametrize(
+    ("index", "error"),
+    [
+        (2, IndexError),
+        ((0, -4), IndexError),
+        ((0, 0, 0), IndexError),
+        (1.0, IndexError),
+        ("a", TypeError),
+        (slice(None, None, -1), ValueError),
+        (slice(1.0, 2), TypeError),
+    ],
+    ids=str,
+)
+def test_bad_index_raises_and_writes_nothing(index: Any, error: type) -> None:
+    base = numbers(2, 3)
+    with pytest.raises(error):
+        base[index]
+    with pytest.raises(error):
+        base[index] = 1
+    assert base.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_0d_tensor_has_no_elements_to_choose() -> None:
+    value = dispatch.tensor(1.0)
+    assert value[...].item() == 1 and tuple(value[None].shape) == (1,)
+    with pytest.raises(IndexError):
+        value[0]
+    with pytest.raises(IndexError):
+        value[:]
+
+
+def test_assigned_tensors_are_broadcast() -> None:
+    base = numbers(2, 3)
+    base[:, 1] = dispatch.tensor([[8, 9]])
+    assert base.tolist() == [[0, 8, 2], [3, 9, 5]]
+    with pytest.raises(RuntimeError):
+        base[0] = dispatch.tensor([1, 2])
+    with pytest.raises(TypeError):
+        base[0] = [1, 2, 3]
+    base[False] = 5
+    assert base.tolist() == [[0, 8, 2], [3, 9, 5]]

@@ -1,0 +1,62 @@
+"""The text of tensors."""
+
+from typing import Any
+
+import pytest
+
+import dispatch
+from dispatch import tensor
+from dispatch.modes import TorchDispatchMode
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (lambda: tensor(1.0), "tensor(1.)"),
+        (lambda: tensor([1, 2, -3]), "tensor([ 1,  2, -3])"),
+        (lambda: tensor([1.5, 2]), "tensor([1.5000, 2.0000])"),
+        (lambda: tensor([-1.0, 2.0]), "tensor([-1.,  2.])"),
+        (lambda: tensor([1e10, 1]), "tensor([1.0000e+10, 1.0000e+00])"),
+        (lambda: tensor([float("nan"), float("inf"), 1.0]), "tensor([nan, inf, 1.])"),
+        (lambda: tensor([True, False]), "tensor([ True, False])"),
+        (lambda: tensor([1 + 2j, 3.5 - 1j]), "tensor([1.0000+2.j, 3.5000-1.j])"),
+        (lambda: tensor([[1, 2], [3, 4]]), "tensor([[1, 2],\n        [3, 4]])"),
+        (lambda: dispatch.zeros(0), "tensor([])"),
+        (lambda: dispatch.zeros(2, 0), "tensor([], size=(2, 0))"),
+        (lambda: dispatch.zeros(2, dtype=dispatch.int8), "tensor([0, 0], dtype=dispatch.int8)"),
+        (lambda: dispatch.zeros(2, requires_grad=True), "tensor([0., 0.], requires_grad=True)"),
+        (lambda: dispatch.zeros(2, device="meta"), "tensor(..., device='meta', size=(2,))"),
+        (lambda: dispatch.arange(2000), "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
+        (
+            lambda: tensor([1.5, 2], dtype=dispatch.bfloat16),
+            "tensor([1.5000, 2.0000], dtype=dispatch.bfloat16)",
+        ),
+    ],
+)
+def test_text_shows_values_and_what_is_not_the_default(made: Any, text: str) -> None:
+    assert repr(made()) == text
+
+
+def test_long_rows_are_wrapped() -> None:
+    lines = repr(dispatch.arange(30.0)).splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("        ") for line in lines[1:])
+
+
+def test_large_tensors_are_shown_by_their_edges() -> None:
+    text = repr(dispatch.zeros(100, 100))
+    assert text.count("...") == 7 and len(text.splitlines()) == 7
+
+
+def test_format_of_a_0d_tensor_is_its_numbers() -> None:
+    assert f"{tensor(1.25):.1f}" == "1.2"
+
+
+def test_printing_calls_no_operator() -> None:
+    class Refuse(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            raise AssertionError(func)
+
+    value = tensor([1.0])
+    with Refuse():
+        assert repr(value) == "tensor([1.])"

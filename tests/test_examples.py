@@ -1,0 +1,107 @@
+"""The examples run as they are, and print what their texts promise."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+
+PRINTED = {
+    "logging_mode.py": """\
+aten.t.default           [[3, 2]]
+aten.mm.default          [[2, 2]]
+aten.relu.default        [[2, 2]]
+aten.sum.default         [[]]
+""",
+    "subclass.py": """\
+[6.0, 8.0] m
+[6.0, 20.0] m*s
+14.0 m
+ValueError: aten.add.Tensor: units differ: m and s
+""",
+    "library.py": """\
+[[0.0, 1.0, 2.0], [2.0, 3.0, 4.0]]
+FakeTensor(..., device='cuda:0', size=(9999991, 1000))
+RuntimeError: example::windows: argument 'size' (position 1) must be int, got str '3'
+""",
+    "package/demo.py": """\
+[[0.0, 2.0, 1.0, 4.5], [1.0, 1.0, 1.0, 1.0]]
+dispatch.Size([4])
+[[[0.0, 4.0], [0.0, 8.0]], [[1.0, 1.0], [1.0, 1.0]]]
+[0.0, 2.0, 1.0, 4.5]
+dispatch.Size([1024, 1000000]) dispatch.Size([1024, 3905, 512])
+""",
+}
+
+
+def run(folder, *command):
+    """Standard output of a Python command in `folder`, with warnings as errors."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *command],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_every_example_is_run_here():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {n for n in PRINTED if "/" not in n}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in PRINTED if "/" not in name))
+def test_example_prints(name):
+    assert run(ROOT, str(EXAMPLES / name)) == PRINTED[name]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The operator package, built in a copy of its folder by its own `setup.py`."""
+    if not shutil.which("gcc"):
+        pytest.skip("needs gcc")
+    folder = tmp_path_factory.mktemp("package")
+    unmade = shutil.ignore_patterns("build", "*.so", "*.egg-info", "__pycache__")
+    shutil.copytree(EXAMPLES / "package", folder, dirs_exist_ok=True, ignore=unmade)
+    subprocess.run(
+        [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+    return folder
+
+
+def test_package_of_operators_prints(package):
+    assert run(package, "demo.py") == PRINTED["package/demo.py"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("ema(x, 2.0)", "expected 'decay' in [0, 1)"),
+        ("ema(x.long(), 0.5)", "expected a floating-point 'self'"),
+        ("windows(x, 9)", "no window of 9"),
+    ],
+)
+def test_package_refuses(package, call, message):
+    program = f"""
+import dispatch, smoothing
+x = dispatch.ones(4)
+try:
+    smoothing.{call}
+except RuntimeError as error:
+    print(error)
+"""
+    assert message in run(package, "-c", program)
+
+
+def test_package_has_stubs(package):
+    stub = (package / "smoothing" / "generated" / "ops_smoothing.pyi").read_text()
+    assert "class Packet_ema" in stub
