@@ -2,14 +2,15 @@
 
 One stub for each namespace (`ops_aten.pyi`), one for the functions, one for the methods.
 Overloads of one name are kept apart with `typing.overload`; an out variant is the `out` argument
-of its functional one, as in a call.
+of its functional one, sizes may be given one by one (`zeros(2, 3)`), and factories as functions
+take `requires_grad`, as in a call.
 """
 
 from __future__ import annotations
 
 import json
 import keyword
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .model import OUT, NativeFunction, Package
@@ -28,6 +29,8 @@ _PYTHON_TYPES = {
     "Device": "_Device", "MemoryFormat": "_memory_format", "Generator": "_Generator",
     "Dimname": "_str", "NoneType": "None",
 }  # fmt: skip
+
+_INTS = ("int", "SymInt")
 
 
 def _python_type(type_: Type) -> str:
@@ -131,23 +134,37 @@ def _named(package: Package, functions: list[NativeFunction], call: Any) -> list
         keep = f.variant != OUT and f.base_name.isidentifier()
         if keep and not keyword.iskeyword(f.base_name):
             calls = named.setdefault(f.base_name, [])
-            view = call(package, f)
-            if view not in calls:
-                calls.append(view)
+            calls += [view for view in call(package, f) if view not in calls]
     return [
         {"name": name, "calls": calls, "is_overloaded": len(calls) > 1}
         for name, calls in named.items()
     ]
 
 
-def _function_call(package: Package, f: NativeFunction) -> dict[str, str]:
-    parameters = _parameters(f.schema.arguments, {"self": "input"})
+def _function_call(package: Package, f: NativeFunction) -> Iterator[dict[str, str]]:
+    arguments = f.schema.arguments
+    more = []
     outs = _out_type(package, f)
     if outs:
-        if "*" not in parameters:
-            parameters.append("*")
-        parameters.append(f"out: {outs} | None = None")
-    return _overload(f.base_name, 0, parameters, _result_type(f))
+        more.append(f"out: {outs} | None = None")
+    if any(a.name == "pin_memory" for a in arguments):
+        more.append("requires_grad: _bool = False")
+    for parameters in _spellings(arguments, {"self": "input"}):
+        star = [] if not more or any(p.startswith("*") for p in parameters) else ["*"]
+        yield _overload(f.base_name, 0, [*parameters, *star, *more], _result_type(f))
+
+
+def _spellings(arguments: Sequence[Argument], names: dict[str, str]) -> Iterator[list[str]]:
+    """The parameters; once more with an int for each size if the sizes are all that has a place."""
+    yield _parameters(arguments, names)
+    positional = [a for a in arguments if not a.kwarg_only]
+    if len(positional) == 1 and _is_int_list(positional[0].real_type):
+        options = [_parameter(a) for a in arguments if a.kwarg_only]
+        yield [f"*{_name(positional[0].name)}: _int", *options]
+
+
+def _is_int_list(type_: Type) -> bool:
+    return isinstance(type_, ListType) and type_.size is None and type_.element.text in _INTS
 
 
 def _out_type(package: Package, f: NativeFunction) -> str:
@@ -163,6 +180,7 @@ def _out_type(package: Package, f: NativeFunction) -> str:
     return ""
 
 
-def _method_call(package: Package, f: NativeFunction) -> dict[str, str]:
+def _method_call(package: Package, f: NativeFunction) -> Iterator[dict[str, str]]:
     others = [a for a in f.schema.arguments if a.name != "self"]
-    return _overload(f.base_name, 4, ["self", *_parameters(others, {})], _result_type(f))
+    for parameters in _spellings(others, {}):
+        yield _overload(f.base_name, 4, ["self", *parameters], _result_type(f))

@@ -10,6 +10,7 @@ import importlib
 from typing import Any
 
 from dispatch import _C, _tensor, fake, library, modes
+from dispatch._C.default_device import get_default_device, set_default_device
 from dispatch._C.dtypes import *
 from dispatch._C.dtypes import device, dtype, layout, memory_format
 from dispatch._C.grad_mode import (
@@ -26,7 +27,6 @@ from dispatch._C.tags import Tag
 from dispatch._C.tensor import Size, Tensor, from_numpy
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch._random import Generator, default_generator, manual_seed
-from dispatch._tensor_data import as_tensor, asarray, tensor
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.library import Library
 from dispatch.modes import TorchDispatchMode
@@ -34,7 +34,13 @@ from dispatch.modes import TorchDispatchMode
 __version__ = "0.1.0"
 
 _ROOMS = frozenset({"build", "cli", "codegen", "graph", "pytree"})
-_SCHEMA_NAMES = frozenset({"FunctionSchema", "parse_schema"})
+_LATER = {
+    "FunctionSchema": "codegen.schema",
+    "as_tensor": "_tensor_data",
+    "asarray": "_tensor_data",
+    "parse_schema": "codegen.schema",
+    "tensor": "_tensor_data",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -42,8 +48,8 @@ def __getattr__(name: str) -> Any:
     found: Any
     if name in _ROOMS:
         return importlib.import_module("dispatch." + name)
-    if name in _SCHEMA_NAMES:
-        found = getattr(_C, name)
+    if name in _LATER:
+        found = getattr(importlib.import_module("dispatch." + _LATER[name]), name)
     else:
         found = _find_function(name, False)
         if found is None:

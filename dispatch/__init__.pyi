@@ -11,6 +11,10 @@ from dispatch import (
     modes as modes,
     pytree as pytree,
 )
+from dispatch._C.default_device import (
+    get_default_device as get_default_device,
+    set_default_device as set_default_device,
+)
 from dispatch._C.dtypes import *  # noqa: F403
 from dispatch._C.generated.functions import *  # noqa: F403
 from dispatch._C.grad_mode import (

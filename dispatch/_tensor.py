@@ -7,10 +7,10 @@ enters it into the type, so that the next one is a plain attribute.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dispatch import _tensor_data as data, _tensor_index as index
 from dispatch._C import dtypes
 from dispatch._C.overload import _find_function
 from dispatch._C.tensor import (
@@ -24,6 +24,21 @@ from dispatch._ops import ops
 __all__: list[str] = []
 
 _aten = ops.aten
+
+
+def _room(function: str) -> Callable[..., Any]:
+    """`module.name` of this package, imported at the first call: import has no time for it."""
+    module, _, name = function.partition(".")
+    found: Callable[..., Any] | None = None
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal found
+        if found is None:
+            found = getattr(importlib.import_module(f"dispatch.{module}"), name)
+        return found(*args, **kwargs)
+
+    call.__name__ = name
+    return call
 
 
 # ---- operators
@@ -146,12 +161,6 @@ def _missing_attribute(self: Tensor, name: str) -> Any:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
     _install_tensor_attribute(name, method)
     return method.__get__(self, type(self))
-
-
-def _represent(self: Tensor) -> str:
-    from dispatch._tensor_str import tensor_text
-
-    return tensor_text(self)
 
 
 def _get_real(self: Tensor) -> Tensor:
@@ -341,14 +350,14 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 
 def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
     """What numpy's functions make of tensors is a tensor again."""
-    return data.as_tensor(array)
+    return _as_tensor(array)
 
 
 def _tolist(self: Tensor) -> Any:
     """The values as nested lists of Python numbers."""
     if self.device.type == "meta":
         raise NotImplementedError("tolist: a tensor on meta has no values")
-    return data.plain_values(self).tolist()
+    return _plain_values(self).tolist()
 
 
 def _format(self: Tensor, spec: str) -> str:
@@ -360,6 +369,11 @@ def _format(self: Tensor, spec: str) -> str:
 
 # ---- registration
 
+_as_tensor = _room("_tensor_data.as_tensor")
+_copy = _room("_tensor_data.deepcopy")
+_plain_values = _room("_tensor_data.plain_values")
+_reduce = _room("_tensor_data.reduce")
+
 
 def _is_shared(self: Tensor) -> bool:
     """Whether the memory is shared with other processes: never."""
@@ -367,7 +381,7 @@ def _is_shared(self: Tensor) -> bool:
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
-    return data.reduce(self, protocol)
+    return _reduce(self, protocol)
 
 
 def _set_state(self: Tensor, state: dict[str, Any]) -> None:
@@ -376,7 +390,7 @@ def _set_state(self: Tensor, state: dict[str, Any]) -> None:
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    return data.deepcopy(self, memo)
+    return _copy(self, memo)
 
 
 def _register_hooks() -> None:
@@ -386,12 +400,15 @@ def _register_hooks() -> None:
         _set_tensor_hook(name, _reflected(operator))
     for name, operator in _UNARY.items():
         _set_tensor_hook(name, _unary(operator))
-    for name, function in {
+    hooks: dict[str, Callable[..., Any]] = {
         "__contains__": _contains, "__getattr__": _missing_attribute,
-        "__getitem__": index.getitem, "__index__": _as_index, "__init__": data.construct,
-        "__iter__": _iterate, "__repr__": _represent, "__rtruediv__": _rtruediv,
-        "__setitem__": index.setitem, "item": _item,
-    }.items():  # fmt: skip
+        "__getitem__": _room("_tensor_index.getitem"), "__index__": _as_index,
+        "__init__": _room("_tensor_data.construct"),
+        "__iter__": _iterate, "__repr__": _room("_tensor_str.tensor_text"),
+        "__rtruediv__": _rtruediv,
+        "__setitem__": _room("_tensor_index.setitem"), "item": _item,
+    }  # fmt: skip
+    for name, function in hooks.items():
         _set_tensor_hook(name, function)
 
 
@@ -406,7 +423,8 @@ def _install_methods() -> None:
         "real": property(_get_real, _set_real), "__array__": _array, "__array_priority__": 1000,
         "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy, "__format__": _format,
         "__reduce_ex__": _reduce_ex, "__setstate__": _set_state,
-        "is_shared": _is_shared, "new_tensor": data.new_tensor, "numpy": _numpy, "to": _to,
+        "is_shared": _is_shared, "new_tensor": _room("_tensor_data.new_tensor"),
+        "numpy": _numpy, "to": _to,
         "tolist": _tolist, "type": _type,
     }.items():  # fmt: skip
         _install_tensor_attribute(name, value)

@@ -7,6 +7,7 @@ that remain are gathered for one `index` or `index_put_`. Registered into Tensor
 from __future__ import annotations
 
 from operator import index as as_int
+from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype, int64, uint8
 from dispatch._C.tensor import Tensor
@@ -21,7 +22,7 @@ _MASKS = (bool_dtype, uint8)
 _LONGEST_TUPLE = 32  # a list that is shorter may stand for a tuple
 
 
-def getitem(self: Tensor, index: object) -> Tensor:
+def getitem(self: Tensor, index: Any) -> Tensor:
     """`self[index]`: a view where slices, ints and None suffice, else a new tensor."""
     kind = type(index)
     if kind is int:
@@ -88,7 +89,7 @@ def _slice(self: Tensor, dim: int, index: slice, *, always: bool = True) -> Tens
     return _aten.slice.Tensor(self, dim, start, stop, step)
 
 
-def _slice_int(value: object) -> int:
+def _slice_int(value: Any) -> int:
     try:
         number = as_int(value)
     except TypeError:
@@ -146,7 +147,7 @@ def _apply_tensor(
         if entry.dtype in _MASKS:
             found = _aten.unsqueeze.default(found, dim)
             return found, _record(tensors, dim, _flag_index(bool(entry), found))
-        return _select(found, dim, entry.item(), real_dim), dim
+        return _select(found, dim, int(entry), real_dim), dim
     return found, _record(tensors, dim, entry)
 
 

@@ -95,11 +95,9 @@ def _array_text(values: np.ndarray, whole: tuple[int, ...], indent: int) -> str:
             sign = "" if second[0] in "-+" else "+"
             return f"{real(v.real)}{sign}{second}j"
 
-        width = real.width + imag.width + 1
-    else:
-        form = _Format(values)
-        one, width = form, form.width
-    return _nested(values, whole, indent, one, width)
+        return _nested(values, whole, indent, one, real.width + imag.width + 1)
+    form = _Format(values)
+    return _nested(values, whole, indent, form, form.width)
 
 
 def _nested(values: np.ndarray, whole: Any, indent: int, one: Any, width: int) -> str:

@@ -35,7 +35,7 @@ def library() -> Iterator[Callable[..., Library]]:
 
 @pytest.fixture
 def grown_blocks() -> Callable[..., int]:
-    """`grown_blocks(call)`: memory blocks that 1,000 calls leave behind; a leak gives 1,000 or more."""
+    """`grown_blocks(call)`: memory blocks that 1,000 calls leave behind (a leak: 1,000 or more)."""
 
     def count(call: Callable[[], Any], calls: int = 1000) -> int:
         for _ in range(50):

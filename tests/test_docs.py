@@ -39,7 +39,8 @@ def test_paths_are_in_the_tree(path):
 
 def test_index_lists_every_document():
     index = (ROOT / "docs" / "README.md").read_text()
-    assert [p.name for p in DOCUMENTS if p.name != "README.md" and f"]({p.name})" not in index] == []
+    names = {path.name for path in DOCUMENTS} - {"README.md"}
+    assert {name for name in names if f"]({name})" not in index} == set()
 
 
 def test_the_table_of_fallbacks_is_whole():
@@ -47,6 +48,8 @@ def test_the_table_of_fallbacks_is_whole():
     rows = re.findall(r"^\| ([A-Z][\w, ]+) \|", text, re.MULTILINE)
     listed = {name for row in rows for name in row.split(", ")}
     has_one = dispatch._C._dispatch_has_backend_fallback
-    names = {key.name for key in dispatch.DispatchKey.__members__.values()}
+    members = dispatch.DispatchKey.__members__
+    names = {name for name in members if not name.startswith(("StartOf", "EndOf"))}
+    names.remove("AutogradFunctionality")  # stands for its backends' keys
     assert {name for name in names if has_one(name)} == listed & names
     assert all(has_one(name) for name in listed)

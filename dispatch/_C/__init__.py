@@ -6,6 +6,7 @@ Each concept is a module of its own; this file only gathers what programs look f
 from types import ModuleType
 
 from dispatch._C import (
+    default_device,
     dispatcher,
     dtypes,
     fallbacks,
@@ -51,6 +52,7 @@ def _gather(room: ModuleType) -> dict[str, object]:
 
 
 _ROOMS = (
+    default_device,
     dtypes,
     keys,
     tls,

@@ -18,7 +18,7 @@ from dispatch._C.keys cimport (
     KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_BY_VALUE, key_value, ks_highest_functionality, ks_index, ks_remove,
 )
 from dispatch._C.operator cimport (
-    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_ALIASING, ROW_AMBIGUOUS, ROW_FALLBACK,
+    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, ROW_AMBIGUOUS, ROW_FALLBACK,
     ROW_FALLTHROUGH, ROW_SPECIAL, Kernel, KernelObject, OperatorEntry, allocate_signature, boxed_fn, clear_schema,
     get_schema_room, new_entry, new_kernel, qualified_name, set_schema, update_row,
 )
@@ -246,7 +246,7 @@ cdef OperatorEntry make_entry(int which, int index):
     e.emitted = op
     e.schema_text = op.schema.decode()
     e.schema_where = f"{set_packages[which]} schemas"
-    e.flags = op.flags
+    e.flags = op.flags | (OF_DETACH if e.name == "aten::detach" else 0)
     e.tags = op.tags
     e.defined = True
     return e

@@ -3,12 +3,13 @@
 Each value of the first three exists once and pickles by name; devices with a small index are
 interned too. The rest of the core works on c10's integer codes and comes here for an object, a
 name, an item size or a promotion. The tables by code are filled at import and never change after
-it; only the default dtype, the name of PrivateUse1 and the caches of numpy descriptors and device
-strings do.
+it; only the default dtype and the caches of numpy descriptors and device strings do.
 """
 cimport cython
 from cpython.object cimport PyTypeObject
 from libc.stdint cimport int8_t, uint8_t
+
+from dispatch._C.keys cimport get_privateuse1_name
 
 # The named values (float32, strided ...) are added at the end of this file.
 __all__ = ["can_cast", "device", "dtype", "finfo", "get_default_dtype", "iinfo", "layout",
@@ -96,7 +97,6 @@ cdef list formats_by_code = []
 cdef list devices_by_code = []   # [devtype][index + 1]
 cdef dict device_codes = {}      # name -> DeviceType
 cdef dict devices_by_string = {} # only valid strings, so it stays small
-cdef str privateuse1_name = None
 cdef list descrs = [None] * ST_COUNT
 cdef dict codes_by_descr = {}
 
@@ -337,7 +337,7 @@ cdef device parse_device(str text):
     kind, colon, digits = text.partition(":")
     if not text or not kind.isidentifier() or (colon and not is_index_text(digits)):
         raise RuntimeError(f"device(): expected 'TYPE' or 'TYPE:INDEX', got '{text:.80}'")
-    code = device_codes.get(kind)
+    code = DEV_PRIVATEUSE1 if kind == get_privateuse1_name() else device_codes.get(kind)
     if code is None:
         raise RuntimeError(f"device(): unknown device type '{kind:.80}' in '{text:.80}'; "
                            f"known types: {', '.join(device_codes)}")
@@ -353,8 +353,8 @@ cdef bint is_index_text(str digits):
 
 
 cdef str device_type_name(int devtype):
-    if devtype == DEV_PRIVATEUSE1 and privateuse1_name is not None:
-        return privateuse1_name
+    if devtype == DEV_PRIVATEUSE1:
+        return get_privateuse1_name()        # `_rename_privateuse1_backend` may have changed it
     return <str>DEVICES[devtype]
 
 
@@ -365,26 +365,6 @@ cdef device new_device(int devtype, int devindex):
     d.devtype = devtype
     d.devindex = devindex
     return d
-
-
-def _get_privateuse1_backend_name():
-    return device_type_name(DEV_PRIVATEUSE1)
-
-
-def _rename_privateuse1_backend(name):
-    """Give the device type `privateuseone` a second, printed name. It can be set once."""
-    global privateuse1_name
-    if not isinstance(name, str) or not name.isidentifier():
-        raise RuntimeError(f"_rename_privateuse1_backend: expected an identifier, got {name!r:.80}")
-    if name == privateuse1_name:
-        return
-    if name in DEVICES:
-        raise RuntimeError(f"_rename_privateuse1_backend: '{name}' is another device type's name")
-    if privateuse1_name is not None:
-        raise RuntimeError("_rename_privateuse1_backend: the name is set already, "
-                           f"to '{privateuse1_name}', got '{name}'")
-    privateuse1_name = name
-    device_codes[name] = DEV_PRIVATEUSE1
 
 
 # ---- tables and objects by code ----------------------------------------------------------------

@@ -14,7 +14,7 @@ from dispatch._C.keys cimport (
     get_key, key_value, ks_highest_functionality, ks_index,
 )
 from dispatch._C.operator cimport (
-    KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_ALIASING, OF_MUTABLE, OF_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn,
+    KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_ALIASING, OF_DETACH, OF_MUTABLE, OF_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn,
     new_kernel, qualified_name,
 )
 from dispatch._C.python_kernel cimport get_overload, python_arguments, python_fallback
@@ -133,7 +133,7 @@ cdef int relate_view(OperatorEntry e, Tensor base, object out) except -1:
     if (base.c_flags | view.c_flags) & TF_INFERENCE:
         return 0
     share_version(view, base)
-    if e.name != "aten::detach":
+    if not e.flags & OF_DETACH:
         view.c_base = base if base.c_base is None else base.c_base
         view.c_flags |= TF_IS_VIEW
     return 0

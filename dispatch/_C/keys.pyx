@@ -364,7 +364,7 @@ def _rename_privateuse1_backend(name):
     RuntimeError for another name, for that of a device type that exists, and for what is no name.
     """
     global privateuse1_name
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name.isidentifier():
         raise RuntimeError(f"_rename_privateuse1_backend: expected a name (str), got {name!r}")
     if name == privateuse1_name:
         return

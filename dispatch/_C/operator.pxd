@@ -15,6 +15,9 @@ cdef extern from "emitted.h" nogil:
     enum:
         SV_FUNCTIONAL, SV_INPLACE, SV_OUT
 
+cdef enum:
+    OF_DETACH = 1 << 15      # aten::detach: shares the version of its argument and is no view of it
+
 cdef enum KernelFlag:
     KF_FALLTHROUGH = 1
     KF_PYTHON = 2            # a Python functor: gets its arguments with the defaults left out

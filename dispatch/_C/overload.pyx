@@ -388,6 +388,8 @@ cdef bint is_factory(OpOverloadPacket p) noexcept:
 
 cdef extern from "Python.h":
     Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
+    int PyList_CheckExact_ "PyList_CheckExact"(PyObject*) noexcept
+    PyObject* PyList_AsTuple_ "PyList_AsTuple"(PyObject*) noexcept
     PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
 
 
@@ -557,7 +559,14 @@ def _refresh_packet(str name):
 # ---- functions and methods -------------------------------------------------------------------------------------------
 
 cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
-    return call_first(<PyObject*>(<OpFunction>self).packet, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>TypeError, True)
+    cdef PyObject* r = call_first(<PyObject*>(<OpFunction>self).packet, args, DISPATCH_NARGS(nargsf), kwnames,
+                                  <PyObject*>TypeError, True)
+    cdef PyObject* fixed
+    if r != NULL and PyList_CheckExact_(r):
+        fixed = PyList_AsTuple_(r)          # functions and methods give tuples where operators give lists
+        Py_DECREF_(r)
+        return fixed
+    return r
 
 
 cdef class OpFunction:

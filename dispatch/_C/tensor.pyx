@@ -141,7 +141,7 @@ cdef class Storage:
 
     def data_ptr(self):
         """Address of the first byte; 0 when there are none."""
-        return PyLong_FromVoidPtr(self.data)
+        return PyLong_FromVoidPtr(self.data) if self.c_nbytes else 0
 
     def resizable(self):
         """Whether `resize_` may change the size: memory borrowed from elsewhere is not resizable."""
@@ -198,15 +198,16 @@ cdef object shared_owner(Storage s):
 
 
 cdef int resize_storage(Storage s, int64_t nbytes) except -1:
+    """A smaller storage keeps its memory until it dies: tensors whose geometry now reaches too far read stale bytes, never foreign ones."""
     cdef char* p
     if not s.c_resizable:
         raise RuntimeError("Trying to resize storage that is not resizable")
     if nbytes < 0:
         raise RuntimeError(f"storage size must not be negative, got {nbytes}")
-    if s.devtype == DEV_CPU and not s.fake and nbytes != s.c_nbytes:
-        p = new_bytes(nbytes) if nbytes else NULL
-        if p != NULL and s.data != NULL:
-            memcpy(p, s.data, min(nbytes, s.c_nbytes))
+    if s.devtype == DEV_CPU and not s.fake and nbytes > s.c_nbytes:
+        p = new_bytes(nbytes)
+        if s.data != NULL:
+            memcpy(p, s.data, s.c_nbytes)
         if s.owner is None:
             free(s.data)
         s.owner = None
@@ -790,7 +791,7 @@ cdef class Tensor:
 
     def data_ptr(self):
         """Address of the first element; 0 when there is none."""
-        if self.c_storage.data == NULL or self.c_numel == 0:
+        if self.c_storage.data == NULL or self.c_storage.c_nbytes == 0 or self.c_numel == 0:
             return 0
         return PyLong_FromVoidPtr(data_of(self, dtypes.itemsize_table()[self.c_dtype]))
 
@@ -892,6 +893,8 @@ cdef class Tensor:
                                f"{cls.__name__} has none, its operations could not be handled")
         if strides is not None and read_ints(strides, steps, "strides") != n:
             raise RuntimeError(f"strides {tuple(strides)} and size {tuple(size)} differ in length")
+        if any([d < 0 for d in size]) or (strides is not None and any([d < 0 for d in strides])):
+            raise RuntimeError(f"size and strides must not be negative, got {tuple(size)} and {strides}")
         t = blank_of(cls)
         s = Storage.__new__(Storage)
         s.devtype = dev.devtype
@@ -1154,9 +1157,9 @@ def from_numpy(array):
     cdef Storage s
     if not isinstance(array, cnp.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    code = dtypes.code_of_numpy(array.dtype)
     if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>array):
         raise ValueError("given numpy array has byte order different from the native byte order")
+    code = dtypes.code_of_numpy(array.dtype)
     itemsize = cnp.PyArray_ITEMSIZE(<cnp.ndarray>array)
     n = cnp.PyArray_NDIM(<cnp.ndarray>array)
     for i in range(n):
@@ -1184,6 +1187,8 @@ def _new_strided(Storage storage not None, dtype, sizes, strides, int64_t offset
     cdef int64_t span
     if read_ints(strides, st, "strides") != n:
         raise RuntimeError(f"mismatch in length of strides and shape: {strides} and {sizes}")
+    if offset < 0 or any([n < 0 for n in sizes]) or any([n < 0 for n in strides]):
+        raise RuntimeError(f"sizes, strides and offset must not be negative, got {tuple(sizes)}, {tuple(strides)} and {offset}")
     span = span_of(n, sz, st)
     if span and (offset + span) * dtypes.itemsize_table()[code] > storage.c_nbytes:
         raise RuntimeError(f"sizes {tuple(sizes)}, strides {tuple(strides)} and offset {offset} are out of bounds "

@@ -301,11 +301,16 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
 
 
 cdef int prepare_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i) except -1:
-    """Check or resize the i-th out argument, then look at its memory (it may have grown into an argument's)."""
+    """Check or resize the i-th out argument, then look at its memory (it may have grown into an argument's).
+
+    OVERLAP_NONE and OVERLAP_SELF together: it must not overlap itself before it is resized either.
+    """
     cdef Tensor out = <Tensor?>(<object>args[first + i])
+    if s.cast & OVERLAP_NONE and s.cast & OVERLAP_SELF and overlaps_itself(out):
+        raise_overlap(e, "more than one element of the written-to tensor refers to a single memory location")
     check_output(e, s, out, True)
     if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
-        check_apart(e, 1 if s.cast & OVERLAP_SELF else 0, out, args, first)
+        check_apart(e, 0 if s.cast & OVERLAP_NONE else 1, out, args, first)
     return 0
 
 

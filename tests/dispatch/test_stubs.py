@@ -123,6 +123,8 @@ PROGRAM = """
     assert_type(dispatch.add(x, 1, alpha=2), Tensor)
     assert_type(dispatch.relu(x).view([6]), Tensor)
     assert_type(x + 1, Tensor)
+    assert_type(dispatch.zeros(2, 3, device="cuda", requires_grad=True).view(3, 2), Tensor)
+    assert_type(dispatch.add(x, x, out=x), Tensor)
     assert_type(x.size(0), int)
     assert_type(dispatch.float, dispatch.dtype)
     assert_type(ops.aten.add(x, x), Tensor)

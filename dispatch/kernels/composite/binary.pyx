@@ -73,7 +73,7 @@ cdef object mul_scalar(Tensor self, object other):
 
 
 cdef object mul_scalar_(Tensor self, object other):
-    return MUL_OUT.call((new_wrapped_number(other), self, self))     # in PyTorch's order of operands
+    return MUL_OUT.call((new_wrapped_number(other), self, self))   # PyTorch's order
 
 
 cdef object div_scalar(Tensor self, object other):

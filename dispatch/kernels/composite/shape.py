@@ -1,5 +1,7 @@
 """diff, repeat_interleave and pad, written with other operators."""
 
+from collections.abc import Callable
+
 from dispatch._C import dtypes
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -231,7 +233,7 @@ def _wrap_ends(result: Tensor, dim: int, before: int, after: int) -> None:
         ops.aten.copy_(ops.aten.narrow(result, dim, size - after, after), source)
 
 
-_ROUTES = {
+_ROUTES: dict[tuple[str, int], Callable[[Tensor, list[int]], Tensor]] = {
     ("reflect", 1): ops.aten.reflection_pad1d,
     ("reflect", 2): ops.aten.reflection_pad2d,
     ("reflect", 3): ops.aten.reflection_pad3d,

@@ -8,15 +8,33 @@ all other dtypes are computed in themselves. Bodies run under `quiet`: no numpy 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
+from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
-from dispatch._C.tensor import Tensor, _numpy_view
+from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
+from dispatch._ops import ops
 
-__all__ = ["Array", "check_dtype", "compute", "is_narrow", "quiet", "store", "view"]
+__all__ = [
+    "FLOAT8",
+    "RARE",
+    "RARE_OR_COMPLEX32",
+    "UNSIGNED",
+    "Array",
+    "bits",
+    "check_dtype",
+    "check_supported",
+    "compute",
+    "is_narrow",
+    "number_of",
+    "quiet",
+    "store",
+    "view",
+]
 
-Array = np.ndarray
+Array = Any  # an np.ndarray; numpy's own types refuse (..., *slices) as an index
 
 
 def quiet() -> np.errstate:
@@ -51,3 +69,41 @@ def check_dtype(op: str, kind: dtype, allowed: Collection[dtype]) -> None:
     """What PyTorch raises where a kernel has no case for a dtype."""
     if kind not in allowed:
         raise NotImplementedError(f"aten::{op}: no CPU kernel for {kind}")
+
+
+def check_supported(op: str, tensor: Tensor, refused: Collection[dtype]) -> None:
+    """The same by the dtypes that have no case."""
+    if tensor.dtype in refused:
+        raise NotImplementedError(f"{op}: no CPU kernel for {tensor.dtype}")
+
+
+# Dtypes that many of PyTorch's kernels have no case for.
+UNSIGNED = frozenset({dtypes.uint16, dtypes.uint32, dtypes.uint64})
+FLOAT8 = frozenset(
+    {
+        dtypes.float8_e4m3fn,
+        dtypes.float8_e4m3fnuz,
+        dtypes.float8_e5m2,
+        dtypes.float8_e5m2fnuz,
+        dtypes.float8_e8m0fnu,
+    }
+)
+RARE = UNSIGNED | FLOAT8
+RARE_OR_COMPLEX32 = RARE | {dtypes.complex32}
+
+_BITS_OF_SIZE = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
+
+
+def bits(tensor: Tensor) -> Array:
+    """The tensor's memory for moving elements about: those that numpy has not, as integers."""
+    if tensor.dtype is dtypes.complex32:
+        storage, sizes, strides = tensor.untyped_storage(), tensor.shape, tensor.stride()
+        tensor = _new_strided(storage, dtypes.uint32, sizes, strides, tensor.storage_offset())
+    array = view(tensor)
+    return array.view(_BITS_OF_SIZE[array.itemsize]) if array.dtype.kind == "V" else array
+
+
+def number_of(value: bool | int | float | complex, kind: dtype) -> Tensor:
+    """A tensor without dimensions that holds a number; RuntimeError if it does not fit."""
+    number: Tensor = ops.aten.full([], value, dtype=kind)
+    return number

@@ -1,4 +1,4 @@
-"""CPU bodies of elementwise operators of two operands: each fills `out`, of the right sizes and dtype."""
+"""CPU bodies of elementwise operators of two operands: each fills `out`."""
 from dispatch._C.tensor cimport Tensor
 
 cdef int add(Tensor out, Tensor self, Tensor other, object alpha) except -1

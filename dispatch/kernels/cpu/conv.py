@@ -17,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from dispatch._C.dtypes import (
     bfloat16,
+    bool as boolean,
     complex64,
     complex128,
     dtype,
@@ -29,7 +30,6 @@ from dispatch._C.dtypes import (
     int64,
     uint8,
 )
-from dispatch._C.dtypes import bool as boolean
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, is_narrow, quiet, store, view
 from dispatch.kernels.cpu.windows import Geometry, crop, padded, taps
@@ -41,10 +41,10 @@ Ints = Sequence[int]
 FLOATS = (float32, float64, float16, bfloat16)
 INTEGERS = (uint8, int8, int16, int32, int64)
 
-# Bytes of a block of windows: it should still be in the cache when BLAS reads it.
-BLOCK = 1 << 21
+# Bytes of a block of windows: bounds the memory; smaller ones make BLAS pack weights more often.
+BLOCK = 1 << 23
 # Bytes of a block of a depthwise layer, which is read and written once for each tap.
-DEPTHWISE_BLOCK = 1 << 18
+DEPTHWISE_BLOCK = 1 << 19
 # Positions in a row below which a depthwise layer works with channels last.
 SHORT_ROW = 32
 
@@ -120,17 +120,6 @@ def pointwise(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry, gro
     add_bias(y, bias, 1)
 
 
-def shifted(y: Array, x: Array, w: Array, g: Geometry, spread: Callable[[Array], Array]) -> None:
-    """Sum over taps of the input, shifted, times the tap's weight for each channel."""
-    product = np.empty_like(y)
-    for number, at in taps(g):
-        if number == 0:
-            np.multiply(x[at], spread(w[:, 0]), out=y)
-        else:
-            np.multiply(x[at], spread(w[:, number]), out=product)
-            y += product
-
-
 def depthwise_first(y: Array, x: Array, w: Array, g: Geometry) -> None:
     """Channels first: y (n, c, m, positions), x (n, c, padded), w (c, m, taps)."""
     dims = len(g.out)
@@ -151,17 +140,20 @@ def depthwise_first(y: Array, x: Array, w: Array, g: Geometry) -> None:
 
 def depthwise_last(y: Array, x: Array, w: Array, g: Geometry) -> None:
     """Channels last: y (n, positions, c), x (n, padded, c), w (taps, c)."""
+    if g.stride[-1] == 1:            # one weight for each element of a row: numpy's loops get long
+        w = np.repeat(w[:, None], g.out[-1], axis=1)
     unit = math.prod(y.shape[2:]) * y.itemsize
     for image, source in zip(y, x, strict=True):
-        for a, b in blocks(len(image), unit, DEPTHWISE_BLOCK):
+        runs = blocks(len(image), unit, DEPTHWISE_BLOCK)
+        product = np.empty_like(image[slice(*runs[0])])
+        for a, b in runs:
             part = g._replace(out=(b - a, *g.out[1:]))
-            rows = source[a * g.stride[0] :]
-            product = np.empty_like(image[a:b])
+            rows, target = source[a * g.stride[0] :], image[a:b]
             for number, at in taps(part):
-                into = product if number else image[a:b]
+                into = product[: b - a] if number else target
                 np.multiply(rows[at], w[number], out=into)
                 if number:
-                    image[a:b] += product
+                    target += into
 
 
 def depthwise(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry) -> None:
@@ -183,7 +175,9 @@ def depthwise(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry) -> 
     add_bias(y, bias, 1)
 
 
-def channels_first(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry, groups: int) -> None:
+def channels_first(
+    y: Array, x: Array, w: Array, bias: Array | None, g: Geometry, groups: int
+) -> None:
     """Product of the weights and a matrix (taps of all channels, positions)."""
     m, depth = w.shape[0] // groups, w[0].size
     matrix = w.reshape(groups, m, depth)
@@ -202,7 +196,9 @@ def channels_first(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry
                 part += bias.reshape(groups, m, 1)
 
 
-def channels_last(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry, groups: int) -> None:
+def channels_last(
+    y: Array, x: Array, w: Array, bias: Array | None, g: Geometry, groups: int
+) -> None:
     """Product of a matrix (positions, taps and channels) and the weights; y in channels last."""
     dims = len(g.out)
     m, depth = w.shape[0] // groups, w[0].size
@@ -212,14 +208,13 @@ def channels_last(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry,
     source = padded(np.moveaxis(rows, -1, 1), g)
     target = np.moveaxis(y, 1, -1)
     unit = groups * depth * math.prod(g.out[1:]) * x.itemsize
-    order = (*range(dims + 1, 2 * dims + 1), 0, *range(1, dims + 1))
+    order = (*range(dims + 1, 2 * dims + 1), *range(1, dims + 1), 0)
     for image, result in zip(source, target, strict=True):
         split = image.reshape(groups, w.shape[1], *image.shape[1:]) if groups > 1 else image[None]
         for a, b in blocks(g.out[0], unit, BLOCK):
             for i in range(groups):
                 seen = windows_of(split[i], g, a, b)         # channels, taps, positions
-                seen = seen.transpose(*order[:dims], *order[dims + 1 :], 0)
-                lines = np.ascontiguousarray(seen).reshape(-1, depth)
+                lines = np.ascontiguousarray(seen.transpose(order)).reshape(-1, depth)
                 part = result[a:b].reshape(-1, groups, m)[:, i]
                 np.matmul(lines, matrix[i], out=part)
             if bias is not None:
@@ -241,17 +236,26 @@ def forward(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry, group
 # ---- the way back ------------------------------------------------------------------------------
 
 
-def scatter(columns: Array, g: Geometry, sizes: Ints, out: Array) -> None:
-    """Add (..., taps, positions) up where their windows lie, into `out` (..., sizes)."""
-    if math.prod(g.kernel) == 1 and not any(g.padding) and max(g.stride) == 1:
-        whole = columns[..., 0, :].reshape(*columns.shape[:-2], *g.out)
-    else:
-        parts = columns.reshape(*columns.shape[:-1], *g.out)
-        lead = columns.ndim - 2
-        whole = np.zeros(columns.shape[:-2] + g.reach(), columns.dtype)
-        for number, at in taps(g):
-            whole[(..., *at)] += parts[(slice(None),) * lead + (number,)]
-    inside, place = crop(whole, g, sizes)
+def scatter(
+    product: Callable[[int, int], Array], lead: Ints, g: Geometry, dtype: np.dtype, chunk: int
+) -> Array:
+    """Add up, where their windows lie, what `product(a, b)` gives for the taps a..b.
+
+    The product has sizes (lead, b - a, positions); the result (lead, g.reach()).
+    """
+    whole: Array = np.zeros((*lead, *g.reach()), dtype)
+    front = (slice(None),) * len(lead)
+    places = list(taps(g))
+    for a, b in ((i, min(i + chunk, len(places))) for i in range(0, len(places), chunk)):
+        part = product(a, b).reshape(*lead, b - a, *g.out)
+        for number, at in places[a:b]:
+            whole[(..., *at)] += part[(*front, number - a)]
+    return whole
+
+
+def put(whole: Array, g: Geometry, out: Array) -> None:
+    """Write a padded result into `out`: 0 where no window lies, without the padding."""
+    inside, place = crop(whole, g, out.shape[-len(g.out) :])
     if inside.shape != out.shape:
         out[...] = 0
     out[(..., *place)] = inside
@@ -259,14 +263,19 @@ def scatter(columns: Array, g: Geometry, sizes: Ints, out: Array) -> None:
 
 def gradient(y: Array, x: Array, w: Array, bias: Array | None, g: Geometry, groups: int) -> None:
     """From gradients x at windows to gradients y of what they saw; the body of transposed ones."""
-    m = w.shape[0] // groups
-    matrix = np.ascontiguousarray(w.reshape(groups, m, -1).swapaxes(1, 2))
-    count = math.prod(g.out)
-    unit = groups * matrix.shape[1] * count * x.itemsize
-    for a, b in blocks(len(x), unit, 8 * BLOCK):
+    m, c, count = w.shape[0] // groups, w.shape[1], math.prod(g.out)
+    number = math.prod(g.kernel)
+    # groups, channels, taps, m: a run of taps is a matrix that leads to their columns
+    matrix = np.ascontiguousarray(w.reshape(groups, m, c, number).transpose(0, 2, 3, 1))
+    unit = groups * c * count * x.itemsize
+    for a, b in blocks(len(x), unit * number, 2 * BLOCK):
         rows = np.ascontiguousarray(x[a:b]).reshape(b - a, groups, m, count)
-        columns = np.matmul(matrix, rows).reshape(b - a, y.shape[1], -1, count)
-        scatter(columns, g, y.shape[2:], y[a:b])
+
+        def product(first: int, last: int, rows: Array = rows) -> Array:
+            return np.matmul(matrix[:, :, first:last].reshape(groups, -1, m), rows)
+
+        chunk = max(2 * BLOCK // (unit * (b - a)), 1)
+        put(scatter(product, (b - a, y.shape[1]), g, x.dtype, chunk), g, y[a:b])
     add_bias(y, bias, 1)
 
 
@@ -395,6 +404,8 @@ def col2im(
         (output_size[i] + 2 * p[i] - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i in range(2)
     )
     x = np.ascontiguousarray(compute(self))
-    columns = x.reshape(*x.shape[:-2], -1, k[0] * k[1], x.shape[-1])
+    taken = k[0] * k[1]
+    columns = x.reshape(*x.shape[:-2], x.shape[-2] // taken, taken, x.shape[-1])
     g = Geometry(k, s, p, d, positions)
-    fill(out, lambda y: scatter(columns, g, output_size, y), False)
+    whole = scatter(lambda a, b: columns[..., a:b, :], columns.shape[:-2], g, x.dtype, taken)
+    fill(out, lambda y: put(whole, g, y), False)

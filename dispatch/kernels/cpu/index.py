@@ -13,7 +13,18 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.tensor import Tensor, _new_storage, _new_strided, _numpy_view
 from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import bits, check_supported, compute, number_of, quiet, store
+from dispatch.kernels.cpu.arrays import (
+    RARE,
+    RARE_OR_COMPLEX32,
+    UNSIGNED,
+    Array,
+    bits,
+    check_supported,
+    compute,
+    number_of,
+    quiet,
+    store,
+)
 from dispatch.kernels.meta import rules
 
 __all__ = [
@@ -35,14 +46,9 @@ __all__ = [
     "scatter_value",
 ]
 
-Array = np.ndarray[Any, Any]
-Key = tuple[slice | Array, ...]
+Key = tuple[Any, ...]  # slices and index arrays
 
-_UNSIGNED = ("uint16", "uint32", "uint64")
-_FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")
-_NARROW = (*_UNSIGNED, *_FLOAT8)
-_NARROW_OR_COMPLEX32 = (*_NARROW, "complex32")
-_COMPLEX = ("complex32", "complex64", "complex128")
+_COMPLEX = {dtypes.complex64, dtypes.complex128}
 
 
 def _copy(out: Tensor, self: Tensor) -> None:
@@ -154,12 +160,12 @@ def index_put(
     given = _broadcast(op, read(values), _indexed_shape(self.shape, key))
     if not given.size:
         return _copy(out, self)
-    check_supported(op, self, _UNSIGNED)
+    check_supported(op, self, UNSIGNED)
     try:
         if accumulate:
             _numpy_view(out)[...] = _accumulated(self, key, given)
             return
-        if values._is_alias_of(self):
+        if np.may_share_memory(given, bits(out)):
             given = given.copy()
         _copy(out, self)
         bits(out)[key] = given
@@ -180,7 +186,7 @@ def index_select(out: Tensor, self: Tensor, dim: int, index: Tensor) -> None:
         return
     dim = rules.wrap_dim(dim, self.ndim)
     if self.ndim == 1:
-        check_supported(op, self, _UNSIGNED)
+        check_supported(op, self, UNSIGNED)
     elif positions.size and not self.shape[dim]:
         raise RuntimeError(f"{op}: dimension {dim} of self is empty")
     error = IndexError if dim == 0 or self.ndim == 1 else RuntimeError
@@ -207,7 +213,7 @@ def gather(out: Tensor, self: Tensor, dim: int, index: Tensor, sparse_grad: bool
     """For each element of `index`, self's at this place along `dim`."""
     if not index.numel():
         return
-    check_supported("aten::gather", self, _NARROW_OR_COMPLEX32)
+    check_supported("aten::gather", self, RARE_OR_COMPLEX32)
     dim, positions = _index_along("aten::gather", self, dim, index)
     values = _cropped(np.atleast_1d(bits(self)), positions, dim)
     np.atleast_1d(bits(out))[...] = np.take_along_axis(values, positions, dim)
@@ -224,7 +230,7 @@ def scatter(out: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor) -> 
     """self with elements of `src` at `index` along `dim`; of equal indices the last counts."""
     if not index.numel():
         return _copy(out, self)
-    check_supported("aten::scatter", self, _NARROW_OR_COMPLEX32)
+    check_supported("aten::scatter", self, RARE_OR_COMPLEX32)
     positions = np.atleast_1d(_numpy_view(index))
     _put(out, self, dim, index, _cropped(np.atleast_1d(bits(src)), positions))
 
@@ -235,7 +241,7 @@ def scatter_value(
     """The same with a number."""
     if not index.numel():
         return _copy(out, self)
-    check_supported("aten::scatter", self, _NARROW_OR_COMPLEX32)
+    check_supported("aten::scatter", self, RARE_OR_COMPLEX32)
     _put(out, self, dim, index, bits(number_of(value, self.dtype)))
 
 
@@ -284,6 +290,9 @@ _REDUCTIONS = {
 }
 
 
+_REFUSED = {"mean": {dtypes.bool}, "amax": _COMPLEX, "amin": _COMPLEX}
+
+
 def _identity(reduce: str, dtype: np.dtype[Any]) -> Any:
     """What a reduction starts from when self is left out."""
     if reduce in ("sum", "mean"):
@@ -310,7 +319,7 @@ def scatter_add(out: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor)
     """self with elements of `src` added at `index` along `dim`."""
     if not index.numel():
         return _copy(out, self)
-    check_supported("aten::scatter_add", self, _NARROW_OR_COMPLEX32)
+    check_supported("aten::scatter_add", self, RARE_OR_COMPLEX32)
     _reduced_into(out, self, dim, index, src, "sum", True)
 
 
@@ -326,8 +335,8 @@ def scatter_reduce(
     """The same with any reduction; without self where something arrives, unless `include_self`."""
     if not index.numel():
         return _copy(out, self)
-    refused = {"mean": ("bool",), "amax": _COMPLEX, "amin": _COMPLEX}.get(reduce, ())
-    check_supported("aten::scatter_reduce", self, (*_NARROW_OR_COMPLEX32, *refused))
+    refused = _REFUSED.get(reduce, set())
+    check_supported("aten::scatter_reduce", self, RARE_OR_COMPLEX32 | refused)
     _reduced_into(out, self, dim, index, src, reduce, include_self)
 
 
@@ -336,9 +345,9 @@ def scatter_reduce(
 
 def _fill(out: Tensor, self: Tensor, mask: Tensor, value: Tensor) -> None:
     if out.numel():
-        check_supported("aten::masked_fill", self, _NARROW)
+        check_supported("aten::masked_fill", self, RARE)
     where = _numpy_view(mask)
-    if out is self and self.dtype is dtypes.bool and mask._is_alias_of(self):
+    if np.may_share_memory(where, bits(out)):
         where = where.copy()
     _copy(out, self)
     np.copyto(bits(out), bits(value), where=where)
@@ -358,7 +367,7 @@ def masked_fill_scalar(
 
 def masked_scatter(out: Tensor, self: Tensor, mask: Tensor, source: Tensor) -> None:
     """Elements of `source`, one after the other, where `mask` is true, else self."""
-    check_supported("aten::masked_scatter", self, _NARROW_OR_COMPLEX32)
+    check_supported("aten::masked_scatter", self, RARE_OR_COMPLEX32)
     where = np.broadcast_to(_numpy_view(mask), tuple(out.shape))
     count = np.count_nonzero(where)
     if source.numel() < count:
@@ -376,7 +385,7 @@ def masked_scatter(out: Tensor, self: Tensor, mask: Tensor, source: Tensor) -> N
 
 def _places(self: Tensor) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, by dimension."""
-    check_supported("aten::nonzero", self, _NARROW)
+    check_supported("aten::nonzero", self, RARE)
     values = bits(self) & 0x7FFF7FFF if self.dtype is dtypes.complex32 else _numpy_view(self)
     return np.nonzero(np.atleast_1d(values))
 
@@ -440,7 +449,7 @@ def embedding_dense_backward(
     positions = _numpy_view(indices).reshape(-1)
     valid = (positions >= 0) & (positions < num_weights) & (positions != padding_idx)
     if valid.any():
-        check_supported(op, grad_output, _NARROW)
+        check_supported(op, grad_output, RARE)
     positions = positions[valid]
     rows = compute(grad_output).reshape(valid.size, out.shape[1])[valid]
     sums = np.zeros(tuple(out.shape), rows.dtype)
@@ -498,13 +507,15 @@ def embedding_bag(
 ) -> None:
     """Rows of `weight` summed, averaged or maximised by bag; `offsets` are the bags' first indices.
 
-    Also which bag an index is in (if noted), the bags' sizes without padding, and the rows that the
-    maxima are from.
+    Also which bag an index is in (if noted), the bags' sizes without padding (unless summed), and
+    the rows that the maxima are from (of means, the sizes again).
     """
     positions = _numpy_view(indices).reshape(-1)
     starts = _numpy_view(offsets)
     _check_offsets(starts, positions.size)
     _check_range("aten::_embedding_bag", positions, weight.shape[0])
+    if not offset2bag.numel() and include_last_offset:    # the kernel that sums without noting
+        positions = positions[: starts[-1]]
     starts = starts[: starts.size - include_last_offset]
     bags = _bag_of_each(starts, positions.size)
     sizes = np.diff(starts, append=positions.size)
@@ -514,18 +525,18 @@ def embedding_bag(
     if padding_idx >= 0:
         sizes = sizes - np.bincount(bags[~kept], minlength=sizes.size)
         positions, bags = positions[kept], bags[kept]
-    _numpy_view(bag_size)[...] = sizes
+    _numpy_view(bag_size)[...] = sizes if mode != _SUM else 0
+    if mode == _MAX:
+        _max_of_bags(out, max_indices, compute(weight)[positions], bags, positions)
+        return
+    _numpy_view(max_indices)[...] = sizes if mode == _MEAN else 0
     rows = compute(weight)[positions]
-    if per_sample_weights is not None:
-        rows = rows * compute(per_sample_weights)[kept][:, None]
     with quiet():
-        if mode == _MAX:
-            _max_of_bags(out, max_indices, rows, bags, positions)
-            return
+        if per_sample_weights is not None:
+            rows = rows * compute(per_sample_weights)[: kept.size][kept][:, None]
         sums = _by_bag(np.add, rows, bags, sizes.size, 0)
         if mode == _MEAN:
             sums /= np.maximum(sizes, 1)[:, None].astype(sums.dtype)
-        _numpy_view(max_indices)[...] = 0 if mode == _SUM else sizes
     store(out, sums)
 
 

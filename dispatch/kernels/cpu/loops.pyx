@@ -4,7 +4,7 @@
 where the ufunc costs hundreds, and it sets no floating-point error state that anybody reads. Loops
 take strides in bytes, so broadcasting and views need no copy: the outer dimensions are walked here.
 """
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 
 import numpy
 
@@ -58,7 +58,6 @@ cdef Ufunc new_ufunc(object call, str name, tuple refused, bint keeps_number=Fal
     for name in refused:
         u.refused |= <uint64_t>1 << code_of_name(name)
     if isinstance(call, numpy.ufunc):
-        u.n_operands = (<PyUFuncObject*><void*>call).nin
         for numpy_name in LOOP_DTYPES:
             descr = numpy.dtype(numpy_name)
             code = dtypes.code_of_numpy(descr)
@@ -92,7 +91,7 @@ cdef int check_supported(Ufunc u, int code) except -1:
 
 # ---- raw loops ---------------------------------------------------------------------------------
 
-cdef struct Walk:                # what is left to do: pointers and strides in bytes, the output last
+cdef struct Walk:                # what is to be done: pointers, steps in bytes, the output last
     int n                        # operands and output
     int ndim
     char* pointers[3]
@@ -228,7 +227,7 @@ cdef void run_walk(Walk* w, inner_loop loop, void* data) noexcept nogil:
             return
 
 
-cdef void walk(Ufunc u, Walk* w, Tensor out, int code, int itemsize, int out_size) noexcept:
+cdef void walk(Ufunc u, Walk* w, Tensor out, int code, int out_size) noexcept:
     """Any strides: the steps of the operands are in place, those of the output not yet."""
     cdef int d
     cdef inner_loop loop = u.loops[code]
@@ -263,7 +262,7 @@ cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) noexcept:
         run_flat(u, &w, code, out.c_numel, w.steps[0])
         return True
     set_steps(&w, 0, a, itemsize, 0)
-    walk(u, &w, out, code, itemsize, out_size)
+    walk(u, &w, out, code, out_size)
     return True
 
 
@@ -295,7 +294,7 @@ cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) noexcept
             return True
     set_steps(&w, 0, a, itemsize, out.c_ndim - a.c_ndim)
     set_steps(&w, 1, b, itemsize, out.c_ndim - b.c_ndim)
-    walk(u, &w, out, code, itemsize, out_size)
+    walk(u, &w, out, code, out_size)
     return True
 
 

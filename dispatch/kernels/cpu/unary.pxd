@@ -1,4 +1,4 @@
-"""CPU bodies of elementwise operators of one tensor: each fills `out`, of the right sizes and dtype."""
+"""CPU bodies of elementwise operators of one tensor: each fills `out`, of the right sizes."""
 from dispatch._C.tensor cimport Tensor
 
 cdef int exp(Tensor out, Tensor self) except -1

@@ -7,8 +7,7 @@ wrapped number, a number in a Scalar slot as itself.
 from cpython.object cimport PyObject
 
 from dispatch._C.dtypes cimport (
-    ST_bool, ST_int64, category_of_code, get_dtype, is_complex_code, is_floating_code,
-    is_integral_code,
+    ST_bool, ST_int64, get_dtype, is_complex_code, is_floating_code, is_integral_code,
 )
 from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_WRAPPED_NUMBER, Tensor
 from dispatch.kernels.meta cimport pointwise, rules
@@ -70,7 +69,7 @@ cdef int check_alpha(str name, Tensor self, Tensor other, int code, object alpha
     lossy = lossy and not is_complex_code(code)
     if on_meta(self, other):
         if lossy and code != ST_bool:
-            raise ValueError(f"{name}: alpha {alpha!r} cannot be cast safely to {get_dtype(code)!r}")
+            raise ValueError(f"{name}: alpha {alpha!r} is not safely cast to {get_dtype(code)!r}")
         return 0
     if is_bool and code != ST_bool:
         raise RuntimeError(f"{name}: a bool alpha is only for bool results")
@@ -180,7 +179,7 @@ cdef int pow_scalar(Spec* s, Tensor self, object exponent) except -1:
     cdef int code
     if is_integral_code(self.c_dtype, True) and isinstance(exponent, int) and exponent < 0:
         if not on_meta(self, exponent):
-            raise RuntimeError(f"pow: exponent {exponent} is negative, which integer tensors do not take")
+            raise RuntimeError(f"pow: exponent {exponent} is negative, which integers do not take")
     code = power_type(self, exponent)
     if pointwise.try_one(s, self, code):
         return 0

@@ -9,17 +9,22 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+import numpy
+
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32, ST_int64, ST_uint8,
+    DEV_CPU, DEV_META, ST_NONE, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32, ST_int64, ST_uint8,
     is_complex_code, is_floating_code,
 )
-from dispatch._C.tensor cimport TF_FAKE, Tensor, new_size
+from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_FAKE, Tensor, get_numpy, new_size, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS
 from dispatch.kernels.structured cimport (
     CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, Spec,
 )
+
+cdef extern from *:
+    PyObject** PySequence_Fast_ITEMS(object) noexcept
 
 
 cdef inline bint is_eager(Tensor t) noexcept:
@@ -251,7 +256,7 @@ cdef int read_mask(Indexed* x, str op, bint eager, Tensor self, Tensor mask, int
     cdef int64_t count = 1
     x.has_mask = True
     if sized:
-        count = mask.nonzero().size(0) if is_eager(mask) else raise_dynamic()
+        count = numpy.count_nonzero(get_numpy(mask)) if is_eager(mask) else raise_dynamic()
     if k + mask.c_ndim > self.c_ndim:
         raise IndexError(f"{op}: too many indices for a tensor of {self.c_ndim} dimensions")
     for j in range(mask.c_ndim):
@@ -283,9 +288,12 @@ cdef void append_dims(Spec* s, int64_t* steps, Tensor self, Indexed* x, int star
             s.ndim += 1
 
 
-cdef void indexed_sizes(Spec* s, int64_t* steps, Tensor self, Indexed* x) noexcept:
-    """Sizes of the result, and strides of self along them: 0 where the indices are."""
-    cdef int first = 0, i
+cdef int indexed_sizes(Spec* s, int64_t* steps, Tensor self, Indexed* x) noexcept:
+    """Sizes of the result, and strides of self along them: 0 where the indices are.
+
+    Returns the dimension of the result where those of the indices end.
+    """
+    cdef int first = 0, stop, i
     if x.n_used == 0:
         first = self.c_ndim
     elif is_adjacent(x, self.c_ndim):
@@ -296,7 +304,9 @@ cdef void indexed_sizes(Spec* s, int64_t* steps, Tensor self, Indexed* x) noexce
     for i in range(x.ndim):
         s.sizes[s.ndim], steps[s.ndim] = x.sizes[i], 0
         s.ndim += 1
+    stop = s.ndim
     append_dims(s, steps, self, x, first, self.c_ndim)
+    return stop
 
 
 cdef void mistake_strides(int64_t* steps, Tensor self, Indexed* x, int ndim) noexcept:
@@ -330,6 +340,7 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     cdef Indexed x
     cdef int64_t steps[MAX_DIMS]
     cdef bint eager = is_eager(self)
+    cdef int stop
     if len(indices) == 0:
         raise_indices("aten::index", eager, "expected at least one index")
     read_indices(&x, "aten::index", eager, self, indices, True)
@@ -338,14 +349,51 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     if eager:
         check_bounds(self, &x)
     s.dtype = self.c_dtype
-    s.cast = OVERLAP_NONE
-    indexed_sizes(s, steps, self, &x)
+    s.cast = OVERLAP_NONE | OVERLAP_SELF
+    stop = indexed_sizes(s, steps, self, &x)
     if self.c_numel == 0:
         return 0
     if x.ndim == 0 and not eager:
         mistake_strides(steps, self, &x, s.ndim)
-    rules.dense_strides(s.strides, s.sizes, steps, s.ndim)
+    if eager and has_permuted(indices):
+        order_with_indices(s, steps, self, indices, stop)
+    else:
+        rules.dense_strides(s.strides, s.sizes, steps, s.ndim)
     s.has_strides = True
+    return 0
+
+
+cdef inline bint has_place(object item):
+    return item is not None and (<Tensor>item).c_ndim > 1 and not is_mask(<Tensor>item, True)
+
+
+cdef bint has_permuted(list indices):
+    """Whether the order of some index's dimensions in memory could be that of the result."""
+    for item in indices:
+        if has_place(item) and not (<Tensor>item).c_flags & TF_CONTIGUOUS:
+            return True
+    return False
+
+
+cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices,
+                            int stop) except -1:
+    """TensorIterator's strides: self decides on the order of dimensions, then the indices do.
+
+    `steps` are self's strides along the result; the indices' dimensions end at `stop`.
+    """
+    cdef list items = [new_view(self, s.ndim, s.sizes, steps, self.c_offset)]
+    cdef Tensor t
+    cdef int i
+    for item in indices:
+        if has_place(item):
+            t = <Tensor>item
+            for i in range(s.ndim):
+                steps[i] = 0
+            for i in range(t.c_ndim):
+                steps[stop - t.c_ndim + i] = t.c_strides[i] if t.c_sizes[i] > 1 else 0
+            items.append(new_view(t, s.ndim, s.sizes, steps, t.c_offset))
+    rules.elementwise_strides(s.strides, s.sizes, s.ndim, PySequence_Fast_ITEMS(items),
+                              <int>len(items), ST_NONE)
     return 0
 
 
@@ -390,7 +438,7 @@ cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1
     if self.c_ndim:
         s.sizes[dim] = index.c_numel
     s.dtype = self.c_dtype
-    s.cast = OVERLAP_NONE if is_eager(self) else CAST_SAFE | OVERLAP_ANY
+    s.cast = OVERLAP_NONE | OVERLAP_SELF if is_eager(self) else CAST_SAFE | OVERLAP_ANY
     return 0
 
 

@@ -12,6 +12,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.tensor cimport Tensor, new_size
 from dispatch._C.values cimport IntArray
+from dispatch.kernels.meta cimport rules
 from dispatch.kernels.structured cimport CAST_SAFE, Spec
 
 
@@ -37,14 +38,19 @@ cdef int check_arguments(Tensor input, IntArray shape, Tensor weight, Tensor bia
         raise_shape("bias", bias, shape)
     if not ends_with(input, shape):
         raise_shape("input", input, shape)
-    if not is_floating_code(input.c_dtype):
+    if not is_floating_code(input.c_dtype) and not rules.is_eager(input):
         raise RuntimeError("aten::native_layer_norm: expected input to be floating point, got "
                            f"{dtypes.get_dtype(input.c_dtype)!r}")
     return 0
 
 
-cdef int statistics_type(Tensor input) noexcept:
+cdef int statistics_type(Tensor input, Tensor weight, Tensor bias) noexcept:
+    """input's dtype; float32 for half precision off the CPU, and on it beside float32 weights."""
     cdef int code = input.c_dtype
+    cdef Tensor given = bias if weight is None else weight
+    if given is not None and given.c_dtype == ST_float32 and rules.is_eager(input) and \
+            (code == ST_float16 or code == ST_bfloat16):
+        return ST_float32
     if input.c_devtype != DEV_CPU and (code == ST_float16 or code == ST_bfloat16):
         return ST_float32
     return code
@@ -61,5 +67,5 @@ cdef int layer_norm(Spec* s, Tensor input, IntArray normalized_shape, Tensor wei
     for i in range(ndim - <int>normalized_shape.len, ndim):
         s[1].sizes[i] = s[2].sizes[i] = 1
     s[0].dtype = input.c_dtype
-    s[1].dtype = s[2].dtype = statistics_type(input)
+    s[1].dtype = s[2].dtype = statistics_type(input, weight, bias)
     return 0

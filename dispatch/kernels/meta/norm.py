@@ -35,6 +35,7 @@ __all__ = [
     "group_norm_backward",
     "layer_norm_backward",
     "legit_out",
+    "statistics_type",
     "weight_norm",
 ]
 
@@ -88,6 +89,30 @@ def _spec(t: Tensor, dtype: dtype, cast: int = 0) -> TensorSpec:
     return TensorSpec(t.shape, dtype, t.stride(), cast=cast)
 
 
+# ---- what the CPU kernels do otherwise
+
+
+def statistics_type(input: Tensor, *parameters: Tensor | None) -> dtype:
+    """The dtype of weights and statistics on CPU: half precision may have float32 ones."""
+    given = next((t.dtype for t in parameters if t is not None), input.dtype)
+    return float32 if given is float32 and input.dtype in (float16, bfloat16) else input.dtype
+
+
+def _dense(input: Tensor, dtype: dtype, cast: int = 0) -> TensorSpec:
+    """What empty_like in the suggested memory format gives."""
+    strides = rules.strides_for(input.shape, rules.suggest_memory_format(input))
+    return TensorSpec(input.shape, dtype, strides, cast=cast)
+
+
+def _like_parameter(op: str, name: str, t: Tensor | None, asked: bool) -> TensorSpec | None:
+    """The gradient of a weight or bias."""
+    if not asked:
+        return None
+    if t is None:
+        raise RuntimeError(f"aten::{op}: expected {name} to be given for its gradient, got None")
+    return TensorSpec(t.shape, t.dtype)
+
+
 # ---- batch normalisation
 
 
@@ -135,6 +160,10 @@ def batch_norm(
     and without elements unless training, elsewhere as they are computed.
     """
     features = _check_batch_norm(input, weight, bias, running_mean, running_var, training)
+    if rules.is_eager(input):
+        kind = statistics_type(input, weight, bias, running_mean, running_var)
+        saved = TensorSpec((features,) if training else (0,), kind, cast=1)
+        return _dense(input, input.dtype, cast=1), saved, saved
     out = _combined(_converted(input, _computation(input.dtype)))
     sizes: Sequence[int] = (features,) if training or running_mean is None else running_mean.shape
     saved = _saved(input, sizes, training, input.device.type)
@@ -250,6 +279,9 @@ def group_norm(
             raise RuntimeError(
                 f"aten::native_group_norm: expected {name} to have {C} elements, got {t.numel()}"
             )
+    if rules.is_eager(input):
+        saved = TensorSpec((N, group), statistics_type(input, weight, bias))
+        return _dense(input, input.dtype), saved, saved
     computed = _converted(input, _computation(input.dtype))
     grouped = _viewed(computed, (N, group, C // group, HxW))
     out = _viewed(_combined(grouped), input.shape)
@@ -309,6 +341,11 @@ def group_norm_backward(
 ) -> tuple[TensorSpec | None, ...]:
     """Gradients of input, weight and bias, those that `output_mask` asks for."""
     _check_group_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group)
+    if rules.is_eager(input):
+        op = "native_group_norm_backward"
+        of_weight = _like_parameter(op, "weight", weight, output_mask[1])
+        of_bias = _like_parameter(op, "weight", weight, output_mask[2])
+        return _dense(input, input.dtype) if output_mask[0] else None, of_weight, of_bias
     given = [t for t in (grad_out, input, mean, rstd, weight) if t is not None]
     code = rules.result_type(*given)
     grad = _converted(grad_out, _computation(code))
@@ -346,6 +383,12 @@ def layer_norm_backward(
     """Gradients of input, weight and bias, those that `output_mask` asks for."""
     axis = input.ndim - len(normalized_shape)
     outer, inner = input.shape[:axis], input.shape[axis:]
+    if rules.is_eager(input):
+        op = "native_layer_norm_backward"
+        of_weight = _like_parameter(op, "weight", weight, output_mask[1])
+        of_bias = _like_parameter(op, "bias", bias, output_mask[2])
+        of_input = TensorSpec(input.shape, input.dtype) if output_mask[0] else None
+        return of_input, of_weight, of_bias
     if prod(outer) == 0 or prod(inner) == 0:
         sizes = (input.shape, inner, inner)
         return tuple(
@@ -392,6 +435,10 @@ def _converted_clone(t: Tensor) -> Tensor:
 
 def weight_norm(v: Tensor, g: Tensor, dim: int) -> tuple[TensorSpec, TensorSpec]:
     """v * (g / norm), and the norm over all dimensions but `dim` (a negative one: over all)."""
+    if rules.is_eager(v):
+        half = v.dtype in (float16, bfloat16)
+        norm = TensorSpec(g.shape, float32 if half else v.dtype, g.stride())
+        return TensorSpec(v.shape, v.dtype), norm
     norm_type = float32 if g.dtype is bfloat16 else _REAL.get(v.dtype, v.dtype)
     if g.dtype is bfloat16 and rules.promote_types(float32, v.dtype) is not float32:
         raise RuntimeError(
@@ -399,6 +446,6 @@ def weight_norm(v: Tensor, g: Tensor, dim: int) -> tuple[TensorSpec, TensorSpec]
             f" beside a bfloat16 g, got {v.dtype}"
         )
     kept = dim if v.ndim > 1 else None
-    norm = _packed([v.shape[i] if i == kept else 1 for i in range(v.ndim)], norm_type)
-    out = _combined(v, _combined(g, _converted(norm, g.dtype)))
-    return _spec(out, out.dtype), _spec(norm, norm_type)
+    norms = _packed([v.shape[i] if i == kept else 1 for i in range(v.ndim)], norm_type)
+    out = _combined(v, _combined(g, _converted(norms, g.dtype)))
+    return _spec(out, out.dtype), _spec(norms, norm_type)

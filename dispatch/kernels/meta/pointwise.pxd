@@ -1,4 +1,4 @@
-"""The one way that elementwise shape functions fill a Spec: sizes broadcast, strides as operands lie.
+"""How elementwise shape functions fill a Spec: sizes broadcast, strides as the operands lie.
 
 `try_same` and `try_one` are the short cuts for contiguous operands; `fill` handles everything. A
 shape function decides on the result's dtype and hands it over. `PyObject** items` are borrowed.

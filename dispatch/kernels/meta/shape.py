@@ -181,7 +181,11 @@ def _pad(op: str, self: Tensor, padding: Ints, n: int, mirrored: bool) -> Tensor
         raise RuntimeError(
             f"{op}: padding {list(padding)} of shape {list(self.shape)} leaves nothing: {sizes}"
         )
-    return _like(self, sizes, _pad_strides(self, sizes, n))
+    spec = _like(self, sizes, _pad_strides(self, sizes, n))
+    if rules.is_eager(self) and (n == 3 or not mirrored or (n == 2 and self.ndim == 4)):
+        strides = spec.strides or rules.contiguous_strides(sizes)
+        return TensorSpec(sizes, self.dtype, strides, restride=True)
+    return spec
 
 
 def _check_pad_input(op: str, self: Tensor, padding: Ints, n: int) -> None:
@@ -208,10 +212,13 @@ def _check_mirrored(op: str, self: Tensor, padding: Ints) -> None:
 
 
 def _pad_strides(self: Tensor, sizes: Ints, n: int) -> tuple[int, ...] | None:
-    """channels_last stays on CPU, channels_last_3d only with data."""
+    """channels_last stays on CPU; in three dimensions only with data, and without a batch too."""
     batched = self.ndim == n + 2
-    keeps = (n == 2 and self.device.type != "cuda") or (n == 3 and rules.is_eager(self))
-    if not (batched and keeps):
+    if n == 3:
+        keeps = rules.is_eager(self)
+    else:
+        keeps = n == 2 and batched and self.device.type != "cuda"
+    if not keeps:
         return None
     strides: tuple[int, ...] = rules.strides_for(sizes, rules.suggest_memory_format(self))
     return strides

@@ -9,7 +9,7 @@ cdef int bitwise_not(Spec* s, Tensor self) except -1
 cdef int neg(Spec* s, Tensor self) except -1                 # no bool
 cdef int relu(Spec* s, Tensor self) except -1                # no bool, but on Meta
 cdef int abs(Spec* s, Tensor self) except -1                 # complex gives its real type
-cdef int float_op(Spec* s, Tensor self) except -1            # integers and bool give the default dtype
+cdef int float_op(Spec* s, Tensor self) except -1            # not floating: the default dtype
 cdef int predicate(Spec* s, Tensor self) except -1           # bool
 cdef int silu(Spec* s, Tensor self) except -1
 cdef int gelu(Spec* s, Tensor self, object approximate) except -1

@@ -24,7 +24,7 @@ cdef inline int fill(Spec* s, Tensor self, int dtype, int compute) except -1:
 
 
 cdef inline int fill_same(Spec* s, Tensor self) except -1:
-    """self's dtype. CPU kernels (TensorIterator's unary operators) take no output of another one."""
+    """self's dtype. CPU kernels (TensorIterator's unary ones) take no output of another one."""
     fill(s, self, self.c_dtype, self.c_dtype)
     if not is_meta(self):
         s.cast = CAST_EXACT | OVERLAP_SELF

@@ -1,4 +1,5 @@
-"""A call on its way: order of keys, fallthroughs, missing kernels, redispatch, fallbacks, changes while it runs."""
+"""A call on its way: order of keys, fallthroughs, missing kernels, redispatch, fallbacks, and
+changes while it runs."""
 
 import threading
 

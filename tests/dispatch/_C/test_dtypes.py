@@ -456,15 +456,15 @@ def test_renaming_privateuseone() -> None:
     """The name is the process's, so this happens in another one."""
     code = """if True:
         import pytest
-        from dispatch._C import dtypes
+        from dispatch._C import dtypes, keys
         for wrong in ("cuda", 3, "a b"):
             with pytest.raises(RuntimeError, match="_rename_privateuse1_backend"):
-                dtypes._rename_privateuse1_backend(wrong)
-        assert dtypes._get_privateuse1_backend_name() == "privateuseone"
-        dtypes._rename_privateuse1_backend("npu")
-        dtypes._rename_privateuse1_backend("npu")
+                keys._rename_privateuse1_backend(wrong)
+        assert keys._get_privateuse1_backend_name() == "privateuseone"
+        keys._rename_privateuse1_backend("npu")
+        keys._rename_privateuse1_backend("npu")
         with pytest.raises(RuntimeError, match="npu"):
-            dtypes._rename_privateuse1_backend("other")
+            keys._rename_privateuse1_backend("other")
         assert str(dtypes.device("privateuseone:1")) == str(dtypes.device("npu:1")) == "npu:1"
     """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""The dispatcher's own fallbacks: versions and views, autograd's flags, conjugate and negative bits."""
+"""The dispatcher's own fallbacks: versions, views, autograd flags, conjugate and negative bits."""
 
 import pytest
 
@@ -114,7 +114,7 @@ def test_views_of_normal_tensors_in_inference_mode_are_related():
 def test_writing_to_an_inference_tensor_outside_of_its_mode_is_refused():
     with dispatch.inference_mode():
         z = dispatch.ones(2)
-    with pytest.raises(RuntimeError, match="[Ii]nference"):
+    with pytest.raises(RuntimeError, match=r"[Ii]nference"):
         A.add_.Tensor(z, 1)
     assert z.tolist() == [1.0, 1.0]
     assert not A.add.Tensor(z, 1).is_inference()
@@ -291,11 +291,12 @@ def test_meta_tensors_without_a_meta_kernel(library):
 
 
 def test_transform_keys_refuse():
+    x = dispatch.ones(1)
     with (
         _C._IncludeDispatchKeyGuard("FuncTorchDynamicLayerFrontMode"),
-        pytest.raises(NotImplementedError, match="aten::relu"),
+        pytest.raises(NotImplementedError, match=r"aten::relu.*FuncTorchDynamicLayerFrontMode"),
     ):
-        A.relu.default(dispatch.ones(1))
+        A.relu.default(x)
 
 
 @pytest.mark.parametrize(

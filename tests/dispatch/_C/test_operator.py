@@ -1,4 +1,5 @@
-"""OperatorEntry: its row is a function of its registrations, checked against a table that says the rules again."""
+"""OperatorEntry: its row is a function of its registrations, checked against a table that says the
+rules again."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -12,7 +13,8 @@ pytestmark = pytest.mark.usefixtures("same_state_after")
 KEYS = [
     "CPU", "CUDA", "Meta", "FPGA", "QuantizedCPU", "SparseCPU", "NestedTensorCPU", "Tracer",
     "AutogradCPU", "AutogradOther", "AutogradNestedTensor", "FuncTorchBatched", "Autograd",
-    "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeImplicitAutogradNestedTensor",
+    "CompositeImplicitAutograd", "CompositeExplicitAutograd",
+    "CompositeImplicitAutogradNestedTensor",
     "CompositeExplicitAutogradNonFunctional", "FuncTorchBatchedDecomposition",
 ]  # fmt: skip
 
@@ -50,9 +52,18 @@ def rows_with(library, *keys):
 # What serves some keys when some kernels are registered (c10's computeDispatchTableEntry).
 RULES = [
     (("CPU",), {"CPU": "kernel", "AutogradCPU": "backend fallback", "CUDA": None}),
-    (("CompositeImplicitAutograd",), {"CPU": "math kernel", "AutogradCPU": "math kernel", "Undefined": "math kernel"}),
-    (("CompositeExplicitAutograd",), {"CPU": "default backend kernel", "AutogradCPU": "backend fallback"}),
-    (("CompositeImplicitAutograd", "CPU"), {"CPU": "kernel", "AutogradCPU": "backend fallback", "AutogradCUDA": "math kernel"}),
+    (
+        ("CompositeImplicitAutograd",),
+        {"CPU": "math kernel", "AutogradCPU": "math kernel", "Undefined": "math kernel"},
+    ),
+    (
+        ("CompositeExplicitAutograd",),
+        {"CPU": "default backend kernel", "AutogradCPU": "backend fallback"},
+    ),
+    (
+        ("CompositeImplicitAutograd", "CPU"),
+        {"CPU": "kernel", "AutogradCPU": "backend fallback", "AutogradCUDA": "math kernel"},
+    ),
     (("CompositeImplicitAutograd", "Autograd"), {"AutogradCPU": "math kernel"}),
     (("CPU", "Autograd"), {"AutogradCPU": "autograd kernel", "CPU": "kernel"}),
     (("CompositeImplicitAutograd", "FPGA"), {"AutogradOther": "ambiguous autogradother"}),

@@ -1,4 +1,5 @@
-"""Overloads and packets: which overload a packet calls, what changes when one is defined, what they say of themselves."""
+"""Overloads and packets: which overload a packet calls, what changes when one is defined, what they
+say of themselves."""
 
 import copy
 import pickle

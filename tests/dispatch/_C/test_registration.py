@@ -1,4 +1,5 @@
-"""Registrations: taken back exactly, in any order; what may not be registered; what the inspectors report."""
+"""Registrations: taken back exactly, in any order; what may not be registered; what the inspectors
+report."""
 
 import itertools
 

@@ -1,5 +1,7 @@
 """What each argument type of a schema takes, what it becomes, and what is said of anything else."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -263,10 +265,8 @@ def test_more_than_64_arguments_are_refused(library):
 def test_mismatches_leave_no_references(grown_blocks):
     def call():
         for args in ((T, "a"), (T,), (T, [1, 2, 3])):
-            try:
+            with suppress(RuntimeError):
                 ops.aten.add.Tensor(*args)
-            except RuntimeError:
-                pass
 
     assert grown_blocks(call) < 200
 

@@ -39,8 +39,8 @@ FINITE = ["aten.abs.default", "aten.ne.Scalar", "aten.eq.Tensor", "aten.mul.Tens
     [
         (lambda: ops.aten.square.default(FLOATS), ["aten.pow.Tensor_Scalar"]),
         (lambda: ops.aten.max.other(FLOATS, FLOATS), ["aten.maximum.default"]),
-        (lambda: getattr(ops.aten, "__and__").Scalar(INTS, 1), ["aten.bitwise_and.Scalar"]),
-        (lambda: getattr(ops.aten, "__ior__").Tensor(INTS, INTS), ["aten.bitwise_or_.Tensor"]),
+        (lambda: ops.aten.__and__.Scalar(INTS, 1), ["aten.bitwise_and.Scalar"]),
+        (lambda: ops.aten.__ior__.Tensor(INTS, INTS), ["aten.bitwise_or_.Tensor"]),
         (lambda: ops.aten.isfinite.default(FLOATS), FINITE),
         (lambda: ops.aten.isfinite.default(INTS), ["aten.ones_like.default"]),
         (

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from dispatch._C import dtypes
-from dispatch._C import tensor as core
+from dispatch._C import dtypes, tensor as core
 from dispatch.kernels.meta import rules
 
 Ints = tuple[int, ...]

@@ -1,0 +1,229 @@
+"""Bodies of the matrix products beside mm on the CPU, over numpy's BLAS.
+
+Called by the structured kernels with an output of the right size and dtype. Where it can, BLAS
+writes the output itself. 16- and 8-bit floats are multiplied in float32 and rounded once; integers
+wrap. With beta 0, self is not read, so that its NaN does not reach the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dispatch._C.dtypes import (
+    bfloat16,
+    bool as bool_,
+    complex64,
+    complex128,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.cpu.arrays import (
+    Array,
+    check_dtype,
+    compute,
+    quiet,
+    store,
+    view,
+)
+
+__all__ = ["addmm", "addmv", "baddbmm", "bmm", "dot", "grouped_mm", "mv"]
+
+_Number = bool | int | float | complex
+
+_KINDS = (
+    *(uint8, int8, int16, int32, int64),
+    *(float16, bfloat16, float32, float64, complex64, complex128),
+)
+_ADDMM_KINDS = (*_KINDS, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz)
+
+
+def _matrices(tensor: Tensor) -> Array:
+    """Matrices that BLAS takes as they are: rows or columns without gaps between elements."""
+    values = compute(tensor)
+    item = values.itemsize
+    if values.ndim > 1 and item not in values.strides[-2:]:
+        return np.ascontiguousarray(values)
+    return values
+
+
+def _scalar(number: Any, kind: np.dtype) -> Array:
+    """A factor in the dtype of computation; that of integers is cut to an integer."""
+    if kind.kind != "c" and isinstance(number, complex):
+        if number.imag:
+            raise RuntimeError(f"beta or alpha {number} cannot be converted to {kind}")
+        number = number.real
+    if kind.kind in "iu":
+        limits = np.iinfo(kind)
+        if not limits.min <= number <= limits.max:
+            raise RuntimeError(f"beta or alpha {number} cannot be converted to {kind}")
+        number = int(number)
+    return np.asarray(number).astype(kind)
+
+
+def _product(out: Tensor, left: Array, right: Array) -> None:
+    """left @ right into the output, which may be one of them."""
+    target = view(out)
+    if target.dtype == left.dtype:
+        np.matmul(left, right, out=target)
+    else:
+        store(out, np.matmul(left, right))
+
+
+def _scaled_sum(
+    out: Tensor, self: Tensor, left: Array, right: Array, beta: _Number, alpha: _Number
+) -> None:
+    """beta * self + alpha * (left @ right), rounded once."""
+    target, kind = view(out), left.dtype
+    factor = _scalar(beta, kind)
+    ignored = not factor
+    addend = None if ignored else compute(self)
+    direct = target.dtype == kind and (
+        addend is None or not np.may_share_memory(target, addend)
+    )
+    total = np.matmul(left, right, out=target if direct else None)
+    if alpha != 1:
+        total = np.multiply(total, _scalar(alpha, kind), out=target if direct else None)
+    if addend is not None:
+        term = addend if beta == 1 else addend * factor
+        total = np.add(total, term, out=target if direct else None)
+    if not direct:
+        store(out, total)
+
+
+def _scaled_self(out: Tensor, self: Tensor, beta: _Number) -> None:
+    """What is left of a sum whose product has no terms."""
+    if beta == 0:
+        store(out, 0)
+    else:
+        values = compute(self)
+        store(out, values * _scalar(beta, values.dtype))
+
+
+def _check_factor(op: str, self: Tensor, beta: _Number) -> None:
+    """An empty product leaves self * beta, which must fit in self's dtype."""
+    if not (self.dtype.is_floating_point or self.dtype.is_complex):
+        fits = isinstance(beta, int) and (self.dtype is not bool_ or isinstance(beta, bool))
+        if not fits and beta != 0:
+            raise RuntimeError(f"aten::{op}: {self.dtype} scaled by {beta!r} does not fit in self")
+
+
+def addmm(
+    out: Tensor, self: Tensor, mat1: Tensor, mat2: Tensor, beta: _Number, alpha: _Number
+) -> None:
+    """beta * self + alpha * (mat1 @ mat2)."""
+    if out.numel() == 0:
+        return
+    with quiet():
+        if mat1.numel() == 0:
+            _check_factor("addmm", self, beta)
+            _scaled_self(out, self, beta)
+            return
+        check_dtype("addmm", out.dtype, _ADDMM_KINDS)
+        if alpha == 0:
+            _scaled_self(out, self, beta)
+            return
+        _scaled_sum(out, self, _matrices(mat1), _matrices(mat2), beta, alpha)
+
+
+def bmm(out: Tensor, self: Tensor, mat2: Tensor) -> None:
+    """Products of the matrices of two batches."""
+    if out.numel() == 0:
+        return
+    if self.numel() == 0:
+        store(out, 0)
+        return
+    check_dtype("bmm", out.dtype, _KINDS)
+    with quiet():
+        _product(out, _matrices(self), _matrices(mat2))
+
+
+def baddbmm(
+    out: Tensor, self: Tensor, batch1: Tensor, batch2: Tensor, beta: _Number, alpha: _Number
+) -> None:
+    """beta * self + alpha * (batch1 @ batch2)."""
+    if out.numel() == 0:
+        return
+    with quiet():
+        if batch1.numel() == 0:
+            _check_factor("baddbmm", self, beta)
+            _scaled_self(out, self, beta)
+            return
+        check_dtype("baddbmm", out.dtype, _KINDS)
+        _scaled_sum(out, self, _matrices(batch1), _matrices(batch2), beta, alpha)
+
+
+def mv(out: Tensor, self: Tensor, vec: Tensor) -> None:
+    """A matrix times a vector."""
+    if out.numel() == 0:
+        return
+    if self.numel() == 0:
+        store(out, 0)
+        return
+    check_dtype("mv", out.dtype, _KINDS)
+    with quiet():
+        _product(out, _matrices(self), compute(vec))
+
+
+def addmv(
+    out: Tensor, self: Tensor, mat: Tensor, vec: Tensor, beta: _Number, alpha: _Number
+) -> None:
+    """beta * self + alpha * (mat @ vec)."""
+    if out.numel() == 0:
+        return
+    with quiet():
+        if mat.numel() == 0:
+            _scaled_self(out, self, beta)
+            return
+        check_dtype("addmv", out.dtype, _KINDS)
+        if alpha == 0:
+            _scaled_self(out, self, beta)
+            return
+        _scaled_sum(out, self, _matrices(mat), compute(vec), beta, alpha)
+
+
+def dot(out: Tensor, self: Tensor, tensor: Tensor) -> None:
+    """The sum of the products of two vectors' elements."""
+    check_dtype("dot", out.dtype, _KINDS)
+    with quiet():
+        store(out, np.dot(compute(self), compute(tensor)))
+
+
+def grouped_mm(
+    out: Tensor,
+    self: Tensor,
+    mat2: Tensor,
+    offs: Tensor | None,
+    bias: Tensor | None,
+    out_dtype: object,
+) -> None:
+    """One product for each group; a flat operand's groups end where `offs` says.
+
+    Groups are rows of self, columns of mat2, or, when both are flat, terms of the sum.
+    """
+    left, right, target = compute(self), compute(mat2), view(out)
+    if offs is None:
+        store(out, np.matmul(left, right))
+        return
+    start = 0
+    for group, end in enumerate(view(offs).tolist()):
+        part = slice(start, end)
+        if left.ndim == 2 and right.ndim == 2:
+            target[group] = left[:, part] @ right[part]
+        elif left.ndim == 2:
+            target[part] = left[part] @ right[group]
+        else:
+            target[:, part] = left[group] @ right[:, part]
+        start = end

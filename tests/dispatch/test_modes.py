@@ -1,0 +1,189 @@
+"""TorchDispatchMode: nesting, what a mode sees, and the stack after errors."""
+
+import pytest
+
+import dispatch
+from dispatch import ops
+from dispatch._C.tls import _push_on_torch_dispatch_stack
+from dispatch.modes import (
+    TorchDispatchMode,
+    _disable_current_modes,
+    _get_current_dispatch_mode,
+    _get_current_dispatch_mode_stack,
+    _pop_mode_temporarily,
+)
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+A = ops.aten
+T = dispatch.ones(2)
+
+
+class Log(TorchDispatchMode):
+    """Notes the calls in `seen` under its own name and passes them on."""
+
+    def __init__(self, seen, name=""):
+        super().__init__()
+        self.seen, self.name = seen, name
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append((self.name, func))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.fixture
+def seen():
+    return []
+
+
+def test_mode_sees_calls_of_its_block_only(seen):
+    with Log(seen):
+        A.add.Tensor(T, 1)
+    A.add.Tensor(T, 1)
+    assert seen == [("", A.add.Tensor)]
+
+
+def test_innermost_mode_is_first_and_passes_on_to_the_outer(seen):
+    with Log(seen, "outer"), Log(seen, "inner"):
+        A.add.Tensor(T, 1)
+    assert seen == [("inner", A.add.Tensor), ("outer", A.add.Tensor)]
+
+
+def test_mode_is_off_while_it_handles(seen):
+    class Calls(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(_get_current_dispatch_mode_stack())
+            return A.mul.Tensor(A.add.Tensor(T, 1), 2)
+
+    mode = Calls()
+    with mode:
+        assert A.add.Tensor(T, 1).tolist() == [4.0, 4.0]
+        assert _get_current_dispatch_mode() is mode
+    assert seen == [[]]
+
+
+def test_one_mode_may_be_entered_twice(seen):
+    mode = Log(seen)
+    with mode, mode:
+        A.relu.default(T)
+        assert _get_current_dispatch_mode_stack() == [mode, mode]
+    assert len(seen) == 2
+
+
+def test_factories_views_and_composites_are_seen(seen, library):
+    lib = library("mo", "DEF")
+    lib.define("twice(Tensor x) -> Tensor")
+    lib.impl("twice", lambda x: A.add.Tensor(x, A.mul.Tensor(x, 1)), "CompositeImplicitAutograd")
+    with Log(seen):
+        dispatch.zeros(2)
+        A.view.default(T, [2, 1])
+        ops.mo.twice(T)
+        T.add(1)
+        T + 1
+    names = [str(func) for _, func in seen]
+    assert "aten.zeros.default" in names or "aten.empty.memory_format" in names
+    assert names[-5:] == ["aten.view.default", "aten.mul.Tensor"] + 3 * ["aten.add.Tensor"]
+
+
+def test_redispatch_below_the_python_key_is_not_seen(seen):
+    with Log(seen):
+        A.relu.default.redispatch(dispatch.DispatchKeySet("CPU"), T)
+    assert seen == []
+
+
+def test_arguments_are_as_a_python_callee_gets_them(seen):
+    class Args(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append((func, types, args, kwargs))
+            return func(*args, **(kwargs or {}))
+
+    with Args():
+        A.sum.dim_IntList(T, 0)
+        A.add.Tensor(T, 1, alpha=1)
+        A.add.Tensor(T, 1, alpha=2)
+    assert seen[0][1:] == ((), (T, [0]), {}) and seen[0][2][0] is T
+    assert [s[3] for s in seen[1:]] == [{}, {"alpha": 2}]
+
+
+def test_result_is_what_the_mode_returns(seen):
+    class Replace(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return T
+
+    with Replace():
+        assert A.relu.default(dispatch.Tensor.__new__(dispatch.Tensor)) is T
+
+
+@pytest.mark.parametrize("bad", ["a", (), [T]])
+def test_wrong_result_of_a_mode_is_an_error(bad):
+    class Wrong(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return bad
+
+    with Wrong(), pytest.raises(RuntimeError, match="aten::relu"):
+        A.relu.default(T)
+
+
+def test_exceptions_leave_the_stack_as_it_was(seen):
+    class Raises(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            raise KeyError("mine")
+
+    outer, raises = Log(seen, "outer"), Raises()
+    with outer, raises:
+        with pytest.raises(KeyError, match="mine"):
+            A.relu.default(T)
+        assert _get_current_dispatch_mode_stack() == [outer, raises]
+    with pytest.raises(KeyError), outer, raises:
+        A.relu.default(T)
+    assert _get_current_dispatch_mode_stack() == []
+
+
+def test_kernel_errors_pass_through_all_modes(seen):
+    with Log(seen, "outer"), Log(seen, "inner"):
+        with pytest.raises(RuntimeError):
+            A.add.Tensor(T, dispatch.ones(3))
+        assert len(_get_current_dispatch_mode_stack()) == 2
+
+
+def test_base_class_handles_nothing():
+    with TorchDispatchMode(), pytest.raises(NotImplementedError):
+        A.relu.default(T)
+
+
+def test_modes_can_be_disabled_for_a_block(seen):
+    outer, inner = Log(seen, "outer"), Log(seen, "inner")
+    with outer, inner:
+        with _disable_current_modes() as off:
+            A.relu.default(T)
+            assert _get_current_dispatch_mode() is None
+        assert set(map(id, off)) == {id(outer), id(inner)}
+        assert _get_current_dispatch_mode_stack() == [outer, inner]
+        with _pop_mode_temporarily() as popped:
+            assert popped is inner
+            A.relu.default(T)
+    assert seen == [("outer", A.relu.default)]
+
+
+def test_mode_that_pushes_another_while_it_handles(seen):
+    class Pushes(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            with Log(seen, "pushed"):
+                return func(*args, **(kwargs or {}))
+
+    with Pushes():
+        A.relu.default(T)
+    assert seen == [("pushed", A.relu.default)]
+
+
+def test_leaving_without_entering_is_an_error():
+    with pytest.raises(RuntimeError, match="empty"):
+        Log([]).__exit__(None, None, None)
+    _push_on_torch_dispatch_stack(None)
+    assert _get_current_dispatch_mode() is None
+
+
+def test_exclude_guard_hides_modes(seen):
+    with Log(seen), dispatch._C._DisableTorchDispatch():
+        A.relu.default(T)
+    assert seen == []

@@ -1,0 +1,86 @@
+"""`dispatch.ops`: namespaces, packets that come and go, key resolution, higher-order operators."""
+
+import pytest
+
+import dispatch
+from dispatch import DispatchKey, HigherOrderOperator, _ops, ops
+from dispatch._ops import resolve_key
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+
+def test_namespaces_are_made_on_demand():
+    assert ops.anything is ops.anything
+    assert dir(ops.anything) == []
+    assert "add" in dir(ops.aten) and "add" in list(ops.aten)
+    with pytest.raises(AttributeError):
+        _ = ops.__wrapped__
+
+
+def test_packets_come_and_go_with_their_definitions(library):
+    lib = library("opns", "DEF")
+    assert not hasattr(ops.opns, "f")
+    lib.define("f(Tensor x) -> Tensor")
+    assert dir(ops.opns) == ["f"] and ops.opns.f is ops.opns.f
+    lib._destroy()
+    assert not hasattr(ops.opns, "f") and dir(ops.opns) == []
+
+
+def test_find_overload():
+    assert _ops.find_overload("aten::add.Tensor") is ops.aten.add.Tensor
+    assert _ops.find_overload("aten::relu") is ops.aten.relu.default
+    assert _ops.find_overload("aten::nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("registered", "asked", "want"),
+    [
+        (["CPU"], "CPU", "CPU"),
+        (["CompositeExplicitAutograd"], "CPU", "CompositeExplicitAutograd"),
+        (["CompositeImplicitAutograd"], "AutogradCPU", "CompositeImplicitAutograd"),
+        (["CompositeImplicitAutograd", "CPU"], "AutogradCPU", "AutogradCPU"),
+        (["Autograd"], "AutogradCPU", "Autograd"),
+    ],
+)
+def test_resolve_key(library, registered, asked, want):
+    lib = library("opns", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    for key in registered:
+        lib.impl("f", lambda x: x, key)
+    members = DispatchKey.__members__
+    assert resolve_key(ops.opns.f.default, members[asked]) == members[want]
+
+
+def test_resolve_key_without_a_kernel(library):
+    library("opns", "DEF").define("f(Tensor x) -> Tensor")
+    with pytest.raises(NotImplementedError, match="CUDA"):
+        resolve_key(ops.opns.f.default, DispatchKey.CUDA)
+
+
+def test_higher_order_operators_are_found_by_name():
+    class Mine(HigherOrderOperator):
+        def __call__(self, f, x):
+            return f(x)
+
+    with pytest.raises(RuntimeError, match="instantiation"):
+        HigherOrderOperator("direct")
+    op = Mine("mine_for_a_test")
+    assert ops.higher_order.mine_for_a_test is op
+    assert op(lambda x: x + 1, 1) == 2
+    assert str(op) == op.name() == "mine_for_a_test" and op.namespace == "higher_order"
+    with pytest.raises(AttributeError):
+        _ = ops.higher_order.no_such_operator
+
+
+def test_operators_are_not_made_by_import():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, dispatch; "
+        "heavy = {'optree', 'click', 'rich', 'jinja2', 'yaml'} & set(sys.modules); "
+        "assert not heavy, heavy; print(len(vars(dispatch.ops)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert dispatch.__version__
