@@ -38,6 +38,7 @@ _LATER = {
     "FunctionSchema": "codegen.schema",
     "as_tensor": "_tensor_data",
     "asarray": "_tensor_data",
+    "from_dlpack": "_C.dlpack",
     "parse_schema": "codegen.schema",
     "tensor": "_tensor_data",
 }

@@ -15,6 +15,7 @@ from dispatch._C.default_device import (
     get_default_device as get_default_device,
     set_default_device as set_default_device,
 )
+from dispatch._C.dlpack import from_dlpack as from_dlpack
 from dispatch._C.dtypes import *  # noqa: F403
 from dispatch._C.generated.functions import *  # noqa: F403
 from dispatch._C.grad_mode import (

@@ -28,7 +28,7 @@ _aten = ops.aten
 
 def _room(function: str) -> Callable[..., Any]:
     """`module.name` of this package, imported at the first call: import has no time for it."""
-    module, _, name = function.partition(".")
+    module, _, name = function.rpartition(".")
     found: Callable[..., Any] | None = None
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -421,7 +421,9 @@ def _install_methods() -> None:
         "H": property(_adjoint), "T": property(_transposed), "mH": property(_matrix_adjoint),
         "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
         "real": property(_get_real, _set_real), "__array__": _array, "__array_priority__": 1000,
-        "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy, "__format__": _format,
+        "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy,
+        "__dlpack__": _room("_C.dlpack.to_dlpack"),
+        "__dlpack_device__": _room("_C.dlpack.dlpack_device"), "__format__": _format,
         "__reduce_ex__": _reduce_ex, "__setstate__": _set_state,
         "is_shared": _is_shared, "new_tensor": _room("_tensor_data.new_tensor"),
         "numpy": _numpy, "to": _to,

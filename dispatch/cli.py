@@ -24,6 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dispatch import _C, __version__, graph
+from dispatch.graph.html import html_page
 from dispatch.graph.weights import ITEM_BYTES
 
 __all__ = ["main"]
@@ -81,6 +82,7 @@ def main() -> None:
 @click.option("--device", help="Run as if on this device (fake only), such as cuda.")
 @click.option("--ops", "list_ops", is_flag=True, help="List every call.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Write the report.")
+@click.option("--html", "html_path", type=click.Path(dir_okay=False), help="Write a page to look at.")
 @click.option("--inputs", type=click.Path(), help="An .npz file with the inputs, in order.")
 def inspect(
     model: str,
@@ -88,6 +90,7 @@ def inspect(
     device: str | None,
     list_ops: bool,
     json_path: str | None,
+    html_path: str | None,
     inputs: str | None,
 ) -> None:
     """Load MODEL (.pt2, .json, .json.gz), run it, and report memory, operators and operations."""
@@ -98,6 +101,9 @@ def inspect(
         if json_path is not None:
             with open(json_path, "w", encoding="utf-8") as file:
                 json.dump(report, file)
+        if html_path is not None:
+            with open(html_path, "w", encoding="utf-8") as file:
+                file.write(html_page(report))
     _print_head(console, report)
     if list_ops:
         _print_calls(console, report["calls"])

@@ -23,7 +23,7 @@ from dispatch._C.operator cimport (
     get_schema_room, new_entry, new_kernel, qualified_name, set_schema, update_row,
 )
 from dispatch._C.python_kernel cimport call_own_python
-from dispatch._C.tensor cimport TF_REQUIRES_GRAD
+from dispatch._C.tensor cimport TF_MANY_DIMS, TF_REQUIRES_GRAD
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport (
     AF_HAS_DEFAULT, AK_DEVICE, AK_TENSOR, ArgSpec, Py_DECREF_, Py_INCREF_, default_object, gather,
@@ -502,6 +502,8 @@ cdef inline Kernel* lookup_fast(OperatorEntry e, uint64_t* ks) noexcept:
 
 cdef PyObject* call(OperatorEntry e, uint64_t ks, uint32_t flags, PyObject** args) noexcept:
     cdef ThreadState* ts = tls()
+    if flags & TF_MANY_DIMS and refuse_many_dims(e):
+        return NULL
     ks = ks_remove(ks | ts.included, ts.excluded)
     ks &= e.hard | (e.soft & live_fallbacks[(flags & TF_REQUIRES_GRAD) != 0 and ts.grad_mode]) | 0xFFFF
     return run(e, ks, args, ts)
@@ -543,6 +545,17 @@ cdef PyObject* select_backend(OperatorEntry e, uint64_t ks, PyObject** args) noe
         fail_lookup(e, chosen, 0, ROW_FALLBACK)
         return NULL
     return run(e, chosen, args, ts)
+
+
+cdef frozenset any_dims = frozenset(("aten::alias", "aten::as_strided", "aten::detach"))
+
+
+cdef bint refuse_many_dims(OperatorEntry e) noexcept:
+    """Set the exception for a tensor of more dimensions than kernels take; False where it does not matter."""
+    if e.emitted == NULL or e.name in any_dims:
+        return False
+    set_error(RuntimeError(f"{qualified_name(e)}: only tensors with up to 64 dims are supported\n  {e._schema_text}"))
+    return True
 
 
 # ---- errors of the call path -----------------------------------------------------------------------------------------

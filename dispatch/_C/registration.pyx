@@ -78,10 +78,15 @@ cdef class LibraryModule:
         """Define an operator; returns its name. RuntimeError for a bad schema or a second definition."""
         parsed = get_schema_room().parse_schema(schema if "::" in schema.partition("(")[0] else f"{self.ns}::{schema}")
         name, overload = split_name(self.ns, f"{parsed.name}.{parsed.overload_name}" if parsed.overload_name else parsed.name)
+        cdef uint64_t bits = sum({1 << int(t) for t in tags})
         cdef OperatorEntry e = entry_for_registration(name, overload)
-        define_entry(e, parsed, self.where)
+        try:
+            define_entry(e, parsed, self.where)
+        except RuntimeError:
+            forget(e)
+            raise
         e.alias_analysis = alias_analysis or "FROM_SCHEMA"
-        e.tags = sum({1 << int(t) for t in tags})
+        e.tags = bits
         self.undo.append((e, None, -1))
         _refresh_packet(name)
         return schema.partition("(")[0]

@@ -21,6 +21,8 @@ cdef enum TensorFlag:
     TF_GEOMETRY_FLAGS = 8 | 16 | 32 | 64
     TF_NON_LEAF = 2048           # has a grad_fn placeholder
     TF_PARAMETER = 4096
+    TF_MANY_DIMS = 8192          # more than 64 dimensions: may exist, but kernels refuse it
+    TF_GEOMETRY_KEPT = 8 | 16 | 32 | 64 | 128 | 8192   # what set_geometry decides
 
 cdef struct VersionCounter:
     int64_t refs                 # tensors that share it

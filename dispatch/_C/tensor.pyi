@@ -4,6 +4,7 @@ from builtins import bool as _bool, complex as _complex, float as _float, int as
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
+from dispatch._C.dlpack import DLDeviceType
 from dispatch._C.dtypes import (
     device as _device,
     dtype as _dtype,
@@ -107,6 +108,16 @@ class Tensor(TensorMethods):
         requires_grad: _bool = False,
     ) -> Tensor: ...
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any: ...
+    def __buffer__(self, flags: _int, /) -> memoryview: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: _int | None = -1,
+        max_version: tuple[_int, _int] | None = None,
+        dl_device: tuple[_int, _int] | None = None,
+        copy: _bool | None = None,
+    ) -> object: ...
+    def __dlpack_device__(self) -> tuple[DLDeviceType, _int]: ...
 
     # -- conversions
     def to(self, *args: Any, **kwargs: Any) -> Tensor: ...

@@ -6,6 +6,7 @@ Sizes, strides, offset and storage change only through `set_geometry` and `set_s
 """
 cimport cython
 cimport numpy as cnp
+from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_SET_ITEM
@@ -271,7 +272,7 @@ cdef inline uint32_t channels_last_flag(int ndim, const int64_t* sizes, const in
 
 cdef bint is_dense_permutation(int ndim, const int64_t* sizes, const int64_t* strides) noexcept nogil:
     """Whether some order of the dimensions makes the strides contiguous (no gaps, no overlap)."""
-    cdef int perm[64]
+    cdef int perm[128]
     cdef int i, j, d
     cdef int64_t want = 1
     for i in range(ndim):          # insertion sort by stride, dimensions of size < 2 last
@@ -317,8 +318,8 @@ cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* s
     cdef int64_t* mem
     cdef int64_t numel = 1, step = 1
     cdef int i
-    if ndim > 64:
-        raise RuntimeError(f"a tensor has at most 64 dimensions, got {ndim}")
+    if ndim > 128:
+        raise RuntimeError(f"a tensor has at most 128 dimensions, got {ndim}")
     for i in range(ndim):
         if sizes[i] < 0:
             raise RuntimeError(f"sizes must not be negative, got {tuple_of(ndim, sizes)}")
@@ -348,9 +349,9 @@ cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* s
     t.c_offset = offset
     if t.c_array is not None:
         t.c_array = None
-    t.c_flags &= ~<uint32_t>(TF_HEAP_GEOMETRY | TF_GEOMETRY_FLAGS)
+    t.c_flags &= ~<uint32_t>TF_GEOMETRY_KEPT
     if ndim > 5:
-        t.c_flags |= TF_HEAP_GEOMETRY
+        t.c_flags |= TF_HEAP_GEOMETRY | (TF_MANY_DIMS if ndim > 64 else 0)
     if strides == NULL and ndim < 4:
         t.c_flags |= TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
     else:
@@ -474,6 +475,8 @@ cdef object get_numpy(Tensor t):
     cdef object owner
     if t.c_devtype != DEV_CPU or t.c_flags & TF_FAKE:
         raise RuntimeError(f"a tensor on {t.device} has no bytes that numpy could read")
+    if t.c_ndim > 64:
+        raise RuntimeError(f"numpy arrays have at most 64 dimensions, the tensor has {t.c_ndim}")
     data = data_of(t, itemsize)
     if t.c_array is not None and cnp.PyArray_DATA(t.c_array) == <void*>data:
         return t.c_array
@@ -604,22 +607,6 @@ cdef Storage blank_storage = new_storage(0, DEV_CPU, -1)     # of every tensor t
 blank_storage.c_resizable = False
 cdef uint64_t CPU_KEYS = KS_BY_DEVICE_TYPE[<int>DEV_CPU]
 
-cdef extern from *:
-    """
-    /* Whether the class was made in Python directly below `base` (or below such a class). */
-    static int dispatch_python_subclass(PyObject* o, PyTypeObject* base) {
-        PyTypeObject* tp = Py_TYPE(o);
-        while (tp != base && tp->tp_flags & Py_TPFLAGS_HEAPTYPE) tp = tp->tp_base;
-        return tp == base && Py_TYPE(o) != base;
-    }
-    """
-    bint dispatch_python_subclass(PyObject* o, PyTypeObject* base) noexcept
-
-
-cdef inline bint is_python_subclass(PyObject* o) noexcept:
-    return dispatch_python_subclass(o, <PyTypeObject*>Tensor)
-
-
 def _is_blank(Tensor tensor not None):
     """Whether no maker has given the tensor a storage yet."""
     return tensor.c_storage is blank_storage
@@ -643,8 +630,6 @@ cdef class Tensor:
         self.c_keys = CPU_KEYS
         self.c_storage = blank_storage
         self.c_flags = TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
-        if (args or kwargs) and is_python_subclass(<PyObject*>self):
-            hook("__init__")(self, *args, **kwargs)        # its own `__init__` may not call ours
 
     def __init__(self, *args, **kwargs):
         if self.c_storage is blank_storage:
@@ -659,6 +644,18 @@ cdef class Tensor:
 
     def __getattr__(self, str name):
         return hook("__getattr__")(self, name)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        """The memory as `memoryview` and numpy see it; the view belongs to the array, which keeps the bytes alive."""
+        if self.c_flags & (TF_REQUIRES_GRAD | TF_HAS_TORCH_DISPATCH) or self.c_keys & (KS_Conjugate | KS_Negative):
+            raise BufferError("the memory of a tensor that requires grad, is conjugated, negated or a subclass "
+                              "with __torch_dispatch__ is not shared: use detach(), resolve_conj(), resolve_neg()")
+        try:
+            PyObject_GetBuffer(get_numpy(self), view, flags)
+        except BufferError:
+            raise
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise BufferError(str(error)) from None
 
     # -- metadata
     @property
@@ -1134,12 +1131,47 @@ cdef extern from *:
     void dispatch_add_dict(PyTypeObject* tp, Py_ssize_t offset)
 
 
+cdef extern from *:
+    """
+    /* A class made in Python directly below Tensor may have an `__init__` that does not call ours: it is filled in by `tp_new`, as in
+       PyTorch. Makers in C call the old function, without arguments. */
+    static newfunc dispatch_old_new;
+    static PyObject* dispatch_fill_instance;
+    static PyTypeObject* dispatch_tensor_type;
+    static PyObject* dispatch_tensor_new(PyTypeObject* tp, PyObject* args, PyObject* kwargs) {
+        PyObject *o = dispatch_old_new(tp, args, kwargs), *r;
+        PyTypeObject* base = tp;
+        if (!o || (!PyTuple_GET_SIZE(args) && (!kwargs || !PyDict_GET_SIZE(kwargs)))) return o;
+        while (base != dispatch_tensor_type && base->tp_flags & Py_TPFLAGS_HEAPTYPE) base = base->tp_base;
+        if (base != dispatch_tensor_type || tp == base) return o;
+        r = PyObject_CallFunctionObjArgs(dispatch_fill_instance, o, args, kwargs ? kwargs : Py_None, NULL);
+        if (!r) { Py_DECREF(o); return NULL; }
+        Py_DECREF(r);
+        return o;
+    }
+    static void dispatch_add_new(PyTypeObject* tp, PyObject* fill) {
+        Py_INCREF(fill);
+        dispatch_fill_instance = fill;
+        dispatch_tensor_type = tp;
+        dispatch_old_new = tp->tp_new;
+        tp->tp_new = dispatch_tensor_new;
+    }
+    """
+    void dispatch_add_new(PyTypeObject* tp, object fill)
+
+
+def fill_instance(Tensor tensor not None, tuple args, kwargs):
+    """What `Tensor(*args, **kwargs)` makes, put into an instance of a Python subclass."""
+    hook("__init__")(tensor, *args, **(kwargs or {}))
+
+
 cdef void add_instance_dict():
     cdef Tensor probe = Tensor.__new__(Tensor)
     dispatch_add_dict(<PyTypeObject*>Tensor, <char*>&probe.c_dict - <char*><void*>probe)
 
 
 add_instance_dict()
+dispatch_add_new(<PyTypeObject*>Tensor, fill_instance)
 
 
 # ---- numpy -----------------------------------------------------------------------------------------------------------

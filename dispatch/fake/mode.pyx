@@ -523,7 +523,7 @@ cdef class FakeTensorMode(TorchDispatchMode):
     """In its block every operator runs on metadata: results are `FakeTensor` objects, devices need not exist.
 
     Args:
-        allow_fallback_kernels: an operator without a Meta kernel may run its real one on zeros.
+        allow_fallback_kernels: accepted; an operator without a Meta kernel is refused either way, its real kernel is never run.
         allow_non_fake_inputs: real tensors among the arguments are made fake.
         static_shapes, shape_env, export: accepted for symbolic shapes, which are not here yet.
         cache: True for a cache of the mode's own, None or False for none, or a `DispatchCache` to share.

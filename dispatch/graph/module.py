@@ -23,6 +23,7 @@ from dispatch.graph.executor import Executable, RunLog
 from dispatch.graph.plan import Plan, Slot, plan_graph
 from dispatch.graph.program import ExportedProgram, Graph, InputSpec, read_program
 from dispatch.graph.report import ModelFacts, Report
+from dispatch.graph.safetensors import read_tensors
 from dispatch.graph.signature import Binding, Signature, read_signature
 from dispatch.graph.weights import (
     ITEM_BYTES,
@@ -185,6 +186,32 @@ class GraphModule:
         for name, tensor in tensors.items():
             self._store_of(name).assign(name, tensor)
         self._real = None
+
+    def load_safetensors(
+        self, *paths: str | os.PathLike[str], prefix: str = "", strict: bool = True
+    ) -> None:
+        """Use the weights of safetensors files, whose names get `prefix` put before them.
+
+        A tied weight may be there under one of its names only. `strict`: every weight must be
+        found, and every tensor used. Raises `OSError` or `RuntimeError`; then nothing has changed.
+        """
+        state: dict[str, Any] = {}
+        for path in paths:
+            state.update(read_tensors(path, None if strict else self._weights, prefix))
+        by_place = {self._tied_place(name): name for name in state if name in self._weights}
+        for name in self.state_dict:
+            if name not in state and self._tied_place(name) in by_place:
+                state[name] = state[by_place[self._tied_place(name)]]
+        try:
+            self.load_state_dict(state, strict)
+        except RuntimeError as error:
+            files = ", ".join(map(os.fspath, paths))
+            raise RuntimeError(f"{files}: {error}") from None
+
+    def _tied_place(self, name: str) -> tuple[str, TensorSpec]:
+        """The same for names that are the same tensor in the archive."""
+        weight = self._weights[name]
+        return weight.record or f"only {name}", weight.spec
 
     def without_data(self) -> list[str]:
         """Names of weights and constants of which the file has only the metadata."""

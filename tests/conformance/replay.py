@@ -1,7 +1,8 @@
 """Replays recorded calls: metadata of fake outputs, computed dispatch tables.
 
-A record is one JSON object (`select_cases.py` says where it comes from): `overload`, `args` and `kwargs` with `{"t": i}` for tensor i,
-`storages`, `tensors`, and under `fake` what PyTorch's FakeTensorMode answered or raised. `replay_fake` returns what is wrong, or "".
+A record is one JSON object (`select_cases.py` says where it comes from): `overload`, `args` and
+`kwargs` with `{"t": i}` for tensor i, `storages`, `tensors`, and under `fake` what PyTorch's
+FakeTensorMode answered or raised. `replay_fake` returns what is wrong, or "".
 Values play no part: storages are made without contents.
 """
 

@@ -1,7 +1,8 @@
 """Selects the records that the tests carry: `python -m tests.conformance.select_cases RECORDINGS`.
 
-RECORDINGS is a folder with `operators/*.jsonl` and `dispatch_tables.json.gz`, recorded from PyTorch. Writes `data/fake.jsonl.gz` (one or
-two calls of many overloads, spread evenly, exceptions included) and `data/tables.json.gz`. Same input, same bytes.
+RECORDINGS is a folder with `operators/*.jsonl` and `dispatch_tables.json.gz` made from PyTorch.
+Writes `data/fake.jsonl.gz` (one or two calls of many overloads, spread evenly, exceptions included)
+and `data/tables.json.gz`. Same input, same bytes.
 """
 
 import gzip

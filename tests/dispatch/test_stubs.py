@@ -18,7 +18,8 @@ STUBS = sorted(
     for path in PACKAGE.rglob("*.pyi")
     if "generated" not in path.parts and path.name != "__init__.pyi"
 )
-NOT_NEEDED = frozenset(("__init__", "__new__"))
+# `__buffer__` is how type checkers know the buffer protocol; Python has the name from 3.12 on.
+NOT_NEEDED = frozenset(("__buffer__", "__init__", "__new__"))
 
 
 def module_of(stub):

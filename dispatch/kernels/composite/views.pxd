@@ -15,7 +15,6 @@ cdef object _neg_view(Tensor self)
 cdef object view(Tensor self, IntArray size)
 cdef object _unsafe_view(Tensor self, IntArray size)
 cdef object _reshape_alias(Tensor self, IntArray size, IntArray stride)
-cdef object as_strided(Tensor self, IntArray size, IntArray stride, object storage_offset)
 cdef object expand(Tensor self, IntArray size, bint implicit)
 cdef object permute(Tensor self, IntArray dims)
 cdef object transpose(Tensor self, int64_t dim0, int64_t dim1)
@@ -33,7 +32,6 @@ cdef object view_as_complex(Tensor self)
 
 # ---- several
 cdef object split(Tensor self, int64_t split_size, int64_t dim)
-cdef object split_with_sizes(Tensor self, IntArray split_sizes, int64_t dim)
 cdef object unbind(Tensor self, int64_t dim)
 
 # ---- in place
@@ -61,7 +59,6 @@ cdef object reshape_as(Tensor self, Tensor other)
 cdef object resize(Tensor self, IntArray size, int memory_format)
 cdef object resolve_conj(Tensor self)
 cdef object resolve_neg(Tensor self)
-cdef object split_sizes(Tensor self, IntArray split_size, int64_t dim)
 cdef object unflatten(Tensor self, int64_t dim, IntArray sizes)
 cdef object view_as(Tensor self, Tensor other)
 

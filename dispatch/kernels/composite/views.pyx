@@ -198,10 +198,27 @@ cdef object _reshape_alias(Tensor self, IntArray size, IntArray stride):
     return new_view(self, <int>size.len, size.data, stride.data, self.c_offset)
 
 
-cdef object as_strided(Tensor self, IntArray size, IntArray stride, object storage_offset):
+cdef IntArray read_list(list values, int64_t* buffer) except *:
+    """A list of ints in `buffer`, which has room for 128."""
+    cdef IntArray r
+    cdef Py_ssize_t i
+    r.data = buffer
+    r.len = len(values)
+    if r.len > 128:
+        raise RuntimeError(f"as_strided: a tensor has at most 128 dimensions, got {r.len}")
+    for i in range(r.len):
+        buffer[i] = values[i]
+    return r
+
+
+def as_strided(Tensor self not None, list size, list stride, storage_offset=None):
+    """A view of any geometry within the storage: the one operator that takes more than 64 dimensions."""
+    cdef int64_t sizes[128]
+    cdef int64_t strides[128]
     cdef int64_t offset = self.c_offset if storage_offset is None else storage_offset
-    check_strided("as_strided", self, size, stride, offset, self.c_storage.devtype != DEV_META)
-    return new_view(self, <int>size.len, size.data, stride.data, offset)
+    cdef IntArray s = read_list(size, sizes), t = read_list(stride, strides)
+    check_strided("as_strided", self, s, t, offset, self.c_storage.devtype != DEV_META)
+    return new_view(self, <int>s.len, s.data, t.data, offset)
 
 
 cdef int raise_expand(Tensor self, IntArray size, int dim) except -1:
@@ -522,24 +539,25 @@ cdef object split(Tensor self, int64_t split_size, int64_t dim):
             for i in range(n)]
 
 
-cdef object split_with_sizes(Tensor self, IntArray split_sizes, int64_t dim):
-    cdef int d, i
-    cdef int64_t total = 0, start = 0
+def split_with_sizes(Tensor self not None, list split_sizes, int64_t dim=0):
+    """Pieces of the given lengths, however many."""
+    cdef int d
+    cdef int64_t total = 0, start = 0, length
     cdef list out = []
     if self.c_ndim == 0:
         raise RuntimeError("split_with_sizes: expected at least one dimension")
     d = wrap("split_with_sizes", dim, self.c_ndim)
-    for i in range(split_sizes.len):
-        if split_sizes.data[i] < 0:
+    for length in split_sizes:
+        if length < 0:
             raise RuntimeError("split_with_sizes: split_sizes must not be negative, "
-                               f"got {ints(split_sizes)}")
-        total += split_sizes.data[i]
+                               f"got {split_sizes}")
+        total += length
     if total != self.c_sizes[d]:
-        raise RuntimeError(f"split_with_sizes: split_sizes {ints(split_sizes)} do not sum to "
+        raise RuntimeError(f"split_with_sizes: split_sizes {split_sizes} do not sum to "
                            f"{self.c_sizes[d]}, the size of dimension {d}")
-    for i in range(split_sizes.len):
-        out.append(sliced(self, d, start, split_sizes.data[i], 1))
-        start += split_sizes.data[i]
+    for length in split_sizes:
+        out.append(sliced(self, d, start, length, 1))
+        start += length
     return out
 
 
@@ -742,8 +760,8 @@ cdef object resolve_neg(Tensor self):
     return CLONE.call((self,)) if self.c_keys & KS_Negative else self
 
 
-cdef object split_sizes(Tensor self, IntArray split_size, int64_t dim):
-    return SPLIT_WITH_SIZES.call((self, ints(split_size), dim))
+def split_sizes(Tensor self not None, list split_size, int64_t dim=0):
+    return SPLIT_WITH_SIZES.call((self, split_size, dim))
 
 
 cdef object unflatten(Tensor self, int64_t dim, IntArray sizes):

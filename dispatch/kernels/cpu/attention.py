@@ -1,4 +1,4 @@
-"""The fused attention of the CPU: softmax(query @ key * scale + mask) @ value, over numpy.
+"""The fused attention of the CPU: softmax(query * scale @ key + mask) @ value, over numpy.
 
 Called by the structured kernel with an output laid out as the query is, so that BLAS writes it in
 place. Rows of one head are taken in blocks whose scores fit in a cache; under `is_causal` keys
@@ -16,6 +16,7 @@ import numpy as np
 from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
+from dispatch.kernels.cpu.softmax import row_sums
 
 __all__ = ["flash_attention_for_cpu"]
 
@@ -73,17 +74,20 @@ def _hide_future(scores: Array, first: int) -> None:
     np.copyto(scores, -np.inf, where=hidden)
 
 
-def _weights(scores: Array, total: Array) -> None:
-    """Softmax in place, and the log of the sums; both are 0 for a row that sees nothing."""
+def _weights(scores: Array, total: Array) -> Array:
+    """exp(score - largest) in place; returns their sums, whose logarithms `total` takes.
+
+    A row that sees nothing has weights 0, sum 1 and logarithm 0.
+    """
     largest = np.maximum.reduce(scores, axis=-1, keepdims=True)
     blind = np.isneginf(largest)
     largest[blind] = 0
     np.subtract(scores, largest, out=scores)
     np.exp(scores, out=scores)
-    sums = np.add.reduce(scores, axis=-1, keepdims=True)
+    sums = row_sums(scores)
     sums[blind] = 1
     total[...] = (largest + np.log(sums))[..., 0]
-    scores /= sums
+    return sums
 
 
 def _heads(query: Array, key: Array, rows: int, keys: int) -> Iterator[tuple[object, object]]:
@@ -105,20 +109,20 @@ def _attend(
     value: Array,
     mask: Array | None,
     is_causal: bool,
-    factor: float,
 ) -> None:
     rows, keys = query.shape[2], key.shape[2]
     turned = key.swapaxes(-1, -2)
     for at, shared in _heads(query, key, rows, keys):
         for block, seen in _row_blocks(rows, keys, is_causal):
             scores = np.matmul(query[at][..., block, :], turned[shared][..., :seen])
-            scores *= factor
             if mask is not None:
                 scores += mask[at][..., block, :seen]
             if is_causal:
                 _hide_future(scores, block.start)
-            _weights(scores, total[at][..., block])
-            np.matmul(scores, value[shared][..., :seen, :], out=out[at][..., block, :])
+            sums = _weights(scores, total[at][..., block])
+            result = out[at][..., block, :]
+            np.matmul(scores, value[shared][..., :seen, :], out=result)
+            result /= sums
 
 
 def _broadcast_mask(mask: Tensor | None, query: Tensor, key: Tensor) -> Array | None:
@@ -145,11 +149,12 @@ def flash_attention_for_cpu(
     if out.numel() == 0:
         return
     factor = 1 / math.sqrt(query.shape[3]) if scale is None else scale
-    arrays = compute(query), compute(key), compute(value)
-    kind = arrays[0].dtype
+    values = compute(query)
+    kind = values.dtype
     target = view(out) if view(out).dtype == kind else np.empty(out.shape, kind)
     with quiet():
         mask = _broadcast_mask(attn_mask, query, key)
-        _attend(target, view(logsumexp), *arrays, mask, is_causal, factor)
+        values = values * kind.type(factor)
+        _attend(target, view(logsumexp), values, compute(key), compute(value), mask, is_causal)
     if target.dtype != view(out).dtype:
         store(out, target)

@@ -90,9 +90,7 @@ def _scaled_sum(
     factor = _scalar(beta, kind)
     ignored = not factor
     addend = None if ignored else compute(self)
-    direct = target.dtype == kind and (
-        addend is None or not np.may_share_memory(target, addend)
-    )
+    direct = target.dtype == kind and (addend is None or not np.may_share_memory(target, addend))
     total = np.matmul(left, right, out=target if direct else None)
     if alpha != 1:
         total = np.multiply(total, _scalar(alpha, kind), out=target if direct else None)
@@ -211,12 +209,14 @@ def grouped_mm(
 ) -> None:
     """One product for each group; a flat operand's groups end where `offs` says.
 
-    Groups are rows of self, columns of mat2, or, when both are flat, terms of the sum.
+    Groups are rows of self, columns of mat2, or, when both are flat, terms of the sum. What lies
+    beyond the last group is 0.
     """
     left, right, target = compute(self), compute(mat2), view(out)
     if offs is None:
         store(out, np.matmul(left, right))
         return
+    store(out, 0)
     start = 0
     for group, end in enumerate(view(offs).tolist()):
         part = slice(start, end)

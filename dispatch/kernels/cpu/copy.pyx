@@ -200,17 +200,15 @@ cdef int raise_overflow(int code, object value) except -1:
 
 cdef int64_t stored_integer(int code, object value) except? -1:
     """`value` as the bits of an integer dtype. RuntimeError unless c10's checked conversion takes
-    it: negative numbers wrap around in unsigned dtypes."""
-    cdef int bits = 8 * dtypes.itemsize_table()[code]
+    it: negative integers wrap around in unsigned dtypes."""
+    cdef object bits = 8 * dtypes.itemsize_table()[code]
     signed = code in (ST_int8, ST_int16, ST_int32, ST_int64)
-    if isinstance(value, float):
-        if isnan(<double>value) or isinf(<double>value):
-            raise_overflow(code, value)
-        if signed and not -(2.0 ** (bits - 1)) <= value <= 2.0 ** (bits - 1):
-            raise_overflow(code, value)
-        value = int(value)
     high = (1 << (bits - 1)) - 1 if signed else (1 << bits) - 1
     low = -high - 1 if signed else -high
+    if isinstance(value, float):
+        if not (low if signed else 0) <= value <= float(high):     # NaN too
+            raise_overflow(code, value)
+        value = int(value)
     if value > high and not (value == high + 1 and signed and bits == 64):
         raise_overflow(code, value)
     if value < low:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dispatch._C.dtypes import float32, float64
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, is_narrow, quiet, store, view
+from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 
 __all__ = ["cdist", "pdist"]
 

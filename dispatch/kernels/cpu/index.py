@@ -128,6 +128,19 @@ def _indexed_shape(sizes: Sequence[int], key: Key) -> tuple[int, ...]:
     return (*rest[:first], *shape, *rest[first:])
 
 
+def _check_named(op: str, self: Tensor, key: Key) -> None:
+    """No index fits a dimension of size 0, though there be nothing to write."""
+    named = [(n, item) for n, item in zip(self.shape, key) if not isinstance(item, slice)]
+    if 0 in (n for n, _ in named) and all(item.size for _, item in named):
+        raise IndexError(f"{op}: an index is out of bounds for a dimension of size 0")
+
+
+def _check_mask(op: str, indices: Sequence[Tensor]) -> None:
+    """Under a single mask, PyTorch fills with one value as masked_fill does: no mask of uint8."""
+    if len(indices) == 1 and indices[0].dtype is dtypes.uint8:
+        raise RuntimeError(f"{op}: one value under a mask needs a mask of dtype bool, got uint8")
+
+
 def _broadcast(op: str, values: Array, shape: tuple[int, ...]) -> Array:
     try:
         return np.broadcast_to(values, shape)
@@ -157,6 +170,9 @@ def index_put(
     op = "aten::index_put"
     key = _read_indices(indices)
     read = _numpy_view if accumulate else bits
+    _check_named(op, self, key)
+    if values.numel() == 1 and not accumulate:
+        _check_mask(op, [t for t in indices if t is not None])
     given = _broadcast(op, read(values), _indexed_shape(self.shape, key))
     if not given.size:
         return _copy(out, self)
@@ -177,7 +193,7 @@ def index_put(
 
 
 def index_select(out: Tensor, self: Tensor, dim: int, index: Tensor) -> None:
-    """Slices along `dim`; PyTorch's kernel for several dimensions raises another error."""
+    """Slices along `dim`. PyTorch's kernel for dimension 1 has an exception type of its own."""
     op = "aten::index_select"
     positions = _numpy_view(index).reshape(-1)
     if self.ndim == 0:
@@ -189,7 +205,8 @@ def index_select(out: Tensor, self: Tensor, dim: int, index: Tensor) -> None:
         check_supported(op, self, UNSIGNED)
     elif positions.size and not self.shape[dim]:
         raise RuntimeError(f"{op}: dimension {dim} of self is empty")
-    error = IndexError if dim == 0 or self.ndim == 1 else RuntimeError
+    batched = self.ndim > 1 and (dim == 1 or not self.numel())
+    error = RuntimeError if batched else IndexError
     _check_range(op, positions, self.shape[dim], error)
     if out.numel():
         _take(bits(out), bits(self), positions, dim)
@@ -335,6 +352,8 @@ def scatter_reduce(
     """The same with any reduction; without self where something arrives, unless `include_self`."""
     if not index.numel():
         return _copy(out, self)
+    if not include_self:
+        _index_along("aten::scatter_reduce", self, dim, index)
     refused = _REFUSED.get(reduce, set())
     check_supported("aten::scatter_reduce", self, RARE_OR_COMPLEX32 | refused)
     _reduced_into(out, self, dim, index, src, reduce, include_self)

@@ -14,6 +14,8 @@ import numpy as np
 
 from dispatch._C.dtypes import (
     bfloat16,
+    channels_last,
+    contiguous_format,
     dtype,
     float16,
     float32,
@@ -25,9 +27,11 @@ from dispatch._C.dtypes import (
     uint8,
 )
 from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 from dispatch.kernels.cpu.windows import Geometry, crop, padded, taps
 from dispatch.kernels.meta.pool import windows
+from dispatch.kernels.meta.rules import strides_for, suggest_memory_format
 
 __all__ = [
     "adaptive_avg_pool",
@@ -44,6 +48,8 @@ Ints = Sequence[int]
 
 FLOATS: tuple[dtype, ...] = (float32, float64, float16, bfloat16)
 INTEGERS: tuple[dtype, ...] = (uint8, int8, int16, int32, int64)
+
+_resize_ = ops.aten.resize_.default
 
 
 def geometry(
@@ -107,8 +113,21 @@ def flat_positions(best: Array, g: Geometry, sizes: Ints) -> Array:
     return np.where(best == 0, start, base + table[best])
 
 
+def check_index_fits(op: str, self: Tensor) -> None:
+    """PyTorch keeps indices in integers of the input's width while channels are last."""
+    largest = 2 ** (8 * self.dtype.itemsize - 1) - 1
+    if suggest_memory_format(self) is contiguous_format or self.dtype not in INTEGERS:
+        return
+    if math.prod(self.shape[2:]) > largest:
+        raise RuntimeError(
+            f"{op}: self in channels_last may have at most {largest} positions for {self.dtype}, "
+            f"got {list(self.shape)}"
+        )
+
+
 def max_pool(op: str, out: Tensor, indices: Tensor, self: Tensor, g: Geometry) -> None:
     check_dtype(op, self.dtype, (*FLOATS, *INTEGERS))
+    check_index_fits(op, self)
     if 0 in out.shape:
         return
     values, best = best_taps(compute(self), g)
@@ -144,6 +163,13 @@ def max_pool3d(
     ceil_mode: bool,
 ) -> None:
     op = "max_pool3d_with_indices"
+    layout = suggest_memory_format(self)
+    if layout is channels_last:
+        raise RuntimeError(f"{op}: self of 4 dimensions must not be in channels_last")
+    if self.ndim == 5:                   # PyTorch lays given outputs out anew
+        for given in (out, indices):
+            if tuple(given.stride()) != tuple(strides_for(given.shape, layout)):
+                _resize_(given, list(given.shape), memory_format=layout)
     g = geometry(op, out.shape, 3, kernel_size, stride, padding, dilation)
     max_pool(op, out, indices, self, g)
 

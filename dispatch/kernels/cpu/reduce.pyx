@@ -11,10 +11,11 @@ import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_complex32, ST_float16, ST_float32, is_floating_code, is_integral_code,
+    ST_NONE, ST_bfloat16, ST_complex32, ST_float16, ST_float32, is_integral_code,
 )
 from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, get_numpy, new_empty
-from dispatch.kernels.cpu.copy cimport copy_array, copy_values
+from dispatch.kernels.cpu.copy cimport copy_array, copy_values, fill_values
+from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.reduce cimport read_dims
 
 cnp.import_array()
@@ -25,9 +26,10 @@ cdef enum:
 cdef object ADD = np.add.reduce
 
 
-cdef int check_dtype(int code) except -1:
-    if code == ST_complex32 or is_floating_code(code) and code > ST_bfloat16:
-        raise NotImplementedError(f"aten::sum: no CPU kernel for {dtypes.get_dtype(code)!r}")
+cdef int check_dtype(str name, int code) except -1:
+    """`code` is the output's: input is converted first, from any dtype."""
+    if code == ST_complex32 or code > ST_bfloat16:
+        raise NotImplementedError(f"{name}: no CPU kernel for {dtypes.get_dtype(code)!r}")
     return 0
 
 
@@ -63,10 +65,15 @@ cdef object accumulator(Tensor out, Tensor self, tuple axes):
     return dtypes.numpy_descr(code)
 
 
+cdef int clear(Tensor out) except -1:
+    return fill_values(out, 0)
+
+
 cdef int add_axes(Tensor out, Tensor self, tuple axes, bint keepdim) except -1:
     cdef int code = out.c_dtype
-    check_dtype(code)
-    check_dtype(self.c_dtype)
+    if self.c_numel == 0:
+        return clear(out)
+    check_dtype("aten::sum", code)
     kind = accumulator(out, self, axes)
     values = values_of(self, code)
     if is_integral_code(code, True):
@@ -77,13 +84,50 @@ cdef int add_axes(Tensor out, Tensor self, tuple axes, bint keepdim) except -1:
     return 0
 
 
+cdef tuple axes_of(Tensor self, object dim):
+    """No dimensions mean all of them."""
+    cdef int64_t dims[64]
+    cdef int n = read_dims(dims, self, dim)
+    if n == 0 or self.c_ndim == 0:
+        return tuple(range(self.c_ndim))
+    return tuple([dims[i] for i in range(n)])
+
+
+cdef int check_out(str name, Tensor out, int code) except -1:
+    """Where the shape function lets any dtype pass, as PyTorch's does."""
+    if out.c_dtype != code:
+        raise RuntimeError(f"{name}: expected out to have dtype {dtypes.get_dtype(code)!r}, got "
+                           f"{dtypes.get_dtype(out.c_dtype)!r}")
+    return 0
+
+
 cdef int sum(Tensor out, Tensor self, int dtype) except -1:
+    check_out("aten::sum.out", out, rules.sum_type(self.c_dtype, dtype))
     return add_axes(out, self, tuple(range(self.c_ndim)), False)
 
 
 cdef int sum_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype) except -1:
-    cdef int64_t dims[64]
-    cdef int n = read_dims(dims, self, dim)
-    if n == 0 or self.c_ndim == 0:
-        return add_axes(out, self, tuple(range(self.c_ndim)), keepdim)
-    return add_axes(out, self, tuple([dims[i] for i in range(n)]), keepdim)
+    if out is self:              # PyTorch clears the output before it reads
+        return clear(out)
+    return add_axes(out, self, axes_of(self, dim), keepdim)
+
+
+cdef int mean_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype) except -1:
+    """The sum over the count: half precision is not rounded in between, nor is input to it."""
+    cdef int code = out.c_dtype
+    cdef tuple axes = axes_of(self, dim)
+    cdef int64_t count = 1
+    cdef bint narrow = code == ST_float16 or code == ST_bfloat16
+    if dtype != ST_NONE:
+        check_out("aten::mean.out", out, dtype)
+    check_dtype("aten::mean", code)
+    if out is self and not narrow:
+        return clear(out)
+    for axis in axes:
+        count *= self.c_sizes[<int>axis]
+    kind = accumulator(out, self, axes)
+    with np.errstate(all="ignore"):
+        values = values_of(self, ST_float32 if narrow else code)
+        total = np.asarray(ADD(values, axes, kind, None, keepdim))
+        copy_array(out, np.asarray(np.true_divide(total, count, dtype=total.dtype)))
+    return 0

@@ -1,9 +1,8 @@
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-def first(
-    keys: np.ndarray[Any, np.dtype[np.int64]],
-    positions: np.ndarray[Any, np.dtype[np.int64]],
-    in_order: bool,
-) -> None: ...
+_Rows: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+def order(keys: _Rows, positions: _Rows) -> None: ...
+def first(keys: _Rows, positions: _Rows, in_order: bool) -> None: ...

@@ -1,8 +1,8 @@
-"""The first k of a row in order, chosen among equal ones as PyTorch's topk chooses.
+"""Sorting and choosing the first k, with equal elements in the order that PyTorch leaves them in.
 
-Called by `sort.topk`. Which of several equal elements come out is not specified, but recorded
-results and models show it: it follows from std::nth_element, std::sort and std::partial_sort of
-libstdc++, whose steps these are. `pairs` are a key and a position; only keys are compared.
+Called by `sort.sort` and `sort.topk`. Which of several equal elements comes first is not specified,
+but results show it: it follows from std::sort, std::nth_element and std::partial_sort of libstdc++,
+whose steps these are. A `pair` is a key and a position; only keys are compared.
 """
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -172,21 +172,51 @@ cdef void select(pair* p, int64_t k, int64_t n, bint in_order) noexcept nogil:
         sort(p, k - 1)
 
 
+cdef pair* new_pairs(int64_t n) except NULL:
+    cdef pair* p = <pair*>malloc(n * sizeof(pair))
+    if p == NULL:
+        raise MemoryError
+    return p
+
+
+cdef inline void read(pair* p, const int64_t* keys, int64_t n) noexcept nogil:
+    cdef int64_t j
+    for j in range(n):
+        p[j].key, p[j].position = keys[j], j
+
+
+cdef inline void write(int64_t* positions, const pair* p, int64_t n) noexcept nogil:
+    cdef int64_t j
+    for j in range(n):
+        positions[j] = p[j].position
+
+
+def order(const int64_t[:, ::1] keys not None, int64_t[:, ::1] positions not None) -> None:
+    """Fill each row of `positions` with those of the keys in order; equal ones in std::sort's."""
+    cdef int64_t rows = keys.shape[0], n = keys.shape[1], i
+    cdef pair* p
+    if rows != positions.shape[0] or n != positions.shape[1]:
+        raise ValueError(f"order: {rows} x {n} keys")
+    p = new_pairs(n)
+    with nogil:
+        for i in range(rows):
+            read(p, &keys[i, 0], n)
+            sort(p, n)
+            write(&positions[i, 0], p, n)
+    free(p)
+
+
 def first(const int64_t[:, ::1] keys not None, int64_t[:, ::1] positions not None,
           bint in_order) -> None:
     """Fill each row of `positions` with those of the smallest keys in the same row of `keys`."""
-    cdef int64_t rows = keys.shape[0], n = keys.shape[1], k = positions.shape[1], i, j
+    cdef int64_t rows = keys.shape[0], n = keys.shape[1], k = positions.shape[1], i
     cdef pair* p
     if k == 0 or k > n or rows != positions.shape[0]:
         raise ValueError(f"first: {positions.shape[1]} of {n} in {rows} rows")
-    p = <pair*>malloc(n * sizeof(pair))
-    if p == NULL:
-        raise MemoryError
+    p = new_pairs(n)
     with nogil:
         for i in range(rows):
-            for j in range(n):
-                p[j].key, p[j].position = keys[i, j], j
+            read(p, &keys[i, 0], n)
             select(p, k, n, in_order)
-            for j in range(k):
-                positions[i, j] = p[j].position
+            write(&positions[i, 0], p, k)
     free(p)

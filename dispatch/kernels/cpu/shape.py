@@ -156,8 +156,6 @@ def _repeated(size: int, before: int, after: int) -> Array:
 
 
 def _pad(op: str, out: Tensor, self: Tensor, padding: Ints, positions: Any) -> None:
-    if not out.numel():
-        return
     check_supported(op, self, RARE_OR_COMPLEX32 | {dtypes.bool})
     values = bits(self)
     for i in range(len(padding) // 2):

@@ -1,13 +1,14 @@
-"""CPU bodies of sort and topk, on numpy. NaN is larger than every number; sort is always stable.
+"""CPU bodies of sort and topk. NaN is larger than every number, and -0.0 equals 0.0.
 
-Called by the structured kernels with outputs of the right size and dtype.
+Called by the structured kernels with outputs of the right size and dtype. Rows are ordered by
+integer keys, by numpy if the sort is to be stable, else by `selection`.
 """
 
 import numpy as np
 
 from dispatch._C.tensor import Tensor
+from dispatch.kernels.cpu import selection
 from dispatch.kernels.cpu.arrays import FLOAT8, RARE, Array, bits, check_supported, compute, view
-from dispatch.kernels.cpu.selection import first
 from dispatch.kernels.meta import rules
 
 __all__ = ["sort", "topk"]
@@ -50,19 +51,33 @@ def sort(
     dim = rules.wrap_dim(dim, self.ndim)
     if self.shape[dim] > 1:
         check_supported("aten::sort", self, FLOAT8)
-    order = _order(np.moveaxis(compute(self), dim, -1), descending)
+    along = np.moveaxis(compute(self), dim, -1)
+    if stable or self.shape[dim] <= 16:
+        order = _order(along, descending)
+    else:
+        rows = _rows(along, descending)
+        order = np.empty(along.shape, np.int64)
+        selection.order(rows, order.reshape(rows.shape))
     _write(values, indices, self, dim, order)
 
 
 def _keys(values: Array) -> Array:
     """int64 in the order of the values."""
     if values.dtype.kind != "f":
-        return values.astype(np.int64)
+        shift = np.uint64(1 << 63) if values.dtype == np.uint64 else None
+        return values.astype(np.int64) if shift is None else (values ^ shift).view(np.int64)
     numbers = values.astype(np.float64) + 0.0  # -0.0 and 0.0 are equal
     raw = numbers.view(np.int64)
     keys: Array = np.where(raw < 0, raw ^ np.iinfo(np.int64).max, raw)
     keys[np.isnan(numbers)] = np.iinfo(np.int64).max
     return keys
+
+
+def _rows(values: Array, descending: bool) -> Array:
+    """Keys as a contiguous matrix, smallest first."""
+    keys = _keys(values)
+    rows = np.ascontiguousarray(~keys if descending else keys)
+    return rows.reshape(-1, rows.shape[-1])
 
 
 def topk(
@@ -75,10 +90,7 @@ def topk(
         return _write_one(values, indices, self)
     check_supported("aten::topk", self, RARE)
     dim = rules.wrap_dim(dim, self.ndim)
-    keys = _keys(np.moveaxis(compute(self), dim, -1))
-    if largest:
-        keys = ~keys
-    order = np.empty((*keys.shape[:-1], k), np.int64)
-    rows = np.ascontiguousarray(keys).reshape(-1, keys.shape[-1])
-    first(rows, order.reshape(-1, k), sorted)
+    along = np.moveaxis(compute(self), dim, -1)
+    order = np.empty((*along.shape[:-1], k), np.int64)
+    selection.first(_rows(along, largest), order.reshape(-1, k), sorted)
     _write(values, indices, self, dim, order)

@@ -15,7 +15,7 @@ import numpy as np
 
 from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64, uint8
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
+from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, is_narrow, quiet, store, view
 
 __all__ = ["bicubic2d", "bilinear2d", "grid_sampler_2d", "nearest2d"]
 
@@ -74,7 +74,8 @@ def taps_between(
     if align_corners:
         position = step * position
     else:
-        position = step * (position + kind(0.5)) - kind(0.5)
+        # in float32 PyTorch multiplies and subtracts with one rounding (fma)
+        position = (np.float64(step) * (position + kind(0.5)) - 0.5).astype(kind)
         if not cubic:
             position = np.maximum(position, 0)
     first = np.minimum(np.floor(position).astype(np.int64), size - 1)
@@ -83,6 +84,12 @@ def taps_between(
     begin = -1 if cubic else 0
     index = first[:, None] + np.arange(begin, begin + len(weights))
     return Taps(np.clip(index, 0, size - 1), np.stack(weights, axis=-1))
+
+
+def unchanged(size: int, kind: type) -> Taps:
+    """Every element is its own first and second neighbour: infinities become NaN."""
+    index = np.arange(size)
+    return Taps(np.stack([index, index], axis=-1), np.tile(np.array([1, 0], kind), (size, 1)))
 
 
 # ---- application -------------------------------------------------------------------------------
@@ -137,8 +144,16 @@ def interpolate(
     apply = along_bytes if x.dtype == np.uint8 else along
     for axis in (3, 2):
         size, wanted, scale = x.shape[axis], output_size[axis - 2], scales[axis - 2]
-        if size != wanted or scale is not None:
-            x = apply(x, axis, taps_between(size, wanted, align_corners, scale, cubic, kind))
+        if size == wanted and x.dtype == np.uint8:
+            continue
+        if size == wanted and not cubic:
+            taps = unchanged(size, kind)
+        else:
+            taps = taps_between(size, wanted, align_corners, scale, cubic, kind)
+        if cubic and is_narrow(self.dtype):          # here PyTorch keeps weights in the dtype
+            rounded = taps.weight.astype(view(self).dtype).astype(kind)
+            taps = taps._replace(weight=rounded)
+        x = apply(x, axis, taps)
     store(out, x)
 
 
@@ -151,8 +166,7 @@ def bilinear2d(
     scales_h: float | None,
     scales_w: float | None,
 ) -> None:
-    scales = [None if n == m else s for n, m, s in
-              zip(self.shape[2:], output_size, (scales_h, scales_w), strict=True)]
+    scales = (scales_h, scales_w)
     interpolate("upsample_bilinear2d", out, self, output_size, align_corners, scales, False)
 
 

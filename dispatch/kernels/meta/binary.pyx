@@ -190,4 +190,6 @@ cdef int pow_of_scalar(Spec* s, object self, Tensor exponent) except -1:
     cdef int code = power_type(self, exponent)
     if pointwise.try_one(s, exponent, code):
         return 0
-    return fill(s, exponent, None, code, code)
+    fill(s, exponent, None, code, code)
+    s.has_strides = s.has_strides and on_meta(exponent, None)    # contiguous where there is data
+    return 0

@@ -34,10 +34,24 @@ def by_stride(dims: Ints, strides: Ints) -> list[int]:
     return sorted(dims, key=lambda d: strides[d], reverse=True)
 
 
+def partitioned(ndim: int, dims: Ints) -> list[int]:
+    """Dimensions not in `dims`, in the order in which std::partition leaves them."""
+    order = list(range(ndim))
+    first, last = 0, ndim - 1
+    while True:
+        while first <= last and order[first] not in dims:
+            first += 1
+        while first < last and order[last] in dims:
+            last -= 1
+        if first >= last:
+            return order[:first]
+        order[first], order[last] = order[last], order[first]
+
+
 def transform_strides(strides: Ints, out_sizes: Ints, dims: Ints) -> tuple[int, ...]:
     """Strides of the transform along `dims` of a tensor with `strides`."""
     ndim = len(out_sizes)
-    batch = by_stride([d for d in range(ndim) if d not in dims], strides)
+    batch = by_stride(partitioned(ndim, dims), strides)
     signal = contiguous_strides([1, *(out_sizes[d] for d in dims)])
     out = [0] * ndim
     for d, step in zip(dims, signal[1:], strict=True):

@@ -13,7 +13,7 @@ import numpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, ST_NONE, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32, ST_int64, ST_uint8,
+    DEV_CPU, DEV_META, ST_NONE, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32, ST_int64, ST_uint8,
     is_complex_code, is_floating_code,
 )
 from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_FAKE, Tensor, get_numpy, new_size, new_view
@@ -139,8 +139,14 @@ cdef int check_sample_weights(Tensor indices, int64_t mode, Tensor weights) exce
 
 cdef inline bint sums_fast(Tensor weight, Tensor scale, int64_t padding_idx) noexcept:
     """Whether the CPU kernel sums rows without noting which bag each is in (is_fast_path)."""
+    if weight.c_dtype == ST_bfloat16:
+        return is_eager(weight) and can_sum(weight, scale, padding_idx)
     if weight.c_dtype != ST_float32 and weight.c_dtype != ST_float16:
         return False
+    return can_sum(weight, scale, padding_idx)
+
+
+cdef inline bint can_sum(Tensor weight, Tensor scale, int64_t padding_idx) noexcept:
     if scale is not None and scale.c_strides[0] != 1:
         return False
     return weight.c_strides[1] == 1 and padding_idx < 0
@@ -493,7 +499,7 @@ cdef int scatter(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src) ex
 
 cdef int scatter_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value) except -1:
     fill_scatter(s, "aten::scatter", self, dim, index, None)
-    if is_eager(self):
+    if is_eager(self) and index.c_numel:
         check_number("aten::scatter", self, value)
     return 0
 
@@ -522,7 +528,7 @@ cdef int raise_number(str op, Tensor self, object value) except -1:
 cdef int check_number(str op, Tensor self, object value) except -1:
     """A complex number does not fit a real tensor; with data, its imaginary part may be 0."""
     if PyComplex_Check(value) and not is_complex_code(self.c_dtype):
-        if value.imag or not is_eager(self):
+        if not is_eager(self) or (value.imag and self.c_dtype != ST_bool):
             raise_number(op, self, value)
     return 0
 

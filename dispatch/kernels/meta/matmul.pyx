@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_int32, is_integral_code
+from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_float16, ST_float32, ST_int32, is_integral_code
 from dispatch._C.tensor cimport Tensor, new_size
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.structured cimport Spec
@@ -177,10 +177,11 @@ cdef int baddbmm(Spec* s, Tensor self, Tensor batch1, Tensor batch2, object beta
 # ---- grouped products --------------------------------------------------------------------------
 
 cdef int check_grouped(str name, Tensor t) except -1:
-    """bfloat16 rows or columns that start at multiples of 16 bytes."""
+    """Rows or columns that start at multiples of 16 bytes; bfloat16, on CPU any shorter float."""
     cdef int d = t.c_ndim - 1
     cdef int64_t outer
-    if t.c_dtype != ST_bfloat16:
+    if t.c_dtype != ST_bfloat16 and not (
+            rules.is_eager(t) and (t.c_dtype == ST_float16 or t.c_dtype == ST_float32)):
         raise RuntimeError(f"aten::_grouped_mm: expected {name} to be bfloat16, got "
                            f"{dtypes.get_dtype(t.c_dtype)!r}")
     if t.c_ndim != 2 and t.c_ndim != 3:
@@ -192,7 +193,7 @@ cdef int check_grouped(str name, Tensor t) except -1:
         outer = t.c_strides[d - 1]
     else:
         outer = -1
-    if outer < 0 or outer % 8 != 0:
+    if outer < 0 or outer * dtypes.itemsize_table()[t.c_dtype] % 16 != 0:
         raise RuntimeError(f"aten::_grouped_mm: expected {name} to have a dimension of stride 1 "
                            "and one whose stride is a multiple of 16 bytes, got strides "
                            f"{list(new_size(t.c_ndim, t.c_strides))}")
@@ -207,6 +208,15 @@ cdef int check_offsets(Tensor offs, bint needed) except -1:
         raise RuntimeError("aten::_grouped_mm: expected offs to be int32 of 1 dimension, got "
                            f"{dtypes.get_dtype(offs.c_dtype)!r} of shape "
                            f"{list(new_size(offs.c_ndim, offs.c_sizes))}")
+    return 0
+
+
+cdef int check_groups(Tensor a, Tensor b, Tensor offs) except -1:
+    """On CPU both operands must have as many matrices as there are groups."""
+    cdef int64_t groups = offs.c_sizes[0] if offs is not None else a.c_sizes[0]
+    if rules.is_eager(a) and (a.c_ndim == 3 and a.c_sizes[0] != groups
+                              or b.c_ndim == 3 and b.c_sizes[0] != groups):
+        raise_shapes("aten::_grouped_mm", a, b)
     return 0
 
 
@@ -226,13 +236,15 @@ cdef int grouped_mm(Spec* s, Tensor self, Tensor mat2, Tensor offs, Tensor bias,
     cdef bint flat = self.c_ndim == 2 or mat2.c_ndim == 2
     check_grouped("self", self)
     check_grouped("mat2", mat2)
+    check_dtypes("aten::_grouped_mm", "self", self, "mat2", mat2)
     if self.c_ndim + mat2.c_ndim > 4 and \
             self.c_sizes[self.c_ndim - 1] != mat2.c_sizes[mat2.c_ndim - 2]:
         raise_shapes("aten::_grouped_mm", self, mat2)
     check_offsets(offs, flat)
     if bias is not None:
         raise RuntimeError("aten::_grouped_mm: expected bias to be None, it is not supported")
-    if out_dtype != ST_NONE and out_dtype != ST_bfloat16:
-        raise RuntimeError("aten::_grouped_mm: expected out_dtype to be bfloat16, got "
+    if out_dtype != ST_NONE and out_dtype != self.c_dtype:
+        raise RuntimeError("aten::_grouped_mm: expected out_dtype to be self's, got "
                            f"{dtypes.get_dtype(out_dtype)!r}")
+    check_groups(self, mat2, offs)
     return fill_grouped(s, self, mat2, offs)

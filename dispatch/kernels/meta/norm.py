@@ -176,9 +176,15 @@ def _saved(input: Tensor, sizes: Sequence[int], training: bool, device_type: str
     return TensorSpec(sizes if training else (0,), input.dtype, cast=1)
 
 
-def batch_norm_out(*args: Any) -> tuple[TensorSpec, ...]:
-    """batch_norm into given tensors: contiguous when they are resized."""
-    out, *saved = batch_norm(*args)
+def batch_norm_out(*args: Any) -> tuple[TensorSpec | None, ...]:
+    """batch_norm into given tensors: contiguous when they are resized.
+
+    The CPU kernel leaves the saved statistics alone unless training.
+    """
+    out, *rest = batch_norm(*args)
+    saved: list[TensorSpec | None] = [*rest]
+    if rules.is_eager(args[0]) and not args[5]:
+        saved = [None, None]
     return TensorSpec(out.sizes, out.dtype, cast=1), *saved
 
 

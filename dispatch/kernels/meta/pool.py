@@ -20,7 +20,8 @@ from dispatch._C.dtypes import (
     uint32,
     uint64,
 )
-from dispatch._C.tensor import Tensor
+from dispatch._C.keys import DispatchKey
+from dispatch._C.tensor import Tensor, _dispatch_keys
 from dispatch.kernels.meta.rules import strides_for, suggest_memory_format
 from dispatch.kernels.structured import TensorSpec
 
@@ -110,9 +111,12 @@ def check_divisor(op: str, divisor_override: int | None) -> None:
         raise RuntimeError(f"{op}: divisor_override must not be 0")
 
 
-def check_averaged(op: str, kind: dtype) -> None:
-    if kind in UNSIGNED:
-        raise RuntimeError(f"{op}: not implemented for {kind}")
+def check_averaged(op: str, self: Tensor) -> None:
+    """PyTorch's rule for fake and meta tensors; for real ones the CPU body says what it can do."""
+    if self.device.type == "cpu" and not _dispatch_keys(self).has(DispatchKey.Python):
+        return
+    if self.dtype in UNSIGNED:
+        raise RuntimeError(f"{op}: not implemented for {self.dtype}")
 
 
 def check_gradient(op: str, name: str, given: Ints, wanted: Ints, dims: int = 3) -> None:
@@ -139,7 +143,7 @@ def avg_pool2d(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> TensorSpec:
-    check_averaged("avg_pool2d", self.dtype)
+    check_averaged("avg_pool2d", self)
     ws = windows("avg_pool2d", 2, kernel_size, stride, padding)
     check_divisor("avg_pool2d", divisor_override)
     return spec_like(self, pooled_sizes("avg_pool2d", self.shape, ws, ceil_mode), self.dtype)
@@ -173,7 +177,7 @@ def avg_pool3d(
     divisor_override: int | None,
 ) -> TensorSpec:
     op = "avg_pool3d"
-    check_averaged(op, self.dtype)
+    check_averaged(op, self)
     ws = windows(op, 3, kernel_size, stride, padding)
     check_divisor(op, divisor_override)
     pooled = pooled_sizes(op, self.shape, ws, ceil_mode)

@@ -10,6 +10,7 @@ from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 from dispatch.kernels.structured import TensorSpec
 
 __all__ = [
@@ -29,8 +30,9 @@ _aten = ops.aten
 
 
 def bernoulli(self: Any, generator: Any) -> TensorSpec:
-    """Like self, but always contiguous."""
-    return TensorSpec(self.shape, self.dtype, cast=True, overlap="any")
+    """Like self, but always contiguous; a real output may have any dtype."""
+    cast = 2 if rules.is_eager(self) else 1
+    return TensorSpec(self.shape, self.dtype, cast=cast, overlap="any")
 
 
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
@@ -45,7 +47,7 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
 
 def normal_(self: Any, mean: float, std: float, *, generator: Any) -> Any:
     """Checks `std` and the dtype."""
-    if std < 0:
+    if not std >= 0:
         raise RuntimeError(f"normal_: std must not be negative, got {std}")
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
         raise RuntimeError(f"normal_: expected a floating-point or complex self, got {self.dtype}")

@@ -110,12 +110,17 @@ cdef inline int truth_type(Tensor self) noexcept:
     return ST_uint8 if self.c_dtype == ST_uint8 else ST_bool
 
 
+cdef inline int truth_cast(Tensor self) noexcept:
+    """Eager kernels take outputs of bool and uint8 (their bodies check it)."""
+    return CAST_ANY if rules.is_eager(self) else CAST_SAFE
+
+
 cdef int any_all(Spec* s, Tensor self) except -1:
-    return fill_reduction(s, self, NULL, 0, False, truth_type(self), CAST_SAFE)
+    return fill_reduction(s, self, NULL, 0, False, truth_type(self), truth_cast(self))
 
 
 cdef int any_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
-    return fill_one_dim(s, self, dim, keepdim, truth_type(self), CAST_SAFE)
+    return fill_one_dim(s, self, dim, keepdim, truth_type(self), truth_cast(self))
 
 
 cdef int any_dims(Spec* s, Tensor self, object dim, bint keepdim) except -1:
@@ -124,12 +129,12 @@ cdef int any_dims(Spec* s, Tensor self, object dim, bint keepdim) except -1:
     if dim is not None and len(dim) == 0:
         s.ndim = self.c_ndim
         memcpy(s.sizes, self.c_sizes, self.c_ndim * sizeof(int64_t))
-        s.has_strides = not rules.elementwise_strides(s.strides, s.sizes, s.ndim, &item, 1,
-                                                      ST_NONE)
+        s.has_strides = not rules.is_eager(self) and not rules.elementwise_strides(
+            s.strides, s.sizes, s.ndim, &item, 1, ST_NONE)
         s.dtype = truth_type(self)
-        s.cast = CAST_SAFE
+        s.cast = truth_cast(self)
         return 0
-    return fill_dims(s, self, dim, keepdim, truth_type(self), CAST_SAFE)
+    return fill_dims(s, self, dim, keepdim, truth_type(self), truth_cast(self))
 
 
 # ---- extrema -----------------------------------------------------------------------------------
@@ -139,9 +144,9 @@ cdef int raise_empty(str name, int64_t dim, error) except -1:
                 "identity needs")
 
 
-cdef int raise_empty_all(str name) except -1:
-    raise RuntimeError(f"{name}: expected self to have elements, or dim to name dimensions that "
-                       "have some")
+cdef int raise_empty_all(str name, error=RuntimeError) except -1:
+    raise error(f"{name}: expected self to have elements, or dim to name dimensions that "
+                "have some")
 
 
 cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
@@ -171,7 +176,7 @@ cdef int argmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
     check_ordered("aten::argmax", self, False)
     if dim is None:
         if self.c_numel == 0:
-            raise_empty_all("aten::argmax")
+            raise_empty_all("aten::argmax", IndexError if rules.is_eager(self) else RuntimeError)
         return fill_reduction(s, self, NULL, 0, keepdim, ST_int64, CAST_EXACT)
     wrapped = rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_ndim and self.c_sizes[wrapped] == 0:
@@ -263,13 +268,16 @@ cdef int vector_norm(Spec* s, Tensor self, object ord, object dim, bint keepdim,
 
 
 cdef int histc(Spec* s, Tensor self, int64_t bins, object min, object max) except -1:
-    if self.c_devtype == DEV_CPU and not is_floating_code(self.c_dtype):
-        raise RuntimeError("aten::histc: expected self to be floating point, got "
-                           f"{dtypes.get_dtype(self.c_dtype)!r}")
     if bins <= 0:
         raise RuntimeError(f"aten::histc: expected bins to be positive, got {bins}")
     if max < min:
         raise RuntimeError(f"aten::histc: expected max to be at least min, got {min} and {max}")
+    if self.c_devtype == DEV_CPU and not is_floating_code(self.c_dtype):
+        error = RuntimeError
+        if rules.is_eager(self) and self.c_dtype != ST_uint8:
+            error = NotImplementedError
+        raise error("aten::histc: expected self to be floating point, got "
+                    f"{dtypes.get_dtype(self.c_dtype)!r}")
     s.ndim = 1
     s.sizes[0] = bins
     s.dtype = self.c_dtype

@@ -123,12 +123,13 @@ def _padded_sizes(self: Tensor, pad: Ints) -> list[int]:
         )
     sizes = list(self.shape)
     for i in range(len(pad) // 2):
-        dim = self.ndim - 1 - i
-        sizes[dim] += pad[2 * i] + pad[2 * i + 1]
-        if sizes[dim] < 0:
+        dim, before, after = self.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
+        left = sizes[dim] + min(before, 0) + min(after, 0)
+        sizes[dim] += before + after
+        if left < 0:
             raise RuntimeError(
                 f"aten::constant_pad_nd: pad {list(pad)} gives dimension {dim} of shape "
-                f"{list(self.shape)} a negative size"
+                f"{list(self.shape)} a negative size once it is cut"
             )
     return sizes
 
@@ -164,9 +165,8 @@ def replication_pad3d(self: Tensor, padding: Ints) -> TensorSpec:
 
 
 def _check_not_bool(op: str, self: Tensor) -> None:
-    if self.dtype is dtypes.bool:
-        error = NotImplementedError if rules.is_eager(self) else RuntimeError
-        raise error(f"{op}: self of dtype {self.dtype} is not supported")
+    if self.dtype is dtypes.bool and not rules.is_eager(self):
+        raise RuntimeError(f"{op}: self of dtype {self.dtype} is not supported")
 
 
 def _pad(op: str, self: Tensor, padding: Ints, n: int, mirrored: bool) -> TensorSpec:
@@ -213,12 +213,9 @@ def _check_mirrored(op: str, self: Tensor, padding: Ints) -> None:
 
 def _pad_strides(self: Tensor, sizes: Ints, n: int) -> tuple[int, ...] | None:
     """channels_last stays on CPU; in three dimensions only with data, and without a batch too."""
-    batched = self.ndim == n + 2
-    if n == 3:
-        keeps = rules.is_eager(self)
-    else:
-        keeps = n == 2 and batched and self.device.type != "cuda"
-    if not keeps:
+    in_space = n == 3 and rules.is_eager(self)
+    in_plane = n == 2 and self.ndim == 4 and self.device.type != "cuda"
+    if not (in_space or in_plane):
         return None
     strides: tuple[int, ...] = rules.strides_for(sizes, rules.suggest_memory_format(self))
     return strides

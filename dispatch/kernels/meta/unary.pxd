@@ -13,6 +13,7 @@ cdef int float_op(Spec* s, Tensor self) except -1            # not floating: the
 cdef int predicate(Spec* s, Tensor self) except -1           # bool
 cdef int silu(Spec* s, Tensor self) except -1
 cdef int gelu(Spec* s, Tensor self, object approximate) except -1
+cdef int nan_to_num(Spec* s, Tensor self, object nan, object posinf, object neginf) except -1
 cdef int elu(Spec* s, Tensor self, object alpha, object scale, object input_scale) except -1
 cdef int hardtanh(Spec* s, Tensor self, object min_val, object max_val) except -1
 cdef int leaky_relu(Spec* s, Tensor self, object negative_slope) except -1

@@ -105,6 +105,10 @@ cdef int gelu(Spec* s, Tensor self, object approximate) except -1:
     return fill_same(s, self)
 
 
+cdef int nan_to_num(Spec* s, Tensor self, object nan, object posinf, object neginf) except -1:
+    return fill_same(s, self)
+
+
 cdef int elu(Spec* s, Tensor self, object alpha, object scale, object input_scale) except -1:
     check_weak(self, alpha, "elu: alpha", RuntimeError)
     check_weak(self, scale, "elu: scale", RuntimeError)
@@ -121,10 +125,17 @@ cdef int hardtanh(Spec* s, Tensor self, object min_val, object max_val) except -
     if isinstance(min_val, complex) or isinstance(max_val, complex):
         if not is_complex_code(self.c_dtype):
             check_real_bounds(self)
-    elif self.c_dtype == ST_uint8 and (min_val < 0 or max_val < 0):
+    elif self.c_dtype == ST_uint8 and is_negative(self, min_val, max_val):
         raise RuntimeError("hardtanh: min_val and max_val must not be negative for a uint8 tensor, "
                            f"got {min_val} and {max_val}")
     return fill_same(s, self)
+
+
+cdef bint is_negative(Tensor self, object low, object high) except -1:
+    """CPU kernels cut the bounds to integers first."""
+    if is_meta(self):
+        return low < 0 or high < 0
+    return low <= -1 or high <= -1
 
 
 cdef int check_real_bounds(Tensor self) except -1:

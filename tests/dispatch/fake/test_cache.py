@@ -43,6 +43,10 @@ def test_second_call_is_a_hit_with_a_new_output(mode):
     )
 
 
+def relu(x):
+    return A.relu.default(x)
+
+
 DIFFERENT = {
     "int, float": (lambda x: A.add.Tensor(x, 1), lambda x: A.add.Tensor(x, 1.0)),
     "int, bool": (lambda x: A.add.Tensor(x, 1), lambda x: A.add.Tensor(x, True)),
@@ -50,17 +54,20 @@ DIFFERENT = {
     "complex": (lambda x: A.add.Tensor(x, 1.0), lambda x: A.add.Tensor(x, 1 + 0j)),
     "alpha": (lambda x: A.add.Tensor(x, 1), lambda x: A.add.Tensor(x, 1, alpha=1.0)),
     "dtype": (lambda x: A.sum.default(x), lambda x: A.sum.default(x, dtype=dispatch.float64)),
-    "shape": (lambda x: A.relu.default(x), lambda x: A.relu.default(empty(3, 2))),
-    "sizes or strides": (lambda x: A.relu.default(x), lambda x: A.relu.default(A.t.default(empty(3, 2)))),
-    "offset": (lambda x: A.relu.default(x), lambda x: A.relu.default(A.slice.Tensor(empty(3, 3), 0, 1))),
-    "dtype of a tensor": (lambda x: A.relu.default(x), lambda x: A.relu.default(empty(2, 3, dtype=dispatch.float64))),
-    "device": (lambda x: A.relu.default(x), lambda x: A.relu.default(empty(2, 3, device="cuda"))),
-    "device index": (lambda x: A.relu.default(empty(1, device="cuda:0")), lambda x: A.relu.default(empty(1, device="cuda:1"))),
-    "requires grad": (lambda x: A.relu.default(x), lambda x: A.relu.default(empty(2, 3, requires_grad=True))),
+    "shape": (relu, lambda x: relu(empty(3, 2))),
+    "strides": (relu, lambda x: relu(A.t.default(empty(3, 2)))),
+    "offset": (relu, lambda x: relu(A.slice.Tensor(empty(3, 3), 0, 1))),
+    "dtype of a tensor": (relu, lambda x: relu(empty(2, 3, dtype=dispatch.float64))),
+    "device": (relu, lambda x: relu(empty(2, 3, device="cuda"))),
+    "device index": (
+        lambda x: relu(empty(1, device="cuda:0")),
+        lambda x: relu(empty(1, device="cuda:1")),
+    ),
+    "requires grad": (relu, lambda x: relu(empty(2, 3, requires_grad=True))),
     "overload": (lambda x: A.add.Tensor(x, 1), lambda x: A.sub.Tensor(x, 1)),
-    "list nesting": (lambda x: A.permute.default(x, [0, 1]), lambda x: A.permute.default(x, [1, 0])),
+    "order": (lambda x: A.permute.default(x, [0, 1]), lambda x: A.permute.default(x, [1, 0])),
     "none": (lambda x: A.sum.dim_IntList(x, None), lambda x: A.sum.dim_IntList(x, [])),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", DIFFERENT)

@@ -1,0 +1,114 @@
+"""CPU bodies of activation functions, each a few ufuncs over one block at a time.
+
+Called by the structured kernels; numbers come as the schema has them. `steps(x, r, *numbers)` fills
+`r`, which is not the memory of `x`, so every operator works in place too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.cpu.arrays import Array
+from dispatch.kernels.cpu.elementwise import FLOATS, FLOATS_AND_COMPLEX, Steps, number, run
+from dispatch.kernels.cpu.erf import erf_into
+from dispatch.kernels.cpu.ternary import clamp_in
+
+__all__ = ["elu", "gelu", "hardtanh", "leaky_relu", "silu", "softplus"]
+
+
+def _run(op: str, steps: Any, out: Tensor, self: Tensor, *numbers: Any) -> None:
+    allowed = FLOATS_AND_COMPLEX if op == "silu" else FLOATS
+    if self.dtype in FLOATS:
+        numbers = tuple(number(op, value, self.dtype, wide=True) for value in numbers)
+    run(op, Steps(steps, *numbers), allowed, out, self.dtype, self)
+
+
+def _silu(x: Array, r: Array) -> None:
+    np.negative(x, out=r)
+    np.exp(r, out=r)
+    r += r.dtype.type(1)
+    np.divide(x, r, out=r)
+
+
+def _gelu(x: Array, r: Array) -> None:
+    erf_into(x * x.dtype.type(math.sqrt(0.5)), r)
+    r += r.dtype.type(1)
+    r *= x
+    r *= r.dtype.type(0.5)
+
+
+def _gelu_tanh(x: Array, r: Array) -> None:
+    np.multiply(x, x, out=r)
+    r *= r.dtype.type(0.044715)
+    r += r.dtype.type(1)
+    r *= x
+    r *= r.dtype.type(math.sqrt(2 / math.pi))
+    np.tanh(r, out=r)
+    r += r.dtype.type(1)
+    r *= x
+    r *= r.dtype.type(0.5)
+
+
+def _elu(x: Array, r: Array, negative: Any, positive: Any, inner: Any) -> None:
+    np.multiply(x, inner, out=r)
+    np.expm1(r, out=r)
+    r *= negative
+    above = x > 0
+    np.multiply(x, positive, out=r, where=above)
+    np.copyto(r, x, where=np.isnan(x))
+
+
+def _leaky_relu(x: Array, r: Array, slope: Any) -> None:
+    np.multiply(x, slope, out=r)
+    np.copyto(r, x, where=x > 0)
+
+
+def _softplus(x: Array, r: Array, beta: Any, threshold: Any) -> None:
+    np.multiply(x, beta, out=r)
+    linear = r > threshold
+    np.exp(r, out=r)
+    np.log1p(r, out=r)
+    r /= beta
+    np.copyto(r, x, where=linear)
+
+
+def silu(out: Tensor, self: Tensor) -> None:
+    """x / (1 + exp(-x))."""
+    _run("silu", _silu, out, self)
+
+
+def gelu(out: Tensor, self: Tensor, approximate: str) -> None:
+    """x times the normal distribution's function at x, or its approximation by tanh."""
+    _run("gelu", _gelu_tanh if approximate == "tanh" else _gelu, out, self)
+
+
+def elu(out: Tensor, self: Tensor, alpha: Any, scale: Any, input_scale: Any) -> None:
+    """scale * (x if x > 0 else alpha * expm1(input_scale * x))."""
+    _run("elu", _elu, out, self, alpha * scale, scale, input_scale)
+
+
+def hardtanh(out: Tensor, self: Tensor, min_val: Any, max_val: Any) -> None:
+    """Between min_val and max_val, cut to integers beside an integer tensor."""
+    if not (self.dtype.is_floating_point or self.dtype.is_complex):
+        min_val, max_val = (_whole(bound) for bound in (min_val, max_val))
+    clamp_in(self.dtype, out, self, min_val, max_val)
+
+
+def _whole(bound: Any) -> int:
+    if not math.isfinite(bound):
+        raise RuntimeError(f"hardtanh: {bound} does not fit in an integer tensor")
+    return int(bound)
+
+
+def leaky_relu(out: Tensor, self: Tensor, negative_slope: Any) -> None:
+    """x if x > 0 else negative_slope * x."""
+    _run("leaky_relu", _leaky_relu, out, self, negative_slope)
+
+
+def softplus(out: Tensor, self: Tensor, beta: Any, threshold: Any) -> None:
+    """log(1 + exp(beta * x)) / beta, and x itself where beta * x is above the threshold."""
+    _run("softplus", _softplus, out, self, beta, threshold)

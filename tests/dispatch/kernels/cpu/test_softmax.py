@@ -1,0 +1,132 @@
+"""Softmax, scans and fused attention on the CPU."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+RNG = np.random.default_rng(0)
+
+
+def tensor(values: object, dtype: str = "float32") -> dispatch.Tensor:
+    return dispatch.from_numpy(np.array(values, dtype=dtype))
+
+
+def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_softmax_and_its_logarithm(dim: int) -> None:
+    x = RNG.normal(size=(3, 4, 5)) * 50
+    want = softmax(x, dim)
+    np.testing.assert_allclose(aten._softmax(tensor(x), dim, False).numpy(), want, atol=1e-5)
+    got = aten._log_softmax(tensor(x, "float64"), dim, False).numpy()
+    np.testing.assert_allclose(got, np.log(want), atol=1e-9)
+
+
+def test_softmax_of_more_rows_than_a_block() -> None:
+    x = RNG.normal(size=(700, 300))
+    np.testing.assert_allclose(aten._softmax(tensor(x), 1, False).numpy(), softmax(x), rtol=1e-4)
+
+
+def test_softmax_of_infinities_is_nan_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = aten._softmax(tensor([[-np.inf, -np.inf], [np.inf, 0], [-np.inf, 0]]), 1, False)
+    assert np.isnan(got.numpy()).tolist() == [[True, True], [True, False], [False, False]]
+    assert got[2].tolist() == [0, 1]
+
+
+def test_softmax_of_a_number_and_of_nothing() -> None:
+    assert aten._softmax(tensor(3), 0, False).item() == 1
+    assert aten._log_softmax(tensor(3), -1, False).item() == 0
+    assert aten._softmax(tensor(np.zeros((2, 0))), 1, False).shape == (2, 0)
+
+
+def test_softmax_into_a_strided_output() -> None:
+    x, out = RNG.normal(size=(3, 4)), tensor(np.zeros((4, 3))).t()
+    aten._softmax(tensor(x), 1, False, out=out)
+    np.testing.assert_allclose(out.numpy(), softmax(x), rtol=1e-5)
+
+
+def test_softmax_refuses_integers_and_half_to_float() -> None:
+    with pytest.raises(NotImplementedError, match="_softmax.*int64"):
+        aten._softmax(tensor([1], "int64"), 0, False)
+    with pytest.raises(RuntimeError, match="half_to_float"):
+        aten._softmax(tensor([1], "float16"), 0, True)
+
+
+def test_cumsum_sums_float32_in_float64() -> None:
+    x = np.full(100_000, 0.1, np.float32)
+    want = np.cumsum(x, dtype=np.float64).astype(np.float32)
+    assert (aten.cumsum(dispatch.from_numpy(x), 0).numpy() == want).all()
+
+
+def test_cumsum_of_integers_and_into_them() -> None:
+    assert aten.cumsum(tensor([[200, 100], [1, 2]], "uint8"), 1).tolist() == [[200, 300], [1, 3]]
+    assert aten.cumsum(tensor([200, 100], "uint8"), 0, dtype=dispatch.uint8).tolist() == [200, 44]
+    out = tensor([0, 0], "int32")
+    assert aten.cumsum(tensor([1.5, 1.5]), 0, out=out).tolist() == [1, 2]
+
+
+def attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | float = 0.0
+) -> np.ndarray:
+    scores = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3]) + mask
+    return softmax(scores) @ v
+
+
+def fused(*args: np.ndarray, **options: object) -> tuple[np.ndarray, np.ndarray]:
+    op = aten._scaled_dot_product_flash_attention_for_cpu
+    out, total = op(*(tensor(a) for a in args), **options)
+    return out.numpy(), total.numpy()
+
+
+@pytest.mark.parametrize("length", [5, 700])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention(length: int, is_causal: bool) -> None:
+    q, k, v = (RNG.normal(size=(2, 3, length, 8)) for _ in range(3))
+    mask = np.triu(np.full((length, length), -np.inf), 1) if is_causal else 0.0
+    out, total = fused(q, k, v, is_causal=is_causal)
+    np.testing.assert_allclose(out, attention(q, k, v, mask), atol=1e-4)
+    scores = q @ k.swapaxes(2, 3) / np.sqrt(8) + mask
+    np.testing.assert_allclose(total, np.log(np.exp(scores).sum(-1)), atol=1e-4)
+
+
+def test_attention_shares_key_heads() -> None:
+    q, k, v = (RNG.normal(size=(1, heads, 4, 8)) for heads in (4, 2, 2))
+    want = attention(q, k.repeat(2, axis=1), v.repeat(2, axis=1))
+    np.testing.assert_allclose(fused(q, k, v)[0], want, atol=1e-5)
+
+
+def test_attention_output_is_laid_out_as_the_query() -> None:
+    q = tensor(RNG.normal(size=(2, 5, 3, 8))).transpose(1, 2)
+    out, _ = aten._scaled_dot_product_flash_attention_for_cpu(q, q, q)
+    assert out.stride() == q.stride()
+    values = q.numpy()
+    np.testing.assert_allclose(out.numpy(), attention(values, values, values), atol=1e-5)
+
+
+def test_row_that_sees_nothing_is_zero() -> None:
+    q = RNG.normal(size=(1, 1, 2, 4))
+    mask = tensor([[-np.inf, -np.inf], [0, 0]])
+    out, total = fused(q, q, q, attn_mask=mask)
+    assert out[0, 0, 0].tolist() == [0, 0, 0, 0]
+    assert total[0, 0, 0] == 0
+    np.testing.assert_allclose(out[0, 0, 1], attention(q, q, q)[0, 0, 1], atol=1e-5)
+
+
+def test_attention_refuses_dropout_and_other_masks() -> None:
+    q = np.ones((1, 1, 2, 4))
+    with pytest.raises(RuntimeError, match="dropout_p"):
+        fused(q, q, q, dropout_p=0.5)
+    with pytest.raises(RuntimeError, match="attn_mask"):
+        fused(q, q, q, attn_mask=tensor([[True, True]] * 2, "bool"))

@@ -1,0 +1,1 @@
+"""Model files as a stranger would break them; `python -m tests.fuzz FILE...` tries many."""
