@@ -5,6 +5,7 @@
 #   make build    compile in place; stops at once when nothing that it reads has changed
 #   make bench    the table of README.md; TORCH_PYTHON=/path/to/python adds PyTorch's column,
 #                 MODELS=/folder/of/exported/programs adds whole models, ARGS=... is passed on
+#   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...)
 #   make lint     ruff and mypy          make check    lint, emitted files, test
 #   make clean    remove what the build made
 
@@ -19,7 +20,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 MODEL ?= $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
 WHEEL := build/wheel
 
-.PHONY: run test build bench lint ruff mypy check clean wheel
+.PHONY: run test build bench fuzz lint ruff mypy check clean wheel
 
 run: build
 	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
@@ -34,6 +35,9 @@ build: $(VENV)/.has-build
 bench: build
 	$(PY) -m benchmarks $(if $(TORCH_PYTHON),--torch-python $(TORCH_PYTHON)) \
 	    $(if $(MODELS),--models $(MODELS)) $(ARGS)
+
+fuzz: build $(VENV)/.has-dev
+	$(PY) -m tests.fuzz $(if $(MODELS),$(wildcard $(MODELS)/*.pt2),$(MODEL)) $(ARGS)
 
 lint: ruff mypy
 

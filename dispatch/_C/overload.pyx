@@ -62,7 +62,9 @@ cdef PyObject* call_overload(PyObject* self, PyObject** args, size_t nargsf, PyO
     cdef PyObject* entry = <PyObject*>(<OpOverload>self).entry
     cdef Frame f
     cdef PyObject* r
-    cdef int code = match(&(<OperatorEntry>entry).sig, args, DISPATCH_NARGS(nargsf), kwnames, &f)
+    cdef int code
+    f.lone_ints = False
+    code = match(&(<OperatorEntry>entry).sig, args, DISPATCH_NARGS(nargsf), kwnames, &f)
     if code != 0:
         refuse(entry, code, &f, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError)
         return NULL
@@ -228,6 +230,7 @@ cdef class OpOverload(OperatorBase):
             vec[i] = <PyObject*>args[i]
         for i in range(len(names)):
             vec[n + i] = <PyObject*>values[i]
+        f.lone_ints = False
         code = match(&self.entry.sig, vec, n, <PyObject*>names if names else NULL, &f)
         if code != 0:
             raise_mismatch(&self.entry.sig, code, &f, vec, n, <PyObject*>names, RuntimeError)
@@ -322,6 +325,7 @@ cdef PyObject* call_first(PyObject* self, PyObject** args, Py_ssize_t nargs, PyO
     n = PyList_GET_SIZE_(all_entries)
     for i in range(n):
         entry = PyList_GET_ITEM_(all_entries, i)
+        f.lone_ints = varargs
         if match(&(<OperatorEntry>entry).sig, args, nargs, kwnames, &f) == 0:
             r = dispatcher.call(<OperatorEntry>entry, f.ks, f.flags, f.args)
             release_frame(&f)
@@ -410,6 +414,7 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
         if (<OperatorEntry>e).sig.n_pos <= first or (<OperatorEntry>e).sig.args[first].kind != AK_INT or \
                 not (<OperatorEntry>e).sig.args[first].flags & AF_LIST:
             continue
+        f.lone_ints = True
         if match(&(<OperatorEntry>e).sig, vec, first + 1, kwnames, &f) == 0:
             r = dispatcher.call(<OperatorEntry>e, f.ks, f.flags, f.args)
             release_frame(&f)
@@ -436,6 +441,7 @@ cdef int refuse_packet(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObje
         if not p.overload_entries:
             raise RuntimeError(f"{p._qualified_op_name}: no overload is defined any more")
         for e in p.overload_entries:
+            f.lone_ints = error == <PyObject*>TypeError
             code = match(&(<OperatorEntry>e).sig, args, nargs, kwnames, &f)
             try:
                 raise_mismatch(&(<OperatorEntry>e).sig, code, &f, args, nargs, kwnames, <object>error)

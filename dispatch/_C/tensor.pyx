@@ -41,6 +41,20 @@ cdef extern from "Python.h":
     object PyLong_FromVoidPtr(void*)
 
 
+cdef extern from *:
+    """
+    /* a * b and a + b into *result; whether they do not fit. */
+    static inline int dispatch_mul_overflows(int64_t a, int64_t b, int64_t* result) {
+        return __builtin_mul_overflow(a, b, result);
+    }
+    static inline int dispatch_add_overflows(int64_t a, int64_t b, int64_t* result) {
+        return __builtin_add_overflow(a, b, result);
+    }
+    """
+    bint mul_overflows "dispatch_mul_overflows"(int64_t a, int64_t b, int64_t* result) noexcept nogil
+    bint add_overflows "dispatch_add_overflows"(int64_t a, int64_t b, int64_t* result) noexcept nogil
+
+
 class Size(tuple):
     """The sizes of a tensor: a tuple of ints with `numel()` (torch.Size)."""
 
@@ -397,13 +411,18 @@ cdef Tensor new_tensor(Storage storage, int dtype, int ndim, const int64_t* size
 
 cdef int64_t span_of(int ndim, const int64_t* sizes, const int64_t* strides) except -1:
     """Elements from the first to the last that sizes and strides reach, both included; 0 for an empty tensor."""
-    cdef int64_t span = 1
+    cdef int64_t span = 1, reach = 0
     cdef int i
     for i in range(ndim):
         if sizes[i] == 0:
             return 0
-        span += (sizes[i] - 1) * strides[i]
+        if mul_overflows(sizes[i] - 1, strides[i], &reach) or add_overflows(span, reach, &span):
+            raise_too_large(ndim, sizes)
     return span
+
+
+cdef int raise_too_large(int ndim, const int64_t* sizes) except -1:
+    raise RuntimeError(f"the storage of a tensor of sizes {tuple_of(ndim, sizes)} does not fit in 64 bits")
 
 
 cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int64_t* sizes, const int64_t* strides):
@@ -419,7 +438,8 @@ cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int6
         t.c_flags |= TF_INFERENCE
     set_geometry(t, ndim, sizes, strides, 0)
     n = t.c_numel if strides == NULL or t.c_flags & TF_NON_OVERLAPPING_DENSE else span_of(ndim, sizes, strides)
-    n *= dtypes.itemsize_table()[dtype]
+    if mul_overflows(n, dtypes.itemsize_table()[dtype], &n):
+        raise_too_large(ndim, sizes)
     t.c_storage = new_storage(n, devtype, devindex)
     return t
 

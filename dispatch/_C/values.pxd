@@ -51,6 +51,7 @@ cdef struct Frame:
     PyObject* args[64]       # borrowed, one for each argument of the schema
     uint64_t ks              # union of the tensors' key sets
     uint32_t flags           # union of the tensors' flags
+    bint lone_ints           # set before matching: a lone int is taken for SymInt[N] too (functions and methods)
     int n_owned
     PyObject* owned[72]      # references that end with the call
     int bad_arg              # on a mismatch: which argument (or given positional / keyword number)

@@ -356,7 +356,7 @@ cdef PyObject* convert_slow(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f
         return o if spec.flags & AF_OPTIONAL or spec.kind == AK_OTHER else NULL
     if spec.flags & (AF_LIST | AF_LIST2):
         made = new_list(sig, spec, o, f, 2 if spec.flags & AF_LIST2 else 1)
-        if made == NULL and spec.size and not spec.flags & AF_LIST2:
+        if made == NULL and spec.size and (f.lone_ints or not spec.flags & AF_SYM) and not spec.flags & AF_LIST2:
             made = new_repeated(spec, o)
         return keep(f, made)
     return keep(f, new_element(sig, spec.kind, o, f))
@@ -478,6 +478,7 @@ cdef bint equals_default(ArgSpec* spec, PyObject* value) noexcept:
 cdef object convert_one(ArgSpec* spec, object value):
     cdef Frame f
     cdef PyObject* v
+    f.lone_ints = True
     f.n_owned = 0
     f.ks = 0
     f.flags = 0

@@ -604,6 +604,7 @@ cdef class FakeTensorMode(TorchDispatchMode):
             raise RuntimeError(f"{qualified_name(op.entry)}: too many arguments\n  {op.entry._schema_text}")
         for i in range(len(values)):
             vec[i] = <PyObject*>values[i]
+        f.lone_ints = False
         code = match(&op.entry.sig, vec, len(args), <PyObject*>names if names else NULL, &f)
         if code != 0:
             raise_mismatch(&op.entry.sig, code, &f, vec, len(args), <PyObject*>names, RuntimeError)

@@ -89,6 +89,8 @@ class Archive:
         with self._zip("the table of contents") as archive:
             self._members = {info.filename: info for info in archive.infolist()}
             self._file_size = archive.fp.seek(0, os.SEEK_END) if archive.fp else 0
+        if sum(info.compress_size for info in self._members.values()) > self._file_size:
+            raise ModelFileError(path, "", "members that overlap or reach past the file's end")
         self.root = self._find_root()
         self.place = self._find_model()
 

@@ -205,7 +205,7 @@ class GraphModule:
         try:
             self.load_state_dict(state, strict)
         except RuntimeError as error:
-            files = ", ".join(map(os.fspath, paths))
+            files = ", ".join(str(path) for path in paths)
             raise RuntimeError(f"{files}: {error}") from None
 
     def _tied_place(self, name: str) -> tuple[str, TensorSpec]:

@@ -86,12 +86,13 @@ def _read_header(file: BinaryIO, path: str) -> tuple[Mapping[str, _Entry], int]:
 
 def _check_layout(path: str, entries: Mapping[str, _Entry], nbytes: int) -> None:
     """The tensors fill the data one after the other, without gap or overlap."""
-    spans = []
+    spans: list[tuple[int, int, str]] = []
     for name, entry in entries.items():
         problem = _problem(entry)
         if problem or entry.data_offsets is None:
             raise ModelFileError(path, f"header: {name[:80]!a}", problem)
-        spans.append((*entry.data_offsets, name))
+        begin, end = entry.data_offsets
+        spans.append((begin, end, name))
     at = 0
     for begin, end, name in sorted(spans):
         if begin != at or end > nbytes:

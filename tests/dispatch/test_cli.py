@@ -55,6 +55,24 @@ def test_inspect_writes_the_report(add_relu, tmp_path):
     assert json.loads(target.read_text())["calls"][2]["op"] == "aten::mul.Tensor"
 
 
+def test_inspect_writes_a_page(add_relu, tmp_path):
+    target = tmp_path / "report.html"
+    assert invoke("inspect", add_relu, "--html", target).exit_code == 0
+    assert "aten::mul.Tensor" in target.read_text()
+
+
+def test_a_number_that_overflows_is_a_users_mistake(tmp_path):
+    content = programs.add_relu()
+    huge = [("a", programs.as_int(2**62)), ("b", programs.as_int(2**62))]
+    output = {"as_sym_int": {"as_name": "s"}}
+    graph = content["graph_module"]["graph"]
+    graph["nodes"].insert(0, programs.node("_operator.mul", huge, [output], "s"))
+    graph["sym_int_values"]["s"] = programs.as_int(1)
+    result = invoke("inspect", programs.write_json(tmp_path / "m.json", content))
+    assert result.exit_code == 2
+    assert "m.json" in result.output and "Traceback" not in result.output
+
+
 def test_inspect_runs_for_real_with_given_inputs(add_relu, tmp_path):
     arrays = tmp_path / "inputs.npz"
     np.savez(arrays, in_0=floats(2, 3), in_1=floats(2, 3), out_0=floats(1))

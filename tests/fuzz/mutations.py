@@ -165,7 +165,8 @@ def _missing_member(rng: random.Random, members: Members) -> bytes:
 
 def _moved_member(rng: random.Random, members: Members) -> bytes:
     name = rng.choice(list(members))
-    moved = rng.choice(["../../x", "/etc/passwd", "/", "a\x01b", "x" * 60_000, "\u202ename", "C:\\x"])
+    places = ["../../x", "/etc/passwd", "/", "a\x01b", "x" * 60_000, "\u202ename", "C:\\x"]
+    moved = rng.choice(places)
     return _written({(moved if n == name else n): data for n, data in members.items()})
 
 

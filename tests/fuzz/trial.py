@@ -47,12 +47,10 @@ def _used(path: Path, compute: bool) -> tuple[str, str]:
         if compute:
             module.fill_missing_weights()
             module(*module.random_inputs())
-    except (RuntimeError, IndexError, OSError) as error:
-        return "error", f"{type(error).__name__}: {error}"
-    except MemoryError as error:
-        return "error", f"MemoryError: {error}"
-    except BaseException as error:
+    except (RecursionError, SystemError, AssertionError, AttributeError) as error:
         return "bug", f"{type(error).__name__}: {error}"
+    except Exception as error:
+        return "error", f"{type(error).__name__}: {error}"
     return "fine", ""
 
 

@@ -9,7 +9,7 @@ or `Steps`, which looks like one and works on blocks that fit the cache. numpy's
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -126,24 +126,37 @@ class Steps:
     def __call__(self, x: Array, out: Array | None = None, casting: str = "unsafe") -> Array:
         if out is None:
             out = np.empty_like(x)
-        scratch = np.empty(0, x.dtype)
-        for part, target in _blocks(x, out):
-            if scratch.shape != part.shape:
-                scratch = np.empty_like(part)
-            self.steps(part, scratch, *self.numbers)
-            np.copyto(target, scratch, casting="unsafe")
+        direct = out.dtype == x.dtype and not np.may_share_memory(x, out)
+        if x.size <= _BLOCK:
+            self._fill(x, out, None if direct else np.empty(x.shape, x.dtype))
+        else:
+            self._fill_blocks(*_as_runs(x, out), direct)
         return out
 
+    def _fill(self, x: Array, out: Array, scratch: Array | None) -> None:
+        if scratch is None:
+            self.steps(x, out, *self.numbers)
+        else:
+            self.steps(x, scratch, *self.numbers)
+            np.copyto(out, scratch, casting="unsafe")
 
-def _blocks(x: Array, out: Array) -> Iterator[tuple[Array, Array]]:
-    """Parts of both arrays at the same places: runs of memory, if they lie alike."""
+    def _fill_blocks(self, x: Array, out: Array, direct: bool) -> None:
+        if x.ndim != 1:
+            self._fill(x, out, None if direct else np.empty_like(x))
+            return
+        scratch = np.empty(_BLOCK, x.dtype)
+        for start in range(0, x.size, _BLOCK):
+            part = x[start : start + _BLOCK]
+            target = out[start : start + _BLOCK]
+            self._fill(part, target, None if direct else scratch[: part.size])
+
+
+def _as_runs(x: Array, out: Array) -> tuple[Array, Array]:
+    """Both arrays with one dimension, if they lie alike in memory; else as they are."""
     order = sorted(range(x.ndim), key=x.strides.__getitem__, reverse=True)
     x, out = x.transpose(order), out.transpose(order)
-    if x.size <= _BLOCK or not (x.flags.c_contiguous and out.flags.c_contiguous):
-        yield x, out
-        return
-    x, out = x.reshape(-1), out.reshape(-1)
+    if not (x.flags.c_contiguous and out.flags.c_contiguous):
+        return x, out
     if x.ctypes.data != out.ctypes.data and np.may_share_memory(x, out):
         x = x.copy()
-    for start in range(0, x.size, _BLOCK):
-        yield x[start : start + _BLOCK], out[start : start + _BLOCK]
+    return x.reshape(-1), out.reshape(-1)

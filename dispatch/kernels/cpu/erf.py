@@ -70,19 +70,22 @@ _FAR_LOW, _FAR_HIGH = -1 / 3, 1 / 2
 
 def _polynomial(t: Array, coefficients: tuple[float, ...]) -> Array:
     """By Horner's rule, in the precision of `t`."""
-    total = np.full_like(t, coefficients[-1])
-    for coefficient in coefficients[-2::-1]:
+    total = np.asarray(np.multiply(t, coefficients[-1]))
+    total += coefficients[-2]
+    for coefficient in coefficients[-3::-1]:
         total *= t
-        total += t.dtype.type(coefficient)
+        total += coefficient
     return total
 
 
 def _single(x: Array, out: Array) -> None:
-    bounded = np.clip(x, -4, 4)
+    bounded = np.maximum(x, np.float32(-4))
+    bounded = np.asarray(np.minimum(bounded, np.float32(4)))
     square = bounded * bounded
     np.multiply(bounded, _polynomial(square, _NUMERATOR), out=out)
     np.divide(out, _polynomial(square, _DENOMINATOR), out=out)
-    np.clip(out, -1, 1, out=out)
+    np.maximum(out, -1, out=out)
+    np.minimum(out, 1, out=out)
 
 
 def _double(x: Array, out: Array) -> None:

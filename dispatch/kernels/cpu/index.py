@@ -80,6 +80,11 @@ def _take(out: Array, values: Array, index: Array, dim: int) -> None:
 # ---- index and index_put -----------------------------------------------------------------------
 
 
+def _coordinates(values: Array) -> tuple[Array, ...]:
+    """np.nonzero, which is slow on several dimensions."""
+    return np.unravel_index(np.flatnonzero(values), values.shape)
+
+
 def _read_indices(indices: Sequence[Tensor | None]) -> Key:
     """The key for numpy. A mask stands for as many indices as it has dimensions, perhaps none."""
     key: list[slice | Array] = []
@@ -89,7 +94,7 @@ def _read_indices(indices: Sequence[Tensor | None]) -> Key:
             continue
         array = _numpy_view(item)
         if array.dtype in (np.bool_, np.uint8):
-            key.extend(np.nonzero(array) if array.ndim else ())
+            key.extend(_coordinates(array) if array.ndim else ())
         else:
             key.append(array)
     return tuple(key)
@@ -130,7 +135,7 @@ def _indexed_shape(sizes: Sequence[int], key: Key) -> tuple[int, ...]:
 
 def _check_named(op: str, self: Tensor, key: Key) -> None:
     """No index fits a dimension of size 0, though there be nothing to write."""
-    named = [(n, item) for n, item in zip(self.shape, key) if not isinstance(item, slice)]
+    named = [(self.shape[d], item) for d, item in enumerate(key) if not isinstance(item, slice)]
     if 0 in (n for n, _ in named) and all(item.size for _, item in named):
         raise IndexError(f"{op}: an index is out of bounds for a dimension of size 0")
 
@@ -232,8 +237,12 @@ def gather(out: Tensor, self: Tensor, dim: int, index: Tensor, sparse_grad: bool
         return
     check_supported("aten::gather", self, RARE_OR_COMPLEX32)
     dim, positions = _index_along("aten::gather", self, dim, index)
-    values = _cropped(np.atleast_1d(bits(self)), positions, dim)
-    np.atleast_1d(bits(out))[...] = np.take_along_axis(values, positions, dim)
+    values, target = np.atleast_1d(bits(self)), np.atleast_1d(bits(out))
+    if values.flags.c_contiguous:
+        flat = _flat_positions(values.shape, dim, positions)
+        target[...] = np.take(values.reshape(-1), flat, mode="wrap").reshape(target.shape)
+    else:
+        target[...] = np.take_along_axis(_cropped(values, positions, dim), positions, dim)
 
 
 def _put(out: Tensor, self: Tensor, dim: int, index: Tensor, values: Array) -> None:
@@ -264,19 +273,14 @@ def scatter_value(
 
 def _flat_positions(shape: Sequence[int], dim: int, index: Array) -> Array:
     """Where the elements that `index` names lie in a contiguous array of `shape`."""
-    flat = index.astype(np.int64)
-    step = 1
-    for d in range(len(shape) - 1, -1, -1):
-        if d == dim:
-            flat *= step
-            break
-        step *= shape[d]
-    step = 1
-    for d in range(len(shape) - 1, -1, -1):
+    steps = rules.contiguous_strides(shape)
+    base: Array = np.zeros((1,) * len(shape), np.int64)
+    for d, step in enumerate(steps):
         if d != dim:
-            steps = np.arange(index.shape[d], dtype=np.int64) * step
-            flat += steps.reshape((-1,) + (1,) * (len(shape) - 1 - d))
-        step *= shape[d]
+            offsets = np.arange(index.shape[d], dtype=np.int64) * step
+            base = base + offsets.reshape((-1,) + (1,) * (len(shape) - 1 - d))
+    along = index if steps[dim] == 1 else index.astype(np.int64) * steps[dim]
+    flat: Array = along + base
     return flat.reshape(-1)
 
 
@@ -351,6 +355,8 @@ def scatter_reduce(
 ) -> None:
     """The same with any reduction; without self where something arrives, unless `include_self`."""
     if not index.numel():
+        if reduce == "mean":
+            check_supported("aten::scatter_reduce", self, {dtypes.bool})
         return _copy(out, self)
     if not include_self:
         _index_along("aten::scatter_reduce", self, dim, index)
@@ -406,7 +412,7 @@ def _places(self: Tensor) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, by dimension."""
     check_supported("aten::nonzero", self, RARE)
     values = bits(self) & 0x7FFF7FFF if self.dtype is dtypes.complex32 else _numpy_view(self)
-    return np.nonzero(np.atleast_1d(values))
+    return _coordinates(np.atleast_1d(values))
 
 
 def _write_places(out: Tensor, places: tuple[Array, ...]) -> None:
@@ -533,7 +539,7 @@ def embedding_bag(
     starts = _numpy_view(offsets)
     _check_offsets(starts, positions.size)
     _check_range("aten::_embedding_bag", positions, weight.shape[0])
-    if not offset2bag.numel() and include_last_offset:    # the kernel that sums without noting
+    if not offset2bag.numel() and include_last_offset:  # the kernel that sums without noting
         positions = positions[: starts[-1]]
     starts = starts[: starts.size - include_last_offset]
     bags = _bag_of_each(starts, positions.size)
@@ -562,8 +568,13 @@ def embedding_bag(
 def _max_of_bags(
     out: Tensor, max_indices: Tensor, rows: Array, bags: Array, positions: Array
 ) -> None:
-    """The largest of each column and its index; the first of equal ones; 0 for an empty bag."""
+    """The largest of each column and its index; the first of equal ones; 0 for an empty bag.
+
+    NaN is larger than nothing, and nothing than NaN: it counts where it comes first in its bag.
+    """
     n_bags, columns = out.shape
+    later = np.diff(bags, prepend=-1) == 0
+    rows[np.isnan(rows) & later[:, None]] = -np.inf
     best = _by_bag(np.maximum, rows, bags, n_bags, 0)
     found = np.zeros((n_bags, columns), np.int64)
     if bags.size:

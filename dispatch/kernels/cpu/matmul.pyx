@@ -9,10 +9,11 @@ import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_bool, ST_complex32, ST_float16, is_floating_code, is_integral_code,
+    ST_bfloat16, ST_bool, ST_complex32, ST_float16, ST_uint16, ST_uint64, is_floating_code,
+    is_integral_code,
 )
 from dispatch._C.tensor cimport Tensor, get_numpy
-from dispatch.kernels.cpu.copy cimport copy_array
+from dispatch.kernels.cpu.copy cimport copy_array, fill_values
 
 cnp.import_array()
 
@@ -20,7 +21,7 @@ cdef object MATMUL = np.matmul
 
 
 cdef int check_dtype(int code) except -1:
-    if code == ST_bool or code == ST_complex32:
+    if code == ST_bool or code == ST_complex32 or ST_uint16 <= code <= ST_uint64:
         raise NotImplementedError(f"aten::mm: no CPU kernel for {dtypes.get_dtype(code)!r}")
     return 0
 
@@ -40,6 +41,8 @@ cdef object operand(Tensor t):
 
 
 cdef int mm(Tensor out, Tensor self, Tensor mat2) except -1:
+    if out.c_numel == 0 or self.c_numel == 0:       # of any dtype: nothing is multiplied
+        return fill_values(out, 0) if out.c_numel else 0
     check_dtype(self.c_dtype)
     if is_integral_code(self.c_dtype, False):
         MATMUL(operand(self), operand(mat2), get_numpy(out))

@@ -14,6 +14,7 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
     FLOAT8,
     UNSIGNED,
@@ -120,8 +121,19 @@ def _of_same(op: str, function: Function, allowed: Allowed, copied: Allowed = fr
 def _sigmoid(x: Array, r: Array) -> None:
     np.negative(x, out=r)
     np.exp(r, out=r)
-    r += r.dtype.type(1)
-    np.divide(r.dtype.type(1), r, out=r)
+    r += 1
+    np.divide(1, r, out=r)
+
+
+def _log1p(x: Array, r: Array) -> None:
+    if x.dtype.kind != "c":
+        np.log1p(x, out=r)
+        return
+    # numpy adds the 1 first, which loses what is small.
+    size = np.hypot(x.real + 1, x.imag)
+    near = np.log1p(x.real * (2 + x.real) + x.imag * x.imag) / 2
+    r.imag = np.arctan2(x.imag, x.real + 1)
+    r.real = np.where(np.abs(x) < 0.5, near, np.log(size))
 
 
 def _sign(x: Array, r: Array) -> None:
@@ -137,7 +149,7 @@ def _reciprocal(x: Array, r: Array) -> None:
 
 def _rsqrt(x: Array, r: Array) -> None:
     np.sqrt(x, out=r)
-    np.divide(r.dtype.type(1), r, out=r)
+    np.divide(1, r, out=r)
 
 
 acos = _of_floats("acos", np.arccos)
@@ -152,7 +164,7 @@ erf = _of_floats("erf", Steps(erf_into), FLOATS)
 expm1 = _of_floats("expm1", np.expm1)
 log = _of_floats("log", np.log)
 log10 = _of_floats("log10", np.log10)
-log1p = _of_floats("log1p", np.log1p)
+log1p = _of_floats("log1p", Steps(_log1p))
 log2 = _of_floats("log2", np.log2)
 reciprocal = _of_floats("reciprocal", Steps(_reciprocal))
 rsqrt = _of_floats("rsqrt", Steps(_rsqrt))
@@ -182,22 +194,32 @@ def abs(out: Tensor, self: Tensor) -> None:
 
 def conj_physical(out: Tensor, self: Tensor) -> None:
     """A copy of real numbers."""
-    check_dtype("conj_physical", self.dtype, _LOGICAL)
-    np.conjugate(view(self), out=view(out)) if self.dtype.is_complex else store(out, view(self))
+    check_dtype("conj_physical", self.dtype, _LOGICAL | {dtypes.complex32})
+    if self.dtype is dtypes.complex32:
+        pairs, conjugate = (view(ops.aten.view_as_real(tensor)) for tensor in (self, out))
+        np.multiply(pairs, np.array([1, -1], np.float16), out=conjugate)
+    elif self.dtype.is_complex:
+        np.conjugate(view(self), out=view(out), casting="unsafe")
+    else:
+        store(out, view(self))
 
 
-def _predicate(op: str, function: Function) -> Unary:
+def _predicate(op: str, function: Function, allowed: Allowed) -> Unary:
+    """No integer is one."""
+
     def body(out: Tensor, self: Tensor) -> None:
-        if self.dtype.is_floating_point or self.dtype.is_complex:
-            store(out, function(operand(self, self.dtype)))
-        else:
+        if not (self.dtype.is_floating_point or self.dtype.is_complex):
             view(out).fill(False)
+            return
+        check_dtype(op, self.dtype, allowed)
+        store(out, function(operand(self, self.dtype)))
 
     return body
 
 
-isnan = _predicate("isnan", np.isnan)
-isinf = _predicate("isinf", np.isinf)
+_INEXACT = FLOATS_AND_COMPLEX | {dtypes.complex32}
+isnan = _predicate("isnan", np.isnan, _INEXACT | FLOAT8)
+isinf = _predicate("isinf", np.isinf, _INEXACT | {dtypes.float8_e5m2})
 
 
 # ---- two operands ------------------------------------------------------------------------------

@@ -52,7 +52,12 @@ def _complex_power(x: Array, exponent: Array, **into: Any) -> Any:
     return np.positive(np.where(special, by_logarithm, np.power(x, exponent)), **into)
 
 
-_POWERS = {"i": _integer_power, "u": _integer_power, "c": _complex_power, "f": np.power}
+_POWERS: dict[str, Function] = {
+    "i": _integer_power,
+    "u": _integer_power,
+    "c": _complex_power,
+    "f": np.power,
+}
 
 
 def _power(x: Array, exponent: Any, **into: Any) -> Any:

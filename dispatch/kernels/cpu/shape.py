@@ -104,9 +104,7 @@ def repeat_interleave(repeats: Tensor, *, output_size: int | None) -> Tensor:
     """Each position as often as `repeats` says. It makes its output: sizes are in values."""
     op = "aten::repeat_interleave"
     if repeats.ndim != 1:
-        raise RuntimeError(
-            f"{op}: expected repeats to have 1 dimension, got {list(repeats.shape)}"
-        )
+        raise RuntimeError(f"{op}: expected repeats to have 1 dimension, got {list(repeats.shape)}")
     if repeats.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
             f"{op}: expected repeats to have dtype int32 or int64, got {repeats.dtype}"
@@ -129,17 +127,20 @@ def repeat_interleave(repeats: Tensor, *, output_size: int | None) -> Tensor:
 
 def constant_pad_nd(out: Tensor, self: Tensor, pad: Ints, value: Any) -> None:
     """self within a border of `value`; negative numbers cut instead."""
-    source: list[slice] = [slice(None)] * self.ndim
-    target: list[slice] = [slice(None)] * self.ndim
-    for i in range(len(pad) // 2):
-        dim, before, after = self.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
-        size = self.shape[dim]
-        source[dim] = slice(max(-before, 0), max(size - max(-after, 0), 0))
-        target[dim] = slice(max(before, 0), max(out.shape[dim] - max(after, 0), 0))
-    array = bits(out)
     if any(n > 0 for n in pad):
-        array[...] = bits(number_of(value, self.dtype))
-    array[tuple(target)] = bits(self)[tuple(source)]
+        bits(out)[...] = bits(number_of(value, self.dtype))
+    _write_middle(bits(out), bits(self), pad)
+
+
+def _write_middle(target: Array, values: Array, pad: Ints) -> None:
+    """All of the values that the result of padding has, without the border."""
+    source: list[slice] = [slice(None)] * values.ndim
+    middle: list[slice] = [slice(None)] * values.ndim
+    for i in range(len(pad) // 2):
+        dim, before, after = values.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
+        source[dim] = slice(max(-before, 0), max(values.shape[dim] - max(-after, 0), 0))
+        middle[dim] = slice(max(before, 0), max(target.shape[dim] - max(after, 0), 0))
+    target[tuple(middle)] = values[tuple(source)]
 
 
 def _reflected(size: int, before: int, after: int) -> Array:
@@ -157,12 +158,26 @@ def _repeated(size: int, before: int, after: int) -> Array:
 
 def _pad(op: str, out: Tensor, self: Tensor, padding: Ints, positions: Any) -> None:
     check_supported(op, self, RARE_OR_COMPLEX32 | {dtypes.bool})
-    values = bits(self)
+    values, target = bits(self), bits(out)
+    grows = min(padding) >= 0
+    if grows:
+        _write_middle(target, values, padding)
     for i in range(len(padding) // 2):
         dim, before, after = self.ndim - 1 - i, padding[2 * i], padding[2 * i + 1]
-        if before or after:
-            values = np.take(values, positions(self.shape[dim], before, after), dim)
-    bits(out)[...] = values
+        at = positions(self.shape[dim], before, after)
+        if grows:
+            _write_border(np.moveaxis(target, dim, 0), at + before, before, after)
+        else:
+            values = np.take(values, at, dim)
+    if not grows:
+        target[...] = values
+
+
+def _write_border(target: Array, at: Array, before: int, after: int) -> None:
+    """The first and last slices, from those that `at` says; along others gaps may be left."""
+    end = target.shape[0] - after
+    target[:before] = target[at[:before]]
+    target[end:] = target[at[end:]]
 
 
 def reflection_pad1d(out: Tensor, self: Tensor, padding: Ints) -> None:

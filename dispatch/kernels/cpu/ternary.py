@@ -94,13 +94,12 @@ def clamp_max(out: Tensor, self: Tensor, max: Any) -> None:
 
 def clamp_tensor(out: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) -> None:
     """Tensors as bounds."""
-    if min is None or max is None:
-        one = max if min is None else min
-        kind = rules.result_type(self, one)
-        run("clamp", np.maximum if max is None else np.minimum, _ORDERED, out, kind, self, one)
-        return
-    kind = rules.result_type(self, min, max)
-    run("clamp", np.clip, _REAL, out, kind, self, min, max)
+    bounds = [bound for bound in (min, max) if bound is not None]
+    kind = rules.result_type(self, *bounds)
+    if len(bounds) == 2:
+        run("clamp", np.clip, _REAL, out, kind, self, *bounds)
+    else:
+        run("clamp", np.minimum if min is None else np.maximum, _ORDERED, out, kind, self, *bounds)
 
 
 def clamp_min_tensor(out: Tensor, self: Tensor, min: Tensor) -> None:

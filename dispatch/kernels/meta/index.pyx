@@ -13,8 +13,8 @@ import numpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, ST_NONE, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32, ST_int64, ST_uint8,
-    is_complex_code, is_floating_code,
+    DEV_CPU, DEV_META, ST_NONE, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32,
+    ST_int64, ST_uint8, is_complex_code, is_floating_code,
 )
 from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_FAKE, Tensor, get_numpy, new_size, new_view
 from dispatch.kernels.meta cimport rules
@@ -362,7 +362,7 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     if x.ndim == 0 and not eager:
         mistake_strides(steps, self, &x, s.ndim)
     if eager and has_permuted(indices):
-        order_with_indices(s, steps, self, indices, stop)
+        order_with_indices(s, steps, self, indices, stop - x.ndim, stop)
     else:
         rules.dense_strides(s.strides, s.sizes, steps, s.ndim)
     s.has_strides = True
@@ -381,22 +381,34 @@ cdef bint has_permuted(list indices):
     return False
 
 
-cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices,
+cdef void index_strides(int64_t* steps, Spec* s, Tensor t, int start, int stop) noexcept:
+    """An index's strides along the result: expanded, then seen with sizes of 1 on both sides."""
+    cdef int64_t expanded[MAX_DIMS]
+    cdef int64_t sizes[MAX_DIMS]
+    cdef int i, k
+    for i in range(start, stop):
+        k = i - stop + t.c_ndim
+        expanded[i - start] = t.c_strides[k] if k >= 0 and t.c_sizes[k] == s.sizes[i] else 0
+    for i in range(s.ndim):
+        sizes[i] = s.sizes[i] if start <= i < stop else 1
+    rules.compute_view_strides(steps, &s.sizes[start], expanded, stop - start, sizes, s.ndim)
+    for i in range(s.ndim):
+        if sizes[i] != s.sizes[i]:
+            steps[i] = 0
+
+
+cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices, int start,
                             int stop) except -1:
     """TensorIterator's strides: self decides on the order of dimensions, then the indices do.
 
-    `steps` are self's strides along the result; the indices' dimensions end at `stop`.
+    `steps` are self's strides along the result; from `start` to `stop` are those of the indices.
     """
     cdef list items = [new_view(self, s.ndim, s.sizes, steps, self.c_offset)]
     cdef Tensor t
-    cdef int i
     for item in indices:
         if has_place(item):
             t = <Tensor>item
-            for i in range(s.ndim):
-                steps[i] = 0
-            for i in range(t.c_ndim):
-                steps[stop - t.c_ndim + i] = t.c_strides[i] if t.c_sizes[i] > 1 else 0
+            index_strides(steps, s, t, start, stop)
             items.append(new_view(t, s.ndim, s.sizes, steps, t.c_offset))
     rules.elementwise_strides(s.strides, s.sizes, s.ndim, PySequence_Fast_ITEMS(items),
                               <int>len(items), ST_NONE)

@@ -8,7 +8,9 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_float16, ST_float32, ST_int32, is_integral_code
+from dispatch._C.dtypes cimport (
+    ST_NONE, ST_bfloat16, ST_float16, ST_float32, ST_int32, is_integral_code,
+)
 from dispatch._C.tensor cimport Tensor, new_size
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.structured cimport Spec

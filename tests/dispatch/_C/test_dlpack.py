@@ -272,7 +272,7 @@ def test_a_dtype_that_buffers_do_not_know_is_refused():
 
 
 def test_numpy_still_sees_what_it_may_not_share():
-    """numpy asks for a buffer first, and falls back on `__array__`, whose error is the clear one."""
+    """numpy asks for a buffer first, and then calls `__array__`, whose error is the clear one."""
     with pytest.raises(RuntimeError, match="requires grad"):
         np.asarray(dispatch.ones(2, requires_grad=True))
     assert np.asarray(dispatch.ones(2, dtype=dispatch.bfloat16)).dtype == "bfloat16"

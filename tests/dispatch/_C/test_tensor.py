@@ -326,3 +326,9 @@ def test_blank_tensors_are_empty(cls):
 def test_blank_storage_is_not_resized():
     with pytest.raises(RuntimeError, match="resiz"):
         A.resize_.default(Tensor.__new__(Tensor), [3])
+
+
+@pytest.mark.parametrize("sizes", [[2**62], [2**61], [2**33, 2**33]])
+def test_a_storage_beyond_64_bits_is_refused(sizes):
+    with pytest.raises(RuntimeError, match="does not fit in 64 bits"):
+        dispatch.empty(sizes)

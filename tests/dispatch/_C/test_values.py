@@ -275,3 +275,12 @@ def test_conversions_leave_no_references(grown_blocks):
     assert grown_blocks(lambda: ops.aten.view.default(T, range(2, 3))) < 200
     assert grown_blocks(lambda: ops.aten.view.default(T, (n for n in (1, 2)))) < 200
     assert grown_blocks(lambda: ops.aten.sum.dim_IntList(T, 0, np.bool_(True))) < 200
+
+
+def test_a_lone_int_stands_for_a_list_of_plain_ints_only() -> None:
+    """`ops` takes it for `int[1]`, not for `SymInt[1]`; functions and methods take it for both."""
+    x = dispatch.empty(2, 3, device="meta")
+    assert dispatch.ops.aten.sum.dim_IntList(x, 1).shape == (2,)
+    with pytest.raises(RuntimeError, match="shifts"):
+        dispatch.ops.aten.roll.default(x, 1, 0)
+    assert dispatch.roll(x, 1, 0).shape == (2, 3)

@@ -1,9 +1,11 @@
 """Files from strangers: whatever is changed in them, loading ends in a module or in an error that
 names the file."""
 
+import copy
 import json
 import pathlib
 import random
+import zipfile
 
 import pytest
 
@@ -92,3 +94,28 @@ def test_paths_in_member_names_are_only_names(tmp_path):
     with pytest.raises(RuntimeError, match="no such record"):
         graph.load(path)
     assert list(pathlib.Path(tmp_path).iterdir()) == [path]
+
+
+def test_members_on_the_same_bytes_are_refused(tmp_path):
+    """Many names on one stored record would claim many times the file's size."""
+    path = programs.linear_archive(tmp_path / "m.pt2", data=bytes(100_000))
+    with zipfile.ZipFile(path, "a") as archive:
+        for i in range(20):
+            info = copy.copy(archive.getinfo("saved/data/weights/weight_0"))
+            info.filename = f"saved/data/weights/weight_{i + 1}"
+            archive.filelist.append(info)
+        archive.writestr("saved/more", b"")
+    with pytest.raises(RuntimeError, match="overlap"):
+        graph.load(path)
+
+
+@pytest.mark.parametrize("size", [2**61, 2**62, 2**42])
+def test_a_tensor_larger_than_any_memory_is_refused(tmp_path, size):
+    content = programs.add_relu()
+    body = content["graph_module"]["graph"]
+    ones = programs.node("aten.ones.default", [("size", {"as_ints": [size]})], ["large"])
+    body["nodes"].insert(0, ones)
+    body["tensor_values"]["large"] = programs.meta([size])
+    module = graph.load(programs.write_json(tmp_path / "stranger.json", content))
+    with pytest.raises((RuntimeError, MemoryError), match=r"stranger\.json"):
+        module(*module.random_inputs())

@@ -42,7 +42,7 @@ def test_same_padding_keeps_the_size(kernel: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(
     ("given", "named"),
-    [({"padding": "full"}, "full"), ({"padding": "same", "stride": 2}, "stride")],
+    [({"padding": "full"}, "full"), ({"padding": "same", "stride": [2]}, "stride")],
 )
 def test_named_padding_is_checked(given: dict[str, Any], named: str) -> None:
     with FakeTensorMode(), pytest.raises(RuntimeError, match=rf"conv2d: .*{named}"):

@@ -36,7 +36,7 @@ def test_layer_norm_of_half_precision_takes_float32_weights() -> None:
     )
     assert (out.dtype, out.tolist()) == (dispatch.float16, [[-2, 2]])
     assert mean.dtype is dispatch.float32
-    with pytest.raises(RuntimeError, match="native_layer_norm.*float64"):
+    with pytest.raises(RuntimeError, match=r"native_layer_norm.*float64"):
         aten.native_layer_norm(tensor([[1, 3]], "float64"), [2], tensor([2, 2]), None, 0.0)
 
 
@@ -77,7 +77,7 @@ def test_batch_norm_by_running_statistics_leaves_them_and_saves_nothing() -> Non
     out, saved, rstd = aten._native_batch_norm_legit_no_training(
         tensor([[3, 5]]), tensor([1, 2]), tensor([0, 1]), mean, var, 0.1, 0.0
     )
-    assert out.tolist() == [[1, 3]]
+    np.testing.assert_allclose(out.numpy(), [[1, 3]], rtol=1e-6)
     assert (saved.shape, rstd.shape) == ((0,), (0,))
     assert (mean.tolist(), var.tolist()) == ([1, 2], [4, 9])
 
@@ -95,7 +95,7 @@ def test_batch_norm_refuses_before_it_writes() -> None:
     mean = tensor([1, 2])
     with pytest.raises(ValueError, match="running_mean and running_var"):
         aten.native_batch_norm(tensor([[3, 5]]), None, None, mean, None, True, 0.1, 1e-5)
-    with pytest.raises(NotImplementedError, match="native_batch_norm.*int64"):
+    with pytest.raises(NotImplementedError, match=r"native_batch_norm.*int64"):
         aten.native_batch_norm(tensor([[3, 5]], "int64"), None, None, None, None, True, 0.1, 1e-5)
     assert mean.tolist() == [1, 2]
 

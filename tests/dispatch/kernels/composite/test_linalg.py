@@ -1,0 +1,63 @@
+"""einsum against numpy's, and its errors."""
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import ops
+
+einsum = ops.aten.einsum
+
+SIZES = {"a": 2, "b": 3, "c": 4, "i": 3, "j": 2, "k": 5}
+
+
+def operand(labels, seed):
+    sizes = [SIZES[label] for label in labels]
+    return np.random.default_rng(seed).standard_normal(sizes)
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "ij->ji", "ij->", "ii->i", "ii", "iij->ij", "i,j->ij", "ij,jk", "ij,jk->ik", "ij,ij->i",
+        "ij,ij->", "abi,aij->abj", "ai,bi,ci->abc", "ab,bc,ca->", "ij,k->ikj", "ba",
+    ],
+)  # fmt: skip
+def test_einsum_is_that_of_numpy(equation):
+    parts = equation.split("->")[0].split(",")
+    arrays = [operand(part, i) for i, part in enumerate(parts)]
+    found = einsum(equation, [dispatch.from_numpy(a) for a in arrays])
+    np.testing.assert_allclose(found.numpy(), np.einsum(equation, *arrays), atol=1e-12)
+
+
+def test_ellipses_broadcast():
+    a, b = operand("abi", 0), operand("ij", 1)
+    found = einsum("...i,...ij->...j", [dispatch.from_numpy(a), dispatch.from_numpy(b)])
+    np.testing.assert_allclose(found.numpy(), np.einsum("...i,...ij->...j", a, b), atol=1e-12)
+
+
+def test_path_changes_no_value():
+    arrays = [operand("ab", 0), operand("bc", 1), operand("ca", 2)]
+    tensors = [dispatch.from_numpy(a) for a in arrays]
+    found = einsum("ab,bc,ca->", tensors, path=[1, 2, 0, 1])
+    np.testing.assert_allclose(found.numpy(), np.einsum("ab,bc,ca->", *arrays), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("equation", "sizes", "text"),
+    [
+        ("ij", [[2, 3], [2, 3]], "is for 1 operands, got 2"),
+        ("i", [[2, 3]], "operand 0 has 2 dimensions, but 1 subscripts"),
+        ("i1", [[2, 3]], "expected letters"),
+        ("i.j", [[2, 3]], "expected letters"),
+        ("......", [[2, 3]], "more than one ellipsis"),
+        ("ij->ik", [[2, 3]], "no operand has the output's subscript 'k'"),
+        ("ij->ii", [[2, 3]], "'i' more than once"),
+        ("ii", [[2, 3]], "'i' for sizes 2 and 3"),
+        ("ij,jk", [[2, 3], [2, 3]], "'j' has sizes"),
+        ("", [], "at least one operand"),
+    ],
+)
+def test_wrong_equation_is_refused(equation, sizes, text):
+    with pytest.raises(RuntimeError, match=f"aten::einsum: .*{text}"):
+        einsum(equation, [dispatch.zeros(size) for size in sizes])

@@ -1,0 +1,156 @@
+"""Reading and writing by index and by mask with data."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+
+
+def tensor(values, dtype=None):
+    return dispatch.tensor(values, dtype=dtype)
+
+
+def test_negative_indices_count_from_the_end():
+    x = tensor([1.0, 2.0, 3.0])
+    assert aten.index(x, [tensor([-1, 0])]).tolist() == [3.0, 1.0]
+
+
+def test_indices_apart_come_first():
+    x = dispatch.arange(24).reshape(2, 3, 4)
+    found = aten.index(x, [tensor([0, 1]), None, tensor([1, 2])])
+    assert found.tolist() == x.numpy()[[0, 1], :, [1, 2]].tolist()
+
+
+def test_mask_counts_as_its_nonzero():
+    x = dispatch.arange(6).reshape(2, 3)
+    mask = tensor([[True, False, True], [False, False, True]])
+    assert aten.index(x, [mask]).tolist() == [0, 2, 5]
+
+
+def test_mask_without_dimensions_names_nothing():
+    x = tensor([1.0, 2.0])
+    assert aten.index(x, [tensor(True), tensor([1])]).tolist() == [2.0]
+
+
+def test_permuted_index_decides_on_strides():
+    x = dispatch.zeros(5)
+    index = dispatch.zeros(2, 3, dtype=dispatch.int64).t()
+    assert aten.index(x, [index]).stride() == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (IndexError, lambda x, i: aten.index(x, [i])),
+        (IndexError, lambda x, i: aten.index_put_(x, [i], tensor(1.0))),
+        (IndexError, lambda x, i: aten.index_select(x, 0, i)),
+        (RuntimeError, lambda x, i: aten.index_select(x.reshape(1, 3), 1, i)),
+        (RuntimeError, lambda x, i: aten.gather(x, 0, i)),
+        (RuntimeError, lambda x, i: aten.scatter_(x, 0, i, 1.0)),
+        (RuntimeError, lambda x, i: aten.scatter_add_(x, 0, i, tensor([1.0, 1.0]))),
+        (IndexError, lambda x, i: aten.embedding(x.reshape(3, 1), i)),
+    ],
+)
+def test_index_out_of_range_changes_nothing(error, call):
+    x = tensor([1.0, 2.0, 3.0])
+    with pytest.raises(error, match=r"aten::.*out of bounds"):
+        call(x, tensor([0, 3]))
+    assert x.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_duplicates_accumulate():
+    x = dispatch.zeros(3)
+    aten.index_put_(x, [tensor([0, 0, 2])], tensor([1.0, 2.0, 4.0]), True)
+    assert x.tolist() == [3.0, 0.0, 4.0]
+
+
+def test_values_that_do_not_broadcast_are_refused():
+    with pytest.raises(RuntimeError, match=r"aten::index_put: values of shape \[4\]"):
+        aten.index_put_(dispatch.zeros(3), [tensor([True, True, False])], dispatch.ones(4))
+
+
+def test_out_that_overlaps_itself_is_refused_before_it_is_resized():
+    out = dispatch.zeros(6).expand(2, 6)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        aten.index_select.out(dispatch.zeros(3, 6), 1, tensor([0, 1]), out=out)
+    assert out.shape == (2, 6)
+
+
+@pytest.mark.parametrize(
+    ("reduce", "include_self", "want"),
+    [
+        ("sum", True, [4, 5, 9]),
+        ("prod", True, [2, 5, 36]),
+        ("mean", True, [1, 5, 3]),
+        ("amax", True, [2, 5, 6]),
+        ("amin", True, [1, 5, 1]),
+        ("sum", False, [3, 5, 7]),
+        ("prod", False, [2, 5, 6]),
+        ("mean", False, [1, 5, 3]),
+        ("amax", False, [2, 5, 6]),
+        ("amin", False, [1, 5, 1]),
+    ],
+)
+def test_scatter_reduces(reduce, include_self, want):
+    x = tensor([1, 5, 6 if reduce == "prod" else 2])
+    found = aten.scatter_reduce(
+        x, 0, tensor([0, 0, 2, 2]), tensor([1, 2, 1, 6]), reduce, include_self=include_self
+    )
+    assert found.tolist() == want
+
+
+def test_half_precision_sums_are_rounded_once():
+    ones = dispatch.ones(4096, dtype=dispatch.float16)
+    x = dispatch.zeros(1, dtype=dispatch.float16)
+    index = dispatch.zeros(4096, dtype=dispatch.int64)
+    assert aten.scatter_add(x, 0, index, ones).tolist() == [4096.0]
+
+
+def test_number_that_does_not_fit_is_refused():
+    x = tensor([1, 2], dtype=dispatch.uint8)
+    for value in (300, -1.0):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            aten.masked_fill_(x, tensor([True, False]), value)
+    assert x.tolist() == [1, 2]
+
+
+def test_masked_scatter_needs_enough_elements():
+    with pytest.raises(RuntimeError, match="2 true elements, but source only 1"):
+        aten.masked_scatter(dispatch.zeros(3), tensor([True, False, True]), tensor([1.0]))
+
+
+def test_nonzero_has_contiguous_columns():
+    found = aten.nonzero(tensor([[1, 0], [2, 3]]))
+    assert found.tolist() == [[0, 0], [1, 0], [1, 1]]
+    assert found.stride() == (1, 3)
+
+
+def test_bag_without_indices_is_zero():
+    weight = tensor([[1.0, 2.0], [3.0, 4.0]])
+    out, bags, sizes, _ = aten._embedding_bag(weight, tensor([0, 1]), tensor([0, 2]), False, 1)
+    assert out.tolist() == [[2.0, 3.0], [0.0, 0.0]]
+    assert bags.tolist() == [0, 0]
+    assert sizes.tolist() == [2, 0]
+
+
+def test_padding_is_left_out_of_a_bag():
+    weight = tensor([[1.0], [3.0], [9.0]])
+    found = aten._embedding_bag(
+        weight, tensor([0, 2, 1]), tensor([0]), False, 2, False, None, False, 2
+    )
+    assert [t.tolist() for t in found] == [[[3.0]], [0, 0, 0], [2], [[1]]]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_gather_undoes_scatter_of_a_permutation(data):
+    n = data.draw(st.integers(1, 6))
+    order = data.draw(st.permutations(range(n)))
+    x = dispatch.from_numpy(np.arange(2 * n, dtype=np.float32).reshape(2, n))
+    index = tensor([order, order])
+    scattered = aten.scatter(dispatch.zeros(2, n), 1, index, x)
+    assert aten.gather(scattered, 1, index).tolist() == x.tolist()

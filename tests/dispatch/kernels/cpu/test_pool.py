@@ -1,0 +1,107 @@
+"""Pooling on the CPU: ties, NaN, padding, gradients (values recorded from PyTorch 2.13)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dispatch
+
+aten = dispatch.ops.aten
+nan, inf = math.nan, math.inf
+
+
+def row(*values: float) -> dispatch.Tensor:
+    return dispatch.tensor([[list(values)]])
+
+
+def test_max_pool_takes_the_first_of_equals():
+    values, indices = aten.max_pool2d_with_indices(row(1.0, 3.0, 3.0, 2.0), [1, 4])
+    assert (values.item(), indices.item()) == (3, 1)
+
+
+def test_max_pool_takes_the_last_nan():
+    x = dispatch.tensor([[[1, nan, 3], [nan, 5, nan], [7, 8, 9.0]]])
+    values, indices = aten.max_pool2d_with_indices(x, [2, 2], [1, 1])
+    assert values.isnan().all()
+    assert indices.tolist() == [[[3, 5], [3, 5]]]
+
+
+def test_window_of_minus_infinity_points_at_its_first_element():
+    x = dispatch.full([1, 3, 3], -inf)
+    indices = aten.max_pool2d_with_indices(x, [2, 2], [1, 1], [1, 1])[1]
+    assert indices.tolist() == [[[0, 0, 1, 2], [0, 0, 1, 2], [3, 3, 4, 5], [6, 6, 7, 8]]]
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_max_pool_is_the_maximum_of_windows(dims):
+    x = np.random.default_rng(0).standard_normal((2, 3, *[6] * dims)).astype(np.float32)
+    op = getattr(aten, f"max_pool{dims}d_with_indices")
+    values, indices = op(dispatch.from_numpy(x), [2] * dims)
+    parts = x.reshape(2, 3, *[3, 2] * dims)
+    np.testing.assert_array_equal(values.numpy(), parts.max(axis=tuple(range(3, 3 + 2 * dims, 2))))
+    at = indices.numpy().reshape(2, 3, -1)
+    np.testing.assert_array_equal(
+        np.take_along_axis(x.reshape(2, 3, -1), at, axis=2), values.numpy().reshape(2, 3, -1)
+    )
+
+
+def test_max_pool_backward_adds_up_and_passes_over_bad_indices():
+    indices = dispatch.tensor([[[0, 0, 99, -1]]])
+    got = aten.max_pool2d_with_indices_backward(
+        row(1.0, 2.0, 4.0, 8.0), row(0.0, 0, 0, 0), [1, 1], [1, 1], [0, 0], [1, 1], False, indices
+    )
+    assert got.tolist() == [[[3, 0, 0, 0]]]
+
+
+@pytest.mark.parametrize(
+    ("include_pad", "override", "want"),
+    [
+        (True, None, [1 / 3, 5 / 3, 5 / 3]),
+        (False, None, [1 / 2, 5 / 3, 5 / 2]),
+        (True, 2, [0.5, 2.5, 2.5]),
+    ],
+)
+def test_avg_pool_divides_by_what_its_options_say(include_pad, override, want):
+    x = row(0.0, 1.0, 2.0, 2.0, 3.0)
+    got = aten.avg_pool2d(x, [1, 3], [1, 2], [0, 1], False, include_pad, override)
+    assert got.flatten().tolist() == pytest.approx(want)
+
+
+def test_avg_pool_of_integers_rounds_towards_zero():
+    x = dispatch.tensor([[[-3, 2], [-4, 0]]])
+    assert aten.avg_pool2d(x, [2, 2]).item() == -1
+    assert aten.avg_pool2d(x, [2, 2], [], [0, 0], False, True, -2).item() == 2
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "bool"])
+def test_avg_pool_without_a_kernel_is_not_implemented(dtype):
+    with pytest.raises(NotImplementedError, match=f"avg_pool2d: .*{dtype}"):
+        aten.avg_pool2d(dispatch.ones(1, 2, 2, dtype=getattr(dispatch, dtype)), [2, 2])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
+def test_adaptive_pool_covers_the_input(size):
+    x = np.random.default_rng(1).standard_normal((2, 3, 5, 4))
+    got = aten._adaptive_avg_pool2d(dispatch.from_numpy(x), [size, 2]).numpy()
+    for i in range(size):
+        a, b = i * 5 // size, -(-(i + 1) * 5 // size)
+        np.testing.assert_allclose(got[:, :, i, 0], x[:, :, a:b, :2].mean(axis=(2, 3)))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 3), (7, 9)])
+def test_adaptive_backward_is_adjoint(size):
+    rng = np.random.default_rng(2)
+    x, gy = rng.standard_normal((2, 3, 5, 4)), rng.standard_normal((2, 3, *size))
+    y = aten._adaptive_avg_pool2d(dispatch.from_numpy(x), list(size)).numpy()
+    gx = aten._adaptive_avg_pool2d_backward(dispatch.from_numpy(gy), dispatch.from_numpy(x))
+    assert (gx.numpy() * x).sum() == pytest.approx((gy * y).sum())
+
+
+def test_small_integers_in_channels_last_have_few_positions():
+    x = dispatch.zeros(1, 2, 128, 1, dtype=dispatch.int8)
+    assert aten.max_pool2d_with_indices(x, [1, 1])[0].shape == x.shape
+    with pytest.raises(RuntimeError, match=r"max_pool2d_with_indices.*127"):
+        aten.max_pool2d_with_indices(x.contiguous(memory_format=dispatch.channels_last), [1, 1])
