@@ -5,10 +5,10 @@ Nothing here dispatches: `tensor()` makes its values here and shows them to mode
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_CPU, DEV_META
+from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.tensor cimport (
-    Storage, Tensor, alias_as, blank_of, init_tensor, new_empty, set_class_flags, set_requires_grad,
+    Tensor, alias_as, init_tensor, new_empty, set_class_flags, set_requires_grad,
 )
 from dispatch.kernels.cpu cimport copy as cpu_copy
 

@@ -8,26 +8,25 @@ import sys
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport strcmp
 
 from dispatch._C cimport dtypes
 from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_FUNCTIONALITIES, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView,
-    KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_BY_VALUE, key_value, ks_highest_functionality, ks_index, ks_remove,
+    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD,
+    KS_BY_DEVICE_TYPE, KS_BY_VALUE, key_value, ks_highest_functionality, ks_index, ks_remove,
 )
 from dispatch._C.operator cimport (
     KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, ROW_AMBIGUOUS, ROW_FALLBACK,
-    ROW_FALLTHROUGH, ROW_SPECIAL, Kernel, KernelObject, OperatorEntry, allocate_signature, boxed_fn, clear_schema,
-    get_schema_room, new_entry, new_kernel, qualified_name, set_schema, update_row,
+    ROW_SPECIAL, Kernel, KernelObject, OperatorEntry, allocate_signature, boxed_fn, clear_schema, new_entry,
+    new_kernel, qualified_name, set_schema,
 )
 from dispatch._C.python_kernel cimport call_own_python
+from dispatch._C.references cimport raised, set_error
 from dispatch._C.tensor cimport TF_MANY_DIMS, TF_REQUIRES_GRAD
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport (
-    AF_HAS_DEFAULT, AK_DEVICE, AK_TENSOR, ArgSpec, Py_DECREF_, Py_INCREF_, default_object, gather,
-)
+from dispatch._C.values cimport AF_HAS_DEFAULT, AK_DEVICE, ArgSpec, Py_DECREF_, Py_INCREF_, default_object, gather
 
 cdef extern from "generated/ops.h":
     const emitted_set EMITTED
@@ -118,7 +117,7 @@ cdef int register_set(const emitted_set* s, str package) except -1:
     if s.n_runtime != DK_NUM_RUNTIME:
         raise RuntimeError(f"{package}: built for another set of dispatch keys: rebuild it against this version")
     if n:
-        for i in range(s.n_ops):
+        for i in range(<int>s.n_ops):
             name, overload = s.ops[i].name.decode(), s.ops[i].overload.decode()
             found = find_entry(name, overload)
             if found is not None and found.defined:
@@ -384,15 +383,8 @@ cdef PyObject* call_pending(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
         load_kernel(<OperatorEntry>op, owner)
     r = k.call(k, op, ks, args)
     if r == NULL:
-        reraise()
+        raised()
     return r
-
-
-cdef int reraise() except -1:
-    """Turn an exception that is set already into one that Cython propagates."""
-    if PyErr_Occurred_() == NULL:
-        raise SystemError("a kernel returned NULL without setting an exception")
-    return -1
 
 
 cdef int load_kernel(OperatorEntry e, KernelObject k) except -1:
@@ -567,13 +559,6 @@ cdef int fail_lookup(OperatorEntry e, uint64_t ks, int index, int slot) noexcept
     except Exception as error:
         set_error(error)
     return 0
-
-
-cdef extern from *:
-    """
-    static void dispatch_set_error(PyObject* e) { PyErr_SetObject((PyObject*)Py_TYPE(e), e); }
-    """
-    void set_error "dispatch_set_error"(object error) noexcept
 
 
 cdef list available_keys(OperatorEntry e):

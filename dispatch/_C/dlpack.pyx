@@ -12,20 +12,19 @@ from cpython.pycapsule cimport (
     PyCapsule_CheckExact, PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName,
 )
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from libc.stdint cimport int64_t, uint64_t, INT64_MAX
+from libc.stdint cimport int64_t, INT64_MAX
 from libc.stdlib cimport free, malloc
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_CUDA, DEV_PRIVATEUSE1, LAYOUT_strided, ST_COUNT, ST_bfloat16, ST_bool,
-    ST_complex128, ST_complex32, ST_complex64, ST_float16, ST_float32, ST_float64, ST_float8_e4m3fn,
-    ST_float8_e4m3fnuz, ST_float8_e5m2, ST_float8_e5m2fnuz, ST_float8_e8m0fnu, ST_int16, ST_int32,
-    ST_int64, ST_int8, ST_uint16, ST_uint32, ST_uint64, ST_uint8,
+    DEV_CPU, DEV_PRIVATEUSE1, LAYOUT_strided, ST_COUNT, ST_bfloat16, ST_bool, ST_complex128, ST_complex32,
+    ST_complex64, ST_float16, ST_float32, ST_float64, ST_float8_e4m3fn, ST_float8_e4m3fnuz, ST_float8_e5m2,
+    ST_float8_e5m2fnuz, ST_float8_e8m0fnu, ST_int16, ST_int32, ST_int64, ST_int8, ST_uint16, ST_uint32, ST_uint64,
+    ST_uint8,
 )
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.tensor cimport (
-    TF_FAKE, TF_REQUIRES_GRAD, Storage, Tensor, data_of, get_numpy, new_borrowed_storage, new_tensor,
-    span_of,
+    TF_FAKE, TF_REQUIRES_GRAD, Tensor, data_of, get_numpy, new_borrowed_storage, new_tensor, span_of,
 )
 
 __all__ = ["DLDeviceType", "dlpack_device", "from_dlpack", "to_dlpack"]

@@ -4,52 +4,30 @@ Which keys have one, and which of these only pass calls on, follows PyTorch's re
 There is no autograd engine: the autograd fallback marks outputs with `requires_grad` and a placeholder `grad_fn`.
 """
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint32_t, uint64_t
 
-from dispatch._C.dispatcher cimport KK_AD_INPLACE_OR_VIEW, lookup, redispatch, set_fallback, set_loader
+from dispatch._C.dispatcher cimport KK_AD_INPLACE_OR_VIEW, redispatch, set_fallback, set_loader
 from dispatch._C.dtypes cimport is_complex_code, is_floating_code
 from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_Conjugate, KS_Negative, KS_ZeroTensor,
-    get_key, key_value, ks_highest_functionality, ks_index,
+    DK_INDEX_BY_VALUE, KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, get_key, key_value,
+    ks_highest_functionality,
 )
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_ALIASING, OF_DETACH, OF_MUTABLE, OF_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn,
     new_kernel, qualified_name,
 )
-from dispatch._C.python_kernel cimport get_overload, python_arguments, python_fallback
+from dispatch._C.python_kernel cimport python_fallback
+from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport (
     TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
 )
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport AF_LIST, AF_WRITE, AK_TENSOR, MAX_ARGS, Py_DECREF_, Py_INCREF_
+from dispatch._C.values cimport AF_WRITE, AK_TENSOR
 
-cdef extern from "Python.h":
-    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
 
 cdef uint64_t BELOW_AUTOGRAD_KEYS = KS_AUTOGRAD | KS_ADInplaceOrView
 cdef uint64_t AFTER_AUTOGRAD = KS_AutogradOther - 1                      # keys of lower priority than AutogradOther
 cdef uint64_t AFTER_ADINPLACE = KS_ADInplaceOrView - 1
-
-
-cdef inline object take(PyObject* r):
-    """A new reference as an object; raises what is set when it is NULL."""
-    if r == NULL:
-        if PyErr_Occurred_() == NULL:
-            raise SystemError("a kernel returned NULL without setting an exception")
-        raise_set()
-    cdef object o = <object>r
-    Py_DECREF_(r)
-    return o
-
-
-cdef int raise_set() except -1:
-    return -1
-
-
-cdef inline PyObject* give(object r) noexcept:
-    Py_INCREF(r)
-    return <PyObject*>r
 
 
 # ---- ADInplaceOrView -------------------------------------------------------------------------------------------------

@@ -11,12 +11,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from dispatch._C cimport keys
-from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_NUM_VALUES, DK_VALUE_BY_INDEX, KS_BY_VALUE,
-)
-from dispatch._C.values cimport (
-    AF_WRITE, AK_TENSOR, MAX_ARGS, ArgSpec, Py_INCREF_, Py_XDECREF_, RetSpec, convert_one, default_object,
-)
+from dispatch._C.keys cimport DK_INDEX_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_BY_VALUE
+from dispatch._C.values cimport AF_WRITE, MAX_ARGS, ArgSpec, Py_XDECREF_, RetSpec, default_object
 
 from dispatch._C.keys import _dispatch_get_backend_keyset_from_autograd
 

@@ -7,8 +7,6 @@ import sys
 
 cimport cython
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.ref cimport Py_INCREF
-from libc.stdint cimport uint32_t, uint64_t
 
 from dispatch._C cimport dispatcher, keys
 from dispatch._C.dispatcher cimport find_entry, overload_names
@@ -17,9 +15,8 @@ from dispatch._C.operator cimport (
     OF_ALIASING, OF_FUNCTION, OF_METHOD, OF_MUTABLE, OperatorEntry, get_schema_room, qualified_name,
 )
 from dispatch._C.python_kernel cimport set_overload_maker
-from dispatch._C.values cimport (
-    AF_LIST, AK_INT, Frame, Py_DECREF_, Py_INCREF_, Signature, match, raise_mismatch, release_frame,
-)
+from dispatch._C.references cimport raised, set_error, take
+from dispatch._C.values cimport AF_LIST, AK_INT, Frame, Py_DECREF_, match, raise_mismatch, release_frame
 
 cdef extern from *:
     """
@@ -36,19 +33,12 @@ cdef extern from *:
     void dispatch_enable_vectorcall(PyTypeObject* tp, Py_ssize_t offset, int is_method)
 
 cdef extern from "Python.h":
-    PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
     PyObject* PyVectorcall_Call_ "PyVectorcall_Call"(PyObject*, PyObject*, PyObject*) except NULL
     PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
     PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
     int PyLong_Check_ "PyLong_Check"(PyObject*) noexcept
     int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
     Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
-
-
-cdef inline object take(PyObject* new_reference):
-    cdef object r = <object>new_reference
-    Py_DECREF_(new_reference)
-    return r
 
 
 cdef object call_vector(object callee, tuple args, dict kwargs):
@@ -84,13 +74,6 @@ cdef int refuse(PyObject* entry, int code, Frame* f, PyObject** args, Py_ssize_t
     except Exception as e:
         set_error(e)
     return 0
-
-
-cdef extern from *:
-    """
-    static void dispatch_set_error(PyObject* e) { PyErr_SetObject((PyObject*)Py_TYPE(e), e); }
-    """
-    void set_error "dispatch_set_error"(object error) noexcept
 
 
 cdef class OperatorBase:
@@ -237,7 +220,7 @@ cdef class OpOverload(OperatorBase):
         r = dispatcher.redispatch(self.entry, keyset.ks, f.args)
         release_frame(&f)
         if r == NULL:
-            propagate()
+            raised()
         return take(r)
 
     def __getattr__(self, str name):
@@ -248,12 +231,6 @@ cdef class OpOverload(OperatorBase):
 
     def __setattr__(self, str name, value):
         self.attributes[name] = value
-
-
-cdef int propagate() except -1:
-    if PyErr_Occurred_() == NULL:
-        raise SystemError("a kernel returned NULL without setting an exception")
-    return -1
 
 
 cdef object schema_of(OperatorEntry e):

@@ -3,18 +3,17 @@
 The counterpart of PyTorch's PythonFallbackKernel and of the calling half of PyInterpreter. A callee is held by reference while it
 runs, so that it may be unregistered meanwhile; thread-local state is put back in every case.
 """
-from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint64_t
 
 from dispatch._C.keys cimport KS_Python, new_key_set
 from dispatch._C.operator cimport KF_WITH_KEYSET, KF_WITH_OP, Kernel, OperatorEntry, qualified_name
+from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
 from dispatch._C.tls cimport ThreadState, pop_mode, restore_mode, tls
 from dispatch._C.values cimport (
-    AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_FLOAT, AK_INT, AK_OTHER, AK_SCALAR, AK_TENSOR, ArgSpec, MAX_ARGS,
-    Py_DECREF_, Py_INCREF_, RetSpec, Signature, describe_value, equals_default, gather, is_number,
+    AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_FLOAT, AK_INT, AK_OTHER, AK_SCALAR, AK_TENSOR, Py_DECREF_,
+    RetSpec, Signature, describe_value, equals_default, is_number,
 )
 
 cdef extern from *:
@@ -25,7 +24,6 @@ cdef extern from *:
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
     PyObject* Py_NotImplemented_ "Py_NotImplemented"
-    PyObject* Py_None_ "Py_None"
     PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
     size_t PY_VECTORCALL_ARGUMENTS_OFFSET
     int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
@@ -125,19 +123,6 @@ cdef PyObject* call_own_python(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
     cdef object functor = <object>k.functor
     cdef tuple names = keyword_names(e)
     return PyObject_Vectorcall_(<PyObject*>functor, args, <size_t>e.sig.n_pos, <PyObject*>names if names else NULL)
-
-
-cdef inline object take(PyObject* new_reference):
-    """A new reference as a Cython object, not counted twice."""
-    cdef object r = <object>new_reference
-    Py_DECREF_(new_reference)
-    return r
-
-
-cdef inline PyObject* give(object r) noexcept:
-    """A new reference out of a Cython object."""
-    Py_INCREF(r)
-    return <PyObject*>r
 
 
 # ---- results ---------------------------------------------------------------------------------------------------------

@@ -2,28 +2,23 @@
 
 Registration writes `OperatorEntry` objects and the dispatcher's fallbacks; `reset` takes back exactly what was written, in any order.
 """
-from cpython.object cimport PyObject
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from dispatch._C cimport dispatcher, keys
 from dispatch._C.dispatcher cimport (
-    all_entries, define_entry, entry_for_registration, find_entry, get_fallback, need_entry, overload_names,
-    remove_fallback, set_fallback, undefine_entry,
+    all_entries, define_entry, entry_for_registration, find_entry, get_fallback, need_entry, remove_fallback,
+    set_fallback, undefine_entry,
 )
 from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_NUM_VALUES, DK_VALUE_BY_INDEX, DispatchKey, DispatchKeySet,
-    KS_BY_VALUE, get_key, is_alias_value, key_value, ks_index,
+    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, DispatchKeySet, KS_BY_VALUE, get_key,
+    is_alias_value, key_value, ks_index,
 )
 from dispatch._C.operator cimport (
-    KF_FALLTHROUGH, KF_PYTHON, KF_WITH_KEYSET, KF_WITH_OP, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, Kernel, KernelObject,
-    OperatorEntry, add_kernel, boxed_fn, get_schema_room, new_kernel, qualified_name, remove_kernel, resolve_key_debug,
+    KF_FALLTHROUGH, KF_PYTHON, KF_WITH_KEYSET, KF_WITH_OP, ROW_AMBIGUOUS, ROW_SPECIAL, KernelObject, OperatorEntry,
+    add_kernel, boxed_fn, get_schema_room, new_kernel, qualified_name, remove_kernel, resolve_key_debug,
 )
 from dispatch._C.overload import _find_overload, _refresh_packet
 from dispatch._C.python_kernel cimport call_functor
-from dispatch._C.values cimport Frame, match, raise_mismatch, release_frame
-
-cdef extern from "Python.h":
-    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
 
 
 class _Fallthrough:

@@ -10,14 +10,14 @@ from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_SET_ITEM
-from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t, INT64_MAX
+from libc.stdint cimport int64_t, uint32_t, uint64_t, INT64_MAX
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous,
-    MF_preserve, ST_bool, ST_complex128, ST_float32, ST_float64, ST_int64,
+    DEV_CPU, DEV_META, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool, ST_complex128,
+    ST_float32, ST_float64, ST_int64,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,

@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t
 from dispatch._C.dtypes cimport (
     LAYOUT_strided, MF_NONE, ST_NONE, dtype, get_dtype, get_layout, get_memory_format, layout, memory_format,
 )
+from dispatch._C.references cimport give
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 from dispatch._C.values cimport IntArray
 
@@ -24,15 +25,9 @@ cdef extern from "Python.h":
     int PyObject_TypeCheck_ "PyObject_TypeCheck"(PyObject*, PyTypeObject*)
     long long PyLong_AsLongLong_ "PyLong_AsLongLong"(PyObject*) except? -1
     double PyFloat_AsDouble_ "PyFloat_AsDouble"(PyObject*) except? -1.0
-    void Py_INCREF_ "Py_INCREF"(PyObject*)
 
 cdef enum:
     MAX_INTS = 64            # elements of an int[] that an adapter takes
-
-cdef inline PyObject* new_reference(object o) noexcept:
-    """`o` as a new reference."""
-    Py_INCREF_(<PyObject*>o)
-    return <PyObject*>o
 
 cdef inline Tensor unbox_tensor(PyObject* a):
     """Tensor, None, or a number made into a wrapped number."""
@@ -82,17 +77,11 @@ cdef inline object box_layout(int code):
 cdef inline object box_memory_format(int code):
     return None if code == MF_NONE else get_memory_format(code)
 
-cdef extern from *:
-    """
-    #define DISPATCH_TAKE_REFERENCE(o) (o)
-    """
-    object take_reference "DISPATCH_TAKE_REFERENCE"(PyObject* o)   # a new reference becomes an object; NULL: the exception that is set
-
 cdef inline object python_body(void** body):
     """The Python function in `body`: until it is first called, the text "package.module:function" stands there."""
     cdef object found = <object>body[0]
     if type(found) is str:
         module, _, name = (<str>found).partition(":")
         found = getattr(__import__(module, None, None, (name,)), name)
-        body[0] = <void*>new_reference(found)   # kept for good, as the kernel is
+        body[0] = <void*>give(found)   # kept for good, as the kernel is
     return found

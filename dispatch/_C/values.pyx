@@ -45,7 +45,6 @@ cdef extern from "Python.h":
     PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
     Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
-    PyObject* PySequence_Fast_ "PySequence_Fast"(PyObject*, const char*) noexcept
     int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
     PyObject* Py_True_ "Py_True"
     PyObject* Py_False_ "Py_False"

@@ -4,21 +4,16 @@ Used by the mode's handler. Invariant: two calls with equal keys have outputs wi
 epoch, which is part of every key.
 """
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.keys cimport KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_ZeroTensor
+from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.operator cimport OF_ALIASING, OF_MUTABLE, OperatorEntry
 from dispatch._C.registration import _on_registration_change
-from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_FAKE, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor,
-)
-from dispatch._C.values cimport (
-    AF_LIST, AK_DEVICE, AK_DTYPE, AK_LAYOUT, AK_MEMORY_FORMAT, AK_TENSOR, Py_INCREF_, Py_XDECREF_,
-)
+from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor
+from dispatch._C.values cimport AK_TENSOR, Py_INCREF_, Py_XDECREF_
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
 
 cdef extern from "generated/tags.h":

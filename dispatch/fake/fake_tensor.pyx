@@ -10,9 +10,7 @@ from dispatch._C.dtypes cimport DEV_CPU, DEV_META
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Python, KS_PythonTLSSnapshot,
 )
-from dispatch._C.tensor cimport (
-    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, Storage, Tensor, get_numpy, set_geometry,
-)
+from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, Storage, Tensor, set_geometry
 from dispatch._C.tls cimport tls
 
 from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey

@@ -7,8 +7,7 @@ import weakref
 from _thread import get_ident
 
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport call_boxed
@@ -19,22 +18,19 @@ from dispatch._C.keys cimport (
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, python_arguments, set_mode_handler
+from dispatch._C.references cimport give, raised, take
 from dispatch._C.tensor cimport (
     TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor,
 )
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport (
-    AF_LIST, AF_WRITE, AK_DEVICE, AK_TENSOR, Frame, Py_DECREF_, match, raise_mismatch, release_frame,
-)
+from dispatch._C.values cimport AF_WRITE, AK_DEVICE, AK_TENSOR, Frame, match, raise_mismatch, release_frame
 from dispatch.fake.cache cimport (
-    BY_CONSTANT, BY_DATA_DEPENDENT, BY_DYNAMIC_SHAPE, BY_INPLACE_VIEW, BY_LIFT, BY_METADATA_CHANGED, BY_NONE,
-    BY_NOT_BUILTIN, DispatchCache, Entry, Key, build_key, drop_entry, new_entry_of, new_outputs,
+    BY_DATA_DEPENDENT, BY_DYNAMIC_SHAPE, BY_INPLACE_VIEW, BY_METADATA_CHANGED, BY_NONE, BY_NOT_BUILTIN, DispatchCache,
+    Entry, Key, build_key, drop_entry, new_entry_of, new_outputs,
 )
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
 
-from dispatch._C.tls import (
-    _TorchDispatchModeKey, _get_dispatch_mode, _push_on_torch_dispatch_stack, _set_dispatch_mode, _unset_dispatch_mode,
-)
+from dispatch._C.tls import _TorchDispatchModeKey, _set_dispatch_mode, _unset_dispatch_mode
 from dispatch.fake.exceptions import (
     DataDependentOutputException, DynamicOutputShapeException, FakeTensorDeviceMismatchError, UnsupportedFakeTensorException,
     UnsupportedOperatorException,
@@ -46,9 +42,6 @@ cdef extern from "generated/tags.h":
     const uint64_t TAG_inplace_view
     const uint64_t TAG_nondeterministic_seeded
 
-cdef extern from "Python.h":
-    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
-    PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
 
 cdef uint64_t PYTHON_KEYS = KS_Python | KS_PythonTLSSnapshot
 
@@ -67,25 +60,6 @@ class DispatchCacheInfo:
 
     def __eq__(self, other):
         return isinstance(other, DispatchCacheInfo) and vars(self) == vars(other)
-
-
-cdef inline PyObject* give(object r) noexcept:
-    Py_INCREF(r)
-    return <PyObject*>r
-
-
-cdef inline object take(PyObject* r):
-    if r == NULL:
-        raise_set()
-    cdef object o = <object>r
-    Py_DECREF_(r)
-    return o
-
-
-cdef int raise_set() except -1:
-    if PyErr_Occurred_() == NULL:
-        raise SystemError("a kernel returned NULL without setting an exception")
-    return -1
 
 
 # ---- the handler -----------------------------------------------------------------------------------------------------
@@ -391,7 +365,7 @@ cdef object run_meta(FakeTensorMode mode, OperatorEntry e, PyObject** args, Thre
 cdef int translate_failure(OperatorEntry e) except -1:
     """No Meta kernel: the operator is not supported on fake tensors."""
     try:
-        raise_set()
+        raised()
     except NotImplementedError as error:
         if e.emitted == NULL:
             raise UnsupportedOperatorException(get_overload(e)) from error

@@ -4,7 +4,6 @@ Called by the generated adapters (Cython kernels) and, for kernels written in Py
 that are made from another one (out variants from the functional operator, functional ones from the in-place one) are here too.
 """
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -12,42 +11,24 @@ from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport (
     KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_STRUCTURED, call_boxed, entry_by_index, import_reference, set_loader,
 )
-from dispatch._C.dtypes cimport DEV_META, category_of_code, is_complex_code
+from dispatch._C.dtypes cimport DEV_META, category_of_code
 from dispatch._C.keys cimport key_value
 from dispatch._C.operator cimport (
     SV_FUNCTIONAL, SV_INPLACE, SV_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name,
 )
+from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport (
-    TF_FAKE, TF_NON_OVERLAPPING_DENSE, TF_REQUIRES_GRAD, Tensor, new_empty, new_size, read_ints, resize_storage, set_geometry, span_of,
+    TF_NON_OVERLAPPING_DENSE, TF_REQUIRES_GRAD, Tensor, new_empty, new_size, read_ints, resize_storage, set_geometry,
+    span_of,
 )
 from dispatch._C.tls cimport tls
-from dispatch._C.values cimport AF_LIST, AF_OUT, AK_TENSOR, Py_DECREF_
+from dispatch._C.values cimport AF_LIST, AF_OUT, AK_TENSOR
 
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
-    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
 
 cdef int META_KEY = key_value("Meta")
 cdef dict OVERLAPS = {"any": OVERLAP_ANY, "self": OVERLAP_SELF, "none": OVERLAP_NONE}
-
-
-cdef inline object take(PyObject* r):
-    if r == NULL:
-        raise_set()
-    cdef object o = <object>r
-    Py_DECREF_(r)
-    return o
-
-
-cdef int raise_set() except -1:
-    if PyErr_Occurred_() == NULL:
-        raise SystemError("a kernel returned NULL without setting an exception")
-    return -1
-
-
-cdef inline PyObject* give(object r) noexcept:
-    Py_INCREF(r)
-    return <PyObject*>r
 
 
 cdef class TensorSpec:

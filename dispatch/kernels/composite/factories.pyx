@@ -3,17 +3,15 @@
 They run below every mode. On CPU and Meta the memory is made and filled here without another
 dispatch; on any other device by the kernels that somebody registered for it.
 """
-from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_bool, ST_complex64,
-    ST_complex128, ST_float16, ST_float64, ST_complex32, ST_int64,
+    DEV_CPU, DEV_META, MF_NONE, MF_preserve, ST_NONE, ST_bool, ST_complex64, ST_complex128, ST_float16, ST_float64,
+    ST_complex32, ST_int64,
 )
-from dispatch._C.tensor cimport Tensor, new_view
-from dispatch._C.tensor cimport new_empty as new_uninitialised
+from dispatch._C.tensor cimport Tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.composite.callee cimport Callee, callee

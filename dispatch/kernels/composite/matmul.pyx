@@ -5,7 +5,7 @@ one matrix or vector folds the batch into rows and is one mm or mv where that co
 (`should_fold`); everything else is one bmm over the broadcast batch.
 """
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 
 from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.keys cimport KS_Python
@@ -13,7 +13,7 @@ from dispatch._C.tensor cimport (
     TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, Tensor, new_size,
 )
 from dispatch._C.tls cimport n_dispatch_modes, tls
-from dispatch._C.unboxing cimport take_reference
+from dispatch._C.references cimport take
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.meta cimport rules
 
@@ -47,7 +47,7 @@ cdef object call_array(Callee c, PyObject** args, int n):
         c.entry = need_entry("aten::" + c.name, c.overload)
     for i in range(n, c.entry.sig.n_args):
         args[i] = c.entry.sig.args[i].dflt
-    return take_reference(call_boxed(c.entry, args))
+    return take(call_boxed(c.entry, args))
 
 
 cdef object call_one(Callee c, object a):

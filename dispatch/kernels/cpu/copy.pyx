@@ -8,22 +8,20 @@ conjugate and negative bits are applied here.
 cimport numpy as cnp
 from libc.float cimport FLT_MAX
 from libc.math cimport isinf, isnan
-from libc.stdint cimport (
-    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
-)
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, ST_bfloat16, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float8_e4m3fn,
-    ST_float16, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, ST_uint8, ST_uint16,
-    ST_uint32, ST_uint64, category_of_code, is_complex_code,
+    DEV_CPU, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float8_e4m3fn, ST_float16,
+    ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, ST_uint32, category_of_code,
+    is_complex_code,
 )
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, Tensor, data_of, get_numpy, new_empty, new_size,
+    TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, Tensor, data_of, get_numpy, new_empty,
 )
 from dispatch.kernels.meta cimport copy as meta_copy
 
@@ -194,8 +192,6 @@ cdef int clone(Tensor out, Tensor self, int memory_format) except -1:
 cdef int raise_overflow(int code, object value) except -1:
     raise RuntimeError(f"the value {value!r} cannot be converted to {dtypes.get_dtype(code)} "
                        "without overflow")
-
-
 
 
 cdef int64_t stored_integer(int code, object value) except? -1:

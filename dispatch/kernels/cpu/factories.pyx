@@ -2,13 +2,11 @@
 
 The rules are those of `meta/factories`; while a fake kernel runs, the results are Meta tensors.
 """
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport (
-    DEV_CPU, ST_bfloat16, ST_float16, ST_float32, ST_float64, ST_int64, ST_uint8, category_of_code,
-)
-from dispatch._C.tensor cimport Tensor, get_numpy
+from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float32, ST_float64, ST_uint8, category_of_code
+from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu cimport copy as cpu_copy
 from dispatch.kernels.meta cimport factories as meta_factories

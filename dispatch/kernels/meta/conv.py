@@ -21,7 +21,7 @@ from dispatch._C.dtypes import (
     memory_format,
 )
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.meta.rules import numel, strides_for, suggest_memory_format
+from dispatch.kernels.meta.rules import is_eager, numel, strides_for, suggest_memory_format
 from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["col2im", "convolution", "convolution_backward"]
@@ -317,4 +317,7 @@ def col2im(
         raise RuntimeError(
             f"col2im: output_size {list(output_size)} has {blocks} blocks, got self {list(sizes)}"
         )
-    return TensorSpec((*sizes[:-2], sizes[-2] // taps, *output_size), self.dtype, copied=True)
+    made = (*sizes[:-2], sizes[-2] // taps, *output_size)
+    if 0 in made and is_eager(self):     # nothing is written, so PyTorch looks at no dtype
+        return TensorSpec(made, self.dtype, cast=2, overlap="any")
+    return TensorSpec(made, self.dtype, copied=True)

@@ -13,17 +13,19 @@ from dispatch._C.dtypes import (
     complex32,
     complex64,
     complex128,
+    dtype,
     float16,
     float32,
     float64,
 )
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.meta.rules import contiguous_strides, numel
+from dispatch.kernels.meta.rules import contiguous_strides, is_eager, numel
 from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["c2r", "r2c"]
 
 Ints = Sequence[int]
+CAST_ANY = 2  # of structured.pxd: an output of any dtype
 
 COMPLEX_OF = {float16: complex32, float32: complex64, float64: complex128}
 REAL_OF = {kind: real for real, kind in COMPLEX_OF.items()}
@@ -80,6 +82,13 @@ def wrapped(op: str, self: Tensor, dim: Ints) -> list[int]:
 
 
 
+def spec(self: Tensor, sizes: Ints, kind: dtype, strides: Ints) -> TensorSpec:
+    """The CPU copies its result into an output of any dtype; Meta wants one that it casts to."""
+    if is_eager(self):
+        return TensorSpec(sizes, kind, strides, cast=CAST_ANY, overlap="any")
+    return TensorSpec(sizes, kind, strides, copied=True)
+
+
 def r2c(self: Tensor, dim: Ints, normalization: int, onesided: bool) -> TensorSpec:
     if self.dtype not in COMPLEX_OF:
         raise RuntimeError(f"_fft_r2c: not implemented for {self.dtype}")
@@ -90,7 +99,7 @@ def r2c(self: Tensor, dim: Ints, normalization: int, onesided: bool) -> TensorSp
     strides = self.stride()
     order = [*by_stride(dims[:-1], strides), dims[-1]]
     steps = transform_strides(strides, sizes, order)
-    return TensorSpec(sizes, COMPLEX_OF[self.dtype], steps, copied=True)
+    return spec(self, sizes, COMPLEX_OF[self.dtype], steps)
 
 
 def c2r(self: Tensor, dim: Ints, normalization: int, last_dim_size: int) -> TensorSpec:
@@ -103,4 +112,4 @@ def c2r(self: Tensor, dim: Ints, normalization: int, last_dim_size: int) -> Tens
     sizes[dims[-1]] = last_dim_size
     numel(sizes)
     strides = transform_strides(strides, sizes, dims[-1:])
-    return TensorSpec(sizes, REAL_OF[self.dtype], strides, copied=True)
+    return spec(self, sizes, REAL_OF[self.dtype], strides)

@@ -10,7 +10,7 @@ from cpython.complex cimport PyComplex_Check
 from cpython.float cimport PyFloat_Check
 from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject
-from libc.stdint cimport INT64_MAX, int8_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C.dtypes import promote_types
