@@ -16,7 +16,7 @@ from dispatch._C.operator cimport (
 )
 from dispatch._C.python_kernel cimport set_overload_maker
 from dispatch._C.references cimport raised, set_error, take
-from dispatch._C.values cimport AF_LIST, AK_INT, Frame, Py_DECREF_, match, raise_mismatch, release_frame
+from dispatch._C.values cimport AF_LIST, AK_INT, Frame, Py_DECREF_, match, match_given, raise_mismatch, release_frame
 
 cdef extern from *:
     """
@@ -202,21 +202,8 @@ cdef class OpOverload(OperatorBase):
     def redispatch(self, DispatchKeySet keyset not None, *args, **kwargs):
         """Call the kernel that `keyset` reaches: keys of arguments and of the thread play no part."""
         cdef Frame f
-        cdef PyObject* vec[128]
-        cdef int i, code, n = len(args)
-        cdef tuple names = tuple(kwargs)
-        cdef list values = list(kwargs.values())
         cdef PyObject* r
-        if n + len(names) > 128:
-            raise RuntimeError(f"{qualified_name(self.entry)}: too many arguments\n  {self.entry._schema_text}")
-        for i in range(n):
-            vec[i] = <PyObject*>args[i]
-        for i in range(len(names)):
-            vec[n + i] = <PyObject*>values[i]
-        f.lone_ints = False
-        code = match(&self.entry.sig, vec, n, <PyObject*>names if names else NULL, &f)
-        if code != 0:
-            raise_mismatch(&self.entry.sig, code, &f, vec, n, <PyObject*>names, RuntimeError)
+        match_given(&self.entry.sig, args, kwargs, &f)
         r = dispatcher.redispatch(self.entry, keyset.ks, f.args)
         release_frame(&f)
         if r == NULL:

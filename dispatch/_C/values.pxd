@@ -63,6 +63,8 @@ cdef struct IntArray:
 
 # 0: matched. Otherwise a MatchError code: nothing is raised unless `MATCH_RAISED`; release_frame is due in every case.
 cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, Frame* f) noexcept
+# The same for (args, kwargs) as Python code has them; both must outlive the frame. Raises RuntimeError for a mismatch.
+cdef int match_given(Signature* sig, object args, dict kwargs, Frame* f) except -1
 cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error)
 cdef int gather(Signature* sig, PyObject** args, uint64_t* ks, uint32_t* flags) noexcept     # keys of an array that is boxed already
 cdef bint equals_default(ArgSpec* spec, PyObject* value) noexcept     # same type and value as the default

@@ -434,6 +434,25 @@ cdef int unplaced_keyword(Signature* sig, PyObject* kwnames, Frame* f) noexcept:
     return MATCH_TWICE if find_keyword(sig, PyTuple_GET_ITEM_(kwnames, 0)) >= 0 else MATCH_UNKNOWN_KEYWORD
 
 
+cdef int match_given(Signature* sig, object args, dict kwargs, Frame* f) except -1:
+    cdef PyObject* vec[128]
+    cdef tuple names = tuple(kwargs)
+    cdef int n = 0, code
+    if len(args) + len(names) > 128:
+        raise RuntimeError(f"{(<object>sig.entry)._qualified_name}: too many arguments\n  {(<object>sig.entry)._schema_text}")
+    for value in args:
+        vec[n] = <PyObject*>value
+        n += 1
+    for value in kwargs.values():
+        vec[n] = <PyObject*>value
+        n += 1
+    f.lone_ints = False
+    code = match(sig, vec, len(args), <PyObject*>names if names else NULL, f)
+    if code != MATCH_OK:
+        raise_mismatch(sig, code, f, vec, len(args), <PyObject*>names, RuntimeError)
+    return 0
+
+
 cdef int gather(Signature* sig, PyObject** args, uint64_t* ks, uint32_t* flags) noexcept:
     cdef int i
     cdef Py_ssize_t j

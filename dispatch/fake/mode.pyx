@@ -23,7 +23,7 @@ from dispatch._C.tensor cimport (
     TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor,
 )
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport AF_WRITE, AK_DEVICE, AK_TENSOR, Frame, match, raise_mismatch, release_frame
+from dispatch._C.values cimport AF_WRITE, AK_DEVICE, AK_TENSOR, Frame, match_given, release_frame
 from dispatch.fake.cache cimport (
     BY_DATA_DEPENDENT, BY_DYNAMIC_SHAPE, BY_INPLACE_VIEW, BY_METADATA_CHANGED, BY_NONE, BY_NOT_BUILTIN, DispatchCache,
     Entry, Key, build_key, drop_entry, new_entry_of, new_outputs,
@@ -565,23 +565,12 @@ cdef class FakeTensorMode(TorchDispatchMode):
     def dispatch(self, func, types, args=(), kwargs=None):
         """Run `func` on fake tensors, as the compiled handler does."""
         cdef Frame f
-        cdef PyObject* vec[128]
         cdef OpOverload op
-        cdef tuple names = tuple(kwargs or ())
-        cdef list values = list(args)
-        cdef int i, code
         if not isinstance(func, OpOverload):
             raise UnsupportedOperatorException(func)
         op = <OpOverload>func
-        values.extend((kwargs or {}).values())
-        if len(values) > 128:
-            raise RuntimeError(f"{qualified_name(op.entry)}: too many arguments\n  {op.entry._schema_text}")
-        for i in range(len(values)):
-            vec[i] = <PyObject*>values[i]
-        f.lone_ints = False
-        code = match(&op.entry.sig, vec, len(args), <PyObject*>names if names else NULL, &f)
-        if code != 0:
-            raise_mismatch(&op.entry.sig, code, &f, vec, len(args), <PyObject*>names, RuntimeError)
+        args, kwargs = tuple(args), dict(kwargs or ())        # ours: a conversion may run code that changes the caller's
+        match_given(&op.entry.sig, args, kwargs, &f)
         try:
             return take(handle(<PyObject*>self, <PyObject*>op.entry, 0, f.args))
         finally:
