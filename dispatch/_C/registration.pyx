@@ -175,11 +175,6 @@ def _dispatch_library(str kind, str ns, str key="", str file="/dev/null", int li
 
 # ---- inspection ------------------------------------------------------------------------------------------------------
 
-cdef OperatorEntry entry_named(str name):
-    base, _, overload = name.partition(".")
-    return find_entry(base, overload)
-
-
 cdef OperatorEntry need_named(str name):
     base, _, overload = name.partition(".")
     e = find_entry(base, overload)

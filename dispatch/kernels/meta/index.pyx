@@ -16,20 +16,15 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, ST_NONE, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32,
     ST_int64, ST_uint8, is_complex_code, is_floating_code,
 )
-from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_FAKE, Tensor, get_numpy, new_size, new_view
+from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, get_numpy, new_size, new_view
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.meta.rules cimport MAX_DIMS
+from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 from dispatch.kernels.structured cimport (
     CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, Spec,
 )
 
 cdef extern from *:
     PyObject** PySequence_Fast_ITEMS(object) noexcept
-
-
-cdef inline bint is_eager(Tensor t) noexcept:
-    """Whether `t` has data: neither fake nor on the meta device."""
-    return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
 
 
 cdef inline bint is_index(Tensor t) noexcept:

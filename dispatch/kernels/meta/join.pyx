@@ -7,19 +7,14 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
-from dispatch._C.dtypes cimport DEV_META, MF_contiguous
-from dispatch._C.tensor cimport TF_FAKE, Tensor, new_size
+from dispatch._C.dtypes cimport MF_contiguous
+from dispatch._C.tensor cimport Tensor, new_size
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.meta.rules cimport MAX_DIMS
+from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 from dispatch.kernels.structured cimport CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, Spec
 
 cdef extern from *:
     PyObject** PySequence_Fast_ITEMS(object) noexcept
-
-
-cdef inline bint is_eager(Tensor t) noexcept:
-    """Whether `t` has data: neither fake nor on the meta device."""
-    return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
 
 
 cdef inline bint counts_for_nothing(Tensor t) noexcept:
