@@ -22,7 +22,8 @@ from dispatch._C.grad_mode import (
     set_grad_enabled,
 )
 from dispatch._C.keys import DispatchKey, DispatchKeySet
-from dispatch._C.overload import OpOverload, OpOverloadPacket, _find_function
+from dispatch._C.function import _find_function
+from dispatch._C.overload import OpOverload, OpOverloadPacket
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Size, Tensor, from_numpy
 from dispatch._ops import HigherOrderOperator, ops

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dispatch._C import dtypes
-from dispatch._C.overload import _find_function
+from dispatch._C.function import _find_function
 from dispatch._C.tensor import (
     Tensor,
     _install_tensor_attribute,

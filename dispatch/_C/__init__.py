@@ -10,6 +10,7 @@ from dispatch._C import (
     dispatcher,
     dtypes,
     fallbacks,
+    function,
     grad_mode,
     guards,
     keys,
@@ -64,6 +65,7 @@ _ROOMS = (
     python_kernel,
     dispatcher,
     overload,
+    function,
     fallbacks,
     registration,
 )

@@ -70,6 +70,7 @@ from dispatch._C.keys import (
     _rename_privateuse1_backend as _rename_privateuse1_backend,
     _to_functionality_key as _to_functionality_key,
 )
+from dispatch._C.function import _find_function as _find_function
 from dispatch._C.operator import (
     _should_allow_numbers_as_tensors as _should_allow_numbers_as_tensors,
 )
@@ -77,7 +78,6 @@ from dispatch._C.overload import (
     OperatorBase as OperatorBase,
     OpOverload as OpOverload,
     OpOverloadPacket as OpOverloadPacket,
-    _find_function as _find_function,
     _find_overload as _find_overload,
     _find_packet as _find_packet,
     _refresh_packet as _refresh_packet,

@@ -1,4 +1,4 @@
-"""What users call: operator overloads, overload packets, functions and methods, each a C vectorcall on the object itself."""
+"""What users call: operator overloads, and overload packets, each a C vectorcall on the object itself."""
 from cpython.object cimport PyObject
 
 from dispatch._C.operator cimport OperatorEntry
@@ -26,9 +26,15 @@ cdef class OpOverloadPacket:
     cdef dict cached                   # overload attribute -> OpOverload
     cdef object __weakref__
 
-cdef class OpFunction:
-    """An operator packet as a function or method: `TypeError` for arguments that fit no overload."""
-    cdef vectorcall_fn vectorcall
-    cdef readonly str __name__
-    cdef OpOverloadPacket packet
-    cdef bint is_method
+cdef extern from *:
+    """
+    #define DISPATCH_NARGS(n) PyVectorcall_NARGS(n)
+    """
+    Py_ssize_t DISPATCH_NARGS(size_t n) noexcept
+
+# Dispatch the first overload whose schema the arguments fit; `found` stays False, without an exception, when none does.
+cdef PyObject* call_fitting(PyObject* packet, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, bint lone_ints, bint* found) noexcept
+# Set the exception, of class `error`: the one overload's reason, or every overload's.
+cdef int refuse_packet(PyObject* packet, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept
+cdef OpOverloadPacket find_packet(str name)
+cdef object call_vector(object callee, tuple args, dict kwargs)

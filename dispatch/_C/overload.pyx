@@ -1,44 +1,35 @@
-"""What users call: operator overloads, overload packets, functions and methods.
+"""What users call: operator overloads and overload packets (functions and methods: `function`).
 
-Each is a C vectorcall on the object itself: match the arguments against the schema, gather the keys, dispatch. An overload raises
-RuntimeError for arguments that do not fit, functions and methods raise TypeError, as PyTorch's two entries do.
+Each is a C vectorcall on the object itself: match the arguments against the schema, gather the keys, dispatch. Both raise
+RuntimeError for arguments that do not fit.
 """
-import sys
-
-cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher, keys
 from dispatch._C.dispatcher cimport find_entry, overload_names
 from dispatch._C.keys cimport DispatchKeySet
 from dispatch._C.operator cimport (
-    OF_ALIASING, OF_FUNCTION, OF_METHOD, OF_MUTABLE, OperatorEntry, get_schema_room, qualified_name,
+    OF_ALIASING, OF_MUTABLE, OperatorEntry, get_schema_room, qualified_name,
 )
 from dispatch._C.python_kernel cimport set_overload_maker
 from dispatch._C.references cimport raised, set_error, take
-from dispatch._C.values cimport AF_LIST, AK_INT, Frame, Py_DECREF_, match, match_given, raise_mismatch, release_frame
+from dispatch._C.values cimport Frame, match, match_given, raise_mismatch, release_frame
 
 cdef extern from *:
     """
-    #define DISPATCH_NARGS(n) PyVectorcall_NARGS(n)
-    static void dispatch_enable_vectorcall(PyTypeObject* tp, Py_ssize_t offset, int is_method) {
+    static void dispatch_enable_vectorcall(PyTypeObject* tp, Py_ssize_t offset) {
         tp->tp_vectorcall_offset = offset;
         tp->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-        if (is_method) tp->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
         tp->tp_call = PyVectorcall_Call;
         PyType_Modified(tp);
     }
     """
-    Py_ssize_t DISPATCH_NARGS(size_t n) noexcept
-    void dispatch_enable_vectorcall(PyTypeObject* tp, Py_ssize_t offset, int is_method)
+    void dispatch_enable_vectorcall(PyTypeObject* tp, Py_ssize_t offset)
 
 cdef extern from "Python.h":
     PyObject* PyVectorcall_Call_ "PyVectorcall_Call"(PyObject*, PyObject*, PyObject*) except NULL
-    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
-    PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    int PyLong_Check_ "PyLong_Check"(PyObject*) noexcept
-    int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
-    Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
+    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
+    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
 
 
 cdef object call_vector(object callee, tuple args, dict kwargs):
@@ -275,124 +266,30 @@ cdef list entries_of(OpOverloadPacket p):
 
 
 cdef PyObject* call_packet(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
-    return call_first(self, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError, False)
+    cdef bint found = False
+    cdef PyObject* r = call_fitting(self, args, DISPATCH_NARGS(nargsf), kwnames, False, &found)
+    if not found:
+        refuse_packet(self, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError)
+    return r
 
 
-cdef PyObject* call_first(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error, bint varargs) noexcept:
-    """Dispatch the first overload whose schema the arguments fit."""
+cdef PyObject* call_fitting(PyObject* packet, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, bint lone_ints, bint* found) noexcept:
+    """Dispatch the first overload whose schema the arguments fit; `found` stays False, without an exception, when none does."""
     cdef Frame f
     cdef PyObject* r
     cdef PyObject* entry
-    cdef PyObject* all_entries
-    cdef Py_ssize_t i, n
-    all_entries = <PyObject*>(<OpOverloadPacket>self).overload_entries
-    n = PyList_GET_SIZE_(all_entries)
+    cdef PyObject* all_entries = <PyObject*>(<OpOverloadPacket>packet).overload_entries
+    cdef Py_ssize_t i, n = PyList_GET_SIZE_(all_entries)
     for i in range(n):
         entry = PyList_GET_ITEM_(all_entries, i)
-        f.lone_ints = varargs
+        f.lone_ints = lone_ints
         if match(&(<OperatorEntry>entry).sig, args, nargs, kwnames, &f) == 0:
+            found[0] = True
             r = dispatcher.call(<OperatorEntry>entry, f.ks, f.flags, f.args)
             release_frame(&f)
             return r
         release_frame(&f)
-    if varargs and nargs >= 1:
-        i = 0 if PyLong_Check_(args[0]) else 1
-        if i < nargs and PyIndex_Check_(args[i]):
-            r = call_packed(self, args, nargs, kwnames, i)
-            if r != NULL or PyErr_Occurred_() != NULL:
-                return r
-    if varargs and kwnames != NULL:
-        r = call_marked(self, args, nargs, kwnames, error)
-        if r != NULL or PyErr_Occurred_() != NULL:
-            return r
-    refuse_packet(self, args, nargs, kwnames, error)
     return NULL
-
-
-cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:
-    """`zeros(2, requires_grad=True)`: factories as functions take what no schema has. NULL without an exception: not so here."""
-    cdef PyObject* vec[64]
-    cdef Py_ssize_t i, given = PyTuple_GET_SIZE_(kwnames), n = nargs
-    cdef PyObject* mark = NULL
-    cdef PyObject* r
-    cdef list names = []
-    if nargs + given > 64 or not is_factory(<OpOverloadPacket>self):
-        return NULL
-    for i in range(nargs):
-        vec[i] = args[i]
-    for i in range(given):
-        name = <object>PyTuple_GET_ITEM_(kwnames, i)
-        if name == "requires_grad":
-            mark = args[nargs + i]
-        else:
-            names.append(name)
-            vec[n] = args[nargs + i]
-            n += 1
-    if mark == NULL:
-        return NULL
-    left = tuple(names)
-    r = call_first(self, vec, nargs, <PyObject*>left if names else NULL, error, True)
-    if r != NULL and <object>mark:
-        try:
-            (<object>r).requires_grad_(True)
-        except Exception as e:
-            Py_DECREF_(r)
-            set_error(e)
-            return NULL
-    return r
-
-
-cdef bint is_factory(OpOverloadPacket p) noexcept:
-    """Whether the operators make tensors from options: one has an argument `pin_memory`."""
-    cdef OperatorEntry e
-    cdef int i
-    for item in p.overload_entries:
-        e = <OperatorEntry>item
-        for i in range(e.sig.n_args):
-            if <object>e.sig.args[i].name == "pin_memory":
-                return True
-    return False
-
-
-cdef extern from "Python.h":
-    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
-    int PyList_CheckExact_ "PyList_CheckExact"(PyObject*) noexcept
-    PyObject* PyList_AsTuple_ "PyList_AsTuple"(PyObject*) noexcept
-    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-
-
-cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, Py_ssize_t first) noexcept:
-    """`x.view(2, 3)`, `zeros(2, 3)`: the ints from `first` on stand for one int list. NULL without an exception: no fit."""
-    cdef PyObject* vec[64]
-    cdef Frame f
-    cdef PyObject* r
-    cdef Py_ssize_t i, nkw = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
-    cdef object packed = pack_ints(args, nargs, first)
-    if packed is None or nkw > 60:
-        return NULL
-    vec[0] = args[0]
-    vec[first] = <PyObject*>packed
-    for i in range(nkw):
-        vec[first + 1 + i] = args[nargs + i]
-    for e in (<OpOverloadPacket>self).overload_entries:
-        if (<OperatorEntry>e).sig.n_pos <= first or (<OperatorEntry>e).sig.args[first].kind != AK_INT or \
-                not (<OperatorEntry>e).sig.args[first].flags & AF_LIST:
-            continue
-        f.lone_ints = True
-        if match(&(<OperatorEntry>e).sig, vec, first + 1, kwnames, &f) == 0:
-            r = dispatcher.call(<OperatorEntry>e, f.ks, f.flags, f.args)
-            release_frame(&f)
-            return r
-        release_frame(&f)
-    return NULL
-
-
-cdef object pack_ints(PyObject** args, Py_ssize_t nargs, Py_ssize_t first):
-    cdef Py_ssize_t i
-    for i in range(first, nargs):
-        if not PyIndex_Check_(args[i]):
-            return None
-    return tuple([<object>args[i] for i in range(first, nargs)])
 
 
 cdef int refuse_packet(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:
@@ -526,97 +423,11 @@ def _refresh_packet(str name):
         p.overload_entries = entries_of(p)
 
 
-# ---- functions and methods -------------------------------------------------------------------------------------------
-
-cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
-    cdef PyObject* r = call_first(<PyObject*>(<OpFunction>self).packet, args, DISPATCH_NARGS(nargsf), kwnames,
-                                  <PyObject*>TypeError, True)
-    cdef PyObject* fixed
-    if r != NULL and PyList_CheckExact_(r):
-        fixed = PyList_AsTuple_(r)          # functions and methods give tuples where operators give lists
-        Py_DECREF_(r)
-        return fixed
-    return r
-
-
-cdef class OpFunction:
-    """An operator as a function of the package or a method of Tensor: arguments that fit no overload are a TypeError."""
-
-    def __cinit__(self, *args, **kwargs):
-        self.vectorcall = call_function
-
-    def __call__(self, *args, **kwargs):
-        return call_vector(self, args, kwargs)
-
-    def __get__(self, instance, owner):
-        if instance is None or not self.is_method:
-            return self
-        return BoundOp.__new__(BoundOp, self, instance)
-
-    def __reduce__(self):
-        return _find_function, (self.__name__, self.is_method)
-
-    def __repr__(self):
-        return f"<operator {'method' if self.is_method else 'function'} {self.__name__}>"
-
-    @property
-    def __doc__(self):
-        return "\n".join([e._schema_text for e in self.packet.overload_entries])
-
-
-@cython.final
-cdef class BoundOp:
-    """A method of an operator bound to its tensor."""
-    cdef OpFunction function
-    cdef object instance
-
-    def __cinit__(self, OpFunction function, instance):
-        self.function = function
-        self.instance = instance
-
-    def __call__(self, *args, **kwargs):
-        return self.function(self.instance, *args, **kwargs)
-
-    def __repr__(self):
-        return f"<bound operator method {self.function.__name__}>"
-
-    @property
-    def __self__(self):
-        return self.instance
-
-    @property
-    def __name__(self):
-        return self.function.__name__
-
-
-cdef dict functions = {}
-
-
-def _find_function(str name, bint is_method):
-    """The OpFunction of the aten operator `name` among functions or methods; None when the schemas have none."""
-    cdef OpFunction f = functions.get((name, is_method))
-    cdef OpOverloadPacket p
-    cdef int flag = OF_METHOD if is_method else OF_FUNCTION
-    if f is not None:
-        return f
-    p = find_packet("aten::" + name)
-    if p is None or not any([(<OperatorEntry>e).flags & flag for e in p.overload_entries]):
-        return None
-    f = OpFunction.__new__(OpFunction)
-    f.__name__ = name
-    f.packet = p
-    f.is_method = is_method
-    functions[(name, is_method)] = f
-    return f
-
-
 cdef void enable_vectorcalls():
     cdef OpOverload o = OpOverload.__new__(OpOverload)
     cdef OpOverloadPacket p = OpOverloadPacket.__new__(OpOverloadPacket)
-    cdef OpFunction f = OpFunction.__new__(OpFunction)
-    dispatch_enable_vectorcall(<PyTypeObject*>OpOverload, <char*>&o.vectorcall - <char*><void*>o, 0)
-    dispatch_enable_vectorcall(<PyTypeObject*>OpOverloadPacket, <char*>&p.vectorcall - <char*><void*>p, 0)
-    dispatch_enable_vectorcall(<PyTypeObject*>OpFunction, <char*>&f.vectorcall - <char*><void*>f, 1)
+    dispatch_enable_vectorcall(<PyTypeObject*>OpOverload, <char*>&o.vectorcall - <char*><void*>o)
+    dispatch_enable_vectorcall(<PyTypeObject*>OpOverloadPacket, <char*>&p.vectorcall - <char*><void*>p)
 
 
 enable_vectorcalls()

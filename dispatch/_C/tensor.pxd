@@ -22,6 +22,14 @@ cdef enum TensorFlag:
     TF_NON_LEAF = 2048           # has a grad_fn placeholder
     TF_PARAMETER = 4096
     TF_MANY_DIMS = 8192          # more than 64 dimensions: may exist, but kernels refuse it
+    TF_CUSTOM_STRIDES = 1 << 14  # a wrapper subclass: is_contiguous, stride ... are answered by __torch_dispatch__
+    TF_CUSTOM_SIZES = 1 << 15    # likewise, and size, dim, numel too
+    TF_CUSTOM_DEVICE = 1 << 16   # device is answered by __torch_dispatch__
+    TF_CUSTOM_LAYOUT = 1 << 17   # layout is
+    TF_FUNCTIONAL = 1 << 18      # a functional wrapper: c_extra holds its state
+    TF_HAS_TORCH_FUNCTION = 1 << 19   # a subclass whose __torch_function__ is not switched off
+    TF_DATA_PTR_THROWS = 1 << 20 # asking for a writable address raises
+    TF_DATA_PTR_WARNS = 1 << 21  # asking for a writable address warns
     TF_GEOMETRY_KEPT = 8 | 16 | 32 | 64 | 128 | 8192   # what set_geometry decides
 
 cdef struct VersionCounter:
@@ -56,6 +64,7 @@ cdef class Tensor:
     cdef object c_base           # the base of a view, else None
     cdef object c_array          # cached numpy view, else None
     cdef object c_autograd       # grad_fn placeholder or None
+    cdef object c_extra          # state of an upper room (a functional wrapper's value), else None
     cdef PyObject* c_dict        # instance dictionary, made when the first attribute is set (tp_dictoffset points here); owned
     cdef object __weakref__
 
