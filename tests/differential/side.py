@@ -1,0 +1,112 @@
+"""The two sides of a comparison under one set of names: only this module knows where things are."""
+
+import enum
+import re
+import types
+from typing import Any
+
+
+def torch_side() -> types.SimpleNamespace:
+    """PyTorch's modules."""
+    import torch
+    import torch._higher_order_ops
+    import torch._ops
+    import torch._subclasses.fake_tensor as fake
+    import torch.library
+    import torch.overrides
+    import torch.utils._python_dispatch as dispatch_modes
+    from torch.utils import _pytree
+
+    modes = types.SimpleNamespace(**vars(dispatch_modes))
+    for name in ("TorchFunctionMode", "_get_current_function_mode_stack"):
+        setattr(modes, name, getattr(torch.overrides, name))
+    return types.SimpleNamespace(
+        name="torch", T=torch, C=torch._C, ops=torch.ops, _ops=torch._ops, library=torch.library,
+        modes=modes, overrides=torch.overrides, fake=fake, pytree=_pytree,
+        Tensor=torch.Tensor, DispatchKey=torch._C.DispatchKey,
+        DispatchKeySet=torch._C.DispatchKeySet,
+    )  # fmt: skip
+
+
+def dispatch_side() -> types.SimpleNamespace:
+    """Ours."""
+    import dispatch
+    from dispatch import _C, _ops, fake, library, modes, pytree
+
+    return types.SimpleNamespace(
+        name="dispatch", T=dispatch, C=_C, ops=dispatch.ops, _ops=_ops, library=library,
+        modes=modes, overrides=modes, fake=fake, pytree=pytree,
+        Tensor=dispatch.Tensor, DispatchKey=_C.DispatchKey, DispatchKeySet=_C.DispatchKeySet,
+    )  # fmt: skip
+
+
+SIDES = {"torch": torch_side, "dispatch": dispatch_side}
+
+
+def _number(x: Any) -> str:
+    if isinstance(x, bool):
+        return repr(x)
+    if isinstance(x, float):
+        return f"{x:.5g}"
+    if isinstance(x, complex):
+        return f"({x.real:.5g}{x.imag:+.5g}j)"
+    return repr(x)
+
+
+class Log:
+    """Collects what a program says, in words that do not depend on the side."""
+
+    def __init__(self, side: types.SimpleNamespace) -> None:
+        self.side = side
+        self.lines: list[str] = []
+
+    def __call__(self, *values: Any) -> None:
+        """One line of the values; strings stand as they are."""
+        self.lines.append(" ".join(v if type(v) is str else self.show(v) for v in values))
+
+    def attempt(self, label: str, call: Any, *args: Any, **kwargs: Any) -> Any:
+        """Log what a call returns, or the type of what it raises; returns the result or None."""
+        try:
+            result = call(*args, **kwargs)
+        except Exception as error:
+            self(label, "raises", type(error).__name__)
+            return None
+        self(label, result)
+        return result
+
+    def show(self, v: Any) -> str:
+        """A value's description: tensors by metadata and values, keys by name."""
+        s = self.side
+        if isinstance(v, s.Tensor):
+            return self.tensor(v)
+        if isinstance(v, (bool, int, float, complex)) and not isinstance(v, enum.Enum):
+            return _number(v)
+        if isinstance(v, s.DispatchKeySet):
+            return f"keys:{v.raw_repr():#x}"
+        if type(v) is dict:
+            return "{" + ", ".join(f"{self.show(k)}: {self.show(x)}" for k, x in v.items()) + "}"
+        if isinstance(v, (tuple, list)) and type(v).__name__ in ("tuple", "list", "Size"):
+            inner = ", ".join(map(self.show, v))
+            return f"[{inner}]" if type(v) is list else f"({inner})"
+        if isinstance(v, (set, frozenset)):
+            return "{" + ", ".join(sorted(map(self.show, v))) + "}"
+        if isinstance(v, type):
+            return f"class {v.__name__}"
+        if isinstance(v, s.DispatchKey):
+            return v.name
+        text = str(v) if type(v).__name__ in ("OpOverload", "OpOverloadPacket") else repr(v)
+        return re.sub(r"0x[0-9a-f]+", "0x", re.sub(r"\b(torch|dispatch)\.", "", text))
+
+    def tensor(self, t: Any) -> str:
+        """Class, dtype, sizes, strides, device and, of small plain tensors, the values."""
+        s = self.side
+        text = (
+            f"{type(t).__name__}<{str(t.dtype).rpartition('.')[2]} {tuple(t.shape)} "
+            f"{tuple(t.stride())} {t.device}"
+        )
+        if t.requires_grad:
+            text += " grad"
+        plain = type(t) is s.Tensor and t.device.type == "cpu" and t.numel() <= 16
+        if plain and not isinstance(t, s.fake.FakeTensor):
+            text += " " + self.show(t.detach().tolist())
+        return text + ">"
