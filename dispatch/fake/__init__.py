@@ -1,6 +1,6 @@
 """Fake tensors: operators on metadata, on any device (torch._subclasses.fake_tensor)."""
 
-from dispatch.fake.cache import DispatchCache
+from dispatch.fake.cache import DispatchCache, DispatchCacheInfo
 from dispatch.fake.exceptions import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -10,7 +10,7 @@ from dispatch.fake.exceptions import (
     UnsupportedOperatorException,
 )
 from dispatch.fake.fake_tensor import FakeTensor
-from dispatch.fake.mode import DispatchCacheInfo, FakeTensorMode
+from dispatch.fake.mode import FakeTensorMode
 
 __all__ = [
     "DataDependentOutputException",

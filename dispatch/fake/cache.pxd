@@ -1,7 +1,7 @@
 """The dispatch cache of fake tensors: from the metadata of a call to the metadata of its outputs, without a Python object.
 
 A key is the operator and everything that its shape function can see, as 64-bit words; an entry says how each output is made: new,
-a view of an argument's storage, an argument itself, None, or a plain number.
+a view of an argument's storage, an argument itself (an in-place view operator gives it another geometry), None, or a plain number; or why such calls are not cached.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -20,7 +20,6 @@ cdef enum:                       # why a call is not cached; 0: it is
     BY_DYNAMIC_SHAPE
     BY_DATA_DEPENDENT
     BY_INPLACE_VIEW
-    BY_LIFT
     BY_ARGUMENT
     BY_TOO_LARGE
     BY_OUTPUT
@@ -33,7 +32,7 @@ cdef struct Key:
     uint64_t words[512]
 
 cdef enum OutKind:
-    OUT_NEW, OUT_VIEW, OUT_ARGUMENT, OUT_NONE, OUT_VALUE
+    OUT_NEW, OUT_VIEW, OUT_ARGUMENT, OUT_NONE, OUT_VALUE, OUT_RESHAPED
 
 cdef enum OutShape:
     SHAPE_SINGLE, SHAPE_TUPLE, SHAPE_LIST
@@ -41,7 +40,7 @@ cdef enum OutShape:
 cdef struct OutSpec:
     uint8_t kind
     int8_t dtype, devtype, devindex
-    int16_t arg, element         # OUT_ARGUMENT, OUT_VIEW: which argument, which of its list (-1: not a list)
+    int16_t arg, element         # OUT_ARGUMENT, OUT_RESHAPED, OUT_VIEW: which argument, which of its list (-1: not a list)
     int16_t ndim
     int16_t layout
     uint64_t keys                # bits beyond the device's own
@@ -56,6 +55,7 @@ cdef struct Entry:
     int32_t refs                 # the table's and running hits'
     uint8_t recent               # hit since the clock hand passed
     uint8_t shape                # OutShape
+    uint8_t why                  # a Bypass code: such calls run afresh each time; BY_NONE: the outputs below are theirs
     uint16_t n_key
     int32_t n_out
     int32_t n_numbers
@@ -76,6 +76,7 @@ cdef class DispatchCache:
     cdef readonly int64_t max_entries
     cdef readonly int64_t hits, misses, evictions
     cdef int64_t bypasses[16]
+    cdef object __weakref__
     cdef Entry* find(self, Key* key) noexcept
     cdef int insert(self, Entry* e) except -1
     cdef int grow(self) except -1
@@ -86,6 +87,8 @@ cdef class DispatchCache:
 cdef int build_key(Key* key, object mode, uint64_t settings, OperatorEntry e, PyObject** args) noexcept
 # An entry from the outputs of a fresh run; NULL with `why` set when they cannot be described.
 cdef Entry* new_entry_of(Key* key, OperatorEntry e, PyObject** args, object result, int* why) except? NULL
+# An entry that says why calls of this key are not cached.
+cdef Entry* new_bypass(Key* key, int why) except NULL
 # The outputs of a hit. The caller holds the entry.
 cdef object new_outputs(Entry* entry, object mode, OperatorEntry e, PyObject** args)
 cdef int drop_entry(Entry* e) noexcept

@@ -3,22 +3,23 @@
 Used by the mode's handler. Invariant: two calls with equal keys have outputs with equal metadata; a registration anywhere changes the
 epoch, which is part of every key.
 """
+import weakref
+
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from dispatch._C cimport dtypes
+from dispatch._C.dispatcher cimport find_entry
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.operator cimport OF_ALIASING, OF_MUTABLE, OperatorEntry
 from dispatch._C.registration import _on_registration_change
-from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor
+from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor, set_geometry
 from dispatch._C.values cimport AK_TENSOR, Py_INCREF_, Py_XDECREF_
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
 
 cdef extern from "generated/tags.h":
-    const uint64_t TAG_dynamic_output_shape
-    const uint64_t TAG_data_dependent_output
     const uint64_t TAG_inplace_view
 
 cdef extern from "Python.h":
@@ -46,20 +47,33 @@ cdef PyObject* DEVICE_TYPE = <PyObject*>dtypes.device
 cdef PyObject* LAYOUT_TYPE = <PyObject*>dtypes.layout
 cdef PyObject* FORMAT_TYPE = <PyObject*>dtypes.memory_format
 
-cdef uint64_t epoch = 1              # grows with every registration
+# Part of every key: what was cached before a registration may not hold after it. A package's own operators cannot tell what they
+# call; emitted ones call emitted ones, until somebody replaces a kernel of theirs: from then on every registration counts for all.
+cdef uint64_t emitted_epoch = 1
+cdef uint64_t any_epoch = 1
+cdef bint emitted_replaced = False
 
 
 def _note_registration(name):
-    """A kernel was registered or taken away: what was cached before may not hold."""
-    global epoch
-    epoch += 1
+    """A kernel was registered or taken away; `name` is None for a fallback."""
+    global any_epoch, emitted_epoch, emitted_replaced
+    cdef OperatorEntry e = None
+    any_epoch += 1
+    if name is not None:
+        base, _, overload = name.partition(".")
+        e = find_entry(base, overload)
+    if name is None or (e is not None and e.emitted != NULL):
+        emitted_replaced = True
+    if emitted_replaced:
+        emitted_epoch += 1
 
 
 _on_registration_change(_note_registration)
 
 # What each Bypass is called in `cache_info().bypasses`: PyTorch's names where it has one.
-BYPASS_NAMES = ("", "not our fake", "other mode", "constant attribute", "non-builtin", "dynamic output shape", "data dependent output",
-                "inplace view", "lift", "unhashable argument", "too many arguments", "non-FakeTensor output", "metadata mutation")
+BYPASS_NAMES = ("", "non-fake tensor", "not our fake", "constant attribute", "non-builtin", "dynamic output shape",
+                "data dependent output", "inplace view", "unhashable argument", "too many arguments", "non-FakeTensor output",
+                "metadata mutation")
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
@@ -246,7 +260,7 @@ cdef int build_key(Key* key, object mode, uint64_t settings, OperatorEntry e, Py
     key.n = 3
     key.words[0] = <uint64_t>e.id << 32 | e.generation
     key.words[1] = settings
-    key.words[2] = epoch
+    key.words[2] = emitted_epoch if e.emitted != NULL else any_epoch
     for i in range(e.sig.n_args):
         if e.sig.args[i].kind == AK_TENSOR and Py_TYPE_(args[i]) == FAKE_TYPE:
             why = put_tensor(key, mode, args[i])
@@ -326,8 +340,11 @@ cdef int describe(OutSpec* s, OperatorEntry e, PyObject** args, object out, int6
         return BY_CONSTANT
     if find_argument(e, args, t, False, s):
         s.kind = OUT_ARGUMENT
-        return BY_NONE
-    s.kind = OUT_VIEW if find_argument(e, args, t, True, s) else OUT_NEW
+        if not e.tags & TAG_inplace_view:
+            return BY_NONE
+        s.kind = OUT_RESHAPED
+    else:
+        s.kind = OUT_VIEW if find_argument(e, args, t, True, s) else OUT_NEW
     s.dtype = t.c_dtype
     s.devtype = t.c_devtype
     s.devindex = t.c_devindex
@@ -358,6 +375,29 @@ cdef bint shares_new_storage(list outs) except -1:
     return False
 
 
+cdef Entry* blank_entry(Key* key, int n_out, int n_numbers) except NULL:
+    cdef Entry* entry = <Entry*>malloc(sizeof(Entry) + key.n * 8 + n_out * sizeof(OutSpec) + n_numbers * 8)
+    if entry == NULL:
+        raise MemoryError()
+    entry.hash = key.hash
+    entry.next = NULL
+    entry.refs = 1
+    entry.recent = 1
+    entry.shape = SHAPE_SINGLE
+    entry.why = BY_NONE
+    entry.n_key = key.n
+    entry.n_out = n_out
+    entry.n_numbers = n_numbers
+    memcpy(key_of(entry), key.words, key.n * 8)
+    return entry
+
+
+cdef Entry* new_bypass(Key* key, int why) except NULL:
+    cdef Entry* entry = blank_entry(key, 0, 0)
+    entry.why = why
+    return entry
+
+
 cdef Entry* new_entry_of(Key* key, OperatorEntry e, PyObject** args, object result, int* why) except? NULL:
     cdef OutSpec* specs
     cdef int64_t* numbers
@@ -384,18 +424,8 @@ cdef Entry* new_entry_of(Key* key, OperatorEntry e, PyObject** args, object resu
         if n > 1 and any([specs[i].kind == OUT_NEW for i in range(n)]) and shares_new_storage(outs):
             why[0] = BY_OUTPUT
             return NULL
-        entry = <Entry*>malloc(sizeof(Entry) + key.n * 8 + n * sizeof(OutSpec) + n_numbers * 8)
-        if entry == NULL:
-            raise MemoryError()
-        entry.hash = key.hash
-        entry.next = NULL
-        entry.refs = 1
-        entry.recent = 1
+        entry = blank_entry(key, n, n_numbers)
         entry.shape = shape
-        entry.n_key = key.n
-        entry.n_out = n
-        entry.n_numbers = n_numbers
-        memcpy(key_of(entry), key.words, key.n * 8)
         memcpy(outs_of(entry), specs, n * sizeof(OutSpec))
         memcpy(numbers_of(entry), numbers, n_numbers * 8)
         for i in range(n):
@@ -421,6 +451,11 @@ cdef inline object new_output(Entry* entry, OutSpec* s, object mode, PyObject** 
         storage = new_fake_storage(s.nbytes, s.devtype, s.devindex)
     elif s.kind == OUT_ARGUMENT:
         return argument_at(args, s)
+    elif s.kind == OUT_RESHAPED:
+        t = <FakeTensor>argument_at(args, s)
+        g = numbers_of(entry) + s.geometry
+        set_geometry(t, s.ndim, g, g + s.ndim, s.offset)
+        return t
     elif s.kind == OUT_VIEW:
         storage = (<Tensor>argument_at(args, s)).c_storage
     elif s.kind == OUT_NONE:
@@ -444,6 +479,65 @@ cdef object new_outputs(Entry* entry, object mode, OperatorEntry e, PyObject** a
 
 # ---- the table -------------------------------------------------------------------------------------------------------
 
+cdef struct Counters:
+    int64_t hits, misses
+    int64_t bypasses[16]
+
+cdef Counters retired                # of caches that are gone
+cdef object live = weakref.WeakSet()
+
+
+class DispatchCacheInfo:
+    """Counters of a dispatch cache: hits, misses, bypasses by reason, entries held (bypassed calls have one too).
+
+    Source of the semantics: torch._subclasses.fake_tensor.DispatchCacheInfo.
+    """
+
+    __slots__ = ("hits", "misses", "bypasses", "size")
+
+    def __init__(self, hits, misses, bypasses, size):
+        self.hits = hits
+        self.misses = misses
+        self.bypasses = bypasses
+        self.size = size
+
+    def __repr__(self):
+        return f"DispatchCacheInfo(hits={self.hits}, misses={self.misses}, bypasses={self.bypasses}, size={self.size})"
+
+    def __eq__(self, other):
+        return isinstance(other, DispatchCacheInfo) and repr(self) == repr(other)
+
+    __hash__ = None
+
+
+def total_info():
+    """Counters of all caches of the process together."""
+    cdef DispatchCache c
+    cdef Counters sums = retired
+    cdef int i
+    cdef int64_t size = 0
+    for cache in live:
+        c = <DispatchCache>cache
+        sums.hits += c.hits
+        sums.misses += c.misses
+        size += c.n_entries
+        for i in range(N_BYPASS):
+            sums.bypasses[i] += c.bypasses[i]
+    return DispatchCacheInfo(sums.hits, sums.misses, named(sums.bypasses), size)
+
+
+def clear_all():
+    """Empty every cache of the process, with its counters."""
+    for cache in live:
+        (<DispatchCache>cache).clear()
+    memset(&retired, 0, sizeof(Counters))
+
+
+cdef dict named(int64_t* bypasses):
+    cdef int i
+    return {BYPASS_NAMES[i]: bypasses[i] for i in range(1, N_BYPASS) if bypasses[i]}
+
+
 cdef class DispatchCache:
     """A bounded table of cached calls; one for each mode, or shared by several (`FakeTensorMode(cache=...)`).
 
@@ -460,10 +554,17 @@ cdef class DispatchCache:
         if self.buckets == NULL:
             raise MemoryError()
 
+        live.add(self)
+
     def __dealloc__(self):
+        cdef int i
         if self.buckets != NULL:
             self.clear_entries()
             free(self.buckets)
+        retired.hits += self.hits
+        retired.misses += self.misses
+        for i in range(N_BYPASS):
+            retired.bypasses[i] += self.bypasses[i]
 
     def __len__(self):
         return self.n_entries
@@ -475,9 +576,9 @@ cdef class DispatchCache:
         for i in range(N_BYPASS):
             self.bypasses[i] = 0
 
-    def bypass_counts(self):
-        """Calls that were not cached, by reason."""
-        return {BYPASS_NAMES[i]: self.bypasses[i] for i in range(1, N_BYPASS) if self.bypasses[i]}
+    def info(self):
+        """The counters, as a DispatchCacheInfo."""
+        return DispatchCacheInfo(self.hits, self.misses, named(self.bypasses), self.n_entries)
 
     cdef Entry* find(self, Key* key) noexcept:
         cdef Entry* e = self.buckets[key.hash & (self.n_buckets - 1)]

@@ -14,6 +14,8 @@ cdef class FakeTensorMode(TorchDispatchMode):
     cdef dict storage_memo                   # id(real storage) -> (weak reference, fake Storage)
     cdef list enter_stack
     cdef public bint allow_fallback_kernels, allow_non_fake_inputs, allow_meta, static_shapes, export, in_kernel_invocation
+    cdef public bint cache_enabled            # False: every call runs afresh
+    cdef public bint cache_crosscheck_enabled # each hit is compared with a fresh run
     cdef public object shape_env
     cdef dict __dict__
 

@@ -1,18 +1,24 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.overload import OpOverload
 from dispatch._C.tensor import Tensor
-from dispatch.fake.cache import DispatchCache
+from dispatch.fake.cache import DispatchCache, DispatchCacheInfo
 from dispatch.fake.fake_tensor import FakeTensor
 
-class DispatchCacheInfo:
-    hits: int
-    misses: int
-    bypasses: dict[str, int]
-    size: int
-    def __init__(self, hits: int, misses: int, bypasses: dict[str, int], size: int) -> None: ...
+T = TypeVar("T")
+
+def own_info(mode: FakeTensorMode) -> DispatchCacheInfo: ...
+def own_clear(mode: FakeTensorMode) -> None: ...
+
+class OfModeOrAll(Generic[T]):
+    def __init__(
+        self, of_mode: Callable[[FakeTensorMode], T], of_all: Callable[[], T], doc: str
+    ) -> None: ...
+    def __get__(
+        self, mode: FakeTensorMode | None, owner: type | None = None
+    ) -> Callable[[], T]: ...
 
 class FakeTensorMode(TorchDispatchMode):
     allow_fallback_kernels: bool
@@ -35,8 +41,10 @@ class FakeTensorMode(TorchDispatchMode):
     ) -> None: ...
     @property
     def cache(self) -> DispatchCache | None: ...
-    def cache_info(self) -> DispatchCacheInfo: ...
-    def cache_clear(self) -> None: ...
+    cache_enabled: bool
+    cache_crosscheck_enabled: bool
+    cache_info: OfModeOrAll[DispatchCacheInfo]
+    cache_clear: OfModeOrAll[None]
     def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any: ...
     def from_tensor(
         self,

@@ -7,7 +7,7 @@ import weakref
 from _thread import get_ident
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport call_boxed
@@ -26,14 +26,15 @@ from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport AF_WRITE, AK_DEVICE, AK_TENSOR, Frame, match_given, release_frame
 from dispatch.fake.cache cimport (
     BY_DATA_DEPENDENT, BY_DYNAMIC_SHAPE, BY_INPLACE_VIEW, BY_METADATA_CHANGED, BY_NONE, BY_NOT_BUILTIN, DispatchCache,
-    Entry, Key, build_key, drop_entry, new_entry_of, new_outputs,
+    Entry, Key, build_key, drop_entry, new_bypass, new_entry_of, new_outputs,
 )
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
 
+from dispatch.fake.cache import DispatchCacheInfo, clear_all, total_info
 from dispatch._C.tls import _TorchDispatchModeKey, _set_dispatch_mode, _unset_dispatch_mode
 from dispatch.fake.exceptions import (
-    DataDependentOutputException, DynamicOutputShapeException, FakeTensorDeviceMismatchError, UnsupportedFakeTensorException,
-    UnsupportedOperatorException,
+    DataDependentOutputException, DynamicOutputShapeException, FakeTensorDeviceMismatchError, MetadataMismatchError,
+    UnsupportedFakeTensorException, UnsupportedOperatorException,
 )
 
 cdef extern from "generated/tags.h":
@@ -44,22 +45,6 @@ cdef extern from "generated/tags.h":
 
 
 cdef uint64_t PYTHON_KEYS = KS_Python | KS_PythonTLSSnapshot
-
-
-class DispatchCacheInfo:
-    """Counters of a dispatch cache: hits, misses, bypasses by reason, entries held."""
-
-    def __init__(self, hits, misses, bypasses, size):
-        self.hits = hits
-        self.misses = misses
-        self.bypasses = bypasses
-        self.size = size
-
-    def __repr__(self):
-        return f"DispatchCacheInfo(hits={self.hits}, misses={self.misses}, bypasses={self.bypasses}, size={self.size})"
-
-    def __eq__(self, other):
-        return isinstance(other, DispatchCacheInfo) and vars(self) == vars(other)
 
 
 # ---- the handler -----------------------------------------------------------------------------------------------------
@@ -74,14 +59,12 @@ cdef uint64_t settings_of(FakeTensorMode mode, ThreadState* ts) noexcept:
     return s | <uint64_t>mode.allow_non_fake_inputs << 10 | <uint64_t>mode.allow_meta << 11
 
 
-cdef int operator_bypass(FakeTensorMode mode, OperatorEntry e) except -1:
-    """Why calls of this operator are never cached; BY_NONE when they may be."""
-    if e.tags & TAG_dynamic_output_shape:
-        return BY_DYNAMIC_SHAPE
+cdef int operator_bypass(FakeTensorMode mode, OperatorEntry e, PyObject** args) except -1:
+    """Why a call that ran is not cached; BY_NONE when it may be."""
     if e.tags & TAG_data_dependent_output:
         return BY_DATA_DEPENDENT
-    if e.tags & TAG_inplace_view:
-        return BY_INPLACE_VIEW
+    if e.tags & TAG_dynamic_output_shape and is_dynamic(e, args):
+        return BY_DYNAMIC_SHAPE
     if e.emitted == NULL and not allowed_by_policy(mode, e):
         return BY_NOT_BUILTIN
     return BY_NONE
@@ -106,43 +89,124 @@ cdef PyObject* handle(PyObject* self, PyObject* op, uint64_t ks, PyObject** args
     cdef Key key
     cdef Entry* entry
     cdef int why
-    if cache is None:
+    if cache is None or not mode.cache_enabled:
         return give(fresh(mode, e, args, ts))
-    why = operator_bypass(mode, e)
-    if why == BY_NONE:
-        why = build_key(&key, mode, settings_of(mode, ts), e, args)
+    why = build_key(&key, mode, settings_of(mode, ts), e, args)
     if why != BY_NONE:
         cache.bypasses[why] += 1
         return give(fresh(mode, e, args, ts))
     entry = cache.find(&key)
     if entry == NULL:
-        cache.misses += 1
         return give(fresh_cached(mode, e, args, ts, &key))
+    if entry.why != BY_NONE:
+        cache.bypasses[entry.why] += 1
+        return give(fresh(mode, e, args, ts))
     cache.hits += 1
     entry.refs += 1
     try:
+        if mode.cache_crosscheck_enabled:
+            return give(checked_outputs(entry, mode, e, args, ts))
         return give(new_outputs(entry, mode, e, args))
     finally:
         drop_entry(entry)
 
 
 cdef object fresh_cached(FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadState* ts, Key* key):
-    """A fresh run whose outputs are remembered, unless it changed the metadata of an argument."""
+    """A fresh run whose outputs are remembered, or why they are not."""
     cdef Key after
-    cdef Entry* entry
-    cdef int why = BY_NONE
+    cdef Entry* entry = NULL
+    cdef int why
+    cdef object storage = None
+    cdef int64_t nbytes = 0
+    cdef bint reshapes = e.tags & TAG_inplace_view != 0
+    if reshapes:
+        storage = (<Tensor>args[0]).c_storage
+        nbytes = (<Storage>storage).c_nbytes
     result = fresh(mode, e, args, ts)
     if result is NotImplemented:
         return result
-    if build_key(&after, mode, key.words[1], e, args) != BY_NONE or after.hash != key.hash or after.n != key.n:
-        mode.c_cache.bypasses[BY_METADATA_CHANGED] += 1
-        return result
-    entry = new_entry_of(key, e, args, result, &why)
+    why = operator_bypass(mode, e, args)
+    if why == BY_NONE and reshapes:
+        if (<Tensor>args[0]).c_storage is not storage or (<Storage>storage).c_nbytes != nbytes:
+            why = BY_INPLACE_VIEW
+    elif why == BY_NONE and (build_key(&after, mode, key.words[1], e, args) != BY_NONE or after.hash != key.hash or after.n != key.n):
+        why = BY_METADATA_CHANGED
+    if why == BY_NONE:
+        entry = new_entry_of(key, e, args, result, &why)
     if entry != NULL:
-        mode.c_cache.insert(entry)
+        mode.c_cache.misses += 1
     else:
         mode.c_cache.bypasses[why] += 1
+        entry = new_bypass(key, why)
+    mode.c_cache.insert(entry)
     return result
+
+
+# ---- cross-check: each hit against a fresh run -----------------------------------------------------------------------
+
+cdef object checked_outputs(Entry* entry, FakeTensorMode mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    """A hit's outputs, compared with those of a fresh run on stand-ins of the arguments; MetadataMismatchError when they differ."""
+    cdef PyObject* twins[64]
+    cdef dict made = {}
+    cdef list keep = []
+    cdef int i
+    for i in range(e.sig.n_args):
+        value = stand_in(mode, <object>args[i], made)
+        keep.append(value)
+        twins[i] = <PyObject*>value
+    want = fresh(mode, e, twins, ts)
+    got = new_outputs(entry, mode, e, args)
+    compare(e, got, want, {id(twin): original for original, twin in made.values()})
+    return got
+
+
+cdef object stand_in(FakeTensorMode mode, object value, dict made):
+    """A fake tensor over the same storage with the same metadata, one for each; lists of them; other values as they are."""
+    cdef FakeTensor t, twin
+    if type(value) is list:
+        return [stand_in(mode, v, made) for v in value]
+    if type(value) is not FakeTensor:
+        return value
+    held = made.get(id(value))
+    if held is None:
+        t = <FakeTensor>value
+        twin = new_fake(mode, t.c_storage, t.c_dtype, t.c_keys & (KS_Conjugate | KS_Negative | KS_ZeroTensor), t.c_ndim, t.c_sizes,
+                        t.c_strides, t.c_offset)
+        twin.c_layout = t.c_layout
+        twin.c_flags |= t.c_flags & (TF_REQUIRES_GRAD | TF_WRAPPED_NUMBER)
+        held = made[id(value)] = (value, twin)
+    return held[1]
+
+
+cdef int compare(OperatorEntry e, object got, object want, dict originals) except -1:
+    cdef FakeTensor a, b
+    if isinstance(got, (list, tuple)):
+        if type(got) is not type(want) or len(got) != len(want):
+            mismatch(e, f"{len(got)} outputs", f"{type(want).__name__} of {len(want) if isinstance(want, (list, tuple)) else 1}")
+        for g, w in zip(got, want):
+            compare(e, g, w, originals)
+        return 0
+    if not isinstance(got, FakeTensor) or not isinstance(want, FakeTensor):
+        if type(got) is not type(want) or got != want:
+            mismatch(e, got, want)
+        return 0
+    a, b = <FakeTensor>got, <FakeTensor>want
+    for name in ("dtype", "layout", "device", "shape"):
+        if getattr(a, name) != getattr(b, name):
+            mismatch(e, f"{name} {getattr(a, name)}", getattr(b, name))
+    if a.stride() != b.stride() or a.c_offset != b.c_offset:
+        mismatch(e, f"strides {a.stride()} at {a.c_offset}", f"{b.stride()} at {b.c_offset}")
+    if (a.c_keys ^ b.c_keys) & (KS_Conjugate | KS_Negative | KS_ZeroTensor):
+        mismatch(e, f"keys {a.c_keys:#x}", f"{b.c_keys:#x}")
+    if id(b) in originals and originals[id(b)] is not a:
+        mismatch(e, "a new tensor", "an argument itself")
+    if a.c_storage.c_nbytes != b.c_storage.c_nbytes:
+        mismatch(e, f"a storage of {a.c_storage.c_nbytes} bytes", f"{b.c_storage.c_nbytes}")
+    return 0
+
+
+cdef int mismatch(OperatorEntry e, object got, object want) except -1:
+    raise MetadataMismatchError(f"{qualified_name(e)}: the cache gives {got}, a fresh run {want}\n  {e._schema_text}")
 
 
 # ---- fresh runs ------------------------------------------------------------------------------------------------------
@@ -471,6 +535,29 @@ cdef dtypes.device output_device(FakeTensorMode mode, OperatorEntry e, PyObject*
     return dtypes.new_device(DEV_CPU, -1)
 
 
+# ---- counters --------------------------------------------------------------------------------------------------------
+
+def own_info(FakeTensorMode mode not None):
+    return mode.c_cache.info() if mode.c_cache is not None else DispatchCacheInfo(0, 0, {}, 0)
+
+
+def own_clear(FakeTensorMode mode not None):
+    if mode.c_cache is not None:
+        mode.c_cache.clear()
+
+
+class OfModeOrAll:
+    """A method that answers for one mode, and, as PyTorch's class method of the name, for all when it is called on the class."""
+
+    def __init__(self, of_mode, of_all, doc):
+        self.of_mode = of_mode
+        self.of_all = of_all
+        self.__doc__ = doc
+
+    def __get__(self, mode, owner=None):
+        return self.of_all if mode is None else self.of_mode.__get__(mode, owner)
+
+
 # ---- the mode --------------------------------------------------------------------------------------------------------
 
 cdef class _Forget:
@@ -528,6 +615,7 @@ cdef class FakeTensorMode(TorchDispatchMode):
         self.storage_memo = {}
         self.constants = weakref.WeakKeyDictionary()       # storage of real constants -> weak references to their fakes
         self.enter_stack = []
+        self.cache_enabled = True
         if isinstance(cache, DispatchCache):
             self.c_cache = cache
         elif cache:
@@ -581,16 +669,8 @@ cdef class FakeTensorMode(TorchDispatchMode):
         """The DispatchCache in use, or None."""
         return self.c_cache
 
-    def cache_info(self):
-        """Counters of this mode's cache."""
-        if self.c_cache is None:
-            return DispatchCacheInfo(0, 0, {}, 0)
-        return DispatchCacheInfo(self.c_cache.hits, self.c_cache.misses, self.c_cache.bypass_counts(), len(self.c_cache))
-
-    def cache_clear(self):
-        """Empty this mode's cache and its counters."""
-        if self.c_cache is not None:
-            self.c_cache.clear()
+    cache_info = OfModeOrAll(own_info, total_info, "The counters: of a mode's cache, or, on the class, of all caches together.")
+    cache_clear = OfModeOrAll(own_clear, clear_all, "Empty a mode's cache and its counters; on the class, those of all caches.")
 
     def is_our_fake(self, t):
         """Whether `t` is a FakeTensor of this mode."""

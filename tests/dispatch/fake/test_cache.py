@@ -4,7 +4,7 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensor, FakeTensorMode, ops
-from dispatch.fake import DispatchCache
+from dispatch.fake import DispatchCache, MetadataMismatchError
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -125,28 +125,124 @@ def test_in_place_hits_bump_versions(mode):
     assert x._version == 2
 
 
-def test_operators_that_change_metadata_are_not_cached(mode):
-    for _ in range(3):
-        x = empty(2, 3)
-        assert A.t_.default(x).shape == (3, 2) and x.shape == (3, 2)
-    assert mode.cache_info().bypasses["inplace view"] == 3
+@pytest.mark.parametrize(
+    "op, args",
+    [
+        ("t_", ()),
+        ("transpose_", (0, 1)),
+        ("squeeze_", ()),
+        ("unsqueeze_", (1,)),
+        ("as_strided_", ([2, 2], [1, 1], 1)),
+    ],
+)
+def test_in_place_views_are_cached(mode, op, args):
+    op = getattr(A, op).default
+    fresh = op(empty(2, 3), *args)
+    x = empty(2, 3)
+    alias, storage = A.view.default(x, [6]), x.untyped_storage()
+    assert counted(mode, lambda: op(x, *args)) == (1, 0)
+    assert (x.shape, x.stride(), x.storage_offset()) == (
+        fresh.shape,
+        fresh.stride(),
+        fresh.storage_offset(),
+    )
+    assert x.untyped_storage() is storage and alias.shape == (6,)
+    assert x._version == 1
+
+
+def test_operators_that_change_a_storage_are_not_cached(mode):
     for _ in range(3):
         y = empty(2)
         A.resize_.default(y, [5])
         assert y.shape == (5,)
+    assert mode.cache_info().bypasses["inplace view"] == 3
     for _ in range(3):
         out = empty(0)
         A.add.out(empty(2), 1, out=out)
         assert out.shape == (2,)
+    assert mode.cache_info().bypasses["metadata mutation"] == 3
 
 
-def test_data_dependent_calls_and_constants_are_bypassed(mode):
+def test_constants_are_bypassed(mode):
+    for _ in range(2):
+        A.mul.Tensor(empty(2), dispatch.tensor(2.0))
+    assert mode.cache_info().bypasses == {"constant attribute": 2, "non-fake tensor": 2}
+
+
+def test_bypassed_calls_have_an_entry_that_says_why(library, mode):
+    lib = library("cache_why")
+    lib.define("same(Tensor x) -> Tensor")
+    lib.impl("same", lambda x: x.clone(), "Meta")
+    x = empty(2)
+    size = mode.cache_info().size
+    for _ in range(3):
+        ops.cache_why.same(x)
+    info = mode.cache_info()
+    assert info.bypasses == {"non-builtin": 3}
+    assert info.size == size + 1
+
+
+def test_index_by_numbers_is_cached_and_by_masks_is_not(mode):
+    x, at = empty(4), empty(2, dtype=dispatch.int64)
+    A.index.Tensor(x, [at])
+    assert counted(mode, lambda: A.index.Tensor(x, [at])) == (1, 0)
     with pytest.raises(RuntimeError):
-        A._local_scalar_dense.default(empty())
-    A.mul.Tensor(empty(2), dispatch.tensor(2.0))
-    bypasses = mode.cache_info().bypasses
-    assert bypasses["data dependent output"] == 1
-    assert bypasses["constant attribute"] >= 1
+        A.index.Tensor(x, [empty(4, dtype=dispatch.bool)])
+
+
+def test_definitions_of_others_leave_entries_of_the_schemas_alone(mode, library):
+    x = empty(2)
+    A.relu.default(x)
+    lib = library("cache_other")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x, "CPU")
+    assert counted(mode, lambda: A.relu.default(x)) == (1, 0)
+
+
+def test_class_tells_of_all_caches():
+    FakeTensorMode.cache_clear()
+    with FakeTensorMode(cache=DispatchCache()) as one:
+        A.relu.default(empty(2))
+    with FakeTensorMode() as other:
+        A.relu.default(empty(2))
+        A.relu.default(empty(2))
+    total, parts = FakeTensorMode.cache_info(), (one.cache_info(), other.cache_info())
+    for name in ("hits", "misses", "size"):
+        assert getattr(total, name) == sum(getattr(info, name) for info in parts)
+    del one, other
+    assert (FakeTensorMode.cache_info().hits, FakeTensorMode.cache_info().size) == (total.hits, 0)
+    FakeTensorMode.cache_clear()
+    assert FakeTensorMode.cache_info().hits == FakeTensorMode.cache_info().misses == 0
+
+
+def test_cross_check_finds_an_entry_that_does_not_hold(mode, library):
+    sizes = [[2], [2], [3]]
+    lib = library("cache_check")
+    lib.define("unsteady(Tensor x) -> Tensor")
+    lib.impl("unsteady", lambda x: A.empty.memory_format(sizes.pop(0), device="meta"), "Meta")
+    checked = FakeTensorMode(cache_policy=lambda op: True)
+    checked.cache_crosscheck_enabled = True
+    with checked:
+        x = empty(2)
+        ops.cache_check.unsteady(x)
+        ops.cache_check.unsteady(x)
+        with pytest.raises(MetadataMismatchError, match="unsteady"):
+            ops.cache_check.unsteady(x)
+
+
+def test_cross_check_lets_correct_hits_pass():
+    checked = FakeTensorMode()
+    checked.cache_crosscheck_enabled = True
+    with checked:
+        for _ in range(3):
+            x, y = empty(2, 3), empty(3)
+            A.add_.Tensor(x, y)
+            A.t_.default(x)
+            A.split.Tensor(x, 2)
+            A.native_batch_norm.default(empty(2, 3), y, y, empty(3), empty(3), True, 0.1, 1e-5)
+            A.cat.default([x, x])
+            assert x.shape == (3, 2)
+    assert checked.cache_info().hits >= 8
 
 
 def test_failing_calls_are_not_cached(mode):
