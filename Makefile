@@ -6,6 +6,7 @@
 #   make bench    the table of README.md; TORCH_PYTHON=/path/to/python adds PyTorch's column,
 #                 MODELS=/folder/of/exported/programs adds whole models, ARGS=... is passed on
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...)
+#   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
 #   make lint     ruff and mypy          make check    lint, emitted files, test
 #   make clean    remove what the build made
 
@@ -20,7 +21,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 MODEL ?= $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
 WHEEL := build/wheel
 
-.PHONY: run test build bench fuzz lint ruff mypy check clean wheel
+.PHONY: run test build bench fuzz stress lint ruff mypy check clean wheel
 
 run: build
 	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
@@ -38,6 +39,9 @@ bench: build
 
 fuzz: build $(VENV)/.has-dev
 	$(PY) -m tests.fuzz $(if $(MODELS),$(wildcard $(MODELS)/*.pt2),$(MODEL)) $(ARGS)
+
+stress: build
+	$(PY) -X faulthandler -m tests.stress $(ARGS)
 
 lint: ruff mypy
 

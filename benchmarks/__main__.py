@@ -96,15 +96,25 @@ def _add_instructions(rows: list[dict[str, Any]], models: Path | None) -> None:
 
 @click.command()
 @click.option("--torch-python", metavar="PYTHON", help="A Python that has torch.")
-@click.option("--models", type=click.Path(exists=True, path_type=Path),
-              help="A folder with exported programs of real size (NAME.aten.json.gz).")
+@click.option(
+    "--models",
+    type=click.Path(exists=True, path_type=Path),
+    help="A folder with exported programs of real size (NAME.aten.json.gz).",
+)
 @click.option("--rounds", default=15, show_default=True, help="Samples of each row.")
 @click.option("--processes", default=20, show_default=True, help="Processes for an import.")
 @click.option("--instructions", is_flag=True, help="Count instructions too (needs valgrind).")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write results here.")
 @click.option("--readme", is_flag=True, help="Refresh the table in README.md.")
-def main(torch_python: str | None, models: Path | None, rounds: int, processes: int,
-         instructions: bool, json_file: Path | None, readme: bool) -> None:
+def main(
+    torch_python: str | None,
+    models: Path | None,
+    rounds: int,
+    processes: int,
+    instructions: bool,
+    json_file: Path | None,
+    readme: bool,
+) -> None:
     """Time the call paths and print the table."""
     if instructions and not shutil.which("valgrind"):
         raise click.UsageError("--instructions needs valgrind")

@@ -67,6 +67,7 @@ cdef OperatorEntry need_entry(str name, str overload_name)                      
 cdef OperatorEntry entry_for_registration(str name, str overload_name)                           # made when missing
 cdef int define_entry(OperatorEntry e, object schema, str where) except -1
 cdef int undefine_entry(OperatorEntry e) except -1
+cdef int forget_if_empty(OperatorEntry e) except -1
 cdef list overload_names(str name)                                                               # defined overloads, in order of definition
 cdef int set_fallback(int index, KernelObject k) except -1                                       # pushes; None pops
 cdef int remove_fallback(int index, KernelObject k) except -1

@@ -19,8 +19,8 @@ from dispatch._C.keys cimport (
 )
 from dispatch._C.operator cimport (
     KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, ROW_AMBIGUOUS, ROW_FALLBACK,
-    ROW_SPECIAL, Kernel, KernelObject, OperatorEntry, allocate_signature, boxed_fn, clear_schema, new_entry,
-    new_kernel, qualified_name, set_schema,
+    ROW_SPECIAL, Kernel, KernelObject, OperatorEntry, allocate_signature, boxed_fn, new_entry,
+    new_kernel, qualified_name, retire, set_schema, update_row,
 )
 from dispatch._C.python_kernel cimport call_own_python
 from dispatch._C.references cimport raised, set_error
@@ -334,19 +334,31 @@ cdef int define_entry(OperatorEntry e, object schema, str where) except -1:
 
 
 cdef int undefine_entry(OperatorEntry e) except -1:
-    """Take the schema away; an entry with nothing left is forgotten."""
-    clear_schema(e)
+    """Take an operator away. Its entry serves the calls that run; what others registered waits for the next definition."""
+    cdef OperatorEntry heir
+    cdef object registrations = e.registrations
+    if not e.defined:
+        return 0
+    retire(e)
     names = packets.get(e.name)
     if names is not None and e.overload_name in names:
         names.remove(e.overload_name)
         if not names:
             del packets[e.name]
-    return forget_if_empty(e)
+    if registrations:
+        heir = new_entry(e.name, e.overload_name)
+        heir.registrations = registrations
+        update_row(heir)
+        entries[qualified_name(e)] = heir
+    else:
+        entries.pop(qualified_name(e), None)
+    return 0
 
 
 cdef int forget_if_empty(OperatorEntry e) except -1:
-    if not e.defined and not e.registrations:
-        entries.pop(qualified_name(e), None)
+    """An entry without a schema and without kernels is forgotten."""
+    if not e.defined and not e.registrations and entries.get(qualified_name(e)) is e:
+        del entries[qualified_name(e)]
     return 0
 
 
@@ -579,7 +591,7 @@ cdef int raise_no_kernel(OperatorEntry e, int index, int slot) except -1:
             f"{qualified_name(e)}: has kernels for CompositeImplicitAutograd and for a backend that maps to AutogradOther: "
             f"which one serves AutogradOther is ambiguous; register a kernel for AutogradOther\n  {e._schema_text}")
     if not e.defined:
-        raise RuntimeError(f"{qualified_name(e)}: the operator has implementations but no schema: it was never defined")
+        raise RuntimeError(f"{qualified_name(e)}: the operator has no schema: it was never defined, or its library was destroyed")
     if index == 0:
         raise NotImplementedError(
             f"{qualified_name(e)}: there were no tensor arguments to this function, and no kernel is registered for "

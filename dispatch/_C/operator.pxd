@@ -83,7 +83,7 @@ cdef inline str qualified_name(OperatorEntry e):
 
 cdef OperatorEntry new_entry(str name, str overload_name)
 cdef int set_schema(OperatorEntry e, object schema, str where) except -1     # parsed FunctionSchema
-cdef int clear_schema(OperatorEntry e) except -1
+cdef int retire(OperatorEntry e) except -1                        # its definition is taken away
 cdef KernelObject new_kernel(object functor, int key, str where, uint32_t flags)
 cdef int add_kernel(OperatorEntry e, KernelObject kernel) except -1
 cdef int remove_kernel(OperatorEntry e, KernelObject kernel) except -1

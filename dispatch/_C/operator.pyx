@@ -170,7 +170,31 @@ cdef int allocate_signature(OperatorEntry e, int n_args, int n_rets) except -1:
 
 
 cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
-    """Take over a parsed FunctionSchema as the operator's own."""
+    """Take over a parsed FunctionSchema as the operator's own. An entry gets one once: calls that run rely on it."""
+    cdef OperatorEntry made = OperatorEntry.__new__(OperatorEntry)
+    made.name = e.name
+    made.overload_name = e.overload_name
+    fill_signature(made, schema)
+    text = str(schema)
+    flags = schema_flags(made)
+    if e.defined or e.sig.args != NULL:                # another thread was quicker
+        raise RuntimeError(f"{qualified_name(e)}: defined more than once, now at {where}, before at {e.schema_where}")
+    made.sig.entry = e.sig.entry
+    e.sig = made.sig
+    made.sig.args = NULL
+    made.sig.rets = NULL
+    made.sig.n_args = 0
+    e.schema_object = schema
+    e.schema_text = text
+    e.schema_where = where
+    e.flags = flags
+    e.defined = True
+    e.kwnames = None
+    e.generation += 1
+    return 0
+
+
+cdef int fill_signature(OperatorEntry e, object schema) except -1:
     cdef object room = get_schema_room()
     cdef list args = list(schema.arguments)
     cdef list rets = list(schema.returns)
@@ -191,13 +215,6 @@ cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
             spec.dflt = <PyObject*>dflt
     for i, a in enumerate(rets):
         e.sig.rets[i].kind, e.sig.rets[i].flags, e.sig.rets[i].alias, _ = room.arg_spec(a)
-    e.schema_object = schema
-    e.schema_text = str(schema)
-    e.schema_where = where
-    e.flags = schema_flags(e)
-    e.defined = True
-    e.kwnames = None
-    e.generation += 1
     return 0
 
 
@@ -208,14 +225,19 @@ cdef object intern_text(str text):
 
 cdef object run_time_default(ArgSpec* spec, object descriptor):
     """The default object of an argument, from the descriptor (kind, i, f, s, v) that the generator would emit."""
-    cdef int64_t ints[64]
-    cdef int n = 0
     kind, i, f, s, v = descriptor
-    for x in (v or ()):
-        ints[n] = x
-        n += 1
-    text = s.encode() if s is not None else b""
-    return default_object(kind, i, f, text, ints)
+    cdef list values = list(v or ())
+    cdef int64_t* ints = <int64_t*>malloc((len(values) + 1) * sizeof(int64_t))
+    cdef int n
+    if ints == NULL:
+        raise MemoryError()
+    try:
+        for n in range(len(values)):
+            ints[n] = values[n]
+        text = s.encode() if s is not None else b""
+        return default_object(kind, i, f, text, ints)
+    finally:
+        free(ints)
 
 
 cdef uint16_t schema_flags(OperatorEntry e) noexcept:
@@ -229,15 +251,12 @@ cdef uint16_t schema_flags(OperatorEntry e) noexcept:
     return flags
 
 
-cdef int clear_schema(OperatorEntry e) except -1:
-    """Forget the schema: only implementations remain."""
-    free_signature(e)
-    e.schema_object = None
-    e.schema_text = None
-    e.schema_where = None
+cdef int retire(OperatorEntry e) except -1:
+    """The operator is gone: calls that run may end, new ones find no kernel. What was registered is not the entry's any more."""
     e.defined = False
-    e.flags = 0
-    e.generation += 1
+    e.registrations = {}
+    update_row(e)
+    e.hard = e.soft = 0
     return 0
 
 

@@ -98,8 +98,7 @@ def test_overload_held_over_its_library_says_so(library):
         held(T)
     with pytest.raises(RuntimeError, match="gone::f"):
         packet(T)
-    with pytest.raises(RuntimeError, match="gone::f"):
-        _ = held._schema
+    assert str(held._schema) == "gone::f(Tensor x) -> Tensor"
     assert not hasattr(ops.gone, "f")
 
 

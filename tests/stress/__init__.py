@@ -1,0 +1,1 @@
+"""What takes minutes: threads in each other's way, millions of calls that leave nothing."""
