@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .keys import KeyTable
 from .records import OF, is_inplace_name, op_flags
 from .rooms import KernelRef, Rooms
-from .schema import Argument, FunctionSchema, SchemaError, parse_schema
+from .schema import Argument, FunctionSchema, SchemaError, parse_text
 from .source import Mapping, SourceError, load
 
 __all__ = ["Group", "Kernel", "NativeFunction", "Package", "read_functions", "symbol_of"]
@@ -289,7 +289,7 @@ def _read_function(
 def _read_schema(entry: Mapping, text: str) -> FunctionSchema:
     subject = text.partition("(")[0]
     try:
-        schema = parse_schema(_qualified(text, _DEFAULT_NAMESPACE))
+        schema = parse_text(_qualified(text, _DEFAULT_NAMESPACE))
     except SchemaError as error:
         message = f"expected {error.expected}: ...{text[-40:] if len(text) > 40 else text}"
         if error.column < len(error.text):
@@ -302,13 +302,20 @@ def _read_schema(entry: Mapping, text: str) -> FunctionSchema:
     return schema
 
 
+def _is_generated(entry: Mapping) -> bool:
+    tags = entry.get("tags", [])
+    return "autogen_of" in entry or isinstance(tags, list) and "generated" in tags
+
+
 def _read_variants(entry: Mapping, subject: str) -> tuple[bool, bool]:
     text = entry.get("variants", "function")
+    if text == "none" or _is_generated(entry):  # PyTorch binds no operator that it generates
+        return False, False
     words = [w.strip() for w in text.split(",")] if isinstance(text, str) else [repr(text)]
     for word in words:
         if word not in ("function", "method"):
             raise entry.error(
-                f"variants: expected 'function', 'method' or both, got {word!r}",
+                f"variants: expected 'function', 'method' or both (none: 'none'), got {word!r}",
                 "variants",
                 subject,
             )

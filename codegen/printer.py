@@ -21,7 +21,7 @@ def schema_text(schema: FunctionSchema) -> str:
     name = schema.name + ("." + schema.overload_name if schema.overload_name else "")
     parts: list[str] = []
     starred = False
-    for argument in schema.arguments:
+    for argument in schema._arguments:
         if argument.kwarg_only and not starred:
             parts.append("*")
             starred = True

@@ -22,8 +22,8 @@ cdef class Argument:
 cdef class FunctionSchema:
     cdef readonly str name
     cdef readonly str overload_name
-    cdef readonly tuple arguments
-    cdef readonly tuple returns
+    cdef readonly tuple _arguments
+    cdef readonly tuple _returns
     cdef readonly bint is_vararg
     cdef readonly bint is_varret
     cdef str _text
@@ -38,6 +38,7 @@ cdef class Parser:
     cdef str source
     cdef str text
     cdef Py_ssize_t pos
+    cdef bint allow_typevars
 
     @cython.locals(text=str, pos=Py_ssize_t, c=Py_UCS4)
     cdef Py_UCS4 skip(self) except? 0

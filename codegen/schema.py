@@ -9,20 +9,29 @@ imports, and compiles as it stands (`schema.pxd` has the C types).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .defaults import NAMED_CONSTANTS, NO_DEFAULT, fit
 from .printer import default_text, schema_text, type_text
 from .records import arg_spec, default_spec, op_flags
 from .types import (
     BASE_TYPES,
+    AwaitType,
     ClassType,
     DictType,
-    GenericType,
+    FutureType,
+    HolderType,
     ListType,
     OptionalType,
+    RRefType,
     TupleType,
     Type,
+    UnionType,
     VarType,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "AliasInfo",
@@ -33,6 +42,7 @@ __all__ = [
     "default_spec",
     "op_flags",
     "parse_schema",
+    "parse_text",
     "parse_type",
 ]
 
@@ -62,13 +72,13 @@ class AliasInfo:
 
     def __init__(
         self,
-        before: tuple[str, ...],
-        after: tuple[str, ...],
         is_write: bool,
+        before: Iterable[str],
+        after: Iterable[str],
         contained: AliasInfo | None = None,
     ) -> None:
-        self.before = before
-        self.after = after
+        self.before = tuple(name.removeprefix("alias::") for name in before)
+        self.after = tuple(name.removeprefix("alias::") for name in after)
         self.is_write = is_write
         self.contained = contained
 
@@ -121,19 +131,22 @@ class Argument:
     def __init__(
         self,
         name: str,
-        real_type: Type,
-        alias_info: AliasInfo | None = None,
-        kwarg_only: bool = False,
-        has_default: bool = False,
+        type: Type,
+        N: int | None = None,
         default_value: object = None,
+        kwarg_only: bool = False,
+        alias_info: AliasInfo | None = None,
+        has_default: bool | None = None,
     ) -> None:
+        if not isinstance(type, Type):
+            raise TypeError(f"Argument: type: expected a type, got {type!r}")
         self.name = name
-        self.real_type = real_type
+        self.real_type = type
         self.alias_info = alias_info
         self.kwarg_only = kwarg_only
-        self._has_default = has_default
+        self._has_default = default_value is not None if has_default is None else has_default
         self.default_value = default_value
-        self.N = _list_size(real_type)
+        self.N = _list_size(type) if N is None else N
 
     @property
     def type(self) -> Type:
@@ -169,12 +182,31 @@ class Argument:
         default = _comparable(self.default_value)
         return (
             self.name,
-            self.real_type,
+            self.type,
+            self.N,
             self.alias_info,
             self.kwarg_only,
             self._has_default,
             default,
         )
+
+    def _fits(self, old: Argument) -> bool:
+        """Whether the two agree in all that compatibility asks of both."""
+        same = (self.name, self.N, self.alias_info) == (old.name, old.N, old.alias_info)
+        if not same or (self.kwarg_only and not old.kwarg_only):
+            return False
+        mine, theirs = _comparable(self.default_value), _comparable(old.default_value)
+        return not old._has_default or (self._has_default and mine == theirs)
+
+    def _widened_from(self, old: Argument) -> bool:
+        """Whether what is given for `old` can be given for this argument."""
+        return self._fits(old) and old.type.isSubtypeOf(self.type)
+
+    def _understood_as(self, old: Argument) -> bool:
+        """Whether what is given for this argument can be given where only `old` is known."""
+        if self._has_default and not old._has_default:
+            return False
+        return self._fits(old) and self.type.isSubtypeOf(old.type)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Argument) and self._key() == other._key()
@@ -186,24 +218,45 @@ class Argument:
 class FunctionSchema:
     """A parsed schema. `name` has its namespace (`aten::add`); compared by value."""
 
-    __slots__ = ("_text", "arguments", "is_vararg", "is_varret", "name", "overload_name", "returns")
+    __slots__ = (
+        "_arguments",
+        "_returns",
+        "_text",
+        "is_vararg",
+        "is_varret",
+        "name",
+        "overload_name",
+    )
 
     def __init__(
         self,
         name: str,
         overload_name: str,
-        arguments: tuple[Argument, ...],
-        returns: tuple[Argument, ...],
+        arguments: Iterable[Argument],
+        returns: Iterable[Argument],
         is_vararg: bool = False,
         is_varret: bool = False,
     ) -> None:
         self.name = name
         self.overload_name = overload_name
-        self.arguments = arguments
-        self.returns = returns
+        self._arguments = tuple(arguments)
+        self._returns = tuple(returns)
+        for argument in self._arguments + self._returns:
+            if not isinstance(argument, Argument):
+                raise TypeError(f"FunctionSchema: expected an Argument, got {argument!r}")
         self.is_vararg = is_vararg
         self.is_varret = is_varret
         self._text: str | None = None
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """The arguments in order."""
+        return list(self._arguments)
+
+    @property
+    def returns(self) -> list[Argument]:
+        """The results in order."""
+        return list(self._returns)
 
     @property
     def namespace(self) -> str:
@@ -213,7 +266,7 @@ class FunctionSchema:
     @property
     def is_mutable(self) -> bool:
         """Whether some argument is written."""
-        for argument in self.arguments:
+        for argument in self._arguments:
             if argument.alias_info is not None and argument.alias_info.is_write:
                 return True
         return False
@@ -224,38 +277,61 @@ class FunctionSchema:
 
     def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
         """Whether every call that fits `old` fits this schema: new arguments have defaults."""
-        n_old = len(old.arguments)
-        same_name = (self.name, self.overload_name) == (old.name, old.overload_name)
-        if not same_name or self.returns != old.returns or len(self.arguments) < n_old:
+        n_old, n_new = old._first_out(), self._first_out()
+        if self._shape() != old._shape() or len(self.arguments) < len(old.arguments):
             return False
-        by_name = {a.name: a for a in self.arguments}
-        kept = all(
-            by_name.get(a.name) == a and (a.kwarg_only or self.arguments[i].name == a.name)
-            for i, a in enumerate(old.arguments)
+        # results may become narrower, arguments wider
+        results = all(o._widened_from(n) for o, n in zip(old.returns, self.returns, strict=True))
+        added = self.arguments[n_old:n_new]
+        outs = zip(self.arguments[n_new:], old.arguments[n_old:], strict=False)
+        return (
+            results
+            and all(a.has_default_value() for a in added)
+            and all(n._widened_from(o) for n, o in [*_pairs(self, old, n_old), *outs])
         )
-        known = {a.name for a in old.arguments}
-        return kept and all(a.has_default_value() for a in self.arguments if a.name not in known)
 
     def check_forward_compatible_with(self, old: FunctionSchema) -> tuple[bool, str]:
         """Whether what is written for this schema runs where only `old` is known, and why not.
 
-        New arguments have to have defaults and to stand behind all positional ones.
+        New arguments stand behind all that are not out, with defaults that are no lists. For
+        another operator, or another number of results, there is no more to say.
         """
-        if (self.name, self.overload_name) != (old.name, old.overload_name):
-            return False, f"{self.name} is another operator than {old.name}"
-        if self.returns != old.returns:
-            return False, "the results differ"
-        names = {a.name for a in old.arguments}
-        kept = [a for a in self.arguments if a.name in names]
-        if kept != list(old.arguments):
-            return False, "an argument of the old schema is missing or differs"
-        is_new = [a.name not in names for a in self.arguments if not a.is_out]
-        if sorted(is_new) != is_new:
-            return False, "a new argument stands before one of the old schema"
-        for argument in self.arguments:
-            if argument.name not in names and not argument.has_default_value():
-                return False, f"the new argument {argument.name!r} has no default"
+        n_old, n_new = old._first_out(), self._first_out()
+        if self._shape() != old._shape():
+            return False, ""
+        if len(self.arguments) - n_new != len(old.arguments) - n_old:
+            return False, f"{self.name}: the number of out arguments differs"
+        outs = zip(self.arguments[n_new:], old.arguments[n_old:], strict=True)
+        for new_argument, old_argument in [*_pairs(self, old, min(n_old, n_new)), *outs]:
+            if not new_argument._understood_as(old_argument):
+                return False, f"{self.name}: {old_argument.name!r} differs"
+        for argument in self.arguments[n_old:n_new]:
+            if not argument.has_default_value() or isinstance(argument.default_value, list):
+                return False, f"{self.name}: the new argument {argument.name!r} needs a default"
         return True, ""
+
+    def _first_out(self) -> int:
+        """The index of the first out argument, or the number of arguments."""
+        for i, argument in enumerate(self.arguments):
+            if argument.is_out:
+                return i
+        return len(self.arguments)
+
+    def _shape(self) -> tuple[object, ...]:
+        """What compatible schemas have in common."""
+        return (self.name, self.overload_name, len(self.returns), self.is_vararg, self.is_varret)
+
+    def __getstate__(self) -> str:
+        return str(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return parse_schema, (str(self),)
+
+    def __copy__(self) -> FunctionSchema:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FunctionSchema:
+        return self
 
     def __str__(self) -> str:
         if self._text is None:
@@ -267,18 +343,18 @@ class FunctionSchema:
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FunctionSchema):
-            return NotImplemented
+            raise TypeError(f"a schema is compared with schemas, not with {other!r}")
         return self is other or self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.name, self.overload_name, len(self.arguments)))
+        return hash((self.name, self.overload_name, len(self._arguments)))
 
     def _key(self) -> tuple[object, ...]:
         return (
             self.name,
             self.overload_name,
-            self.arguments,
-            self.returns,
+            self._arguments,
+            self._returns,
             self.is_vararg,
             self.is_varret,
         )
@@ -291,6 +367,11 @@ def _comparable(value: object) -> object:
     return (type(value), repr(value))
 
 
+def _pairs(new: FunctionSchema, old: FunctionSchema, n: int) -> list[tuple[Argument, Argument]]:
+    """The first n arguments of both."""
+    return list(zip(new.arguments[:n], old.arguments[:n], strict=False))
+
+
 def _list_size(type_: Type) -> int | None:
     if isinstance(type_, OptionalType):
         type_ = type_.element
@@ -300,14 +381,34 @@ def _list_size(type_: Type) -> int | None:
 # ---- parsing
 
 _UNESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_GENERICS = frozenset({"Future", "RRef", "Await", "Union"})
+_HOLDERS: dict[str, type[HolderType]] = {"Future": FutureType, "RRef": RRefType, "Await": AwaitType}
 _TYPE_CACHE: dict[str, tuple[Type, AliasInfo | None]] = {}
 _TYPE_CACHE_SIZE = 4096
 
 
-def parse_schema(text: str) -> FunctionSchema:
-    """The schema that `text` spells, with or without a namespace; raises `SchemaError`."""
+def parse_schema(schema: str | bytes, allow_typevars: bool = True) -> FunctionSchema:
+    """The schema that a text spells, with or without a namespace.
+
+    Operators of a library have no type variables: `allow_typevars=False` refuses them.
+
+    Raises:
+        RuntimeError: it is no schema; the message shows the place.
+        TypeError: neither str nor bytes.
+    """
+    if isinstance(schema, bytes):
+        schema = schema.decode("utf-8", "replace")
+    elif not isinstance(schema, str):
+        raise TypeError(f"parse_schema: schema: expected a str, got {schema!r}")
+    try:
+        return parse_text(schema, allow_typevars)
+    except SchemaError as error:
+        raise RuntimeError(str(error)) from None
+
+
+def parse_text(text: str, allow_typevars: bool = True) -> FunctionSchema:
+    """`parse_schema` for those who know more of the text's origin; raises `SchemaError`."""
     parser = Parser(text)
+    parser.allow_typevars = allow_typevars
     schema = parser.schema()
     if parser.skip() != "\0" or parser.pos < len(text):
         raise parser.error("the end of the schema")
@@ -334,12 +435,13 @@ def _is_ident(c: str) -> bool:
 class Parser:
     """A scanner over one text; `pos` is the next character, and a NUL stands behind the last."""
 
-    __slots__ = ("pos", "source", "text")
+    __slots__ = ("allow_typevars", "pos", "source", "text")
 
     def __init__(self, text: str) -> None:
         self.source = text
         self.text = text + "\0"
         self.pos = 0
+        self.allow_typevars = True
 
     def error(self, expected: str) -> SchemaError:
         """A `SchemaError` at the present place."""
@@ -468,7 +570,7 @@ class Parser:
         type_, alias = self.type()
         name = self.ident("the name of an argument")
         if self.skip() != "=":
-            return Argument(name, type_, alias, kwarg_only)
+            return Argument(name, type_, None, None, kwarg_only, alias)
         self.pos += 1
         self.skip()
         start = self.pos
@@ -476,7 +578,7 @@ class Parser:
         if value is NO_DEFAULT:
             self.pos = start
             raise self.error(f"a default of type {type_.text}")
-        return Argument(name, type_, alias, kwarg_only, True, value)
+        return Argument(name, type_, None, value, kwarg_only, alias, True)
 
     def returns(self) -> tuple[tuple[Argument, ...], bool]:
         """Take what stands behind the arrow."""
@@ -502,7 +604,7 @@ class Parser:
         """Take one result: a type, maybe with a name."""
         type_, alias = self.type()
         name = self.ident("a name") if _is_ident_start(self.skip()) else ""
-        return Argument(name, type_, alias)
+        return Argument(name, type_, None, None, False, alias)
 
     # -- types
 
@@ -517,7 +619,7 @@ class Parser:
                 self.pos = end + 1
                 return found
         found = self.parsed_type()
-        if self.pos == end:
+        if self.pos == end and self.text[start] != "t":  # type variables are not for everyone
             if len(_TYPE_CACHE) >= _TYPE_CACHE_SIZE:
                 _TYPE_CACHE.clear()
             _TYPE_CACHE[self.text[start:end]] = found
@@ -561,9 +663,13 @@ class Parser:
         if name == "Dict":
             elements = self.types_in_parentheses()
             if len(elements) == 2:
-                return DictType(elements)
-        elif name in _GENERICS:
-            return GenericType(name, self.types_in_parentheses())
+                return DictType(elements[0], elements[1])
+        elif name == "Union":
+            return UnionType(self.types_in_parentheses())
+        elif name in _HOLDERS:
+            elements = self.types_in_parentheses()
+            if len(elements) == 1:
+                return _HOLDERS[name](elements[0])
         elif name == "__torch__":
             while self.text[self.pos] == ".":
                 self.pos += 1
@@ -572,7 +678,7 @@ class Parser:
             return ClassType(full, full)
         elif name in BASE_TYPES:
             return BASE_TYPES[name]
-        elif name[0] == "t" and name != "type":
+        elif name[0] == "t" and name != "type" and self.allow_typevars:
             return VarType(name, name)
         self.pos = start
         raise self.error("a type (Tensor, int, SymInt, float, bool, Scalar, str, ScalarType, ...)")
@@ -598,7 +704,7 @@ class Parser:
         is_write = self.take("!")
         after = self.alias_sets() if self.take_word("->") else before
         self.expect(")")
-        return AliasInfo(before, after, is_write)
+        return AliasInfo(is_write, before, after)
 
     def alias_sets(self) -> tuple[str, ...]:
         """Take `a|b`."""
@@ -771,5 +877,5 @@ def _list_alias(own: AliasInfo | None, element: AliasInfo | None) -> AliasInfo |
     if element is None:
         return own
     if own is None:
-        return AliasInfo((), (), element.is_write, element)
-    return AliasInfo(own.before, own.after, own.is_write, element)
+        return AliasInfo(element.is_write, (), (), element)
+    return AliasInfo(own.is_write, own.before, own.after, element)

@@ -40,9 +40,9 @@ def _python_type(type_: Type) -> str:
         inner = _python_type(type_.element)
         return f"_Sequence[{inner}]" if type_.size is None else f"{inner} | _Sequence[{inner}]"
     if isinstance(type_, TupleType):
-        return f"_tuple[{', '.join(map(_python_type, type_.elements))}]"
+        return f"_tuple[{', '.join(map(_python_type, type_.containedTypes()))}]"
     if isinstance(type_, DictType):
-        return f"_dict[{', '.join(map(_python_type, type_.elements))}]"
+        return f"_dict[{', '.join(map(_python_type, type_.containedTypes()))}]"
     return _PYTHON_TYPES.get(type_.text, "_Any")
 
 

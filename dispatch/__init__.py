@@ -13,6 +13,38 @@ from dispatch import _C, _tensor, fake, library, modes
 from dispatch._C.default_device import get_default_device, set_default_device
 from dispatch._C.dtypes import *
 from dispatch._C.dtypes import device, dtype, layout, memory_format
+from dispatch._C.function import _find_function
+from dispatch._C.functional import (
+    _disable_functionalization,
+    _enable_functionalization,
+    _freeze_functional_tensor,
+    _from_functional_tensor,
+    _functionalize_are_all_mutations_hidden_from_autograd,
+    _functionalize_are_all_mutations_under_no_grad_or_inference_mode,
+    _functionalize_commit_update,
+    _functionalize_enable_reapply_views,
+    _functionalize_get_storage_size,
+    _functionalize_has_data_mutation,
+    _functionalize_has_metadata_mutation,
+    _functionalize_inductor_storage_resized_counter,
+    _functionalize_is_multi_output_view,
+    _functionalize_is_symbolic,
+    _functionalize_mark_mutation_hidden_from_autograd,
+    _functionalize_mark_storage_changed,
+    _functionalize_mutation_counter,
+    _functionalize_replace,
+    _functionalize_storage_changed_counter,
+    _functionalize_sync,
+    _functionalize_unsafe_set,
+    _functionalize_was_inductor_storage_resized,
+    _functionalize_was_storage_changed,
+    _is_functional_tensor,
+    _is_functional_tensor_base,
+    _mirror_autograd_meta_to,
+    _propagate_xla_data,
+    _sync,
+    _to_functional_tensor,
+)
 from dispatch._C.grad_mode import (
     enable_grad,
     inference_mode,
@@ -22,20 +54,84 @@ from dispatch._C.grad_mode import (
     set_grad_enabled,
 )
 from dispatch._C.keys import DispatchKey, DispatchKeySet
-from dispatch._C.function import _find_function
 from dispatch._C.overload import OpOverload, OpOverloadPacket
 from dispatch._C.tags import Tag
-from dispatch._C.tensor import Size, Tensor, from_numpy
+from dispatch._C.tensor import Size, Tensor
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch._random import Generator, default_generator, manual_seed
+from dispatch._tensor_data import shared_with_numpy as from_numpy
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.library import Library
-from dispatch.modes import TorchDispatchMode
+from dispatch.modes import TorchDispatchMode, TorchFunctionMode
 
 __version__ = "0.1.0"
 
-_ROOMS = frozenset({"build", "cli", "codegen", "graph", "pytree"})
+_ROOMS = frozenset(
+    {
+        "build",
+        "cli",
+        "codegen",
+        "device_trace",
+        "functional",
+        "graph",
+        "pytree",
+        "return_types",
+        "types",
+    }
+)
+_FUNCTIONS = frozenset(
+    (
+        "BFloat16Tensor",
+        "BoolTensor",
+        "ByteTensor",
+        "CharTensor",
+        "DoubleTensor",
+        "FloatTensor",
+        "HalfTensor",
+        "IntTensor",
+        "LongTensor",
+        "ShortTensor",
+        "_assert",
+        "_check",
+        "_check_index",
+        "_check_not_implemented",
+        "_check_type",
+        "_check_value",
+        "broadcast_shapes",
+        "broadcast_tensors",
+        "e",
+        "einsum",
+        "frombuffer",
+        "get_device",
+        "get_num_threads",
+        "inf",
+        "is_autocast_enabled",
+        "is_complex",
+        "is_conj",
+        "is_floating_point",
+        "is_inference",
+        "is_neg",
+        "is_nonzero",
+        "is_same_size",
+        "is_signed",
+        "is_storage",
+        "is_tensor",
+        "nan",
+        "newaxis",
+        "numel",
+        "pi",
+        "result_type",
+        "split",
+        "typename",
+    )
+)
 _LATER = {
+    "UntypedStorage": "_storage",
+    "get_rng_state": "_random",
+    "initial_seed": "_random",
+    "seed": "_random",
+    "set_printoptions": "_tensor_str",
+    "set_rng_state": "_random",
     "FunctionSchema": "codegen.schema",
     "as_tensor": "_tensor_data",
     "asarray": "_tensor_data",
@@ -50,7 +146,9 @@ def __getattr__(name: str) -> Any:
     found: Any
     if name in _ROOMS:
         return importlib.import_module("dispatch." + name)
-    if name in _LATER:
+    if name in _FUNCTIONS:
+        found = getattr(importlib.import_module("dispatch._functions"), name)
+    elif name in _LATER:
         found = getattr(importlib.import_module("dispatch." + _LATER[name]), name)
     else:
         found = _find_function(name, False)

@@ -6,10 +6,12 @@ from dispatch import (
     cli as cli,
     codegen as codegen,
     fake as fake,
+    functional as functional,
     graph as graph,
     library as library,
     modes as modes,
     pytree as pytree,
+    types as types,
 )
 from dispatch._C.default_device import (
     get_default_device as get_default_device,
@@ -17,6 +19,37 @@ from dispatch._C.default_device import (
 )
 from dispatch._C.dlpack import from_dlpack as from_dlpack
 from dispatch._C.dtypes import *  # noqa: F403
+from dispatch._C.functional import (
+    _disable_functionalization as _disable_functionalization,
+    _enable_functionalization as _enable_functionalization,
+    _freeze_functional_tensor as _freeze_functional_tensor,
+    _from_functional_tensor as _from_functional_tensor,
+    _functionalize_are_all_mutations_hidden_from_autograd as _functionalize_are_all_mutations_hidden_from_autograd,
+    _functionalize_are_all_mutations_under_no_grad_or_inference_mode as _functionalize_are_all_mutations_under_no_grad_or_inference_mode,
+    _functionalize_commit_update as _functionalize_commit_update,
+    _functionalize_enable_reapply_views as _functionalize_enable_reapply_views,
+    _functionalize_get_storage_size as _functionalize_get_storage_size,
+    _functionalize_has_data_mutation as _functionalize_has_data_mutation,
+    _functionalize_has_metadata_mutation as _functionalize_has_metadata_mutation,
+    _functionalize_inductor_storage_resized_counter as _functionalize_inductor_storage_resized_counter,
+    _functionalize_is_multi_output_view as _functionalize_is_multi_output_view,
+    _functionalize_is_symbolic as _functionalize_is_symbolic,
+    _functionalize_mark_mutation_hidden_from_autograd as _functionalize_mark_mutation_hidden_from_autograd,
+    _functionalize_mark_storage_changed as _functionalize_mark_storage_changed,
+    _functionalize_mutation_counter as _functionalize_mutation_counter,
+    _functionalize_replace as _functionalize_replace,
+    _functionalize_storage_changed_counter as _functionalize_storage_changed_counter,
+    _functionalize_sync as _functionalize_sync,
+    _functionalize_unsafe_set as _functionalize_unsafe_set,
+    _functionalize_was_inductor_storage_resized as _functionalize_was_inductor_storage_resized,
+    _functionalize_was_storage_changed as _functionalize_was_storage_changed,
+    _is_functional_tensor as _is_functional_tensor,
+    _is_functional_tensor_base as _is_functional_tensor_base,
+    _mirror_autograd_meta_to as _mirror_autograd_meta_to,
+    _propagate_xla_data as _propagate_xla_data,
+    _sync as _sync,
+    _to_functional_tensor as _to_functional_tensor,
+)
 from dispatch._C.generated.functions import *  # noqa: F403
 from dispatch._C.grad_mode import (
     enable_grad as enable_grad,
@@ -30,16 +63,64 @@ from dispatch._C.keys import DispatchKey as DispatchKey, DispatchKeySet as Dispa
 from dispatch._C.overload import OpOverload as OpOverload, OpOverloadPacket as OpOverloadPacket
 from dispatch._C.tags import Tag as Tag
 from dispatch._C.tensor import Size as Size, Tensor as Tensor, from_numpy as from_numpy
+from dispatch._functions import (
+    BFloat16Tensor as BFloat16Tensor,
+    BoolTensor as BoolTensor,
+    ByteTensor as ByteTensor,
+    CharTensor as CharTensor,
+    DoubleTensor as DoubleTensor,
+    FloatTensor as FloatTensor,
+    HalfTensor as HalfTensor,
+    IntTensor as IntTensor,
+    LongTensor as LongTensor,
+    ShortTensor as ShortTensor,
+    _assert as _assert,
+    _check as _check,
+    _check_index as _check_index,
+    _check_not_implemented as _check_not_implemented,
+    _check_type as _check_type,
+    _check_value as _check_value,
+    broadcast_shapes as broadcast_shapes,
+    e as e,
+    frombuffer as frombuffer,
+    get_device as get_device,
+    get_num_threads as get_num_threads,
+    inf as inf,
+    is_autocast_enabled as is_autocast_enabled,
+    is_complex as is_complex,
+    is_conj as is_conj,
+    is_floating_point as is_floating_point,
+    is_inference as is_inference,
+    is_neg as is_neg,
+    is_same_size as is_same_size,
+    is_signed as is_signed,
+    is_storage as is_storage,
+    is_tensor as is_tensor,
+    nan as nan,
+    newaxis as newaxis,
+    pi as pi,
+    result_type as result_type,
+    typename as typename,
+)
 from dispatch._ops import HigherOrderOperator as HigherOrderOperator, ops as ops
 from dispatch._random import (
     Generator as Generator,
     default_generator as default_generator,
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
     manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
 )
+from dispatch._storage import UntypedStorage as UntypedStorage
 from dispatch._tensor_data import as_tensor as as_tensor, asarray as asarray, tensor as tensor
+from dispatch._tensor_str import set_printoptions as set_printoptions
 from dispatch.codegen.schema import FunctionSchema as FunctionSchema, parse_schema as parse_schema
 from dispatch.fake import FakeTensor as FakeTensor, FakeTensorMode as FakeTensorMode
 from dispatch.library import Library as Library
-from dispatch.modes import TorchDispatchMode as TorchDispatchMode
+from dispatch.modes import (
+    TorchDispatchMode as TorchDispatchMode,
+    TorchFunctionMode as TorchFunctionMode,
+)
 
 __version__: str

@@ -8,13 +8,13 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.tensor cimport (
-    Tensor, alias_as, init_tensor, new_empty, set_class_flags, set_requires_grad,
+    Tensor, alias_as, bump_version, init_tensor, new_empty, new_wrapped_number, set_class_flags, set_requires_grad,
 )
 from dispatch.kernels.cpu cimport copy as cpu_copy
 
 from dispatch._C.tensor import _is_blank
 
-__all__ = ["become", "number_tensor", "rebuild", "tensor_of_array"]
+__all__ = ["become", "number_tensor", "rebuild", "tensor_of_array", "wrapped_number"]
 
 
 def tensor_of_array(array, dtype):
@@ -37,6 +37,11 @@ def number_tensor(number, dtype):
     return out
 
 
+def wrapped_number(number):
+    """A Python number as a 0-d CPU tensor that promotes as the number does."""
+    return new_wrapped_number(number)
+
+
 def become(Tensor self not None, Tensor like not None):
     """Give a tensor that has no storage yet the storage and metadata of `like`."""
     if not _is_blank(self):
@@ -55,4 +60,5 @@ def rebuild(type cls, Tensor plain not None, bint conj, bint neg, bint requires_
     if neg:
         out.c_keys ^= KS_Negative
     set_requires_grad(out, requires_grad)
+    bump_version(out)                    # as if `set_` had given it its memory: PyTorch counts that
     return out

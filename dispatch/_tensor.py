@@ -12,14 +12,24 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dispatch._C import dtypes
-from dispatch._C.function import _find_function
+from dispatch._C.function import _enter_methods, _find_function
+from dispatch._C.guards import DisableTorchFunctionSubclass
 from dispatch._C.tensor import (
     Tensor,
     _install_tensor_attribute,
     _numpy_view,
     _set_tensor_hook,
 )
+from dispatch._C.torch_function import (
+    _ask_torch_function,
+    _has_torch_function_unary,
+    _quiet,
+    _watch_slot,
+    _watch_tensor,
+)
+from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
+from dispatch._tensor_facts import FACTS
 
 __all__: list[str] = []
 
@@ -67,11 +77,14 @@ def _binary(name: str) -> Callable[[Tensor, Any], Any]:
 
 
 def _reflected(name: str) -> Callable[[Tensor, Any], Any]:
-    """`other OP self`."""
-    straight = _binary(name)
+    """`other OP self`, `other` being no tensor."""
+    function: Callable[..., Any] | None = None
 
     def operate(self: Tensor, other: Any) -> Any:
-        return straight(other, self)
+        nonlocal function
+        if function is None:
+            function = _find_function(name, False) or getattr(_aten, name)
+        return function(other, self)
 
     return operate
 
@@ -83,6 +96,12 @@ def _unary(name: str) -> Callable[[Tensor], Any]:
     return operate
 
 
+def _inverted(self: Tensor) -> Tensor:
+    if self.dtype.is_floating_point or self.dtype.is_complex:
+        raise TypeError(f"~: only integers and bools have bits to invert, got {self.dtype}")
+    return _function("bitwise_not")(self)
+
+
 def _rtruediv(self: Tensor, other: Any) -> Any:
     """PyTorch divides a number by a tensor through the reciprocal."""
     try:
@@ -91,11 +110,30 @@ def _rtruediv(self: Tensor, other: Any) -> Any:
         return NotImplemented
 
 
+def _positive(self: Tensor) -> Tensor:
+    if self.dtype is dtypes.bool:
+        raise RuntimeError("+: a bool tensor has no sign")
+    return self
+
+
+def _or_not_implemented(function: Callable[..., Any]) -> Callable[[Tensor, Any], Any]:
+    """A binary slot for which a TypeError means that the other operand is to be asked."""
+
+    def operate(self: Tensor, other: Any) -> Any:
+        try:
+            return function(self, other)
+        except TypeError:
+            return NotImplemented
+
+    return operate
+
+
 _BINARY = {
     "__add__": "add", "__iadd__": "add_",
     "__sub__": "sub", "__rsub__": "rsub", "__isub__": "sub_",
     "__mul__": "mul", "__imul__": "mul_",
     "__truediv__": "div", "__itruediv__": "div_",
+    "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__ipow__": "pow_",
     "__floordiv__": "floor_divide", "__mod__": "remainder", "__pow__": "pow",
     "__matmul__": "matmul",
     "__and__": "__and__", "__iand__": "__iand__",
@@ -104,8 +142,27 @@ _BINARY = {
     "__eq__": "eq", "__ne__": "ne",
     "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
 }  # fmt: skip
-_REFLECTED = {"__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow"}
+_REFLECTED = {
+    "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow",
+    "__rmatmul__": "matmul",
+}  # fmt: skip
+_BITWISE = {"__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor"}
 _UNARY = {"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not"}
+
+# What handlers of __torch_function__ are shown. Slots not named here show the operator's method
+# (`Tensor.add` for `+`); these show themselves, those that are Python functions in PyTorch with
+# an empty dictionary of keywords.
+_SHOWN = frozenset(
+    (
+        "__and__", "__or__", "__xor__", "__iand__", "__ior__", "__ixor__", "__eq__", "__invert__",
+    )
+)  # fmt: skip
+_SHOWN_WITH_KEYWORDS = frozenset(
+    (
+        "__rsub__", "__floordiv__", "__rfloordiv__", "__rmod__", "__pow__", "__rpow__",
+        "__rmatmul__", "__rtruediv__",
+    )
+)  # fmt: skip
 
 
 # ---- one value
@@ -132,9 +189,9 @@ def _as_index(self: Tensor) -> int:
 
 
 def _iterate(self: Tensor) -> Iterator[Tensor]:
-    if self.ndim == 0:
+    if self.dim() == 0:
         raise TypeError("iteration over a 0-d tensor")
-    return iter(_aten.unbind.int(self, 0))
+    return iter(self.unbind(0))
 
 
 def _contains(self: Tensor, element: Any) -> bool:
@@ -215,14 +272,20 @@ def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """
     target, dtype, rest = _to_arguments(args, kwargs)
     if isinstance(target, Tensor):
-        return _aten.to.other(self, target, **rest)
+        target, dtype = target.device, target.dtype
     if target is not None and dtype is not None:
         return _aten.to.device(self, target, dtype, **rest)
     if dtype is not None:
         return _aten.to.dtype(self, dtype, **rest)
     if target is None and not rest.get("copy") and rest.get("memory_format") is None:
         return self
-    return _aten.to.dtype_layout(self, device=target, **rest)
+    return _to_with_options(self, target, **rest)
+
+
+def _to_with_options(self: Tensor, device: Any, **rest: Any) -> Tensor:
+    """As PyTorch's bindings move a tensor: its own options are written out."""
+    options = {"dtype": self.dtype, "layout": self.layout, "device": device or self.device}
+    return _aten.to.dtype_layout(self, **options, **rest)
 
 
 _TO_POSITIONAL = ("non_blocking", "copy")
@@ -234,10 +297,8 @@ def _to_arguments(
     """(tensor or device or None, dtype, what is left) of a call of `to`."""
     given = list(args)
     rest = dict(kwargs)
-    target = rest.pop("other", None)
-    if target is None:
-        target = rest.pop("device", None)
-    dtype = rest.pop("dtype", None)
+    target: Any = None
+    dtype: Any = None
     if given and isinstance(given[0], Tensor):
         target = given.pop(0)
     else:
@@ -245,17 +306,29 @@ def _to_arguments(
             target = given.pop(0)
         if given and (given[0] is None or _is_dtype(given[0])):
             dtype = given.pop(0)
+        if target is None:
+            target = rest.pop("device", None)
+        if dtype is None:
+            dtype = rest.pop("dtype", None)
     unknown = [name for name in rest if name not in (*_TO_POSITIONAL, "memory_format")]
-    if len(given) > 2 or unknown or any(not isinstance(flag, bool) for flag in given):
+    flags = [*given, *(rest[name] for name in _TO_POSITIONAL if name in rest)]
+    if len(given) > 2 or unknown or any(not isinstance(flag, bool) for flag in flags):
         raise TypeError(f"to: expected a dtype, device or tensor, got {args!r} {unknown}")
     rest.update(zip(_TO_POSITIONAL, given, strict=False))
     if target is not None and not isinstance(target, (Tensor, dtypes.device)):
         target = dtypes.device(target)
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        dtype = _PYTHON_DTYPES[dtype]
     return target, dtype, rest
 
 
+_PYTHON_DTYPES = {
+    bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128,
+}  # fmt: skip
+
+
 def _is_dtype(value: Any) -> bool:
-    return isinstance(value, dtypes.dtype) or value in (float, int, bool, complex)
+    return isinstance(value, dtypes.dtype) or value is float or value in (int, bool, complex)
 
 
 def _to_dtype_method(name: str, dtype: dtypes.dtype) -> Callable[..., Tensor]:
@@ -272,8 +345,8 @@ def _to_device_method(name: str) -> Callable[..., Tensor]:
         self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
     ) -> Tensor:
         target = dtypes.device(name if device is None else device)
-        return _aten.to.dtype_layout(
-            self, device=target, non_blocking=non_blocking, memory_format=memory_format
+        return _to_with_options(
+            self, target, non_blocking=non_blocking, memory_format=memory_format
         )
 
     move.__name__ = name
@@ -323,8 +396,10 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
     """The tensor's memory as an array; with `force`, a copy where it cannot be shared.
 
     Raises: TypeError for a tensor that is not on the CPU, RuntimeError for one that requires grad,
-    or whose conjugate or negative bit is set.
+    whose conjugate or negative bit is set, or whose class has a `__torch_dispatch__`.
     """
+    if has_handler(self):
+        raise RuntimeError(f"numpy: {type(self).__name__} has a __torch_dispatch__, not supported")
     if force:
         return _numpy_view(self.detach().cpu().resolve_conj().resolve_neg())
     if self.device.type != "cpu":
@@ -363,16 +438,27 @@ def _tolist(self: Tensor) -> Any:
 def _format(self: Tensor, spec: str) -> str:
     """A 0-d tensor is formatted as its number."""
     if self.ndim == 0 and self.device.type != "meta" and type(self) is Tensor:
-        return format(self.item(), spec)
+        return format(self.detach().item(), spec)
     return object.__format__(self, spec)
 
 
 # ---- registration
 
 _as_tensor = _room("_tensor_data.as_tensor")
-_copy = _room("_tensor_data.deepcopy")
+_copy = _room("_tensor_copy.deepcopy")
 _plain_values = _room("_tensor_data.plain_values")
-_reduce = _room("_tensor_data.reduce")
+_reduce = _room("_tensor_copy.reduce")
+_text = _room("_tensor_str.tensor_text")
+
+
+def _detached(self: Tensor) -> Tensor:
+    """`x.data` where a mode or a handler is to see that it is taken."""
+    return _aten.detach.default(self)
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """`reversed(x)`: the first dimension turned round."""
+    return self.flip(0) if self.dim() else self
 
 
 def _is_shared(self: Tensor) -> bool:
@@ -393,28 +479,106 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return _copy(self, memo)
 
 
+def _length(self: Tensor) -> int:
+    if self.dim() == 0:
+        raise TypeError("len() of a 0-d tensor")
+    return self.shape[0]
+
+
+def _value(kind: str) -> Callable[[Tensor], Any]:
+    def convert(self: Tensor) -> Any:
+        return _VALUE_TYPES[kind](_item(self, kind))
+
+    return convert
+
+
+_VALUE_TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
+
+
+def _represent(self: Tensor, *, tensor_contents: Any = None) -> str:
+    """The text of a tensor; handlers of __torch_function__ are asked first."""
+    if _has_torch_function_unary(self):
+        keywords = {"tensor_contents": tensor_contents}
+        text: str = _ask_torch_function(Tensor.__repr__, (self,), (self,), keywords)
+        return text
+    with DisableTorchFunctionSubclass():
+        return _text(self)
+
+
+_represent.__name__ = "__repr__"
+
+
+def _reverse_divide(self: Tensor, other: Any) -> Any:
+    """`other / self`."""
+    return _rtruediv(self, other)
+
+
+def _shown_binary(name: str, operate: Callable[..., Any]) -> Callable[[Tensor, Any], Any]:
+    """A binary slot as handlers see it."""
+    if name in _SHOWN:
+        return _or_not_implemented(_watch_slot(operate, name, counts_self=False))
+    if name in _SHOWN_WITH_KEYWORDS:
+        shown = _find_function("pow", True) if name == "__pow__" else None
+        if name == "__rtruediv__":
+            shown = vars(Tensor)["__rdiv__"]
+        return _or_not_implemented(_watch_slot(operate, name, shown, keywords=True))
+    return _or_not_implemented(operate)
+
+
+def _of_tensors(
+    reflected: Callable[[Tensor, Any], Any], straight: Callable[[Tensor, Any], Any]
+) -> Callable[[Tensor, Any], Any]:
+    """Python asks a subclass on the right first, which has no operator of its own: the left one's
+    is meant."""
+
+    def operate(self: Tensor, other: Any) -> Any:
+        if isinstance(other, Tensor) and isinstance(self, type(other)):
+            return straight(other, self)
+        return reflected(self, other)
+
+    return operate
+
+
 def _register_hooks() -> None:
-    for name, operator in _BINARY.items():
-        _set_tensor_hook(name, _binary(operator))
-    for name, operator in _REFLECTED.items():
-        _set_tensor_hook(name, _reflected(operator))
+    binary = {name: _shown_binary(name, _binary(operator)) for name, operator in _BINARY.items()}
+    reflected = {name: _reflected(operator) for name, operator in _REFLECTED.items()}
+    reflected["__rtruediv__"] = _rtruediv
+    reflected.update(__radd__=binary["__add__"], __rmul__=binary["__mul__"])
+    reflected["__rsub__"] = binary.pop("__rsub__")
+    reflected.update((name, _binary(operator)) for name, operator in _BITWISE.items())
+    for name, operate in binary.items():
+        _set_tensor_hook(name, operate)
+    for name, operate in reflected.items():
+        shown = operate if name == "__rsub__" else _shown_binary(name, operate)
+        _set_tensor_hook(name, _of_tensors(shown, binary[name.replace("__r", "__", 1)]))
     for name, operator in _UNARY.items():
         _set_tensor_hook(name, _unary(operator))
-    hooks: dict[str, Callable[..., Any]] = {
-        "__contains__": _contains, "__getattr__": _missing_attribute,
-        "__getitem__": _room("_tensor_index.getitem"), "__index__": _as_index,
-        "__init__": _room("_tensor_data.construct"),
-        "__iter__": _iterate, "__repr__": _room("_tensor_str.tensor_text"),
-        "__rtruediv__": _rtruediv,
-        "__setitem__": _room("_tensor_index.setitem"), "item": _item,
+    plain: dict[str, Callable[..., Any]] = {
+        "__getattr__": _missing_attribute, "__init__": _quiet(_room("_tensor_data.construct")),
+        "__iter__": _iterate, "__repr__": _represent, "data": _detached,
+        "storage": _room("_storage.call"), "storage_attribute": _room("_storage.attribute"),
     }  # fmt: skip
-    for name, function in hooks.items():
+    for name, function in plain.items():
         _set_tensor_hook(name, function)
+    watched: dict[str, Callable[..., Any]] = {
+        "__index__": _as_index, "__invert__": _inverted,
+        **{f"__{kind}__": _value(kind) for kind in _VALUE_TYPES},
+    }  # fmt: skip
+    for name, function in watched.items():
+        _set_tensor_hook(name, _watch_slot(function, name))
+    _set_tensor_hook("__pos__", Tensor.positive)
+    _set_tensor_hook("__contains__", _watch_slot(_contains, "__contains__", keywords=True))
+    _set_tensor_hook("__len__", _watch_slot(_length, "__len__", keywords=True))
+    for name in ("getitem", "setitem"):
+        slot = _watch_slot(_room(f"_tensor_index.{name}"), f"__{name}__", counts_self=False)
+        _set_tensor_hook(f"__{name}__", slot)
 
 
 def _install_methods() -> None:
     for name, dtype in _DTYPE_METHODS.items():
         _install_tensor_attribute(name, _to_dtype_method(name, getattr(dtypes, dtype)))
+    for name, fact in FACTS.items():
+        _install_tensor_attribute(name, fact)
     for name in ("cpu", "cuda", "xpu"):
         _install_tensor_attribute(name, _to_device_method(name))
     for name, value in {
@@ -424,13 +588,34 @@ def _install_methods() -> None:
         "__array_wrap__": _array_wrap, "__deepcopy__": _deepcopy,
         "__dlpack__": _room("_C.dlpack.to_dlpack"),
         "__dlpack_device__": _room("_C.dlpack.dlpack_device"), "__format__": _format,
-        "__reduce_ex__": _reduce_ex, "__setstate__": _set_state,
+        "__rdiv__": _reverse_divide, "__reduce_ex__": _reduce_ex, "__repr__": _represent,
+        "__reversed__": _reversed, "__setstate__": _set_state,
         "is_shared": _is_shared, "new_tensor": _room("_tensor_data.new_tensor"),
-        "numpy": _numpy, "to": _to,
+        "numpy": _numpy, "positive": _positive, "to": _to,
         "tolist": _tolist, "type": _type,
     }.items():  # fmt: skip
         _install_tensor_attribute(name, value)
 
 
-_register_hooks()
+# Methods that do not show handlers the class of a plain `self`, for their arguments are parsed.
+_PARSED = frozenset(
+    (
+        "_is_view", "is_contiguous", "numpy", "requires_grad_", "size", "stride", "to", "type",
+        "cpu", "cuda", "xpu", *_DTYPE_METHODS,
+    )
+)  # fmt: skip
+# Methods that are Python functions in PyTorch: handlers always get keywords.
+_PYTHON = frozenset(
+    (
+        "__array__", "__array_wrap__", "__deepcopy__", "__dlpack__",
+        "__dlpack_device__", "__format__", "__rdiv__", "__reversed__", "backward", "is_shared",
+    )
+)  # fmt: skip
+_UNSEEN = frozenset(("_make_subclass", "_make_wrapper_subclass", "as_subclass", "is_view"))
+
 _install_methods()
+_watch_tensor(
+    _PARSED, _PYTHON, {"ndimension": "dim", "nelement": "numel"},
+    ("data", "grad", "requires_grad"), _UNSEEN, _enter_methods,
+)  # fmt: skip
+_register_hooks()

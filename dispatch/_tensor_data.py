@@ -1,4 +1,4 @@
-"""Tensors out of Python data: `tensor`, `as_tensor`, `asarray`, `Tensor(...)`, copies, pickles.
+"""Tensors out of Python data: `tensor`, `as_tensor`, `asarray`, `Tensor(...)`.
 
 Values are collected into a numpy array and converted below the dispatcher (`_data`); `lift_fresh`
 then shows the new tensor to the active modes, as PyTorch does. The caller's data is copied unless
@@ -7,27 +7,29 @@ the function says that it may be shared.
 
 from __future__ import annotations
 
-import copyreg
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dispatch._C import dtypes
-from dispatch._C.dtypes import get_default_dtype, promote_types
+from dispatch._C.default_device import get_default_device
+from dispatch._C.dtypes import get_default_dtype, promote_types, strided
+from dispatch._C.guards import _DisableTorchDispatch
 from dispatch._C.tensor import (
     Size,
-    Storage,
     Tensor,
     _new_storage,
     _new_strided,
     _numpy_view,
     from_numpy,
 )
-from dispatch._data import become, rebuild, tensor_of_array
+from dispatch._C.tls import _len_torch_dispatch_stack
+from dispatch._C.torch_function import _watch_function
+from dispatch._data import become, tensor_of_array
 from dispatch._ops import ops
 
-__all__ = ["as_tensor", "asarray", "construct", "deepcopy", "new_tensor", "reduce", "tensor"]
+__all__ = ["as_tensor", "asarray", "construct", "new_tensor", "shared_with_numpy", "tensor"]
 
 _aten = ops.aten
 _NUMBERS = frozenset((bool, int, float, complex))
@@ -131,12 +133,23 @@ def _flatten(data: Any, shape: Sequence[int], dim: int, out: list[Any]) -> None:
 
 def _leaf(item: Any) -> Any:
     if isinstance(item, Tensor) and item.numel() != 1:
-        raise TypeError(f"tensor: a tensor of {item.numel()} elements is not one number")
-    if isinstance(item, (Tensor, np.generic, np.ndarray)):
+        raise ValueError(f"tensor: a tensor of {item.numel()} elements is not one number")
+    if isinstance(item, Tensor):
+        return _value_of(item)
+    if isinstance(item, (np.generic, np.ndarray)):
         return item.item()
     if _is_sequence(item):
         raise ValueError(f"tensor: too many dimensions at {type(item).__name__}")
     return item
+
+
+def _value_of(item: Tensor) -> Any:
+    """The number that an element of data holds; no mode and no handler sees that it is read."""
+    with _DisableTorchDispatch():
+        try:
+            return item.item()
+        except NotImplementedError as error:
+            raise RuntimeError(f"tensor: {error}") from None
 
 
 # ---- values
@@ -170,6 +183,9 @@ def _whole(leaf: Any, dtype: dtypes.dtype) -> int:
 def _array(leaves: list[Any], dtype: dtypes.dtype) -> np.ndarray:
     """The leaves in a dtype from which the conversion to `dtype` is exact or rounds once."""
     if dtype == dtypes.bool:
+        for leaf in leaves:
+            if not isinstance(leaf, (bool, int, float, complex)):
+                raise TypeError(f"tensor: an object of type {type(leaf).__name__} is no bool")
         return np.array([bool(leaf) for leaf in leaves], dtype=np.bool_)
     if dtype.is_complex:
         return np.array(leaves, dtype=np.complex128)
@@ -180,11 +196,17 @@ def _array(leaves: list[Any], dtype: dtypes.dtype) -> np.ndarray:
     return _int_array(leaves, dtype)
 
 
-def _plain_tensor(data: Any, dtype: dtypes.dtype | None) -> Tensor:
+def _plain_tensor(data: Any, dtype: Any) -> Tensor:
     """A new CPU tensor, not yet shown to any mode."""
     if dtype is None:
         dtype = _inferred_dtype(data)
+    elif not isinstance(dtype, dtypes.dtype):
+        dtype = dtypes.promote_types(
+            dtype, dtype
+        )  # float, int, bool, complex; TypeError for others
     if isinstance(data, (np.ndarray, np.generic)):
+        if not data.dtype.isnative or any(step < 0 for step in data.strides):
+            raise ValueError("tensor: an array of another byte order, or with negative strides")
         return tensor_of_array(np.asarray(data), dtype)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"tensor: invalid data type '{type(data).__name__}'")
@@ -197,9 +219,12 @@ def _plain_tensor(data: Any, dtype: dtypes.dtype | None) -> Tensor:
 def tensor_for_index(data: Any) -> Tensor:
     """A list or array as an index: masks stay masks, everything else becomes int64."""
     if isinstance(data, np.ndarray):
-        made = from_numpy(np.ascontiguousarray(data))
+        made = from_numpy(np.ascontiguousarray(data).reshape(data.shape))
     else:
-        inferred = _inferred_dtype(data)
+        try:
+            inferred = _inferred_dtype(data)
+        except ValueError as error:
+            raise TypeError(f"index: {error}") from None
         kept = inferred in (dtypes.bool, dtypes.uint8)
         made = _plain_tensor(data, inferred if kept else dtypes.int64)
     return _aten.lift_fresh.default(made)
@@ -207,16 +232,25 @@ def tensor_for_index(data: Any) -> Tensor:
 
 def _finished(made: Tensor, device: Any, requires_grad: bool) -> Tensor:
     """Show a new tensor to the modes, move it, mark it."""
-    made = _aten.lift_fresh.default(made)
-    if device is not None and device.type != "cpu":
-        made = made.to(device)
+    if device is not None and device.type == "meta":
+        made = _new_strided(
+            _new_storage(made.nbytes, device), made.dtype, made.shape, made.stride(), 0
+        )
+    else:
+        made = _aten.lift_fresh.default(made)
+        if device is not None and device.type != "cpu":
+            made = made.to(device)
     if requires_grad:
         made.requires_grad_(True)
     return made
 
 
 def _device(device: Any) -> Any:
-    return device if device is None or isinstance(device, dtypes.device) else dtypes.device(device)
+    """A device object; the thread's default one for None, where it is not the CPU."""
+    if device is not None:
+        return dtypes.device(device)
+    default = get_default_device()
+    return None if default.type == "cpu" else default
 
 
 def plain_values(self: Tensor) -> np.ndarray:
@@ -236,6 +270,7 @@ def plain_values(self: Tensor) -> np.ndarray:
 # ---- the functions
 
 
+@_watch_function
 def tensor(
     data: Any,
     *,
@@ -255,9 +290,29 @@ def tensor(
             data.detach(), dtype=dtype or data.dtype, device=device or data.device
         )
         return copy.requires_grad_(True) if requires_grad else copy
+    if isinstance(data, np.ndarray) and _len_torch_dispatch_stack():
+        return _shown_array(data, dtype, device, requires_grad)
     return _finished(_plain_tensor(data, dtype), device, requires_grad)
 
 
+def _shown_array(data: np.ndarray, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    """An array is lifted first and then copied, which modes see."""
+    shared = _aten.lift_fresh.default(from_numpy(data))
+    copy = _aten.to.device(shared, device or shared.device, dtype or shared.dtype, False, True)
+    return copy.requires_grad_(True) if requires_grad else copy
+
+
+def shared_with_numpy(array: np.ndarray) -> Tensor:
+    """A tensor over the memory of `array`, shown to the active modes (torch.from_numpy).
+
+    Raises: TypeError for what is no array, or a dtype without a counterpart; ValueError for strides
+    that a tensor cannot have.
+    """
+    made = from_numpy(array)
+    return _aten.lift_fresh.default(made) if _len_torch_dispatch_stack() else made
+
+
+@_watch_function
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
     """`data` as a tensor, sharing memory with tensors and arrays if it can (torch.as_tensor)."""
     device = _device(device)
@@ -269,6 +324,7 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
     return _finished(_plain_tensor(data, dtype), device, False)
 
 
+@_watch_function
 def asarray(
     obj: Any,
     *,
@@ -340,89 +396,22 @@ def construct(self: Tensor, *args: Any, device: Any = None, size: Any = None) ->
         return
     if not all(isinstance(n, int) for n in args):
         raise TypeError(f"Tensor(): expected sizes, a sequence or a tensor, got {args!r}")
-    become(self, _aten.empty.memory_format(list(args) or [0], dtype=get_default_dtype()))
+    become(self, _empty(args or (0,), get_default_dtype()))
+
+
+def _empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
+    """An empty tensor on the CPU, as constructors ask for it."""
+    cpu = dtypes.device("cpu")
+    return _aten.empty.memory_format(list(sizes), dtype=dtype, layout=strided, device=cpu)
 
 
 def _constructed(data: Any) -> Tensor:
     if isinstance(data, Tensor):
         return _aten.alias.default(data)
     if isinstance(data, Size):
-        return _aten.empty.memory_format(list(data), dtype=get_default_dtype())
+        return _empty(data, get_default_dtype())
     if isinstance(data, (str, bytes)):
         raise TypeError(f"Tensor(): invalid data type '{type(data).__name__}'")
     if not _is_sequence(data):
         raise TypeError(f"Tensor(): data must be a sequence (got {type(data).__name__})")
-    return _finished(_plain_tensor(data, get_default_dtype()), None, False)
-
-
-# ---- copying and pickling
-
-
-def _bytes_of(storage: Storage) -> bytes:
-    n = storage.nbytes()
-    return _numpy_view(_new_strided(storage, dtypes.uint8, [n], [1], 0)).tobytes() if n else b""
-
-
-def _restored_storage(content: bytes | int, device: str) -> Storage:
-    """A storage with these bytes; on other devices than the CPU with this size."""
-    if isinstance(content, int):
-        return _new_storage(content, device)
-    storage = _new_storage(len(content))
-    if content:
-        view = _numpy_view(_new_strided(storage, dtypes.uint8, [len(content)], [1], 0))
-        view[:] = np.frombuffer(content, np.uint8)
-    return storage
-
-
-def _reduce_storage(storage: Storage) -> tuple[Any, ...]:
-    on_cpu = storage.device.type == "cpu"
-    content = _bytes_of(storage) if on_cpu else storage.nbytes()
-    return _restored_storage, (content, str(storage.device))
-
-
-def _rebuilt(
-    cls: type,
-    storage: Storage,
-    dtype: str,
-    geometry: tuple[tuple[int, ...], tuple[int, ...], int],
-    bits: tuple[bool, bool, bool],
-) -> Tensor:
-    plain = _new_strided(storage, getattr(dtypes, dtype), *geometry)
-    return rebuild(cls, plain, *bits)
-
-
-def _parts(self: Tensor) -> tuple[Any, ...]:
-    geometry = (tuple(self.shape), self.stride(), self.storage_offset())
-    name = str(self.dtype).rpartition(".")[2]
-    return name, geometry, (self.is_conj(), self.is_neg(), self.requires_grad)
-
-
-def reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
-    """For pickle: class, storage (a shared one stays shared), dtype, geometry, flags."""
-    arguments = (type(self), self.untyped_storage(), *_parts(self))
-    return _rebuilt, arguments, self.__dict__ or None
-
-
-def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    """For copy.deepcopy: views of one storage become views of one new storage."""
-    if id(self) in memo:
-        return memo[id(self)]
-    if self.grad_fn is not None:
-        raise RuntimeError("deepcopy: only leaf tensors can be copied: this one has a grad_fn")
-    if hasattr(type(self), "__torch_dispatch__") and type(self) is not Tensor:
-        made = self.clone()
-    else:
-        storage = self.untyped_storage()
-        if id(storage) not in memo:
-            make, arguments = _reduce_storage(storage)
-            memo[id(storage)] = make(*arguments)
-        made = _rebuilt(type(self), memo[id(storage)], *_parts(self))
-    memo[id(self)] = made
-    if self.__dict__:
-        from copy import deepcopy as copy_attributes
-
-        made.__dict__.update(copy_attributes(self.__dict__, memo))
-    return made
-
-
-copyreg.pickle(Storage, _reduce_storage)
+    return _finished(_plain_tensor(data, get_default_dtype()), dtypes.device("cpu"), False)

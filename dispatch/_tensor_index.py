@@ -19,6 +19,7 @@ __all__ = ["getitem", "setitem"]
 
 _aten = ops.aten
 _MASKS = (bool_dtype, uint8)
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _LONGEST_TUPLE = 32  # a list that is shorter may stand for a tuple
 
 
@@ -41,9 +42,9 @@ def getitem(self: Tensor, index: Any) -> Tensor:
 
 def setitem(self: Tensor, index: object, value: object) -> None:
     """`self[index] = value`."""
+    source = _as_source(self, value)
     if index is False:
         return
-    source = _as_source(self, value)
     if index is Ellipsis:
         _copy_to(self, source)
         return
@@ -51,14 +52,14 @@ def setitem(self: Tensor, index: object, value: object) -> None:
         _copy_to(_aten.unsqueeze.default(self, 0), source)
         return
     if type(index) is slice:
-        _copy_to(_slice(self, 0, index), source)
+        _copy_to(_slice(self, 0, index, always=False), source)
         return
     found, tensors = _apply(self, _as_tuple(index))
     if not tensors:
         _copy_to(found, source)
         return
     shape = _without_leading_ones(source.shape)
-    if len(shape) != source.ndim:
+    if source.ndim and len(shape) != source.ndim:
         source = _aten.view.default(source, shape)
     _aten.index_put_.default(found, _on_device(tensors, found), source)
 
@@ -67,6 +68,8 @@ def setitem(self: Tensor, index: object, value: object) -> None:
 
 
 def _select(self: Tensor, dim: int, index: int, real_dim: int) -> Tensor:
+    if not _LOWEST <= index <= _HIGHEST:
+        raise ValueError(f"index {index} does not fit in 64 bits")
     if self.ndim == 0:
         raise IndexError("index: a 0-d tensor has no element to choose, use item() for its value")
     size = self.size(dim)
@@ -211,6 +214,8 @@ def _as_source(self: Tensor, value: object) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (bool, int, float, complex)):
+        if isinstance(value, int) and not _LOWEST <= value <= _HIGHEST:
+            raise ValueError(f"value {value} does not fit in 64 bits")
         if self.device.type in ("cpu", "meta"):
             return _aten.lift_fresh.default(number_tensor(value, self.dtype))
         return _aten.full.default([], value, dtype=self.dtype, device=self.device)

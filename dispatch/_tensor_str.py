@@ -6,26 +6,75 @@ much, aligned in columns; large tensors by their edges; then what differs from t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.functional import _from_functional_tensor, _is_functional_tensor
 from dispatch._C.tensor import Tensor
 from dispatch._tensor_data import plain_values
 
-__all__ = ["tensor_text"]
+__all__ = ["set_printoptions", "tensor_text"]
 
-_PRECISION = 4
-_THRESHOLD = 1000
-_EDGE = 3
-_WIDTH = 80
+
+@dataclass
+class _Options:
+    """How tensors are printed; `sci_mode` None: as the values ask for."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+_PROFILES = {
+    "default": _Options(),
+    "short": _Options(precision=2, edgeitems=2),
+    "full": _Options(threshold=float("inf")),
+}
+_options = _Options()
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Digits after the point, how many values are shown whole, how many at each edge, characters in
+    a line (torch.set_printoptions).
+
+    Args:
+        profile: "default", "short" or "full" to start from.
+        sci_mode: scientific notation always or never; None: where values differ much.
+    """
+    start = _PROFILES.get(profile) if profile is not None else None
+    for field in ("precision", "threshold", "edgeitems", "linewidth"):
+        given = locals()[field]
+        if start is not None:
+            setattr(_options, field, getattr(start, field))
+        if given is not None:
+            setattr(_options, field, given)
+    _options.sci_mode = sci_mode
 
 
 def tensor_text(self: Tensor) -> str:
     """What `repr` shows."""
     prefix = "tensor(" if type(self) is Tensor else f"{type(self).__name__}("
     suffixes = _suffixes(self)
+    if _is_functional_tensor(self) and self.device.type != "meta":
+        return _joined(
+            "_to_functional_tensor(",
+            repr(_from_functional_tensor(self)),
+            [s for s in suffixes if not s.startswith(("dtype=", "size="))],
+        )
+    if _is_fake(self):
+        return _joined(prefix, "...", suffixes)
     if self.numel() == 0 and self.device.type == "cpu":
         return _joined(prefix, "[]", suffixes)
     if self.device.type != "cpu" or not self.data_ptr():
@@ -34,10 +83,16 @@ def tensor_text(self: Tensor) -> str:
     return _joined(prefix, text, suffixes)
 
 
+def _is_fake(self: Tensor) -> bool:
+    """Whether it is a FakeTensor, which has no values on any device."""
+    return hasattr(self, "fake_mode")
+
+
 def _suffixes(self: Tensor) -> list[str]:
     found = []
-    without_values = self.device.type != "cpu"
-    if without_values:
+    on_cpu = self.device.type == "cpu"
+    without_values = not on_cpu or _is_fake(self)
+    if not on_cpu:
         found.append(f"device='{self.device}'")
     if without_values or (self.numel() == 0 and self.ndim != 1):
         found.append(f"size={tuple(self.shape)}")
@@ -67,7 +122,7 @@ def _joined(prefix: str, text: str, suffixes: list[str]) -> str:
     out = prefix + text
     line = len(out) - out.rfind("\n") + 1
     for suffix in suffixes:
-        if line + len(suffix) + 2 > _WIDTH:
+        if line + len(suffix) + 2 > _options.linewidth:
             out += ",\n" + " " * len(prefix) + suffix
             line = len(prefix) + len(suffix)
         else:
@@ -78,10 +133,14 @@ def _joined(prefix: str, text: str, suffixes: list[str]) -> str:
 
 def _shown(values: np.ndarray) -> np.ndarray:
     """The values without the middle of long dimensions, when there are many."""
-    if values.size > _THRESHOLD:
+    if values.size > _options.threshold:
         for dim, n in enumerate(values.shape):
-            if n > 2 * _EDGE:
-                values = np.take(values, [*range(_EDGE), *range(n - _EDGE, n)], axis=dim)
+            if n > 2 * _options.edgeitems:
+                values = np.take(
+                    values,
+                    [*range(_options.edgeitems), *range(n - _options.edgeitems, n)],
+                    axis=dim,
+                )
     return values
 
 
@@ -107,7 +166,7 @@ def _nested(values: np.ndarray, whole: Any, indent: int, one: Any, width: int) -
         return _row(values, whole[0], indent, one, width)
     parts = [_nested(v, whole[1:], indent + 1, one, width) for v in values]
     if len(parts) < whole[0]:
-        parts.insert(_EDGE, "...")
+        parts.insert(_options.edgeitems, "...")
     gap = "," + "\n" * (values.ndim - 1) + " " * (indent + 1)
     return "[" + gap.join(parts) + "]"
 
@@ -115,8 +174,8 @@ def _nested(values: np.ndarray, whole: Any, indent: int, one: Any, width: int) -
 def _row(values: np.ndarray, n: int, indent: int, one: Any, width: int) -> str:
     texts = [one(v) for v in values]
     if len(texts) < n:
-        texts.insert(_EDGE, " ...")
-    per_line = max(1, (_WIDTH - indent) // (width + 2))
+        texts.insert(_options.edgeitems, " ...")
+    per_line = max(1, (_options.linewidth - indent) // (width + 2))
     lines = [texts[i : i + per_line] for i in range(0, len(texts), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(", ".join(line) for line in lines) + "]"
 
@@ -141,15 +200,17 @@ class _Format:
             low, high = sizes.min(), sizes.max()
             self.whole = bool((sizes == np.ceil(sizes)).all())
             self.scientific = bool(high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4)
+        if _options.sci_mode is not None:
+            self.scientific = _options.sci_mode
 
     def _text(self, value: Any) -> str:
         if not self.is_float:
             return str(value)
         value = float(value)
         if self.scientific:
-            return f"{value:.{_PRECISION}e}"
+            return f"{value:.{_options.precision}e}"
         if not self.whole:
-            return f"{value:.{_PRECISION}f}"
+            return f"{value:.{_options.precision}f}"
         return f"{value:.0f}" + ("." if np.isfinite(value) else "")
 
     def __call__(self, value: Any) -> str:

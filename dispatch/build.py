@@ -59,6 +59,7 @@ DIRECTIVES: dict[str, dict[str, object]] = {
         "initializedcheck": False,
         "embedsignature": True,
         "always_allow_keywords": True,
+        "auto_pickle": False,  # what it makes reads NULL and writes any state
     },
 }
 C_FLAGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fvisibility=hidden",

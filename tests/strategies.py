@@ -65,7 +65,7 @@ def _larger_types(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
     return st.one_of(
         inner.filter(lambda t: not isinstance(t, OptionalType)).map(OptionalType),
         st.builds(ListType, inner, sizes),
-        st.builds(DictType, st.tuples(inner, inner)),
+        st.builds(DictType, inner, inner),
         st.builds(TupleType, st.lists(inner, min_size=2, max_size=3).map(tuple)),
     )
 
@@ -75,13 +75,13 @@ def _aliases(type_: Type) -> st.SearchStrategy[AliasInfo | None]:
     sets = st.lists(st.sampled_from("abc"), min_size=1, max_size=2, unique=True).map(tuple)
     after = st.none() | st.just(("*",))
     leaf = st.builds(
-        lambda before, then, write: AliasInfo(before, then or before, write),
+        lambda before, then, write: AliasInfo(write, before, then or before),
         sets,
         after,
         st.booleans(),
     )
     if isinstance(type_, ListType):
-        inner = leaf.map(lambda a: AliasInfo((), (), a.is_write, a))
+        inner = leaf.map(lambda a: AliasInfo(a.is_write, (), (), a))
         return st.none() | inner
     return st.none() | leaf
 
@@ -111,7 +111,7 @@ def _arguments(draw: st.DrawFn) -> tuple[Argument, ...]:
             type_, has_default = BASE_TYPES["bool"], True
         value = draw(_default(type_)) if has_default else None
         alias = draw(_aliases(type_))
-        found.append(Argument(name, type_, alias, i >= n_positional, has_default, value))
+        found.append(Argument(name, type_, None, value, i >= n_positional, alias, has_default))
     return tuple(found)
 
 
@@ -123,7 +123,8 @@ def _has_defaults(type_: Type) -> bool:
 
 
 def _result(type_: Type) -> st.SearchStrategy[Argument]:
-    return st.builds(Argument, st.just("") | identifiers(), st.just(type_), _aliases(type_))
+    names = st.just("") | identifiers()
+    return st.builds(Argument, names, st.just(type_), alias_info=_aliases(type_))
 
 
 @cache

@@ -12,6 +12,19 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 
 PRINTED = {
+    "counting.py": """\
+Module            FLOP    % Total
+-----------  ---------  ---------
+Global       1649.267B    100.00%
+ - aten.mm   1649.267B    100.00%
+ layer0       549.756B     33.33%
+  - aten.mm   549.756B     33.33%
+ layer1       549.756B     33.33%
+  - aten.mm   549.756B     33.33%
+ layer2       549.756B     33.33%
+  - aten.mm   549.756B     33.33%
+peak: 1280 MiB, {'weights': 805306368, 'input': 134217728, 'result': 402653184}
+""",
     "logging_mode.py": """\
 aten.t.default           [[3, 2]]
 aten.mm.default          [[2, 2]]
@@ -23,6 +36,45 @@ aten.sum.default         [[]]
 [6.0, 20.0] m*s
 14.0 m
 ValueError: aten.add.Tensor: units differ: m and s
+""",
+    "custom_op.py": """\
+example::clipped(Tensor x, float low, float high=1.) -> Tensor
+[-1.0, 0.5, 1.0] GeneratedBackwardFor_example_clipped_defaultBackward
+[[0.0, 1.0, 0.0], None, None, None]
+FakeTensor(..., device='cuda:0', size=(1000000000,))
+{'test_faketensor': 'SUCCESS'}
+""",
+    "functionalize.py": """\
+mutations
+    aten.unbind.int
+    aten.mean.default
+    aten.sub.Tensor
+    aten.select_scatter.default
+    aten.unbind.int
+    aten.unbind.int
+    aten.mean.default
+    aten.sub.Tensor
+    aten.select_scatter.default
+    aten.unbind.int
+    aten.t.default
+    aten.t.default
+    aten.copy_.default
+[[-1.0, -2.0], [1.0, 2.0]]
+mutations_and_views
+    aten.unbind_copy.int
+    aten.mean.default
+    aten.sub.Tensor
+    aten.select_scatter.default
+    aten.unbind_copy.int
+    aten.unbind_copy.int
+    aten.mean.default
+    aten.sub.Tensor
+    aten.select_scatter.default
+    aten.unbind_copy.int
+    aten.t_copy.default
+    aten.t_copy.default
+    aten.copy_.default
+[[-1.0, -2.0], [1.0, 2.0]]
 """,
     "library.py": """\
 [[0.0, 1.0, 2.0], [2.0, 3.0, 4.0]]

@@ -6,13 +6,17 @@ Each concept is a module of its own; this file only gathers what programs look f
 from types import ModuleType
 
 from dispatch._C import (
+    conversion,
     default_device,
     dispatcher,
     dtypes,
+    enums,
     fallbacks,
     function,
+    functional,
     grad_mode,
     guards,
+    inspection,
     keys,
     operator,
     overload,
@@ -20,7 +24,9 @@ from dispatch._C import (
     registration,
     tensor,
     tls,
+    torch_function,
     values,
+    wrapper,
 )
 
 _PUBLIC = frozenset(
@@ -29,6 +35,7 @@ _PUBLIC = frozenset(
         "DisableTorchFunctionSubclass",
         "DispatchKey",
         "DispatchKeySet",
+        "ExcludeDispatchKeyGuard",
         "OpOverload",
         "OpOverloadPacket",
         "OperatorBase",
@@ -53,13 +60,16 @@ def _gather(room: ModuleType) -> dict[str, object]:
 
 
 _ROOMS = (
+    enums,
     default_device,
     dtypes,
     keys,
     tls,
+    torch_function,
     guards,
     grad_mode,
     tensor,
+    conversion,
     values,
     operator,
     python_kernel,
@@ -67,16 +77,48 @@ _ROOMS = (
     overload,
     function,
     fallbacks,
+    functional,
+    inspection,
     registration,
 )
 for _room in _ROOMS:
     globals().update(_gather(_room))
 
 
+_SCHEMA_NAMES = frozenset(("FunctionSchema", "Argument", "AliasInfo", "_AliasInfo", "parse_schema"))
+_COMPOSED_TYPES = (
+    "AwaitType",
+    "ClassType",
+    "DictType",
+    "FutureType",
+    "ListType",
+    "OptionalType",
+    "RRefType",
+    "TupleType",
+    "Type",
+    "UnionType",
+)
+
+
 def __getattr__(name: str) -> object:
-    """The schema language's part of the names, imported on first use."""
-    if name in ("FunctionSchema", "Argument", "AliasInfo", "parse_schema"):
+    """The names around schemas, imported on first use."""
+    if name in _SCHEMA_NAMES:
         from dispatch.codegen import schema
 
-        return getattr(schema, name)
+        return getattr(schema, name.removeprefix("_"))
+    if name.endswith("Type"):
+        from dispatch.codegen import types
+
+        found = getattr(types, name, None) if name in _COMPOSED_TYPES else types.CLASSES.get(name)
+        if found is not None:
+            return found
+    if name in ("_SchemaInfo", "_SchemaArgument"):
+        from dispatch._C import schema_info
+
+        return getattr(schema_info, name)
+    if name.startswith("_jit_") or name == "_get_operation_overload":
+        from dispatch._C import jit
+
+        if name in jit.__all__:
+            return getattr(jit, name)
     raise AttributeError(f"module 'dispatch._C' has no attribute {name!r}")

@@ -7,6 +7,16 @@ from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.tls cimport ThreadState, check_owner, tls
 from dispatch._C.values cimport Py_XDECREF_
 
+from dispatch._C.tls import _get_obj_in_tls, _is_key_in_tls, _stash_obj_in_tls
+
+cdef extern from *:
+    """
+    #define DISPATCH_DEVICE_DICT(tp) ((PyObject*)((PyTypeObject*)(tp))->tp_dict)
+    #define DISPATCH_DEVICE_MODIFIED(tp) PyType_Modified((PyTypeObject*)(tp))
+    """
+    PyObject* DISPATCH_DEVICE_DICT(PyObject* tp)
+    void PyType_Modified "DISPATCH_DEVICE_MODIFIED"(PyObject* tp)
+
 __all__ = ["get_default_device", "set_default_device"]
 
 
@@ -39,3 +49,43 @@ def get_default_device():
 def _get_default_device():
     """The default device's name, as torch._C._get_default_device gives it."""
     return str(get_default_device())
+
+
+# ---- `with device("meta"):` ------------------------------------------------------------------------------------------
+
+cdef str OUTER = "dispatch._C.default_device.outer"
+
+
+cdef list outer_devices():
+    """The defaults that this thread's `with` blocks took the place of, the innermost last."""
+    if not _is_key_in_tls(OUTER):
+        _stash_obj_in_tls(OUTER, [])
+    return _get_obj_in_tls(OUTER)
+
+
+def enter_device(self):
+    """Make this the thread's default device for a block (torch.device as a context manager)."""
+    cdef ThreadState* ts = tls()
+    outer_devices().append(None if ts.default_device == NULL else <object>ts.default_device)
+    set_default_device(self)
+    return self
+
+
+def exit_device(self, exc_type, exc_value, traceback):
+    """Bring back the default that the block found; RuntimeError without a block."""
+    cdef list outer = outer_devices()
+    if not outer:
+        raise RuntimeError("device.__exit__: no block is entered")
+    set_default_device(outer.pop())
+
+
+cdef int install() except -1:
+    cdef PyObject* cls = <PyObject*>dtypes.device
+    cdef dict attributes = <dict>DISPATCH_DEVICE_DICT(cls)
+    attributes["__enter__"] = enter_device
+    attributes["__exit__"] = exit_device
+    PyType_Modified(cls)
+    return 0
+
+
+install()

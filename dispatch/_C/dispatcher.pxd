@@ -78,3 +78,7 @@ cdef OperatorEntry entry_by_index(int set_index, int op_index)
 cdef list all_entries()                                                                          # every entry, emitted ones made now
 cdef list made_entries()                                                                         # those that exist already
 cdef object import_reference(str ref)                                                            # the object that "package.module:name" means
+cdef int set_error_callback(OperatorEntry e, object callback) except -1                          # called with the key before a missing kernel is an error
+cdef PyObject* call_for_key(OperatorEntry e, int value, PyObject** args) noexcept                # what is registered at exactly this key, or its fallback
+cdef bint has_device(OperatorEntry e) noexcept                                                   # some argument is a device
+cdef int name_operator(OperatorEntry e) noexcept                                                 # names the operator in the error of a tensor without bytes

@@ -15,10 +15,10 @@ from libc.string cimport strcmp
 from dispatch._C cimport dtypes
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD,
-    KS_BY_DEVICE_TYPE, KS_BY_VALUE, key_value, ks_highest_functionality, ks_index, ks_remove,
+    KS_BY_DEVICE_TYPE, KS_BY_VALUE, KS_PythonDispatcher, key_value, ks_highest_functionality, ks_index, ks_remove,
 )
 from dispatch._C.operator cimport (
-    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, ROW_AMBIGUOUS, ROW_FALLBACK,
+    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, OF_METHOD, ROW_AMBIGUOUS, ROW_FALLBACK,
     ROW_SPECIAL, Kernel, KernelObject, OperatorEntry, allocate_signature, boxed_fn, new_entry,
     new_kernel, qualified_name, retire, set_schema, update_row,
 )
@@ -33,27 +33,34 @@ cdef extern from "generated/ops.h":
 
 cdef extern from "Python.h":
     PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
+    void PyErr_Fetch_ "PyErr_Fetch"(PyObject**, PyObject**, PyObject**) noexcept
+    void PyErr_NormalizeException_ "PyErr_NormalizeException"(PyObject**, PyObject**, PyObject**) noexcept
+    void PyErr_Restore_ "PyErr_Restore"(PyObject*, PyObject*, PyObject*) noexcept
 
 
 # ---- fallbacks -------------------------------------------------------------------------------------------------------
 
 cdef Kernel* fallbacks[256]          # by runtime index; NULL: none
 cdef list fallback_stacks = [[] for _ in range(DK_NUM_RUNTIME)]     # KernelObjects, the newest last
-# Functionality bits whose fallback has something to do: [no input requires grad, some does].
-cdef uint64_t live_fallbacks[2]
+# Functionality bits whose fallback has something to do: [no input requires grad, some does]. The Python dispatcher may put a kernel
+# at any key, so that while it is on (2 more) only fallthroughs are skipped.
+cdef uint64_t live_fallbacks[4]
 
 
 cdef int update_live_fallbacks() except -1:
     """Recompute which functionalities a call can skip because their fallbacks only pass it on."""
-    cdef uint64_t live[2]
+    cdef uint64_t live[3]
     cdef uint64_t bit
     cdef int i
     cdef uint32_t flags
-    live[0] = live[1] = 0
+    live[0] = live[1] = live[2] = 0
     for i in range(DK_NUM_RUNTIME):
         bit = KS_BY_VALUE[DK_VALUE_BY_INDEX[i]] & ~<uint64_t>0xFFFF
         flags = fallbacks[i].flags if fallbacks[i] != NULL else 0
-        if flags & (KF_FALLTHROUGH | KF_IDLE):
+        if flags & KF_FALLTHROUGH:
+            continue
+        live[2] |= bit
+        if flags & KF_IDLE:
             continue
         live[1] |= bit
         # without a fallback an autograd key has nothing to record: a kernel below it may serve
@@ -61,7 +68,13 @@ cdef int update_live_fallbacks() except -1:
             live[0] |= bit
     live_fallbacks[0] = live[0]
     live_fallbacks[1] = live[1]
+    live_fallbacks[2] = live_fallbacks[3] = live[2]
     return 0
+
+
+cdef inline uint64_t live_mask(OperatorEntry e, uint64_t ks, bint record) noexcept:
+    """What of `ks` is not skipped on the way through `e`; `record`: some input requires grad, and grad mode is on."""
+    return e.hard | (e.soft & live_fallbacks[record | (2 if ks & KS_PythonDispatcher else 0)]) | 0xFFFF
 
 
 cdef int install_fallback(int index) except -1:
@@ -359,6 +372,7 @@ cdef int forget_if_empty(OperatorEntry e) except -1:
     """An entry without a schema and without kernels is forgotten."""
     if not e.defined and not e.registrations and entries.get(qualified_name(e)) is e:
         del entries[qualified_name(e)]
+        error_callbacks.pop(e, None)
     return 0
 
 
@@ -372,6 +386,20 @@ cdef list all_entries():
 
 cdef list made_entries():
     return list(entries.values())
+
+
+def _emitted_methods():
+    """Names, without name space, of the emitted aten operators that have a method variant; their entries are not made."""
+    cdef const emitted_set* s = sets[0]
+    cdef uint32_t i
+    cdef list names = []
+    cdef str name
+    for i in range(s.n_ops):
+        if s.ops[i].flags & OF_METHOD and s.ops[i].name[:6] == b"aten::":
+            name = (s.ops[i].name + 6).decode()
+            if not names or names[len(names) - 1] != name:
+                names.append(name)
+    return names
 
 
 def _emitted_names():
@@ -467,16 +495,18 @@ cdef Kernel* lookup(OperatorEntry e, uint64_t* ks) noexcept:
 
 cdef inline PyObject* run(OperatorEntry e, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
     """Look `ks` up and call what is there."""
-    cdef Kernel* k
-    cdef PyObject* r
-    cdef PyObject* owner
-    cdef uint64_t excluded
-    k = lookup_fast(e, &ks)
+    cdef Kernel* k = lookup_fast(e, &ks)
     if k == NULL:
         if PyErr_Occurred_() != NULL:
             return NULL
         return select_backend(e, ks, args)
-    owner = k.owner
+    return run_kernel(e, k, ks, args, ts)
+
+
+cdef inline PyObject* run_kernel(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
+    cdef PyObject* r
+    cdef PyObject* owner = k.owner
+    cdef uint64_t excluded
     Py_INCREF_(owner)
     if k.flags & KF_BELOW_AUTOGRAD:
         excluded = ts.excluded
@@ -485,8 +515,27 @@ cdef inline PyObject* run(OperatorEntry e, uint64_t ks, PyObject** args, ThreadS
         ts.excluded = excluded
     else:
         r = k.call(k, <PyObject*>e, ks, args)
+    if r == NULL:
+        name_operator(e)
     Py_DECREF_(owner)
     return r
+
+
+cdef int name_operator(OperatorEntry e) noexcept:
+    """Put the operator into the text of `raise_no_bytes`, which knows the tensor only; other errors stay as they are."""
+    cdef PyObject* kind
+    cdef PyObject* value
+    cdef PyObject* trace
+    PyErr_Fetch_(&kind, &value, &trace)
+    if kind == <PyObject*>RuntimeError:
+        PyErr_NormalizeException_(&kind, &value, &trace)
+        try:
+            if value != NULL and (<object>value).__dict__.pop("_unnamed", False):
+                (<object>value).args = (f"{qualified_name(e)}: {<object>value}\n  {e._schema_text}",)
+        except AttributeError:
+            pass                                  # a value that is no exception's instance
+    PyErr_Restore_(kind, value, trace)
+    return 0
 
 
 cdef uint64_t BELOW_AUTOGRAD = KS_AUTOGRAD | KS_ADInplaceOrView
@@ -509,7 +558,7 @@ cdef PyObject* call(OperatorEntry e, uint64_t ks, uint32_t flags, PyObject** arg
     if flags & TF_MANY_DIMS and refuse_many_dims(e):
         return NULL
     ks = ks_remove(ks | ts.included, ts.excluded)
-    ks &= e.hard | (e.soft & live_fallbacks[(flags & TF_REQUIRES_GRAD) != 0 and ts.grad_mode]) | 0xFFFF
+    ks &= live_mask(e, ks, (flags & TF_REQUIRES_GRAD) != 0 and ts.grad_mode)
     return run(e, ks, args, ts)
 
 
@@ -521,8 +570,61 @@ cdef PyObject* call_boxed(OperatorEntry e, PyObject** args) noexcept:
 
 
 cdef PyObject* redispatch(OperatorEntry e, uint64_t ks, PyObject** args) noexcept:
-    ks &= e.hard | (e.soft & live_fallbacks[1]) | 0xFFFF
+    ks &= live_mask(e, ks, True)
     return run(e, ks, args, tls())
+
+
+cdef PyObject* call_for_key(OperatorEntry e, int value, PyObject** args) noexcept:
+    """Call what is registered for exactly the key `value`, alias keys too, or its fallback, with the keys that a call would have.
+
+    PyTorch's Dispatcher::callBoxedForDispatchKey, which ends the process where nothing is registered; this sets an exception.
+    """
+    cdef ThreadState* ts = tls()
+    cdef Kernel* k
+    cdef uint64_t ks
+    cdef uint32_t flags
+    gather(&e.sig, args, &ks, &flags)
+    ks = ks_remove(ks | ts.included, ts.excluded)
+    ks &= live_mask(e, ks | KS_PythonDispatcher, True)
+    k = kernel_for_key(e, value)
+    if k == NULL:
+        return NULL
+    if k.flags & KF_FALLTHROUGH and value == BACKEND_SELECT and has_device(e):
+        return select_backend(e, ks, args)
+    if k.flags & KF_FALLTHROUGH:
+        set_error(RuntimeError(f"{qualified_name(e)}: what is registered at {DK_NAME_BY_VALUE[value].decode()} is a fallthrough, "
+                               "which cannot be called"))
+        return NULL
+    return run_kernel(e, k, ks, args, ts)
+
+
+cdef int BACKEND_SELECT = key_value("BackendSelect")
+
+
+cdef Kernel* kernel_for_key(OperatorEntry e, int value) noexcept:
+    """What is registered for the key, or its fallback; NULL: an exception is set."""
+    cdef int index = DK_INDEX_BY_VALUE[value]
+    cdef KernelObject own
+    try:
+        kernels = e.registrations.get(value)
+        if kernels:
+            own = kernels[0]
+            return &own.k
+        if index >= 0 and fallbacks[index] != NULL:
+            return fallbacks[index]
+        raise NotImplementedError(f"{qualified_name(e)}: nothing is registered at {DK_NAME_BY_VALUE[value].decode()}"
+                                  f"\n  {e._schema_text}")
+    except Exception as error:
+        set_error(error)
+    return NULL
+
+
+cdef bint has_device(OperatorEntry e) noexcept:
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind == AK_DEVICE:
+            return True
+    return False
 
 
 cdef PyObject* select_backend(OperatorEntry e, uint64_t ks, PyObject** args) noexcept:
@@ -573,6 +675,14 @@ cdef int fail_lookup(OperatorEntry e, uint64_t ks, int index, int slot) noexcept
     return 0
 
 
+cdef dict error_callbacks = {}       # OperatorEntry -> what it is to call where there is no kernel
+
+
+cdef int set_error_callback(OperatorEntry e, object callback) except -1:
+    error_callbacks[e] = callback
+    return 0
+
+
 cdef list available_keys(OperatorEntry e):
     cdef int i
     return [DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]].decode() for i in range(DK_NUM_RUNTIME) if serves(e, i)]
@@ -586,6 +696,9 @@ cdef bint serves(OperatorEntry e, int i) noexcept:
 
 cdef int raise_no_kernel(OperatorEntry e, int index, int slot) except -1:
     name = DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[index]].decode() if index else "Undefined"
+    if e in error_callbacks:
+        error_callbacks[e](name)
+        raise RuntimeError(f"{qualified_name(e)}: no kernel for {name}, and the callback for this error raised none")
     if slot == ROW_AMBIGUOUS:
         raise RuntimeError(
             f"{qualified_name(e)}: has kernels for CompositeImplicitAutograd and for a backend that maps to AutogradOther: "

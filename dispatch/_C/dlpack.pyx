@@ -152,7 +152,7 @@ cdef int check_lendable(Tensor t) except -1:
     return 0
 
 
-cdef void fill(DLTensor* target, Tensor t, int64_t* geometry) noexcept:
+cdef int fill(DLTensor* target, Tensor t, int64_t* geometry) except -1:
     """Dimensions of size 0 and 1 get stride 1: some readers take any other for a gap."""
     cdef int i
     target.data = data_of(t, dtypes.itemsize_table()[t.c_dtype])
@@ -166,6 +166,7 @@ cdef void fill(DLTensor* target, Tensor t, int64_t* geometry) noexcept:
     for i in range(t.c_ndim):
         target.shape[i] = t.c_sizes[i]
         target.strides[i] = t.c_strides[i] if t.c_sizes[i] > 1 else 1
+    return 0
 
 
 cdef object new_capsule(Tensor t, bint versioned, bint copied):

@@ -239,6 +239,10 @@ cdef class memory_format:
         return self.name
 
 
+cdef enum:
+    BLANK = -128             # the index of a device that neither __init__ nor new_device filled: the CPU, then
+
+
 @cython.final
 cdef class device:
     """Where a tensor's memory is: `device("cuda:0")`, `device("cuda", 0)`, `device(0)`.
@@ -248,10 +252,10 @@ cdef class device:
     """
 
     def __cinit__(self):
-        self.devtype = -1        # blank until __init__ or new_device fills it
+        self.devindex = BLANK
 
     def __init__(self, *args, **kwargs):
-        if self.devtype >= 0:
+        if self.devindex != BLANK:
             raise TypeError("device(): a device is immutable")
         cdef device d = device_from_arguments(args, kwargs)
         self.devtype = d.devtype

@@ -9,13 +9,14 @@ from libc.stdint cimport uint32_t, uint64_t
 from dispatch._C.dispatcher cimport KK_AD_INPLACE_OR_VIEW, redispatch, set_fallback, set_loader
 from dispatch._C.dtypes cimport is_complex_code, is_floating_code
 from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, get_key, key_value,
-    ks_highest_functionality,
+    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_VALUES, KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther,
+    KS_BY_VALUE, KS_PythonDispatcher, KS_PythonTLSSnapshot,
 )
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_ALIASING, OF_DETACH, OF_MUTABLE, OF_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn,
     new_kernel, qualified_name,
 )
+from dispatch._C.python_dispatcher cimport call_python_dispatcher
 from dispatch._C.python_kernel cimport python_fallback
 from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport (
@@ -26,8 +27,15 @@ from dispatch._C.values cimport AF_WRITE, AK_TENSOR
 
 
 cdef uint64_t BELOW_AUTOGRAD_KEYS = KS_AUTOGRAD | KS_ADInplaceOrView
-cdef uint64_t AFTER_AUTOGRAD = KS_AutogradOther - 1                      # keys of lower priority than AutogradOther
-cdef uint64_t AFTER_ADINPLACE = KS_ADInplaceOrView - 1
+# Keys of lower priority, and PythonDispatcher, which stays for the rest of a call.
+cdef uint64_t AFTER_AUTOGRAD = (KS_AutogradOther - 1) | KS_PythonDispatcher
+cdef uint64_t AFTER_ADINPLACE = (KS_ADInplaceOrView - 1) | KS_PythonDispatcher
+cdef uint64_t AFTER_SNAPSHOT = (KS_PythonTLSSnapshot - 1) | KS_PythonDispatcher
+
+
+cdef inline uint64_t own_bit(Kernel* k) noexcept:
+    """The functionality that a fallback stands at; what it is called with may have higher ones (Dispatcher::callBoxedForDispatchKey)."""
+    return KS_BY_VALUE[(<KernelObject>k.owner).key] & ~<uint64_t>0xFFFF
 
 
 # ---- ADInplaceOrView -------------------------------------------------------------------------------------------------
@@ -46,6 +54,8 @@ cdef PyObject* call_adinplace(Kernel* k, PyObject* op, uint64_t ks, PyObject** a
     result = take(r)
     if e.flags & OF_MUTABLE:
         bump_written(e, args)
+        if e.emitted != NULL:
+            result = written_results(e, args, result)
     elif e.flags & OF_ALIASING:
         relate_views(e, args, result)
     return give(result)
@@ -74,6 +84,17 @@ cdef int bump_written(OperatorEntry e, PyObject** args) except -1:
                 if isinstance(t, Tensor):
                     bump_version(<Tensor>t)
     return 0
+
+
+cdef object written_results(OperatorEntry e, PyObject** args, object result):
+    """A result that is a written argument is that very object, whatever a mode or a subclass gave back."""
+    cdef int i
+    if e.sig.n_rets == 0 or e.sig.rets[0].alias == 0 or result is <object>args[0]:
+        return result
+    own = [aliased_argument(e, args, e.sig.rets[i].alias) for i in range(e.sig.n_rets)]
+    if any([t is None for t in own]):
+        return result
+    return own[0] if e.sig.n_rets == 1 else tuple(own)
 
 
 cdef Tensor aliased_argument(OperatorEntry e, PyObject** args, int alias):
@@ -151,6 +172,22 @@ cdef frozenset not_differentiable = frozenset((
     "aten::new_full", "aten::bernoulli"))
 
 
+cdef bint marks_operators_of_others = True
+
+
+def _get_autograd_fallback_mode():
+    """What happens to outputs of library operators without an autograd kernel: "warn" or "nothing"."""
+    return "warn" if marks_operators_of_others else "nothing"
+
+
+def _set_autograd_fallback_mode(str mode not None):
+    """Set it: "warn" (they require grad, and backward() raises) or "nothing" (they stay as they are). RuntimeError for another."""
+    global marks_operators_of_others
+    if mode not in ("warn", "nothing"):
+        raise RuntimeError(f"autograd fallback mode {mode!r}: expected 'warn' or 'nothing'")
+    marks_operators_of_others = mode == "warn"
+
+
 cdef str backward_name(OperatorEntry e):
     words = e.name.partition("::")[2].strip("_").split("_")
     return "".join([w[:1].upper() + w[1:] for w in words]) + "Backward0"
@@ -173,7 +210,7 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     r = redispatch(e, ks & AFTER_AUTOGRAD, args)
     ts.excluded = excluded
     result = take(r)
-    if record and e.name not in not_differentiable:
+    if record and (e.emitted != NULL or marks_operators_of_others) and e.name not in not_differentiable:
         mark_outputs(e, result)
     return give(result)
 
@@ -223,6 +260,8 @@ cdef int mark_outputs(OperatorEntry e, object result) except -1:
 
 
 cdef int mark_output(OperatorEntry e, Tensor t) except -1:
+    if e.emitted == NULL and t.c_flags & TF_REQUIRES_GRAD:
+        return 0                 # what runs below recorded gradients itself
     if is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype):
         t.c_flags |= TF_REQUIRES_GRAD
         t.c_autograd = Node(backward_name(e))
@@ -241,12 +280,12 @@ cdef frozenset bit_aware = frozenset("aten::" + n for n in (
 cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     """Views and bit-aware operators see the bit; others get inputs with their values worked out."""
     cdef OperatorEntry e = <OperatorEntry>op
-    cdef uint64_t bit = <uint64_t>1 << (15 + ks_highest_functionality(ks))
+    cdef uint64_t bit = own_bit(k)
     cdef PyObject* plain[64]
     cdef list made = []
     cdef list written = []
     cdef int i
-    ks &= bit - 1
+    ks &= (bit - 1) | KS_PythonDispatcher
     if e.name in bit_aware or (e.flags & OF_ALIASING and not e.flags & OF_MUTABLE):
         return give(take(redispatch(e, ks, args)))
     for i in range(e.sig.n_args):
@@ -280,15 +319,37 @@ cdef object plain_values(object value, uint64_t bit):
 
 cdef PyObject* pass_on(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     """Nothing to do at this key: the next one serves."""
-    cdef uint64_t bit = <uint64_t>1 << (15 + ks_highest_functionality(ks))
-    return give(take(redispatch(<OperatorEntry>op, ks & (bit - 1), args)))
+    cdef uint64_t bit = own_bit(k)
+    return give(take(redispatch(<OperatorEntry>op, ks & ((bit - 1) | KS_PythonDispatcher), args)))
+
+
+cdef PyObject* keep_snapshot(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Note the thread's sets for `_RestorePythonTLSSnapshot` in the handler that this call is on its way to.
+
+    What an outer call noted is overwritten, and nothing is noted afterwards (pythonTLSSnapshotFallback).
+    """
+    cdef ThreadState* ts = tls()
+    cdef PyObject* r
+    ts.has_snapshot = True
+    ts.snapshot_included = ts.included
+    ts.snapshot_excluded = ts.excluded
+    r = redispatch(<OperatorEntry>op, ks & AFTER_SNAPSHOT, args)
+    ts.has_snapshot = False
+    return give(take(r))
 
 
 cdef PyObject* no_meta_kernel(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     cdef OperatorEntry e = <OperatorEntry>op
     raise NotImplementedError(
         f"{qualified_name(e)}: called with Meta tensors, but no fake implementation or Meta kernel is registered for "
-        f"this operator\n  {e._schema_text}")
+        f"this operator{module_to_import(e)}\n  {e._schema_text}")
+
+
+cdef str module_to_import(OperatorEntry e):
+    """What the operator's definition says of the module that has its Python kernels (`set_python_module`)."""
+    from dispatch._C.registration import _dispatch_pystub
+    named = _dispatch_pystub(e.name, e.overload_name)
+    return f"; import {named[0]}, which its definition names ({named[1]})" if named is not None else ""
 
 
 cdef PyObject* no_transform(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
@@ -299,11 +360,15 @@ cdef PyObject* no_transform(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
 
 
 cdef str k_name(Kernel* k):
-    return get_key((<KernelObject>k.owner).key).name
+    return DK_NAME_BY_VALUE[(<KernelObject>k.owner).key].decode()
+
+
+cdef dict value_by_name = {DK_NAME_BY_VALUE[value].decode(): value for value in range(DK_NUM_VALUES)
+                           if DK_NAME_BY_VALUE[value] != NULL}       # those too that no registration can name
 
 
 cdef int add_fallback(str key, boxed_fn call, uint32_t flags) except -1:
-    cdef int value = key_value(key)
+    cdef int value = value_by_name[key]
     cdef KernelObject k = new_kernel(None, value, "dispatch/_C/fallbacks.pyx", flags)
     k.k.call = call
     set_fallback(DK_INDEX_BY_VALUE[value], k)
@@ -319,13 +384,14 @@ cdef int add_all() except -1:
         add_fallback(key, <boxed_fn>call_autograd, KF_IDLE_NO_GRAD)
     for key in ("Conjugate", "Negative", "ZeroTensor"):
         add_fallback(key, <boxed_fn>call_math_bit, 0)
-    for key in ("PythonTLSSnapshot", "PreDispatch", "Tracer"):
+    for key in ("PreDispatch", "Tracer"):
         add_fallback(key, <boxed_fn>pass_on, KF_IDLE)
+    add_fallback("PythonTLSSnapshot", <boxed_fn>keep_snapshot, 0)
     for key in ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode", "FuncTorchGradWrapper", "FuncTorchBatched",
                 "BatchedNestedTensor", "Batched"):
         add_fallback(key, <boxed_fn>no_transform, 0)
     add_fallback("Functionalize", <boxed_fn>pass_on, 0)
-    add_fallback("PythonDispatcher", <boxed_fn>pass_on, 0)
+    add_fallback("PythonDispatcher", <boxed_fn>call_python_dispatcher, 0)
     add_fallback("Meta", <boxed_fn>no_meta_kernel, 0)
     add_fallback("Python", <boxed_fn>python_fallback, 0)
     return 0

@@ -8,4 +8,7 @@ cdef class OpFunction:
     cdef vectorcall_fn vectorcall
     cdef readonly str __name__
     cdef OpOverloadPacket packet
+    cdef list entries                  # the overloads that are functions or methods, in the order in which they are tried
+    cdef bint moves_self               # the method's self is the second argument of the schema (`where`)
     cdef bint is_method
+    cdef int how                       # AskFlag

@@ -3,16 +3,24 @@
 Arguments that fit no overload are a TypeError here (a RuntimeError from `ops`), lone ints may stand for a list, lists come back as
 tuples, and factories take `requires_grad`, as in PyTorch's functions and methods.
 """
-cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher
-from dispatch._C.operator cimport OF_FUNCTION, OF_METHOD, OperatorEntry
+from dispatch._C.conversion cimport complete_options
+from dispatch._C.dtypes cimport device_of
+from dispatch._C.operator cimport OF_FUNCTION, OF_INPLACE, OF_METHOD, OperatorEntry
 from dispatch._C.overload cimport (
-    DISPATCH_NARGS, OpOverloadPacket, call_fitting, call_vector, find_packet, refuse_packet,
+    DISPATCH_NARGS, FIT_FUNCTION, FIT_SETTLED, FIT_TRIAL, FOUND_ANSWER, FOUND_NONE, FOUND_OVERLOAD, OpOverloadPacket, call_fitting, call_vector, find_packet, refuse_packet,
+    schema_of, set_fit,
 )
-from dispatch._C.references cimport set_error
-from dispatch._C.values cimport AF_LIST, AK_INT, Frame, Py_DECREF_, match, release_frame
+from dispatch._C.references cimport give, set_error
+from dispatch._C.signature_order cimport ordered_entries
+from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
+from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.torch_function cimport ASK_SELF, any_function_handler, ask_functions, n_function_modes
+from dispatch._C.values cimport AF_LIST, AF_OUT, AK_INT, AK_TENSOR, Frame, Py_DECREF_, Py_INCREF_, match, release_frame
+
+from dispatch._C.dispatcher import _emitted_methods
 
 cdef extern from *:
     """
@@ -25,45 +33,195 @@ cdef extern from *:
     """
     void dispatch_enable_method(PyTypeObject* tp, Py_ssize_t offset)
 
+cdef extern from *:
+    """
+    #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
+    """
+    int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
+
+cdef PyObject* TENSOR = <PyObject*>Tensor
+
 cdef extern from "Python.h":
-    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
+    PyObject* Py_None_ "Py_None"
+    object PyMethod_New(object function, object instance)
     PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
     int PyLong_Check_ "PyLong_Check"(PyObject*) noexcept
     int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
+    int PyBool_Check_ "PyBool_Check"(PyObject*) noexcept
+    int PyTuple_CheckExact_ "PyTuple_CheckExact"(PyObject*) noexcept
     Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
+    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
+    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
+    int PyFloat_Check_ "PyFloat_Check"(PyObject*) noexcept
+    int PyComplex_Check_ "PyComplex_Check"(PyObject*) noexcept
     int PyList_CheckExact_ "PyList_CheckExact"(PyObject*) noexcept
     PyObject* PyList_AsTuple_ "PyList_AsTuple"(PyObject*) noexcept
 
 
-cdef PyObject* call_variadic(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames) noexcept:
-    """Dispatch the first overload that fits, taking what only functions and methods take."""
-    cdef bint found = False
+cdef PyObject* call_variadic(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
+    """Dispatch the first overload that fits, taking what only functions and methods take; `found` as in `call_fitting`."""
     cdef Py_ssize_t i
-    cdef PyObject* r = call_fitting(self, args, nargs, kwnames, True, &found)
-    if found:
+    cdef OpFunction f = <OpFunction>self
+    cdef PyObject* r
+    if f.moves_self:
+        return call_moved(self, args, nargs, kwnames, fit, found)
+    r = call_fitting(<PyObject*>f.entries, self, args, nargs, kwnames, f.how, fit, found)
+    if found[0]:
         return r
     if nargs >= 1:
-        i = 0 if PyLong_Check_(args[0]) else 1
-        if i < nargs and PyIndex_Check_(args[i]):
-            r = call_packed(self, args, nargs, kwnames, i)
-            if r != NULL or PyErr_Occurred_() != NULL:
+        i = 1 if f.is_method else 0
+        if i < nargs and PyIndex_Check_(args[i]) and not PyBool_Check_(args[i]):
+            r = call_packed(self, args, nargs, kwnames, i, fit, found)
+            if found[0]:
                 return r
     if kwnames != NULL:
-        r = call_marked(self, args, nargs, kwnames)
-        if r != NULL or PyErr_Occurred_() != NULL:
+        r = call_marked(self, args, nargs, kwnames, fit, found)
+        if not found[0]:
+            r = call_with_out(self, args, nargs, kwnames, fit, found)
+        if found[0]:
             return r
-    refuse_packet(self, args, nargs, kwnames, <PyObject*>TypeError)
+    if f.__name__ in older_forms:
+        return call_older(self, args, nargs, kwnames, fit, found)
     return NULL
 
 
-cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames) noexcept:
-    """`zeros(2, requires_grad=True)`: factories as functions take what no schema has. NULL without an exception: not so here."""
+cdef PyObject* call_moved(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
+    """`x.where(condition, other)`: a method whose self is the schema's second argument."""
+    cdef PyObject* vec[64]
+    cdef OpFunction f = <OpFunction>self
+    cdef Py_ssize_t i, n = nargs + (PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0)
+    cdef bint asked = False
+    cdef PyObject* r
+    cdef object names
+    if n > 60 or n < 2:
+        return NULL
+    if not fit & FIT_SETTLED and fit != FIT_TRIAL and any_function_handler(args, n):
+        r = ask_functions(self, args, nargs, kwnames, f.how, &asked)
+        if asked:
+            found[0] = FOUND_ANSWER
+            return r
+    if nargs > 1:
+        for i in range(n):
+            vec[i] = args[i]
+        vec[0] = args[1]
+        vec[1] = args[0]
+        return call_fitting(<PyObject*>f.entries, self, vec, nargs, kwnames, f.how, fit, found)
+    for i in range(1, n):
+        vec[i - 1] = args[i]
+    vec[n - 1] = args[0]
+    names = <tuple>kwnames + ("self",)
+    return call_fitting(<PyObject*>f.entries, self, vec, 0, <PyObject*>names, f.how, fit, found)
+
+
+# Deprecated orders of arguments, which PyTorch's parsers still take (tools/autograd/deprecated.yaml): numbers stand before tensors.
+cdef dict older_forms = {}
+
+
+cdef int enter_older_forms() except -1:
+    for name, tensors in {"addbmm": "batch1 batch2", "addmm": "mat1 mat2", "addmv": "mat vec", "addr": "vec1 vec2", "baddbmm": "batch1 batch2"}.items():
+        a, b = tensors.split()
+        older_forms[name] = older_forms[name + "_"] = (("beta", "self", "alpha", a, b), ("beta", "self", a, b))
+    for name in ("addcdiv", "addcmul"):
+        older_forms[name] = older_forms[name + "_"] = (("self", "value", "tensor1", "tensor2"),)
+    for name in ("add", "sub"):
+        older_forms[name] = older_forms[name + "_"] = (("self", "alpha", "other"),)
+    return 0
+
+
+enter_older_forms()
+cdef bint warned_of_older_forms = False
+
+
+cdef PyObject* call_older(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
+    """`add(x, 2, y)` is `add(x, y, alpha=2)`."""
+    global warned_of_older_forms
+    cdef PyObject* vec[64]
+    cdef PyObject* r
+    cdef OpFunction f = <OpFunction>self
+    cdef Py_ssize_t i, n = 0, given = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
+    for form in older_forms[f.__name__]:
+        if nargs != len(form) or given > 1 or given and "out" not in <tuple>kwnames:
+            continue
+        places = ["self", *[x for x in form if x != "self"]] if f.is_method else list(form)
+        numbers = [i for i in range(nargs) if places[i] in ("alpha", "beta", "value")]
+        n = 0
+        for i in range(nargs):
+            if i not in numbers:
+                vec[n] = args[i]
+                n += 1
+        for i in range(len(numbers)):
+            vec[n + i] = args[<Py_ssize_t>numbers[i]]
+        for i in range(given):
+            vec[nargs + i] = args[nargs + i]
+        names = tuple([places[i] for i in numbers]) + (<tuple>kwnames if given else ())
+        r = call_fitting(<PyObject*>f.entries, self, vec, n, <PyObject*>names, f.how, fit, found)
+        if found[0]:
+            if r == NULL or fit == FIT_TRIAL or warned_of_older_forms:
+                return r
+            warned_of_older_forms = True
+            try:
+                warn_of(f.__name__)
+            except Exception as e:
+                Py_DECREF_(r)
+                set_error(e)
+                return NULL
+            return r
+    return NULL
+
+
+cdef int warn_of(str name) except -1:
+    import warnings
+    warnings.warn(f"{name}: numbers before tensors is a deprecated order of arguments, give them by keyword", UserWarning, stacklevel=2)
+    return 0
+
+
+cdef PyObject* call_with_out(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
+    """`max(x, 1, out=(values, indices))`: one tuple for an operator's several out arguments; `out=None` is no argument at all."""
+    cdef PyObject* vec[64]
+    cdef PyObject* r
+    cdef OperatorEntry e
+    cdef Py_ssize_t i, given = PyTuple_GET_SIZE_(kwnames), n = nargs
+    cdef list names = []
+    cdef object out = False
+    if nargs + given > 56:
+        return NULL
+    for i in range(nargs):
+        vec[i] = args[i]
+    for i in range(given):
+        name = <object>PyTuple_GET_ITEM_(kwnames, i)
+        if name == "out":
+            out = <object>args[nargs + i]
+        else:
+            names.append(name)
+            vec[n] = args[nargs + i]
+            n += 1
+    if out is None:
+        left = tuple(names)
+        return call_variadic(self, vec, nargs, <PyObject*>left if names else NULL, fit, found)
+    if not isinstance(out, (tuple, list)) or not 1 < len(out) <= 8:
+        return NULL
+    for i in range(len(out)):
+        vec[n + i] = <PyObject*>out[i]
+    for item in (<OpFunction>self).entries:
+        e = <OperatorEntry>item
+        outs = [<object>e.sig.args[i].name for i in range(e.sig.n_args) if e.sig.args[i].flags & AF_OUT]
+        if len(outs) != len(out):
+            continue
+        left = tuple(names + outs)
+        r = call_fitting(<PyObject*>(<OpFunction>self).entries, self, vec, nargs, <PyObject*>left, (<OpFunction>self).how, fit, found)
+        if found[0]:
+            return r
+    return NULL
+
+
+cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
+    """`zeros(2, requires_grad=True)`: factories as functions take what no schema has."""
     cdef PyObject* vec[64]
     cdef Py_ssize_t i, given = PyTuple_GET_SIZE_(kwnames), n = nargs
     cdef PyObject* mark = NULL
     cdef PyObject* r
     cdef list names = []
-    if nargs + given > 64 or not is_factory(<OpOverloadPacket>self):
+    if nargs + given > 64 or not is_factory((<OpFunction>self).packet):
         return NULL
     for i in range(nargs):
         vec[i] = args[i]
@@ -75,11 +233,11 @@ cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
             names.append(name)
             vec[n] = args[nargs + i]
             n += 1
-    if mark == NULL:
+    if mark == NULL or not PyBool_Check_(mark) and mark != Py_None_:
         return NULL
     left = tuple(names)
-    r = call_variadic(self, vec, nargs, <PyObject*>left if names else NULL)
-    if r != NULL and <object>mark:
+    r = call_variadic(self, vec, nargs, <PyObject*>left if names else NULL, fit, found)
+    if r != NULL and fit != FIT_TRIAL and found[0] == FOUND_OVERLOAD and <object>mark:
         try:
             (<object>r).requires_grad_(True)
         except Exception as e:
@@ -101,12 +259,14 @@ cdef bint is_factory(OpOverloadPacket p) noexcept:
     return False
 
 
-cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, Py_ssize_t first) noexcept:
-    """`x.view(2, 3)`, `zeros(2, 3)`: the ints from `first` on stand for one int list. NULL without an exception: no fit."""
+cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, Py_ssize_t first, int fit,
+                           int* found) noexcept:
+    """`x.view(2, 3)`, `zeros(2, 3)`: the ints from `first` on stand for one int list."""
     cdef PyObject* vec[64]
     cdef Frame f
     cdef PyObject* r
     cdef Py_ssize_t i, nkw = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
+    cdef bint asked = False
     cdef object packed = pack_ints(args, nargs, first)
     if packed is None or nkw > 60:
         return NULL
@@ -114,13 +274,21 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
     vec[first] = <PyObject*>packed
     for i in range(nkw):
         vec[first + 1 + i] = args[nargs + i]
-    for e in (<OpOverloadPacket>self).overload_entries:
-        if (<OperatorEntry>e).sig.n_pos <= first or (<OperatorEntry>e).sig.args[first].kind != AK_INT or \
+    for e in (<OpFunction>self).entries:
+        if (<OperatorEntry>e).sig.n_pos != first + 1 or (<OperatorEntry>e).sig.args[first].kind != AK_INT or \
                 not (<OperatorEntry>e).sig.args[first].flags & AF_LIST:
             continue
-        f.lone_ints = True
+        set_fit(&f, fit)
         if match(&(<OperatorEntry>e).sig, vec, first + 1, kwnames, &f) == 0:
-            r = dispatcher.call(<OperatorEntry>e, f.ks, f.flags, f.args)
+            found[0] = FOUND_OVERLOAD
+            r = NULL
+            if f.flags & TF_HAS_TORCH_FUNCTION and fit == FIT_FUNCTION:
+                r = ask_functions(self, args, nargs, kwnames, (<OpFunction>self).how, &asked)
+            if asked:
+                found[0] = FOUND_ANSWER
+            else:
+                complete_options(&(<OperatorEntry>e).sig, &f)
+                r = give(True) if fit == FIT_TRIAL else dispatcher.call(<OperatorEntry>e, f.ks, f.flags, f.args)
             release_frame(&f)
             return r
         release_frame(&f)
@@ -136,12 +304,161 @@ cdef object pack_ints(PyObject** args, Py_ssize_t nargs, Py_ssize_t first):
 
 
 cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
-    cdef PyObject* r = call_variadic(<PyObject*>(<OpFunction>self).packet, args, DISPATCH_NARGS(nargsf), kwnames)
+    cdef Py_ssize_t nargs = DISPATCH_NARGS(nargsf)
+    cdef int found = FOUND_NONE
+    cdef PyObject* r = NULL
     cdef PyObject* fixed
+    if <PyObject*>(<OpFunction>self).packet == Py_None_ and find_now(self) < 0:
+        return NULL
+    if (<OpFunction>self).is_method and (nargs == 0 or not PyObject_TypeCheck_(args[0], TENSOR)):
+        return refuse_self(<OpFunction>self, args, nargs)
+    if n_function_modes != 0:
+        r = call_asking(self, args, nargs, kwnames, &found)
+    if found == FOUND_NONE:
+        r = call_variadic(self, args, nargs, kwnames, FIT_FUNCTION | (FIT_SETTLED if n_function_modes != 0 else 0), &found)
+    if found == FOUND_NONE and n_function_modes == 0:
+        r = call_asking(self, args, nargs, kwnames, &found)
+    if found == FOUND_NONE:
+        if kwnames != NULL and refuse_device(args + nargs, kwnames):
+            return NULL
+        refuse_packet(<PyObject*>(<OpFunction>self).packet, args, nargs, kwnames, <PyObject*>TypeError)
+        return NULL
+    if found == FOUND_ANSWER:
+        return r
     if r != NULL and PyList_CheckExact_(r):
         fixed = PyList_AsTuple_(r)          # functions and methods give tuples where operators give lists
         Py_DECREF_(r)
         return fixed
+    if r == NULL:
+        return r
+    if PyTuple_CheckExact_(r):
+        return with_names(self, r, args, nargs, kwnames)
+    if nargs != 0 and r != args[0] and writes_first((<OpFunction>self).packet):
+        Py_INCREF_(args[0])                 # `x.add_(1)` is x, whatever a mode gave back
+        Py_DECREF_(r)
+        return args[0]
+    if (PyLong_Check_(r) or PyFloat_Check_(r) or PyComplex_Check_(r)) and gives_tensors((<OpFunction>self).packet):
+        Py_DECREF_(r)
+        return refuse_number((<OpFunction>self).packet)
+    return r
+
+
+cdef dict named_classes = {}             # (name, number of results, out=) -> class of the results, or None
+
+
+cdef PyObject* with_names(PyObject* self, PyObject* r, PyObject** args, Py_ssize_t nargs, PyObject* kwnames) noexcept:
+    """Several results in a tuple with the schema's names, if it has names. Steals `r`."""
+    cdef object plain = <object>r
+    cdef OpFunction f = <OpFunction>self
+    cdef PyObject* made
+    cdef bint out = False
+    try:
+        if kwnames != NULL and "out" in <tuple>kwnames:
+            out = args[nargs + (<tuple>kwnames).index("out")] != Py_None_
+        key = (f.__name__, len(plain), out)
+        cls = named_classes.get(key, False)
+        if cls is False:
+            cls = named_classes[key] = class_of_results(f.packet, len(plain), f.__name__ + ("_out" if out else ""))
+        if cls is None:
+            return r
+        made = <PyObject*>give(cls(*plain))
+    except Exception as e:
+        set_error(e)
+        made = NULL
+    Py_DECREF_(r)
+    return made
+
+
+cdef object class_of_results(OpOverloadPacket p, Py_ssize_t n, str name):
+    from dispatch.return_types import named
+    for item in p.overload_entries:
+        if (<OperatorEntry>item).sig.n_rets == n and n > 1:
+            fields = tuple([x.name for x in schema_of(<OperatorEntry>item).returns])
+            if all(fields):
+                return named(name, fields)
+    return None
+
+
+def _named_results(str name):
+    """The class of the aten operator's named results; None when it has none."""
+    cdef OpOverloadPacket p = find_packet("aten::" + name.removesuffix("_out"))
+    cdef int n
+    if p is not None:
+        for n in range(2, 8):
+            found = class_of_results(p, n, name)
+            if found is not None:
+                return found
+    return None
+
+
+cdef bint refuse_device(PyObject** values, PyObject* kwnames) noexcept:
+    """Set a RuntimeError when `device` is a text that names no device: the text is read after the arguments have fitted."""
+    cdef Py_ssize_t i
+    for i in range(PyTuple_GET_SIZE_(kwnames)):
+        if <object>PyTuple_GET_ITEM_(kwnames, i) == "device" and isinstance(<object>values[i], str):
+            try:
+                device_of(<object>values[i])
+            except RuntimeError as e:
+                set_error(e)
+                return True
+    return False
+
+
+cdef inline bint writes_first(OpOverloadPacket p) noexcept:
+    return PyList_GET_SIZE_(<PyObject*>p.overload_entries) and \
+        (<OperatorEntry>PyList_GET_ITEM_(<PyObject*>p.overload_entries, 0)).flags & OF_INPLACE
+
+
+cdef bint gives_tensors(OpOverloadPacket p) noexcept:
+    """Whether every overload returns one tensor."""
+    cdef OperatorEntry e
+    for item in p.overload_entries:
+        e = <OperatorEntry>item
+        if e.sig.n_rets != 1 or e.sig.rets[0].kind != AK_TENSOR or e.sig.rets[0].flags & AF_LIST:
+            return False
+    return True
+
+
+cdef PyObject* refuse_number(OpOverloadPacket p) noexcept:
+    """A mode may answer some operators with a number (`ops.aten.add`), but not functions and methods."""
+    set_error(RuntimeError(f"{p._qualified_op_name}: a mode or a subclass returned a number where a tensor is due"))
+    return NULL
+
+
+cdef PyObject* refuse_self(OpFunction f, PyObject** args, Py_ssize_t nargs) noexcept:
+    what = "needs an argument" if nargs == 0 else f"doesn't apply to a '{type(<object>args[0]).__name__}' object"
+    set_error(TypeError(f"Tensor.{f.__name__} {what}"))
+    return NULL
+
+
+cdef int find_now(PyObject* self) noexcept:
+    try:
+        packet_of(<OpFunction>self)
+    except Exception as e:
+        set_error(e)
+        return -1
+    return 0
+
+
+cdef PyObject* call_asking(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int* found) noexcept:
+    """The answer of handlers to arguments that fit some overload when objects with a handler stand for anything."""
+    cdef ThreadState* ts = tls()
+    cdef int off = ts.torch_function_off, fits = FOUND_NONE
+    cdef bint asked = False
+    cdef PyObject* r
+    cdef Py_ssize_t n = nargs + (PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0)
+    if off == 2 or (ts.n_function_modes == 0 and not any_function_handler(args, n)):
+        return NULL
+    ts.torch_function_off = 2               # looking at the arguments' values is no call
+    r = call_variadic(self, args, nargs, kwnames, FIT_TRIAL, &fits)
+    ts.torch_function_off = off
+    if r != NULL:
+        Py_DECREF_(r)
+    if fits == FOUND_NONE:
+        return NULL
+    r = ask_functions(self, args, nargs, kwnames, (<OpFunction>self).how, &asked)
+    if asked:
+        found[0] = FOUND_ANSWER
     return r
 
 
@@ -157,45 +474,41 @@ cdef class OpFunction:
     def __get__(self, instance, owner):
         if instance is None or not self.is_method:
             return self
-        return BoundOp.__new__(BoundOp, self, instance)
+        return PyMethod_New(self, instance)
 
     def __reduce__(self):
         return _find_function, (self.__name__, self.is_method)
 
     def __repr__(self):
-        return f"<operator {'method' if self.is_method else 'function'} {self.__name__}>"
+        if self.is_method:
+            return f"<method '{self.__name__}' of 'dispatch._C.TensorBase' objects>"
+        return f"<built-in method {self.__name__} of type object at {<Py_ssize_t><void*>self:#x}>"
+
+    @property
+    def __qualname__(self):
+        return f"{'TensorBase' if self.is_method else '_VariableFunctionsClass'}.{self.__name__}"
+
+    @property
+    def __module__(self):
+        return None if self.is_method else "dispatch"
 
     @property
     def __doc__(self):
-        return "\n".join([e._schema_text for e in self.packet.overload_entries])
-
-
-@cython.final
-cdef class BoundOp:
-    """A method of an operator bound to its tensor."""
-    cdef OpFunction function
-    cdef object instance
-
-    def __cinit__(self, OpFunction function, instance):
-        self.function = function
-        self.instance = instance
-
-    def __call__(self, *args, **kwargs):
-        return self.function(self.instance, *args, **kwargs)
-
-    def __repr__(self):
-        return f"<bound operator method {self.function.__name__}>"
-
-    @property
-    def __self__(self):
-        return self.instance
-
-    @property
-    def __name__(self):
-        return self.function.__name__
+        return "\n".join([e._schema_text for e in packet_of(self).overload_entries])
 
 
 cdef dict functions = {}
+
+
+cdef bint takes_only_self(OpOverloadPacket p) noexcept:
+    """Whether the method has one overload and that no argument but self: PyTorch does not parse for it, and counts `self` in."""
+    cdef int n = 0
+    for e in p.overload_entries:
+        if (<OperatorEntry>e).flags & OF_METHOD:
+            n += 1
+            if (<OperatorEntry>e).sig.n_args != 1:
+                return False
+    return n == 1
 
 
 def _find_function(str name, bint is_method):
@@ -208,12 +521,34 @@ def _find_function(str name, bint is_method):
     p = find_packet("aten::" + name)
     if p is None or not any([(<OperatorEntry>e).flags & flag for e in p.overload_entries]):
         return None
-    f = OpFunction.__new__(OpFunction)
+    return new_function(name, is_method)
+
+
+cdef OpFunction new_function(str name, bint is_method):
+    """Its packet is looked up at the first call."""
+    cdef OpFunction f = OpFunction.__new__(OpFunction)
     f.__name__ = name
-    f.packet = p
     f.is_method = is_method
     functions[(name, is_method)] = f
     return f
+
+
+cdef OpOverloadPacket packet_of(OpFunction f):
+    cdef OpOverloadPacket p
+    if f.packet is None:
+        p = find_packet("aten::" + f.__name__)
+        f.entries = ordered_entries(p, OF_METHOD if f.is_method else OF_FUNCTION)
+        f.moves_self = f.is_method and bool(f.entries) and <object>(<OperatorEntry>f.entries[0]).sig.args[0].name != "self"
+        f.how = ASK_SELF if f.is_method and takes_only_self(p) else 0
+        f.packet = p                         # last: calls look at it for the rest
+    return f.packet
+
+
+def _enter_methods(dict attributes):
+    """Give a class dictionary the methods of all operators that have one, but for names that it has."""
+    for name in _emitted_methods():
+        if name not in attributes:
+            attributes[name] = new_function(name, True)
 
 
 cdef int enable_vectorcall() except -1:

@@ -142,7 +142,7 @@ cdef class set_grad_enabled(DecoratorGuard):
         return type(self)(self.mode)
 
     def __call__(self, function):
-        self.__exit__()
+        self.__exit__(None, None, None)
         return decorate(self.clone, function)
 
     def __repr__(self):

@@ -11,6 +11,7 @@ from cpython.object cimport PyObject
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView,
     KS_AUTOGRAD,
+    KS_DEFAULT_EXCLUDE,
     KS_PreDispatch,
     KS_Python,
     KS_PythonDispatcher,
@@ -24,8 +25,11 @@ from dispatch._C.tls cimport ThreadState, tls
 __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
+    "ExcludeDispatchKeyGuard",
     "_AutoDispatchBelowADInplaceOrView",
     "_AutoDispatchBelowAutograd",
+    "_DisableAutocast",
+    "_DisableFuncTorch",
     "_DisablePythonDispatcher",
     "_DisableTorchDispatch",
     "_EnablePreDispatch",
@@ -39,6 +43,7 @@ __all__ = [
     "_SetExcludeDispatchKeyGuard",
 ]
 
+cdef uint64_t FUNCTORCH_KEYS = key_bits("FuncTorchDynamicLayerFrontMode") | key_bits("FuncTorchDynamicLayerBackMode")
 cdef uint64_t last_serial = 0
 
 
@@ -140,7 +145,7 @@ cdef class Guard:
         else:
             self.enter()
 
-    def __exit__(self, exc_type=None, exc_value=None, traceback=None):
+    def __exit__(self, exc_type, exc_value, traceback):
         self.pending = False
         self.leave()
 
@@ -180,6 +185,15 @@ cdef class _ExcludeDispatchKeyGuard(Guard):
     cdef int apply(self, ThreadState* ts) except -1:
         ts.excluded |= self.ks
         return 0
+
+
+cdef class ExcludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
+    """`_ExcludeDispatchKeyGuard`, from its construction on."""
+
+    def __init__(self, keys):
+        _ExcludeDispatchKeyGuard.__init__(self, keys)
+        self.enter()
+        self.pending = True
 
 
 cdef class _SetExcludeDispatchKeyGuard(Guard):
@@ -254,6 +268,32 @@ cdef class _DisableTorchDispatch(Guard):
 
     cdef int apply(self, ThreadState* ts) except -1:
         ts.excluded |= KS_Python | KS_PythonTLSSnapshot | KS_PreDispatch
+        return 0
+
+
+cdef class _DisableFuncTorch(Guard):
+    """Excludes the two keys of the stack of function transforms, from its construction on."""
+
+    def __init__(self):
+        self.parts = PART_EXCLUDED
+        self.enter()
+        self.pending = True
+
+    cdef int apply(self, ThreadState* ts) except -1:
+        ts.excluded |= FUNCTORCH_KEYS
+        return 0
+
+
+cdef class _DisableAutocast(Guard):
+    """Excludes the autocast keys, from its construction on."""
+
+    def __init__(self):
+        self.parts = PART_EXCLUDED
+        self.enter()
+        self.pending = True
+
+    cdef int apply(self, ThreadState* ts) except -1:
+        ts.excluded |= KS_DEFAULT_EXCLUDE
         return 0
 
 

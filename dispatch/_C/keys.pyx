@@ -8,7 +8,6 @@ name in `DispatchKey.__members__` is one object for the life of the process.
 """
 cimport cython
 from cpython.object cimport Py_EQ, Py_NE, PyObject
-from types import MappingProxyType
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -44,6 +43,7 @@ cdef enum:
     MAX_VALUE = 0xFFFF           # the enum is a uint16
 
 cdef list keys_by_value = []     # DispatchKey or None, by enum value
+cdef dict member_names = {}      # enum value -> the first of its names in __members__
 cdef dict value_by_name = {}     # names that _dispatch_key_parse takes -> enum value
 cdef str privateuse1_name = "privateuseone"
 
@@ -100,13 +100,13 @@ cdef inline uint64_t full_after(int value) noexcept nogil:
 cdef class DispatchKey:
     """A dispatch key: `DispatchKey.CPU`, or `DispatchKey(49)` by number; equal by number.
 
-    Some keys have no attribute, as in PyTorch (`DispatchKey(23)` is the tracer's).
+    Some keys have no attribute and no name here, as in PyTorch (`DispatchKey(23)` is the tracer's).
     """
 
     def __init__(self, value):
         cdef long number = as_key_number(value)
         self.value = <int>number
-        self.name = name_of(self.value)
+        self.name = member_names.get(self.value, "???")
 
     def __int__(self):
         return self.value
@@ -136,6 +136,9 @@ cdef class DispatchKey:
     def __deepcopy__(self, memo):
         return self
 
+    def __getstate__(self):
+        return self.value
+
     def __reduce__(self):
         return restore_key, (self.value,)
 
@@ -156,9 +159,14 @@ cdef long as_key_number(object value) except -1:
 
 
 cdef str name_of(int value):
-    if 0 <= value < DK_NUM_VALUES and DK_NAME_BY_VALUE[value] != NULL:
-        return DK_NAME_BY_VALUE[value].decode()
-    return "???"
+    """A key's name as PyTorch's C++ prints it: a marker is its functionality without a backend."""
+    if not 0 <= value < DK_NUM_VALUES or DK_NAME_BY_VALUE[value] == NULL:
+        return "UnknownUnknown"
+    name = DK_NAME_BY_VALUE[value].decode()
+    if name.startswith("StartOf"):
+        prefix = name[len("StartOf"):-len("Backends")].removesuffix("Functionality")
+        return ("" if prefix == "Dense" else prefix) + "Undefined"
+    return name
 
 
 cdef DispatchKey get_key(int value):
@@ -208,19 +216,13 @@ cdef class DispatchKeySet:
         return self.ks
 
     def __or__(self, other):
-        if type(self) is not DispatchKeySet or type(other) is not DispatchKeySet:
-            return NotImplemented
-        return new_key_set((<DispatchKeySet>self).ks | (<DispatchKeySet>other).ks)
+        return new_key_set(self.ks | as_key_set(other))
 
     def __and__(self, other):
-        if type(self) is not DispatchKeySet or type(other) is not DispatchKeySet:
-            return NotImplemented
-        return new_key_set((<DispatchKeySet>self).ks & (<DispatchKeySet>other).ks)
+        return new_key_set(self.ks & as_key_set(other))
 
     def __sub__(self, other):
-        if type(self) is not DispatchKeySet or type(other) is not DispatchKeySet:
-            return NotImplemented
-        return new_key_set(ks_remove((<DispatchKeySet>self).ks, (<DispatchKeySet>other).ks))
+        return new_key_set(ks_remove(self.ks, as_key_set(other)))
 
     def add(self, key):
         """This set and `key`."""
@@ -239,13 +241,11 @@ cdef class DispatchKeySet:
         """The key that a call with this set goes to first."""
         return get_key(highest_value(self.ks))
 
-    def __hash__(self):
-        return hash(self.ks)
-
     def __richcmp__(self, other, int op):
-        if (op != Py_EQ and op != Py_NE) or type(other) is not DispatchKeySet:
+        # comparing with anything else is a TypeError, and there is no hash: both as in PyTorch
+        if op != Py_EQ and op != Py_NE:
             return NotImplemented
-        return (self.ks == (<DispatchKeySet>other).ks) == (op == Py_EQ)
+        return (self.ks == as_key_set(other)) == (op == Py_EQ)
 
     def __repr__(self):
         return key_set_text(self.ks)
@@ -255,6 +255,9 @@ cdef class DispatchKeySet:
 
     def __deepcopy__(self, memo):
         return self
+
+    def __getstate__(self):
+        return (self.ks,)
 
     def __reduce__(self):
         return restore_key_set, (self.ks,)
@@ -310,7 +313,11 @@ def _dispatch_key_parse(key):
 
 
 def _parse_dispatch_key(name):
-    """The key of that name, or None."""
+    """The key of that name (bytes will do), or None; RuntimeError for None, TypeError for else."""
+    if name is None:
+        raise RuntimeError("_parse_dispatch_key: expected a name, got None")
+    if isinstance(name, bytes):
+        name = (<bytes>name).decode("utf-8", "replace")
     if not isinstance(name, str):
         raise TypeError(f"_parse_dispatch_key: expected a str, got {name!r}")
     value = value_by_name.get(name)
@@ -442,20 +449,46 @@ cdef object add_class_attribute(type cls, const char* name, object value):
     PyDict_SetItemString((<PyTypeObject*>cls).tp_dict, name, value)
 
 
+cdef class MemberTable:
+    """`DispatchKey.__members__`: a dict of one's own at every look, as pybind's enums give it."""
+    cdef dict members
+
+    def __cinit__(self):
+        self.members = {}
+
+    def __get__(self, instance, owner):
+        return dict(self.members)
+
+
+# Keys that PyTorch's parser has no name for, besides the markers: a registration cannot name them.
+cdef dict NAMELESS = {
+    "Quantized": "HIP XLA MPS IPU HPU VE Lazy MTIA MAIA PrivateUse2 PrivateUse3 Meta",
+    "Sparse": "XLA IPU HPU Lazy MTIA MAIA PrivateUse2 PrivateUse3",
+    "SparseCsr": "XLA IPU HPU Lazy MTIA MAIA PrivateUse2 PrivateUse3",
+    "NestedTensor": "HIP XLA MPS IPU VE Lazy MTIA MAIA PrivateUse2 PrivateUse3",
+    "Autograd": "HIP VE MTIA MAIA",
+}
+
+
 cdef object init_members():
     """One object for each number; attributes and names where Python and the parser have them."""
     cdef int value, i
-    cdef dict members = {}
+    cdef MemberTable table = MemberTable.__new__(MemberTable)
+    nameless = {prefix + backend for prefix, names in NAMELESS.items() for backend in names.split()}
+    for i in range(DK_NUM_MEMBERS):
+        member_names.setdefault(DK_MEMBER_VALUE[i], DK_MEMBER_NAME[i].decode())
     for value in range(DK_NUM_VALUES):
         keys_by_value.append(DispatchKey(value) if DK_NAME_BY_VALUE[value] != NULL else None)
     for i in range(DK_NUM_MEMBERS):
-        members[DK_MEMBER_NAME[i].decode()] = keys_by_value[DK_MEMBER_VALUE[i]]
+        table.members[DK_MEMBER_NAME[i].decode()] = keys_by_value[DK_MEMBER_VALUE[i]]
         add_class_attribute(DispatchKey, DK_MEMBER_NAME[i], keys_by_value[DK_MEMBER_VALUE[i]])
-    add_class_attribute(DispatchKey, b"__members__", MappingProxyType(members))
+    add_class_attribute(DispatchKey, b"__members__", table)
     PyType_Modified(<PyTypeObject*>DispatchKey)
-    for key in keys_by_value:
-        if key is not None and not key.name.startswith("StartOf"):
-            value_by_name[key.name] = key.value
+    for value in range(DK_NUM_VALUES):
+        if DK_NAME_BY_VALUE[value] != NULL:
+            name = DK_NAME_BY_VALUE[value].decode()
+            if not name.startswith("StartOf") and name not in nameless:
+                value_by_name[name] = value
 
 
 init_members()

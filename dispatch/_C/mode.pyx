@@ -2,9 +2,13 @@
 
 Compiled so that `FakeTensorMode` can be a C class below it; users subclass it in Python.
 """
+cimport cython
+
+from dispatch._C.keys import DispatchKey
 from dispatch._C.tls import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 
 
+@cython.auto_pickle(True)                # modes are copied and pickled as Python objects are
 cdef class TorchDispatchMode:
     """Handles every dispatched call in its `with` block: override `__torch_dispatch__(self, func, types, args=(), kwargs=None)`.
 
@@ -33,6 +37,7 @@ cdef class TorchDispatchMode:
             push_pre_dispatch(self, key)
         else:
             _push_on_torch_dispatch_stack(self)
+        count_entry(self, 1)
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
@@ -40,6 +45,7 @@ cdef class TorchDispatchMode:
             pop_pre_dispatch()
         else:
             _pop_torch_dispatch_stack(getattr(self, "_mode_key", None))
+        count_entry(self, -1)
 
     @classmethod
     def push(cls, *args, **kwargs):
@@ -59,9 +65,32 @@ cdef class TorchDispatchMode:
         return cls.is_infra_mode()
 
 
+# How many blocks of modes are entered, in all threads: of any mode, of user modes, of modes that see compiled regions.
+cdef int entered = 0
+cdef int entered_users = 0
+cdef int entered_seeing = 0
+
+
+cdef int count_entry(TorchDispatchMode mode, int step) except -1:
+    global entered, entered_users, entered_seeing
+    entered += step
+    if not mode.is_infra_mode():
+        entered_users += step
+    if not mode.ignore_compile_internals():
+        entered_seeing += step
+    return 0
+
+
+def _entered_modes():
+    """(entered blocks of modes, those of user modes, those of modes that do not ignore compiled regions)."""
+    return entered, entered_users, entered_seeing
+
+
 cdef int push_pre_dispatch(mode, key) except -1:
     from dispatch import _ops
-    _ops._set_mode_pre_dispatch(mode, key)
+    if key != DispatchKey.PreDispatch:
+        raise AssertionError(f"a mode's _dispatch_key is None or PreDispatch, got {key}")
+    _ops._set_mode_pre_dispatch(mode)
     return 0
 
 

@@ -101,6 +101,10 @@ cdef class OperatorEntry:
     def _schema_text(self):
         return self.schema_text or qualified_name(self)
 
+    @property
+    def _is_defined_in_python(self):
+        return self.emitted == NULL
+
 
 cdef OperatorEntry new_entry(str name, str overload_name):
     global next_id
@@ -151,8 +155,8 @@ cdef object numbers_allowed = frozenset((
 
 
 def _should_allow_numbers_as_tensors(str name):
-    """Whether the operator packet takes Python numbers in Tensor slots (torch._C._should_allow_numbers_as_tensors)."""
-    return name in numbers_allowed or "aten::" + name in numbers_allowed
+    """Whether the aten packet of that bare name takes Python numbers in Tensor slots (torch._C._should_allow_numbers_as_tensors)."""
+    return "aten::" + name in numbers_allowed
 
 
 cdef int allocate_signature(OperatorEntry e, int n_args, int n_rets) except -1:

@@ -6,14 +6,20 @@ RuntimeError for arguments that do not fit.
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher, keys
+from dispatch._C.conversion cimport complete_options
 from dispatch._C.dispatcher cimport find_entry, overload_names
 from dispatch._C.keys cimport DispatchKeySet
 from dispatch._C.operator cimport (
     OF_ALIASING, OF_MUTABLE, OperatorEntry, get_schema_room, qualified_name,
 )
 from dispatch._C.python_kernel cimport set_overload_maker
-from dispatch._C.references cimport raised, set_error, take
+from dispatch._C.references cimport give, raised, set_error, take
+from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
+from dispatch._C.torch_function cimport ASK_KEYWORDS, ask_functions, n_function_modes
 from dispatch._C.values cimport Frame, match, match_given, raise_mismatch, release_frame
+
+from dispatch._C._functorch import TransformType
+from dispatch._C.mode import TorchDispatchMode
 
 cdef extern from *:
     """
@@ -44,11 +50,22 @@ cdef PyObject* call_overload(PyObject* self, PyObject** args, size_t nargsf, PyO
     cdef Frame f
     cdef PyObject* r
     cdef int code
+    cdef bint asked = False
     f.lone_ints = False
+    if n_function_modes != 0:
+        r = ask_functions(self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS, &asked)
+        if asked:
+            return r
     code = match(&(<OperatorEntry>entry).sig, args, DISPATCH_NARGS(nargsf), kwnames, &f)
-    if code != 0:
-        refuse(entry, code, &f, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError)
-        return NULL
+    if code != 0 or f.flags & TF_HAS_TORCH_FUNCTION:
+        if n_function_modes == 0:                # else they were asked above
+            r = ask_functions(self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS, &asked)
+        if asked:
+            release_frame(&f)
+            return r
+        if code != 0:
+            refuse(entry, code, &f, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError)
+            return NULL
     r = dispatcher.call(<OperatorEntry>entry, f.ks, f.flags, f.args)
     release_frame(&f)
     return r
@@ -74,9 +91,36 @@ cdef class OperatorBase:
         self.py_kernels = {}
         self.python_key_table = {}
         self.functorch_table = {}
+        self.dispatch_cache = {}
+
+    def __init__(self):
+        pass
+
+    @property
+    def _dispatch_cache(self):
+        return self.dispatch_cache
 
     def __call__(self, *args, **kwargs):
         raise NotImplementedError
+
+    def name(self):
+        """The operator's name; operators say theirs."""
+        raise NotImplementedError
+
+    def py_impl(self, k):
+        """A decorator: the function runs at the key `k`, under a mode of class `k`, for the tensor class or the transform `k`.
+
+        Overloads ask this table only while the Python dispatcher is on. What cannot be registered is found when the decorator is applied:
+        AssertionError for something else, the key Python, or a class that has a rule; RuntimeError for a key that has one.
+        Source: torch._ops.OperatorBase.py_impl.
+        """
+        def register(fn):
+            return add_rule(self, k, fn)
+        return register
+
+    def py_functionalize_impl(self, fn):
+        """Register `fn(context, *args, **kwargs)` for all three ways to functionalize: the key, the mode, and the transform."""
+        return rules.functionalize_rules(self, fn)
 
     def has_kernel_for_dispatch_key(self, k):
         """Whether a Python kernel was given for exactly the key `k`."""
@@ -87,12 +131,57 @@ cdef class OperatorBase:
         return any(not keys.is_alias_value(keys.key_value(k)) and ks.has(k) for k in self.py_kernels)
 
 
+cdef object MAKER = object()
+
+
+cdef int check_maker(tuple args, str what) except -1:
+    """Only this module makes these: an operator without its entry could not be called."""
+    if len(args) != 1 or args[0] is not MAKER:
+        raise TypeError(f"{what} objects are reached through dispatch.ops")
+    return 0
+
+
+cdef object rules = None
+
+
+def _set_operator_rules(module):
+    """Register what overloads do in Python: `_operators.rules`."""
+    global rules
+    rules = module
+
+
+cdef object add_rule(OperatorBase op, object k, object fn):
+    if isinstance(k, type) and issubclass(k, (TorchDispatchMode, Tensor)):
+        if k in op.python_key_table:
+            raise AssertionError(f"{op}: {k} has a rule already")
+        op.python_key_table[k] = fn
+        op.dispatch_cache.clear()
+    elif isinstance(k, TransformType):
+        if k in op.functorch_table:
+            raise AssertionError(f"{op}: {k} has a rule already")
+        op.functorch_table[k] = fn
+    elif not isinstance(k, keys.DispatchKey):
+        raise AssertionError(f"{op}: a rule is for a DispatchKey, a mode or tensor class, or a TransformType, not for {k!r}")
+    elif (<keys.DispatchKey>k).value == PYTHON:
+        raise AssertionError(f"{op}: the key Python has no kernel of its own: register a rule for a mode's class")
+    elif k in op.py_kernels:
+        raise RuntimeError(f"{op.name()}: trying to override the Python kernel for {k}")
+    else:
+        op.py_kernels[k] = fn
+        op.dispatch_cache.clear()
+    return fn
+
+
+cdef int PYTHON = keys.key_value("Python")
+cdef object COMPOSITE_IMPLICIT = keys.get_key(keys.key_value("CompositeImplicitAutograd"))
+
+
 cdef class OpOverload(OperatorBase):
     """One operator overload: callable, hashable by identity, with its schema (torch._ops.OpOverload)."""
 
     def __cinit__(self, *args, **kwargs):
+        check_maker(args, "OpOverload")
         self.vectorcall = call_overload
-        self.dispatch_cache = {}
         self.attributes = {}
 
     def __init__(self, *args, **kwargs):
@@ -132,7 +221,11 @@ cdef class OpOverload(OperatorBase):
 
     @property
     def __qualname__(self):
-        return f"{self._packet_name()}.{self._overloadname}"
+        return qualified_name(self.entry)
+
+    @property
+    def __annotations__(self):
+        return {}
 
     @property
     def __module__(self):
@@ -183,12 +276,66 @@ cdef class OpOverload(OperatorBase):
         return tags_of(self.entry)
 
     @property
-    def _dispatch_cache(self):
-        return self.dispatch_cache
+    def _namespace(self):
+        return self.namespace
+
+    @property
+    def _opname(self):
+        return self._packet_name()
+
+    @property
+    def _nondeterministic_seeded(self):
+        if not self.tags:
+            raise AttributeError("'OpOverload' object has no attribute '_nondeterministic_seeded'")
+        return rules.SEEDED in self.tags
+
+    @property
+    def _handle(self):
+        """The operator as `_dispatch_find_schema_or_throw` gives it."""
+        if "_handle" not in self.attributes:
+            self.attributes["_handle"] = rules.find_handle(self.entry.name, self.entry.overload_name)
+        return self.attributes["_handle"]
+
+    @property
+    def _op(self):
+        """The call itself, without what a subclass puts in front of it."""
+        return entry_point(self, self.attributes, CALL_OVERLOAD)
+
+    @property
+    def op(self):
+        return self._op
+
+    @property
+    def _op_dk(self):
+        """`_op_dk(key, *args, **kwargs)` calls what is registered for exactly this key, alias keys too, or its fallback."""
+        return entry_point(self, self.attributes, CALL_FOR_KEY)
 
     def name(self):
         """`namespace::name.overload`."""
         return qualified_name(self.entry)
+
+    def has_kernel_for_dispatch_key(self, k):
+        """Whether a kernel is registered for exactly the key `k`, in Python or with the dispatcher."""
+        return k in self.py_kernels or bool(self.entry.registrations.get(keys.key_value(k)))
+
+    def has_kernel_for_any_dispatch_key(self, ks):
+        """Whether a kernel is registered for some runtime key of the set."""
+        return (any(not keys.is_alias_value(value) and ks.has(keys.get_key(value)) for value in self.entry.registrations)
+                or OperatorBase.has_kernel_for_any_dispatch_key(self, ks))
+
+    def _can_decompose(self):
+        return self.has_kernel_for_dispatch_key(COMPOSITE_IMPLICIT)
+
+    def decompose(self, *args, **kwargs):
+        """Call the CompositeImplicitAutograd kernel; NotImplemented when there is none."""
+        return rules.decompose(self, args, kwargs)
+
+    def _get_dispatch(self, key):
+        """What runs at `key` while the Python dispatcher is on, which is not in the cache: a callable, or a key."""
+        return rules.get_dispatch(self, key)
+
+    def _uncache_dispatch(self, key):
+        self.dispatch_cache.pop(key, None)
 
     def redispatch(self, DispatchKeySet keyset not None, *args, **kwargs):
         """Call the kernel that `keyset` reaches: keys of arguments and of the thread play no part."""
@@ -210,6 +357,65 @@ cdef class OpOverload(OperatorBase):
     def __setattr__(self, str name, value):
         self.attributes[name] = value
 
+    def __delattr__(self, str name):
+        if name not in self.attributes:
+            raise AttributeError(f"'OpOverload' object has no attribute '{name}'")
+        del self.attributes[name]
+
+
+cdef enum EntryKind:
+    CALL_OVERLOAD
+    CALL_FOR_KEY
+    CALL_PACKET
+
+
+cdef class EntryPoint:
+    """What `_op` and `_op_dk` of an overload, and `_op` of a packet, are."""
+    cdef object owner
+    cdef int kind
+
+    def __cinit__(self, *args):
+        check_maker(args, "an entry point")
+
+    def __call__(self, *args, **kwargs):
+        if self.kind == CALL_FOR_KEY:
+            if not args:
+                raise TypeError(f"{self.owner}: the key of the kernel to call is missing")
+            return call_registered(self.owner, args[0], args[1:], kwargs)
+        return call_vector(self.owner, args, kwargs)
+
+    @property
+    def __name__(self):
+        return self.owner.__name__ if self.kind == CALL_PACKET else ""
+
+    @property
+    def __module__(self):
+        return None if self.kind == CALL_FOR_KEY else self.owner.__module__
+
+    def __repr__(self):
+        return f"<entry point of {self.owner}>"
+
+
+cdef object entry_point(object owner, dict attributes, EntryKind kind):
+    cdef EntryPoint made
+    name = "_op_dk" if kind == CALL_FOR_KEY else "_op"
+    if name not in attributes:
+        made = EntryPoint.__new__(EntryPoint, MAKER)
+        made.owner = owner
+        made.kind = kind
+        attributes[name] = made
+    return attributes[name]
+
+
+cdef object call_registered(OpOverload op, object key, tuple args, dict kwargs):
+    cdef Frame f
+    cdef PyObject* r
+    cdef int value = keys.key_value(key)
+    match_given(&op.entry.sig, args, kwargs, &f)
+    r = dispatcher.call_for_key(op.entry, value, f.args)
+    release_frame(&f)
+    return take(r)
+
 
 cdef object schema_of(OperatorEntry e):
     if e.schema_object is None:
@@ -228,18 +434,35 @@ def _set_tag_maker(maker):
     tag_maker = maker
 
 
+cdef dict given_tags = {}        # entry id -> tags of a library's operator, as they were given
+
+
+def _note_tags(OperatorEntry e not None, tuple tags):
+    """Keep the order, and repetitions, in which tags were given; None forgets them."""
+    if tags:
+        given_tags[e.id] = tags
+    else:
+        given_tags.pop(e.id, None)
+
+
 cdef list tags_of(OperatorEntry e):
-    return tag_maker(e.tags)
+    given = given_tags.get(e.id) if given_tags else None
+    return list(given) if given is not None else tag_maker(e.tags)
+
+
+cdef bint takes_script_objects(OperatorEntry e):
+    return e.emitted == NULL and e.schema_text is not None and "__torch__." in e.schema_text
 
 
 cdef object new_overload(OperatorEntry e):
-    cdef OpOverload op = OpOverload.__new__(OpOverload)
+    cdef object cls = rules.TorchBindOpOverload if takes_script_objects(e) else OpOverload
+    cdef OpOverload op = cls.__new__(cls, MAKER)
     op.entry = e
     return op
 
 
 cdef class OverloadMaker:
-    def __call__(self, OperatorEntry e):
+    def __call__(self, OperatorEntry e not None):
         return new_overload(e)
 
 
@@ -266,25 +489,47 @@ cdef list entries_of(OpOverloadPacket p):
 
 
 cdef PyObject* call_packet(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
-    cdef bint found = False
-    cdef PyObject* r = call_fitting(self, args, DISPATCH_NARGS(nargsf), kwnames, False, &found)
+    cdef int found = FOUND_NONE
+    cdef bint asked = False
+    cdef PyObject* r
+    if n_function_modes != 0:
+        r = ask_functions(self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS, &asked)
+        if asked:
+            return r
+    r = call_fitting(<PyObject*>(<OpOverloadPacket>self).overload_entries, self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS,
+                     FIT_OPERATOR | (FIT_SETTLED if n_function_modes != 0 else 0), &found)
     if not found:
-        refuse_packet(self, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError)
+        r = ask_functions(self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS, &asked)
+        if not asked:
+            refuse_packet(self, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError)
+            return NULL
     return r
 
 
-cdef PyObject* call_fitting(PyObject* packet, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, bint lone_ints, bint* found) noexcept:
-    """Dispatch the first overload whose schema the arguments fit; `found` stays False, without an exception, when none does."""
+cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how,
+                            int fit, int* found) noexcept:
+    """Dispatch the first entry of a list whose schema the arguments fit; `found` stays FOUND_NONE, without an exception, when none does."""
     cdef Frame f
     cdef PyObject* r
     cdef PyObject* entry
-    cdef PyObject* all_entries = <PyObject*>(<OpOverloadPacket>packet).overload_entries
-    cdef Py_ssize_t i, n = PyList_GET_SIZE_(all_entries)
+    cdef Py_ssize_t i, n = PyList_GET_SIZE_(entries)
+    cdef bint asked = False
     for i in range(n):
-        entry = PyList_GET_ITEM_(all_entries, i)
-        f.lone_ints = lone_ints
+        entry = PyList_GET_ITEM_(entries, i)
+        set_fit(&f, fit)
         if match(&(<OperatorEntry>entry).sig, args, nargs, kwnames, &f) == 0:
-            found[0] = True
+            found[0] = FOUND_OVERLOAD
+            if fit == FIT_TRIAL:
+                release_frame(&f)
+                return give(True)
+            if f.flags & TF_HAS_TORCH_FUNCTION and not fit & FIT_SETTLED:
+                r = ask_functions(callee, args, nargs, kwnames, how, &asked)
+                if asked:
+                    found[0] = FOUND_ANSWER
+                    release_frame(&f)
+                    return r
+            if fit & FIT_FUNCTION:
+                complete_options(&(<OperatorEntry>entry).sig, &f)
             r = dispatcher.call(<OperatorEntry>entry, f.ks, f.flags, f.args)
             release_frame(&f)
             return r
@@ -320,8 +565,10 @@ cdef class OpOverloadPacket:
     """All overloads of one operator name: calling it picks the first whose schema fits (torch._ops.OpOverloadPacket)."""
 
     def __cinit__(self, *args, **kwargs):
+        check_maker(args, "OpOverloadPacket")
         self.vectorcall = call_packet
         self.cached = {}
+        self.attributes = {}
         self.overload_entries = []
 
     def __init__(self, *args, **kwargs):
@@ -355,7 +602,26 @@ cdef class OpOverloadPacket:
 
     @property
     def __module__(self):
-        return f"dispatch.ops.{self._qualified_op_name.partition('::')[0]}"
+        return f"dispatch._ops.{self._qualified_op_name.partition('::')[0]}"
+
+    __file__ = "dispatch.ops"
+
+    @property
+    def _op(self):
+        """The call itself."""
+        return entry_point(self, self.attributes, CALL_PACKET)
+
+    @property
+    def op(self):
+        return self._op
+
+    @property
+    def _dir(self):
+        return list(self.cached)
+
+    @property
+    def _has_torchbind_op_overload(self):
+        return any([takes_script_objects(e) for e in self.overload_entries])
 
     @property
     def _overload_names(self):
@@ -369,16 +635,31 @@ cdef class OpOverloadPacket:
         """Names of the overloads; the default one is called "default"."""
         return [o or "default" for o in overload_names(self._qualified_op_name)]
 
+    def op_overloads(self):
+        """All overloads."""
+        return [getattr(self, name) for name in self.overloads()]
+
     def __iter__(self):
-        return iter(self.overloads())
+        """The names of the overloads that were asked for, as PyTorch's packets have it."""
+        return iter(list(self.cached))
 
     def __dir__(self):
         return list(object.__dir__(self)) + self.overloads()
+
+    def __setattr__(self, str name, value):
+        self.attributes[name] = value
+
+    def __delattr__(self, str name):
+        if name not in self.attributes:
+            raise AttributeError(f"'{self}' has no attribute '{name}' of its own")
+        del self.attributes[name]
 
     def __getattr__(self, str key):
         op = self.cached.get(key)
         if op is not None and (<OpOverload>op).entry.defined:
             return op
+        if key in self.attributes:
+            return self.attributes[key]
         if key.startswith("__"):
             raise AttributeError(f"'{self}' can't have an overload name beginning with '__' and the underlying op "
                                  f"has no attribute {key} either.")
@@ -400,12 +681,33 @@ cdef OpOverloadPacket find_packet(str name):
     if not overload_names(name):
         return None
     if p is None:
-        p = OpOverloadPacket.__new__(OpOverloadPacket)
+        p = OpOverloadPacket.__new__(OpOverloadPacket, MAKER)
         p._qualified_op_name = name
         p.name = name.partition("::")[2]
         packets[name] = p
-    p.overload_entries = entries_of(p)
+    look_again(p)
     return p
+
+
+cdef int look_again(OpOverloadPacket p) except -1:
+    p.overload_entries = entries_of(p)
+    p.vectorcall = call_script_packet if p._has_torchbind_op_overload else call_packet
+    return 0
+
+
+cdef PyObject* call_script_packet(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
+    """A packet with overloads that take script objects: what stands for one is dispatched in Python."""
+    cdef Py_ssize_t i, n = DISPATCH_NARGS(nargsf)
+    try:
+        names = <tuple>kwnames if kwnames != NULL else ()
+        positional = tuple([<object>args[i] for i in range(n)])
+        keywords = {names[i]: <object>args[n + i] for i in range(len(names))}
+        if rules._must_dispatch_in_python(positional, keywords):
+            return give(rules._call_overload_packet_from_python(<object>self, *positional, **keywords))
+    except BaseException as error:
+        set_error(error)
+        return NULL
+    return call_packet(self, args, nargsf, kwnames)
 
 
 def _find_packet(str name):
@@ -420,12 +722,12 @@ def _refresh_packet(str name):
     """Look the overloads of a packet up again: one was defined or went away."""
     cdef OpOverloadPacket p = packets.get(name)
     if p is not None:
-        p.overload_entries = entries_of(p)
+        look_again(p)
 
 
 cdef void enable_vectorcalls():
-    cdef OpOverload o = OpOverload.__new__(OpOverload)
-    cdef OpOverloadPacket p = OpOverloadPacket.__new__(OpOverloadPacket)
+    cdef OpOverload o = OpOverload.__new__(OpOverload, MAKER)
+    cdef OpOverloadPacket p = OpOverloadPacket.__new__(OpOverloadPacket, MAKER)
     dispatch_enable_vectorcall(<PyTypeObject*>OpOverload, <char*>&o.vectorcall - <char*><void*>o)
     dispatch_enable_vectorcall(<PyTypeObject*>OpOverloadPacket, <char*>&p.vectorcall - <char*><void*>p)
 

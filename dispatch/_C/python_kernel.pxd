@@ -19,3 +19,6 @@ cdef object new_checked_result(OperatorEntry e, object result)        # result i
 cdef int set_mode_handler(type mode_class, mode_handler handler) except -1    # for instances of exactly this class
 cdef int set_overload_maker(object maker) except -1                   # OperatorEntry -> OpOverload
 cdef object get_overload(OperatorEntry e)
+# The innermost mode's answer to `op`, then the subclasses': a new reference, not checked; NotImplemented by all is a TypeError. The
+# thread's key sets stay as they are.
+cdef PyObject* ask_handlers(PyObject* op, PyObject** args, ThreadState* ts, bint with_modes) except NULL

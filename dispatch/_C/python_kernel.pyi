@@ -1,1 +1,5 @@
-# Reached by the other compiled modules only.
+# Reached by the other compiled modules only, but for what `dispatch._library` writes.
+from collections.abc import Callable
+from typing import Any
+
+_torch_dispatch_rules: dict[str, dict[type, Callable[..., Any]]]

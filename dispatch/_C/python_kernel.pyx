@@ -3,32 +3,57 @@
 The counterpart of PyTorch's PythonFallbackKernel and of the calling half of PyInterpreter. A callee is held by reference while it
 runs, so that it may be unregistered meanwhile; thread-local state is put back in every case.
 """
+from operator import index
+
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 from dispatch._C.keys cimport KS_Python, new_key_set
 from dispatch._C.operator cimport KF_WITH_KEYSET, KF_WITH_OP, Kernel, OperatorEntry, qualified_name
-from dispatch._C.references cimport give, take
+from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
-from dispatch._C.tls cimport ThreadState, pop_mode, restore_mode, tls
+from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
 from dispatch._C.values cimport (
-    AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_FLOAT, AK_INT, AK_OTHER, AK_SCALAR, AK_TENSOR, Py_DECREF_,
-    RetSpec, Signature, describe_value, equals_default, is_number,
+    AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_FLOAT, AK_INT, AK_OTHER, AK_SCALAR, AK_STR, AK_TENSOR,
+    ArgSpec, Py_DECREF_, Py_INCREF_, RetSpec, Signature, describe_value, equals_default, is_number,
 )
+
+from dispatch._C.tensor import _disabled_torch_dispatch_impl as disabled_dispatch
 
 cdef extern from *:
     """
     #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
+    typedef struct { PyObject_HEAD PyObject* callable; } DispatchClassMethod;      /* the head of CPython's classmethod */
+    /* The plain function under the class method `name` of a class, borrowed; NULL when it is anything else. */
+    static inline PyObject* dispatch_class_function(PyObject* cls, PyObject* name) {
+        PyObject* found = _PyType_Lookup((PyTypeObject*)cls, name);
+        if (!found || !Py_IS_TYPE(found, &PyClassMethod_Type)) return NULL;
+        found = ((DispatchClassMethod*)found)->callable;
+        return found && PyFunction_Check(found) ? found : NULL;
+    }
     """
+    PyObject* class_function "dispatch_class_function"(PyObject* cls, PyObject* name) noexcept
 
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
+    PyObject* try_vectorcall "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) noexcept
+    PyObject* PyObject_VectorcallMethod_ "PyObject_VectorcallMethod"(PyObject*, PyObject**, size_t, PyObject*) noexcept
     PyObject* Py_NotImplemented_ "Py_NotImplemented"
+    bint PyFunction_Check(PyObject*) noexcept
+    int Py_EnterRecursiveCall(const char*) except -1
+    void Py_LeaveRecursiveCall() noexcept
+    tuple PyTuple_New(Py_ssize_t)
+    void PyTuple_SET_ITEM_ "PyTuple_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept      # steals
+    int PyList_Check_ "PyList_Check"(PyObject*) noexcept
+    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
+    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
+    bint PySequence_Check(object) noexcept
     PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
     size_t PY_VECTORCALL_ARGUMENTS_OFFSET
     int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
 
 cdef PyObject* TENSOR = <PyObject*>Tensor
+cdef str HANDLER = "__torch_dispatch__"
 cdef PyObject* fast_mode_class = NULL
 cdef object pinned_mode_class = None
 cdef mode_handler fast_handler = NULL
@@ -68,14 +93,28 @@ cdef inline int given_positional(Signature* sig, PyObject** args) noexcept:
     return n
 
 
-cdef tuple python_arguments(OperatorEntry e, PyObject** args):
-    cdef Signature* sig = &e.sig
-    cdef int i, n = given_positional(sig, args)
+cdef inline tuple new_positional(OperatorEntry e, PyObject** args):
+    cdef Py_ssize_t i, n = given_positional(&e.sig, args)
+    cdef tuple a = PyTuple_New(n)
+    for i in range(n):
+        Py_INCREF_(args[i])
+        PyTuple_SET_ITEM_(<PyObject*>a, i, args[i])
+    return a
+
+
+cdef inline dict new_keywords(OperatorEntry e, PyObject** args):
+    cdef ArgSpec* spec
     cdef dict kwargs = {}
-    for i in range(sig.n_pos, sig.n_args):
-        if not (sig.args[i].flags & AF_HAS_DEFAULT and equals_default(&sig.args[i], args[i])):
-            kwargs[<object>sig.args[i].name] = <object>args[i]
-    return tuple([<object>args[i] for i in range(n)]), kwargs
+    cdef int i
+    for i in range(e.sig.n_pos, e.sig.n_args):
+        spec = &e.sig.args[i]
+        if not (spec.flags & AF_HAS_DEFAULT and equals_default(spec, args[i])):
+            kwargs[<object>spec.name] = <object>args[i]
+    return kwargs
+
+
+cdef tuple python_arguments(OperatorEntry e, PyObject** args):
+    return new_positional(e, args), new_keywords(e, args)
 
 
 cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
@@ -106,8 +145,14 @@ cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
             nkw += 1
     if nkw:
         names = tuple(kw)
-    result = take(PyObject_Vectorcall_(<PyObject*>functor, first, <size_t>m | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                       <PyObject*>names if nkw else NULL))
+    if not PyFunction_Check(<PyObject*>functor):     # a function counts its own depth; an operator as its own kernel would not end
+        Py_EnterRecursiveCall(" in a kernel")
+    try:
+        result = take(PyObject_Vectorcall_(<PyObject*>functor, first, <size_t>m | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                           <PyObject*>names if nkw else NULL))
+    finally:
+        if not PyFunction_Check(<PyObject*>functor):
+            Py_LeaveRecursiveCall()
     return give(checked(e, result))
 
 
@@ -135,7 +180,7 @@ cdef inline object checked(OperatorEntry e, object result):
 
 
 cdef object new_checked_result(OperatorEntry e, object result):
-    cdef int n = e.sig.n_rets
+    cdef int i, n = e.sig.n_rets
     if not e.defined:
         return result
     if n == 0:
@@ -145,120 +190,255 @@ cdef object new_checked_result(OperatorEntry e, object result):
         return None
     if n == 1:
         return checked_value(e, &e.sig.rets[0], result)
-    if not isinstance(result, (tuple, list)):
-        raise RuntimeError(f"{qualified_name(e)}: a kernel must return {n} values, got {describe_value(<PyObject*>result)}"
-                           f"\n  {e._schema_text}")
-    if len(result) != n:
-        raise RuntimeError(f"{qualified_name(e)}: a kernel must return {n} values, got {len(result)}\n  {e._schema_text}")
-    return tuple([checked_value(e, &e.sig.rets[i], result[i]) for i in range(n)])
+    if type(result) is tuple and len(<tuple>result) == n:
+        for i in range(n):
+            if e.sig.rets[i].kind != AK_TENSOR or e.sig.rets[i].flags or not isinstance((<tuple>result)[i], Tensor):
+                return tuple([checked_value(e, &e.sig.rets[i], (<tuple>result)[i]) for i in range(n)])
+        return result
+    return checked_sequence(e, result)
+
+
+cdef object checked_sequence(OperatorEntry e, object result):
+    """Several values out of any sequence. Too few are taken as they are from operators without emitted kernels (None, one value,
+    a shorter tuple), as PyTorch's stack of values makes it; too many, which crash PyTorch, are an error."""
+    cdef int i, n = e.sig.n_rets
+    if isinstance(result, (Tensor, dict)) or not PySequence_Check(result):
+        raise TypeError(f"{qualified_name(e)}: a kernel must return {n} values, got {describe_value(<PyObject*>result)}"
+                        f"\n  {e._schema_text}")
+    values = list(result)
+    if len(values) > n or (len(values) < n and e.emitted != NULL):
+        raise RuntimeError(f"{qualified_name(e)}: a kernel must return {n} values, got {len(values)}\n  {e._schema_text}")
+    values = [checked_value(e, &e.sig.rets[i], values[i]) for i in range(<int>len(values))]
+    if len(values) < 2:
+        return values[0] if values else None
+    return tuple(values)
 
 
 cdef object checked_value(OperatorEntry e, RetSpec* spec, object value):
-    cdef int kind = spec.kind
-    if value is None and (spec.flags & AF_OPTIONAL or kind == AK_OTHER or (kind == AK_TENSOR and not spec.flags & AF_LIST)):
+    """A value in its return type. None is a tensor that is not there; a list must be a list or a tuple of the right elements."""
+    cdef object r = NotImplemented
+    if value is None and (spec.flags & AF_OPTIONAL or spec.kind == AK_OTHER or (spec.kind == AK_TENSOR and not spec.flags & AF_LIST)):
         return value
-    if spec.flags & AF_LIST:
-        if isinstance(value, (list, tuple)):
-            return list(value)
-    elif kind == AK_TENSOR:
-        if isinstance(value, Tensor) or is_number(<PyObject*>value):
-            return value
-    elif kind == AK_INT:
-        if isinstance(value, int):
-            return value
-    elif kind == AK_FLOAT:
-        if isinstance(value, (int, float)):
-            return value
-    elif kind == AK_BOOL:
-        if isinstance(value, bool):
-            return value
-    elif kind == AK_SCALAR:
-        if is_number(<PyObject*>value):
-            return value
-    else:
-        return value
+    if not spec.flags & AF_LIST:
+        r = checked_element(e, spec, value)
+    elif isinstance(value, (list, tuple)):
+        r = [x if x is None and spec.flags & AF_ELEM_OPTIONAL else checked_element(e, spec, x) for x in value]
+        if any([x is NotImplemented for x in r]):
+            r = NotImplemented
+    if r is not NotImplemented:
+        return r
     raise RuntimeError(f"{qualified_name(e)}: a kernel returned {describe_value(<PyObject*>value)}, which is not what "
                        f"its schema says\n  {e._schema_text}")
 
 
+cdef object checked_element(OperatorEntry e, RetSpec* spec, object value):
+    """One value as its return type has it; NotImplemented when it is none."""
+    cdef int kind = spec.kind
+    cdef bint number = is_number(<PyObject*>value)
+    if kind == AK_TENSOR:
+        return value if isinstance(value, Tensor) or (number and e.sig.numbers_as_tensors) else NotImplemented
+    if isinstance(value, Tensor):
+        return NotImplemented if kind in (AK_INT, AK_FLOAT, AK_BOOL, AK_SCALAR, AK_STR) else value
+    if kind == AK_INT:
+        if isinstance(value, (float, complex)) or not hasattr(value, "__index__"):
+            return NotImplemented
+        value = index(value)
+        return value if -(1 << 63) <= value < 1 << 63 else NotImplemented
+    if kind == AK_FLOAT:
+        return float(value) if number and not isinstance(value, complex) else NotImplemented
+    if kind == AK_BOOL:
+        return bool(value) if value is None or hasattr(type(value), "__bool__") else NotImplemented
+    if kind == AK_SCALAR:
+        return value if number else NotImplemented
+    if kind == AK_STR and not isinstance(value, str):
+        return value.decode() if isinstance(value, bytes) else NotImplemented
+    return value
+
+
 # ---- the Python key --------------------------------------------------------------------------------------------------
 
-cdef list overloaded_arguments(OperatorEntry e, PyObject** args):
-    """Tensors whose class has a `__torch_dispatch__`, one for each class: subclasses before their bases, else in order."""
+cdef inline bint has_handler(PyObject* o) noexcept:
+    return (Py_TYPE_(o) == TENSOR or PyObject_TypeCheck_(o, TENSOR)) and (<Tensor>o).c_flags & TF_HAS_TORCH_DISPATCH
+
+
+cdef inline void note_handler(PyObject* o, PyObject** first, bint* several) noexcept:
+    if has_handler(o):
+        if first[0] == NULL:
+            first[0] = o
+        elif Py_TYPE_(o) != Py_TYPE_(first[0]):
+            several[0] = True
+
+
+cdef inline PyObject* find_overloaded(Signature* sig, PyObject** args, bint* several) noexcept:
+    """The first argument whose class has a handler, borrowed; NULL: none. Whether arguments of other such classes follow."""
+    cdef PyObject* first = NULL
+    cdef Py_ssize_t j
+    cdef int i
+    for i in range(sig.n_args):
+        if sig.args[i].kind != AK_TENSOR:
+            continue
+        if not sig.args[i].flags & AF_LIST:
+            note_handler(args[i], &first, several)
+        elif PyList_Check_(args[i]):
+            for j in range(PyList_GET_SIZE_(args[i])):
+                note_handler(PyList_GET_ITEM_(args[i], j), &first, several)
+    return first
+
+
+cdef list all_overloaded(Signature* sig, PyObject** args):
+    """One argument for each class with a handler: subclasses before their bases, else in order."""
     cdef list found = []
     cdef int i
-    for i in range(e.sig.n_args):
-        if e.sig.args[i].kind != AK_TENSOR:
-            continue
-        if isinstance(<object>args[i], Tensor):
-            note_overloaded(found, <Tensor>args[i])
-        elif e.sig.args[i].flags & AF_LIST and isinstance(<object>args[i], list):
-            for t in <list>args[i]:
-                if isinstance(t, Tensor):
-                    note_overloaded(found, <Tensor>t)
+    for i in range(sig.n_args):
+        if sig.args[i].kind == AK_TENSOR:
+            values = <object>args[i] if isinstance(<object>args[i], list) else [<object>args[i]]
+            for t in values:
+                if has_handler(<PyObject*>t) and not any([type(t) is type(other) for other in found]):
+                    found.insert(place_of(type(t), found), t)
     return found
 
 
-cdef int note_overloaded(list found, Tensor t) except -1:
-    cdef int at
-    if not t.c_flags & TF_HAS_TORCH_DISPATCH:
-        return 0
-    cls = type(t)
-    at = len(found)
-    for i, other in enumerate(found):
-        if type(other) is cls:
-            return 0
-        if issubclass(cls, type(other)) and i < at:
-            at = i
-    found.insert(at, t)
-    return 0
+cdef Py_ssize_t place_of(type cls, list found) except -1:
+    cdef Py_ssize_t i
+    for i in range(len(found)):
+        if issubclass(cls, type(found[i])):
+            return i
+    return len(found)
+
+
+cdef dict rules = {}
+_torch_dispatch_rules = rules       # qualified name -> {class: rule}; `dispatch._library.simple_registry` writes it
+
+
+cdef PyObject* find_rule(PyObject* func, PyObject* cls) except? NULL:
+    """What was registered for instances of a class to run instead of their `__torch_dispatch__`, borrowed; NULL: nothing."""
+    if not rules:
+        return NULL
+    rule = rules.get((<object>func).name(), {}).get(<object>cls)
+    return <PyObject*>rule if rule is not None else NULL
+
+
+cdef bint has_rule_for_fast_mode(OperatorEntry e) except -1:
+    cdef object func = get_overload(e)
+    return find_rule(<PyObject*>func, fast_mode_class) != NULL
+
+
+cdef PyObject* ask_mode(PyObject** vec) noexcept:
+    """What the mode `vec[0]`, or a rule for its class, answers; NULL with an exception set."""
+    cdef PyObject* rule
+    try:
+        rule = find_rule(vec[1], Py_TYPE_(vec[0]))
+    except Exception as error:
+        set_error(error)
+        return NULL
+    if rule != NULL:
+        return try_vectorcall(rule, vec, 5, NULL)
+    return PyObject_VectorcallMethod_(<PyObject*>HANDLER, vec, 5 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+
+
+cdef PyObject* call_handler(PyObject* tensor, PyObject** vec) except NULL:
+    """`tensor.__torch_dispatch__(func, types, args, kwargs)`: `vec[1:5]` are the arguments, `vec[0]` is ours to use.
+
+    A class method that is a plain function is called with its class in front, without a bound method in between; an attribute
+    of the instance comes before it, as everywhere in Python.
+    """
+    cdef PyObject* cls = Py_TYPE_(tensor)
+    cdef PyObject* function = find_rule(vec[1], cls)
+    cdef object handler
+    if function != NULL:
+        handler = <object>function
+        vec[0] = cls
+        return PyObject_Vectorcall_(function, vec, 5, NULL)
+    function = class_function(cls, <PyObject*>HANDLER)
+    if function != NULL and ((<Tensor>tensor).c_dict == NULL or HANDLER not in <dict>(<Tensor>tensor).c_dict):
+        handler = <object>function             # held: the handler may be taken off its class while it runs
+        vec[0] = cls
+        return PyObject_Vectorcall_(function, vec, 5, NULL)
+    handler = (<object>tensor).__torch_dispatch__
+    if handler is disabled_dispatch:
+        raise RuntimeError(f"{(<object>Py_TYPE_(tensor)).__name__} has no __torch_dispatch__ any more, but the tensor was made when it had")
+    return PyObject_Vectorcall_(<PyObject*>handler, vec + 1, 4 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+
+
+cdef PyObject* ask_handlers(PyObject* op, PyObject** args, ThreadState* ts, bint with_modes) except NULL:
+    """What the innermost mode answers, with itself off; without modes, or when it declines, the subclasses' answer. Not checked."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef PyObject* vec[6]
+    cdef PyObject* first
+    cdef PyObject* mode = NULL
+    cdef PyObject* r
+    cdef int slot = -1
+    cdef bint several = False
+    cdef list overloaded
+    cdef object types, a, kw, func = get_overload(e)
+    first = find_overloaded(&e.sig, args, &several)
+    overloaded = all_overloaded(&e.sig, args) if several else None
+    types = () if first == NULL else (<object>Py_TYPE_(first),) if not several else tuple([type(t) for t in overloaded])
+    a = new_positional(e, args)
+    kw = new_keywords(e, args)
+    vec[1] = <PyObject*>func
+    vec[2] = <PyObject*>types
+    vec[3] = <PyObject*>a
+    vec[4] = <PyObject*>kw
+    if with_modes:
+        mode = pop_mode(ts, &slot)             # ours until restore_mode takes it back
+    if mode != NULL:
+        vec[0] = mode
+        r = ask_mode(vec)
+        restore_mode(ts, mode, slot)
+        if r != Py_NotImplemented_:
+            return r if r != NULL else raised()
+        Py_DECREF_(r)
+    if several:
+        for t in overloaded:
+            r = call_handler(<PyObject*>t, vec)
+            if r != Py_NotImplemented_:
+                return r
+            Py_DECREF_(r)
+    elif first != NULL:
+        r = call_handler(first, vec)
+        if r != Py_NotImplemented_:
+            return r
+        Py_DECREF_(r)
+    return raise_declined(e, types, get_top_mode(ts))
+
+
+cdef PyObject* raise_declined(OperatorEntry e, tuple types, PyObject* mode) except NULL:
+    who = ", ".join([t.__name__ for t in types]) or "none"
+    what = f"the mode {type(<object>mode).__name__} and the" if mode != NULL else "the"
+    raise TypeError(f"{qualified_name(e)}: no implementation found: {what} classes with __torch_dispatch__ among the "
+                    f"arguments ({who}) returned NotImplemented\n  {e._schema_text}")
+
+
+cdef PyObject* call_fast_mode(PyObject* mode, PyObject* op, uint64_t ks, PyObject** args, ThreadState* ts) except NULL:
+    cdef PyObject* r
+    cdef int slot = -1
+    pop_mode(ts, &slot)
+    try:
+        r = fast_handler(mode, op, ks, args)
+    finally:
+        restore_mode(ts, mode, slot)
+    return r
 
 
 cdef PyObject* python_fallback(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
-    """The innermost mode handles the call, with itself off; without modes, or when it declines, the subclasses do."""
-    cdef OperatorEntry e = <OperatorEntry>op
+    """The Python key: modes, then subclasses, with every functionality above this key off."""
     cdef ThreadState* ts = tls()
     cdef uint64_t excluded = ts.excluded
-    cdef PyObject* result = NULL
-    cdef PyObject* mode
-    cdef int slot = -1
-    mode = pop_mode(ts, &slot)                 # ours until restore_mode takes it back
+    cdef PyObject* mode = get_top_mode(ts)
+    cdef PyObject* r
+    cdef object result
     ts.excluded |= ABOVE_PYTHON
     try:
-        if mode != NULL and Py_TYPE_(mode) == fast_mode_class:
-            result = fast_handler(mode, op, ks, args)
-            if result == Py_NotImplemented_:
-                Py_DECREF_(result)
-                result = give(call_handlers(e, None, False, args))
+        if mode == NULL or Py_TYPE_(mode) != fast_mode_class or (rules and has_rule_for_fast_mode(<OperatorEntry>op)):
+            r = ask_handlers(op, args, ts, True)
         else:
-            result = give(call_handlers(e, <object>mode if mode != NULL else None, mode != NULL, args))
+            r = call_fast_mode(mode, op, ks, args, ts)
+            if r != Py_NotImplemented_:
+                return r
+            Py_DECREF_(r)
+            r = ask_handlers(op, args, ts, False)
     finally:
         ts.excluded = excluded
-        if mode != NULL:
-            restore_mode(ts, mode, slot)
-    return result
-
-
-cdef object call_handlers(OperatorEntry e, object mode, bint has_mode, PyObject** args):
-    cdef list overloaded = overloaded_arguments(e, args)
-    cdef object func = get_overload(e), a, kw, result
-    cdef tuple types = tuple([type(t) for t in overloaded])
-    cdef PyObject* vec[4]
-    a, kw = python_arguments(e, args)
-    if has_mode:
-        vec[0] = <PyObject*>func
-        vec[1] = <PyObject*>types
-        vec[2] = <PyObject*>a
-        vec[3] = <PyObject*>kw
-        handler = mode.__torch_dispatch__
-        result = take(PyObject_Vectorcall_(<PyObject*>handler, vec, 4, NULL))
-        if result is not NotImplemented:
-            return new_checked_result(e, result)
-    for t in overloaded:
-        result = type(t).__torch_dispatch__(func, types, a, kw)
-        if result is not NotImplemented:
-            return new_checked_result(e, result)
-    who = ", ".join(sorted(t.__name__ for t in types)) or "none"
-    what = f"the mode {type(mode).__name__} and the" if has_mode else "the"
-    raise TypeError(f"{qualified_name(e)}: no implementation found: {what} classes with __torch_dispatch__ among the "
-                    f"arguments ({who}) returned NotImplemented\n  {e._schema_text}")
+    result = take(r)
+    return give(checked(<OperatorEntry>op, result))

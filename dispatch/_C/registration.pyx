@@ -1,24 +1,37 @@
-"""Registration and inspection from Python: the module object behind `Library`, dumps, invariants (torch._C._dispatch_*).
+"""Registration from Python: the module object behind `Library` (torch._C._dispatch_library).
 
 Registration writes `OperatorEntry` objects and the dispatcher's fallbacks; `reset` takes back exactly what was written, in any order.
+What is registered can be asked of `inspection`.
 """
+from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
-from dispatch._C cimport dispatcher, keys
 from dispatch._C.dispatcher cimport (
-    all_entries, define_entry, entry_for_registration, find_entry, get_fallback, need_entry, remove_fallback,
-    set_fallback, undefine_entry,
+    define_entry, entry_for_registration, find_entry, forget_if_empty, get_fallback, remove_fallback, set_fallback,
+    undefine_entry,
 )
+from dispatch._C.inspection cimport UnboxedKernel, split_operator_name, text_of
 from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, DispatchKeySet, KS_BY_VALUE, get_key,
-    is_alias_value, key_value, ks_index,
+    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_BY_VALUE, in_alias, is_alias_value,
+    key_value, ks_index,
 )
+from dispatch._C.fallbacks cimport call_adinplace
+from dispatch._C.native_functor cimport NativeFunctor, check_made
 from dispatch._C.operator cimport (
-    KF_FALLTHROUGH, KF_PYTHON, KF_WITH_KEYSET, KF_WITH_OP, ROW_AMBIGUOUS, ROW_SPECIAL, KernelObject, OperatorEntry,
-    add_kernel, boxed_fn, get_schema_room, new_kernel, qualified_name, remove_kernel, resolve_key_debug,
+    KF_FALLTHROUGH, KF_PYTHON, KF_WITH_KEYSET, KF_WITH_OP, Kernel, KernelObject, OperatorEntry, add_kernel, boxed_fn,
+    get_schema_room, new_kernel, qualified_name, remove_kernel,
 )
-from dispatch._C.overload import _find_overload, _refresh_packet
 from dispatch._C.python_kernel cimport call_functor
+from dispatch._C.references cimport give
+
+from dispatch._C.inspection import (
+    _dispatch_get_all_op_names,
+    _dispatch_has_backend_fallback,
+    _dispatch_has_kernel_for_any_dispatch_key,
+    _dispatch_has_kernel_for_dispatch_key,
+)
+from dispatch._C.overload import _note_tags, _refresh_packet
+from dispatch._C.tags import Tag
 
 
 class _Fallthrough:
@@ -33,87 +46,208 @@ class _Fallthrough:
 
 fallthrough_kernel = _Fallthrough()
 
-
-cdef tuple split_name(str ns, str name):
-    """(namespace::name, overload) of an operator name that may carry its namespace."""
-    if "::" not in name:
-        name = f"{ns}::{name}"
-    elif ns != "_" and name.partition("::")[0] != ns:
-        raise RuntimeError(f"{name}: cannot register an operator of another namespace from a library of {ns}")
-    base, _, overload = name.partition(".")
-    return base, overload
+cdef frozenset KINDS = frozenset(("DEF", "IMPL", "FRAGMENT"))
+# What a definition may say of aliasing; the empty text is the schema's own annotations.
+cdef frozenset ALIAS_KINDS = frozenset(("", "FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION"))
+cdef str TEST_SCHEMA = "(Tensor _0) -> Tensor _0"
+cdef dict open_namespaces = {"aten": "dispatch schemas"}         # namespace -> where its DEF library is
+cdef dict python_modules = {}                                    # qualified operator name -> (module, context)
 
 
-cdef class LibraryModule:
-    """One open registration session on a namespace: what `torch._C._dispatch_library` returns."""
-    cdef readonly str kind, ns, dispatch_key, where
+cdef class _DispatchModule:
+    """One open registration session on a namespace: what `torch._C._dispatch_library` returns.
+
+    The methods named `..._t_t` register a kernel in C that returns its one tensor, for tests of registration itself.
+    """
+    cdef str kind, ns, dispatch_key, where
+    cdef bint holds_namespace
+    cdef tuple python_module        # what further definitions are to name as the module with their Python kernels; None
     cdef list undo                  # (entry or None, kernel or None, runtime index)
     cdef object __weakref__
 
-    def __init__(self, str kind, str ns, str dispatch_key="", str file="", int line=0):
-        if kind not in ("DEF", "IMPL", "FRAGMENT"):
-            raise ValueError(f"Unsupported kind: {kind}")
+    def __init__(self, str kind not None, str ns not None, dispatch_key="", file="", int line=0):
+        if kind not in KINDS:
+            raise RuntimeError(f"a library of kind {kind!r}: expected one of {', '.join(sorted(KINDS))}")
+        key = text_of(dispatch_key, "the dispatch key of a library")
+        self.where = f"{text_of(file, 'the file of a library')}:{line}"
+        if key:
+            key_value(key)
+        if kind != "IMPL":
+            self.check_may_define(kind, ns, key)
+        self.kind = kind
+        self.ns = ns
+        self.dispatch_key = key
+        self.undo = []
+
+    cdef int check_may_define(self, str kind, str ns, str key) except -1:
+        if key:
+            raise RuntimeError(f"a {kind} library of {ns} takes no dispatch key ({key}): give it to each impl, at {self.where}")
+        if ns == "_":
+            raise RuntimeError(f'a {kind} library cannot have the namespace "_", which is for fallbacks, at {self.where}')
         if kind == "DEF":
             if ns in open_namespaces:
                 raise RuntimeError(
-                    f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}; please put all of your "
-                    f"definitions in a single TORCH_LIBRARY block. If you were trying to specify implementations, "
-                    f"consider using TORCH_LIBRARY_IMPL. Previous registration of TORCH_LIBRARY was registered at "
-                    f"{open_namespaces[ns]}; latest registration was registered at {file}:{line}")
-            open_namespaces[ns] = f"{file}:{line}"
-        if dispatch_key:
-            key_value(dispatch_key)
-        self.kind = kind
-        self.ns = ns
-        self.dispatch_key = dispatch_key
-        self.where = f"{file}:{line}"
-        self.undo = []
+                    f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}: "
+                    f"the one at {open_namespaces[ns]} does, so that at {self.where} cannot; use FRAGMENT or IMPL")
+            open_namespaces[ns] = self.where
+            self.holds_namespace = True
+        return 0
 
-    def define(self, str schema, str alias_analysis="", tags=()):
-        """Define an operator; returns its name. RuntimeError for a bad schema or a second definition."""
-        parsed = get_schema_room().parse_schema(schema if "::" in schema.partition("(")[0] else f"{self.ns}::{schema}")
-        name, overload = split_name(self.ns, f"{parsed.name}.{parsed.overload_name}" if parsed.overload_name else parsed.name)
-        cdef uint64_t bits = sum({1 << int(t) for t in tags})
-        cdef OperatorEntry e = entry_for_registration(name, overload)
+    # ---- definitions
+
+    cdef object new_definition(self, object text, object alias, tuple tags):
+        """Define an operator; returns its parsed schema."""
+        cdef str schema = text_of(text, "a schema")
+        cdef uint64_t bits = 0
+        cdef OperatorEntry e
+        if self.kind == "IMPL":
+            raise RuntimeError(f"{schema}: an IMPL library (at {self.where}) defines no operators: use DEF or FRAGMENT")
+        for tag in tags:
+            if type(tag) is not Tag:
+                raise TypeError(f"{schema}: expected tags, got {tag!r} ({type(tag).__name__})")
+            bits |= <uint64_t>1 << int(tag)
+        if alias != "CONSERVATIVE (default)" and text_of(alias, "the alias analysis") not in ALIAS_KINDS:
+            raise RuntimeError(f"{schema}: alias analysis {alias!r}: expected one of {', '.join(sorted(ALIAS_KINDS))}")
+        named = "::" in schema.partition("(")[0]
+        parsed = get_schema_room().parse_schema(schema if named else f"{self.ns}::{schema.lstrip()}", False)
+        check_namespace(self, parsed.name)
+        e = entry_for_registration(parsed.name, parsed.overload_name)
         try:
+            check_inferred(e, parsed, None, f"registered at {self.where}")
             define_entry(e, parsed, self.where)
         except RuntimeError:
-            forget(e)
+            forget_if_empty(e)
             raise
-        e.alias_analysis = alias_analysis or "FROM_SCHEMA"
+        e.alias_analysis = alias or "FROM_SCHEMA"
         e.tags = bits
+        _note_tags(e, tags)
         self.undo.append((e, None, -1))
-        _refresh_packet(name)
-        return schema.partition("(")[0]
+        if self.python_module is not None:
+            python_modules[qualified_name(e)] = self.python_module
+        _refresh_packet(parsed.name)
+        return parsed
 
-    def impl(self, str name, str dispatch_key, func, bint with_keyset=False):
-        """Register `func` (or `fallthrough_kernel`) for an operator at a key; the operator may be defined later."""
+    def define(self, schema, alias_analysis="", tags=()):
+        """Define an operator; returns its name without the overload. RuntimeError for a bad schema or a second definition."""
+        parsed = self.new_definition(schema, alias_analysis, tuple(tags))
+        return parsed.name if "::" in text_of(schema, "a schema").partition("(")[0] else parsed.name.partition("::")[2]
+
+    def def_(self, schema, alias=""):
+        """The same as `define`; returns this object."""
+        self.new_definition(schema, alias, ())
+        return self
+
+    def def_legacy(self, schema):
+        """Define an operator that says nothing of its aliases: they are taken to be any."""
+        self.new_definition(schema, "CONSERVATIVE (default)", ())
+        return self
+
+    def def_name_t_t(self, name, dispatch="", debug="default_def_name_t_t"):
+        """Define an operator by name: its schema is that of the kernel which comes with it."""
+        self.new_definition(text_of(name, "an operator's name") + TEST_SCHEMA, "CONSERVATIVE", ())
+        return self.impl_t_t(name, dispatch, debug)
+
+    def def_schema_t_t(self, name, dispatch="", alias="", debug="default_def_schema_t_t"):
+        """Define an operator with a kernel; a kernel that does not fit is a RuntimeError, and the definition stays."""
+        parsed = self.new_definition(name, alias, ())
+        full = f"{parsed.name}.{parsed.overload_name}" if parsed.overload_name else parsed.name
+        return self.impl_t_t(full, dispatch, debug)
+
+    def set_python_module(self, str pymodule not None, str context=""):
+        """Definitions from here on name the module that has their Python kernels (torch::Library::set_python_module)."""
+        self.python_module = (pymodule, context)
+
+    # ---- kernels
+
+    cdef int value_for(self, str key, str what) except -1:
+        """Enum value for a kernel of this library: `key`, else the library's own, else what serves everywhere."""
+        cdef int value = key_value(key) if key else 0
+        if self.dispatch_key:
+            if value and value != key_value(self.dispatch_key):
+                raise RuntimeError(f"{what}: the key {key} is not that of its library ({self.dispatch_key}, at {self.where})")
+            value = key_value(self.dispatch_key)
+        return value if value else key_value("CompositeImplicitAutograd")
+
+    cdef int add(self, str name, KernelObject k) except -1:
         cdef OperatorEntry e
-        cdef KernelObject k
-        cdef int value = key_value(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
-        full, overload = split_name(self.ns, name)
-        k = functor_kernel(func, value, self.where, KF_WITH_KEYSET if with_keyset else 0)
+        full, overload = split_operator_name(name if "::" in name else f"{self.ns}::{name}")
+        if "::" in name:
+            check_namespace(self, full)
         e = entry_for_registration(full, overload)
-        add_kernel(e, k)
+        try:
+            if e.defined:
+                check_inferred(e, None, k, e.schema_where)
+            add_kernel(e, k)
+        except RuntimeError:
+            forget_if_empty(e)
+            raise
         self.undo.append((e, k, -1))
         note_change(e)
+        return 0
 
-    def fallback(self, str dispatch_key, func, bint with_keyset=False):
-        """Register `func(op, *args, **kwargs)` (or `fallthrough_kernel`) for a key of every operator without a kernel of its own."""
-        cdef int value = key_value(dispatch_key or self.dispatch_key)
-        cdef int index = DK_INDEX_BY_VALUE[value]
-        cdef KernelObject k
-        if self.ns != "_":
-            raise RuntimeError(f"a fallback can only be registered with the namespace \"_\", not with {self.ns}")
-        if index <= 0:
-            raise RuntimeError(f"{dispatch_key}: a fallback is for one runtime key, not for an alias key")
-        k = functor_kernel(func, value, self.where, KF_WITH_OP | (KF_WITH_KEYSET if with_keyset else 0))
-        set_fallback(index, k)
-        self.undo.append((None, k, index))
+    def impl(self, name, dispatch, func, bint with_keyset=False):
+        """Register `func` (or `fallthrough_kernel`) for an operator at a key; the operator may be defined later."""
+        cdef int value = key_value(dispatch)
+        cdef str text = text_of(name, "an operator's name")
+        value = self.value_for(DK_NAME_BY_VALUE[value].decode() if value else "", text)
+        self.add(text, functor_kernel(func, value, self.where, KF_WITH_KEYSET if with_keyset else 0))
+
+    def impl_t_t(self, name, dispatch="", debug="impl_t_t"):
+        """Register a kernel of one tensor that returns it."""
+        cdef str text = text_of(name, "an operator's name")
+        cdef int value = self.value_for(text_of(dispatch, "a dispatch key"), text)
+        self.add(text, test_kernel(value, text_of(debug, "debug")))
+        return self
+
+    def impl_with_aoti_compile(self, ns, op_name_with_overload, dispatch):
+        """Refused: there is no compiler to make a kernel with."""
+        raise RuntimeError(f"{ns}::{op_name_with_overload}: no compiler that would make a kernel for {dispatch} is here")
+
+    def register_ad_inplace_or_view_fallback(self, name):
+        """Register the kernel that keeps versions and views for an operator that writes or aliases its arguments."""
+        cdef KernelObject k = new_kernel(None, key_value("ADInplaceOrView"), self.where, 0)
+        k.k.call = <boxed_fn>call_adinplace
+        self.add(text_of(name, "an operator's name"), k)
+
+    # ---- fallbacks
+
+    cdef int add_fallbacks(self, object dispatch, object func, bint with_keyset) except -1:
+        cdef int i, value = key_value(dispatch) if dispatch else key_value(self.dispatch_key) if self.dispatch_key else 0
+        cdef list indices
+        if self.kind != "IMPL" or self.ns != "_":
+            raise RuntimeError(f'a fallback is registered with an IMPL library of the namespace "_", '
+                               f"not with one of {self.ns} ({self.kind}, at {self.where})")
+        if value == 0:
+            raise RuntimeError(f"a fallback needs a key, at {self.where}")
+        if is_alias_value(value):
+            indices = [i for i in range(1, DK_NUM_RUNTIME) if in_alias(DK_VALUE_BY_INDEX[i], value)]
+        else:
+            indices = [ks_index(KS_BY_VALUE[value])]
+        for i in indices:
+            check_no_fallback(i, self.where)
+        for i in indices:
+            k = functor_kernel(func, DK_VALUE_BY_INDEX[i], self.where, KF_WITH_OP | (KF_WITH_KEYSET if with_keyset else 0))
+            set_fallback(i, k)
+            self.undo.append((None, k, i))
         note_change(None)
+        return 0
+
+    def fallback(self, dispatch, func, bint with_keyset=False):
+        """Register `func(op, *args, **kwargs)` (or `fallthrough_kernel`) for a key of every operator without a kernel of its own.
+
+        RuntimeError when the key has a fallback.
+        """
+        self.add_fallbacks(dispatch, func, with_keyset)
+
+    def fallback_fallthrough(self, dispatch=""):
+        """Calls pass the key by wherever an operator has no kernel of its own."""
+        self.add_fallbacks(text_of(dispatch, "a dispatch key"), fallthrough_kernel, False)
+        return self
+
+    # ---- the end
 
     def reset(self):
-        """Take back everything that was registered through this object."""
+        """Take back everything that was registered through this object; it may register anew."""
         cdef list undo = self.undo
         self.undo = []
         for e, k, index in reversed(undo):
@@ -121,22 +255,22 @@ cdef class LibraryModule:
                 remove_fallback(index, k)
                 note_change(None)
             elif k is not None:
-                remove_kernel(e, k)
-                note_change(e)
-                forget(e)
+                remove_registration(e, k)
             else:
+                python_modules.pop(qualified_name(e), None)
+                _note_tags(e, None)
                 undefine_entry(e)
                 _refresh_packet((<OperatorEntry>e).name)
                 note_change(e)
-        if self.kind == "DEF":
+        if self.holds_namespace:
+            self.holds_namespace = False
             open_namespaces.pop(self.ns, None)
-            self.kind = "CLOSED"
 
     def __repr__(self):
         return f"<registrations of {self.kind} {self.ns} from {self.where}>"
 
 
-cdef dict open_namespaces = {"aten": "dispatch schemas"}
+LibraryModule = _DispatchModule
 cdef list change_listeners = []
 
 
@@ -151,9 +285,30 @@ cdef int note_change(OperatorEntry e) except -1:
     return 0
 
 
-cdef int forget(OperatorEntry e) except -1:
-    if not e.defined:
-        undefine_entry(e)
+cdef int remove_registration(OperatorEntry e, KernelObject k) except -1:
+    """Take a kernel away from the operator; its entry may be another one since its definition came or went."""
+    cdef OperatorEntry now = find_entry(e.name, e.overload_name)
+    if now is not None:
+        remove_kernel(now, k)
+        note_change(now)
+        forget_if_empty(now)
+    return 0
+
+
+cdef int check_namespace(_DispatchModule module, str full) except -1:
+    ns = full.partition("::")[0]
+    if ns != module.ns:
+        raise RuntimeError(f"{full}: cannot register an operator of another namespace from a library of {module.ns} "
+                           f"(at {module.where})")
+    return 0
+
+
+cdef int check_no_fallback(int index, str where) except -1:
+    cdef KernelObject found = get_fallback(index)
+    # PyTorch lets programs that were there before its own fallback replace this one (its issue 163979)
+    if found is not None and DK_VALUE_BY_INDEX[index] != key_value("AutogradPrivateUse1"):
+        name = DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[index]].decode()
+        raise RuntimeError(f"the key {name} has a fallback already, registered at {found.where}; the second is at {where}")
     return 0
 
 
@@ -161,230 +316,58 @@ cdef KernelObject functor_kernel(object func, int value, str where, int flags):
     cdef KernelObject k
     if func is fallthrough_kernel:
         return new_kernel(None, value, where, KF_FALLTHROUGH)
-    if not callable(func):
-        raise TypeError(f"Input function is required to be a callable but found type {type(func)}")
+    if isinstance(func, NativeFunctor):
+        check_made(func)
+        k = new_kernel(func, value, where, 0)
+        k.k.call = (<NativeFunctor>func).fn
+        return k
     k = new_kernel(func, value, where, KF_PYTHON | flags)
     k.k.call = <boxed_fn>call_functor
     return k
 
 
-def _dispatch_library(str kind, str ns, str key="", str file="/dev/null", int line=0):
-    """A module object for registrations (torch._C._dispatch_library)."""
-    return LibraryModule(kind, ns, key, file, line)
+# ---- kernels for tests of registration -------------------------------------------------------------------------------
+
+cdef PyObject* return_tensor(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    return give(<object>args[0])
 
 
-# ---- inspection ------------------------------------------------------------------------------------------------------
-
-cdef OperatorEntry need_named(str name):
-    base, _, overload = name.partition(".")
-    e = find_entry(base, overload)
-    if e is None:
-        raise RuntimeError(f"operator {name} does not exist")
-    return e
-
-
-cdef str key_name(int value):
-    return DK_NAME_BY_VALUE[value].decode()
+cdef KernelObject test_kernel(int value, str debug):
+    cdef UnboxedKernel k = UnboxedKernel.__new__(UnboxedKernel)
+    k.key = value
+    k.where = debug
+    k.inferred = TEST_SCHEMA
+    k.k.call = <boxed_fn>return_tensor
+    return k
 
 
-cdef bint has_own(OperatorEntry e, int value):
-    return bool(e.registrations.get(value))
-
-
-def _dispatch_has_kernel(str name):
-    """Whether any kernel is registered for the operator."""
-    cdef OperatorEntry e = need_named(name)
-    return any(e.registrations.values())
-
-
-def _dispatch_has_kernel_for_dispatch_key(str name, key):
-    """Whether a kernel is registered for exactly this key (alias keys too)."""
-    return has_own(need_named(name), key_value(key))
-
-
-def _dispatch_has_kernel_for_any_dispatch_key(str name, DispatchKeySet ks not None):
-    """Whether a kernel is registered for some runtime key of the set."""
-    cdef OperatorEntry e = need_named(name)
-    return any([not is_alias_value(v) and ks.has(get_key(v)) for v in e.registrations])
-
-
-def _dispatch_kernel_for_dispatch_key_is_fallthrough(str name, key):
-    """Whether the kernel registered for this key is a fallthrough."""
-    cdef OperatorEntry e = need_named(name)
-    stack = e.registrations.get(key_value(key))
-    return bool(stack) and stack[0].is_fallthrough
-
-
-def _dispatch_has_computed_kernel_for_dispatch_key(str name, key):
-    """Whether the computed table has a kernel for this runtime key: its own, an alias key's or a fallback."""
-    cdef OperatorEntry e = need_named(name)
-    cdef int value = key_value(key)
-    if is_alias_value(value) or DK_INDEX_BY_VALUE[value] < 0:
-        raise RuntimeError(f"{key} is not a runtime key")
-    k, _, special = resolve_key_debug(e, value)
-    return k is not None or special == ROW_AMBIGUOUS or get_fallback(DK_INDEX_BY_VALUE[value]) is not None
-
-
-def _dispatch_has_backend_fallback(key):
-    """Whether the dispatcher has a fallback for this key."""
-    cdef int value = key_value(key)
-    if is_alias_value(value):
-        return False
-    # a per-backend functionality without a backend counts as its first one, as its key set does
-    return get_fallback(ks_index(KS_BY_VALUE[value])) is not None
-
-
-def _dispatch_dump_table(str name):
-    """The computed table, one runtime key a line: where its kernel was registered, and by which rule it serves."""
-    return dump_table(need_named(name))
-
-
-def _dispatch_table(str name):
-    """The computed table as a list of (key name, where, rule, is fallthrough)."""
-    return table_rows(need_named(name))
-
-
-cdef list table_rows(OperatorEntry e):
-    cdef list rows = []
-    cdef int i, value
-    for i in range(DK_NUM_RUNTIME):
-        value = DK_VALUE_BY_INDEX[i]
-        k, why, special = resolve_key_debug(e, value)
-        if k is None and special == ROW_AMBIGUOUS:
-            rows.append((key_name(value), "ambiguous", why, False))
+cdef int check_inferred(OperatorEntry e, object schema, KernelObject new, str where) except -1:
+    """Refuse a schema that a kernel in C (the new one, or one that is registered) does not fit, naming both places."""
+    cdef list found = [new] if new is not None else [k for stack in e.registrations.values() for k in stack]
+    if schema is None:
+        if type(new) is not UnboxedKernel:
+            return 0
+        schema = get_schema_room().parse_schema(e.schema_text)
+    for k in found:
+        if type(k) is not UnboxedKernel:
             continue
-        if k is None:
-            k = get_fallback(i)
-        if k is not None:
-            rows.append((key_name(value), k.where, why, k.is_fallthrough))
-    return rows
-
-
-cdef str dump_table(OperatorEntry e):
-    return "".join([f"{key}: {'fallthrough ' if fall else ''}{where if where == 'ambiguous' else 'registered at ' + where} [{why}]\n"
-                    for key, where, why, fall in table_rows(e)])
-
-
-def _dispatch_dump(str name):
-    """What is registered for an operator: name, schema, place, kernels by key."""
-    cdef OperatorEntry e = need_named(name)
-    cdef list lines = [f"name: {qualified_name(e)}"]
-    if e.defined:
-        lines += [f"schema: {e.schema_text}", f"debug: registered at {e.schema_where}", f"alias analysis kind: {e.alias_analysis or 'FROM_SCHEMA'}"]
-    else:
-        lines.append("schema: (none)")
-    for value in sorted(e.registrations, key=dump_order):
-        for n, k in enumerate(e.registrations[value]):
-            label = key_name(value) + ("[alias]" if is_alias_value(value) else "") + (" (inactive)" if n else "")
-            lines.append(f"{label}: {'fallthrough ' if k.is_fallthrough else ''}registered at {k.where} :: (none) [ boxed ]")
-    return "\n".join(lines) + "\n"
-
-
-cdef object dump_order(int value):
-    return (1, value) if is_alias_value(value) else (0, <int>DK_INDEX_BY_VALUE[value])
-
-
-def _dispatch_check_invariants(str name):
-    """Raise RuntimeError when the operator's row is not what its registrations give."""
-    base, _, overload = name.partition(".")
-    cdef OperatorEntry e = find_entry(base, overload)
-    if e is not None:
-        check_entry(e)
-
-
-def _dispatch_check_all_invariants():
-    """Check every operator that has been made."""
-    for e in all_entries():
-        check_entry(e)
-
-
-cdef int check_entry(OperatorEntry e) except -1:
-    cdef int i, slot
-    for i in range(DK_NUM_RUNTIME):
-        k, why, special = resolve_key_debug(e, DK_VALUE_BY_INDEX[i])
-        slot = e.row[i]
-        if k is None:
-            if slot != special:
-                raise RuntimeError(f"{qualified_name(e)}: row entry of {key_name(DK_VALUE_BY_INDEX[i])} is {slot}, the rules give {why}")
-        elif slot >= ROW_SPECIAL or e.kernels[slot] != &(<KernelObject>k).k:
-            raise RuntimeError(f"{qualified_name(e)}: row entry of {key_name(DK_VALUE_BY_INDEX[i])} is not the {why} that the rules give")
-    if e.defined and e.sig.n_pos > e.sig.n_args:
-        raise RuntimeError(f"{qualified_name(e)}: more positional arguments than arguments")
+        types = [a.real_type.text for a in schema.arguments], [r.real_type.text for r in schema.returns]
+        if types != (["Tensor"], ["Tensor"]):
+            raise RuntimeError(
+                f"{qualified_name(e)}: the kernel does not fit the schema\n  {schema}\n    {where}\n"
+                f"  {(<UnboxedKernel>k).inferred}\n    {(<UnboxedKernel>k).where}")
     return 0
 
 
-def _dispatch_find_dangling_impls():
-    """Dumps of the operators that have kernels and no schema."""
-    return [_dispatch_dump(qualified_name(e)) for e in dispatcher.all_entries() if not (<OperatorEntry>e).defined]
+def _dispatch_library(str kind not None, str name not None, dispatch, file="/dev/null", int linenum=0):
+    """A module object for registrations (torch._C._dispatch_library).
+
+    RuntimeError for an unknown kind or key, a key with DEF or FRAGMENT, a second DEF of a namespace.
+    """
+    return _DispatchModule(kind, name, dispatch, file, linenum)
 
 
-def _dispatch_get_all_op_names():
-    """Names of all operators, `namespace::name.overload`."""
-    names = set(dispatcher_names())
-    names.update(qualified_name(e) for e in dispatcher_entries())
-    return sorted(names)
-
-
-cdef list dispatcher_entries():
-    return dispatcher.made_entries()
-
-
-cdef list dispatcher_names():
-    from dispatch._C.dispatcher import _emitted_names
-    return _emitted_names()
-
-
-def _dispatch_get_registrations_for_dispatch_key(str key=""):
-    """Names of the operators that have a kernel registered for exactly this key; with "" for any."""
-    value = key_value(key) if key else -1
-    return sorted(qualified_name(e) for e in all_entries()
-                  if (any((<OperatorEntry>e).registrations.values()) if value < 0 else has_own(e, value)))
-
-
-def _dispatch_print_registrations_for_dispatch_key(str key=""):
-    """Print what `_dispatch_get_registrations_for_dispatch_key` returns, one a line."""
-    for name in _dispatch_get_registrations_for_dispatch_key(key):
-        print(name)
-
-
-cdef class OperatorHandle:
-    """An operator as `_dispatch_find_schema_or_throw` gives it: its schema, its place, boxed redispatch."""
-    cdef OperatorEntry entry
-
-    @property
-    def schema(self):
-        return live_overload(self)._schema
-
-    @property
-    def debug(self):
-        return f"registered at {self.entry.schema_where}"
-
-    def redispatch_boxed(self, keyset, *args, **kwargs):
-        """Call the kernel that `keyset` reaches."""
-        return live_overload(self).redispatch(keyset, *args, **kwargs)
-
-    def __repr__(self):
-        return f"<handle of {qualified_name(self.entry)}>"
-
-
-cdef object live_overload(OperatorHandle handle):
-    """The handle's overload; RuntimeError when its library was destroyed."""
-    need_entry(handle.entry.name, handle.entry.overload_name)
-    return _find_overload(handle.entry.name, handle.entry.overload_name)
-
-
-def _dispatch_find_schema_or_throw(str name, str overload_name):
-    """The handle of a defined operator; RuntimeError when there is none."""
-    cdef OperatorHandle h = OperatorHandle.__new__(OperatorHandle)
-    h.entry = need_entry(name, overload_name)
-    return h
-
-
-def _dispatch_call_boxed(OperatorHandle handle not None, *args, **kwargs):
-    """Call an operator through its handle."""
-    return live_overload(handle)(*args, **kwargs)
-
-
-def _get_schema(str name, str overload_name):
-    """The FunctionSchema of a defined operator."""
-    return _find_overload(need_entry(name, overload_name).name, overload_name)._schema
+def _dispatch_pystub(name, overload):
+    """(module, context) that a definition named for its Python kernels (`set_python_module`), or None."""
+    cdef str full = text_of(name, "an operator's name"), over = text_of(overload, "an overload's name")
+    return python_modules.get(full + "." + over if over else full)

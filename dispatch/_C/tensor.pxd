@@ -44,6 +44,7 @@ cdef class Storage:
     cdef int8_t devindex
     cdef bint c_resizable
     cdef bint fake               # stands for memory that does not exist: no bytes on any device, the CPU too
+    cdef uint32_t c_peak         # most memory that it ever had, in pages of 4 KiB; 0: what c_nbytes says
     cdef object __weakref__
 
 cdef class Tensor:
@@ -98,6 +99,11 @@ cdef int bump_version(Tensor t) except -1
 cdef int share_version(Tensor of_view, Tensor base) except -1
 cdef inline int64_t get_version(Tensor t) noexcept:
     return t.c_version.value if t.c_version != NULL else 0
-cdef inline char* data_of(Tensor t, int itemsize) noexcept:
-    """Address of the first element; NULL when there are no bytes."""
-    return t.c_storage.data + t.c_offset * itemsize if t.c_storage.data != NULL else NULL
+cdef int raise_no_bytes(Tensor t) except -1      # RuntimeError; the dispatcher puts the operator that it passes into its text
+cdef inline char* data_of(Tensor t, int itemsize) except? NULL:
+    """Address of the first element; NULL for an empty tensor. RuntimeError when there are elements and no bytes."""
+    if t.c_storage.data != NULL:
+        return t.c_storage.data + t.c_offset * itemsize
+    if t.c_numel:
+        raise_no_bytes(t)
+    return NULL

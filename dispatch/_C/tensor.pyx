@@ -16,14 +16,14 @@ from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool, ST_complex128,
-    ST_float32, ST_float64, ST_int64,
+    DEV_CPU, DEV_META, LAYOUT_sparse_coo, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool, ST_complex128,
+    ST_float32, ST_float64, ST_int64, is_complex_code, is_floating_code,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,
     KS_PythonTLSSnapshot, KS_ZeroTensor, new_key_set,
 )
-from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 
 cnp.import_array()
 
@@ -55,10 +55,24 @@ cdef extern from *:
     bint add_overflows "dispatch_add_overflows"(int64_t a, int64_t b, int64_t* result) noexcept nogil
 
 
+cdef object size_of(object n):
+    """A size: an int, or a symbol that stands for one. TypeError for what is neither."""
+    if isinstance(n, float) or not hasattr(n, "__index__"):
+        raise TypeError(f"Size: expected integers, got {type(n).__name__}")
+    return int(n) if isinstance(n, (int, Tensor)) else n
+
+
 class Size(tuple):
     """The sizes of a tensor: a tuple of ints with `numel()` (torch.Size)."""
 
     __slots__ = ()
+
+    def __new__(cls, sizes=()):
+        r = tuple.__new__(cls, sizes)
+        for n in r:
+            if type(n) is not int:
+                return tuple.__new__(cls, [size_of(n) for n in r])
+        return r
 
     def numel(self):
         """Product of the sizes."""
@@ -77,6 +91,9 @@ class Size(tuple):
     def __add__(self, other):
         r = tuple.__add__(self, other)
         return Size(r)
+
+    def __radd__(self, other):
+        return Size(tuple(other) + tuple(self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, other):
         return Size(tuple.__mul__(self, other))
@@ -155,7 +172,9 @@ cdef class Storage:
         return self.c_nbytes
 
     def data_ptr(self):
-        """Address of the first byte; 0 when there are none."""
+        """Address of the first byte; 0 when there are none. RuntimeError for the storage of a wrapper."""
+        if self.fake and self.owner is not None:
+            raise RuntimeError(f"the storage of {self.owner} has no data pointer")
         return PyLong_FromVoidPtr(self.data) if self.c_nbytes else 0
 
     def resizable(self):
@@ -176,7 +195,19 @@ cdef class Storage:
         return PyLong_FromVoidPtr(<void*>self)
 
     def __repr__(self):
-        return f"<dispatch.Storage of {self.c_nbytes} bytes on {self.device}>"
+        return hook("storage")(self, "__repr__")
+
+    def __getitem__(self, index):
+        return hook("storage")(self, "__getitem__", index)
+
+    def __setitem__(self, index, value):
+        hook("storage")(self, "__setitem__", index, value)
+
+    def __iter__(self):
+        return hook("storage")(self, "__iter__")
+
+    def __getattr__(self, str name):
+        return hook("storage_attribute")(self, name)
 
 
 cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):
@@ -213,20 +244,23 @@ cdef object shared_owner(Storage s):
 
 
 cdef int resize_storage(Storage s, int64_t nbytes) except -1:
-    """A smaller storage keeps its memory until it dies: tensors whose geometry now reaches too far read stale bytes, never foreign ones."""
+    """It never has less memory than it ever had: tensors whose geometry now reaches too far read stale bytes, never foreign ones."""
+    cdef int64_t room = max(nbytes, <int64_t>s.c_peak << 12)
     cdef char* p
     if not s.c_resizable:
         raise RuntimeError("Trying to resize storage that is not resizable")
     if nbytes < 0:
         raise RuntimeError(f"storage size must not be negative, got {nbytes}")
     if s.devtype == DEV_CPU and not s.fake and nbytes > s.c_nbytes:
-        p = new_bytes(nbytes)
+        p = new_bytes(room)
         if s.data != NULL:
             memcpy(p, s.data, s.c_nbytes)
         if s.owner is None:
             free(s.data)
         s.owner = None
         s.data = p
+    elif nbytes < s.c_nbytes:
+        s.c_peak = <uint32_t>(max(room, s.c_nbytes + 4095) >> 12)
     s.c_nbytes = nbytes
     return 0
 
@@ -375,8 +409,9 @@ cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* s
 
 cdef int set_storage(Tensor t, Storage storage) except -1:
     t.c_storage = storage
-    t.c_devtype = storage.devtype
-    t.c_devindex = storage.devindex
+    if not t.c_flags & TF_FAKE:                # a fake tensor has a device of its own, its storage is on meta
+        t.c_devtype = storage.devtype
+        t.c_devindex = storage.devindex
     if t.c_array is not None:
         t.c_array = None
     return 0
@@ -487,6 +522,14 @@ cdef Tensor new_wrapped_number(object number):
     return t
 
 
+cdef int raise_no_bytes(Tensor t) except -1:
+    kind = "functional tensor" if t.c_flags & TF_FUNCTIONAL else "tensor"
+    error = RuntimeError(f"a {kind} of type {type(t).__name__} with sizes {tuple_of(t.c_ndim, t.c_sizes)} on "
+                         f"{dtypes.new_device(t.c_devtype, t.c_devindex)} has no bytes that could be read or written")
+    error._unnamed = True
+    raise error
+
+
 cdef object get_numpy(Tensor t):
     cdef cnp.npy_intp dims[64]
     cdef cnp.npy_intp steps[64]
@@ -494,7 +537,7 @@ cdef object get_numpy(Tensor t):
     cdef char* data
     cdef object owner
     if t.c_devtype != DEV_CPU or t.c_flags & TF_FAKE:
-        raise RuntimeError(f"a tensor on {t.device} has no bytes that numpy could read")
+        raise_no_bytes(t)
     if t.c_ndim > 64:
         raise RuntimeError(f"numpy arrays have at most 64 dimensions, the tensor has {t.c_ndim}")
     data = data_of(t, itemsize)
@@ -503,7 +546,7 @@ cdef object get_numpy(Tensor t):
     for i in range(t.c_ndim):
         dims[i] = t.c_sizes[i]
         steps[i] = t.c_strides[i] * itemsize
-    if t.c_numel and (data == NULL or t.c_storage.c_nbytes < (t.c_offset + span_of(t.c_ndim, t.c_sizes, t.c_strides)) * itemsize):
+    if t.c_numel and (t.c_storage.c_nbytes < (t.c_offset + span_of(t.c_ndim, t.c_sizes, t.c_strides)) * itemsize):
         raise RuntimeError(
             f"the storage of {t.c_storage.c_nbytes} bytes is too small for sizes {tuple_of(t.c_ndim, t.c_sizes)}")
     descr = dtypes.numpy_descr(t.c_dtype)
@@ -553,20 +596,44 @@ cdef object tp_dict_of(PyTypeObject* tp):
 
 # ---- the tensor ------------------------------------------------------------------------------------------------------
 
-def _disabled_torch_dispatch_impl(cls, func, types, args=(), kwargs=None):
-    """Marker: a class with this as `__torch_dispatch__` takes no part in dispatch."""
-    raise RuntimeError("__torch_dispatch__ is disabled for this class")
+@cython.binding(False)
+def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
+    """`Tensor.__torch_dispatch__`: runs `func` with modes and handlers off. A class that has this one takes no part in dispatch."""
+    cdef ThreadState* ts = tls()
+    cdef uint64_t excluded = ts.excluded
+    ts.excluded |= KS_Python | KS_PythonTLSSnapshot
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        ts.excluded = excluded
 
 
 cdef object disabled_dispatch = _disabled_torch_dispatch_impl
 
 
+@cython.binding(False)
+def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
+    """Runs `func` with `__torch_function__` of subclasses off. A class that has this one is not asked."""
+    cdef ThreadState* ts = tls()
+    cdef int off = ts.torch_function_off
+    if off == 0:
+        ts.torch_function_off = 1
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        ts.torch_function_off = off
+
+
+cdef object disabled_function = _disabled_torch_function_impl
+
+
 cdef int set_class_flags(Tensor t, type cls) except -1:
-    """Give an instance of a subclass the Python keys when its class has a `__torch_dispatch__` of its own."""
+    """Mark an instance of a subclass: Python keys when its class has a `__torch_dispatch__` of its own, a flag for `__torch_function__`."""
     if cls is Tensor:
         return 0
-    handler = getattr(cls, "__torch_dispatch__", None)
-    if handler is None or handler is disabled_dispatch:
+    if getattr(cls, "__torch_function__", disabled_function) is not disabled_function:
+        t.c_flags |= TF_HAS_TORCH_FUNCTION
+    if getattr(cls, "__torch_dispatch__", disabled_dispatch) is disabled_dispatch:
         return 0
     t.c_flags |= TF_HAS_TORCH_DISPATCH
     t.c_keys |= KS_Python | KS_PythonTLSSnapshot
@@ -582,7 +649,8 @@ cdef Tensor alias_as(Tensor base, type cls):
     t.c_dtype = base.c_dtype
     t.c_layout = base.c_layout
     t.c_keys = base.c_keys & ~(KS_Python | KS_PythonTLSSnapshot)
-    t.c_flags = base.c_flags & (TF_INFERENCE | TF_WRAPPED_NUMBER)
+    t.c_flags = base.c_flags & (TF_INFERENCE | TF_WRAPPED_NUMBER | TF_FUNCTIONAL)
+    t.c_extra = base.c_extra if base.c_flags & TF_FUNCTIONAL else None
     set_geometry(t, base.c_ndim, base.c_sizes, base.c_strides, base.c_offset)
     set_class_flags(t, cls)
     return t
@@ -597,19 +665,22 @@ cdef Tensor blank_of(type cls):
 
 cdef extern from *:
     """
-    static PyObject* dispatch_tensor_tp_new_base(PyTypeObject* base, PyTypeObject* cls) {
+    /* Through the nearest compiled class, which sets up its fields: no `__new__` written in Python runs. */
+    static PyObject* dispatch_tensor_tp_new_base(PyTypeObject* cls) {
         PyObject* empty = PyTuple_New(0);
+        PyTypeObject* base = cls;
         if (!empty) return NULL;
+        while (base->tp_flags & Py_TPFLAGS_HEAPTYPE) base = base->tp_base;
         PyObject* r = base->tp_new(cls, empty, NULL);
         Py_DECREF(empty);
         return r;
     }
     """
-    object dispatch_tensor_tp_new_base(PyTypeObject* base, PyTypeObject* cls)
+    object dispatch_tensor_tp_new_base(PyTypeObject* cls)
 
 
 cdef object new_instance(type cls):
-    return dispatch_tensor_tp_new_base(<PyTypeObject*>Tensor, <PyTypeObject*>cls)
+    return dispatch_tensor_tp_new_base(<PyTypeObject*>cls)
 
 
 cdef int read_ints(object values, int64_t* out, str what) except -1:
@@ -667,6 +738,8 @@ cdef class Tensor:
 
     def __getbuffer__(self, Py_buffer* view, int flags):
         """The memory as `memoryview` and numpy see it; the view belongs to the array, which keeps the bytes alive."""
+        if n_dispatch_modes(tls()):
+            raise BufferError("a dispatch mode is on: arrays come from __array__, which modes see")
         if self.c_flags & (TF_REQUIRES_GRAD | TF_HAS_TORCH_DISPATCH) or self.c_keys & (KS_Conjugate | KS_Negative):
             raise BufferError("the memory of a tensor that requires grad, is conjugated, negated or a subclass "
                               "with __torch_dispatch__ is not shared: use detach(), resolve_conj(), resolve_neg()")
@@ -681,22 +754,31 @@ cdef class Tensor:
     @property
     def shape(self):
         """Sizes, as a `Size`."""
+        if self.c_flags & TF_CUSTOM_SIZES:
+            return Size(answer(self, "sym_size"))
         return new_size(self.c_ndim, self.c_sizes)
 
     def size(self, dim=None):
         """All sizes as a `Size`, or that of dimension `dim` (IndexError when out of range)."""
         if dim is None:
-            return new_size(self.c_ndim, self.c_sizes)
+            return self.shape
+        if self.c_flags & TF_CUSTOM_SIZES:
+            return answered_size(self, dim)
         return self.c_sizes[wrapped_dim(self, dim)]
 
     def stride(self, dim=None):
         """All strides in elements as a tuple, or that of dimension `dim`."""
+        if self.c_flags & TF_CUSTOM_STRIDES:
+            steps = answer(self, "sym_stride")
+            return steps if dim is None else steps[wrapped_index(dim, len(steps))]
         if dim is None:
             return tuple_of(self.c_ndim, self.c_strides)
         return self.c_strides[wrapped_dim(self, dim)]
 
     def storage_offset(self):
         """Offset of the first element in the storage, in elements."""
+        if self.c_flags & TF_CUSTOM_SIZES:
+            return answer(self, "sym_storage_offset")
         return self.c_offset
 
     @property
@@ -705,29 +787,35 @@ cdef class Tensor:
 
     @property
     def device(self):
-        return dtypes.new_device(self.c_devtype, self.c_devindex)
+        return device_seen(self)
 
     @property
     def layout(self):
+        if self.c_flags & TF_CUSTOM_LAYOUT:
+            return answer(self, "layout")
         return dtypes.get_layout(self.c_layout)
 
     @property
     def ndim(self):
-        return self.c_ndim
+        return self.dim()
 
     def dim(self):
         """Number of dimensions."""
+        if self.c_flags & TF_CUSTOM_SIZES:
+            return answer(self, "dim")
         return self.c_ndim
 
     def ndimension(self):
-        return self.c_ndim
+        return self.dim()
 
     def numel(self):
         """Number of elements."""
+        if self.c_flags & TF_CUSTOM_SIZES:
+            return answer(self, "sym_numel")
         return self.c_numel
 
     def nelement(self):
-        return self.c_numel
+        return self.numel()
 
     def element_size(self):
         """Bytes of one element."""
@@ -739,15 +827,19 @@ cdef class Tensor:
 
     @property
     def nbytes(self):
+        if self.c_flags & (TF_CUSTOM_SIZES | TF_CUSTOM_LAYOUT):
+            return answered_nbytes(self)
         return self.c_numel * dtypes.itemsize_table()[self.c_dtype]
 
     def get_device(self):
         """Device index; -1 on the CPU."""
-        return self.c_devindex
+        return device_seen(self).devindex
 
     def is_contiguous(self, *, memory_format=None):
         """Whether the elements lie in memory in the order of that format (contiguous_format by default)."""
         cdef int mf = MF_contiguous if memory_format is None else (<dtypes.memory_format?>memory_format).code
+        if self.c_flags & TF_CUSTOM_STRIDES:
+            return hook("answer")(self, "is_contiguous", memory_format)
         return is_contiguous_as(self, mf)
 
     def is_floating_point(self):
@@ -776,19 +868,19 @@ cdef class Tensor:
 
     @property
     def is_meta(self):
-        return self.c_devtype == DEV_META
+        return device_seen(self).devtype == DEV_META
 
     @property
     def is_cpu(self):
-        return self.c_devtype == DEV_CPU
+        return device_seen(self).devtype == DEV_CPU
 
     @property
     def is_cuda(self):
-        return self.c_devtype == dtypes.DEV_CUDA
+        return device_seen(self).devtype == dtypes.DEV_CUDA
 
     @property
     def is_sparse(self):
-        return False
+        return self.c_layout == LAYOUT_sparse_coo
 
     @property
     def is_quantized(self):
@@ -867,8 +959,26 @@ cdef class Tensor:
     @property
     def data(self):
         """The same values without autograd's relations, and with a version counter of its own."""
-        cdef Tensor t = alias_as(self, type(self))
-        return t
+        cdef object found
+        if (self.c_keys & KS_Python or n_dispatch_modes(tls())) and not tls().excluded & KS_Python:
+            found = hook("data")(self)       # PyTorch detaches, which handlers see
+            return alias_as(<Tensor>found, Tensor) if type(found) is Tensor else found
+        return alias_as(self, type(self))
+
+    @data.setter
+    def data(self, value):
+        """Take memory, sizes and dtype of another tensor; class, version and autograd's marks stay."""
+        cdef Tensor t
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Tensor.data: expected a tensor, got {type(value).__name__}")
+        t = <Tensor>value
+        if t.c_devtype != self.c_devtype or (t.c_keys ^ self.c_keys) & KS_Python:
+            raise RuntimeError(f"Tensor.data: a tensor on {t.device} cannot take the place of one on {self.device}")
+        if self.c_flags & TF_REQUIRES_GRAD and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
+            raise RuntimeError(f"Tensor.data: {t.dtype} cannot stand in a tensor that requires grad")
+        self.c_storage = t.c_storage
+        self.c_dtype = t.c_dtype
+        set_geometry(self, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
 
     @property
     def __dict__(self):
@@ -878,61 +988,13 @@ cdef class Tensor:
             self.c_dict = <PyObject*>d
         return <object>self.c_dict
 
-    # -- making subclasses
-    @staticmethod
-    def _make_subclass(cls, Tensor data not None, bint require_grad=False, *, dispatch_sizes_strides_policy=None,
-                       bint dispatch_device=False, bint dispatch_layout=False, device_for_backend_keys=None):
-        """An instance of `cls` over the storage of `data` (torch.Tensor._make_subclass)."""
-        cdef Tensor t = alias_as(data, cls)
-        set_requires_grad(t, require_grad)
-        return t
-
-    def as_subclass(self, cls):
-        """This tensor as an instance of `cls`, sharing storage."""
-        return alias_as(self, cls)
-
-    @staticmethod
-    def _make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_format=None, dtype=None,
-                               layout=None, device=None, bint pin_memory=False, bint requires_grad=False,
-                               dispatch_sizes_strides_policy=None, bint dispatch_device=False,
-                               bint dispatch_layout=False, _extra_dispatch_keys=None, storage_size=None):
-        """An instance of `cls` with metadata and no bytes, for classes that wrap other tensors and have a
-        `__torch_dispatch__` (torch.Tensor._make_wrapper_subclass)."""
-        cdef int64_t sizes[64]
-        cdef int64_t steps[64]
-        cdef int code = dtypes.default_dtype_code() if dtype is None else dtypes.dtype_code(dtype)
-        cdef dtypes.device dev = dtypes.device_of("cpu" if device is None else device)
-        cdef int n = read_ints(size, sizes, "size")
-        cdef Tensor t
-        cdef Storage s
-        if not hasattr(cls, "__torch_dispatch__") or cls.__torch_dispatch__ is disabled_dispatch:
-            raise RuntimeError("_make_wrapper_subclass needs a class with __torch_dispatch__: "
-                               f"{cls.__name__} has none, its operations could not be handled")
-        if strides is not None and read_ints(strides, steps, "strides") != n:
-            raise RuntimeError(f"strides {tuple(strides)} and size {tuple(size)} differ in length")
-        if any([d < 0 for d in size]) or (strides is not None and any([d < 0 for d in strides])):
-            raise RuntimeError(f"size and strides must not be negative, got {tuple(size)} and {strides}")
-        t = blank_of(cls)
-        s = Storage.__new__(Storage)
-        s.devtype = dev.devtype
-        s.devindex = dev.devindex
-        init_tensor(t, s, code, keys_for(dev.devtype, LAYOUT_strided), n, sizes, steps if strides is not None else NULL,
-                    0 if storage_offset is None else storage_offset)
-        s.c_nbytes = (storage_size if storage_size is not None else
-                      (t.c_offset + span_of(n, t.c_sizes, t.c_strides)) * dtypes.itemsize_table()[code])
-        if layout is not None:
-            t.c_layout = (<dtypes.layout?>layout).code
-        if _extra_dispatch_keys is not None:
-            t.c_keys |= <uint64_t>_extra_dispatch_keys.raw_repr()
-        set_class_flags(t, cls)
-        set_requires_grad(t, requires_grad)
-        return t
-
     # -- Python protocol
     def __hash__(self):
-        return <Py_ssize_t><void*>self >> 4
+        return <Py_ssize_t><void*>self           # id(x), as PyTorch has it
 
     def __len__(self):
+        if self.c_flags & (TF_CUSTOM_SIZES | TF_HAS_TORCH_FUNCTION) or tls().n_function_modes:
+            return hook("__len__")(self)
         if self.c_ndim == 0:
             raise TypeError("len() of a 0-d tensor")
         return self.c_sizes[0]
@@ -953,16 +1015,19 @@ cdef class Tensor:
         return hook("__contains__")(self, element)
 
     def __bool__(self):
-        return bool(hook("item")(self, "bool"))
+        r = hook("__bool__")(self)
+        if type(r) is not bool:
+            raise TypeError(f"__bool__ should return bool, returned {type(r).__name__}")
+        return r
 
     def __int__(self):
-        return int(hook("item")(self, "int"))
+        return hook("__int__")(self)
 
     def __float__(self):
-        return float(hook("item")(self, "float"))
+        return hook("__float__")(self)
 
     def __complex__(self):
-        return complex(hook("item")(self, "complex"))
+        return hook("__complex__")(self)
 
     def __index__(self):
         return hook("__index__")(self)
@@ -971,7 +1036,7 @@ cdef class Tensor:
         return hook("__add__")(self, other)
 
     def __radd__(self, other):
-        return hook("__add__")(self, other)
+        return hook("__radd__")(self, other)
 
     def __iadd__(self, other):
         return hook("__iadd__")(self, other)
@@ -989,7 +1054,7 @@ cdef class Tensor:
         return hook("__mul__")(self, other)
 
     def __rmul__(self, other):
-        return hook("__mul__")(self, other)
+        return hook("__rmul__")(self, other)
 
     def __imul__(self, other):
         return hook("__imul__")(self, other)
@@ -1002,6 +1067,15 @@ cdef class Tensor:
 
     def __itruediv__(self, other):
         return hook("__itruediv__")(self, other)
+
+    def __ifloordiv__(self, other):
+        return hook("__ifloordiv__")(self, other)
+
+    def __imod__(self, other):
+        return hook("__imod__")(self, other)
+
+    def __ipow__(self, other, modulo):
+        return hook("__ipow__")(self, other)
 
     def __floordiv__(self, other):
         return hook("__floordiv__")(self, other)
@@ -1025,13 +1099,13 @@ cdef class Tensor:
         return hook("__matmul__")(self, other)
 
     def __rmatmul__(self, other):
-        return hook("__matmul__")(other, self)
+        return hook("__rmatmul__")(self, other)
 
     def __neg__(self):
         return hook("__neg__")(self)
 
     def __pos__(self):
-        return self
+        return hook("__pos__")(self)
 
     def __abs__(self):
         return hook("__abs__")(self)
@@ -1043,7 +1117,7 @@ cdef class Tensor:
         return hook("__and__")(self, other)
 
     def __rand__(self, other):
-        return hook("__and__")(self, other)
+        return hook("__rand__")(self, other)
 
     def __iand__(self, other):
         return hook("__iand__")(self, other)
@@ -1052,7 +1126,7 @@ cdef class Tensor:
         return hook("__or__")(self, other)
 
     def __ror__(self, other):
-        return hook("__or__")(self, other)
+        return hook("__ror__")(self, other)
 
     def __ior__(self, other):
         return hook("__ior__")(self, other)
@@ -1061,7 +1135,7 @@ cdef class Tensor:
         return hook("__xor__")(self, other)
 
     def __rxor__(self, other):
-        return hook("__xor__")(self, other)
+        return hook("__rxor__")(self, other)
 
     def __ixor__(self, other):
         return hook("__ixor__")(self, other)
@@ -1086,8 +1160,11 @@ cdef class Tensor:
 
 
 cdef inline int wrapped_dim(Tensor t, object dim) except -1:
+    return wrapped_index(dim, t.c_ndim)
+
+
+cdef int wrapped_index(object dim, int64_t n) except -1:
     cdef int64_t d = dim
-    cdef int n = t.c_ndim
     if n == 0:
         raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
     if d < -n or d >= n:
@@ -1095,15 +1172,39 @@ cdef inline int wrapped_dim(Tensor t, object dim) except -1:
     return <int>(d if d >= 0 else d + n)
 
 
+# ---- metadata that a subclass answers itself (`wrapper`) ----------------------------------------------------------------
+
+cdef object answer(Tensor t, str question):
+    return hook("answer")(t, question)
+
+
+cdef object answered_size(Tensor t, object dim):
+    d = wrapped_index(dim, answer(t, "dim"))
+    return answer(t, "sym_size")[d]
+
+
+cdef object answered_nbytes(Tensor t):
+    if t.c_flags & TF_CUSTOM_LAYOUT and answer(t, "layout") != dtypes.get_layout(LAYOUT_strided):
+        raise RuntimeError("nbytes: only strided tensors have a number of bytes")
+    n = answer(t, "numel") if t.c_flags & TF_CUSTOM_SIZES else t.c_numel
+    return n * dtypes.itemsize_table()[t.c_dtype]
+
+
+cdef inline dtypes.device device_seen(Tensor t):
+    if t.c_flags & TF_CUSTOM_DEVICE:
+        return answer(t, "device")
+    return dtypes.new_device(t.c_devtype, t.c_devindex)
+
+
 cdef bint is_contiguous_as(Tensor t, int mf) except -1:
-    """Whether `t` is contiguous in memory format `mf` (preserve: any dense order)."""
+    """Whether `t` is contiguous in memory format `mf`; preserve asks for the contiguous one."""
     if mf == MF_contiguous:
         return t.c_flags & TF_CONTIGUOUS != 0
     if mf == MF_channels_last:
         return t.c_flags & TF_CHANNELS_LAST != 0
     if mf == MF_channels_last_3d:
         return t.c_flags & TF_CHANNELS_LAST_3D != 0
-    raise RuntimeError("preserve memory format is not supported by is_contiguous()")
+    return t.c_flags & TF_CONTIGUOUS != 0
 
 
 cdef int set_requires_grad(Tensor t, bint value) except -1:
@@ -1191,6 +1292,7 @@ cdef void add_instance_dict():
 
 
 add_instance_dict()
+_install_tensor_attribute("__torch_dispatch__", disabled_dispatch)
 dispatch_add_new(<PyTypeObject*>Tensor, fill_instance)
 
 

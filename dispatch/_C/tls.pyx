@@ -12,6 +12,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from cpython.object cimport Py_EQ, Py_NE, PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 
+from dispatch._C.enums import _TorchFunctionState
 from dispatch._C.keys cimport KS_FULL_BACKENDS, KS_Meta, key_bits, ks_remove, new_key_set
 
 cdef extern from *:
@@ -36,6 +37,8 @@ cdef extern from "Python.h":
 
 __all__ = [
     "_TorchDispatchModeKey",
+    "_TorchFunctionState",
+    "_are_functorch_transforms_active",
     "_dispatch_tls_is_dispatch_key_excluded",
     "_dispatch_tls_is_dispatch_key_included",
     "_dispatch_tls_local_exclude_set",
@@ -44,19 +47,21 @@ __all__ = [
     "_dispatch_tls_set_dispatch_key_included",
     "_get_dispatch_mode",
     "_get_dispatch_stack_at",
-    "_get_function_stack_at",
+    "_get_obj_in_tls",
+    "_get_torch_function_state",
+    "_is_key_in_tls",
     "_is_torch_function_all_disabled",
     "_is_torch_function_enabled",
     "_is_torch_function_mode_enabled",
     "_len_torch_dispatch_stack",
-    "_len_torch_function_stack",
     "_meta_in_tls_dispatch_include",
     "_pop_torch_dispatch_stack",
-    "_pop_torch_function_stack",
     "_push_on_torch_dispatch_stack",
-    "_push_on_torch_function_stack",
+    "_remove_obj_from_tls",
     "_set_dispatch_mode",
     "_set_meta_in_tls_dispatch_include",
+    "_set_torch_function_state",
+    "_stash_obj_in_tls",
     "_unset_dispatch_mode",
 ]
 
@@ -68,6 +73,7 @@ cdef ThreadState* tls() noexcept nogil:
 # --- what the state owns is freed with the thread
 
 cdef str OWNER_KEY = "dispatch._C.tls"
+cdef uint64_t FUNCTORCH_KEYS = key_bits("FuncTorchDynamicLayerFrontMode") | key_bits("FuncTorchDynamicLayerBackMode")
 
 
 @cython.final
@@ -126,6 +132,18 @@ cdef void clear_owned(ThreadState* ts) noexcept:
 
 # --- the include and exclude sets
 
+cdef bint as_bool(object value) except -1:
+    """A flag as PyTorch's bindings take it: what has a truth value of its own, or None."""
+    if value is None or isinstance(value, (bool, int)) or hasattr(type(value), "__bool__"):
+        return bool(value)
+    raise TypeError(f"expected a bool, got {value!r} ({type(value).__name__})")
+
+
+def _are_functorch_transforms_active():
+    """Whether a key of the stack of function transforms is in the include set."""
+    return tls().included & FUNCTORCH_KEYS != 0
+
+
 def _dispatch_tls_local_include_set():
     """The keys that this thread adds to every call."""
     return new_key_set(tls().included)
@@ -148,18 +166,18 @@ def _dispatch_tls_is_dispatch_key_excluded(key):
     return (tls().excluded & ks) == ks
 
 
-def _dispatch_tls_set_dispatch_key_included(key, bint desired):
+def _dispatch_tls_set_dispatch_key_included(key, desired):
     """Adds `key` to the include set, or takes its functionality away (its backend bit stays)."""
     cdef uint64_t ks = key_bits(key)
     cdef ThreadState* ts = tls()
-    ts.included = ts.included | ks if desired else ks_remove(ts.included, ks)
+    ts.included = ts.included | ks if as_bool(desired) else ks_remove(ts.included, ks)
 
 
-def _dispatch_tls_set_dispatch_key_excluded(key, bint desired):
+def _dispatch_tls_set_dispatch_key_excluded(key, desired):
     """Adds `key` to the exclude set, or takes its functionality away (its backend bit stays)."""
     cdef uint64_t ks = key_bits(key)
     cdef ThreadState* ts = tls()
-    ts.excluded = ts.excluded | ks if desired else ks_remove(ts.excluded, ks)
+    ts.excluded = ts.excluded | ks if as_bool(desired) else ks_remove(ts.excluded, ks)
 
 
 def _meta_in_tls_dispatch_include():
@@ -168,16 +186,51 @@ def _meta_in_tls_dispatch_include():
     return ts.meta_in_include or (ts.included & KS_Meta) == KS_Meta
 
 
-def _set_meta_in_tls_dispatch_include(bint meta_in_tls):
-    """Adds Meta to the include set or takes it away (Dense too, if no other backend is there)."""
+def _set_meta_in_tls_dispatch_include(meta_in_tls):
+    """Adds Meta to the include set or takes its backend bit away (Dense stays)."""
+    cdef bint wanted = as_bool(meta_in_tls)
     cdef ThreadState* ts = tls()
-    ts.meta_in_include = meta_in_tls
-    if meta_in_tls:
+    ts.meta_in_include = wanted
+    if wanted:
         ts.included |= KS_Meta
-        return
-    ts.included &= ~(KS_Meta & KS_FULL_BACKENDS)
-    if ts.included & KS_FULL_BACKENDS == 0:
-        ts.included &= ~KS_Meta
+    else:
+        ts.included &= ~(KS_Meta & KS_FULL_BACKENDS)
+
+
+# --- objects that a program keeps by thread
+
+cdef str STASH_KEY = "dispatch._C.tls.stash"
+
+
+cdef dict thread_stash():
+    """This thread's named objects."""
+    cdef PyObject* thread_dict = PyThreadState_GetDict()
+    if thread_dict == NULL:
+        raise RuntimeError("dispatch: this thread is ending and keeps no more objects")
+    return (<dict>thread_dict).setdefault(STASH_KEY, {})
+
+
+def _stash_obj_in_tls(str key, obj):
+    """Keeps an object for this thread under a name."""
+    thread_stash()[key] = obj
+
+
+def _get_obj_in_tls(str key):
+    """The object that this thread keeps under the name; RuntimeError when there is none."""
+    try:
+        return thread_stash()[key]
+    except KeyError:
+        raise RuntimeError(f"_get_obj_in_tls: this thread keeps nothing as {key!r}") from None
+
+
+def _is_key_in_tls(str key):
+    """Whether this thread keeps something under the name."""
+    return key in thread_stash()
+
+
+def _remove_obj_from_tls(str key):
+    """Drops what this thread keeps under the name, if anything."""
+    thread_stash().pop(key, None)
 
 
 # --- whether __torch_function__ is called
@@ -198,6 +251,18 @@ def _is_torch_function_mode_enabled():
     return ts.torch_function_off != 2 and ts.n_function_modes > 0
 
 
+def _get_torch_function_state():
+    """Whose __torch_function__ is called, as a `_TorchFunctionState`."""
+    return _TorchFunctionState(tls().torch_function_off)
+
+
+def _set_torch_function_state(state):
+    """Says whose __torch_function__ is called from here on; TypeError for what is no such state."""
+    if type(state) is not _TorchFunctionState or not 0 <= state.value < 3:
+        raise TypeError(f"_set_torch_function_state: expected a _TorchFunctionState, got {state!r}")
+    tls().torch_function_off = state.value
+
+
 # --- the stack of dispatch modes
 
 @cython.final
@@ -207,10 +272,10 @@ cdef class _TorchDispatchModeKey:
     cdef readonly int value
 
     def __init__(self, value):
-        if value not in (0, 1, 2):
-            raise ValueError(f"_TorchDispatchModeKey: expected 0, 1 or 2, got {value!r}")
-        self.value = value
-        self.name = ("FAKE", "PROXY", "FUNCTIONAL")[self.value]
+        if not hasattr(type(value), "__index__") or not -128 <= value.__index__() < 128:
+            raise TypeError(f"_TorchDispatchModeKey: expected a small int, got {value!r}")
+        self.value = value.__index__()
+        self.name = ("FAKE", "PROXY", "FUNCTIONAL")[self.value] if 0 <= self.value < 3 else "???"
 
     def __int__(self):
         return self.value
@@ -242,7 +307,7 @@ cdef tuple INFRA_KINDS = ("FakeTensorMode", "ProxyTorchDispatchMode", "Functiona
 
 
 cdef int infra_slot(object key, str function) except -1:
-    if type(key) is not _TorchDispatchModeKey:
+    if type(key) is not _TorchDispatchModeKey or not 0 <= (<_TorchDispatchModeKey>key).value < 3:
         raise RuntimeError(
             f"{function}: expected a _TorchDispatchModeKey, got {key!r} ({type(key).__name__})")
     return (<_TorchDispatchModeKey>key).value
@@ -378,42 +443,6 @@ def _set_dispatch_mode(mode):
 def _unset_dispatch_mode(mode_key):
     """Takes the infra mode of that key off and returns it, or None."""
     return take_infra(tls(), infra_slot(mode_key, "_unset_dispatch_mode"))
-
-
-# --- the stack of function modes
-
-def _push_on_torch_function_stack(mode):
-    """Makes `mode` the innermost function mode. None does nothing."""
-    cdef ThreadState* ts = tls()
-    if mode is None:
-        return
-    check_owner(ts)
-    append(&ts.function_modes, &ts.n_function_modes, &ts.cap_function_modes, <PyObject*>mode)
-    Py_INCREF(mode)
-
-
-def _pop_torch_function_stack():
-    """Takes the innermost function mode off and returns it; RuntimeError when there is none."""
-    cdef ThreadState* ts = tls()
-    if ts.n_function_modes == 0:
-        raise RuntimeError("cannot pop a mode: the stack is empty")
-    ts.n_function_modes -= 1
-    mode = <object>ts.function_modes[ts.n_function_modes]
-    Py_DECREF(mode)
-    return mode
-
-
-def _len_torch_function_stack():
-    """How many function modes are active."""
-    return tls().n_function_modes
-
-
-def _get_function_stack_at(int index):
-    """The function mode at this place, outermost first; RuntimeError outside of the stack."""
-    cdef ThreadState* ts = tls()
-    if 0 <= index < ts.n_function_modes:
-        return <object>ts.function_modes[index]
-    raise RuntimeError(f"no function mode at {index}: there are {ts.n_function_modes}")
 
 
 cdef int init_mode_keys() except -1:

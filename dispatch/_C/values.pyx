@@ -7,8 +7,14 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from types import GeneratorType
+
 from dispatch._C cimport dtypes
-from dispatch._C.tensor cimport Storage, Tensor
+from dispatch._C.conversion cimport is_parsed_int, new_number, new_value
+from dispatch._C.tensor cimport Tensor, new_wrapped_number
+from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD
+from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.torch_function cimport any_function_handler, is_function_object
 
 cdef extern from *:
     """
@@ -32,6 +38,7 @@ cdef extern from "Python.h":
     int PyComplex_Check_ "PyComplex_Check"(PyObject*) noexcept
     int PyBool_Check_ "PyBool_Check"(PyObject*) noexcept
     int PyUnicode_Check_ "PyUnicode_Check"(PyObject*) noexcept
+    int PyBytes_Check_ "PyBytes_Check"(PyObject*) noexcept
     int PyDict_Check_ "PyDict_Check"(PyObject*) noexcept
     int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
     PyObject* PyNumber_Index_ "PyNumber_Index"(PyObject*) noexcept
@@ -53,15 +60,14 @@ cdef extern from "Python.h":
     int PyObject_IsTrue_ "PyObject_IsTrue"(PyObject*) noexcept
     int Py_EQ
 
-# Python-level Generator class, known once the room that defines it is imported.
-cdef PyObject* generator_type = NULL
-cdef object pinned_generator_type = None
 cdef PyObject* TENSOR = <PyObject*>Tensor
-cdef PyObject* STORAGE = <PyObject*>Storage
 cdef PyObject* DTYPE = <PyObject*>dtypes.dtype
-cdef PyObject* LAYOUT = <PyObject*>dtypes.layout
 cdef PyObject* DEVICE = <PyObject*>dtypes.device
-cdef PyObject* MEMORY_FORMAT = <PyObject*>dtypes.memory_format
+
+cdef str SELF = "self"
+cdef dict NAMES_OF_FUNCTIONS = {"input": "self", "x": "self", "a": "self", "x1": "self", "x2": "other", "axis": "dim", "keepdims": "keepdim"}
+cdef uint64_t NUMBER_KEYS = new_wrapped_number(0).c_keys      # a number in a Tensor slot is a tensor on the CPU
+cdef uint64_t INFERENCE_NUMBER_KEYS = NUMBER_KEYS & ~(KS_AUTOGRAD | KS_ADInplaceOrView)
 
 cdef enum MatchError:
     MATCH_OK = 0
@@ -71,13 +77,6 @@ cdef enum MatchError:
     MATCH_UNKNOWN_KEYWORD = 4
     MATCH_TWICE = 5
     MATCH_RAISED = 6
-
-
-def _set_generator_type(cls):
-    """Register the class that Generator arguments take."""
-    global generator_type, pinned_generator_type
-    pinned_generator_type = cls
-    generator_type = <PyObject*>cls
 
 
 cdef inline bint is_tensor(PyObject* o) noexcept:
@@ -101,175 +100,17 @@ cdef inline void note_tensor(Frame* f, PyObject* o) noexcept:
     f.flags |= (<Tensor>o).c_flags
 
 
-# Converters of one element: a new reference, or NULL: no match (nothing raised).
-
-cdef PyObject* new_int(PyObject* o) noexcept:
-    cdef PyObject* r
-    if PyLong_CheckExact_(o):
-        if not fits_int64(o):
-            return NULL
-        Py_INCREF_(o)
-        return o
-    if PyFloat_Check_(o) or not PyIndex_Check_(o):
-        return NULL
-    r = PyNumber_Index_(o)       # bool -> int, numpy integers, 0-d integer tensors
-    if r == NULL:
-        PyErr_Clear_()
-    elif PyBool_Check_(r):
-        Py_DECREF_(r)
-        r = new_plain_int(o)
-    elif not fits_int64(r):
-        Py_DECREF_(r)
-        r = NULL
-    return r
-
-
-cdef PyObject* new_plain_int(PyObject* b) noexcept:
-    cdef object r = 1 if b == Py_True_ else 0
-    Py_INCREF(r)
-    return <PyObject*>r
-
-
-cdef PyObject* new_float(PyObject* o) noexcept:
-    cdef PyObject* r
-    if PyFloat_CheckExact_(o):
-        Py_INCREF_(o)
-        return o
-    if PyComplex_Check_(o) or PyUnicode_Check_(o):
-        return NULL
-    r = PyNumber_Float_(o)
-    if r == NULL:
-        PyErr_Clear_()
-    return r
-
-
-cdef PyObject* new_bool(PyObject* o) noexcept:
-    cdef int truth
-    cdef PyObject* r
-    if o == Py_True_ or o == Py_False_:
-        Py_INCREF_(o)
-        return o
-    if o == Py_None_ or PyUnicode_Check_(o) or PyTuple_Check_(o) or PyList_Check_(o):
-        return NULL
-    truth = PyObject_IsTrue_(o)
-    if truth < 0:
-        PyErr_Clear_()
-        return NULL
-    r = Py_True_ if truth else Py_False_
-    Py_INCREF_(r)
-    return r
-
-
-cdef PyObject* new_scalar(PyObject* o) noexcept:
-    cdef PyObject* r = NULL
-    if is_number(o):
-        Py_INCREF_(o)
-        return o
+cdef PyObject* new_element(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f) noexcept:
+    """One element: a new reference, NULL when `o` does not fit."""
+    if spec.kind != AK_TENSOR:
+        return new_value(spec.kind, spec.flags, f.lone_ints, o)
     if is_tensor(o):
-        if (<Tensor>o).c_numel != 1 or (<Tensor>o).c_ndim != 0:
-            return NULL
-        return new_item(o)
-    if PyIndex_Check_(o):
-        r = PyNumber_Index_(o)
-    elif hasattr(<object>o, "__float__") and not hasattr(<object>o, "__len__"):
-        r = PyNumber_Float_(o)
-    if r == NULL:
-        PyErr_Clear_()
-    return r
-
-
-cdef PyObject* new_item(PyObject* o) noexcept:
-    """The value of a 0-d tensor as a number; a fake tensor's may not be known: no match."""
-    try:
-        r = (<object>o).item()
-    except (RuntimeError, TypeError):
+        note_tensor(f, o)
+    elif sig == NULL or not sig.numbers_as_tensors:
         return NULL
-    Py_INCREF(r)
-    return <PyObject*>r
-
-
-cdef PyObject* new_device_object(PyObject* o) noexcept:
-    if PyObject_TypeCheck_(o, DEVICE):
-        Py_INCREF_(o)
-        return o
-    if not PyUnicode_Check_(o):
-        return NULL
-    try:
-        r = dtypes.device_of(<object>o)
-    except RuntimeError:
-        return NULL
-    Py_INCREF(r)
-    return <PyObject*>r
-
-
-cdef PyObject* instance_of(PyObject* o, PyObject* cls) noexcept:
-    if cls != NULL and PyObject_TypeCheck_(o, cls):
-        Py_INCREF_(o)
-        return o
-    return NULL
-
-
-cdef PyObject* new_dtype_object(PyObject* o) noexcept:
-    """A dtype; the Python types float, int, bool, complex stand for theirs."""
-    if PyObject_TypeCheck_(o, DTYPE):
-        Py_INCREF_(o)
-        return o
-    if <object>o is float or <object>o is int or <object>o is bool or <object>o is complex:
-        r = dtypes.get_dtype(dtypes.dtype_code(<object>o))
-        Py_INCREF(r)
-        return <PyObject*>r
-    return NULL
-
-
-cdef PyObject* new_complex(PyObject* o) noexcept:
-    if not is_number(o):
-        return NULL
-    try:
-        r = complex(<object>o)
-    except (OverflowError, TypeError, ValueError):
-        return NULL
-    Py_INCREF(r)
-    return <PyObject*>r
-
-
-cdef PyObject* new_element(Signature* sig, int kind, PyObject* o, Frame* f) noexcept:
-    """One element of kind `kind`: a new reference, NULL when `o` does not fit."""
-    if kind == AK_TENSOR:
-        if is_tensor(o):
-            note_tensor(f, o)
-        elif not (sig != NULL and sig.numbers_as_tensors and is_number(o)):
-            return NULL
-        Py_INCREF_(o)
-        return o
-    if kind == AK_INT:
-        return new_int(o)
-    if kind == AK_FLOAT:
-        return new_float(o)
-    if kind == AK_BOOL:
-        return new_bool(o)
-    if kind == AK_SCALAR:
-        return new_scalar(o)
-    if kind == AK_STR:
-        if not PyUnicode_Check_(o):
-            return NULL
-        Py_INCREF_(o)
-        return o
-    if kind == AK_DTYPE:
-        return new_dtype_object(o)
-    if kind == AK_DEVICE:
-        return new_device_object(o)
-    if kind == AK_LAYOUT:
-        return instance_of(o, LAYOUT)
-    if kind == AK_MEMORY_FORMAT:
-        return instance_of(o, MEMORY_FORMAT)
-    if kind == AK_GENERATOR:
-        return instance_of(o, generator_type)
-    if kind == AK_STORAGE:
-        return instance_of(o, STORAGE)
-    if kind == AK_COMPLEX:
-        return new_complex(o)
-    if kind == AK_DICT and not PyDict_Check_(o):
-        return NULL
+    else:
+        f.ks |= INFERENCE_NUMBER_KEYS if tls().inference_mode else NUMBER_KEYS
+        return new_number(o)
     Py_INCREF_(o)
     return o
 
@@ -300,7 +141,7 @@ cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, in
             made = item
         else:
             Py_INCREF_(item)
-            made = new_element(sig, spec.kind, item, f)
+            made = new_element(sig, spec, item, f)
             Py_DECREF_(item)
         if made == NULL:
             Py_DECREF_(out)
@@ -310,11 +151,15 @@ cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, in
 
 
 cdef PyObject* new_list_of_iterable(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, int level) noexcept:
-    """As PyTorch's casters do: any iterable but text and mappings; of tensors only those of one dimension, as numbers."""
+    """Other iterables, for operators: ints, floats, bools and tensors out of sequences and sets, the rest out of whatever iterates."""
     cdef object seen = <object>o
-    if PyUnicode_Check_(o) or PyDict_Check_(o) or isinstance(seen, bytes) or not hasattr(type(seen), "__iter__"):
+    cdef bint plain = level == 1 and not spec.flags & (AF_SYM | AF_ELEM_OPTIONAL) and (
+        spec.kind == AK_INT or spec.kind == AK_FLOAT or spec.kind == AK_BOOL or spec.kind == AK_TENSOR)
+    if f.lone_ints or (PyUnicode_Check_(o) and spec.kind != AK_STR):
         return NULL
-    if is_tensor(o) and (spec.kind == AK_TENSOR or (<Tensor>o).c_ndim != 1):
+    if plain and (PyBytes_Check_(o) or PyDict_Check_(o) or is_tensor(o) or not is_vector(seen)):
+        return NULL
+    if is_tensor(o) and spec.flags & AF_SYM and (<Tensor>o).c_dtype >= dtypes.ST_float16:
         return NULL
     try:
         seen = list(seen)
@@ -323,19 +168,22 @@ cdef PyObject* new_list_of_iterable(Signature* sig, ArgSpec* spec, PyObject* o, 
     return new_list(sig, spec, <PyObject*>seen, f, level)
 
 
-cdef PyObject* new_repeated(ArgSpec* spec, PyObject* o) noexcept:
+cdef bint is_vector(object o) noexcept:
+    """What pybind11 turns into a std::vector: it has items by number, or is a set or a generator."""
+    return hasattr(type(o), "__getitem__") or isinstance(o, (set, frozenset, GeneratorType)) or hasattr(type(o), "isdisjoint")
+
+
+cdef PyObject* new_repeated(ArgSpec* spec, PyObject* o, Frame* f) noexcept:
     """`[o] * N` for a lone number where the schema says `T[N]`."""
     cdef PyObject* one
     cdef PyObject* out
     cdef int i
     if spec.kind == AK_INT:
-        one = new_int(o)
-    elif spec.kind == AK_FLOAT:
-        one = new_float(o)
-    elif spec.kind == AK_BOOL and PyBool_Check_(o):
-        one = new_bool(o)
-    else:
+        if not (PyLong_Check_(o) if not f.lone_ints else is_parsed_int(o) or is_tensor(o) and spec.flags & AF_SYM):
+            return NULL
+    elif spec.kind != AK_FLOAT or PyBool_Check_(o) or is_tensor(o):
         return NULL
+    one = new_value(spec.kind, spec.flags, f.lone_ints, o)
     if one == NULL:
         return NULL
     out = PyList_New_(spec.size)
@@ -350,15 +198,24 @@ cdef PyObject* convert_slow(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f
     """Everything but the common cases; borrowed from the frame or the caller, NULL: does not fit."""
     cdef PyObject* made
     if o == Py_None_:
-        if spec.kind == AK_BOOL and not spec.flags & (AF_OPTIONAL | AF_LIST):
+        if spec.flags & AF_OPTIONAL or spec.kind == AK_OTHER:
+            return o
+        if f.lone_ints or spec.flags & AF_LIST:
+            return NULL
+        if spec.kind == AK_BOOL:
             return Py_False_
-        return o if spec.flags & AF_OPTIONAL or spec.kind == AK_OTHER else NULL
+        return o if spec.kind == AK_TENSOR and sig != NULL and may_be_undefined(sig) else NULL
     if spec.flags & (AF_LIST | AF_LIST2):
         made = new_list(sig, spec, o, f, 2 if spec.flags & AF_LIST2 else 1)
         if made == NULL and spec.size and (f.lone_ints or not spec.flags & AF_SYM) and not spec.flags & AF_LIST2:
-            made = new_repeated(spec, o)
+            made = new_repeated(spec, o, f)
         return keep(f, made)
-    return keep(f, new_element(sig, spec.kind, o, f))
+    return keep(f, new_element(sig, spec, o, f))
+
+
+cdef bint may_be_undefined(Signature* sig) noexcept:
+    """Operators that Python defined get None for a Tensor as it is; kernels written in C do not expect it."""
+    return (<object>sig.entry)._is_defined_in_python
 
 
 cdef inline PyObject* convert(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f) noexcept:
@@ -370,18 +227,33 @@ cdef inline PyObject* convert(Signature* sig, ArgSpec* spec, PyObject* o, Frame*
         return o
     elif spec.kind == AK_SCALAR and (PyLong_CheckExact_(o) or PyFloat_CheckExact_(o)) and not spec.flags & AF_LIST:
         return o
-    return convert_slow(sig, spec, o, f)
+    return convert_slow(sig, spec, o, f) if f.lone_ints < 2 else convert_trial(sig, spec, o, f)
 
 
-cdef int find_keyword(Signature* sig, PyObject* name) noexcept:
-    """Index of the argument called `name`; -1 when there is none."""
+cdef PyObject* convert_trial(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f) noexcept:
+    """As `convert_slow`, but what has a __torch_function__, alone or in a list, stands for anything."""
+    cdef PyObject* made
+    if is_function_object(o):
+        return o
+    made = convert_slow(sig, spec, o, f)
+    return o if made == NULL and (PyList_Check_(o) or PyTuple_Check_(o)) and any_function_handler(&o, 1) else made
+
+
+cdef int find_keyword(Signature* sig, PyObject* name, bint function) noexcept:
+    """Index of the argument called `name`; -1 when there is none. Functions say `input` for `self`, and know numpy's names."""
     cdef int i
     for i in range(sig.n_args):
         if sig.args[i].name == name:
-            return i
+            return i if not function or name != <PyObject*>SELF else -1
     for i in range(sig.n_args):
         if PyUnicode_Compare_(sig.args[i].name, name) == 0:
-            return i
+            return i if not function or PyUnicode_Compare_(name, <PyObject*>SELF) != 0 else -1
+    if function:
+        other = NAMES_OF_FUNCTIONS.get(<object>name)
+        if other is not None:
+            for i in range(sig.n_args):
+                if PyUnicode_Compare_(sig.args[i].name, <PyObject*>other) == 0:
+                    return i
     return -1
 
 
@@ -408,7 +280,7 @@ cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwna
     if kwnames != NULL:
         nkw = PyTuple_GET_SIZE_(kwnames)
         for k in range(<int>nkw):
-            i = find_keyword(sig, PyTuple_GET_ITEM_(kwnames, k))
+            i = find_keyword(sig, PyTuple_GET_ITEM_(kwnames, k), f.lone_ints)
             f.bad_arg = k
             if i < 0:
                 return MATCH_UNKNOWN_KEYWORD
@@ -431,7 +303,7 @@ cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwna
 
 cdef int unplaced_keyword(Signature* sig, PyObject* kwnames, Frame* f) noexcept:
     f.bad_arg = 0
-    return MATCH_TWICE if find_keyword(sig, PyTuple_GET_ITEM_(kwnames, 0)) >= 0 else MATCH_UNKNOWN_KEYWORD
+    return MATCH_TWICE if find_keyword(sig, PyTuple_GET_ITEM_(kwnames, 0), f.lone_ints) >= 0 else MATCH_UNKNOWN_KEYWORD
 
 
 cdef int match_given(Signature* sig, object args, dict kwargs, Frame* f) except -1:
@@ -568,8 +440,16 @@ cdef str describe_type(ArgSpec* spec):
 cdef str describe_value(PyObject* value):
     """Type and, cut short, the value: tensors by dtype and shape."""
     cdef object v = <object>value
+    cdef ThreadState* ts
+    cdef int off
     if is_tensor(value):
-        return f"{type(v).__name__} of {v.dtype}{list(v.shape)}"
+        ts = tls()
+        off = ts.torch_function_off
+        ts.torch_function_off = 2            # describing is no call that handlers see
+        try:
+            return f"{type(v).__name__} of {v.dtype}{list(v.shape)}"
+        finally:
+            ts.torch_function_off = off
     if isinstance(v, (list, tuple)):
         kinds = sorted({type(x).__name__ for x in v})
         return f"{type(v).__name__} of {len(v)} ({', '.join(kinds)})"
@@ -596,8 +476,25 @@ cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, 
         spec = &sig.args[f.bad_arg]
         why = (f"{name}: argument '{<object>spec.name}' (position {f.bad_arg}) must be {describe_type(spec)}, "
                f"got {describe_value(f.bad_value)}")
+        error = error_of_value(spec, f, error)
     elif code == MATCH_UNKNOWN_KEYWORD:
         why = f"{name}: unknown keyword argument '{(<tuple>kwnames)[f.bad_arg]}'"
     else:
         why = f"{name}: argument '{(<tuple>kwnames)[f.bad_arg]}' was given twice"
     raise error(f"{why}\n  {schema}")
+
+
+cdef object error_of_value(ArgSpec* spec, Frame* f, error):
+    """The exception's class where it is not that of all mismatches: numbers that are too big, names of no device, None for a Dict."""
+    cdef object value = <object>f.bad_value
+    if spec.kind == AK_DEVICE and isinstance(value, str):
+        return RuntimeError
+    if spec.kind == AK_DICT and value is None and not f.lone_ints:
+        return TypeError
+    if not PyLong_Check_(f.bad_value) or PyBool_Check_(f.bad_value) or fits_int64(f.bad_value):
+        return error
+    if spec.kind == AK_SCALAR and not spec.flags & AF_LIST:
+        return OverflowError
+    if spec.kind == AK_INT and f.lone_ints and (spec.size or not spec.flags & AF_LIST):
+        return ValueError
+    return error

@@ -1,26 +1,150 @@
 """Fake tensors: operators on metadata, on any device (torch._subclasses.fake_tensor)."""
 
+from typing import Any
+
+from dispatch.fake import implementations, queries
 from dispatch.fake.cache import DispatchCache, DispatchCacheInfo
+from dispatch.fake.constants import CONSTANT_NUMEL_LIMIT
+from dispatch.fake.converter import FakeTensorConverter, MetaConverter
+from dispatch.fake.copying import FakeCopyMode
+from dispatch.fake.cross_ref import (
+    CrossRefFakeMode,
+    output_alias_each_other,
+    outputs_alias_inputs,
+    outputs_are_inputs,
+)
+from dispatch.fake.devices import (
+    init_gpu_context,
+    is_indexed_device_type as _is_indexed_device_type,
+    should_allow_numbers_as_tensors,
+)
 from dispatch.fake.exceptions import (
     DataDependentOutputException,
     DynamicOutputShapeException,
     FakeTensorDeviceMismatchError,
     MetadataMismatchError,
     UnsupportedFakeTensorException,
+    UnsupportedMutationAliasingException,
     UnsupportedOperatorException,
 )
 from dispatch.fake.fake_tensor import FakeTensor
+from dispatch.fake.fallback import run_fallback_kernel
+from dispatch.fake.implementations import (
+    _deregister_op_impl,
+    _is_op_registered_to_fake_rule,
+    _is_tensor_constructor,
+    contains_tensor_types,
+    get_fast_op_impls,
+    has_meta,
+    is_builtin,
+    op_implementations_checks,
+    op_implementations_dict,
+    ordered_set,
+    register_fast_op_impl,
+    register_op_impl,
+    stride_incorrect_op,
+)
+from dispatch.fake.memos import SymNumberMemoDescriptor
+from dispatch.fake.meta_registrations import register_meta
+from dispatch.fake.metadata import (
+    SingletonConstant,
+    TensorMetadata,
+    assert_eq,
+    assert_metadata_eq,
+    extract_tensor_metadata,
+    suggest_memory_format,
+)
 from dispatch.fake.mode import FakeTensorMode
+from dispatch.fake.queries import (
+    IncrementRecursionCount,
+    _check_for_subclass,
+    _check_for_subclass_arg,
+    _device_handler,
+    _is_plain_tensor,
+    disable_fake_tensor_cache,
+    get_plain_tensors,
+    get_schema_info,
+    in_kernel_invocation_manager,
+    is_fake,
+    is_sparse_any,
+    is_sparse_compressed,
+    maybe_get_fake_mode,
+    torch_decomp_decompositions,
+    tree_flatten_only,
+    unset_fake_temporarily,
+)
+from dispatch.fake.settings import FakeTensorConfig, FakeTensorTLS, fake_tensor_tls
 
 __all__ = [
+    "CONSTANT_NUMEL_LIMIT",
+    "CrossRefFakeMode",
     "DataDependentOutputException",
     "DispatchCache",
     "DispatchCacheInfo",
     "DynamicOutputShapeException",
+    "FakeCopyMode",
     "FakeTensor",
+    "FakeTensorConfig",
+    "FakeTensorConverter",
     "FakeTensorDeviceMismatchError",
     "FakeTensorMode",
+    "FakeTensorTLS",
+    "IncrementRecursionCount",
+    "MetaConverter",
     "MetadataMismatchError",
+    "SingletonConstant",
+    "SymNumberMemoDescriptor",
+    "TensorMetadata",
     "UnsupportedFakeTensorException",
+    "UnsupportedMutationAliasingException",
     "UnsupportedOperatorException",
+    "_check_for_subclass",
+    "_check_for_subclass_arg",
+    "_deregister_op_impl",
+    "_device_handler",
+    "_is_indexed_device_type",
+    "_is_op_registered_to_fake_rule",
+    "_is_plain_tensor",
+    "_is_tensor_constructor",
+    "assert_eq",
+    "assert_metadata_eq",
+    "contains_tensor_types",
+    "disable_fake_tensor_cache",
+    "extract_tensor_metadata",
+    "fake_tensor_tls",
+    "get_fast_op_impls",
+    "get_plain_tensors",
+    "get_schema_info",
+    "has_meta",
+    "in_kernel_invocation_manager",
+    "init_gpu_context",
+    "is_builtin",
+    "is_fake",
+    "is_sparse_any",
+    "is_sparse_compressed",
+    "maybe_get_fake_mode",
+    "op_implementations_checks",
+    "op_implementations_dict",
+    "ordered_set",
+    "output_alias_each_other",
+    "outputs_alias_inputs",
+    "outputs_are_inputs",
+    "register_fast_op_impl",
+    "register_meta",
+    "register_op_impl",
+    "run_fallback_kernel",
+    "should_allow_numbers_as_tensors",
+    "stride_incorrect_op",
+    "suggest_memory_format",
+    "torch_decomp_decompositions",
+    "tree_flatten_only",
+    "unset_fake_temporarily",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RECURSION_COUNT":
+        return queries.recursion_count()
+    if name in ("_device_not_kwarg_ops", "_like_tensor_constructors"):
+        return getattr(implementations, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

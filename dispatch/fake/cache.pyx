@@ -448,7 +448,7 @@ cdef inline object new_output(Entry* entry, OutSpec* s, object mode, PyObject** 
     cdef FakeTensor t
     cdef int64_t* g
     if s.kind == OUT_NEW:
-        storage = new_fake_storage(s.nbytes, s.devtype, s.devindex)
+        storage = new_fake_storage(s.nbytes)
     elif s.kind == OUT_ARGUMENT:
         return argument_at(args, s)
     elif s.kind == OUT_RESHAPED:
@@ -463,7 +463,7 @@ cdef inline object new_output(Entry* entry, OutSpec* s, object mode, PyObject** 
     else:
         return <object>s.value
     g = numbers_of(entry) + s.geometry
-    t = new_fake(mode, storage, s.dtype, s.keys, s.ndim, g, g + s.ndim, s.offset)
+    t = new_fake(mode, storage, s.devtype, s.devindex, s.dtype, s.keys, s.ndim, g, g + s.ndim, s.offset)
     t.c_layout = s.layout
     return t
 

@@ -3,6 +3,7 @@
 Raised by shape functions and by FakeTensorMode. `func` is the operator.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
@@ -11,43 +12,63 @@ __all__ = [
     "FakeTensorDeviceMismatchError",
     "MetadataMismatchError",
     "UnsupportedFakeTensorException",
+    "UnsupportedMutationAliasingException",
     "UnsupportedOperatorException",
 ]
 
 
+@dataclass
 class UnsupportedFakeTensorException(RuntimeError):
     """The tensor is of a kind that cannot be made fake; `reason` says why."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    reason: str
 
 
-class _OperatorException(RuntimeError):
-    def __init__(self, func: Any) -> None:
-        super().__init__(func)
-        self.func = func
-
-
-class DynamicOutputShapeException(_OperatorException):
+@dataclass
+class DynamicOutputShapeException(RuntimeError):
     """The output's sizes depend on values."""
 
+    func: Any
 
-class DataDependentOutputException(_OperatorException):
+
+@dataclass
+class DataDependentOutputException(RuntimeError):
     """The output is a number that depends on values."""
 
+    func: Any
 
-class UnsupportedOperatorException(_OperatorException):
+
+@dataclass
+class UnsupportedOperatorException(RuntimeError):
     """The operator has no Meta kernel and no fake implementation."""
+
+    func: Any
+
+
+@dataclass
+class UnsupportedMutationAliasingException(RuntimeError):
+    """The operator writes to, or aliases, what it must not; `reason` says what."""
+
+    reason: str
+
+
+@dataclass
+class MetadataMismatchError(RuntimeError):
+    """A fake result and a real one differ in metadata; `reason` says in what."""
+
+    reason: str
 
 
 class FakeTensorDeviceMismatchError(RuntimeError):
     """The tensors of a call lie on different devices, and the operator does not mix them."""
 
-
-class MetadataMismatchError(RuntimeError):
-    """A fake result and a real one differ in metadata."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    def __init__(self, func: Any, common_device: Any, device: Any) -> None:
+        self.func = func
+        self.common_device = common_device
+        self.device = device
+        schema = getattr(func, "_schema", None)
+        name = func.name() if hasattr(func, "name") else func
+        super().__init__(
+            f"{name}: the tensors of a call must be on one device, got {common_device} and "
+            f"{device}\n  {schema}"
+        )

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dispatch
+from dispatch._C.tensor import from_numpy
 from dispatch.graph.archive import Archive, JsonFile, open_archive
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError
 from dispatch.graph.executor import Executable, RunLog
@@ -403,7 +404,7 @@ def _chosen(weights: Mapping[str, Weight], state: set[str], inside: bool) -> dic
 
 
 def _as_tensor(value: Any) -> Any:
-    return dispatch.from_numpy(value) if isinstance(value, np.ndarray) else value
+    return from_numpy(value) if isinstance(value, np.ndarray) else value
 
 
 def _fake_tensor(spec: TensorSpec, device: str | None) -> Any:

@@ -198,6 +198,37 @@ cdef bint share_memory(Tensor a, Tensor b) noexcept:
     return a_start < b_end and b_start < a_end
 
 
+cdef bint overlaps_partly(Tensor out, Tensor t) noexcept:
+    """Whether both share memory without being the same view of it (at::get_overlap_status)."""
+    cdef int i
+    if not share_memory(out, t):
+        return False
+    if out.c_offset * dtypes.itemsize_table()[out.c_dtype] != t.c_offset * dtypes.itemsize_table()[t.c_dtype] \
+            or out.c_numel != t.c_numel or out.c_ndim != t.c_ndim:
+        return True
+    for i in range(out.c_ndim):
+        if out.c_strides[i] != t.c_strides[i]:
+            return True
+    return False
+
+
+cdef int check_iterated(OperatorEntry e, Spec* s, Tensor out, PyObject** args, int n) except -1:
+    """For operators that go element by element: an argument is the output, the same view of it, or apart from it."""
+    cdef int i
+    cdef Tensor t
+    if not s.cast & CAST_MASK or s.cast & OVERLAP_ANY:
+        return 0
+    for i in range(n):
+        if e.sig.args[i].kind != AK_TENSOR or e.sig.args[i].flags & AF_LIST or args[i] == <PyObject*>out:
+            continue
+        if not isinstance(<object>args[i], Tensor):
+            continue
+        t = <Tensor>args[i]
+        if t.c_storage is out.c_storage and overlaps_partly(out, t):
+            raise_overlap(e, f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
+    return 0
+
+
 cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, int n) except -1:
     """For operators that read arguments while they write: `out` must not overlap itself, nor arguments from `first` on."""
     cdef int i
@@ -268,6 +299,8 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
         if specs.cast & (OVERLAP_NONE | OVERLAP_SELF) and not is_meta(k):    # PyTorch's in-place Meta kernels do not look
             check_apart(e, 1, <Tensor?>(<object>args[0]), args, e.sig.n_args)
         check_output(e, specs, <Tensor?>(<object>args[0]), False)
+        if not is_meta(k):
+            check_iterated(e, specs, <Tensor>args[0], args, e.sig.n_args)
         return <object>args[0]
     first = e.sig.n_args - n
     if n == 1:
@@ -290,6 +323,7 @@ cdef int prepare_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i
     if s.cast & OVERLAP_NONE and s.cast & OVERLAP_SELF and overlaps_itself(out):
         raise_overlap(e, "more than one element of the written-to tensor refers to a single memory location")
     check_output(e, s, out, True)
+    check_iterated(e, s, out, args, first)
     if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
         check_apart(e, 0 if s.cast & OVERLAP_NONE else 1, out, args, first)
     return 0

@@ -56,6 +56,30 @@ def x() -> dispatch.Tensor:
     return dispatch.from_numpy(np.arange(6, dtype=np.float32).reshape(2, 3))
 
 
+def test_a_shared_library_registers_as_it_is_loaded(misc) -> None:
+    """By its path alone; its kernels are found where the package is importable."""
+    folder = Path(misc.__file__).parents[3]
+    library = next((folder / "crossing" / "generated").glob("operators.*.so"))
+    code = (
+        "import sys, dispatch; from dispatch import ops\n"
+        f"ops.load_library({str(library)!r}); ops.load_library({str(library)!r})\n"
+        "x = dispatch.ones(2)\n"
+        "print(ops.crossing.echo(x, None, [])[0] is x, len(ops.loaded_libraries))"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(folder)))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["True", "1"], done.stderr
+
+
+def test_a_library_that_is_imported_is_not_registered_twice(misc) -> None:
+    operators = sys.modules["crossing.generated.operators"].__file__
+    ops.load_library(operators)
+    assert os.path.realpath(operators) in ops.loaded_libraries
+    ops.loaded_libraries.clear()
+
+
 def test_defaults_reach_a_c_kernel_as_c_values(misc, x) -> None:
     got = ops.crossing.echo(x, None, [])
     assert got[0] is x

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from dispatch.codegen.records import AF, AK, DF, OF, arg_spec, default_spec, op_flags
-from dispatch.codegen.schema import SchemaError, parse_schema, parse_type
+from dispatch.codegen.schema import SchemaError, parse_schema, parse_text, parse_type
 from tests.codegen.helpers import ATEN_SCHEMAS, ROOT
 from tests.strategies import schemas
 
@@ -92,11 +92,14 @@ def test_any_schema_survives_printing_and_parsing(schema) -> None:
 )
 def test_a_mistake_is_reported_with_its_column(text: str, column: int, expected: str) -> None:
     with pytest.raises(SchemaError) as caught:
-        parse_schema(text)
+        parse_text(text)
     assert caught.value.column == column
     assert caught.value.expected.startswith(expected)
     assert text in str(caught.value)
-    assert isinstance(caught.value, RuntimeError)
+    with pytest.raises(RuntimeError) as public:
+        parse_schema(text)
+    assert type(public.value) is RuntimeError
+    assert str(public.value) == str(caught.value)
 
 
 def test_names_and_overloads_are_split() -> None:
@@ -149,16 +152,59 @@ def test_a_new_argument_with_a_default_is_backward_compatible() -> None:
     ("new", "reason"),
     [
         ("f(int a, int b=1) -> int", ""),
-        ("f(int a, int b) -> int", "the new argument 'b' has no default"),
-        ("f(int b=1, int a=2) -> int", "an argument of the old schema is missing or differs"),
-        ("f(int a) -> float", "the results differ"),
-        ("g(int a) -> int", "g is another operator than f"),
-        ("f(*, int b=1, int a) -> int", "an argument of the old schema is missing or differs"),
+        ("f(int a) -> float", ""),
+        ("f(int a, int b) -> int", "f: the new argument 'b' needs a default"),
+        ("f(int a, int[] b=[1]) -> int", "f: the new argument 'b' needs a default"),
+        ("f(int b=1, int a=2) -> int", "f: 'a' differs"),
+        ("f(*, int b=1, int a) -> int", "f: 'a' differs"),
+        ("f(int a, *, Tensor(a!) o) -> int", "f: the number of out arguments differs"),
     ],
 )
 def test_forward_compatibility_says_what_is_in_the_way(new: str, reason: str) -> None:
     answer = parse_schema(new).check_forward_compatible_with(parse_schema("f(int a) -> int"))
     assert answer == (not reason, reason)
+
+
+@pytest.mark.parametrize("new", ["g(int a) -> int", "f.o(int a) -> int", "f(int a) -> ()"])
+def test_another_operator_is_not_forward_compatible(new: str) -> None:
+    old = parse_schema("f(int a) -> int")
+    assert parse_schema(new).check_forward_compatible_with(old) == (False, "")
+
+
+def test_type_variables_are_for_those_who_ask() -> None:
+    assert str(parse_schema("f(t x) -> t")) == "f(t x) -> t"
+    for text in ("f(t x) -> ()", "f(t[] x) -> ()", "f(int x) -> t"):
+        parse_schema(text)
+        with pytest.raises(RuntimeError):
+            parse_schema(text, allow_typevars=False)
+
+
+def test_schemas_are_compared_with_schemas_only() -> None:
+    schema = parse_schema("f(int[2] x, SymInt y) -> ()")
+    assert schema == parse_schema("f(int[2] x, int y) -> ()")
+    assert schema != parse_schema("f(int[] x, int y) -> ()")
+    for other in ("f", None, schema.arguments[0].type):
+        with pytest.raises(TypeError):
+            _ = schema == other
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide"),
+    [
+        ("int", "number"),
+        ("float", "number"),
+        ("int", "int?"),
+        ("NoneType", "Tensor?"),
+        ("Tensor", "Any"),
+        ("(int, Tensor)", "(number, Tensor?)"),
+        ("int[]", "int[]?"),
+    ],
+)
+def test_subtypes(narrow: str, wide: str) -> None:
+    a, b = parse_type(narrow), parse_type(wide)
+    assert a.isSubtypeOf(b)
+    assert a.isSubtypeOf(a)
+    assert not b.isSubtypeOf(a)
 
 
 def test_schemas_can_be_copied_and_pickled() -> None:

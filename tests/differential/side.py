@@ -12,6 +12,7 @@ def torch_side() -> types.SimpleNamespace:
     import torch._higher_order_ops
     import torch._ops
     import torch._subclasses.fake_tensor as fake
+    import torch._subclasses.functional_tensor as functional_tensor
     import torch.library
     import torch.overrides
     import torch.utils._python_dispatch as dispatch_modes
@@ -20,8 +21,11 @@ def torch_side() -> types.SimpleNamespace:
     modes = types.SimpleNamespace(**vars(dispatch_modes))
     for name in ("TorchFunctionMode", "_get_current_function_mode_stack"):
         setattr(modes, name, getattr(torch.overrides, name))
+    functional = types.SimpleNamespace(**vars(functional_tensor))
+    functional.functionalize = torch.func.functionalize
     return types.SimpleNamespace(
-        name="torch", T=torch, C=torch._C, ops=torch.ops, _ops=torch._ops, library=torch.library,
+        name="torch", functional=functional, T=torch, C=torch._C,
+        ops=torch.ops, _ops=torch._ops, library=torch.library,
         modes=modes, overrides=torch.overrides, fake=fake, pytree=_pytree,
         Tensor=torch.Tensor, DispatchKey=torch._C.DispatchKey,
         DispatchKeySet=torch._C.DispatchKeySet,
@@ -31,10 +35,11 @@ def torch_side() -> types.SimpleNamespace:
 def dispatch_side() -> types.SimpleNamespace:
     """Ours."""
     import dispatch
-    from dispatch import _C, _ops, fake, library, modes, pytree
+    from dispatch import _C, _ops, fake, functional, library, modes, pytree
 
     return types.SimpleNamespace(
-        name="dispatch", T=dispatch, C=_C, ops=dispatch.ops, _ops=_ops, library=library,
+        name="dispatch", functional=functional, T=dispatch, C=_C,
+        ops=dispatch.ops, _ops=_ops, library=library,
         modes=modes, overrides=modes, fake=fake, pytree=pytree,
         Tensor=dispatch.Tensor, DispatchKey=_C.DispatchKey, DispatchKeySet=_C.DispatchKeySet,
     )  # fmt: skip

@@ -6,7 +6,16 @@ import pytest
 
 import dispatch
 from dispatch import _C, ops
-from dispatch.library import Library, _scoped_library, fallthrough_kernel
+from dispatch.library import (
+    Library,
+    _scoped_library,
+    define,
+    fallthrough_kernel,
+    get_kernel,
+    impl,
+    impl_abstract,
+    register_kernel,
+)
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -26,7 +35,7 @@ def test_libraries_that_cannot_be(args, error):
 def test_define_returns_the_name(library):
     lib = library("lb", "DEF")
     assert lib.define("f(Tensor x) -> Tensor") == "f"
-    assert lib.define("f.o(Tensor x, int y) -> Tensor") == "f.o"
+    assert lib.define("f.o(Tensor x, int y) -> Tensor") == "f"
     assert ops.lb.f.overloads() == ["default", "o"]
 
 
@@ -37,7 +46,7 @@ def test_impl_only_libraries_and_bad_schemas(library):
             lib.define(schema)
     with pytest.raises(RuntimeError, match="alias_analysis"):
         lib.define("f(Tensor x) -> Tensor", "WRONG")
-    assert dir(ops.lb) == []
+    assert "lb::f" not in _C._dispatch_get_all_op_names()
 
 
 def test_impl_by_name_overload_and_object(library):
@@ -142,3 +151,131 @@ def test_with_keyset_kernels_redispatch(library):
 
     lib.impl("f", outer, "AutogradCPU", with_keyset=True)
     assert ops.lb.f(T, 5).tolist() == [15.0, 15.0]
+
+
+def test_destroyed_library_refuses_everything(library):
+    lib = library("lb", "DEF")
+    lib._destroy()
+    lib._destroy()
+    for call in (
+        lambda: lib.define("f(Tensor x) -> Tensor"),
+        lambda: lib.impl("f", lambda x: x, "CPU"),
+        lambda: Library("_", "IMPL")._destroy() or lib.define("f(Tensor x) -> Tensor"),
+    ):
+        with pytest.raises(AssertionError, match="destroyed"):
+            call()
+
+
+@pytest.mark.parametrize("tags", ["core", ("core",), (3,), (None,)])
+def test_what_is_no_tag_is_refused(library, tags):
+    lib = library("lb", "DEF")
+    with pytest.raises(TypeError):
+        lib.define("f(Tensor x) -> Tensor", tags=tags)
+    assert "lb::f" not in _C._dispatch_get_all_op_names()
+
+
+def test_tags_stand_in_the_order_given(library):
+    Tag = dispatch.Tag
+    lib = library("lb", "DEF")
+    lib.define("f(Tensor x) -> Tensor", tags=[Tag.pointwise, Tag.core])
+    lib.define("g(Tensor x) -> Tensor", tags=Tag.core)
+    assert ops.lb.f.default.tags == [Tag.pointwise, Tag.core]
+    assert ops.lb.g.default.tags == [Tag.core]
+    ops.lb.f.default.tags.clear()
+    assert len(ops.lb.f.default.tags) == 2
+
+
+@pytest.mark.parametrize(
+    ("schema", "tag"),
+    [
+        ("(Tensor x) -> Tensor", "inplace"),
+        ("(Tensor(a!) x) -> ()", "inplace"),
+        ("(*, Tensor(a!) x) -> Tensor(a!)", "inplace"),
+        ("(Tensor(a!) x, Tensor(b!) y) -> Tensor(a!)", "inplace"),
+        ("(Tensor(a!)[] x) -> Tensor(a!)[]", "inplace"),
+        ("(Tensor x) -> Tensor", "out"),
+        ("(Tensor(a!) x) -> Tensor(a!)", "out"),
+        ("(Tensor x, *, Tensor(a!) out) -> ()", "out"),
+        ("(*, Tensor(a!) o, Tensor(b!) p) -> (Tensor(b!), Tensor(a!))", "out"),
+    ],
+)
+def test_tagged_schemas_are_checked(library, schema, tag):
+    lib = library("lb", "DEF")
+    with pytest.raises(ValueError, match=f"Tag.{tag}"):
+        lib.define("f" + schema, tags=getattr(dispatch.Tag, tag))
+    assert "lb::f" not in _C._dispatch_get_all_op_names()
+
+
+def test_functions_register_by_name(library):
+    lib = library("lb", "DEF")
+    define("lb::f", "(Tensor x) -> str", lib=lib)
+    impl("lb::f", ("default", "AutogradCPU"), lambda x: "f", lib=lib)
+    assert ops.lb.f(T) == "f"
+    register_kernel(ops.lb.f.default, "cpu", lambda x: "cpu", lib=lib)
+    with _C._AutoDispatchBelowAutograd():
+        assert ops.lb.f(T) == "cpu"
+    assert lib._op_impls == {
+        "lb/f/CompositeExplicitAutograd", "lb/f/AutogradCPU", "lb/f/CPU",
+    }  # fmt: skip
+
+
+def test_functions_with_a_library_are_decorators(library):
+    lib = library("lb", "DEF")
+
+    @define(lib, "f(Tensor x) -> str")
+    def f(x):
+        return "everywhere"
+
+    assert f(T) == ops.lb.f(T) == "everywhere"
+
+    @impl(lib, "f", "CPU")
+    def g(x):
+        return "cpu"
+
+    assert g(T) == ops.lb.f(T) == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: define(3, "(Tensor x) -> Tensor"), ValueError),
+        (lambda: define("f", "(Tensor x) -> Tensor"), ValueError),
+        (lambda: define("lb::f", "f(Tensor x) -> Tensor"), ValueError),
+        (lambda: impl("f", "cpu", lambda x: x), ValueError),
+        (lambda: impl("lb::f", "nothing", lambda x: x), RuntimeError),
+        (lambda: register_kernel(ops.aten.add, "cpu", lambda x: x), ValueError),
+        (lambda: get_kernel(3, "CPU"), ValueError),
+        (lambda: get_kernel("aten::add.Tensor", "NoKey"), ValueError),
+        (lambda: get_kernel("aten::nothing", "CPU"), RuntimeError),
+    ],
+)
+def test_functions_refuse(call, error):
+    with pytest.raises(error):
+        call()
+
+
+def test_a_kernel_outlives_its_replacement(library):
+    lib = library("lb", "DEF")
+    lib.define("f(Tensor x) -> str")
+    lib.impl("f", lambda x: "old", "CPU")
+    old = get_kernel("lb::f", "CPU")
+    lib.impl("f", lambda x: "new", "CPU")
+    assert old.call_boxed(_C._dispatch_keys(T), T) == "old"
+    assert ops.lb.f(T) == "new"
+
+
+def test_the_old_name_of_register_fake_warns(library):
+    lib = library("lb", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    with pytest.warns(FutureWarning, match="register_fake"):
+        impl_abstract("lb::f", lambda x: x.new_empty(5), lib=lib)
+    assert ops.lb.f(dispatch.ones(1, device="meta")).shape == (5,)
+
+
+def test_no_compiler(library):
+    lib = library("lb", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    with pytest.raises(NotImplementedError, match="compiled"):
+        lib._impl_with_aoti_compile("f", "CPU")
+    with pytest.raises(AssertionError):
+        lib._impl_with_aoti_compile("f", "Undefined")

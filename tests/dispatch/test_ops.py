@@ -11,19 +11,18 @@ pytestmark = pytest.mark.usefixtures("same_state_after")
 
 def test_namespaces_are_made_on_demand():
     assert ops.anything is ops.anything
-    assert dir(ops.anything) == []
+    assert "f" not in dir(ops.anything) and "anything" in list(ops)
+    assert ops.aten.add is ops.aten.add
     assert "add" in dir(ops.aten) and "add" in list(ops.aten)
-    with pytest.raises(AttributeError):
-        _ = ops.__wrapped__
 
 
 def test_packets_come_and_go_with_their_definitions(library):
     lib = library("opns", "DEF")
     assert not hasattr(ops.opns, "f")
     lib.define("f(Tensor x) -> Tensor")
-    assert dir(ops.opns) == ["f"] and ops.opns.f is ops.opns.f
+    assert "f" in dir(ops.opns) and ops.opns.f is ops.opns.f and list(ops.opns) == ["f"]
     lib._destroy()
-    assert not hasattr(ops.opns, "f") and dir(ops.opns) == []
+    assert not hasattr(ops.opns, "f") and "f" not in dir(ops.opns) and list(ops.opns) == []
 
 
 def test_find_overload():
@@ -62,7 +61,7 @@ def test_higher_order_operators_are_found_by_name():
         def __call__(self, f, x):
             return f(x)
 
-    with pytest.raises(RuntimeError, match="instantiation"):
+    with pytest.raises(TypeError, match="abstract"):
         HigherOrderOperator("direct")
     op = Mine("mine_for_a_test")
     assert ops.higher_order.mine_for_a_test is op

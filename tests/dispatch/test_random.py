@@ -22,7 +22,7 @@ def test_state_can_be_put_back() -> None:
 def test_manual_seed_seeds_the_default_generator() -> None:
     assert dispatch.manual_seed(5) is dispatch.default_generator
     assert dispatch.default_generator.initial_seed() == 5
-    with pytest.raises(RuntimeError, match="64 bits"):
+    with pytest.raises(ValueError, match="64 bits"):
         dispatch.manual_seed(1 << 64)
 
 

@@ -60,3 +60,13 @@ def test_printing_calls_no_operator() -> None:
     value = tensor([1.0])
     with Refuse():
         assert repr(value) == "tensor([1.])"
+
+
+def test_print_options_hold_until_they_are_set_back():
+    value = dispatch.tensor([1.23456, 1000.0])
+    dispatch.set_printoptions(precision=2)
+    try:
+        assert repr(value) == "tensor([   1.23, 1000.00])"
+    finally:
+        dispatch.set_printoptions(profile="default")
+    assert "1.2346" in repr(value)

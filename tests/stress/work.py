@@ -63,7 +63,7 @@ def modes(rng: random.Random) -> None:
 def guards(rng: random.Random) -> None:
     """Key sets change for this thread alone, and come back."""
     before = _dispatch_tls_local_include_set(), _dispatch_tls_local_exclude_set()
-    key = rng.choice((DispatchKey.AutocastCPU, DispatchKey.Named, DispatchKey.Negative))
+    key = rng.choice((DispatchKey.AutocastCPU, DispatchKey.AutocastCUDA, DispatchKey.Negative))
     with _IncludeDispatchKeyGuard(key), _ExcludeDispatchKeyGuard(dispatch.DispatchKeySet(key)):
         assert _dispatch_tls_local_include_set().has(key)
         assert _dispatch_tls_local_exclude_set().has(key)
@@ -101,9 +101,10 @@ def subclasses(rng: random.Random) -> None:
 
 def errors(rng: random.Random) -> None:
     """Failing calls under a mode leave the stack as it was."""
+    x = dispatch.ones(2, 3)
     with Count() as mode:
         try:
-            A.mm.default(dispatch.ones(2, 3), dispatch.ones(2, 3))
+            A.mm.default(x, x)
         except RuntimeError:
             pass
         else:

@@ -1,10 +1,17 @@
-"""select_scatter and slice_scatter: a copy of self with a part of it written."""
+"""select_scatter and its kin: a copy of self with a part of it written."""
 
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
-__all__ = ["select_scatter", "slice_scatter"]
+__all__ = [
+    "as_strided_scatter",
+    "diagonal_scatter",
+    "nonzero_numpy",
+    "select_scatter",
+    "slice_scatter",
+    "where_true",
+]
 
 
 def _overlaps_itself(self: Tensor) -> bool:
@@ -51,4 +58,38 @@ def slice_scatter(
     rules.wrap_dim(dim, self.ndim)
     result = _copy(self)
     _write("slice_scatter", ops.aten.slice(result, dim, start, end, step), src)
+    return result
+
+
+def nonzero_numpy(self: Tensor) -> list[Tensor]:
+    """The places of what is not zero, dimension by dimension, as numpy gives them."""
+    whole = self if self.dim() else ops.aten.unsqueeze(self, 0)
+    return list(ops.aten.unbind(ops.aten.nonzero(whole), 1))
+
+
+def where_true(condition: Tensor) -> list[Tensor]:
+    """`where(condition)`: the places where it holds, dimension by dimension."""
+    return nonzero_numpy(condition)
+
+
+def diagonal_scatter(
+    self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """A copy of self with `src` in place of a diagonal of it."""
+    result = _copy(self)
+    _write("diagonal_scatter", ops.aten.diagonal(result, offset, dim1, dim2), src)
+    return result
+
+
+def as_strided_scatter(
+    self: Tensor,
+    src: Tensor,
+    size: list[int],
+    stride: list[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """A copy of self with `src` in place of `self.as_strided(size, stride, storage_offset)`."""
+    result = _copy(self)
+    part = ops.aten.as_strided(result, size, stride, storage_offset)
+    _write("as_strided_scatter", part, src)
     return result

@@ -72,7 +72,8 @@ def _accumulation(input: Tensor) -> dtype:
 
 
 def _empty(input: Tensor, sizes: list[int], dtype: dtype) -> Tensor:
-    return _aten.empty.memory_format(sizes, dtype=dtype, device=input.device)
+    options = {"dtype": dtype, "layout": input.layout, "device": input.device}
+    return _aten.empty.memory_format(sizes, **options)
 
 
 def _empty_batch(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> tuple[object, ...]:

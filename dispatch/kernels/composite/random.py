@@ -17,13 +17,17 @@ __all__ = [
     "dropout",
     "dropout_",
     "rand",
+    "rand_generator",
     "rand_like",
     "rand_out",
     "randint",
+    "randint_generator",
     "randint_low",
+    "randint_low_generator",
     "randint_low_out",
     "randint_out",
     "randn",
+    "randn_generator",
     "randn_like",
     "randn_out",
     "randperm",
@@ -41,6 +45,12 @@ def rand(size: list[int], **options: Any) -> Any:
     return _aten.uniform_.default(_aten.empty.memory_format(size, **options), 0.0, 1.0)
 
 
+def rand_generator(size: list[int], *, generator: Any, **options: Any) -> Any:
+    """`rand` from a generator."""
+    made = _aten.empty.memory_format(size, **options)
+    return _aten.uniform_.default(made, 0.0, 1.0, generator=generator)
+
+
 def rand_out(size: list[int], *, out: Any) -> Any:
     """`rand` into `out`."""
     return _aten.uniform_.default(_aten.resize_.default(out, size), 0.0, 1.0)
@@ -51,9 +61,27 @@ def rand_like(self: Any, **options: Any) -> Any:
     return _aten.uniform_.default(_aten.empty_like.default(self, **options), 0.0, 1.0)
 
 
+def rand_like_generator(self: Any, *, generator: Any, **options: Any) -> Any:
+    """`rand_like` from a generator."""
+    made = _aten.empty_like.default(self, **options)
+    return _aten.uniform_.default(made, 0.0, 1.0, generator=generator)
+
+
+def randn_like_generator(self: Any, *, generator: Any, **options: Any) -> Any:
+    """`randn_like` from a generator."""
+    made = _aten.empty_like.default(self, **options)
+    return _aten.normal_.default(made, 0.0, 1.0, generator=generator)
+
+
 def randn(size: list[int], **options: Any) -> Any:
     """Normal with mean 0 and standard deviation 1."""
     return _aten.normal_.default(_aten.empty.memory_format(size, **options), 0.0, 1.0)
+
+
+def randn_generator(size: list[int], *, generator: Any, **options: Any) -> Any:
+    """`randn` from a generator."""
+    made = _aten.empty.memory_format(size, **options)
+    return _aten.normal_.default(made, 0.0, 1.0, generator=generator)
 
 
 def randn_out(size: list[int], *, out: Any) -> Any:
@@ -80,6 +108,20 @@ def randint_low(low: int, high: int, size: list[int], **options: Any) -> Any:
     """Integers from `low` to `high`, which is left out."""
     _check_bounds(low, high)
     return _draw_integers(_aten.empty.memory_format(size, **options), low, high)
+
+
+def randint_generator(high: int, size: list[int], *, generator: Any, **options: Any) -> Any:
+    """`randint` from a generator."""
+    return randint_low_generator(0, high, size, generator=generator, **options)
+
+
+def randint_low_generator(
+    low: int, high: int, size: list[int], *, generator: Any, **options: Any
+) -> Any:
+    """`randint.low` from a generator."""
+    _check_bounds(low, high)
+    made = _aten.empty.memory_format(size, **options)
+    return getattr(_aten.random_, "from")(made, low, high, generator=generator)
 
 
 def randint_out(high: int, size: list[int], *, out: Any) -> Any:

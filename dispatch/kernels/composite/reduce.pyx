@@ -12,6 +12,7 @@ cdef Callee MEAN_OUT = callee("mean", "out")
 cdef Callee STD = callee("std", "correction")
 cdef Callee STD_OUT = callee("std", "correction_out")
 cdef Callee VAR = callee("var", "correction")
+cdef Callee VAR_MEAN = callee("var_mean", "correction")
 cdef Callee VAR_OUT = callee("var", "correction_out")
 
 
@@ -42,6 +43,16 @@ def std_out(self, dim, bint unbiased=True, bint keepdim=False, *, out):
 def var(self, bint unbiased=True):
     """var over all dimensions."""
     return VAR.call((self, None, int(unbiased), False))
+
+
+def var_mean(self, bint unbiased=True):
+    """(var, mean) over all dimensions."""
+    return VAR_MEAN.call((self, None, int(unbiased), False))
+
+
+def var_mean_dim(self, dim, bint unbiased=True, bint keepdim=False):
+    """(var, mean) over `dim`."""
+    return VAR_MEAN.call((self, dim, int(unbiased), keepdim))
 
 
 def var_dim(self, dim, bint unbiased=True, bint keepdim=False):

@@ -47,7 +47,8 @@ def _extended(self: Tensor, dim: int, prepend: Tensor | None, append: Tensor | N
 def _ends(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """All but the first and all but the last along `dim`."""
     n = x.size(dim) - 1
-    return ops.aten.narrow(x, dim, 1, n), ops.aten.narrow(x, dim, 0, n)
+    before = ops.aten.narrow(x, dim, 0, n)
+    return ops.aten.narrow(x, dim, 1, n), before
 
 
 def _step(x: Tensor, dim: int) -> Tensor:

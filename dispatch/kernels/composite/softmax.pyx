@@ -23,7 +23,7 @@ cdef Callee RESIZE = callee("resize_")
 cdef Callee SOFTMAX = callee("_softmax")
 cdef Callee SOFTMAX_INT = callee("softmax", "int")
 cdef Callee SOFTMAX_OUT = callee("_softmax", "out")
-cdef Callee TO = callee("to", "dtype")
+cdef Callee TO = callee("to", "dtype_layout")
 cdef Callee WHERE = callee("where", "self")
 cdef Callee ZEROS_LIKE = callee("zeros_like")
 
@@ -32,8 +32,14 @@ cdef inline bint is_fused(Tensor t, int dtype) noexcept:
     return t.c_devtype == DEV_CUDA and t.c_dtype == ST_float16 and dtype == ST_float32
 
 
-cdef inline object converted(Tensor t, int dtype):
-    return t if dtype == ST_NONE or dtype == t.c_dtype else call_two(TO, t, get_dtype(dtype))
+cdef object converted(Tensor t, int dtype):
+    """With the tensor's own layout and device written out, as PyTorch converts here."""
+    cdef PyObject* args[8]
+    if dtype == ST_NONE or dtype == t.c_dtype:
+        return t
+    given, layout, device = get_dtype(dtype), t.layout, t.device
+    args[0], args[1], args[2], args[3] = <PyObject*>t, <PyObject*>given, <PyObject*>layout, <PyObject*>device
+    return call_array(TO, args, 4)
 
 
 cdef object normalized(Callee op, Tensor self, int64_t dim, int dtype):

@@ -64,9 +64,5 @@ cdef object view_as(Tensor self, Tensor other)
 
 # ---- what a tensor's metadata are
 cdef object sym_is_contiguous(Tensor self, int memory_format)
-cdef object sym_numel(Tensor self)
-cdef object sym_size(Tensor self, int64_t dim)
-cdef object sym_storage_offset(Tensor self)
-cdef object sym_stride(Tensor self, int64_t dim)
 cdef object _assert_tensor_metadata(Tensor a, object size, object stride, int dtype, object device,
                                     int layout)

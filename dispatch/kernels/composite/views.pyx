@@ -786,22 +786,6 @@ cdef object sym_is_contiguous(Tensor self, int memory_format):
     return self.c_flags & TF_CONTIGUOUS != 0
 
 
-cdef object sym_numel(Tensor self):
-    return self.c_numel
-
-
-cdef object sym_size(Tensor self, int64_t dim):
-    return self.c_sizes[wrap("sym_size", dim, self.c_ndim, False)]
-
-
-cdef object sym_storage_offset(Tensor self):
-    return self.c_offset
-
-
-cdef object sym_stride(Tensor self, int64_t dim):
-    return self.c_strides[wrap("sym_stride", dim, self.c_ndim, False)]
-
-
 cdef int check_ints(str what, object expected, int n, const int64_t* values) except -1:
     cdef list got = [values[i] for i in range(n)]
     if expected is not None and expected != got:

@@ -332,7 +332,7 @@ cdef object zero_(Tensor self):
 cdef object _local_scalar_dense(Tensor self):
     cdef int code = self.c_dtype
     cdef char* p = data_of(self, dtypes.itemsize_table()[code])
-    if self.c_numel < 1 or p == NULL:
+    if self.c_numel < 1:
         raise RuntimeError("_local_scalar_dense: the tensor has no elements")
     if code == ST_float32:
         return (<float*>p)[0]

@@ -56,7 +56,7 @@ cdef object arange_out(object start, object end, object step, Tensor out):
     if not has_arange(out.c_dtype):
         raise NotImplementedError(f"arange: has no CPU kernel for {out.dtype}")
     meta_factories.resized_for_arange(out, n)
-    if n == 0 or out.c_storage.data == NULL:
+    if n == 0:
         return out
     if category_of_code(out.c_dtype) == 1:
         values = np.arange(n, dtype=np.int64) * int(step) + int(start)

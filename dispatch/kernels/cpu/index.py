@@ -178,6 +178,8 @@ def index_put(
     _check_named(op, self, key)
     if values.numel() == 1 and not accumulate:
         _check_mask(op, [t for t in indices if t is not None])
+    if values.dtype != self.dtype:  # one value for a mask
+        values = values.to(self.dtype)
     given = _broadcast(op, read(values), _indexed_shape(self.shape, key))
     if not given.size:
         return _copy(out, self)

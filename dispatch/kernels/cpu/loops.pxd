@@ -38,6 +38,6 @@ cdef int store(Tensor out, object values, int code) except -1
 # out = u(a) and out = u(a, b), computed in the dtype `code`.
 cdef int run_unary(Ufunc u, Tensor out, Tensor a, int code) except -1
 cdef int run_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) except -1
-# The same in raw loops; False: they do not fit, nothing was done.
-cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) noexcept
-cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) noexcept
+# The same in raw loops; False: they do not fit, nothing was done. RuntimeError: no bytes.
+cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) except -1
+cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) except -1

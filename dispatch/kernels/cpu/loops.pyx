@@ -127,9 +127,10 @@ cdef inline bint has_loop(Ufunc u, Tensor out, int code) noexcept:
     return u.loops[code] != NULL and out.c_dtype == (ST_bool if u.gives_bool else code)
 
 
-cdef inline void place(Walk* w, int k, Tensor t, int itemsize) noexcept:
+cdef inline int place(Walk* w, int k, Tensor t, int itemsize) except -1:
     """Operand (or output) number k."""
     w.pointers[k] = data_of(t, itemsize)
+    return 0
 
 
 cdef inline void run_flat(Ufunc u, Walk* w, int code, int64_t n, Py_ssize_t* steps) noexcept:
@@ -243,7 +244,7 @@ cdef void walk(Ufunc u, Walk* w, Tensor out, int code, int out_size) noexcept:
         run_walk(w, loop, data)
 
 
-cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) noexcept:
+cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) except -1:
     cdef Walk w
     cdef int itemsize, out_size
     if a.c_dtype != code or not has_loop(u, out, code) or not apart(out, a):
@@ -266,7 +267,7 @@ cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) noexcept:
     return True
 
 
-cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) noexcept:
+cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) except -1:
     cdef Walk w
     cdef int itemsize, out_size
     cdef double numbers[2][2]
@@ -301,7 +302,7 @@ cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) noexcept
 # ---- numbers -----------------------------------------------------------------------------------
 
 cdef inline bint place_operand(Walk* w, int k, Tensor t, int code, int itemsize,
-                               char* number) noexcept:
+                               char* number) except -1:
     """A tensor of the loop's dtype, or a number converted to it in `number`; False: neither."""
     if t.c_dtype == code:
         place(w, k, t, itemsize)
@@ -312,7 +313,7 @@ cdef inline bint place_operand(Walk* w, int k, Tensor t, int code, int itemsize,
     return True
 
 
-cdef bint convert_number(char* to, Tensor t, int code) noexcept:
+cdef bint convert_number(char* to, Tensor t, int code) except -1:
     """A wrapped number as an element of `code`, integers wrapping around; False: not done here."""
     cdef char* at = data_of(t, dtypes.itemsize_table()[t.c_dtype])
     cdef int64_t i

@@ -415,8 +415,8 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
     cdef Indexed x
     cdef int64_t steps[MAX_DIMS]
     read_indices(&x, "aten::index_put", True, self, indices, False)
-    if self.c_dtype != values.c_dtype:
-        raise_same_dtype("aten::index_put", self, "values", values)
+    if self.c_dtype != values.c_dtype and not (x.has_mask and values.c_numel == 1 and not accumulate):
+        raise_same_dtype("aten::index_put", self, "values", values)     # one value for a mask: PyTorch runs masked_fill
     if not x.has_mask:
         indexed_sizes(s, steps, self, &x)
         check_values(s, values)

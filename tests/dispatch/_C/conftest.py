@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dispatch._C import grad_mode, guards, tls
+from dispatch import _C
+from dispatch._C import grad_mode, guards, tls, torch_function
 
 
 def thread_state() -> dict[str, object]:
@@ -15,9 +16,9 @@ def thread_state() -> dict[str, object]:
         "meta": tls._meta_in_tls_dispatch_include(),
         "grad": grad_mode.is_grad_enabled(),
         "inference": grad_mode.is_inference_mode_enabled(),
-        "function": (tls._is_torch_function_enabled(), tls._is_torch_function_all_disabled()),
+        "function": (_C._is_torch_function_enabled(), _C._is_torch_function_all_disabled()),
         "modes": [tls._get_dispatch_stack_at(i) for i in range(tls._len_torch_dispatch_stack())],
-        "function_modes": tls._len_torch_function_stack(),
+        "function_modes": _C._len_torch_function_stack(),
         "guards": guards._live_guards(),
     }
 

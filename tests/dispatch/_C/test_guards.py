@@ -5,7 +5,9 @@ import threading
 
 import pytest
 
-from dispatch._C import guards, tls
+import dispatch
+from dispatch import modes
+from dispatch._C import guards, tls, torch_function
 from dispatch._C.keys import DispatchKey, DispatchKeySet
 from tests.dispatch._C.conftest import thread_state
 
@@ -252,9 +254,9 @@ def function_state():
 
 @pytest.fixture
 def function_mode():
-    tls._push_on_torch_function_stack(object())
+    torch_function._push_on_torch_function_stack(object())
     yield
-    tls._pop_torch_function_stack()
+    torch_function._pop_torch_function_stack()
 
 
 @pytest.mark.usefixtures("function_mode")
@@ -329,6 +331,34 @@ def test_one_guard_serves_several_threads():
         return body
 
     run(*(use(i % 2 == 0) for i in range(4)))
+
+
+def test_snapshot_guard_brings_back_the_sets_of_the_call():
+    """Inside a handler, whatever the thread had when the call came in; put back on leaving."""
+    seen = []
+
+    class Mode(modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            inside = included(), excluded()
+            with guards._RestorePythonTLSSnapshot():
+                seen.append((included(), excluded()))
+                with pytest.raises(RuntimeError):
+                    guards._RestorePythonTLSSnapshot().__enter__()
+            assert (included(), excluded()) == inside
+            return func(*args, **(kwargs or {}))
+
+    x = dispatch.ones(1)
+    with Mode(), guards._SetExcludeDispatchKeyGuard("AutocastCUDA", False):
+        before = included(), excluded()
+        dispatch.ops.aten.neg(x)
+    assert seen == [before]
+
+
+@pytest.mark.parametrize("guard", [guards._DisableFuncTorch, guards._DisableAutocast])
+def test_guards_of_absent_features_exclude_their_keys(guard):
+    with guard():
+        assert excluded().has(dispatch.DispatchKey.AutocastCPU)
+    assert_outside()
 
 
 def test_guard_left_by_another_thread_is_left_alone():

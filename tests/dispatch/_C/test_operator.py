@@ -89,7 +89,7 @@ def test_emitted_and_recomputed_rows_are_the_same(library):
 
 @pytest.mark.parametrize(
     ("name", "allowed"),
-    [("add", True), ("aten::mul_", True), ("maximum", False), ("aten::matmul", False)],
+    [("add", True), ("aten::mul_", False), ("maximum", False), ("aten::matmul", False)],
 )
 def test_which_operators_take_numbers_for_tensors(name, allowed):
     assert _C._should_allow_numbers_as_tensors(name) is allowed

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import dispatch
-from dispatch import ops
+from dispatch import OpOverload, OpOverloadPacket, ops
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -190,3 +190,12 @@ def test_method_bound_to_a_tensor_keeps_it():
 )
 def test_calls_leave_no_references(grown_blocks, call):
     assert grown_blocks(call) < 200
+
+
+@pytest.mark.parametrize("cls", [OpOverload, OpOverloadPacket, type(ops.aten.add._op)])
+def test_operators_are_not_made_by_hand(cls):
+    """Not by __new__ either: there would be nothing to call."""
+    with pytest.raises(TypeError, match="ops"):
+        cls.__new__(cls)
+    with pytest.raises(TypeError, match="ops"):
+        cls()

@@ -1,5 +1,6 @@
 """What Python callees get and may return: kernels, modes, subclasses with `__torch_dispatch__`."""
 
+import contextlib
 import gc
 import weakref
 
@@ -62,7 +63,9 @@ def test_arguments_equal_to_their_defaults_are_left_out(got, args, kwargs, want)
         ("(Tensor, int)", [T, 1], (T, 1)),
         ("Tensor[]", (T, T), [T, T]),
         ("int", 3, 3),
-        ("float", 3, 3),
+        ("float", 3, 3.0),
+        ("bool", 3, True),
+        ("(Tensor, int)", (T,), T),
         ("bool", True, True),
         ("Scalar", 2.5, 2.5),
         ("Tensor?", None, None),
@@ -87,8 +90,6 @@ def test_returned_values(library, returns, result, want):
         ("()", T),
         ("Tensor", "a"),
         ("Tensor", [T]),
-        ("(Tensor, int)", T),
-        ("(Tensor, int)", (T,)),
         ("(Tensor, int)", (T, 1, 2)),
         ("(Tensor, int)", (T, "a")),
         ("Tensor[]", T),
@@ -96,7 +97,7 @@ def test_returned_values(library, returns, result, want):
         ("int", 2.5),
         ("int", None),
         ("float", "a"),
-        ("bool", 3),
+        ("bool", "a"),
     ],
 )
 def test_wrong_results_are_errors_that_name_the_schema(library, returns, result):
@@ -152,6 +153,67 @@ def seen():
 
 def declines():
     return dispatch.Tensor._make_wrapper_subclass(Declines, [2])
+
+
+def test_one_value_where_several_are_due_is_a_type_error(library):
+    lib = library("pk", "DEF")
+    lib.define("r(Tensor x) -> (Tensor, int)")
+    lib.impl("r", lambda x: T, "CPU")
+    with pytest.raises(TypeError, match=r"pk::r\(Tensor x\) -> "):
+        ops.pk.r(T)
+
+
+def test_numbers_are_answers_of_operators_but_not_of_functions():
+    class Three(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return 3
+
+    with Three():
+        assert ops.aten.add.Tensor(T, 1) == 3
+        with pytest.raises(RuntimeError, match="number"):
+            dispatch.add(T, 1)
+        with pytest.raises(RuntimeError, match="neg"):
+            ops.aten.neg.default(T)
+
+
+def test_written_arguments_come_back_whatever_a_mode_answers():
+    class Other(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return None
+
+    x, out = dispatch.ones(2), dispatch.zeros(2)
+    with Other():
+        assert x.add_(1) is x
+        assert ops.aten.add_.Tensor(x, 1) is x
+        assert dispatch.add(x, 1, out=out) is out
+
+
+def test_a_hundred_modes_and_endless_recursion():
+    class Pass(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    class Again(dispatch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    with contextlib.ExitStack() as stack:
+        for _ in range(100):
+            stack.enter_context(Pass())
+        assert ops.aten.neg.default(T).tolist() == [-1.0, -1.0]
+    with pytest.raises(RecursionError):
+        ops.aten.neg.default(dispatch.Tensor._make_subclass(Again, dispatch.ones(1)))
+
+
+def test_handler_of_tensor_runs_the_operator_with_handlers_off():
+    class Up(dispatch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_dispatch__(func, types, args, kwargs)
+
+    t = dispatch.Tensor._make_subclass(Up, dispatch.ones(2))
+    assert ops.aten.neg.default(t).shape == (2,)
 
 
 def test_subclass_handles_calls(seen):
@@ -226,7 +288,8 @@ def test_subclass_without_a_handler_is_an_ordinary_tensor():
 
     t = dispatch.ones(2).as_subclass(Plain)
     assert type(t) is Plain
-    assert type(ops.aten.add.Tensor(t, 1)) is dispatch.Tensor
+    assert not dispatch._C._dispatch_keys(t).has(dispatch.DispatchKey.Python)
+    assert ops.aten.add.Tensor(t, 1).tolist() == [2.0, 2.0]
 
 
 def test_disabled_dispatch_is_no_handler():
@@ -244,9 +307,9 @@ def test_mode_comes_before_subclasses_and_may_decline(seen):
             return NotImplemented
 
     log = []
-    with Declining():
+    with Declining(), pytest.raises(TypeError, match="Declining"):
         ops.aten.add.Tensor(Sub(T), 1)
-    assert log[0] == (Sub,)
+    assert log == [(Sub,), ()]  # the mode is on again while the subclass handles the call
     assert seen[0][0] is Sub
 
 

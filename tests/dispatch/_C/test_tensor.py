@@ -67,8 +67,7 @@ def test_memory_formats(shape, memory_format):
     t = dispatch.empty(shape, memory_format=memory_format)
     assert t.is_contiguous(memory_format=memory_format) and not t.is_contiguous()
     assert t.stride(1) == 1
-    with pytest.raises(RuntimeError, match="preserve"):
-        t.is_contiguous(memory_format=dispatch.preserve_format)
+    assert not t.is_contiguous(memory_format=dispatch.preserve_format)
 
 
 def test_more_dimensions_than_fit_inline():
@@ -301,7 +300,7 @@ def test_make_wrapper_subclass():
     assert (t.dtype, str(t.device), t.data_ptr()) == (dispatch.int32, "cuda:1", 0)
     keys = dispatch._C._dispatch_keys(t)
     assert keys.has(dispatch.DispatchKey.Python) and keys.has(dispatch.DispatchKey.AutogradCUDA)
-    with pytest.raises(RuntimeError, match="__torch_dispatch__"):
+    with pytest.raises(TypeError, match="__torch_dispatch__"):
         Tensor._make_wrapper_subclass(Plain, [2])
     with pytest.raises(RuntimeError, match="length"):
         Tensor._make_wrapper_subclass(Wrapper, [2, 3], strides=[1])

@@ -1,0 +1,430 @@
+"""Casters of elements: a number, a dtype, a device ... out of a Python object, or no match.
+
+Two tongues: `ops` follow the casters of TorchScript (torch/csrc/jit/python/pybind_utils.cpp), functions and methods the argument parser
+(torch/csrc/utils/python_arg_parser.cpp). A float is no int in either; a bool is an int for `ops` only. Nothing here raises.
+"""
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+
+import numpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport DEV_CPU, ST_COUNT, is_complex_code, is_floating_code
+from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Storage, Tensor
+from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.values cimport (
+    AF_SYM, AK_BOOL, AK_COMPLEX, AK_DEVICE, AK_DICT, AK_DTYPE, AK_FLOAT, AK_GENERATOR, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT, AK_SCALAR,
+    AK_STORAGE, AK_STR, AK_TENSOR, Frame, Py_DECREF_, Py_INCREF_, Signature,
+)
+
+__all__ = []
+
+cdef extern from *:
+    """
+    #define DISPATCH_INSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
+    static int dispatch_fits_64(PyObject* o, int as_unsigned) {  /* int64, or uint64 too; two digits of 30 bits always do */
+        int overflow;
+        if (Py_ABS(Py_SIZE(o)) <= 2) return 1;
+        PyLong_AsLongLongAndOverflow(o, &overflow);
+        if (!overflow) return 1;
+        if (overflow < 0 || !as_unsigned) return 0;
+        PyLong_AsUnsignedLongLong(o);
+        if (!PyErr_Occurred()) return 1;
+        PyErr_Clear();
+        return 0;
+    }
+    static int dispatch_has_truth(PyObject* o) {                 /* __bool__, not merely a length */
+        return Py_TYPE(o)->tp_as_number && Py_TYPE(o)->tp_as_number->nb_bool;
+    }
+    """
+    bint fits_64 "dispatch_fits_64"(PyObject* o, bint as_unsigned) noexcept
+    bint has_truth "dispatch_has_truth"(PyObject* o) noexcept
+    int PyObject_TypeCheck_ "DISPATCH_INSTANCE"(PyObject*, PyObject*) noexcept
+
+cdef extern from "Python.h":
+    int PyLong_Check_ "PyLong_Check"(PyObject*) noexcept
+    int PyLong_CheckExact_ "PyLong_CheckExact"(PyObject*) noexcept
+    int PyFloat_Check_ "PyFloat_Check"(PyObject*) noexcept
+    int PyFloat_CheckExact_ "PyFloat_CheckExact"(PyObject*) noexcept
+    int PyComplex_Check_ "PyComplex_Check"(PyObject*) noexcept
+    int PyComplex_CheckExact_ "PyComplex_CheckExact"(PyObject*) noexcept
+    int PyBool_Check_ "PyBool_Check"(PyObject*) noexcept
+    int PyUnicode_Check_ "PyUnicode_Check"(PyObject*) noexcept
+    int PyUnicode_CheckExact_ "PyUnicode_CheckExact"(PyObject*) noexcept
+    int PyBytes_Check_ "PyBytes_Check"(PyObject*) noexcept
+    int PyDict_Check_ "PyDict_Check"(PyObject*) noexcept
+    int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
+    int PyNumber_Check_ "PyNumber_Check"(PyObject*) noexcept
+    PyObject* PyNumber_Index_ "PyNumber_Index"(PyObject*) noexcept
+    PyObject* PyNumber_Long_ "PyNumber_Long"(PyObject*) noexcept
+    PyObject* PyNumber_Float_ "PyNumber_Float"(PyObject*) noexcept
+    PyObject* PyObject_Str_ "PyObject_Str"(PyObject*) noexcept
+    void PyErr_Clear_ "PyErr_Clear"() noexcept
+    int PyObject_IsTrue_ "PyObject_IsTrue"(PyObject*) noexcept
+    PyObject* Py_True_ "Py_True"
+    PyObject* Py_False_ "Py_False"
+    PyObject* Py_None_ "Py_None"
+
+# Python-level Generator class, known once the room that defines it is imported.
+cdef PyObject* generator_type = NULL
+cdef object pinned_generator_type = None
+cdef PyObject* TENSOR = <PyObject*>Tensor
+cdef PyObject* STORAGE = <PyObject*>Storage
+cdef PyObject* DTYPE = <PyObject*>dtypes.dtype
+cdef PyObject* LAYOUT = <PyObject*>dtypes.layout
+cdef PyObject* DEVICE = <PyObject*>dtypes.device
+cdef PyObject* MEMORY_FORMAT = <PyObject*>dtypes.memory_format
+cdef object numpy_types = (numpy.generic, numpy.integer)     # keeps the two below alive
+cdef PyObject* NUMPY_SCALAR = <PyObject*>numpy.generic
+cdef PyObject* NUMPY_INTEGER = <PyObject*>numpy.integer
+
+
+def _set_generator_type(cls):
+    """Register the class that Generator arguments take."""
+    global generator_type, pinned_generator_type
+    pinned_generator_type = cls
+    generator_type = <PyObject*>cls
+
+
+cdef inline PyObject* again(PyObject* o) noexcept:
+    Py_INCREF_(o)
+    return o
+
+
+cdef inline PyObject* cleared(PyObject* made) noexcept:
+    """What a conversion made; when it raised, no match."""
+    if made == NULL:
+        PyErr_Clear_()
+    return made
+
+
+cdef inline bint is_tensor(PyObject* o) noexcept:
+    return PyObject_TypeCheck_(o, TENSOR)
+
+
+cdef bint is_plain_scalar(PyObject* o) noexcept:
+    """A 0-d tensor that the argument parser takes for a number."""
+    return is_tensor(o) and (<Tensor>o).c_ndim == 0 and not (<Tensor>o).c_flags & TF_REQUIRES_GRAD
+
+
+cdef bint is_parsed_int(PyObject* o) noexcept:
+    if PyLong_Check_(o):
+        return not PyBool_Check_(o)
+    return PyObject_TypeCheck_(o, NUMPY_INTEGER)
+
+
+cdef PyObject* fitting_int(PyObject* made, bint as_unsigned) noexcept:
+    """Steals `made`; a plain int that fits in 64 bits, else NULL."""
+    cdef PyObject* plain
+    if made == NULL:
+        PyErr_Clear_()
+        return NULL
+    if not PyLong_CheckExact_(made):         # a bool, an IntEnum
+        plain = int_of(made)
+        Py_DECREF_(made)
+        made = plain
+    if made != NULL and not fits_64(made, as_unsigned):
+        Py_DECREF_(made)
+        return NULL
+    return made
+
+
+cdef PyObject* int_of(PyObject* o) noexcept:
+    try:
+        r = int.__int__(<object>o)
+    except TypeError:
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* new_int(PyObject* o, uint16_t flags, int function) noexcept:
+    cdef PyObject* made
+    if PyLong_CheckExact_(o):
+        return again(o) if fits_64(o, False) else NULL
+    if function:
+        if not is_parsed_int(o) and not (is_plain_scalar(o) and is_integral((<Tensor>o).c_dtype)):
+            return NULL
+        return fitting_int(PyNumber_Index_(o), False)
+    if PyFloat_Check_(o) or PyComplex_CheckExact_(o):
+        return NULL
+    if PyIndex_Check_(o) and not is_tensor(o):
+        made = PyNumber_Index_(o)
+        if made != NULL:
+            return fitting_int(made, False)
+        PyErr_Clear_()
+    if PyNumber_Check_(o):                   # numpy's floats, tensors of one element: as int() has it
+        return quiet_int(o)
+    if not flags & AF_SYM:
+        return code_of(o)
+    return NULL
+
+
+cdef PyObject* quiet_int(PyObject* o) noexcept:
+    """`int(o)`; fake tensors and handlers of functions play no part, nor do numpy's warnings."""
+    cdef ThreadState* ts = tls()
+    cdef int off = ts.torch_function_off
+    cdef PyObject* made
+    ts.torch_function_off = 2
+    if PyComplex_Check_(o):
+        made = int_of_real(o)
+    else:
+        made = PyNumber_Long_(o)
+    ts.torch_function_off = off
+    return fitting_int(made, False)
+
+
+cdef PyObject* int_of_real(PyObject* o) noexcept:
+    try:
+        r = int((<object>o).real)
+    except (OverflowError, ValueError):
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* code_of(PyObject* o) noexcept:
+    """The integer behind a dtype, a layout, a memory format."""
+    cdef object code
+    if PyObject_TypeCheck_(o, DTYPE):
+        code = (<dtypes.dtype>o).code
+    elif PyObject_TypeCheck_(o, LAYOUT):
+        code = (<dtypes.layout>o).code
+    elif PyObject_TypeCheck_(o, MEMORY_FORMAT):
+        code = (<dtypes.memory_format>o).code
+    else:
+        return NULL
+    Py_INCREF(code)
+    return <PyObject*>code
+
+
+cdef inline bint is_integral(int code) noexcept:
+    return not (is_floating_code(code) or is_complex_code(code) or code == dtypes.ST_bool)
+
+
+cdef PyObject* new_float(PyObject* o, int function) noexcept:
+    if PyFloat_CheckExact_(o):
+        return again(o)
+    if PyUnicode_Check_(o) or PyBytes_Check_(o) or PyComplex_CheckExact_(o):
+        return NULL
+    if function and not (PyFloat_Check_(o) or PyLong_Check_(o) or is_plain_scalar(o)
+                         or PyObject_TypeCheck_(o, NUMPY_SCALAR) and not PyComplex_Check_(o)):
+        return NULL
+    if PyComplex_Check_(o):                  # numpy's: the real part
+        return cleared(PyNumber_Float_(<PyObject*>(<object>o).real))
+    return cleared(PyNumber_Float_(o))
+
+
+cdef PyObject* new_bool(PyObject* o, int function) noexcept:
+    cdef int truth
+    if o == Py_True_ or o == Py_False_:
+        return again(o)
+    if function:
+        return NULL
+    if o == Py_None_:
+        return again(Py_False_)
+    if not has_truth(o):
+        return NULL
+    truth = PyObject_IsTrue_(o)
+    if truth < 0:
+        PyErr_Clear_()
+        return NULL
+    return again(Py_True_ if truth else Py_False_)
+
+
+cdef PyObject* new_scalar(PyObject* o, uint16_t flags, int function) noexcept:
+    if PyFloat_CheckExact_(o) or PyComplex_CheckExact_(o) or PyBool_Check_(o):
+        return again(o)
+    if PyLong_Check_(o):
+        return fitting_int(again(o), True)
+    if PyFloat_Check_(o):
+        return cleared(PyNumber_Float_(o))
+    if function:
+        if is_plain_scalar(o):
+            return new_item(o)
+        return new_number(o)
+    if not PyObject_TypeCheck_(o, MEMORY_FORMAT):
+        return code_of(o)
+    return NULL
+
+
+cdef PyObject* new_number(PyObject* o) noexcept:
+    if PyLong_Check_(o) or PyFloat_Check_(o) or PyComplex_CheckExact_(o):
+        return again(o)
+    if PyObject_TypeCheck_(o, NUMPY_SCALAR) and not PyBytes_Check_(o) and not PyUnicode_Check_(o):
+        return new_numpy_number(o)
+    return NULL
+
+
+cdef PyObject* new_numpy_number(PyObject* o) noexcept:
+    r = (<object>o).item()
+    if not isinstance(r, (int, float, complex)):
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* new_item(PyObject* o) noexcept:
+    """The value of a 0-d tensor as a number; a fake tensor's may not be known: no match."""
+    cdef ThreadState* ts = tls()
+    cdef int off = ts.torch_function_off
+    ts.torch_function_off = 2            # reading a value is no call that handlers see
+    try:
+        r = (<object>o).item()
+    except (RuntimeError, TypeError):
+        return NULL
+    finally:
+        ts.torch_function_off = off
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* new_complex(PyObject* o) noexcept:
+    if PyComplex_CheckExact_(o):
+        return again(o)
+    if PyUnicode_Check_(o) or PyBytes_Check_(o):
+        return NULL
+    try:
+        r = complex(<object>o)
+    except (OverflowError, TypeError, ValueError, RuntimeError):
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* new_str(PyObject* o, int function) noexcept:
+    if PyUnicode_CheckExact_(o):
+        return again(o)
+    if PyUnicode_Check_(o):
+        return cleared(plain_str(o))
+    if PyBytes_Check_(o) and not function:
+        return decoded(o)
+    return NULL
+
+
+cdef PyObject* plain_str(PyObject* o) noexcept:
+    r = "".join([<object>o])
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* decoded(PyObject* o) noexcept:
+    try:
+        r = (<bytes>o).decode()
+    except UnicodeDecodeError:
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* new_device(PyObject* o, int function) noexcept:
+    if PyObject_TypeCheck_(o, DEVICE):
+        return again(o)
+    if not PyUnicode_Check_(o) and not (function and is_parsed_int(o)):
+        return NULL
+    try:
+        r = dtypes.device_of(str(<object>o) if PyUnicode_Check_(o) else int(<object>o))
+    except (RuntimeError, TypeError):
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* new_coded(int kind, PyObject* o, int function) noexcept:
+    """A dtype, layout or memory format. `ops` take their codes, functions the Python types float, int, bool, complex for a dtype."""
+    cdef PyObject* made
+    cdef Py_ssize_t code
+    if PyObject_TypeCheck_(o, DTYPE if kind == AK_DTYPE else LAYOUT if kind == AK_LAYOUT else MEMORY_FORMAT):
+        return again(o)
+    if function:
+        if kind != AK_DTYPE or not (<object>o is float or <object>o is int or <object>o is bool or <object>o is complex):
+            return NULL
+        r = dtypes.get_dtype(dtypes.dtype_code(<object>o))
+        Py_INCREF(r)
+        return <PyObject*>r
+    made = new_int(o, AF_SYM, False)
+    if made == NULL:
+        return NULL
+    code = <object>made if fits_code(made) else -1
+    Py_DECREF_(made)
+    return object_of_code(kind, code)
+
+
+cdef bint fits_code(PyObject* o) noexcept:
+    return 0 <= <object>o < ST_COUNT
+
+
+cdef PyObject* object_of_code(int kind, Py_ssize_t code) noexcept:
+    cdef object r
+    if code < 0 or (kind == AK_LAYOUT and code > 7) or (kind == AK_MEMORY_FORMAT and code > 3):
+        return NULL
+    if kind == AK_DTYPE:
+        r = dtypes.get_dtype(<int>code)
+    elif kind == AK_LAYOUT:
+        r = dtypes.get_layout(<int>code)
+    else:
+        r = dtypes.get_memory_format(<int>code)
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* new_dict(PyObject* o, int function) noexcept:
+    if PyDict_Check_(o):
+        return again(o)
+    if function or not isinstance(<object>o, (list, tuple)) or <object>o:
+        return NULL
+    r = {}
+    Py_INCREF(r)
+    return <PyObject*>r
+
+
+cdef PyObject* instance_of(PyObject* o, PyObject* cls) noexcept:
+    return again(o) if cls != NULL and PyObject_TypeCheck_(o, cls) else NULL
+
+
+cdef PyObject* new_value(int kind, uint16_t flags, int function, PyObject* o) noexcept:
+    if kind == AK_INT:
+        return new_int(o, flags, function)
+    if kind == AK_FLOAT:
+        return new_float(o, function)
+    if kind == AK_BOOL:
+        return new_bool(o, function)
+    if kind == AK_SCALAR:
+        return new_scalar(o, flags, function)
+    if kind == AK_STR:
+        return new_str(o, function)
+    if kind == AK_DTYPE or kind == AK_LAYOUT or kind == AK_MEMORY_FORMAT:
+        return new_coded(kind, o, function)
+    if kind == AK_DEVICE:
+        return new_device(o, function)
+    if kind == AK_GENERATOR:
+        return instance_of(o, generator_type)
+    if kind == AK_STORAGE:
+        return instance_of(o, STORAGE)
+    if kind == AK_COMPLEX:
+        return new_complex(o)
+    if kind == AK_DICT:
+        return new_dict(o, function)
+    return again(o)
+
+
+cdef object CPU = dtypes.new_device(DEV_CPU, -1)
+
+
+cdef int complete_options(Signature* sig, Frame* f) noexcept:
+    cdef int i
+    cdef PyObject* chosen
+    cdef bint has_tensor = sig.n_args and sig.args[0].kind == AK_TENSOR
+    for i in range(sig.n_args - 2):
+        if sig.args[i].kind != AK_LAYOUT or sig.args[i + 1].kind != AK_DEVICE or sig.args[i + 2].kind != AK_BOOL:
+            continue
+        if f.args[i + 2] == Py_None_:
+            f.args[i + 2] = Py_False_
+        if f.args[i + 1] == Py_None_ and not has_tensor:
+            chosen = tls().default_device
+            f.args[i + 1] = chosen if chosen != NULL else <PyObject*>CPU
+            if chosen != NULL:               # the frame keeps it: the default may change meanwhile
+                Py_INCREF_(chosen)
+                f.owned[f.n_owned] = chosen
+                f.n_owned += 1
+    return 0

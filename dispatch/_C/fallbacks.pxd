@@ -1,0 +1,9 @@
+"""What the dispatcher's own kernels do, for kernels elsewhere that do it too."""
+from cpython.object cimport PyObject
+from libc.stdint cimport uint64_t
+
+from dispatch._C.operator cimport Kernel, OperatorEntry
+
+cdef PyObject* call_adinplace(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL     # versions and views
+cdef int bump_written(OperatorEntry e, PyObject** args) except -1                # the versions of what the schema says is written
+cdef bint requires_grad_somewhere(OperatorEntry e, PyObject** args) except -1    # some tensor argument requires grad

@@ -1,0 +1,698 @@
+"""`__torch_function__`: who is asked before an operator, a method or a property of Tensor runs, and what the answer is.
+
+Called by the vectorcall entries (`overload`, `function`) and by the attributes of Tensor that `_watch_*` wraps, when a function mode is
+active or an argument has a handler; the rules are those of torch.overrides. A mode is off while it handles a call, and comes back in
+every case.
+"""
+import warnings
+
+cimport cython
+from cpython.mem cimport PyMem_RawRealloc
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+
+from dispatch._C.references cimport give, set_error, take
+from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
+from dispatch._C.tls cimport ThreadState, check_owner, tls
+
+from dispatch._C.tensor import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
+
+cdef extern from *:
+    """
+    #define DISPATCH_NARGS(n) PyVectorcall_NARGS(n)
+    #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
+    static void dispatch_enable_watched(PyTypeObject* tp, Py_ssize_t offset) {
+        tp->tp_vectorcall_offset = offset;
+        tp->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+        tp->tp_call = PyVectorcall_Call;
+        PyType_Modified(tp);
+    }
+    static inline PyObject* dispatch_descriptor_get(PyObject* d, PyObject* o, PyObject* cls) {
+        return Py_TYPE(d)->tp_descr_get(d, o, cls);
+    }
+    static inline int dispatch_descriptor_set(PyObject* d, PyObject* o, PyObject* value) {
+        descrsetfunc set = Py_TYPE(d)->tp_descr_set;
+        if (set) return set(d, o, value);
+        PyErr_Format(PyExc_AttributeError, "attribute of %.100s is read-only", Py_TYPE(o)->tp_name);
+        return -1;
+    }
+    #define DISPATCH_WATCHED_DICT(tp) ((PyObject*)((tp)->tp_dict))
+    static __thread int dispatch_skip_function;      /* the next call asks nobody */
+    static __thread int dispatch_skipped_function;   /* the last call asked nobody for that reason */
+    static __thread PyObject* dispatch_handled_function;    /* what the innermost handler was asked about; only compared */
+    """
+    Py_ssize_t DISPATCH_NARGS(size_t n) noexcept
+    int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
+    void dispatch_enable_watched(PyTypeObject* tp, Py_ssize_t offset)
+    object dispatch_descriptor_get(PyObject* d, PyObject* o, PyObject* cls)
+    int dispatch_descriptor_set(PyObject* d, PyObject* o, PyObject* value) except -1
+    PyObject* DISPATCH_WATCHED_DICT(PyTypeObject* tp)
+    void PyType_Modified(PyTypeObject* type)
+    bint skip_next "dispatch_skip_function"
+    bint skipped "dispatch_skipped_function"
+    PyObject* handled "dispatch_handled_function"
+
+cdef extern from "Python.h":
+    PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
+    Py_ssize_t Py_SIZE_ "Py_SIZE"(PyObject*) noexcept
+    int PyList_Check_ "PyList_Check"(PyObject*) noexcept
+    int PyTuple_Check_ "PyTuple_Check"(PyObject*) noexcept
+    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
+    PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
+    Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
+    int _PyObject_LookupAttr(PyObject*, PyObject*, PyObject**) noexcept
+    void PyErr_Clear() noexcept
+    void Py_DECREF_ "Py_DECREF"(PyObject*) noexcept
+    PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) noexcept
+    PyObject* PyVectorcall_Call_ "PyVectorcall_Call"(PyObject*, PyObject*, PyObject*) noexcept
+    object PyMethod_New(object function, object instance)
+
+ctypedef PyObject* (*vectorcall_fn)(PyObject*, PyObject**, size_t, PyObject*) noexcept
+
+__all__: list = []
+
+cdef PyObject* TENSOR = <PyObject*>Tensor
+cdef str HANDLER = "__torch_function__"
+cdef PyObject* DISABLED = <PyObject*>_disabled_torch_function_impl
+# Types that never have a handler: looking an attribute up in vain takes longer than all the rest.
+cdef frozenset PLAIN = frozenset((int, float, complex, bool, str, bytes, list, tuple, dict, set, frozenset, slice, type(None),
+                                  type(Ellipsis), type))
+
+
+# ---- who has a handler -----------------------------------------------------------------------------------------------
+
+cdef bint is_function_object(PyObject* o) noexcept:
+    return not PyObject_TypeCheck_(o, TENSOR) and has_attribute(o)
+
+
+cdef bint has_attribute(PyObject* o) noexcept:
+    cdef PyObject* found = NULL
+    if <object>Py_TYPE_(o) in PLAIN:
+        return False
+    if _PyObject_LookupAttr(o, <PyObject*>HANDLER, &found) < 0:
+        PyErr_Clear()
+        return False
+    if found == NULL:
+        return False
+    Py_DECREF_(found)
+    return found != DISABLED
+
+
+cdef inline bint has_handler(PyObject* o) noexcept:
+    if PyObject_TypeCheck_(o, TENSOR):
+        return (<Tensor>o).c_flags & TF_HAS_TORCH_FUNCTION and has_attribute(o)
+    return has_attribute(o)
+
+
+cdef int collect(list found, object o, int depth) except -1:
+    """Add `o`, or the items of a list or tuple, to the handlers: one for each class, subclasses before their bases."""
+    if isinstance(o, (list, tuple)):
+        if depth > 0:
+            for item in list(o):
+                collect(found, item, depth - 1)
+    elif has_handler(<PyObject*>o):
+        add_handler(found, o)
+    return 0
+
+
+cdef int add_handler(list found, object o) except -1:
+    cdef Py_ssize_t i, place = len(found)
+    cdef type cls = type(o)
+    for i in range(len(found)):
+        if type(found[i]) is cls:
+            return 0
+    for i in range(len(found)):
+        if issubclass(cls, type(found[i])):
+            place = i
+            break
+    found.insert(place, o)
+    return 0
+
+
+cdef bint any_function_handler(PyObject** args, Py_ssize_t n) noexcept:
+    cdef Py_ssize_t i, j
+    cdef PyObject* o
+    for i in range(n):
+        o = args[i]
+        if PyList_Check_(o) or PyTuple_Check_(o):
+            j = 0
+            while j < Py_SIZE_(o):           # an item's own code may change a list
+                if has_handler(PyList_GET_ITEM_(o, j) if PyList_Check_(o) else PyTuple_GET_ITEM_(o, j)):
+                    return True
+                j += 1
+        elif has_handler(o):
+            return True
+    return False
+
+
+# ---- asking ----------------------------------------------------------------------------------------------------------
+
+cdef PyObject* ask_functions(PyObject* func, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how, bint* asked) noexcept:
+    global skip_next, skipped
+    cdef ThreadState* ts = tls()
+    cdef bint with_mode = ts.n_function_modes > 0
+    if skip_next:
+        skip_next = False
+        skipped = True
+        return NULL
+    if ts.torch_function_off == 2 or (ts.torch_function_off == 1 and not with_mode):
+        return NULL
+    try:
+        return give(answered(<object>func, args, nargs, kwnames, how, ts, asked))
+    except BaseException as error:
+        if not asked[0]:
+            asked[0] = True
+        set_error(error)
+        return NULL
+
+
+cdef object answered(object func, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how, ThreadState* ts, bint* asked):
+    """The handlers' answer; None with `asked` False when there is none to ask."""
+    cdef Py_ssize_t i, nkw = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
+    cdef list found = []
+    cdef tuple positional
+    cdef dict keywords = None
+    if ts.torch_function_off == 0:
+        for i in range(nargs + nkw):
+            collect(found, <object>args[i], 2 if how & ASK_NESTED else 1)
+    if not found and ts.n_function_modes == 0:
+        return None
+    asked[0] = True
+    if how & ASK_TENSORS and ts.torch_function_off == 0:
+        found = _overloaded_arguments([<object>args[i] for i in range(nargs + nkw)])
+    elif how & ASK_SELF and nargs > 0 and isinstance(<object>args[0], Tensor):
+        add_handler(found, <object>args[0])
+    positional = tuple([<object>args[i] for i in range(nargs)])
+    if nkw or how & ASK_KEYWORDS or (how == 0 and <PyObject*>func == handled):     # a handler says `func(*args, **kwargs)`
+        keywords = {}
+        for i in range(nkw):
+            keywords[<object>PyTuple_GET_ITEM_(kwnames, i)] = <object>args[nargs + i]
+    return answer_of(func, found, positional, keywords, ts)
+
+
+cdef object answer_of(object func, list found, tuple args, dict kwargs, ThreadState* ts):
+    global handled
+    cdef PyObject* before = handled
+    handled = <PyObject*>func
+    try:
+        return first_answer(func, found, args, kwargs, ts)
+    finally:
+        handled = before
+
+
+cdef object first_answer(object func, list found, tuple args, dict kwargs, ThreadState* ts):
+    cdef tuple types = tuple([type(o) for o in found])
+    cdef tuple given = (func, types, args) if kwargs is None else (func, types, args, kwargs)
+    if ts.torch_function_off != 2 and ts.n_function_modes > 0:
+        result = ask_mode(given, ts)
+        if result is not NotImplemented:
+            return result
+    for o in found:
+        result = handler_of(o)(*given)
+        if result is not NotImplemented:
+            return result
+    raise_declined(func, types)
+
+
+cdef object ask_mode(tuple given, ThreadState* ts):
+    """What the innermost mode answers, with itself off."""
+    cdef object mode
+    ts.n_function_modes -= 1
+    mode = <object>ts.function_modes[ts.n_function_modes]
+    Py_DECREF(mode)                                   # the stack's reference; `mode` holds one of its own
+    try:
+        handler = mode.__torch_function__
+        if getattr(handler, "__self__", None) is not mode:
+            raise RuntimeError(f"{type(mode).__name__}.__torch_function__ must be a plain method: a mode's handler cannot be "
+                               "a class method or a static one")
+        return handler(*given)
+    finally:
+        push_function_mode(ts, mode)
+
+
+cdef object handler_of(object o):
+    handler = o.__torch_function__
+    if getattr(handler, "__self__", None) is o:
+        warnings.warn("`__torch_function__` as a plain method is deprecated, define it as a classmethod", UserWarning, stacklevel=2)
+    return handler
+
+
+cdef object raise_declined(object func, tuple types):
+    cdef ThreadState* ts = tls()
+    mode = "" if ts.n_function_modes == 0 else f" nor in the mode {type(<object>ts.function_modes[ts.n_function_modes - 1]).__name__}"
+    raise TypeError(f"{getattr(func, '__name__', func)}: no implementation found: every __torch_function__ of "
+                    f"{[t.__name__ for t in types]} returned NotImplemented{mode}")
+
+
+cdef int push_function_mode(ThreadState* ts, object mode) except -1:
+    cdef PyObject** grown
+    cdef int wanted = 2 * ts.cap_function_modes if ts.cap_function_modes else 8
+    if ts.n_function_modes == ts.cap_function_modes:
+        grown = <PyObject**>PyMem_RawRealloc(ts.function_modes, wanted * sizeof(PyObject*))
+        if grown == NULL:
+            raise MemoryError()
+        ts.function_modes = grown
+        ts.cap_function_modes = wanted
+    Py_INCREF(mode)
+    ts.function_modes[ts.n_function_modes] = <PyObject*>mode
+    ts.n_function_modes += 1
+    return 0
+
+
+# ---- the stack of function modes -------------------------------------------------------------------------------------
+
+def _push_on_torch_function_stack(mode):
+    """Makes `mode` the innermost function mode. None does nothing."""
+    global n_function_modes
+    cdef ThreadState* ts = tls()
+    if mode is None:
+        return
+    check_owner(ts)
+    push_function_mode(ts, mode)
+    n_function_modes += 1
+
+
+def _pop_torch_function_stack():
+    """Takes the innermost function mode off and returns it; RuntimeError when there is none."""
+    global n_function_modes
+    cdef ThreadState* ts = tls()
+    if ts.n_function_modes == 0:
+        raise RuntimeError("cannot pop a mode: the stack is empty")
+    ts.n_function_modes -= 1
+    mode = <object>ts.function_modes[ts.n_function_modes]
+    Py_DECREF(mode)
+    n_function_modes -= 1
+    return mode
+
+
+def _len_torch_function_stack():
+    """How many function modes are active."""
+    return tls().n_function_modes
+
+
+def _get_function_stack_at(int index):
+    """The function mode at this place, outermost first; RuntimeError outside of the stack."""
+    cdef ThreadState* ts = tls()
+    if 0 <= index < ts.n_function_modes:
+        return <object>ts.function_modes[index]
+    raise RuntimeError(f"no function mode at {index}: there are {ts.n_function_modes}")
+
+
+# ---- for functions written in Python ---------------------------------------------------------------------------------
+
+cdef bint is_anyone_there(object values) except -1:
+    global skip_next
+    cdef ThreadState* ts = tls()
+    if ts.torch_function_off == 2:
+        return False
+    if ts.n_function_modes == 0 and ts.torch_function_off == 1:
+        return False
+    for o in values:
+        if ts.n_function_modes > 0 or has_handler(<PyObject*>o):
+            if skip_next:
+                break
+            return True
+    skip_next = False
+    return False
+
+
+def _has_torch_function(values):
+    """Whether a function mode is active, or an item of `values` has a `__torch_function__` (torch.overrides.has_torch_function)."""
+    return is_anyone_there(values)
+
+
+def _has_torch_function_unary(value):
+    """`_has_torch_function((value,))`."""
+    return is_anyone_there((value,))
+
+
+def _has_torch_function_variadic(*values):
+    """`_has_torch_function(values)`."""
+    return is_anyone_there(values)
+
+
+def _overloaded_arguments(values):
+    """Of `values` those whose handlers are asked, in that order; exact Tensors count."""
+    cdef list found = []
+    if tls().torch_function_off != 0:
+        return found
+    for o in values:
+        handler = getattr(type(o), HANDLER, None)
+        if handler is not None and handler is not _disabled_torch_function_impl:
+            add_handler(found, o)
+    return found
+
+
+def _ask_torch_function(func, values, tuple args, dict kwargs):
+    """What torch.overrides.handle_torch_function returns or raises."""
+    return answer_of(func, _overloaded_arguments(values), args, kwargs, tls())
+
+
+def _maybe_call_torch_function_for_op_packet(packet, args, kwargs):
+    """(whether somebody was asked, the answer) for a call of an operator packet."""
+    cdef list found = []
+    cdef ThreadState* ts = tls()
+    if ts.torch_function_off == 0:
+        for o in (*args, *kwargs.values()):
+            collect(found, o, 1)
+    if found or (ts.n_function_modes > 0 and ts.torch_function_off != 2):
+        return True, answer_of(packet, found, tuple(args), dict(kwargs), ts)
+    return False, None
+
+
+def _set_skip_next_torch_function(bint value):
+    """Whether the next call that would ask handlers runs without them."""
+    global skip_next
+    skip_next = value
+
+
+def _peek_should_skip_torch_function():
+    """Whether the next call runs without its handlers."""
+    return skip_next
+
+
+def _skip_one_hop_torch_function(func, types, args=(), kwargs=None):
+    """`func(*args, **kwargs)` without asking for this call; calls inside of it ask again (torch.overrides.redispatch_function)."""
+    global skip_next
+    cdef bint before = skip_next
+    skip_next = True
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        skip_next = before
+
+
+# ---- Tensor's own handler --------------------------------------------------------------------------------------------
+
+cdef object nowrap = None
+
+
+def _nowrap_functions():
+    """Functions whose results stay what they are under the default handler."""
+    global nowrap
+    if nowrap is None:
+        nowrap = {Tensor._base.__get__, Tensor.grad.__get__}
+    return nowrap
+
+
+def _convert(result, cls):
+    """`result` with the tensors in it as instances of `cls`, in lists and tuples too."""
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor) and not isinstance(result, cls):
+        result = result.as_subclass(cls)
+    if isinstance(result, (tuple, list)):
+        kind = type(result)
+        items = [_convert(item, cls) for item in result]
+        return kind(items) if kind is list or kind is tuple or not hasattr(kind, "_make") else kind._make(items)
+    return result
+
+
+def __torch_function__(cls, func, types, args=(), kwargs=None):
+    """`Tensor.__torch_function__`: runs `func`; tensors in the result become instances of `cls`.
+
+    NotImplemented when some class among `types` is no base of `cls`.
+    """
+    cdef ThreadState* ts = tls()
+    cdef int off = ts.torch_function_off
+    for t in types:
+        if not issubclass(cls, t):
+            return NotImplemented
+    if off == 0:
+        ts.torch_function_off = 1
+    try:
+        result = func(*args, **(kwargs or {}))
+        return result if func in _nowrap_functions() else _convert(result, cls)
+    finally:
+        ts.torch_function_off = off
+
+
+tensor_handler = __torch_function__
+
+
+def init_subclass(cls, **kwargs):
+    """A class with a `__torch_dispatch__` of its own sees calls there only, unless it has its own `__torch_function__` as well."""
+    super(Tensor, cls).__init_subclass__(**kwargs)
+    if cls.__torch_dispatch__ is not _disabled_torch_dispatch_impl and \
+            getattr(cls.__torch_function__, "__func__", None) is tensor_handler:
+        cls.__torch_function__ = _disabled_torch_function_impl
+
+
+# ---- attributes of Tensor that ask first -----------------------------------------------------------------------------
+
+cdef PyObject* call_watched(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
+    global skipped
+    cdef Watched w = <Watched>self
+    cdef Py_ssize_t n = DISPATCH_NARGS(nargsf)
+    cdef bint asked = False
+    cdef PyObject* r
+    if w.of_tensor and (n == 0 or not PyObject_TypeCheck_(args[0], TENSOR)):
+        return refuse_self(w, args, n)
+    if n_function_modes != 0 or (not w.only_modes and carries_handler(args, n)):
+        skipped = False
+        r = ask_functions(<PyObject*>(w if w.shown is None else w.shown), args, n, kwnames, w.how, &asked)
+        if asked:
+            return r
+        if skipped:
+            return call_quietly(w, args, n, kwnames)
+    if w.only_modes:
+        return call_quietly(w, args, n, kwnames)
+    return PyObject_Vectorcall_(<PyObject*>w.function, args, <size_t>n, kwnames)
+
+
+cdef PyObject* call_quietly(Watched w, PyObject** args, Py_ssize_t n, PyObject* kwnames) noexcept:
+    """What runs after `_skip_one_hop_torch_function`: of functions that PyTorch has in C++, handlers see nothing inside."""
+    global skipped
+    cdef ThreadState* ts = tls()
+    cdef int off = ts.torch_function_off
+    cdef PyObject* r
+    skipped = False
+    if not w.how & ASK_KEYWORDS:
+        ts.torch_function_off = 2
+    r = PyObject_Vectorcall_(<PyObject*>w.function, args, <size_t>n, kwnames)
+    ts.torch_function_off = off
+    return r
+
+
+cdef PyObject* refuse_self(Watched w, PyObject** args, Py_ssize_t n) noexcept:
+    what = "needs an argument" if n == 0 else f"doesn't apply to a '{type(<object>args[0]).__name__}' object"
+    set_error(TypeError(f"Tensor.{w.__name__} {what}"))
+    return NULL
+
+
+cdef inline bint carries_handler(PyObject** args, Py_ssize_t n) noexcept:
+    """A quick look: the tensor itself, or an argument that is not plain."""
+    cdef Py_ssize_t i
+    if n > 0 and PyObject_TypeCheck_(args[0], TENSOR) and (<Tensor>args[0]).c_flags & TF_HAS_TORCH_FUNCTION:
+        return True
+    for i in range(1, n):
+        if PyTuple_Check_(args[i]) or PyList_Check_(args[i]):
+            if any_function_handler(args + i, 1):
+                return True
+        elif has_handler(args[i]):
+            return True
+    return False
+
+
+@cython.final
+cdef class Watched:
+    """A function or method that asks `__torch_function__` before it runs."""
+    cdef vectorcall_fn vectorcall
+    cdef object function             # what runs
+    cdef object shown                # what handlers are shown; None: this object
+    cdef readonly str __name__
+    cdef int how
+    cdef bint of_tensor              # a method: binds, and refuses to ask for others than tensors
+    cdef bint only_modes             # arguments are not asked
+
+    def __cinit__(self, function, str name, shown, int how, bint of_tensor, bint only_modes):
+        self.vectorcall = call_watched
+        self.function = function
+        self.__name__ = name
+        self.shown = shown
+        self.how = how
+        self.of_tensor = of_tensor
+        self.only_modes = only_modes
+
+    def __call__(self, *args, **kwargs):
+        return take(PyVectorcall_Call_(<PyObject*>self, <PyObject*>args, <PyObject*>kwargs))
+
+    def __get__(self, instance, owner):
+        return self if instance is None or not self.of_tensor else PyMethod_New(self, instance)
+
+    def __reduce__(self):
+        import dispatch
+        return getattr, (Tensor if self.of_tensor else dispatch, self.__name__)
+
+    def __repr__(self):
+        return f"<method '{self.__name__}' of 'dispatch.Tensor' objects>" if self.of_tensor else f"<function {self.__name__}>"
+
+    @property
+    def __wrapped__(self):
+        """The function that runs when nobody answers."""
+        return self.function
+
+    @property
+    def __doc__(self):
+        return self.function.__doc__
+
+    @property
+    def __module__(self):
+        return "dispatch"
+
+    @property
+    def __qualname__(self):
+        return f"Tensor.{self.__name__}" if self.of_tensor else self.__name__
+
+
+@cython.final
+cdef class WatchedProperty:
+    """A property of Tensor that asks `__torch_function__` before it is read, written or deleted."""
+    cdef object inner                # the descriptor below
+    cdef readonly str __name__
+    cdef bint setter_asks
+
+    def __cinit__(self, inner, str name, bint setter_asks):
+        self.inner = inner
+        self.__name__ = name
+        self.setter_asks = setter_asks
+
+    def __get__(self, instance, owner):
+        global skipped
+        cdef PyObject* o = <PyObject*>instance
+        cdef bint asked = False
+        if instance is None:
+            return self
+        if PyObject_TypeCheck_(o, TENSOR) and (n_function_modes != 0 or (<Tensor>o).c_flags & TF_HAS_TORCH_FUNCTION):
+            skipped = False
+            r = asked_for(self.__get__, (instance,), &asked)
+            if asked:
+                return r
+            if skipped:
+                return get_quietly(self.inner, o)
+        return dispatch_descriptor_get(<PyObject*>self.inner, o, Py_TYPE_(o))
+
+    def __set__(self, instance, value):
+        cdef bint asked = False
+        if self.setter_asks and is_asked(instance):
+            asked_for(self.__set__, (instance, value), &asked)
+            if asked:
+                return
+        dispatch_descriptor_set(<PyObject*>self.inner, <PyObject*>instance, <PyObject*>value)
+
+    def __delete__(self, instance):
+        cdef bint asked = False
+        if self.setter_asks and is_asked(instance):
+            asked_for(self.__delete__, (instance,), &asked)
+            if asked:
+                return
+        dispatch_descriptor_set(<PyObject*>self.inner, <PyObject*>instance, NULL)
+
+    def __repr__(self):
+        return f"<attribute '{self.__name__}' of 'dispatch.Tensor' objects>"
+
+    @property
+    def __wrapped__(self):
+        """The descriptor that answers when nobody else does."""
+        return self.inner
+
+    @property
+    def __doc__(self):
+        return self.inner.__doc__
+
+
+cdef object get_quietly(object inner, PyObject* o):
+    global skipped
+    cdef ThreadState* ts = tls()
+    cdef int off = ts.torch_function_off
+    skipped = False
+    ts.torch_function_off = 2
+    try:
+        return dispatch_descriptor_get(<PyObject*>inner, o, Py_TYPE_(o))
+    finally:
+        ts.torch_function_off = off
+
+
+cdef inline bint is_asked(object instance) noexcept:
+    return isinstance(instance, Tensor) and (n_function_modes != 0 or (<Tensor>instance).c_flags & TF_HAS_TORCH_FUNCTION)
+
+
+cdef object asked_for(object func, tuple args, bint* asked):
+    """The answer to an access of a property."""
+    cdef PyObject* vec[2]
+    cdef PyObject* r
+    vec[0] = <PyObject*>args[0]
+    if len(args) > 1:
+        vec[1] = <PyObject*>args[1]
+    r = ask_functions(<PyObject*>func, vec, len(args), NULL, ASK_SELF, asked)
+    return take(r) if asked[0] else None
+
+
+cdef dict tensor_attributes():
+    return <dict>DISPATCH_WATCHED_DICT(<PyTypeObject*>Tensor)
+
+
+def _watch_function(function):
+    """`function` of the package as one that function modes see."""
+    return Watched(function, function.__name__, None, 0, False, True)
+
+
+cdef class Quiet:
+    cdef object function
+
+    def __call__(self, *args, **kwargs):
+        cdef ThreadState* ts = tls()
+        cdef int off = ts.torch_function_off
+        ts.torch_function_off = 2
+        try:
+            return self.function(*args, **kwargs)
+        finally:
+            ts.torch_function_off = off
+
+
+def _quiet(function):
+    """`function` in which handlers see nothing: written in Python here, in C++ in PyTorch."""
+    cdef Quiet q = Quiet()
+    q.function = function
+    return q
+
+
+def _watch_slot(function, str name, shown=None, bint counts_self=True, bint keywords=False):
+    """What a slot of Tensor runs, shown to handlers as `shown` (the slot called `name`)."""
+    if shown is None:
+        shown = tensor_attributes()[name]
+    return Watched(function, name, shown, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF if counts_self else ASK_NESTED, True, False)
+
+
+def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):
+    """Wrap what stands in Tensor's dictionary: methods and properties ask from now on. `enter_methods` then adds what asks anyway.
+
+    Args: names of the methods that do not count a plain `self` (`parsed`), that always give keywords (`python`), other names of
+    methods, properties whose setters ask, and what nobody is asked about.
+    """
+    cdef dict attributes = tensor_attributes()
+    for name, value in list(attributes.items()):
+        if name in unseen or isinstance(value, (Watched, WatchedProperty, staticmethod, classmethod)):
+            continue
+        if callable(value):
+            if not name.startswith("__") or name in python:
+                how = 0 if name in parsed else ASK_TENSORS | ASK_KEYWORDS if name in python else ASK_SELF
+                attributes[name] = Watched(value, name, None, how, True, False)
+        elif hasattr(type(value), "__get__") and not name.startswith("__"):
+            attributes[name] = WatchedProperty(value, name, name in settable)
+    for name, known in aliases.items():
+        value = attributes[name]
+        attributes[name] = Watched((<Watched>value).function, name, attributes[known], (<Watched>value).how, True, False)
+    attributes["__torch_function__"] = classmethod(tensor_handler)
+    attributes["__init_subclass__"] = classmethod(init_subclass)
+    enter_methods(attributes)
+    PyType_Modified(<PyTypeObject*>Tensor)
+
+
+cdef int enable_vectorcall() except -1:
+    cdef Watched w = Watched(None, "", None, 0, False, False)
+    dispatch_enable_watched(<PyTypeObject*>Watched, <char*>&w.vectorcall - <char*><void*>w)
+    return 0
+
+
+enable_vectorcall()

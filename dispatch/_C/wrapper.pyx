@@ -1,0 +1,384 @@
+"""Tensor subclasses: how instances are made, and what their class answers about its own metadata.
+
+`Tensor._make_subclass`, `_make_wrapper_subclass` and `as_subclass` make instances; one may leave its strides, sizes, device or
+layout to `__torch_dispatch__` (a *policy*, kept as TF_CUSTOM_* flags). The accessors of `tensor` call `answer` for such a tensor:
+it asks the modes and the class with an operator that stands for the question (`aten.sym_size`, `prim.device` ...) and checks what
+comes back, as PyTorch's PyInterpreter does. No operator goes through this module.
+"""
+from operator import index
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dispatcher cimport call_boxed, need_entry
+from dispatch._C.dtypes cimport LAYOUT_jagged, LAYOUT_sparse_coo, LAYOUT_strided, MF_contiguous
+from dispatch._C.keys cimport (
+    DispatchKeySet, KS_BY_DEVICE_TYPE, KS_Dense, KS_FULL_BACKENDS, KS_Python, KS_PythonTLSSnapshot, key_bits,
+)
+from dispatch._C.operator cimport OperatorEntry, qualified_name
+from dispatch._C.python_kernel cimport ask_handlers
+from dispatch._C.references cimport take
+from dispatch._C.tensor cimport (
+    TF_CONTIGUOUS, TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_FAKE, TF_HAS_TORCH_DISPATCH,
+    TF_IS_VIEW, TF_NON_OVERLAPPING_DENSE, TF_REQUIRES_GRAD, Storage, Tensor, alias_as, blank_of, init_tensor,
+    is_contiguous_as, keys_for, new_size, read_ints, resize_storage, set_class_flags,
+    set_geometry, set_requires_grad, set_storage, share_version, span_of,
+)
+from dispatch._C.tls cimport n_dispatch_modes, tls
+
+from dispatch._C.tensor import _install_tensor_attribute, _set_tensor_hook
+from dispatch._C.tls import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+
+__all__ = ["answer", "answers", "has_handler", "layout_code", "set_source", "share_storage", "stored_fact"]
+
+
+# ---- questions to the class ------------------------------------------------------------------------------------------
+
+cdef dict entries = {}                  # operator's full name -> OperatorEntry
+
+
+cdef object ask(Tensor t, str name, str overload, object argument):
+    """What the modes and the class answer to the operator, called with the tensor (and one argument that is not None)."""
+    cdef OperatorEntry e = entries.get((name, overload))
+    cdef PyObject* args[2]
+    if e is None or not e.defined:
+        e = entries[name, overload] = need_entry(name, overload)
+    args[0] = <PyObject*>t
+    args[1] = <PyObject*>argument
+    return take(ask_handlers(<PyObject*>e, args, tls(), True))
+
+
+cdef object refuse(Tensor t, str question, object value, str wanted):
+    raise RuntimeError(f"{type(t).__name__}.__torch_dispatch__ answered {question} with {type(value).__name__}, expected {wanted}")
+
+
+cdef object whole(Tensor t, str question, object value):
+    if isinstance(value, (float, complex, Tensor)) or not hasattr(value, "__index__"):
+        refuse(t, question, value, "an int")
+    return index(value)
+
+
+cdef list whole_list(Tensor t, str question, object values):
+    if not isinstance(values, (tuple, list)):
+        refuse(t, question, values, "a list or tuple of ints")
+    return [whole(t, question, v) for v in values]
+
+
+def answer(Tensor t not None, str question, memory_format=None):
+    """The metadata of a tensor that leaves them to its class: what `__torch_dispatch__` says to an operator.
+
+    `question` is the operator's name in `aten` (`sym_size`, `size`, `sym_stride`, `stride`, `sym_numel`, `numel`, `dim`,
+    `sym_storage_offset`, `is_contiguous`, `is_strides_like_format`, `is_non_overlapping_and_dense`), or `device` or `layout`.
+    None as the answer means what the tensor was made with, but for `dim`, `device` and `layout`.
+
+    RuntimeError: an answer of another type. TypeError: all handlers return NotImplemented.
+    """
+    if question == "device":
+        return device_of_class(t)
+    if question == "layout":
+        return layout_of_class(t)
+    if question.startswith("is_"):
+        return fact_of_class(t, question, memory_format)
+    value = ask(t, "aten::" + question, "", None)
+    if question == "dim":
+        return whole(t, question, value)
+    if question.endswith("size"):
+        return tuple(whole_list(t, question, value)) if value is not None else tuple(new_size(t.c_ndim, t.c_sizes))
+    if question.endswith("stride"):
+        return tuple(whole_list(t, question, value)) if value is not None else tuple(new_size(t.c_ndim, t.c_strides))
+    if value is None:
+        return t.c_offset if question == "sym_storage_offset" else t.c_numel
+    return whole(t, question, value)
+
+
+cdef object fact_of_class(Tensor t, str question, object memory_format):
+    """A bool: whether the tensor is contiguous, laid out like a format, or dense."""
+    cdef int mf = (<dtypes.memory_format?>memory_format).code if memory_format is not None else MF_contiguous
+    cdef bint plain = question == "is_contiguous" and mf == MF_contiguous
+    if plain:
+        value = ask(t, "aten::is_contiguous", "", None)
+    else:
+        value = ask(t, "aten::" + question, "memory_format" if question == "is_contiguous" else "", memory_format)
+    if value is None:
+        return stored_fact(t, question, memory_format)
+    if not isinstance(value, bool):
+        refuse(t, question, value, "a bool")
+    return value
+
+
+def stored_fact(Tensor t not None, str question, memory_format=None):
+    """The same bools from the metadata that the tensor was made with."""
+    cdef int mf = (<dtypes.memory_format?>memory_format).code if memory_format is not None else MF_contiguous
+    if question == "is_non_overlapping_and_dense":
+        return t.c_flags & TF_NON_OVERLAPPING_DENSE != 0
+    if question == "is_strides_like_format" and mf == MF_contiguous:
+        return False
+    return is_contiguous_as(t, mf)
+
+
+def has_handler(Tensor t not None):
+    """Whether the tensor's class has a `__torch_dispatch__` of its own."""
+    return t.c_flags & TF_HAS_TORCH_DISPATCH != 0
+
+
+def answers(Tensor t not None, str policy):
+    """Whether the tensor's class answers for its "sizes" or "strides"."""
+    return t.c_flags & (TF_CUSTOM_SIZES if policy == "sizes" else TF_CUSTOM_STRIDES) != 0
+
+
+def layout_code(Tensor t not None):
+    """PyTorch's number of the tensor's layout."""
+    return (<dtypes.layout?>t.layout).code
+
+
+cdef object device_of_class(Tensor t):
+    value = ask(t, "prim::device", "", None)
+    if isinstance(value, dtypes.device):
+        return value
+    if not isinstance(value, str):
+        refuse(t, "device", value, "a device")
+    return dtypes.device_of(value)
+
+
+cdef object layout_of_class(Tensor t):
+    value = ask(t, "prim::layout", "", None)
+    if isinstance(value, dtypes.layout):
+        return value
+    if not isinstance(value, int) or not 0 <= value <= LAYOUT_jagged:
+        refuse(t, "layout", value, "a layout")
+    return dtypes.get_layout(value)
+
+
+# ---- arguments of the makers -----------------------------------------------------------------------------------------
+
+cdef uint32_t policy_flags(object policy, bint device, bint layout) except? 0xFFFFFFFF:
+    cdef uint32_t flags = (TF_CUSTOM_DEVICE if device else 0) | (TF_CUSTOM_LAYOUT if layout else 0)
+    if policy is None:
+        return flags
+    if not isinstance(policy, str):
+        raise TypeError(f"dispatch_sizes_strides_policy: expected a str, got {type(policy).__name__}")
+    if policy == "strides":
+        return flags | TF_CUSTOM_STRIDES
+    if policy == "sizes":
+        return flags | TF_CUSTOM_STRIDES | TF_CUSTOM_SIZES
+    raise ValueError(f"dispatch_sizes_strides_policy: expected 'strides' or 'sizes', got {policy!r}")
+
+
+cdef type tensor_class(object cls, str who):
+    if not isinstance(cls, type) or not issubclass(cls, Tensor):
+        raise TypeError(f"{who}: cls must be a subclass of Tensor, got {cls!r}")
+    return cls
+
+
+cdef int read_dims(object values, int64_t* out, str who, str name) except -1:
+    """A list or tuple of ints into `out`; how many."""
+    if not isinstance(values, (list, tuple)) or any([isinstance(v, float) or not hasattr(v, "__index__") for v in values]):
+        raise TypeError(f"{who}: argument '{name}' must be a tuple of ints, got {values!r}")
+    return read_ints(values, out, name)
+
+
+cdef int check_type(object value, object kinds, str who, str name) except -1:
+    if not isinstance(value, kinds):
+        raise TypeError(f"{who}: argument '{name}' must not be {type(value).__name__}")
+    return 0
+
+
+# ---- instances over the memory of another tensor ---------------------------------------------------------------------
+
+cdef Tensor call_without_modes(str name, Tensor t):
+    """An operator of one tensor, with all modes off: the tensor's class may answer."""
+    cdef OperatorEntry e = need_entry(name, "")
+    cdef PyObject* args[1]
+    cdef list modes = []
+    args[0] = <PyObject*>t
+    while n_dispatch_modes(tls()):
+        modes.append(_pop_torch_dispatch_stack())
+    try:
+        made = take(call_boxed(e, args))
+    finally:
+        for mode in reversed(modes):
+            _push_on_torch_dispatch_stack(mode)
+    if not isinstance(made, Tensor):
+        raise RuntimeError(f"{qualified_name(e)}: expected a tensor from {type(t).__name__}, got {type(made).__name__}")
+    return made
+
+
+def make_subclass(cls, data, bint require_grad=False, *, dispatch_sizes_strides_policy=None, bint dispatch_device=False,
+                  bint dispatch_layout=False, device_for_backend_keys=None):
+    """An instance of `cls` over the memory of `data`, detached from it (torch.Tensor._make_subclass).
+
+    Args: `dispatch_sizes_strides_policy` None, "strides" or "sizes", `dispatch_device`, `dispatch_layout`: what the class answers
+    itself through `__torch_dispatch__`; `device_for_backend_keys`: whose backend's kernels serve the instance.
+
+    TypeError: `cls` is no subclass of Tensor, `data` no tensor. ValueError: an unknown policy. RuntimeError: `require_grad` with
+    integers.
+    """
+    cdef Tensor t, source
+    cdef dtypes.device dev
+    cdef uint32_t flags
+    tensor_class(cls, "_make_subclass")
+    check_type(data, Tensor, "_make_subclass", "data")
+    flags = policy_flags(dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
+    source = call_without_modes("aten::detach", data) if (<Tensor>data).c_flags & TF_HAS_TORCH_DISPATCH else <Tensor>data
+    t = alias_as(source, cls)
+    share_version(t, source)
+    set_requires_grad(t, require_grad)
+    t.c_flags |= flags
+    if device_for_backend_keys is not None:
+        dev = dtypes.device_of(device_for_backend_keys)
+        t.c_keys = KS_BY_DEVICE_TYPE[dev.devtype] | (t.c_keys & (KS_Python | KS_PythonTLSSnapshot))
+    return t
+
+
+def as_subclass(Tensor self not None, cls):
+    """This tensor as an instance of `cls`: an alias, a view for autograd, of the same memory and version (torch.Tensor.as_subclass)."""
+    cdef Tensor made, t
+    tensor_class(cls, "as_subclass")
+    made = call_without_modes("aten::alias", self)
+    if type(made) is cls:
+        return made
+    t = alias_as(made, cls)
+    share_version(t, made)
+    t.c_base = made.c_base
+    t.c_autograd = made.c_autograd
+    t.c_flags |= made.c_flags & (TF_IS_VIEW | TF_REQUIRES_GRAD)
+    return t
+
+
+def share_storage(Tensor tensor not None, Tensor like not None):
+    """Give a tensor the storage of another; sizes, strides and offset stay (torch._functionalize_unsafe_set)."""
+    set_storage(tensor, like.c_storage)
+
+
+def set_source(Tensor tensor not None, Storage storage not None, int64_t storage_offset, size, stride):
+    """Give a tensor a storage and a geometry over it (the kernels of `aten.set_`). RuntimeError when they do not fit together."""
+    cdef int64_t sizes[64]
+    cdef int64_t steps[64]
+    cdef int n = read_ints(size, sizes, "size")
+    cdef bint strided = len(stride) != 0 or n == 0
+    if storage.devtype != tensor.c_devtype and not tensor.c_flags & TF_FAKE:          # a fake tensor's storage is on meta
+        raise RuntimeError(f"set_: the storage is on {storage.device}, the tensor on {tensor.device}")
+    if storage_offset < 0:
+        raise RuntimeError(f"set_: the storage offset must not be negative, got {storage_offset}")
+    if strided and read_ints(stride, steps, "stride") != n:
+        raise RuntimeError(f"set_: size {tuple(size)} and stride {tuple(stride)} differ in length")
+    if n and any([d < 0 for d in stride]):
+        raise RuntimeError(f"set_: strides must not be negative, got {tuple(stride)}")
+    set_geometry(tensor, n, sizes, steps if strided else NULL, storage_offset)
+    set_storage(tensor, storage)
+    reach = span_of(n, tensor.c_sizes, tensor.c_strides)
+    if reach and storage.c_resizable:
+        needed = (storage_offset + reach) * dtypes.itemsize_table()[tensor.c_dtype]
+        if needed > storage.c_nbytes:
+            resize_storage(storage, needed)
+
+
+# ---- wrappers: instances without memory ------------------------------------------------------------------------------
+
+cdef object bytes_reached(int n, const int64_t* sizes, object strides, object offset, int itemsize):
+    """Bytes from the start of the storage to the last element, as the caller describes them."""
+    cdef object reach = 1
+    cdef int i
+    for i in range(n):
+        if sizes[i] == 0:
+            return 0
+        reach += (sizes[i] - 1) * strides[i]
+    return itemsize * (offset + reach)
+
+
+cdef int64_t as_int64(object value, str what) except? -1:
+    if not -(1 << 63) <= value < 1 << 63:
+        raise RuntimeError(f"_make_wrapper_subclass: the {what} does not fit in 64 bits")
+    return value
+
+
+cdef int mend_strides(int n, const int64_t* sizes, int64_t* steps) noexcept:
+    """A negative stride counts as the contiguous one over the dimensions behind it, as in PyTorch."""
+    cdef int i
+    for i in range(n - 1, -1, -1):
+        if steps[i] < 0:
+            steps[i] = 1 if i == n - 1 else max(sizes[i + 1], 1) * steps[i + 1]
+    return 0
+
+
+cdef uint64_t wrapper_keys(int devtype, int layout) except? 0:
+    """The keys of a tensor of that layout: sparse layouts have a functionality of their own."""
+    cdef uint64_t ks = keys_for(devtype, LAYOUT_strided)
+    if layout == LAYOUT_strided or layout == LAYOUT_jagged:
+        return ks
+    return ks & ~KS_Dense | (key_bits("Sparse" if layout == LAYOUT_sparse_coo else "SparseCsr") & ~KS_FULL_BACKENDS)
+
+
+cdef Storage wrapper_storage(dtypes.device dev, int64_t nbytes):
+    cdef Storage s = Storage.__new__(Storage)
+    s.devtype = dev.devtype
+    s.devindex = dev.devindex
+    s.fake = True
+    s.owner = "a wrapper subclass"       # for the error of `data_ptr`; a fake tensor's storage, which nobody owns, has address 0
+    s.c_nbytes = nbytes
+    return s
+
+
+def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_format=None, dtype=None, layout=dtypes.get_layout(0),
+                          device=None, bint pin_memory=False, bint requires_grad=False, dispatch_sizes_strides_policy=None,
+                          bint dispatch_device=False, bint dispatch_layout=False, _extra_dispatch_keys=None, storage_size=None):
+    """An instance of `cls` with metadata and no memory, for classes that wrap other tensors (torch.Tensor._make_wrapper_subclass).
+
+    Args: `size`, `strides`, `storage_offset` (only with strides), `dtype`, `layout`, `device`: what the instance says of itself;
+    `memory_format` and `pin_memory` change nothing; `dispatch_sizes_strides_policy` None, "strides" or "sizes", `dispatch_device`,
+    `dispatch_layout`: what the class answers itself; `_extra_dispatch_keys`: a key set to add; `storage_size` in bytes.
+
+    TypeError: `cls` is no subclass of Tensor with a `__torch_dispatch__`, or an argument of another type. ValueError: an unknown
+    policy. RuntimeError: sizes and strides that do not fit together, `requires_grad` with integers.
+    """
+    cdef int64_t sizes[64]
+    cdef int64_t steps[64]
+    cdef str who = "_make_wrapper_subclass"
+    cdef int i, n, code
+    cdef uint32_t flags
+    cdef dtypes.device dev
+    cdef Tensor t
+    tensor_class(cls, who)
+    n = read_dims(size, sizes, who, "size")
+    if strides is not None and read_dims(strides, steps, who, "strides") != n:
+        raise RuntimeError(f"{who}: strides {tuple(strides)} and size {tuple(size)} differ in length")
+    if strides is None and storage_offset is not None:
+        raise RuntimeError(f"{who}: a storage_offset is taken only together with strides")
+    check_type(dtype, (dtypes.dtype, type(None)), who, "dtype")
+    check_type(layout, dtypes.layout, who, "layout")
+    check_type(memory_format, (dtypes.memory_format, type(None)), who, "memory_format")
+    check_type(_extra_dispatch_keys, (DispatchKeySet, type(None)), who, "_extra_dispatch_keys")
+    flags = policy_flags(dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
+    dev = dtypes.device_of("cpu" if device is None else device)
+    code = dtypes.default_dtype_code() if dtype is None else dtypes.dtype_code(dtype)
+    t = blank_of(cls)
+    set_class_flags(t, cls)
+    if not t.c_flags & TF_HAS_TORCH_DISPATCH:
+        raise TypeError(f"{who}: {cls.__name__} has no __torch_dispatch__: its operations could not be handled")
+    given = strides
+    if strides is not None:
+        mend_strides(n, sizes, steps)
+    init_tensor(t, wrapper_storage(dev, 0), code, wrapper_keys(dev.devtype, (<dtypes.layout>layout).code), n, sizes,
+                steps if strides is not None else NULL, 0 if storage_offset is None else as_int64(storage_offset, "storage_offset"))
+    if given is None:
+        given = [t.c_strides[i] for i in range(n)]
+    t.c_storage.c_nbytes = as_int64(
+        storage_size if storage_size is not None else bytes_reached(n, sizes, given, t.c_offset, dtypes.itemsize_table()[code]),
+        "storage size")
+    set_class_flags(t, cls)
+    if (<dtypes.layout>layout).code != LAYOUT_jagged:
+        t.c_layout = (<dtypes.layout>layout).code
+    if t.c_layout == LAYOUT_sparse_coo:
+        t.c_flags &= ~<uint32_t>TF_CONTIGUOUS
+    if _extra_dispatch_keys is not None:
+        t.c_keys |= (<DispatchKeySet>_extra_dispatch_keys).ks
+    t.c_flags |= flags
+    set_requires_grad(t, requires_grad)
+    return t
+
+
+_set_tensor_hook("answer", answer)
+_install_tensor_attribute("_make_subclass", staticmethod(make_subclass))
+_install_tensor_attribute("_make_wrapper_subclass", staticmethod(make_wrapper_subclass))
+_install_tensor_attribute("as_subclass", as_subclass)

@@ -1,0 +1,258 @@
+"""Functions of the package that are no operators: questions about values, shapes and threads.
+
+Each has the name and the behaviour of its counterpart in `torch`. Imported when one is first asked
+for; `dispatch.__getattr__` knows the names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from math import e, inf, nan, pi
+from typing import Any
+
+import numpy as np
+
+from dispatch._C import dtypes
+from dispatch._C.function import _find_function
+from dispatch._C.tensor import Size, Storage, Tensor, from_numpy
+from dispatch._ops import ops
+from dispatch._tensor_data import _empty, tensor
+
+__all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "e",
+    "einsum",
+    "frombuffer",
+    "get_device",
+    "get_num_threads",
+    "inf",
+    "is_autocast_enabled",
+    "is_complex",
+    "is_conj",
+    "is_floating_point",
+    "is_inference",
+    "is_neg",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_storage",
+    "is_tensor",
+    "nan",
+    "newaxis",
+    "numel",
+    "pi",
+    "result_type",
+    "split",
+    "typename",
+]
+
+_aten = ops.aten
+newaxis = None
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether `obj` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether `obj` is a storage."""
+    return isinstance(obj, Storage)
+
+
+def _question(name: str) -> Callable[[Tensor], Any]:
+    """The method `name` as a function of one tensor. TypeError for anything else."""
+
+    def ask(input: Tensor) -> Any:
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}: expected a Tensor, got {type(input).__name__}")
+        return getattr(input, name)()
+
+    ask.__name__ = ask.__qualname__ = name
+    ask.__doc__ = f"`input.{name}()`."
+    return ask
+
+
+get_device = _question("get_device")
+is_complex = _question("is_complex")
+is_conj = _question("is_conj")
+is_floating_point = _question("is_floating_point")
+is_inference = _question("is_inference")
+is_neg = _question("is_neg")
+is_nonzero = _question("is_nonzero")
+is_signed = _question("is_signed")
+numel = _question("numel")
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same sizes."""
+    return input.shape == other.shape
+
+
+def typename(obj: Any, /) -> str:
+    """The name of an object's type; of a tensor its kind, `dispatch.FloatTensor`."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(kind, "__module__", None)
+    return kind.__qualname__ if module in (None, "builtins") else f"{module}.{kind.__qualname__}"
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that all shapes broadcast to; an int is a shape of one dimension.
+
+    Raises: RuntimeError when they do not fit together or hold a negative size.
+    """
+    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    result = [1] * max((len(s) for s in given), default=0)
+    for shape in given:
+        for i in range(-1, -1 - len(shape), -1):
+            if shape[i] < 0:
+                raise RuntimeError(f"broadcast_shapes: a size is negative in {shape}")
+            if shape[i] in (1, result[i]):
+                continue
+            if result[i] != 1:
+                raise RuntimeError(f"broadcast_shapes: {tuple(shapes)} do not fit together")
+            result[i] = shape[i]
+    return Size(result)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors expanded to the shape that they broadcast to."""
+    return tuple(_aten.broadcast_tensors.default(list(tensors)))
+
+
+def _operand(value: Any) -> tuple[int, dtypes.dtype]:
+    """(priority, dtype): tensors with dimensions come first, then those without, then numbers."""
+    if isinstance(value, Tensor):
+        return (2 if value.ndim else 1), value.dtype
+    if isinstance(value, bool):
+        return 0, dtypes.bool
+    if isinstance(value, int):
+        return 0, dtypes.int64
+    default = dtypes.get_default_dtype()
+    if isinstance(value, float):
+        return 0, default
+    if isinstance(value, complex):
+        return 0, dtypes.promote_types(default, dtypes.complex32)
+    raise TypeError(f"result_type: expected tensors or numbers, got {type(value).__name__}")
+
+
+def _category(dtype: dtypes.dtype) -> int:
+    if dtype.is_complex:
+        return 3
+    return 2 if dtype.is_floating_point else int(dtype is not dtypes.bool)
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The dtype of an operation on two tensors or numbers (torch.result_type)."""
+    operands = sorted((_operand(v) for v in (tensor1, tensor2)), key=lambda pair: -pair[0])
+    (first, result), (second, other) = operands
+    if first == second or _category(other) > _category(result):
+        return dtypes.promote_types(result, other)
+    return result
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: dtypes.dtype,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of one dimension over the memory of a buffer.
+
+    Raises: ValueError for a count or an offset that does not fit the buffer.
+    """
+    array = np.frombuffer(buffer, dtype=dtypes._numpy_dtype(dtype), count=count, offset=offset)
+    made = from_numpy(array)
+    return made.requires_grad_(True) if requires_grad else made
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Sum of products, by the letters of `equation`; operands one by one or as one list."""
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    function = _find_function("einsum", False)
+    return function(equation, list(operands))  # type: ignore[misc]
+
+
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of `tensor` along `dim`: parts of one size, or of the sizes in a list."""
+    return tuple(tensor.split(split_size_or_sections, dim))
+
+
+def is_autocast_enabled(device_type: str | None = None) -> bool:
+    """Whether autocast is on: there is none here."""
+    return False
+
+
+def get_num_threads() -> int:
+    """How many threads an operator may use: as many as there are processors."""
+    return os.cpu_count() or 1
+
+
+def _check_as(kind: type[Exception], name: str) -> Callable[..., None]:
+    def check(cond: Any, message: Callable[[], str] | None = None) -> None:
+        if not isinstance(cond, bool):
+            raise TypeError(f"{name}: expected a bool, got {type(cond).__name__}")
+        if not cond:
+            raise kind("Expected cond to be True" if message is None else str(message()))
+
+    check.__name__ = name
+    check.__doc__ = f"Raise {kind.__name__} unless `cond` holds; `message` makes its text."
+    return check
+
+
+_check = _check_as(RuntimeError, "_check")
+_check_index = _check_as(IndexError, "_check_index")
+_check_not_implemented = _check_as(NotImplementedError, "_check_not_implemented")
+_check_type = _check_as(TypeError, "_check_type")
+_check_value = _check_as(ValueError, "_check_value")
+
+
+def _assert(condition: Any, message: str) -> None:
+    """`assert` that survives `python -O`."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def _typed(name: str, dtype: str) -> type:
+    """`dispatch.FloatTensor`: makes tensors of one dtype, and recognises them."""
+
+    class Kind(type):
+        def __instancecheck__(cls, obj: Any) -> bool:
+            return isinstance(obj, Tensor) and obj.type() == f"dispatch.{name}"
+
+    def new(cls: type, *args: Any) -> Tensor:
+        if len(args) == 1 and not isinstance(args[0], (int, Size)):
+            return tensor(args[0], dtype=getattr(dtypes, dtype))
+        size = list(args[0]) if args and isinstance(args[0], Size) else list(args) or [0]
+        return _empty(size, getattr(dtypes, dtype))
+
+    return Kind(name, (), {"__new__": new, "__module__": "dispatch"})
+
+
+BFloat16Tensor = _typed("BFloat16Tensor", "bfloat16")
+BoolTensor = _typed("BoolTensor", "bool")
+ByteTensor = _typed("ByteTensor", "uint8")
+CharTensor = _typed("CharTensor", "int8")
+DoubleTensor = _typed("DoubleTensor", "float64")
+FloatTensor = _typed("FloatTensor", "float32")
+HalfTensor = _typed("HalfTensor", "float16")
+IntTensor = _typed("IntTensor", "int32")
+LongTensor = _typed("LongTensor", "int64")
+ShortTensor = _typed("ShortTensor", "int16")

@@ -1,0 +1,130 @@
+"""What storages do in Python: bytes by number, copies, `UntypedStorage(nbytes)`.
+
+The compiled class has the memory and asks here for what it has not itself; everything goes through
+a uint8 tensor over the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MethodType
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Storage, Tensor, _new_storage, _new_strided
+
+__all__ = ["UntypedStorage"]
+
+
+def _bytes(self: Storage) -> Tensor:
+    n = self.nbytes()
+    if self.device.type != "cpu":
+        raise NotImplementedError(f"storage: its bytes are on {self.device}, not here")
+    return _new_strided(self, dtypes.uint8, [n], [1], 0)
+
+
+def _index(self: Storage, index: Any) -> int:
+    if isinstance(index, bool) or not isinstance(index, int):
+        raise TypeError(f"storage: indices are integers, got {type(index).__name__}")
+    if not -self.nbytes() <= index < self.nbytes():
+        raise IndexError(f"storage: index {index} is out of range for {self.nbytes()} bytes")
+    return index
+
+
+def _get(self: Storage, index: Any) -> Any:
+    if isinstance(index, slice):
+        if (index.step or 1) != 1:
+            raise RuntimeError("storage: a slice has a step of 1")
+        start, stop, _ = index.indices(self.nbytes())
+        offset_of = _bytes(self)[start : max(start, stop)]
+        return offset_of.clone().untyped_storage()
+    return _bytes(self)[_index(self, index)].item()
+
+
+def _set(self: Storage, index: Any, value: int) -> None:
+    _bytes(self)[index if isinstance(index, slice) else _index(self, index)] = value
+
+
+def _iterate(self: Storage) -> Iterator[int]:
+    return iter(_tolist(self))
+
+
+def _tolist(self: Storage) -> list[int]:
+    """The bytes."""
+    return _bytes(self).tolist()
+
+
+def _fill(self: Storage, value: int) -> Storage:
+    """Set every byte."""
+    _bytes(self).fill_(value)
+    return self
+
+
+def _copy(self: Storage, source: Storage, non_blocking: bool = False) -> Storage:
+    """Take the bytes of another storage of the same size."""
+    if source.nbytes() != self.nbytes():
+        raise RuntimeError(f"copy_: size {source.nbytes()} does not match {self.nbytes()}")
+    if source is not self:
+        _bytes(self).copy_(_bytes(source))
+    return self
+
+
+def _clone(self: Storage) -> Storage:
+    """A new storage with the same bytes."""
+    return _copy(_new_storage(self.nbytes(), str(self.device)), self)
+
+
+def _text(self: Storage) -> str:
+    place = f"[dispatch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+    if self.device.type == "meta":
+        return "...\n" + place
+    return "".join(f" {v}\n" for v in _tolist(self)) + place
+
+
+def _never(self: Storage, *args: Any) -> bool:
+    """False: this kind of memory is not here."""
+    return False
+
+
+def _element_size(self: Storage) -> int:
+    """1: an untyped storage counts bytes."""
+    return 1
+
+
+_METHODS: dict[str, Any] = {
+    "__getitem__": _get, "__setitem__": _set, "__iter__": _iterate, "__repr__": _text,
+    "clone": _clone, "copy_": _copy, "element_size": _element_size, "fill_": _fill,
+    "is_pinned": _never, "is_shared": _never, "tolist": _tolist, "untyped": lambda self: self,
+}  # fmt: skip
+_FALSE = ("is_cuda", "is_hpu", "is_sparse", "is_sparse_csr")
+
+
+def call(self: Storage, name: str, *args: Any) -> Any:
+    """The slot method `name`."""
+    return _METHODS[name](self, *args)
+
+
+def attribute(self: Storage, name: str) -> Any:
+    """What the compiled class has not. AttributeError for what this one has not either."""
+    if name in _FALSE:
+        return False
+    if name.startswith("__") or name not in _METHODS:
+        raise AttributeError(f"'UntypedStorage' object has no attribute {name!r}")
+    return MethodType(_METHODS[name], self)
+
+
+class _Maker(type):
+    def __instancecheck__(cls, obj: Any) -> bool:
+        return isinstance(obj, Storage)
+
+
+class UntypedStorage(metaclass=_Maker):
+    """`UntypedStorage(nbytes, device="cpu")`, or of the bytes in a list: a new storage."""
+
+    def __new__(cls, content: Any = 0, *, device: Any = "cpu") -> Any:
+        if isinstance(content, int):
+            return _new_storage(content, str(device))
+        made = _new_storage(len(content), str(device))
+        for i, value in enumerate(content):
+            _set(made, i, value)
+        return made

@@ -1,0 +1,91 @@
+"""Attributes of Tensor that answer alike for every tensor here, and small methods over others.
+
+`_tensor` enters them into the type. There are no sparse, quantized or shared tensors, no hooks of
+an autograd engine, and no other backends than those that somebody registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+
+__all__ = ["FACTS"]
+
+_aten = ops.aten
+
+
+def _is_on(*kinds: str) -> property:
+    return property(lambda self: self.device.type in kinds)
+
+
+def _constant(value: Any) -> property:
+    return property(lambda self: value)
+
+
+def _answer(name: str, value: Callable[[Tensor], Any]) -> Callable[..., Any]:
+    def answer(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return value(self)
+
+    answer.__name__ = answer.__qualname__ = name
+    return answer
+
+
+def _dim_order(self: Tensor, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """Dimensions from the one with the largest stride to the one with the smallest."""
+    strides, sizes = self.stride(), self.shape
+    return tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], -sizes[d] == 1, d)))
+
+
+def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both show the same memory in the same way."""
+    return (
+        self.untyped_storage() is tensor.untyped_storage()
+        and self.storage_offset() == tensor.storage_offset()
+        and self.shape == tensor.shape
+        and self.stride() == tensor.stride()
+    )
+
+
+def _is_same_size(self: Tensor, other: Tensor) -> bool:
+    return self.shape == other.shape
+
+
+def _retain_grad(self: Tensor) -> None:
+    """Nothing to do: no gradient comes. RuntimeError for a tensor that requires none."""
+    if not self.requires_grad:
+        raise RuntimeError("retain_grad: the tensor does not require grad")
+
+
+def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+    """`Tensor(...)` of this tensor's dtype and device."""
+    if len(args) == 1 and not isinstance(args[0], int):
+        return self.new_tensor(args[0])
+    return self.new_empty(list(args) or [0])
+
+
+def _adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, conjugated."""
+    return self.mH
+
+
+def _pin(self: Tensor, device: Any = None) -> Tensor:
+    raise RuntimeError("pin_memory: there is no accelerator to pin memory for")
+
+
+FACTS: dict[str, Any] = {
+    "_backward_hooks": _constant(None), "_cdata": property(id), "_grad": property(lambda t: t.grad),
+    "_grad_fn": property(lambda t: t.grad_fn), "_has_symbolic_sizes_strides": _constant(False),
+    "_post_accumulate_grad_hooks": _constant(None), "adjoint": _adjoint,
+    "dense_dim": _answer("dense_dim", Tensor.dim), "dim_order": _dim_order,
+    "is_coalesced": _answer("is_coalesced", lambda self: False),
+    "is_distributed": _answer("is_distributed", lambda self: False), "is_ipu": _is_on("ipu"),
+    "is_maia": _is_on("maia"), "is_mps": _is_on("mps"), "is_mtia": _is_on("mtia"),
+    "is_pinned": _answer("is_pinned", lambda self: False), "is_same_size": _is_same_size,
+    "is_set_to": _is_set_to, "is_sparse_csr": _constant(False), "is_vulkan": _is_on("vulkan"),
+    "is_xla": _is_on("xla"), "is_xpu": _is_on("xpu"), "new": _new, "output_nr": _constant(0),
+    "pin_memory": _pin, "retain_grad": _retain_grad, "retains_grad": _constant(False),
+    "sparse_dim": _answer("sparse_dim", lambda self: 0),
+}  # fmt: skip

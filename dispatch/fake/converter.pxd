@@ -1,0 +1,23 @@
+"""Real tensors made fake: the memo, aliases, views, and the constants among them."""
+from dispatch._C.tensor cimport Storage, Tensor
+from dispatch.fake.fake_tensor cimport FakeTensor
+from dispatch.fake.state cimport FakeState
+
+cdef class Memo:
+    cdef dict held               # id(original) -> (weak reference to it, weak reference to its fake, number); ~number once it died
+    cdef object next_number
+    cdef object __weakref__
+    cdef object find(self, object original)               # the fake counterpart, or None
+    cdef int remember(self, object original, object fake) except -1
+
+cdef class MetaConverter:
+    cdef readonly Memo tensor_memo, storage_memo
+    cdef public object hit, miss
+
+cdef class FakeTensorConverter:
+    cdef readonly MetaConverter meta_converter
+    cdef public object constant_storage_mapping    # storage of real constants -> weak references to their fakes
+    cdef public bint export
+    cdef object __weakref__
+    cdef object convert(self, FakeState mode, Tensor t, bint make_constant)      # a FakeTensor, or a wrapper of fake tensors
+    cdef FakeTensor wrap_meta(self, FakeState mode, Tensor t, int devtype, int devindex)   # new, over t's storage; not remembered

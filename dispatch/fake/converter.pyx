@@ -1,0 +1,299 @@
+"""Real tensors made fake (torch._subclasses.fake_tensor.FakeTensorConverter, meta_utils.MetaConverter).
+
+The same tensor gives the same fake as long as somebody holds it; tensors that share storage, or are views, give fakes that do. The
+memos are weak both ways: they keep neither originals nor fakes alive.
+"""
+import weakref
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport DEV_META, LAYOUT_strided
+from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE
+from dispatch._C.tensor cimport (
+    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Storage, Tensor, bump_version, share_version,
+    span_of,
+)
+from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage, normalized
+from dispatch.fake.state cimport FakeState
+
+from dispatch.fake.exceptions import UnsupportedFakeTensorException
+from dispatch.modes.subclasses import is_traceable_wrapper_subclass
+
+cdef extern from "Python.h":
+    PyObject* PyWeakref_GetObject_ "PyWeakref_GetObject"(PyObject*)
+    PyObject* Py_None_ "Py_None"
+    int Py_EnterRecursiveCall(const char*) except -1
+    void Py_LeaveRecursiveCall()
+
+
+# ---- the memo --------------------------------------------------------------------------------------------------------
+
+cdef class _Forget:
+    """Weak-reference callback: what died leaves the memo. A fake that outlives its original stays under a number."""
+    cdef dict held
+    cdef object key
+    cdef object number
+    cdef object __weakref__
+
+    def __call__(self, reference):
+        entry = self.held.get(self.key)
+        if entry is None or (entry[0] is not reference and entry[1] is not reference):
+            return
+        del self.held[self.key]
+        if entry[0] is reference and entry[1]() is not None:
+            self.key = ~self.number
+            self.held[self.key] = (None, entry[1], self.number)
+
+
+cdef class Memo:
+    """The fake counterparts of tensors or storages, by identity; as a mapping, from numbers in order of conversion to what lives."""
+
+    def __cinit__(self):
+        self.held = {}
+        self.next_number = 0
+
+    cdef object find(self, object original):
+        cdef object entry = self.held.get(id(original))
+        cdef PyObject* fake
+        if entry is None:
+            return None
+        fake = PyWeakref_GetObject_(<PyObject*>(<tuple>entry)[1])
+        return None if fake == NULL or fake == Py_None_ else <object>fake
+
+    cdef int remember(self, object original, object fake) except -1:
+        cdef _Forget forget = _Forget.__new__(_Forget)
+        forget.held = self.held
+        forget.key = id(original)
+        forget.number = self.next_number
+        self.next_number += 1
+        self.held[forget.key] = (weakref.ref(original, forget), weakref.ref(fake, forget), forget.number)
+        return 0
+
+    def living(self):
+        """{number: fake counterpart}, a copy."""
+        found = {number: fake() for _, fake, number in list(self.held.values())}
+        return {number: fake for number, fake in found.items() if fake is not None}
+
+    def __len__(self):
+        return len(self.living())
+
+    def __iter__(self):
+        return iter(self.living())
+
+    def __contains__(self, number):
+        try:
+            return number in self.living()
+        except TypeError:
+            return False
+
+    def __getitem__(self, number):
+        return self.living()[number]
+
+    def get(self, number, default=None):
+        """The counterpart with a number, or `default`."""
+        return self.living().get(number, default)
+
+    def keys(self):
+        return self.living().keys()
+
+    def values(self):
+        return self.living().values()
+
+    def items(self):
+        return self.living().items()
+
+
+cdef class MetaConverter:
+    """The memos of a converter, and how many tensors it took and refused."""
+
+    def __cinit__(self):
+        self.tensor_memo = Memo()
+        self.storage_memo = Memo()
+        self.hit = 0
+        self.miss = 0
+
+    def successful(self):
+        """Whether tensors were converted, and none was refused."""
+        return self.hit > 0 and self.miss == 0
+
+
+# ---- the converter ---------------------------------------------------------------------------------------------------
+
+cdef class FakeTensorConverter:
+    """Makes real tensors fake and remembers them."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.meta_converter = MetaConverter()
+        self.constant_storage_mapping = weakref.WeakKeyDictionary()
+
+    def __init__(self, *, bint copy_data=False, bint export=False):
+        self.export = export
+
+    @property
+    def tensor_memo(self):
+        """The fake tensors that live, as a mapping."""
+        return self.meta_converter.tensor_memo
+
+    def _get_memo(self, Tensor t not None):
+        """The fake counterpart of `t`, or None."""
+        return self.meta_converter.tensor_memo.find(t)
+
+    def set_tensor_memo(self, Tensor t not None, Tensor v not None):
+        """From now on `v` is the fake counterpart of `t`."""
+        self.meta_converter.tensor_memo.remember(t, v)
+
+    def from_real_tensor(self, FakeState fake_mode not None, Tensor t not None, bint make_constant=False, shape_env=None, *, source=None,
+                         symbolic_context=None, trace=True):
+        """The fake counterpart of `t` in `fake_mode`; with `make_constant` a new one keeps `t` as its value.
+
+        UnsupportedFakeTensorException: a tensor that is not strided. Symbolic shapes are not here yet: their arguments are accepted.
+        """
+        return self.convert(fake_mode, t, make_constant)
+
+    def from_meta_and_device(self, FakeState fake_mode not None, Tensor t not None, device, pytype=None, dispatch_keys=None):
+        """A fake tensor on `device` over a meta tensor: the same one for the same tensor.
+
+        AssertionError: `t` is not on meta, or the mode does not allow meta as a fake device.
+        """
+        cdef dtypes.device dev
+        held = self.meta_converter.tensor_memo.find(t)
+        if held is not None:
+            return held
+        if t.c_devtype != DEV_META:
+            raise AssertionError(f"from_meta_and_device: expected a tensor on meta, got {t.device}")
+        dev = normalized(dtypes.device_of(device))
+        f = self.wrap_meta(fake_mode, t, dev.devtype, dev.devindex)
+        share_version(f, t)
+        f.c_flags |= t.c_flags & TF_REQUIRES_GRAD
+        if pytype is not None:
+            f.pytype = pytype
+        if dispatch_keys is not None:
+            f.dispatch_keys = dispatch_keys
+        self.meta_converter.tensor_memo.remember(t, f)
+        return f
+
+    cdef FakeTensor wrap_meta(self, FakeState mode, Tensor t, int devtype, int devindex):
+        if devtype == DEV_META and not mode.allow_meta:
+            raise AssertionError("this mode does not allow meta as a fake device")
+        return new_fake_like(mode, t.c_storage, t, dtypes.new_device(devtype, devindex))
+
+    cdef object convert(self, FakeState mode, Tensor t, bint make_constant):
+        cdef Memo memo = self.meta_converter.tensor_memo
+        cdef object held = memo.find(t)
+        if held is not None:
+            return held
+        if t.c_layout != LAYOUT_strided:
+            self.meta_converter.miss += 1
+            raise UnsupportedFakeTensorException(f"a tensor of layout {t.layout} has no fake counterpart here")
+        if t.c_flags & TF_HAS_TORCH_DISPATCH and not isinstance(t, FakeTensor) and is_traceable_wrapper_subclass(t):
+            made = converted_wrapper(self, mode, t)
+        elif t.c_flags & TF_IS_VIEW and t.c_base is not None:
+            made = converted_view(self, mode, t)
+        else:
+            made = converted_plain(self, mode, t)
+        self.meta_converter.hit += 1
+        memo.remember(t, made)
+        if make_constant:
+            (<FakeTensor?>made).c_constant = t
+            self.add_constant_storage_mapping(made)
+        return made
+
+    # -- constants
+    def add_constant_storage_mapping(self, fake_tensor):
+        """Note that `fake_tensor` has a constant, so that writes to its storage can be followed.
+
+        AssertionError: not a fake tensor with a constant.
+        """
+        if not isinstance(fake_tensor, FakeTensor) or (<FakeTensor>fake_tensor).c_constant is None:
+            raise AssertionError("add_constant_storage_mapping: expected a fake tensor with a constant")
+        storage = (<Tensor>(<FakeTensor>fake_tensor).c_constant).c_storage
+        known = self.constant_storage_mapping.get(storage)
+        if known is None:
+            known = self.constant_storage_mapping[storage] = []
+        known[:] = [r for r in known if r() is not None]
+        known.append(weakref.ref(fake_tensor))
+
+    def invalidate_constant_aliases(self, Tensor tensor not None):
+        """Forget the values of all fake tensors whose constant shares the storage of the real `tensor`."""
+        if isinstance(tensor, FakeTensor):
+            raise AssertionError("invalidate_constant_aliases: expected a real tensor")
+        for reference in self.constant_storage_mapping.pop(tensor.c_storage, ()):
+            f = reference()
+            if f is not None:
+                (<FakeTensor>f).c_constant = None
+
+    def clear_non_cpu_constants(self):
+        """Forget constants that do not lie on the CPU."""
+        for references in list(self.constant_storage_mapping.values()):
+            for reference in references:
+                f = reference()
+                if f is not None and f.constant is not None and f.constant.device.type != "cpu":
+                    self.invalidate_constant_aliases(f.constant)
+
+
+cdef int copy_marks(FakeTensor f, Tensor t) except -1:
+    """What autograd, inference mode and `torch.nn.Parameter` say of the original."""
+    f.c_flags = (f.c_flags & ~TF_INFERENCE) | (t.c_flags & (TF_REQUIRES_GRAD | TF_NON_LEAF | TF_INFERENCE))
+    f.c_keys |= KS_BY_DEVICE_TYPE[f.c_devtype]
+    if t.c_flags & TF_INFERENCE:
+        f.c_keys &= ~(KS_AUTOGRAD | KS_ADInplaceOrView)
+    f.c_autograd = t.c_autograd
+    if t.c_dict != NULL and (<dict><object>t.c_dict).get("_is_param"):
+        f._is_param = True
+    return 0
+
+
+cdef inline dtypes.device device_of_original(Tensor t):
+    return normalized(dtypes.new_device(t.c_devtype, t.c_devindex))
+
+
+cdef FakeTensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t):
+    cdef Storage s = t.c_storage, made = c.meta_converter.storage_memo.find(t.c_storage)
+    cdef bint known = made is not None
+    cdef int64_t nbytes = s.c_nbytes
+    cdef FakeTensor f
+    if not known:
+        if t.c_offset == 0 and nbytes:            # PyTorch makes a storage of just the size that the sizes need
+            nbytes = span_of(t.c_ndim, t.c_sizes, t.c_strides) * dtypes.itemsize_table()[t.c_dtype]
+        made = new_fake_storage(nbytes)
+        c.meta_converter.storage_memo.remember(s, made)
+    f = new_fake_like(mode, made, t, device_of_original(t))
+    if f.c_devtype == DEV_META and not mode.allow_meta:
+        raise AssertionError("this mode does not allow meta as a fake device")
+    if known or t.c_offset:                       # as PyTorch, which gives the storage with `set_`, a write
+        bump_version(f)
+    copy_marks(f, t)
+    return f
+
+
+cdef FakeTensor converted_view(FakeTensorConverter c, FakeState mode, Tensor t):
+    """A view of the base's counterpart."""
+    cdef object base = c.convert(mode, <Tensor>t.c_base, False)
+    cdef FakeTensor f
+    if not isinstance(base, FakeTensor):
+        return converted_plain(c, mode, t)
+    f = new_fake_like(mode, (<FakeTensor>base).c_storage, t, device_of_original(t))
+    share_version(f, base)
+    f.c_base = base
+    f.c_flags |= TF_IS_VIEW
+    copy_marks(f, t)
+    return f
+
+
+cdef object converted_wrapper(FakeTensorConverter c, FakeState mode, Tensor t):
+    """The wrapper around the counterparts of what it wraps."""
+    names, context = t.__tensor_flatten__()
+    inner = {}
+    Py_EnterRecursiveCall(" while a wrapper of tensors is made fake")
+    try:
+        for name in names:
+            part = getattr(t, name)
+            inner[name] = c.convert(mode, <Tensor>part, False) if isinstance(part, Tensor) else part
+    finally:
+        Py_LeaveRecursiveCall()
+    made = type(t).__tensor_unflatten__(inner, context, t.size(), t.stride())
+    if not isinstance(made, Tensor):
+        raise TypeError(f"{type(t).__name__}.__tensor_unflatten__ must return a tensor, got {type(made).__name__}")
+    return made

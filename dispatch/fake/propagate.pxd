@@ -1,0 +1,9 @@
+"""Fresh runs: an operator on metadata, nothing remembered."""
+from cpython.object cimport PyObject
+
+from dispatch._C.operator cimport OperatorEntry
+from dispatch._C.tls cimport ThreadState
+from dispatch.fake.state cimport FakeState
+
+cdef object fresh(FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts)      # NotImplemented: a subclass must handle it
+cdef bint is_dynamic(OperatorEntry e, PyObject** args) except -1      # whether the sizes of this call's output depend on values

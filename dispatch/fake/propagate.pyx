@@ -1,0 +1,384 @@
+"""Fresh runs of an operator on fake tensors (torch._subclasses.fake_tensor.FakeTensorMode._dispatch_impl).
+
+The order is PyTorch's: subclasses that are not ours decline; numbers and constants are worked out; real tensors are made fake or
+refused; then the user's fake kernel, an implementation registered for the operator, what depends on values, the Meta kernel, and
+where there is none the fallback. Outputs of the Meta kernel get their device here.
+"""
+from cpython.object cimport PyObject
+from libc.stdint cimport uint64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dispatcher cimport call_boxed, need_entry
+from dispatch._C.dtypes cimport DEV_CPU, DEV_META
+from dispatch._C.keys cimport KS_Meta, KS_Python, KS_PythonTLSSnapshot
+from dispatch._C.operator cimport OF_MUTABLE, OperatorEntry, qualified_name
+from dispatch._C.python_kernel cimport get_overload, new_checked_result, python_arguments
+from dispatch._C.references cimport raised, take
+from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_WRAPPED_NUMBER, Tensor
+from dispatch._C.tls cimport ThreadState
+from dispatch._C.values cimport AK_DEVICE, AK_TENSOR
+from dispatch.fake.constants cimport constant_result, drop_written_constants, from_numbers, may_be_constant
+from dispatch.fake.converter cimport FakeTensorConverter
+from dispatch.fake.fake_tensor cimport FakeTensor, normalized
+from dispatch.fake.state cimport FakeState
+
+from dispatch._C.keys import DispatchKey
+from dispatch._library.fake_impl import fake_kernels as all_fake_kernels, run_fake_kernel, trivial_result
+from dispatch.fake.devices import merged_device
+from dispatch.fake.exceptions import (
+    DataDependentOutputException, DynamicOutputShapeException, FakeTensorDeviceMismatchError, UnsupportedOperatorException,
+)
+from dispatch.fake.fallback import fall_back
+from dispatch.fake.implementations import op_implementations_dict
+from dispatch.fake.real_tensors import attach, real_results
+from dispatch.fake.settings import fake_tensor_tls
+
+cdef extern from "generated/tags.h":
+    const uint64_t TAG_dynamic_output_shape
+    const uint64_t TAG_data_dependent_output
+    const uint64_t TAG_inplace_view
+    const uint64_t TAG_nondeterministic_seeded
+
+
+cdef uint64_t PYTHON_KEYS = KS_Python | KS_PythonTLSSnapshot
+cdef dict fake_kernels = all_fake_kernels       # qualified name -> holder of the newest fake kernel; mostly empty
+cdef int COMPOSITE_IMPLICIT = int(DispatchKey.CompositeImplicitAutograd)
+cdef dict own_implementations = op_implementations_dict      # OpOverload -> function; mostly empty
+
+cdef struct Survey:
+    bint unknown                 # a subclass that is not ours
+    bint real                    # a tensor that is not fake, or another mode's
+    bint large                   # a real one of more than one element
+    bint fake
+    bint constants               # every fake tensor is a constant
+
+
+cdef int survey_tensor(FakeState mode, object t, Survey* s) except -1:
+    if type(t) is FakeTensor or isinstance(t, FakeTensor):
+        if (<FakeTensor>t).c_mode is not mode:
+            s.real = s.large = True
+            return 0
+        s.fake = True
+        if (<FakeTensor>t).c_constant is None:
+            s.constants = False
+    elif (<Tensor>t).c_flags & TF_HAS_TORCH_DISPATCH:
+        s.unknown = True
+    elif not (<Tensor>t).c_flags & TF_WRAPPED_NUMBER:
+        s.real = True
+        if not may_be_constant(t):
+            s.large = True
+    return 0
+
+
+cdef int survey(FakeState mode, OperatorEntry e, PyObject** args, Survey* s) except -1:
+    """What kinds of tensors the call got."""
+    cdef int i
+    s.unknown = s.real = s.fake = s.large = False
+    s.constants = True
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        if isinstance(<object>args[i], Tensor):
+            survey_tensor(mode, <object>args[i], s)
+        elif isinstance(<object>args[i], list):
+            for t in <list>args[i]:
+                if isinstance(t, Tensor):
+                    survey_tensor(mode, t, s)
+    return 0
+
+
+cdef inline bint is_lift(OperatorEntry e) except -1:
+    return e.name == "aten::lift_fresh" or e.name == "aten::lift_fresh_copy"
+
+
+cdef object fresh(FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    if not mode.propagate_real_tensors:
+        return run_afresh(mode, e, args, ts)
+    a, kw = python_arguments(e, args)
+    real = real_results(get_overload(e), a, kw)
+    result = run_afresh(mode, e, args, ts)
+    if real is not NotImplemented and result is not NotImplemented:
+        attach(get_overload(e), result, real)
+    return result
+
+
+cdef object run_afresh(FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    cdef Survey s
+    cdef PyObject* made[64]
+    cdef list keep = []
+    cdef bint lift
+    survey(mode, e, args, &s)
+    if s.unknown:
+        return NotImplemented
+    if not s.fake:
+        lift = is_lift(e)
+        if (lift or e.sig.numbers_as_tensors) and not s.large:
+            result = from_numbers(mode, e, args, ts)
+            if result is not NotImplemented:
+                return result
+        if lift and type(<object>args[0]) is Tensor:
+            return (<FakeTensorConverter>mode.c_converter).convert(mode, <Tensor>args[0], False)
+    elif s.constants and not s.real and not e.tags & TAG_nondeterministic_seeded and \
+            (not e.tags & TAG_inplace_view or e.name == "aten::detach_"):
+        result = constant_result(mode, e, args, ts)
+        if result is not NotImplemented:
+            return result
+    if s.real:
+        make_fake(mode, e, args, made, keep)
+        args = made
+    if e.flags & OF_MUTABLE:
+        drop_written_constants(mode, e, args)
+    if e.emitted == NULL or fake_kernels or own_implementations:
+        result = registered_result(mode, e, args)
+        if result is not NotImplemented:
+            return result
+    if e.tags & (TAG_data_dependent_output | TAG_dynamic_output_shape) or e.name in watched:
+        result = by_value(mode, e, args)
+        if result is not NotImplemented:
+            return result
+    return run_meta(mode, e, args, ts)
+
+
+cdef object registered_result(FakeState mode, OperatorEntry e, PyObject** args):
+    """What a user registered for the operator gives: a decomposition, a fake kernel, an implementation; NotImplemented without one."""
+    cdef object holder = fake_kernels.get(qualified_name(e))
+    cdef object implementation
+    if e.emitted == NULL and COMPOSITE_IMPLICIT in e.registrations:
+        a, kw = python_arguments(e, args)
+        with mode:
+            return get_overload(e).decompose(*a, **kw)
+    if holder is not None:
+        a, kw = python_arguments(e, args)
+        return new_checked_result(e, run_fake_kernel(mode, get_overload(e), holder.kernel, a, kw))
+    implementation = own_implementations.get(get_overload(e)) if own_implementations else None
+    if implementation is None:
+        return NotImplemented
+    a, kw = python_arguments(e, args)
+    result = implementation(mode, get_overload(e), *a, **kw)
+    return result if result is NotImplemented else new_checked_result(e, result)
+
+
+# ---- real tensors ----------------------------------------------------------------------------------------------------
+
+cdef int make_fake(FakeState mode, OperatorEntry e, PyObject** args, PyObject** made, list keep) except -1:
+    """Replace real tensors by fake ones where the mode allows them; AssertionError where it does not."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        made[i] = args[i]
+        if e.sig.args[i].kind != AK_TENSOR:
+            continue
+        value = converted(mode, e, <object>args[i])
+        keep.append(value)
+        made[i] = <PyObject*>value
+    return 0
+
+
+cdef object converted(FakeState mode, OperatorEntry e, object value):
+    if isinstance(value, list):
+        return [converted(mode, e, v) for v in value]
+    if not isinstance(value, Tensor) or (<Tensor>value).c_flags & TF_WRAPPED_NUMBER:
+        return value
+    if isinstance(value, FakeTensor) and (<FakeTensor>value).c_mode is mode:
+        return value
+    if e.tags & TAG_inplace_view:
+        raise AssertionError(f"{qualified_name(e)}: changes the metadata of its argument, which is no fake tensor of this mode"
+                             f"\n  {e._schema_text}")
+    allowed = fake_tensor_tls.allow_non_fake_inputs_override
+    if not (mode.allow_non_fake_inputs if allowed is None else allowed):
+        if isinstance(value, FakeTensor):
+            raise AssertionError(f"Mixing fake modes NYI: {qualified_name(e)} got a fake tensor of another mode")
+        raise AssertionError(
+            f"{qualified_name(e)}: Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
+            f"'allow_non_fake_inputs'. Found a real tensor of {value.dtype}{list(value.shape)}\n  {e._schema_text}")
+    return (<FakeTensorConverter>mode.c_converter).convert(mode, <Tensor>value, False)
+
+
+# ---- what depends on values ------------------------------------------------------------------------------------------
+
+# Operators whose calls depend on values, or mix devices, only in some cases: looked at before they run.
+cdef frozenset watched = frozenset(("aten::index", "aten::item", "aten::index_put", "aten::index_put_", "prim::device"))
+
+
+cdef object by_value(FakeState mode, OperatorEntry e, PyObject** args):
+    """Raises for a call that depends on values that nobody knows; NotImplemented when metadata is enough."""
+    cdef object first
+    if e.name == "aten::_local_scalar_dense" or e.name == "aten::item":
+        first = <object>args[0]
+        value = first.item_memo if isinstance(first, FakeTensor) else None
+        if value is not None:
+            return value
+        raise DataDependentOutputException(get_overload(e))
+    if e.name == "prim::device":
+        return (<object>args[0]).device
+    if e.tags & TAG_data_dependent_output:
+        raise DataDependentOutputException(get_overload(e))
+    if e.name == "aten::index_put" or e.name == "aten::index_put_":
+        check_put_device(e, <Tensor>args[0], <Tensor>args[2])
+    elif e.name == "aten::index" and is_dynamic(e, args):
+        if e.sig.n_args > 2:                         # index.Tensor_out: PyTorch's fallback leaves `out` as it is
+            return <object>args[e.sig.n_args - 1]
+        raise DynamicOutputShapeException(get_overload(need_entry("aten::nonzero", "")))       # a mask is expanded into its indices
+    elif e.tags & TAG_dynamic_output_shape and is_dynamic(e, args):
+        raise DynamicOutputShapeException(get_overload(e))
+    return NotImplemented
+
+
+cdef int check_put_device(OperatorEntry e, Tensor self, Tensor values) except -1:
+    if (self.c_devtype != values.c_devtype or self.c_devindex != values.c_devindex) and values.c_ndim:
+        raise RuntimeError(f"{qualified_name(e)}: values are on {values.device}, self on {self.device}\n  {e._schema_text}")
+    return 0
+
+
+cdef bint is_dynamic(OperatorEntry e, PyObject** args) except -1:
+    """For indexing, only boolean indices depend on values; repeat_interleave does not when it is told its size."""
+    if e.name == "aten::index":
+        return any([isinstance(t, Tensor) and t.dtype.name in ("bool", "uint8") for t in <list>args[1]])
+    if e.name == "aten::repeat_interleave":
+        return <object>args[e.sig.n_args - 1] is None
+    return True
+
+
+# ---- the Meta kernel -------------------------------------------------------------------------------------------------
+
+cdef object run_meta(FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    """The operator's Meta kernel on fake tensors; its outputs get their device."""
+    cdef uint64_t included = ts.included, excluded = ts.excluded
+    cdef bint was = ts.meta_in_include
+    cdef bint others = e.emitted == NULL or e.own_row != NULL         # a kernel that somebody registered may run
+    cdef bint each = e.name.startswith("aten::_foreach_")
+    cdef dtypes.device dev = None if each else output_device(mode, e, args, ts)
+    cdef PyObject* r
+    ts.included |= KS_Meta
+    ts.excluded |= PYTHON_KEYS
+    ts.meta_in_include = True
+    if others:
+        mode.enter_kernel(1)
+    r = call_boxed(e, args)
+    if others:
+        mode.enter_kernel(-1)
+    ts.meta_in_include = was
+    ts.included = included
+    ts.excluded = excluded
+    if r == NULL:
+        return without_kernel(mode, e, args)
+    result = take(r)
+    if e.emitted == NULL:
+        check_on_meta(e, result)
+    if each and isinstance(result, list):
+        return [wrap(mode, t, device_at(e, args, i)) for i, t in enumerate(result)]
+    return wrap(mode, result, dev)
+
+
+cdef int check_on_meta(OperatorEntry e, object result) except -1:
+    """AssertionError when a Meta kernel of others made tensors with memory. Views of fake tensors have their storage, on meta."""
+    if isinstance(result, (tuple, list)):
+        for r in result:
+            check_on_meta(e, r)
+    elif isinstance(result, Tensor) and (<Tensor>result).c_storage.devtype != DEV_META:
+        raise AssertionError(f"{qualified_name(e)}: its Meta kernel must make tensors on meta, got one on {result.device}"
+                             f"\n  {e._schema_text}")
+    return 0
+
+
+cdef object without_kernel(FakeState mode, OperatorEntry e, PyObject** args):
+    """No Meta kernel: what the operator returns may be known all the same, the fallback may run its real kernel, or it is refused."""
+    error = None
+    try:
+        raised()
+    except NotImplementedError as caught:
+        error = caught
+    a, kw = python_arguments(e, args)
+    op = get_overload(e)
+    result = trivial_result(op, a, kw)
+    if result is not NotImplemented:
+        return result
+    if not mode.can_run_unsafe_fallback(op):
+        raise UnsupportedOperatorException(op)
+    return new_checked_result(e, fall_back(mode, op, a, kw, error))
+
+
+cdef object wrap(FakeState mode, object r, dtypes.device dev):
+    if isinstance(r, Tensor):
+        if (<Tensor>r).c_flags & TF_FAKE:
+            return r
+        return (<FakeTensorConverter>mode.c_converter).wrap_meta(mode, <Tensor>r, dev.devtype, dev.devindex)
+    if type(r) is tuple:
+        return tuple([wrap(mode, x, dev) for x in <tuple>r])
+    if type(r) is list:
+        return [wrap(mode, x, dev) for x in <list>r]
+    return r
+
+
+# ---- devices ---------------------------------------------------------------------------------------------------------
+
+# Arguments of these may lie on other devices than the result, which is on the first one's.
+cdef frozenset multi_device = frozenset("aten::" + n for n in (
+    "copy_", "copy", "slice_scatter", "diagonal_scatter", "index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index",
+    "_unsafe_index_put", "embedding_bag", "index.out", "resize_as_"))
+
+
+cdef struct CommonDevice:
+    int devtype
+    int devindex
+    bint found
+    bint zero_dim_cpu
+
+
+cdef int merge_device(OperatorEntry e, Tensor t, CommonDevice* c) except -1:
+    """A 0-d CPU tensor goes with any device; see `devices.merged_device`, which knows the exceptions to that."""
+    cdef bint same = c.found and c.devtype == t.c_devtype and c.devindex == t.c_devindex
+    cdef bint zero = t.c_devtype == DEV_CPU and t.c_ndim == 0
+    if same:
+        c.zero_dim_cpu = c.zero_dim_cpu and zero
+        return 0
+    if c.found and not c.zero_dim_cpu:
+        if zero or (e.name == "aten::add_" and (c.devtype == DEV_META or t.c_devtype == DEV_META)):
+            return 0
+        raise FakeTensorDeviceMismatchError(get_overload(e), dtypes.new_device(c.devtype, c.devindex),
+                                            dtypes.new_device(t.c_devtype, t.c_devindex))
+    c.found = True
+    c.zero_dim_cpu = zero
+    c.devtype = t.c_devtype
+    c.devindex = t.c_devindex
+    return 0
+
+
+cdef dtypes.device output_device(FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+    """The device of new outputs: the device argument, else the tensors' common device, else the default device."""
+    cdef CommonDevice c
+    cdef int i
+    cdef object given = None
+    cdef bint many = e.name in multi_device
+    c.found = False
+    c.zero_dim_cpu = False
+    c.devtype = DEV_CPU
+    c.devindex = -1
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind == AK_DEVICE and given is None:
+            given = <object>args[i]
+        if e.sig.args[i].kind != AK_TENSOR or (many and c.found):
+            continue
+        if isinstance(<object>args[i], Tensor):
+            if not (<Tensor>args[i]).c_flags & TF_WRAPPED_NUMBER:
+                merge_device(e, <Tensor>args[i], &c)
+        elif isinstance(<object>args[i], list):
+            for t in <list>args[i]:
+                if isinstance(t, Tensor):
+                    merge_device(e, <Tensor>t, &c)
+    if given is not None:
+        return normalized(<dtypes.device>given)
+    if c.found:
+        return dtypes.new_device(c.devtype, c.devindex)
+    if ts.default_device != NULL:
+        return normalized(<dtypes.device>(<object>ts.default_device))
+    return dtypes.new_device(DEV_CPU, -1)
+
+
+cdef dtypes.device device_at(OperatorEntry e, PyObject** args, Py_ssize_t at):
+    """The common device of the tensors at one place of a foreach operator's lists."""
+    cdef list row = []
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].kind == AK_TENSOR and isinstance(<object>args[i], list) and at < len(<list>args[i]):
+            row.append((<list>args[i])[at])
+    return merged_device(get_overload(e), row) or dtypes.new_device(DEV_CPU, -1)

@@ -1,0 +1,56 @@
+"""Real tensors that run along with fake ones (FakeTensorMode.propagate_real_tensors).
+
+Called by `propagate` around each call whose fake tensors all have a `real_tensor`.
+"""
+
+from typing import Any
+
+from dispatch._C.guards import _DisableTorchDispatch
+from dispatch._C.tensor import Tensor
+from dispatch.fake.exceptions import MetadataMismatchError
+from dispatch.fake.fake_tensor import FakeTensor
+
+__all__ = ["attach", "real_results"]
+
+
+def _real(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(_real(v) for v in value)
+    if isinstance(value, FakeTensor):
+        if value.real_tensor is None:
+            raise LookupError
+        return value.real_tensor
+    return value
+
+
+def real_results(func: Any, args: Any, kwargs: Any) -> Any:
+    """What the operator gives on the real tensors; NotImplemented when one is missing."""
+    try:
+        real_args = [_real(a) for a in args]
+        real_kwargs = {k: _real(v) for k, v in kwargs.items()}
+    except LookupError:
+        return NotImplemented
+    try:
+        with _DisableTorchDispatch():
+            return func(*real_args, **real_kwargs)
+    except ZeroDivisionError:
+        return NotImplemented
+
+
+def attach(func: Any, fake: Any, real: Any) -> None:
+    """Give fake outputs their real ones.
+
+    Raises: MetadataMismatchError when the two differ in sizes, dtype or offset.
+    """
+    if isinstance(fake, list | tuple):
+        for f, r in zip(fake, real, strict=False):
+            attach(func, f, r)
+    elif isinstance(fake, FakeTensor) and isinstance(real, Tensor):
+        for name, f, r in (
+            ("shape", fake.shape, real.shape),
+            ("dtype", fake.dtype, real.dtype),
+            ("storage offset", fake.storage_offset(), real.storage_offset()),
+        ):
+            if f != r:
+                raise MetadataMismatchError(f"{func}: {name}: fake {f}, real {r}")
+        fake.real_tensor = real

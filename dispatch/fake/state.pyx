@@ -1,0 +1,34 @@
+"""The settings of a fake mode, in a class of their own so that the rooms that `FakeTensorMode` calls need not know it."""
+cdef extern from "Python.h":
+    unsigned long PyThread_get_thread_ident()
+
+
+cdef class FakeState(TorchDispatchMode):
+    """Base of `FakeTensorMode`: its fields."""
+
+    @property
+    def in_kernel_invocation(self):
+        """Whether a Meta kernel runs on fake tensors in this thread: their `device` is meta meanwhile.
+
+        Only kernels of others see that: ours tell devices apart.
+        """
+        return self.in_kernel()
+
+    @in_kernel_invocation.setter
+    def in_kernel_invocation(self, bint value):
+        self.c_in_kernel = value
+
+    cdef bint in_kernel(self) noexcept:
+        return self.c_in_kernel or (self.in_kernel_threads is not None and
+                                    <object>PyThread_get_thread_ident() in self.in_kernel_threads)
+
+    cdef int enter_kernel(self, int step) except -1:
+        cdef object me = PyThread_get_thread_ident()
+        if self.in_kernel_threads is None:
+            self.in_kernel_threads = {}
+        depth = self.in_kernel_threads.get(me, 0) + step
+        if depth:
+            self.in_kernel_threads[me] = depth
+        else:
+            del self.in_kernel_threads[me]
+        return 0

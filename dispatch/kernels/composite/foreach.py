@@ -1,0 +1,114 @@
+"""Operators on lists: the operator of the same name, element by element.
+
+A kernel is named after that operator, `each_add`, `each_add_`, `each_add_out`, and made when it is
+first asked for. An argument that is a list goes along with `self`, another one goes to every call.
+Source of the semantics: PyTorch's foreach kernels without a fast path.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+
+__all__: list[str] = []
+
+_A = ops.aten
+# What stands for an operator whose name or arguments differ from those of the list operator's.
+_OTHERS: dict[str, Callable[..., Any]] = {
+    "maximum_number": lambda t, number: _A.clamp_min(t, number),
+    "maximum_number_": lambda t, number: _A.clamp_min_(t, number),
+    "minimum_number": lambda t, number: _A.clamp_max(t, number),
+    "minimum_number_": lambda t, number: _A.clamp_max_(t, number),
+    "maximum_": lambda t, other: _A.maximum.out(t, other, out=t),
+    "minimum_": lambda t, other: _A.minimum.out(t, other, out=t),
+    "norm": lambda t, ord, dtype: _A.linalg_vector_norm(t, ord, dtype=dtype),
+    "powsum": lambda t, ord, dtype: _A.sum(_A.pow(_A.abs(t), ord), dtype=dtype),
+    "zero": lambda t: _A.zeros_like(t),
+    "copy": lambda t, src, non_blocking: _A.copy(t, src, non_blocking),
+    "copy_": lambda t, src, non_blocking: _A.copy_(t, src, non_blocking),
+}
+
+
+def _check(name: str, lists: Sequence[Any]) -> None:
+    if not lists[0]:
+        raise RuntimeError(f"aten::_foreach_{name}: Tensor list must have at least one tensor.")
+    for other in lists[1:]:
+        if len(other) != len(lists[0]):
+            raise RuntimeError(
+                f"aten::_foreach_{name}: lists must have the same length, "
+                f"got {len(lists[0])} and {len(other)}"
+            )
+
+
+def _each(name: str, call: Callable[..., Any]) -> Callable[..., list[Any]]:
+    def results(*args: Any, **kwargs: Any) -> list[Any]:
+        lists = [a for a in args if isinstance(a, list)]
+        _check(name, lists)
+        rows = range(len(lists[0]))
+        return [
+            call(*[a[i] if isinstance(a, list) else a for a in args], **kwargs) for i in rows
+        ]
+
+    return results
+
+
+def _in_place(call: Callable[..., list[Any]]) -> Callable[..., None]:
+    def kernel(*args: Any, **kwargs: Any) -> None:
+        call(*args, **kwargs)
+
+    return kernel
+
+
+def _into(name: str, call: Callable[..., list[Any]]) -> Callable[..., None]:
+    def kernel(*args: Any, out: list[Tensor], **kwargs: Any) -> None:
+        results = call(*args, **kwargs)
+        _check(name, (out, results))
+        for target, value in zip(out, results, strict=True):
+            _A.resize_(target, value.shape)
+            _A.copy_(target, value)
+
+    return kernel
+
+
+def _values_of(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Scalars given as one tensor: a number for each row."""
+
+    def kernel(self: list[Tensor], one: list[Tensor], two: list[Tensor], scalars: Tensor) -> Any:
+        if scalars.dim() != 1 or len(self) != scalars.numel():
+            raise RuntimeError(
+                f"scalars must be a 1-D tensor with a number for each of {len(self)} tensors, "
+                f"got one of shape {tuple(scalars.shape)}"
+            )
+        return call(self, one, two, scalars.tolist())
+
+    return kernel
+
+
+def _with_value(operator: Any) -> Callable[..., Any]:
+    return lambda self, one, two, value: operator(self, one, two, value=value)
+
+
+def _element_operator(name: str) -> Callable[..., Any]:
+    found = _OTHERS.get(name)
+    if found is not None:
+        return found
+    operator = getattr(_A, name)
+    return _with_value(operator) if name.startswith("addc") else operator
+
+
+def __getattr__(kernel: str) -> Callable[..., Any]:
+    """`each_NAME`, `each_NAME_` and `each_NAME_out`; `by_tensor_NAME...`: with scalars in a tensor."""
+    prefix = next((p for p in ("each_", "by_tensor_") if kernel.startswith(p)), None)
+    if prefix is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {kernel!r}")
+    name = kernel.removeprefix(prefix)
+    base = name.removesuffix("_out")
+    call: Callable[..., Any] = _each(base, _element_operator(base))
+    if prefix == "by_tensor_":
+        call = _values_of(call)
+    if name.endswith("_out"):
+        call = _into(base, call)
+    elif name.endswith("_"):
+        call = _in_place(call)
+    return call

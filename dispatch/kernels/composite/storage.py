@@ -1,0 +1,32 @@
+"""`set_`: a tensor takes over another storage and a geometry over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch._C.tensor import Storage, Tensor, _new_storage
+from dispatch._C.wrapper import set_source
+
+__all__: list[str] = []
+
+
+def set_(self: Tensor) -> Tensor:
+    """An empty storage and no elements."""
+    set_source(self, _new_storage(0, self.device), 0, [0], [])
+    return self
+
+
+def set_storage(self: Tensor, source: Storage) -> Tensor:
+    set_source(self, source, 0, [source.nbytes() // self.element_size()], [])
+    return self
+
+
+def set_storage_geometry(
+    self: Tensor,
+    source: Storage,
+    storage_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int] = (),
+) -> Tensor:
+    set_source(self, source, storage_offset, size, stride)
+    return self

@@ -1,0 +1,120 @@
+"""The operators that functionalization needs: views as copies, windows, fresh random values.
+
+`view_copy` and its kin give a view's values in memory of their own; functionalization calls them
+in place of views, and the random operators that return a tensor in place of those that fill one.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from dispatch._C.dtypes import contiguous_format
+from dispatch._C.functional import _share_memory_of
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+
+_aten = ops.aten
+
+
+def _copied(view: Tensor) -> Tensor:
+    return _aten.clone(view, memory_format=contiguous_format)
+
+
+def _copy_of(packet: str, overload: str = "default") -> Callable[..., Any]:
+    """The kernel of a `_copy` operator: the view's values, each output in memory of its own."""
+
+    def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        views = getattr(getattr(_aten, packet), overload)(self, *args, **kwargs)
+        return _copied(views) if isinstance(views, Tensor) else [_copied(v) for v in views]
+
+    kernel.__name__ = kernel.__qualname__ = packet.strip("_") + "_copy"
+    return kernel
+
+
+conj_copy = _copy_of("_conj")
+neg_view_copy = _copy_of("_neg_view")
+reshape_alias_copy = _copy_of("_reshape_alias")
+alias_copy = _copy_of("alias")
+as_strided_copy = _copy_of("as_strided")
+detach_copy = _copy_of("detach")
+diagonal_copy = _copy_of("diagonal")
+expand_copy = _copy_of("expand")
+permute_copy = _copy_of("permute")
+select_copy = _copy_of("select", "int")
+slice_copy = _copy_of("slice", "Tensor")
+split_copy = _copy_of("split", "Tensor")
+split_with_sizes_copy = _copy_of("split_with_sizes")
+squeeze_copy = _copy_of("squeeze")
+squeeze_copy_dim = _copy_of("squeeze", "dim")
+squeeze_copy_dims = _copy_of("squeeze", "dims")
+t_copy = _copy_of("t")
+transpose_copy = _copy_of("transpose", "int")
+unbind_copy = _copy_of("unbind", "int")
+unfold_copy = _copy_of("unfold")
+unsqueeze_copy = _copy_of("unsqueeze")
+view_as_complex_copy = _copy_of("view_as_complex")
+view_as_real_copy = _copy_of("view_as_real")
+view_copy_dtype = _copy_of("view", "dtype")
+view_copy = _copy_of("reshape")
+
+
+# ---- windows -----------------------------------------------------------------------------------
+
+
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Windows of `size` elements along `dimension`, `step` apart, in a new last dimension."""
+    if not -max(self.ndim, 1) <= dimension < max(self.ndim, 1):
+        raise IndexError(f"aten::unfold: dimension {dimension} is out of range of {self.ndim}")
+    dim = dimension % max(self.ndim, 1)
+    length = self.shape[dim] if self.ndim else 1
+    if size < 0 or size > length:
+        raise RuntimeError(f"aten::unfold: size must be 0 to {length}, got {size}")
+    if step <= 0:
+        raise RuntimeError(f"aten::unfold: step must be above 0, got {step}")
+    sizes, strides = list(self.shape), list(self.stride())
+    last = strides[dim] if sizes else 1
+    if sizes:
+        sizes[dim] = (length - size) // step + 1
+        strides[dim] = step * last
+    return _aten.as_strided(self, [*sizes, size], [*strides, last], self.storage_offset())
+
+
+def unfold_backward(
+    grad_in: Tensor, input_sizes: list[int], dim: int, size: int, step: int
+) -> Tensor:
+    """The windows' values added up where they lie in a tensor of `input_sizes`."""
+    result = _aten.new_zeros(grad_in, input_sizes)
+    if not input_sizes:
+        return _aten.add(result, _aten.sum(grad_in))
+    dim %= len(input_sizes)
+    for i in range(grad_in.shape[dim]):
+        part = _aten.narrow(result, dim, i * step, size)
+        window = _aten.select(grad_in, dim, i)
+        order = list(range(window.ndim - 1))
+        order.insert(dim, window.ndim - 1)
+        _aten.add_(part, _aten.permute(window, order))
+    return result
+
+
+def set_source_tensor(self: Tensor, source: Tensor) -> Tensor:
+    """Make self share the memory and geometry of `source`."""
+    _share_memory_of(self, source)
+    return self
+
+
+# ---- random values -----------------------------------------------------------------------------
+
+
+def _filled(name: str, overload: str = "default") -> Callable[..., Tensor]:
+    def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        op = getattr(getattr(_aten, name), overload)
+        return op(_aten.empty_like(self), *args, **kwargs)
+
+    kernel.__name__ = kernel.__qualname__ = name.rstrip("_")
+    return kernel
+
+
+normal_functional = _filled("normal_")
+uniform = _filled("uniform_")
+random = _filled("random_")
+random_from = _filled("random_", "from")
+random_to = _filled("random_", "to")

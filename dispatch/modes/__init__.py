@@ -1,0 +1,198 @@
+"""Modes that see every call of a block, and what comes with them.
+
+Under the names of `torch.utils._python_dispatch` (modes below the dispatcher, `stack`) and
+`torch.overrides` (modes above it, `function`).
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from dispatch._C.mode import TorchDispatchMode
+from dispatch._C.tls import (
+    _get_dispatch_stack_at,
+    _len_torch_dispatch_stack,
+    _pop_torch_dispatch_stack,
+    _push_on_torch_dispatch_stack,
+)
+from dispatch._C.torch_function import (
+    _get_function_stack_at,
+    _has_torch_function,
+    _has_torch_function_unary,
+    _has_torch_function_variadic,
+    _len_torch_function_stack,
+    _pop_torch_function_stack,
+    _push_on_torch_function_stack,
+)
+from dispatch.modes.function import (
+    BaseTorchFunctionMode,
+    TorchFunctionMode,
+    _enable_torch_function,
+    _get_current_function_mode,
+    _get_current_function_mode_stack,
+    _get_overloaded_args,
+    _get_overridable_functions,
+    _get_tensor_methods,
+    enable_reentrant_dispatch,
+    get_default_nowrap_functions,
+    get_ignored_functions,
+    get_overridable_functions,
+    get_testing_overrides,
+    handle_torch_function,
+    has_torch_function,
+    has_torch_function_unary,
+    has_torch_function_variadic,
+    is_tensor_like,
+    is_tensor_method_or_property,
+    redispatch_function,
+    resolve_name,
+    wrap_torch_function,
+)
+from dispatch.modes.stack import (
+    BaseTorchDispatchMode,
+    _detect_infra_mode,
+    _disable_current_modes,
+    _disable_infra_mode,
+    _get_current_dispatch_mode,
+    _get_current_dispatch_mode_stack,
+    _pop_mode,
+    _pop_mode_temporarily,
+    _push_mode,
+    _unset_infra_mode,
+    all_same_mode,
+    any_torch_dispatch_mode_on_stack,
+    autograd_would_have_decomposed,
+    is_in_any_mode_without_ignore_compile_internals,
+    is_in_torch_dispatch_mode,
+)
+from dispatch.modes.subclasses import (
+    AliasInfo,
+    SchemaInfo,
+    TraceableWrapperSubclass,
+    _correct_storage_aliasing,
+    get_alias_info,
+    is_traceable_wrapper_subclass,
+    is_traceable_wrapper_subclass_type,
+    return_and_correct_aliasing,
+    transform_subclass,
+)
+
+TensorWithFlatten = TraceableWrapperSubclass
+
+if TYPE_CHECKING:
+    from dispatch.modes.flops import FlopCounterMode, flop_registry, register_flop_formula
+    from dispatch.modes.logging import (
+        LoggingTensor,
+        LoggingTensorHandler,
+        LoggingTensorMode,
+        LoggingTensorReentrant,
+        capture_logs,
+        capture_logs_with_logging_tensor_mode,
+        log_input,
+    )
+    from dispatch.modes.memory import MemoryRecord, MemorySnapshot, MemoryTrackerMode
+    from dispatch.modes.schema_check import Aliasing, Mutation, SchemaCheckMode
+
+__all__ = [
+    "AliasInfo",
+    "Aliasing",
+    "BaseTorchDispatchMode",
+    "BaseTorchFunctionMode",
+    "FlopCounterMode",
+    "LoggingTensor",
+    "LoggingTensorHandler",
+    "LoggingTensorMode",
+    "LoggingTensorReentrant",
+    "MemoryRecord",
+    "MemorySnapshot",
+    "MemoryTrackerMode",
+    "Mutation",
+    "SchemaCheckMode",
+    "SchemaInfo",
+    "TensorWithFlatten",
+    "TorchDispatchMode",
+    "TorchFunctionMode",
+    "TraceableWrapperSubclass",
+    "_correct_storage_aliasing",
+    "_detect_infra_mode",
+    "_disable_current_modes",
+    "_disable_infra_mode",
+    "_enable_torch_function",
+    "_get_current_dispatch_mode",
+    "_get_current_dispatch_mode_stack",
+    "_get_current_function_mode",
+    "_get_current_function_mode_stack",
+    "_get_dispatch_stack_at",
+    "_get_function_stack_at",
+    "_get_overloaded_args",
+    "_get_overridable_functions",
+    "_get_tensor_methods",
+    "_has_torch_function",
+    "_has_torch_function_unary",
+    "_has_torch_function_variadic",
+    "_len_torch_dispatch_stack",
+    "_len_torch_function_stack",
+    "_pop_mode",
+    "_pop_mode_temporarily",
+    "_pop_torch_dispatch_stack",
+    "_pop_torch_function_stack",
+    "_push_mode",
+    "_push_on_torch_dispatch_stack",
+    "_push_on_torch_function_stack",
+    "_unset_infra_mode",
+    "all_same_mode",
+    "any_torch_dispatch_mode_on_stack",
+    "autograd_would_have_decomposed",
+    "capture_logs",
+    "capture_logs_with_logging_tensor_mode",
+    "enable_reentrant_dispatch",
+    "flop_registry",
+    "get_alias_info",
+    "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
+    "handle_torch_function",
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+    "is_in_any_mode_without_ignore_compile_internals",
+    "is_in_torch_dispatch_mode",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "is_traceable_wrapper_subclass",
+    "is_traceable_wrapper_subclass_type",
+    "log_input",
+    "redispatch_function",
+    "register_flop_formula",
+    "resolve_name",
+    "return_and_correct_aliasing",
+    "transform_subclass",
+    "wrap_torch_function",
+]
+
+_LATER = {
+    **dict.fromkeys(
+        (
+            "LoggingTensor",
+            "LoggingTensorHandler",
+            "LoggingTensorMode",
+            "LoggingTensorReentrant",
+            "capture_logs",
+            "capture_logs_with_logging_tensor_mode",
+            "log_input",
+        ),
+        "logging",
+    ),
+    **dict.fromkeys(("FlopCounterMode", "flop_registry", "register_flop_formula"), "flops"),
+    **dict.fromkeys(("MemoryRecord", "MemorySnapshot", "MemoryTrackerMode"), "memory"),
+    **dict.fromkeys(("Aliasing", "Mutation", "SchemaCheckMode"), "schema_check"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The stock modes, imported when they are first asked for."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'dispatch.modes' has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"dispatch.modes.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found

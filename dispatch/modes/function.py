@@ -1,0 +1,342 @@
+"""Function modes, and overriding functions by `__torch_function__` (torch.overrides).
+
+A function mode stands above the dispatcher: it sees functions, methods and properties as the
+program called them, before arguments are converted and before autograd. Who is asked, and in
+which order, is decided in `_C/torch_function`; the classes and helpers that programs use are here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from dispatch._C.function import _find_function
+from dispatch._C.guards import _RestorePythonTLSSnapshot
+from dispatch._C.inspection import _dispatch_get_all_op_names
+from dispatch._C.overload import OpOverload, OpOverloadPacket
+from dispatch._C.tensor import Tensor
+from dispatch._C.tls import (
+    _get_torch_function_state,
+    _set_torch_function_state,
+    _TorchFunctionState,
+)
+from dispatch._C.torch_function import (
+    _ask_torch_function,
+    _get_function_stack_at,
+    _has_torch_function,
+    _has_torch_function_unary,
+    _has_torch_function_variadic,
+    _len_torch_function_stack,
+    _nowrap_functions,
+    _overloaded_arguments,
+    _pop_torch_function_stack,
+    _push_on_torch_function_stack,
+    _skip_one_hop_torch_function,
+)
+
+__all__ = [
+    "BaseTorchFunctionMode",
+    "TorchFunctionMode",
+    "enable_reentrant_dispatch",
+    "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
+    "handle_torch_function",
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "redispatch_function",
+    "resolve_name",
+    "wrap_torch_function",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+has_torch_function = _has_torch_function
+has_torch_function_unary = _has_torch_function_unary
+has_torch_function_variadic = _has_torch_function_variadic
+
+
+# ---- modes
+
+
+class TorchFunctionMode:
+    """Handles every call in its block of what `__torch_function__` may override.
+
+    Override `__torch_function__(self, func, types, args=(), kwargs=None)`. While a mode handles a
+    call it is off: what the handler calls goes to the next mode outwards, and then to subclasses.
+
+    Example:
+        >>> class Names(TorchFunctionMode):
+        ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+        ...         print(func.__name__)
+        ...         return func(*args, **(kwargs or {}))
+    """
+
+    inner: TorchFunctionMode
+
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(
+        self, func: Any, types: tuple[type, ...], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> TorchFunctionMode:
+        _push_on_torch_function_stack(self)
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        _pop_torch_function_stack()
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
+        """Deprecated: `with Mode():` pushes."""
+        warnings.warn(
+            "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`",
+            stacklevel=2,
+        )
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that changes nothing."""
+
+    def __torch_function__(
+        self, func: Any, types: tuple[type, ...], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def _get_current_function_mode() -> TorchFunctionMode | None:
+    """The innermost function mode; None when there is none."""
+    depth = _len_torch_function_stack()
+    return _get_function_stack_at(depth - 1) if depth else None
+
+
+def _get_current_function_mode_stack() -> list[TorchFunctionMode]:
+    """All active function modes, the innermost last."""
+    return [_get_function_stack_at(i) for i in range(_len_torch_function_stack())]
+
+
+def _push_mode(mode: TorchFunctionMode) -> None:
+    _push_on_torch_function_stack(mode)
+
+
+def _pop_mode() -> TorchFunctionMode:
+    mode: TorchFunctionMode = _pop_torch_function_stack()
+    return mode
+
+
+@contextlib.contextmanager
+def _pop_mode_temporarily() -> Iterator[TorchFunctionMode]:
+    """The innermost function mode, off the stack for the block."""
+    mode = _pop_mode()
+    try:
+        yield mode
+    finally:
+        _push_mode(mode)
+
+
+@contextlib.contextmanager
+def _enable_torch_function() -> Iterator[None]:
+    """`__torch_function__` is on in the block, whatever switched it off."""
+    before = _get_torch_function_state()
+    _set_torch_function_state(_TorchFunctionState.ENABLED)
+    try:
+        yield
+    finally:
+        _set_torch_function_state(before)
+
+
+@contextlib.contextmanager
+def enable_reentrant_dispatch() -> Iterator[None]:
+    """In a `__torch_dispatch__`: calls of the block start above autograd again.
+
+    RuntimeError elsewhere.
+    """
+    with _RestorePythonTLSSnapshot():
+        yield
+
+
+# ---- functions that take part
+
+
+def _get_overloaded_args(
+    relevant_args: Iterable[Any], get_type_fn: Callable[[Any], type] | None = None
+) -> list[Any]:
+    """Those arguments whose handlers are asked, in that order: one for each class, subclasses
+    before their bases, else from left to right. `get_type_fn` stands for `type`."""
+    if get_type_fn is None:
+        return _overloaded_arguments(relevant_args)
+    found: list[Any] = []
+    for value in relevant_args:
+        kind = get_type_fn(value)
+        kinds = [get_type_fn(other) for other in found]
+        if kind not in kinds and _handles(kind):
+            places = [i for i, other in enumerate(kinds) if issubclass(kind, other)]
+            found.insert(places[0] if places else len(found), value)
+    return found
+
+
+def _handles(kind: type) -> bool:
+    from dispatch._C.tensor import _disabled_torch_function_impl
+
+    handler = getattr(kind, "__torch_function__", None)
+    return handler is not None and handler is not _disabled_torch_function_impl
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """The answer of the innermost mode or of an argument to `public_api(*args, **kwargs)`.
+
+    Functions written in Python call this when `has_torch_function` says so.
+
+    Raises:
+        TypeError: everybody returned NotImplemented.
+    """
+    return _ask_torch_function(public_api, relevant_args, args, kwargs)
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[F], F]:
+    """A decorator: the function asks the arguments that `dispatcher` names before it runs."""
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+    return decorate
+
+
+def redispatch_function(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Call `func` without asking for this call; calls inside of it are asked for again."""
+    return _skip_one_hop_torch_function(func, types, args, kwargs)
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether `inp` is a tensor or has a `__torch_function__`."""
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+# ---- what there is to override
+
+_IGNORED_FUNCTIONS = (
+    "empty", "eye", "full", "arange", "linspace", "logspace", "ones", "rand", "randint", "randn",
+    "randperm", "range", "zeros", "scalar_tensor", "tril_indices", "triu_indices",
+    "empty_strided", "empty_permuted", "from_file", "can_cast", "promote_types",
+    "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window",
+)  # fmt: skip
+_IGNORED_METHODS = (
+    "__init__", "__new__", "__init_subclass__", "__delitem__", "__iter__", "__reduce_ex__",
+    "__setstate__", "__torch_function__", "__torch_dispatch__", "as_subclass", "_make_subclass",
+    "_make_wrapper_subclass", "new_empty", "new_empty_strided", "new_full", "new_ones",
+    "new_tensor", "new_zeros", "retain_grad", "to",
+)  # fmt: skip
+
+
+@functools.cache
+def get_ignored_functions() -> set[Callable[..., Any]]:
+    """Functions and methods that the protocol is not meant for: factories, constructors."""
+    functions = (_find_function(name, False) for name in _IGNORED_FUNCTIONS)
+    methods = (getattr(Tensor, name, None) for name in _IGNORED_METHODS)
+    return {found for found in (*functions, *methods) if found is not None}
+
+
+def get_default_nowrap_functions() -> set[Callable[..., Any]]:
+    """Functions whose results `Tensor.__torch_function__` leaves as they are."""
+    return _nowrap_functions()
+
+
+def _operator_names() -> list[str]:
+    full = (name for name in _dispatch_get_all_op_names() if name.startswith("aten::"))
+    return sorted({name[len("aten::") :].partition(".")[0] for name in full})
+
+
+@functools.cache
+def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
+    """(functions by name space, the name of each)."""
+    import dispatch
+
+    ignored = get_ignored_functions()
+    found: dict[Any, list[Any]] = {dispatch: [], Tensor: []}
+    names: dict[Any, str] = {}
+    for name in _operator_names():
+        function = _find_function(name, False)
+        if function is not None:
+            names[function] = f"dispatch.{name}"
+            if not name.startswith("_") and not name.endswith("_") and function not in ignored:
+                found[dispatch].append(function)
+        method = _find_function(name, True)
+        if method is not None:
+            names[method] = f"dispatch.Tensor.{name}"
+            if method not in ignored:
+                found[Tensor].append(method)
+    for name in ("tensor", "as_tensor", "asarray"):
+        names[getattr(dispatch, name)] = f"dispatch.{name}"
+    for name, value in list(vars(Tensor).items()):
+        if getattr(object, name, None) is value or name in ("__weakref__", "__dict__", "__doc__"):
+            continue
+        _enter_attribute(name, getattr(Tensor, name), found, names)
+    return found, names
+
+
+def _enter_attribute(
+    name: str, value: Any, found: dict[Any, list[Any]], names: dict[Any, str]
+) -> None:
+    """Add an attribute of Tensor: a method, or a property as its `__get__` and `__set__`."""
+    if callable(value):
+        if value not in names:
+            names[value] = f"dispatch.Tensor.{name}"
+            if value not in get_ignored_functions():
+                found[Tensor].append(value)
+    elif hasattr(value, "__get__"):
+        names[value.__get__] = f"dispatch.Tensor.{name}.__get__"
+        names[value.__set__] = f"dispatch.Tensor.{name}.__set__"
+        found.setdefault(value, []).append(value.__get__)
+
+
+def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
+    """What `__torch_function__` may override: lists by name space (the package, `Tensor`, and
+    each property of `Tensor`)."""
+    return _get_overridable_functions()[0]
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """A stand-in that takes anything and returns -1, for each function that may be overridden."""
+
+    def stand_in(*args: Any, **kwargs: Any) -> int:
+        return -1
+
+    return {f: stand_in for group in get_overridable_functions().values() for f in group}
+
+
+def resolve_name(f: Any) -> str | None:
+    """The dotted name of a function that a handler is shown; None for one that is not known."""
+    if isinstance(f, (OpOverload, OpOverloadPacket)):
+        return str(f)
+    return _get_overridable_functions()[1].get(f)
+
+
+@functools.cache
+def _get_tensor_methods() -> set[Callable[..., Any]]:
+    return set(get_overridable_functions()[Tensor])
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Whether `func` is a method of Tensor or reads a property of it (as handlers see it)."""
+    return func in _get_tensor_methods() or func.__name__ == "__get__"

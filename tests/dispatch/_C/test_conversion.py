@@ -1,0 +1,79 @@
+"""Casters of arguments: operators follow one set of rules, functions and methods another."""
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import ops
+
+X = dispatch.ones(2, 3)
+
+
+@pytest.mark.parametrize("dim", [True, dispatch.tensor([1]), np.array(1), "1", None])
+def test_functions_take_no_bool_or_array_for_an_int(dim):
+    with pytest.raises(TypeError):
+        dispatch.unsqueeze(X, dim)
+
+
+@pytest.mark.parametrize("dim", [1, np.int64(1), dispatch.tensor(1)])
+def test_functions_take_integers_of_numpy_and_of_tensors(dim):
+    assert dispatch.unsqueeze(X, dim).shape == (2, 1, 3)
+
+
+def test_operators_take_a_bool_for_an_int():
+    assert ops.aten.unsqueeze.default(X, True).shape == (2, 1, 3)
+
+
+@pytest.mark.parametrize("keepdim", [1, np.bool_(True), None])
+def test_functions_take_only_bools_for_a_bool(keepdim):
+    with pytest.raises(TypeError, match="keepdim"):
+        X.all(0, keepdim=keepdim)
+
+
+def test_operators_take_codes_of_dtypes_and_functions_python_types():
+    assert ops.aten.empty.memory_format([2], dtype=6).dtype is dispatch.float32
+    assert dispatch.zeros(2, dtype=float).dtype is dispatch.float64
+    with pytest.raises(RuntimeError):
+        ops.aten.zeros.default([2], dtype=float)
+    with pytest.raises(RuntimeError):
+        ops.aten.zeros.default([2], dtype=100)
+
+
+def test_functions_know_numpy_names():
+    assert dispatch.sum(input=X, axis=1, keepdims=True).shape == (2, 1)
+    with pytest.raises(TypeError):
+        dispatch.sum(self=X)
+
+
+def test_an_int_that_is_too_big_is_a_value_error_of_functions():
+    with pytest.raises(ValueError, match="dim0"):
+        dispatch.transpose(X, 2**63, 0)
+    with pytest.raises(RuntimeError):
+        ops.aten.transpose.int(X, 2**63, 0)
+
+
+def test_unknown_device_is_a_runtime_error_of_functions():
+    with pytest.raises(RuntimeError, match="nowhere"):
+        dispatch.zeros(2, device="nowhere")
+
+
+class Seen(dispatch.TorchDispatchMode):
+    """Keeps the keyword arguments of the last operator."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.kwargs = kwargs
+        return func(*args, **(kwargs or {}))
+
+
+def test_factories_as_functions_name_the_device_and_no_pinned_memory():
+    with Seen() as seen:
+        dispatch.zeros(2)
+        assert seen.kwargs == {"device": dispatch.device("cpu"), "pin_memory": False}
+        dispatch.zeros_like(X)
+        assert seen.kwargs == {"pin_memory": False}
+        ops.aten.zeros.default([2])
+        assert not seen.kwargs
+
+
+def test_only_numbers_are_a_tensor_on_the_cpu():
+    assert dispatch.add(1, 2).item() == 3

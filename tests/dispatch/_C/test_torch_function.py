@@ -1,0 +1,185 @@
+"""`__torch_function__`: who is asked, in which order, what is left behind."""
+
+import gc
+import threading
+import weakref
+
+import pytest
+
+import dispatch
+from dispatch import _C, ops
+from dispatch._C import torch_function
+from dispatch.modes import TorchFunctionMode
+
+
+class Names(TorchFunctionMode):
+    """Collects the names of what it sees."""
+
+    def __init__(self):
+        self.names = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.names.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+class Plain(dispatch.Tensor):
+    """A subclass that overrides nothing."""
+
+
+class Stand:
+    """No tensor, but with a handler."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func
+
+
+@pytest.fixture
+def x():
+    return dispatch.ones(2, 2)
+
+
+def test_results_become_instances_of_the_subclass(x):
+    p = x.as_subclass(Plain)
+    for made in (p + 1, 1 + p, p[0], p.T, p.clone(), ops.aten.neg.default(p), dispatch.cat([x, p])):
+        assert type(made) is Plain
+    assert type(p.shape) is dispatch.Size and type(p.tolist()) is list
+
+
+@pytest.mark.parametrize(
+    ("call", "func"),
+    [
+        (lambda x: dispatch.add(x, 1), dispatch.add),
+        (lambda x: x.add(1), dispatch.Tensor.add),
+        (lambda x: x + 1, dispatch.Tensor.add),
+        (lambda x: x.shape, dispatch.Tensor.shape.__get__),
+        (lambda x: x[0], dispatch.Tensor.__getitem__),
+        (lambda x: x.size(), dispatch.Tensor.size),
+        (lambda x: ops.aten.add.Tensor(x, 1), ops.aten.add.Tensor),
+        (lambda x: ops.aten.add(x, 1), ops.aten.add),
+        (lambda x: dispatch.tensor([1]), dispatch.tensor),
+        (lambda x: dispatch.ones(1), dispatch.ones),
+    ],
+)
+def test_handlers_see_the_function_itself(x, call, func):
+    seen = []
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    with Mode():
+        call(x)
+    assert seen == [func]
+
+
+def test_an_object_with_a_handler_stands_for_any_argument(x):
+    stand = Stand()
+    assert dispatch.add(x, stand) is dispatch.add
+    assert dispatch.ones(stand) is dispatch.ones
+    assert dispatch.ones(2, dtype=stand) is dispatch.ones
+    assert dispatch.cat([x, stand]) is dispatch.cat
+    assert x + stand is dispatch.Tensor.add
+    with pytest.raises(TypeError, match="aten::add"):
+        dispatch.add(stand, 1, beta=2)
+
+
+def test_methods_refuse_what_is_no_tensor():
+    for method in (dispatch.Tensor.add, dispatch.Tensor.dim, dispatch.Tensor.shape.__get__):
+        with pytest.raises(TypeError):
+            method(Stand())
+    with pytest.raises(TypeError):
+        dispatch.Tensor.dim()
+
+
+def test_a_mode_is_off_while_it_handles_and_back_after_an_error(x):
+    class Fails(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            assert _C._len_torch_function_stack() == 0
+            raise KeyError(func.__name__)
+
+    mode = Fails()
+    with mode:
+        for call in (lambda: x.neg(), lambda: x.shape, lambda: ops.aten.neg(x), lambda: x + 1):
+            with pytest.raises(KeyError):
+                call()
+            assert _C._get_function_stack_at(0) is mode
+
+
+def test_values_are_read_without_being_shown(x):
+    """Matching a 0-d tensor against a number reads it; describing one in an error does too."""
+    with Names() as mode:
+        dispatch.add(x, 1, alpha=dispatch.tensor(2))
+        with pytest.raises(RuntimeError):
+            ops.aten.neg.default(x, x)
+    assert mode.names == ["tensor", "add", "neg.default"]
+
+
+def test_classes_with_a_dispatch_handler_keep_functions_to_themselves(x):
+    class Wrapper(dispatch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return dispatch.zeros(1)
+
+    assert Wrapper.__torch_function__ is _C._disabled_torch_function_impl
+    assert type(x.as_subclass(Wrapper) + 1) is dispatch.Tensor
+
+
+def test_everybody_declining_is_a_type_error(x):
+    class No(dispatch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    with pytest.raises(TypeError, match=r"neg.*No"):
+        x.as_subclass(No).neg()
+
+
+def test_another_thread_does_not_see_the_mode(x):
+    seen = []
+
+    def work():
+        seen.append((_C._len_torch_function_stack(), x.shape))
+
+    with Names() as mode:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert seen == [(0, (2, 2))] and mode.names == []
+
+
+def test_the_stack_owns_its_modes():
+    mode = Names()
+    reference = weakref.ref(mode)
+    torch_function._push_on_torch_function_stack(mode)
+    del mode
+    gc.collect()
+    dispatch.ones(1)
+    assert torch_function._pop_torch_function_stack() is reference()
+    gc.collect()
+    assert reference() is None
+
+
+def test_an_answer_of_another_type_is_refused_where_python_wants_one(x):
+    class Three(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return "three"
+
+    with Three():
+        assert x.add_(1) == "three" and x.shape == "three"
+        for convert in (bool, len, int, float):
+            with pytest.raises(TypeError):
+                convert(x)
+
+
+def test_a_default_device_for_a_block():
+    with dispatch.device("meta"):
+        assert dispatch.ones(1).is_meta and dispatch.tensor([1]).is_meta
+        with dispatch.device("cpu"):
+            assert dispatch.ones(1).is_cpu
+        assert dispatch.ones(1).is_meta
+    assert dispatch.ones(1).is_cpu
+    with pytest.raises(RuntimeError):
+        dispatch.device("meta").__exit__(None, None, None)

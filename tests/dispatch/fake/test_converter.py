@@ -1,0 +1,127 @@
+"""FakeTensorConverter: identity, aliases, views, wrappers; the memo keeps nothing alive."""
+
+import gc
+import weakref
+
+import pytest
+
+import dispatch
+from dispatch import FakeTensor, FakeTensorMode
+from dispatch.fake import FakeTensorConverter, UnsupportedFakeTensorException
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+
+@pytest.fixture
+def mode():
+    return FakeTensorMode()
+
+
+class Pair(dispatch.Tensor):
+    @staticmethod
+    def __new__(cls, a, b):
+        return dispatch.Tensor._make_wrapper_subclass(cls, a.shape, dtype=a.dtype, device=a.device)
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __tensor_flatten__(self):
+        return ["a", "b"], None
+
+    @staticmethod
+    def __tensor_unflatten__(inner, context, size, stride):
+        return Pair(inner["a"], inner["b"])
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
+def test_fake_dies_while_its_original_lives(mode):
+    x = dispatch.ones(2)
+    gone = weakref.ref(mode.from_tensor(x))
+    assert gone() is None
+    assert mode.from_tensor(x).shape == (2,)
+
+
+def test_fake_outlives_its_original(mode):
+    x = dispatch.ones(2)
+    f = mode.from_tensor(x)
+    memo = mode.fake_tensor_converter.tensor_memo
+    del x
+    assert list(memo.values()) == [f] or memo.values()
+    assert len(memo) == 1
+    del f
+    assert len(memo) == 0
+
+
+def test_storage_of_an_alias_is_found_again(mode):
+    x = dispatch.ones(2, 2)
+    storage = mode.from_tensor(x).untyped_storage()
+    assert mode.from_tensor(x[0]).untyped_storage() is storage
+
+
+def test_views_are_views_of_the_bases_counterpart(mode):
+    x = dispatch.ones(4)
+    v = mode.from_tensor(x[1:3])
+    assert v._is_view() and v._base is mode.from_tensor(x) and v.storage_offset() == 1
+    v.add_(1)
+    assert v._base._version == v._version
+
+
+def test_wrappers_are_taken_apart(mode):
+    p = Pair(dispatch.ones(2), dispatch.zeros(2))
+    f = mode.from_tensor(p)
+    assert type(f) is Pair and type(f.a) is type(f.b) is FakeTensor
+    assert mode.from_tensor(p.a) is f.a
+
+
+def test_wrapper_of_itself_is_an_error(mode):
+    p = Pair(dispatch.ones(2), dispatch.zeros(2))
+    p.a = p
+    with pytest.raises(RecursionError):
+        mode.from_tensor(p)
+
+
+def test_other_layouts_are_refused(mode):
+    t = dispatch.Tensor._make_wrapper_subclass(Pair, [2], layout=dispatch.sparse_coo)
+    with pytest.raises(UnsupportedFakeTensorException):
+        mode.from_tensor(t)
+    assert not mode.fake_tensor_converter.meta_converter.successful()
+
+
+def test_conversion_in_a_callback_of_the_memo(mode):
+    x = dispatch.ones(2)
+    f = mode.from_tensor(x)
+    weakref.finalize(x, lambda: mode.from_tensor(dispatch.ones(3)))
+    del x
+    assert f.shape == (2,)
+
+
+def test_converter_made_without_init_works(mode):
+    c = FakeTensorConverter.__new__(FakeTensorConverter)
+    x = dispatch.ones(2)
+    assert c.from_real_tensor(mode, x) is not mode.from_tensor(x)
+    for wrong in ((None, x), (mode, None)):
+        with pytest.raises(TypeError):
+            c.from_real_tensor(*wrong)
+
+
+def test_constants_are_followed_by_storage(mode):
+    c, x = mode.fake_tensor_converter, dispatch.ones(())
+    f = c.from_real_tensor(mode, x, make_constant=True)
+    assert f.constant is x and len(c.constant_storage_mapping) == 1
+    c.invalidate_constant_aliases(x.view(1))
+    assert f.constant is None and not c.constant_storage_mapping
+
+
+def test_conversions_leave_nothing(mode, grown_blocks):
+    x = dispatch.ones(4)
+    v = x[1:]
+
+    def convert():
+        return mode.from_tensor(x), mode.from_tensor(v), mode.from_tensor(dispatch.ones(2))
+
+    assert grown_blocks(convert, 500) < 100
+    gc.collect()
+    assert len(mode.fake_tensor_converter.tensor_memo) == 0

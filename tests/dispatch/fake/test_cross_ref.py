@@ -1,0 +1,63 @@
+"""CrossRefFakeMode: fake results against real ones."""
+
+import pytest
+
+import dispatch
+from dispatch import ops
+from dispatch.fake import CrossRefFakeMode, MetadataMismatchError
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+
+@pytest.fixture
+def pair(library):
+    """`pair(real, fake, schema)`: an operator with these kernels."""
+    lib = library("tcr", "DEF")
+
+    def make(real, fake, schema="(Tensor x) -> Tensor"):
+        lib.define("f" + schema)
+        lib.impl("f", real, "CPU")
+        if fake is not None:
+            lib.impl("f", fake, "Meta")
+        return ops.tcr.f
+
+    return make
+
+
+def test_equal_results_pass_and_the_real_one_is_returned(pair):
+    f = pair(lambda x: x + 1, lambda x: x.new_empty(x.shape))
+    with CrossRefFakeMode():
+        assert f(dispatch.ones(2)).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("fake", "what"),
+    [
+        (lambda x: x.new_empty(4), "shape"),
+        (lambda x: x.new_empty(2, 3, dtype=dispatch.int8), "dtype"),
+        (lambda x: x.new_empty(3, 2).t(), "stride"),
+        (lambda x: x, "alias"),
+    ],
+)
+def test_differences_are_named(pair, fake, what):
+    f = pair(lambda x: x + 1, fake)
+    with CrossRefFakeMode(), pytest.raises(MetadataMismatchError, match=what):
+        f(dispatch.ones(2, 3))
+
+
+def test_what_is_not_compared(pair):
+    f = pair(lambda x: x + 1, lambda x: x.new_empty(4))
+    x = dispatch.ones(2)
+    with CrossRefFakeMode(ignore_op_fn=lambda op: op.namespace == "tcr"):
+        f(x)
+    with CrossRefFakeMode(check_strides=False, check_aliasing=False), pytest.raises(RuntimeError):
+        f(x)
+
+
+def test_operators_without_a_meta_kernel_are_left_out_when_asked(pair):
+    f = pair(lambda x: x.item(), None, "(Tensor x) -> Scalar")
+    x = dispatch.ones(1)
+    with CrossRefFakeMode():
+        assert dispatch.nonzero(x).tolist() == [[0]]
+    with CrossRefFakeMode(ignore_op_fn=lambda op: True):
+        assert f(x) == 1.0

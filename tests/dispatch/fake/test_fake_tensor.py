@@ -1,0 +1,99 @@
+"""FakeTensor: its constructor, its device, what is refused, and instances that nobody filled in."""
+
+import copy
+
+import pytest
+
+import dispatch
+from dispatch import FakeTensor, FakeTensorMode
+from dispatch.fake import in_kernel_invocation_manager
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+
+@pytest.fixture
+def mode():
+    return FakeTensorMode()
+
+
+@pytest.fixture
+def meta():
+    return dispatch.empty(2, 3, device="meta")
+
+
+def test_both_orders_of_the_constructor_give_the_same(mode, meta):
+    for f in (FakeTensor(mode, meta, "cuda"), FakeTensor(meta, fake_mode=mode, fake_device="cuda")):
+        assert f.fake_mode is mode and str(f.device) == "cuda:0" and f.shape == (2, 3)
+        assert f.untyped_storage() is meta.untyped_storage()
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "error"),
+    [
+        ({"device": None}, TypeError),
+        ({"device": "cpu", "fake_device": "cuda"}, ValueError),
+        ({"device": "cpu", "colour": 1}, TypeError),
+        ({"device": "cpu", "real_tensor": "fake"}, AssertionError),
+    ],
+)
+def test_wrong_arguments_are_refused(mode, meta, kwargs, error):
+    if kwargs.get("real_tensor") == "fake":
+        kwargs = kwargs | {"real_tensor": FakeTensor(mode, meta, "cpu")}
+    with pytest.raises(error):
+        FakeTensor(mode, meta, **kwargs)
+
+
+def test_instances_without_a_mode_raise_and_do_not_crash(meta):
+    blank = FakeTensor.__new__(FakeTensor)
+    made = dispatch.Tensor._make_subclass(FakeTensor, meta)
+    for t in (blank, made):
+        for use in (lambda t=t: t.data, lambda t=t: copy.copy(t), lambda t=t: t.get_nested_int()):
+            with pytest.raises((RuntimeError, AttributeError)):
+                use()
+        with pytest.raises(TypeError):
+            t.fake_mode = None
+    with pytest.raises(AssertionError):
+        made + 1
+
+
+def test_device_is_meta_while_a_kernel_runs(mode, meta):
+    f = FakeTensor(mode, meta, "cuda")
+    with in_kernel_invocation_manager(mode):
+        assert str(f.device) == "meta" and f.is_meta and str(f.fake_device) == "cuda:0"
+    assert str(f.device) == "cuda:0"
+
+
+def test_numbers_are_remembered_for_one_version(mode):
+    with mode:
+        t = dispatch.ones((), dtype=dispatch.int64)
+        t.item_memo = 5
+        assert t.item() == 5
+        t.add_(1)
+        assert t.item_memo is None
+    t.item_memo = 6
+    mode.epoch += 1
+    assert t.item_memo is None
+
+
+def test_text_has_sizes_and_no_values(mode):
+    with mode:
+        assert repr(dispatch.empty(2, 3)) == "FakeTensor(..., size=(2, 3))"
+        assert repr(dispatch.empty(0, dtype=dispatch.int64)).endswith(
+            "size=(0,), dtype=dispatch.int64)"
+        )
+
+
+def test_data_and_copy_share_the_storage(mode):
+    with mode:
+        t = dispatch.empty(2, requires_grad=True)
+    for made, grad in ((t.data, False), (copy.copy(t), True)):
+        assert made is not t and made.untyped_storage() is t.untyped_storage()
+        assert made.requires_grad is grad and made.fake_mode is mode
+
+
+def test_constant_must_be_a_real_tensor(mode):
+    with mode:
+        t = dispatch.ones(())
+        for wrong in (3, t):
+            with pytest.raises(TypeError):
+                t.constant = wrong

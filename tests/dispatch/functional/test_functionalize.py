@@ -1,0 +1,150 @@
+"""functionalize: the same values as eager, without writes or views below."""
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+import dispatch
+from dispatch import _C
+from dispatch._C.tags import Tag
+from dispatch.functional import functionalize
+from dispatch.modes import TorchDispatchMode
+
+
+class Log(TorchDispatchMode):
+    def __init__(self):
+        self.ops = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.ops.append(func)
+        return func(*args, **(kwargs or {}))
+
+
+VIEWS = [
+    lambda t: t[0] if t.ndim and t.shape[0] else t,
+    lambda t: t[1:] if t.ndim else t,
+    lambda t: t.t() if t.ndim == 2 else t,
+    lambda t: t.reshape(-1),
+    lambda t: t.unsqueeze(0),
+    lambda t: t.squeeze(),
+    lambda t: t.diagonal() if t.ndim >= 2 else t,
+    lambda t: t.split(2)[0] if t.ndim and t.shape[0] else t,
+    lambda t: t.unbind(0)[-1] if t.ndim and t.shape[0] else t,
+    lambda t: t.narrow(0, 0, 1) if t.ndim and t.shape[0] else t,
+    lambda t: t.detach(),
+    lambda t: t.permute(*reversed(range(t.ndim))) if t.ndim else t,
+]
+WRITES = [
+    lambda t: t.add_(1),
+    lambda t: t.mul_(3),
+    lambda t: t.zero_(),
+    lambda t: t.fill_(2),
+    lambda t: t.copy_(t * 2),
+    lambda t: t.clamp_(max=5),
+]
+steps = st.lists(
+    st.tuples(st.booleans(), st.integers(0, 11), st.integers(0, 20)), min_size=1, max_size=8
+)
+
+
+def run(program, x):
+    live = [x]
+    for is_view, which, target in program:
+        t = live[target % len(live)]
+        if is_view:
+            live.append(VIEWS[which % len(VIEWS)](t))
+        else:
+            WRITES[which % len(WRITES)](t)
+    return live
+
+
+def numbers(n=3):
+    return dispatch.tensor([[float(i * n + j) for j in range(n)] for i in range(n)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps, st.sampled_from(["mutations", "mutations_and_views"]))
+def test_random_programs_give_what_eager_gives(program, remove):
+    eager, x = numbers(), numbers()
+    want = run(program, eager)
+    log = Log()
+    with log:
+        got = functionalize(lambda t: run(program, t), remove=remove)(x)
+    assert [t.tolist() for t in got] == [t.tolist() for t in want]
+    assert x.tolist() == eager.tolist()
+    for op in log.ops:
+        assert not op._schema.is_mutable or op is dispatch.ops.aten.copy_.default
+        if remove == "mutations_and_views" and op is not dispatch.ops.aten.detach.default:
+            assert not op.is_view, op
+
+
+def test_state_is_put_back_after_an_error():
+    def fail(t):
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        functionalize(fail)(dispatch.ones(2))
+    assert not _C._dispatch_tls_is_dispatch_key_included(_C.DispatchKey.Functionalize)
+    assert not _C._functionalization_reapply_views_tls()
+    assert not _C._is_functional_tensor(dispatch.ones(1))
+
+
+def test_a_wrapper_below_functionalization_is_an_error():
+    w = _C._to_functional_tensor(dispatch.ones(2))
+    key = _C.DispatchKeySet(_C.DispatchKey.Functionalize)
+    with (
+        _C._ExcludeDispatchKeyGuard(key),
+        pytest.raises(RuntimeError, match=r"aten::add\.Tensor.*functional"),
+    ):
+        w + 1
+    assert (w + 1).sum().item() == 4
+
+
+def test_a_result_that_does_not_fit_leaves_the_tensor_alone():
+    w = _C._to_functional_tensor(dispatch.ones(2, dtype=dispatch.int32))
+    with pytest.raises(RuntimeError, match="aten::add_"):
+        w.add_(1.5)
+    with pytest.raises(RuntimeError, match="aten::add_"):
+        w.add_(dispatch.ones(3, 2, dtype=dispatch.int32))
+    assert _C._from_functional_tensor(w).tolist() == [1, 1]
+    assert not _C._functionalize_has_data_mutation(w)
+
+
+def test_unfold_cannot_be_written_through_as_a_view():
+    def f(t):
+        t.unfold(0, 2, 1).add_(1)
+        return t
+
+    with pytest.raises(RuntimeError, match="unfold"):
+        functionalize(f)(dispatch.ones(4))
+
+
+@pytest.mark.parametrize("name", ["view_copy", "t_copy", "squeeze_copy"])
+def test_copies_share_no_memory(name):
+    x = dispatch.ones(1, 2)
+    args = ([2],) if name == "view_copy" else ()
+    getattr(dispatch.ops.aten, name)(x, *args).add_(1)
+    assert x.tolist() == [[1.0, 1.0]]
+    assert Tag.view_copy in getattr(dispatch.ops.aten, name).default.tags
+
+
+def test_scatters_write_a_part_of_a_copy():
+    x = dispatch.zeros(2, 2)
+    assert x.diagonal_scatter(dispatch.ones(2)).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    strided = x.as_strided_scatter(dispatch.ones(2), (2,), (2,), 1)
+    assert strided.tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    with pytest.raises(RuntimeError, match="diagonal_scatter"):
+        x.diagonal_scatter(dispatch.ones(3))
+    assert x.sum().item() == 0
+
+
+def test_unfold_and_its_backward():
+    x = dispatch.tensor([1.0, 2.0, 3.0, 4.0])
+    windows = x.unfold(0, 2, 1)
+    assert windows.tolist() == [[1.0, 2.0], [2.0, 3.0], [3.0, 4.0]]
+    back = dispatch.unfold_backward(windows, [4], 0, 2, 1)
+    assert back.tolist() == [1.0, 4.0, 6.0, 4.0]
+    with pytest.raises(RuntimeError, match="unfold"):
+        x.unfold(0, 5, 1)
+    with pytest.raises(IndexError, match="unfold"):
+        x.unfold(2, 1, 1)

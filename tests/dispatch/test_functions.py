@@ -1,0 +1,43 @@
+"""Functions that are no operators."""
+
+import pytest
+
+import dispatch
+
+
+def test_shapes_broadcast_together():
+    assert dispatch.broadcast_shapes((2, 1), (1, 3), 3) == (2, 3)
+    with pytest.raises(RuntimeError, match="fit"):
+        dispatch.broadcast_shapes((2,), (3,))
+
+
+def test_result_type_prefers_tensors_with_dimensions():
+    assert dispatch.result_type(dispatch.ones(1), 1) is dispatch.float32
+    assert dispatch.result_type(dispatch.tensor(1), 1.5) is dispatch.float32
+    half = dispatch.ones(1, dtype=dispatch.float16)
+    assert dispatch.result_type(dispatch.tensor(1.0), half) is dispatch.float16
+    with pytest.raises(TypeError):
+        dispatch.result_type("a", 1)
+
+
+def test_typed_constructors_make_and_recognise_tensors():
+    made = dispatch.LongTensor([1])
+    assert made.dtype is dispatch.int64
+    assert isinstance(made, dispatch.LongTensor)
+    assert not isinstance(made, dispatch.FloatTensor)
+
+
+def test_a_failed_check_raises_its_message():
+    with pytest.raises(RuntimeError, match="no good"):
+        dispatch._check(False, lambda: "no good")
+    with pytest.raises(TypeError):
+        dispatch._check(1)
+
+
+def test_random_state_is_a_tensor_that_can_be_set():
+    state = dispatch.get_rng_state()
+    first = dispatch.rand(3)
+    dispatch.set_rng_state(state)
+    assert dispatch.equal(first, dispatch.rand(3))
+    with pytest.raises(TypeError):
+        dispatch.set_rng_state(first)

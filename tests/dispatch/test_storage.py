@@ -1,0 +1,26 @@
+"""Storages as bytes."""
+
+import pytest
+
+import dispatch
+
+
+def test_bytes_are_read_and_written():
+    tensor = dispatch.zeros(3, dtype=dispatch.uint8)
+    storage = tensor.untyped_storage()
+    storage[1] = 7
+    assert storage.tolist() == [0, 7, 0]
+    assert tensor.tolist() == list(storage) == [0, 7, 0]
+    with pytest.raises(IndexError):
+        storage[3]
+
+
+def test_a_clone_has_memory_of_its_own():
+    storage = dispatch.UntypedStorage([1, 2])
+    copy = storage.clone().fill_(5)
+    assert (storage.tolist(), copy.tolist()) == ([1, 2], [5, 5])
+
+
+def test_a_storage_elsewhere_has_no_bytes_here():
+    with pytest.raises(NotImplementedError, match="meta"):
+        dispatch.ones(2, device="meta").untyped_storage().tolist()

@@ -1,0 +1,263 @@
+"""Calls of everything that can be called, with arguments that nobody should pass: no crash.
+
+`python -m tests.fuzz.api [--n N] [--seed S] [--jobs J]` makes N trials; each is a child process that
+calls functions and methods of the package (public or underscored), makes instances of its classes
+without `__init__`, reads, sets and deletes attributes, and passes what changes under the callee:
+arguments that clear the list they came in, destroy the library that runs, push modes. Exceptions
+are fine; a child that dies by a signal, or hangs, is a failure. The same seed makes the same calls.
+"""
+
+import argparse
+import faulthandler
+import importlib
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dispatch
+from tests.fuzz.arguments import Arguments
+
+__all__ = ["ROOMS", "Failure", "attempt", "targets"]
+
+ROOMS = (
+    "dispatch", "dispatch._C", "dispatch._ops", "dispatch.library", "dispatch.modes",
+    "dispatch.fake", "dispatch.functional", "dispatch._data", "dispatch._random", "dispatch._storage",
+    "dispatch._library.kernels", "dispatch._library.custom_ops", "dispatch._library.utils",
+    "dispatch._operators.namespaces", "dispatch.kernels.structured", "dispatch.kernels.meta.rules",
+    "dispatch.fake.cache", "dispatch.fake.constants", "dispatch.fake.converter",
+    "dispatch.fake.cross_check", "dispatch.fake.fake_tensor", "dispatch.fake.mode",
+    "dispatch.fake.propagate", "dispatch.fake.state", "dispatch.overrides", "dispatch.pytree",
+)  # fmt: skip
+_CALLS = 60  # of one trial
+_SECONDS = 20
+_ADDRESS_SPACE = 8 << 30
+# What ends or stops the process, writes files or waits, and means to.
+_LEFT_OUT = frozenset(("exit", "main", "breakpoint", "set_trace", "save", "load", "fork", "input"))
+
+
+class Failure(NamedTuple):
+    """A trial that died: its seed, how, and the calls that led there (the last one did it)."""
+
+    seed: str
+    reason: str
+    calls: list[str]
+    trace: list[str]
+
+
+class Target(NamedTuple):
+    name: str
+    value: Any
+
+
+def _rooms() -> list[Any]:
+    found = []
+    for name in ROOMS:
+        try:
+            found.append(importlib.import_module(name))
+        except ModuleNotFoundError:
+            continue
+    names = [n for n in sorted(sys.modules) if n.startswith("dispatch._C.")]
+    return found + [sys.modules[n] for n in names if ".generated" not in n]
+
+
+def targets() -> list[Target]:
+    """Every callable of the rooms by name, once."""
+    found: dict[int, Target] = {}
+    for room in _rooms():
+        for name, value in sorted(vars(room).items()):
+            origin = getattr(value, "__module__", None) or room.__name__
+            if not callable(value) or name in _LEFT_OUT or name.startswith("__"):
+                continue
+            if not str(origin).startswith("dispatch"):
+                continue
+            found.setdefault(id(value), Target(f"{room.__name__}.{name}", value))
+    return list(found.values())
+
+
+class _Trial:
+    """The calls of one child; each is written to `log` before it is made."""
+
+    def __init__(self, seed: str, log: int) -> None:
+        self.rng = random.Random(seed)
+        self.log = log
+        self.arguments = Arguments(self.rng)
+        self.made: list[Any] = []
+
+    def _note(self, text: str) -> None:
+        os.write(self.log, (text[:300].replace("\n", " ") + "\n").encode(errors="replace"))
+
+    def _guarded(self, note: str, call: Callable[[], Any]) -> None:
+        self._note(note)
+        try:
+            value = call()
+        except (SystemExit, KeyboardInterrupt, Exception):
+            return
+        if str(getattr(type(value), "__module__", "")).startswith("dispatch") and len(self.made) < 40:
+            self.made.append(value)
+            self.arguments.offer(value)
+
+    def _call(self, name: str, function: Any) -> None:
+        args, kwargs = self.arguments.given(function)
+        self._guarded(
+            f"{name}(*{_shown(args)}, **{_shown(kwargs)})", lambda: function(*args, **kwargs)
+        )
+
+    def _explore(self, name: str, value: Any) -> None:
+        """Attributes and methods of an object: read, call, set, delete."""
+        names = [n for n in dir(type(value)) if n not in _LEFT_OUT and n not in _UNSAFE]
+        for attribute in self.rng.sample(names, min(len(names), 6)):
+            at = f"{name}.{attribute}"
+            kind = self.rng.randrange(8)
+            if kind == 0:
+                new = self.arguments.any()
+                self._guarded(f"{at} = {_shown(new)}", lambda a=attribute, n=new: setattr(value, a, n))
+            elif kind == 1:
+                self._guarded(f"del {at}", lambda a=attribute: delattr(value, a))
+            else:
+                self._note(f"get {at}")
+                try:
+                    member = getattr(value, attribute)
+                except Exception:
+                    continue
+                if callable(member) and not isinstance(member, type):
+                    self._call(at, member)
+
+    def run(self, all_targets: list[Target]) -> None:
+        for _ in range(_CALLS):
+            kind = self.rng.randrange(10)
+            target = self.rng.choice(all_targets)
+            if kind < 4:
+                self._call(target.name, target.value)
+            elif kind < 6 and isinstance(target.value, type):
+                self._blank(target)
+            elif kind < 8 and self.made:
+                value = self.rng.choice(self.made)
+                self._explore(f"<{type(value).__name__}>", value)
+            elif kind < 9:
+                value = self.arguments.known()
+                self._explore(f"known {type(value).__name__}", value)
+            else:
+                self._operator()
+
+    def _blank(self, target: Target) -> None:
+        """An instance that `__init__` never saw."""
+        self._note(f"{target.name}.__new__")
+        try:
+            value = target.value.__new__(target.value)
+        except Exception:
+            return
+        self.made.append(value)
+        for _ in range(3):
+            self._explore(f"blank {target.name}", value)
+
+    def _operator(self) -> None:
+        op = self.arguments.operator()
+        args, kwargs = self.arguments.for_schema(op)
+        self._call_operator(op, args, kwargs)
+
+    def _call_operator(self, op: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+        note = f"{op}(*{_shown(args)}, **{_shown(kwargs)})"
+        kind = self.rng.randrange(4)
+        if kind == 0:
+            keys = self.arguments.key_set()
+            self._guarded(
+                f"redispatch {keys} {note}", lambda: op.redispatch(keys, *args, **kwargs)
+            )
+        elif kind == 1:
+            guard = self.arguments.guard()
+            self._guarded(f"{type(guard).__name__} {note}", lambda: _under(guard, op, args, kwargs))
+        else:
+            self._guarded(note, lambda: op(*args, **kwargs))
+
+
+# Attributes of every object that say nothing of ours, or that end the process.
+_UNSAFE = frozenset(dir(object)) - {"__init__", "__repr__", "__eq__", "__hash__", "__str__", "__reduce__"}
+
+
+def _under(guard: Any, op: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    with guard:
+        return op(*args, **kwargs)
+
+
+def _shown(value: Any) -> str:
+    """Types and small numbers: the reprs of strange arguments are trials of their own."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k}: {_shown(v)}" for k, v in value.items()) + "}"
+    if type(value) in (list, tuple):
+        return "[" + ", ".join(_shown(v) for v in list(value)[:6]) + "]"
+    if value is None or type(value) in (int, float, bool, str, bytes):
+        return repr(value)[:40]
+    return f"<{value.__name__ if isinstance(value, type) else type(value).__name__}>"
+
+
+def _child(seed: str, log: int, all_targets: list[Target], folder: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.chdir(folder)  # whatever they write
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(null, descriptor)
+    sys.unraisablehook = lambda _: None
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(_SECONDS)
+    warnings.simplefilter("ignore")
+    _Trial(seed, log).run(all_targets)
+
+
+def attempt(seed: str, all_targets: list[Target]) -> Failure | None:
+    """One trial in a child process; None when the child lived."""
+    with (tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log,
+          tempfile.TemporaryFile() as trace):  # fmt: skip
+        child = os.fork()
+        if not child:
+            try:
+                faulthandler.enable(trace)
+                _child(seed, log.fileno(), all_targets, folder)
+                os._exit(0)
+            except BaseException as error:  # a mistake of ours
+                os.write(log.fileno(), f"the trial: {type(error).__name__}: {error}\n".encode())
+            finally:
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        if not status:
+            return None
+        log.seek(0)
+        calls = log.read().decode().splitlines()
+        trace.seek(0)
+        frames = [line.strip() for line in trace.read().decode().splitlines() if "File" in line]
+    inner = [line for line in frames if __file__ not in line and "runpy" not in line][:4]
+    reason = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "ended"
+    return Failure(seed, reason, calls, inner)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.api", description=__doc__)
+    parser.add_argument("--n", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", help="one trial, by its number; prints its calls")
+    options = parser.parse_args()
+    all_targets = targets()
+    numbers = [options.only] if options.only else range(options.n)
+    failures = []
+    for i in numbers:
+        failure = attempt(f"{options.seed} {i}", all_targets)
+        if failure is None:
+            continue
+        failures.append(failure)
+        shown = failure.calls if options.only else failure.calls[-2:]
+        print(f"{i}: {failure.reason}", *shown, *failure.trace, sep="\n    ", flush=True)
+    print(f"{'failed' if failures else 'passed'}: {len(all_targets)} callables, "
+          f"{len(numbers)} trials, {len(failures)} failures")  # fmt: skip
+    return int(bool(failures))
+
+
+if __name__ == "__main__":
+    assert Path(dispatch.__file__).exists()
+    sys.exit(main())
