@@ -9,6 +9,7 @@ import dispatch
 from dispatch import FakeTensorMode, Library, ops
 from dispatch._C import (
     DispatchKey,
+    _DisableTorchDispatch,
     _dispatch_tls_local_exclude_set,
     _dispatch_tls_local_include_set,
     _ExcludeDispatchKeyGuard,
@@ -40,8 +41,8 @@ class Tagged(dispatch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        plain = [a.as_subclass(dispatch.Tensor) if isinstance(a, Tagged) else a for a in args]
-        return func(*plain, **(kwargs or {})).as_subclass(cls)
+        with _DisableTorchDispatch():
+            return func(*args, **(kwargs or {})).as_subclass(cls)
 
 
 def modes(rng: random.Random) -> None:

@@ -20,11 +20,12 @@ class Log(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+# No reshape or contiguous: whether they are views depends on strides, and a copy's differ.
 VIEWS = [
     lambda t: t[0] if t.ndim and t.shape[0] else t,
     lambda t: t[1:] if t.ndim else t,
     lambda t: t.t() if t.ndim == 2 else t,
-    lambda t: t.reshape(-1),
+    lambda t: t.unsqueeze(-1),
     lambda t: t.unsqueeze(0),
     lambda t: t.squeeze(),
     lambda t: t.diagonal() if t.ndim >= 2 else t,
