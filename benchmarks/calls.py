@@ -68,7 +68,7 @@ def _view(api: SimpleNamespace) -> Row:
 
 
 def _mode(api: SimpleNamespace) -> Row:
-    class PassThrough(api.TorchDispatchMode):  # type: ignore[misc, name-defined]
+    class PassThrough(api.TorchDispatchMode):  # type: ignore[name-defined]
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             return func(*args, **(kwargs or {}))
 
@@ -76,7 +76,7 @@ def _mode(api: SimpleNamespace) -> Row:
 
 
 def _mode_constant(api: SimpleNamespace) -> Row:
-    class Constant(api.TorchDispatchMode):  # type: ignore[misc, name-defined]
+    class Constant(api.TorchDispatchMode):  # type: ignore[name-defined]
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             return made
 
@@ -85,7 +85,7 @@ def _mode_constant(api: SimpleNamespace) -> Row:
 
 
 def _subclass(api: SimpleNamespace) -> Row:
-    class Same(api.T.Tensor):  # type: ignore[misc, name-defined]
+    class Same(api.T.Tensor):  # type: ignore[name-defined]
         @classmethod
         def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
             return args[0]

@@ -85,7 +85,8 @@ FACTS: dict[str, Any] = {
     "is_maia": _is_on("maia"), "is_mps": _is_on("mps"), "is_mtia": _is_on("mtia"),
     "is_pinned": _answer("is_pinned", lambda self: False), "is_same_size": _is_same_size,
     "is_set_to": _is_set_to, "is_sparse_csr": _constant(False), "is_vulkan": _is_on("vulkan"),
-    "is_xla": _is_on("xla"), "is_xpu": _is_on("xpu"), "new": _new, "output_nr": _constant(0),
-    "pin_memory": _pin, "retain_grad": _retain_grad, "retains_grad": _constant(False),
+    "is_xla": _is_on("xla"), "is_xpu": _is_on("xpu"), "name": _constant(None), "new": _new,
+    "output_nr": _constant(0), "pin_memory": _pin, "retain_grad": _retain_grad,
+    "retains_grad": _constant(False),
     "sparse_dim": _answer("sparse_dim", lambda self: 0),
 }  # fmt: skip

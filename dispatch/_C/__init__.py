@@ -14,6 +14,7 @@ from dispatch._C import (
     fallbacks,
     function,
     functional,
+    functionalize,
     grad_mode,
     guards,
     inspection,
@@ -26,7 +27,7 @@ from dispatch._C import (
     tls,
     torch_function,
     values,
-    wrapper,
+    wrapper,  # noqa: F401  (its methods are entered into Tensor)
 )
 
 _PUBLIC = frozenset(
@@ -78,6 +79,7 @@ _ROOMS = (
     function,
     fallbacks,
     functional,
+    functionalize,
     inspection,
     registration,
 )

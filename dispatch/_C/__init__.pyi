@@ -30,6 +30,10 @@ from dispatch._C.enums import (
     _SchemaArgType as _SchemaArgType,
     _TorchFunctionState as _TorchFunctionState,
 )
+from dispatch._C.fallbacks import (
+    _get_autograd_fallback_mode as _get_autograd_fallback_mode,
+    _set_autograd_fallback_mode as _set_autograd_fallback_mode,
+)
 from dispatch._C.function import _find_function as _find_function
 from dispatch._C.functional import (
     _commit_update as _commit_update,
@@ -70,10 +74,6 @@ from dispatch._C.functional import (
     _to_functional_tensor as _to_functional_tensor,
     _unsafe_reset_storage as _unsafe_reset_storage,
     _wrap_functional_tensor as _wrap_functional_tensor,
-)
-from dispatch._C.fallbacks import (
-    _get_autograd_fallback_mode as _get_autograd_fallback_mode,
-    _set_autograd_fallback_mode as _set_autograd_fallback_mode,
 )
 from dispatch._C.grad_mode import (
     _InferenceMode as _InferenceMode,
@@ -226,24 +226,6 @@ from dispatch._C.tls import (
     _TorchDispatchModeKey as _TorchDispatchModeKey,
     _unset_dispatch_mode as _unset_dispatch_mode,
 )
-from dispatch.codegen.schema import (
-    AliasInfo as AliasInfo,
-    Argument as Argument,
-    FunctionSchema as FunctionSchema,
-    parse_schema as parse_schema,
-)
-from dispatch.codegen.types import (
-    AwaitType as AwaitType,
-    ClassType as ClassType,
-    DictType as DictType,
-    FutureType as FutureType,
-    ListType as ListType,
-    OptionalType as OptionalType,
-    RRefType as RRefType,
-    TupleType as TupleType,
-    Type as Type,
-    UnionType as UnionType,
-)
 from dispatch._C.torch_function import (
     _ask_torch_function as _ask_torch_function,
     _convert as _convert,
@@ -264,4 +246,22 @@ from dispatch._C.torch_function import (
     _watch_function as _watch_function,
     _watch_slot as _watch_slot,
     _watch_tensor as _watch_tensor,
+)
+from dispatch.codegen.schema import (
+    AliasInfo as AliasInfo,
+    Argument as Argument,
+    FunctionSchema as FunctionSchema,
+    parse_schema as parse_schema,
+)
+from dispatch.codegen.types import (
+    AwaitType as AwaitType,
+    ClassType as ClassType,
+    DictType as DictType,
+    FutureType as FutureType,
+    ListType as ListType,
+    OptionalType as OptionalType,
+    RRefType as RRefType,
+    TupleType as TupleType,
+    Type as Type,
+    UnionType as UnionType,
 )

@@ -1,1 +1,1 @@
-"""Model files as a stranger would break them; `python -m tests.fuzz FILE...` tries many."""
+"""Broken model files (`python -m tests.fuzz FILE...`), strange calls (`... tests.fuzz.api`)."""

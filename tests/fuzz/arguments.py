@@ -1,4 +1,4 @@
-"""Arguments for `tests.fuzz.api`: sensible ones, wrong ones, and ones that act when they are looked at."""
+"""Arguments for `tests.fuzz.api`: sensible ones, wrong ones, and ones that act when looked at."""
 
 import contextlib
 import inspect
@@ -14,14 +14,73 @@ from dispatch.modes import TorchDispatchMode, TorchFunctionMode
 
 __all__ = ["Arguments"]
 
-_KEYS = ("CPU", "Meta", "Python", "Functionalize", "AutogradCPU", "ADInplaceOrView", "BackendSelect",
-         "Undefined", "PythonTLSSnapshot", "CompositeImplicitAutograd", "CUDA", "Conjugate",
-         "FuncTorchBatched", "PreDispatch", "PythonDispatcher", "Autograd", "Dense")  # fmt: skip
-_WORDS = ("", "aten::add", "aten::add.Tensor", "add", "Tensor", "CPU", "cpu", "meta", "fuzz::f", "\0", "x" * 300,
-          "fuzz::g(Tensor x) -> Tensor", "f(Tensor(a!) x, int[] y=[1]) -> ()", "IMPL", "DEF", "FRAGMENT",
-          "__torch_dispatch__", "sizes", "strides", "\ud800", "(", "aten", "fuzz")  # fmt: skip
-_INTS = (0, 1, -1, 2, 3, 5, 63, 64, 65, 127, 255, 2**15, 2**31 - 1, 2**31, 2**32, 2**62, 2**63 - 1,
-         2**63, -(2**63), 2**64, 10**30)  # fmt: skip
+_KEYS = (
+    "CPU",
+    "Meta",
+    "Python",
+    "Functionalize",
+    "AutogradCPU",
+    "ADInplaceOrView",
+    "BackendSelect",
+    "Undefined",
+    "PythonTLSSnapshot",
+    "CompositeImplicitAutograd",
+    "CUDA",
+    "Conjugate",
+    "FuncTorchBatched",
+    "PreDispatch",
+    "PythonDispatcher",
+    "Autograd",
+    "Dense",
+)
+_WORDS = (
+    "",
+    "aten::add",
+    "aten::add.Tensor",
+    "add",
+    "Tensor",
+    "CPU",
+    "cpu",
+    "meta",
+    "fuzz::f",
+    "\0",
+    "x" * 300,
+    "fuzz::g(Tensor x) -> Tensor",
+    "f(Tensor(a!) x, int[] y=[1]) -> ()",
+    "IMPL",
+    "DEF",
+    "FRAGMENT",
+    "__torch_dispatch__",
+    "sizes",
+    "strides",
+    "\ud800",
+    "(",
+    "aten",
+    "fuzz",
+)
+_INTS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    5,
+    63,
+    64,
+    65,
+    127,
+    255,
+    2**15,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**62,
+    2**63 - 1,
+    2**63,
+    -(2**63),
+    2**64,
+    10**30,
+)
 
 
 class _Wrapper(Tensor):
@@ -150,16 +209,25 @@ class Arguments:
         base = dispatch.ones(2, 3)
         wrapper, mode = _Wrapper(), FakeTensorMode()
         made = [
-            base, dispatch.zeros(0, 3), dispatch.tensor(2), dispatch.ones(2, 3, dtype=dispatch.int64), base.t(),
-            dispatch.empty(2, 3, device="meta"), dispatch.ones(2, 3, dtype=dispatch.complex64).conj(),
-            dispatch.ones(2, 3, requires_grad=True), wrapper, _Transient(), mode.from_tensor(base),
-            dispatch.ones(1, dtype=dispatch.bool), dispatch.zeros(1, 1, 1, 1, 1, 1, 1),
-        ]  # fmt: skip
+            base,
+            dispatch.zeros(0, 3),
+            dispatch.tensor(2),
+            dispatch.ones(2, 3, dtype=dispatch.int64),
+            base.t(),
+            dispatch.empty(2, 3, device="meta"),
+            dispatch.ones(2, 3, dtype=dispatch.complex64).conj(),
+            dispatch.ones(2, 3, requires_grad=True),
+            wrapper,
+            _Transient(),
+            mode.from_tensor(base),
+            dispatch.ones(1, dtype=dispatch.bool),
+            dispatch.zeros(1, 1, 1, 1, 1, 1, 1),
+        ]
         with contextlib.suppress(Exception):
             made.append(_C._to_functional_tensor(base))
         with contextlib.suppress(Exception):
             made.append(_C._to_functional_tensor(dispatch.ones(4)))
-        self.mode = mode
+        self.fake_mode = mode
         return made
 
     def _operators(self) -> list[Any]:
@@ -225,7 +293,10 @@ class Arguments:
         return self.rng.choice(_INTS)
 
     def items(self) -> list[Any]:
-        made = [self.rng.choice((self.number, self.tensor, self._actor, self.plain))() for _ in range(self.rng.randrange(4))]
+        made = [
+            self.rng.choice((self.number, self.tensor, self._actor, self.plain))()
+            for _ in range(self.rng.randrange(4))
+        ]
         self.lists.append(made)
         return made
 
@@ -234,32 +305,70 @@ class Arguments:
 
     def guard(self) -> Any:
         """A context in which calls take another way."""
-        make = self.rng.choice((
-            _C._DisableTorchDispatch, self.mode,
-            lambda: _C._ExcludeDispatchKeyGuard(self.key_set()),
-            lambda: _C._IncludeDispatchKeyGuard(self.key()),
-            lambda: _C._ForceDispatchKeyGuard(self.key_set(), self.key_set()),
-            dispatch.no_grad, dispatch.inference_mode,
-        ))  # fmt: skip
+        make = self.rng.choice(
+            (
+                _C._DisableTorchDispatch,
+                self.mode,
+                lambda: _C._ExcludeDispatchKeyGuard(self.key_set()),
+                lambda: _C._IncludeDispatchKeyGuard(self.key()),
+                lambda: _C._ForceDispatchKeyGuard(self.key_set(), self.key_set()),
+                dispatch.no_grad,
+                dispatch.inference_mode,
+            )
+        )
         try:
             return make()
         except Exception:
             return contextlib.nullcontext()
 
     def plain(self) -> Any:
-        return self.rng.choice((None, True, 1.5, float("nan"), b"x", 2j, object(), type, (), {}, set(), slice(None),
-                                lambda *args, **kwargs: args[0] if args else None))  # fmt: skip
+        return self.rng.choice(
+            (
+                None,
+                True,
+                1.5,
+                float("nan"),
+                b"x",
+                2j,
+                object(),
+                type,
+                (),
+                {},
+                set(),
+                slice(None),
+                lambda *args, **kwargs: args[0] if args else None,
+            )
+        )
 
     def known(self) -> Any:
-        """An object of ours."""
-        return self.rng.choice((
-            self.tensor, self.operator, self.key, self.key_set, self.mode, self.guard,
-            lambda: self.rng.choice(self.libraries), lambda: self.operator()._schema,
-            lambda: ops, lambda: ops.fuzz, lambda: ops.aten.add, lambda: self.operator()._overloadpacket,
-            lambda: self.tensor().untyped_storage(), lambda: self.tensor().shape, lambda: dispatch.device("cpu"),
-            lambda: dispatch.float32, lambda: dispatch.strided, lambda: self.mode,
-            lambda: _C._dispatch_library("FRAGMENT", "fuzz", "", "api.py", 1), self.key_set,
-        ))()  # fmt: skip
+        """An object of ours; making one may fail under the modes that earlier calls left."""
+        make = self.rng.choice(
+            (
+                self.tensor,
+                self.operator,
+                self.key,
+                self.key_set,
+                self.mode,
+                self.guard,
+                lambda: self.rng.choice(self.libraries),
+                lambda: self.operator()._schema,
+                lambda: ops,
+                lambda: ops.fuzz,
+                lambda: ops.aten.add,
+                lambda: self.operator()._overloadpacket,
+                lambda: self.tensor().untyped_storage(),
+                lambda: self.tensor().shape,
+                lambda: dispatch.device("cpu"),
+                lambda: dispatch.float32,
+                lambda: dispatch.strided,
+                lambda: self.fake_mode,
+                lambda: _C._dispatch_library("FRAGMENT", "fuzz", "", "api.py", 1),
+            )
+        )
+        try:
+            return make()
+        except Exception:
+            return None
 
     def any(self) -> Any:
         kind = self.rng.randrange(12)
@@ -269,7 +378,14 @@ class Arguments:
             return self.rng.choice((_Wrapper, _Transient, Tensor, int, FakeTensorMode))
         if kind == 2 and self.offered:
             return self.rng.choice(self.offered)
-        makers = (self.tensor, self.number, self.items, self.plain, self.known, lambda: self.rng.choice(_WORDS))
+        makers = (
+            self.tensor,
+            self.number,
+            self.items,
+            self.plain,
+            self.known,
+            lambda: self.rng.choice(_WORDS),
+        )
         try:
             return makers[kind % len(makers)]()
         except Exception:
@@ -313,7 +429,10 @@ class Arguments:
     _by_name: tuple[tuple[tuple[str, ...], Callable[["Arguments"], Any]], ...] = (
         (("keyset", "key_set", "keys", "include", "exclude"), lambda s: s.key_set()),
         (("key",), lambda s: s.rng.choice((s.key(), s.key().name))),
-        (("tensor", "self", "input", "base", "source", "t"), lambda s: s.tensor() if s.rng.random() < 0.5 else s.any()),
+        (
+            ("tensor", "self", "input", "base", "source", "t"),
+            lambda s: s.tensor() if s.rng.random() < 0.5 else s.any(),
+        ),
         (("size", "stride", "dims", "shape"), lambda s: s.items()),
         (("op", "func", "fn"), lambda s: s.rng.choice((s.operator(), s.plain(), s._actor()))),
         (("name", "schema", "str", "ns"), lambda s: s.rng.choice(_WORDS)),

@@ -1,4 +1,4 @@
-# ruff: noqa: B015, B018, B023, C408, E501, RUF059 (tables of short calls, made at once)
+
 """What kernels written in Python receive for each argument type, and what callers may give."""
 
 import enum

@@ -43,16 +43,32 @@ def factories(s, log):
 def queries(s, log):
     m = s.modes
     a, b = _mode(s, log, "A", False), _mode(s, log, "B", False)
-    log(m.is_in_torch_dispatch_mode(), m.any_torch_dispatch_mode_on_stack(), m._get_current_dispatch_mode(), m._get_current_dispatch_mode_stack())
+    log(
+        m.is_in_torch_dispatch_mode(),
+        m.any_torch_dispatch_mode_on_stack(),
+        m._get_current_dispatch_mode(),
+        m._get_current_dispatch_mode_stack(),
+    )
     with a:
         with b:
-            log(m.is_in_torch_dispatch_mode(), m.is_in_torch_dispatch_mode(include_infra_modes=False), m.any_torch_dispatch_mode_on_stack())
-            log(m._get_current_dispatch_mode() is b, [x is a for x in m._get_current_dispatch_mode_stack()])
+            log(
+                m.is_in_torch_dispatch_mode(),
+                m.is_in_torch_dispatch_mode(include_infra_modes=False),
+                m.any_torch_dispatch_mode_on_stack(),
+            )
+            log(
+                m._get_current_dispatch_mode() is b,
+                [x is a for x in m._get_current_dispatch_mode_stack()],
+            )
             log(m.is_in_any_mode_without_ignore_compile_internals())
             with m._pop_mode_temporarily() as popped:
                 log(popped is b, m._get_current_dispatch_mode() is a, m.is_in_torch_dispatch_mode())
             with m._disable_current_modes() as modes:
-                log([x is b for x in modes], m._get_current_dispatch_mode(), m.is_in_torch_dispatch_mode())
+                log(
+                    [x is b for x in modes],
+                    m._get_current_dispatch_mode(),
+                    m.is_in_torch_dispatch_mode(),
+                )
                 s.T.ones(1)
             log(m._get_current_dispatch_mode() is b, s.C._len_torch_dispatch_stack())
         log(m._get_current_dispatch_mode() is a)
@@ -80,9 +96,20 @@ def infra_flags(s, log):
     m = s.modes
     for cls in (Infra, Quiet):
         with cls() as mode:
-            log(m.is_in_torch_dispatch_mode(), m.is_in_torch_dispatch_mode(False), m.any_torch_dispatch_mode_on_stack())
-            log(m.is_in_any_mode_without_ignore_compile_internals(), mode.is_infra_mode(), mode.ignore_compile_internals())
-    log(s.modes.TorchDispatchMode.is_infra_mode(), s.modes.TorchDispatchMode.ignore_compile_internals())
+            log(
+                m.is_in_torch_dispatch_mode(),
+                m.is_in_torch_dispatch_mode(False),
+                m.any_torch_dispatch_mode_on_stack(),
+            )
+            log(
+                m.is_in_any_mode_without_ignore_compile_internals(),
+                mode.is_infra_mode(),
+                mode.ignore_compile_internals(),
+            )
+    log(
+        s.modes.TorchDispatchMode.is_infra_mode(),
+        s.modes.TorchDispatchMode.ignore_compile_internals(),
+    )
 
 
 def infra_slots(s, log):
@@ -98,7 +125,11 @@ def infra_slots(s, log):
 
     p, user = Proxy(), _mode(s, log, "U")
     with user, p:
-        log(m._get_current_dispatch_mode() is user, s.C._len_torch_dispatch_stack(), s.C._get_dispatch_mode(K.PROXY) is p)
+        log(
+            m._get_current_dispatch_mode() is user,
+            s.C._len_torch_dispatch_stack(),
+            s.C._get_dispatch_mode(K.PROXY) is p,
+        )
         s.T.ones(2).neg()
         log(m._detect_infra_mode(K.PROXY) is p, m._detect_infra_mode(K.FUNCTIONAL))
         with contextlib.contextmanager(m._disable_infra_mode)(K.PROXY) as off:
@@ -174,7 +205,12 @@ def reentering_itself(s, log):
 def would_have_decomposed(s, log):
     x = s.T.ones(2, 2)
     f = s.modes.autograd_would_have_decomposed
-    log(f(s.ops.aten.add.Tensor, [x, 1]), f(s.ops.aten.matmul.default, [x, x]), f(s.ops.aten.linear.default, [1, x]), f(s.ops.aten.add.Tensor, []))
+    log(
+        f(s.ops.aten.add.Tensor, [x, 1]),
+        f(s.ops.aten.matmul.default, [x, x]),
+        f(s.ops.aten.linear.default, [1, x]),
+        f(s.ops.aten.add.Tensor, []),
+    )
 
 
 def attributes_of_modes(s, log):
@@ -182,4 +218,8 @@ def attributes_of_modes(s, log):
     log(m.supports_higher_order_operators, hasattr(m, "_dispatch_key"), hasattr(m, "_mode_key"))
     m.note = 1
     log(m.note, isinstance(m, s.modes.TorchDispatchMode))
-    log(s.modes.TorchDispatchMode._should_skip_dynamo() if hasattr(s.modes.TorchDispatchMode, "_should_skip_dynamo") else True)
+    log(
+        s.modes.TorchDispatchMode._should_skip_dynamo()
+        if hasattr(s.modes.TorchDispatchMode, "_should_skip_dynamo")
+        else True
+    )

@@ -1,4 +1,4 @@
-# ruff: noqa: B018, B023 (tables of short calls, made at once)
+
 """dtype, device, layout and memory format objects."""
 
 import copy

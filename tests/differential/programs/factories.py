@@ -1,4 +1,4 @@
-# ruff: noqa: B023, E501 (tables of short calls, made at once)
+
 """Tensors from data and sizes."""
 
 import numpy as np

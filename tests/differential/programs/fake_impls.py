@@ -1,6 +1,5 @@
 """Fake kernels: who runs, under what, for whom."""
 
-# ruff: noqa: F841
 
 
 def _lib(s, ns, schema="f(Tensor x) -> Tensor"):

@@ -1,6 +1,8 @@
 """Operators on lists of tensors."""
 
-_UNARY = "abs ceil cos erf exp floor log1p neg reciprocal round sigmoid sign sqrt tanh trunc".split()
+_UNARY = (
+    "abs ceil cos erf exp floor log1p neg reciprocal round sigmoid sign sqrt tanh trunc".split()
+)
 
 
 def _lists(s, **options):

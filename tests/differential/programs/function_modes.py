@@ -7,7 +7,14 @@ import threading
 def _mode(s, log, name="M", answer=None):
     class Mode(s.overrides.TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):
-            log("  ", name, func.__name__, tuple(t.__name__ for t in types), len(args), "none" if kwargs is None else sorted(kwargs))
+            log(
+                "  ",
+                name,
+                func.__name__,
+                tuple(t.__name__ for t in types),
+                len(args),
+                "none" if kwargs is None else sorted(kwargs),
+            )
             if answer is not None:
                 return answer
             return func(*args, **(kwargs or {}))
@@ -18,18 +25,73 @@ def _mode(s, log, name="M", answer=None):
 def functions(s, log):
     x = s.T.ones(2, 2)
     with _mode(s, log):
-        s.T.add(x, 1), s.T.add(x, 1, alpha=2), x.add(1), x.neg(), s.T.neg(x), x.add_(1), x.sum(0), x.clone()
-        s.T.ones(2), s.T.zeros(2, 3), s.T.empty((2,), dtype=s.T.int64), s.T.full((1,), 2.0), s.T.arange(3)
-        s.T.tensor([1]), s.T.as_tensor([1]), s.T.zeros_like(x), s.T.cat([x, x]), s.T.stack([x, x]), x.view(4)
-        x.to(s.T.float64), x.double(), x.cpu(), x.size(), x.size(0), x.stride(), x.dim(), x.numel(), x.is_contiguous()
-        x.tolist(), x.item() if x.numel() == 1 else None, x.requires_grad_(False), x.detach(), x.numpy()
+        (
+            s.T.add(x, 1),
+            s.T.add(x, 1, alpha=2),
+            x.add(1),
+            x.neg(),
+            s.T.neg(x),
+            x.add_(1),
+            x.sum(0),
+            x.clone(),
+        )
+        (
+            s.T.ones(2),
+            s.T.zeros(2, 3),
+            s.T.empty((2,), dtype=s.T.int64),
+            s.T.full((1,), 2.0),
+            s.T.arange(3),
+        )
+        (
+            s.T.tensor([1]),
+            s.T.as_tensor([1]),
+            s.T.zeros_like(x),
+            s.T.cat([x, x]),
+            s.T.stack([x, x]),
+            x.view(4),
+        )
+        (
+            x.to(s.T.float64),
+            x.double(),
+            x.cpu(),
+            x.size(),
+            x.size(0),
+            x.stride(),
+            x.dim(),
+            x.numel(),
+            x.is_contiguous(),
+        )
+        (
+            x.tolist(),
+            x.item() if x.numel() == 1 else None,
+            x.requires_grad_(False),
+            x.detach(),
+            x.numpy(),
+        )
     log("out")
     x + 1
 
 
 def operators(s, log):
     x, i, b = s.T.ones(2, 2), s.T.tensor(3), s.T.tensor(True)
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "eq", "ne", "lt", "le", "gt", "ge", "iadd", "isub", "imul"):
+    for name in (
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "floordiv",
+        "mod",
+        "pow",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "iadd",
+        "isub",
+        "imul",
+    ):
         with _mode(s, log):
             getattr(operator, name)(x, 2)
             if not name.startswith("i"):
@@ -39,7 +101,21 @@ def operators(s, log):
             getattr(operator, name)(i, 1)
             getattr(operator, name)(1, i)
     with _mode(s, log):
-        x @ x, -x, +x, abs(x), ~i, bool(b), int(i), float(i), complex(i), operator.index(i), len(x), 1 in x, list(x)
+        (
+            x @ x,
+            -x,
+            +x,
+            abs(x),
+            ~i,
+            bool(b),
+            int(i),
+            float(i),
+            complex(i),
+            operator.index(i),
+            len(x),
+            1 in x,
+            list(x),
+        )
         hash(x), x[0], x[0, 1], x[:, None]
         x[0] = 1
 
@@ -47,7 +123,20 @@ def operators(s, log):
 def properties(s, log):
     x = s.T.ones(2, 2)
     with _mode(s, log):
-        x.shape, x.dtype, x.device, x.layout, x.ndim, x.requires_grad, x.is_leaf, x.grad, x.grad_fn, x.data, x.T, x.mT
+        (
+            x.shape,
+            x.dtype,
+            x.device,
+            x.layout,
+            x.ndim,
+            x.requires_grad,
+            x.is_leaf,
+            x.grad,
+            x.grad_fn,
+            x.data,
+            x.T,
+            x.mT,
+        )
         x.is_cuda, x.is_meta, x._version, x._base, x.itemsize, x.nbytes
         x.requires_grad = True
         x.grad = None
@@ -56,9 +145,20 @@ def properties(s, log):
 def what_a_mode_does_not_see(s, log):
     x = s.T.ones(2)
     with _mode(s, log):
-        s.T.get_default_dtype(), isinstance(x, s.Tensor), type(x), x.note if hasattr(x, "note") else 0
+        (
+            s.T.get_default_dtype(),
+            isinstance(x, s.Tensor),
+            type(x),
+            x.note if hasattr(x, "note") else 0,
+        )
         x.note = 1
-        s.Tensor._make_subclass(s.Tensor, x), x.as_subclass(s.Tensor), s.Tensor([1.0]), s.Tensor(2), x.add
+        (
+            s.Tensor._make_subclass(s.Tensor, x),
+            x.as_subclass(s.Tensor),
+            s.Tensor([1.0]),
+            s.Tensor(2),
+            x.add,
+        )
 
 
 def operators_of_the_registry(s, log):
@@ -67,7 +167,12 @@ def operators_of_the_registry(s, log):
     lib.define("f(Tensor a, int n=1) -> Tensor")
     lib.impl("f", lambda a, n=1: a.neg() + n, "CompositeExplicitAutograd")
     with _mode(s, log):
-        s.ops.aten.add.Tensor(x, 1), s.ops.aten.add(x, 1, alpha=2), s.ops.fmops.f(x), s.ops.fmops.f.default(x, n=3)
+        (
+            s.ops.aten.add.Tensor(x, 1),
+            s.ops.aten.add(x, 1, alpha=2),
+            s.ops.fmops.f(x),
+            s.ops.fmops.f.default(x, n=3),
+        )
         s.ops.aten.ones.default([2]), s.ops.aten.cat([x, x])
         log.attempt("bad", s.ops.aten.add.Tensor, x)
         s.ops.aten.neg.default.redispatch(s.DispatchKeySet(s.DispatchKey.CPU), x)
@@ -99,7 +204,12 @@ def off_while_it_handles(s, log):
 
     class M(s.overrides.TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):
-            log("M", func.__name__, s.C._len_torch_function_stack(), s.C._is_torch_function_mode_enabled())
+            log(
+                "M",
+                func.__name__,
+                s.C._len_torch_function_stack(),
+                s.C._is_torch_function_mode_enabled(),
+            )
             y = s.T.neg(x) * 2
             if func.__name__ == "add":
                 with self:
@@ -149,7 +259,12 @@ def before_subclasses(s, log):
     class S(s.Tensor):
         @classmethod
         def __torch_function__(cls, func, types, args=(), kwargs=None):
-            log("  S", func.__name__, tuple(t.__name__ for t in types), s.C._len_torch_function_stack())
+            log(
+                "  S",
+                func.__name__,
+                tuple(t.__name__ for t in types),
+                s.C._len_torch_function_stack(),
+            )
             return super().__torch_function__(func, types, args, kwargs)
 
     class D(S):
@@ -157,7 +272,13 @@ def before_subclasses(s, log):
 
     x, y = s.T.ones(2).as_subclass(S), s.T.ones(2).as_subclass(D)
     with _mode(s, log):
-        log(type(s.T.add(x, y)), type(x + 1), type(y.neg()), type(x[0]), type(s.ops.aten.neg.default(y)))
+        log(
+            type(s.T.add(x, y)),
+            type(x + 1),
+            type(y.neg()),
+            type(x[0]),
+            type(s.ops.aten.neg.default(y)),
+        )
         with s.C.DisableTorchFunctionSubclass():
             log(type(s.T.add(x, y)), x.shape)
         with s.C.DisableTorchFunction():
@@ -212,10 +333,18 @@ def class_methods_are_refused(s, log):
 def the_stack(s, log):
     C, o = s.C, s.overrides
     a, b = o.BaseTorchFunctionMode(), o.BaseTorchFunctionMode()
-    log(C._len_torch_function_stack(), o._get_current_function_mode(), o._get_current_function_mode_stack())
+    log(
+        C._len_torch_function_stack(),
+        o._get_current_function_mode(),
+        o._get_current_function_mode_stack(),
+    )
     C._push_on_torch_function_stack(a)
     C._push_on_torch_function_stack(b)
-    log(C._get_function_stack_at(0) is a, C._get_function_stack_at(1) is b, o._get_current_function_mode() is b)
+    log(
+        C._get_function_stack_at(0) is a,
+        C._get_function_stack_at(1) is b,
+        o._get_current_function_mode() is b,
+    )
     log([m is b for m in o._get_current_function_mode_stack()], C._is_torch_function_mode_enabled())
     log.attempt("beyond", C._get_function_stack_at, 2)
     log(C._pop_torch_function_stack() is b, C._pop_torch_function_stack() is a)
@@ -238,7 +367,11 @@ def disabling(s, log):
         with s.C.DisableTorchFunction():
             log(s.C._is_torch_function_mode_enabled(), s.C._len_torch_function_stack())
             s.T.neg(x), x.shape
-        log(s.overrides.has_torch_function((x,)), s.overrides.has_torch_function(()), s.overrides.has_torch_function_unary(1))
+        log(
+            s.overrides.has_torch_function((x,)),
+            s.overrides.has_torch_function(()),
+            s.overrides.has_torch_function_unary(1),
+        )
         with s.C.DisableTorchFunction():
             log(s.overrides.has_torch_function((x,)))
 
@@ -332,7 +465,12 @@ def replacing_factories(s, log):
 
 def device_as_a_context(s, log):
     with s.T.device("meta"):
-        log(s.T.ones(2).device, s.T.tensor([1]).device, s.T.zeros(1, device="cpu").device, s.T.ones(2).neg().device)
+        log(
+            s.T.ones(2).device,
+            s.T.tensor([1]).device,
+            s.T.zeros(1, device="cpu").device,
+            s.T.ones(2).neg().device,
+        )
         with s.T.device("cpu"):
             log(s.T.ones(1).device)
         log(s.T.empty(1).device)

@@ -127,7 +127,7 @@ def composites(s, log):
 def autograd_impl(s, log):
     op = _make(s, "hop_h")
     op.py_impl(s.DispatchKey.CompositeExplicitAutograd)(lambda x: "kernel")
-    fn = lambda x: "autograd"  # noqa: E731
+    fn = lambda x: "autograd"
     log(op.py_autograd_impl(fn) is fn, [k.name for k in op.py_kernels])
     x, g = s.T.ones(1), s.T.ones(1, requires_grad=True)
     log(op(x), op(g))

@@ -1,4 +1,4 @@
-# ruff: noqa: B023, E501 (tables of short calls, made at once)
+
 """Reading and writing with all kinds of indices."""
 
 import numpy as np

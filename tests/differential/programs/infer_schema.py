@@ -1,6 +1,5 @@
 """Schemas out of signatures."""
 
-# ruff: noqa: E501, UP006, UP007, UP045
 
 import collections.abc
 import typing
@@ -119,7 +118,7 @@ def defaults(s, log):
     def inf(a: float = float("inf")) -> s.Tensor:
         pass
 
-    def listed(a: list[int] = [1, 2]) -> s.Tensor:  # noqa: B006
+    def listed(a: list[int] = [1, 2]) -> s.Tensor:
         pass
 
     def tupled(a: list[int] = (1, 2)) -> s.Tensor:
@@ -233,10 +232,10 @@ def string_annotations(s, log):
     def plain(x: "int", y: "list[float]", z: "bool | None" = None) -> "int":
         pass
 
-    def unknown(x: "NoSuchName") -> "int":  # noqa: F821
+    def unknown(x: "NoSuchName") -> "int":
         pass
 
-    def broken(x: "int[") -> "int":  # noqa: F722
+    def broken(x: "int[") -> "int":
         pass
 
     def no_attribute(x: "typing.NoSuch") -> "int":

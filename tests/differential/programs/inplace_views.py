@@ -1,4 +1,4 @@
-# ruff: noqa: B023, E501 (tables of short calls, made at once)
+
 """Views, versions, in-place writes, out=, overlapping memory."""
 
 

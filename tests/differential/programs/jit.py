@@ -229,8 +229,8 @@ def subtypes(s, log):
 
 def types_of_arguments(s, log):
     schema = s.C.parse_schema(
-        "a::f(Tensor a, Tensor? b, int c, int[] d, int[2] e, SymInt g, SymInt[] h, float i, float? j, bool k, bool[3] l, Scalar m, "  # noqa: E501
-        "ScalarType n, ScalarType? o, Layout p, Device q, MemoryFormat r, str u, Generator? v, Tensor[] w, Tensor?[] x, Dict(str, int) y, "  # noqa: E501
+        "a::f(Tensor a, Tensor? b, int c, int[] d, int[2] e, SymInt g, SymInt[] h, float i, float? j, bool k, bool[3] l, Scalar m, "
+        "ScalarType n, ScalarType? o, Layout p, Device q, MemoryFormat r, str u, Generator? v, Tensor[] w, Tensor?[] x, Dict(str, int) y, "
         "(int, float) z, complex aa, Stream bb, Any ee, "
         "Tensor[]? kk) -> Tensor"
     )
@@ -256,7 +256,7 @@ def types_of_arguments(s, log):
 def isinstance_by_class(s, log):
     C = s.C
     schema = C.parse_schema(
-        "a::f(Tensor a, Tensor? b, int[] c, SymInt d, str e, bool f, Tensor[] g, ScalarType h, Scalar i) -> ()"  # noqa: E501
+        "a::f(Tensor a, Tensor? b, int[] c, SymInt d, str e, bool f, Tensor[] g, ScalarType h, Scalar i) -> ()"
     )
     classes = (
         "TensorType",

@@ -38,7 +38,7 @@ def order_of_members(s, log):
 def enum_behaviour(s, log):
     K = s.DispatchKey
     log(int(K.CPU), hash(K.CPU) == int(K.CPU), [0, 1][K.Undefined], K(K.CPU.value) == K.CPU)
-    log(K.CPU.value == K.CPU, K.CPU.value != K.CPU, K.CPU == "CPU", K.CPU != "CPU", K.CPU == None)  # noqa: E711
+    log(K.CPU.value == K.CPU, K.CPU.value != K.CPU, K.CPU == "CPU", K.CPU != "CPU", K.CPU == None)
     log(K(0), K(23).name, repr(K(23)), str(K(1000)), repr(K(1000)))
     log.attempt("less", lambda: K.CPU < K.CUDA)
     log.attempt("and", lambda: K.CPU & K.CUDA)
@@ -142,7 +142,7 @@ def set_behaviour(s, log):
     log.attempt("invert", lambda: ~a)
     log.attempt("less", lambda: a < a)
     log.attempt("== key", lambda: a == K.CPU)
-    log.attempt("== None", lambda: a == None)  # noqa: E711
+    log.attempt("== None", lambda: a == None)
     log.attempt("!= int", lambda: a != 3)
     log.attempt("dunder or", lambda: a.__or__(3))
     log.attempt("dunder or", lambda: a.__or__(a))

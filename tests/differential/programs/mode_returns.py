@@ -1,4 +1,3 @@
-
 """What a mode, a subclass or a Python kernel may return, and what comes of it."""
 
 import warnings

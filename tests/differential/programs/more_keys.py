@@ -49,8 +49,18 @@ def set_construct(s, log):
 
 def set_repr(s, log):
     K, S = s.DispatchKey, s.DispatchKeySet
-    for k in (K.CPU, K.AutogradCPU, K.Python, K.AutocastCPU, K.BackendSelect, K.SparseCUDA,
-              K.QuantizedCPU, K.Functionalize, K.ADInplaceOrView, K.FuncTorchBatched):
+    for k in (
+        K.CPU,
+        K.AutogradCPU,
+        K.Python,
+        K.AutocastCPU,
+        K.BackendSelect,
+        K.SparseCUDA,
+        K.QuantizedCPU,
+        K.Functionalize,
+        K.ADInplaceOrView,
+        K.FuncTorchBatched,
+    ):
         log(k.name, repr(S(k)), str(S(k)))
     log(repr(S(K.CPU) | S(K.CUDA) | S(K.AutogradCPU)))
     log(repr(S.from_raw_repr(0)))
@@ -106,9 +116,24 @@ def key_enum(s, log):
 
 def key_parse(s, log):
     C, K = s.C, s.DispatchKey
-    for n in ("CPU", "AutogradCPU", "CompositeImplicitAutograd", "Meta", "PythonDispatcher",
-              "Autograd", "Conjugate", "XLA", "PrivateUse1", "AutogradPrivateUse1",
-              "DefaultBackend", "Undefined", "CatchAll", "Dense", "Negative", "ZeroTensor"):
+    for n in (
+        "CPU",
+        "AutogradCPU",
+        "CompositeImplicitAutograd",
+        "Meta",
+        "PythonDispatcher",
+        "Autograd",
+        "Conjugate",
+        "XLA",
+        "PrivateUse1",
+        "AutogradPrivateUse1",
+        "DefaultBackend",
+        "Undefined",
+        "CatchAll",
+        "Dense",
+        "Negative",
+        "ZeroTensor",
+    ):
         log.attempt(n, C._dispatch_key_parse, n)
     log.attempt("bad", C._dispatch_key_parse, "cpu")
     log.attempt("bad2", C._parse_dispatch_key, "cpu")
@@ -120,40 +145,117 @@ def key_parse(s, log):
 
 def key_names_by_value(s, log):
     C, K = s.C, s.DispatchKey
-    for n in ("Dense", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "AutogradFunctionality",
-              "AutogradOther", "AutogradNestedTensor", "EndOfFunctionalityKeys", "FPGA", "ORT",
-              "MAIA", "Vulkan", "Metal", "MkldnnCPU", "CustomRNGKeyId", "Tracer",
-              "VmapMode", "Batched", "TESTING_ONLY_GenericMode", "PreDispatch",
-              "FuncTorchDynamicLayerFrontMode", "PythonTLSSnapshot", "Named", "DeferredInit"):
+    for n in (
+        "Dense",
+        "Quantized",
+        "Sparse",
+        "SparseCsr",
+        "NestedTensor",
+        "AutogradFunctionality",
+        "AutogradOther",
+        "AutogradNestedTensor",
+        "EndOfFunctionalityKeys",
+        "ORT",
+        "IPU",
+        "MAIA",
+        "Vulkan",
+        "Metal",
+        "MkldnnCPU",
+        "CustomRNGKeyId",
+        "Tracer",
+        "VmapMode",
+        "Batched",
+        "TESTING_ONLY_GenericMode",
+        "PreDispatch",
+        "FuncTorchDynamicLayerFrontMode",
+        "PythonTLSSnapshot",
+        "Named",
+        "DeferredInit",
+    ):
         log.attempt(n, lambda n=n: C._dispatch_key_name(getattr(K, n)))
 
 
 def keys_for_device(s, log):
     C = s.C
-    for d in ("cpu", "cuda", "meta", "mps", "xla", "xpu", "privateuseone", "mkldnn", "hpu", "ipu",
-              "mtia", "lazy", "vulkan", "maia", "nonsense", "CPU", "cuda:0"):
+    for d in (
+        "cpu",
+        "cuda",
+        "meta",
+        "mps",
+        "xla",
+        "xpu",
+        "privateuseone",
+        "mkldnn",
+        "hpu",
+        "ipu",
+        "mtia",
+        "lazy",
+        "vulkan",
+        "maia",
+        "nonsense",
+        "CPU",
+        "cuda:0",
+    ):
         log.attempt(d, C._dispatch_key_for_device, d)
 
 
 def alias_keys(s, log):
     C, K = s.C, s.DispatchKey
-    for k in (K.Autograd, K.CompositeImplicitAutograd, K.CompositeExplicitAutograd,
-              K.CompositeExplicitAutogradNonFunctional, K.CompositeImplicitAutogradNestedTensor,
-              K.FuncTorchBatchedDecomposition, K.CPU, K.AutogradCPU, K.Undefined):
+    for k in (
+        K.Autograd,
+        K.CompositeImplicitAutograd,
+        K.CompositeExplicitAutograd,
+        K.CompositeExplicitAutogradNonFunctional,
+        K.CompositeImplicitAutogradNestedTensor,
+        K.FuncTorchBatchedDecomposition,
+        K.CPU,
+        K.AutogradCPU,
+        K.Undefined,
+    ):
         log(k.name, C._dispatch_is_alias_key(k))
-    for k in (K.CPU, K.AutogradCPU, K.AutogradOther, K.Meta, K.QuantizedCPU, K.SparseCPU,
-              K.NestedTensorCPU, K.FuncTorchBatched, K.Python, K.ADInplaceOrView, K.Undefined):
-        log(k.name, [C._dispatch_is_included_in_alias(k, a) for a in (
-            K.Autograd, K.CompositeImplicitAutograd, K.CompositeExplicitAutograd,
-            K.CompositeExplicitAutogradNonFunctional, K.CompositeImplicitAutogradNestedTensor,
-            K.FuncTorchBatchedDecomposition)])
+    for k in (
+        K.CPU,
+        K.AutogradCPU,
+        K.AutogradOther,
+        K.Meta,
+        K.QuantizedCPU,
+        K.SparseCPU,
+        K.NestedTensorCPU,
+        K.FuncTorchBatched,
+        K.Python,
+        K.ADInplaceOrView,
+        K.Undefined,
+    ):
+        log(
+            k.name,
+            [
+                C._dispatch_is_included_in_alias(k, a)
+                for a in (
+                    K.Autograd,
+                    K.CompositeImplicitAutograd,
+                    K.CompositeExplicitAutograd,
+                    K.CompositeExplicitAutogradNonFunctional,
+                    K.CompositeImplicitAutogradNestedTensor,
+                    K.FuncTorchBatchedDecomposition,
+                )
+            ],
+        )
 
 
 def sets_of_core(s, log):
     C, K, S = s.C, s.DispatchKey, s.DispatchKeySet
     log(C._dispatch_keyset_full())
-    for k in (K.CPU, K.AutogradCPU, K.ADInplaceOrView, K.Python, K.AutogradFunctionality,
-              K.BackendSelect, K.Functionalize, K.PythonTLSSnapshot, K.Undefined):
+    for k in (
+        K.CPU,
+        K.AutogradCPU,
+        K.ADInplaceOrView,
+        K.Python,
+        K.AutogradFunctionality,
+        K.BackendSelect,
+        K.Functionalize,
+        K.PythonTLSSnapshot,
+        K.Undefined,
+    ):
         log.attempt("after " + k.name, C._dispatch_keyset_full_after, k)
     log(C._after_autograd_keyset)
     log(C._after_ADInplaceOrView_keyset)
@@ -180,13 +282,29 @@ def set_strings(s, log):
 
 def functionality_of_keys(s, log):
     C, K = s.C, s.DispatchKey
-    for k in (K.CPU, K.CUDA, K.AutogradCPU, K.SparseCPU, K.QuantizedMeta, K.NestedTensorCUDA,
-              K.Python, K.FPGA, K.Undefined, K.AutogradOther, K.Functionalize):
+    for k in (
+        K.CPU,
+        K.CUDA,
+        K.AutogradCPU,
+        K.SparseCPU,
+        K.QuantizedMeta,
+        K.NestedTensorCUDA,
+        K.Python,
+        K.Undefined,
+        K.AutogradOther,
+        K.Functionalize,
+    ):
         log.attempt(k.name, C._to_functionality_key, k)
     for k in (K.Dense, K.AutogradFunctionality, K.Sparse, K.Python):
         log.attempt(k.name, lambda k=k: [x.name for x in C._functionality_to_backend_keys(k)][:4])
-    for k in (K.AutogradCPU, K.AutogradOther, K.AutogradCUDA, K.AutogradMeta,
-              K.AutogradNestedTensor, K.AutogradFunctionality):
+    for k in (
+        K.AutogradCPU,
+        K.AutogradOther,
+        K.AutogradCUDA,
+        K.AutogradMeta,
+        K.AutogradNestedTensor,
+        K.AutogradFunctionality,
+    ):
         log.attempt(k.name, C._dispatch_get_backend_keyset_from_autograd, k)
     log.attempt("cpu", C._dispatch_get_backend_keyset_from_autograd, K.CPU)
 
@@ -231,17 +349,23 @@ def disable_torch_dispatch_guard(s, log):
     C, K = s.C, s.DispatchKey
     log(C._dispatch_tls_is_dispatch_key_excluded(K.Python))
     g = C._DisableTorchDispatch()
-    log(C._dispatch_tls_is_dispatch_key_excluded(K.Python),
-        C._dispatch_tls_is_dispatch_key_excluded(K.PythonTLSSnapshot))
+    log(
+        C._dispatch_tls_is_dispatch_key_excluded(K.Python),
+        C._dispatch_tls_is_dispatch_key_excluded(K.PythonTLSSnapshot),
+    )
     del g
     log(C._dispatch_tls_is_dispatch_key_excluded(K.Python))
     log.attempt("with", lambda: C._DisableTorchDispatch().__enter__())
     g = C._AutoDispatchBelowAutograd()
-    log(C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
-        C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView))
+    log(
+        C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
+        C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView),
+    )
     with g:
-        log(C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
-            C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView))
+        log(
+            C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
+            C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView),
+        )
     log(C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU))
     g = C._AutoDispatchBelowADInplaceOrView()
     with g:
@@ -276,8 +400,10 @@ def guards_nest_and_survive_errors(s, log):
             raise KeyError
     except KeyError:
         log("caught")
-    log(C._dispatch_tls_is_dispatch_key_included(K.Conjugate),
-        C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+    log(
+        C._dispatch_tls_is_dispatch_key_included(K.Conjugate),
+        C._dispatch_tls_is_dispatch_key_excluded(K.Negative),
+    )
     with C._ExcludeDispatchKeyGuard(S(K.Negative)):
         with C._ExcludeDispatchKeyGuard(S(K.Negative)):
             pass
@@ -307,8 +433,11 @@ def kernels_see_state(s, log):
     lib.define("f(Tensor x) -> Tensor")
 
     def cpu(x):
-        log("cpu", C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
-            C._dispatch_tls_is_dispatch_key_included(K.CPU))
+        log(
+            "cpu",
+            C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
+            C._dispatch_tls_is_dispatch_key_included(K.CPU),
+        )
         return x.clone()
 
     def auto(x):

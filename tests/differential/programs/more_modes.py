@@ -26,7 +26,7 @@ def arguments_that_a_mode_gets(s: Any, log: Any) -> None:
         T.sum(x, dim=0, keepdim=False)
         T.sum(x, 0, True, dtype=T.float64)
         x.view(2, 2).transpose(0, 1).contiguous()
-        T.nn.functional.relu(x) if hasattr(T, "nn") else x.relu()
+        x.relu()
         x.softmax(0)
         T.clamp(x, max=2)
 
@@ -40,9 +40,8 @@ def factories_in_a_mode(s: Any, log: Any) -> None:
         T.full((2,), 1.5)
         T.arange(3)
         T.arange(1, 3, dtype=T.float32)
-        T.eye(2)
         T.tensor([1, 2])
-        T.zeros_like(T.empty(1))
+        T.zeros_like(T.ones(1))
         T.scalar_tensor(3)
 
 
@@ -69,11 +68,11 @@ def operators_on_tensors_in_a_mode(s: Any, log: Any) -> None:
         x + 1
         1 - x
         x / 2
-        2 ** x
+        2**x
         x // 2
         -x
         x == x
-        x & (x > 1) if False else (x > 1) & (x < 3)
+        (x > 1) & (x < 3)
         x @ x
         x += 1
 
@@ -176,12 +175,13 @@ def mode_that_returns_wrong_things(s: Any, log: Any) -> None:
 
     T = s.T
     x = T.ones(3)
-    for value in (None, 3, "text", (T.ones(1),), T.zeros(1)):
+    for value in (None, 3, (T.ones(1),), T.zeros(1)):
         with Says(value):
-            log.attempt(f"add {type(value).__name__}", lambda: s.ops.aten.add.Tensor(x, x))
+            r = s.ops.aten.add.Tensor(x, x)
+        log(f"add {type(value).__name__}", r)
     with Says((T.zeros(1), T.zeros(2))):
-        log.attempt("max", lambda: T.max(x, 0))
-        log.attempt("split", lambda: T.split(x, 1))
+        r = T.max(x, 0), T.split(x, 1)
+    log([type(v).__name__ for v in r], len(r[1]))
     with Says(T.zeros(1)):
         log.attempt("item", lambda: T.equal(x, x))
 
@@ -230,7 +230,7 @@ def infra_modes_sit_below(s: Any, log: Any) -> None:
             log(m._get_current_dispatch_mode() is fake)
             y = s.T.ones(2)
             log(y)
-            log.attempt("second fake", s.fake.FakeTensorMode().__enter__)
+            log.attempt("second fake", lambda: type(s.fake.FakeTensorMode().__enter__()).__name__)
         log(s.C._get_dispatch_mode(s.C._TorchDispatchModeKey.FAKE))
     log.attempt("far", s.C._get_dispatch_stack_at, 3)
 
@@ -265,8 +265,12 @@ def push_and_pop_by_hand(s: Any, log: Any) -> None:
     C._push_on_torch_dispatch_stack(b)
     log(C._len_torch_dispatch_stack(), C._get_dispatch_stack_at(0) is a)
     s.T.ones(1)
-    log(C._pop_torch_dispatch_stack() is b, s.modes._pop_mode() is a, C._len_torch_dispatch_stack())
-    log.attempt("pop", C._pop_torch_dispatch_stack)
+    log(
+        C._pop_torch_dispatch_stack(None) is b,
+        s.modes._pop_mode() is a,
+        C._len_torch_dispatch_stack(),
+    )
+    log.attempt("pop", C._pop_torch_dispatch_stack, None)
     log.attempt("push", C._push_on_torch_dispatch_stack, "x")
     log.attempt("none", C._push_on_torch_dispatch_stack, None)
     log(C._dispatch_tls_is_dispatch_key_included("Python"))
@@ -289,15 +293,15 @@ def mode_and_composite(s: Any, log: Any) -> None:
 
 def in_place_and_out_in_a_mode(s: Any, log: Any) -> None:
     T = s.T
-    x, o = T.ones(2), T.empty(2)
+    x, o = T.ones(2), T.zeros(2)
     with _logging(s, log):
         log(x.add_(1) is x)
         log(T.add(x, 1, out=o) is o)
         x.zero_()
         x.fill_(3)
         x.copy_(o)
-        T.sum(x, dim=0, out=T.empty(()))
-        x.uniform_() is x
+        T.sum(x, dim=0, out=T.ones(()))
+        x.clamp_(0, 1)
     log(x._version, o._version)
 
 
@@ -396,7 +400,7 @@ def function_mode_returns_anything(s: Any, log: Any) -> None:
             return self.value
 
     with F("hello"):
-        log(T.ones(3), T.add(1, 2) if False else "")
+        log(T.ones(3))
     with F(NotImplemented):
         log.attempt("ones", T.ones, 3)
         log.attempt("add", T.add, T.__class__, 2)
@@ -448,7 +452,10 @@ def is_in_mode_queries(s: Any, log: Any) -> None:
     with _logging(s, log):
         log(m.is_in_torch_dispatch_mode())
         with s.fake.FakeTensorMode():
-            log(m.is_in_torch_dispatch_mode(), m.is_in_torch_dispatch_mode(include_infra_modes=False))
+            log(
+                m.is_in_torch_dispatch_mode(),
+                m.is_in_torch_dispatch_mode(include_infra_modes=False),
+            )
     with s.fake.FakeTensorMode():
         log(m.is_in_torch_dispatch_mode(), m.is_in_torch_dispatch_mode(include_infra_modes=False))
     log(m.is_in_torch_dispatch_mode())
@@ -460,7 +467,7 @@ def pre_dispatch_modes(s: Any, log: Any) -> None:
     log(o._len_torch_dispatch_stack_pre_dispatch())
     log.attempt("empty", o._get_dispatch_mode_pre_dispatch, s.C._TorchDispatchModeKey.PROXY)
     log.attempt("fake", o._get_dispatch_mode_pre_dispatch, s.C._TorchDispatchModeKey.FAKE)
-    log.attempt("at", o._get_dispatch_stack_at_pre_dispatch if hasattr(o, "_get_dispatch_stack_at_pre_dispatch") else len, 0)
+    log(o.mode_stack_state_for_pre_dispatch().count())
     log.attempt("pop", o._pop_mode_from_pre_dispatch)
     log(o.unset_mode_pre_dispatch(s.C._TorchDispatchModeKey.PROXY))
     log.attempt("set", o._set_mode_pre_dispatch, _logging(s, log))
@@ -473,7 +480,11 @@ def grad_mode_seen_by_modes(s: Any, log: Any) -> None:
 
     class G(s.modes.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            log(func, T.is_grad_enabled(), [a.requires_grad for a in args if isinstance(a, T.Tensor)])
+            log(
+                func,
+                T.is_grad_enabled(),
+                [a.requires_grad for a in args if isinstance(a, T.Tensor)],
+            )
             return func(*args, **(kwargs or {}))
 
     x = T.ones(2, requires_grad=True)
@@ -494,7 +505,11 @@ def keys_inside_a_mode(s: Any, log: Any) -> None:
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             log(func)
             for key in ("Python", "PythonTLSSnapshot"):
-                log(key, C._dispatch_tls_is_dispatch_key_included(key), C._dispatch_tls_is_dispatch_key_excluded(key))
+                log(
+                    key,
+                    C._dispatch_tls_is_dispatch_key_included(key),
+                    C._dispatch_tls_is_dispatch_key_excluded(key),
+                )
             log("autograd", C._dispatch_tls_is_dispatch_key_excluded("AutogradCPU"))
             log(C._len_torch_dispatch_stack())
             return func(*args, **(kwargs or {}))
@@ -509,13 +524,11 @@ def constructor_and_data_in_mode(s: Any, log: Any) -> None:
     T = s.T
     x = T.ones(2)
     with _logging(s, log):
-        T.Tensor([1.0, 2.0]) if False else None
         x.detach()
         x.data
         x.clone()
         T.as_tensor(x)
         x.T
-        x.mT if x.dim() > 1 else x
         x.real
         x.cpu()
         x.float()
@@ -538,7 +551,7 @@ def multiple_outputs_in_mode(s: Any, log: Any) -> None:
         log(type(T.split(x, 1)).__name__, type(T.unbind(x)).__name__)
         log(type(T.var_mean(x)).__name__)
         log(type(x.topk(1)).__name__, T.topk(x, 1).indices)
-        log(type(T.aminmax(x)).__name__)
+        log(type(T.min(x, 0)).__name__)
 
 
 def stock_modes_by_second_author(s: Any, log: Any) -> None:
@@ -578,7 +591,6 @@ def custom_op_in_mode(s: Any, log: Any) -> None:
 def deterministic_repr_of_modes(s: Any, log: Any) -> None:
     m = _logging(s, log)
     log(type(m).__mro__[1].__name__, [c.__name__ for c in type(m).__mro__[1:3]])
-    log(hasattr(m, "old_dispatch_mode_flags") or hasattr(m, "_dispatch_key"), m._dispatch_key if hasattr(m, "_dispatch_key") else "-")
     log.attempt("exit", m.__exit__, None, None, None)
     log(s.C._len_torch_dispatch_stack())
     log(m.supports_higher_order_operators, m.ignore_compile_internals())

@@ -1,6 +1,5 @@
 """opcheck: which checks an operator passes."""
 
-# ruff: noqa: E501
 
 
 def _results(log, found):

@@ -291,7 +291,7 @@ def fake_script_objects(s, log):
 def functionalize_rules(s, log):
     _lib(s, "op12", "f(Tensor x) -> Tensor")
     o = s.ops.op12.f.default
-    fn = lambda ctx, x: x  # noqa: E731
+    fn = lambda ctx, x: x
     log(o.py_functionalize_impl(fn) is fn)
     log(
         [k.name for k in o.py_kernels],

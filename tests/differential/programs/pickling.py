@@ -1,4 +1,3 @@
-
 """Pickling and copying of tensors and subclasses."""
 
 import copy

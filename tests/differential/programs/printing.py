@@ -1,4 +1,4 @@
-# ruff: noqa: B023, C408, E501 (tables of short calls, made at once)
+
 """Texts of tensors and of the objects around them."""
 
 
@@ -112,4 +112,4 @@ def format_specs(s, log):
             log.attempt(spec, lambda: format(t, spec))
     log.attempt("vector", lambda: format(T.ones(2), "") == str(T.ones(2)))
     log.attempt("vector spec", lambda: format(T.ones(2), ".2f"))
-    log.attempt("%d", lambda: "%d %.1f %s" % (T.tensor(3), T.tensor(2.5), T.tensor(1)))  # noqa: UP031
+    log.attempt("%d", lambda: "%d %.1f %s" % (T.tensor(3), T.tensor(2.5), T.tensor(1)))

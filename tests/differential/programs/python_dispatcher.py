@@ -158,7 +158,7 @@ def resolution_none(s, log):
 def errors_of_py_impl(s, log):
     _lib, f = _op(s, "pd8", CPU=lambda x: x)
     K = s.DispatchKey
-    one = lambda x: x  # noqa: E731
+    one = lambda x: x
     log(f.py_impl(K.CPU)(one) is one)
     for k in (K.CPU, K.Python, "CPU", 3, None, int, object):
         log.attempt(str(k).rpartition(".")[2], lambda k=k: f.py_impl(k)(one))
@@ -409,7 +409,7 @@ def inplace(s, log):
 
 
 def nested_enable(s, log):
-    inc = lambda: s.C._dispatch_tls_is_dispatch_key_included("PythonDispatcher")  # noqa: E731
+    inc = lambda: s.C._dispatch_tls_is_dispatch_key_included("PythonDispatcher")
     with s.C._EnablePythonDispatcher():
         with s.C._EnablePythonDispatcher():
             log(inc())

@@ -85,7 +85,7 @@ def wrong_definitions(s, log):
 def wrong_kernels(s, log):
     m = s.C._dispatch_library("FRAGMENT", "rgd", "")
     m.def_("f(Tensor x) -> Tensor")
-    fn = lambda x: x  # noqa: E731
+    fn = lambda x: x
     for key in (
         "",
         "Nope",

@@ -3,7 +3,7 @@
 
 def attributes(s, log):
     f = s.C.parse_schema(
-        "a::f.over(Tensor(a!) self, int[2] k=1, *, float? x=None, Tensor(b!) out) -> (Tensor(a!), Tensor(b!) y)"  # noqa: E501
+        "a::f.over(Tensor(a!) self, int[2] k=1, *, float? x=None, Tensor(b!) out) -> (Tensor(a!), Tensor(b!) y)"
     )
     log(
         f.name,
@@ -244,7 +244,7 @@ def equality(s, log):
     ):
         log(text, f == p(text), f != p(text))
     log.attempt("str", lambda: f == "a")
-    log.attempt("None", lambda: f == None)  # noqa: E711
+    log.attempt("None", lambda: f == None)
     log(len({f, p(str(f))}), len({f: 1, p(str(f)): 2}))
     log.attempt("less", lambda: f < f)
 

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 (tables of short calls, made at once)
+
 """Texts of schemas, good and bad, and calls of what they define."""
 
 _GOOD = (

@@ -10,7 +10,9 @@ def _stock(s):
         from torch.testing._internal import logging_tensor
         from torch.utils import flop_counter
 
-        return types.SimpleNamespace(**{**vars(schema_check_mode), **vars(logging_tensor), **vars(flop_counter)})
+        return types.SimpleNamespace(
+            **{**vars(schema_check_mode), **vars(logging_tensor), **vars(flop_counter)}
+        )
     from dispatch.modes import flops, logging, schema_check
 
     return types.SimpleNamespace(**{**vars(schema_check), **vars(logging), **vars(flops)})
@@ -68,7 +70,11 @@ def flops_of_products(s, log):
     }.items():  # fmt: skip
         with c:
             call()
-        log(name, c.get_total_flops(), {k: {str(op): n for op, n in v.items()} for k, v in c.get_flop_counts().items()})
+        log(
+            name,
+            c.get_total_flops(),
+            {k: {str(op): n for op, n in v.items()} for k, v in c.get_flop_counts().items()},
+        )
 
 
 def flop_counters_start_anew(s, log):
@@ -101,8 +107,12 @@ def flop_formulas(s, log):
         s.ops.smflops.f.default(a, a)
     log(c.get_total_flops(), {str(k): v for k, v in c.get_flop_counts()["Global"].items()})
     log.attempt("twice", lambda: m.register_flop_formula(s.ops.smflops.f)(formula) and None)
-    log.attempt("overload", lambda: m.register_flop_formula(s.ops.smflops.f.default)(formula) and None)
-    with m.FlopCounterMode(display=False, custom_mapping={s.ops.aten.add: lambda *a, out_shape=None, **k: 7}) as c:
+    log.attempt(
+        "overload", lambda: m.register_flop_formula(s.ops.smflops.f.default)(formula) and None
+    )
+    with m.FlopCounterMode(
+        display=False, custom_mapping={s.ops.aten.add: lambda *a, out_shape=None, **k: 7}
+    ) as c:
         a + a
     log(c.get_total_flops())
 
@@ -120,7 +130,13 @@ def schema_checks_record(s, log):
     log(c.ops)
     log([tuple(r) for r in c.mutated], [tuple(r) for r in c.aliasing])
     c.reset_cache()
-    log(c.ops, c.mutated, c.aliasing, type(m.Mutation("a", "b")).__name__, m.Aliasing("a", "b", "output_0").output_number)
+    log(
+        c.ops,
+        c.mutated,
+        c.aliasing,
+        type(m.Mutation("a", "b")).__name__,
+        m.Aliasing("a", "b", "output_0").output_number,
+    )
 
 
 def schema_checks_catch(s, log):

@@ -1,4 +1,3 @@
-
 """Who is asked first: modes, subclasses before their bases, then from left to right."""
 
 

@@ -1,4 +1,4 @@
-# ruff: noqa: B023 (closures over loop variables are called at once)
+
 """Tensor subclasses: classes, instances, attributes, the protocol around their handlers."""
 
 import copy
@@ -347,7 +347,7 @@ def keys_inside_handlers(s, log):
 
 
 def plain_methods_and_static_methods(s, log):
-    class I(s.Tensor):  # noqa: E742
+    class I(s.Tensor):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             log("instance", type(self), str(func), type(args[0]))
             return s.T.zeros(1)
@@ -363,7 +363,7 @@ def plain_methods_and_static_methods(s, log):
             log("callable", len(args), type(args[0]))
             return s.T.zeros(1)
 
-    class O(s.Tensor):  # noqa: E742
+    class O(s.Tensor):
         __torch_dispatch__ = C()
 
     for cls in (I, S, O):
@@ -504,7 +504,7 @@ def _two(s, rule):
         @classmethod
         def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
             kwargs = kwargs or {}
-            un = lambda t: t.a if isinstance(t, Two) else t  # noqa: E731
+            un = lambda t: t.a if isinstance(t, Two) else t
             out = func(*s.pytree.tree_map(un, args), **s.pytree.tree_map(un, kwargs))
             out = s.pytree.tree_map(lambda t: Two(t) if isinstance(t, s.Tensor) else t, out)
             return rule(func, args, kwargs, out)

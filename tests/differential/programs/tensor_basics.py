@@ -1,4 +1,4 @@
-# ruff: noqa: B018, B023, E501, RUF005 (tables of short calls, made at once)
+
 """Attributes, numbers, conversions, copying: what a tensor is in Python."""
 
 import copy
@@ -259,7 +259,7 @@ def promotion_with_scalars(s, log):
 
 def equality_and_hash(s, log):
     x, y = s.T.ones(2), s.T.ones(2)
-    log(x == y, x != y, x is x, hash(x) == hash(x), hash(x) == id(x), x == None, x != None)  # noqa: E711
+    log(x == y, x != y, x is x, hash(x) == hash(x), hash(x) == id(x), x == None, x != None)
     log.attempt("str", lambda: x == "a")
     log.attempt("obj", lambda: x == object())
     log.attempt("list", lambda: x == [1, 1])

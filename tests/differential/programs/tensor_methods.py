@@ -1,4 +1,4 @@
-# ruff: noqa: B018, E501 (tables of short calls, made at once)
+
 """Methods with their argument forms, on small values: functions and methods take what the parser takes."""
 
 import numpy as np

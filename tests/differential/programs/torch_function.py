@@ -99,7 +99,9 @@ def properties(s, log):
     class S(s.Tensor):
         @classmethod
         def __torch_function__(cls, func, types, args=(), kwargs=None):
-            seen.append((func.__name__, s.overrides.resolve_name(func).split(".", 1)[1], len(args), kwargs))
+            seen.append(
+                (func.__name__, s.overrides.resolve_name(func).split(".", 1)[1], len(args), kwargs)
+            )
             return super().__torch_function__(func, types, args, kwargs)
 
     x = s.T.ones(2, 3).as_subclass(S)
@@ -116,7 +118,19 @@ def properties(s, log):
     x.grad = None
     log(seen)
     seen.clear()
-    for name in ("size", "stride", "dim", "numel", "storage_offset", "element_size", "is_contiguous", "data_ptr", "is_floating_point", "nelement", "ndimension"):
+    for name in (
+        "size",
+        "stride",
+        "dim",
+        "numel",
+        "storage_offset",
+        "element_size",
+        "is_contiguous",
+        "data_ptr",
+        "is_floating_point",
+        "nelement",
+        "ndimension",
+    ):
         getattr(x, name)()
         log(name, seen)
         seen.clear()
@@ -132,14 +146,27 @@ def what_func_is(s, log):
             return super().__torch_function__(func, types, args, kwargs)
 
     x = s.T.ones(2).as_subclass(S)
-    s.T.add(x, 1), x.add(1), x + 1, x.shape, x[0], x.size(), s.ops.aten.add.Tensor(x, 1), s.ops.aten.add(x, 1)
+    (
+        s.T.add(x, 1),
+        x.add(1),
+        x + 1,
+        x.shape,
+        x[0],
+        x.size(),
+        s.ops.aten.add.Tensor(x, 1),
+        s.ops.aten.add(x, 1),
+    )
     want = [s.T.add, s.Tensor.add, s.Tensor.add, s.Tensor.shape.__get__, s.Tensor.__getitem__, s.Tensor.size,
             s.ops.aten.add.Tensor, s.ops.aten.add]  # fmt: skip
     log([a is b for a, b in zip(seen, want)], [a == b for a, b in zip(seen, want)])
     log([hash(a) == hash(b) for a, b in zip(seen, want)])
     log([s.overrides.is_tensor_method_or_property(f) for f in seen])
     log([s.overrides.resolve_name(f).removeprefix(s.name + ".") for f in seen])
-    log(s.T.add is s.Tensor.add, s.T.add is s.T.add, s.Tensor.shape.__get__ == s.Tensor.dtype.__get__)
+    log(
+        s.T.add is s.Tensor.add,
+        s.T.add is s.T.add,
+        s.Tensor.shape.__get__ == s.Tensor.dtype.__get__,
+    )
     log([repr(f) for f in seen[:2]] if False else "", [f.__name__ for f in seen])
 
 
@@ -160,7 +187,13 @@ def wrapping_of_results(s, log):
         lambda: x.requires_grad_(), lambda: x.detach().add_(1), lambda: s.T.add(p, p, out=x.detach()),
     ):  # fmt: skip
         log(type(call()))
-    log(type(x.split(1)), [type(t) for t in x.split(1)], type(x.shape), type(x.tolist()), type(x.numel()))
+    log(
+        type(x.split(1)),
+        [type(t) for t in x.split(1)],
+        type(x.shape),
+        type(x.tolist()),
+        type(x.numel()),
+    )
     log(type(x.max(0)).__name__, [type(t) for t in x.max(0)])
     log(type(x.data._base), type(x.detach().view(4)._base))
 
@@ -249,13 +282,36 @@ def arguments_as_given(s, log):
     class S(s.Tensor):
         @classmethod
         def __torch_function__(cls, func, types, args=(), kwargs=None):
-            log(func.__name__, type(args), [type(a) for a in args], "none" if kwargs is None else dict(kwargs))
+            log(
+                func.__name__,
+                type(args),
+                [type(a) for a in args],
+                "none" if kwargs is None else dict(kwargs),
+            )
             return 0
 
     x, p = s.T.ones(2).as_subclass(S), s.T.ones(2)
-    s.T.cat((x, p), 0), s.T.cat([x, p], dim=0), s.T.add(x, 1, alpha=1), x.view([2]), x.view(2), x.view(-1)
-    s.ops.aten.add.Tensor(x, 1, alpha=1), s.ops.aten.cat.default((x, p)), s.T.sum(x, dim=0, keepdim=False)
-    x.size(0), x.size(dim=0), x.sum(), x.to(s.T.float64), x.permute(0), s.T.zeros_like(x, dtype=s.T.int64)
+    (
+        s.T.cat((x, p), 0),
+        s.T.cat([x, p], dim=0),
+        s.T.add(x, 1, alpha=1),
+        x.view([2]),
+        x.view(2),
+        x.view(-1),
+    )
+    (
+        s.ops.aten.add.Tensor(x, 1, alpha=1),
+        s.ops.aten.cat.default((x, p)),
+        s.T.sum(x, dim=0, keepdim=False),
+    )
+    (
+        x.size(0),
+        x.size(dim=0),
+        x.sum(),
+        x.to(s.T.float64),
+        x.permute(0),
+        s.T.zeros_like(x, dtype=s.T.int64),
+    )
     x[0], x[1:], x[..., None], x.repeat(1, 2), x.expand(2, 2), x.transpose(dim0=0, dim1=0)
 
 
@@ -267,7 +323,15 @@ def disabled(s, log):
     log(C._is_torch_function_enabled())
     with C.DisableTorchFunctionSubclass():
         r = s.T.neg(x)
-        log(C._is_torch_function_enabled(), type(r), type(x.detach()), type(x[0]), x.shape, type(x + 1), type(x.add_(1)))
+        log(
+            C._is_torch_function_enabled(),
+            type(r),
+            type(x.detach()),
+            type(x[0]),
+            x.shape,
+            type(x + 1),
+            type(x.add_(1)),
+        )
         log(s.overrides.has_torch_function((x,)), s.overrides.has_torch_function_unary(x))
     with C.DisableTorchFunction():
         log(C._is_torch_function_enabled(), type(s.T.neg(x)), x.dtype, len(x))
@@ -282,7 +346,14 @@ def disabled(s, log):
         __torch_function__ = C._disabled_torch_function_impl
 
     y = s.T.ones(2).as_subclass(Off)
-    log(type(y + 1), type(y[0]), type(y.clone()), type(y.add_(1)), s.overrides.has_torch_function((y,)), type(y.view(2)))
+    log(
+        type(y + 1),
+        type(y[0]),
+        type(y.clone()),
+        type(y.add_(1)),
+        s.overrides.has_torch_function((y,)),
+        type(y.view(2)),
+    )
 
 
 def enabling_inside(s, log):
@@ -391,7 +462,11 @@ def dispatch_handlers_switch_functions_off(s, log):
             return s.T.zeros(3)
 
     w, b = s.Tensor._make_subclass(W, s.T.ones(2)), s.Tensor._make_subclass(Both, s.T.ones(2))
-    log(type(w + 1), W.__torch_function__ is s.C._disabled_torch_function_impl, s.overrides.has_torch_function((w,)))
+    log(
+        type(w + 1),
+        W.__torch_function__ is s.C._disabled_torch_function_impl,
+        s.overrides.has_torch_function((w,)),
+    )
     log(type(b + 1), s.overrides.has_torch_function((b,)))
 
     class Later(W):
@@ -440,9 +515,17 @@ def python_functions(s, log):
     _flush(log, seen)
     log(wrapped(p, 1), wrapped(x, 1), wrapped(x, n=2), wrapped.__name__, wrapped.__doc__)
     _flush(log, seen)
-    log(o.has_torch_function_unary(x), o.has_torch_function_unary(p), o.has_torch_function_variadic(p, x), o.has_torch_function_variadic())
+    log(
+        o.has_torch_function_unary(x),
+        o.has_torch_function_unary(p),
+        o.has_torch_function_variadic(p, x),
+        o.has_torch_function_variadic(),
+    )
     log(o.has_torch_function([]), o.has_torch_function((1, "a", None)), o.has_torch_function((S,)))
-    log([type(v).__name__ for v in o._get_overloaded_args((p, x, x, 1))], [type(v).__name__ for v in o._get_overloaded_args((1,))])
+    log(
+        [type(v).__name__ for v in o._get_overloaded_args((p, x, x, 1))],
+        [type(v).__name__ for v in o._get_overloaded_args((1,))],
+    )
 
 
 def overrides_helpers(s, log):
@@ -456,12 +539,43 @@ def overrides_helpers(s, log):
     class Sub(s.Tensor):
         pass
 
-    log(o.is_tensor_like(Like()), o.is_tensor_like(s.T.ones(1)), o.is_tensor_like(s.T.ones(1).as_subclass(Sub)), o.is_tensor_like(3), o.is_tensor_like(Like))
-    log(o.is_tensor_method_or_property(s.Tensor.add), o.is_tensor_method_or_property(s.T.add), o.is_tensor_method_or_property(s.Tensor.shape.__get__))
-    log(s.T.add in o.get_overridable_functions()[s.T], s.Tensor.add in o.get_overridable_functions()[s.Tensor])
-    log(s.T.ones in o.get_ignored_functions(), s.T.add in o.get_ignored_functions(), s.T.ones in o.get_overridable_functions()[s.T])
-    log(s.Tensor._base.__get__ in o.get_default_nowrap_functions(), s.Tensor.grad.__get__ in o.get_default_nowrap_functions())
-    for f in (s.T.add, s.Tensor.add, s.Tensor.shape.__get__, s.Tensor.requires_grad.__set__, s.ops.aten.add, s.ops.aten.add.Tensor, s.T.ones, s.T.tensor, s.Tensor.size, s.Tensor.__getitem__):
+    log(
+        o.is_tensor_like(Like()),
+        o.is_tensor_like(s.T.ones(1)),
+        o.is_tensor_like(s.T.ones(1).as_subclass(Sub)),
+        o.is_tensor_like(3),
+        o.is_tensor_like(Like),
+    )
+    log(
+        o.is_tensor_method_or_property(s.Tensor.add),
+        o.is_tensor_method_or_property(s.T.add),
+        o.is_tensor_method_or_property(s.Tensor.shape.__get__),
+    )
+    log(
+        s.T.add in o.get_overridable_functions()[s.T],
+        s.Tensor.add in o.get_overridable_functions()[s.Tensor],
+    )
+    log(
+        s.T.ones in o.get_ignored_functions(),
+        s.T.add in o.get_ignored_functions(),
+        s.T.ones in o.get_overridable_functions()[s.T],
+    )
+    log(
+        s.Tensor._base.__get__ in o.get_default_nowrap_functions(),
+        s.Tensor.grad.__get__ in o.get_default_nowrap_functions(),
+    )
+    for f in (
+        s.T.add,
+        s.Tensor.add,
+        s.Tensor.shape.__get__,
+        s.Tensor.requires_grad.__set__,
+        s.ops.aten.add,
+        s.ops.aten.add.Tensor,
+        s.T.ones,
+        s.T.tensor,
+        s.Tensor.size,
+        s.Tensor.__getitem__,
+    ):
         log(o.resolve_name(f).removeprefix(s.name + "."))
     log(o.resolve_name(len), o.resolve_name(None))
     log(callable(o.get_testing_overrides()[s.T.add]), o.get_testing_overrides()[s.T.neg](1))
@@ -480,17 +594,41 @@ def constructors(s, log):
     x = S([1.0, 2.0])
     log(type(s.T.tensor(x)), seen)
     seen.clear()
-    log(type(x.as_subclass(s.Tensor)), type(s.Tensor.as_subclass(x, S)), type(s.Tensor._make_subclass(S, x)), seen)
-    log(type(s.T.is_tensor(x)) if hasattr(s.T, "is_tensor") else type(True), isinstance(x, s.Tensor), seen)
+    log(
+        type(x.as_subclass(s.Tensor)),
+        type(s.Tensor.as_subclass(x, S)),
+        type(s.Tensor._make_subclass(S, x)),
+        seen,
+    )
+    log(
+        type(s.T.is_tensor(x)) if hasattr(s.T, "is_tensor") else type(True),
+        isinstance(x, s.Tensor),
+        seen,
+    )
 
 
 def names_of_functions(s, log):
-    for f in (s.T.add, s.T.ones, s.Tensor.add, s.Tensor.size, s.Tensor.dim, s.Tensor.to, s.Tensor.numpy, s.Tensor.tolist, s.Tensor.__getitem__, s.Tensor.__len__, s.Tensor.__repr__):
+    for f in (
+        s.T.add,
+        s.T.ones,
+        s.Tensor.add,
+        s.Tensor.size,
+        s.Tensor.dim,
+        s.Tensor.to,
+        s.Tensor.numpy,
+        s.Tensor.tolist,
+        s.Tensor.__getitem__,
+        s.Tensor.__len__,
+        s.Tensor.__repr__,
+    ):
         log(f.__name__, callable(f))
     log(s.T.add.__qualname__, s.Tensor.add.__qualname__)
     log(repr(s.Tensor.add).replace(s.name + ".", ""), repr(s.T.add).split(" at ")[0])
     log(s.Tensor.shape.__name__)
-    log(isinstance(s.Tensor.__torch_function__.__self__, type), s.Tensor.__torch_function__.__func__.__name__ == "__torch_function__")
+    log(
+        isinstance(s.Tensor.__torch_function__.__self__, type),
+        s.Tensor.__torch_function__.__func__.__name__ == "__torch_function__",
+    )
 
 
 def function_attribute_lookup(s, log):

@@ -1,4 +1,4 @@
-# ruff: noqa: B023 (closures over loop variables are called at once)
+
 """Wrapper subclasses: how they are made, and what their policies ask of `__torch_dispatch__`."""
 
 
@@ -597,8 +597,8 @@ def wrapped_results_require_grad(s, log):
 
         @classmethod
         def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-            unwrap = lambda t: t.inner if isinstance(t, Two) else t  # noqa: E731
-            wrap = lambda t: Two(t) if isinstance(t, s.Tensor) else t  # noqa: E731
+            unwrap = lambda t: t.inner if isinstance(t, Two) else t
+            wrap = lambda t: Two(t) if isinstance(t, s.Tensor) else t
             args = s.pytree.tree_map(unwrap, args)
             return s.pytree.tree_map(wrap, func(*args, **(kwargs or {})))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from dispatch import _C
-from dispatch._C import grad_mode, guards, tls, torch_function
+from dispatch._C import grad_mode, guards, tls
 
 
 def thread_state() -> dict[str, object]:

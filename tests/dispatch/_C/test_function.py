@@ -1,0 +1,103 @@
+"""Functions and methods: which overload a call chooses, and what it gives back."""
+
+import pickle
+import warnings
+
+import pytest
+
+import dispatch
+from dispatch.modes import TorchDispatchMode
+
+
+class Names(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+def seen_by(call):
+    with Names() as mode:
+        call()
+    return mode.seen
+
+
+X = dispatch.tensor([[1.0, 2.0], [4.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: X.std(), "aten.std.correction"),
+        (lambda: X.add(1), "aten.add.Tensor"),
+        (lambda: dispatch.add(X, 1), "aten.add.Tensor"),
+        (lambda: X.max(1), "aten.max.dim"),
+        (lambda: X.clamp(0), "aten.clamp.default"),
+        (lambda: X.masked_fill(X > 1, 0), "aten.masked_fill.Scalar"),
+        (lambda: X.masked_fill(X > 1, dispatch.tensor(0.0)), "aten.masked_fill.Tensor"),
+    ],
+)
+def test_overloads_are_tried_in_the_order_of_pytorch(call, name):
+    assert seen_by(call)[-1] == name
+
+
+def test_a_number_of_a_tensor_is_read_once():
+    assert seen_by(lambda: dispatch.full((2,), dispatch.tensor(2.0))) == [
+        "aten.lift_fresh.default",
+        "aten._local_scalar_dense.default",
+        "aten.full.default",
+    ]
+
+
+def test_generated_overloads_are_no_functions():
+    with pytest.raises(TypeError, match="aten::sum"):
+        dispatch.sum(X, out=dispatch.empty(0))
+    with pytest.raises(TypeError, match="aten::empty_like"):
+        dispatch.empty_like(X, out=dispatch.empty(0))
+
+
+def test_self_is_where_the_schema_has_it():
+    condition, other = X > 1, dispatch.zeros(2, 2)
+    expected = dispatch.where(condition, X, other)
+    assert X.where(condition, other).equal(expected)
+    assert X.where(condition=condition, other=other).equal(expected)
+    assert X.where(condition, other=other).equal(expected)
+    with pytest.raises(TypeError):
+        X.where(condition)
+
+
+def test_numbers_before_tensors_are_deprecated():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert dispatch.add(X, 2, X).equal(X * 3)
+        assert X.addmm(2, X, X).equal(X.addmm(X, X, beta=2))
+        assert dispatch.addmm(2, X, 3, X, X).equal(X.addmm(X, X, beta=2, alpha=3))
+    with pytest.raises(TypeError, match="aten::add"):
+        dispatch.add(X, 2, X, X)
+
+
+def test_requires_grad_is_a_bool():
+    assert dispatch.ones(2, requires_grad=True).requires_grad
+    assert not dispatch.ones(2, requires_grad=None).requires_grad
+    with pytest.raises(TypeError):
+        dispatch.ones(2, requires_grad=1)
+
+
+def test_named_results_are_struct_sequences():
+    found = X.max(1)
+    assert type(found) is dispatch.return_types.max
+    assert (found.values is found[0], found.indices is found[1]) == (True, True)
+    assert (type(found).n_fields, type(found).__match_args__) == (2, ("values", "indices"))
+    assert repr(found).startswith("dispatch.return_types.max(\nvalues=tensor([2., 4.]),\n")
+    assert type(pickle.loads(pickle.dumps(found))) is type(found)
+    with pytest.raises(TypeError):
+        dispatch.return_types.max((1,))
+
+
+def test_out_names_the_class_only_when_given():
+    out = (dispatch.empty(0), dispatch.empty(0, dtype=dispatch.int64))
+    assert type(dispatch.max(X, 1, out=out)).__name__ == "max_out"
+    assert type(dispatch.max(X, 1, out=None)).__name__ == "max"
