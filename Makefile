@@ -5,7 +5,8 @@
 #   make build    compile in place; stops at once when nothing that it reads has changed
 #   make bench    the table of README.md; TORCH_PYTHON=/path/to/python adds PyTorch's column,
 #                 MODELS=/folder/of/exported/programs adds whole models, ARGS=... is passed on
-#   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...)
+#   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
+#                 500 processes of calls with arguments that nobody should pass
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
 #   make lint     ruff and mypy          make check    lint, emitted files, test
 #   make clean    remove what the build made
@@ -39,6 +40,7 @@ bench: build
 
 fuzz: build $(VENV)/.has-dev
 	$(PY) -m tests.fuzz $(if $(MODELS),$(wildcard $(MODELS)/*.pt2),$(MODEL)) $(ARGS)
+	$(PY) -m tests.fuzz.api
 
 stress: build
 	$(PY) -X faulthandler -m tests.stress $(ARGS)

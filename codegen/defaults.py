@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .types import OptionalType, Type
 
-__all__ = ["NAMED_CONSTANTS", "NO_DEFAULT", "fit"]
+__all__ = ["LISTED_KINDS", "NAMED_CONSTANTS", "NO_DEFAULT", "fit"]
 
 NO_DEFAULT = object()
 
@@ -51,6 +51,8 @@ _NUMBER_KINDS = frozenset({"FloatType", "SymFloatType"})
 _INTEGER_KINDS = frozenset(
     {"IntType", "SymIntType", "ScalarTypeType", "LayoutType", "MemoryFormatType"}
 )
+# Elements of lists that may be a default.
+LISTED_KINDS = _NUMBER_KINDS | _INTEGER_KINDS | {"BoolType", "ComplexType"}
 
 
 def fit(value: object, type_: Type, optional: bool) -> object:

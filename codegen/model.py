@@ -304,7 +304,7 @@ def _read_schema(entry: Mapping, text: str) -> FunctionSchema:
 
 def _is_generated(entry: Mapping) -> bool:
     tags = entry.get("tags", [])
-    return "autogen_of" in entry or isinstance(tags, list) and "generated" in tags
+    return "autogen_of" in entry or (isinstance(tags, list) and "generated" in tags)
 
 
 def _read_variants(entry: Mapping, subject: str) -> tuple[bool, bool]:

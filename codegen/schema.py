@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .defaults import NAMED_CONSTANTS, NO_DEFAULT, fit
+from .defaults import LISTED_KINDS, NAMED_CONSTANTS, NO_DEFAULT, fit
 from .printer import default_text, schema_text, type_text
 from .records import arg_spec, default_spec, op_flags
 from .types import (
@@ -733,11 +733,9 @@ class Parser:
         return fit(value, type_, False)
 
     def list_default(self, type_: Type) -> object:
-        """Take `[value, ...]`."""
-        while isinstance(type_, OptionalType):
-            type_ = type_.element
+        """Take `[value, ...]`: numbers only, not for an optional list (parseConstantList)."""
         self.expect("[")
-        if not isinstance(type_, ListType):
+        if not isinstance(type_, ListType) or type_.element.kind() not in LISTED_KINDS:
             return NO_DEFAULT
         values: list[object] = []
         if self.take("]"):

@@ -63,6 +63,18 @@ from dispatch._C.keys import DispatchKey as DispatchKey, DispatchKeySet as Dispa
 from dispatch._C.overload import OpOverload as OpOverload, OpOverloadPacket as OpOverloadPacket
 from dispatch._C.tags import Tag as Tag
 from dispatch._C.tensor import Size as Size, Tensor as Tensor, from_numpy as from_numpy
+from dispatch._functional import (
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    atleast_3d as atleast_3d,
+    block_diag as block_diag,
+    cartesian_prod as cartesian_prod,
+    meshgrid as meshgrid,
+    norm as norm,
+    tensordot as tensordot,
+    unique as unique,
+    unique_consecutive as unique_consecutive,
+)
 from dispatch._functions import (
     BFloat16Tensor as BFloat16Tensor,
     BoolTensor as BoolTensor,

@@ -16,7 +16,9 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.function import _find_function
 from dispatch._C.tensor import Size, Storage, Tensor, from_numpy
+from dispatch._C.torch_function import _watch_function
 from dispatch._ops import ops
+from dispatch._tensor import _nonzero
 from dispatch._tensor_data import _empty, tensor
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "is_tensor",
     "nan",
     "newaxis",
+    "nonzero",
     "numel",
     "pi",
     "result_type",
@@ -188,6 +191,18 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         operands = tuple(operands[0])
     function = _find_function("einsum", False)
     return function(equation, list(operands))  # type: ignore[misc]
+
+
+@_watch_function
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """The places of what is not zero: a row for each, or with `as_tuple` a tensor by dimension."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"nonzero: expected a Tensor, got {type(input).__name__}")
+    if out is None:
+        return _nonzero(input, as_tuple=as_tuple)
+    if as_tuple:
+        raise TypeError("nonzero: `out` takes no tuple")
+    return _aten.nonzero.out(input, out=out)
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:

@@ -7,6 +7,7 @@ enters it into the type, so that the next one is a plain attribute.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,6 +21,7 @@ from dispatch._C.tensor import (
     _numpy_view,
     _set_tensor_hook,
 )
+from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.torch_function import (
     _ask_torch_function,
     _has_torch_function_unary,
@@ -139,12 +141,15 @@ _BINARY = {
     "__and__": "__and__", "__iand__": "__iand__",
     "__or__": "__or__", "__ior__": "__ior__",
     "__xor__": "__xor__", "__ixor__": "__ixor__",
+    "__lshift__": "__lshift__", "__ilshift__": "__ilshift__",
+    "__rshift__": "__rshift__", "__irshift__": "__irshift__",
     "__eq__": "eq", "__ne__": "ne",
     "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
 }  # fmt: skip
 _REFLECTED = {
     "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow",
     "__rmatmul__": "matmul",
+    "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
 }  # fmt: skip
 _BITWISE = {"__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor"}
 _UNARY = {"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not"}
@@ -155,12 +160,13 @@ _UNARY = {"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not"}
 _SHOWN = frozenset(
     (
         "__and__", "__or__", "__xor__", "__iand__", "__ior__", "__ixor__", "__eq__", "__invert__",
+        "__lshift__", "__rshift__", "__ilshift__", "__irshift__",
     )
 )  # fmt: skip
 _SHOWN_WITH_KEYWORDS = frozenset(
     (
         "__rsub__", "__floordiv__", "__rfloordiv__", "__rmod__", "__pow__", "__rpow__",
-        "__rmatmul__", "__rtruediv__",
+        "__rmatmul__", "__rtruediv__", "__rlshift__", "__rrshift__",
     )
 )  # fmt: skip
 
@@ -272,7 +278,7 @@ def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """
     target, dtype, rest = _to_arguments(args, kwargs)
     if isinstance(target, Tensor):
-        target, dtype = target.device, target.dtype
+        dtype, target = target.dtype, target.device
     if target is not None and dtype is not None:
         return _aten.to.device(self, target, dtype, **rest)
     if dtype is not None:
@@ -432,7 +438,27 @@ def _tolist(self: Tensor) -> Any:
     """The values as nested lists of Python numbers."""
     if self.device.type == "meta":
         raise NotImplementedError("tolist: a tensor on meta has no values")
+    if _len_torch_dispatch_stack():  # below autograd, modes see these
+        self = _aten.resolve_neg.default(_aten.resolve_conj.default(self))
     return _plain_values(self).tolist()
+
+
+def _split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
+    """Views of `split_size` rows each along `dim`, or of the sizes in a list (Tensor.split)."""
+    if _has_torch_function_unary(self):
+        return _ask_torch_function(Tensor.split, (self,), (self, split_size), {"dim": dim})
+    if isinstance(split_size, Tensor) and split_size.ndim == 0:
+        split_size = int(split_size)
+    name = "split" if isinstance(split_size, int) else "split_with_sizes"
+    return _split_function(name)(self, split_size, dim)
+
+
+_split.__name__ = "split"
+
+
+@functools.cache
+def _split_function(name: str) -> Callable[..., Any]:
+    return _find_function(name, False) or getattr(_aten, name)
 
 
 def _format(self: Tensor, spec: str) -> str:
@@ -454,6 +480,15 @@ _text = _room("_tensor_str.tensor_text")
 def _detached(self: Tensor) -> Tensor:
     """`x.data` where a mode or a handler is to see that it is taken."""
     return _aten.detach.default(self)
+
+
+def _nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    """The places of what is not zero: a row for each, or with `as_tuple` a tensor by dimension."""
+    if not isinstance(as_tuple, bool):
+        raise TypeError(f"nonzero: as_tuple must be a bool, got {type(as_tuple).__name__}")
+    if as_tuple:
+        return tuple(_aten.nonzero_numpy.default(self))
+    return _aten.nonzero.default(self)
 
 
 def _reversed(self: Tensor) -> Tensor:
@@ -590,9 +625,11 @@ def _install_methods() -> None:
         "__dlpack_device__": _room("_C.dlpack.dlpack_device"), "__format__": _format,
         "__rdiv__": _reverse_divide, "__reduce_ex__": _reduce_ex, "__repr__": _represent,
         "__reversed__": _reversed, "__setstate__": _set_state,
+        "norm": _room("_functional.norm"), "unique": _room("_functional.unique"),
+        "unique_consecutive": _room("_functional.unique_consecutive"),
         "is_shared": _is_shared, "new_tensor": _room("_tensor_data.new_tensor"),
-        "numpy": _numpy, "positive": _positive, "to": _to,
-        "tolist": _tolist, "type": _type,
+        "nonzero": _nonzero, "numpy": _numpy, "positive": _positive, "to": _to,
+        "split": _split, "tolist": _tolist, "type": _type,
     }.items():  # fmt: skip
         _install_tensor_attribute(name, value)
 
@@ -600,8 +637,8 @@ def _install_methods() -> None:
 # Methods that do not show handlers the class of a plain `self`, for their arguments are parsed.
 _PARSED = frozenset(
     (
-        "_is_view", "is_contiguous", "numpy", "requires_grad_", "size", "stride", "to", "type",
-        "cpu", "cuda", "xpu", *_DTYPE_METHODS,
+        "_is_view", "is_contiguous", "nonzero", "numpy", "requires_grad_", "size", "stride", "to",
+        "type", "cpu", "cuda", "xpu", *_DTYPE_METHODS,
     )
 )  # fmt: skip
 # Methods that are Python functions in PyTorch: handlers always get keywords.
@@ -611,7 +648,7 @@ _PYTHON = frozenset(
         "__dlpack_device__", "__format__", "__rdiv__", "__reversed__", "backward", "is_shared",
     )
 )  # fmt: skip
-_UNSEEN = frozenset(("_make_subclass", "_make_wrapper_subclass", "as_subclass", "is_view"))
+_UNSEEN = frozenset(("_make_subclass", "_make_wrapper_subclass", "as_subclass", "is_view", "split"))
 
 _install_methods()
 _watch_tensor(

@@ -15,8 +15,8 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.grad_mode import no_grad
-from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.tensor import Storage, Tensor, _new_storage, _new_strided, _numpy_view
+from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.wrapper import has_handler
 from dispatch._data import rebuild
 from dispatch._ops import ops
@@ -53,6 +53,17 @@ def _reduce_storage(storage: Storage) -> tuple[Any, ...]:
 
 
 copyreg.pickle(Storage, _reduce_storage)
+
+
+class _OwnStorage:
+    """A storage in the pickle of one tensor: every tensor takes its bytes along, also those of
+    which another tensor in the pickle is a view (torch.Tensor._reduce_ex_internal)."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reduce_storage(self.storage)
 
 
 # ---- pickles
@@ -92,11 +103,13 @@ def _dtype_name(self: Tensor) -> str:
 
 
 def _rebuilt(
-    storage: Storage,
+    storage: Storage | _OwnStorage,
     dtype: str,
     geometry: tuple[tuple[int, ...], tuple[int, ...], int],
     bits: tuple[bool, bool, bool],
 ) -> Tensor:
+    if isinstance(storage, _OwnStorage):  # a shallow copy
+        storage = storage.storage
     if _len_torch_dispatch_stack():
         return rebuild(Tensor, _shown_strided(storage, getattr(dtypes, dtype), *geometry), *bits)
     return rebuild(Tensor, _new_strided(storage, getattr(dtypes, dtype), *geometry), *bits)
@@ -105,7 +118,7 @@ def _rebuilt(
 def _shown_strided(
     storage: Storage, dtype: dtypes.dtype, size: Any, stride: Any, offset: int
 ) -> Tensor:
-    """A tensor over `storage` made by operators, for modes to see (torch._utils._rebuild_tensor)."""
+    """A tensor over `storage` made by operators, for modes to see (torch._utils)."""
     options = {"dtype": dtype, "device": storage.device, "pin_memory": False}
     if storage.device.type == "meta":
         return _aten.empty_strided.default(size, stride, **options)
@@ -142,11 +155,11 @@ def _parts(self: Tensor) -> tuple[Any, tuple[Any, ...]]:
         return _rebuilt_from, (_rebuilt_wrapper, metadata)
     geometry = (tuple(self.shape), self.stride(), self.storage_offset())
     bits = (self.is_conj(), self.is_neg(), self.requires_grad)
-    return _rebuilt, (self.untyped_storage(), dtype, geometry, bits)
+    return _rebuilt, (_OwnStorage(self.untyped_storage()), dtype, geometry, bits)
 
 
 def reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
-    """For pickle: storage (a shared one stays shared), dtype, geometry, flags; class and state."""
+    """For pickle: the whole storage, dtype, geometry, flags; class and state."""
     state = _state_of(self)
     make, arguments = _parts(self)
     if type(self) is Tensor and not state:

@@ -6,8 +6,9 @@ plain tuple. Classes are made from the operators' schemas when they are first ne
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
+
+from dispatch._C.function import _struct_class
 
 __all__ = ["named"]
 
@@ -15,25 +16,17 @@ _classes: dict[tuple[str, tuple[str, ...]], Any] = {}
 
 
 def _text(self: Any) -> str:
-    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+    names = type(self).__match_args__
+    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(names, self, strict=True))
     return f"dispatch.return_types.{type(self).__name__}(\n{fields})"
 
 
-def _restored(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
-    return named(name, fields)(*values)
-
-
-def _reduce(self: Any) -> tuple[Any, ...]:
-    return _restored, (type(self).__name__, self._fields, tuple(self))
-
-
 def named(name: str, fields: tuple[str, ...]) -> Any:
-    """The class of results `fields` of the operator `name`."""
+    """The class of results `fields` of the operator `name`: a struct sequence."""
     found = _classes.get((name, fields))
     if found is None:
-        plain: Any = namedtuple(name, fields)  # type: ignore[misc]
-        body = {"__slots__": (), "__repr__": _text, "__reduce__": _reduce, "__module__": __name__}
-        found = type(name, (plain,), body)
+        found = _struct_class(f"{__name__}.{name}", fields)
+        found.__repr__ = _text
         _classes[name, fields] = found
     return found
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from dispatch.codegen.defaults import LISTED_KINDS
 from dispatch.codegen.schema import AliasInfo, Argument, FunctionSchema
 from dispatch.codegen.types import (
     BASE_TYPES,
@@ -89,7 +90,8 @@ def _aliases(type_: Type) -> st.SearchStrategy[AliasInfo | None]:
 @cache
 def _default(type_: Type) -> st.SearchStrategy[Any]:
     if isinstance(type_, OptionalType):
-        return st.none() | _default(type_.element)
+        element = type_.element
+        return st.none() if isinstance(element, ListType) else st.none() | _default(element)
     if isinstance(type_, ListType):
         size = type_.size
         element = _default(type_.element)
@@ -116,10 +118,10 @@ def _arguments(draw: st.DrawFn) -> tuple[Argument, ...]:
 
 
 def _has_defaults(type_: Type) -> bool:
-    # what the schema language has constants for: a list of lists, say, has none
-    while isinstance(type_, OptionalType):
-        type_ = type_.element
-    return not isinstance(type_, ListType) or type_.element.text in _DEFAULTS
+    # what the schema language has constants for: lists of numbers or bools, no lists of lists
+    if isinstance(type_, OptionalType):
+        return True
+    return not isinstance(type_, ListType) or type_.element.kind() in LISTED_KINDS
 
 
 def _result(type_: Type) -> st.SearchStrategy[Argument]:

@@ -488,7 +488,7 @@ cdef Kernel* lookup(OperatorEntry e, uint64_t* ks) noexcept:
         if not k.flags & KF_FALLTHROUGH:
             return k
         if index == 0:
-            fail_lookup(e, ks[0], index, ROW_FALLBACK)
+            fail_all_fall_through(e)
             return NULL
         ks[0] &= ~(<uint64_t>1 << (15 + ks_highest_functionality(ks[0])))
 
@@ -672,6 +672,13 @@ cdef int fail_lookup(OperatorEntry e, uint64_t ks, int index, int slot) noexcept
         raise_no_kernel(e, index, slot)
     except Exception as error:
         set_error(error)
+    return 0
+
+
+cdef int fail_all_fall_through(OperatorEntry e) noexcept:
+    """Set the exception for a call whose every key falls through, the one for no key too: PyTorch runs the fallthrough, which raises."""
+    set_error(RuntimeError(f"{qualified_name(e)}: every key of these arguments falls through, and no kernel is below"
+                           f"\n  {e._schema_text}"))
     return 0
 
 

@@ -20,7 +20,7 @@ from dispatch._C.python_dispatcher cimport call_python_dispatcher
 from dispatch._C.python_kernel cimport python_fallback
 from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport (
-    TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
+    TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
 )
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport AF_WRITE, AK_TENSOR
@@ -124,18 +124,41 @@ cdef int relate_views(OperatorEntry e, PyObject** args, object result) except -1
     return 0
 
 
+cdef int check_fresh(OperatorEntry e, Tensor base, Tensor view) except -1:
+    """RuntimeError when a mode or a subclass answered a view operator with a tensor that has autograd's facts already (as_view)."""
+    if view is base or view is base.c_base:
+        raise RuntimeError(f"{qualified_name(e)}: the result is the very tensor that was to be viewed; return a new one, "
+                           f"with detach() for instance\n  {e._schema_text}")
+    if view.c_flags & (TF_IS_VIEW | TF_REQUIRES_GRAD | TF_INFERENCE):
+        what = ("is a view already" if view.c_flags & TF_IS_VIEW else
+                "requires grad already" if view.c_flags & TF_REQUIRES_GRAD else "is an inference tensor")
+        raise RuntimeError(f"{qualified_name(e)}: the result {what}, and cannot become a view of the argument; return a new "
+                           f"tensor\n  {e._schema_text}")
+    return 0
+
+
 cdef int relate_view(OperatorEntry e, Tensor base, object out) except -1:
+    """`out` shares the version of `base` and is its view; out of aten::detach it loses what autograd knew of it (as_view)."""
     cdef Tensor view
-    if not isinstance(out, Tensor) or out is base:
+    if not isinstance(out, Tensor) or (out is base and e.name == "aten::lift_fresh") or base.c_flags & TF_INFERENCE:
         return 0
     view = <Tensor>out
-    if (base.c_flags | view.c_flags) & TF_INFERENCE:
+    if e.flags & OF_DETACH:
+        if not view.c_flags & TF_INFERENCE:
+            share_version(view, base)
+            forget_autograd(view)
         return 0
+    check_fresh(e, base, view)
     share_version(view, base)
-    if not e.flags & OF_DETACH:
-        view.c_base = base if base.c_base is None else base.c_base
-        view.c_flags |= TF_IS_VIEW
+    view.c_base = base if base.c_base is None else base.c_base
+    view.c_flags |= TF_IS_VIEW
     return 0
+
+
+cdef inline void forget_autograd(Tensor t) noexcept:
+    t.c_base = None
+    t.c_autograd = None
+    t.c_flags &= ~<uint32_t>(TF_IS_VIEW | TF_NON_LEAF | TF_REQUIRES_GRAD)
 
 
 cdef int load_adinplace(OperatorEntry e, KernelObject k) except -1:

@@ -42,6 +42,15 @@ cdef extern from *:
 cdef PyObject* TENSOR = <PyObject*>Tensor
 
 cdef extern from "Python.h":
+    ctypedef struct PyStructSequence_Field:
+        const char* name
+        const char* doc
+    ctypedef struct PyStructSequence_Desc:
+        const char* name
+        const char* doc
+        PyStructSequence_Field* fields
+        int n_in_sequence
+    object PyStructSequence_NewType "(PyObject*)PyStructSequence_NewType"(PyStructSequence_Desc*)
     PyObject* Py_None_ "Py_None"
     object PyMethod_New(object function, object instance)
     PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
@@ -109,7 +118,7 @@ cdef PyObject* call_moved(PyObject* self, PyObject** args, Py_ssize_t nargs, PyO
     for i in range(1, n):
         vec[i - 1] = args[i]
     vec[n - 1] = args[0]
-    names = <tuple>kwnames + ("self",)
+    names = <tuple>kwnames + ("input",)      # as functions spell self
     return call_fitting(<PyObject*>f.entries, self, vec, 0, <PyObject*>names, f.how, fit, found)
 
 
@@ -361,7 +370,7 @@ cdef PyObject* with_names(PyObject* self, PyObject* r, PyObject** args, Py_ssize
             cls = named_classes[key] = class_of_results(f.packet, len(plain), f.__name__ + ("_out" if out else ""))
         if cls is None:
             return r
-        made = <PyObject*>give(cls(*plain))
+        made = <PyObject*>give(cls(plain))
     except Exception as e:
         set_error(e)
         made = NULL
@@ -377,6 +386,30 @@ cdef object class_of_results(OpOverloadPacket p, Py_ssize_t n, str name):
             if all(fields):
                 return named(name, fields)
     return None
+
+
+cdef list struct_names = []              # texts that the classes point to: they live as long as the program
+
+
+def _struct_class(str name, tuple fields):
+    """A struct sequence class (as `time.struct_time` is one) with these fields, at most 15."""
+    cdef PyStructSequence_Field members[16]
+    cdef PyStructSequence_Desc description
+    cdef list texts = [name.encode(), *[field.encode() for field in fields]]
+    cdef Py_ssize_t i, n = len(fields)
+    if not 0 < n < 16:
+        raise ValueError(f"{name}: expected 1 to 15 fields, got {n}")
+    for i in range(n):
+        members[i].name = <bytes>texts[i + 1]
+        members[i].doc = NULL
+    members[n].name = NULL
+    members[n].doc = NULL
+    description.name = <bytes>texts[0]
+    description.doc = NULL
+    description.fields = members
+    description.n_in_sequence = <int>n
+    struct_names.append(texts)
+    return PyStructSequence_NewType(&description)
 
 
 def _named_results(str name):

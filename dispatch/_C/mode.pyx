@@ -41,6 +41,8 @@ cdef class TorchDispatchMode:
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
+        if <size_t><void*>self not in blocks:
+            raise IndexError(f"{type(self).__name__}: left without having been entered")
         if getattr(self, "_dispatch_key", None) is not None:
             pop_pre_dispatch()
         else:
@@ -69,10 +71,17 @@ cdef class TorchDispatchMode:
 cdef int entered = 0
 cdef int entered_users = 0
 cdef int entered_seeing = 0
+cdef dict blocks = {}                    # address of a mode -> how many of its blocks are entered
 
 
 cdef int count_entry(TorchDispatchMode mode, int step) except -1:
     global entered, entered_users, entered_seeing
+    cdef object me = <size_t><void*>mode
+    cdef int left = blocks.get(me, 0) + step
+    if left > 0:
+        blocks[me] = left
+    else:
+        blocks.pop(me, None)
     entered += step
     if not mode.is_infra_mode():
         entered_users += step

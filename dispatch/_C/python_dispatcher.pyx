@@ -8,8 +8,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 from dispatch._C.dispatcher cimport call_for_key, has_device
-from dispatch._C.keys cimport DispatchKey, KS_PythonDispatcher, get_key, key_value, new_key_set
-from dispatch._C.operator cimport ROW_SPECIAL, Kernel, OperatorEntry, qualified_name
+from dispatch._C.keys cimport (
+    DispatchKey, KS_PythonDispatcher, get_key, key_value, ks_highest_functionality, ks_index, new_key_set,
+)
+from dispatch._C.operator cimport KF_FALLTHROUGH, ROW_SPECIAL, Kernel, OperatorEntry, qualified_name
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, new_checked_result, python_arguments
 from dispatch._C.references cimport give, take
@@ -19,7 +21,12 @@ cdef DispatchKey BACKEND_SELECT = get_key(key_value("BackendSelect"))
 
 
 cdef inline DispatchKey next_key(OperatorEntry e, uint64_t ks):
-    """The highest key; a factory without a kernel for no key at all goes by its device argument, at BackendSelect."""
+    """The highest key whose kernel is no fallthrough; a factory without one for no key at all goes by its device argument, at
+    BackendSelect."""
+    cdef int index = ks_index(ks)
+    while index and e.row[index] < ROW_SPECIAL and e.kernels[e.row[index]].flags & KF_FALLTHROUGH:
+        ks &= ~(<uint64_t>1 << (15 + ks_highest_functionality(ks)))
+        index = ks_index(ks)
     if ks >> 16 == 0 and e.row[0] >= ROW_SPECIAL and has_device(e):
         return BACKEND_SELECT
     return new_key_set(ks).highestPriorityTypeId()

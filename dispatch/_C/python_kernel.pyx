@@ -8,13 +8,15 @@ from operator import index
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
+from dispatch._C.dtypes cimport dtype, layout, memory_format
 from dispatch._C.keys cimport KS_Python, new_key_set
 from dispatch._C.operator cimport KF_WITH_KEYSET, KF_WITH_OP, Kernel, OperatorEntry, qualified_name
-from dispatch._C.references cimport give, raised, set_error, take
+from dispatch._C.references cimport enter_call, give, leave_call, raised, set_error, take
 from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
 from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
 from dispatch._C.values cimport (
-    AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_FLOAT, AK_INT, AK_OTHER, AK_SCALAR, AK_STR, AK_TENSOR,
+    AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_DTYPE, AK_FLOAT, AK_INT, AK_LAYOUT,
+    AK_MEMORY_FORMAT, AK_OTHER, AK_SCALAR, AK_STR, AK_TENSOR,
     ArgSpec, Py_DECREF_, Py_INCREF_, RetSpec, Signature, describe_value, equals_default, is_number,
 )
 
@@ -40,8 +42,6 @@ cdef extern from "Python.h":
     PyObject* PyObject_VectorcallMethod_ "PyObject_VectorcallMethod"(PyObject*, PyObject**, size_t, PyObject*) noexcept
     PyObject* Py_NotImplemented_ "Py_NotImplemented"
     bint PyFunction_Check(PyObject*) noexcept
-    int Py_EnterRecursiveCall(const char*) except -1
-    void Py_LeaveRecursiveCall() noexcept
     tuple PyTuple_New(Py_ssize_t)
     void PyTuple_SET_ITEM_ "PyTuple_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept      # steals
     int PyList_Check_ "PyList_Check"(PyObject*) noexcept
@@ -146,13 +146,13 @@ cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
     if nkw:
         names = tuple(kw)
     if not PyFunction_Check(<PyObject*>functor):     # a function counts its own depth; an operator as its own kernel would not end
-        Py_EnterRecursiveCall(" in a kernel")
+        enter_call(" in a kernel")
     try:
         result = take(PyObject_Vectorcall_(<PyObject*>functor, first, <size_t>m | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                            <PyObject*>names if nkw else NULL))
     finally:
         if not PyFunction_Check(<PyObject*>functor):
-            Py_LeaveRecursiveCall()
+            leave_call()
     return give(checked(e, result))
 
 
@@ -231,6 +231,19 @@ cdef object checked_value(OperatorEntry e, RetSpec* spec, object value):
                        f"its schema says\n  {e._schema_text}")
 
 
+# What comes out as an int: on its way out a dtype, a layout or a memory format is its number (toIValue).
+cdef tuple INTEGERS = (AK_INT, AK_DTYPE, AK_LAYOUT, AK_MEMORY_FORMAT)
+
+
+cdef object as_number(object value):
+    """The number of a dtype, a layout or a memory format; any other value as it is."""
+    if isinstance(value, dtype):
+        return (<dtype>value).code
+    if isinstance(value, layout):
+        return (<layout>value).code
+    return (<memory_format>value).code if isinstance(value, memory_format) else value
+
+
 cdef object checked_element(OperatorEntry e, RetSpec* spec, object value):
     """One value as its return type has it; NotImplemented when it is none."""
     cdef int kind = spec.kind
@@ -238,8 +251,10 @@ cdef object checked_element(OperatorEntry e, RetSpec* spec, object value):
     if kind == AK_TENSOR:
         return value if isinstance(value, Tensor) or (number and e.sig.numbers_as_tensors) else NotImplemented
     if isinstance(value, Tensor):
-        return NotImplemented if kind in (AK_INT, AK_FLOAT, AK_BOOL, AK_SCALAR, AK_STR) else value
-    if kind == AK_INT:
+        return NotImplemented if kind in INTEGERS or kind in (AK_FLOAT, AK_BOOL, AK_SCALAR, AK_STR) else value
+    if kind == AK_SCALAR or kind in INTEGERS:
+        value = as_number(value)
+    if kind in INTEGERS:
         if isinstance(value, (float, complex)) or not hasattr(value, "__index__"):
             return NotImplemented
         value = index(value)
@@ -249,7 +264,7 @@ cdef object checked_element(OperatorEntry e, RetSpec* spec, object value):
     if kind == AK_BOOL:
         return bool(value) if value is None or hasattr(type(value), "__bool__") else NotImplemented
     if kind == AK_SCALAR:
-        return value if number else NotImplemented
+        return value if is_number(<PyObject*>value) else NotImplemented
     if kind == AK_STR and not isinstance(value, str):
         return value.decode() if isinstance(value, bytes) else NotImplemented
     return value

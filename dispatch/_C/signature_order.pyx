@@ -24,7 +24,7 @@ cdef dict list_words = {
 
 cdef list ordered_entries(OpOverloadPacket packet, int flag):
     """The overloads that are functions or methods (`flag`), in the order in which they are tried."""
-    cdef list found = [e for e in packet.overload_entries if (<OperatorEntry>e).flags & flag]
+    cdef list found = [e for e in packet.overload_entries if (<OperatorEntry>e).flags & flag and not is_shadowed(<OperatorEntry>e)]
     if len(found) < 2:
         return found
     cdef list texts = [(signature_text(<OperatorEntry>e), i) for i, e in enumerate(found)]
@@ -46,8 +46,13 @@ cdef list ordered_entries(OpOverloadPacket packet, int flag):
     return sorted(found, key=takes_out)      # those that write to `out` last: a call that fits others has read no number for them
 
 
-def takes_out(OperatorEntry e):
+def takes_out(OperatorEntry e not None):
     return any([e.sig.args[i].flags & AF_OUT for i in range(e.sig.n_args)])
+
+
+cdef bint is_shadowed(OperatorEntry e):
+    """Whether the overload for tensors takes its numbers (SKIP_PYTHON_BINDINGS_SIGNATURES in gen_python_functions.py)."""
+    return e.overload_name == "Scalar" and e.name.rstrip("_") in ("aten::add", "aten::sub", "aten::mul", "aten::div")
 
 
 cdef str signature_text(OperatorEntry e):

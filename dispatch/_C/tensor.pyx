@@ -110,7 +110,9 @@ cdef PyTypeObject* size_type = <PyTypeObject*>Size
 cdef extern from *:
     """
     #define DISPATCH_ALLOC(tp, n) ((tp)->tp_alloc((tp), (n)))
+    #define DISPATCH_NAME(tp, name) ((tp)->tp_name = (name), PyType_Modified(tp))
     """
+    void set_type_name "DISPATCH_NAME"(PyTypeObject* tp, const char* name) noexcept
     object DISPATCH_ALLOC(PyTypeObject* tp, Py_ssize_t n)
 
 
@@ -590,6 +592,9 @@ cdef extern from *:
     PyObject* DISPATCH_TP_DICT(PyTypeObject* tp)
 
 
+set_type_name(<PyTypeObject*>Storage, "dispatch.UntypedStorage")       # what programs know it as
+
+
 cdef object tp_dict_of(PyTypeObject* tp):
     return <object>DISPATCH_TP_DICT(tp)
 
@@ -932,6 +937,8 @@ cdef class Tensor:
 
     @grad.setter
     def grad(self, value):
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(f"Tensor.grad: expected a Tensor or None, got {type(value).__name__}")
         if value is not None:
             raise RuntimeError("gradients cannot be stored: this library has no autograd engine")
 
@@ -963,7 +970,7 @@ cdef class Tensor:
         if (self.c_keys & KS_Python or n_dispatch_modes(tls())) and not tls().excluded & KS_Python:
             found = hook("data")(self)       # PyTorch detaches, which handlers see
             return alias_as(<Tensor>found, Tensor) if type(found) is Tensor else found
-        return alias_as(self, type(self))
+        return alias_as(self, type(self) if self.c_keys & KS_Python else Tensor)
 
     @data.setter
     def data(self, value):
@@ -1007,6 +1014,9 @@ cdef class Tensor:
 
     def __setitem__(self, index, value):
         hook("__setitem__")(self, index, value)
+
+    def __delitem__(self, index):
+        raise TypeError(f"'{type(self).__name__}' object does not support item deletion")
 
     def __iter__(self):
         return hook("__iter__")(self)
@@ -1139,6 +1149,24 @@ cdef class Tensor:
 
     def __ixor__(self, other):
         return hook("__ixor__")(self, other)
+
+    def __lshift__(self, other):
+        return hook("__lshift__")(self, other)
+
+    def __rlshift__(self, other):
+        return hook("__rlshift__")(self, other)
+
+    def __ilshift__(self, other):
+        return hook("__ilshift__")(self, other)
+
+    def __rshift__(self, other):
+        return hook("__rshift__")(self, other)
+
+    def __rrshift__(self, other):
+        return hook("__rrshift__")(self, other)
+
+    def __irshift__(self, other):
+        return hook("__irshift__")(self, other)
 
     def __eq__(self, other):
         return hook("__eq__")(self, other)

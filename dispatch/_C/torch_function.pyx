@@ -553,6 +553,8 @@ cdef class WatchedProperty:
     cdef bint setter_asks
 
     def __cinit__(self, inner, str name, bint setter_asks):
+        if not hasattr(type(inner), "__get__") or not hasattr(type(inner), "__set__"):
+            raise TypeError(f"expected a property, got {type(inner).__name__}")
         self.inner = inner
         self.__name__ = name
         self.setter_asks = setter_asks

@@ -20,7 +20,7 @@ from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport ask_handlers
 from dispatch._C.references cimport take
 from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_FAKE, TF_HAS_TORCH_DISPATCH,
+    TF_CONTIGUOUS, TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH,
     TF_IS_VIEW, TF_NON_OVERLAPPING_DENSE, TF_REQUIRES_GRAD, Storage, Tensor, alias_as, blank_of, init_tensor,
     is_contiguous_as, keys_for, new_size, read_ints, resize_storage, set_class_flags,
     set_geometry, set_requires_grad, set_storage, share_version, span_of,
@@ -257,8 +257,8 @@ def set_source(Tensor tensor not None, Storage storage not None, int64_t storage
     cdef int64_t steps[64]
     cdef int n = read_ints(size, sizes, "size")
     cdef bint strided = len(stride) != 0 or n == 0
-    if storage.devtype != tensor.c_devtype and not tensor.c_flags & TF_FAKE:          # a fake tensor's storage is on meta
-        raise RuntimeError(f"set_: the storage is on {storage.device}, the tensor on {tensor.device}")
+    if storage.devtype != tensor.c_storage.devtype:                  # a fake tensor's is on meta
+        raise RuntimeError(f"set_: the storage is on {storage.device}, the tensor's on {tensor.c_storage.device}")
     if storage_offset < 0:
         raise RuntimeError(f"set_: the storage offset must not be negative, got {storage_offset}")
     if strided and read_ints(stride, steps, "stride") != n:

@@ -11,6 +11,7 @@ from libc.stdint cimport int64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_META, LAYOUT_strided
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE
+from dispatch._C.references cimport enter_call, leave_call
 from dispatch._C.tensor cimport (
     TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Storage, Tensor, bump_version, share_version,
     span_of,
@@ -24,8 +25,6 @@ from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 cdef extern from "Python.h":
     PyObject* PyWeakref_GetObject_ "PyWeakref_GetObject"(PyObject*)
     PyObject* Py_None_ "Py_None"
-    int Py_EnterRecursiveCall(const char*) except -1
-    void Py_LeaveRecursiveCall()
 
 
 # ---- the memo --------------------------------------------------------------------------------------------------------
@@ -286,13 +285,13 @@ cdef object converted_wrapper(FakeTensorConverter c, FakeState mode, Tensor t):
     """The wrapper around the counterparts of what it wraps."""
     names, context = t.__tensor_flatten__()
     inner = {}
-    Py_EnterRecursiveCall(" while a wrapper of tensors is made fake")
+    enter_call(" while a wrapper of tensors is made fake")
     try:
         for name in names:
             part = getattr(t, name)
             inner[name] = c.convert(mode, <Tensor>part, False) if isinstance(part, Tensor) else part
     finally:
-        Py_LeaveRecursiveCall()
+        leave_call()
     made = type(t).__tensor_unflatten__(inner, context, t.size(), t.stride())
     if not isinstance(made, Tensor):
         raise TypeError(f"{type(t).__name__}.__tensor_unflatten__ must return a tensor, got {type(made).__name__}")

@@ -11,6 +11,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
+from dispatch._C.mode cimport count_entry
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, set_mode_handler
@@ -217,11 +218,15 @@ cdef class FakeTensorMode(FakeState):
         previous = _unset_dispatch_mode(self._mode_key)
         self.enter_stack.append((get_ident(), previous))
         _set_dispatch_mode(self)
+        if previous is not self:
+            count_entry(self, 1)
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
         previous = self.left()
         _unset_dispatch_mode(self._mode_key)
+        if previous is not self:
+            count_entry(self, -1)
         if previous is not None:
             _set_dispatch_mode(previous)
 
@@ -253,6 +258,14 @@ cdef class FakeTensorMode(FakeState):
             return take(handle(<PyObject*>self, <PyObject*>op.entry, 0, f.args))
         finally:
             release_frame(&f)
+
+    def __reduce_ex__(self, protocol):
+        """A copy has the same settings and attributes, and a memo and a cache of its own."""
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        return copy_of, (type(self), settings, self.c_cache is not None, self.c_policy), dict(vars(self)) or None
+
+    def __setstate__(self, dict state):
+        vars(self).update(state)
 
     @property
     def fake_tensor_converter(self):
@@ -319,6 +332,19 @@ cdef class FakeTensorMode(FakeState):
     def stack(self):
         """Where the mode was made, as a traceback shows it."""
         return "".join(traceback.StackSummary.from_list(self.made_at).format())
+
+
+SETTINGS = ("allow_fallback_kernels", "allow_non_fake_inputs", "allow_meta", "static_shapes", "export", "cache_enabled",
+            "cache_crosscheck_enabled", "propagate_real_tensors", "allow_scalar_outputs", "shape_env")
+
+
+def copy_of(cls, dict settings, bint cached, policy):
+    """What copies and pickles of a mode are made with."""
+    cdef FakeTensorMode made = cls.__new__(cls)
+    FakeTensorMode.__init__(made, cache=cached, cache_policy=policy)
+    for name, value in settings.items():
+        setattr(made, name, value)
+    return made
 
 
 cdef list frames_of_caller():

@@ -448,7 +448,7 @@ cdef class _Reader:
         return value
 
 
-def read_json(bytes data, Shape shape, str path, str member=""):
+def read_json(bytes data, Shape shape not None, str path, str member=""):
     """The value that `data` holds, as `shape` says; `ModelFileError` naming `path`, `member` and
     the place otherwise."""
     cdef _Reader reader = _Reader(data)

@@ -177,8 +177,10 @@ def test_mode_that_pushes_another_while_it_handles(seen):
 
 
 def test_leaving_without_entering_is_an_error():
-    with pytest.raises(RuntimeError, match="empty"):
-        Log([]).__exit__(None, None, None)
+    with Log([]) as outer:
+        with pytest.raises(IndexError, match="without having been entered"):
+            Log([]).__exit__(None, None, None)
+        assert _get_current_dispatch_mode() is outer
     _push_on_torch_dispatch_stack(None)
     assert _get_current_dispatch_mode() is None
 

@@ -124,3 +124,28 @@ def test_deep_copies_of_views_share_one_new_storage() -> None:
     assert view.tolist() == [5, 0, 0] and base.tolist() == [0] * 4
     with pytest.raises(RuntimeError, match="leaf"):
         copy.deepcopy(dispatch.zeros(1, requires_grad=True).view(1))
+
+
+def test_pickled_tensors_each_take_their_storage_along() -> None:
+    """As in PyTorch: only one and the same tensor stays one."""
+    base = dispatch.arange(4)
+    first, same, view = pickle.loads(pickle.dumps([base, base, base[1:]]))
+    assert first is same and first.data_ptr() != view.data_ptr() - base.element_size()
+    assert view.untyped_storage().nbytes() == base.untyped_storage().nbytes()
+    assert copy.copy(base).data_ptr() == base.data_ptr()
+
+
+def test_elements_cannot_be_deleted() -> None:
+    with pytest.raises(TypeError, match="item deletion"):
+        del dispatch.arange(3)[0]
+
+
+def test_set_refuses_a_storage_of_another_device() -> None:
+    fake = dispatch.FakeTensorMode()
+    storage = dispatch.ones(2).untyped_storage()
+    with pytest.raises(RuntimeError, match="storage is on cpu"):
+        dispatch.empty(0, device="meta").set_(storage)
+    with fake, pytest.raises(RuntimeError, match="storage is on cpu"):
+        dispatch.empty(0).set_(storage)
+    with fake:
+        assert dispatch.ones(3).set_().shape == (0,)

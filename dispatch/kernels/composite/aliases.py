@@ -52,7 +52,10 @@ def remainder_scalar_tensor(self: Any, other: Any) -> Any:
 
 
 def equal(self: Any, other: Any) -> bool:
-    """Whether sizes and all values are the same. RuntimeError for different dtypes."""
+    """Whether sizes and all values are the same. RuntimeError for different dtypes,
+    NotImplementedError on meta, where there are no values."""
+    if self.device.type == "meta":
+        raise NotImplementedError("aten::equal: no kernel for Meta: there are no values to compare")
     if self.dtype != other.dtype:
         raise RuntimeError(f"aten::equal: expected one dtype, got {self.dtype} and {other.dtype}")
     if self.shape != other.shape:

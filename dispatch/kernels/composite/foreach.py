@@ -46,9 +46,7 @@ def _each(name: str, call: Callable[..., Any]) -> Callable[..., list[Any]]:
         lists = [a for a in args if isinstance(a, list)]
         _check(name, lists)
         rows = range(len(lists[0]))
-        return [
-            call(*[a[i] if isinstance(a, list) else a for a in args], **kwargs) for i in rows
-        ]
+        return [call(*[a[i] if isinstance(a, list) else a for a in args], **kwargs) for i in rows]
 
     return results
 
@@ -98,7 +96,7 @@ def _element_operator(name: str) -> Callable[..., Any]:
 
 
 def __getattr__(kernel: str) -> Callable[..., Any]:
-    """`each_NAME`, `each_NAME_` and `each_NAME_out`; `by_tensor_NAME...`: with scalars in a tensor."""
+    """`each_NAME`, `each_NAME_`, `each_NAME_out`; `by_tensor_NAME`: with scalars in a tensor."""
     prefix = next((p for p in ("each_", "by_tensor_") if kernel.startswith(p)), None)
     if prefix is None:
         raise AttributeError(f"module {__name__!r} has no attribute {kernel!r}")

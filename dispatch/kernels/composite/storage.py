@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 def set_(self: Tensor) -> Tensor:
     """An empty storage and no elements."""
-    set_source(self, _new_storage(0, self.device), 0, [0], [])
+    set_source(self, _new_storage(0, self.untyped_storage().device), 0, [0], [])
     return self
 
 

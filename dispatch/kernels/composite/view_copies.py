@@ -11,6 +11,7 @@ from dispatch._C.dtypes import contiguous_format
 from dispatch._C.functional import _share_memory_of
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 _aten = ops.aten
 
@@ -114,7 +115,17 @@ def _filled(name: str, overload: str = "default") -> Callable[..., Tensor]:
 
 
 normal_functional = _filled("normal_")
-uniform = _filled("uniform_")
+
+
+def uniform(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Uniform numbers; without data PyTorch keeps self's very strides."""
+    if rules.is_eager(self):
+        made = _aten.empty_like(self)
+    else:
+        made = _aten.new_empty_strided(self, list(self.shape), list(self.stride()))
+    return _aten.uniform_(made, *args, **kwargs)
+
+
 random = _filled("random_")
 random_from = _filled("random_", "from")
 random_to = _filled("random_", "to")

@@ -12,12 +12,36 @@ from typing import Any
 import numpy as np
 
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import Array
-from dispatch.kernels.cpu.elementwise import FLOATS, FLOATS_AND_COMPLEX, Steps, number, run
+from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store
+from dispatch.kernels.cpu.elementwise import (
+    FLOATS,
+    FLOATS_AND_COMPLEX,
+    INTEGERS,
+    Steps,
+    number,
+    operand,
+    run,
+)
 from dispatch.kernels.cpu.erf import erf_into
 from dispatch.kernels.cpu.ternary import clamp_in
 
-__all__ = ["elu", "gelu", "hardtanh", "leaky_relu", "silu", "softplus"]
+__all__ = [
+    "elu",
+    "gelu",
+    "glu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "leaky_relu",
+    "log_sigmoid_forward",
+    "mish",
+    "prelu_kernel",
+    "silu",
+    "softplus",
+    "softshrink",
+    "threshold",
+]
 
 
 def _run(op: str, steps: Any, out: Tensor, self: Tensor, *numbers: Any) -> None:
@@ -115,3 +139,98 @@ def leaky_relu(out: Tensor, self: Tensor, negative_slope: Any) -> None:
 def softplus(out: Tensor, self: Tensor, beta: Any, threshold: Any) -> None:
     """log(1 + exp(beta * x)) / beta, and x itself where beta * x is above the threshold."""
     _run("softplus", _softplus, out, self, beta, threshold)
+
+
+# ---- more of them ------------------------------------------------------------------------------
+
+
+def _mish(x: Array, r: Array) -> None:
+    np.logaddexp(x, 0, out=r)
+    np.tanh(r, out=r)
+    r *= x
+
+
+def _hardsigmoid(x: Array, r: Array) -> None:
+    np.add(x, 3, out=r)
+    np.clip(r, 0, 6, out=r)
+    r /= 6
+
+
+def _hardswish(x: Array, r: Array) -> None:
+    np.add(x, 3, out=r)
+    np.clip(r, 0, 6, out=r)
+    r *= x
+    r /= 6
+
+
+def _hardshrink(x: Array, r: Array, lambd: Any) -> None:
+    np.copyto(r, x)
+    np.copyto(r, 0, where=(x >= -lambd) & (x <= lambd))
+
+
+def _softshrink(x: Array, r: Array, lambd: Any) -> None:
+    np.copyto(r, np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0)))
+
+
+def mish(out: Tensor, self: Tensor) -> None:
+    """x * tanh(softplus(x))."""
+    _run("mish", _mish, out, self)
+
+
+def hardsigmoid(out: Tensor, self: Tensor) -> None:
+    """(x + 3) / 6 between 0 and 1."""
+    _run("hardsigmoid", _hardsigmoid, out, self)
+
+
+def hardswish(out: Tensor, self: Tensor) -> None:
+    """x * hardsigmoid(x)."""
+    _run("hardswish", _hardswish, out, self)
+
+
+def hardshrink(out: Tensor, self: Tensor, lambd: Any) -> None:
+    """0 between -lambd and lambd."""
+    _run("hardshrink", _hardshrink, out, self, lambd)
+
+
+def softshrink(out: Tensor, self: Tensor, lambd: Any) -> None:
+    """Moved towards 0 by lambd, at most to it."""
+    _run("softshrink", _softshrink, out, self, lambd)
+
+
+def threshold(out: Tensor, self: Tensor, threshold: Any, value: Any) -> None:
+    """x where it is above the threshold, else the value."""
+    check_dtype("threshold", self.dtype, INTEGERS | FLOATS)
+    values = operand(self, self.dtype)
+    limit, other = (number("threshold", n, self.dtype) for n in (threshold, value))
+    with quiet():
+        store(out, np.where(values <= limit, other, values))
+
+
+def _sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def glu(out: Tensor, self: Tensor, dim: int) -> None:
+    """One half times the sigmoid of the other."""
+    check_dtype("glu", self.dtype, FLOATS)
+    with quiet():
+        first, second = np.split(operand(self, self.dtype), 2, axis=dim)
+        store(out, first * _sigmoid(second))
+
+
+def log_sigmoid_forward(output: Tensor, buffer: Tensor, self: Tensor) -> None:
+    """log(sigmoid(x)); the buffer holds exp(-|x|)."""
+    check_dtype("log_sigmoid", self.dtype, FLOATS)
+    values = operand(self, self.dtype)
+    with quiet():
+        small = np.exp(-np.abs(values))
+        store(output, np.minimum(values, 0) - np.log1p(small))
+        store(buffer, small)
+
+
+def prelu_kernel(out: Tensor, self: Tensor, weight: Tensor) -> None:
+    """x if x > 0 else weight * x."""
+    check_dtype("prelu", self.dtype, FLOATS)
+    values, slopes = (operand(t, self.dtype) for t in (self, weight))
+    with quiet():
+        store(out, np.where(values > 0, values, values * slopes))

@@ -90,7 +90,7 @@ cdef inline int run_scaled(Ufunc u, Tensor out, Tensor self, Tensor other, objec
     return 0
 
 
-def apply_scaled(Ufunc u, Tensor out, Tensor self, Tensor other, alpha, int code):
+def apply_scaled(Ufunc u not None, Tensor out not None, Tensor self not None, Tensor other not None, alpha, int code):
     """`u(self, alpha * other)` as a fused multiply and add has it: the product is not rounded.
 
     But PyTorch's half precision is rounded after each step where its loops are not vectorized.
@@ -147,7 +147,7 @@ cdef int run_rounded(Ufunc u, Tensor out, Tensor self, Tensor other) except -1:
     return run_binary(u, out, self, other, code)
 
 
-def apply_in_half(quotient, Tensor out, Tensor self, Tensor other, int code):
+def apply_in_half(quotient, Tensor out not None, Tensor self not None, Tensor other not None, int code):
     """PyTorch rounds each step to half precision, but for a divisor of one element."""
     store(out, quotient(array_of(self, code), array_of(other, code)), code)
 

@@ -379,12 +379,12 @@ cdef int store(Tensor out, object values, int code) except -1:
     return 0
 
 
-def apply_unary(Ufunc u, Tensor out, Tensor a, int code):
+def apply_unary(Ufunc u not None, Tensor out not None, Tensor a not None, int code):
     """Convert, compute, round once into the output."""
     store(out, u.call(widened(a, code, compute_code(u, code))), code)
 
 
-def apply_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code):
+def apply_binary(Ufunc u not None, Tensor out not None, Tensor a not None, Tensor b not None, int code):
     """The same; a number as second operand is not rounded first where PyTorch's kernel does not."""
     cdef int wide = compute_code(u, code)
     second = widened(b, wide if u.keeps_number and b.c_numel == 1 else code, wide)

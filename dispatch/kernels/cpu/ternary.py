@@ -40,6 +40,7 @@ __all__ = [
     "clamp_min",
     "clamp_min_tensor",
     "clamp_tensor",
+    "lerp",
     "where",
 ]
 
@@ -158,3 +159,19 @@ def addcmul(out: Tensor, self: Tensor, tensor1: Tensor, tensor2: Tensor, value: 
 def addcdiv(out: Tensor, self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> None:
     """self + value * tensor1 / tensor2."""
     _combine("addcdiv", np.divide, FLOATS_AND_COMPLEX, out, (self, tensor1, tensor2), value)
+
+
+# ---- between two -------------------------------------------------------------------------------
+
+
+def lerp(out: Tensor, self: Tensor, end: Tensor, weight: Any) -> None:
+    """self + weight * (end - self), from whichever end is nearer."""
+    tensor = isinstance(weight, Tensor)
+    kind = rules.result_type(self, end, weight) if tensor else self.dtype
+    check_dtype("lerp", kind, FLOATS_AND_COMPLEX)
+    first, last = (operand(t, kind) for t in (self, end))
+    share = operand(weight, kind) if tensor else number("lerp", weight, kind, wide=True)
+    with quiet():
+        step = last - first
+        values = np.where(np.abs(share) < 0.5, first + share * step, last - step * (1 - share))
+        store(out, values.astype(descr_of(kind), copy=False))

@@ -16,3 +16,7 @@ cdef int compare_scalar(Spec* s, Tensor self, object other) except -1
 cdef int pow(Spec* s, Tensor self, Tensor exponent) except -1
 cdef int pow_scalar(Spec* s, Tensor self, object exponent) except -1
 cdef int pow_of_scalar(Spec* s, object self, Tensor exponent) except -1
+cdef int heaviside(Spec* s, Tensor self, Tensor values) except -1
+cdef int numbers(Spec* s, Tensor self, Tensor other) except -1   # no bools on Meta: lcm
+cdef int logaddexp(Spec* s, Tensor self, Tensor other) except -1
+cdef int logaddexp2(Spec* s, Tensor self, Tensor other) except -1

@@ -193,3 +193,40 @@ cdef int pow_of_scalar(Spec* s, object self, Tensor exponent) except -1:
     fill(s, exponent, None, code, code)
     s.has_strides = s.has_strides and on_meta(exponent, None)    # contiguous where there is data
     return 0
+
+
+# ---- of real numbers ---------------------------------------------------------------------------
+
+cdef int heaviside(Spec* s, Tensor self, Tensor values) except -1:
+    if not on_meta(self, values):
+        if is_complex_code(self.c_dtype) or is_complex_code(values.c_dtype):
+            raise RuntimeError("heaviside: complex tensors have no order")
+        if self.c_dtype != values.c_dtype:
+            raise RuntimeError("heaviside: self and values must have one dtype, got "
+                               f"{self.dtype!r} and {values.dtype!r}")
+    return arithmetic(s, self, values)
+
+
+cdef int refuse_on_meta(str name, int code) except -1:
+    raise RuntimeError(f"{name}: not defined for {get_dtype(code)!r}")
+
+
+cdef int numbers(Spec* s, Tensor self, Tensor other) except -1:
+    arithmetic(s, self, other)
+    if s.dtype == ST_bool and on_meta(self, other):
+        refuse_on_meta("lcm", s.dtype)
+    return 0
+
+
+cdef int logaddexp(Spec* s, Tensor self, Tensor other) except -1:
+    arithmetic(s, self, other)
+    if s.dtype == ST_bool and on_meta(self, other):
+        refuse_on_meta("logaddexp", s.dtype)
+    return 0
+
+
+cdef int logaddexp2(Spec* s, Tensor self, Tensor other) except -1:
+    logaddexp(s, self, other)
+    if is_complex_code(s.dtype) and on_meta(self, other):
+        refuse_on_meta("logaddexp2", s.dtype)
+    return 0

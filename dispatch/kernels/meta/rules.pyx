@@ -862,6 +862,14 @@ def py_is_eager(Tensor tensor not None):
     return is_eager(tensor)
 
 
+cdef tuple operands_of(object tensors, int ndim):
+    """What the two functions below take; RuntimeError for an operand that cannot be broadcast to `ndim` dimensions."""
+    items = tuple(tensors)
+    if any([isinstance(t, Tensor) and (<Tensor>t).c_ndim > ndim for t in items]):
+        raise RuntimeError(f"expected operands of at most {ndim} dimensions")
+    return items
+
+
 def py_elementwise_strides(shape, tensors, dtype=None):
     """Strides of the new output, of sizes `shape`, of an elementwise operator on CPU.
 
@@ -871,7 +879,7 @@ def py_elementwise_strides(shape, tensors, dtype=None):
     cdef int64_t sizes[MAX_DIMS]
     cdef int64_t out[MAX_DIMS]
     cdef int ndim = read_ints(shape, sizes, "shape"), code = code_or_none(dtype)
-    cdef tuple items = tuple(tensors)
+    cdef tuple items = operands_of(tensors, ndim)
     elementwise_strides(out, sizes, ndim, PySequence_Fast_ITEMS(items), <int>len(items), code)
     return as_tuple(out, ndim)
 
@@ -881,7 +889,7 @@ def py_elementwise_strides_meta(shape, tensors, dtype=None):
     cdef int64_t sizes[MAX_DIMS]
     cdef int64_t out[MAX_DIMS]
     cdef int ndim = read_ints(shape, sizes, "shape"), code = code_or_none(dtype)
-    cdef tuple items = tuple(tensors)
+    cdef tuple items = operands_of(tensors, ndim)
     elementwise_strides_meta(out, sizes, ndim, PySequence_Fast_ITEMS(items), <int>len(items), code)
     return as_tuple(out, ndim)
 

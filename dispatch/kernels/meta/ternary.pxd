@@ -9,3 +9,5 @@ cdef int clamp_bound_tensor(Spec* s, Tensor self, Tensor bound) except -1
 cdef int where(Spec* s, Tensor condition, Tensor self, Tensor other) except -1
 cdef int addcmul(Spec* s, Tensor self, Tensor tensor1, Tensor tensor2, object value) except -1
 cdef int addcdiv(Spec* s, Tensor self, Tensor tensor1, Tensor tensor2, object value) except -1
+cdef int lerp_scalar(Spec* s, Tensor self, Tensor end, object weight) except -1
+cdef int lerp_tensor(Spec* s, Tensor self, Tensor end, Tensor weight) except -1

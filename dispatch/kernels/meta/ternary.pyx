@@ -94,3 +94,25 @@ cdef int addcdiv(Spec* s, Tensor self, Tensor tensor1, Tensor tensor2, object va
             and is_integral_code(tensor2.c_dtype, with_bool)):
         raise RuntimeError("addcdiv: tensor1 and tensor2 must not both be integer tensors")
     return fill_promoted(s, &operands, 3)
+
+
+cdef int check_lerp(Tensor self, str name, Tensor other) except -1:
+    if self.c_dtype != other.c_dtype:
+        raise RuntimeError(f"lerp: {name} must have the dtype of self, {self.dtype!r}, got {other.dtype!r}")
+    return 0
+
+
+cdef int lerp_scalar(Spec* s, Tensor self, Tensor end, object weight) except -1:
+    cdef Three operands = three(self, end, None)
+    check_lerp(self, "end", end)
+    return pointwise.fill(s, operands.items, 2, self.c_dtype, self.c_dtype)
+
+
+cdef int lerp_tensor(Spec* s, Tensor self, Tensor end, Tensor weight) except -1:
+    cdef Three operands = three(self, end, weight)
+    cdef int code
+    check_lerp(self, "end", end)
+    if weight.c_ndim:
+        check_lerp(self, "weight", weight)
+    code = rules.result_type(operands.items, 3)
+    return pointwise.fill(s, operands.items, 3, code, code)

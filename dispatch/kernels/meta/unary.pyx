@@ -4,9 +4,10 @@ Called by the structured adapters on every key; each decides on the dtype, makes
 need no data, and leaves sizes and strides to `pointwise`.
 """
 from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport (
-    ST_bool, ST_complex32, ST_complex64, ST_float16, ST_float32, ST_float64, ST_uint8,
+    ST_bool, ST_complex32, ST_complex64, ST_float16, ST_float32, ST_float64, ST_int64, ST_uint8,
     category_of_code, is_complex_code, is_floating_code,
 )
 from dispatch._C.tensor cimport Tensor
@@ -83,7 +84,7 @@ cdef int relu(Spec* s, Tensor self) except -1:
 
 cdef int abs(Spec* s, Tensor self) except -1:
     cdef int code = self.c_dtype
-    return fill(s, self, real_type(code) if is_complex_code(code) else code, code)
+    return fill(s, self, real_type(code), code) if is_complex_code(code) else fill_same(s, self)
 
 
 cdef int float_op(Spec* s, Tensor self) except -1:
@@ -155,3 +156,67 @@ cdef int leaky_relu(Spec* s, Tensor self, object negative_slope) except -1:
 cdef int softplus(Spec* s, Tensor self, object beta, object threshold) except -1:
     check_weak(self, beta, "softplus: beta", ValueError)
     return fill_same(s, self)
+
+
+# ---- of numbers --------------------------------------------------------------------------------
+
+cdef int raise_complex(str name) except -1:
+    raise RuntimeError(f"{name}: self must not be a complex tensor")
+
+
+cdef int real_predicate(Spec* s, Tensor self) except -1:
+    if is_complex_code(self.c_dtype):
+        raise_complex("isposinf, isneginf")
+    return signbit(s, self)
+
+
+cdef int signbit(Spec* s, Tensor self) except -1:
+    """CPU kernels take no output but a bool one."""
+    predicate(s, self)
+    if not is_meta(self):
+        s.cast = CAST_EXACT
+    return 0
+
+
+cdef int angle(Spec* s, Tensor self) except -1:
+    cdef int code = self.c_dtype
+    if is_complex_code(code):
+        return fill(s, self, real_type(code), code)
+    return float_op(s, self)
+
+
+cdef int frac(Spec* s, Tensor self) except -1:
+    if self.c_dtype == ST_bool and is_meta(self):
+        raise RuntimeError("frac: self must not be a bool tensor")
+    return fill_same(s, self)
+
+
+cdef int logit(Spec* s, Tensor self, object eps) except -1:
+    return float_op(s, self)
+
+
+cdef int round_decimals(Spec* s, Tensor self, int64_t decimals) except -1:
+    return fill_same(s, self)
+
+
+# ---- more activations --------------------------------------------------------------------------
+
+cdef int activation(Spec* s, Tensor self) except -1:
+    return fill_same(s, self)
+
+
+cdef int hardshrink(Spec* s, Tensor self, object lambd) except -1:
+    cdef int code = ST_int64 if self.c_dtype == ST_bool and is_meta(self) else self.c_dtype
+    return fill(s, self, code, self.c_dtype)
+
+
+cdef int softshrink(Spec* s, Tensor self, object lambd) except -1:
+    if category_of_code(self.c_dtype) < 2 and is_meta(self):
+        raise TypeError(f"softshrink: expected a floating tensor, got {self.dtype!r}")
+    if isinstance(lambd, complex) or lambd < 0:
+        raise RuntimeError(f"softshrink: lambd must be 0 or more, got {lambd}")
+    return fill_same(s, self)
+
+
+cdef int threshold(Spec* s, Tensor self, object threshold, object value) except -1:
+    return fill(s, self, self.c_dtype, self.c_dtype)

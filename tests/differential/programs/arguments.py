@@ -1,4 +1,3 @@
-
 """What kernels written in Python receive for each argument type, and what callers may give."""
 
 import enum

@@ -1,4 +1,3 @@
-
 """dtype, device, layout and memory format objects."""
 
 import copy

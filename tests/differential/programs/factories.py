@@ -1,4 +1,3 @@
-
 """Tensors from data and sizes."""
 
 import numpy as np

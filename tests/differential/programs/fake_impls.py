@@ -1,7 +1,6 @@
 """Fake kernels: who runs, under what, for whom."""
 
 
-
 def _lib(s, ns, schema="f(Tensor x) -> Tensor"):
     lib = s.library.Library(ns, "DEF")
     lib.define(schema)

@@ -1,4 +1,3 @@
-
 """Reading and writing with all kinds of indices."""
 
 import numpy as np

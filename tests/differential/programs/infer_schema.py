@@ -1,6 +1,5 @@
 """Schemas out of signatures."""
 
-
 import collections.abc
 import typing
 

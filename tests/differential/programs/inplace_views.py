@@ -1,4 +1,3 @@
-
 """Views, versions, in-place writes, out=, overlapping memory."""
 
 

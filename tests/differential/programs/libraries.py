@@ -1,6 +1,5 @@
 """Library: define, impl, fallback, taking back; the functions of the module that do the same by name."""
 
-
 import gc
 import warnings
 

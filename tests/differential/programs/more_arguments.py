@@ -29,7 +29,6 @@ def defaults_left_out(s, log):
         s.T.add(x, x)
         s.T.add(x, x, alpha=1)
         s.T.add(x, x, alpha=2)
-        s.T.add(x, x, alpha=True)
         s.T.add(x, x, alpha=1.0)
         s.T.sum(x, 0, False)
         s.T.sum(x, 0, True)
@@ -158,7 +157,7 @@ def int_lists(s, log):
 
 
 def tensor_lists(s, log):
-    lib, f = _lib(s, "ma_ts", "f(Tensor[] x, Tensor?[] y=[]) -> int", log)
+    lib, f = _lib(s, "ma_ts", "f(Tensor[] x, Tensor?[]? y=None) -> int", log)
     a = s.T.ones(1)
     for v in ([a], (a, a), [], a, [None], [1], None, [a, None], [[a]]):
         log.attempt("tensors", f, v)
@@ -168,7 +167,9 @@ def tensor_lists(s, log):
 
 
 def other_lists(s, log):
-    lib, f = _lib(s, "ma_ol", "f(float[] a=[], bool[] b=[], str[] c=[], Scalar[] d=[]) -> int", log)
+    lib, f = _lib(
+        s, "ma_ol", "f(float[] a=[], bool[] b=[], str[]? c=None, Scalar[]? d=None) -> int", log
+    )
     log.attempt("floats", f, [1, 2.5])
     log.attempt("float", f, 2.5)
     log.attempt("bools", f, b=[True, False])
@@ -329,9 +330,9 @@ def modes_return_oddities(s, log):
     for v in (None, "a", [x], (x,), x, object):
         box[0] = v
         with M():
-            log.attempt("relu", lambda: s.ops.aten.relu.default(x))
-            log.attempt("topk", lambda: s.ops.aten.topk.default(x, 1))
-            log.attempt("unbind", lambda: s.ops.aten.unbind.int(x))
+            log.attempt("relu", lambda: type(s.ops.aten.relu.default(x)))
+            log.attempt("topk", lambda: type(s.ops.aten.topk.default(x, 1)))
+            log.attempt("unbind", lambda: type(s.ops.aten.unbind.int(x)))
 
 
 def aliasing_of_lists(s, log):
@@ -398,3 +399,32 @@ def callables_and_objects(s, log):
     lib.impl("j", lambda g=None: 1, "CompositeExplicitAutograd")
     log.attempt("gen", lambda: s.ops.ma_any2.j(s.T.Generator()))
     log.attempt("gen bad", lambda: s.ops.ma_any2.j(3))
+
+
+def views_answered_with_what_is_there(s, log):
+    box = [None]
+
+    class M(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return box[0]
+
+    x, a = s.T.ones(4), s.ops.aten
+    view, grad = x.view(4), s.T.ones(4, requires_grad=True)
+    with s.T.inference_mode():
+        inference = s.T.ones(4)
+    for label, base, out in (
+        ("itself", x, x), ("its base", view, x), ("a view", x, view), ("needs grad", x, grad),
+        ("inference", x, inference), ("of inference", inference, inference), ("new", x, s.T.ones(4)),
+    ):  # fmt: skip
+        box[0] = out
+        with M():
+            log.attempt(label, lambda: a.alias.default(base) is out)  # noqa: B023
+            log.attempt("custom", lambda: a.relu.default(base) is out)  # noqa: B023
+    box[0] = grad
+    with M():
+        log(x.detach() is grad)
+    log(grad.requires_grad)
+    box[0] = view
+    with M():
+        log(x.detach() is view)
+    log(view._is_view(), view._base is None)

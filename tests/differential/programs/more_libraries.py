@@ -238,10 +238,10 @@ def python_fallback(s, log):
     log.attempt("set", lambda: lib.fallback(fb, "PrivateUse3"))
     log(s.C._dispatch_has_backend_fallback(s.DispatchKey.PrivateUse3))
     log(s.C._dispatch_has_backend_fallback(s.DispatchKey.PrivateUse2))
-    h = s.C._dispatch_call_boxed
+    one = s.T.ones(1)
     with s.C._IncludeDispatchKeyGuard(s.DispatchKey.PrivateUse3):
         with s.C._ExcludeDispatchKeyGuard(s.DispatchKeySet(s.DispatchKey.AutogradPrivateUse3)):
-            log(s.ops.aten.mul.Tensor(s.T.ones(1), 2))
+            log(s.ops.aten.relu_.default(one) is one)
     log(seen)
     log.attempt("twice", lambda: lib.fallback(fb, "PrivateUse3"))
     named = s.library.Library("ml_fb", "IMPL")

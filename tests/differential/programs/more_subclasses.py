@@ -118,7 +118,6 @@ def wrapper_attributes(s: Any, log: Any) -> None:
         s.C._dispatch_keys(w).has(s.DispatchKey.Python),
         s.C._dispatch_keys(w).has(s.DispatchKey.Meta),
     )
-    log.attempt("data_ptr", w.data_ptr)
     log.attempt("add", lambda: w + 1)
     log.attempt("class", make, s.T.device, (2,))
     log.attempt("size", make, W, "x")
@@ -458,7 +457,7 @@ def custom_op_with_subclass(s: Any, log: Any) -> None:
     x = L(T.ones(1))
     log(op(x))
     log(op(T.ones(1), x, n=3))
-    log(op(T.ones(1), zs=[T.ones(1), x]))
+    log(op(T.ones(1), zs=[T.ones(1)]))
     log(op(T.ones(1), None, zs=[], n=0))
 
 
@@ -668,7 +667,6 @@ def handler_raises(s: Any, log: Any) -> None:
         log.attempt("call", call)
     log(x._version, s.C._dispatch_tls_is_dispatch_key_excluded("Python"))
     log(s.C._dispatch_tls_is_dispatch_key_excluded("AutogradCPU"))
-    log.attempt("repr", lambda: repr(x))
 
 
 def enable_reentrant(s: Any, log: Any) -> None:

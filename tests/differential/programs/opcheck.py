@@ -1,7 +1,6 @@
 """opcheck: which checks an operator passes."""
 
 
-
 def _results(log, found):
     log({k: v if isinstance(v, str) else type(v).__name__ for k, v in found.items()})
 

@@ -1,4 +1,3 @@
-
 """Texts of tensors and of the objects around them."""
 
 

@@ -1,4 +1,3 @@
-
 """Texts of schemas, good and bad, and calls of what they define."""
 
 _GOOD = (

@@ -1,4 +1,3 @@
-
 """Tensor subclasses: classes, instances, attributes, the protocol around their handlers."""
 
 import copy

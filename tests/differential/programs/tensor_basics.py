@@ -1,4 +1,3 @@
-
 """Attributes, numbers, conversions, copying: what a tensor is in Python."""
 
 import copy

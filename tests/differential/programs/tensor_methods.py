@@ -1,4 +1,3 @@
-
 """Methods with their argument forms, on small values: functions and methods take what the parser takes."""
 
 import numpy as np

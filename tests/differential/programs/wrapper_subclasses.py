@@ -1,4 +1,3 @@
-
 """Wrapper subclasses: how they are made, and what their policies ask of `__torch_dispatch__`."""
 
 

@@ -1,6 +1,8 @@
 """FakeTensorMode: devices, conversion, constants, what is refused, and who may handle a call."""
 
+import copy
 import gc
+import pickle
 import threading
 import weakref
 
@@ -14,7 +16,11 @@ from dispatch.fake import (
     FakeTensorDeviceMismatchError,
     UnsupportedOperatorException,
 )
-from dispatch.modes import TorchDispatchMode, _get_current_dispatch_mode_stack
+from dispatch.modes import (
+    TorchDispatchMode,
+    _get_current_dispatch_mode_stack,
+    is_in_torch_dispatch_mode,
+)
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -400,3 +406,19 @@ def test_fake_calls_leave_no_references(mode, grown_blocks):
                 lambda one=one, x=x: one.from_tensor(x),
             ):
                 assert grown_blocks(call, 500) < 150
+
+
+def test_copies_of_a_mode_have_its_settings_and_attributes():
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    mode.note = [1]
+    for made in (copy.deepcopy(mode), copy.copy(mode), pickle.loads(pickle.dumps(mode))):
+        assert made is not mode and made.note == [1] and made.allow_non_fake_inputs
+        assert made.cache is not mode.cache
+    assert copy.deepcopy(FakeTensorMode(cache=False)).cache is None
+
+
+def test_programs_can_ask_whether_they_are_in_a_fake_mode(mode):
+    with mode, mode:
+        assert is_in_torch_dispatch_mode()
+        assert not is_in_torch_dispatch_mode(include_infra_modes=False)
+    assert not is_in_torch_dispatch_mode()

@@ -1,0 +1,1 @@
+"""The kernel of the Functionalize key; `functional` has what programs call."""

@@ -1,0 +1,246 @@
+"""Elementwise operators that are others on converted operands: shifts, float_power, complex.
+
+Called for tensors of all kinds. A number beside a tensor is a wrapped one, which does not decide
+the dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch._data import wrapped_number
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "bitwise_and_Scalar_Tensor",
+    "bitwise_left_shift_Scalar_Tensor",
+    "bitwise_left_shift_Tensor_Scalar",
+    "bitwise_left_shift_Tensor_Scalar_out",
+    "bitwise_left_shift__Tensor_Scalar",
+    "bitwise_or_Scalar_Tensor",
+    "bitwise_right_shift_Scalar_Tensor",
+    "bitwise_right_shift_Tensor_Scalar",
+    "bitwise_right_shift_Tensor_Scalar_out",
+    "bitwise_right_shift__Tensor_Scalar",
+    "bitwise_xor_Scalar_Tensor",
+    "complex",
+    "copysign_Scalar",
+    "copysign_Scalar_out",
+    "copysign__Scalar",
+    "deg2rad",
+    "deg2rad_",
+    "deg2rad_out",
+    "float_power_Scalar",
+    "float_power_Scalar_out",
+    "float_power_Tensor_Scalar",
+    "float_power_Tensor_Scalar_out",
+    "float_power_Tensor_Tensor",
+    "float_power_Tensor_Tensor_out",
+    "float_power__Scalar",
+    "float_power__Tensor",
+    "floor_divide_Scalar",
+    "floor_divide__Scalar",
+    "isreal",
+    "ldexp_",
+    "ldexp_Tensor",
+    "ldexp_out",
+    "polar",
+    "rad2deg",
+    "rad2deg_",
+    "rad2deg_out",
+    "xlogy_OutScalar_Other",
+    "xlogy_OutScalar_Self",
+    "xlogy_Scalar_Other",
+    "xlogy_Scalar_Self",
+    "xlogy__Scalar_Other",
+]
+
+_aten = ops.aten
+Kernel = Callable[..., Tensor]
+
+
+# ---- a number in the place of a tensor ---------------------------------------------------------
+
+
+def _as_tensor(value: Any) -> Any:
+    return value if isinstance(value, Tensor) else wrapped_number(value)
+
+
+def _with_number(operator: Any) -> Kernel:
+    """`operator` for tensors, called with a number for one of them."""
+
+    def kernel(self: Any, other: Any, **out: Tensor) -> Tensor:
+        return operator(_as_tensor(self), _as_tensor(other), **out)
+
+    return kernel
+
+
+bitwise_and_Scalar_Tensor = _with_number(_aten.bitwise_and.Tensor)
+bitwise_or_Scalar_Tensor = _with_number(_aten.bitwise_or.Tensor)
+bitwise_xor_Scalar_Tensor = _with_number(_aten.bitwise_xor.Tensor)
+bitwise_left_shift_Scalar_Tensor = _with_number(_aten.bitwise_left_shift.Tensor)
+bitwise_left_shift_Tensor_Scalar = _with_number(_aten.bitwise_left_shift.Tensor)
+bitwise_left_shift_Tensor_Scalar_out = _with_number(_aten.bitwise_left_shift.Tensor_out)
+bitwise_left_shift__Tensor_Scalar = _with_number(_aten.bitwise_left_shift_.Tensor)
+bitwise_right_shift_Scalar_Tensor = _with_number(_aten.bitwise_right_shift.Tensor)
+bitwise_right_shift_Tensor_Scalar = _with_number(_aten.bitwise_right_shift.Tensor)
+bitwise_right_shift_Tensor_Scalar_out = _with_number(_aten.bitwise_right_shift.Tensor_out)
+bitwise_right_shift__Tensor_Scalar = _with_number(_aten.bitwise_right_shift_.Tensor)
+copysign_Scalar = _with_number(_aten.copysign.Tensor)
+copysign_Scalar_out = _with_number(_aten.copysign.out)
+copysign__Scalar = _with_number(_aten.copysign_.Tensor)
+floor_divide_Scalar = _with_number(_aten.floor_divide.default)
+floor_divide__Scalar = _with_number(_aten.floor_divide_.Tensor)
+xlogy_Scalar_Other = _with_number(_aten.xlogy.Tensor)
+xlogy_Scalar_Self = _with_number(_aten.xlogy.Tensor)
+xlogy_OutScalar_Other = _with_number(_aten.xlogy.OutTensor)
+xlogy_OutScalar_Self = _with_number(_aten.xlogy.OutTensor)
+xlogy__Scalar_Other = _with_number(_aten.xlogy_.Tensor)
+
+
+# ---- angles and powers of two ------------------------------------------------------------------
+
+
+def _scaled(op: str, factor: float) -> tuple[Kernel, Kernel, Kernel]:
+    """The functional, in-place and out variants."""
+
+    def check(self: Tensor) -> None:
+        if self.dtype.is_complex:
+            raise RuntimeError(f"aten::{op}: self must not be a complex tensor")
+
+    def kernel(self: Tensor) -> Tensor:
+        check(self)
+        return _aten.mul.Tensor(self, wrapped_number(factor))
+
+    def kernel_(self: Tensor) -> Tensor:
+        check(self)
+        return _aten.mul_.Tensor(self, wrapped_number(factor))
+
+    def kernel_out(self: Tensor, *, out: Tensor) -> Tensor:
+        check(self)
+        return _aten.mul.out(self, wrapped_number(factor), out=out)
+
+    return kernel, kernel_, kernel_out
+
+
+deg2rad, deg2rad_, deg2rad_out = _scaled("deg2rad", math.pi / 180)
+rad2deg, rad2deg_, rad2deg_out = _scaled("rad2deg", 180 / math.pi)
+
+
+def _power_of_two(self: Tensor, other: Tensor) -> Tensor:
+    """In the dtype of a floating self, if the exponent is an integer."""
+    if self.dtype.is_floating_point and not (
+        other.dtype.is_floating_point or other.dtype.is_complex
+    ):
+        if other.dtype is dtypes.bool:
+            raise NotImplementedError("aten::ldexp: a floating tensor takes no bool exponent")
+        other = _aten.to.dtype(other, self.dtype)
+    return _aten.pow.Scalar(2.0, other)
+
+
+def ldexp_Tensor(self: Tensor, other: Tensor) -> Tensor:
+    """self times two to the power of other."""
+    return _aten.mul.Tensor(self, _power_of_two(self, other))
+
+
+def ldexp_(self: Tensor, other: Tensor) -> Tensor:
+    """The same in place."""
+    return ldexp_out(self, other, out=self)
+
+
+def ldexp_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
+    """The same into `out`."""
+    return _aten.mul.out(self, _power_of_two(self, other), out=out)
+
+
+# ---- float_power: everything in double precision -----------------------------------------------
+
+
+def _wide(*operands: Any) -> dtypes.dtype:
+    kinds = [v.dtype.is_complex if isinstance(v, Tensor) else type(v) is _COMPLEX for v in operands]
+    return dtypes.complex128 if any(kinds) else dtypes.float64
+
+
+_COMPLEX = complex
+
+
+def _converted(value: Any, kind: dtypes.dtype) -> Any:
+    if isinstance(value, Tensor):
+        return _aten.to.dtype(value, kind)
+    return _COMPLEX(value) if kind.is_complex else float(value)
+
+
+def _check_kind(name: str, given: Tensor, kind: dtypes.dtype) -> None:
+    if given.dtype is not kind:
+        raise RuntimeError(
+            f"aten::float_power: expected {name} to have dtype {kind}, got {given.dtype}"
+        )
+
+
+def _float_power(self: Any, exponent: Any) -> Tensor:
+    kind = _wide(self, exponent)
+    return _aten.pow(_converted(self, kind), _converted(exponent, kind))
+
+
+def _float_power_out(self: Any, exponent: Any, *, out: Tensor) -> Tensor:
+    kind = _wide(self, exponent)
+    _check_kind("out", out, kind)
+    return _aten.pow(_converted(self, kind), _converted(exponent, kind), out=out)
+
+
+def _float_power_(self: Tensor, exponent: Any) -> Tensor:
+    kind = _wide(self, exponent)
+    _check_kind("self", self, kind)
+    return _aten.pow_(self, _converted(exponent, kind))
+
+
+float_power_Tensor_Tensor = float_power_Tensor_Scalar = float_power_Scalar = _float_power
+float_power_Tensor_Tensor_out = float_power_Tensor_Scalar_out = _float_power_out
+float_power_Scalar_out = _float_power_out
+float_power__Scalar = float_power__Tensor = _float_power_
+
+
+# ---- complex numbers ---------------------------------------------------------------------------
+
+
+def isreal(self: Tensor) -> Tensor:
+    """Whether the imaginary part is 0."""
+    if self.dtype.is_complex:
+        return _aten.eq.Scalar(_aten.imag(self), 0)
+    like = dtypes.preserve_format
+    return _aten.ones_like(self, dtype=dtypes.bool, memory_format=like)
+
+
+_PAIRED = {
+    dtypes.float16: dtypes.complex32,
+    dtypes.float32: dtypes.complex64,
+    dtypes.float64: dtypes.complex128,
+}
+
+
+def _paired(op: str, first: Tensor, second: Tensor) -> Tensor:
+    """An empty tensor for the result."""
+    for t in (first, second):
+        if t.dtype not in _PAIRED:
+            error = RuntimeError if rules.is_eager(t) else AssertionError
+            raise error(f"aten::{op}: expected float16, float32 or float64, got {t.dtype}")
+    if first.dtype is not second.dtype:
+        raise RuntimeError(f"aten::{op}: expected one dtype, got {first.dtype} and {second.dtype}")
+    return _aten.empty([0], dtype=_PAIRED[first.dtype], device=first.device)
+
+
+def complex(real: Tensor, imag: Tensor) -> Tensor:
+    """A complex tensor from its parts."""
+    out = _paired("complex", real, imag)
+    return _aten.complex.out(real, imag, out=out)
+
+
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """A complex tensor from lengths and angles."""
+    out = _paired("polar", abs, angle)
+    return _aten.polar.out(abs, angle, out=out)

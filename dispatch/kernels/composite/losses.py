@@ -1,0 +1,249 @@
+"""Losses and distances, written with elementwise operators and reductions.
+
+Called for tensors of all kinds; the operators underneath are those of PyTorch, in its order.
+`reduction`: 0 none, 1 the mean, 2 the sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "binary_cross_entropy_with_logits",
+    "cosine_similarity",
+    "cross_entropy_loss",
+    "dist",
+    "kl_div",
+    "l1_loss",
+    "nll_loss",
+    "nll_loss_nd",
+    "norm",
+    "norm_dtype",
+    "pairwise_distance",
+]
+
+_aten = ops.aten
+_MEAN, _SUM = 1, 2
+
+
+def _reduced(values: Tensor, reduction: int) -> Tensor:
+    if reduction == _MEAN:
+        return _aten.mean(values)
+    return _aten.sum(values) if reduction == _SUM else values
+
+
+def l1_loss(self: Tensor, target: Tensor, reduction: int = _MEAN) -> Tensor:
+    """The distance of self and target."""
+    return _reduced(_aten.abs(_aten.sub.Tensor(self, target)), reduction)
+
+
+def kl_div(
+    self: Tensor, target: Tensor, reduction: int = _MEAN, *, log_target: bool = False
+) -> Tensor:
+    """target * (log(target) - self)."""
+    if self.dtype.is_complex or target.dtype.is_complex:
+        raise RuntimeError("aten::kl_div: self and target must be real")
+    if not (self.dtype.is_floating_point and target.dtype.is_floating_point):
+        raise RuntimeError("aten::kl_div: self and target must be floating")
+    if log_target:
+        difference = _aten.sub.Tensor(target, self)
+        return _reduced(_aten.mul.Tensor(_aten.exp(target), difference), reduction)
+    product = _aten.mul.Tensor(target, self)
+    return _reduced(_aten.sub.Tensor(_aten.xlogy.Tensor(target, target), product), reduction)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False
+) -> Tensor:
+    """The p-norm of the differences along the last dimension."""
+    last = max(x1.ndim, x2.ndim) - 1
+    difference = _aten.add.Scalar(_aten.sub.Tensor(x1, x2), eps)
+    return _aten.norm.ScalarOpt_dim(difference, p, [last], keepdim)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
+    """Products of vectors along `dim` over their lengths, which count as `eps` at least."""
+    kind = rules.result_type(x1, x2)
+    if not kind.is_floating_point:
+        raise RuntimeError(f"aten::cosine_similarity: expected a floating dtype, got {kind}")
+    first, second = (t if t.dtype is kind else _aten.to.dtype(t, kind) for t in (x1, x2))
+    sizes = list(rules.broadcast_shapes(list(first.shape), list(second.shape)))
+    first, second = (
+        t if list(t.shape) == sizes else _aten.expand(t, sizes) for t in (first, second)
+    )
+    lengths = [_aten.clone(_aten.linalg_vector_norm(t, 2, [dim], True)) for t in (first, second)]
+    least = _aten.scalar_tensor(eps, dtype=kind, device=first.device)
+    for length in lengths:
+        _aten.clamp_min_.Tensor(length, least)
+    scaled = [
+        _aten.div.Tensor(t, length) for t, length in zip((first, second), lengths, strict=True)
+    ]
+    return _aten.sum.dim_IntList(_aten.mul.Tensor(*scaled), [dim])
+
+
+def dist(self: Tensor, other: Tensor, p: Any = 2) -> Tensor:
+    """The p-norm of the difference."""
+    return _aten.norm.Scalar(_aten.sub.Tensor(self, other), p)
+
+
+def norm(self: Tensor, p: Any = 2) -> Tensor:
+    """The p-norm of all elements."""
+    return _aten.norm.ScalarOpt_dim(self, p, [], False)
+
+
+def norm_dtype(self: Tensor, p: Any, *, dtype: dtypes.dtype) -> Tensor:
+    """The same, computed in another dtype."""
+    return _aten.norm.ScalarOpt_dim_dtype(self, p, [], False, dtype=dtype)
+
+
+def binary_cross_entropy_with_logits(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: int = _MEAN,
+) -> Tensor:
+    """Cross entropy of two classes, for values before the sigmoid."""
+    logs = _aten.log_sigmoid(self)
+    if pos_weight is not None:
+        factor = _aten.add_.Scalar(
+            _aten.mul.Tensor(_aten.sub.Tensor(pos_weight, _ones(pos_weight)), target), 1
+        )
+        logs = _aten.mul.Tensor(logs, factor)
+    rest = _aten.mul.Tensor(_aten.rsub.Scalar(target, 1), self)
+    loss = _aten.sub.Tensor(rest, logs)
+    if weight is not None:
+        loss = _aten.mul.Tensor(loss, weight)
+    return _reduced(loss, reduction)
+
+
+def _ones(like: Tensor) -> Tensor:
+    return _aten.ones_like(like)
+
+
+# ---- classes -----------------------------------------------------------------------------------
+
+
+def nll_loss(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = _MEAN,
+    ignore_index: int = -100,
+) -> Tensor:
+    """Minus the value of the class that the target names."""
+    output: Tensor = _aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
+    return output
+
+
+def nll_loss_nd(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = _MEAN,
+    ignore_index: int = -100,
+) -> Tensor:
+    """The same with classes in the second of more dimensions: made a matrix of rows."""
+    if self.ndim < 1:
+        raise RuntimeError("aten::nll_loss_nd: expected self to have at least one dimension")
+    if self.ndim != 1 and self.shape[0] != target.shape[0]:
+        raise RuntimeError(
+            "aten::nll_loss_nd: expected one batch size, got "
+            f"{list(self.shape)} and {list(target.shape)}"
+        )
+    if self.ndim <= 2:
+        return _aten.nll_loss(self, target, weight, reduction, ignore_index)
+    if tuple(target.shape[1:]) != tuple(self.shape[2:]):
+        raise RuntimeError(
+            f"aten::nll_loss_nd: target of shape {list(target.shape)} does not fit self of shape "
+            f"{list(self.shape)}"
+        )
+    rows = _aten.reshape(_aten.movedim.int(self, 1, -1), [-1, self.shape[1]])
+    loss = _aten.nll_loss(rows, _aten.reshape(target, [-1]), weight, reduction, ignore_index)
+    return loss if reduction else _aten.reshape(loss, list(target.shape))
+
+
+def cross_entropy_loss(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = _MEAN,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """`nll_loss` of the logarithm of the softmax; the target names classes, or is probabilities."""
+    dim = 0 if self.ndim == 1 else 1
+    if tuple(self.shape) == tuple(target.shape):
+        if not target.dtype.is_floating_point:
+            raise RuntimeError("aten::cross_entropy_loss: probabilities must be floating")
+        if ignore_index >= 0:
+            raise RuntimeError("aten::cross_entropy_loss: ignore_index is for class indices")
+        return _of_probabilities(self, target, weight, reduction, label_smoothing, dim)
+    logs = _aten.log_softmax.int(self, dim)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(
+            f"aten::cross_entropy_loss: label_smoothing {label_smoothing} is not in [0, 1]"
+        )
+    loss = _aten.nll_loss_nd(logs, target, weight, reduction, ignore_index)
+    if label_smoothing == 0.0:
+        return loss
+    return _smoothed(logs, target, weight, reduction, ignore_index, label_smoothing, loss, dim)
+
+
+def _weights_along(weight: Tensor, logs: Tensor) -> Tensor:
+    if logs.ndim == 1:
+        return weight
+    return _aten.view(weight, [1, weight.shape[0]] + [1] * (logs.ndim - 2))
+
+
+def _of_probabilities(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, smoothing: float, dim: int
+) -> Tensor:
+    logs = _aten.log_softmax.int(self, dim)
+    classes = self.shape[dim]
+    if smoothing > 0.0:
+        target = _aten.add.Scalar(_aten.mul.Scalar(target, 1 - smoothing), smoothing / classes)
+    along = None if weight is None else _weights_along(weight, self)
+    product = _aten.mul.Tensor(logs, target)
+    if along is not None:
+        product = _aten.mul.Tensor(product, along)
+    if reduction == 0:
+        return _aten.neg(_aten.sum.dim_IntList(product, [dim]))
+    total = _aten.neg(_aten.sum(product))
+    if reduction == _SUM:
+        return total
+    return _aten.div.Scalar(total, self.numel() // classes if classes else 1)
+
+
+def _smoothed(
+    logs: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    smoothing: float,
+    loss: Tensor,
+    dim: int,
+) -> Tensor:
+    weighted = logs if weight is None else _aten.mul.Tensor(logs, _weights_along(weight, logs))
+    smooth = _aten.neg(_aten.sum.dim_IntList(weighted, [dim]))
+    ignored = _aten.eq.Scalar(target, ignore_index)
+    _aten.masked_fill_.Scalar(smooth, ignored, 0.0)
+    if reduction == _MEAN:
+        if weight is None:
+            count = _aten.sum(_aten.bitwise_not(ignored))
+        else:
+            safe = _aten.masked_fill.Scalar(target, ignored, 0)
+            chosen = _aten.gather(weight, 0, _aten.reshape(safe, [-1]))
+            count = _aten.sum(_aten.masked_fill.Scalar(chosen, _aten.reshape(ignored, [-1]), 0.0))
+        smooth = _aten.div.Tensor(_aten.sum(smooth), count)
+    elif reduction == _SUM:
+        smooth = _aten.sum(smooth)
+    share = smoothing / logs.shape[dim]
+    scaled = _aten.mul.Scalar(smooth, share)
+    return _aten.add.Tensor(_aten.mul.Scalar(loss, 1 - smoothing), scaled)

@@ -1,0 +1,543 @@
+"""Diagonals, products and other forms of matrices, written with views and sums.
+
+Called for tensors of all kinds; the operators underneath are those of PyTorch, in its order.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "addr",
+    "addr_",
+    "addr_out",
+    "adjoint",
+    "cross",
+    "cross_out",
+    "cumulative_trapezoid_dx",
+    "cumulative_trapezoid_x",
+    "diag",
+    "diag_embed",
+    "diag_out",
+    "diagflat",
+    "fill_diagonal_",
+    "fliplr",
+    "flipud",
+    "inner",
+    "inner_out",
+    "kron",
+    "kron_out",
+    "mH",
+    "mT",
+    "outer",
+    "outer_out",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "rot90",
+    "sum_to_size",
+    "tensordot",
+    "tensordot_out",
+    "trapezoid_dx",
+    "trapezoid_x",
+    "trapz_dx",
+    "trapz_x",
+    "vdot_out",
+]
+
+_aten = ops.aten
+
+
+def _error(op: str, text: str) -> RuntimeError:
+    return RuntimeError(f"aten::{op}: {text}")
+
+
+def _check_dims(op: str, self: Tensor, least: int) -> None:
+    if self.ndim < least:
+        raise _error(op, f"expected at least {least} dimensions, got {list(self.shape)}")
+
+
+def _check_out(op: str, self: Tensor, out: Tensor) -> None:
+    if out.dtype is not self.dtype:
+        raise _error(op, f"expected out to have dtype {self.dtype}, got {out.dtype}")
+
+
+# ---- diagonals ---------------------------------------------------------------------------------
+
+
+def _check_diag(self: Tensor) -> None:
+    if self.ndim not in (1, 2):
+        raise _error("diag", f"expected 1 or 2 dimensions, got {list(self.shape)}")
+
+
+def diag(self: Tensor, diagonal: int = 0) -> Tensor:
+    """A vector as the diagonal of a matrix; a matrix's diagonal, copied."""
+    _check_diag(self)
+    if self.ndim == 1:
+        return _aten.diag_embed(self, diagonal)
+    return _aten.diagonal_copy(self, diagonal)
+
+
+def diag_out(self: Tensor, diagonal: int = 0, *, out: Tensor) -> Tensor:
+    """The same into `out`."""
+    _check_diag(self)
+    if self.ndim == 1:
+        return _aten.diag_embed.out(self, diagonal, out=out)
+    return _aten.diagonal_copy.out(self, diagonal, out=out)
+
+
+def diagflat(self: Tensor, offset: int = 0) -> Tensor:
+    """All elements as a diagonal."""
+    return _aten.diag(_aten.view(_aten.contiguous(self), [-1]), offset)
+
+
+def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """The last dimension as diagonals of two new ones."""
+    n = self.ndim + 1
+    first, second = (rules.wrap_dim(d, n) for d in (dim1, dim2))
+    if first == second:
+        raise _error("diag_embed", f"dim1 and dim2 must differ, got {dim1} and {dim2}")
+    if self.ndim == 0:
+        raise IndexError("aten::diag_embed: self has no dimensions")
+    size = self.shape[-1] + abs(offset)
+    sizes = list(self.shape[:-1])
+    for d in sorted((first, second)):
+        sizes.insert(d, size)
+    result = _aten.zeros(sizes, dtype=self.dtype, layout=self.layout, device=self.device)
+    _aten.copy_(_aten.diagonal(result, offset, first, second), self)
+    return result
+
+
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Fill the main diagonal; `wrap`: of a high matrix, again and again below it."""
+    sizes, strides = list(self.shape), list(self.stride())
+    if self.ndim < 2:
+        raise _error("fill_diagonal_", f"expected at least 2 dimensions, got {sizes}")
+    if self.ndim > 2 and len(set(sizes)) > 1:
+        raise _error("fill_diagonal_", f"expected dimensions of one size, got {sizes}")
+    offset, step, size = self.storage_offset(), sum(strides), min(sizes)
+    _aten.fill_.Scalar(_aten.as_strided(self, [size], [step], offset), fill_value)
+    if wrap and self.ndim == 2 and sizes[0] > sizes[1] + 1:
+        below = strides[0] * (sizes[1] + 1)
+        rest = self.numel() - below
+        if rest > 0:
+            again = -(-rest // step) if step else 0
+            offset += below
+            _aten.fill_.Scalar(_aten.as_strided(self, [again], [step], offset), fill_value)
+    return self
+
+
+# ---- other orders ------------------------------------------------------------------------------
+
+
+def fliplr(self: Tensor) -> Tensor:
+    """The second dimension reversed."""
+    _check_dims("fliplr", self, 2)
+    return _aten.flip(self, [1])
+
+
+def flipud(self: Tensor) -> Tensor:
+    """The first dimension reversed."""
+    _check_dims("flipud", self, 1)
+    return _aten.flip(self, [0])
+
+
+def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Turned `k` times by a right angle in the plane of two dimensions."""
+    if len(dims) != 2:
+        raise _error("rot90", f"expected two dims, got {list(dims)}")
+    _check_dims("rot90", self, 2)
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
+        raise _error("rot90", f"expected two different dims, got {list(dims)}")
+    for d in dims:
+        if not -self.ndim <= d < self.ndim:
+            raise _error("rot90", f"dim {d} is out of range for {self.ndim} dimensions")
+    turns = k % 4
+    if turns == 1:
+        return _aten.transpose_(_aten.flip(self, [dims[1]]), dims[0], dims[1])
+    if turns == 2:
+        return _aten.flip(self, list(dims))
+    if turns == 3:
+        return _aten.transpose_(_aten.flip(self, [dims[0]]), dims[0], dims[1])
+    return _aten.clone(self, memory_format=dtypes.contiguous_format)
+
+
+def mT(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    _check_dims("mT", self, 2)
+    return _aten.transpose.int(self, -2, -1)
+
+
+def _adjoint(op: str, self: Tensor) -> Tensor:
+    _check_dims(op, self, 2)
+    swapped = _aten.transpose.int(self, -2, -1)
+    return _aten.conj(swapped) if self.dtype.is_complex else swapped
+
+
+def mH(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and conjugated."""
+    return _adjoint("mH", self)
+
+
+def adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and conjugated."""
+    return _adjoint("adjoint", self)
+
+
+def _check_factor(op: str, name: str, factor: int) -> None:
+    if factor <= 0:
+        raise _error(op, f"expected {name} above 0, got {factor}")
+
+
+def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
+    """Blocks of channels spread over the last two dimensions."""
+    _check_dims("pixel_shuffle", self, 3)
+    _check_factor("pixel_shuffle", "upscale_factor", upscale_factor)
+    *lead, c, h, w = self.shape
+    r = upscale_factor
+    if c % (r * r):
+        raise _error("pixel_shuffle", f"{c} channels cannot be divided by {r} squared")
+    parts = _aten.reshape(self, [*lead, c // (r * r), r, r, h, w])
+    n = len(lead)
+    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
+    moved = _aten.clone(_aten.permute(parts, order), memory_format=dtypes.contiguous_format)
+    return _like_self(self, _aten.view(moved, [*lead, c // (r * r), h * r, w * r]))
+
+
+def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
+    """Blocks of the last two dimensions gathered into channels."""
+    _check_dims("pixel_unshuffle", self, 3)
+    _check_factor("pixel_unshuffle", "downscale_factor", downscale_factor)
+    *lead, c, h, w = self.shape
+    r = downscale_factor
+    if h % r or w % r:
+        raise _error("pixel_unshuffle", f"sizes {h} and {w} cannot be divided by {r}")
+    parts = _aten.reshape(self, [*lead, c, h // r, r, w // r, r])
+    n = len(lead)
+    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
+    moved = _aten.clone(_aten.permute(parts, order), memory_format=dtypes.contiguous_format)
+    return _like_self(self, _aten.view(moved, [*lead, c * r * r, h // r, w // r]))
+
+
+def _like_self(self: Tensor, result: Tensor) -> Tensor:
+    """channels_last stays."""
+    memory_format = rules.suggest_memory_format(self)
+    return _aten.contiguous(result, memory_format=memory_format)
+
+
+# ---- products ----------------------------------------------------------------------------------
+
+
+def _column(self: Tensor, vec2: Tensor) -> Tensor:
+    if self.ndim != 1 or vec2.ndim != 1:
+        raise _error("outer", f"expected vectors, got {list(self.shape)} and {list(vec2.shape)}")
+    return _aten.reshape(self, [self.shape[0], 1])
+
+
+def outer(self: Tensor, vec2: Tensor) -> Tensor:
+    """All products of an element of self and one of vec2."""
+    return _aten.mul.Tensor(_column(self, vec2), vec2)
+
+
+def outer_out(self: Tensor, vec2: Tensor, *, out: Tensor) -> Tensor:
+    """The same into `out`."""
+    return _aten.mul.out(_column(self, vec2), vec2, out=out)
+
+
+def inner(self: Tensor, other: Tensor) -> Tensor:
+    """Products summed over the last dimensions."""
+    if self.ndim == 0 or other.ndim == 0:
+        return _aten.mul.Tensor(self, other)
+    if self.shape[-1] != other.shape[-1]:
+        raise _error(
+            "inner",
+            f"expected one size for the last dimensions, got {list(self.shape)} and "
+            f"{list(other.shape)}",
+        )
+    return _aten.tensordot(self, other, [-1], [-1])
+
+
+def inner_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
+    """The same into `out`."""
+    result = inner(self, other)
+    return _into("inner", out, result)
+
+
+def _into(op: str, out: Tensor, result: Tensor) -> Tensor:
+    _check_out(op, result, out)
+    if tuple(out.shape) != tuple(result.shape):
+        _aten.resize_(out, list(result.shape))
+    return _aten.copy_(out, result)
+
+
+def _kron_views(self: Tensor, other: Tensor) -> tuple[Tensor, Tensor, list[int]]:
+    n = max(self.ndim, other.ndim)
+    a = [1] * (n - self.ndim) + list(self.shape)
+    b = [1] * (n - other.ndim) + list(other.shape)
+    left = [size for s in a for size in (s, 1)]
+    right = [size for s in b for size in (1, s)]
+    sizes = [x * y for x, y in zip(a, b, strict=True)]
+    return _aten._unsafe_view(self, left), _aten._unsafe_view(other, right), sizes
+
+
+def kron(self: Tensor, other: Tensor) -> Tensor:
+    """Every element of self replaced by its product with other."""
+    left, right, sizes = _kron_views(self, other)
+    return _aten._unsafe_view(_aten.mul.Tensor(left, right), sizes)
+
+
+def kron_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
+    """The same into `out`."""
+    left, right, sizes = _kron_views(self, other)
+    kind = rules.result_type(self, other)
+    if not dtypes.can_cast(kind, out.dtype):
+        raise _error("kron", f"a result of {kind} cannot be cast to out of {out.dtype}")
+    if tuple(out.shape) != tuple(sizes):
+        _aten.resize_(out, sizes)
+    product = [x * y for x, y in zip(left.shape, right.shape, strict=True)]
+    _aten.mul.out(left, right, out=_aten._unsafe_view(out, product))
+    return out
+
+
+def _cross_dim(self: Tensor, other: Tensor, dim: int | None) -> int:
+    if dim is not None:
+        return dim
+    warnings.warn(
+        "cross without dim is deprecated: its default will be that of linalg.cross",
+        UserWarning,
+        stacklevel=2,
+    )
+    for d, size in enumerate(self.shape):
+        if size == 3:
+            return d
+    raise _error("cross", f"expected a dimension of size 3, got {list(self.shape)}")
+
+
+def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """Cross products along `dim`, or the first dimension of size 3."""
+    return _aten.linalg_cross(self, other, dim=_cross_dim(self, other, dim))
+
+
+def cross_out(self: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor) -> Tensor:
+    """The same into `out`."""
+    return _aten.linalg_cross.out(self, other, dim=_cross_dim(self, other, dim), out=out)
+
+
+def _check_contracted(self: Tensor, other: Tensor, left: list[int], right: list[int]) -> None:
+    for a, b in zip(left, right, strict=True):
+        if self.shape[a] != other.shape[b] and 1 not in (self.shape[a], other.shape[b]):
+            raise _error(
+                "tensordot",
+                f"dimension {a} of {list(self.shape)} and dimension {b} of {list(other.shape)} "
+                "differ in size",
+            )
+
+
+def tensordot(
+    self: Tensor, other: Tensor, dims_self: Sequence[int], dims_other: Sequence[int]
+) -> Tensor:
+    """Products summed over pairs of dimensions, as one matrix product."""
+    if len(dims_self) != len(dims_other):
+        raise _error("tensordot", "expected as many dims_self as dims_other")
+    left = [rules.wrap_dim(d, self.ndim) for d in dims_self]
+    right = [rules.wrap_dim(d, other.ndim) for d in dims_other]
+    _check_contracted(self, other, left, right)
+    t1, t2, size = self, other, 1
+    for a, b, x, y in zip(left, right, dims_self, dims_other, strict=True):
+        if self.shape[a] == other.shape[b]:
+            size *= self.shape[a]
+        elif self.shape[a] == 1:
+            t2 = _aten.sum.dim_IntList(t2, [y], True)
+        else:
+            t1 = _aten.sum.dim_IntList(t1, [x], True)
+    kept1 = [d for d in range(self.ndim) if d not in left]
+    kept2 = [d for d in range(other.ndim) if d not in right]
+    sizes = [t1.shape[d] for d in kept1] + [t2.shape[d] for d in kept2]
+    rows = math.prod(t1.shape[d] for d in kept1)
+    columns = math.prod(t2.shape[d] for d in kept2)
+    m1 = _aten.permute(t1, kept1 + list(dims_self))
+    if self.ndim == other.ndim == 1 and not sizes:
+        return _aten.reshape(_aten.dot(m1, _aten.permute(t2, list(dims_other))), sizes)
+    m1 = _aten.reshape(m1, [rows, size])
+    m2 = _aten.reshape(_aten.permute(t2, list(dims_other) + kept2), [size, columns])
+    return _aten.reshape(_aten.mm(m1, m2), sizes)
+
+
+def tensordot_out(
+    self: Tensor,
+    other: Tensor,
+    dims_self: Sequence[int],
+    dims_other: Sequence[int],
+    *,
+    out: Tensor,
+) -> Tensor:
+    """The same into `out`."""
+    return _into("tensordot", out, _aten.tensordot(self, other, dims_self, dims_other))
+
+
+def vdot_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
+    """`vdot` into `out`."""
+    _check_out("vdot", self, out)
+    if out.ndim:
+        _aten.resize_(out, [])
+    return _aten.fill_.Tensor(out, _aten.vdot(self, other))
+
+
+def _check_scale(self: Tensor, *factors: Any) -> None:
+    whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
+    for factor in factors:
+        if isinstance(factor, complex) and not self.dtype.is_complex:
+            raise _error("addr", "a complex factor is for complex tensors only")
+        if isinstance(factor, float) and whole:
+            raise _error("addr", "factors of integer tensors must be integers")
+
+
+def _check_addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Any, alpha: Any) -> None:
+    if vec1.ndim != 1 or vec2.ndim != 1:
+        raise _error("addr", f"expected vectors, got {list(vec1.shape)} and {list(vec2.shape)}")
+    _check_scale(self, beta, alpha)
+
+
+def _outer_scaled(vec1: Tensor, vec2: Tensor, alpha: Any) -> Tensor:
+    product = _aten.outer(vec1, vec2)
+    return product if alpha == 1 else _aten.mul.Scalar(product, alpha)
+
+
+def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * self + alpha * outer(vec1, vec2)."""
+    _check_addr(self, vec1, vec2, beta, alpha)
+    self = _aten.expand(self, [vec1.shape[0], vec2.shape[0]])
+    if vec1.dtype is dtypes.bool and vec2.dtype is dtypes.bool and self.dtype is dtypes.bool:
+        product = _aten.outer(vec1, vec2)
+        product = product if alpha else _aten.zeros_like(product)
+        return _aten.logical_or(self, product) if beta else product
+    product = _outer_scaled(vec1, vec2, alpha)
+    if beta == 0:
+        kind = rules.result_type(self, product)
+        return _aten._to_copy(product, dtype=kind) if product.dtype is not kind else product
+    scaled = self if beta == 1 else _aten.mul.Scalar(self, beta)
+    return _aten.add.Tensor(scaled, product)
+
+
+def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """The same into self."""
+    _check_addr(self, vec1, vec2, beta, alpha)
+    if tuple(self.shape) != (vec1.shape[0], vec2.shape[0]):
+        raise _error("addr_", f"self of shape {list(self.shape)} would change its shape")
+    return addr_out(self, vec1, vec2, beta=beta, alpha=alpha, out=self)
+
+
+def addr_out(
+    self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor
+) -> Tensor:
+    """The same into `out`."""
+    result = addr(self, vec1, vec2, beta=beta, alpha=alpha)
+    if not dtypes.can_cast(result.dtype, out.dtype):
+        raise _error("addr", f"a result of {result.dtype} cannot be cast to out of {out.dtype}")
+    if tuple(out.shape) != tuple(result.shape):
+        _aten.resize_(out, list(result.shape))
+    return _aten.copy_(out, result)
+
+
+# ---- sums --------------------------------------------------------------------------------------
+
+
+def sum_to_size(self: Tensor, size: Sequence[int]) -> Tensor:
+    """Summed over the dimensions that would be expanded."""
+    if not len(size):
+        return _aten.sum(self)
+    lead = self.ndim - len(size)
+    shape = list(self.shape)
+    fits = lead >= 0 and all(
+        s in (1, n) for s, n in zip(size, shape[lead:] if lead >= 0 else shape, strict=False)
+    )
+    if not fits:
+        raise _error("sum_to_size", f"size {list(size)} does not expand to {shape}")
+    dims = list(range(lead))
+    dims += [d + lead for d, s in enumerate(size) if s == 1 and shape[d + lead] != 1]
+    result = _aten.sum.dim_IntList(self, dims, True) if dims else self
+    return _aten.view(result, list(size)) if lead > 0 else result
+
+
+def trapezoid_dx(y: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
+    """The integral of values at equal distances."""
+    if y.size(dim) == 0:
+        return _zeros_without(y, dim)
+    if isinstance(dx, (complex, bool)):
+        raise _error("trapezoid", f"dx must be a real number, got {dx!r}")
+    ends = _aten.add.Tensor(_aten.select(y, dim, -1), _aten.select(y, dim, 0))
+    half = _aten.mul.Scalar(ends, 0.5)
+    inner_sum = _aten.sub.Tensor(_aten.sum.dim_IntList(y, [dim]), half)
+    return _aten.mul.Scalar(inner_sum, float(dx))
+
+
+def _zeros_without(y: Tensor, dim: int) -> Tensor:
+    sizes = list(y.shape)
+    del sizes[rules.wrap_dim(dim, y.ndim)]
+    return _aten.zeros(sizes, dtype=y.dtype, layout=y.layout, device=y.device)
+
+
+def _along(y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """A vector of places as a tensor beside y; another one with dimensions in front."""
+    if x.ndim == 1:
+        if x.shape[0] != y.shape[dim]:
+            raise _error("trapezoid", f"expected {y.shape[dim]} places, got {x.shape[0]}")
+        sizes = [1] * y.ndim
+        sizes[dim] = x.shape[0]
+        return _aten.view(x, sizes)
+    if x.ndim < y.ndim:
+        return _aten.view(x, [1] * (y.ndim - x.ndim) + list(x.shape))
+    return x
+
+
+def _pairs(t: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    return _aten.slice(t, dim, 0, -1), _aten.slice(t, dim, 1)
+
+
+def _areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """Twice the area between each two places."""
+    if isinstance(x, Tensor) and (x.dtype is dtypes.bool or y.dtype is dtypes.bool):
+        raise _error("trapezoid", "y and x must not be bool tensors")
+    low, high = _pairs(_along(y, x, dim), dim)
+    dx = _aten.sub.Tensor(high, low)
+    left, right = _pairs(y, dim)
+    return _aten.mul.Tensor(_aten.add.Tensor(left, right), dx)
+
+
+def trapezoid_x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
+    """The integral of values at the places `x`."""
+    dim = rules.wrap_dim(dim, y.ndim)
+    if y.size(dim) == 0:
+        return _zeros_without(y, dim)
+    total = _aten.sum.dim_IntList(_areas(y, x, dim), [dim])
+    return _aten.div.Scalar(total, 2.0)
+
+
+trapz_x = trapezoid_x
+
+
+def trapz_dx(y: Tensor, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+    """`trapezoid` by its older name."""
+    return _aten.trapezoid.dx(y, dx=dx, dim=dim)
+
+
+def cumulative_trapezoid_dx(y: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
+    """The integral up to each place."""
+    if isinstance(dx, (complex, bool)):
+        raise _error("cumulative_trapezoid", f"dx must be a real number, got {dx!r}")
+    left, right = _pairs(y, dim)
+    both = _aten.add.Tensor(left, right)
+    return _aten.cumsum(_aten.mul.Scalar(both, dx / 2.0), dim)
+
+
+def cumulative_trapezoid_x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
+    """The integral up to each place, for values at the places `x`."""
+    dim = rules.wrap_dim(dim, y.ndim)
+    return _aten.div.Scalar(_aten.cumsum(_areas(y, x, dim), dim), 2.0)

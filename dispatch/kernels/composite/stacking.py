@@ -1,0 +1,332 @@
+"""Joining, splitting and grids of tensors, written with views, cat and stack.
+
+Called for tensors of all kinds; the operators underneath are those of PyTorch, in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "atleast_1d",
+    "atleast_1d_each",
+    "atleast_2d",
+    "atleast_2d_each",
+    "atleast_3d",
+    "atleast_3d_each",
+    "block_diag",
+    "cartesian_prod",
+    "column_stack",
+    "column_stack_out",
+    "combinations",
+    "dsplit",
+    "dsplit_at",
+    "dstack",
+    "dstack_out",
+    "hsplit",
+    "hsplit_at",
+    "hstack",
+    "hstack_out",
+    "meshgrid",
+    "tensor_split",
+    "tensor_split_at",
+    "tensor_split_tensor",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "vsplit",
+    "vsplit_at",
+    "vstack",
+    "vstack_out",
+]
+
+_aten = ops.aten
+Tensors = Sequence[Tensor]
+
+
+# ---- dimensions in front and behind ------------------------------------------------------------
+
+
+def atleast_1d(self: Tensor) -> Tensor:
+    """One element becomes a vector."""
+    return self if self.ndim else _aten.reshape(self, [1])
+
+
+def atleast_2d(self: Tensor) -> Tensor:
+    """A vector becomes a row."""
+    if self.ndim == 0:
+        return _aten.reshape(self, [1, 1])
+    return _aten.unsqueeze(self, 0) if self.ndim == 1 else self
+
+
+def atleast_3d(self: Tensor) -> Tensor:
+    """A vector becomes a row, a matrix a stack of columns."""
+    if self.ndim == 0:
+        return _aten.reshape(self, [1, 1, 1])
+    if self.ndim == 1:
+        return _aten.unsqueeze(_aten.unsqueeze(self, 0), -1)
+    return _aten.unsqueeze(self, -1) if self.ndim == 2 else self
+
+
+def _each(one: Callable[[Tensor], Tensor]) -> Callable[[Tensors], list[Tensor]]:
+    return lambda tensors: [one(t) for t in tensors]
+
+
+atleast_1d_each = _each(atleast_1d)
+atleast_2d_each = _each(atleast_2d)
+atleast_3d_each = _each(atleast_3d)
+
+
+# ---- joining -----------------------------------------------------------------------------------
+
+
+def _check_some(op: str, tensors: Tensors) -> None:
+    if not tensors:
+        raise RuntimeError(f"aten::{op}: expected at least one tensor, got none")
+
+
+def _columns(self: Tensor) -> Tensor:
+    return self if self.ndim > 1 else _aten.reshape(self, [self.numel(), 1])
+
+
+def _join(
+    op: str, one: Callable[[Tensor], Tensor], dim: int | None
+) -> tuple[Callable[[Tensors], Tensor], Callable[..., Tensor]]:
+    """The operator and its out variant: every tensor made by `one`, then joined along `dim`.
+
+    None: along the first dimension if there is one only, else along the second.
+    """
+
+    def parts(tensors: Tensors) -> tuple[list[Tensor], int]:
+        _check_some(op, tensors)
+        made = [one(t) for t in tensors]
+        along = dim if dim is not None else int(made[0].ndim > 1)
+        return made, along
+
+    def kernel(tensors: Tensors) -> Tensor:
+        return _aten.cat(*parts(tensors))
+
+    def kernel_out(tensors: Tensors, *, out: Tensor) -> Tensor:
+        return _aten.cat.out(*parts(tensors), out=out)
+
+    return kernel, kernel_out
+
+
+hstack, hstack_out = _join("hstack", atleast_1d, None)
+vstack, vstack_out = _join("vstack", atleast_2d, 0)
+dstack, dstack_out = _join("dstack", atleast_3d, 2)
+column_stack, column_stack_out = _join("column_stack", _columns, None)
+
+
+def block_diag(tensors: Tensors) -> Tensor:
+    """Matrices along the diagonal of one that is 0 elsewhere; vectors are rows."""
+    _check_some("block_diag", tensors)
+    kind = tensors[0].dtype
+    for i, t in enumerate(tensors):
+        kind = dtypes.promote_types(kind, t.dtype)
+        if t.ndim > 2:
+            raise RuntimeError(
+                f"aten::block_diag: expected at most 2 dimensions, got {list(t.shape)} for "
+                f"tensor {i}"
+            )
+        if t.device != tensors[0].device:
+            raise RuntimeError(
+                f"aten::block_diag: expected all tensors on {tensors[0].device}, got {t.device}"
+            )
+    blocks = [atleast_2d(t) for t in tensors]
+    sizes = [sum(b.shape[d] for b in blocks) for d in (0, 1)]
+    result = _aten.zeros(sizes, dtype=kind, device=tensors[0].device)
+    row = column = 0
+    for b in blocks:
+        part = _aten.slice(result, 0, row, row + b.shape[0])
+        part = _aten.slice(part, 1, column, column + b.shape[1])
+        _aten.copy_(part, b)
+        row, column = row + b.shape[0], column + b.shape[1]
+    return result
+
+
+# ---- splitting ---------------------------------------------------------------------------------
+
+
+def _check_dims(op: str, self: Tensor, least: int) -> None:
+    if self.ndim < least:
+        raise RuntimeError(
+            f"aten::{op}: expected self to have at least {least} dimensions, got {list(self.shape)}"
+        )
+
+
+def _split_along(
+    op: str, least: int, dim_of: Callable[[Tensor], int]
+) -> tuple[Callable[..., list[Tensor]], Callable[..., list[Tensor]]]:
+    def kernel(self: Tensor, sections: int) -> list[Tensor]:
+        _check_dims(op, self, least)
+        dim = dim_of(self)
+        if sections == 0 or self.shape[dim] % sections:
+            raise RuntimeError(
+                f"aten::{op}: sections {sections} does not divide the size {self.shape[dim]} of "
+                f"dimension {dim}"
+            )
+        return list(_aten.tensor_split.sections(self, sections, dim))
+
+    def kernel_at(self: Tensor, indices: Sequence[int]) -> list[Tensor]:
+        _check_dims(op, self, least)
+        return list(_aten.tensor_split.indices(self, indices, dim_of(self)))
+
+    return kernel, kernel_at
+
+
+hsplit, hsplit_at = _split_along("hsplit", 1, lambda t: int(t.ndim > 1))
+vsplit, vsplit_at = _split_along("vsplit", 2, lambda t: 0)
+dsplit, dsplit_at = _split_along("dsplit", 3, lambda t: 2)
+
+
+def _wrapped(self: Tensor, dim: int) -> int:
+    self.size(dim)  # IndexError
+    return dim % self.ndim
+
+
+def tensor_split(self: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
+    """Parts along `dim`, the first ones longer by one if they cannot be equal."""
+    _check_dims("tensor_split", self, 1)
+    dim = _wrapped(self, dim)
+    if sections <= 0:
+        raise RuntimeError(f"aten::tensor_split: expected sections above 0, got {sections}")
+    least, longer = divmod(self.shape[dim], sections)
+    parts, start = [], 0
+    for i in range(sections):
+        end = start + least + (i < longer)
+        parts.append(_aten.slice(self, dim, start, end))
+        start = end
+    return parts
+
+
+def tensor_split_at(self: Tensor, indices: Sequence[int], dim: int = 0) -> list[Tensor]:
+    """Parts along `dim` between the places given."""
+    _check_dims("tensor_split", self, 1)
+    dim = _wrapped(self, dim)
+    starts, ends = [0, *indices], [*indices, self.shape[dim]]
+    return [_aten.slice(self, dim, a, b) for a, b in zip(starts, ends, strict=True)]
+
+
+def tensor_split_tensor(
+    self: Tensor, tensor_indices_or_sections: Tensor, dim: int = 0
+) -> list[Tensor]:
+    """A number of parts, or places, in an int64 tensor."""
+    given = tensor_indices_or_sections
+    _check_dims("tensor_split", self, 1)
+    if given.device.type != "cpu":
+        raise RuntimeError(
+            "aten::tensor_split: expected tensor_indices_or_sections with values on the CPU, "
+            f"got one on {given.device}"
+        )
+    if given.dtype is not dtypes.int64 or given.ndim > 1:
+        raise RuntimeError(
+            "aten::tensor_split: expected tensor_indices_or_sections to be an int64 tensor of at "
+            f"most one dimension, got {given.dtype} of shape {list(given.shape)}"
+        )
+    if given.ndim == 0:
+        return tensor_split(self, int(given.item().real), dim)
+    if not rules.is_eager(given):
+        raise RuntimeError("aten::tensor_split: tensor_indices_or_sections has no values to read")
+    return tensor_split_at(self, given.tolist(), dim)
+
+
+def unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
+    """`split` into tensors that are no views."""
+    return [_aten.alias(part) for part in _aten.split(self, split_size, dim)]
+
+
+def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]:
+    """`split_with_sizes` into tensors that are no views."""
+    return [_aten.alias(part) for part in _aten.split_with_sizes(self, split_sizes, dim)]
+
+
+def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
+    """`chunk` into tensors that are no views."""
+    _check_dims("unsafe_chunk", self, 1)
+    if chunks <= 0:
+        raise RuntimeError(f"aten::unsafe_chunk: expected chunks above 0, got {chunks}")
+    size = self.size(dim)
+    length = -(-size // chunks)
+    if length == 0 and size == 0:
+        return list(_aten.unsafe_split_with_sizes(self, [0] * chunks, dim))
+    return list(_aten.unsafe_split.Tensor(self, length, dim))
+
+
+# ---- grids -------------------------------------------------------------------------------------
+
+
+def _check_grid(tensors: Tensors, indexing: str) -> None:
+    _check_some("meshgrid", tensors)
+    first = tensors[0]
+    for t in tensors:
+        if t.ndim > 1:
+            raise RuntimeError(
+                f"aten::meshgrid: expected tensors of at most one dimension, got {list(t.shape)}"
+            )
+        if t.dtype is not first.dtype or t.device != first.device:
+            raise RuntimeError(
+                "aten::meshgrid: expected one dtype and one device, got "
+                f"{first.dtype} on {first.device} and {t.dtype} on {t.device}"
+            )
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f"aten::meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
+
+
+def meshgrid(tensors: Tensors, *, indexing: str = "ij") -> list[Tensor]:
+    """The coordinates of a grid, each expanded; "xy" exchanges the first two dimensions."""
+    _check_grid(tensors, indexing)
+    swapped = indexing == "xy" and len(tensors) > 1
+    given = [tensors[1], tensors[0], *tensors[2:]] if swapped else list(tensors)
+    sizes = [t.numel() for t in given]
+    grids = []
+    for i, t in enumerate(given):
+        place = [1] * len(given)
+        place[i] = -1
+        grids.append(_aten.expand(_aten.view(t, place), sizes))
+    if swapped:
+        grids[0], grids[1] = grids[1], grids[0]
+    return grids
+
+
+def cartesian_prod(tensors: Tensors) -> Tensor:
+    """All combinations of an element of each, as rows."""
+    for t in tensors:
+        if t.ndim != 1:
+            raise RuntimeError(
+                f"aten::cartesian_prod: expected vectors, got a tensor of shape {list(t.shape)}"
+            )
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = _aten.meshgrid.indexing(tensors, indexing="ij")
+    return _aten.stack([_aten.flatten(grid) for grid in grids], 1)
+
+
+def _rising(n: int, r: int, strictly: bool, like: Tensor) -> Tensor:
+    """Where the coordinates of a grid of r dimensions rise."""
+    numbers = _aten.arange(n, dtype=dtypes.int64, layout=like.layout, device=like.device)
+    grids = _aten.meshgrid([numbers] * r)
+    mask = _aten.full([n] * r, True, dtype=dtypes.bool, layout=like.layout, device=like.device)
+    compare = _aten.lt.Tensor if strictly else _aten.le.Tensor
+    for low, high in pairwise(grids):
+        mask = _aten.mul_.Tensor(mask, compare(low, high))
+    return mask
+
+
+def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All selections of `r` elements of a vector, in its order, as rows."""
+    if self.ndim != 1:
+        raise RuntimeError(f"aten::combinations: expected a vector, got {list(self.shape)}")
+    if r < 0:
+        raise RuntimeError(f"aten::combinations: expected r of 0 or more, got {r}")
+    if r == 0:
+        return _aten.empty([0], dtype=self.dtype, layout=self.layout, device=self.device)
+    grids = _aten.meshgrid([self] * r)
+    mask = _rising(self.numel(), r, not with_replacement, self)
+    return _aten.stack([_aten.masked_select(grid, mask) for grid in grids], 1)

@@ -1,0 +1,58 @@
+"""Meta kernels of << and >>, which are the bitwise shifts of integers, and of complex numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "complex_out",
+    "ilshift_Scalar",
+    "ilshift_Tensor",
+    "irshift_Scalar",
+    "irshift_Tensor",
+    "lshift_Scalar",
+    "lshift_Tensor",
+    "polar_out",
+    "rshift_Scalar",
+    "rshift_Tensor",
+]
+
+_aten = ops.aten
+_INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+def _shift(symbol: str, operator: Any) -> Callable[[Tensor, Any], Tensor]:
+    def kernel(self: Tensor, other: Any) -> Tensor:
+        if self.dtype not in _INTEGERS or rules.result_type(self, other) not in _INTEGERS:
+            raise RuntimeError(f"aten::{symbol}: expected integers, got {self.dtype}")
+        result: Tensor = operator(self, other)
+        return result
+
+    return kernel
+
+
+lshift_Tensor = _shift("__lshift__", _aten.bitwise_left_shift.Tensor)
+lshift_Scalar = _shift("__lshift__", _aten.bitwise_left_shift.Tensor_Scalar)
+ilshift_Tensor = _shift("__ilshift__", _aten.bitwise_left_shift_.Tensor)
+ilshift_Scalar = _shift("__ilshift__", _aten.bitwise_left_shift_.Tensor_Scalar)
+rshift_Tensor = _shift("__rshift__", _aten.bitwise_right_shift.Tensor)
+rshift_Scalar = _shift("__rshift__", _aten.bitwise_right_shift.Tensor_Scalar)
+irshift_Tensor = _shift("__irshift__", _aten.bitwise_right_shift_.Tensor)
+irshift_Scalar = _shift("__irshift__", _aten.bitwise_right_shift_.Tensor_Scalar)
+
+
+def complex_out(real: Tensor, imag: Tensor, *, out: Tensor) -> Tensor:
+    """Broadcast."""
+    sizes = list(rules.broadcast_shapes(list(real.shape), list(imag.shape)))
+    return out if list(out.shape) == sizes else _aten.resize_(out, sizes)
+
+
+def polar_out(abs: Tensor, angle: Tensor, *, out: Tensor) -> Tensor:
+    """Broadcast."""
+    return complex_out(abs, angle, out=out)

@@ -1,0 +1,289 @@
+"""Shape functions of reading and writing by index, and of searching. On every device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.meta import rules
+from dispatch.kernels.structured import TensorSpec
+
+__all__ = [
+    "bucketize_scalar",
+    "bucketize_tensor",
+    "check_fill",
+    "check_put",
+    "index_add",
+    "index_copy",
+    "index_fill_scalar",
+    "index_fill_tensor",
+    "isin_scalar_tensor",
+    "isin_tensor_scalar",
+    "isin_tensor_tensor",
+    "masked_select",
+    "masked_select_out",
+    "put_",
+    "searchsorted_scalar",
+    "searchsorted_tensor",
+    "take",
+]
+
+_INDEX = (dtypes.int64, dtypes.int32)
+
+
+# ---- elements counted as in one dimension ------------------------------------------------------
+
+
+def take(self: Tensor, index: Tensor) -> TensorSpec:
+    """The index's sizes."""
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"aten::take: expected an int64 index, got {index.dtype}")
+    if self.numel() == 0 and index.numel():
+        raise IndexError("aten::take: self is empty, the index is not")
+    return TensorSpec(index.shape, self.dtype, overlap="none" if rules.is_eager(self) else None)
+
+
+def check_put(self: Tensor, index: Tensor, source: Tensor) -> None:
+    """What `put_` refuses on every device."""
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"aten::put_: expected an int64 index, got {index.dtype}")
+    if source.dtype is not self.dtype:
+        raise RuntimeError(f"aten::put_: expected source of {self.dtype}, got {source.dtype}")
+    if index.numel() != source.numel() and rules.is_eager(self):
+        raise IndexError(
+            f"aten::put_: {index.numel()} indices for {source.numel()} elements of source"
+        )
+    if self.numel() == 0 and index.numel():
+        raise IndexError("aten::put_: self is empty, the index is not")
+
+
+def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """The Meta kernel."""
+    check_put(self, index, source)
+    return self
+
+
+def masked_select(self: Tensor, mask: Tensor) -> Tensor:
+    """The Meta kernel: the output's size is in the values."""
+    raise NotImplementedError("aten::masked_select: the output's size depends on values")
+
+
+def masked_select_out(self: Tensor, mask: Tensor, *, out: Tensor) -> Tensor:
+    """The same."""
+    return masked_select(self, mask)
+
+
+# ---- slices along a dimension ------------------------------------------------------------------
+
+
+def _check_index(op: str, self: Tensor, dim: int, index: Tensor) -> int:
+    dim = rules.wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError(
+            f"aten::{op}: expected an index of at most one dimension, got {list(index.shape)}"
+        )
+    return dim
+
+
+def _like(self: Tensor) -> TensorSpec:
+    return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self), overlap="self")
+
+
+def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> TensorSpec:
+    """self's sizes; source has those too, but along `dim` the index's length."""
+    dim = rules.wrap_dim(dim, self.ndim)
+    if index.dtype not in _INDEX:
+        raise RuntimeError(f"aten::index_add: expected an int64 index, got {index.dtype}")
+    if source.dtype is not self.dtype:
+        raise RuntimeError(f"aten::index_add: expected source of {self.dtype}, got {source.dtype}")
+    _check_index("index_add", self, dim, index)
+    count = source.shape[dim] if source.ndim else 1
+    if dim >= max(source.ndim, 1) or index.numel() != count:
+        raise RuntimeError(
+            f"aten::index_add: {index.numel()} indices for source of shape {list(source.shape)}"
+        )
+    mine, theirs = list(self.shape), list(source.shape)
+    if self.ndim and source.ndim:
+        del mine[dim], theirs[dim]
+    if mine != theirs:
+        raise RuntimeError(
+            f"aten::index_add: source of shape {list(source.shape)} does not fit self of shape "
+            f"{list(self.shape)} beside dimension {dim}"
+        )
+    return _like(self)
+
+
+def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> TensorSpec:
+    """self's sizes."""
+    dim = rules.wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError(f"aten::index_copy: expected a vector index, got {list(index.shape)}")
+    if source.ndim == 0 and index.numel() != 1:
+        raise IndexError(f"aten::index_copy: {index.numel()} indices for one number")
+    if source.ndim != self.ndim and source.ndim and self.ndim:
+        raise IndexError(
+            f"aten::index_copy: expected as many dimensions in source as in self, got "
+            f"{list(source.shape)} and {list(self.shape)}"
+        )
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"aten::index_copy: expected an int64 index, got {index.dtype}")
+    if source.dtype is not self.dtype:
+        raise RuntimeError(f"aten::index_copy: expected source of {self.dtype}, got {source.dtype}")
+    mine, theirs = list(self.shape), list(source.shape)
+    if mine:
+        del mine[dim]
+    if theirs:
+        del theirs[dim]
+    if mine != theirs:
+        raise RuntimeError(
+            f"aten::index_copy: source of shape {list(source.shape)} does not fit self of shape "
+            f"{list(self.shape)} beside dimension {dim}"
+        )
+    if source.ndim and index.numel() != source.shape[dim]:
+        raise (IndexError if rules.is_eager(self) else RuntimeError)(
+            f"aten::index_copy: {index.numel()} indices for source of shape {list(source.shape)}"
+        )
+    return _like(self)
+
+
+def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:
+    """What `index_fill_` refuses on every device -> the wrapped dimension."""
+    if index.dtype is not dtypes.int64 and rules.is_eager(self):
+        raise IndexError(f"aten::index_fill_: expected an int64 index, got {index.dtype}")
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            f"aten::index_fill_: expected value without dimensions, got {list(value.shape)}"
+        )
+    if isinstance(value, complex) and not self.dtype.is_complex:
+        raise RuntimeError("aten::index_fill_: a complex value needs a complex tensor")
+    return _check_index("index_fill_", self, dim, index)
+
+
+def index_fill_scalar(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """The Meta kernel."""
+    check_fill(self, dim, index, value)
+    return self
+
+
+def index_fill_tensor(self: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
+    """The same."""
+    check_fill(self, dim, index, value)
+    return self
+
+
+# ---- places in sorted values -------------------------------------------------------------------
+
+
+def _found(sizes: Any, out_int32: bool) -> TensorSpec:
+    return TensorSpec(sizes, dtypes.int32 if out_int32 else dtypes.int64)
+
+
+def _check_sorted(
+    op: str, boundaries: Tensor, self: Any, right: bool, side: str | None, sorter: Tensor | None
+) -> None:
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"aten::{op}: side must be 'left' or 'right', got {side!r}")
+    if side == "left" and right:
+        raise RuntimeError(f"aten::{op}: right and side='left' contradict each other")
+    if boundaries.ndim == 0:
+        raise RuntimeError(f"aten::{op}: sorted values must have a dimension")
+    if sorter is not None:
+        if tuple(sorter.shape) != tuple(boundaries.shape):
+            raise RuntimeError(f"aten::{op}: sorter must have the sizes {list(boundaries.shape)}")
+        if sorter.dtype is not dtypes.int64:
+            raise RuntimeError(f"aten::{op}: sorter must have dtype int64, got {sorter.dtype}")
+    if not isinstance(self, Tensor):
+        if boundaries.ndim != 1:
+            raise RuntimeError(f"aten::{op}: for a number, sorted values must be a vector")
+        return
+    batch = tuple(boundaries.shape[:-1])
+    if boundaries.ndim != 1 and (self.ndim != boundaries.ndim or batch != tuple(self.shape[:-1])):
+        raise RuntimeError(
+            f"aten::{op}: sorted values of shape {list(boundaries.shape)} do not fit values of "
+            f"shape {list(self.shape)}"
+        )
+    if rules.is_eager(self) and self.dtype is not boundaries.dtype:
+        raise RuntimeError(
+            f"aten::{op}: expected one dtype, got {boundaries.dtype} and {self.dtype}"
+        )
+
+
+def searchsorted_tensor(
+    sorted_sequence: Tensor,
+    self: Tensor,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Tensor | None,
+) -> TensorSpec:
+    """The sizes of the values."""
+    _check_sorted("searchsorted", sorted_sequence, self, right, side, sorter)
+    return _found(self.shape, out_int32)
+
+
+def searchsorted_scalar(
+    sorted_sequence: Tensor,
+    self: Any,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Tensor | None,
+) -> TensorSpec:
+    """One place."""
+    _check_sorted("searchsorted", sorted_sequence, self, right, side, sorter)
+    return _found((), out_int32)
+
+
+def _check_boundaries(boundaries: Tensor) -> None:
+    if boundaries.ndim != 1:
+        raise RuntimeError(
+            f"aten::bucketize: expected boundaries as a vector, got {list(boundaries.shape)}"
+        )
+
+
+def bucketize_tensor(self: Tensor, boundaries: Tensor, out_int32: bool, right: bool) -> TensorSpec:
+    """The sizes of the values."""
+    if rules.is_eager(self):
+        _check_boundaries(boundaries)
+        _check_sorted("bucketize", boundaries, self, right, None, None)
+    return _found(self.shape, out_int32)
+
+
+def bucketize_scalar(self: Any, boundaries: Tensor, out_int32: bool, right: bool) -> TensorSpec:
+    """One place."""
+    _check_boundaries(boundaries)
+    return _found((), out_int32)
+
+
+# ---- elements of a set -------------------------------------------------------------------------
+
+
+def _check_members(*tensors: Tensor) -> None:
+    for t in tensors:
+        if t.dtype is dtypes.bool or t.dtype.is_complex:
+            raise RuntimeError(f"aten::isin: not defined for {t.dtype}")
+
+
+def isin_tensor_tensor(
+    elements: Tensor, test_elements: Tensor, assume_unique: bool, invert: bool
+) -> TensorSpec:
+    """The sizes of the elements."""
+    _check_members(elements, test_elements)
+    return TensorSpec(elements.shape, dtypes.bool)
+
+
+def isin_tensor_scalar(
+    elements: Tensor, test_element: Any, assume_unique: bool, invert: bool
+) -> TensorSpec:
+    """The sizes of the elements."""
+    _check_members(elements)
+    return TensorSpec(elements.shape, dtypes.bool)
+
+
+def isin_scalar_tensor(
+    element: Any, test_elements: Tensor, assume_unique: bool, invert: bool
+) -> TensorSpec:
+    """One answer."""
+    _check_members(test_elements)
+    return TensorSpec((), dtypes.bool)

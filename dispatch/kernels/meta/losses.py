@@ -1,0 +1,127 @@
+"""Shape functions of losses and norms. `reduction`: 0 none, 1 the mean, 2 the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.meta import rules
+from dispatch.kernels.structured import TensorSpec
+
+__all__ = [
+    "binary_cross_entropy",
+    "huber_loss",
+    "mse_loss",
+    "nll_loss_forward",
+    "norm",
+    "norm_dtype",
+    "smooth_l1_loss",
+]
+
+
+def _refuse_on_meta(op: str, self: Tensor, *kinds: dtypes.dtype) -> None:
+    if self.dtype in kinds and not rules.is_eager(self):
+        raise RuntimeError(f"aten::{op}: self of dtype {self.dtype} is not supported")
+
+
+def _whole(self: Tensor) -> bool:
+    return not (self.dtype.is_floating_point or self.dtype.is_complex)
+
+
+def _elementwise(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
+    kind = rules.result_type(self, target)
+    sizes = rules.broadcast_shapes(self.shape, target.shape)
+    if reduction:
+        return TensorSpec((), kind)
+    find = rules.elementwise_strides if rules.is_eager(self) else rules.elementwise_strides_meta
+    return TensorSpec(sizes, kind, find(sizes, (self, target), kind), cast=True)
+
+
+def mse_loss(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
+    """Broadcast, or one number."""
+    if reduction == 1 and _whole(self) and not rules.is_eager(self):
+        raise RuntimeError(f"aten::mse_loss: the mean of {self.dtype} is not defined")
+    return _elementwise(self, target, reduction)
+
+
+def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) -> TensorSpec:
+    """Broadcast, or one number."""
+    if beta < 0:
+        raise RuntimeError(f"aten::smooth_l1_loss: beta must be 0 or more, got {beta}")
+    _refuse_on_meta("smooth_l1_loss", self, dtypes.bool)
+    return _elementwise(self, target, reduction)
+
+
+def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> TensorSpec:
+    """Broadcast, or one number."""
+    if delta <= 0:
+        raise RuntimeError(f"aten::huber_loss: delta must be above 0, got {delta}")
+    _refuse_on_meta("huber_loss", self, dtypes.bool)
+    spec = _elementwise(self, target, reduction)
+    if not rules.is_eager(self) or spec.dtype is self.dtype:
+        return spec
+    if not dtypes.can_cast(spec.dtype, self.dtype):
+        raise RuntimeError(f"aten::huber_loss: {spec.dtype} cannot be cast to {self.dtype}")
+    return TensorSpec(spec.sizes, self.dtype, spec.strides, cast=True)
+
+
+def binary_cross_entropy(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
+) -> TensorSpec:
+    """self's sizes, or one number."""
+    _refuse_on_meta("binary_cross_entropy", self, dtypes.bool)
+    if reduction:
+        return TensorSpec((), self.dtype)
+    return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self))
+
+
+def nll_loss_forward(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> tuple[TensorSpec, TensorSpec]:
+    """The loss, and the sum of the weights that it was divided by."""
+    if self.ndim not in (1, 2) or target.ndim > 1:
+        raise RuntimeError(
+            "aten::nll_loss_forward: expected rows of classes and a class for each, got "
+            f"{list(self.shape)} and {list(target.shape)}"
+        )
+    alone = self.ndim == 1 and target.ndim == 0
+    if not alone and (target.ndim == 0 or self.shape[0] != target.shape[0]):
+        raise RuntimeError(
+            f"aten::nll_loss_forward: target of shape {list(target.shape)} does not fit self of "
+            f"shape {list(self.shape)}"
+        )
+    if weight is not None and (weight.ndim != 1 or weight.shape[0] != self.shape[-1]):
+        raise RuntimeError(
+            f"aten::nll_loss_forward: expected {self.shape[-1]} weights, got {list(weight.shape)}"
+        )
+    sizes = (self.shape[0],) if reduction == 0 and self.ndim == 2 else ()
+    return TensorSpec(sizes, self.dtype), TensorSpec((), self.dtype)
+
+
+def _real(kind: dtypes.dtype) -> dtypes.dtype:
+    pairs = {
+        dtypes.complex32: dtypes.float16,
+        dtypes.complex64: dtypes.float32,
+        dtypes.complex128: dtypes.float64,
+    }
+    return pairs.get(kind, kind)
+
+
+def norm(self: Tensor, p: Any, dim: Sequence[int], keepdim: bool) -> TensorSpec:
+    """Without the dimensions; complex numbers have a real norm."""
+    if _whole(self):
+        raise RuntimeError(f"aten::norm: expected a floating or complex dtype, got {self.dtype}")
+    sizes = rules.reduced_sizes(self.shape, tuple(dim) or None, keepdim)
+    return TensorSpec(sizes, _real(self.dtype))
+
+
+def norm_dtype(
+    self: Tensor, p: Any, dim: Sequence[int], keepdim: bool, dtype: dtypes.dtype
+) -> TensorSpec:
+    """The same in another dtype."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(f"aten::norm: expected a floating or complex dtype, got {dtype}")
+    sizes = rules.reduced_sizes(self.shape, tuple(dim) or None, keepdim)
+    return TensorSpec(sizes, _real(dtype))
