@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
-from dispatch._C.guards import _DisableTorchDispatch
+from dispatch._C.guards import _DisableTorchDispatch, _PreserveDispatchKeyGuard
 from dispatch._C.overload import OpOverload
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
-from dispatch._C.tls import _meta_in_tls_dispatch_include, _set_meta_in_tls_dispatch_include
+from dispatch._C.tls import _set_meta_in_tls_dispatch_include
 from dispatch._C.wrapper import share_storage
 
 __all__ = [
@@ -216,14 +216,9 @@ def _update_wrapper(
     written = [x for x, arg in zip(args, info.args, strict=False) if _written_alias(arg)]
     if len(written) != 1:
         raise AssertionError(f"{func}: expected exactly one argument that is written")
-    before = _meta_in_tls_dispatch_include()
-    guard = _DisableTorchDispatch()
-    try:
+    with _PreserveDispatchKeyGuard(), _DisableTorchDispatch():
         _set_meta_in_tls_dispatch_include(True)
         func(*args, **kwargs)
-    finally:
-        _set_meta_in_tls_dispatch_include(before)
-        del guard
 
 
 def return_and_correct_aliasing(
