@@ -115,18 +115,14 @@ def _pop_mode_temporarily(k: Any = None) -> Iterator[Any]:
         _push_mode(mode)
 
 
-def _count_early() -> int:
-    count: Any = getattr(_ops, "_len_torch_dispatch_stack_pre_dispatch", None)
-    return count() if count is not None else 0
-
-
 @contextlib.contextmanager
 def _disable_current_modes() -> Iterator[list[Any]]:
     """No mode is active in the block, not before autograd either; what was comes back in order.
 
     Yields the modes, innermost first, the pre-dispatch ones before the others.
     """
-    early = [_pop_mode(DispatchKey.PreDispatch) for _ in range(_count_early())]
+    n_early = _ops._len_torch_dispatch_stack_pre_dispatch()
+    early = [_pop_mode(DispatchKey.PreDispatch) for _ in range(n_early)]
     modes = [_pop_mode() for _ in range(_len_torch_dispatch_stack())]
     try:
         yield early + modes
@@ -145,8 +141,7 @@ def _check_either(key: Any) -> None:
 
 def _both_infra_modes(key: Any) -> tuple[Any, Any]:
     """(the pre-dispatch mode, the mode of the thread's stack) of an infra key."""
-    find_early: Any = getattr(_ops, "_get_dispatch_mode_pre_dispatch", None)
-    early, late = find_early(key) if find_early is not None else None, _get_dispatch_mode(key)
+    early, late = _ops._get_dispatch_mode_pre_dispatch(key), _get_dispatch_mode(key)
     if early is not None and late is not None:
         raise AssertionError(f"a mode of {key} is active before and after dispatch at once")
     return early, late
