@@ -23,6 +23,7 @@ from dispatch._C import (
     overload,
     python_kernel,
     registration,
+    structured,  # noqa: F401  (registers the loaders of its kinds of kernels)
     tensor,
     tls,
     torch_function,

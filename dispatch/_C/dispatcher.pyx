@@ -429,8 +429,6 @@ cdef PyObject* call_pending(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
 
 cdef int load_kernel(OperatorEntry e, KernelObject k) except -1:
     if loaders[k.kind] == NULL:
-        import dispatch.kernels.structured            # registers the loaders of its kinds
-    if loaders[k.kind] == NULL:
         raise RuntimeError(f"{qualified_name(e)}: no loader for kernels of kind {k.kind}")
     loaders[k.kind](e, k)
     k.k.flags &= ~<uint32_t>KF_PENDING

@@ -1,50 +1,5 @@
-"""The structured kernel: one shape function for the functional, in-place and out variants of a group, on every key.
-
-A shape function fills a `Spec` for each output; `prepare_outputs` makes, checks or resizes the outputs; a body fills them.
-"""
-from cpython.object cimport PyObject
-from libc.stdint cimport int64_t
-
-from dispatch._C.operator cimport Kernel, OperatorEntry
-from dispatch._C.tensor cimport Tensor
-
-cdef enum:
-    DEVICE_OF_ARGUMENTS = -2
-
-cdef enum:                   # Spec.cast: which dtypes a given output may have
-    CAST_EXACT = 0           # the result's
-    CAST_SAFE = 1            # one that the result can be cast to (TensorIterator's operators); what True means
-    CAST_ANY = 2             # any: it decides the result's (sum, prod, cumsum without a dtype argument)
-    CAST_MASK = 3
-    # ... and what memory it may share; without a flag, outputs of CAST_SAFE and CAST_ANY must not overlap themselves
-    OVERLAP_ANY = 4          # no check (operators that PyTorch copies into place)
-    OVERLAP_NONE = 8         # none with itself or a tensor argument (gather)
-    OVERLAP_SELF = 16        # the same, but it may be the first argument (scatter)
-    RESTRIDE = 32            # an out argument that has the sizes takes the strides too (sort, on Meta)
-
-cdef struct Spec:
-    int ndim
-    int dtype                # ScalarType
-    int devtype              # DeviceType, or DEVICE_OF_ARGUMENTS: that of the first tensor argument (the adapter's default)
-    int devindex
-    bint has_strides         # False: contiguous
-    int cast                 # CAST_* | OVERLAP_* | RESTRIDE
-    bint absent              # this output is None (an optional result that was not asked for)
-    int64_t sizes[64]
-    int64_t strides[64]
-
-cdef inline void init_spec(Spec* s) noexcept nogil:
-    s.ndim = 0
-    s.dtype = -1
-    s.devtype = -2
-    s.devindex = -1
-    s.has_strides = False
-    s.cast = CAST_EXACT
-    s.absent = False
-
-# Outputs to be filled and returned, by the kernel's variant: a Tensor, or a tuple of them.
-cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** args)
-cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args)
-cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1    # dtype, overlap, size; resizes when it may
-cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1
-cdef bint can_cast_codes(int from_, int to) noexcept
+"""The structured kernel's face under the path that packages of others compile against; it stands in `dispatch._C.structured`."""
+from dispatch._C.structured cimport (
+    CAST_ANY, CAST_EXACT, CAST_MASK, CAST_SAFE, DEVICE_OF_ARGUMENTS, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, RESTRIDE, Spec,
+    can_cast_codes, check_output, init_spec, new_output, prepare_outputs, resize_output,
+)

@@ -30,7 +30,7 @@ ROOMS = (
     "dispatch.fake", "dispatch.functional", "dispatch._data", "dispatch._random",
     "dispatch._storage",
     "dispatch._library.kernels", "dispatch._library.custom_ops", "dispatch._library.utils",
-    "dispatch._operators.namespaces", "dispatch.kernels.structured", "dispatch.kernels.meta.rules",
+    "dispatch._operators.namespaces", "dispatch._C.structured", "dispatch.kernels.meta.rules",
     "dispatch.fake.cache", "dispatch.fake.constants", "dispatch.fake.converter",
     "dispatch.fake.cross_check", "dispatch.fake.fake_tensor", "dispatch.fake.mode",
     "dispatch.fake.propagate", "dispatch.fake.state", "dispatch.overrides", "dispatch.pytree",

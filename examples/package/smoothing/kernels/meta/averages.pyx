@@ -1,7 +1,7 @@
 """Shape functions of the averages: fills the `Spec` of each output, never reads a value."""
 from dispatch._C.dtypes cimport is_floating_code
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 
 cdef int ema(Spec* out, Tensor self, double decay) except -1:

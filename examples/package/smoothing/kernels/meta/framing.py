@@ -1,7 +1,7 @@
 """The shape function of `windows`, in Python: what it returns describes the output."""
 
 from dispatch import Tensor
-from dispatch.kernels.structured import TensorSpec
+from dispatch._C.structured import TensorSpec
 
 
 def windows(self: Tensor, size: int, hop: int) -> TensorSpec:

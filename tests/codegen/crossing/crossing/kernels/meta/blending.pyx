@@ -1,6 +1,6 @@
 """Shape functions: the outputs are like the first tensor."""
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 
 cdef int like(Spec* out, Tensor t) except -1:

@@ -1,0 +1,5 @@
+"""The structured kernel's face for packages of others; it stands in `dispatch._C.structured`."""
+
+from dispatch._C.structured import TensorSpec
+
+__all__ = ["TensorSpec"]
