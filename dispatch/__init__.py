@@ -9,7 +9,7 @@ what there is.
 import importlib
 from typing import Any
 
-from dispatch import _C, _tensor, fake, library, modes
+from dispatch import _C, fake, library, modes
 from dispatch._C.default_device import get_default_device, set_default_device
 from dispatch._C.dtypes import *
 from dispatch._C.dtypes import device, dtype, layout, memory_format
@@ -58,11 +58,12 @@ from dispatch._C.overload import OpOverload, OpOverloadPacket
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Size, Tensor
 from dispatch._ops import HigherOrderOperator, ops
-from dispatch._random import Generator, default_generator, manual_seed
-from dispatch._tensor_data import shared_with_numpy as from_numpy
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.library import Library
 from dispatch.modes import TorchDispatchMode, TorchFunctionMode
+from dispatch.tensor import methods as _methods
+from dispatch.tensor.data import shared_with_numpy as from_numpy, tensor
+from dispatch.tensor.random import Generator, default_generator, manual_seed
 
 __version__ = "0.1.0"
 
@@ -79,76 +80,31 @@ _ROOMS = frozenset(
         "types",
     }
 )
-_FUNCTIONS = frozenset(
-    (
-        "BFloat16Tensor",
-        "BoolTensor",
-        "ByteTensor",
-        "CharTensor",
-        "DoubleTensor",
-        "FloatTensor",
-        "HalfTensor",
-        "IntTensor",
-        "LongTensor",
-        "ShortTensor",
-        "_assert",
-        "_check",
-        "_check_index",
-        "_check_not_implemented",
-        "_check_type",
-        "_check_value",
-        "broadcast_shapes",
-        "broadcast_tensors",
-        "e",
-        "einsum",
-        "frombuffer",
-        "get_device",
-        "get_num_threads",
-        "inf",
-        "is_autocast_enabled",
-        "is_complex",
-        "is_conj",
-        "is_floating_point",
-        "is_inference",
-        "is_neg",
-        "is_nonzero",
-        "is_same_size",
-        "is_signed",
-        "is_storage",
-        "is_tensor",
-        "nan",
-        "newaxis",
-        "nonzero",
-        "numel",
-        "pi",
-        "result_type",
-        "split",
-        "typename",
-    )
-)
+# Where a name is that is found when it is first asked for.
 _LATER = {
-    "UntypedStorage": "_storage",
-    "get_rng_state": "_random",
-    "initial_seed": "_random",
-    "seed": "_random",
-    "set_printoptions": "_tensor_str",
-    "set_rng_state": "_random",
-    "FunctionSchema": "codegen.schema",
-    "as_tensor": "_tensor_data",
-    "atleast_1d": "_functional",
-    "atleast_2d": "_functional",
-    "atleast_3d": "_functional",
-    "block_diag": "_functional",
-    "cartesian_prod": "_functional",
-    "meshgrid": "_functional",
-    "norm": "_functional",
-    "tensordot": "_functional",
-    "unique": "_functional",
-    "unique_consecutive": "_functional",
-    "asarray": "_tensor_data",
-    "from_dlpack": "_C.dlpack",
-    "parse_schema": "codegen.schema",
-    "tensor": "_tensor_data",
+    name: module
+    for module, names in {
+        "_C.dlpack": "from_dlpack",
+        "codegen.schema": "FunctionSchema parse_schema",
+        "tensor.data": "as_tensor asarray",
+        "tensor.functions": """
+            atleast_1d atleast_2d atleast_3d block_diag cartesian_prod meshgrid norm
+            tensordot unique unique_consecutive
+            """,
+        "tensor.questions": """
+            BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor
+            HalfTensor IntTensor LongTensor ShortTensor _assert _check _check_index
+            _check_not_implemented _check_type _check_value broadcast_shapes
+            broadcast_tensors e einsum frombuffer get_device get_num_threads inf
+            is_autocast_enabled is_complex is_conj is_floating_point is_inference is_neg
+            is_nonzero is_same_size is_signed is_storage is_tensor nan newaxis nonzero
+            numel pi result_type split typename
+            """,
+        "tensor.random": "get_rng_state initial_seed seed set_rng_state",
+        "tensor.storage": "UntypedStorage",
+        "tensor.text": "set_printoptions",
+    }.items()
+    for name in names.split()
 }
 
 
@@ -157,9 +113,7 @@ def __getattr__(name: str) -> Any:
     found: Any
     if name in _ROOMS:
         return importlib.import_module("dispatch." + name)
-    if name in _FUNCTIONS:
-        found = getattr(importlib.import_module("dispatch._functions"), name)
-    elif name in _LATER:
+    if name in _LATER:
         found = getattr(importlib.import_module("dispatch." + _LATER[name]), name)
     else:
         found = _find_function(name, False)

@@ -63,7 +63,16 @@ from dispatch._C.keys import DispatchKey as DispatchKey, DispatchKeySet as Dispa
 from dispatch._C.overload import OpOverload as OpOverload, OpOverloadPacket as OpOverloadPacket
 from dispatch._C.tags import Tag as Tag
 from dispatch._C.tensor import Size as Size, Tensor as Tensor, from_numpy as from_numpy
-from dispatch._functional import (
+from dispatch._ops import HigherOrderOperator as HigherOrderOperator, ops as ops
+from dispatch.codegen.schema import FunctionSchema as FunctionSchema, parse_schema as parse_schema
+from dispatch.fake import FakeTensor as FakeTensor, FakeTensorMode as FakeTensorMode
+from dispatch.library import Library as Library
+from dispatch.modes import (
+    TorchDispatchMode as TorchDispatchMode,
+    TorchFunctionMode as TorchFunctionMode,
+)
+from dispatch.tensor.data import as_tensor as as_tensor, asarray as asarray, tensor as tensor
+from dispatch.tensor.functions import (
     atleast_1d as atleast_1d,
     atleast_2d as atleast_2d,
     atleast_3d as atleast_3d,
@@ -75,7 +84,7 @@ from dispatch._functional import (
     unique as unique,
     unique_consecutive as unique_consecutive,
 )
-from dispatch._functions import (
+from dispatch.tensor.questions import (
     BFloat16Tensor as BFloat16Tensor,
     BoolTensor as BoolTensor,
     ByteTensor as ByteTensor,
@@ -114,8 +123,7 @@ from dispatch._functions import (
     result_type as result_type,
     typename as typename,
 )
-from dispatch._ops import HigherOrderOperator as HigherOrderOperator, ops as ops
-from dispatch._random import (
+from dispatch.tensor.random import (
     Generator as Generator,
     default_generator as default_generator,
     get_rng_state as get_rng_state,
@@ -124,15 +132,7 @@ from dispatch._random import (
     seed as seed,
     set_rng_state as set_rng_state,
 )
-from dispatch._storage import UntypedStorage as UntypedStorage
-from dispatch._tensor_data import as_tensor as as_tensor, asarray as asarray, tensor as tensor
-from dispatch._tensor_str import set_printoptions as set_printoptions
-from dispatch.codegen.schema import FunctionSchema as FunctionSchema, parse_schema as parse_schema
-from dispatch.fake import FakeTensor as FakeTensor, FakeTensorMode as FakeTensorMode
-from dispatch.library import Library as Library
-from dispatch.modes import (
-    TorchDispatchMode as TorchDispatchMode,
-    TorchFunctionMode as TorchFunctionMode,
-)
+from dispatch.tensor.storage import UntypedStorage as UntypedStorage
+from dispatch.tensor.text import set_printoptions as set_printoptions
 
 __version__: str

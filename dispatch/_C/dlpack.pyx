@@ -1,6 +1,6 @@
 """DLPack: CPU tensors lend their memory to other array libraries, and borrow theirs.
 
-`_tensor.py` enters `to_dlpack` and `dlpack_device` as `Tensor.__dlpack__` and `__dlpack_device__`;
+`tensor/methods.py` enters `to_dlpack` and `dlpack_device` as `Tensor.__dlpack__` and `__dlpack_device__`;
 `dispatch.from_dlpack` is the way in. A capsule holds the object that keeps the bytes alive, not the
 tensor, so either side may be dropped, or resized, first. Nothing is copied unless `copy=True` asks
 for it, and a capsule that is refused stays unused: its own destructor frees it.

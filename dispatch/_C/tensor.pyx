@@ -1,7 +1,7 @@
 """Storage and Tensor: one C struct for each, the Python object itself being the tensor.
 
-Kernels make tensors through the functions of the .pxd; `dispatch/_tensor.py` adds the methods that are written in Python,
-and generated operator methods are looked up on first use by the hook that `_ops.py` registers.
+Kernels make tensors through the functions of the .pxd; `dispatch/tensor` adds the methods that are written in Python, and
+enters operators' methods when they are first asked for.
 Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`.
 """
 cimport cython

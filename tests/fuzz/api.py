@@ -27,8 +27,8 @@ __all__ = ["ROOMS", "Failure", "attempt", "targets"]
 
 ROOMS = (
     "dispatch", "dispatch._C", "dispatch._ops", "dispatch.library", "dispatch.modes",
-    "dispatch.fake", "dispatch.functional", "dispatch._data", "dispatch._random",
-    "dispatch._storage",
+    "dispatch.fake", "dispatch.functional", "dispatch.tensor.arrays", "dispatch.tensor.random",
+    "dispatch.tensor.storage",
     "dispatch._library.kernels", "dispatch._library.custom_ops", "dispatch._library.utils",
     "dispatch._operators.namespaces", "dispatch._C.structured", "dispatch.kernels.meta.rules",
     "dispatch.fake.cache", "dispatch.fake.constants", "dispatch.fake.converter",

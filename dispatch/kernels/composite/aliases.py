@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C.dtypes import get_default_dtype
-from dispatch._data import wrapped_number
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.tensor.arrays import wrapped_number
 
 __all__ = [
     "absolute", "allclose", "broadcast_tensors", "broadcast_to", "concat", "equal", "isclose",

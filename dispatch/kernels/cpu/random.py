@@ -16,8 +16,8 @@ from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch._random import Generator, default_generator
 from dispatch.kernels.cpu.arrays import FLOAT8, RARE_OR_COMPLEX32, Array, compute, quiet, store
+from dispatch.tensor.random import Generator, default_generator
 
 __all__ = [
     "bernoulli",

@@ -9,7 +9,7 @@ import pytest
 
 import dispatch
 from dispatch import ops
-from dispatch._random import Generator, manual_seed
+from dispatch.tensor.random import Generator, manual_seed
 
 aten = ops.aten
 random_from_ = getattr(aten.random_, "from")

@@ -1,7 +1,7 @@
 """Indexing: `x[...]` and `x[...] = value` as operators, in the order of PyTorch's indexing.
 
 What is simple becomes `select`, `slice` and `unsqueeze`, dimension by dimension; tensors and lists
-that remain are gathered for one `index` or `index_put_`. Registered into Tensor by `_tensor`.
+that remain are gathered for one `index` or `index_put_`. Registered into Tensor by `methods`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype, int64, uint8
 from dispatch._C.tensor import Tensor
-from dispatch._data import number_tensor
 from dispatch._ops import ops
-from dispatch._tensor_data import tensor_for_index
+from dispatch.tensor.arrays import number_tensor
+from dispatch.tensor.data import tensor_for_index
 
 __all__ = ["getitem", "setitem"]
 

@@ -1,6 +1,6 @@
 """Tensors out of Python data: `tensor`, `as_tensor`, `asarray`, `Tensor(...)`.
 
-Values are collected into a numpy array and converted below the dispatcher (`_data`); `lift_fresh`
+Values are collected into a numpy array and converted below the dispatcher (`arrays`); `lift_fresh`
 then shows the new tensor to the active modes, as PyTorch does. The caller's data is copied unless
 the function says that it may be shared.
 """
@@ -26,8 +26,8 @@ from dispatch._C.tensor import (
 )
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.torch_function import _watch_function
-from dispatch._data import become, tensor_of_array
 from dispatch._ops import ops
+from dispatch.tensor.arrays import become, tensor_of_array
 
 __all__ = ["as_tensor", "asarray", "construct", "new_tensor", "shared_with_numpy", "tensor"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.functional import _from_functional_tensor, _is_functional_tensor
 from dispatch._C.tensor import Tensor
-from dispatch._tensor_data import plain_values
+from dispatch.tensor.data import plain_values
 
 __all__ = ["set_printoptions", "tensor_text"]
 

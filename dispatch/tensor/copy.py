@@ -18,8 +18,8 @@ from dispatch._C.grad_mode import no_grad
 from dispatch._C.tensor import Storage, Tensor, _new_storage, _new_strided, _numpy_view
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.wrapper import has_handler
-from dispatch._data import rebuild
 from dispatch._ops import ops
+from dispatch.tensor.arrays import rebuild
 
 __all__ = ["deepcopy", "reduce"]
 

@@ -65,7 +65,7 @@ class Generator:
 
     def get_state(self) -> Any:
         """Seed and state of the stream as a tensor of bytes, for `set_state`."""
-        from dispatch._tensor_data import as_tensor
+        from dispatch.tensor.data import as_tensor
 
         state = self.numpy.bit_generator.state["state"]
         words = (*_words(self._seed), int(state["pos"]), *state["key"].tolist())

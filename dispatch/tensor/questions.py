@@ -18,8 +18,8 @@ from dispatch._C.function import _find_function
 from dispatch._C.tensor import Size, Storage, Tensor, from_numpy
 from dispatch._C.torch_function import _watch_function
 from dispatch._ops import ops
-from dispatch._tensor import _nonzero
-from dispatch._tensor_data import _empty, tensor
+from dispatch.tensor.data import _empty, tensor
+from dispatch.tensor.methods import _nonzero
 
 __all__ = [
     "BFloat16Tensor",

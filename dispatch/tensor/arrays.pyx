@@ -1,4 +1,4 @@
-"""Tensors out of arrays, below the dispatcher: what `_tensor_data` cannot do in Python.
+"""Tensors out of arrays, below the dispatcher: what `data` cannot do in Python.
 
 Nothing here dispatches: `tensor()` makes its values here and shows them to modes by `lift_fresh`.
 """

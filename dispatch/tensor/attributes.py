@@ -1,6 +1,6 @@
 """Attributes of Tensor that answer alike for every tensor here, and small methods over others.
 
-`_tensor` enters them into the type. There are no sparse, quantized or shared tensors, no hooks of
+`methods` enters them into the type. There are no sparse, quantized or shared tensors, no hooks of
 an autograd engine, and no other backends than those that somebody registers.
 """
 

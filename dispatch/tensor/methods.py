@@ -31,7 +31,7 @@ from dispatch._C.torch_function import (
 )
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
-from dispatch._tensor_facts import FACTS
+from dispatch.tensor.attributes import FACTS
 
 __all__: list[str] = []
 
@@ -470,11 +470,11 @@ def _format(self: Tensor, spec: str) -> str:
 
 # ---- registration
 
-_as_tensor = _room("_tensor_data.as_tensor")
-_copy = _room("_tensor_copy.deepcopy")
-_plain_values = _room("_tensor_data.plain_values")
-_reduce = _room("_tensor_copy.reduce")
-_text = _room("_tensor_str.tensor_text")
+_as_tensor = _room("tensor.data.as_tensor")
+_copy = _room("tensor.copy.deepcopy")
+_plain_values = _room("tensor.data.plain_values")
+_reduce = _room("tensor.copy.reduce")
+_text = _room("tensor.text.tensor_text")
 
 
 def _detached(self: Tensor) -> Tensor:
@@ -589,9 +589,10 @@ def _register_hooks() -> None:
     for name, operator in _UNARY.items():
         _set_tensor_hook(name, _unary(operator))
     plain: dict[str, Callable[..., Any]] = {
-        "__getattr__": _missing_attribute, "__init__": _quiet(_room("_tensor_data.construct")),
+        "__getattr__": _missing_attribute, "__init__": _quiet(_room("tensor.data.construct")),
         "__iter__": _iterate, "__repr__": _represent, "data": _detached,
-        "storage": _room("_storage.call"), "storage_attribute": _room("_storage.attribute"),
+        "storage": _room("tensor.storage.call"),
+        "storage_attribute": _room("tensor.storage.attribute"),
     }  # fmt: skip
     for name, function in plain.items():
         _set_tensor_hook(name, function)
@@ -605,7 +606,7 @@ def _register_hooks() -> None:
     _set_tensor_hook("__contains__", _watch_slot(_contains, "__contains__", keywords=True))
     _set_tensor_hook("__len__", _watch_slot(_length, "__len__", keywords=True))
     for name in ("getitem", "setitem"):
-        slot = _watch_slot(_room(f"_tensor_index.{name}"), f"__{name}__", counts_self=False)
+        slot = _watch_slot(_room(f"tensor.index.{name}"), f"__{name}__", counts_self=False)
         _set_tensor_hook(f"__{name}__", slot)
 
 
@@ -625,9 +626,9 @@ def _install_methods() -> None:
         "__dlpack_device__": _room("_C.dlpack.dlpack_device"), "__format__": _format,
         "__rdiv__": _reverse_divide, "__reduce_ex__": _reduce_ex, "__repr__": _represent,
         "__reversed__": _reversed, "__setstate__": _set_state,
-        "norm": _room("_functional.norm"), "unique": _room("_functional.unique"),
-        "unique_consecutive": _room("_functional.unique_consecutive"),
-        "is_shared": _is_shared, "new_tensor": _room("_tensor_data.new_tensor"),
+        "norm": _room("tensor.functions.norm"), "unique": _room("tensor.functions.unique"),
+        "unique_consecutive": _room("tensor.functions.unique_consecutive"),
+        "is_shared": _is_shared, "new_tensor": _room("tensor.data.new_tensor"),
         "nonzero": _nonzero, "numpy": _numpy, "positive": _positive, "to": _to,
         "split": _split, "tolist": _tolist, "type": _type,
     }.items():  # fmt: skip
