@@ -2,7 +2,8 @@
 `torch.sym_float`, ...).
 
 A run calls these with plain Python numbers. A stranger's file chooses the operands, so they must be
-numbers and the result must fit 64 bits; a power cannot run away.
+numbers and the result must be a number that fits 64 bits; a power, a shift or a rounding cannot run
+away before that is known. `expr` bounds what it computes in the same way.
 """
 
 import math
@@ -10,9 +11,18 @@ import operator
 from collections.abc import Callable
 from functools import wraps
 
-__all__ = ["NUMBER_OPERATORS"]
+__all__ = ["NUMBER_OPERATORS", "Number", "bounded", "power"]
 
 Number = int | float | bool
+
+
+def bounded(value: Number, name: str) -> Number:
+    """`value`, if it is a number that fits 64 bits; the error says that `name` gave it."""
+    if not isinstance(value, int | float):
+        raise ArithmeticError(f"{name}: the result is no real number")
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError(f"{name}: the result does not fit 64 bits")
+    return value
 
 
 def _checked(function: Callable[..., Number], name: str) -> Callable[..., Number]:
@@ -21,25 +31,45 @@ def _checked(function: Callable[..., Number], name: str) -> Callable[..., Number
         for value in args:
             if not isinstance(value, int | float):
                 raise TypeError(f"{name}: expected numbers, got {type(value).__name__}")
-        result = function(*args)
-        if isinstance(result, int) and not -(1 << 63) <= result < 1 << 64:
-            raise OverflowError(f"{name}: the result does not fit 64 bits")
-        return result
+        try:
+            result = function(*args)
+        except (OverflowError, TypeError, ValueError, ZeroDivisionError) as error:
+            given = ", ".join(map(repr, args[:8]))
+            raise type(error)(f"{name}({given}): {_PROBLEMS[type(error)]}") from None
+        return bounded(result, name)
 
     return call
 
 
-def _power(base: Number, exponent: Number) -> Number:
+_PROBLEMS: dict[type, str] = {
+    OverflowError: "the result does not fit 64 bits",
+    TypeError: "no operation on these numbers",
+    ValueError: "not defined for these numbers",
+    ZeroDivisionError: "division by zero",
+}
+
+
+def power(base: Number, exponent: Number) -> Number:
+    """`base ** exponent`, refused before it is computed when it cannot fit 64 bits."""
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1 and exponent > 64:
-        raise OverflowError("power: the result does not fit 64 bits")
+        raise OverflowError("power")
     result: Number = base**exponent
     return result
 
 
 def _shift_left(value: int, by: int) -> int:
-    if by > 64:
-        raise OverflowError("shift: the result does not fit 64 bits")
-    return value << by
+    if value and by > 64:
+        raise OverflowError("shift")
+    return value << by if value else 0
+
+
+def _rounded(value: Number, digits: int | None = None) -> Number:
+    """`round`; no 64-bit number has more than 20 digits before the point."""
+    return round(value, digits if digits is None else max(digits, -20))
+
+
+def _sum(*terms: Number) -> Number:
+    return sum(terms)
 
 
 def _choose(condition: bool, then: Number, otherwise: Number) -> Number:
@@ -72,7 +102,7 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "_operator.not_": operator.not_,
     "_operator.or_": operator.or_,
     "_operator.pos": operator.pos,
-    "_operator.pow": _power,
+    "_operator.pow": power,
     "_operator.rshift": operator.rshift,
     "_operator.sub": operator.sub,
     "_operator.truediv": operator.truediv,
@@ -86,9 +116,9 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "torch.sym_max": _larger,
     "torch.sym_min": _smaller,
     "torch.sym_not": operator.not_,
-    "torch.sym_sum": lambda *terms: sum(terms),
-    "builtins.round": round,
-    "round": round,
+    "torch.sym_sum": _sum,
+    "builtins.round": _rounded,
+    "round": _rounded,
     "torch._sym_sqrt": math.sqrt,
     "torch.sym_sqrt": math.sqrt,
 }

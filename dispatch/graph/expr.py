@@ -3,21 +3,41 @@ under given symbols.
 
 Running needs no algebra: `sym_size` nodes give concrete sizes. Expressions matter only for the
 inputs, whose sizes bind the symbols; `evaluate` reads the few sympy forms that occur there
-(`Mul(Integer(2), Symbol('s0', ...))`), never by `eval`.
+(`Mul(Integer(2), Symbol('s0', ...))`). An expression is a number, a symbol, or a named function of
+expressions; text stands only in `Symbol('s0')` and `Float('0.5')`. A stranger wrote it, so its
+length, its depth and every number on the way are bounded.
 """
 
-import ast
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
+from dispatch.graph.arithmetic import Number, bounded, power
 from dispatch.graph.program import SymBool, SymExpr, SymFloat, SymInt
 
 __all__ = ["evaluate", "hint_of", "symbol_of"]
 
-Number = int | float | bool
 _MAX_TEXT = 4096
-_MAX_INT = 1 << 63
+_MAX_DEPTH = 64
+_TOKEN = re.compile(
+    r"""\s*(?: (?P<name>[A-Za-z_]\w*) | (?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?)
+        | '(?P<text>[^'\\]*)' | (?P<mark>[(),=-]) )""",
+    re.VERBOSE | re.ASCII,
+)
+
+
+class _Symbol(NamedTuple):
+    name: str
+
+
+class _Call(NamedTuple):
+    function: str
+    args: "tuple[_Tree, ...]"
+
+
+_Tree = Number | _Symbol | _Call
 
 
 def hint_of(value: SymInt | SymFloat | SymBool) -> Number | None:
@@ -34,11 +54,12 @@ def symbol_of(value: SymInt) -> str | None:
     if value.tag != "as_expr":
         return None
     tree = _parse(value.value.expr_str)
-    return _symbol_name(tree) if tree is not None and _is_call(tree, "Symbol") else None
+    return tree.name if isinstance(tree, _Symbol) else None
 
 
 def evaluate(value: SymInt, symbols: Mapping[str, int]) -> int | None:
-    """The value under `symbols`; None when a symbol is unbound or the form is not known."""
+    """The value under `symbols`; None when a symbol is unbound, the form is not known, or a number
+    on the way does not fit 64 bits."""
     if value.tag != "as_expr":
         size: int = value.value
         return size
@@ -46,42 +67,101 @@ def evaluate(value: SymInt, symbols: Mapping[str, int]) -> int | None:
     try:
         result = _evaluate(tree, symbols) if tree is not None else None
         return int(result) if result is not None and result == int(result) else None
-    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError):
+    except (ArithmeticError, LookupError, TypeError, ValueError):
         return None
+
+
+# -- reading ------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
-def _parse(text: str) -> ast.expr | None:
-    if len(text) > _MAX_TEXT:
-        return None
+def _parse(text: str) -> _Tree | None:
     try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _Parser(text).whole() if len(text) <= _MAX_TEXT else None
+    except (ArithmeticError, StopIteration, ValueError):
         return None
 
 
-def _is_call(tree: ast.expr, name: str) -> bool:
-    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == name
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    """(kind, text) of each token, then ("end", "")."""
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if match is None or match.lastgroup is None:
+            raise ValueError(f"no expression from {at} on")
+        yield match.lastgroup, match[match.lastgroup]
+        at = match.end()
+    yield "end", ""
 
 
-def _symbol_name(tree: ast.expr) -> str | None:
-    first = tree.args[0] if isinstance(tree, ast.Call) and tree.args else None
-    value = first.value if isinstance(first, ast.Constant) else None
-    return value if isinstance(value, str) else None
+class _Parser:
+    """Recursive descent with one token of look-ahead; `ValueError` for what is no expression."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = _tokens(text)
+        self.kind, self.text = next(self.tokens)
+        self.depth = 0
+
+    def advance(self) -> str:
+        """The current token's text; the next becomes current."""
+        text = self.text
+        self.kind, self.text = next(self.tokens)
+        return text
+
+    def take(self, kind: str, text: str | None = None) -> str | None:
+        """Go past the current token if it is such a one, and give its text."""
+        return self.advance() if self.kind == kind and text in (None, self.text) else None
+
+    def whole(self) -> _Tree:
+        tree = self.expression()
+        if self.kind != "end":
+            raise ValueError("something after the expression")
+        return tree
+
+    def expression(self) -> _Tree:
+        name = self.take("name")
+        return self.number() if name is None else self.call(name)
+
+    def number(self) -> Number:
+        sign = -1 if self.take("mark", "-") else 1
+        text = self.take("number")
+        if text is None:
+            raise ValueError("expected a number")
+        return bounded(sign * (int(text) if text.isdigit() else float(text)), "size")
+
+    def call(self, name: str) -> _Tree:
+        self.depth += 1
+        if self.depth > _MAX_DEPTH or not self.take("mark", "("):
+            raise ValueError("expected (, not too deep")
+        text = self.take("text") if name in ("Symbol", "Float") else None
+        args = self.arguments(text is not None)
+        self.depth -= 1
+        if name == "Symbol" and text is not None:
+            return _Symbol(text)
+        return bounded(float(text), "size") if text is not None else _Call(name, args)
+
+    def arguments(self, after_text: bool) -> tuple[_Tree, ...]:
+        """Up to the closing parenthesis; what is named (`integer=True`) says nothing here."""
+        args: list[_Tree] = []
+        if self.take("mark", ")"):
+            return ()
+        if after_text and not self.take("mark", ","):
+            raise ValueError("expected , or )")
+        while True:
+            name = self.take("name")
+            if name is None:
+                args.append(self.number())
+            elif self.take("mark", "="):
+                self.take("name") or self.number()
+            else:
+                args.append(self.call(name))
+            if self.take("mark", ")"):
+                return tuple(args)
+            if not self.take("mark", ","):
+                raise ValueError("expected , or )")
 
 
-def _product(*factors: Number) -> Number:
-    result = math.prod(factors)
-    if abs(result) > _MAX_INT:
-        raise OverflowError
-    return result
-
-
-def _power(base: Number, exponent: Number) -> Number:
-    if abs(exponent) > 64 or abs(base) > _MAX_INT:
-        raise OverflowError
-    return base**exponent
-
+# -- computing ----------------------------------------------------------------------------------
 
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "Add": lambda *terms: sum(terms),
@@ -89,28 +169,25 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "CleanDiv": lambda a, b: a // b,
     "FloorDiv": lambda a, b: a // b,
     "FloorToInt": math.floor,
-    "Float": lambda value, *precision: float(value),
+    "Float": float,
     "Integer": int,
-    "Max": max,
-    "Min": min,
+    "Max": lambda *values: max(values),
+    "Min": lambda *values: min(values),
     "Mod": lambda a, b: a % b,
-    "Mul": _product,
-    "Pow": _power,
-    "PowByNatural": _power,
+    "Mul": lambda *factors: math.prod(factors),
+    "Pow": power,
+    "PowByNatural": power,
     "PythonMod": lambda a, b: a % b,
     "Rational": lambda a, b: a / b,
     "ToFloat": float,
 }
 
 
-def _evaluate(tree: ast.expr, symbols: Mapping[str, int]) -> Number:
+def _evaluate(tree: _Tree, symbols: Mapping[str, int]) -> Number:
     """`LookupError` for what is not known; arguments are evaluated first."""
-    if isinstance(tree, ast.Constant) and isinstance(tree.value, int | float | str):
-        return tree.value  # type: ignore[return-value]  # Float('0.5', ...) holds text
-    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        return -_evaluate(tree.operand, symbols)
-    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
-        raise LookupError
-    if tree.func.id == "Symbol":
-        return symbols[_symbol_name(tree) or ""]
-    return _FUNCTIONS[tree.func.id](*(_evaluate(a, symbols) for a in tree.args))
+    if isinstance(tree, _Symbol):
+        return symbols[tree.name]
+    if not isinstance(tree, _Call):
+        return tree
+    function = _FUNCTIONS[tree.function]
+    return bounded(function(*(_evaluate(arg, symbols) for arg in tree.args)), tree.function)

@@ -167,9 +167,12 @@ def _einsum(call: FlopCall) -> int:
     for term, shape in zip(terms, shapes, strict=True):
         for letter, size in zip(term, shape, strict=True):
             sizes[letter] = max(size, sizes.get(letter, 1))
+    wanted_after = [set(out)]  # by a term's number from the end
+    for term in reversed(terms[1:]):
+        wanted_after.append(wanted_after[-1] | set(term))
     total, so_far = 0, set(terms[0])
     for i, term in enumerate(terms[1:], 1):
-        later = set(out).union(*terms[i + 1 :])
+        later = wanted_after[-i - 1]
         shared = so_far & set(term)
         kept = {c for c in so_far | set(term) if c in later or c in shared}
         if shared - later:

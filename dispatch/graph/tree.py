@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 __all__ = ["OutputTree", "flat_leaves", "read_tree"]
 
 _MAX_DEPTH = 64
-_MAX_TEXT = 1 << 24
+_MAX_TEXT = 1 << 22
 
 
 class OutputTree(NamedTuple):

@@ -69,7 +69,7 @@ def _bytes(rng: random.Random, data: bytes) -> bytes:
 
 
 def _json(rng: random.Random, text: bytes) -> tuple[str, bytes]:
-    change = rng.choice([_replaced, _replaced, _replaced, _swapped, _cut, _nested, _repeated])
+    change = rng.choice(_JSON)
     return change.__name__.strip("_"), change(rng, text)
 
 
@@ -124,6 +124,62 @@ def _repeated(rng: random.Random, text: bytes) -> bytes:
     at = text.find(b"[", rng.randrange(len(text))) + 1
     item = rng.choice([b"1,", b'{"as_int":2},', b"[],", b'{"as_tensor":{"name":"x"}},', b"{},"])
     return text[:at] + item * rng.choice([70, 10_000, 300_000]) + text[at:]
+
+
+def _expression(rng: random.Random, text: bytes) -> bytes:
+    """Sizes that are expressions which cost much, if they are computed at all."""
+    content, costly = json.loads(text), _costly(rng)
+    sizes = [s for meta in _found(content, "sizes") if isinstance(meta, list) for s in meta]
+    for size in sizes:
+        if isinstance(size, dict) and "as_int" in size and rng.random() < 0.5:
+            size["as_expr"] = {"expr_str": costly, "hint": {"as_int": size.pop("as_int")}}
+    return json.dumps(content).encode()
+
+
+def _found(value: Any, key: str) -> list[Any]:
+    """What stands under `key`, anywhere in a JSON value."""
+    if isinstance(value, dict):
+        here = [value[key]] if key in value else []
+        return here + [found for item in value.values() for found in _found(item, key)]
+    return [found for item in value for found in _found(item, key)] if type(value) is list else []
+
+
+def _costly(rng: random.Random) -> str:
+    """A size expression from a few huge, wrong or deep parts."""
+    if rng.random() < 0.2:
+        return rng.choice(["Add(", "(", "-", "[", "Mul(2,", "not "]) * rng.choice([60, 300, 4000])
+    terms = [
+        "6000000000", "'x'", "'%6000000000d'", "9" * 4000, "1e308", "Symbol('s0')", "Float('1e9')",
+        "Integer(2)", "[0]", "b'x'", "{1: 2}", "0x" + "f" * 1000, "1j", "Symbol()", "*'xy'",
+    ]  # fmt: skip
+    names = ["Mul", "Add", "Mod", "Pow", "PowByNatural", "Max", "FloorDiv", "Float", "Integer",
+             "Rational", "ToFloat", "CeilToInt", "Symbol", "eval", "__import__"]  # fmt: skip
+    made = rng.choice(terms)
+    for _ in range(rng.randint(1, 8)):
+        made = f"{rng.choice(names)}({made}, {rng.choice(terms)})"
+    return made
+
+
+def _arithmetic(rng: random.Random, text: bytes) -> bytes:
+    """Calls on sizes before everything else, each of the one before: numbers that grow."""
+    content = json.loads(text)
+    operators = ["mul", "pow", "lshift", "add", "mod", "floordiv", "truediv", "neg"]
+    targets = [f"_operator.{name}" for name in operators] + ["round", "torch.sym_max", "math.trunc"]
+    nodes, last = [], {"as_int": rng.choice([2, 2**62])}
+    for i in range(rng.randint(1, 30)):
+        given = [last, rng.choice([{"as_int": n} for n in (-(2**62), -1, 0, 2, 64, 2**62)])]
+        inputs = [{"name": "", "arg": argument, "kind": 1} for argument in given]
+        last = {"as_sym_int": {"as_name": f"number_{i}"}}
+        target = rng.choice(targets)
+        nodes.append({"target": target, "inputs": inputs, "outputs": [last], "metadata": {}})
+    for graph_nodes in _found(content, "nodes")[:1]:
+        graph_nodes[:0] = nodes
+    return json.dumps(content).encode()
+
+
+_JSON: list[Callable[[random.Random, bytes], bytes]] = [
+    _replaced, _replaced, _replaced, _swapped, _cut, _nested, _repeated, _expression, _arithmetic,
+]  # fmt: skip
 
 
 # -- archives ---------------------------------------------------------------------------------

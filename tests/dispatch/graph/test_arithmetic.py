@@ -18,6 +18,10 @@ from dispatch.graph.arithmetic import NUMBER_OPERATORS
         ("torch.sym_ite", (False, 1, 2), 2),
         ("torch.sym_not", (True,), False),
         ("math.trunc", (2.7,), 2),
+        ("round", (2.5,), 2),
+        ("round", (25, -1), 20),
+        ("round", (1234, -(2**62)), 0),
+        ("_operator.lshift", (0, 2**62), 0),
     ],
 )
 def test_values(name, args, value):
@@ -32,6 +36,11 @@ def test_values(name, args, value):
         ("_operator.mul", (2**40, 2**40)),
         ("_operator.pow", (10, 10**9)),
         ("_operator.lshift", (1, 10**9)),
+        ("_operator.lshift", (1, 64)),
+        ("_operator.pow", (3, 64)),
+        ("math.floor", (1e300,)),
+        ("math.ceil", (float("inf"),)),
+        ("torch.sym_sum", (2**63, 2**63)),
     ],
 )
 def test_results_fit_64_bits(name, args):
@@ -42,3 +51,19 @@ def test_results_fit_64_bits(name, args):
 def test_only_numbers_are_taken():
     with pytest.raises(TypeError, match="expected numbers, got str"):
         NUMBER_OPERATORS["_operator.mul"]("a", 10**9)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kind", "text"),
+    [
+        ("_operator.mod", (1, 0), ZeroDivisionError, "_operator.mod(1, 0): division by zero"),
+        ("_operator.lshift", (1, -1), ValueError, "not defined for these numbers"),
+        ("_operator.and_", (1.5, 1), TypeError, "_operator.and_(1.5, 1): no operation"),
+        ("_operator.add", (1,), TypeError, "_operator.add(1): no operation"),
+        ("_operator.pow", (-8, 0.5), ArithmeticError, "the result is no real number"),
+    ],
+)
+def test_a_mistake_names_the_operator_and_its_numbers(name, args, kind, text):
+    with pytest.raises(kind) as error:
+        NUMBER_OPERATORS[name](*args)
+    assert text in str(error.value)
