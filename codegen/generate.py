@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .families import Layout
 from .keys import KeyTable, read_keys
 from .model import Package, read_functions
 from .output import Output, c_string, rows_of
 from .rooms import Rooms
-from .shards import Layout
 from .stubs import functions_view, methods_view, namespace_views
 from .tables import Tables
 

@@ -13,10 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from .encoding import OF, is_inplace_name, op_flags
 from .keys import KeyTable
-from .records import OF, is_inplace_name, op_flags
+from .parser import SchemaError, parse_text
 from .rooms import KernelRef, Rooms
-from .schema import Argument, FunctionSchema, SchemaError, parse_text
+from .schema import Argument, FunctionSchema
 from .source import Mapping, SourceError, load
 
 __all__ = ["Group", "Kernel", "NativeFunction", "Package", "read_functions", "symbol_of"]
@@ -194,9 +195,9 @@ class Package:
         self, f: NativeFunction, group: Group, own: dict[str, str]
     ) -> Iterator[Kernel]:
         leader = group.leader
-        shape = self.rooms.kernel(leader, "Meta", leader.shape or "", "shape")
+        shape = self.rooms.kernel(leader.error, "Meta", leader.shape or "", "shape")
         bodies = {"Meta": None} | {
-            key: self.rooms.kernel(leader, key, text, "dispatch")
+            key: self.rooms.kernel(leader.error, key, text, "dispatch")
             for key, text in leader.dispatch.items()
             if not key.startswith("Composite")
         }
@@ -212,7 +213,7 @@ class Package:
     def _plain_kernel(self, f: NativeFunction, key: str, text: str) -> Kernel:
         if text == "fallthrough":
             return Kernel(key, "FALLTHROUGH")
-        ref = self.rooms.kernel(f, key, text, "dispatch")
+        ref = self.rooms.kernel(f.error, key, text, "dispatch")
         return Kernel(key, "CYTHON" if ref.is_cython else "PYTHON", body=ref)
 
     def _autogen_kernel(self, f: NativeFunction) -> Kernel:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from .model import NativeFunction
+from .source import ErrorMaker
 
 __all__ = ["KernelRef", "Rooms", "room_of"]
 
@@ -51,10 +50,13 @@ class Rooms:
         self.name = name
         self._found: dict[Path, frozenset[str]] = {}
 
-    def kernel(self, f: NativeFunction, key: str, text: str, place: str) -> KernelRef:
-        """The kernel that `text` names for `key`; `place` is the YAML key it stands under."""
+    def kernel(self, error: ErrorMaker, key: str, text: str, place: str) -> KernelRef:
+        """The kernel that `text` names for `key`; `place` is the YAML key it stands under.
+
+        `error` makes the error for a mistake in the operator's entry.
+        """
         if not _REFERENCE.fullmatch(text):
-            raise f.error(f"{place}: expected 'module.function', got {text!r}", place)
+            raise error(f"{place}: expected 'module.function', got {text!r}", place)
         if ":" in text:
             module, _, function = text.partition(":")
             return KernelRef(module, function, False)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-from .records import AF, AK, arg_spec
+from .encoding import AF, AK, arg_spec
 from .schema import Argument
 
 __all__ = ["Parameter", "Signature", "signature_of"]

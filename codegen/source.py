@@ -7,6 +7,7 @@ goes through here and reports mistakes with `SourceError`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ except ImportError as error:
         "generating code needs PyYAML and Jinja2: pip install 'tensor-dispatch[build]'"
     ) from error
 
-__all__ = ["Mapping", "SourceError", "load"]
+__all__ = ["ErrorMaker", "Mapping", "SourceError", "load"]
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -32,6 +33,10 @@ class SourceError(Exception):
         self.subject = subject
         place = f"{path}:{line}: " + (f"{subject}: " if subject else "")
         super().__init__(place + message)
+
+
+# (message, the YAML key that it is about) -> the error, with file, line and operator
+ErrorMaker = Callable[[str, str], SourceError]
 
 
 class Mapping(dict[str, Any]):

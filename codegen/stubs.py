@@ -13,9 +13,9 @@ import keyword
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from .encoding import is_inplace_name
 from .model import OUT, NativeFunction, Package
 from .output import wrapped
-from .records import is_inplace_name
 from .schema import Argument
 from .types import DictType, ListType, OptionalType, TupleType, Type
 

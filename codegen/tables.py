@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .encoding import AF, DF, arg_spec, default_spec
+from .families import Layout
 from .model import Kernel, NativeFunction, Package
 from .output import c_string, rows_of
-from .records import AF, DF, arg_spec, default_spec
 from .resolve import ROW_FALLTHROUGH, Row, row_of
 from .schema import Argument
-from .shards import Layout
 
 __all__ = ["Tables"]
 

@@ -84,8 +84,9 @@ _ROOMS = frozenset(
 _LATER = {
     name: module
     for module, names in {
+        "_C": "FunctionSchema",
         "_C.dlpack": "from_dlpack",
-        "codegen.schema": "FunctionSchema parse_schema",
+        "codegen.parser": "parse_schema",
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
             atleast_1d atleast_2d atleast_3d block_diag cartesian_prod meshgrid norm

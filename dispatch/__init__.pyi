@@ -64,7 +64,8 @@ from dispatch._C.overload import OpOverload as OpOverload, OpOverloadPacket as O
 from dispatch._C.tags import Tag as Tag
 from dispatch._C.tensor import Size as Size, Tensor as Tensor, from_numpy as from_numpy
 from dispatch._ops import HigherOrderOperator as HigherOrderOperator, ops as ops
-from dispatch.codegen.schema import FunctionSchema as FunctionSchema, parse_schema as parse_schema
+from dispatch.codegen.parser import parse_schema as parse_schema
+from dispatch.codegen.schema import FunctionSchema as FunctionSchema
 from dispatch.fake import FakeTensor as FakeTensor, FakeTensorMode as FakeTensorMode
 from dispatch.library import Library as Library
 from dispatch.modes import (

@@ -88,7 +88,7 @@ for _room in _ROOMS:
     globals().update(_gather(_room))
 
 
-_SCHEMA_NAMES = frozenset(("FunctionSchema", "Argument", "AliasInfo", "_AliasInfo", "parse_schema"))
+_SCHEMA_NAMES = frozenset(("FunctionSchema", "Argument", "AliasInfo", "_AliasInfo"))
 _COMPOSED_TYPES = (
     "AwaitType",
     "ClassType",
@@ -105,10 +105,11 @@ _COMPOSED_TYPES = (
 
 def __getattr__(name: str) -> object:
     """The names around schemas, imported on first use."""
-    if name in _SCHEMA_NAMES:
-        from dispatch.codegen import schema
+    if name in _SCHEMA_NAMES or name == "parse_schema":
+        from dispatch.codegen import parser, schema  # the parser also says how schemas pickle
 
-        return getattr(schema, name.removeprefix("_"))
+        room = parser if name == "parse_schema" else schema
+        return getattr(room, name.removeprefix("_"))
     if name.endswith("Type"):
         from dispatch.codegen import types
 

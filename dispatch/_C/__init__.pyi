@@ -247,11 +247,11 @@ from dispatch._C.torch_function import (
     _watch_slot as _watch_slot,
     _watch_tensor as _watch_tensor,
 )
+from dispatch.codegen.parser import parse_schema as parse_schema
 from dispatch.codegen.schema import (
     AliasInfo as AliasInfo,
     Argument as Argument,
     FunctionSchema as FunctionSchema,
-    parse_schema as parse_schema,
 )
 from dispatch.codegen.types import (
     AwaitType as AwaitType,

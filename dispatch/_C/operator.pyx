@@ -135,16 +135,21 @@ cdef int free_signature(OperatorEntry e) noexcept:
 
 # ---- schemas ---------------------------------------------------------------------------------------------------------
 
-cdef object schema_room = None
+cdef object parser = None        # dispatch.codegen.parser: of a schema's text
+cdef object encoding = None      # dispatch.codegen.encoding: of a schema's numbers
 
 
-cdef object get_schema_room():
-    """The schema language, imported when a schema is first looked at."""
-    global schema_room
-    if schema_room is None:
-        from dispatch.codegen import schema
-        schema_room = schema
-    return schema_room
+cdef object parse_schema(str text, bint allow_typevars):
+    if parser is None:
+        import_schema_language()
+    return parser.parse_schema(text, allow_typevars)
+
+
+cdef int import_schema_language() except -1:
+    """When a schema is first looked at: most programs define none and ask for none."""
+    global encoding, parser
+    from dispatch.codegen import encoding, parser
+    return 0
 
 
 cdef object numbers_allowed = frozenset((
@@ -199,26 +204,27 @@ cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
 
 
 cdef int fill_signature(OperatorEntry e, object schema) except -1:
-    cdef object room = get_schema_room()
     cdef list args = list(schema.arguments)
     cdef list rets = list(schema.returns)
     cdef int i
     cdef ArgSpec* spec
+    if encoding is None:
+        import_schema_language()
     allocate_signature(e, len(args), len(rets))
     for i, a in enumerate(args):
         spec = &e.sig.args[i]
-        spec.kind, spec.flags, spec.alias, spec.size = room.arg_spec(a)
+        spec.kind, spec.flags, spec.alias, spec.size = encoding.arg_spec(a)
         name = intern_text(a.name)
         Py_INCREF(name)
         spec.name = <PyObject*>name
         if not a.kwarg_only:
             e.sig.n_pos += 1
         if a.has_default_value():
-            dflt = run_time_default(spec, room.default_spec(a))
+            dflt = run_time_default(spec, encoding.default_spec(a))
             Py_INCREF(dflt)
             spec.dflt = <PyObject*>dflt
     for i, a in enumerate(rets):
-        e.sig.rets[i].kind, e.sig.rets[i].flags, e.sig.rets[i].alias, _ = room.arg_spec(a)
+        e.sig.rets[i].kind, e.sig.rets[i].flags, e.sig.rets[i].alias, _ = encoding.arg_spec(a)
     return 0
 
 

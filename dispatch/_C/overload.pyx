@@ -10,7 +10,7 @@ from dispatch._C.conversion cimport complete_options
 from dispatch._C.dispatcher cimport find_entry, overload_names
 from dispatch._C.keys cimport DispatchKeySet
 from dispatch._C.operator cimport (
-    OF_ALIASING, OF_MUTABLE, OperatorEntry, get_schema_room, qualified_name,
+    OF_ALIASING, OF_MUTABLE, OperatorEntry, parse_schema, qualified_name,
 )
 from dispatch._C.python_kernel cimport set_overload_maker
 from dispatch._C.references cimport give, raised, set_error, take
@@ -421,7 +421,7 @@ cdef object schema_of(OperatorEntry e):
     if e.schema_object is None:
         if not e.defined:
             raise RuntimeError(f"{qualified_name(e)} has no schema: its library was destroyed, or it was never defined")
-        e.schema_object = get_schema_room().parse_schema(e.schema_text)
+        e.schema_object = parse_schema(e.schema_text, True)
     return e.schema_object
 
 

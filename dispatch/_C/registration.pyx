@@ -19,7 +19,7 @@ from dispatch._C.fallbacks cimport call_adinplace
 from dispatch._C.native_functor cimport NativeFunctor, check_made
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_PYTHON, KF_WITH_KEYSET, KF_WITH_OP, Kernel, KernelObject, OperatorEntry, add_kernel, boxed_fn,
-    get_schema_room, new_kernel, qualified_name, remove_kernel,
+    new_kernel, parse_schema, qualified_name, remove_kernel,
 )
 from dispatch._C.python_kernel cimport call_functor
 from dispatch._C.references cimport give
@@ -109,7 +109,7 @@ cdef class _DispatchModule:
         if alias != "CONSERVATIVE (default)" and text_of(alias, "the alias analysis") not in ALIAS_KINDS:
             raise RuntimeError(f"{schema}: alias analysis {alias!r}: expected one of {', '.join(sorted(ALIAS_KINDS))}")
         named = "::" in schema.partition("(")[0]
-        parsed = get_schema_room().parse_schema(schema if named else f"{self.ns}::{schema.lstrip()}", False)
+        parsed = parse_schema(schema if named else f"{self.ns}::{schema.lstrip()}", False)
         check_namespace(self, parsed.name)
         e = entry_for_registration(parsed.name, parsed.overload_name)
         try:
@@ -347,7 +347,7 @@ cdef int check_inferred(OperatorEntry e, object schema, KernelObject new, str wh
     if schema is None:
         if type(new) is not UnboxedKernel:
             return 0
-        schema = get_schema_room().parse_schema(e.schema_text)
+        schema = parse_schema(e.schema_text, True)
     for k in found:
         if type(k) is not UnboxedKernel:
             continue

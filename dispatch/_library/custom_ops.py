@@ -147,7 +147,7 @@ class CustomOpDef:
         return self._opoverload(*args, **kwargs)
 
     def _define(self) -> None:
-        from dispatch.codegen.schema import parse_schema
+        from dispatch.codegen.parser import parse_schema
 
         text = self._name + self._schema
         if utils.has_kwarg_only_tensors(parse_schema(text)) and Tag.out not in self._tags:

@@ -2,7 +2,8 @@
 
 from typing import Any, NoReturn
 
-from dispatch.codegen.schema import FunctionSchema, parse_schema
+from dispatch.codegen.parser import parse_schema
+from dispatch.codegen.schema import FunctionSchema
 
 __all__ = ["check_inplace", "check_out"]
 

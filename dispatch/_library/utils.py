@@ -124,7 +124,8 @@ def is_functional_schema(schema: Any, *, allow_valid_view: bool = False) -> bool
         schema: a FunctionSchema, or its text.
         allow_valid_view: a view of the one tensor argument, alone, is allowed.
     """
-    from dispatch.codegen.schema import FunctionSchema, parse_schema
+    from dispatch.codegen.parser import parse_schema
+    from dispatch.codegen.schema import FunctionSchema
 
     if isinstance(schema, str):
         schema = parse_schema(schema)

@@ -7,12 +7,8 @@ test compares the two.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from .schema import AliasInfo, Argument, FunctionSchema
 from .types import DictType, ListType, OptionalType, Type
-
-if TYPE_CHECKING:
-    from .schema import AliasInfo, Argument, FunctionSchema
 
 __all__ = [
     "AF",
