@@ -1,7 +1,7 @@
 """The Cython modules that are emitted: registration shards by family, adapters by signature.
 
-A *family* is the module that a kernel (or its shape function) lives in; its shard holds one slot
-for each different kernel, and the records of `ops.h` refer to (shard, slot). Adapters are spread
+The shard of a family (of kernels, or of their shape functions) holds one slot for each different
+kernel, and the records of `ops.h` refer to (shard, slot). Adapters are spread
 over a few modules by a hash of the signature's letters, so that a new signature changes one of
 them.
 """

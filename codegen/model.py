@@ -126,6 +126,13 @@ class NativeFunction:
         """A mistake in this entry."""
         return self.source.error(message, key, self.name)
 
+    def kernel_error(self, message: str, key: str) -> SourceError:
+        """A mistake in what stands under `dispatch` for a dispatch key."""
+        lines = self.source["dispatch"]
+        found = (names for names in lines if key in (name.strip() for name in names.split(",")))
+        error: SourceError = lines.error(message, next(found, ""), self.name)
+        return error
+
 
 class Group(NamedTuple):
     """The variants that share a shape function and bodies; `leader` names both."""
@@ -201,6 +208,7 @@ class Package:
             for key, text in leader.dispatch.items()
             if not key.startswith("Composite")
         }
+        _check_families(leader, shape, bodies)
         for key, body in bodies.items():
             if f is leader:
                 own.pop(key, None)
@@ -418,6 +426,18 @@ def _check_leader(f: NativeFunction) -> None:
         raise f.error("expected 'structured' or 'structured_delegate', not both", "structured")
     if f.variant == INPLACE:
         raise f.error("structured: expected the out variant or the functional one", "structured")
+
+
+def _check_families(
+    leader: NativeFunction, shape: KernelRef, bodies: dict[str, KernelRef | None]
+) -> None:
+    for key, body in bodies.items():
+        if body is not None and body.family not in ("", shape.family):
+            raise leader.kernel_error(
+                f"dispatch: expected a body of the family {shape.family!r}, which its shape"
+                f" function {shape.text} is of, got {body.text}",
+                key,
+            )
 
 
 def _check_group(group: Group) -> None:

@@ -1,8 +1,9 @@
 """Where kernels live: from a key and `module.function` to a module, and whether it is Cython.
 
 The room follows from the key (Meta -> `kernels/meta`, Composite* -> `kernels/composite`, every
-other key -> `kernels/cpu`). A function that the room's `MODULE.pxd` declares is an unboxed
-kernel; any other is a Python function of `MODULE`.
+other key -> `kernels/cpu`); `module` is a path in it, `family.module` or `family` alone. A
+*family* has the same name in every room: a folder, or a module where one is enough. A function
+that the `.pxd` of its module declares is an unboxed kernel; any other is a Python function.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
 
 
 class KernelRef(NamedTuple):
-    """A function: `module` is its full dotted name, `family` the last part of it."""
+    """A function: `module` is the full dotted name of where it is."""
 
     module: str
     function: str
@@ -28,8 +29,9 @@ class KernelRef(NamedTuple):
 
     @property
     def family(self) -> str:
-        """The module's own name."""
-        return self.module.rpartition(".")[2]
+        """The first name below the room; empty for a function that is in no room."""
+        parts = self._below_kernels
+        return parts[1] if len(parts) > 1 else ""
 
     @property
     def text(self) -> str:
@@ -38,8 +40,13 @@ class KernelRef(NamedTuple):
 
     @property
     def alias(self) -> str:
-        """The name that an emitted module cimports the module under."""
-        return "_".join(self.module.split(".")[-2:])
+        """The name that an emitted module cimports the module under: room, family, module."""
+        return "_".join(self._below_kernels)
+
+    @property
+    def _below_kernels(self) -> list[str]:
+        _, found, path = self.module.partition(".kernels.")
+        return path.split(".") if found else []
 
 
 class Rooms:

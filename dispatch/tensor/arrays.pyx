@@ -10,7 +10,7 @@ from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_Python, KS_PythonTLS
 from dispatch._C.tensor cimport (
     Tensor, alias_as, bump_version, init_tensor, new_empty, new_wrapped_number, set_class_flags, set_requires_grad,
 )
-from dispatch.kernels.cpu cimport copy as cpu_copy
+from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 
 from dispatch._C.tensor import _is_blank
 

@@ -56,6 +56,30 @@ def test_a_function_that_the_pxd_declares_is_a_cython_kernel(tmp_path: Path) -> 
     assert not cpu.body.is_cython
 
 
+@pytest.mark.parametrize("body", ["elementwise.loops.add", "elementwise.add", "other.place:add"])
+def test_a_body_may_stand_in_another_module_of_its_family(tmp_path: Path, body: str) -> None:
+    """What is in no room has no family."""
+    text = GROUP.replace("shape: binary", "shape: elementwise.binary").replace(
+        "binary.add}", f"{body}}}"
+    )
+    cpu = read_package(tmp_path, text).kernels["aten::add.out"][1]
+    assert cpu.shape.family == "elementwise"
+    assert cpu.body.text.replace(":", ".").endswith(body.replace(":", "."))
+
+
+@pytest.mark.parametrize("body", ["matrix.binary.add", "add.add", "mylib.kernels.cpu.matrix:add"])
+def test_a_body_of_another_family_than_its_shape_function_is_refused(
+    tmp_path: Path, body: str
+) -> None:
+    text = GROUP.replace("{CPU: binary.add}", f"\n    CUDA, CPU: {body}")
+    package = read_package(tmp_path, text)
+    with pytest.raises(SourceError, match="expected a body of the family 'binary'") as caught:
+        package.kernels  # noqa: B018
+    assert caught.value.line == 10
+    assert caught.value.subject == "aten::add.out"
+    assert "mylib.kernels.meta.binary:add" in caught.value.message
+
+
 def test_the_room_follows_from_the_key(tmp_path: Path) -> None:
     package = read_package(
         tmp_path,

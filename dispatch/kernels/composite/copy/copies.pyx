@@ -1,0 +1,193 @@
+"""Copies made of others: `to`, `_to_copy`, `contiguous`, and what reads one value.
+
+`to` and `contiguous` hand back their argument when there is nothing to do. `_to_copy` decides the
+strides of a copy; the values are `copy_`'s.
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE,
+)
+from dispatch._C.tensor cimport (
+    TF_CONTIGUOUS, TF_FAKE, Tensor, is_contiguous_as, new_empty, new_size, new_view, span_of,
+)
+from dispatch._C.tls cimport tls
+from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch.kernels.composite.factory.basic cimport empty_like
+from dispatch.kernels.cpu.copy cimport copies as cpu_copy
+from dispatch.kernels.meta cimport rules
+
+cdef Callee AS_STRIDED = callee("as_strided")
+cdef Callee CLONE = callee("clone")
+cdef Callee COPY = callee("copy_")
+cdef Callee EMPTY_STRIDED = callee("empty_strided")
+cdef Callee FILL = callee("fill_", "Scalar")
+cdef Callee FILL_TENSOR = callee("fill_", "Tensor")
+cdef Callee ITEM = callee("item")
+cdef Callee LOCAL_SCALAR = callee("_local_scalar_dense")
+cdef Callee TO_COPY = callee("_to_copy")
+cdef Callee ZERO = callee("zero_")
+
+
+cdef list sizes_of(Tensor self):
+    return list(new_size(self.c_ndim, self.c_sizes))
+
+
+cdef object format_or_none(int memory_format):
+    return None if memory_format == MF_NONE else dtypes.get_memory_format(memory_format)
+
+
+# ---- to ----------------------------------------------------------------------------------------
+
+cdef bint on_device(Tensor self, object device) noexcept:
+    """Whether the tensor is there already; without an index any of the type's devices will do."""
+    if device is None:
+        return True
+    if (<dtypes.device>device).devtype != self.c_devtype:
+        return False
+    return (<dtypes.device>device).devindex in (-1, self.c_devindex)
+
+
+cdef bint has_format(Tensor self, int memory_format) except -1:
+    return (memory_format == MF_NONE or memory_format == MF_preserve
+            or rules.suggest_memory_format(self) == memory_format)
+
+
+cdef object to_dtype_layout(Tensor self, int dtype, int layout, object device, object pin_memory,
+                            bint non_blocking, bint copy, int memory_format):
+    if (not copy and (dtype == ST_NONE or dtype == self.c_dtype)
+            and (layout < 0 or layout == self.c_layout) and on_device(self, device)
+            and has_format(self, memory_format)):
+        return self
+    return TO_COPY.call((
+        self, None if dtype == ST_NONE else dtypes.get_dtype(dtype),
+        None if layout < 0 else dtypes.get_layout(layout), device, pin_memory,
+        True if non_blocking else False, format_or_none(memory_format)))
+
+
+cdef object to_device(Tensor self, object device, int dtype, bint non_blocking, bint copy,
+                      int memory_format):
+    return to_dtype_layout(self, dtype, -1, device, None, non_blocking, copy, memory_format)
+
+
+cdef object to_dtype(Tensor self, int dtype, bint non_blocking, bint copy, int memory_format):
+    return to_dtype_layout(self, dtype, -1, None, None, non_blocking, copy, memory_format)
+
+
+cdef object to_other(Tensor self, Tensor other, bint non_blocking, bint copy, int memory_format):
+    return to_dtype_layout(self, other.c_dtype, other.c_layout, other.device, False, non_blocking,
+                           copy, memory_format)
+
+
+cdef object type_as(Tensor self, Tensor other):
+    return to_dtype_layout(self, other.c_dtype, other.c_layout, other.device, None, False, False,
+                           MF_NONE)
+
+
+cdef object _to_copy(Tensor self, int dtype, int layout, object device, object pin_memory,
+                     bint non_blocking, int memory_format):
+    """at::native::_to_copy."""
+    cdef int64_t strides[64]
+    cdef int code = self.c_dtype if dtype == ST_NONE else dtype
+    cdef int devtype = self.c_devtype
+    cdef Tensor out
+    if layout >= 0 and layout != self.c_layout:
+        raise RuntimeError(f"_to_copy: a tensor of layout {self.layout} cannot become one of layout "
+                           f"{dtypes.get_layout(layout)}")
+    if memory_format == MF_NONE or memory_format == MF_preserve:
+        rules.dense_like_strides(strides, self)
+    else:
+        rules.strides_for(strides, self.c_sizes, self.c_ndim, memory_format)
+    if device is not None:
+        devtype = (<dtypes.device>device).devtype
+    if tls().meta_in_include or (devtype == DEV_META and not self.c_flags & TF_FAKE):
+        return new_empty(code, DEV_META, -1, self.c_ndim, self.c_sizes, strides)
+    if devtype == DEV_CPU and self.c_devtype == DEV_CPU:
+        out = new_empty(code, DEV_CPU, -1, self.c_ndim, self.c_sizes, strides)
+        cpu_copy.copy_values(out, self)
+        return out
+    return to_elsewhere(self, code, device, non_blocking, strides)
+
+
+cdef object to_elsewhere(Tensor self, int code, object device, bint non_blocking,
+                         const int64_t* strides):
+    """By the kernels of the devices at both ends."""
+    out = EMPTY_STRIDED.call((sizes_of(self), [strides[i] for i in range(self.c_ndim)],
+                              dtypes.get_dtype(code), None,
+                              self.device if device is None else device))
+    COPY.call((out, self, True if non_blocking else False))
+    return out
+
+
+# ---- copies ------------------------------------------------------------------------------------
+
+cdef object contiguous(Tensor self, int memory_format):
+    if memory_format == MF_contiguous or memory_format == MF_preserve:
+        if self.c_flags & TF_CONTIGUOUS:
+            return self
+    elif is_contiguous_as(self, memory_format):
+        return self
+    if memory_format == MF_preserve:
+        raise RuntimeError("contiguous: memory_format must not be preserve_format")
+    return CLONE.call((self, dtypes.get_memory_format(memory_format)))
+
+
+cdef Tensor cloned_with_strides(Tensor self):
+    """clone_preserve_strides: a copy of the memory too, from its start to the last element."""
+    cdef int64_t n = self.c_offset + span_of(self.c_ndim, self.c_sizes, self.c_strides)
+    cdef int i
+    for i in range(self.c_ndim):
+        if self.c_strides[i] == 0 and self.c_sizes[i] > 1:
+            return CLONE.call((self,))
+    whole = CLONE.call((AS_STRIDED.call((self, [n], [1], 0)),))
+    return AS_STRIDED.call((whole, sizes_of(self),
+                            [self.c_strides[i] for i in range(self.c_ndim)], self.c_offset))
+
+
+cdef object copy(Tensor self, Tensor src, bint non_blocking):
+    cdef Tensor out = cloned_with_strides(self)
+    COPY.call((out, src, True if non_blocking else False))
+    return out
+
+
+cdef object fill(Tensor self, object value):
+    return FILL.call((empty_like(self, ST_NONE, -1, None, None, MF_NONE), value))
+
+
+cdef object fill_tensor(Tensor self, Tensor value):
+    return FILL_TENSOR.call((empty_like(self, ST_NONE, -1, None, None, MF_NONE), value))
+
+
+cdef object zero(Tensor self):
+    return ZERO.call((CLONE.call((self,)),))
+
+
+cdef object lift(Tensor self):
+    """A fake tensor is lifted into another one."""
+    if tls().meta_in_include:
+        return new_view(self, self.c_ndim, self.c_sizes, self.c_strides, self.c_offset)
+    return self
+
+
+cdef object lift_fresh(Tensor self):
+    return lift(self)
+
+
+cdef object lift_fresh_copy(Tensor self):
+    return CLONE.call((self, dtypes.get_memory_format(MF_contiguous)))
+
+
+# ---- one value ---------------------------------------------------------------------------------
+
+cdef object item(Tensor self):
+    if self.c_numel != 1:
+        raise RuntimeError(f"item: a tensor of {self.c_numel} elements is not one number")
+    return LOCAL_SCALAR.call((self,))
+
+
+cdef object is_nonzero(Tensor self):
+    if self.c_numel != 1:
+        raise RuntimeError(f"is_nonzero: the truth of a tensor of {self.c_numel} elements is "
+                           "ambiguous")
+    return True if ITEM.call((self,)) else False

@@ -1,0 +1,144 @@
+"""Means without NaN, deviations, order statistics and counts, written with operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "count_nonzero",
+    "kthvalue",
+    "logsumexp",
+    "logsumexp_out",
+    "median_dim",
+    "mode_out",
+    "nanmean",
+    "nanmean_out",
+    "nanmedian_dim",
+    "std_mean",
+    "std_mean_dim",
+]
+
+_aten = ops.aten
+Dims = Sequence[int] | None
+Pair = tuple[Tensor, Tensor]
+
+
+def _count(self: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+    """How many elements are numbers."""
+    return _aten.sum.dim_IntList(_aten.logical_not_(_aten.ne.Tensor(self, self)), dim, keepdim)
+
+
+def _check_inexact(self: Tensor) -> None:
+    if not (self.dtype.is_floating_point or self.dtype.is_complex):
+        raise RuntimeError(f"aten::nanmean: expected a floating or complex dtype, got {self.dtype}")
+
+
+def nanmean(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
+) -> Tensor:
+    """The mean of the elements that are numbers."""
+    _check_inexact(self)
+    count = _count(_aten.detach(self), dim, keepdim)
+    return _aten.div.Tensor(_aten.nansum(self, dim, keepdim, dtype=dtype), count)
+
+
+def nanmean_out(
+    self: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+    out: Tensor,
+) -> Tensor:
+    """The same into `out`."""
+    _check_inexact(self)
+    count = _count(self, dim, keepdim)
+    return _aten.div_.Tensor(_aten.nansum.out(self, dim, keepdim, dtype=dtype, out=out), count)
+
+
+def std_mean(self: Tensor, unbiased: bool = True) -> Pair:
+    """Standard deviation and mean of all elements."""
+    result: Pair = _aten.std_mean.correction(self, None, correction=None if unbiased else 0)
+    return result
+
+
+def std_mean_dim(self: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Pair:
+    """Standard deviation and mean over `dim`."""
+    result: Pair = _aten.std_mean.correction(
+        self, dim, correction=1 if unbiased else 0, keepdim=keepdim
+    )
+    return result
+
+
+def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
+    """log(sum(exp(x))) over `dim`, without overflow."""
+    kind = rules.float_type(self.dtype)
+    values = self if self.dtype is kind else _aten._to_copy(self, dtype=kind)
+    if values.numel() == 0 or kind.is_complex:
+        return _aten.log(_aten.sum.dim_IntList(_aten.exp(values), list(dim), keepdim))
+    top = _aten.amax(values, list(dim), True)
+    top = _aten.masked_fill.Scalar(top, _aten.isinf(top), 0)
+    total = _aten.sum.dim_IntList(_aten.exp(_aten.sub.Tensor(values, top)), list(dim), keepdim)
+    if not keepdim:
+        top = _aten.view(top, list(total.shape))
+    return _aten.add_.Tensor(_aten.log_(total), top)
+
+
+def logsumexp_out(
+    self: Tensor, dim: Sequence[int], keepdim: bool = False, *, out: Tensor
+) -> Tensor:
+    """The same into `out`."""
+    if not (out.dtype.is_floating_point or out.dtype.is_complex):
+        raise RuntimeError(f"aten::logsumexp: expected a floating out, got {out.dtype}")
+    result = logsumexp(self, dim, keepdim)
+    if tuple(out.shape) != tuple(result.shape):
+        _aten.resize_(out, list(result.shape))
+    return _aten.copy_(out, result)
+
+
+def _empty_pair(self: Tensor) -> dict[str, Tensor]:
+    return {
+        "values": _aten.empty([0], dtype=self.dtype, device=self.device),
+        "indices": _aten.empty([0], dtype=dtypes.int64, device=self.device),
+    }
+
+
+def median_dim(self: Tensor, dim: int, keepdim: bool = False) -> Pair:
+    """The lower median along `dim`, and its place."""
+    result: Pair = _aten.median.dim_values(self, dim, keepdim, **_empty_pair(self))
+    return result
+
+
+def nanmedian_dim(self: Tensor, dim: int, keepdim: bool = False) -> Pair:
+    """The same without NaN."""
+    result: Pair = _aten.nanmedian.dim_values(self, dim, keepdim, **_empty_pair(self))
+    return result
+
+
+def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
+    """The k-th smallest element along `dim`, and its place."""
+    result: Pair = _aten.kthvalue.values(self, k, dim, keepdim, **_empty_pair(self))
+    return result
+
+
+def mode_out(
+    self: Tensor, dim: int = -1, keepdim: bool = False, *, values: Tensor, indices: Tensor
+) -> Pair:
+    """The most frequent element along `dim` and its place, into `values` and `indices`."""
+    for given, kind in ((values, self.dtype), (indices, dtypes.int64)):
+        if given.dtype is not kind:
+            raise RuntimeError(f"aten::mode: expected an output of {kind}, got {given.dtype}")
+    for given, found in zip((values, indices), _aten.mode(self, dim, keepdim), strict=True):
+        _aten.resize_(given, list(found.shape))
+        _aten.copy_(given, found)
+    return values, indices
+
+
+def count_nonzero(self: Tensor, dim: int | None = None) -> Tensor:
+    """How many elements along `dim` are not 0."""
+    return _aten.count_nonzero.dim_IntList(self, [] if dim is None else [dim])

@@ -1,0 +1,131 @@
+"""CPU bodies of losses and norms. `reduction`: 0 none, 1 the mean, 2 the sum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dispatch._C import dtypes
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
+from dispatch.kernels.cpu.elementwise.driver import FLOATS, operand
+from dispatch.kernels.cpu.reduction import reduce as reductions
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "binary_cross_entropy",
+    "huber_loss",
+    "mse_loss",
+    "nll_loss_forward",
+    "norm",
+    "norm_dtype",
+    "smooth_l1_loss",
+]
+
+
+def _reduce(out: Tensor, values: Array, reduction: int) -> None:
+    if reduction == 0:
+        store(out, values)
+    elif reduction == 1:
+        store(out, values.mean(dtype=np.float64) if values.size else math.nan)
+    else:
+        store(out, values.sum(dtype=np.float64))
+
+
+def _difference(op: str, self: Tensor, target: Tensor) -> Array:
+    kind = rules.result_type(self, target)
+    check_dtype(op, kind, FLOATS)
+    return np.asarray(operand(self, kind) - operand(target, kind))
+
+
+@quiet()
+def mse_loss(out: Tensor, self: Tensor, target: Tensor, reduction: int) -> None:
+    """Squares of differences."""
+    _reduce(out, _difference("mse_loss", self, target) ** 2, reduction)
+
+
+@quiet()
+def smooth_l1_loss(out: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> None:
+    """Half the square over beta below beta, the distance less half of beta above."""
+    size = np.abs(_difference("smooth_l1_loss", self, target))
+    if beta == 0:
+        _reduce(out, size, reduction)
+    else:
+        _reduce(out, np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta), reduction)
+
+
+@quiet()
+def huber_loss(out: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> None:
+    """Half the square up to delta, a line above."""
+    size = np.abs(_difference("huber_loss", self, target))
+    loss = np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    _reduce(out, loss, reduction)
+
+
+@quiet()
+def binary_cross_entropy(
+    out: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
+) -> None:
+    """Logarithms are cut at -100."""
+    check_dtype("binary_cross_entropy", self.dtype, FLOATS)
+    x, y = operand(self, self.dtype), operand(target, self.dtype)
+    if x.size and (x.min() < 0 or x.max() > 1):
+        raise RuntimeError("aten::binary_cross_entropy: expected elements of self from 0 to 1")
+    loss = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
+    if weight is not None:
+        loss = loss * operand(weight, self.dtype)
+    _reduce(out, loss, reduction)
+
+
+@quiet()
+def nll_loss_forward(
+    output: Tensor,
+    total_weight: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+) -> None:
+    """Minus the value of the target's class; the mean is over the weights of what counts."""
+    check_dtype("nll_loss_forward", self.dtype, FLOATS)
+    if target.dtype not in (dtypes.int64, dtypes.uint8):
+        raise RuntimeError(f"aten::nll_loss_forward: expected an int64 target, got {target.dtype}")
+    rows = compute(self).reshape(-1, self.shape[-1])
+    classes = view(target).reshape(-1).astype(np.int64)
+    counted = classes != ignore_index
+    wrong = counted & ((classes < 0) | (classes >= rows.shape[1]))
+    if wrong.any():
+        raise IndexError(f"aten::nll_loss_forward: target {classes[wrong][0]} is out of bounds")
+    safe = np.where(counted, classes, 0)
+    factors = np.ones(len(rows), rows.dtype) if weight is None else compute(weight)[safe]
+    factors = np.where(counted, factors, 0)
+    chosen = rows[np.arange(len(rows)), safe]
+    loss = np.where(counted, -chosen * factors, 0)
+    if reduction == 0:
+        store(output, loss.reshape(tuple(output.shape)))
+        store(total_weight, 0)
+        return
+    total = factors.sum(dtype=np.float64)
+    value = loss.sum(dtype=np.float64)
+    if reduction == 1:
+        value = value / total
+    store(output, value)
+    store(total_weight, total)
+
+
+def norm(out: Tensor, self: Tensor, p: Any, dim: Sequence[int], keepdim: bool) -> None:
+    """The p-norm over `dim`."""
+    order = 2 if p is None else p
+    reductions.linalg_vector_norm(out, self, order, dim or None, keepdim, None)
+
+
+def norm_dtype(
+    out: Tensor, self: Tensor, p: Any, dim: Sequence[int], keepdim: bool, dtype: dtypes.dtype
+) -> None:
+    """The same in another dtype."""
+    order = 2 if p is None else p
+    reductions.linalg_vector_norm(out, self, order, dim or None, keepdim, dtype)

@@ -1,0 +1,119 @@
+"""Shape functions of elementwise operators of three operands: clamp, where, addcmul, addcdiv.
+
+Called by the structured adapters on every key; each decides on the dtype, makes the checks that
+need no data, and leaves sizes and strides to `pointwise`.
+"""
+from cpython.object cimport PyObject
+
+from dispatch._C.dtypes cimport ST_NONE, ST_bool, ST_uint8, is_integral_code
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.elementwise cimport pointwise
+from dispatch.kernels.meta.elementwise.pointwise cimport is_meta
+from dispatch.kernels.structured cimport CAST_EXACT, OVERLAP_SELF, Spec
+
+cdef struct Three:
+    PyObject* items[3]
+
+
+cdef inline Three three(object a, object b, object c) noexcept:
+    """Borrowed operands."""
+    cdef Three r
+    r.items[0], r.items[1], r.items[2] = <PyObject*>a, <PyObject*>b, <PyObject*>c
+    return r
+
+
+cdef int check_bounds(Three* operands) except -1:
+    if operands.items[1] == <PyObject*>None and operands.items[2] == <PyObject*>None:
+        raise (ValueError if pointwise.on_meta(operands.items, 1) else RuntimeError)(
+            "clamp: expected min or max, got neither")
+    return 0
+
+
+cdef int fill_promoted(Spec* s, Three* operands, int n_tensors) except -1:
+    """All three promote the dtype; the first `n_tensors` of them decide on sizes and strides."""
+    cdef int code = rules.result_type(operands.items, 3)
+    if n_tensors > 1 or not pointwise.try_one(s, <Tensor>operands.items[0], code):
+        pointwise.fill(s, operands.items, n_tensors, code, code)
+    if n_tensors == 1 and not is_meta(<Tensor>operands.items[0]):
+        s.cast = CAST_EXACT | OVERLAP_SELF       # TensorIterator's unary operators
+    return 0
+
+
+cdef int clamp(Spec* s, Tensor self, object min, object max) except -1:
+    cdef Three operands = three(self, min, max)
+    check_bounds(&operands)
+    return fill_promoted(s, &operands, 1)
+
+
+cdef int clamp_tensor(Spec* s, Tensor self, Tensor min, Tensor max) except -1:
+    cdef Three operands = three(self, min, max)
+    check_bounds(&operands)
+    return fill_promoted(s, &operands, 3)
+
+
+cdef int clamp_bound(Spec* s, Tensor self, object bound) except -1:
+    cdef Three operands = three(self, bound, None)
+    return fill_promoted(s, &operands, 1)
+
+
+cdef int clamp_bound_tensor(Spec* s, Tensor self, Tensor bound) except -1:
+    cdef Three operands = three(self, bound, None)
+    return fill_promoted(s, &operands, 2)
+
+
+cdef int where(Spec* s, Tensor condition, Tensor self, Tensor other) except -1:
+    cdef Three operands = three(condition, self, other)
+    cdef int code = rules.result_type(&operands.items[1], 2)
+    cdef int kind = condition.c_dtype
+    if kind != ST_bool and (kind != ST_uint8 or pointwise.on_meta(operands.items, 3)):
+        raise RuntimeError(f"where: condition must be a bool tensor, got {condition.dtype!r}")
+    pointwise.fill(s, operands.items, 3, code, ST_NONE)
+    if self.c_dtype != code or other.c_dtype != code:
+        restride_converted(s, &operands, code)
+    s.cast = CAST_EXACT
+    return 0
+
+
+cdef int restride_converted(Spec* s, Three* operands, int code) except -1:
+    """self and other are converted first, the condition is not."""
+    cdef Tensor a = pointwise.as_copied(<Tensor>operands.items[1], code)
+    cdef Tensor b = pointwise.as_copied(<Tensor>operands.items[2], code)
+    cdef Three made = three(<object>operands.items[0], a, b)
+    return pointwise.restride(s, made.items, 3, pointwise.on_meta(operands.items, 3))
+
+
+cdef int addcmul(Spec* s, Tensor self, Tensor tensor1, Tensor tensor2, object value) except -1:
+    cdef Three operands = three(self, tensor1, tensor2)
+    return fill_promoted(s, &operands, 3)
+
+
+cdef int addcdiv(Spec* s, Tensor self, Tensor tensor1, Tensor tensor2, object value) except -1:
+    cdef Three operands = three(self, tensor1, tensor2)
+    cdef bint with_bool = not pointwise.on_meta(operands.items, 3)
+    if (is_integral_code(tensor1.c_dtype, with_bool)
+            and is_integral_code(tensor2.c_dtype, with_bool)):
+        raise RuntimeError("addcdiv: tensor1 and tensor2 must not both be integer tensors")
+    return fill_promoted(s, &operands, 3)
+
+
+cdef int check_lerp(Tensor self, str name, Tensor other) except -1:
+    if self.c_dtype != other.c_dtype:
+        raise RuntimeError(f"lerp: {name} must have the dtype of self, {self.dtype!r}, got {other.dtype!r}")
+    return 0
+
+
+cdef int lerp_scalar(Spec* s, Tensor self, Tensor end, object weight) except -1:
+    cdef Three operands = three(self, end, None)
+    check_lerp(self, "end", end)
+    return pointwise.fill(s, operands.items, 2, self.c_dtype, self.c_dtype)
+
+
+cdef int lerp_tensor(Spec* s, Tensor self, Tensor end, Tensor weight) except -1:
+    cdef Three operands = three(self, end, weight)
+    cdef int code
+    check_lerp(self, "end", end)
+    if weight.c_ndim:
+        check_lerp(self, "weight", weight)
+    code = rules.result_type(operands.items, 3)
+    return pointwise.fill(s, operands.items, 3, code, code)

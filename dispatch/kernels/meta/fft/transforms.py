@@ -1,0 +1,114 @@
+"""Sizes and strides of Fourier transforms between real and complex.
+
+Called by the structured kernels of `_fft_r2c` and `_fft_c2r`. PyTorch's CPU transforms move the
+batch dimensions to the front, in the order of their strides, transform, and undo the move in the
+strides of the result: `transform_strides` is that bookkeeping (_exec_fft in its MKL code).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch._C.dtypes import (
+    complex32,
+    complex64,
+    complex128,
+    dtype,
+    float16,
+    float32,
+    float64,
+)
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.meta.rules import contiguous_strides, is_eager, numel
+from dispatch.kernels.structured import TensorSpec
+
+__all__ = ["c2r", "r2c"]
+
+Ints = Sequence[int]
+CAST_ANY = 2  # of structured.pxd: an output of any dtype
+
+COMPLEX_OF = {float16: complex32, float32: complex64, float64: complex128}
+REAL_OF = {kind: real for real, kind in COMPLEX_OF.items()}
+
+
+def by_stride(dims: Ints, strides: Ints) -> list[int]:
+    """`dims` from the outermost in memory to the innermost; equal strides keep their order."""
+    return sorted(dims, key=lambda d: strides[d], reverse=True)
+
+
+def partitioned(ndim: int, dims: Ints) -> list[int]:
+    """Dimensions not in `dims`, in the order in which std::partition leaves them."""
+    order = list(range(ndim))
+    first, last = 0, ndim - 1
+    while True:
+        while first <= last and order[first] not in dims:
+            first += 1
+        while first < last and order[last] in dims:
+            last -= 1
+        if first >= last:
+            return order[:first]
+        order[first], order[last] = order[last], order[first]
+
+
+def transform_strides(strides: Ints, out_sizes: Ints, dims: Ints) -> tuple[int, ...]:
+    """Strides of the transform along `dims` of a tensor with `strides`."""
+    ndim = len(out_sizes)
+    batch = by_stride(partitioned(ndim, dims), strides)
+    signal = contiguous_strides([1, *(out_sizes[d] for d in dims)])
+    out = [0] * ndim
+    for d, step in zip(dims, signal[1:], strict=True):
+        out[d] = step
+    step = signal[0]
+    for d in reversed(batch):
+        out[d] = step
+        step *= out_sizes[d]
+    return tuple(out)
+
+
+def wrapped(op: str, self: Tensor, dim: Ints) -> list[int]:
+    """`dim` counted from the front; at least one, for the last one is halved or doubled."""
+    if not dim:
+        raise IndexError(f"{op}: dim must name at least one dimension")
+    out = []
+    for d in dim:
+        if not -self.ndim <= d < self.ndim:
+            raise IndexError(f"{op}: dimension {d} is out of range for {list(self.shape)}")
+        out.append(d % self.ndim)
+    if len(set(out)) != len(out):
+        raise RuntimeError(f"{op}: a dimension is given more than once in {list(dim)}")
+    if any(self.shape[d] == 0 for d in out):
+        raise RuntimeError(f"{op}: dimensions {out} of {list(self.shape)} must not be empty")
+    return out
+
+
+def spec(self: Tensor, sizes: Ints, kind: dtype, strides: Ints) -> TensorSpec:
+    """The CPU copies its result into an output of any dtype; Meta wants one that it casts to."""
+    if is_eager(self):
+        return TensorSpec(sizes, kind, strides, cast=CAST_ANY, overlap="any")
+    return TensorSpec(sizes, kind, strides, copied=True)
+
+
+def r2c(self: Tensor, dim: Ints, normalization: int, onesided: bool) -> TensorSpec:
+    if self.dtype not in COMPLEX_OF:
+        raise RuntimeError(f"_fft_r2c: not implemented for {self.dtype}")
+    dims = wrapped("_fft_r2c", self, dim)
+    sizes = list(self.shape)
+    if onesided:
+        sizes[dims[-1]] = sizes[dims[-1]] // 2 + 1
+    strides = self.stride()
+    order = [*by_stride(dims[:-1], strides), dims[-1]]
+    steps = transform_strides(strides, sizes, order)
+    return spec(self, sizes, COMPLEX_OF[self.dtype], steps)
+
+
+def c2r(self: Tensor, dim: Ints, normalization: int, last_dim_size: int) -> TensorSpec:
+    if self.dtype not in REAL_OF:
+        raise RuntimeError(f"_fft_c2r: not implemented for {self.dtype}")
+    dims = wrapped("_fft_c2r", self, dim)
+    sizes, strides = list(self.shape), self.stride()
+    if len(dims) > 1:  # complex to complex first, then along the last one
+        strides = transform_strides(strides, sizes, by_stride(dims[:-1], strides))
+    sizes[dims[-1]] = last_dim_size
+    numel(sizes)
+    strides = transform_strides(strides, sizes, dims[-1:])
+    return spec(self, sizes, REAL_OF[self.dtype], strides)

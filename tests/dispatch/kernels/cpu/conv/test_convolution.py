@@ -1,0 +1,128 @@
+"""Convolutions on the CPU against sums written out by hand, in every form and layout."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch.kernels.cpu.conv import convolution as conv
+
+aten = dispatch.ops.aten
+rng = np.random.default_rng(0)
+
+
+def tensor(array: np.ndarray) -> dispatch.Tensor:
+    return dispatch.from_numpy(np.ascontiguousarray(array))
+
+
+def numbers(*sizes: int) -> np.ndarray:
+    """Small whole numbers: every sum is exact in float32."""
+    return rng.integers(-4, 5, sizes).astype(np.float32)
+
+
+def convolved(x, w, stride, padding, dilation, groups):
+    """The definition, one output element at a time."""
+    x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    sizes = [
+        (n - d * (k - 1) - 1) // s + 1
+        for n, k, s, d in zip(x.shape[2:], w.shape[2:], stride, dilation, strict=True)
+    ]
+    out = np.zeros((len(x), len(w), *sizes), x.dtype)
+    width, per_group = w.shape[1], len(w) // groups
+    for channel in range(len(w)):
+        first = channel // per_group * width
+        for at in itertools.product(*map(range, sizes)):
+            window = tuple(
+                slice(i * s, i * s + d * (k - 1) + 1, d)
+                for i, s, d, k in zip(at, stride, dilation, w.shape[2:], strict=True)
+            )
+            seen = x[(slice(None), slice(first, first + width), *window)]
+            out[(slice(None), channel, *at)] = (seen * w[channel]).reshape(len(x), -1).sum(axis=1)
+    return out
+
+
+# sizes of input and weight, stride, padding, dilation, groups
+FORMS = {
+    "line": ((2, 3, 9), (4, 3, 3), [2], [1], [1], 1),
+    "plane": ((2, 3, 7, 8), (4, 3, 3, 2), [2, 1], [1, 2], [1, 2], 1),
+    "volume": ((1, 2, 5, 4, 6), (3, 2, 2, 3, 1), [1, 2, 1], [0, 1, 0], [2, 1, 1], 1),
+    "pointwise": ((2, 4, 5, 6), (6, 4, 1, 1), [1, 1], [0, 0], [1, 1], 1),
+    "pointwise strided": ((2, 4, 5, 6), (6, 2, 1, 1), [2, 3], [0, 0], [1, 1], 2),
+    "grouped": ((2, 6, 5, 6), (4, 3, 3, 3), [1, 1], [1, 1], [1, 1], 2),
+    "depthwise": ((2, 5, 6, 7), (5, 1, 3, 3), [2, 1], [1, 1], [1, 1], 5),
+    "depthwise wide": ((1, 3, 4, 40), (6, 1, 3, 3), [1, 1], [1, 1], [1, 2], 3),
+}
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["channels_first", "channels_last"])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+@pytest.mark.parametrize("block", [1, 1 << 23], ids=["small_blocks", "one_block"])
+def test_convolution_is_its_definition(form, last, block, monkeypatch):
+    monkeypatch.setattr(conv, "BLOCK", block)
+    monkeypatch.setattr(conv, "DEPTHWISE_BLOCK", block)
+    sizes, weight, *rest = form
+    x, w, b = numbers(*sizes), numbers(*weight), numbers(weight[0])
+    given = tensor(x)
+    if last and x.ndim == 4:
+        given = given.contiguous(memory_format=dispatch.channels_last)
+    stride, padding, dilation, groups = rest
+    got = aten.convolution(
+        given, tensor(w), tensor(b), stride, padding, dilation, False, [0] * len(stride), groups
+    )
+    want = convolved(x, w, *rest) + b.reshape(-1, *[1] * len(stride))
+    np.testing.assert_array_equal(got.numpy(), want)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+@pytest.mark.parametrize("block", [1, 1 << 23], ids=["small_blocks", "one_block"])
+def test_gradients_are_adjoint_to_the_convolution(form, block, monkeypatch):
+    """<gy, conv(x, w)> = <gx, x> = <gw, w>: true of the right gradients only."""
+    monkeypatch.setattr(conv, "BLOCK", block)
+    sizes, weight, stride, padding, dilation, groups = form
+    x, w = numbers(*sizes), numbers(*weight)
+    y = convolved(x, w, stride, padding, dilation, groups)
+    gy = numbers(*y.shape)
+    gx, gw, gb = aten.convolution_backward(
+        tensor(gy), tensor(x), tensor(w), [len(w)], stride, padding, dilation, False,
+        [0] * len(stride), groups, [True, True, True],
+    )
+    assert (gx.numpy() * x).sum() == (gw.numpy() * w).sum() == (gy * y).sum()
+    np.testing.assert_array_equal(gb.numpy(), gy.sum(axis=(0, *range(2, gy.ndim))))
+
+
+def test_transposed_convolution_is_the_gradient_of_the_plain_one():
+    x, w = numbers(2, 4, 5, 6), numbers(4, 3, 3, 2)
+    numbers_of = ([2, 3], [1, 0], [1, 1])
+    y = aten.convolution(tensor(x), tensor(w), None, *numbers_of, True, [1, 2], 1)
+    other = numbers(*y.shape)
+    back = convolved(other, w, *numbers_of, 1)
+    assert (y.numpy() * other).sum() == (x * back[:, :, :5, :6]).sum()
+
+
+def test_integers_wrap():
+    x, w = np.full((1, 1, 2, 2), 100, np.int8), np.ones((1, 1, 2, 2), np.int8)
+    got = aten.convolution(tensor(x), tensor(w), None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    assert got.item() == 400 - 512
+
+
+def test_half_is_rounded_once():
+    x = np.full((1, 4096, 1, 1), 1.0, np.float16)
+    w = np.full((1, 4096, 1, 1), 1.0, np.float16)
+    got = aten.convolution(tensor(x), tensor(w), None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    assert got.item() == 4096
+
+
+@pytest.mark.parametrize(("dtype", "dilation"), [("bool", 1), ("complex64", 1), ("int32", 2)])
+def test_dtype_without_a_kernel_is_not_implemented(dtype, dilation):
+    x = dispatch.ones(1, 1, 5, 5, dtype=getattr(dispatch, dtype))
+    w = dispatch.ones(1, 1, 2, 2, dtype=getattr(dispatch, dtype))
+    with pytest.raises(NotImplementedError, match=f"convolution: .*{dtype}"):
+        aten.convolution(x, w, None, [1, 1], [0, 0], [dilation] * 2, False, [0, 0], 1)
+
+
+def test_col2im_adds_up_where_windows_overlap():
+    got = aten.col2im(dispatch.ones(1, 4, 4), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1])
+    assert got.tolist() == [[[[1, 2, 1], [2, 4, 2], [1, 2, 1]]]]

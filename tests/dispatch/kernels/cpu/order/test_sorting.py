@@ -1,0 +1,71 @@
+"""sort and topk with data."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dispatch
+from dispatch import ops
+from dispatch.kernels.cpu.order import selection
+
+aten = ops.aten
+
+
+def test_nan_is_the_largest():
+    x = dispatch.tensor([2.0, math.nan, -math.inf, math.inf])
+    assert aten.sort(x)[1].tolist() == [2, 0, 3, 1]
+    assert aten.sort(x, 0, True)[1].tolist() == [1, 3, 0, 2]
+    assert aten.topk(x, 2)[1].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_stable_sort_keeps_equal_elements_in_order(descending):
+    x = dispatch.tensor([1.0, -0.0, 0.0, 1.0] * 10)
+    order = aten.sort.stable(x, stable=True, dim=0, descending=descending)[1].tolist()
+    small = [i for i in range(40) if i % 4 in (1, 2)]
+    large = [i for i in range(40) if i % 4 in (0, 3)]
+    assert order == (large + small if descending else small + large)
+
+
+def test_other_sort_leaves_equal_elements_as_recorded():
+    """The first positions that PyTorch gives for 40 equal elements."""
+    order = aten.sort(dispatch.zeros(40))[1].tolist()
+    assert order[:11] == [30, 21, 22, 23, 24, 25, 26, 27, 28, 29, 20]
+    assert sorted(order) == list(range(40))
+
+
+def test_topk_of_equal_elements_is_as_recorded():
+    x = dispatch.tensor([4, 4, 4, 4, 4, 4, 4, 4, 4, 4])
+    values, indices = aten.topk(x, 3)
+    assert values.tolist() == [4, 4, 4]
+    assert len(set(indices.tolist())) == 3
+
+
+def test_sort_of_a_strided_dimension():
+    x = dispatch.tensor([[3, 1], [2, 5], [1, 0]])
+    values, indices = aten.sort(x, 0)
+    assert values.tolist() == [[1, 0], [2, 1], [3, 5]]
+    assert indices.tolist() == [[2, 2], [1, 0], [0, 1]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=200), st.data())
+def test_selection_finds_the_smallest_in_order(row, data):
+    keys = np.array([row], dtype=np.int64)
+    k = data.draw(st.integers(1, len(row)))
+    found = np.empty((1, k), np.int64)
+    selection.first(keys, found, True)
+    assert keys[0, found[0]].tolist() == sorted(row)[:k]
+    assert len(set(found[0].tolist())) == k
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=200))
+def test_order_is_a_sorted_permutation(row):
+    keys = np.array([row], dtype=np.int64)
+    found = np.empty_like(keys)
+    selection.order(keys, found)
+    assert keys[0, found[0]].tolist() == sorted(row)
+    assert sorted(found[0].tolist()) == list(range(len(row)))

@@ -1,0 +1,129 @@
+"""Sizes, layouts and checks of convolutions and col2im (recorded from PyTorch 2.13)."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch._C import dtypes, tensor as core
+from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.conv import convolution as conv
+
+Ints = tuple[int, ...]
+
+STORAGE = core._new_storage(1 << 16)
+META = core._new_storage(1 << 16, "meta")
+
+
+def tensor(
+    sizes: Ints,
+    strides: Ints | None = None,
+    dtype: dtypes.dtype = dtypes.float32,
+    storage: core.Storage = STORAGE,
+) -> core.Tensor:
+    strides = strides or rules.contiguous_strides(sizes)
+    return core._new_strided(storage, dtype, sizes, strides, 0)
+
+
+def last(sizes: Ints, **kwargs: object) -> core.Tensor:
+    return tensor(sizes, rules.channels_last_strides(sizes), **kwargs)
+
+
+def convolve(x: core.Tensor, w: core.Tensor, **given: object) -> conv.TensorSpec:
+    p: dict[str, object] = {"bias": None, "stride": [1], "padding": [0], "dilation": [1]}
+    p |= {"transposed": False, "output_padding": [0], "groups": 1} | given
+    return conv.convolution(x, w, *p.values())
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "given", "sizes"),
+    [
+        ((2, 3, 8, 9), (4, 3, 3, 3), {}, (2, 4, 6, 7)),
+        ((2, 3, 8, 9), (4, 3, 3, 3), {"stride": [2], "padding": [1, 0]}, (2, 4, 4, 4)),
+        ((2, 4, 8), (6, 2, 3), {"dilation": [2], "groups": 2}, (2, 6, 4)),
+        ((1, 4, 5, 6), (4, 3, 3, 2), {"transposed": True, "stride": [2]}, (1, 3, 11, 12)),
+        (
+            (1, 4, 5),
+            (4, 3, 3),
+            {"transposed": True, "stride": [3], "output_padding": [2], "groups": 2},
+            (1, 6, 17),
+        ),
+        ((0, 3, 4, 5, 6), (2, 3, 1, 2, 3), {}, (0, 2, 4, 4, 4)),
+    ],
+)
+def test_output_sizes(x: Ints, w: Ints, given: dict[str, object], sizes: Ints) -> None:
+    assert convolve(tensor(x), tensor(w), **given).sizes == sizes
+
+
+@pytest.mark.parametrize("which", ["input", "weight", "both"])
+def test_channels_last_input_or_weight_gives_channels_last(which: str) -> None:
+    x = (tensor if which == "weight" else last)((2, 3, 8, 8))
+    w = (tensor if which == "input" else last)((4, 3, 3, 3))
+    assert convolve(x, w).strides == rules.channels_last_strides((2, 4, 6, 6))
+
+
+def test_three_dimensions_follow_the_layout_only_with_onednn() -> None:
+    x, w = last((2, 3, 4, 4, 4)), tensor((4, 3, 2, 2, 2))
+    assert convolve(x, w).strides == rules.channels_last_strides((2, 4, 3, 3, 3))
+    single = last((1, 3, 4, 4, 4))          # too little work for oneDNN
+    assert convolve(single, w).strides is None
+    wide = last((2, 3, 4, 4, 4), dtype=dtypes.float64)
+    assert convolve(wide, tensor((4, 3, 2, 2, 2), dtype=dtypes.float64)).strides is None
+
+
+def test_permuted_weight_of_one_dimension_gives_channels_last() -> None:
+    assert convolve(tensor((2, 3, 8)), tensor((4, 3, 3), (9, 1, 3))).strides == (24, 1, 4)
+
+
+def test_meta_tensors_give_contiguous_results() -> None:
+    x, w = last((2, 3, 8, 8), storage=META), last((4, 3, 3, 3), storage=META)
+    assert convolve(x, w).strides is None
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "given", "named"),
+    [
+        ((2, 3, 8, 8), (4, 2, 3, 3), {}, "channels"),
+        ((3, 8, 8), (4, 3, 3, 3), {}, "4 dimensions"),
+        ((2, 3, 8, 8), (4, 3, 3, 3), {"padding": [-1]}, "padding"),
+        ((2, 3, 8, 8), (4, 3, 3, 3), {"stride": [0]}, "stride"),
+        ((2, 3, 8, 8), (4, 3, 3, 3), {"stride": [1, 1, 1]}, "stride"),
+        ((2, 3, 8, 8), (4, 3, 3, 3), {"groups": 0}, "groups"),
+        ((2, 3, 2, 2), (4, 3, 3, 3), {}, "kernel"),
+        ((2, 3), (4, 3), {}, "weight"),
+        ((2, 3, 0, 8), (4, 3, 3, 3), {"padding": [2]}, "empty"),
+    ],
+)
+def test_wrong_arguments_are_named(
+    x: Ints, w: Ints, given: dict[str, object], named: str
+) -> None:
+    with pytest.raises(RuntimeError, match=rf"^convolution: .*{named}"):
+        convolve(tensor(x), tensor(w), **given)
+
+
+def test_bias_has_one_element_for_each_output_channel() -> None:
+    with pytest.raises(RuntimeError, match="bias must have sizes"):
+        convolve(tensor((1, 3, 4)), tensor((4, 3, 2)), bias=tensor((3,)))
+
+
+def test_dtypes_must_agree() -> None:
+    with pytest.raises(RuntimeError, match="one dtype"):
+        convolve(tensor((1, 3, 4)), tensor((4, 3, 2), dtype=dtypes.float64))
+
+
+def test_backward_gives_what_the_mask_asks_for() -> None:
+    x, w = last((2, 3, 8, 8)), tensor((4, 3, 3, 3))
+    args = ([4], [1], [0], [1], False, [0], 1, [True, False, True])
+    gx, gw, gb = conv.convolution_backward(tensor((2, 4, 6, 6)), x, w, *args)
+    assert gx.sizes == (2, 3, 8, 8) and gx.strides == x.stride()
+    assert gw is None
+    assert gb.sizes == (4,)
+
+
+def test_col2im_sizes() -> None:
+    spec = conv.col2im(tensor((2, 12, 20)), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1])
+    assert spec.sizes == (2, 3, 5, 6)
+
+
+def test_col2im_checks_the_number_of_blocks() -> None:
+    with pytest.raises(RuntimeError, match="20 blocks"):
+        conv.col2im(tensor((2, 12, 19)), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1])

@@ -1,0 +1,45 @@
+"""Shapes of distances: recorded from PyTorch 2.13."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch._C import dtypes, tensor as core
+from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.distance import pairs as distance
+
+Ints = tuple[int, ...]
+
+STORAGE = core._new_storage(1 << 16)
+
+
+def tensor(
+    sizes: Ints, strides: Ints | None = None, dtype: dtypes.dtype = dtypes.float32
+) -> core.Tensor:
+    strides = strides or rules.contiguous_strides(sizes)
+    return core._new_strided(STORAGE, dtype, sizes, strides, 0)
+
+
+def test_cdist_broadcasts_batches() -> None:
+    spec = distance.cdist(tensor((2, 1, 4, 5)), tensor((3, 6, 5)), 2.0, None)
+    assert spec.sizes == (2, 3, 4, 6)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "p", "mode"),
+    [
+        ((5,), (6, 5), 2.0, None),
+        ((4, 5), (6, 4), 2.0, None),
+        ((4, 5), (6, 5), -1.0, None),
+        ((4, 5), (6, 5), 2.0, 3),
+    ],
+)
+def test_cdist_checks(a: Ints, b: Ints, p: float, mode: int | None) -> None:
+    with pytest.raises(RuntimeError, match=r"^_cdist_forward: "):
+        distance.cdist(tensor(a), tensor(b), p, mode)
+
+
+def test_pdist_has_one_distance_for_each_pair() -> None:
+    assert distance.pdist(tensor((5, 3)), 2.0).sizes == (10,)
+    with pytest.raises(RuntimeError, match="contiguous"):
+        distance.pdist(tensor((5, 3), (1, 5)), 2.0)

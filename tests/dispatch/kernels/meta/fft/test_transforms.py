@@ -1,0 +1,65 @@
+"""Shapes of Fourier transforms: recorded from PyTorch 2.13."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch._C import dtypes, tensor as core
+from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.fft import transforms as fft
+
+Ints = tuple[int, ...]
+
+STORAGE = core._new_storage(1 << 16)
+
+
+def tensor(
+    sizes: Ints, strides: Ints | None = None, dtype: dtypes.dtype = dtypes.float32
+) -> core.Tensor:
+    strides = strides or rules.contiguous_strides(sizes)
+    return core._new_strided(STORAGE, dtype, sizes, strides, 0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dims", "onesided", "out", "strides"),
+    [
+        ((5, 4, 6), [0, 1, 2], True, (5, 4, 4), (16, 4, 1)),
+        ((5, 4, 6), [-1], True, (5, 4, 4), (16, 4, 1)),
+        ((5, 4, 6), [-2, -1], False, (5, 4, 6), (24, 6, 1)),
+        ((5, 4, 6), [1], True, (5, 3, 6), (18, 1, 3)),
+        ((0, 4, 6), [1], True, (0, 3, 6), (18, 1, 3)),
+    ],
+)
+def test_real_to_complex(
+    sizes: Ints, dims: list[int], onesided: bool, out: Ints, strides: Ints
+) -> None:
+    spec = fft.r2c(tensor(sizes), dims, 0, onesided)
+    assert (spec.sizes, spec.strides, spec.dtype) == (out, strides, dtypes.complex64)
+
+
+def test_complex_to_real_follows_the_order_in_memory() -> None:
+    x = tensor((5, 6, 7), (0, 7, 1), dtypes.complex128)
+    spec = fft.c2r(x, [0, 1, 2], 1, 12)
+    assert (spec.sizes, spec.strides, spec.dtype) == ((5, 6, 12), (12, 60, 1), dtypes.float64)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dims", "error"),
+    [
+        ((5, 4), [2], IndexError),
+        ((5, 4), [], IndexError),
+        ((), [0], IndexError),
+        ((5, 4), [1, 1], RuntimeError),
+        ((5, 0), [1], RuntimeError),
+    ],
+)
+def test_wrong_dimensions(sizes: Ints, dims: list[int], error: type[Exception]) -> None:
+    with pytest.raises(error, match="_fft_r2c"):
+        fft.r2c(tensor(sizes), dims, 0, True)
+
+
+def test_dtypes_of_transforms() -> None:
+    with pytest.raises(RuntimeError, match="complex64"):
+        fft.r2c(tensor((4,), dtype=dtypes.complex64), [0], 0, True)
+    with pytest.raises(RuntimeError, match="float32"):
+        fft.c2r(tensor((4,)), [0], 0, 6)
