@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C.dtypes import float32, float64, int64, uint64
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta.rules import dense_like_strides
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = [
     "_scaled_dot_product_flash_attention",

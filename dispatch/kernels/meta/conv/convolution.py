@@ -20,9 +20,9 @@ from dispatch._C.dtypes import (
     float32,
     memory_format,
 )
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta.rules import is_eager, numel, strides_for, suggest_memory_format
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["col2im", "convolution", "convolution_backward"]
 

@@ -1,6 +1,6 @@
 """Copies and fills on Meta: the checks, and the geometry of a clone."""
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 cdef int clone(Spec* out, Tensor self, int memory_format) except -1
 cdef object copy_(Tensor self, Tensor src, bint non_blocking)

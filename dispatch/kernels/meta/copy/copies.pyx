@@ -10,7 +10,7 @@ from dispatch._C.dtypes cimport DEV_META, MF_NONE, MF_contiguous, MF_preserve
 from dispatch._C.tensor cimport TF_FAKE, Tensor, new_size, new_view_dtype
 from dispatch._C.tls cimport tls
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 
 cdef int clone(Spec* out, Tensor self, int memory_format) except -1:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta.rules import broadcast_shapes
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["cdist", "pdist"]
 

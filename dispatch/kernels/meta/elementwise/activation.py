@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dispatch._C import dtypes
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["glu", "log_sigmoid", "prelu_kernel"]
 

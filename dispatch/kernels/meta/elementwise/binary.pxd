@@ -1,6 +1,6 @@
 """Shape functions of elementwise operators of two operands; each names its rule for the dtype."""
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 cdef int arithmetic(Spec* s, Tensor self, Tensor other) except -1   # the promoted dtype
 cdef int add(Spec* s, Tensor self, Tensor other, object alpha) except -1

@@ -12,7 +12,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_WRAPPED_NUMBER, Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 cdef object ONE = 1              # the small int: a left-out alpha is this very object
 

@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 from dispatch._C.dtypes cimport DEV_META
 from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_FAKE, TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport tls
-from dispatch.kernels.structured cimport CAST_SAFE, OVERLAP_ANY, Spec
+from dispatch._C.structured cimport CAST_SAFE, OVERLAP_ANY, Spec
 
 # Whether PyTorch would run its Meta kernel: some operand is a meta or fake tensor, or fake tensors
 # are below this call. Its Meta kernels are Python references, whose checks are not all the same.

@@ -9,7 +9,7 @@ from dispatch._C.dtypes cimport DEV_CPU, DEV_META, ST_NONE
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch._C.tls cimport tls
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 
 cdef bint on_meta(PyObject** items, int n) noexcept:

@@ -1,6 +1,6 @@
 """Shape functions of elementwise operators of three operands."""
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 cdef int clamp(Spec* s, Tensor self, object min, object max) except -1
 cdef int clamp_tensor(Spec* s, Tensor self, Tensor min, Tensor max) except -1

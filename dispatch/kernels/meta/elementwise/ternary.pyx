@@ -10,7 +10,7 @@ from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
 from dispatch.kernels.meta.elementwise.pointwise cimport is_meta
-from dispatch.kernels.structured cimport CAST_EXACT, OVERLAP_SELF, Spec
+from dispatch._C.structured cimport CAST_EXACT, OVERLAP_SELF, Spec
 
 cdef struct Three:
     PyObject* items[3]

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 cdef int same_op(Spec* s, Tensor self) except -1             # self's dtype: sign
 cdef int rounding(Spec* s, Tensor self) except -1

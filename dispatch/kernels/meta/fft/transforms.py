@@ -18,9 +18,9 @@ from dispatch._C.dtypes import (
     float32,
     float64,
 )
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta.rules import contiguous_strides, is_eager, numel
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["c2r", "r2c"]
 

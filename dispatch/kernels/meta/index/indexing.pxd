@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
                    bint scale_grad_by_freq, bint sparse) except -1

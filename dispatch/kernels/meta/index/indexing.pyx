@@ -19,7 +19,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, get_numpy, new_size, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
-from dispatch.kernels.structured cimport (
+from dispatch._C.structured cimport (
     CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, Spec,
 )
 

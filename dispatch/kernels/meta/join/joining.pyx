@@ -11,7 +11,7 @@ from dispatch._C.dtypes cimport MF_contiguous
 from dispatch._C.tensor cimport Tensor, new_size
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
-from dispatch.kernels.structured cimport CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, Spec
+from dispatch._C.structured cimport CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, Spec
 
 cdef extern from *:
     PyObject** PySequence_Fast_ITEMS(object) noexcept

@@ -1,6 +1,6 @@
 """Shape functions of matrix products."""
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 cdef int mm(Spec* s, Tensor self, Tensor mat2) except -1
 cdef int bmm(Spec* s, Tensor self, Tensor mat2) except -1

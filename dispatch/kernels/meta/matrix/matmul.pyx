@@ -13,7 +13,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.tensor cimport Tensor, new_size
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 
 # ---- checks ------------------------------------------------------------------------------------

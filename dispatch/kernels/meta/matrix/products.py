@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["addbmm", "check_vdot", "cross", "trace", "vdot"]
 

@@ -11,7 +11,7 @@ from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float16, ST_float32, is
 from dispatch._C.tensor cimport Tensor, new_size
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.structured cimport CAST_SAFE, Spec
+from dispatch._C.structured cimport CAST_SAFE, Spec
 
 
 cdef int raise_shape(str name, Tensor t, IntArray shape) except -1:

@@ -20,9 +20,9 @@ from dispatch._C.dtypes import (
     float32,
     float64,
 )
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor, _new_storage, _new_strided
 from dispatch.kernels.meta import rules
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = [
     "batch_norm",

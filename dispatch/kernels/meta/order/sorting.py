@@ -1,9 +1,9 @@
 """Shape functions of sort and topk: values and their indices. Called by the structured kernels."""
 
 from dispatch._C import dtypes
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["sort", "topk"]
 

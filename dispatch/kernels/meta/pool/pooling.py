@@ -21,9 +21,9 @@ from dispatch._C.dtypes import (
     uint64,
 )
 from dispatch._C.keys import DispatchKey
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor, _dispatch_keys
 from dispatch.kernels.meta.rules import strides_for, suggest_memory_format
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = [
     "adaptive_avg_pool",

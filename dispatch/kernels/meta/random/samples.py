@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype
+from dispatch._C.structured import TensorSpec
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = [
     "bernoulli",

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = [
     "constant_pad_nd",

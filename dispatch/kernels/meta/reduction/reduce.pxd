@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 # Sizes, dtype and cast rule (CAST_*) of a reduction over `n` wrapped dims (0: all of them).
 cdef int fill_reduction(Spec* s, Tensor self, const int64_t* dims, int n, bint keepdim, int code,

@@ -17,7 +17,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.tensor cimport Tensor, read_ints
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.structured cimport CAST_ANY, CAST_EXACT, CAST_SAFE, OVERLAP_ANY, Spec
+from dispatch._C.structured cimport CAST_ANY, CAST_EXACT, CAST_SAFE, OVERLAP_ANY, Spec
 
 
 cdef inline bint is_inexact(int code) noexcept:

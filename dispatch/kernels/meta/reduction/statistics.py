@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch._C import dtypes
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["aminmax", "count_nonzero", "kthvalue", "median", "median_dim", "mode"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch._C.dtypes import channels_last, contiguous_format
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta.rules import numel, strides_for, suggest_memory_format
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["bilinear2d", "grid_sampler_2d", "nearest2d"]
 

@@ -6,9 +6,9 @@ Called by the structured kernels.
 from __future__ import annotations
 
 from dispatch._C.dtypes import dtype
+from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
-from dispatch.kernels.structured import TensorSpec
 
 __all__ = ["cumsum"]
 

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.structured cimport Spec
+from dispatch._C.structured cimport Spec
 
 cdef int softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -1
 cdef int log_softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -1

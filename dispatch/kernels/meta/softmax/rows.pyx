@@ -10,7 +10,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_bfloat16, ST_bool, ST_float16, ST_float32
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.structured cimport CAST_EXACT, CAST_SAFE, Spec
+from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, Spec
 
 
 cdef int fill(Spec* s, Tensor self, bint half_to_float) noexcept:
