@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # `_C` is flat on disk, so its six floors are spelled out, module by module.
 _CORE = {
-    "types": "dtypes emitted enums keys python python_api references tags",
+    "types": "dtypes emitted enums errors keys python python_api references tags",
     "state": "default_device device_events grad_mode guards pre_dispatch tls",
     "tensor": "dlpack geometry size slots storage tensor wrapper",
     "call": "conversion dispatcher native_functor operator schema_info signature_order "
@@ -73,7 +73,6 @@ STILL_TO_CUT = frozenset(
         "_C -> functional",
         "_C call -> _C callee",
         "_C call -> _C face",
-        "_C call -> kernels",
         "_C callee -> _C face",
         "_C callee -> ops",
         "_C callee -> package",

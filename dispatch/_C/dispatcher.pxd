@@ -81,4 +81,4 @@ cdef object import_reference(str ref)                                           
 cdef int set_error_callback(OperatorEntry e, object callback) except -1                          # called with the key before a missing kernel is an error
 cdef PyObject* call_for_key(OperatorEntry e, int value, PyObject** args) noexcept                # what is registered at exactly this key, or its fallback
 cdef bint has_device(OperatorEntry e) noexcept                                                   # some argument is a device
-cdef int name_operator(OperatorEntry e) noexcept                                                 # names the operator in the error of a tensor without bytes
+cdef int name_operator(OperatorEntry e) noexcept                                                 # names the operator in what a kernel refused

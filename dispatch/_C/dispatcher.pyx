@@ -13,6 +13,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport strcmp
 
 from dispatch._C cimport dtypes
+from dispatch._C.errors cimport take_text
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD,
     KS_BY_DEVICE_TYPE, KS_BY_VALUE, KS_PythonDispatcher, key_value, ks_highest_functionality, ks_index, ks_remove,
@@ -520,18 +521,15 @@ cdef inline PyObject* run_kernel(OperatorEntry e, Kernel* k, uint64_t ks, PyObje
 
 
 cdef int name_operator(OperatorEntry e) noexcept:
-    """Put the operator into the text of `raise_no_bytes`, which knows the tensor only; other errors stay as they are."""
+    """Put operator and schema into the text of what a kernel `refused`; other errors, and those named already, stay as they are."""
     cdef PyObject* kind
     cdef PyObject* value
     cdef PyObject* trace
     PyErr_Fetch_(&kind, &value, &trace)
-    if kind == <PyObject*>RuntimeError:
-        PyErr_NormalizeException_(&kind, &value, &trace)
-        try:
-            if value != NULL and (<object>value).__dict__.pop("_unnamed", False):
-                (<object>value).args = (f"{qualified_name(e)}: {<object>value}\n  {e._schema_text}",)
-        except AttributeError:
-            pass                                  # a value that is no exception's instance
+    PyErr_NormalizeException_(&kind, &value, &trace)
+    text = take_text(<object>value)
+    if text is not None:
+        (<object>value).args = (f"{qualified_name(e)}: {text}\n  {e._schema_text}",)
     PyErr_Restore_(kind, value, trace)
     return 0
 

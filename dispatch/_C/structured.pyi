@@ -8,7 +8,7 @@ class TensorSpec:
     dtype: _dtype
     device: _device | None
     overlap: str | None
-    cast: int
+    cast: str | None
     copied: bool
     restride: bool
     def __init__(
@@ -18,8 +18,15 @@ class TensorSpec:
         strides: Iterable[int] | None = None,
         *,
         device: _device | None = None,
-        cast: int = False,
+        cast: str | None = None,
         overlap: str | None = None,
         copied: bool = False,
         restride: bool = False,
+    ) -> None: ...
+
+class Shaped:
+    specs: TensorSpec | tuple[TensorSpec | None, ...]
+    handed: tuple[object, ...]
+    def __init__(
+        self, specs: TensorSpec | tuple[TensorSpec | None, ...], *handed: object
     ) -> None: ...

@@ -12,6 +12,7 @@ from dispatch._C.dispatcher cimport (
     KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_STRUCTURED, call_boxed, entry_by_index, import_reference, set_loader,
 )
 from dispatch._C.dtypes cimport DEV_META, category_of_code
+from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport key_value
 from dispatch._C.operator cimport (
     SV_FUNCTIONAL, SV_INPLACE, SV_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name,
@@ -27,8 +28,13 @@ from dispatch._C.values cimport AF_LIST, AF_OUT, AK_TENSOR
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
 
+cdef enum:
+    MAX_OUTPUTS = 8
+    MAX_HANDED = 8
+
 cdef int META_KEY = key_value("Meta")
-cdef dict OVERLAPS = {"any": OVERLAP_ANY, "self": OVERLAP_SELF, "none": OVERLAP_NONE}
+cdef dict CASTS = {None: CAST_EXACT, "safe": CAST_SAFE, "any": CAST_ANY}
+cdef dict OVERLAPS = {None: 0, "any": OVERLAP_ANY, "self": OVERLAP_SELF, "none": OVERLAP_NONE}
 
 
 cdef class TensorSpec:
@@ -39,20 +45,25 @@ cdef class TensorSpec:
         dtype: a dtype.
         strides: None for contiguous.
         device: None for that of the first tensor argument.
-        cast: True, a given output of another dtype is allowed when the result can be cast to it;
-            2, a given output may have any dtype (it decides the result's).
+        cast: which dtypes a given output may have: None, the result's; "safe", one that the result can be cast to; "any", any
+            (it decides the result's).
         overlap: what memory a given output may share: "any" (no check), "self" (none, but it may be the first argument), "none";
-            None: it must not overlap itself if `cast`.
+            None: with `cast`, it must not overlap itself.
         copied: PyTorch's Meta kernel of the out variant runs the functional one and copies: there a given output may be of any
             dtype that the result casts to, and is contiguous when it is resized.
         restride: a given output that has the sizes takes the strides too.
     """
-    cdef readonly object sizes, strides, dtype, device, overlap
-    cdef readonly int cast
+    cdef readonly object sizes, strides, dtype, device, cast, overlap
     cdef readonly bint copied, restride
+    cdef int flags                           # CAST_* | OVERLAP_*, of `cast` and `overlap`
 
-    def __init__(self, sizes, dtype, strides=None, *, device=None, int cast=False, overlap=None, bint copied=False,
+    def __init__(self, sizes, dtype, strides=None, *, device=None, cast=None, overlap=None, bint copied=False,
                  bint restride=False):
+        try:
+            self.flags = <int>CASTS[cast] | <int>OVERLAPS[overlap]
+        except KeyError:
+            raise ValueError(f"TensorSpec: expected cast to be one of {list(CASTS)} and overlap one of {list(OVERLAPS)}, "
+                             f"got {cast!r} and {overlap!r}") from None
         self.sizes = tuple(sizes)
         self.dtype = dtype
         self.strides = None if strides is None else tuple(strides)
@@ -63,11 +74,37 @@ cdef class TensorSpec:
         self.restride = restride
 
     def __repr__(self):
-        return (f"TensorSpec({self.sizes}, {self.dtype}, {self.strides}, device={self.device}, cast={self.cast}, "
-                f"overlap={self.overlap}, copied={self.copied}, restride={self.restride})")
+        return (f"TensorSpec({self.sizes}, {self.dtype}, {self.strides}, device={self.device}, cast={self.cast!r}, "
+                f"overlap={self.overlap!r}, copied={self.copied}, restride={self.restride})")
 
     def __eq__(self, other):
-        return isinstance(other, TensorSpec) and repr(self) == repr(other)
+        if not isinstance(other, TensorSpec):
+            return NotImplemented
+        return fields_of(self) == fields_of(<TensorSpec>other)
+
+
+cdef tuple fields_of(TensorSpec t):
+    return t.sizes, t.dtype, t.strides, t.device, t.cast, t.overlap, t.copied, t.restride
+
+
+cdef class Shaped:
+    """What a shape function returns that has worked out more than the outputs: the body gets it after the schema's arguments.
+
+    Args:
+        specs: what it would have returned alone: a TensorSpec, or a tuple of them for several outputs.
+        handed: what the body gets, at most `MAX_HANDED` objects. Where no body runs (Meta, fake tensors) nobody reads them.
+    """
+    cdef readonly object specs
+    cdef readonly tuple handed
+
+    def __init__(self, specs, *handed):
+        if len(handed) > MAX_HANDED:
+            raise ValueError(f"Shaped: expected at most {<int>MAX_HANDED} objects to hand over, got {len(handed)}")
+        self.specs = specs
+        self.handed = handed
+
+    def __repr__(self):
+        return f"Shaped({self.specs!r}, {', '.join(map(repr, self.handed))})"
 
 
 cdef int fill_spec(Spec* s, Kernel* k, object given) except -1:
@@ -85,9 +122,7 @@ cdef int fill_spec(Spec* s, Kernel* k, object given) except -1:
             raise AssertionError(f"strides and sizes of {t!r} differ in length")
         s.has_strides = True
     s.dtype = dtypes.dtype_code(t.dtype)
-    s.cast = t.cast
-    if t.overlap is not None:
-        s.cast |= OVERLAPS[t.overlap]
+    s.cast = t.flags
     if t.restride:
         s.cast |= RESTRIDE
     if t.copied and k.variant == SV_OUT and is_meta(k):
@@ -178,8 +213,8 @@ cdef bint overlaps_itself(Tensor t) noexcept:
     return False
 
 
-cdef int raise_overlap(OperatorEntry e, str what) except -1:
-    raise RuntimeError(f"{qualified_name(e)}: {what}; clone() it before the operation\n  {e._schema_text}")
+cdef int raise_overlap(str what) except -1:
+    raise refused(f"{what}; clone() it before the operation")
 
 
 cdef bint share_memory(Tensor a, Tensor b) noexcept:
@@ -225,7 +260,7 @@ cdef int check_iterated(OperatorEntry e, Spec* s, Tensor out, PyObject** args, i
             continue
         t = <Tensor>args[i]
         if t.c_storage is out.c_storage and overlaps_partly(out, t):
-            raise_overlap(e, f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
+            raise_overlap(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
     return 0
 
 
@@ -233,34 +268,30 @@ cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, in
     """For operators that read arguments while they write: `out` must not overlap itself, nor arguments from `first` on."""
     cdef int i
     if overlaps_itself(out):
-        raise_overlap(e, "more than one element of the written-to tensor refers to a single memory location")
+        raise_overlap("more than one element of the written-to tensor refers to a single memory location")
     for i in range(first, n):
         for t in (<object>args[i] if isinstance(<object>args[i], list) else (<object>args[i],)):
             if isinstance(t, Tensor) and share_memory(out, <Tensor>t):
-                raise_overlap(e, f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share memory")
+                raise_overlap(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share memory")
     return 0
 
 
 cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
     if s.dtype != out.c_dtype:
         if not s.cast & CAST_MASK:
-            raise RuntimeError(
-                f"{qualified_name(e)}: Expected out tensor to have dtype {dtypes.get_dtype(s.dtype)}, but got "
-                f"{out.dtype} instead\n  {e._schema_text}")
+            raise refused(f"Expected out tensor to have dtype {dtypes.get_dtype(s.dtype)}, but got {out.dtype} instead")
         if s.cast & CAST_MASK == CAST_SAFE and not can_cast_codes(s.dtype, out.c_dtype):
-            raise RuntimeError(
-                f"{qualified_name(e)}: result type {dtypes.get_dtype(s.dtype)} can't be cast to the desired output type "
-                f"{out.dtype}\n  {e._schema_text}")
+            raise refused(
+                f"result type {dtypes.get_dtype(s.dtype)} can't be cast to the desired output type {out.dtype}")
     if same_sizes(s, out):
         if s.cast & CAST_MASK and not s.cast & OVERLAP_ANY and overlaps_itself(out):
-            raise_overlap(e, "more than one element of the written-to tensor refers to a single memory location")
+            raise_overlap("more than one element of the written-to tensor refers to a single memory location")
         if s.cast & RESTRIDE and may_resize:
             place_output(out, s.ndim, s.sizes, s.strides)
         return 0
     if not may_resize:
-        raise RuntimeError(
-            f"{qualified_name(e)}: output with shape {list(out.shape)} doesn't match the broadcast shape "
-            f"{list(new_size(s.ndim, s.sizes))}\n  {e._schema_text}")
+        raise refused(
+            f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(new_size(s.ndim, s.sizes))}")
     if s.cast & CAST_MASK and not s.cast & RESTRIDE and (out.c_devtype == DEV_META or tls().meta_in_include):
         s.has_strides = False    # PyTorch's Meta kernels of TensorIterator's operators resize to contiguous
     return resize_output(e, out, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
@@ -269,7 +300,7 @@ cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) exc
 cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1:
     """Give an out argument the result's sizes; its storage grows when it must, and warns when there was something in it."""
     if out.c_flags & TF_REQUIRES_GRAD and tls().grad_mode and e.emitted == NULL:
-        raise RuntimeError(f"{qualified_name(e)}: cannot resize variables that require grad")
+        raise refused("cannot resize variables that require grad")
     if out.c_numel:
         import warnings
         warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "
@@ -321,7 +352,7 @@ cdef int prepare_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i
     """
     cdef Tensor out = <Tensor?>(<object>args[first + i])
     if s.cast & OVERLAP_NONE and s.cast & OVERLAP_SELF and overlaps_itself(out):
-        raise_overlap(e, "more than one element of the written-to tensor refers to a single memory location")
+        raise_overlap("more than one element of the written-to tensor refers to a single memory location")
     check_output(e, s, out, True)
     check_iterated(e, s, out, args, first)
     if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
@@ -331,21 +362,20 @@ cdef int prepare_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i
 
 # ---- kernels written in Python ---------------------------------------------------------------------------------------
 
-cdef enum:
-    MAX_OUTPUTS = 8
-
-
 cdef PyObject* call_structured(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     """A shape function and, where there is one, a body, both in Python."""
     cdef OperatorEntry e = <OperatorEntry>op
-    cdef Spec specs[8]
-    cdef PyObject* vec[72]
+    cdef Spec specs[MAX_OUTPUTS]
     cdef KernelObject owner = <KernelObject>k.owner
     cdef int i, n = e.sig.n_args, n_out = k.n_out
     cdef object given, outputs, shape = (<tuple>owner.functor)[0], body = (<tuple>owner.functor)[1]
+    cdef tuple handed = None
     if k.variant == SV_OUT:
         n -= n_out
     given = take(PyObject_Vectorcall_(<PyObject*>shape, args, <size_t>n, NULL))
+    if type(given) is Shaped:
+        handed = (<Shaped>given).handed
+        given = (<Shaped>given).specs
     if n_out == 1:
         fill_spec(specs, k, given)
     else:
@@ -353,14 +383,27 @@ cdef PyObject* call_structured(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
             fill_spec(&specs[i], k, given[i])
     outputs = prepare_outputs(k, op, specs, args)
     if body is not None:
-        if n_out == 1:
-            vec[0] = <PyObject*>outputs
-        else:
-            for i in range(n_out):
-                vec[i] = <PyObject*>(<tuple>outputs)[i]
-        memcpy(&vec[n_out], args, n * sizeof(PyObject*))
-        take(PyObject_Vectorcall_(<PyObject*>body, vec, <size_t>(n + n_out), NULL))
+        fill_outputs(body, outputs, n_out, args, n, handed)
     return give(outputs)
+
+
+cdef int fill_outputs(object body, object outputs, int n_out, PyObject** args, int n, tuple handed) except -1:
+    """body(*outputs, *args, *handed)"""
+    cdef PyObject* vec[MAX_OUTPUTS + 64 + MAX_HANDED]
+    cdef int i
+    if n_out == 1:
+        vec[0] = <PyObject*>outputs
+    else:
+        for i in range(n_out):
+            vec[i] = <PyObject*>(<tuple>outputs)[i]
+    memcpy(&vec[n_out], args, n * sizeof(PyObject*))
+    n += n_out
+    if handed is not None:
+        for i in range(<int>len(handed)):
+            vec[n] = <PyObject*>handed[i]
+            n += 1
+    take(PyObject_Vectorcall_(<PyObject*>body, vec, <size_t>n, NULL))
+    return 0
 
 
 cdef int load_structured(OperatorEntry e, KernelObject k) except -1:
@@ -409,8 +452,7 @@ cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** a
                 keep.append(option)
                 plain[i] = <PyObject*>option
         if plain[i] == NULL:
-            raise RuntimeError(f"{qualified_name(e)}: has no argument '{<object>functional.sig.args[i].name}' for "
-                               f"{qualified_name(functional)}")
+            raise refused(f"has no argument '{<object>functional.sig.args[i].name}' for {qualified_name(functional)}")
     return 0
 
 

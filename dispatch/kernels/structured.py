@@ -1,5 +1,5 @@
 """The structured kernel's face for packages of others; it stands in `dispatch._C.structured`."""
 
-from dispatch._C.structured import TensorSpec
+from dispatch._C.structured import Shaped, TensorSpec
 
-__all__ = ["TensorSpec"]
+__all__ = ["Shaped", "TensorSpec"]

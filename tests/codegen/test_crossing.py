@@ -170,9 +170,43 @@ def test_the_shape_function_alone_serves_meta(misc) -> None:
     assert (tuple(result.shape), result.device.type) == ((2, 3), "meta")
 
 
-def test_what_a_shape_function_raises_is_raised(misc, x) -> None:
+def test_a_body_gets_what_its_shape_function_handed_over(misc) -> None:
+    """After the schema's arguments, for each variant; where no body runs it is dropped."""
+    from crossing.kernels.cpu.framing import got
+
+    x = dispatch.arange(7)
+    assert ops.crossing.frames(x, 3).tolist() == [[0, 1, 2], [3, 4, 5]]
+    out = dispatch.empty(3, 2, dtype=dispatch.int64)
+    assert ops.crossing.frames.out(x, 2, out=out) is out
+    low, high = ops.crossing.bounds(x)
+    assert (out.tolist(), low.item(), high.item()) == ([[0, 1], [2, 3], [4, 5]], 0, 6)
+    assert got == [(3, 2, "more"), (2, 3, "more"), "both"]
+    assert ops.crossing.frames(x.to("meta"), 3).shape == (2, 3)
+    assert len(got) == 3
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize("op", ["default", "out"])
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_a_refusal_in_python_names_operator_and_schema(misc, op, device) -> None:
+    packet = getattr(ops.crossing.frames, op)
+    out = {"out": dispatch.empty(0, device=device)} if op == "out" else {}
+    name = "crossing::frames" + (".out" if out else "")
+    with pytest.raises(ValueError) as caught:
+        packet(dispatch.ones(4, device=device), 0, **out)
+    text = f"{name}: expected size to be positive, got 0\n  {packet._schema}"
+    assert str(caught.value) == text
+
+
+def test_a_refusal_in_cython_names_operator_and_schema(misc, x) -> None:
     before = _numpy_view(x).copy()
     y = dispatch.from_numpy(np.ones((2, 2), np.float32))
-    with pytest.raises(RuntimeError, match="blend: expected 'other'"):
+    with pytest.raises(RuntimeError) as caught:
         ops.crossing.blend_(x, y)
+    assert str(caught.value) == (
+        "crossing::blend_: expected 'other' to have as many elements as 'self'\n"
+        f"  {ops.crossing.blend_.default._schema}"
+    )
     assert np.array_equal(_numpy_view(x), before)

@@ -319,5 +319,5 @@ def col2im(
         )
     made = (*sizes[:-2], sizes[-2] // taps, *output_size)
     if 0 in made and is_eager(self):     # nothing is written, so PyTorch looks at no dtype
-        return TensorSpec(made, self.dtype, cast=2, overlap="any")
+        return TensorSpec(made, self.dtype, cast="any", overlap="any")
     return TensorSpec(made, self.dtype, copied=True)

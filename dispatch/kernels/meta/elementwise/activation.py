@@ -21,7 +21,7 @@ def glu(self: Tensor, dim: int) -> TensorSpec:
         )
     sizes = list(self.shape)
     sizes[dim] //= 2
-    return TensorSpec(sizes, self.dtype, cast=True)
+    return TensorSpec(sizes, self.dtype, cast="safe")
 
 
 def log_sigmoid(self: Tensor) -> tuple[TensorSpec, TensorSpec]:

@@ -25,7 +25,6 @@ from dispatch.kernels.meta.rules import contiguous_strides, is_eager, numel
 __all__ = ["c2r", "r2c"]
 
 Ints = Sequence[int]
-CAST_ANY = 2  # of structured.pxd: an output of any dtype
 
 COMPLEX_OF = {float16: complex32, float32: complex64, float64: complex128}
 REAL_OF = {kind: real for real, kind in COMPLEX_OF.items()}
@@ -84,7 +83,7 @@ def wrapped(op: str, self: Tensor, dim: Ints) -> list[int]:
 def spec(self: Tensor, sizes: Ints, kind: dtype, strides: Ints) -> TensorSpec:
     """The CPU copies its result into an output of any dtype; Meta wants one that it casts to."""
     if is_eager(self):
-        return TensorSpec(sizes, kind, strides, cast=CAST_ANY, overlap="any")
+        return TensorSpec(sizes, kind, strides, cast="any", overlap="any")
     return TensorSpec(sizes, kind, strides, copied=True)
 
 

@@ -36,7 +36,7 @@ def _elementwise(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
     if reduction:
         return TensorSpec((), kind)
     find = rules.elementwise_strides if rules.is_eager(self) else rules.elementwise_strides_meta
-    return TensorSpec(sizes, kind, find(sizes, (self, target), kind), cast=True)
+    return TensorSpec(sizes, kind, find(sizes, (self, target), kind), cast="safe")
 
 
 def mse_loss(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
@@ -64,7 +64,7 @@ def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> Te
         return spec
     if not dtypes.can_cast(spec.dtype, self.dtype):
         raise RuntimeError(f"aten::huber_loss: {spec.dtype} cannot be cast to {self.dtype}")
-    return TensorSpec(spec.sizes, self.dtype, spec.strides, cast=True)
+    return TensorSpec(spec.sizes, self.dtype, spec.strides, cast="safe")
 
 
 def binary_cross_entropy(

@@ -85,7 +85,7 @@ def _computation(dtype: dtype) -> dtype:
     return float32 if dtype in (float16, bfloat16) else dtype
 
 
-def _spec(t: Tensor, dtype: dtype, cast: int = 0) -> TensorSpec:
+def _spec(t: Tensor, dtype: dtype, cast: str | None = None) -> TensorSpec:
     return TensorSpec(t.shape, dtype, t.stride(), cast=cast)
 
 
@@ -98,7 +98,7 @@ def statistics_type(input: Tensor, *parameters: Tensor | None) -> dtype:
     return float32 if given is float32 and input.dtype in (float16, bfloat16) else input.dtype
 
 
-def _dense(input: Tensor, dtype: dtype, cast: int = 0) -> TensorSpec:
+def _dense(input: Tensor, dtype: dtype, cast: str | None = None) -> TensorSpec:
     """What empty_like in the suggested memory format gives."""
     strides = rules.strides_for(input.shape, rules.suggest_memory_format(input))
     return TensorSpec(input.shape, dtype, strides, cast=cast)
@@ -162,18 +162,18 @@ def batch_norm(
     features = _check_batch_norm(input, weight, bias, running_mean, running_var, training)
     if rules.is_eager(input):
         kind = statistics_type(input, weight, bias, running_mean, running_var)
-        saved = TensorSpec((features,) if training else (0,), kind, cast=1)
-        return _dense(input, input.dtype, cast=1), saved, saved
+        saved = TensorSpec((features,) if training else (0,), kind, cast="safe")
+        return _dense(input, input.dtype, cast="safe"), saved, saved
     out = _combined(_converted(input, _computation(input.dtype)))
     sizes: Sequence[int] = (features,) if training or running_mean is None else running_mean.shape
     saved = _saved(input, sizes, training, input.device.type)
-    return _spec(out, input.dtype, cast=1), saved, saved
+    return _spec(out, input.dtype, cast="safe"), saved, saved
 
 
 def _saved(input: Tensor, sizes: Sequence[int], training: bool, device_type: str) -> TensorSpec:
     if device_type != "cpu":
-        return TensorSpec(sizes, _computation(input.dtype), cast=1)
-    return TensorSpec(sizes if training else (0,), input.dtype, cast=1)
+        return TensorSpec(sizes, _computation(input.dtype), cast="safe")
+    return TensorSpec(sizes if training else (0,), input.dtype, cast="safe")
 
 
 def batch_norm_out(*args: Any) -> tuple[TensorSpec | None, ...]:
@@ -185,7 +185,7 @@ def batch_norm_out(*args: Any) -> tuple[TensorSpec | None, ...]:
     saved: list[TensorSpec | None] = [*rest]
     if rules.is_eager(args[0]) and not args[5]:
         saved = [None, None]
-    return TensorSpec(out.sizes, out.dtype, cast=1), *saved
+    return TensorSpec(out.sizes, out.dtype, cast="safe"), *saved
 
 
 def batch_norm_no_stats(

@@ -21,8 +21,8 @@ def sort(
             TensorSpec(self.shape, dtypes.int64, strides),
         )
     return (
-        TensorSpec(self.shape, self.dtype, strides, cast=True, overlap="any", restride=True),
-        TensorSpec(self.shape, dtypes.int64, strides, cast=True, overlap="any", restride=True),
+        TensorSpec(self.shape, self.dtype, strides, cast="safe", overlap="any", restride=True),
+        TensorSpec(self.shape, dtypes.int64, strides, cast="safe", overlap="any", restride=True),
     )
 
 

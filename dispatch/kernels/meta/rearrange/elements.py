@@ -34,7 +34,7 @@ def _like(self: Tensor, sizes: Ints, strides: Ints | None = None) -> TensorSpec:
     """A result of self's dtype. PyTorch's Meta kernels copy it into an `out` of any safe dtype."""
     if rules.is_eager(self):
         return TensorSpec(sizes, self.dtype, strides)
-    return TensorSpec(sizes, self.dtype, strides, cast=True, overlap="any")
+    return TensorSpec(sizes, self.dtype, strides, cast="safe", overlap="any")
 
 
 # ---- rearranging -------------------------------------------------------------------------------

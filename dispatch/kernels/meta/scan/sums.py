@@ -12,12 +12,11 @@ from dispatch.kernels.meta import rules
 
 __all__ = ["cumsum"]
 
-_EXACT, _ANY = 0, 2  # CAST_* of kernels/structured.pxd
 
 
 def cumsum(self: Tensor, dim: int, dtype: dtype | None) -> TensorSpec:
     """A given output decides the dtype unless the caller named one."""
     rules.wrap_dim(dim, self.ndim)
     code = rules.sum_type(self.dtype, dtype)
-    cast = _ANY if dtype is None else _EXACT
+    cast = "any" if dtype is None else None
     return TensorSpec(self.shape, code, cast=cast, overlap=None if rules.is_eager(self) else "any")

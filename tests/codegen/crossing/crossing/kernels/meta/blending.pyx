@@ -1,6 +1,7 @@
 """Shape functions: the outputs are like the first tensor."""
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.errors cimport refused
 from dispatch._C.structured cimport Spec
+from dispatch._C.tensor cimport Tensor
 
 
 cdef int like(Spec* out, Tensor t) except -1:
@@ -13,7 +14,7 @@ cdef int like(Spec* out, Tensor t) except -1:
 
 cdef int blend(Spec* out, Tensor self, Tensor other, object alpha) except -1:
     if other.c_ndim and other.c_numel != self.c_numel:
-        raise RuntimeError("blend: expected 'other' to have as many elements as 'self'")
+        raise refused("expected 'other' to have as many elements as 'self'")
     return like(out, self)
 
 

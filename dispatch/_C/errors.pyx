@@ -1,0 +1,28 @@
+"""Refusals: errors that say what was expected and what came, and leave the operator to who knows it.
+
+A kernel serves all variants of its group, and other kernels call it: it does not know which operator was called. It raises
+`refused(text)`; the dispatcher, as the exception leaves the kernel, puts the operator's name in front and its schema on a line of
+its own (`name_operator`). A refusal is named once, by the operator whose kernel it leaves first: the innermost call.
+"""
+
+
+cpdef object refused(str text, object type=RuntimeError):
+    """An exception to be raised by a kernel, in the words that follow the operator's name.
+
+    Args:
+        text: what was expected and what came: "expected a matrix, got shape [3]".
+        type: PyTorch's type of exception at this place; its constructor takes one text.
+
+    Example:
+        raise refused(f"expected bins to be positive, got {bins}", ValueError)
+    """
+    error = type(text)
+    error._unnamed = True
+    return error
+
+
+cdef object take_text(object error):
+    try:
+        return str(error) if error.__dict__.pop("_unnamed", False) else None
+    except Exception:
+        return None                          # a class that hides its attributes made no refusal
