@@ -9,42 +9,11 @@ what there is.
 import importlib
 from typing import Any
 
-from dispatch import _C, fake, library, modes
+from dispatch import _C, fake, functional, library, modes, tools
 from dispatch._C.default_device import get_default_device, set_default_device
 from dispatch._C.dtypes import *
 from dispatch._C.dtypes import device, dtype, layout, memory_format
 from dispatch._C.function import _find_function
-from dispatch._C.functional import (
-    _disable_functionalization,
-    _enable_functionalization,
-    _freeze_functional_tensor,
-    _from_functional_tensor,
-    _functionalize_are_all_mutations_hidden_from_autograd,
-    _functionalize_are_all_mutations_under_no_grad_or_inference_mode,
-    _functionalize_commit_update,
-    _functionalize_enable_reapply_views,
-    _functionalize_get_storage_size,
-    _functionalize_has_data_mutation,
-    _functionalize_has_metadata_mutation,
-    _functionalize_inductor_storage_resized_counter,
-    _functionalize_is_multi_output_view,
-    _functionalize_is_symbolic,
-    _functionalize_mark_mutation_hidden_from_autograd,
-    _functionalize_mark_storage_changed,
-    _functionalize_mutation_counter,
-    _functionalize_replace,
-    _functionalize_storage_changed_counter,
-    _functionalize_sync,
-    _functionalize_unsafe_set,
-    _functionalize_was_inductor_storage_resized,
-    _functionalize_was_storage_changed,
-    _is_functional_tensor,
-    _is_functional_tensor_base,
-    _mirror_autograd_meta_to,
-    _propagate_xla_data,
-    _sync,
-    _to_functional_tensor,
-)
 from dispatch._C.grad_mode import (
     enable_grad,
     inference_mode,
@@ -73,7 +42,6 @@ _ROOMS = frozenset(
         "cli",
         "codegen",
         "device_trace",
-        "functional",
         "graph",
         "pytree",
         "return_types",
@@ -87,6 +55,7 @@ _LATER = {
         "_C": "FunctionSchema",
         "_C.dlpack": "from_dlpack",
         "codegen.parser": "parse_schema",
+        "functional": " ".join(functional._OF_WRAPPER),
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
             atleast_1d atleast_2d atleast_3d block_diag cartesian_prod meshgrid norm
@@ -122,3 +91,7 @@ def __getattr__(name: str) -> Any:
             raise AttributeError(f"module 'dispatch' has no attribute {name!r}")
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS, *_LATER})

@@ -19,37 +19,6 @@ from dispatch._C.default_device import (
 )
 from dispatch._C.dlpack import from_dlpack as from_dlpack
 from dispatch._C.dtypes import *  # noqa: F403
-from dispatch._C.functional import (
-    _disable_functionalization as _disable_functionalization,
-    _enable_functionalization as _enable_functionalization,
-    _freeze_functional_tensor as _freeze_functional_tensor,
-    _from_functional_tensor as _from_functional_tensor,
-    _functionalize_are_all_mutations_hidden_from_autograd as _functionalize_are_all_mutations_hidden_from_autograd,
-    _functionalize_are_all_mutations_under_no_grad_or_inference_mode as _functionalize_are_all_mutations_under_no_grad_or_inference_mode,
-    _functionalize_commit_update as _functionalize_commit_update,
-    _functionalize_enable_reapply_views as _functionalize_enable_reapply_views,
-    _functionalize_get_storage_size as _functionalize_get_storage_size,
-    _functionalize_has_data_mutation as _functionalize_has_data_mutation,
-    _functionalize_has_metadata_mutation as _functionalize_has_metadata_mutation,
-    _functionalize_inductor_storage_resized_counter as _functionalize_inductor_storage_resized_counter,
-    _functionalize_is_multi_output_view as _functionalize_is_multi_output_view,
-    _functionalize_is_symbolic as _functionalize_is_symbolic,
-    _functionalize_mark_mutation_hidden_from_autograd as _functionalize_mark_mutation_hidden_from_autograd,
-    _functionalize_mark_storage_changed as _functionalize_mark_storage_changed,
-    _functionalize_mutation_counter as _functionalize_mutation_counter,
-    _functionalize_replace as _functionalize_replace,
-    _functionalize_storage_changed_counter as _functionalize_storage_changed_counter,
-    _functionalize_sync as _functionalize_sync,
-    _functionalize_unsafe_set as _functionalize_unsafe_set,
-    _functionalize_was_inductor_storage_resized as _functionalize_was_inductor_storage_resized,
-    _functionalize_was_storage_changed as _functionalize_was_storage_changed,
-    _is_functional_tensor as _is_functional_tensor,
-    _is_functional_tensor_base as _is_functional_tensor_base,
-    _mirror_autograd_meta_to as _mirror_autograd_meta_to,
-    _propagate_xla_data as _propagate_xla_data,
-    _sync as _sync,
-    _to_functional_tensor as _to_functional_tensor,
-)
 from dispatch._C.generated.functions import *  # noqa: F403
 from dispatch._C.grad_mode import (
     enable_grad as enable_grad,

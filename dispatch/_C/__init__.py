@@ -3,6 +3,7 @@
 Each concept is a module of its own; this file only gathers what programs look for in one place.
 """
 
+from collections.abc import Callable, Iterable
 from types import ModuleType
 
 from dispatch._C import (
@@ -13,8 +14,6 @@ from dispatch._C import (
     enums,
     fallbacks,
     function,
-    functional,
-    functionalize,
     grad_mode,
     guards,
     inspection,
@@ -79,8 +78,6 @@ _ROOMS = (
     overload,
     function,
     fallbacks,
-    functional,
-    functionalize,
     inspection,
     registration,
 )
@@ -103,8 +100,20 @@ _COMPOSED_TYPES = (
 )
 
 
+# Names that rooms above the core have here, with what finds them.
+_offered: dict[str, Callable[[str], object]] = {}
+
+
+def _offer(names: Iterable[str], find: Callable[[str], object]) -> None:
+    """Let an upper room's names be found here, when they are first asked for."""
+    _offered.update(dict.fromkeys(names, find))
+
+
 def __getattr__(name: str) -> object:
-    """The names around schemas, imported on first use."""
+    """Upper rooms' names, and those around schemas, imported on first use."""
+    if name in _offered:
+        found = globals()[name] = _offered[name](name)
+        return found
     if name in _SCHEMA_NAMES or name == "parse_schema":
         from dispatch.codegen import parser, schema  # the parser also says how schemas pickle
 
@@ -126,3 +135,7 @@ def __getattr__(name: str) -> object:
         if name in jit.__all__:
             return getattr(jit, name)
     raise AttributeError(f"module 'dispatch._C' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_offered})

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 class Node:
@@ -8,3 +9,4 @@ class Node:
 
 def _get_autograd_fallback_mode() -> str: ...
 def _set_autograd_fallback_mode(mode: str) -> None: ...
+def _set_functionalize_loader(loader: Callable[[], object]) -> None: ...

@@ -398,6 +398,21 @@ cdef int add_fallback(str key, boxed_fn call, uint32_t flags) except -1:
     return 0
 
 
+cdef object functionalize_loader = None
+
+
+def _set_functionalize_loader(loader):
+    """Register what loads the kernel of the Functionalize key, which takes this fallback's place (`functional`)."""
+    global functionalize_loader
+    functionalize_loader = loader
+
+
+cdef PyObject* load_functionalize(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """The first call that reaches the key."""
+    functionalize_loader()
+    return k.call(k, op, ks, args)
+
+
 cdef int add_all() except -1:
     for key in ("BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastMTIA", "AutocastMAIA", "AutocastXPU", "AutocastMPS",
                 "AutocastCUDA", "FuncTorchVmapMode", "VmapMode"):
@@ -413,7 +428,7 @@ cdef int add_all() except -1:
     for key in ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode", "FuncTorchGradWrapper", "FuncTorchBatched",
                 "BatchedNestedTensor", "Batched"):
         add_fallback(key, <boxed_fn>no_transform, 0)
-    add_fallback("Functionalize", <boxed_fn>pass_on, 0)
+    add_fallback("Functionalize", <boxed_fn>load_functionalize, 0)
     add_fallback("PythonDispatcher", <boxed_fn>call_python_dispatcher, 0)
     add_fallback("Meta", <boxed_fn>no_meta_kernel, 0)
     add_fallback("Python", <boxed_fn>python_fallback, 0)

@@ -21,7 +21,7 @@ from dispatch._C.tensor cimport Tensor
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport Frame, match_given, release_frame
 
-from dispatch._C.overload import _find_overload
+from dispatch._C.overload import _find_overload, _set_overload_hooks
 
 
 cdef str text_of(object text, str what):
@@ -408,3 +408,6 @@ def _resolve_overload(str name not None, tuple args not None, dict kwargs not No
 def _get_schema(name, overload_name):
     """The FunctionSchema of a defined operator."""
     return live_overload(need_entry(text_of(name, "an operator's name"), text_of(overload_name, "an overload's name")))._schema
+
+
+_set_overload_hooks(find_handle=_dispatch_find_schema_or_throw)

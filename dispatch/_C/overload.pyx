@@ -20,6 +20,7 @@ from dispatch._C.values cimport Frame, match, match_given, raise_mismatch, relea
 
 from dispatch._C._functorch import TransformType
 from dispatch._C.mode import TorchDispatchMode
+from dispatch._C.tags import Tag, _tags_of_bits
 
 cdef extern from *:
     """
@@ -120,7 +121,7 @@ cdef class OperatorBase:
 
     def py_functionalize_impl(self, fn):
         """Register `fn(context, *args, **kwargs)` for all three ways to functionalize: the key, the mode, and the transform."""
-        return rules.functionalize_rules(self, fn)
+        return hooks["py_functionalize"](self, fn)
 
     def has_kernel_for_dispatch_key(self, k):
         """Whether a Python kernel was given for exactly the key `k`."""
@@ -141,13 +142,12 @@ cdef int check_maker(tuple args, str what) except -1:
     return 0
 
 
-cdef object rules = None
+cdef dict hooks = {}      # what overloads do in Python, by name: the rooms above enter it
 
 
-def _set_operator_rules(module):
-    """Register what overloads do in Python: `_operators.rules`."""
-    global rules
-    rules = module
+def _set_overload_hooks(**functions):
+    """Enter what overloads call: `decompose`, `get_dispatch`, `py_functionalize`, `find_handle`, those of script objects."""
+    hooks.update(functions)
 
 
 cdef object add_rule(OperatorBase op, object k, object fn):
@@ -287,13 +287,13 @@ cdef class OpOverload(OperatorBase):
     def _nondeterministic_seeded(self):
         if not self.tags:
             raise AttributeError("'OpOverload' object has no attribute '_nondeterministic_seeded'")
-        return rules.SEEDED in self.tags
+        return Tag.nondeterministic_seeded in self.tags
 
     @property
     def _handle(self):
         """The operator as `_dispatch_find_schema_or_throw` gives it."""
         if "_handle" not in self.attributes:
-            self.attributes["_handle"] = rules.find_handle(self.entry.name, self.entry.overload_name)
+            self.attributes["_handle"] = hooks["find_handle"](self.entry.name, self.entry.overload_name)
         return self.attributes["_handle"]
 
     @property
@@ -328,11 +328,11 @@ cdef class OpOverload(OperatorBase):
 
     def decompose(self, *args, **kwargs):
         """Call the CompositeImplicitAutograd kernel; NotImplemented when there is none."""
-        return rules.decompose(self, args, kwargs)
+        return hooks["decompose"](self, args, kwargs)
 
     def _get_dispatch(self, key):
         """What runs at `key` while the Python dispatcher is on, which is not in the cache: a callable, or a key."""
-        return rules.get_dispatch(self, key)
+        return hooks["get_dispatch"](self, key)
 
     def _uncache_dispatch(self, key):
         self.dispatch_cache.pop(key, None)
@@ -425,15 +425,6 @@ cdef object schema_of(OperatorEntry e):
     return e.schema_object
 
 
-cdef object tag_maker = None
-
-
-def _set_tag_maker(maker):
-    """Register what turns a bit mask of tags into the list of Tag members."""
-    global tag_maker
-    tag_maker = maker
-
-
 cdef dict given_tags = {}        # entry id -> tags of a library's operator, as they were given
 
 
@@ -447,7 +438,7 @@ def _note_tags(OperatorEntry e not None, tuple tags):
 
 cdef list tags_of(OperatorEntry e):
     given = given_tags.get(e.id) if given_tags else None
-    return list(given) if given is not None else tag_maker(e.tags)
+    return list(given) if given is not None else _tags_of_bits(e.tags)
 
 
 cdef bint takes_script_objects(OperatorEntry e):
@@ -455,7 +446,7 @@ cdef bint takes_script_objects(OperatorEntry e):
 
 
 cdef object new_overload(OperatorEntry e):
-    cdef object cls = rules.TorchBindOpOverload if takes_script_objects(e) else OpOverload
+    cdef object cls = hooks["TorchBindOpOverload"] if takes_script_objects(e) else OpOverload
     cdef OpOverload op = cls.__new__(cls, MAKER)
     op.entry = e
     return op
@@ -702,8 +693,8 @@ cdef PyObject* call_script_packet(PyObject* self, PyObject** args, size_t nargsf
         names = <tuple>kwnames if kwnames != NULL else ()
         positional = tuple([<object>args[i] for i in range(n)])
         keywords = {names[i]: <object>args[n + i] for i in range(len(names))}
-        if rules._must_dispatch_in_python(positional, keywords):
-            return give(rules._call_overload_packet_from_python(<object>self, *positional, **keywords))
+        if hooks["must_dispatch_in_python"](positional, keywords):
+            return give(hooks["call_script_packet"](<object>self, *positional, **keywords))
     except BaseException as error:
         set_error(error)
         return NULL

@@ -2,7 +2,7 @@
 
 The overload's `_dispatch_cache` says what runs at a key: a Python callable (`py_impl`), or a key whose registration is called, with all
 keys that the arguments have, so that its own redispatch comes here again. What is not cached `OpOverload._get_dispatch` decides
-(`_operators/python_dispatcher`). Source: ConcretePyInterpreterVTable::python_dispatcher and pythonDispatcherFallback.
+(`_ops/python_dispatcher`). Source: ConcretePyInterpreterVTable::python_dispatcher and pythonDispatcherFallback.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t

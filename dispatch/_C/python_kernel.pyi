@@ -1,4 +1,4 @@
-# Reached by the other compiled modules only, but for what `dispatch._library` writes.
+# Reached by the other compiled modules only, but for what `dispatch.registry` writes.
 from collections.abc import Callable
 from typing import Any
 

@@ -322,7 +322,7 @@ cdef Py_ssize_t place_of(type cls, list found) except -1:
 
 
 cdef dict rules = {}
-_torch_dispatch_rules = rules       # qualified name -> {class: rule}; `dispatch._library.simple_registry` writes it
+_torch_dispatch_rules = rules       # qualified name -> {class: rule}; `registry/entries` writes it
 
 
 cdef PyObject* find_rule(PyObject* func, PyObject* cls) except? NULL:

@@ -2,8 +2,6 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
-from dispatch._C.overload import _set_tag_maker
-
 cdef extern from "generated/tags.h":
     const char* TAG_NAMES[]
     int TAG_COUNT
@@ -77,4 +75,3 @@ cdef int make_members() except -1:
 
 
 make_members()
-_set_tag_maker(_tags_of_bits)

@@ -30,7 +30,7 @@ from dispatch._C.tls cimport n_dispatch_modes, tls
 from dispatch._C.tensor import _install_tensor_attribute, _set_tensor_hook
 from dispatch._C.tls import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 
-__all__ = ["answer", "answers", "has_handler", "layout_code", "set_source", "share_storage", "stored_fact"]
+__all__ = ["answer", "answers", "has_handler", "layout_code", "set_source", "share_memory", "share_storage", "stored_fact"]
 
 
 # ---- questions to the class ------------------------------------------------------------------------------------------
@@ -249,6 +249,15 @@ def as_subclass(Tensor self not None, cls):
 def share_storage(Tensor tensor not None, Tensor like not None):
     """Give a tensor the storage of another; sizes, strides and offset stay (torch._functionalize_unsafe_set)."""
     set_storage(tensor, like.c_storage)
+
+
+def share_memory(Tensor tensor not None, Tensor source not None):
+    """Storage and geometry of `source` become those of `tensor` (aten::set_.source_Tensor)."""
+    if tensor.c_dtype != source.c_dtype or tensor.c_devtype != source.c_devtype:
+        raise RuntimeError(
+            f"aten::set_: expected a source of {tensor.dtype} on {tensor.device}, got {source.dtype} on {source.device}")
+    set_storage(tensor, source.c_storage)
+    set_geometry(tensor, source.c_ndim, source.c_sizes, source.c_strides, source.c_offset)
 
 
 def set_source(Tensor tensor not None, Storage storage not None, int64_t storage_offset, size, stride):

@@ -1,7 +1,9 @@
 """Fake tensors: operators on metadata, on any device (torch._subclasses.fake_tensor)."""
 
+from operator import attrgetter
 from typing import Any
 
+from dispatch._ops.higher_order import serve_by_mode
 from dispatch.fake import implementations, queries
 from dispatch.fake.cache import DispatchCache, DispatchCacheInfo
 from dispatch.fake.constants import CONSTANT_NUMEL_LIMIT
@@ -148,3 +150,6 @@ def __getattr__(name: str) -> Any:
     if name in ("_device_not_kwarg_ops", "_like_tensor_constructors"):
         return getattr(implementations, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+serve_by_mode(FakeTensor, FakeTensorMode, attrgetter("fake_mode"))

@@ -10,6 +10,7 @@ from typing import Any
 
 from dispatch._C.inspection import _dispatch_has_computed_kernel_for_dispatch_key
 from dispatch._C.overload import OpOverload
+from dispatch._ops import ops
 
 __all__ = [
     "_deregister_op_impl",
@@ -125,8 +126,6 @@ def _is_tensor_constructor(func: Any) -> bool:
 
 def _overloads(*names: str) -> dict[Any, bool]:
     """Overloads of aten by name, those that there are."""
-    from dispatch import ops
-
     found = []
     for name in names:
         packet, _, overload = name.partition(".")

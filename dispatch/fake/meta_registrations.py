@@ -4,12 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch._C.overload import OpOverload, OpOverloadPacket
+from dispatch._C.registration import LibraryModule
+from dispatch.registry.fake_kernels import check_no_decomposition
 
 __all__ = ["meta_table", "register_meta"]
 
 # OpOverload -> its Meta kernel, of those registered here.
 meta_table: dict[Any, Callable[..., Any]] = {}
-_libraries: list[Any] = []
+_modules: list[LibraryModule] = []  # what is registered stays
 
 
 def _overloads(op: Any) -> list[Any]:
@@ -25,17 +27,18 @@ def _overloads(op: Any) -> list[Any]:
 def register_meta(op: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as the Meta kernel of an operator, a packet or a list.
 
-    Raises: TypeError for what is no operator.
+    Raises:
+        TypeError: what is no operator.
+        RuntimeError: an operator that decomposes.
     """
     overloads = _overloads(op)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        from dispatch.library import Library
-
         for overload in overloads:
-            library = Library(overload.namespace, "IMPL", "Meta")
-            library.impl(overload, function)
-            _libraries.append(library)
+            check_no_decomposition(overload.name())
+            module = LibraryModule("IMPL", overload.namespace, "Meta", __file__, 0)
+            module.impl(overload.name(), "Meta", function, False)
+            _modules.append(module)
             meta_table[overload] = function
         return function
 

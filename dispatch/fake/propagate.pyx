@@ -23,7 +23,6 @@ from dispatch.fake.fake_tensor cimport FakeTensor, normalized
 from dispatch.fake.state cimport FakeState
 
 from dispatch._C.keys import DispatchKey
-from dispatch._library.fake_impl import fake_kernels as all_fake_kernels, run_fake_kernel, trivial_result
 from dispatch.fake.devices import merged_device
 from dispatch.fake.exceptions import (
     DataDependentOutputException, DynamicOutputShapeException, FakeTensorDeviceMismatchError, UnsupportedOperatorException,
@@ -31,7 +30,9 @@ from dispatch.fake.exceptions import (
 from dispatch.fake.fallback import fall_back
 from dispatch.fake.implementations import op_implementations_dict
 from dispatch.fake.real_tensors import attach, real_results
+from dispatch.fake.registered import run_fake_kernel, trivial_result
 from dispatch.fake.settings import fake_tensor_tls
+from dispatch.registry.fake_kernels import fake_kernels as all_fake_kernels
 
 cdef extern from "generated/tags.h":
     const uint64_t TAG_dynamic_output_shape

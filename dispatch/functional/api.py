@@ -13,6 +13,7 @@ from typing import Any
 from dispatch import _C, pytree
 from dispatch._C.keys import DispatchKey, DispatchKeySet
 from dispatch._C.tensor import Tensor
+from dispatch.functional import wrappers
 from dispatch.functional.mode import FunctionalTensorMode, dispatch_functionalize
 from dispatch.functional.tensor import FunctionalTensor
 from dispatch.functional.transform import functionalize, unwrap_all, wrap_all
@@ -46,19 +47,19 @@ class BaseFunctionalizeAPI(ABC):
 
     def replace(self, input_tensor: Tensor, output_tensor: Tensor) -> None:
         """Give a functional tensor a new value."""
-        _C._functionalize_replace(input_tensor, output_tensor)
+        wrappers._functionalize_replace(input_tensor, output_tensor)
 
     def commit_update(self, tensor: Tensor) -> None:
         """Queue a functional tensor's value for its aliases."""
-        _C._functionalize_commit_update(tensor)
+        wrappers._functionalize_commit_update(tensor)
 
     def sync(self, tensor: Tensor) -> None:
         """Bring a functional tensor up to date."""
-        _C._functionalize_sync(tensor)
+        wrappers._functionalize_sync(tensor)
 
     def mark_mutation_hidden_from_autograd(self, tensor: Tensor) -> None:
         """The last write is none that autograd should see."""
-        _C._functionalize_mark_mutation_hidden_from_autograd(tensor)
+        wrappers._functionalize_mark_mutation_hidden_from_autograd(tensor)
 
 
 class PythonFunctionalizeAPI(BaseFunctionalizeAPI):

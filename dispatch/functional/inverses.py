@@ -1,15 +1,15 @@
 """How a written view is written back: for each view operator, the base with the view's new values.
 
-`_C/functional` calls these when it works a write into the base (ATen's FunctionalInverses). Below
+`wrappers` calls these when it works a write into the base (ATen's FunctionalInverses). Below
 `functionalize(remove="mutations_and_views")` an inverse must not view either: `_call` then takes
 the operator's `_copy` variant.
 """
 
 from typing import Any
 
-from dispatch._C.functional import _set_view_inverse
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.functional.wrappers import _set_view_inverse
 
 _aten = ops.aten
 

@@ -13,8 +13,12 @@ from dispatch import _C, pytree
 from dispatch._C.keys import DispatchKey, DispatchKeySet
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
-from dispatch._operators.pre_dispatch import _get_dispatch_mode_pre_dispatch
 from dispatch._ops import OpOverload, ops
+from dispatch._ops.pre_dispatch import (
+    _get_dispatch_mode_pre_dispatch,
+    register_pre_dispatch_mode,
+)
+from dispatch.functional import wrappers
 from dispatch.functional.tensor import FunctionalTensor, has_foreign_classes
 from dispatch.modes import (
     TorchDispatchMode,
@@ -51,12 +55,12 @@ def _functionalizing() -> Iterator[None]:
         - FunctionalTensor._extra_dispatch_keys
     )
     with _C._ForceDispatchKeyGuard(include, exclude):
-        before = _C._functionalize_enable_reapply_views(True)
+        before = wrappers._functionalize_enable_reapply_views(True)
         try:
             yield
         finally:
-            _C._disable_functionalization()
-            _C._functionalize_enable_reapply_views(before)
+            wrappers._disable_functionalization()
+            wrappers._functionalize_enable_reapply_views(before)
 
 
 class FunctionalTensorMode(TorchDispatchMode):
@@ -116,7 +120,7 @@ class FunctionalTensorMode(TorchDispatchMode):
             return NotImplemented
         if func not in FunctionalTensor.metadata_fns and self._can_decompose(func, args, kwargs):
             with self:
-                r = _C._decompose(func, args, kwargs)
+                r = func.decompose(*args, **kwargs)
                 if r is not NotImplemented:
                     return r
         _check_inactive()
@@ -134,13 +138,13 @@ class FunctionalTensorMode(TorchDispatchMode):
             else:
                 outs = func.redispatch(_FUNCTIONALIZE, *plain, **named)
                 if self.export and func is _aten.dropout.default:
-                    _C._freeze_functional_tensor(outs)
+                    wrappers._freeze_functional_tensor(outs)
             return pytree.tree_map_only(Tensor, self._wrap, outs)
 
     def _wrap(self, x: Tensor) -> Tensor:
         if isinstance(x, FunctionalTensor):
             raise AssertionError("a result must not be a FunctionalTensor before it is wrapped")
-        return FunctionalTensor(x, self) if _C._is_functional_tensor(x) else x
+        return FunctionalTensor(x, self) if wrappers._is_functional_tensor(x) else x
 
     def _related(
         self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], outs: Any
@@ -175,6 +179,9 @@ class FunctionalTensorMode(TorchDispatchMode):
         return True
 
 
+register_pre_dispatch_mode(FunctionalTensorMode, 1)
+
+
 def disable_functional_mode() -> AbstractContextManager[Any]:
     """No FunctionalTensorMode is active in the block; yields the one that was, or None."""
     return contextlib.contextmanager(_disable_infra_mode)(_KEY)
@@ -188,8 +195,8 @@ def _to_functional(x: Tensor) -> Tensor:
 
 
 def _from_functional(x: FunctionalTensor) -> Tensor:
-    _C._sync(x.elem)
-    return _C._from_functional_tensor(x.elem)
+    wrappers._sync(x.elem)
+    return wrappers._from_functional_tensor(x.elem)
 
 
 def dispatch_functionalize(

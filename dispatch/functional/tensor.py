@@ -5,7 +5,7 @@ call belongs to the mode, and a call that comes here without one is an error.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dispatch import _C
 from dispatch._C import dtypes
@@ -14,9 +14,8 @@ from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
 from dispatch._ops import OpOverload, ops
 from dispatch.fake import FakeTensor
-
-if TYPE_CHECKING:
-    from dispatch.functional.mode import FunctionalTensorMode
+from dispatch.functional import wrappers
+from dispatch.modes.stack import _detect_infra_mode
 
 __all__ = ["FunctionalTensor", "mb_unwrap_functional_tensor"]
 
@@ -37,14 +36,12 @@ def _conversion(**fixed: Any) -> Callable[..., Any]:
     return convert
 
 
-def active_mode() -> "FunctionalTensorMode | None":
+def active_mode() -> Any:
     """The FunctionalTensorMode on the stack, or on that of the PreDispatch key."""
-    from dispatch.modes import _detect_infra_mode
-
     return _detect_infra_mode(_C._TorchDispatchModeKey.FUNCTIONAL)
 
 
-def _needed_mode() -> "FunctionalTensorMode":
+def _needed_mode() -> Any:
     mode = active_mode()
     if mode is None:
         raise AssertionError("a FunctionalTensorMode must be active")
@@ -87,8 +84,8 @@ class FunctionalTensor(Tensor):
     )
     _inference_mode_base: "FunctionalTensor | None" = None
 
-    def __new__(cls, elem: Tensor, mode: "FunctionalTensorMode") -> "FunctionalTensor":
-        if not _C._is_functional_tensor(elem):
+    def __new__(cls, elem: Tensor, mode: Any) -> "FunctionalTensor":
+        if not wrappers._is_functional_tensor(elem):
             raise AssertionError("elem must be a functional tensor")
         out = Tensor._make_wrapper_subclass(
             cls,
@@ -124,7 +121,7 @@ class FunctionalTensor(Tensor):
                 raise AssertionError(f"{func} takes no keyword arguments")
             if not args or not isinstance(args[0], FunctionalTensor):
                 raise AssertionError(f"{func}: expected a FunctionalTensor first")
-            return func(_C._from_functional_tensor(args[0].elem), *args[1:])
+            return func(wrappers._from_functional_tensor(args[0].elem), *args[1:])
         alone = len(args) == 1 and isinstance(args[0], FunctionalTensor)
         if func is _aten.detach.default and alone:
             return args[0]
@@ -143,40 +140,40 @@ class FunctionalTensor(Tensor):
         Raises:
             AssertionError: `x` is functional already, or no mode is active.
         """
-        if _C._is_functional_tensor(x):
+        if wrappers._is_functional_tensor(x):
             raise AssertionError("x must not be a functional tensor already")
-        wrapper = _C._to_functional_tensor(x)
+        wrapper = wrappers._to_functional_tensor(x)
         mode = _needed_mode()
         with mode:
-            _C._mirror_autograd_meta_to(x, wrapper)
+            wrappers._mirror_autograd_meta_to(x, wrapper)
             out = FunctionalTensor(wrapper, mode)
-            _C._mirror_autograd_meta_to(wrapper, out)
+            wrappers._mirror_autograd_meta_to(wrapper, out)
         return out
 
     def from_functional(self) -> Tensor:
         """The value, up to date."""
-        _C._sync(self)
-        return _C._from_functional_tensor(self.elem)
+        wrappers._sync(self)
+        return wrappers._from_functional_tensor(self.elem)
 
     def is_base_tensor(self) -> bool:
         """Whether it is no view."""
-        return _C._is_functional_tensor_base(self.elem)
+        return wrappers._is_functional_tensor_base(self.elem)
 
     def replace_(self, output: Tensor) -> None:
         """Give the wrapper the value `output`; `commit_update` tells its aliases."""
-        _C._functionalize_replace(self.elem, output)
+        wrappers._functionalize_replace(self.elem, output)
 
     def commit_update(self) -> None:
         """Queue the value for the aliases."""
-        _C._functionalize_commit_update(self.elem)
+        wrappers._functionalize_commit_update(self.elem)
 
     def sync(self) -> None:
         """Bring the value up to date."""
-        _C._functionalize_sync(self.elem)
+        wrappers._functionalize_sync(self.elem)
 
     def mark_mutation_hidden_from_autograd(self) -> None:
         """The last write is none that autograd should see."""
-        _C._functionalize_mark_mutation_hidden_from_autograd(self.elem)
+        wrappers._functionalize_mark_mutation_hidden_from_autograd(self.elem)
 
     def tolist(self) -> Any:
         """The values of up to one dimension (RuntimeError for more, as in PyTorch)."""
@@ -226,5 +223,5 @@ class FunctionalTensor(Tensor):
 def mb_unwrap_functional_tensor(tensor: Tensor) -> Tensor:
     """The value of a FunctionalTensor; any other tensor as it is."""
     if isinstance(tensor, FunctionalTensor):
-        return _C._from_functional_tensor(tensor.elem)
+        return wrappers._from_functional_tensor(tensor.elem)
     return tensor

@@ -6,6 +6,8 @@ from typing import Any
 
 from dispatch import _C, pytree
 from dispatch._C.tensor import Tensor
+from dispatch.functional import wrappers
+from dispatch.functional.tensor import FunctionalTensor
 
 __all__ = ["functionalize"]
 
@@ -14,22 +16,20 @@ def wrap_all(tree: Any, level: int) -> Any:
     """The tree with its tensors in functional wrappers."""
 
     def wrap(x: Tensor) -> Tensor:
-        return _C._wrap_functional_tensor(x, level)
+        return wrappers._wrap_functional_tensor(x, level)
 
     return pytree.tree_map_only(Tensor, wrap, tree)
 
 
 def unwrap_all(tree: Any) -> Any:
     """The tree with the values, up to date, of its functional tensors."""
-    from dispatch.functional.tensor import FunctionalTensor
-
     def unwrap(x: Tensor) -> Tensor:
         if isinstance(x, FunctionalTensor):
             x = x.elem
-        if not _C._is_functional_tensor(x):
+        if not wrappers._is_functional_tensor(x):
             return x
-        _C._sync(x)
-        return _C._from_functional_tensor(x)
+        wrappers._sync(x)
+        return wrappers._from_functional_tensor(x)
 
     return pytree.tree_map_only(Tensor, unwrap, tree)
 
@@ -38,7 +38,7 @@ def _write_back(given: Any, wrapped: Any) -> None:
     pairs = zip(pytree.tree_leaves(given), pytree.tree_leaves(wrapped), strict=True)
     for x, wrapper in pairs:
         if isinstance(x, Tensor):
-            _C._propagate_functional_input_mutation(x, wrapper)
+            wrappers._propagate_functional_input_mutation(x, wrapper)
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
@@ -71,7 +71,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        before = _C._functionalize_enable_reapply_views(reapply)
+        before = wrappers._functionalize_enable_reapply_views(reapply)
         outer = _C._dispatch_tls_is_dispatch_key_included(_C.DispatchKey.Functionalize)
         _C._dispatch_tls_set_dispatch_key_included(_C.DispatchKey.Functionalize, True)
         try:
@@ -83,6 +83,6 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
             return results
         finally:
             _C._dispatch_tls_set_dispatch_key_included(_C.DispatchKey.Functionalize, outer)
-            _C._functionalize_enable_reapply_views(before)
+            wrappers._functionalize_enable_reapply_views(before)
 
     return wrapped

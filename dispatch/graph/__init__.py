@@ -6,9 +6,9 @@ happened.
 """
 
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError
-from dispatch.graph.flops import flop_formula
 from dispatch.graph.module import GraphModule, load
 from dispatch.graph.report import Report
+from dispatch.tools.formulas import flop_formula
 
 __all__ = [
     "GraphModule",

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from dispatch.graph.executor import RunLog
-from dispatch.graph.flops import FlopCall, count_flops, has_formula
 from dispatch.graph.plan import Const, Items, Plan, Slot, Step
+from dispatch.tools.formulas import FlopCall, count_flops, has_formula
 
 __all__ = ["ModelFacts", "Report"]
 

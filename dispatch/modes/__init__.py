@@ -1,11 +1,12 @@
-"""Modes that see every call of a block, and what comes with them.
+"""Modes that see every call of a block: the mechanism.
 
-Under the names of `torch.utils._python_dispatch` (modes below the dispatcher, `stack`) and
-`torch.overrides` (modes above it, `function`).
+Under the names of `torch.utils._python_dispatch` (modes below the dispatcher, `stack`; classes that
+wrap tensors, `subclasses`) and `torch.overrides` (modes above it, `function`). The stock modes are
+in the room `tools`, and are found here too.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.tls import (
@@ -78,35 +79,10 @@ from dispatch.modes.subclasses import (
 
 TensorWithFlatten = TraceableWrapperSubclass
 
-if TYPE_CHECKING:
-    from dispatch.modes.flops import FlopCounterMode, flop_registry, register_flop_formula
-    from dispatch.modes.logging import (
-        LoggingTensor,
-        LoggingTensorHandler,
-        LoggingTensorMode,
-        LoggingTensorReentrant,
-        capture_logs,
-        capture_logs_with_logging_tensor_mode,
-        log_input,
-    )
-    from dispatch.modes.memory import MemoryRecord, MemorySnapshot, MemoryTrackerMode
-    from dispatch.modes.schema_check import Aliasing, Mutation, SchemaCheckMode
-
 __all__ = [
     "AliasInfo",
-    "Aliasing",
     "BaseTorchDispatchMode",
     "BaseTorchFunctionMode",
-    "FlopCounterMode",
-    "LoggingTensor",
-    "LoggingTensorHandler",
-    "LoggingTensorMode",
-    "LoggingTensorReentrant",
-    "MemoryRecord",
-    "MemorySnapshot",
-    "MemoryTrackerMode",
-    "Mutation",
-    "SchemaCheckMode",
     "SchemaInfo",
     "TensorWithFlatten",
     "TorchDispatchMode",
@@ -142,10 +118,7 @@ __all__ = [
     "all_same_mode",
     "any_torch_dispatch_mode_on_stack",
     "autograd_would_have_decomposed",
-    "capture_logs",
-    "capture_logs_with_logging_tensor_mode",
     "enable_reentrant_dispatch",
-    "flop_registry",
     "get_alias_info",
     "get_default_nowrap_functions",
     "get_ignored_functions",
@@ -161,38 +134,30 @@ __all__ = [
     "is_tensor_method_or_property",
     "is_traceable_wrapper_subclass",
     "is_traceable_wrapper_subclass_type",
-    "log_input",
     "redispatch_function",
-    "register_flop_formula",
     "resolve_name",
     "return_and_correct_aliasing",
     "transform_subclass",
     "wrap_torch_function",
 ]
 
-_LATER = {
-    **dict.fromkeys(
-        (
-            "LoggingTensor",
-            "LoggingTensorHandler",
-            "LoggingTensorMode",
-            "LoggingTensorReentrant",
-            "capture_logs",
-            "capture_logs_with_logging_tensor_mode",
-            "log_input",
-        ),
-        "logging",
-    ),
-    **dict.fromkeys(("FlopCounterMode", "flop_registry", "register_flop_formula"), "flops"),
-    **dict.fromkeys(("MemoryRecord", "MemorySnapshot", "MemoryTrackerMode"), "memory"),
-    **dict.fromkeys(("Aliasing", "Mutation", "SchemaCheckMode"), "schema_check"),
-}
+# Names of the stock modes, with what finds them.
+_offered: dict[str, Callable[[str], Any]] = {}
+
+
+def _offer(names: Iterable[str], find: Callable[[str], Any]) -> None:
+    """Let an upper room's modes be found here, when they are first asked for (`dispatch.tools`)."""
+    _offered.update(dict.fromkeys(names, find))
+    __all__.extend(names)
 
 
 def __getattr__(name: str) -> Any:
-    """The stock modes, imported when they are first asked for."""
-    if name not in _LATER:
+    """The stock modes, which stand above operators."""
+    if name not in _offered:
         raise AttributeError(f"module 'dispatch.modes' has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"dispatch.modes.{_LATER[name]}"), name)
-    globals()[name] = found
+    found = globals()[name] = _offered[name](name)
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_offered})

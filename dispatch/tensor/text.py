@@ -6,17 +6,17 @@ much, aligned in columns; large tensors by their edges; then what differs from t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dispatch._C import dtypes
-from dispatch._C.functional import _from_functional_tensor, _is_functional_tensor
 from dispatch._C.tensor import Tensor
 from dispatch.tensor.data import plain_values
 
-__all__ = ["set_printoptions", "tensor_text"]
+__all__ = ["print_as_wrapper", "set_printoptions", "tensor_text"]
 
 
 @dataclass
@@ -63,16 +63,26 @@ def set_printoptions(
     _options.sci_mode = sci_mode
 
 
+# (the name of what makes a wrapper, whether a tensor is one, what it holds)
+_wrappers: list[tuple[str, Callable[[Tensor], bool], Callable[[Tensor], Tensor]]] = []
+
+
+def print_as_wrapper(
+    maker: str, is_wrapper: Callable[[Tensor], bool], value_of: Callable[[Tensor], Tensor]
+) -> None:
+    """Show tensors of a kind as a call of `maker` on what they hold."""
+    _wrappers.append((maker, is_wrapper, value_of))
+
+
 def tensor_text(self: Tensor) -> str:
     """What `repr` shows."""
     prefix = "tensor(" if type(self) is Tensor else f"{type(self).__name__}("
     suffixes = _suffixes(self)
-    if _is_functional_tensor(self) and self.device.type != "meta":
-        return _joined(
-            "_to_functional_tensor(",
-            repr(_from_functional_tensor(self)),
-            [s for s in suffixes if not s.startswith(("dtype=", "size="))],
-        )
+    for maker, is_wrapper, value_of in _wrappers:
+        if is_wrapper(self) and self.device.type != "meta":
+            said = ("dtype=", "size=")
+            suffixes = [s for s in suffixes if not s.startswith(said)]
+            return _joined(f"{maker}(", repr(value_of(self)), suffixes)
     if _is_fake(self):
         return _joined(prefix, "...", suffixes)
     if self.numel() == 0 and self.device.type == "cpu":

@@ -10,6 +10,11 @@ def torch_side() -> types.SimpleNamespace:
     """PyTorch's modules."""
     import torch
     import torch._higher_order_ops
+    import torch._library.custom_ops
+    import torch._library.fake_class_registry
+    import torch._library.fake_impl
+    import torch._library.simple_registry
+    import torch._library.utils
     import torch._ops
     import torch._subclasses.fake_tensor as fake
     import torch._subclasses.functional_tensor as functional_tensor
@@ -25,7 +30,7 @@ def torch_side() -> types.SimpleNamespace:
     functional.functionalize = torch.func.functionalize
     return types.SimpleNamespace(
         name="torch", functional=functional, T=torch, C=torch._C,
-        ops=torch.ops, _ops=torch._ops, library=torch.library,
+        ops=torch.ops, _ops=torch._ops, library=torch.library, _library=torch._library,
         modes=modes, overrides=torch.overrides, fake=fake, pytree=_pytree,
         Tensor=torch.Tensor, DispatchKey=torch._C.DispatchKey,
         DispatchKeySet=torch._C.DispatchKeySet,
@@ -39,9 +44,22 @@ def dispatch_side() -> types.SimpleNamespace:
 
     return types.SimpleNamespace(
         name="dispatch", functional=functional, T=dispatch, C=_C,
-        ops=dispatch.ops, _ops=_ops, library=library,
+        ops=dispatch.ops, _ops=_ops, library=library, _library=_behind_the_library(),
         modes=modes, overrides=modes, fake=fake, pytree=pytree,
         Tensor=dispatch.Tensor, DispatchKey=_C.DispatchKey, DispatchKeySet=_C.DispatchKeySet,
+    )  # fmt: skip
+
+
+def _behind_the_library() -> types.SimpleNamespace:
+    """Our rooms under the names of torch._library's modules."""
+    from dispatch.library import custom_ops, operators
+    from dispatch.registry import entries, fake_kernels, handles, schemas, script_classes
+
+    utils = (schemas, handles, fake_kernels, operators, custom_ops)
+    return types.SimpleNamespace(
+        utils=types.SimpleNamespace(**{k: v for room in utils for k, v in vars(room).items()}),
+        custom_ops=custom_ops, fake_impl=fake_kernels, simple_registry=entries,
+        fake_class_registry=script_classes,
     )  # fmt: skip
 
 

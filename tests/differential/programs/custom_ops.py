@@ -201,7 +201,7 @@ def kernel_of_all_devices(s, log):
 
 def switching_kernels(s, log):
     logging.getLogger("torch._library.custom_ops").disabled = True
-    logging.getLogger("dispatch._library.custom_ops").disabled = True
+    logging.getLogger("dispatch.library.custom_ops").disabled = True
     op = _make(s, "co9::f")
     op.register_kernel("cpu", lambda x, n=2: x + 100)
     x = s.T.ones(1)
@@ -626,10 +626,7 @@ def sizes_and_scalars(s, log):
 
 
 def helpers(s, log):
-    if s.name == "torch":
-        from torch._library import utils
-    else:
-        from dispatch._library import utils
+    utils = s._library.utils
     parse = s.C.parse_schema
     for text in (
         "a::f(Tensor x) -> Tensor",
@@ -814,10 +811,7 @@ def subclasses_see_it(s, log):
 
 
 def weak_names(s, log):
-    if s.name == "torch":
-        from torch._library import custom_ops
-    else:
-        from dispatch._library import custom_ops
+    custom_ops = s._library.custom_ops
     op = _make(s, "co34::f")
     log(custom_ops._maybe_get_opdef("co34::f") is op, custom_ops._maybe_get_opdef(op) is op)
     log(

@@ -239,10 +239,8 @@ def real_tensors(s, log):
 
 def registry(s, log):
     lib = _lib(s, "fi15")
-    if s.name == "torch":
-        from torch._library import fake_impl, simple_registry, utils
-    else:
-        from dispatch._library import fake_impl, simple_registry, utils
+    fake_impl, utils = s._library.fake_impl, s._library.utils
+    simple_registry = s._library.simple_registry
     entry = simple_registry.singleton.find("fi15::f")
     log(
         simple_registry.singleton.find("fi15::f") is entry,

@@ -235,11 +235,7 @@ def names_in_torch_ops(s, log):
 
 
 def script_objects(s, log):
-    import importlib
-
-    registry = importlib.import_module(
-        ("torch" if s.name == "torch" else "dispatch") + "._library.fake_class_registry"
-    )
+    registry = s._library.fake_class_registry
     lib = s.library.Library("op11", "DEF")
     cls = "__torch__.torch.classes.rnn.CellParamsBase"
     lib.define(f"f({cls} obj, Tensor x) -> Tensor")
@@ -274,11 +270,8 @@ def script_objects(s, log):
 
 def fake_script_objects(s, log):
     import copy
-    import importlib
 
-    registry = importlib.import_module(
-        ("torch" if s.name == "torch" else "dispatch") + "._library.fake_class_registry"
-    )
+    registry = s._library.fake_class_registry
     real = [1, 2]
     f = registry.FakeScriptObject("w", "__torch__.x", real)
     log(f.wrapped_obj, f.script_class_name, f.real_obj, f.real_obj is real, f[1])

@@ -13,7 +13,7 @@ def _stock(s):
         return types.SimpleNamespace(
             **{**vars(schema_check_mode), **vars(logging_tensor), **vars(flop_counter)}
         )
-    from dispatch.modes import flops, logging, schema_check
+    from dispatch.tools import flops, logging, schema_check
 
     return types.SimpleNamespace(**{**vars(schema_check), **vars(logging), **vars(flops)})
 

@@ -76,7 +76,7 @@ def test_register_meta_serves_fake_tensors(mode, library):
     assert seen == ["meta"]
     with pytest.raises(TypeError):
         register_meta("f")
-    meta_registrations._libraries.pop()._destroy()
+    meta_registrations._modules.pop().reset()
     del meta_registrations.meta_table[ops.fkm.f.default]
 
 

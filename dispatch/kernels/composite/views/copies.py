@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch._C.dtypes import contiguous_format
-from dispatch._C.functional import _share_memory_of
 from dispatch._C.tensor import Tensor
+from dispatch._C.wrapper import share_memory
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
@@ -98,7 +98,7 @@ def unfold_backward(
 
 def set_source_tensor(self: Tensor, source: Tensor) -> Tensor:
     """Make self share the memory and geometry of `source`."""
-    _share_memory_of(self, source)
+    share_memory(self, source)
     return self
 
 

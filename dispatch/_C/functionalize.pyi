@@ -1,1 +1,0 @@
-"""The kernel of the Functionalize key; `functional` has what programs call."""

@@ -1,0 +1,219 @@
+"""Custom operators: making them, and what is registered on them."""
+
+import gc
+import weakref
+
+import pytest
+
+import dispatch
+from dispatch import _C, FakeTensorMode, Tag, Tensor, TorchDispatchMode, ops
+from dispatch.library import custom_op, custom_ops, register_autograd, register_torch_dispatch
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+
+@pytest.fixture
+def scaled():
+    """doc: x * n, in a namespace that goes away."""
+
+    @custom_op("tco::scaled", mutates_args=())
+    def scaled(x: Tensor, n: int = 2) -> Tensor:
+        return x * n
+
+    yield scaled
+    scaled._lib._destroy()
+    custom_ops.OPDEF_TO_LIB.pop("tco::scaled", None)
+
+
+def make(name, fn, **kw):
+    kw.setdefault("mutates_args", ())
+    return custom_op(f"tco::{name}", fn, **kw)
+
+
+def test_a_call_reaches_the_function(scaled):
+    x = dispatch.ones(2)
+    assert scaled(x).tolist() == ops.tco.scaled(x, 2).tolist() == [2.0, 2.0]
+    assert str(scaled._opoverload._schema) == "tco::scaled(Tensor x, SymInt n=2) -> Tensor"
+    assert scaled._opoverload.tags == [Tag.pt2_compliant_tag]
+
+
+@pytest.mark.parametrize(
+    ("schema", "fn"),
+    [
+        ("(Tensor x) -> Tensor", lambda x: x),
+        ("(Tensor x) -> Tensor", lambda x: x[:1]),
+        ("(Tensor x) -> (Tensor, Tensor)", lambda x: (x.clone(),) * 2),
+        ("(Tensor x) -> Tensor[]", lambda x: [x]),
+        ("(Tensor[] x) -> Tensor", lambda x: x[0]),
+    ],
+)
+def test_results_may_not_share_memory(schema, fn):
+    op = make("shares", fn, schema=schema)
+    x = dispatch.ones(2)
+    with pytest.raises(RuntimeError, match=r"tco::shares .*memory"):
+        op([x] if "[] x" in schema else x)
+
+
+def test_versions_are_bumped_before_the_kernel_runs():
+    seen = []
+    op = make("w", lambda x: seen.append(x._version), schema="(Tensor(a!) x) -> ()",
+              mutates_args={"x"})  # fmt: skip
+    x = dispatch.ones(2)
+    op(x)
+    assert seen == [1] and x._version == 1
+
+
+def test_context_reaches_the_formula(scaled):
+    def setup(ctx, inputs, output):
+        assert not dispatch.is_grad_enabled() and not output.requires_grad
+        ctx.n = inputs[1]
+        ctx.save_for_backward(inputs[0])
+        assert ctx.saved_tensors == ()
+
+    scaled.register_autograd(lambda ctx, g: (g * ctx.n, None), setup_context=setup)
+    x = dispatch.ones(2, requires_grad=True)
+    y = scaled(x, 5)
+    assert y.grad_fn.saved_tensors == (x,)
+    grad, *rest = y.grad_fn.apply(dispatch.ones(2))
+    assert grad.tolist() == [5.0, 5.0] and rest == [None, None]
+    with pytest.raises(RuntimeError, match="no autograd engine"):
+        y.sum().backward()
+
+
+def test_formula_of_lists_gets_and_gives_lists():
+    op = make(
+        "lists", lambda xs, y: [x * 2 for x in xs], schema="(Tensor[] xs, Tensor y) -> Tensor[]"
+    )
+    needs = []
+    op.register_autograd(
+        lambda ctx, gs: (needs.append(ctx.needs_input_grad), ([g * 2 for g in gs], None))[1]
+    )
+    x = dispatch.ones(1, requires_grad=True)
+    a, _ = op([x, dispatch.ones(1)], x)
+    grads = a.grad_fn.apply(dispatch.ones(1), dispatch.ones(1))
+    assert [g and g.tolist() for g in grads] == [[2.0], [2.0], None, None, None]
+    assert needs[0][:2] == ([True, False], True)
+    op.register_autograd(lambda ctx, gs: (gs[0], None))
+    with pytest.raises(RuntimeError, match="structure"):
+        op([x], x)[0].grad_fn.apply(dispatch.ones(1))
+
+
+def test_error_in_setup_leaves_the_thread_as_it_was(scaled):
+    def setup(ctx, inputs, output):
+        raise KeyError
+
+    scaled.register_autograd(lambda ctx, g: g, setup_context=setup)
+    with pytest.raises(KeyError):
+        scaled(dispatch.ones(1, requires_grad=True))
+    assert dispatch.is_grad_enabled()
+
+
+def test_a_rule_serves_exactly_its_class(scaled):
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return "handler"
+
+    class Derived(Mode):
+        pass
+
+    seen = []
+
+    def rule(mode, func, types, args, kwargs):
+        seen.append((type(mode), func, types, args[1:], kwargs))
+        return func(*args, **kwargs)
+
+    scaled.register_torch_dispatch(Mode, rule)
+    x = dispatch.ones(1)
+    with Mode():
+        assert scaled(x, 3).tolist() == [3.0]
+    assert seen == [(Mode, ops.tco.scaled.default, (), (3,), {})]
+    with Derived(), pytest.raises(RuntimeError):
+        scaled(x)
+    scaled._lib._destroy()
+    assert "tco::scaled" not in _C._torch_dispatch_rules
+
+
+def test_a_library_operator_takes_one_rule_for_a_class(library):
+    lib = library("tcl", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    register_torch_dispatch("tcl::f", TorchDispatchMode, lambda *args: None, lib=lib)
+    with pytest.raises(RuntimeError, match="already"):
+        register_torch_dispatch("tcl::f", TorchDispatchMode, lambda *args: None, lib=lib)
+    lib._destroy()
+    assert "tcl::f" not in _C._torch_dispatch_rules
+
+
+def test_fake_mode_takes_a_rule_too(scaled):
+    scaled.register_fake(lambda x, n=2: x.new_empty(1))
+    scaled.register_torch_dispatch(
+        FakeTensorMode, lambda mode, func, types, args, kwargs: args[0].new_empty(7)
+    )
+    with FakeTensorMode():
+        x = dispatch.ones(1)
+        with pytest.raises(RuntimeError):
+            scaled("no tensor")
+        assert scaled(x).shape == (7,)
+
+
+def test_switched_off_kernels_come_back_after_an_error(scaled):
+    scaled.register_kernel("cpu", lambda x, n=2: x + 100)
+    x = dispatch.ones(1)
+    with pytest.raises(KeyError), scaled.set_kernel_enabled("cpu", False):
+        assert scaled(x).tolist() == [2.0]
+        raise KeyError
+    assert scaled(x).tolist() == [101.0]
+
+
+def test_the_newest_definition_of_a_name_serves():
+    old = make("again", lambda x: x * 2, schema="(Tensor x) -> Tensor")
+    new = make("again", lambda x: x * 3, schema="(Tensor x) -> Tensor")
+    assert ops.tco.again(dispatch.ones(1)).tolist() == [3.0]
+    assert custom_ops._maybe_get_opdef("tco::again") is new
+    with pytest.raises(RuntimeError):
+        old(dispatch.ones(1))
+
+
+def test_kernels_may_be_called_by_themselves(scaled):
+    kernel = scaled._lib._op_impls and custom_ops.new_version_kernel(scaled._opoverload)
+    x = dispatch.ones(1)
+    assert kernel(_C._dispatch_keys(x), x, 3).tolist() == [3.0]
+    for args in ((), (None,), (_C._dispatch_keys(x), "no tensor")):
+        with pytest.raises((TypeError, RuntimeError)):
+            kernel(*args)
+    with pytest.raises(TypeError):
+        type(kernel)()
+    empty = type(kernel).__new__(type(kernel))
+    with pytest.raises(TypeError):
+        empty(_C._dispatch_keys(x), x)
+    with pytest.raises(TypeError):
+        scaled._lib.impl("scaled", empty, "CPU")
+
+
+def test_calls_leave_nothing_behind(scaled, grown_blocks):
+    x = dispatch.ones(2)
+    assert grown_blocks(lambda: scaled(x, 3)) < 100
+    scaled.register_autograd(lambda ctx, g: g, setup_context=lambda ctx, inputs, output: None)
+    leaf = dispatch.ones(2, requires_grad=True)
+    assert grown_blocks(lambda: scaled(leaf)) < 100
+
+
+def test_an_operator_that_was_taken_away_is_collected():
+    op = make("gone", lambda x: x * 2, schema="(Tensor x) -> Tensor")
+    op(dispatch.ones(1))
+    custom_ops.OPDEF_TO_LIB.pop("tco::gone")._destroy()
+    there = weakref.ref(op)
+    del op
+    gc.collect()
+    assert there() is None
+
+
+def test_formulas_of_library_operators_are_taken_back(library):
+    lib = library("tcl", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x * 2, "CPU")
+    more = library("tcl")
+    register_autograd("tcl::f", lambda ctx, g: g * 2, lib=more)
+    x = dispatch.ones(1, requires_grad=True)
+    assert ops.tcl.f(x).grad_fn.name().startswith("GeneratedBackwardFor_tcl_f")
+    more._destroy()
+    assert not ops.tcl.f(x).grad_fn.name().startswith("Generated")
