@@ -17,6 +17,7 @@ from .output import Output, c_string, rows_of
 from .rooms import Rooms
 from .stubs import functions_view, methods_view, namespace_views
 from .tables import Tables
+from .tensor_types import TypeTable, read_types
 
 __all__ = ["Job", "generate"]
 
@@ -47,7 +48,9 @@ def generate(job: Job) -> Output:
     layout = Layout(package, _emitted_module(job, folder))
     head = _Head(job)
     if job.package == _OWN:
-        _emit_keys(output, head, keys)
+        types = read_types(job.schemas / "types.yaml")
+        _emit_types(output, head, types)
+        _emit_keys(output, head, keys, types)
         tags = [{"name": name, "bit": bit} for bit, name in enumerate(package.tag_names)]
         output.render("tags.h", "tags.h.j2", head=head("tags.h", "tags.yaml"), tags=tags)
         _emit_enums(output, head, keys, package)
@@ -132,9 +135,21 @@ def _emit_stubs(output: Output, head: _Head, package: Package) -> None:
             output.render(name, f"{name}.j2", head=head(name), functions=functions)
 
 
-def _emit_keys(output: Output, head: _Head, keys: KeyTable) -> None:
-    keys_head = head("keys.h", "dispatch_keys.yaml")
-    output.render("keys.h", "keys.h.j2", head=keys_head, keys=_keys_view(keys))
+def _emit_types(output: Output, head: _Head, types: TypeTable) -> None:
+    view, sets, tables = types.view(), types.set_view(), types.names_view()
+    names = sorted(constant["name"] for constant in view["constants"])
+    for name in ("types.h", "types.pxd", "types.pyi"):
+        context = {"head": head(name, "types.yaml"), "types": view, "names": names}
+        output.render(name, f"{name}.j2", **context)
+    for name, found in (("dtype_sets.py", sets), ("type_names.py", tables)):
+        names = sorted(each["name"] for each in found)
+        context = {"head": head(name, "types.yaml"), "tables": found, "names": names}
+        output.render(name, f"{name}.j2", **context)
+
+
+def _emit_keys(output: Output, head: _Head, keys: KeyTable, types: TypeTable) -> None:
+    keys_head = head("keys.h", "{dispatch_keys,types}.yaml")
+    output.render("keys.h", "keys.h.j2", head=keys_head, keys=_keys_view(keys, types))
 
 
 def _emit_enums(output: Output, head: _Head, keys: KeyTable, package: Package) -> None:
@@ -147,7 +162,7 @@ def _emit_enums(output: Output, head: _Head, keys: KeyTable, package: Package) -
     )
 
 
-def _keys_view(keys: KeyTable) -> dict[str, Any]:
+def _keys_view(keys: KeyTable, types: TypeTable) -> dict[str, Any]:
     n_functionalities = keys.end_of_functionalities
     first: dict[int, int] = {}
     for key in keys.runtime:
@@ -155,7 +170,6 @@ def _keys_view(keys: KeyTable) -> dict[str, Any]:
     per_backend = {f.value for f in keys.functionalities if f.prefix is not None}
     by_value = [keys.name_of.get(v) for v in range(keys.n_values)]
     fallbacks = keys.backend_fallbacks()
-    devices = keys.devices()
     members = list(keys.python_members())
     autograd = keys.aliases["Autograd"] & ~0xFFFF
     index = {key.value: key.place for key in keys.runtime}
@@ -196,10 +210,13 @@ def _keys_view(keys: KeyTable) -> dict[str, Any]:
         "fallbacks": rows_of(
             1 + fallbacks[key.name] if key.name in fallbacks else 0 for key in keys.runtime
         ),
-        "n_devices": len(devices),
-        "devices": [{"name": device.name, "raw": _hex(device.keys)} for device in devices],
-        "device_names": rows_of(c_string(device.name) for device in devices),
-        "device_keys": rows_of(device.key for device in devices),
+        "devices": [
+            {"name": device.name, "raw": _hex(keys.tensor_set(device.key))}
+            for device in types.devices
+        ],
+        "device_keys": rows_of(
+            -1 if device.key is None else keys.values[device.key] for device in types.devices
+        ),
         "n_members": len(members),
         "member_names": rows_of(c_string(name) for name, _ in members),
         "member_values": rows_of(value for _, value in members),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from .source import Mapping, SourceError, load
 
-__all__ = ["Device", "Functionality", "KeyTable", "RuntimeKey", "read_keys"]
+__all__ = ["Functionality", "KeyTable", "RuntimeKey", "read_keys"]
 
 _BACKEND_MASK = 0xFFFF
 
@@ -42,14 +42,6 @@ class RuntimeKey(NamedTuple):
     functionality: int
     backend: int
     raw: int
-
-
-class Device(NamedTuple):
-    """A device type: the enum value of its key (-1: none) and a strided tensor's key set."""
-
-    name: str
-    key: int
-    keys: int
 
 
 class KeyTable:
@@ -154,16 +146,8 @@ class KeyTable:
         found = dict.fromkeys(fallbacks["kernel"], False)
         return found | dict.fromkeys(fallbacks["fallthrough"], True)
 
-    def devices(self) -> list[Device]:
-        """All device types, by c10 code."""
-        found = {}
-        for entry in self._data["devices"]:
-            key = entry.get("key")
-            value = -1 if key is None else self.values[key]
-            found[entry["code"]] = Device(entry["name"], value, self._tensor_set(key))
-        return [found[code] for code in range(len(found))]
-
-    def _tensor_set(self, key: str | None) -> int:
+    def tensor_set(self, key: str | None) -> int:
+        """The raw key set of strided tensors of a device with this key; None: it has none."""
         if key is None:
             return 0
         raw = self.raw(key) | self.raw("ADInplaceOrView")

@@ -24,8 +24,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dispatch import _C, __version__, graph
+from dispatch._C.generated.type_names import DTYPE_BYTES
 from dispatch.graph.html import html_page
-from dispatch.graph.weights import ITEM_BYTES
 
 __all__ = ["main"]
 
@@ -156,7 +156,7 @@ def _late_progress(total: int) -> Iterator[Callable[[int], None]]:
 
 
 def _nbytes(meta: Json | None) -> int:
-    return math.prod(meta["shape"]) * ITEM_BYTES.get(meta["dtype"], 0) if meta else 0
+    return math.prod(meta["shape"]) * DTYPE_BYTES.get(meta["dtype"], 0) if meta else 0
 
 
 def _shape_text(meta: Json | None, strides: bool = False) -> str:

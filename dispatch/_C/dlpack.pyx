@@ -16,12 +16,7 @@ from libc.stdint cimport int64_t, INT64_MAX
 from libc.stdlib cimport free, malloc
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_PRIVATEUSE1, LAYOUT_strided, ST_COUNT, ST_bfloat16, ST_bool, ST_complex128, ST_complex32,
-    ST_complex64, ST_float16, ST_float32, ST_float64, ST_float8_e4m3fn, ST_float8_e4m3fnuz, ST_float8_e5m2,
-    ST_float8_e5m2fnuz, ST_float8_e8m0fnu, ST_int16, ST_int32, ST_int64, ST_int8, ST_uint16, ST_uint32, ST_uint64,
-    ST_uint8,
-)
+from dispatch._C.dtypes cimport DEV_CPU, DEV_PRIVATEUSEONE, DTYPES, LAYOUT_strided, ST_COUNT, ST_uint8
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.tensor cimport (
     TF_FAKE, TF_REQUIRES_GRAD, Tensor, data_of, get_numpy, new_borrowed_storage, new_tensor, span_of,
@@ -49,38 +44,12 @@ class DLDeviceType(enum.IntEnum):
 
 # ---- dtypes ----------------------------------------------------------------------------------------------------------
 
-cdef DLDataType dl_types[ST_COUNT]       # lanes 0: DLPack has no such type
-
-
-cdef void set_type(int dtype, int code) noexcept:
-    dl_types[dtype].code = code
-    dl_types[dtype].bits = 8 * dtypes.itemsize_table()[dtype]
-    dl_types[dtype].lanes = 1
-
-
-for _code, _dtypes in {
-    0: (ST_int8, ST_int16, ST_int32, ST_int64),
-    1: (ST_uint8, ST_uint16, ST_uint32, ST_uint64),
-    2: (ST_float16, ST_float32, ST_float64),
-    4: (ST_bfloat16,),
-    5: (ST_complex32, ST_complex64, ST_complex128),
-    6: (ST_bool,),
-    10: (ST_float8_e4m3fn,),
-    11: (ST_float8_e4m3fnuz,),
-    12: (ST_float8_e5m2,),
-    13: (ST_float8_e5m2fnuz,),
-    14: (ST_float8_e8m0fnu,),
-}.items():
-    for _dtype in _dtypes:
-        set_type(_dtype, _code)
-
-
 cdef int dtype_of(DLDataType wanted) except -1:
     cdef int i
     if wanted.lanes != 1:
         raise RuntimeError(f"from_dlpack: elements of {wanted.lanes} lanes are not supported")
     for i in range(ST_COUNT):
-        if dl_types[i].lanes and dl_types[i].code == wanted.code and dl_types[i].bits == wanted.bits:
+        if DTYPES[i].dlpack == wanted.code and 8 * DTYPES[i].size == wanted.bits:
             return i
     raise RuntimeError(f"from_dlpack: no dtype for DLPack's type code {wanted.code} of {wanted.bits} bits")
 
@@ -147,7 +116,7 @@ cdef int check_lendable(Tensor t) except -1:
         raise BufferError("__dlpack__: a fake tensor has no memory")
     if t.c_devtype != DEV_CPU:
         raise BufferError(f"__dlpack__: a tensor on {t.device} has no memory here")
-    if not dl_types[t.c_dtype].lanes:
+    if DTYPES[t.c_dtype].dlpack < 0:
         raise BufferError(f"__dlpack__: DLPack has no type for {t.dtype}")
     return 0
 
@@ -159,7 +128,9 @@ cdef int fill(DLTensor* target, Tensor t, int64_t* geometry) except -1:
     target.device.device_type = DL_CPU
     target.device.device_id = 0
     target.ndim = t.c_ndim
-    target.dtype = dl_types[t.c_dtype]
+    target.dtype.code = DTYPES[t.c_dtype].dlpack
+    target.dtype.bits = 8 * DTYPES[t.c_dtype].size
+    target.dtype.lanes = 1
     target.shape = geometry
     target.strides = geometry + t.c_ndim
     target.byte_offset = 0
@@ -213,7 +184,7 @@ def dlpack_device(Tensor self not None):
         "cpu": DL_CPU, "cuda": DL_CUDA, "xpu": DL_ONE_API, "mps": DL_METAL, "privateuseone": DL_EXT_DEV,
     }
     cdef object kind = codes.get(self.device.type)
-    if self.c_devtype == DEV_PRIVATEUSE1:
+    if self.c_devtype == DEV_PRIVATEUSEONE:
         kind = DL_EXT_DEV
     if kind is None:
         raise ValueError(f"__dlpack_device__: DLPack has no device type for {self.device.type}")

@@ -25,66 +25,7 @@ cdef extern from *:
     """
     void set_type_name(PyTypeObject* t, const char* name) noexcept
 
-# code, name, bytes of an element, short name, other names
-cdef tuple DTYPES = (
-    (0, "uint8", 1, "u8", ()),
-    (1, "int8", 1, "i8", ()),
-    (2, "int16", 2, "i16", ("short",)),
-    (3, "int32", 4, "i32", ("int",)),
-    (4, "int64", 8, "i64", ("long",)),
-    (5, "float16", 2, "f16", ("half",)),
-    (6, "float32", 4, "f32", ("float",)),
-    (7, "float64", 8, "f64", ("double",)),
-    (8, "complex32", 4, "c32", ("chalf",)),
-    (9, "complex64", 8, "c64", ("cfloat",)),
-    (10, "complex128", 16, "c128", ("cdouble",)),
-    (11, "bool", 1, "b8", ()),
-    (12, "qint8", 1, "qint8", ()),
-    (13, "quint8", 1, "quint8", ()),
-    (14, "qint32", 4, "qint32", ()),
-    (15, "bfloat16", 2, "bf16", ()),
-    (16, "quint4x2", 1, "quint4x2", ()),
-    (17, "quint2x4", 1, "quint2x4", ()),
-    (18, "bits1x8", 1, "b1x8", ()),
-    (19, "bits2x4", 1, "b2x4", ()),
-    (20, "bits4x2", 1, "b4x2", ()),
-    (21, "bits8", 1, "b8x1", ()),
-    (22, "bits16", 2, "b16x1", ()),
-    (23, "float8_e5m2", 1, "f8e5m2", ()),
-    (24, "float8_e4m3fn", 1, "f8e4m3fn", ()),
-    (25, "float8_e5m2fnuz", 1, "f8e5m2fnuz", ()),
-    (26, "float8_e4m3fnuz", 1, "f8e4m3fnuz", ()),
-    (27, "uint16", 2, "u16", ()),
-    (28, "uint32", 4, "u32", ()),
-    (29, "uint64", 8, "u64", ()),
-    (30, "uint1", 1, "uint1", ("bit",)),
-    (31, "uint2", 1, "uint2", ()),
-    (32, "uint3", 1, "uint3", ()),
-    (33, "uint4", 1, "uint4", ()),
-    (34, "uint5", 1, "uint5", ()),
-    (35, "uint6", 1, "uint6", ()),
-    (36, "uint7", 1, "uint7", ()),
-    (37, "int1", 1, "int1", ()),
-    (38, "int2", 1, "int2", ()),
-    (39, "int3", 1, "int3", ()),
-    (40, "int4", 1, "int4", ()),
-    (41, "int5", 1, "int5", ()),
-    (42, "int6", 1, "int6", ()),
-    (43, "int7", 1, "int7", ()),
-    (44, "float8_e8m0fnu", 1, "f8e8m0fnu", ()),
-    (45, "float4_e2m1fn_x2", 1, "f4e2m1fnx2", ()),
-)
-# The rest by position, which is the code.
-cdef tuple LAYOUTS = ("strided", "sparse_coo", "sparse_csr", "_mkldnn", "sparse_csc", "sparse_bsr",
-                      "sparse_bsc", "jagged")
-cdef tuple MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last",
-                             "channels_last_3d")
-cdef tuple DEVICES = ("cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia",
-                      "xla", "vulkan", "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu",
-                      "mtia", "privateuseone")
-
 cdef enum:
-    ST_float4 = 45
     INTERNED_INDICES = 16        # devices with an index below this exist once
 
 cdef uint8_t ITEMSIZE[ST_COUNT]
@@ -95,48 +36,37 @@ cdef list dtypes_by_code = [None] * ST_COUNT
 cdef list layouts_by_code = []
 cdef list formats_by_code = []
 cdef list devices_by_code = []   # [devtype][index + 1]
-cdef dict device_codes = {}      # name -> DeviceType
+cdef list device_names = []      # by code
+cdef dict device_codes = {}      # name -> DEV_, of those that are device strings
 cdef dict devices_by_string = {} # only valid strings, so it stays small
 cdef list descrs = [None] * ST_COUNT
 cdef dict codes_by_descr = {}
 
 
-cdef inline bint is_bare_unsigned(int c) noexcept nogil:
-    """uint16, uint32, uint64 and uint1..7: they promote with floating types and themselves only."""
-    return ST_uint16 <= c <= 36
-
-
-cdef inline bint is_core_code(int c) noexcept nogil:
-    """The thirteen types between which every promotion is defined."""
-    return 0 <= c <= 11 or c == ST_bfloat16
-
-
-cdef inline bint is_float_like(int c) noexcept nogil:
-    return is_floating_code(c) or c == ST_float4
-
-
 cdef int real_code(int c) noexcept nogil:
-    return c - 3 if is_complex_code(c) else c
+    """The type of the parts of a complex type, which is the first one that it holds."""
+    cdef int part
+    if is_complex_code(c):
+        for part in range(ST_COUNT):
+            if DTYPES[part].complex_code == c:
+                return part
+    return c
 
 
 cdef int complex_code(int c) noexcept nogil:
     """The complex type whose parts hold `c`; -1: there is none."""
-    if is_complex_code(c):
-        return c
-    if c == ST_bfloat16:
-        return ST_complex64
-    return c + 3 if ST_float16 <= c <= ST_float64 else -1
+    return c if is_complex_code(c) else DTYPES[c].complex_code
 
 
 cdef int promote(int a, int b) noexcept nogil:
     """torch.promote_types for two codes; -1: not defined."""
     if a == b:
         return a
-    if is_bare_unsigned(b):
+    if is_in(DTYPES_PROMOTES_floating, b):
         a, b = b, a
-    if is_bare_unsigned(a):
-        return b if ST_float16 <= b <= ST_float64 or b == ST_bfloat16 or b == ST_float4 else -1
-    if not (is_core_code(a) and is_core_code(b)):
+    if is_in(DTYPES_PROMOTES_floating, a):
+        return b if is_in(DTYPES_FLOATING, b) or b == ST_float4_e2m1fn_x2 else -1
+    if not is_in(DTYPES_PROMOTES_any, a) or not is_in(DTYPES_PROMOTES_any, b):
         return -1
     if category_of_code(b) > category_of_code(a):
         a, b = b, a
@@ -144,10 +74,10 @@ cdef int promote(int a, int b) noexcept nogil:
         return complex_code(promote(real_code(a), real_code(b)))
     if category_of_code(a) != category_of_code(b):
         return a
-    if ITEMSIZE[a] == ITEMSIZE[b]:
+    if DTYPES[a].size == DTYPES[b].size:
         # float16 with bfloat16, uint8 with int8
         return ST_float32 if is_floating_code(a) else ST_int16
-    return a if ITEMSIZE[a] > ITEMSIZE[b] else b
+    return a if DTYPES[a].size > DTYPES[b].size else b
 
 
 @cython.final
@@ -164,7 +94,7 @@ cdef class dtype:
 
     @property
     def is_floating_point(self):
-        return is_float_like(self.code)
+        return is_in(DTYPES_KIND_floating, self.code)
 
     @property
     def is_complex(self):
@@ -173,15 +103,14 @@ cdef class dtype:
     @property
     def is_signed(self):
         """Whether it has negative values. RuntimeError for quantized and bits types."""
-        if 12 <= self.code <= 14 or 16 <= self.code <= 22:
+        if is_in(DTYPES_KIND_quantized | DTYPES_KIND_bits, self.code):
             raise RuntimeError("dtype.is_signed: not defined for quantized and bits types, "
                                f"got {self!r}")
-        return not (self.code == ST_uint8 or self.code == ST_bool or is_bare_unsigned(self.code)
-                    or self.code == ST_float8_e8m0fnu)
+        return not is_in(DTYPES_KIND_bool | DTYPES_KIND_unsigned | DTYPES_NEVER_NEGATIVE, self.code)
 
     @property
     def abbr(self):
-        return DTYPES[self.code][3]
+        return DTYPES[self.code].abbr.decode()
 
     def to_real(self):
         """The dtype of the parts of a complex dtype; any other dtype as it is."""
@@ -341,7 +270,7 @@ cdef device parse_device(str text):
     kind, colon, digits = text.partition(":")
     if not text or not kind.isidentifier() or (colon and not is_index_text(digits)):
         raise RuntimeError(f"device(): expected 'TYPE' or 'TYPE:INDEX', got '{text:.80}'")
-    code = DEV_PRIVATEUSE1 if kind == get_privateuse1_name() else device_codes.get(kind)
+    code = DEV_PRIVATEUSEONE if kind == get_privateuse1_name() else device_codes.get(kind)
     if code is None:
         raise RuntimeError(f"device(): unknown device type '{kind:.80}' in '{text:.80}'; "
                            f"known types: {', '.join(device_codes)}")
@@ -357,9 +286,9 @@ cdef bint is_index_text(str digits):
 
 
 cdef str device_type_name(int devtype):
-    if devtype == DEV_PRIVATEUSE1:
+    if devtype == DEV_PRIVATEUSEONE:
         return get_privateuse1_name()        # `_rename_privateuse1_backend` may have changed it
-    return <str>DEVICES[devtype]
+    return <str>device_names[devtype]
 
 
 cdef device new_device(int devtype, int devindex):
@@ -430,7 +359,7 @@ def can_cast(from_, to):
 cdef bint is_castable(int source, int target) noexcept nogil:
     if is_complex_code(source) and not is_complex_code(target):
         return False
-    if is_float_like(source) and is_integral_code(target, False):
+    if is_in(DTYPES_KIND_floating, source) and is_integral_code(target, False):
         return False
     return not (source != ST_bool and target == ST_bool)
 
@@ -452,7 +381,7 @@ def set_default_dtype(d):
     if type(d) is not dtype:
         raise TypeError(f"set_default_dtype: expected a floating-point dtype, got {d!r:.80}")
     cdef int code = (<dtype>d).code
-    if not (ST_float16 <= code <= ST_float64 or code == ST_bfloat16):
+    if not is_in(DTYPES_FLOATING, code):
         raise TypeError("set_default_dtype: expected float16, bfloat16, float32 or float64, "
                         f"got {d!r}")
     default_code = code
@@ -460,20 +389,13 @@ def set_default_dtype(d):
 
 # ---- numpy descriptors -------------------------------------------------------------------------
 
-cdef tuple ML_DTYPES = (ST_bfloat16, ST_float8_e5m2, ST_float8_e4m3fn, ST_float8_e5m2fnuz,
-                        ST_float8_e4m3fnuz, ST_float8_e8m0fnu)
-
-
 cdef int make_descr(int code) except -1:
     """Enter the descriptor for `code` into both tables."""
     import numpy                 # here and not above: `import dispatch` needs neither
-    if code in ML_DTYPES:
-        import ml_dtypes
-        descr = numpy.dtype(getattr(ml_dtypes, DTYPES[code][1]))
-    elif code <= ST_bool and code != ST_complex32 or ST_uint16 <= code <= ST_uint64:
-        descr = numpy.dtype(DTYPES[code][1])
-    else:
+    if DTYPES[code].numpy == NULL:
         raise TypeError(f"numpy has no dtype for {get_dtype(code)!r}")
+    module = __import__(DTYPES[code].numpy.decode())
+    descr = numpy.dtype(getattr(module, DTYPES[code].name.decode()))
     descrs[code] = descr
     codes_by_descr[descr] = code
     return 0
@@ -495,7 +417,7 @@ cdef int find_numpy_code(object descr) except -2:
     import numpy
     cdef object d = numpy.dtype(descr)
     cdef dtype candidate
-    for candidate in dtypes_by_code[:ST_COUNT - 2]:
+    for candidate in dtypes_by_code:
         if candidate.name == d.name:
             if numpy_descr(candidate.code) == d:
                 return candidate.code
@@ -515,20 +437,6 @@ def _from_numpy_dtype(descr):
 
 # ---- limits of number types --------------------------------------------------------------------
 
-# code -> bits; eps and smallest normal as exponents of 2; largest, lowest; digits of `resolution`
-cdef dict FLOAT_LIMITS = {
-    ST_float16: (16, -10, -14, 65504.0, -65504.0, 3),
-    ST_bfloat16: (16, -7, -126, 255 * 2.0**120, -255 * 2.0**120, 2),
-    ST_float32: (32, -23, -126, (2 - 2.0**-23) * 2.0**127, -(2 - 2.0**-23) * 2.0**127, 6),
-    ST_float64: (64, -52, -1022, (2 - 2.0**-52) * 2.0**1023, -(2 - 2.0**-52) * 2.0**1023, 15),
-    ST_float8_e5m2: (8, -2, -14, 57344.0, -57344.0, 0),
-    ST_float8_e4m3fn: (8, -3, -6, 448.0, -448.0, 0),
-    ST_float8_e5m2fnuz: (8, -3, -15, 57344.0, -57344.0, 0),      # PyTorch's eps; the step is 2**-2
-    ST_float8_e4m3fnuz: (8, -3, -7, 240.0, -240.0, 0),
-    ST_float8_e8m0fnu: (8, 0, -127, 2.0**127, 2.0**-127, 0),
-}
-
-
 cdef object NOT_GIVEN = object()
 
 
@@ -540,13 +448,17 @@ cdef class finfo:
 
     def __init__(self, type=NOT_GIVEN):
         cdef int code = real_code(default_code if type is NOT_GIVEN else dtype_code(type))
-        if code not in FLOAT_LIMITS:
-            raise TypeError(f"finfo(): expected a floating-point dtype, got {get_dtype(code)!r}")
+        cdef const float_limits* limits = FLOAT_LIMITS
+        while limits.code != code:
+            if limits.code == ST_NONE:
+                raise TypeError(f"finfo(): expected a floating-point dtype, got {get_dtype(code)!r}")
+            limits += 1
         self.dtype = get_dtype(code).name
-        self.bits, eps, normal, self.max, self.min, digits = FLOAT_LIMITS[code]
-        self.eps = 2.0**eps
-        self.smallest_normal = self.tiny = 2.0**normal
-        self.resolution = float(f"1e-{digits}")
+        self.bits = 8 * DTYPES[code].size
+        self.max, self.min = limits.max, limits.min
+        self.eps = 2.0**limits.eps
+        self.smallest_normal = self.tiny = 2.0**limits.normal
+        self.resolution = float(f"1e-{limits.digits}")
 
     def __eq__(self, other):
         return isinstance(other, finfo) and self.dtype == (<finfo>other).dtype
@@ -565,12 +477,12 @@ cdef class iinfo:
 
     def __init__(self, type):
         cdef int code = dtype_code(type)
-        if 12 <= code <= 14 or 16 <= code <= 17:
+        if is_in(DTYPES_KIND_quantized, code):
             raise NotImplementedError(f"iinfo(): not defined for the quantized {get_dtype(code)!r}")
         if not is_integral_code(code, False):
             raise TypeError(f"iinfo(): expected an integer dtype, got {get_dtype(code)!r}")
         self.dtype = get_dtype(code).name
-        self.bits = 8 * ITEMSIZE[code]
+        self.bits = 8 * DTYPES[code].size
         cdef object one = 1          # Python integers: uint64 does not fit C's
         signed = get_dtype(code).is_signed
         self.min = -(one << (self.bits - 1)) if signed else 0
@@ -587,50 +499,51 @@ cdef class iinfo:
 
 cdef int fill_tables() except -1:
     cdef int a, b
-    for code, name, itemsize, abbr, others in DTYPES:
-        ITEMSIZE[<int>code] = itemsize
     for a in range(ST_COUNT):
+        ITEMSIZE[a] = DTYPES[a].size
         for b in range(ST_COUNT):
-            PROMOTE[a * ST_COUNT + b] = promote(a, b) if a < len(DTYPES) and b < len(DTYPES) else -1
+            PROMOTE[a * ST_COUNT + b] = promote(a, b)
     return 0
 
 
-cdef object enter(dict names, str name, object value):
-    names[name] = value
-    __all__.append(name)
+cdef object enter(dict names, str name, const char* aliases, object value):
+    for each in (name, *aliases.decode().split()):
+        names[each] = value
+        __all__.append(each)
 
 
 cdef int make_singletons(dict names) except -1:
     cdef dtype d
     cdef layout lay
     cdef memory_format fmt
-    for code, name, itemsize, abbr, others in DTYPES:
+    cdef int code
+    for code in range(ST_COUNT):
         d = dtype.__new__(dtype)
-        d.name, d.itemsize, d.code = name, itemsize, code
+        d.name, d.itemsize, d.code = DTYPES[code].name.decode(), DTYPES[code].size, code
         dtypes_by_code[code] = d
-        for alias in (name, *others):
-            enter(names, alias, d)
-    for name in LAYOUTS:
+        enter(names, d.name, DTYPES[code].aliases, d)
+    for code in range(LAYOUT_COUNT):
         lay = layout.__new__(layout)
-        lay.name, lay.code = name, len(layouts_by_code)
+        lay.name, lay.code = LAYOUTS[code].name.decode(), code
         layouts_by_code.append(lay)
-        enter(names, name, lay)
-    for name in MEMORY_FORMATS:
+        enter(names, lay.name, LAYOUTS[code].aliases, lay)
+    for code in range(MF_COUNT):
         fmt = memory_format.__new__(memory_format)
-        fmt.name, fmt.code = name, len(formats_by_code)
+        fmt.name, fmt.code = MEMORY_FORMATS[code].name.decode(), code
         formats_by_code.append(fmt)
-        enter(names, name, fmt)
-    enter(names, "legacy_contiguous_format", formats_by_code[MF_contiguous])
+        enter(names, fmt.name, MEMORY_FORMATS[code].aliases, fmt)
     return 0
 
 
 cdef int make_devices() except -1:
     global devices_by_code
+    cdef int kind
     devices_by_code = [[new_device(kind, index) for index in range(-1, INTERNED_INDICES)]
-                       for kind in range(len(DEVICES))]
-    for kind, name in enumerate(DEVICES):
-        if name != "metal":          # a code without a device string, as in PyTorch
-            device_codes[name] = kind
+                       for kind in range(DEV_COUNT)]
+    for kind in range(DEV_COUNT):
+        device_names.append(DEVICES[kind].name.decode())
+        if DEVICES[kind].is_string:
+            device_codes[device_names[kind]] = kind
     return 0
 
 

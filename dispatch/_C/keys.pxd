@@ -43,7 +43,6 @@ cdef extern from "generated/keys.h" nogil:
     # what the Python face of the keys needs
     enum:
         DK_NUM_MEMBERS           # entries of DispatchKey.__members__
-        DK_NUM_DEVICE_TYPES      # c10 device type codes run from 0 to this - 1
     const char* DK_MEMBER_NAME[]             # DispatchKey.__members__ in order: names (markers and EndOf second names included)
     const int16_t DK_MEMBER_VALUE[]          # and their enum values
     const uint16_t DK_FUNC_FIRST_KEY[]       # by functionality value: enum value of its key for backend 0 (CPU); 0: not per backend
@@ -51,7 +50,6 @@ cdef extern from "generated/keys.h" nogil:
     const uint64_t KS_FROM_AUTOGRAD_BY_VALUE[]   # by enum value of an autograd key: the backend keys below it; else 0
     const uint64_t KS_AUTOGRADOTHER_BACKENDS
     const uint64_t KS_ADDITIONAL_KEYS_TO_PROP_FOR_WRAPPER_TENSORS
-    const char* DK_DEVICE_NAME[]             # by device type code: "cpu", ...
     const int16_t DK_BY_DEVICE_TYPE[]        # by device type code: enum value of the tensor's backend key; -1: no tensors of it
 
 cdef extern from * nogil:

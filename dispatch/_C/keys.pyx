@@ -2,12 +2,14 @@
 
 A key is a number with a name, a set is one uint64; both are thin objects around what `keys.pxd`
 does inline. All facts (names, order, alias members, sets by device) come from
-`schemas/dispatch_keys.yaml` by way of `generated/keys.h`. Registration and the call path use the
+`schemas/dispatch_keys.yaml`, `types.yaml` by way of `generated/keys.h`, `types.h`. Registration and the call path use the
 `.pxd`, Python tools this module's functions. Invariant: a `DispatchKeySet` never changes, and every
 name in `DispatchKey.__members__` is one object for the life of the process.
 """
 cimport cython
 from cpython.object cimport Py_EQ, Py_NE, PyObject
+
+from dispatch._C.generated.types cimport DEV_COUNT, DEV_PRIVATEUSEONE, DEVICES
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -341,20 +343,14 @@ def _dispatch_key_for_device(device_type):
 
 cdef int device_code_of(str device_type) except -1:
     cdef int code
-    cdef list known = device_types()
-    if device_type == privateuse1_name and privateuse1_name not in known:
-        return known.index("privateuseone")
-    for code in range(DK_NUM_DEVICE_TYPES):
-        # "metal" has a code, but is no device string in PyTorch
-        if known[code] == device_type and device_type != "metal":
+    if device_type == privateuse1_name:
+        return DEV_PRIVATEUSEONE
+    for code in range(DEV_COUNT):
+        if DEVICES[code].is_string and DEVICES[code].name.decode() == device_type:
             return code
-    names = ", ".join([name for name in known if name != "metal"])
+    names = ", ".join([DEVICES[code].name.decode() for code in range(DEV_COUNT) if DEVICES[code].is_string])
     raise RuntimeError(
         f"_dispatch_key_for_device: expected a device type, one of {names}; got {device_type!r}")
-
-
-cdef list device_types():
-    return [DK_DEVICE_NAME[code].decode() for code in range(DK_NUM_DEVICE_TYPES)]
 
 
 # --- PrivateUse1 under another name
@@ -378,7 +374,7 @@ def _rename_privateuse1_backend(name):
     if privateuse1_name != "privateuseone":
         raise RuntimeError(
             f"_rename_privateuse1_backend: it is called {privateuse1_name!r} already, not {name!r}")
-    if name in device_types():
+    if name in [DEVICES[code].name.decode() for code in range(DEV_COUNT)]:
         raise RuntimeError(f"_rename_privateuse1_backend: device type {name!r} exists already")
     privateuse1_name = name
     for key in [key for key in value_by_name if key.endswith("PrivateUse1")]:

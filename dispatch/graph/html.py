@@ -11,7 +11,7 @@ import math
 from importlib.resources import files
 from typing import Any
 
-from dispatch.graph.weights import ITEM_BYTES
+from dispatch._C.generated.type_names import DTYPE_BYTES
 
 __all__ = ["html_page"]
 
@@ -67,7 +67,7 @@ def _shape_text(meta: Json | None) -> str:
 
 
 def _nbytes(meta: Json | None) -> int:
-    return math.prod(meta["shape"]) * ITEM_BYTES.get(meta["dtype"], 0) if meta else 0
+    return math.prod(meta["shape"]) * DTYPE_BYTES.get(meta["dtype"], 0) if meta else 0
 
 
 def _script_json(data: Json) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dispatch
+from dispatch._C.generated.type_names import DTYPE_BYTES
 from dispatch._C.tensor import from_numpy
 from dispatch.graph.archive import Archive, JsonFile, open_archive
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError
@@ -27,7 +28,6 @@ from dispatch.graph.report import ModelFacts, Report
 from dispatch.graph.safetensors import read_tensors
 from dispatch.graph.signature import Binding, Signature, read_signature
 from dispatch.graph.weights import (
-    ITEM_BYTES,
     TensorSpec,
     Weight,
     WeightStore,
@@ -436,7 +436,7 @@ def _fake_storage(weight: Weight, device: str | None, shared: dict[str, Any]) ->
         size = (weight.record_bytes,)
         place = device or weight.spec.device
         shared[record] = dispatch.empty_strided(size, (1,), dtype=dispatch.uint8, device=place)
-    item = ITEM_BYTES[weight.spec.dtype]
+    item = DTYPE_BYTES[weight.spec.dtype]
     whole = dispatch.as_strided(shared[record], (weight.record_bytes // item * item,), (1,), 0)
     return dispatch.ops.aten.view.dtype(whole, getattr(dispatch, weight.spec.dtype))
 

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import dispatch
+from dispatch._C.generated.type_names import (
+    EXPORTED_DTYPES,
+    EXPORTED_LAYOUTS,
+    EXPORTED_MEMORY_FORMATS,
+)
 from dispatch.graph.arithmetic import NUMBER_OPERATORS
 from dispatch.graph.errors import ModelFileError
 from dispatch.graph.program import (
-    LAYOUTS,
-    MEMORY_FORMATS,
-    SCALAR_TYPES,
     Argument,
     Device,
     Graph,
@@ -443,9 +445,9 @@ _CONVERT: dict[str, Callable[[_Planner, Any, str, int], Ref]] = {
     "as_strings": _const,
     "as_sym_int": _symbol,
     "as_sym_ints": _list_of(_symbol),
-    "as_scalar_type": _named(SCALAR_TYPES),
-    "as_memory_format": _named(MEMORY_FORMATS),
-    "as_layout": _named(LAYOUTS),
+    "as_scalar_type": _named(EXPORTED_DTYPES),
+    "as_memory_format": _named(EXPORTED_MEMORY_FORMATS),
+    "as_layout": _named(EXPORTED_LAYOUTS),
     "as_device": _device,
     "as_bool": _const,
     "as_bools": _const,

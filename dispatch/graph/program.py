@@ -11,6 +11,11 @@ from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, ClassVar, NamedTuple
 
+from dispatch._C.generated.type_names import (
+    EXPORTED_DTYPES,
+    EXPORTED_LAYOUTS,
+    EXPORTED_MEMORY_FORMATS,
+)
 from dispatch.graph.reader import Shape, read_json
 
 __all__ = [
@@ -43,29 +48,14 @@ __all__ = [
     "read_program",
 ]
 
-# The serialised numbers are not c10's: ScalarType by dtype name, Layout, MemoryFormat.
-SCALAR_TYPES = {
-    1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32",
-    8: "float64", 9: "complex32", 10: "complex64", 11: "complex128", 12: "bool", 13: "bfloat16",
-    28: "uint16", 29: "float8_e4m3fn", 30: "float8_e5m2", 31: "float8_e4m3fnuz",
-    32: "float8_e5m2fnuz", 33: "float8_e8m0fnu", 34: "uint32", 35: "uint64",
-}  # fmt: skip
-LAYOUTS = {
-    1: "sparse_coo", 2: "sparse_csr", 3: "sparse_csc", 4: "sparse_bsr", 5: "sparse_bsc",
-    6: "_mkldnn", 7: "strided",
-}  # fmt: skip
-MEMORY_FORMATS = {
-    1: "contiguous_format", 2: "channels_last", 3: "channels_last_3d", 4: "preserve_format",
-}  # fmt: skip
-
 ScalarType = typing.NewType("ScalarType", int)
 Layout = typing.NewType("Layout", int)
 MemoryFormat = typing.NewType("MemoryFormat", int)
 ArgumentKind = typing.NewType("ArgumentKind", int)
 _ENUMS: dict[Any, tuple[str, typing.Iterable[int]]] = {
-    ScalarType: ("dtype number", SCALAR_TYPES),
-    Layout: ("layout number", LAYOUTS),
-    MemoryFormat: ("memory format number", MEMORY_FORMATS),
+    ScalarType: ("dtype number", EXPORTED_DTYPES),
+    Layout: ("layout number", EXPORTED_LAYOUTS),
+    MemoryFormat: ("memory format number", EXPORTED_MEMORY_FORMATS),
     ArgumentKind: ("argument kind (0, 1 or 2)", (0, 1, 2)),
 }
 

@@ -13,22 +13,15 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 import dispatch
+from dispatch._C.generated.type_names import DTYPE_BYTES, SAFETENSORS_DTYPES
 from dispatch.graph.errors import ModelFileError
 from dispatch.graph.reader import Shape, read_json
 from dispatch.graph.tensors import storage_over, tensor_on
-from dispatch.graph.weights import ITEM_BYTES
 
 __all__ = ["read_tensors"]
 
 _MAX_HEADER = 100_000_000  # the format's own limit
 _MAX_DIMS = 64
-_DTYPES = {
-    "BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "int16", "U32": "uint32",
-    "I32": "int32", "U64": "uint64", "I64": "int64", "F16": "float16", "BF16": "bfloat16",
-    "F32": "float32", "F64": "float64", "C64": "complex64", "F8_E4M3": "float8_e4m3fn",
-    "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu", "F8_E4M3FNUZ": "float8_e4m3fnuz",
-    "F8_E5M2FNUZ": "float8_e5m2fnuz",
-}  # fmt: skip
 
 
 class _Entry(NamedTuple):
@@ -107,13 +100,13 @@ def _problem(entry: _Entry) -> str:
     """What is wrong with an entry taken alone; "" for nothing."""
     if entry.dtype is None or entry.shape is None or entry.data_offsets is None:
         return "dtype, shape or data_offsets is missing"
-    if entry.dtype not in _DTYPES:
+    if entry.dtype not in SAFETENSORS_DTYPES:
         return f"dtype {entry.dtype[:20]!a} is not known"
     if len(entry.shape) > _MAX_DIMS or any(n < 0 for n in entry.shape):
         return f"a shape of {len(entry.shape)} dimensions, the least {min(entry.shape)}"
     if len(entry.data_offsets) != 2:
         return f"{len(entry.data_offsets)} data_offsets, expected 2"
-    need = math.prod(entry.shape) * ITEM_BYTES[_DTYPES[entry.dtype]]
+    need = math.prod(entry.shape) * DTYPE_BYTES[SAFETENSORS_DTYPES[entry.dtype]]
     begin, end = entry.data_offsets
     return "" if end - begin == need else f"{end - begin} bytes, the tensor needs {need}"
 
@@ -126,5 +119,5 @@ def _read_tensor(file: BinaryIO, path: str, name: str, entry: _Entry, start: int
     if file.readinto(array.data) != end - begin:  # type: ignore[attr-defined]
         raise ModelFileError(path, name[:80], "the file ends too early")
     steps = [math.prod(entry.shape[i + 1 :]) for i in range(len(entry.shape))]
-    dtype = getattr(dispatch, _DTYPES[entry.dtype])
+    dtype = getattr(dispatch, SAFETENSORS_DTYPES[entry.dtype])
     return tensor_on(storage_over(array), dtype, entry.shape, tuple(steps), 0)

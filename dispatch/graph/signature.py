@@ -10,10 +10,10 @@ anything runs.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from dispatch._C.generated.type_names import EXPORTED_DTYPES
 from dispatch.graph.errors import ModelFileError
 from dispatch.graph.expr import evaluate, hint_of, symbol_of
 from dispatch.graph.program import (
-    SCALAR_TYPES,
     Argument,
     ExportedProgram,
     Graph,
@@ -124,8 +124,8 @@ def _check_tensor(
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         raise RuntimeError(f"{where}: expected a tensor, got {type(value).__name__}")
     dtype, shape = str(value.dtype).rpartition(".")[2], tuple(value.shape)
-    if dtype != SCALAR_TYPES[meta.dtype] or len(shape) != len(meta.sizes):
-        expected = f"{SCALAR_TYPES[meta.dtype]} with {len(meta.sizes)} dimensions"
+    if dtype != EXPORTED_DTYPES[meta.dtype] or len(shape) != len(meta.sizes):
+        expected = f"{EXPORTED_DTYPES[meta.dtype]} with {len(meta.sizes)} dimensions"
         raise RuntimeError(f"{where}: expected {expected}, got {dtype} {list(shape)}")
     for dim, (size, wanted) in enumerate(zip(shape, meta.sizes, strict=True)):
         symbol = symbol_of(wanted)

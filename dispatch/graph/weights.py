@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dispatch
+from dispatch._C.generated.type_names import DTYPE_BYTES, EXPORTED_DTYPES, EXPORTED_LAYOUTS
 from dispatch.graph.archive import Archive, JsonFile
 from dispatch.graph.errors import ModelFileError
 from dispatch.graph.expr import hint_of
 from dispatch.graph.program import (
-    LAYOUTS,
-    SCALAR_TYPES,
     Device,
     PayloadMeta,
     TensorMeta,
@@ -36,12 +35,6 @@ __all__ = [
     "spec_of",
 ]
 
-ITEM_BYTES = {
-    "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2, "float32": 4,
-    "float64": 8, "complex32": 4, "complex64": 8, "complex128": 16, "bool": 1, "bfloat16": 2,
-    "uint16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1,
-    "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1, "uint32": 4, "uint64": 8,
-}  # fmt: skip
 _FOLDERS = {"weights": "data/weights/", "constants": "data/constants/"}
 _MAX_DIMS = 64
 _MAX_BYTES = 1 << 62
@@ -63,7 +56,7 @@ class TensorSpec(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Bytes of the elements (not of the storage)."""
-        return self.numel * ITEM_BYTES[self.dtype]
+        return self.numel * DTYPE_BYTES[self.dtype]
 
     @property
     def storage_elements(self) -> int:
@@ -75,7 +68,7 @@ class TensorSpec(NamedTuple):
 
     @property
     def storage_bytes(self) -> int:
-        return self.storage_elements * ITEM_BYTES[self.dtype]
+        return self.storage_elements * DTYPE_BYTES[self.dtype]
 
 
 class Weight(NamedTuple):
@@ -96,12 +89,13 @@ def spec_of(meta: TensorMeta, path: str, place: str) -> TensorSpec:
     if len(sizes) != len(strides) or len(sizes) > _MAX_DIMS:
         problem = f"{len(sizes)} sizes and {len(strides)} strides"
         raise ModelFileError(path, place, problem)
-    if LAYOUTS[meta.layout] != "strided":
-        raise ModelFileError(path, place, f"layout {LAYOUTS[meta.layout]}: only strided is read")
+    if EXPORTED_LAYOUTS[meta.layout] != "strided":
+        problem = f"layout {EXPORTED_LAYOUTS[meta.layout]}: only strided is read"
+        raise ModelFileError(path, place, problem)
     device = device_name(meta.device)
     if device is None:
         raise ModelFileError(path, f"{place}.device", f"no device {meta.device.type[:40]!a}")
-    spec = TensorSpec(sizes, strides, offset, SCALAR_TYPES[meta.dtype], device)
+    spec = TensorSpec(sizes, strides, offset, EXPORTED_DTYPES[meta.dtype], device)
     if spec.nbytes > _MAX_BYTES or spec.storage_bytes > _MAX_BYTES:
         raise ModelFileError(path, place, f"a tensor of {spec.storage_bytes} bytes")
     return spec

@@ -14,6 +14,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.function import _enter_methods, _find_function
+from dispatch._C.generated.type_names import DTYPE_METHODS, TENSOR_TYPES
 from dispatch._C.guards import DisableTorchFunctionSubclass
 from dispatch._C.tensor import (
     Tensor,
@@ -360,29 +361,13 @@ def _to_device_method(name: str) -> Callable[..., Tensor]:
     return move
 
 
-_DTYPE_METHODS = {
-    "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "cdouble": "complex128",
-    "cfloat": "complex64", "chalf": "complex32", "char": "int8", "double": "float64",
-    "float": "float32", "half": "float16", "int": "int32", "long": "int64", "short": "int16",
-}  # fmt: skip
-_TYPE_NAMES = {
-    "BFloat16": "bfloat16", "Bool": "bool", "Byte": "uint8", "Char": "int8",
-    "ComplexDouble": "complex128", "ComplexFloat": "complex64", "ComplexHalf": "complex32",
-    "Double": "float64", "Float": "float32", "Half": "float16", "Int": "int32", "Long": "int64",
-    "Short": "int16", "UInt16": "uint16", "UInt32": "uint32", "UInt64": "uint64",
-    "Float8_e4m3fn": "float8_e4m3fn", "Float8_e4m3fnuz": "float8_e4m3fnuz",
-    "Float8_e5m2": "float8_e5m2", "Float8_e5m2fnuz": "float8_e5m2fnuz",
-    "Float8_e8m0fnu": "float8_e8m0fnu",
-}  # fmt: skip
-
-
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of the tensor's type, `dispatch.FloatTensor`; or this tensor as another dtype."""
     if dtype is None:
         wanted = str(self.dtype).rpartition(".")[2]
-        name = next(name for name, dtype_name in _TYPE_NAMES.items() if dtype_name == wanted)
+        name = next(name for name, dtype_name in TENSOR_TYPES.items() if dtype_name == wanted)
         place = "" if self.device.type == "cpu" else self.device.type + "."
-        return f"dispatch.{place}{name}Tensor"
+        return f"dispatch.{place}{name}"
     if isinstance(dtype, str):
         return _aten.to.device(self, *_type_of_name(dtype), non_blocking)
     return _aten.to.dtype(self, dtype, non_blocking)
@@ -391,11 +376,12 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 def _type_of_name(text: str) -> tuple[dtypes.device, dtypes.dtype]:
     """`dispatch.cuda.FloatTensor` (`torch.` too) as a device and a dtype."""
     parts = text.split(".")
-    name = parts[-1].removesuffix("Tensor")
-    if parts[0] not in ("dispatch", "torch") or not 2 <= len(parts) <= 3 or name not in _TYPE_NAMES:
+    name = parts[-1]
+    known = name in TENSOR_TYPES and 2 <= len(parts) <= 3
+    if not known or parts[0] not in ("dispatch", "torch"):
         raise ValueError(f"type: invalid type: '{text}'")
     place = parts[1] if len(parts) == 3 else "cpu"
-    return dtypes.device(place), getattr(dtypes, _TYPE_NAMES[name])
+    return dtypes.device(place), getattr(dtypes, TENSOR_TYPES[name])
 
 
 def _numpy(self: Tensor, *, force: bool = False) -> Any:
@@ -611,7 +597,7 @@ def _register_hooks() -> None:
 
 
 def _install_methods() -> None:
-    for name, dtype in _DTYPE_METHODS.items():
+    for name, dtype in DTYPE_METHODS.items():
         _install_tensor_attribute(name, _to_dtype_method(name, getattr(dtypes, dtype)))
     for name, fact in FACTS.items():
         _install_tensor_attribute(name, fact)
@@ -639,7 +625,7 @@ def _install_methods() -> None:
 _PARSED = frozenset(
     (
         "_is_view", "is_contiguous", "nonzero", "numpy", "requires_grad_", "size", "stride", "to",
-        "type", "cpu", "cuda", "xpu", *_DTYPE_METHODS,
+        "type", "cpu", "cuda", "xpu", *DTYPE_METHODS,
     )
 )  # fmt: skip
 # Methods that are Python functions in PyTorch: handlers always get keywords.
