@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # `_C` is flat on disk, so its six floors are spelled out, module by module.
 _CORE = {
-    "types": "dtypes emitted enums errors keys python python_api references tags",
+    "types": "dtypes emitted enums errors generated.dtype_sets generated.type_names "
+    "generated.types keys python python_api references tags",
     "state": "default_device device_events grad_mode guards pre_dispatch tls",
     "tensor": "dlpack geometry size slots storage tensor wrapper",
     "call": "conversion dispatcher native_functor operator schema_info signature_order "
@@ -80,7 +81,6 @@ STILL_TO_CUT = frozenset(
         "_C tensor -> _C call",
         "_C tensor -> _C callee",
         "circle in _C call",
-        "circle in codegen",
         "graph -> package",
         "modes -> ops",
         "modes -> package",
