@@ -142,7 +142,7 @@ class Tables:
         return first
 
     def _kernel(self, f: NativeFunction, kernel: Kernel) -> str:
-        shard = slot = 0
+        shard, slot = 0, kernel.number
         ref = ref2 = None
         if kernel.kind == "CYTHON":
             shard, slot = self.layout.place(f, kernel)

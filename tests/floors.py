@@ -27,7 +27,7 @@ _CORE = {
     "generated.types keys python python_api references tags",
     "state": "default_device device_events grad_mode guards pre_dispatch tls",
     "tensor": "dlpack geometry size slots storage tensor wrapper",
-    "call": "conversion dispatcher native_functor operator schema_info signature_order "
+    "call": "conversion derived dispatcher native_functor operator schema_info signature_order "
     "structured unboxing values",
     "callee": "fallbacks mode python_dispatcher python_kernel torch_function",
     "face": "_functorch function inspection jit named_results overload registration",

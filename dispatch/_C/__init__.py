@@ -9,6 +9,7 @@ from types import ModuleType
 from dispatch._C import (
     conversion,
     default_device,
+    derived,  # noqa: F401  (registers the loaders of its kinds of kernels)
     dispatcher,
     dtypes,
     enums,

@@ -52,8 +52,9 @@ cdef extern from "emitted.h" nogil:
         const char** shards
         uint32_t n_ops, n_args, n_kernels, n_rows, n_runtime, n_shards, n_arg_names
     enum:
-        KK_CYTHON, KK_PYTHON, KK_STRUCTURED, KK_AD_INPLACE_OR_VIEW, KK_AUTOGEN_OUT, KK_AUTOGEN_FUNCTIONAL, KK_FALLTHROUGH
-        KK_COUNT "8"
+        KK_CYTHON, KK_PYTHON, KK_STRUCTURED, KK_AD_INPLACE_OR_VIEW, KK_AUTOGEN_OUT, KK_AUTOGEN_FUNCTIONAL, KK_ALIAS, KK_NUMBER,
+        KK_FALLTHROUGH
+        KK_COUNT "(KK_FALLTHROUGH + 1)"
 
 # Fills in a pending kernel (`call`, `fn`, `functor` ...) when it is first called.
 ctypedef int (*kernel_loader)(OperatorEntry e, KernelObject k) except -1

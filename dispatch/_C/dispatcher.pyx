@@ -112,7 +112,7 @@ cdef const emitted_set* sets[64]
 cdef list set_packages = []          # package name of each set
 cdef list set_names = []             # by set: interned argument names, made when first used
 cdef list set_entries = []           # by set: dict op index -> OperatorEntry
-cdef kernel_loader loaders[8]
+cdef kernel_loader loaders[KK_COUNT]
 
 cdef dict entries = {}               # "ns::name" or "ns::name.overload" -> OperatorEntry
 cdef dict packets = {}               # "ns::name" -> overload names, in order of definition (run-time ones; emitted ones on first use)

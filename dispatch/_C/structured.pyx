@@ -1,16 +1,13 @@
 """The structured kernel: shape function, then outputs, then body.
 
-Called by the generated adapters (Cython kernels) and, for kernels written in Python, by the dispatcher's loaders below. The operators
-that are made from another one (out variants from the functional operator, functional ones from the in-place one) are here too.
+Called by the generated adapters (Cython kernels) and, for kernels written in Python, by the dispatcher's loader below.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dispatcher cimport (
-    KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_STRUCTURED, call_boxed, entry_by_index, import_reference, set_loader,
-)
+from dispatch._C.dispatcher cimport KK_STRUCTURED, import_reference, set_loader
 from dispatch._C.dtypes cimport DEV_META, category_of_code
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport key_value
@@ -23,7 +20,7 @@ from dispatch._C.tensor cimport (
     span_of,
 )
 from dispatch._C.tls cimport tls
-from dispatch._C.values cimport AF_LIST, AF_OUT, AK_TENSOR
+from dispatch._C.values cimport AF_LIST, AK_TENSOR
 
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
@@ -414,94 +411,4 @@ cdef int load_structured(OperatorEntry e, KernelObject k) except -1:
     return 0
 
 
-# ---- kernels made from another operator ------------------------------------------------------------------------------
-
-cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
-    """Call the functional operator, then resize and copy into the out arguments."""
-    cdef OperatorEntry e = <OperatorEntry>op
-    cdef OperatorEntry functional = <OperatorEntry>(<KernelObject>k.owner).functor
-    cdef PyObject* plain[64]
-    cdef int i
-    cdef list outs = [], keep = []
-    for i in range(e.sig.n_args):
-        if e.sig.args[i].flags & AF_OUT:
-            outs.append(<object>args[i])
-    place_arguments(e, functional, args, plain, keep)
-    results = take(call_boxed(functional, plain))
-    if len(outs) == 1:
-        copy_result(e, outs[0], results)
-        return give(outs[0])
-    for out, result in zip(outs, results):
-        if result is not None:
-            copy_result(e, out, result)
-    return give(tuple(outs))
-
-
-cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain, list keep) except -1:
-    """Arguments of `functional` by name out of those of `e`; the dtype, layout and device that only it has are the output's."""
-    cdef int i, j
-    for i in range(functional.sig.n_args):
-        plain[i] = functional.sig.args[i].dflt
-        for j in range(e.sig.n_args):
-            if e.sig.args[j].name == functional.sig.args[i].name:
-                plain[i] = args[j]
-                break
-        else:
-            option = option_of_output(e, args, <object>functional.sig.args[i].name)
-            if option is not None:
-                keep.append(option)
-                plain[i] = <PyObject*>option
-        if plain[i] == NULL:
-            raise refused(f"has no argument '{<object>functional.sig.args[i].name}' for {qualified_name(functional)}")
-    return 0
-
-
-cdef object option_of_output(OperatorEntry e, PyObject** args, str name):
-    """dtype, layout or device of the first out argument; None for any other name."""
-    cdef int i
-    if name != "dtype" and name != "layout" and name != "device":
-        return None
-    for i in range(e.sig.n_args):
-        if e.sig.args[i].flags & AF_OUT:
-            return getattr(<object>args[i], name)
-    return None
-
-
-cdef int copy_result(OperatorEntry e, Tensor out, object result) except -1:
-    cdef Spec s
-    cdef Tensor r = <Tensor?>result
-    init_spec(&s)
-    s.ndim = r.c_ndim
-    s.dtype = r.c_dtype
-    memcpy(s.sizes, r.c_sizes, r.c_ndim * sizeof(int64_t))
-    check_output(e, &s, out, True)
-    out.copy_(r)
-    return 0
-
-
-cdef PyObject* call_autogen_functional(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
-    """Clone self and call the in-place operator on the clone."""
-    cdef OperatorEntry e = <OperatorEntry>op
-    cdef OperatorEntry inplace = <OperatorEntry>(<KernelObject>k.owner).functor
-    cdef PyObject* plain[64]
-    cdef object copy = (<object>args[0]).clone()
-    memcpy(plain, args, e.sig.n_args * sizeof(PyObject*))
-    plain[0] = <PyObject*>copy
-    return give(take(call_boxed(inplace, plain)))
-
-
-cdef int load_autogen_out(OperatorEntry e, KernelObject k) except -1:
-    k.functor = entry_by_index(k.set_index, k.target)
-    k.k.call = <boxed_fn>call_autogen_out
-    return 0
-
-
-cdef int load_autogen_functional(OperatorEntry e, KernelObject k) except -1:
-    k.functor = entry_by_index(k.set_index, k.target)
-    k.k.call = <boxed_fn>call_autogen_functional
-    return 0
-
-
 set_loader(KK_STRUCTURED, load_structured)
-set_loader(KK_AUTOGEN_OUT, load_autogen_out)
-set_loader(KK_AUTOGEN_FUNCTIONAL, load_autogen_functional)

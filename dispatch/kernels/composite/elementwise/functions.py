@@ -1,7 +1,6 @@
-"""Elementwise operators that are others on converted operands: shifts, float_power, complex.
+"""Elementwise operators that are others on converted operands: angles, powers, complex numbers.
 
-Called for tensors of all kinds. A number beside a tensor is a wrapped one, which does not decide
-the dtype.
+Called for tensors of all kinds.
 """
 
 from __future__ import annotations
@@ -17,21 +16,7 @@ from dispatch.kernels.meta import rules
 from dispatch.tensor.arrays import wrapped_number
 
 __all__ = [
-    "bitwise_and_Scalar_Tensor",
-    "bitwise_left_shift_Scalar_Tensor",
-    "bitwise_left_shift_Tensor_Scalar",
-    "bitwise_left_shift_Tensor_Scalar_out",
-    "bitwise_left_shift__Tensor_Scalar",
-    "bitwise_or_Scalar_Tensor",
-    "bitwise_right_shift_Scalar_Tensor",
-    "bitwise_right_shift_Tensor_Scalar",
-    "bitwise_right_shift_Tensor_Scalar_out",
-    "bitwise_right_shift__Tensor_Scalar",
-    "bitwise_xor_Scalar_Tensor",
     "complex",
-    "copysign_Scalar",
-    "copysign_Scalar_out",
-    "copysign__Scalar",
     "deg2rad",
     "deg2rad_",
     "deg2rad_out",
@@ -43,8 +28,6 @@ __all__ = [
     "float_power_Tensor_Tensor_out",
     "float_power__Scalar",
     "float_power__Tensor",
-    "floor_divide_Scalar",
-    "floor_divide__Scalar",
     "isreal",
     "ldexp_",
     "ldexp_Tensor",
@@ -53,54 +36,10 @@ __all__ = [
     "rad2deg",
     "rad2deg_",
     "rad2deg_out",
-    "xlogy_OutScalar_Other",
-    "xlogy_OutScalar_Self",
-    "xlogy_Scalar_Other",
-    "xlogy_Scalar_Self",
-    "xlogy__Scalar_Other",
 ]
 
 _aten = ops.aten
 Kernel = Callable[..., Tensor]
-
-
-# ---- a number in the place of a tensor ---------------------------------------------------------
-
-
-def _as_tensor(value: Any) -> Any:
-    return value if isinstance(value, Tensor) else wrapped_number(value)
-
-
-def _with_number(operator: Any) -> Kernel:
-    """`operator` for tensors, called with a number for one of them."""
-
-    def kernel(self: Any, other: Any, **out: Tensor) -> Tensor:
-        return operator(_as_tensor(self), _as_tensor(other), **out)
-
-    return kernel
-
-
-bitwise_and_Scalar_Tensor = _with_number(_aten.bitwise_and.Tensor)
-bitwise_or_Scalar_Tensor = _with_number(_aten.bitwise_or.Tensor)
-bitwise_xor_Scalar_Tensor = _with_number(_aten.bitwise_xor.Tensor)
-bitwise_left_shift_Scalar_Tensor = _with_number(_aten.bitwise_left_shift.Tensor)
-bitwise_left_shift_Tensor_Scalar = _with_number(_aten.bitwise_left_shift.Tensor)
-bitwise_left_shift_Tensor_Scalar_out = _with_number(_aten.bitwise_left_shift.Tensor_out)
-bitwise_left_shift__Tensor_Scalar = _with_number(_aten.bitwise_left_shift_.Tensor)
-bitwise_right_shift_Scalar_Tensor = _with_number(_aten.bitwise_right_shift.Tensor)
-bitwise_right_shift_Tensor_Scalar = _with_number(_aten.bitwise_right_shift.Tensor)
-bitwise_right_shift_Tensor_Scalar_out = _with_number(_aten.bitwise_right_shift.Tensor_out)
-bitwise_right_shift__Tensor_Scalar = _with_number(_aten.bitwise_right_shift_.Tensor)
-copysign_Scalar = _with_number(_aten.copysign.Tensor)
-copysign_Scalar_out = _with_number(_aten.copysign.out)
-copysign__Scalar = _with_number(_aten.copysign_.Tensor)
-floor_divide_Scalar = _with_number(_aten.floor_divide.default)
-floor_divide__Scalar = _with_number(_aten.floor_divide_.Tensor)
-xlogy_Scalar_Other = _with_number(_aten.xlogy.Tensor)
-xlogy_Scalar_Self = _with_number(_aten.xlogy.Tensor)
-xlogy_OutScalar_Other = _with_number(_aten.xlogy.OutTensor)
-xlogy_OutScalar_Self = _with_number(_aten.xlogy.OutTensor)
-xlogy__Scalar_Other = _with_number(_aten.xlogy_.Tensor)
 
 
 # ---- angles and powers of two ------------------------------------------------------------------

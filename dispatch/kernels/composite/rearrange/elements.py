@@ -1,4 +1,4 @@
-"""diff, repeat_interleave and pad, written with other operators."""
+"""diff, repeat_interleave, tile and pad, written with other operators."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from dispatch._C import dtypes
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
-__all__ = ["diff", "diff_out", "pad", "repeat_interleave", "repeat_interleave_int"]
+__all__ = ["diff", "diff_out", "pad", "repeat_interleave", "repeat_interleave_int", "tile"]
 
 
 # ---- diff --------------------------------------------------------------------------------------
@@ -157,6 +157,11 @@ def repeat_interleave_int(
         )
     copies = ops.aten.clone(ops.aten.expand(copies, sizes), memory_format=dtypes.contiguous_format)
     return ops.aten.flatten(copies, dim, dim + 1)
+
+
+def tile(self: Tensor, dims: list[int]) -> Tensor:
+    """`repeat`, with ones for dimensions that are not named."""
+    return ops.aten.repeat.default(self, [1] * (self.dim() - len(dims)) + dims)
 
 
 # ---- pad ---------------------------------------------------------------------------------------

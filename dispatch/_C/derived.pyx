@@ -1,0 +1,138 @@
+"""Kernels that are another operator: out variants of functional ones, second names, numbers in the place of tensors.
+
+The YAML says `autogen_of`, `alias_of` or `number_of`; codegen emits the kind of kernel and the index of the operator that is meant,
+whose entry the loaders here look up when such a kernel is first called. The other operator is called through the dispatcher, with
+arguments that are in the order of its schema and of its types.
+"""
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+from dispatch._C.dispatcher cimport (
+    KK_ALIAS, KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_NUMBER, call_boxed, entry_by_index, set_loader,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
+from dispatch._C.references cimport give, take
+from dispatch._C.structured cimport Spec, check_output, init_spec
+from dispatch._C.tensor cimport Tensor, new_wrapped_number
+from dispatch._C.values cimport AF_OUT
+
+
+cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Call the functional operator, then resize and copy into the out arguments."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef OperatorEntry functional = <OperatorEntry>(<KernelObject>k.owner).functor
+    cdef PyObject* plain[64]
+    cdef int i
+    cdef list outs = [], keep = []
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_OUT:
+            outs.append(<object>args[i])
+    place_arguments(e, functional, args, plain, keep)
+    results = take(call_boxed(functional, plain))
+    if len(outs) == 1:
+        copy_result(e, outs[0], results)
+        return give(outs[0])
+    for out, result in zip(outs, results):
+        if result is not None:
+            copy_result(e, out, result)
+    return give(tuple(outs))
+
+
+cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain, list keep) except -1:
+    """Arguments of `functional` by name out of those of `e`; the dtype, layout and device that only it has are the output's."""
+    cdef int i, j
+    for i in range(functional.sig.n_args):
+        plain[i] = functional.sig.args[i].dflt
+        for j in range(e.sig.n_args):
+            if e.sig.args[j].name == functional.sig.args[i].name:
+                plain[i] = args[j]
+                break
+        else:
+            option = option_of_output(e, args, <object>functional.sig.args[i].name)
+            if option is not None:
+                keep.append(option)
+                plain[i] = <PyObject*>option
+        if plain[i] == NULL:
+            raise refused(f"has no argument '{<object>functional.sig.args[i].name}' for {qualified_name(functional)}")
+    return 0
+
+
+cdef object option_of_output(OperatorEntry e, PyObject** args, str name):
+    """dtype, layout or device of the first out argument; None for any other name."""
+    cdef int i
+    if name != "dtype" and name != "layout" and name != "device":
+        return None
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_OUT:
+            return getattr(<object>args[i], name)
+    return None
+
+
+cdef int copy_result(OperatorEntry e, Tensor out, object result) except -1:
+    cdef Spec s
+    cdef Tensor r = <Tensor?>result
+    init_spec(&s)
+    s.ndim = r.c_ndim
+    s.dtype = r.c_dtype
+    memcpy(s.sizes, r.c_sizes, r.c_ndim * sizeof(int64_t))
+    check_output(e, &s, out, True)
+    out.copy_(r)
+    return 0
+
+
+cdef PyObject* call_autogen_functional(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Clone self and call the in-place operator on the clone."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef OperatorEntry inplace = <OperatorEntry>(<KernelObject>k.owner).functor
+    cdef PyObject* plain[64]
+    cdef object copy = (<object>args[0]).clone()
+    memcpy(plain, args, e.sig.n_args * sizeof(PyObject*))
+    plain[0] = <PyObject*>copy
+    return give(take(call_boxed(inplace, plain)))
+
+
+cdef PyObject* call_alias(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) noexcept:
+    """Call the operator whose second name this is. (The types of the two schemas are the same.)"""
+    return call_boxed(<OperatorEntry>(<KernelObject>k.owner).functor, args)
+
+
+cdef PyObject* call_number(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Call the operator of tensors with the number as a wrapped one, which has no say in the dtype but by its category."""
+    cdef KernelObject owner = <KernelObject>k.owner
+    cdef PyObject* plain[64]
+    cdef Tensor number = new_wrapped_number(<object>args[owner.slot])
+    memcpy(plain, args, (<OperatorEntry>op).sig.n_args * sizeof(PyObject*))
+    plain[owner.slot] = <PyObject*>number
+    return give(take(call_boxed(<OperatorEntry>owner.functor, plain)))
+
+
+# ---- loaders ---------------------------------------------------------------------------------------------------------
+
+cdef int bind(KernelObject k, boxed_fn call) except -1:
+    k.functor = entry_by_index(k.set_index, k.target)
+    k.k.call = call
+    return 0
+
+
+cdef int load_autogen_out(OperatorEntry e, KernelObject k) except -1:
+    return bind(k, <boxed_fn>call_autogen_out)
+
+
+cdef int load_autogen_functional(OperatorEntry e, KernelObject k) except -1:
+    return bind(k, <boxed_fn>call_autogen_functional)
+
+
+cdef int load_alias(OperatorEntry e, KernelObject k) except -1:
+    return bind(k, call_alias)
+
+
+cdef int load_number(OperatorEntry e, KernelObject k) except -1:
+    return bind(k, <boxed_fn>call_number)
+
+
+set_loader(KK_AUTOGEN_OUT, load_autogen_out)
+set_loader(KK_AUTOGEN_FUNCTIONAL, load_autogen_functional)
+set_loader(KK_ALIAS, load_alias)
+set_loader(KK_NUMBER, load_number)

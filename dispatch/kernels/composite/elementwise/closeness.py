@@ -1,0 +1,57 @@
+"""Whether tensors are equal or close, written with operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch._C.dtypes import get_default_dtype
+from dispatch._ops import ops
+
+__all__ = ["allclose", "equal", "isclose"]
+
+_aten = ops.aten
+
+
+def equal(self: Any, other: Any) -> bool:
+    """Whether sizes and all values are the same. RuntimeError for different dtypes,
+    NotImplementedError on meta, where there are no values."""
+    if self.device.type == "meta":
+        raise NotImplementedError("aten::equal: no kernel for Meta: there are no values to compare")
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"aten::equal: expected one dtype, got {self.dtype} and {other.dtype}")
+    if self.shape != other.shape:
+        return False
+    return bool(_aten.all.default(_aten.eq.Tensor(self, other)).item())
+
+
+def isclose(
+    self: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Element by element: |self - other| <= atol + rtol * |other|, or equal."""
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"aten::isclose: expected one dtype, got {self.dtype} and {other.dtype}")
+    if rtol < 0 or atol < 0:
+        raise RuntimeError(f"aten::isclose: rtol {rtol} and atol {atol} must not be negative")
+    close = _aten.eq.Tensor(self, other)
+    whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
+    if equal_nan and not whole:
+        both = _aten.bitwise_and_.Tensor(_aten.ne.Tensor(self, self), _aten.ne.Tensor(other, other))
+        close = _aten.bitwise_or_.Tensor(close, both)
+    if rtol == 0 and atol == 0:
+        return close
+    if whole:
+        self, other = (_aten.to.dtype(t, get_default_dtype()) for t in (self, other))
+    scaled = _aten.abs.default(_aten.mul.Scalar(other, rtol))
+    allowed = _aten.add.Scalar(scaled, atol)
+    error = _aten.abs.default(_aten.sub.Tensor(self, other))
+    finite = _aten.isfinite.default(error)
+    within = _aten.bitwise_and_.Tensor(finite, _aten.le.Tensor(error, allowed))
+    return _aten.bitwise_or_.Tensor(close, within)
+
+
+def allclose(
+    self: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Whether all elements are close."""
+    close = _aten.isclose.default(self, other, rtol, atol, equal_nan)
+    return bool(_aten.all.default(close).item())
