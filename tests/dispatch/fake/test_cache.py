@@ -7,7 +7,12 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensor, FakeTensorMode, ops
-from dispatch.fake import DispatchCache, MetadataMismatchError
+from dispatch.fake import (
+    DataDependentOutputException,
+    DispatchCache,
+    DynamicOutputShapeException,
+    MetadataMismatchError,
+)
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -46,10 +51,6 @@ def test_second_call_is_a_hit_with_a_new_output(mode):
     )
 
 
-def relu(x):
-    return A.relu.default(x)
-
-
 DIFFERENT = {
     "int, float": (lambda x: A.add.Tensor(x, 1), lambda x: A.add.Tensor(x, 1.0)),
     "int, bool": (lambda x: A.add.Tensor(x, 1), lambda x: A.add.Tensor(x, True)),
@@ -57,16 +58,6 @@ DIFFERENT = {
     "complex": (lambda x: A.add.Tensor(x, 1.0), lambda x: A.add.Tensor(x, 1 + 0j)),
     "alpha": (lambda x: A.add.Tensor(x, 1), lambda x: A.add.Tensor(x, 1, alpha=1.0)),
     "dtype": (lambda x: A.sum.default(x), lambda x: A.sum.default(x, dtype=dispatch.float64)),
-    "shape": (relu, lambda x: relu(empty(3, 2))),
-    "strides": (relu, lambda x: relu(A.t.default(empty(3, 2)))),
-    "offset": (relu, lambda x: relu(A.slice.Tensor(empty(3, 3), 0, 1))),
-    "dtype of a tensor": (relu, lambda x: relu(empty(2, 3, dtype=dispatch.float64))),
-    "device": (relu, lambda x: relu(empty(2, 3, device="cuda"))),
-    "device index": (
-        lambda x: relu(empty(1, device="cuda:0")),
-        lambda x: relu(empty(1, device="cuda:1")),
-    ),
-    "requires grad": (relu, lambda x: relu(empty(2, 3, requires_grad=True))),
     "overload": (lambda x: A.add.Tensor(x, 1), lambda x: A.sub.Tensor(x, 1)),
     "order": (lambda x: A.permute.default(x, [0, 1]), lambda x: A.permute.default(x, [1, 0])),
     "none": (lambda x: A.sum.dim_IntList(x, None), lambda x: A.sum.dim_IntList(x, [])),
@@ -75,32 +66,12 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("what", DIFFERENT)
 def test_calls_that_differ_share_no_entry(mode, what):
+    """What arguments the key is made of is in test_cache_key."""
     first, second = DIFFERENT[what]
     x = empty(2, 3)
-    first(x)
-    second(x)
-    warm = mode.cache_info()
-    first(x)
-    second(x)
-    assert mode.cache_info().misses == warm.misses
-    mode.cache_clear()
-    first(x)
-    assert counted(mode, lambda: second(x))[1] >= 1
-
-
-def test_default_dtype_default_device_and_inference_are_part_of_the_key(mode):
-    x = empty(2, dtype=dispatch.int64)
-    call = lambda: A.div.Tensor(x, 2)  # noqa: E731
-    call()
-    assert counted(mode, call) == (1, 0)
-    dispatch.set_default_dtype(dispatch.float64)
-    try:
-        assert counted(mode, call) == (0, 1)
-    finally:
-        dispatch.set_default_dtype(dispatch.float32)
-    with dispatch.inference_mode():
-        assert counted(mode, call) == (0, 1)
-    assert counted(mode, call) == (1, 0)
+    assert counted(mode, lambda: first(x)) == (0, 1)
+    assert counted(mode, lambda: second(x)) == (0, 1)
+    assert counted(mode, lambda: (first(x), second(x))) == (2, 0)
 
 
 def test_hits_know_which_arguments_are_one(mode):
@@ -229,11 +200,35 @@ def test_class_tells_of_all_caches():
     assert FakeTensorMode.cache_info().hits == FakeTensorMode.cache_info().misses == 0
 
 
-def test_cross_check_finds_an_entry_that_does_not_hold(mode, library):
-    sizes = [[2], [2], [3]]
+def on_meta(*sizes, **kwargs):
+    return A.empty.memory_format(sizes, device="meta", **kwargs)
+
+
+def window(offset=0, of=9):
+    return A.as_strided.default(on_meta(of), [2], [1], offset)
+
+
+# what a kernel gives at first, and, when a hit is checked, at last
+UNSTEADY = {
+    "shape": (lambda x: on_meta(2), lambda x: on_meta(3)),
+    "dtype": (lambda x: on_meta(2), lambda x: on_meta(2, dtype=dispatch.int32)),
+    "strides": (lambda x: on_meta(2, 2), lambda x: A.t.default(on_meta(2, 2))),
+    "offset": (lambda x: window(), lambda x: window(1)),
+    "storage": (lambda x: window(), lambda x: window(of=10)),
+    "neg": (lambda x: on_meta(2), lambda x: A._neg_view.default(on_meta(2))),
+    "fewer": (lambda x: [on_meta(2), on_meta(2)], lambda x: [on_meta(2)]),
+    "argument": (lambda x: [A.alias.default(x)], lambda x: [x]),
+}
+
+
+@pytest.mark.parametrize("what", UNSTEADY)
+def test_cross_check_finds_an_entry_that_does_not_hold(mode, library, what):
+    first, last = UNSTEADY[what]
+    kernels = [first, first, last]
     lib = library("cache_check")
-    lib.define("unsteady(Tensor x) -> Tensor")
-    lib.impl("unsteady", lambda x: A.empty.memory_format(sizes.pop(0), device="meta"), "Meta")
+    many = what in ("fewer", "argument")
+    lib.define("unsteady(Tensor(a) x) -> Tensor(a)" + ("[]" if many else ""))
+    lib.impl("unsteady", lambda x: kernels.pop(0)(x), "Meta")
     checked = FakeTensorMode(cache_policy=lambda op: True)
     checked.cache_crosscheck_enabled = True
     with checked:
@@ -242,6 +237,22 @@ def test_cross_check_finds_an_entry_that_does_not_hold(mode, library):
         ops.cache_check.unsteady(x)
         with pytest.raises(MetadataMismatchError, match="unsteady"):
             ops.cache_check.unsteady(x)
+
+
+def test_cross_check_looks_at_devices(library):
+    devices = ["cuda:0", "cuda:0", "cuda:1"]
+    lib = library("cache_check")
+    lib.define("somewhere(Tensor x) -> Tensor")
+    dispatch.library.register_fake(
+        "cache_check::somewhere", lambda x: empty(2, device=devices.pop(0)), lib=lib
+    )
+    checked = FakeTensorMode(cache_policy=lambda op: True)
+    checked.cache_crosscheck_enabled = True
+    with checked:
+        x = empty(2)
+        assert [ops.cache_check.somewhere(x).device.index for _ in range(2)] == [0, 0]
+        with pytest.raises(MetadataMismatchError, match="somewhere"):
+            ops.cache_check.somewhere(x)
 
 
 def test_cross_check_lets_correct_hits_pass():
@@ -291,14 +302,27 @@ def test_size_is_bounded(library):
         DispatchCache(max_entries=0)
 
 
-def test_recently_hit_entries_stay(library):
-    cache = DispatchCache(max_entries=64)
+def test_recently_hit_entries_stay():
+    """A clock lets go of one now and then; without regard to hits it would be 2000 / 16 times."""
+    cache = DispatchCache(max_entries=16)
     with FakeTensorMode(cache=cache) as mode:
         kept = empty(1)
-        for n in range(2, 400):
-            A.relu.default(kept)
-            A.relu.default(empty(n))
-        assert counted(mode, lambda: A.relu.default(kept)) == (1, 0)
+        others = [empty(n) for n in range(2, 2002)]
+        missed = 0
+        for other in others:
+            missed += counted(mode, lambda: A.relu.default(kept))[1]
+            assert counted(mode, lambda other=other: A.relu.default(other)) == (0, 1)
+        assert missed < 40
+
+
+def test_a_full_cache_drops_one_for_each_that_comes():
+    cache = DispatchCache(max_entries=4)
+    with FakeTensorMode(cache=cache):
+        tensors = [empty(n) for n in range(10)]
+        cache.clear()
+        for n, t in enumerate(tensors, 1):
+            A.relu.default(t)
+            assert (len(cache), cache.evictions) == (min(n, 4), max(n - 4, 0))
 
 
 def test_many_entries_are_all_found(mode):
@@ -370,3 +394,220 @@ def test_entries_leave_no_memory(grown_blocks):
             A.split.Tensor(x, 1)
 
     assert grown_blocks(call, 300) < 150
+
+
+# ---- how outputs are made again: each call twice, the second a hit
+
+
+@pytest.fixture
+def own(library):
+    """`own(schema, kernel)`: an operator with that Meta kernel, under a mode that caches it."""
+    lib = library("cache_own")
+    with FakeTensorMode(cache_policy=lambda op: True) as mode:
+
+        def define(schema, kernel):
+            name = lib.define(schema)
+            lib.impl(name, kernel, "Meta")
+            return getattr(ops.cache_own, name), mode
+
+        yield define
+
+
+def test_outputs_over_one_new_storage_share_it_each_time(own):
+    def halves(x):
+        y = on_meta(4)
+        return A.slice.Tensor(y, 0, 0, 2), A.slice.Tensor(y, 0, 2)
+
+    op, mode = own("halves(Tensor x) -> (Tensor, Tensor)", halves)
+    x = empty(2)
+    for n in range(1, 4):
+        a, b = op(x)
+        assert a.untyped_storage() is b.untyped_storage()
+        assert (a.storage_offset(), b.storage_offset()) == (0, 2)
+        assert mode.cache_info().bypasses == {"non-FakeTensor output": n}
+
+
+def test_new_outputs_have_storages_of_their_own(own):
+    op, mode = own("pair(Tensor x) -> (Tensor, Tensor)", lambda x: (on_meta(2), on_meta(3)))
+    x = empty(2)
+    a, b = op(x)
+    assert counted(mode, lambda: op(x)) == (1, 0)
+    c, d = op(x)
+    assert len({id(t.untyped_storage()) for t in (a, b, c, d)}) == 4
+    assert [t.shape for t in (c, d)] == [(2,), (3,)]
+
+
+@pytest.mark.parametrize(
+    "returns, value",
+    [("int", 10**15), ("float", 2.5), ("bool", True), ("Tensor?", None), ("int[]", [1, 2])],
+)
+def test_outputs_that_are_no_tensors(own, returns, value):
+    op, mode = own(f"told(Tensor x) -> {returns}", lambda x: value)
+    x = empty(2)
+    got = [op(x) for _ in range(3)]
+    assert got == [value] * 3 and {type(v) for v in got} == {type(value)}
+    assert mode.cache_info().hits == 2
+
+
+def test_an_entry_owns_a_value_until_it_goes(own):
+    value = float(12345)
+    op, mode = own("value(Tensor x) -> float", lambda x: value)
+    x = empty(2)
+    before = sys.getrefcount(value)
+    op(x)
+    assert sys.getrefcount(value) == before + 1
+    assert op(x) is value
+    assert sys.getrefcount(value) == before + 1
+    mode.cache_clear()
+    assert sys.getrefcount(value) == before
+
+
+def test_several_outputs_come_in_the_same_kind_of_sequence(mode):
+    x, y, z = empty(4), empty(2, 3), empty(3)
+    calls = (
+        (list, lambda: A.split.Tensor(x, 2)),
+        (tuple, lambda: A.sort.default(x)),
+        (tuple, lambda: A.native_batch_norm.default(y, z, z, z, z, True, 0.1, 1e-5)),
+    )
+    for kind, call in calls:
+        first, second = call(), call()
+        assert type(first) is type(second) is kind
+        assert [t.shape for t in first] == [t.shape for t in second]
+        assert [t.stride() for t in first] == [t.stride() for t in second]
+
+
+def test_a_view_of_an_element_of_a_list_is_of_that_element(own):
+    op, mode = own(
+        "pick(Tensor(a)[] xs, int i) -> Tensor(a)", lambda xs, i: A.view.default(xs[i], [2, 1])
+    )
+    xs = [empty(2), empty(2), empty(2)]
+    mode.cache_clear()
+    for i in (0, 1, 2) * 2:
+        assert op(xs, i).untyped_storage() is xs[i].untyped_storage()
+    assert mode.cache_info().hits == 3
+
+
+def test_an_alias_is_not_the_argument_itself(mode):
+    a, b = empty(2), empty(2)
+    alias = A.view.default(a, [2])
+    for _ in range(2):
+        assert A.add.out(a, b, out=a) is a
+        assert A.add.out(a, b, out=alias) is alias
+        assert A.alias.default(a) is not a
+
+
+def test_which_arguments_share_a_storage_decides_whose_view_is_made(own):
+    op, mode = own(
+        "third(Tensor(a!) x, Tensor(b!) y, Tensor(c) z) -> Tensor(c)",
+        lambda x, y, z: A.view.default(z, [2, 1]),
+    )
+    a, b, c = empty(2), empty(2), empty(2)
+    a2, b2, c2 = (A.view.default(t, [2]) for t in (a, b, c))
+    calls = [(a, b, c), (a, b, a2), (a, b, b2), (a, a2, c), (a, a, c), (a, b, a), (a, b, b)]
+    calls += [(c, a, c2), (a, c, c2), (a, a2, a2), (a, a, a2), (a, a2, a)]
+    for x, y, z in calls * 2 + calls[::-1]:
+        assert op(x, y, z).untyped_storage() is z.untyped_storage()
+    assert mode.cache_info().hits >= len(calls)
+
+
+def test_sharing_counts_in_lists_too(own):
+    op, _ = own(
+        "last(Tensor(a!)[] xs, Tensor(b) z) -> Tensor(b)", lambda xs, z: A.view.default(z, [2, 1])
+    )
+    a, b, c = empty(2), empty(2), empty(2)
+    for z in (c, A.view.default(a, [2]), A.view.default(b, [2]), a, b) * 2:
+        assert op([a, b], z).untyped_storage() is z.untyped_storage()
+
+
+def test_views_of_views_have_their_storages_bytes_and_offsets(mode):
+    base = empty(4, 6)
+    for n in range(4):
+        row = A.select.int(base, 0, n)
+        part = A.slice.Tensor(row, 0, 2, 5)
+        assert (row.storage_offset(), part.storage_offset()) == (6 * n, 6 * n + 2)
+        assert part.untyped_storage() is base.untyped_storage()
+    a, b = A.split.Tensor(base, 2)
+    assert [A.t.default(t).storage_offset() for t in (a, b, a, b)] == [0, 12, 0, 12]
+
+
+# ---- calls that are not cached
+
+
+TOO_MUCH = {
+    "ints": ("many(int[] l) -> Tensor", lambda: ([1] * 600,)),
+    "tensors": ("many(Tensor[] ts) -> Tensor", lambda: ([empty(2, 2)] * 200,)),
+    "text": ("many(str s) -> Tensor", lambda: ("x" * 257,)),
+    "written": ("many(Tensor(a!)[] ts) -> Tensor", lambda: ([empty() for _ in range(65)],)),
+}
+
+
+@pytest.mark.parametrize("what", TOO_MUCH)
+def test_calls_too_large_for_a_key_run_each_time(own, what):
+    schema, make = TOO_MUCH[what]
+    runs = []
+    op, mode = own(schema, lambda x: runs.append(len(x)) or on_meta(2))
+    if what in ("ints", "text"):
+        schema = schema.replace("(", "(Tensor t, ", 1)
+        op, mode = own(schema.replace("many", "more"), lambda t, x: runs.append(1) or on_meta(2))
+    arguments = (empty(2), *make()) if what in ("ints", "text") else make()
+    before = mode.cache_info().size
+    for n in range(1, 4):
+        assert op(*arguments).shape == (2,)
+        assert len(runs) == n
+    info = mode.cache_info()
+    assert info.bypasses == {"too many arguments": 3} and info.size == before
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfff"])
+def test_text_without_bytes_is_not_cached(own, text):
+    op, mode = own("text(Tensor x, str s) -> Tensor", lambda x, s: on_meta(len(s)))
+    x = empty(2)
+    for _ in range(2):
+        assert op(x, text).shape == (len(text),)
+    assert mode.cache_info().bypasses == {"unhashable argument": 2}
+
+
+def test_tensors_of_another_mode_are_refused_though_an_entry_fits(mode):
+    x = empty(2)
+    A.relu.default(x)
+    with FakeTensorMode():
+        stranger = empty(2)
+    with pytest.raises(AssertionError, match="Mixing fake modes"):
+        A.relu.default(stranger)
+    assert mode.cache_info().bypasses == {"not our fake": 1}
+
+
+def test_what_depends_on_values_is_refused_each_time(mode):
+    x = empty(3)
+    for _ in range(3):
+        with pytest.raises(DataDependentOutputException):
+            A._local_scalar_dense.default(x)
+        with pytest.raises(DynamicOutputShapeException):
+            A.nonzero.default(x)
+
+
+def test_a_memoised_item_is_not_cached(mode):
+    x, y = empty(dtype=dispatch.int64), empty(dtype=dispatch.int64)
+    x.item_memo, y.item_memo = 3, 4
+    for _ in range(2):
+        assert A._local_scalar_dense.default(x) == 3
+        assert A._local_scalar_dense.default(y) == 4
+    assert mode.cache_info().bypasses == {"data dependent output": 4}
+
+
+def test_a_told_output_size_makes_repeat_interleave_cachable(mode):
+    repeats = empty(3, dtype=dispatch.int64)
+    call = lambda: A.repeat_interleave.Tensor(repeats, output_size=7)  # noqa: E731
+    assert call().shape == (7,)
+    assert counted(mode, call) == (1, 0)
+    with pytest.raises(DynamicOutputShapeException):
+        A.repeat_interleave.Tensor(repeats)
+
+
+def test_the_cache_can_be_switched_off_and_on(mode):
+    x = empty(2)
+    A.relu.default(x)
+    mode.cache_enabled = False
+    assert counted(mode, lambda: A.relu.default(x)) == (0, 0)
+    mode.cache_enabled = True
+    assert counted(mode, lambda: A.relu.default(x)) == (1, 0)
