@@ -5,6 +5,8 @@
 #   make build    compile in place; stops at once when nothing that it reads has changed
 #   make bench    the table of README.md; TORCH_PYTHON=/path/to/python adds PyTorch's column,
 #                 MODELS=/folder/of/exported/programs adds whole models, ARGS=... is passed on
+#   make instructions  what a call costs in instructions against benchmarks/instructions.json
+#                 (needs valgrind; ARGS=--keep keeps what was counted)
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
 #                 500 processes of calls with arguments that nobody should pass
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
@@ -22,7 +24,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 MODEL ?= $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
 WHEEL := build/wheel
 
-.PHONY: run test build bench fuzz stress lint ruff mypy check clean wheel
+.PHONY: run test build bench instructions fuzz stress lint ruff mypy check clean wheel
 
 run: build
 	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
@@ -37,6 +39,9 @@ build: $(VENV)/.has-build
 bench: build
 	$(PY) -m benchmarks $(if $(TORCH_PYTHON),--torch-python $(TORCH_PYTHON)) \
 	    $(if $(MODELS),--models $(MODELS)) $(ARGS)
+
+instructions: build
+	$(PY) -m benchmarks.instructions $(ARGS)
 
 fuzz: build $(VENV)/.has-dev
 	$(PY) -m tests.fuzz $(if $(MODELS),$(wildcard $(MODELS)/*.pt2),$(MODEL)) $(ARGS)

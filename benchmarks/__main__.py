@@ -1,12 +1,11 @@
 """`python -m benchmarks`: time every row, print the table.
 
 Rounds go row by row, one sample of ours and one of PyTorch's in turn, so that a noisy moment
-meets both. Imports are timed in fresh processes, in turn as well. Instructions are counted by
-valgrind as the difference between two runs of a row, so that setting up is not in them.
+meets both. Imports are timed in fresh processes, in turn as well. Instructions, if asked for, are
+counted as `instructions` does.
 """
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -17,11 +16,10 @@ from typing import Any
 
 import click
 
-from . import report
+from . import instructions, report
 
 _IMPORTED = {"ours": "dispatch", "theirs": "torch"}
 _TIME_IMPORT = "import time; t = time.perf_counter_ns(); import {}; print(time.perf_counter_ns()-t)"
-_COUNTED_CALLS = 1_000
 
 
 class Worker:
@@ -73,25 +71,12 @@ def _import_rows(pythons: dict[str, str], processes: int) -> Iterator[dict[str, 
     yield report.result("import", {side: taken[_IMPORTED[side]] for side in pythons})
 
 
-def _instructions(row: str, models: Path | None) -> float:
-    """Instructions of one call of ours, counted by callgrind."""
-
-    def count(calls: int) -> int:
-        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-        command += [sys.executable, "-m", "benchmarks.worker", "ours"]
-        command += ["--calls", row, str(calls), *(["--models", str(models)] if models else [])]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        found = re.search(r"Collected : (\d+)", done.stderr)
-        assert found, done.stderr
-        return int(found[1])
-
-    return (count(2 * _COUNTED_CALLS) - count(_COUNTED_CALLS)) / _COUNTED_CALLS
-
-
 def _add_instructions(rows: list[dict[str, Any]], models: Path | None) -> None:
-    for row in rows:
-        if row.get("ours") and not row["name"].startswith(("import", "model_")):
-            row["instructions"] = _instructions(row["name"], models)
+    asked = [row for row in rows
+             if row.get("ours") and not row["name"].startswith(("import", "model_"))]  # fmt: skip
+    counts = instructions.counted([row["name"] for row in asked], models)
+    for row in asked:
+        row["instructions"] = counts[row["name"]]
 
 
 @click.command()
@@ -103,7 +88,7 @@ def _add_instructions(rows: list[dict[str, Any]], models: Path | None) -> None:
 )
 @click.option("--rounds", default=15, show_default=True, help="Samples of each row.")
 @click.option("--processes", default=20, show_default=True, help="Processes for an import.")
-@click.option("--instructions", is_flag=True, help="Count instructions too (needs valgrind).")
+@click.option("--instructions", "counting", is_flag=True, help="Count them too (needs valgrind).")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write results here.")
 @click.option("--readme", is_flag=True, help="Refresh the table in README.md.")
 def main(
@@ -111,12 +96,12 @@ def main(
     models: Path | None,
     rounds: int,
     processes: int,
-    instructions: bool,
+    counting: bool,
     json_file: Path | None,
     readme: bool,
 ) -> None:
     """Time the call paths and print the table."""
-    if instructions and not shutil.which("valgrind"):
+    if counting and not shutil.which("valgrind"):
         raise click.UsageError("--instructions needs valgrind")
     models = models and models.resolve()
     pythons = {"ours": sys.executable} | ({"theirs": torch_python} if torch_python else {})
@@ -124,7 +109,7 @@ def main(
         workers = {side: Worker(stack, python, side, models) for side, python in pythons.items()}
         rows = list(_call_rows(workers, rounds))
     rows += _import_rows(pythons, processes)
-    if instructions:
+    if counting:
         _add_instructions(rows, models)
     head = report.head(worker.name for worker in workers.values())
     table = report.markdown(head, rows)

@@ -67,6 +67,10 @@ def _view(api: SimpleNamespace) -> Row:
     return Row("op(x, size)", names)
 
 
+def _statement(api: SimpleNamespace, statement: str) -> Row:
+    return Row(statement, {"x": api.T.ones(2, 3), "add": api.T.add})
+
+
 def _mode(api: SimpleNamespace) -> Row:
     class PassThrough(api.TorchDispatchMode):  # type: ignore[name-defined]
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -152,6 +156,10 @@ def rows(api: SimpleNamespace) -> dict[str, Callable[[], Row]]:
         "add": partial(_plain_add, api),
         "packet": partial(_packet, api),
         "view": partial(_view, api),
+        "plus": partial(_statement, api, "x + x"),
+        "first_row": partial(_statement, api, "x[0]"),
+        "sum": partial(_statement, api, "x.sum()"),
+        "function": partial(_statement, api, "add(x, x)"),
         "meta_add": partial(_meta_add, api),
         "python_kernel": partial(_python_kernel, api),
         "ten_tensors": partial(_ten_tensors, api),

@@ -2,12 +2,14 @@
 
 `python -m benchmarks.worker ours|theirs [--models DIR]` prints one line of JSON when all rows
 are warm, then answers each row name on its standard input with one sample. With
-`--calls ROW N` it sets up that row alone, makes N calls and ends, for an instruction counter.
+`--loops N ROW...` it runs each of these rows in loops of N and of 2 N calls and ends, with a mark
+before, between and after them that an instruction counter sees.
 """
 
 import argparse
 import importlib
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -30,17 +32,27 @@ def _samplers(
     return samplers, errors
 
 
+def _marked(row: Row, calls: int) -> None:
+    row.run(calls)
+    os.getppid()
+    row.run(calls)
+    os.getppid()
+    row.run(2 * calls)
+    os.getppid()
+
+
 def _main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("system", choices=["ours", "theirs"])
     parser.add_argument("--models", type=Path)
-    parser.add_argument("--calls", nargs=2, metavar=("ROW", "N"))
+    parser.add_argument("--loops", nargs="+", metavar=("N", "ROW"))
     options = parser.parse_args()
     system = importlib.import_module(f".{options.system}", __package__)
     rows = system.rows(options.models)
-    if options.calls:
-        name, calls = options.calls
-        rows[name]().run(int(calls))
+    if options.loops:
+        calls, *names = options.loops
+        for name in names:
+            _marked(rows[name](), int(calls))
         return
     samplers, errors = _samplers(rows)
     print(json.dumps({"name": system.NAME, "rows": list(samplers), "errors": errors}), flush=True)
