@@ -1,326 +1,12 @@
-"""What kernels written in Python receive for each argument type, and what callers may give."""
-
-import enum
+"""Calls: what callers may give, defaults, numbers for tensors, what comes back."""
 
 import numpy as np
 
-
-class MyInt(int):
-    pass
-
-
-class MyFloat(float):
-    pass
-
-
-class MyStr(str):
-    pass
-
-
-class MyList(list):
-    pass
-
-
-class Colour(enum.IntEnum):
-    RED = 3
-
-
-class Indexed:
-    def __index__(self):
-        return 5
-
-
-class Floated:
-    def __float__(self):
-        return 2.5
-
-
-class Counted:
-    """A sequence by protocol."""
-
-    def __init__(self, *items):
-        self.items = items
-
-    def __len__(self):
-        return len(self.items)
-
-    def __getitem__(self, i):
-        return self.items[i]
-
-
-def _seen(v):
-    """A value with its type, containers with those of their items."""
-    if type(v) in (list, tuple):
-        return f"{type(v).__name__}[{', '.join(map(_seen, v))}]"
-    if type(v) is dict:
-        return "dict{" + ", ".join(f"{_seen(k)}: {_seen(x)}" for k, x in v.items()) + "}"
-    if hasattr(v, "storage_offset"):
-        return f"Tensor{tuple(v.shape)}"
-    text = str(v).replace("torch.", "").replace("dispatch.", "")
-    if type(v).__name__ == "Generator":
-        text = ""
-    return f"{type(v).__name__}:{text}"
-
-
-def _taker(s, log, ns, schema, result=None):
-    """An operator `ns::f` of the schema whose kernel logs what it gets."""
-    lib = s.library.Library(ns, "FRAGMENT")
-    lib.define("f" + schema)
-
-    def kernel(*args, **kwargs):
-        kw = ", ".join(f"{k}={_seen(v)}" for k, v in sorted(kwargs.items()))
-        log("  got", ", ".join(map(_seen, args)), "|", kw)
-        return result
-
-    lib.impl("f", kernel, "CompositeExplicitAutograd")
-    return lib, getattr(s.ops, ns).f
-
-
-def _values(s):
-    T = s.T
-    return {
-        "None": None, "True": True, "False": False, "0": 0, "1": 1, "-3": -3, "2**62": 2**62,
-        "2**63": 2**63, "-2**63": -(2**63), "2**64": 2**64, "1.0": 1.0, "2.5": 2.5,
-        "inf": float("inf"), "1j": 1j, "2+0j": 2 + 0j, "str": "x", "bytes": b"x", "MyInt": MyInt(7),
-        "MyFloat": MyFloat(1.5), "MyStr": MyStr("s"), "IntEnum": Colour.RED, "Indexed": Indexed(),
-        "Floated": Floated(), "np.int64": np.int64(4), "np.int8": np.int8(4),
-        "np.float64": np.float64(1.5), "np.float32": np.float32(1.5), "np.bool": np.bool_(True),
-        "np.complex128": np.complex128(1j), "np 0-d": np.array(3), "np 1 elem": np.array([3]),
-        "np 0-d float": np.array(1.5),
-        "np vec": np.array([1, 2]), "0-d int tensor": T.tensor(3), "0-d float tensor": T.tensor(1.5),
-        "0-d bool tensor": T.tensor(True), "0-d complex tensor": T.tensor(1j),
-        "1-elem tensor": T.tensor([3]), "1-elem float tensor": T.tensor([1.5]), "tensor": T.ones(2),
-        "list": [1, 2], "tuple": (1, 2), "empty list": [],
-        "empty tuple": (), "floats": [1.0, 2.5], "mixed": [1, 2.5], "bools": [True, False],
-        "strs": ["a", "b"], "Nones": [None, 1], "size": T.Size([2, 3]), "range": range(3),
-        "set": {1}, "dict": {"a": 1}, "MyList": MyList([1]), "Counted": Counted(1, 2),
-        "generator": (i for i in range(2)),
-        "dtype": T.float32, "device": T.device("cpu"), "layout": T.strided,
-        "memory_format": T.contiguous_format, "object": object(), "type": int, "slice": slice(1),
-        "tensors": [T.ones(1), T.ones(2)], "tensor or None": [T.ones(1), None],
-        "nested": [[1, 2], [3]], "nested tuples": ((1,), (2,)), "0-d tensors": [T.tensor(1), 2],
-        "np ints": [np.int64(1), np.int32(2)], "np floats": [np.float64(1.5)],
-        "ellipsis": ..., "cuda str": "cuda:1", "cpu str": "cpu",
-    }  # fmt: skip
-
-
-def _matrix(s, log, ns, type_, without=()):
-    lines = []
-    lib, packet = _taker(s, lambda *words: lines.append(words), ns, f"({type_} x) -> ()")
-    for label, value in _values(s).items():
-        lines.clear()
-        if label in without:
-            continue
-        try:
-            packet.default(value)
-        except Exception as error:
-            log(label, "raises", type(error).__name__)
-        else:
-            log(label, *lines[0])
-
-
-def takes_int(s, log):
-    _matrix(s, log, "ti", "int")
-
-
-def takes_float(s, log):
-    _matrix(s, log, "tf", "float")
-
-
-def takes_bool(s, log):
-    _matrix(s, log, "tb", "bool")
-
-
-def takes_scalar(s, log):
-    _matrix(s, log, "tsc", "Scalar", without=["2**64"])
-
-
-def takes_complex(s, log):
-    _matrix(s, log, "tcx", "complex")
-
-
-def takes_str(s, log):
-    _matrix(s, log, "tst", "str")
-
-
-def takes_tensor(s, log):
-    _matrix(s, log, "tt", "Tensor")
-
-
-def takes_symint(s, log):
-    _matrix(s, log, "tsi", "SymInt")
-
-
-def takes_dtype(s, log):
-    _matrix(s, log, "tdt", "ScalarType", without=["-2**63", "-3", "2**62"])
-
-
-def takes_device(s, log):
-    _matrix(s, log, "tde", "Device")
-
-
-def takes_layout(s, log):
-    _matrix(s, log, "tla", "Layout", without=["-2**63", "-3", "2**62"])
-
-
-def takes_memory_format(s, log):
-    lib, packet = _taker(s, log, "tmf", "(MemoryFormat x) -> ()")
-    for value in (None, 0, 1, 2, 3, True, 1.0, "s", s.T.channels_last, s.T.strided):
-        log.attempt(str(value).rpartition(".")[2], packet.default, value)
-
-
-def takes_generator(s, log):
-    lib, packet = _taker(s, log, "tge", "(Generator? x) -> ()")
-    for value in (None, s.T.Generator(), 1, "s", s.T.ones(1), []):
-        log.attempt(type(value).__name__, packet.default, value)
-
-
-def takes_any(s, log):
-    _matrix(
-        s,
-        log,
-        "tan",
-        "Any",
-        without=[
-            "0-d tensors",
-            "2**63",
-            "2**64",
-            "Counted",
-            "Floated",
-            "Indexed",
-            "IntEnum",
-            "MyFloat",
-            "MyInt",
-            "MyList",
-            "MyStr",
-            "bytes",
-            "dtype",
-            "ellipsis",
-            "empty list",
-            "generator",
-            "layout",
-            "memory_format",
-            "mixed",
-            "np 0-d",
-            "np 0-d float",
-            "np 1 elem",
-            "np floats",
-            "np ints",
-            "np vec",
-            "np.bool",
-            "np.complex128",
-            "np.float32",
-            "np.float64",
-            "np.int64",
-            "np.int8",
-            "object",
-            "range",
-            "set",
-            "size",
-            "slice",
-            "type",
-        ],
-    )
-
-
-def takes_int_list(s, log):
-    _matrix(s, log, "til", "int[]")
-
-
-def takes_symint_list(s, log):
-    _matrix(s, log, "tsl", "SymInt[]", without=["generator"])
-
-
-def takes_int_list_of_two(s, log):
-    _matrix(s, log, "til2", "int[2]")
-
-
-def takes_symint_list_of_two(s, log):
-    _matrix(s, log, "tsl2", "SymInt[2]", without=["generator"])
-
-
-def takes_float_list(s, log):
-    _matrix(s, log, "tfl", "float[]")
-
-
-def takes_bool_list(s, log):
-    _matrix(s, log, "tbl", "bool[]")
-
-
-def takes_bool_list_of_three(s, log):
-    _matrix(s, log, "tbl3", "bool[3]")
-
-
-def takes_scalar_list(s, log):
-    _matrix(s, log, "tscl", "Scalar[]")
-
-
-def takes_str_list(s, log):
-    _matrix(s, log, "tstl", "str[]")
-
-
-def takes_tensor_list(s, log):
-    _matrix(s, log, "ttl", "Tensor[]")
-
-
-def takes_optional_tensor_list(s, log):
-    _matrix(s, log, "totl", "Tensor?[]")
-
-
-def takes_optional_int(s, log):
-    _matrix(s, log, "toi", "int?")
-
-
-def takes_optional_float(s, log):
-    _matrix(s, log, "tof", "float?")
-
-
-def takes_optional_bool(s, log):
-    _matrix(s, log, "tob", "bool?")
-
-
-def takes_optional_scalar(s, log):
-    _matrix(s, log, "tos", "Scalar?", without=["2**64"])
-
-
-def takes_optional_tensor(s, log):
-    _matrix(s, log, "tot", "Tensor?")
-
-
-def takes_optional_int_list(s, log):
-    _matrix(s, log, "toil", "int[]?")
-
-
-def takes_optional_int_list_of_two(s, log):
-    _matrix(s, log, "toil2", "int[2]?")
-
-
-def takes_optional_float_list(s, log):
-    _matrix(s, log, "tofl", "float[]?")
-
-
-def takes_list_of_optional_ints(s, log):
-    _matrix(s, log, "tloi", "int?[]")
-
-
-def takes_nested_int_list(s, log):
-    _matrix(s, log, "tnl", "int[][]")
-
-
-def takes_dict(s, log):
-    _matrix(s, log, "tdi", "Dict(str, int)", without=["dict"])
-
-
-def takes_optional_str(s, log):
-    _matrix(s, log, "tostr", "str?")
-
-
-def takes_optional_dtype(s, log):
-    _matrix(s, log, "todt", "ScalarType?", without=["-2**63", "-3", "2**62"])
+from tests.differential.helpers import MyInt, logging_operator, seen
 
 
 def shapes_of_calls(s, log):
-    lib, packet = _taker(
+    lib, packet = logging_operator(
         s,
         log,
         "shc",
@@ -347,7 +33,7 @@ def shapes_of_calls(s, log):
 
 
 def trailing_defaults(s, log):
-    lib, packet = _taker(
+    lib, packet = logging_operator(
         s, log, "trd", "(Tensor a, int b=2, int c=3, int? d=None, *, int e=5) -> ()"
     )
     x = s.T.ones(1)
@@ -361,7 +47,7 @@ def trailing_defaults(s, log):
 
 
 def default_objects(s, log):
-    lib, packet = _taker(
+    lib, packet = logging_operator(
         s, log, "dob",
         "(Tensor a, *, float p=2, Scalar q=1, Scalar r=1.5, int[2] u=0, int[] v=[], bool w=True, ScalarType? dt=None,"
         " Device? de=None, str m='mean', float[] fl=[1.0], int? o=4, MemoryFormat mf=contiguous_format, SymInt si=3) -> ()",
@@ -375,9 +61,9 @@ def default_objects(s, log):
         ("o", 4), ("o", None), ("mf", s.T.contiguous_format), ("mf", s.T.channels_last), ("dt", None), ("dt", s.T.float32),
         ("de", "cpu"), ("de", s.T.device("cpu")), ("de", 0), ("si", 3), ("si", 4), ("dt", 6), ("mf", 0),
     ):  # fmt: skip
-        log.attempt(f"{name} {_seen(value)}", f, x, **{name: value})
+        log.attempt(f"{name} {seen(value)}", f, x, **{name: value})
     for a in f._schema.arguments:
-        log(a.name, str(a.type), a.kwarg_only, a.has_default_value(), _seen(a.default_value))
+        log(a.name, str(a.type), a.kwarg_only, a.has_default_value(), seen(a.default_value))
 
 
 def schema_defaults_of_aten(s, log):
@@ -394,7 +80,7 @@ def schema_defaults_of_aten(s, log):
                 str(a.type),
                 a.kwarg_only,
                 a.has_default_value(),
-                _seen(a.default_value),
+                seen(a.default_value),
                 a.N,
             )
 
@@ -558,49 +244,6 @@ def function_argument_names(s, log):
         log.attempt(label, call)
 
 
-def codes_for_objects(s, log):
-    o = s.ops.aten
-    for label, call in (
-        ("dtype=6", lambda: o.empty.memory_format([2], dtype=6).dtype),
-        ("dtype=7", lambda: o.zeros.default([2], dtype=7)),
-        ("dtype=4 layout=0", lambda: o.zeros.default([2], dtype=4, layout=0)),
-        ("dtype=100", lambda: o.zeros.default([2], dtype=100)),
-        ("dtype=True", lambda: o.zeros.default([2], dtype=True)),
-        ("dtype=float", lambda: o.zeros.default([2], dtype=float)),
-        ("dtype=int", lambda: o.zeros.default([2], dtype=int)),
-        ("dtype='float32'", lambda: o.zeros.default([2], dtype="float32")),
-        ("dtype=np", lambda: o.zeros.default([2], dtype=np.float32)),
-        ("T.zeros dtype=6", lambda: s.T.zeros(2, dtype=6)),
-        ("T.zeros dtype=float", lambda: s.T.zeros(2, dtype=float)),
-        ("T.zeros dtype=bool", lambda: s.T.zeros(2, dtype=bool)),
-        ("T.zeros dtype='float32'", lambda: s.T.zeros(2, dtype="float32")),
-        ("memory_format=0", lambda: o.clone.default(s.T.ones(2), memory_format=0)),
-        ("memory_format=2", lambda: o.clone.default(s.T.ones(1, 2, 1, 1), memory_format=2)),
-
-        ("clone method mf=0", lambda: s.T.ones(2).clone(memory_format=0)),
-        ("device='cpu'", lambda: o.zeros.default([2], device="cpu")),
-        ("device='meta'", lambda: o.zeros.default([2], device="meta").device),
-        ("device=0", lambda: o.zeros.default([2], device=0)),
-        ("device='nope'", lambda: o.zeros.default([2], device="nope")),
-        ("T.zeros device='nope'", lambda: s.T.zeros(2, device="nope")),
-        ("T.zeros device=1.5", lambda: s.T.zeros(2, device=1.5)),
-        ("layout str", lambda: o.zeros.default([2], layout="strided")),
-        ("T.zeros layout", lambda: s.T.zeros(2, layout=s.T.strided)),
-        ("pin_memory False", lambda: s.T.zeros(2, pin_memory=False)),
-        ("to.dtype", lambda: o.to.dtype(s.T.ones(2), 7)),
-        ("_to_copy", lambda: o._to_copy.default(s.T.ones(2), dtype=7)),
-    ):  # fmt: skip
-        log.attempt(label, call)
-
-
-def dtype_codes_reach_kernels(s, log):
-    lib, packet = _taker(s, log, "dck", "(ScalarType a, Layout b, MemoryFormat c, Device d) -> ()")
-    T = s.T
-    log.attempt("objects", packet.default, T.float32, T.strided, T.channels_last, T.device("cpu"))
-    log.attempt("codes", packet.default, 6, 0, 2, "cpu")
-    log.attempt("types", packet.default, float, T.strided, T.channels_last, "meta")
-
-
 def boxed_calls(s, log):
     C = s.C
     h = C._dispatch_find_schema_or_throw("aten::add", "Tensor")
@@ -615,16 +258,6 @@ def boxed_calls(s, log):
     log.attempt("op redispatch bad", s.ops.aten.add.Tensor.redispatch, ks, x)
     log.attempt("op redispatch no ks", s.ops.aten.add.Tensor.redispatch, x, x)
     log.attempt("op redispatch none", s.ops.aten.add.Tensor.redispatch, None, x, x)
-
-
-def subclassed_values(s, log):
-    lib, packet = _taker(s, log, "sbv", "(int a, float b, str c, int[] d, bool e=False) -> ()")
-    log.attempt(
-        "subclasses", packet.default, MyInt(3), MyFloat(2.0), MyStr("z"), MyList([MyInt(1)])
-    )
-    log.attempt("enum", packet.default, Colour.RED, Colour.RED, "z", [Colour.RED], Colour.RED)
-    log.attempt("bools", packet.default, True, True, "z", [True, False])
-    log.attempt("packet", packet, MyInt(3), MyFloat(2.0), MyStr("z"), MyList([MyInt(1)]))
 
 
 def overloads_of_a_packet(s, log):
@@ -681,13 +314,13 @@ def returns_of_python_kernels(s, log):
         lib.define(f"f{i}() -> {returns}")
         lib.impl(f"f{i}", lambda: value, "CompositeExplicitAutograd")
         for value in values:
-            label = f"{returns} <- {_seen(value)}"
+            label = f"{returns} <- {seen(value)}"
             try:
                 r = getattr(s.ops.rpk, f"f{i}").default()
             except Exception as error:
                 log(label, "raises", type(error).__name__)
             else:
-                log(label, "->", _seen(r))
+                log(label, "->", seen(r))
 
 
 def returns_of_handlers(s, log):
@@ -707,21 +340,21 @@ def returns_of_handlers(s, log):
     for i, (returns, values) in enumerate(cases.items()):
         lib.define(f"f{i}(Tensor x) -> {returns}")
         for value in values:
-            label = f"{returns} <- {_seen(value)}"
+            label = f"{returns} <- {seen(value)}"
             with M():
                 try:
                     r = getattr(s.ops.roh, f"f{i}").default(s.T.ones(1))
                 except Exception as error:
                     log(label, "raises", type(error).__name__)
                 else:
-                    log(label, "->", _seen(r))
+                    log(label, "->", seen(r))
 
 
 def modes_see_converted_arguments(s, log):
     class M(s.modes.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            kw = ", ".join(f"{k}={_seen(v)}" for k, v in sorted((kwargs or {}).items()))
-            log(str(func), ", ".join(map(_seen, args)), "|", kw)
+            kw = ", ".join(f"{k}={seen(v)}" for k, v in sorted((kwargs or {}).items()))
+            log(str(func), ", ".join(map(seen, args)), "|", kw)
             return func(*args, **(kwargs or {}))
 
     T, o = s.T, s.ops.aten
@@ -838,3 +471,239 @@ def modes_see_converted_arguments(s, log):
         T.allclose(x, x)
         x.all()
         str(x)
+
+
+def _logger(s, log):
+    class M(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log(str(func), len(args), kwargs, [a for a in args if not isinstance(a, s.Tensor)])
+            return func(*args, **(kwargs or {}))
+
+    return M()
+
+
+def defaults_left_out(s, log):
+    x = s.T.ones(2, 2)
+    with _logger(s, log):
+        s.T.add(x, x)
+        s.T.add(x, x, alpha=1)
+        s.T.add(x, x, alpha=2)
+        s.T.add(x, x, alpha=1.0)
+        s.T.sum(x, 0, False)
+        s.T.sum(x, 0, True)
+        s.T.sum(x, 0)
+        s.T.sum(x, dim=[0], dtype=s.T.float32)
+        x.flatten()
+        s.T.clamp(x, None, 1)
+
+
+def calls_that_do_not_fit(s, log):
+    x = s.T.ones(2)
+    op, fn = s.ops.aten.add.Tensor, s.T.add
+    for label, call in (
+        ("op none", lambda: op()),
+        ("fn none", lambda: fn()),
+        ("method none", lambda: x.add()),
+        ("op many", lambda: op(x, x, 1, 2)),
+        ("fn many", lambda: fn(x, x, x, x)),
+        ("op kw", lambda: op(x, x, beta=1)),
+        ("fn kw", lambda: fn(x, x, beta=1)),
+        ("method kw", lambda: x.add(x, beta=1)),
+        ("op twice", lambda: op(x, x, self=x)),
+        ("fn twice", lambda: fn(x, x, input=x)),
+        ("op str", lambda: op(x, "a")),
+        ("fn str", lambda: fn(x, "a")),
+        ("packet str", lambda: s.ops.aten.add(x, "a")),
+        ("packet none", lambda: s.ops.aten.add()),
+        ("op alpha", lambda: op(x, x, alpha="a")),
+        ("fn alpha", lambda: fn(x, x, alpha="a")),
+        ("op None", lambda: op(None, x)),
+        ("fn None", lambda: fn(None, x)),
+        ("op shape", lambda: op(x, s.T.ones(3))),
+        ("fn shape", lambda: fn(x, s.T.ones(3))),
+        ("sum dim", lambda: s.T.sum(x, 5)),
+        ("op sum dim", lambda: s.ops.aten.sum.dim_IntList(x, [5])),
+        ("iadd", lambda: x.add_(s.T.ones(3))),
+        ("plus str", lambda: x + "a"),
+        ("plus none", lambda: x + None),
+    ):
+        log.attempt(label, lambda call=call: (call(), "fine")[1])
+
+
+def names_of_arguments(s, log):
+    x = s.T.ones(2)
+    log.attempt("input", lambda: s.T.add(input=x, other=1))
+    log.attempt("self", lambda: s.T.add(self=x, other=1))
+    log.attempt("op self", lambda: s.ops.aten.add.Tensor(self=x, other=x))
+    log.attempt("op input", lambda: s.ops.aten.add.Tensor(input=x, other=x))
+    log.attempt("method", lambda: x.add(other=2))
+    log.attempt("mul mixed", lambda: s.ops.aten.mul.Tensor(x, other=3))
+    log.attempt("dim axis", lambda: s.T.sum(x, axis=0))
+    log.attempt("op axis", lambda: s.ops.aten.sum.dim_IntList(x, axis=[0]))
+    log.attempt("keepdims", lambda: s.T.sum(x, dim=0, keepdims=True))
+    log.attempt("x", lambda: s.T.add(x=x, y=x))
+    log.attempt("kwonly", lambda: s.ops.aten.add.Tensor(x, x, 2))
+    log.attempt("ns kw order", lambda: s.ops.aten.sub.Tensor(other=x, self=x + 1))
+
+
+def numbers_as_tensors(s, log):
+    x = s.T.ones(2)
+    log.attempt("op", lambda: s.ops.aten.add.Tensor(x, 2))
+    log.attempt("op first", lambda: s.ops.aten.add.Tensor(2, x))
+    log.attempt("both", lambda: s.ops.aten.add.Tensor(2, 3))
+    log.attempt("fn first", lambda: s.T.add(2, x))
+    log.attempt("packet", lambda: s.ops.aten.add(2, 3))
+    log.attempt("mul", lambda: s.ops.aten.mul.Tensor(2, 3))
+    log.attempt("matmul", lambda: s.ops.aten.matmul.default(x, 2))
+    log.attempt("eq", lambda: s.ops.aten.eq.Tensor(x, 1))
+    log.attempt("float", lambda: s.ops.aten.mul.Tensor(s.T.ones(1, dtype=s.T.int64), 1.5))
+    with _logger(s, log):
+        s.ops.aten.add.Tensor(x, 2)
+        s.T.add(x, 2)
+        x * 2.5
+        2 - x
+
+
+def returns_from_kernels(s, log):
+    lib = s.library.Library("ma_ret", "DEF")
+    for i, (sig, v) in enumerate(
+        (
+            ("() -> int", 3),
+            ("() -> int", 3.5),
+            ("() -> float", 3),
+            ("() -> ()", None),
+            ("() -> ()", 4),
+            ("() -> (int, int)", (1, 2)),
+            ("() -> (int, int)", [1, 2]),
+            ("() -> (int, int)", (1,)),
+            ("() -> int[]", [1]),
+            ("() -> int[]", (1, 2)),
+            ("() -> str", "a"),
+            ("() -> str", 1),
+            ("() -> bool", 1),
+            ("() -> bool", True),
+            ("() -> Scalar", 1.5),
+            ("() -> Tensor", 3),
+            ("() -> Tensor", None),
+            ("() -> Tensor?", None),
+            ("() -> int", None),
+            ("() -> Tensor[]", []),
+            ("() -> (int a, str b)", (1, "x")),
+            ("() -> int?", None),
+            ("() -> ScalarType", s.T.float32),
+            ("() -> Device", s.T.device("cpu")),
+        )
+    ):
+        lib.define(f"f{i}{sig}")
+        lib.impl(f"f{i}", lambda v=v: v, "CompositeExplicitAutograd")
+        log.attempt(sig + " " + type(v).__name__, getattr(s.ops.ma_ret, f"f{i}").default)
+
+
+def modes_return_numbers(s, log):
+    class M(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return 7
+
+    x = s.T.ones(2)
+    with M():
+        log.attempt("op", lambda: s.ops.aten.add.Tensor(x, x))
+        log.attempt("packet", lambda: s.ops.aten.add(x, x))
+        log.attempt("fn", lambda: s.T.add(x, x))
+        log.attempt("method", lambda: x.add(x))
+        log.attempt("relu", lambda: s.ops.aten.relu.default(x))
+        log.attempt("item", lambda: x.sum().item())
+        log.attempt("plus", lambda: x + x)
+        log.attempt("mul", lambda: s.ops.aten.mul.Tensor(x, 2))
+
+
+def modes_return_oddities(s, log):
+    box = [None]
+
+    class M(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return box[0]
+
+    x = s.T.ones(2)
+    for v in (None, "a", [x], (x,), x, object):
+        box[0] = v
+        with M():
+            log.attempt("relu", lambda: type(s.ops.aten.relu.default(x)))
+            log.attempt("topk", lambda: type(s.ops.aten.topk.default(x, 1)))
+            log.attempt("unbind", lambda: type(s.ops.aten.unbind.int(x)))
+
+
+def aliasing_of_lists(s, log):
+    lib = s.library.Library("ma_al", "DEF")
+    lib.define("f(int[] x, Tensor[] t) -> int")
+    kept = []
+
+    def kernel(x, t):
+        kept.append((x, t))
+        x.append(9)
+        return len(x)
+
+    lib.impl("f", kernel, "CompositeExplicitAutograd")
+    mine, ts = [1, 2], [s.T.ones(1)]
+    log(s.ops.ma_al.f(mine, ts), mine)
+    log(kept[0][0] is mine, kept[0][1] is ts, kept[0][1][0] is ts[0])
+    log(s.ops.ma_al.f(mine, ts), len(mine))
+
+
+def default_values_are_fresh(s, log):
+    lib = s.library.Library("ma_fresh", "DEF")
+    lib.define("f(int[] x=[1, 2]) -> int[]")
+
+    def kernel(x=None):
+        log("kernel", x)
+        return [3] if x is None else x
+
+    lib.impl("f", kernel, "CompositeExplicitAutograd")
+    log(s.ops.ma_fresh.f(), s.ops.ma_fresh.f([1, 2]), s.ops.ma_fresh.f([2]))
+    log(s.ops.ma_fresh.f.default._schema.arguments[0].default_value)
+
+
+def subclass_sees(s, log):
+    class Sub(s.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            log(str(func), [t.__name__ for t in types], len(args), kwargs)
+            with s.C._DisableTorchDispatch() if False else s.T.no_grad():
+                return s.T.zeros(1)
+
+    x = s.T.ones(2).as_subclass(Sub)
+    y = s.T.ones(2)
+    s.ops.aten.add.Tensor(x, y, alpha=1)
+    s.ops.aten.add.Tensor(y, x, alpha=2)
+    s.T.cat([y, x])
+    s.T.sum(x, dim=0, keepdim=True)
+    s.ops.aten.clone.default(x, memory_format=None)
+    s.ops.aten._to_copy.default(x, dtype=s.T.float64)
+
+
+def views_answered_with_what_is_there(s, log):
+    box = [None]
+
+    class M(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return box[0]
+
+    x, a = s.T.ones(4), s.ops.aten
+    view, grad = x.view(4), s.T.ones(4, requires_grad=True)
+    with s.T.inference_mode():
+        inference = s.T.ones(4)
+    for label, base, out in (
+        ("itself", x, x), ("its base", view, x), ("a view", x, view), ("needs grad", x, grad),
+        ("inference", x, inference), ("of inference", inference, inference), ("new", x, s.T.ones(4)),
+    ):  # fmt: skip
+        box[0] = out
+        with M():
+            log.attempt(label, lambda: a.alias.default(base) is out)  # noqa: B023
+            log.attempt("custom", lambda: a.relu.default(base) is out)  # noqa: B023
+    box[0] = grad
+    with M():
+        log(x.detach() is grad)
+    log(grad.requires_grad)
+    box[0] = view
+    with M():
+        log(x.detach() is view)
+    log(view._is_view(), view._base is None)

@@ -1,14 +1,9 @@
 """Custom operators: what `custom_op` makes and what may be registered on it."""
 
-import logging
+import typing
 import warnings
 
-
-def _make(s, name, mutates_args=(), **kw):
-    def f(x: s.Tensor, n: int = 2) -> s.Tensor:
-        return x * n
-
-    return s.library.custom_op(name, f, mutates_args=mutates_args, **kw)
+from tests.differential.helpers import doubling_op, multiplying_op
 
 
 def making_one(s, log):
@@ -161,250 +156,8 @@ def unknown_mutation(s, log):
     log(op._opoverload._schema.is_mutable)
 
 
-def kernels_by_device(s, log):
-    op = _make(s, "co7::f", device_types="cpu")
-    log(op._backend_fns.keys(), op(s.T.ones(1)))
-    log.attempt("meta", op, s.T.ones(1, device="meta"))
-
-    @op.register_kernel("cuda")
-    def cuda(x, n=2):
-        return x
-
-    log(
-        cuda.__name__,
-        op._backend_fns.keys(),
-        s.C._dispatch_has_kernel_for_dispatch_key("co7::f", "CUDA"),
-    )
-    op.register_kernel("cpu")(lambda x, n=2: x + 100)
-    log(op(s.T.ones(1)))
-    log(op.register_kernel(("cpu", "xpu"), lambda x, n=2: x + 200)(1), op(s.T.ones(1)))
-    op.register_kernel(None, lambda x, n=2: x + 300)
-    log(op(s.T.ones(1)), sorted(map(str, op._backend_fns)))
-    log.attempt("wrong device", op.register_kernel, "nothing", lambda x, n=2: x)
-
-
-def kernel_of_all_devices(s, log):
-    op = _make(s, "co8::f")
-    log(s.C._dispatch_has_kernel_for_dispatch_key("co8::f", "CompositeExplicitAutograd"))
-    log(
-        s.C._dispatch_has_kernel_for_dispatch_key("co8::f", "Autograd"),
-        s.C._dispatch_has_kernel_for_dispatch_key("co8::f", "Meta"),
-    )
-    log(s.C._dispatch_has_kernel_for_dispatch_key("co8::f", "ADInplaceOrView"))
-    s.library.register_kernel("co8::f", "cpu", lambda x, n=2: x + 100)
-    log(op(s.T.ones(1)))
-    s.library.register_kernel(op, "cpu", lambda x, n=2: x + 200)
-    log(op(s.T.ones(1)))
-    s.library.register_kernel(op._opoverload, None, lambda x, n=2: x + 300)
-    log(op(s.T.ones(1)), op._lib._op_impls)
-
-
-def switching_kernels(s, log):
-    logging.getLogger("torch._library.custom_ops").disabled = True
-    logging.getLogger("dispatch.library.custom_ops").disabled = True
-    op = _make(s, "co9::f")
-    op.register_kernel("cpu", lambda x, n=2: x + 100)
-    x = s.T.ones(1)
-    log(op(x))
-    with op.set_kernel_enabled("cpu", enabled=False):
-        log(op(x), op._disabled_kernel)
-        with op.set_kernel_enabled("cpu"):
-            log(op(x))
-        log(op(x))
-        with op.set_kernel_enabled("cpu", False):
-            log(op(x))
-        log(op(x))
-    log(op(x), op._disabled_kernel)
-    with op.set_kernel_enabled("cuda", False):
-        log(op(x), op._disabled_kernel)
-        op.register_kernel("cuda", lambda x, n=2: x)
-    with op.set_kernel_enabled("cpu", True):
-        log(op(x))
-    log(op._disabled_kernel)
-
-
-def factories(s, log):
-    def make(n: int, device: s.T.device) -> s.Tensor:
-        return s.T.ones(n)
-
-    op = s.library.custom_op("co10::make", make, mutates_args=(), device_types="cpu")
-    log(op._opoverload._schema)
-    log.attempt("cpu", op, 3, s.T.device("cpu"))
-    log.attempt("as text", op, 3, "cpu")
-    log.attempt("cuda", op, 3, "cuda")
-    log.attempt("by keyword", op, 3, device=s.T.device("cpu"))
-
-    def plain(n: int) -> s.Tensor:
-        return s.T.ones(n)
-
-    op = s.library.custom_op("co10::plain", plain, mutates_args=())
-    log.attempt("no device", op, 2)
-    log.attempt("kernel by device", op.register_kernel, "cpu", plain)
-
-
-def fake_kernels(s, log):
-    op = _make(s, "co11::f")
-    m = s.T.ones(2, device="meta")
-    log.attempt("meta without", op, m)
-    with s.fake.FakeTensorMode():
-        log.attempt("fake without", op, s.T.ones(2))
-    fn = op.register_fake(lambda x, n=2: x.new_empty(n))
-    log(op._abstract_fn is fn, op(m), op(m, 5))
-    with s.fake.FakeTensorMode() as mode:
-        y = op(s.T.ones(2, device="cuda"), 7)
-        log(y.shape, y.device, y.fake_mode is mode)
-    s.library.register_fake(op, lambda x, n=2: x.new_empty(1))
-    log(op(m))
-    s.library.register_fake("co11::f", lambda x, n=2: x.new_empty(8))
-    log(op(m), s.library.register_fake(op).__name__)
-    op.register_fake(lambda x, n=2: x)
-    log.attempt("an argument", op, m)
-
-
-def autograd_context(s, log):
-    op = _make(s, "co12::f")
-    op.register_fake(lambda x, n=2: s.T.empty_like(x))
-
-    def setup(ctx, inputs, output):
-        log(
-            "setup",
-            type(inputs).__name__,
-            inputs[1],
-            output.requires_grad,
-            s.T.is_grad_enabled(),
-            ctx.needs_input_grad,
-        )
-        ctx.save_for_backward(inputs[0], None)
-        ctx.n = inputs[1]
-        ctx.set_materialize_grads(False)
-        log("saved", ctx.saved_tensors)
-
-    log(op.register_autograd(lambda ctx, g: (g * ctx.n, None), setup_context=setup))
-    x = s.T.ones(2, requires_grad=True)
-    y = op(x)
-    log(
-        y.requires_grad,
-        y.is_leaf,
-        type(y.grad_fn).__name__,
-        y.grad_fn.name(),
-        y.grad_fn.n,
-        y.grad_fn.needs_input_grad,
-    )
-    log(y.grad_fn.saved_tensors, y.grad_fn.saved_tensors[0] is x, y.grad_fn.apply(s.T.ones(2)))
-    y = op(x, 5)
-    log(y.grad_fn.n, y.grad_fn.needs_input_grad, y.grad_fn.apply(s.T.ones(2)))
-    with s.T.no_grad():
-        log(op(x).requires_grad)
-    log(op(s.T.ones(2)).grad_fn)
-    with s.fake.FakeTensorMode():
-        z = op(s.T.ones(2, requires_grad=True))
-        log(z.requires_grad, z.grad_fn.name())
-
-
-def autograd_without_formula(s, log):
-    op = _make(s, "co13::f")
-    x = s.T.ones(2, requires_grad=True)
-    y = op(x)
-    log(y.requires_grad, y.grad_fn.name())
-    log.attempt("backward", y.grad_fn.apply, s.T.ones(2))
-    log.attempt("engine", y.sum().backward)
-
-    def whole(x: s.Tensor) -> s.Tensor:
-        return x.long()
-
-    log(s.library.custom_op("co13::g", whole, mutates_args=())(x).requires_grad)
-
-
-def autograd_refused(s, log):
-    Tn = s.Tensor
-
-    def writes(x: Tn) -> None:
-        x.add_(1)
-
-    def nothing(x: Tn) -> None:
-        pass
-
-    op = s.library.custom_op("co14::writes", writes, mutates_args={"x"})
-    log.attempt("mutates", op.register_autograd, lambda ctx, g: g)
-    log.attempt(
-        "returns nothing",
-        s.library.custom_op("co14::n", nothing, mutates_args=()).register_autograd,
-        lambda ctx, g: g,
-    )
-    lib = s.library.Library("co14", "FRAGMENT")
-    lib.define("kw(Tensor x, *, Tensor y) -> Tensor")
-    lib.define("view(Tensor(a) x) -> Tensor(a)")
-    log.attempt("keyword-only", s.library.register_autograd, "co14::kw", lambda ctx, g: g)
-    log.attempt("view", s.library.register_autograd, "co14::view", lambda ctx, g: g)
-    log.attempt("no operator", s.library.register_autograd, "co14::nothing_there", lambda ctx, g: g)
-    log.attempt("packet", s.library.register_autograd, s.ops.co14.kw, lambda ctx, g: g)
-    log.attempt("number", s.library.register_autograd, 3, lambda ctx, g: g)
-
-
-def autograd_of_library_operators(s, log):
-    lib = s.library.Library("co15", "DEF")
-    lib.define("f(Tensor x, Tensor y, *, float k=1.0) -> Tensor")
-    lib.impl("f", lambda x, y, *, k=1.0: x + y * k, "CPU")
-
-    def setup(ctx, inputs, keyword_only_inputs, output):
-        log("setup", len(inputs), keyword_only_inputs, ctx.needs_input_grad)
-
-    log(s.library.register_autograd("co15::f", lambda ctx, g: (g, g), setup_context=setup, lib=lib))
-    log(sorted(lib._op_impls))
-    x, y = s.T.ones(2, requires_grad=True), s.T.ones(2)
-    z = s.ops.co15.f(x, y, k=3.0)
-    log(z.requires_grad, z.grad_fn.name(), z.detach())
-    log(s.ops.co15.f(y, x).grad_fn.needs_input_grad)
-    log(s.ops.co15.f(y, y).requires_grad)
-
-
-def autograd_lists(s, log):
-    def f(xs: list[s.Tensor], y: s.Tensor) -> tuple[list[s.Tensor], s.Tensor]:
-        return [x * 2 for x in xs], y * 3
-
-    op = s.library.custom_op("co16::f", f, mutates_args=())
-    op.register_autograd(
-        lambda ctx, gs, g: (
-            log("backward", ctx.needs_input_grad, [type(v).__name__ for v in gs]),
-            ([v * 2 for v in gs], g * 3),
-        )[1],
-        setup_context=lambda ctx, inputs, output: log(
-            "setup", ctx.needs_input_grad, len(inputs[0]), len(output[0])
-        ),
-    )
-    x, y = s.T.ones(1, requires_grad=True), s.T.ones(1)
-    a, b = op([x, y], y)
-    log([t.requires_grad for t in a], b.requires_grad, a[0].grad_fn is b.grad_fn, type(a).__name__)
-
-
-def marks_of_the_context(s, log):
-    def f(x: s.Tensor) -> tuple[s.Tensor, s.Tensor]:
-        return x * 2, x * 3
-
-    op = s.library.custom_op("co17::f", f, mutates_args=())
-    op.register_autograd(
-        lambda ctx, a, b: a,
-        setup_context=lambda ctx, inputs, output: ctx.mark_non_differentiable(output[1]),
-    )
-    a, b = op(s.T.ones(1, requires_grad=True))
-    log(a.requires_grad, b.requires_grad, b.grad_fn)
-    op.register_autograd(
-        lambda ctx, a, b: a, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(3)
-    )
-    log.attempt("saves a number", op, s.T.ones(1, requires_grad=True))
-
-    def bad(ctx, inputs, output):
-        raise KeyError("mine")
-
-    op.register_autograd(lambda ctx, a, b: a, setup_context=bad)
-    log.attempt("setup raises", op, s.T.ones(1, requires_grad=True))
-    log(s.T.is_grad_enabled(), s.C._dispatch_tls_local_exclude_set().has(s.DispatchKey.AutogradCPU))
-    op.register_autograd(lambda ctx, a, b: a)
-    log(op(s.T.ones(1, requires_grad=True))[0].requires_grad)
-
-
 def defined_again(s, log):
-    a = _make(s, "co18::f")
+    a = multiplying_op(s, "co18::f")
     log(a(s.T.ones(1)))
 
     def f(x: s.Tensor) -> s.Tensor:
@@ -478,130 +231,6 @@ def out_tag(s, log):
     op = s.library.custom_op("co20::two", two, mutates_args=("a", "b"), tags=(s.T.Tag.out,))
     r = op(x, a=out, b=x)
     log(r[0] is out, r[1] is x)
-
-
-def torch_dispatch_rules(s, log):
-    op = _make(s, "co21::f")
-
-    class Mode(s.modes.TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            log("mode", func)
-            return func(*args, **(kwargs or {}))
-
-    class Other(Mode):
-        pass
-
-    def rule(mode, func, types, args, kwargs):
-        log("rule", type(mode).__name__, func, types, len(args), kwargs)
-        return func(*args, **kwargs)
-
-    log(op.register_torch_dispatch(Mode, rule) is rule)
-    with Mode():
-        op(s.T.ones(1), 3)
-    with Other():
-        op(s.T.ones(1))
-    op.register_torch_dispatch(Mode, lambda mode, func, types, args, kwargs: s.T.zeros(3))
-    with Mode():
-        log(op(s.T.ones(1)))
-
-
-def torch_dispatch_rules_of_subclasses(s, log):
-    lib = s.library.Library("co22", "DEF")
-    lib.define("f(Tensor x) -> Tensor")
-
-    class Sub(s.Tensor):
-        @classmethod
-        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-            log("class", func)
-            return s.T.zeros(1)
-
-    @s.library.register_torch_dispatch("co22::f", Sub)
-    def rule(cls, func, types, args, kwargs):
-        log("rule", cls.__name__, func, [t.__name__ for t in types], kwargs)
-        return s.T.zeros(2)
-
-    x = s.T.ones(1).as_subclass(Sub)
-    log(s.ops.co22.f(x))
-    log.attempt("again", s.library.register_torch_dispatch, "co22::f", Sub, rule)
-    log(s.T.add(x, 1))
-    log.attempt("number", s.library.register_torch_dispatch, 3, Sub, rule)
-
-
-def fake_mode_rules(s, log):
-    op = _make(s, "co23::f")
-    op.register_fake(lambda x, n=2: x.new_empty(1))
-
-    def rule(mode, func, types, args, kwargs):
-        log("rule", type(mode).__name__)
-        with mode:
-            return s.T.empty(9)
-
-    s.library.register_torch_dispatch(op, s.fake.FakeTensorMode, rule)
-    with s.fake.FakeTensorMode():
-        log(op(s.T.ones(2)).shape)
-
-
-def vmap_rules(s, log):
-    op = _make(s, "co24::f")
-    log(s.C._dispatch_has_kernel_for_dispatch_key("co24::f", "FuncTorchBatched"))
-    log(op.register_vmap(lambda info, in_dims, x, n=2: (x * n, in_dims[0])))
-    log(
-        s.C._dispatch_has_kernel_for_dispatch_key("co24::f", "FuncTorchBatched"),
-        callable(op._vmap_fn),
-    )
-    lib = s.library.Library("co24", "FRAGMENT")
-    lib.define("kw(Tensor x, *, Tensor y) -> Tensor")
-    lib.define("g(Tensor x) -> Tensor")
-    log.attempt("keyword-only", s.library.register_vmap, "co24::kw", lambda info, in_dims, x: x)
-    log.attempt("by name", s.library.register_vmap, "co24::g", lambda info, in_dims, x: x, lib=lib)
-    log(s.C._dispatch_has_kernel_for_dispatch_key("co24::g", "FuncTorchBatched"))
-
-    @op.register_vmap
-    def rule(info, in_dims, x, n=2):
-        return x, 0
-
-    log(rule, op(s.T.ones(1)))
-
-
-def autocast(s, log):
-    op = _make(s, "co25::f")
-    log.attempt("wrong device", op.register_autocast, "meta", s.T.float16)
-    log.attempt("no device", op.register_autocast, "nothing", s.T.float16)
-    log.attempt("number", op.register_autocast, 3, s.T.float16)
-    log(callable(op.register_autocast("cpu", s.T.bfloat16)))
-    log(s.C._dispatch_has_kernel_for_dispatch_key("co25::f", "AutocastCPU"))
-    log(op(s.T.ones(2)).dtype)
-    s.C._dispatch_tls_set_dispatch_key_excluded("AutocastCPU", False)
-    log(
-        op(s.T.ones(2)).dtype,
-        op(s.T.ones(2, dtype=s.T.float64)).dtype,
-        op(s.T.ones(2, dtype=s.T.int64)).dtype,
-    )
-    log(s.C._dispatch_tls_is_dispatch_key_excluded("AutocastCPU"))
-    lib = s.library.Library("co25", "FRAGMENT")
-    lib.define("g(Tensor x, Tensor[] ys, str t) -> (Tensor, Tensor)")
-    lib.impl("g", lambda x, ys, t: (x.clone(), ys[0].clone()), "CPU")
-    s.library.register_autocast("co25::g", "cpu", s.T.float16, lib=lib)
-    log([t.dtype for t in s.ops.co25.g(s.T.ones(1), [s.T.ones(1)], "text")])
-    s.C._dispatch_tls_set_dispatch_key_excluded("AutocastCPU", True)
-    log([t.dtype for t in s.ops.co25.g(s.T.ones(1), [s.T.ones(1)], "text")])
-    log.attempt("by name, wrong", s.library.register_autocast, "co25::g", "meta", s.T.float16)
-
-
-def modes_see_it(s, log):
-    op = _make(s, "co26::f")
-
-    class Mode(s.modes.TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            log("mode", func, len(args), kwargs)
-            return func(*args, **(kwargs or {}))
-
-    x, g = s.T.ones(1), s.T.ones(1, requires_grad=True)
-    with Mode():
-        op(x)
-        op(x, 2)
-        op(x, n=3)
-        op(g)
 
 
 def sizes_and_scalars(s, log):
@@ -689,85 +318,6 @@ def helpers(s, log):
     log(utils.get_layout_constraint_tag(s.ops.aten.sin.default).name)
 
 
-def operators_within_operators(s, log):
-    inner = _make(s, "co28::inner")
-
-    def outer(x: s.Tensor) -> s.Tensor:
-        log("outer", x.requires_grad, s.T.is_grad_enabled())
-        return inner(x, 5)
-
-    op = s.library.custom_op("co28::outer", outer, mutates_args=())
-    log(op(s.T.ones(1)))
-    y = op(s.T.ones(1, requires_grad=True))
-    log(y.requires_grad, y.grad_fn.name())
-    op.register_fake(lambda x: inner(x))
-    inner.register_fake(lambda x, n=2: x.new_empty(n))
-    with s.fake.FakeTensorMode():
-        log(op(s.T.ones(3)).shape)
-    log(op(s.T.ones(3, device="meta")).shape)
-
-
-def in_inference_mode(s, log):
-    op = _make(s, "co29::f")
-    with s.T.inference_mode():
-        y = op(s.T.ones(2))
-        log(y.is_inference(), y.requires_grad)
-
-    def writes(x: s.Tensor) -> None:
-        x.mul_(3)
-
-    w = s.library.custom_op("co29::w", writes, mutates_args={"x"})
-    with s.T.inference_mode():
-        z = s.T.ones(2)
-        log(w(z), z)
-    with s.T.no_grad():
-        log(op(s.T.ones(2, requires_grad=True)).requires_grad)
-
-
-def keys_of_an_operator(s, log):
-    op = _make(s, "co30::f", device_types="cpu")
-    has = s.C._dispatch_has_kernel_for_dispatch_key
-    for key in (
-        "CPU",
-        "CUDA",
-        "Meta",
-        "Autograd",
-        "AutogradCPU",
-        "ADInplaceOrView",
-        "CompositeExplicitAutograd",
-        "CompositeImplicitAutograd",
-        "BackendSelect",
-        "FuncTorchBatched",
-        "AutocastCPU",
-    ):
-        log(key, has("co30::f", key))
-    log(op._lib._op_defs, sorted(op._lib._op_impls), op._lib.kind, op._lib.ns)
-
-    def writes(x: s.Tensor) -> None:
-        pass
-
-    s.library.custom_op("co30::w", writes, mutates_args={"x"})
-    log(has("co30::w", "ADInplaceOrView"), has("co30::w", "CompositeExplicitAutograd"))
-    s.library.custom_op(
-        "co30::v", lambda x: x.view(-1), mutates_args=(), schema="(Tensor(a) x) -> Tensor(a)"
-    )
-    log(has("co30::v", "ADInplaceOrView"))
-
-
-def kernels_on_top_of_a_custom_operator(s, log):
-    op = _make(s, "co31::f")
-    lib = s.library.Library("co31", "IMPL")
-
-    def autograd(keys, x, *rest):
-        log("mine", len(rest))
-        return op._opoverload.redispatch(keys & s.C._after_autograd_keyset, x, *rest)
-
-    lib.impl("f", autograd, "AutogradCPU", with_keyset=True)
-    log(op(s.T.ones(1), 7), op(s.T.ones(1)))
-    lib._destroy()
-    log(op(s.T.ones(1), 7))
-
-
 def many_arguments(s, log):
     def f(
         x: s.Tensor,
@@ -794,25 +344,9 @@ def many_arguments(s, log):
     log.attempt("positional e", op, x, 1, 2.0, False, "d", 5)
 
 
-def subclasses_see_it(s, log):
-    op = _make(s, "co33::f")
-
-    class Sub(s.Tensor):
-        @classmethod
-        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-            log("sub", func, [t.__name__ for t in types], len(args), kwargs)
-            return s.T.zeros(2)
-
-    x = s.T.ones(1).as_subclass(Sub)
-    log(op(x), op(x, 3))
-    x.requires_grad_()
-    y = op(x)
-    log(y.requires_grad)
-
-
 def weak_names(s, log):
     custom_ops = s._library.custom_ops
-    op = _make(s, "co34::f")
+    op = multiplying_op(s, "co34::f")
     log(custom_ops._maybe_get_opdef("co34::f") is op, custom_ops._maybe_get_opdef(op) is op)
     log(
         custom_ops._maybe_get_opdef(op._opoverload) is op,
@@ -851,3 +385,218 @@ def arguments_that_are_returned(s, log):
     )
     y = v(leaf)
     log(y.requires_grad, y._is_view(), y._base is leaf)
+
+
+def basic(s, log):
+    f = doubling_op(s, "mc_a")
+    log(type(f).__name__, f(s.T.ones(2)), f._name, f._qualname, f._opoverload)
+    log(repr(f))
+    log(f._opoverload._schema, f._opoverload.tags)
+    log(s.ops.mc_a.sin(s.T.ones(1)), s.ops.mc_a.sin.default is f._opoverload)
+    log.attempt("str", f, "a")
+    log.attempt("two", f, s.T.ones(1), 2)
+    log.attempt("kw", lambda: f(x=s.T.ones(1)))
+    log.attempt("bad kw", lambda: f(y=s.T.ones(1)))
+    log.attempt("none", f)
+
+
+def schema_given(s, log):
+    op = s.library.custom_op
+
+    @op("mc_b::f", mutates_args={"x"}, schema="(Tensor(a!) x, int y) -> ()")
+    def f(x, y):
+        x.add_(y)
+
+    x = s.T.zeros(1)
+    log(f(x, 3), x, x._version)
+    log(f._opoverload._schema, f._opoverload._schema.is_mutable)
+    log.attempt("no annot", lambda: op("mc_b::g", mutates_args=())(lambda x: x))
+    log.attempt("no name", lambda: op("g", mutates_args=()))
+    log.attempt("no mutates", lambda: op("mc_b::h"))
+    log.attempt(
+        "alias out",
+        lambda: op("mc_b::i", mutates_args=(), schema="(Tensor(a) x) -> Tensor(a)")(len),
+    )
+    log.attempt(
+        "schema name", lambda: op("mc_b::j", mutates_args=(), schema="j(Tensor x) -> Tensor")(len)
+    )
+    log.attempt(
+        "mutates wrong",
+        lambda: op("mc_b::k", mutates_args=("z",), schema="(Tensor x) -> Tensor")(len),
+    )
+
+
+def direct_form(s, log):
+    def g(x: s.Tensor, y: float = 1.0) -> s.Tensor:
+        return x * y
+
+    f = s.library.custom_op("mc_c::g", g, mutates_args=())
+    log(type(f).__name__, f(s.T.ones(1), 3.0), f(s.T.ones(1)))
+    log(f._opoverload._schema)
+    log(f._init_fn is g, f.__name__ if hasattr(f, "__name__") else "no name")
+    log.attempt("redefine", lambda: s.library.custom_op("mc_c::g", g, mutates_args=()) and "made")
+    log.attempt(
+        "tags",
+        lambda: (
+            s.library.custom_op(
+                "mc_c::t", g, mutates_args=(), tags=(s.T.Tag.pointwise,)
+            )._opoverload.tags
+        ),
+    )
+
+
+def mutating_ops(s, log):
+    @s.library.custom_op("mc_i::f", mutates_args=("x", "zs"))
+    def f(x: s.Tensor, y: s.Tensor, zs: typing.Sequence[s.Tensor]) -> None:
+        x.add_(1)
+        for z in zs:
+            z.mul_(2)
+
+    a, b, c = s.T.ones(1), s.T.ones(1), s.T.ones(1)
+    log(f._opoverload._schema)
+    log(f(a, b, [c]), a, c)
+    log(a._version, b._version, c._version)
+    view = s.T.ones(4)[:2]
+    f(view, b, [])
+    log(view._version, view._base._version)
+
+    @s.library.custom_op("mc_i::u", mutates_args="unknown")
+    def u(x: s.Tensor, y: int) -> s.Tensor:
+        return x + y
+
+    log(u._opoverload._schema)
+    log.attempt("returns input", lambda: _returns(s, "mc_i::r")(a))
+
+
+def _returns(s, name):
+    @s.library.custom_op(name, mutates_args=())
+    def r(x: s.Tensor) -> s.Tensor:
+        return x
+
+    return r
+
+
+def aliasing_checked(s, log):
+    x = s.T.ones(2)
+    log.attempt("same", lambda: _returns(s, "mc_j::r")(x))
+
+    @s.library.custom_op("mc_j::v", mutates_args=())
+    def v(x: s.Tensor) -> s.Tensor:
+        return x.view(-1)
+
+    @s.library.custom_op("mc_j::w", mutates_args=())
+    def w(x: s.Tensor) -> tuple[s.Tensor, s.Tensor]:
+        y = x + 1
+        return y, y
+
+    @s.library.custom_op("mc_j::l", mutates_args=())
+    def lst(x: s.Tensor) -> list[s.Tensor]:
+        return [x + 1, x]
+
+    log.attempt("view", v, x)
+    log.attempt("pair", w, x)
+    log.attempt("list", lst, x)
+
+
+def many_types(s, log):
+    @s.library.custom_op("mc_k::f", mutates_args=())
+    def f(
+        x: s.Tensor,
+        a: int,
+        b: float = 2.0,
+        c: bool = True,
+        d: str = "q",
+        e: typing.Optional[int] = None,
+        g: typing.Optional[typing.Sequence[int]] = None,
+        h: typing.Optional[s.Tensor] = None,
+    ) -> s.Tensor:
+        log(a, b, c, d, e, g, h is None)
+        return x.clone()
+
+    x = s.T.ones(1)
+    log(f._opoverload._schema)
+    f(x, 1)
+    f(x, 1, 3, False, "z", 5, [4])
+    f(x, a=2, h=x)
+    f(x, True)
+    log.attempt("float as int", f, x, 1.5)
+    log.attempt("none", f, x, None)
+    log.attempt("str", f, x, "1")
+    log.attempt("all positional", lambda: f(x, 1, 2.0, True, "q", None, [1], x))
+
+
+def return_types(s, log):
+    def make(i, ann, value):
+        def fn(x):
+            return value() if callable(value) else value
+
+        fn.__annotations__ = {"x": s.Tensor, "return": ann}
+        return s.library.custom_op(f"mc_l::f{i}", fn, mutates_args=())
+
+    T = s.Tensor
+    x = s.T.ones(1)
+    for i, (ann, v) in enumerate(
+        (
+            (int, 3),
+            (float, 2.5),
+            (bool, True),
+            (None, None),
+            (tuple[T, T], lambda: (s.T.ones(1), s.T.zeros(1))),
+            (list[T], lambda: [s.T.ones(1)]),
+            (T, 3),
+            (int, "a"),
+            (None, 4),
+            (tuple[T, int], lambda: [s.T.ones(1), 2]),
+        )
+    ):
+        log.attempt(
+            str(i),
+            lambda i=i, ann=ann, v=v: (lambda op: (str(op._opoverload._schema), op(x)))(
+                make(i, ann, v)
+            ),
+        )
+
+
+def infer_and_opcheck(s, log):
+    f = doubling_op(s, "mc_n")
+    f.register_fake(lambda x: s.T.empty_like(x))
+    r = s.library.opcheck(f, (s.T.ones(3),), test_utils=("test_schema", "test_faketensor"))
+    log(r)
+    bad = doubling_op(s, "mc_n", "bad")
+    bad.register_fake(lambda x: x.new_empty(7))
+    log(
+        s.library.opcheck(
+            bad, (s.T.ones(3),), test_utils="test_faketensor", raise_exception=False
+        ).keys()
+    )
+    log.attempt(
+        "raises", lambda: s.library.opcheck(bad, (s.T.ones(3),), test_utils="test_faketensor")
+    )
+    log.attempt("schema", lambda: s.library.opcheck(bad, (s.T.ones(3),), test_utils="test_schema"))
+    log.attempt("junk", lambda: s.library.opcheck(bad, (s.T.ones(3),), test_utils="junk"))
+    log.attempt("not an op", lambda: s.library.opcheck(len, (s.T.ones(3),)))
+
+
+def decorators_on_define(s, log):
+    L = s.library
+    lib = L.Library("mc_s", "FRAGMENT")
+    L.define("mc_s::f", "(Tensor x) -> Tensor", lib=lib, tags=(s.T.Tag.needs_fixed_stride_order,))
+    log([str(t) for t in s.ops.mc_s.f.default.tags])
+
+    @L.impl("mc_s::f", "default", lib=lib)
+    def f(x):
+        return x + 1
+
+    @L.register_fake("mc_s::f", lib=lib)
+    def g(x):
+        return s.T.empty_like(x)
+
+    log(s.ops.mc_s.f(s.T.ones(1)), g is not None)
+    log.attempt("impl_abstract", lambda: L.impl_abstract)
+    with s.fake.FakeTensorMode():
+        log(type(s.ops.mc_s.f(s.T.ones(1))).__name__)
+    log(
+        L.opcheck(
+            s.ops.mc_s.f.default, (s.T.ones(2),), test_utils=("test_schema", "test_faketensor")
+        )
+    )

@@ -1,5 +1,7 @@
 """Tensors from data and sizes."""
 
+from typing import Any
+
 import numpy as np
 
 
@@ -51,3 +53,74 @@ def ranges(s, log):
         ("randint", lambda: T.randint(5, (2,)).dtype), ("randint 2", lambda: T.randint(1, 2, (3,))), ("randint bad", lambda: T.randint(0, (3,))), ("randint kw", lambda: T.randint(low=0, high=1, size=(2,))), ("randint dtype", lambda: T.randint(3, (1,), dtype=T.float32).dtype), ("randperm", lambda: T.randperm(3).sort()[0]), ("bernoulli", lambda: T.bernoulli(T.ones(2))), ("empty_strided", lambda: T.empty_strided((2, 3), (1, 2)).stride()), ("empty_strided bad", lambda: T.empty_strided((2,), (1, 1))), ("scalar_tensor", lambda: T.scalar_tensor(2)), ("empty_permuted", lambda: T.empty_permuted((2, 3), (1, 0)).stride()), ("tril", lambda: T.tril(T.ones(2, 2))), ("new_empty_strided", lambda: T.ones(1).new_empty_strided((2,), (3,)).stride()), ("new_full", lambda: T.ones(1, dtype=T.int32).new_full((2,), 1.5)), ("normal_", lambda: T.empty(2).normal_().shape), ("uniform_", lambda: T.empty(2).uniform_(1, 1)), ("random_", lambda: T.empty(2).random_(1)), ("bernoulli_", lambda: T.empty(2).bernoulli_(1.0)),
     ):  # fmt: skip
         log.attempt(label, f)
+
+
+def factories_one_by_one(s: Any, log: Any) -> None:
+    T = s.T
+    log(T.arange(0, 1, 0.25), T.arange(5, 0, -2), T.arange(3.0), T.arange(1))
+    log(T.full((2,), 7), T.full((2,), 1.5), T.full((1,), True), T.full((), 2j))
+    log(T.zeros(2, 0).shape, T.ones([2, 1]), T.zeros(()).shape, T.empty(T.Size([2])).shape)
+    log(
+        T.zeros_like(T.ones(2, dtype=T.int8)),
+        T.full_like(T.ones(1), 4),
+        T.ones(2).new_zeros(3, dtype=T.bool),
+    )
+    log(T.ones(1).new_tensor([1, 2]), T.ones(1).new_full((2,), 3), T.scalar_tensor(2))
+    for name, call in {
+        "negative": lambda: T.ones(-1),
+        "float": lambda: T.ones(1.5),
+        "none": lambda: T.ones(None),
+        "dtype": lambda: T.ones(1, dtype=int),
+        "bad dtype": lambda: T.ones(1, dtype="float32"),
+        "step": lambda: T.arange(0, 1, -1),
+        "zero": lambda: T.arange(0, 1, 0),
+        "device": lambda: T.ones(1, device="nowhere"),
+        "keyword": lambda: T.ones(1, foo=2),
+        "full": lambda: T.full((2,)),
+        "out": lambda: T.zeros(2, out=T.empty(0)),
+    }.items():
+        log.attempt(name, call)
+
+
+def tensor_from_data(s: Any, log: Any) -> None:
+    T = s.T
+    log(
+        T.tensor([1, 2.5]),
+        T.tensor([True, 2]),
+        T.tensor([[1], [2]]),
+        T.tensor([]),
+        T.tensor([1j, 1]),
+    )
+    log(T.tensor(3).dtype, T.tensor(3.0).dtype, T.tensor(True).dtype, T.tensor([[]]).shape)
+    log(T.tensor((1, [2][0])), T.tensor(range(3)), T.tensor([T.tensor(1), T.tensor(2)]))
+    log(T.tensor([1.7, -1.7], dtype=T.int64), T.tensor([256], dtype=T.float16), T.tensor(2**40))
+    log.attempt("ragged", T.tensor, [[1], [2, 3]])
+    log.attempt("str", T.tensor, "a")
+    log.attempt("none", T.tensor, None)
+    log.attempt("list none", T.tensor, [None])
+    log.attempt("big", T.tensor, 2**63)
+    log.attempt("uint8", lambda: T.tensor(300, dtype=T.uint8))
+    log.attempt("object", T.tensor, object())
+    x = T.ones(2)
+    log(T.as_tensor(x) is x, T.as_tensor(x, dtype=T.float64).dtype, T.asarray([1, 2]))
+    log(T.tensor([1.0], requires_grad=True).requires_grad, T.tensor(1.0, device="meta").device)
+
+
+def default_dtype(s: Any, log: Any) -> None:
+    T = s.T
+    log(T.get_default_dtype())
+    T.set_default_dtype(T.float64)
+    log(
+        T.tensor(1.0).dtype,
+        T.ones(1).dtype,
+        T.tensor(1j).dtype,
+        (T.arange(2) / 1).dtype,
+        T.arange(2.0).dtype,
+    )
+    log((T.ones(1, dtype=T.float32) + 1.0).dtype, T.full((1,), 2.0).dtype, T.tensor(2).sqrt().dtype)
+    log.attempt("int", T.set_default_dtype, T.int64)
+    log.attempt("str", T.set_default_dtype, "float32")
+    T.set_default_dtype(T.float16)
+    log(T.tensor(1.5).dtype, repr(T.ones(1, dtype=T.float16)))
+    T.set_default_dtype(T.float32)
+    log(T.get_default_dtype(), repr(T.ones(1)))

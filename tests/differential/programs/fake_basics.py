@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 
 def metadata(s, log):
@@ -339,3 +340,145 @@ def storage_is_shared_by_views(s, log):
         v.add_(1)
         log(x._version, v._version)
         log(x.untyped_storage().nbytes())
+
+
+def creation_inside(s: Any, log: Any) -> None:
+    T = s.T
+    with s.fake.FakeTensorMode() as m:
+        for x in (
+            T.ones(2, 3),
+            T.empty(2, device="cuda"),
+            T.arange(5),
+            T.zeros((), dtype=T.bool),
+            T.full((2,), 1),
+        ):
+            log(x, x.fake_device, x.fake_mode is m)
+        log(T.tensor([1, 2]), T.tensor(3.5))
+        log(type(T.ones(1)).__name__, isinstance(T.ones(1), s.fake.FakeTensor))
+    log(x.device, x.is_cuda, x.is_cpu, x.is_meta)
+
+
+def arithmetic_and_promotion(s: Any, log: Any) -> None:
+    T = s.T
+    with s.fake.FakeTensorMode():
+        a, b = T.ones(3, 1), T.ones(4, dtype=T.float64)
+        log(a + b)
+        log(T.ones(2, dtype=T.int32) + 1.5)
+        log(T.ones(2, dtype=T.int32) / 2)
+        log(a.sum(), T.ones(2, dtype=T.int32).sum(), T.ones(2, dtype=T.bool).sum())
+        log(a > 0, a.argmax(), a.max(0))
+        log(T.ones(2, 3) @ T.ones(3, 4))
+        log(T.cat([T.ones(1, 2), T.ones(3, 2)]), T.stack([T.ones(2), T.ones(2)]))
+        log(T.where(a > 0, a, 0.0), T.bmm(T.ones(2, 3, 4), T.ones(2, 4, 5)))
+        log.attempt("bad", lambda: T.ones(2) + T.ones(3))
+        log.attempt("bad mm", lambda: T.ones(2, 3) @ T.ones(2, 3))
+
+
+def devices_in_the_mode(s: Any, log: Any) -> None:
+    T = s.T
+    with s.fake.FakeTensorMode():
+        c, p = T.ones(2, device="cuda"), T.ones(2)
+        log(c + 1, c + T.ones((), dtype=T.float64))
+        log.attempt("mixed", lambda: c + p)
+        log(T.tensor(2.0) + c, c * T.ones(()))
+        log(c.cpu(), c.to(p.device))
+        log(T.zeros_like(c), c.new_ones(3), c.new_empty(1, device="cpu"))
+        log(p.copy_(c), c.to("meta"))
+        log.attempt("cat", T.cat, [c, p])
+        log(c.index_select(0, T.zeros(1, dtype=T.int64, device="cuda")))
+        log(T.ones(2, device="cuda:1").device)
+
+
+def in_place_and_views(s: Any, log: Any) -> None:
+    T = s.T
+    with s.fake.FakeTensorMode():
+        x = T.ones(2, 3)
+        y = x.t()
+        log(y, y._is_view(), y._base is x)
+        log(x.add_(1) is x, x._version, y._version)
+        x.t_()
+        log(x, x._version)
+        x.resize_(4)
+        log(x)
+        x.unsqueeze_(0)
+        log(x, x.storage_offset())
+        log.attempt("broadcast", lambda: T.ones(1).add_(T.ones(3)))
+        log.attempt("type", lambda: T.ones(1, dtype=T.int64).add_(1.5))
+        o = T.empty(0)
+        log(T.add(T.ones(2), 1, out=o) is o, o)
+        x[0, 1] = 3
+        log(x._version)
+
+
+def metadata_calls(s: Any, log: Any) -> None:
+    T = s.T
+    with s.fake.FakeTensorMode():
+        x = T.empty(2, 3, 4, 5, memory_format=T.channels_last)
+    log(x.stride(), x.is_contiguous(), x.is_contiguous(memory_format=T.channels_last))
+    log(x.numel(), x.dim(), x.element_size(), x.nbytes, x.untyped_storage().nbytes())
+    log.attempt("data_ptr", x.data_ptr)
+    log.attempt("numpy", x.numpy)
+    log.attempt("storage ptr", x.untyped_storage().data_ptr)
+    log(x.contiguous().stride(), x.permute(0, 2, 3, 1).is_contiguous())
+    log(x.untyped_storage().device, x.layout, x.dtype, x.is_floating_point())
+    log(T.empty_like(x).stride(), (x + 1).stride(), x.clone().stride())
+    log(x.mean((2, 3)).stride())
+
+
+def reprs(s: Any, log: Any) -> None:
+    T = s.T
+    plain = lambda x: repr(x).replace("torch.", "").replace("dispatch.", "")
+    with s.fake.FakeTensorMode():
+        x = T.ones(2, 3)
+        log(plain(x), plain(T.ones((), dtype=T.int64)))
+        log(plain(T.empty(2, device="cuda")), plain(T.ones(1, requires_grad=True)))
+        log(plain(T.tensor([1, 2])))
+        log(plain(x.view(6)), plain((T.ones(1, requires_grad=True)).requires_grad))
+        log(plain([x]), plain(T.empty(0)))
+    log(plain(x))
+
+
+def fake_grad(s: Any, log: Any) -> None:
+    T = s.T
+    with s.fake.FakeTensorMode():
+        x = T.ones(2, requires_grad=True)
+        y = x * 2
+        log(y.requires_grad, y.is_leaf, x.is_leaf, y.detach().requires_grad)
+        with T.no_grad():
+            log((x * 2).requires_grad)
+        log.attempt("leaf in place", lambda: x.add_(1))
+        log(y.data.requires_grad, type(y.data).__name__)
+        log.attempt("numpy", y.numpy)
+        x.requires_grad_(False)
+        log((x * 2).requires_grad)
+    with T.inference_mode(), s.fake.FakeTensorMode():
+        log(T.ones(1).is_inference())
+
+
+def meta_tensors_and_fakes(s: Any, log: Any) -> None:
+    T = s.T
+    m = s.fake.FakeTensorMode()
+    with m:
+        log(T.empty(2, device="meta"))
+        f = T.empty(2, device="meta")
+        log(f.device, f.is_meta, f + 1)
+        log.attempt("with cpu", lambda: f + T.ones(2))
+    r = T.ones(2, device="meta")
+    log(m.from_tensor(r).device)
+    with m:
+        log.attempt("real meta", lambda: r + 1)
+
+
+def storages_of_fakes(s: Any, log: Any) -> None:
+    T = s.T
+    with s.fake.FakeTensorMode():
+        x = T.ones(4)
+        y = x[2:]
+        log(x.untyped_storage().nbytes(), y.untyped_storage().nbytes(), y.storage_offset())
+        log(x.untyped_storage()._cdata == y.untyped_storage()._cdata)
+        x.untyped_storage().resize_(0)
+        log(x.untyped_storage().nbytes(), x.shape)
+        z = T.empty(0).set_(y)
+        log(z.shape, z.untyped_storage()._cdata == y.untyped_storage()._cdata)
+        log(T.as_strided(T.ones(6), (2, 2), (3, 1), 1))
+        log(T.empty_strided((2, 2), (1, 2)))

@@ -1,5 +1,7 @@
 """Fake tensors whose value is known: where they come from, what keeps and what loses the value."""
 
+from typing import Any
+
 
 class _Outside:
     """A log that writes with the fake mode off, so that constants show their values."""
@@ -262,3 +264,23 @@ def set_by_hand(s, log):
     real = s.T.full((), 5.0)
     x.constant = real
     log(x.item(), (x + 1).constant)
+
+
+def constants(s: Any, log: Any) -> None:
+    T = s.T
+    with s.fake.FakeTensorMode():
+        t = T.tensor(3)
+        has = lambda x: x.constant is not None
+        log(has(t), t.item(), int(t), has(T.tensor([1.5])), type(t.constant).__name__)
+        log(has(T.ones(2)), has(t + 1), has(t.view(1)), has(t.clone()), has(t.detach()))
+        log.attempt("sum", (t + T.tensor(2)).item)
+        t.add_(1)
+        log(has(t))
+        log.attempt("item", t.item)
+        log.attempt("ones", T.ones(()).item)
+        log.attempt("bool", bool, T.ones(()))
+        u = T.tensor([1, 2])
+        v = u[1:]
+        log(has(u), has(v))
+        v.zero_()
+        log(has(u), has(v), has(T.tensor(range(2000))), bool(T.tensor(0)))

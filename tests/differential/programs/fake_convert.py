@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from typing import Any
 
 
 def same_fake_for_same_tensor(s, log):
@@ -356,3 +357,96 @@ def gradients(s, log):
     m = s.fake.FakeTensorMode()
     x = s.T.ones(2, requires_grad=True)
     log(m.from_tensor(x).grad)
+
+
+def from_real_tensors(s: Any, log: Any) -> None:
+    T = s.T
+    m = s.fake.FakeTensorMode()
+    x = T.arange(6.0).view(2, 3)
+    f = m.from_tensor(x)
+    log(f, f.fake_mode is m, m.from_tensor(x) is f, f._is_view(), f._version)
+    log(m.fake_tensor_converter.from_real_tensor(m, x) is f)
+    log(m.from_tensor(x[0]).storage_offset(), m.from_tensor(x[1]).storage_offset())
+    log(m.from_tensor(x.t()).stride(), m.from_tensor(T.ones(2, requires_grad=True)).requires_grad)
+    y = m.from_tensor(x[1])
+    log(y.untyped_storage()._cdata == f.untyped_storage()._cdata, y._base is f)
+    log(m.from_tensor(f) is f)
+    log.attempt("other mode", s.fake.FakeTensorMode().from_tensor, f)
+    with m:
+        log(f + 1)
+    log(f + 1, type(f.sin()).__name__)
+
+
+def real_inputs_not_allowed(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.ones(2)
+    m = s.fake.FakeTensorMode()
+    log(m.allow_non_fake_inputs)
+    with m:
+        log.attempt("add", lambda: x + 1)
+        log.attempt("both", lambda: T.ones(2) + x)
+        log.attempt("view", lambda: x.view(2))
+        log.attempt("detach", lambda: x.detach())
+        log.attempt("in place", lambda: x.zero_())
+        log(x.shape, x.device)
+    with s.fake.FakeTensorMode(allow_non_fake_inputs=True):
+        log(x + 1, T.ones(2) + x)
+    log(x)
+
+
+def two_modes_do_not_mix(s: Any, log: Any) -> None:
+    T = s.T
+    a, b = s.fake.FakeTensorMode(), s.fake.FakeTensorMode()
+    with a:
+        x = T.ones(2)
+    with b:
+        y = T.ones(2)
+    log.attempt("outside", lambda: x + y)
+    with a:
+        log.attempt("in a", lambda: x + y)
+        log.attempt("y in a", lambda: y + 1)
+    log(x + 1, (x + 1).fake_mode is a)
+    log(len(s.modes._get_current_dispatch_mode_stack()))
+
+
+def deepcopy_of_fakes(s: Any, log: Any) -> None:
+    import copy
+
+    T = s.T
+    m = s.fake.FakeTensorMode()
+    with m:
+        x = T.ones(2, 3)
+        y = x.view(6)
+    c = copy.deepcopy([x, y, x])
+    log(c[0] is c[2], c[0] is x, c[0])
+    log(c[1], c[0].untyped_storage()._cdata == c[1].untyped_storage()._cdata)
+    r = T.ones(2)
+    with m:
+        log.attempt("real in mode", copy.deepcopy, r)
+    log(copy.copy(x) is x, type(copy.copy(x)).__name__)
+    n = copy.deepcopy(m)
+    log(type(n).__name__, n is m)
+
+
+def memo_forgets_the_dead(s: Any, log: Any) -> None:
+    import gc
+    import weakref
+
+    T = s.T
+    m = s.fake.FakeTensorMode()
+    x = T.ones(2)
+    f = m.from_tensor(x)
+    ref, rx = weakref.ref(f), weakref.ref(x)
+    del f
+    gc.collect()
+    log(ref() is None)
+    f = m.from_tensor(x)
+    log(m.from_tensor(x) is f)
+    del x
+    gc.collect()
+    log(rx() is None, ref() is None, f)
+    log(
+        len(m.fake_tensor_converter.tensor_memo)
+        if hasattr(m.fake_tensor_converter, "tensor_memo")
+        else 0
+    )

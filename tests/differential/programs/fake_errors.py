@@ -1,6 +1,7 @@
 """Exceptions of fake tensors: constructors, attributes, who raises them, the state after them."""
 
 import dataclasses
+from typing import Any
 
 NAMES = (
     "UnsupportedFakeTensorException",
@@ -218,3 +219,47 @@ def higher_errors(s, log):
             {},
         )
     log.attempt("exit without enter", m.__exit__, None, None, None)
+
+
+def dynamic_outputs(s: Any, log: Any) -> None:
+    T = s.T
+    f = s.fake
+    with s.fake.FakeTensorMode() as m:
+        x = T.ones(4)
+        for name in ("nonzero", "item", "tolist"):
+            log.attempt(name, getattr(x, name))
+        log.attempt("mask", lambda: x[x > 0])
+        log.attempt("equal", T.equal, x, x)
+        log.attempt("repeat_interleave", T.repeat_interleave, T.ones(2, dtype=T.int64))
+        log.attempt("if", lambda: 1 if x.sum() > 0 else 0)
+        log(m.shape_env)
+    for name in (
+        "DynamicOutputShapeException",
+        "DataDependentOutputException",
+        "UnsupportedFakeTensorException",
+    ):
+        log(
+            name,
+            issubclass(getattr(f, name), RuntimeError),
+            getattr(f, name)(s.ops.aten.nonzero.default).func if "Unsup" not in name else "",
+        )
+
+
+def errors_leave_state(s: Any, log: Any) -> None:
+    T = s.T
+    key = s.C._TorchDispatchModeKey.FAKE
+    try:
+        with s.fake.FakeTensorMode():
+            T.ones(2) + T.ones(3)
+    except RuntimeError as e:
+        log(type(e).__name__)
+    log(s.C._get_dispatch_mode(key), s.C._len_torch_dispatch_stack())
+    log(type(T.ones(1)).__name__)
+    with s.fake.FakeTensorMode() as m:
+        x = T.ones(2)
+        log.attempt("kw", lambda: x.sum(dmi=0))
+        log.attempt("op", lambda: s.ops.aten.add.Tensor(x))
+        log.attempt("dim", lambda: x.sum(3))
+        log.attempt("view", lambda: x.view(3))
+        log.attempt("dtype", lambda: x.bitwise_and(x))
+        log(s.C._get_dispatch_mode(key) is m, x._version)

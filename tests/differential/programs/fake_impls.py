@@ -1,5 +1,7 @@
 """Fake kernels: who runs, under what, for whom."""
 
+from typing import Any
+
 
 def _lib(s, ns, schema="f(Tensor x) -> Tensor"):
     lib = s.library.Library(ns, "DEF")
@@ -289,3 +291,133 @@ def requires_grad_in_fake(s, log):
         x = s.T.ones(2, requires_grad=True)
         y = s.ops.fi16.f(x)
         log(y.requires_grad, y.grad_fn is None)
+
+
+def custom_ops_and_fake(s: Any, log: Any) -> None:
+    T = s.T
+    lib = s.library.Library("more_fake", "DEF")
+    for name in ("plain", "meta", "reg", "comp"):
+        lib.define(f"{name}(Tensor x) -> Tensor")
+        if name != "comp":
+            lib.impl(name, lambda x: x.clone(), "CPU")
+    lib.impl("meta", lambda x: T.empty(3, device="meta"), "Meta")
+    lib.impl("comp", lambda x: x * 2, "CompositeImplicitAutograd")
+
+    @s.library.register_fake("more_fake::reg", lib=lib)
+    def _(x):
+        log("fake impl", x)
+        return x.new_empty(7)
+
+    ns = s.ops.more_fake
+    with s.fake.FakeTensorMode():
+        for x in (T.ones(2), T.ones(2, device="cuda")):
+            for name in ("plain", "meta", "reg", "comp"):
+                log.attempt(name, getattr(ns, name), x)
+
+
+def fake_impl_context(s: Any, log: Any) -> None:
+    T = s.T
+    lib = s.library.Library("more_fake_ctx", "DEF")
+    lib.define("nz(Tensor x) -> Tensor")
+
+    @s.library.register_fake("more_fake_ctx::nz", lib=lib)
+    def _(x):
+        ctx = s.library.get_ctx()
+        log(type(ctx).__name__)
+        n = ctx.new_dynamic_size()
+        return x.new_empty(n)
+
+    log.attempt("outside", s.library.get_ctx)
+    with s.fake.FakeTensorMode():
+        log.attempt("inside", s.ops.more_fake_ctx.nz, T.ones(1))
+    log.attempt("meta", s.ops.more_fake_ctx.nz, T.ones(1, device="meta"))
+    log.attempt("again", lambda: s.library.register_fake("more_fake_ctx::nz", lambda x: x, lib=lib))
+    log.attempt(
+        "unknown", lambda: s.library.register_fake("more_fake_ctx::zz", lambda x: x, lib=lib)
+    )
+
+
+def real_run_of_unknown_ops(s: Any, log: Any) -> None:
+    T = s.T
+    lib = s.library.Library("more_fake_fb", "DEF")
+    lib.define("k(Tensor x) -> Tensor")
+    lib.impl("k", lambda x: x + 1, "CPU")
+    m = s.fake.FakeTensorMode(allow_fallback_kernels=True)
+    log(m.allow_fallback_kernels, s.fake.FakeTensorMode().allow_fallback_kernels)
+    with m:
+        log.attempt("cpu", s.ops.more_fake_fb.k, T.ones(2))
+        log.attempt("cuda", s.ops.more_fake_fb.k, T.ones(2, device="cuda"))
+    with s.fake.FakeTensorMode(allow_fallback_kernels=False):
+        log.attempt("off", s.ops.more_fake_fb.k, T.ones(2))
+
+
+def custom_operator(s, log):
+    seen = []
+
+    @s.library.custom_op("dfx1::scale", mutates_args=())
+    def scale(x: s.Tensor, k: float) -> s.Tensor:
+        seen.append("real")
+        return x * k
+
+    @scale.register_fake
+    def _(x, k):
+        seen.append(type(x).__name__)
+        return s.T.empty_like(x)
+
+    with s.fake.FakeTensorMode():
+        log(scale(s.T.empty(2, device="cuda"), 2.0), seen)
+    log(scale(s.T.ones(2), 3.0), seen)
+
+
+def custom_operator_without_fake(s, log):
+    @s.library.custom_op("dfx2::twice", mutates_args=())
+    def twice(x: s.Tensor) -> s.Tensor:
+        return x * 2
+
+    with s.fake.FakeTensorMode():
+        log.attempt("no fake", twice, s.T.empty(2))
+
+    @s.library.custom_op("dfx2::write", mutates_args=("x",))
+    def write(x: s.Tensor) -> None:
+        x.zero_()
+
+    with s.fake.FakeTensorMode():
+        x = s.T.empty(2)
+        log.attempt("mutable", write, x)
+        log(x._version)
+
+
+def fake_kernels_and_contexts(s, log):
+    lib = s.library.Library("dfx3", "DEF")
+    lib.define("pick(Tensor x) -> Tensor")
+    lib.impl("pick", lambda x: x[x > 0], "CPU")
+
+    def fake(x):
+        ctx = s.library.get_ctx()
+        return x.new_empty(ctx.new_dynamic_size())
+
+    s.library.register_fake("dfx3::pick", fake, lib=lib)
+    with s.fake.FakeTensorMode():
+        log.attempt("dynamic", s.ops.dfx3.pick, s.T.empty(3))
+    log.attempt("outside", s.library.get_ctx)
+
+
+def fake_kernel_with_wrong_device(s, log):
+    lib = s.library.Library("dfx4", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    s.library.register_fake("dfx4::f", lambda x: s.T.empty(2, device="cpu"), lib=lib)
+    with s.fake.FakeTensorMode():
+        log(s.ops.dfx4.f(s.T.empty(2, device="cuda")))
+
+
+def fake_kernel_that_raises(s, log):
+    lib = s.library.Library("dfx5", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+
+    def fake(x):
+        raise KeyError("x")
+
+    s.library.register_fake("dfx5::f", fake, lib=lib)
+    with s.fake.FakeTensorMode() as m:
+        log.attempt("call", s.ops.dfx5.f, s.T.empty(2))
+        log(s.T.empty(1).fake_mode is m, len(s.modes._get_current_dispatch_mode_stack()))

@@ -1,6 +1,8 @@
 """FakeTensorMode: arguments, attributes, nesting, helpers around it."""
 
 import copy
+import weakref
+from typing import Any
 
 
 def attributes(s, log):
@@ -517,3 +519,127 @@ def registered_implementations(s, log):
     impls._deregister_op_impl(s.ops.dfm3.f.default)
     with s.fake.FakeTensorMode():
         log(s.ops.dfm3.f(s.T.empty(2)))
+
+
+def nested_fake_modes(s: Any, log: Any) -> None:
+    T = s.T
+    a, b = s.fake.FakeTensorMode(), s.fake.FakeTensorMode()
+    key = s.C._TorchDispatchModeKey.FAKE
+    with a:
+        with b:
+            log(T.ones(1).fake_mode is b, s.C._get_dispatch_mode(key) is b)
+            with b:
+                log(T.ones(1).fake_mode is b)
+        log(T.ones(1).fake_mode is a, s.C._get_dispatch_mode(key) is a)
+        with s.fake.unset_fake_temporarily() as old:
+            log(old is a, type(T.ones(1)).__name__, s.C._get_dispatch_mode(key))
+            with b:
+                log(T.ones(1).fake_mode is b)
+        log(s.C._get_dispatch_mode(key) is a)
+    log(s.C._get_dispatch_mode(key), s.C._len_torch_dispatch_stack())
+    with s.fake.unset_fake_temporarily() as old:
+        log(old)
+
+
+def fake_with_logging_mode(s: Any, log: Any) -> None:
+    T = s.T
+
+    class M(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log(func, [t.__name__ for t in types])
+            return func(*args, **(kwargs or {}))
+
+    with s.fake.FakeTensorMode(), M():
+        x = T.ones(2)
+        y = x.square()
+        T.tensor([1])
+    with M(), s.fake.FakeTensorMode():
+        log.attempt("mixed", y.sin)
+    with M():
+        log.attempt("later", y.cos)
+    log(len(s.modes._get_current_dispatch_mode_stack()))
+
+
+def is_fake_and_helpers(s: Any, log: Any) -> None:
+    T = s.T
+    f = s.fake
+    with s.fake.FakeTensorMode() as m:
+        x = T.ones(2)
+    log(f.is_fake(x), f.is_fake(3), f.is_fake(None), f.is_fake([x]))
+    log(f.maybe_get_fake_mode(x) is m, f.maybe_get_fake_mode(T.ones(1)), f.maybe_get_fake_mode(3))
+    log(f.get_fake_mode(x) is m if hasattr(f, "get_fake_mode") else "absent")
+    log(
+        x.fake_device,
+        x.device_for_backend_keys if hasattr(x, "device_for_backend_keys") else "absent",
+    )
+    log(f.FakeTensor.from_tensor(T.ones(3), m))
+    log.attempt("constructor", f.FakeTensor, m, T.empty(2, device="meta"), "cuda")
+    log.attempt("not meta", f.FakeTensor, m, T.empty(2), "cuda")
+    log.attempt("names", lambda: x.names)
+    log(x.is_sparse, x.requires_grad, x.is_leaf, x.grad_fn)
+
+
+def cross_ref(s: Any, log: Any) -> None:
+    import importlib
+
+    name = "torch._subclasses.fake_utils" if s.name == "torch" else "dispatch.fake"
+    C = importlib.import_module(name).CrossRefFakeMode
+    T = s.T
+    with C():
+        x = T.ones(2, 3)
+        log(x + 1)
+        log(x.t().contiguous(), x.sum(0))
+        log(x.max(0))
+    lib = s.library.Library("more_cross", "DEF")
+    lib.define("lie(Tensor x) -> Tensor")
+    lib.impl("lie", lambda x: x.clone(), "CPU")
+    lib.impl("lie", lambda x: x.new_empty(7), "Meta")
+    with C():
+        log.attempt("lie", s.ops.more_cross.lie, x)
+    with C(check_strides=False):
+        log.attempt("lie", s.ops.more_cross.lie, x)
+    log(len(s.modes._get_current_dispatch_mode_stack()))
+
+
+def mode_order(s, log):
+    class Log(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log(func, type(args[0]).__name__ if args else None)
+            r = func(*args, **(kwargs or {}))
+            log(type(r).__name__)
+            return r
+
+    with Log(), s.fake.FakeTensorMode():
+        s.T.empty(2) + 1
+    with s.fake.FakeTensorMode(), Log():
+        s.T.empty(2) + 1
+    log([type(m).__name__ for m in s.modes._get_current_dispatch_mode_stack()])
+
+
+def stack_of_modes(s, log):
+    class Log(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    with Log(), s.fake.FakeTensorMode(), Log():
+        names = [type(m).__name__ for m in s.modes._get_current_dispatch_mode_stack()]
+        log(names, type(s.modes._get_current_dispatch_mode()).__name__)
+        with s.modes._disable_current_modes():
+            log(type(s.T.empty(1)).__name__)
+        log(type(s.T.empty(1)).__name__)
+
+
+def lifetimes(s, log):
+    with s.fake.FakeTensorMode() as m:
+        x = s.T.empty(2)
+        v = x.view(2, 1)
+        dead = weakref.ref(x)
+        del x
+        log(dead() is None, v._base is dead())
+        del v
+        log(dead() is None)
+        y = s.T.empty(2) + 1
+        dead = weakref.ref(y)
+        del y
+        log(dead() is None)
+    log(len(m.enter_stack))

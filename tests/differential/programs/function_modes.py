@@ -2,6 +2,9 @@
 
 import operator
 import threading
+from typing import Any
+
+from tests.differential.helpers import logging_mode, name_of
 
 
 def _mode(s, log, name="M", answer=None):
@@ -528,3 +531,105 @@ def counting_and_grad_mode(s, log):
         x + 1
         s.T.is_grad_enabled()
     log(names)
+
+
+def function_mode_sees(s: Any, log: Any) -> None:
+    T = s.T
+
+    class F(s.modes.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            log(name_of(func), list(types), len(args), sorted(kwargs or {}))
+            return func(*args, **(kwargs or {}))
+
+    x = T.ones(2)
+    with F():
+        T.add(x, 1)
+        x.add(1, alpha=2)
+        x + 1
+        T.ones(2, dtype=T.int64)
+        x.shape
+        x[0]
+        x.size(0)
+        x.sum(dim=0)
+        x.requires_grad
+        s.ops.aten.add.Tensor(x, x)
+        s.ops.aten.add(x, x)
+
+
+def function_mode_stack(s: Any, log: Any) -> None:
+    T, m = s.T, s.modes
+
+    class F(m.TorchFunctionMode):
+        def __init__(self, tag):
+            self.tag = tag
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            log(self.tag, name_of(func), len(m._get_current_function_mode_stack()))
+            return func(*args, **(kwargs or {}))
+
+    with F("a"), F("b"):
+        log(T.zeros(1) + 1)
+    log(len(m._get_current_function_mode_stack()))
+
+    class Bad(m.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            raise OSError
+
+    with F("c"):
+        with Bad():
+            log.attempt("bad", T.ones, 1)
+            log(len(m._get_current_function_mode_stack()))
+    log(len(m._get_current_function_mode_stack()), s.C._len_torch_function_stack())
+
+
+def function_mode_over_dispatch_mode(s: Any, log: Any) -> None:
+    T = s.T
+
+    class F(s.modes.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            log("function", name_of(func))
+            return func(*args, **(kwargs or {}))
+
+    x = T.ones(2)
+    with F(), logging_mode(s, log, "dispatch"):
+        x.mul(3)
+        x.square()
+        with s.C.DisableTorchFunction():
+            x.neg()
+        with s.C.DisableTorchFunctionSubclass():
+            x.sin()
+        x.abs_()
+
+
+def function_mode_returns_anything(s: Any, log: Any) -> None:
+    T = s.T
+
+    class F(s.modes.TorchFunctionMode):
+        def __init__(self, value):
+            self.value = value
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return self.value
+
+    with F("hello"):
+        log(T.ones(3))
+    with F(NotImplemented):
+        log.attempt("ones", T.ones, 3)
+        log.attempt("add", T.add, T.__class__, 2)
+    with F(None):
+        log(T.zeros(2))
+
+
+def device_context(s: Any, log: Any) -> None:
+    T = s.T
+    with T.device("meta"):
+        log(T.ones(2).device, T.ones(2, device="cpu").device, T.tensor([1]).device)
+        log(T.zeros_like(T.ones(1, device="cpu")).device)
+        with T.device("cpu"):
+            log(T.arange(2))
+        log(T.empty(1).device, T.get_default_device())
+    log(T.ones(1).device, T.get_default_device())
+    T.set_default_device("meta")
+    log(T.rand(1).device, T.full((1,), 2.0).device)
+    T.set_default_device(None)
+    log(T.rand(1).device)

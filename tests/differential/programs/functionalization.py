@@ -1,5 +1,7 @@
 """Functional tensors, the Functionalize key, FunctionalTensorMode, functionalize."""
 
+from typing import Any
+
 
 def _logger(s, log):
     class Logger(s.modes.TorchDispatchMode):
@@ -455,3 +457,33 @@ def cpp_api(s, log):
         log(s.C._dispatch_tls_is_dispatch_key_excluded(s.DispatchKey.Functionalize))
     log(s.C._dispatch_tls_is_dispatch_key_excluded(s.DispatchKey.Functionalize))
     log.attempt("abstract", s.functional.BaseFunctionalizeAPI)
+
+
+def functionalized(s: Any, log: Any) -> None:
+    T = s.T
+
+    class M(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log(func)
+            return func(*args, **(kwargs or {}))
+
+    def f(x):
+        y = x.view(4)
+        y.add_(1)
+        z = x.t()
+        z[0] = 5
+        return y, x
+
+    x = T.zeros(2, 2)
+    with M():
+        out = s.functional.functionalize(f)(x)
+    log(out[0], out[1], x)
+    log(out[0]._is_view(), x._version)
+    g = s.functional.functionalize(f, remove="mutations_and_views")
+    log(g(T.ones(2, 2))[0])
+    t = T._to_functional_tensor(T.ones(2))
+    log(
+        T._is_functional_tensor(t),
+        T._is_functional_tensor(T.ones(1)),
+        type(T._from_functional_tensor(t)).__name__,
+    )

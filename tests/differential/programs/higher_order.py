@@ -360,3 +360,63 @@ def fake_tensors(s, log):
         x = mode.from_tensor(s.T.ones(2, 3))
         log(op(lambda t: t.t(), x))
     log(op(lambda t: t.t(), x))
+
+
+def higher_order(s, log):
+    K = s.DispatchKey
+
+    class H(s._ops.HigherOrderOperator):
+        def __init__(self):
+            super().__init__("mr_hop")
+
+        def __call__(self, *args, **kwargs):
+            return super().__call__(*args, **kwargs)
+
+    h = H()
+    log(str(h), repr(h)[:40].split(" at ")[0], h.name(), h.namespace, h.__name__)
+    h.py_impl(K.CPU)(lambda f, x: ("cpu", f(x)))
+    h.py_impl(K.CompositeExplicitAutograd)(lambda f, x: "composite")
+    log.attempt("no autograd", h, lambda x: x + 1, s.T.zeros(1))
+    h.py_impl(K.AutogradCPU)(lambda f, x: "autograd")
+    log.attempt("cpu", h, lambda x: x + 1, s.T.zeros(1))
+    with s.C._AutoDispatchBelowAutograd():
+        log.attempt("below", h, lambda x: x + 1, s.T.zeros(1))
+        log.attempt("meta", h, lambda x: x, s.T.zeros(1, device="meta"))
+    log.attempt("none", h, 1, 2)
+    log.attempt("twice", lambda: h.py_impl(K.CPU)(len))
+    log(sorted(k.name for k in h.py_kernels))
+    h.fallthrough(K.AutogradCPU) if hasattr(h, "fallthrough") else None
+    log(h.non_fallthrough_keys.has(K.AutogradCPU), h.cacheable())
+
+
+def higher_order_modes(s, log):
+    class H(s._ops.HigherOrderOperator):
+        def __init__(self):
+            super().__init__("mr_hop2")
+
+        def __call__(self, *args, **kwargs):
+            return super().__call__(*args, **kwargs)
+
+    class M(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log("mode", str(func))
+            return "mode"
+
+    class Willing(M):
+        supports_higher_order_operators = True
+
+    h = H()
+    h.py_impl(s.DispatchKey.CompositeExplicitAutograd)(lambda x: "base")
+    h.py_autograd_impl(lambda x: h.dispatch(s.DispatchKey.CPU, x)) if hasattr(
+        h, "py_autograd_impl"
+    ) else 0
+    log.attempt("plain", h, 1)
+    with M():
+        log.attempt("unwilling", h, 1)
+    with Willing():
+        log.attempt("willing", h, 1)
+    h.py_impl(M)(lambda mode, x: "py " + type(mode).__name__)
+    with M():
+        log.attempt("py", h, 1)
+    log.attempt("abstract", lambda: s._ops.HigherOrderOperator("mr_abs"))
+    log(s.ops.higher_order.mr_hop2 is h)

@@ -1,5 +1,7 @@
 """Reading and writing with all kinds of indices."""
 
+from typing import Any
+
 import numpy as np
 
 
@@ -139,3 +141,73 @@ def functions_of_indexing(s, log):
         ("select", lambda: x.select(0, 1)), ("select bad", lambda: x.select(0, 5)), ("select dim bad", lambda: x.select(2, 0)), ("narrow", lambda: x.narrow(1, 1, 2)), ("narrow bad", lambda: x.narrow(1, 3, 2)), ("ops index", lambda: s.ops.aten.index.Tensor(x, [None, i])), ("ops slice", lambda: s.ops.aten.slice.Tensor(x, 1, 0, 3, 2)), ("ops slice none", lambda: s.ops.aten.slice.Tensor(x, 0)), ("masked_fill", lambda: x.masked_fill(x > 3, -1)), ("masked_fill tensor", lambda: x.masked_fill(x > 3, T.tensor(-1))), ("diagonal", lambda: x.diagonal()), ("flip", lambda: x.flip(0)),
     ):  # fmt: skip
         log.attempt(label, f)
+
+
+def indexing_basics(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.arange(12).view(3, 4)
+    log(x[1], x[-1, -1], x[:, 1], x[..., 0])
+    log(x[::2, 1:3], x[None].shape, x[:, None, :, None].shape, x[()].shape)
+    log(x[True].shape, x[False].shape, x[T.tensor(1)], x[T.tensor(1), 2])
+    log(x[[0, 2]], x[[0, 2], [1, 3]], x[:, [0, 1]].shape)
+    log(x[x % 2 == 0], x[T.tensor([True, False, True])].shape)
+    log(x[0]._is_view(), x[[0]]._is_view(), x[...]._is_view(), x[:] is x, x[...] is x)
+    for name, i in {
+        "out": 3,
+        "too many": (0, 0, 0),
+        "step": slice(None, None, -1),
+        "float": 1.0,
+        "str": "a",
+        "mask": T.tensor([True]),
+    }.items():
+        log.attempt(name, lambda i=i: x[i])
+    log.attempt("zero step", lambda: x[::0])
+    log.attempt("float tensor", lambda: x[T.tensor([1.0])])
+    log.attempt("scalar", lambda: T.tensor(1)[0])
+    log.attempt("out list", lambda: x[[5]])
+
+
+def indexing_assignment(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.zeros(3, 3)
+    x[0] = 1
+    x[1, :2] = T.tensor([2.0, 3.0])
+    x[:, 2] += 5
+    log(x, x._version)
+    x[x > 5] = -1
+    x[[0, 2], [0, 0]] = T.tensor([7.0, 8.0])
+    log(x, x._version)
+    x[...] = 0
+    x[T.tensor(1)] = True
+    x[2, 2] = T.tensor(4)
+    log(x, x._version)
+    log.attempt("shape", lambda: x.__setitem__(0, T.ones(2)))
+    log.attempt("bigger", lambda: x.__setitem__(0, T.ones(1, 1, 3)))
+    log.attempt("nothing", lambda: x.__setitem__(slice(3, 3), 1))
+    log.attempt("del", lambda: x.__delitem__(0))
+    log.attempt("str", lambda: x.__setitem__(0, "a"))
+    log.attempt("dtype", lambda: x.__setitem__(0, 1j))
+    log(x._version)
+
+
+def advanced_indexing_shapes(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.arange(120).view(2, 3, 4, 5)
+    i, j = T.tensor([0, 1]), T.tensor([[0], [1]])
+    log(x[:, i].shape, x[i, j].shape, x[i, :, i].shape, x[:, i, j].shape)
+    log(x[0, :, i].shape, x[i, None].shape, x[..., i].shape, x[j, ..., i].shape)
+    m = T.ones(2, 3, dtype=T.bool)
+    log(x[m].shape, x[m, 0].shape, x[:, m[0]].shape)
+    log.attempt("not broadcast", lambda: x[T.tensor([0, 1]), T.tensor([0, 1, 2])])
+    log(
+        x.index_select(1, i).shape,
+        T.take(x, T.tensor([3, 5])),
+        x[0, 0].gather(1, T.zeros(4, 1, dtype=T.int64)).shape,
+    )
+    y = T.zeros(4)
+    y.index_put_((T.tensor([0, 0, 1]),), T.ones(3), accumulate=True)
+    log(y, y.scatter(0, T.tensor([2]), 5.0), y.index_fill(0, T.tensor([3]), 9))
+    log(
+        T.zeros(3).index_add_(0, T.tensor([0, 0]), T.ones(2)),
+        T.zeros(2).masked_fill(T.tensor([True, False]), 3),
+    )

@@ -1,6 +1,9 @@
 """What a mode, a subclass or a Python kernel may return, and what comes of it."""
 
 import warnings
+from typing import Any
+
+from tests.differential.helpers import logging_mode
 
 
 def _mode(s, answer):
@@ -467,3 +470,39 @@ def warnings_of_plain_methods(s, log):
         log(x + 1)
         log(s.T.neg(x))
     log([w.category.__name__ for w in seen])
+
+
+def mode_that_returns_not_implemented(s: Any, log: Any) -> None:
+    class Shy(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log("asked", func)
+            return NotImplemented
+
+    x = s.T.ones(1)
+    with Shy():
+        log.attempt("add", lambda: x + 1)
+    with logging_mode(s, log, "outer"), Shy():
+        log.attempt("add", lambda: x + 1)
+    log(len(s.modes._get_current_dispatch_mode_stack()))
+
+
+def mode_that_returns_wrong_things(s: Any, log: Any) -> None:
+    class Says(s.modes.TorchDispatchMode):
+        def __init__(self, value):
+            super().__init__()
+            self.value = value
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return self.value
+
+    T = s.T
+    x = T.ones(3)
+    for value in (None, 3, (T.ones(1),), T.zeros(1)):
+        with Says(value):
+            r = s.ops.aten.add.Tensor(x, x)
+        log(f"add {type(value).__name__}", r)
+    with Says((T.zeros(1), T.zeros(2))):
+        r = T.max(x, 0), T.split(x, 1)
+    log([type(v).__name__ for v in r], len(r[1]))
+    with Says(T.zeros(1)):
+        log.attempt("item", lambda: T.equal(x, x))

@@ -259,3 +259,44 @@ def get_packet(s, log):
     log(callable(op), names)
     log.attempt("none", s._ops._get_packet, "pk14::nothing", "m")
     log(op(1))
+
+
+def packet_fields(s, log):
+    p = s.ops.aten.min
+    log(str(p), repr(p), p.__name__)
+    log(p.overloads())
+    log(sorted(p._overload_names) == sorted(p.overloads()))
+    log(p._qualified_op_name, p.default if "default" in p.overloads() else "no default")
+    log.attempt("missing", lambda: p.nothing)
+    log.attempt("dunder", lambda: p.__nothing__)
+    log.attempt("ns missing", lambda: s.ops.aten.no_such_op_at_all)
+    log(s.ops.aten.min is p, p.dim is p.dim, hash(p.dim) == hash(s.ops.aten.min.dim))
+    log(isinstance(p, s._ops.OpOverloadPacket), isinstance(p.dim, s._ops.OperatorBase))
+    log("dim" in dir(p), "add" in dir(s.ops.aten), "aten" in dir(s.ops))
+    log([str(o) for o in iter(p)][0])
+    log.attempt("has", lambda: p.has_kernel_for_dispatch_key(s.DispatchKey.CPU))
+    log.attempt("schema", lambda: len(p._schemas))
+
+
+def packet_calls(s, log):
+    lib = s.library.Library("mr_p", "DEF")
+    for n, sig in (
+        ("f", "(Tensor x)"),
+        ("f.int", "(Tensor x, int y)"),
+        ("f.float", "(Tensor x, float y)"),
+        ("f.t", "(Tensor x, Tensor y)"),
+        ("f.kw", "(Tensor x, *, str z)"),
+    ):
+        lib.define(n + sig + " -> str")
+        lib.impl(n, lambda *a, n=n, **k: n, "CPU")
+    f, x = s.ops.mr_p.f, s.T.ones(1)
+    log(f(x), f(x, 1), f(x, 1.5), f(x, x), f(x, z="a"))
+    log(f.overloads())
+    log.attempt("str", f, x, "a")
+    log.attempt("bool", f, x, True)
+    log.attempt("none", f, x, None)
+    log.attempt("kw", lambda: f(x, q=1))
+    log.attempt("no args", f)
+    log.attempt("by name", lambda: f(x=x, y=2))
+    log.attempt("default", lambda: f.default(x, 1))
+    log.attempt("resolve", s.C._jit_resolve_packet, "mr_p::f", x, 1.5)

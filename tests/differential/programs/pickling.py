@@ -5,6 +5,7 @@ import io
 import pickle
 import sys
 import types
+from typing import Any
 
 
 def _module(**names):
@@ -236,3 +237,37 @@ def broken_data(s, log):
             log("read", str(cut))
         except Exception:
             log("raises", "something")
+
+
+def pickling_and_copies(s: Any, log: Any) -> None:
+    import copy
+    import pickle
+
+    T = s.T
+    x = T.arange(6.0).view(2, 3)
+    y = pickle.loads(pickle.dumps(x.t()))
+    log(y, y.stride(), y.is_contiguous())
+    a, b = pickle.loads(pickle.dumps([x, x[0]]))
+    log(a.data_ptr() == b.data_ptr())
+    g = T.ones(2, requires_grad=True)
+    log(pickle.loads(pickle.dumps(g)).requires_grad, copy.deepcopy(g).requires_grad)
+    c = copy.deepcopy({"x": x, "v": x[1], "same": x})
+    log(
+        c["x"] is c["same"],
+        c["v"].data_ptr() - c["x"].data_ptr(),
+        c["x"]._version,
+        c["v"]._is_view(),
+    )
+    log(copy.copy(x) is x, copy.copy(x).data_ptr() == x.data_ptr())
+    log(
+        pickle.loads(pickle.dumps(T.float32)) is T.float32,
+        pickle.loads(pickle.dumps(T.device("cuda:1"))),
+        pickle.loads(pickle.dumps(T.Size([1]))),
+    )
+    log(pickle.loads(pickle.dumps(T.strided)) is T.strided, copy.deepcopy(T.bfloat16) is T.bfloat16)
+    log(
+        pickle.loads(pickle.dumps(T.tensor([True]))),
+        pickle.loads(pickle.dumps(T.tensor(2, dtype=T.bfloat16))),
+    )
+    log.attempt("non-leaf", lambda: copy.deepcopy(g * 2))
+    log(copy.deepcopy(T.ones(2, device="meta")))

@@ -1,5 +1,9 @@
 """The stack of modes at PreDispatch."""
 
+from typing import Any
+
+from tests.differential.helpers import logging_mode
+
 
 def _included(s):
     return s.C._dispatch_tls_is_dispatch_key_included(s.DispatchKey.PreDispatch)
@@ -168,3 +172,17 @@ def disable_current_modes(s, log):
         with s.modes._disable_current_modes() as old:
             log(len(old), old[0] is m, s.C._len_torch_dispatch_stack())
         log(s.C._len_torch_dispatch_stack(), s._ops._len_torch_dispatch_stack_pre_dispatch())
+
+
+def pre_dispatch_modes(s: Any, log: Any) -> None:
+    o = s._ops
+    T = s.T
+    log(o._len_torch_dispatch_stack_pre_dispatch())
+    log.attempt("empty", o._get_dispatch_mode_pre_dispatch, s.C._TorchDispatchModeKey.PROXY)
+    log.attempt("fake", o._get_dispatch_mode_pre_dispatch, s.C._TorchDispatchModeKey.FAKE)
+    log(o.mode_stack_state_for_pre_dispatch().count())
+    log.attempt("pop", o._pop_mode_from_pre_dispatch)
+    log(o.unset_mode_pre_dispatch(s.C._TorchDispatchModeKey.PROXY))
+    log.attempt("set", o._set_mode_pre_dispatch, logging_mode(s, log))
+    log(o._len_torch_dispatch_stack_pre_dispatch())
+    log(s.C._dispatch_tls_is_dispatch_key_included("PreDispatch"))

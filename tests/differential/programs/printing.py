@@ -1,5 +1,7 @@
 """Texts of tensors and of the objects around them."""
 
+from typing import Any
+
 
 def _show(s, log, label, t):
     log(label, repr(t).replace("torch.", "").replace("dispatch.", "").replace("\n", "|"))
@@ -112,3 +114,49 @@ def format_specs(s, log):
     log.attempt("vector", lambda: format(T.ones(2), "") == str(T.ones(2)))
     log.attempt("vector spec", lambda: format(T.ones(2), ".2f"))
     log.attempt("%d", lambda: "%d %.1f %s" % (T.tensor(3), T.tensor(2.5), T.tensor(1)))
+
+
+def printing(s: Any, log: Any) -> None:
+    T = s.T
+    p = lambda x: log(repr(x).replace("torch.", "").replace("dispatch.", ""))
+    p(T.tensor([1.0, 2.5, -3.0]))
+    p(T.tensor([1e-5, 1.0, 1e5]))
+    p(T.tensor([1e10, 1.0]))
+    p(T.tensor([float("inf"), float("nan"), 1.0]))
+    p(T.arange(6).view(2, 3))
+    p(T.tensor([[True], [False]]))
+    p(T.tensor([1 + 2j, 3.5 - 1j]))
+    p(T.empty(0, 3))
+    p(T.tensor(3))
+    p(T.tensor([0.1], requires_grad=True))
+    p(T.ones(2, device="meta"))
+    p(T.arange(2000))
+    p(T.zeros(2, 2, 2))
+    p(T.tensor([1.5], dtype=T.bfloat16))
+    p(T.Size([2, 3]))
+    p(T.tensor([[0.001234, 123456.0]]))
+
+
+def printing_names(s: Any, log: Any) -> None:
+    T = s.T
+    log(T.device("cuda", 1), T.device("cpu"), str(T.device("cuda:0")), T.device(type="meta"))
+    log(T.float32, T.bool, str(T.int64).rpartition(".")[2], T.strided, T.channels_last)
+    log(
+        T.Size([1, 2]) + (3,),
+        type(T.Size([1, 2]) + (3,)).__name__,
+        T.Size([2, 3]).numel(),
+        T.Size([1, 2])[1:],
+    )
+    log(T.device("cuda:1").index, T.device("cpu").index, T.device("cuda") == T.device("cuda:0"))
+    log(
+        T.float32.is_floating_point,
+        T.int8.is_signed,
+        T.float16.itemsize,
+        T.complex64.is_complex,
+        T.float32.to_complex(),
+    )
+    log.attempt("device", T.device, "foo")
+    log.attempt("index", T.device, "cpu:x")
+    log.attempt("negative", T.device, "cuda", -1)
+    log(T.device("cuda:0") in {T.device("cuda", 0)}, repr(T.device("cuda", 0)))
+    log(T.finfo(T.float16).max, T.iinfo(T.int8).min, T.finfo(T.float32).eps)

@@ -450,3 +450,160 @@ def duplicates_across_libraries(s, log):
     b._destroy()
     log.attempt("gone", s.ops.rgt.f, s.T.ones(2), 1)
     log.attempt("DEF after", s.library.Library, "aten", "DEF")
+
+
+def _commutes(s, name, steps):
+    """Apply registrations in order to `name`; yields the state after each."""
+    libs = []
+    for f in steps:
+        m = s.C._dispatch_library("FRAGMENT", name.partition("::")[0], "")
+        libs.append(m)
+        f(m)
+        yield libs
+
+
+def def_then_impl_states(s, log):
+    C = s.C
+    n = "ml_a::foo"
+    steps = [
+        lambda m: m.def_("foo(Tensor x) -> Tensor"),
+        lambda m: m.impl_t_t("foo"),
+        lambda m: m.impl_t_t("foo", dispatch="CPU"),
+        lambda m: m.impl_t_t("foo", dispatch="Autograd"),
+        lambda m: m.impl_t_t("foo", dispatch="AutogradCPU"),
+    ]
+    for libs in _commutes(s, n, steps):
+        C._dispatch_check_invariants(n)
+        log(len(C._dispatch_dump(n).splitlines()), C._dispatch_has_kernel(n))
+    for k in ("CPU", "CUDA", "AutogradCPU", "AutogradCUDA", "AutogradOther", "Meta"):
+        log(
+            k,
+            C._dispatch_has_kernel_for_dispatch_key(n, k),
+            C._dispatch_has_computed_kernel_for_dispatch_key(n, k),
+        )
+    for m in reversed(libs):
+        m.reset()
+        C._dispatch_check_invariants(n)
+        log(len(C._dispatch_dump(n).splitlines()))
+
+
+def impl_before_def(s, log):
+    C = s.C
+    m = C._dispatch_library("IMPL", "ml_dang", "CPU")
+    m.impl_t_t("foo")
+    log([x for x in C._dispatch_find_dangling_impls() if "ml_dang" in x] != [])
+    log.attempt("ops", lambda: s.ops.ml_dang.foo)
+    log.attempt("schema", lambda: C._dispatch_find_schema_or_throw("ml_dang::foo", ""))
+    log("ml_dang::foo" in C._dispatch_get_all_op_names())
+    d = C._dispatch_library("DEF", "ml_dang", "")
+    d.def_("foo(Tensor x) -> Tensor")
+    log([x for x in C._dispatch_find_dangling_impls() if "ml_dang" in x])
+    log.attempt("ops", lambda: s.ops.ml_dang.foo)
+    log(s.ops.ml_dang.foo.overloads())
+    d.reset()
+    log(len([x for x in C._dispatch_find_dangling_impls() if "ml_dang" in x]))
+    m.reset()
+    log(len([x for x in C._dispatch_find_dangling_impls() if "ml_dang" in x]))
+
+
+def dump_after_def(s, log):
+    C = s.C
+    m = C._dispatch_library("DEF", "ml_dump", "", "/here/a.py", 7)
+    m.def_("foo(Tensor x) -> Tensor")
+    m.impl_t_t("foo", "CPU", "first")
+    m.impl_t_t("foo", "CPU", "second")
+    m.impl_t_t("foo", "CompositeImplicitAutograd", "math")
+    for line in C._dispatch_dump("ml_dump::foo").splitlines():
+        log(line)
+    m.reset()
+    log(C._dispatch_dump("ml_dump::foo"))
+
+
+def def_legacy_and_names(s, log):
+    C = s.C
+    m = C._dispatch_library("DEF", "ml_leg", "")
+    m.def_legacy("a(Tensor x) -> Tensor")
+    m.def_name_t_t("b")
+    log.attempt("mismatch", m.def_schema_t_t, "e(Tensor x, Tensor y) -> Tensor", "CPU")
+    m.def_schema_t_t("c(Tensor x) -> Tensor", "CPU")
+    m.def_name_t_t("ml_leg::d", "CUDA", "dbg")
+    for n in "abcd":
+        log(n, C._dispatch_find_schema_or_throw("ml_leg::" + n, "").schema())
+        log(
+            [
+                k
+                for k in ("CPU", "CUDA", "CompositeImplicitAutograd")
+                if C._dispatch_has_kernel_for_dispatch_key("ml_leg::" + n, k)
+            ]
+        )
+    m.reset()
+    log(C._dispatch_dump("ml_leg::b"))
+
+
+def define_errors(s, log):
+    C = s.C
+    m = C._dispatch_library("DEF", "ml_err", "")
+    log(m.def_("foo(Tensor x) -> Tensor") is not None)
+    log.attempt("again", lambda: m.def_("foo(Tensor x) -> Tensor"))
+    log.attempt("other ns", lambda: m.def_("other::foo(Tensor x) -> Tensor"))
+    log.attempt("junk", lambda: m.def_("foo(Tensor x"))
+    log.attempt("second DEF", lambda: C._dispatch_library("DEF", "ml_err", "") and None)
+    log.attempt("def in impl", lambda: C._dispatch_library("IMPL", "ml_err", "").def_("z() -> ()"))
+    log.attempt("kind", lambda: C._dispatch_library("WHAT", "ml_err", ""))
+    log.attempt("key", lambda: C._dispatch_library("IMPL", "ml_err", "NoKey"))
+    log.attempt("frag", lambda: C._dispatch_library("FRAGMENT", "ml_err", "").define("q() -> int"))
+    log.attempt("frag key", lambda: C._dispatch_library("FRAGMENT", "ml_err", "CPU") and None)
+    log.attempt("wildcard def", lambda: C._dispatch_library("DEF", "_", "") and None)
+    log.attempt("impl ns", lambda: C._dispatch_library("IMPL", "ml_err", "CPU").impl_t_t("o::foo"))
+    log.attempt(
+        "impl key", lambda: C._dispatch_library("IMPL", "ml_err", "CPU").impl_t_t("foo", "CUDA")
+    )
+    log.attempt(
+        "impl same",
+        lambda: C._dispatch_library("IMPL", "ml_err", "CPU").impl_t_t("foo", "CPU") and None,
+    )
+
+
+def removal_reveals_older(s, log):
+    C = s.C
+    x = s.T.zeros(1)
+    base = s.library.Library("ml_rev", "DEF")
+    base.define("f(Tensor x) -> Tensor")
+    libs = []
+    for i in (1, 2, 3):
+        lib = s.library.Library("ml_rev", "IMPL")
+        lib.impl("f", lambda x, i=i: x + i, "CPU")
+        libs.append(lib)
+        log(s.ops.ml_rev.f(x))
+    libs[1]._destroy()
+    log(s.ops.ml_rev.f(x))
+    libs[2]._destroy()
+    log(s.ops.ml_rev.f(x))
+    libs[0]._destroy()
+    log.attempt("none", s.ops.ml_rev.f, x)
+    C._dispatch_check_invariants("ml_rev::f")
+    log(len(C._dispatch_check_all_invariants() or []))
+
+
+def kernels_hold_and_order(s, log):
+    lib = s.library.Library("ml_ord", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    K, C, S = s.DispatchKey, s.C, s.DispatchKeySet
+
+    def at(name, key):
+        def kernel(ks, x):
+            log(name, ks.highestPriorityTypeId())
+            return s.ops.ml_ord.f.default.redispatch(
+                ks & C._dispatch_keyset_full_after(getattr(K, key)), x
+            )
+
+        lib.impl("f", kernel, name, with_keyset=True)
+
+    at("AutogradCPU", "AutogradFunctionality")
+    at("ADInplaceOrView", "ADInplaceOrView")
+    at("BackendSelect", "BackendSelect")
+    at("Conjugate", "Conjugate")
+    lib.impl("f", lambda x: x + 1, "CPU")
+    log(s.ops.ml_ord.f(s.T.zeros(1)))
+    with C._IncludeDispatchKeyGuard(K.Conjugate):
+        log(s.ops.ml_ord.f(s.T.zeros(1, requires_grad=True)))

@@ -1,6 +1,7 @@
 """Modes that come with the library: logging, counting, schema checks."""
 
 import types
+from typing import Any
 
 
 def _stock(s):
@@ -174,3 +175,19 @@ def schema_checks_catch(s, log):
         log(c.ops[:1], len(c.mutated), len(c.aliasing), s.C._len_torch_dispatch_stack())
     with m.SchemaCheckMode() as c:
         log(s.ops.smcheck.fine(s.T.ones(2), s.T.ones(2)))
+
+
+def stock_modes_in_a_row(s: Any, log: Any) -> None:
+    base = s.modes.BaseTorchDispatchMode if hasattr(s.modes, "BaseTorchDispatchMode") else None
+    log(base is not None)
+    x = s.T.ones(2)
+    with base():
+        log(x + 1)
+        log(len(s.modes._get_current_dispatch_mode_stack()))
+    log(issubclass(base, s.modes.TorchDispatchMode))
+    F = s.overrides.BaseTorchFunctionMode
+    with F():
+        log(x.sum())
+    log(F.inner if hasattr(F, "inner") else "no inner")
+    log(hasattr(s.modes.TorchDispatchMode, "push"), s.modes.TorchDispatchMode.is_infra_mode())
+    log(s.fake.FakeTensorMode.is_infra_mode())

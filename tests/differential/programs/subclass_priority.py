@@ -1,5 +1,7 @@
 """Who is asked first: modes, subclasses before their bases, then from left to right."""
 
+from typing import Any
+
 
 def _classes(s, order, declines=()):
     def make(name, base, handles=True):
@@ -283,3 +285,32 @@ def unrelated_subclass_of_second_argument(s, log):
     for names in ("ADBCP", "DABCA", "ADCBE", "EADBC", "CDBAE"):
         log.attempt(names, s.ops.spmany.f, *[_x(s, k[c]) for c in names])
         _flush(log, order)
+
+
+def priority_of_subclasses(s: Any, log: Any) -> None:
+    T = s.T
+    make = s.Tensor._make_subclass
+
+    class A(s.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            log("A", [t.__name__ for t in types])
+            return NotImplemented
+
+    class B(A):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            log("B", [t.__name__ for t in types])
+            return NotImplemented
+
+    class C(s.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            log("C", [t.__name__ for t in types])
+            return "C"
+
+    a, b, c = (make(k, T.ones(1)) for k in (A, B, C))
+    log.attempt("a b", T.add, a, b)
+    log.attempt("a b c", T.cat, [a, b, c])
+    log.attempt("c a", s.ops.aten.add.Tensor, c, a)
+    log.attempt("a a", s.ops.aten.add.Tensor, a, a)

@@ -1,5 +1,7 @@
 """Methods with their argument forms, on small values: functions and methods take what the parser takes."""
 
+from typing import Any
+
 import numpy as np
 
 
@@ -159,3 +161,225 @@ def variadic_sizes(s, log):
         ("view", lambda: x.view(3, 2).shape), ("reshape", lambda: x.reshape(3, 2).shape), ("expand", lambda: x.expand(2, 2, 3).shape), ("repeat", lambda: x.repeat(2, 1).shape), ("permute", lambda: x.permute(1, 0).shape), ("flip", lambda: x.flip(0, 1).shape), ("tile", lambda: x.tile(2, 1).shape), ("new_zeros", lambda: x.new_zeros(2, 3).shape), ("new_empty", lambda: x.new_empty(2, 3).shape), ("resize_", lambda: x.clone().resize_(3, 2).shape), ("T.view", lambda: T.flip(x, 0)), ("T.tile", lambda: T.tile(x, 2, 1)), ("sum 0 1", lambda: x.sum(0, 1)), ("squeeze 0 1", lambda: x.squeeze(0, 1)), ("mean 0 1", lambda: x.float().mean(0, 1)), ("zeros", lambda: T.zeros(2, 3).shape), ("randn", lambda: T.randn(2, 3).shape), ("view kw", lambda: x.view(3, 2, dtype=T.int32)), ("view mixed", lambda: x.view((3,), 2)), ("view float", lambda: x.view(3, 2.0)), ("view bool", lambda: x.view(True, 6)), ("view t", lambda: x.view(T.tensor(3), 2).shape), ("view np", lambda: x.view(np.int64(3), 2).shape), ("expand -1", lambda: x.expand(-1, -1).shape), ("roll", lambda: x.roll(1, 0)), ("roll tuple", lambda: x.roll((1, 1), (0, 1))), ("amax", lambda: x.amax((0, 1))), ("amax ints", lambda: x.amax(0, 1)), ("unflatten", lambda: x.unflatten(1, (3, 1)).shape), ("broadcast_to", lambda: x.broadcast_to(2, 2, 3).shape), ("split", lambda: [t.shape for t in x.split([1, 2], 1)]), ("split ints", lambda: x.split(1, 2)), ("T.permute", lambda: T.permute(x, 1, 0)), ("T.reshape", lambda: T.reshape(x, 3, 2)), ("as_strided", lambda: x.as_strided((2,), (1,))), ("as_strided ints", lambda: x.as_strided(2, 1)), ("movedim", lambda: x.movedim((0, 1), (1, 0)).shape), ("rot90", lambda: x.unsqueeze(0).shape), ("new_ones t", lambda: x.new_ones(T.tensor(2)).shape),
     ):  # fmt: skip
         log.attempt(label, f)
+
+
+def conversions(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.tensor([1.9, -1.9, 300.0])
+    log(x.int(), x.long(), x.bool(), x.half(), x.double(), x.short())
+    log(
+        x.to(T.float32) is x,
+        x.to("cpu") is x,
+        x.to(x) is x,
+        x.float() is x,
+        x.to(T.float32, copy=True) is x,
+    )
+    log(
+        x.to(T.int64),
+        x.to(dtype=T.float64).dtype,
+        x.to("cpu", T.float16).dtype,
+        x.type(T.int32).dtype,
+    )
+    log(x.type().split(".")[1], x.type_as(T.ones(1, dtype=T.int8)).dtype)
+    log(
+        x.is_floating_point(),
+        T.is_complex(x),
+        x.element_size(),
+        x.itemsize,
+        x.nbytes,
+        T.is_tensor(x),
+    )
+    log(x.to(device="meta"), x.cpu() is x, x.to(memory_format=T.contiguous_format) is x)
+    log.attempt("bad", lambda: x.to("nowhere"))
+    log(x.numpy().dtype.name, T.from_numpy(x.numpy()).data_ptr() == x.data_ptr())
+    log(x.char(), T.tensor([1.5], dtype=T.bfloat16).float())
+
+
+def contiguity_and_formats(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.empty(2, 3, 4, 5).contiguous(memory_format=T.channels_last)
+    log(x.stride(), x.is_contiguous(), x.is_contiguous(memory_format=T.channels_last))
+    log((x + 1).stride(), x.clone().stride(), x.clone(memory_format=T.contiguous_format).stride())
+    log(T.empty_like(x).stride(), T.zeros_like(x.permute(1, 0, 2, 3)).stride())
+    y = T.ones(2, 3).t()
+    log(
+        y.is_contiguous(),
+        (y + 1).stride(),
+        (y + T.ones(3, 2)).stride(),
+        y.clone().stride(),
+        y.sum(0).stride(),
+    )
+    log(
+        T.ones(1, 3).t().is_contiguous(),
+        T.empty(0, 3).t().is_contiguous(),
+        T.ones(2, 1).expand(2, 3).is_contiguous(),
+    )
+    log(T.ones(2, 3).expand(4, 2, 3).clone().stride(), (T.ones(1).expand(3) + 1).stride())
+    log(
+        T.cat([y, y]).stride(),
+        T.stack([y, y]).stride(),
+        T.empty(2, 2, memory_format=T.contiguous_format).stride(),
+    )
+    log.attempt("3d", lambda: T.ones(2, 3, 4).contiguous(memory_format=T.channels_last))
+    log.attempt("preserve", lambda: T.ones(2).contiguous(memory_format=T.preserve_format))
+    log(
+        T.empty(2, 3, 4, 5).to(memory_format=T.channels_last).stride(),
+        T.ones(2, 3).dim_order() if hasattr(T.Tensor, "dim_order") else "",
+    )
+
+
+def storages(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.arange(4, dtype=T.int32)
+    st = x.untyped_storage()
+    log(
+        type(st).__name__, len(st), st.nbytes(), st.size() if hasattr(st, "size") else "", st.device
+    )
+    log(
+        list(st)[:5],
+        st[0],
+        st.data_ptr() == x.data_ptr(),
+        x[1:].untyped_storage().data_ptr() == st.data_ptr(),
+    )
+    st[0] = 9
+    log(x)
+    st.resize_(8)
+    log(st.nbytes(), x.shape)
+    y = T.empty(0, dtype=T.int32).set_(st, 0, (2,), (1,))
+    log(y, y.data_ptr() == x.data_ptr(), y._is_view())
+    c = st.clone()
+    log(c.data_ptr() == st.data_ptr(), c.nbytes())
+    log(
+        T.ones(2).storage_offset(),
+        T.ones(3)[1:].storage_offset(),
+        T.ones(2).untyped_storage()._cdata == 0,
+    )
+    z = T.ones(2)
+    z.data = T.zeros(3)
+    log(z, z._version)
+
+
+def grad_flags(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.ones(2, requires_grad=True)
+    y = x * 2
+    log(x.is_leaf, y.is_leaf, y.requires_grad, y.grad_fn is None, x.grad_fn, x.grad)
+    log((x > 1).requires_grad, x.detach().requires_grad, x.sum().requires_grad)
+    log.attempt("leaf", lambda: x.add_(1))
+    log.attempt("view of leaf", lambda: x[0].add_(1))
+    log.attempt("int", lambda: T.ones(2, dtype=T.int64).requires_grad_())
+    log.attempt("turn off", lambda: setattr(y, "requires_grad", False))
+    log.attempt("numpy", y.numpy)
+    with T.no_grad():
+        x.add_(1)
+        log((x * 2).requires_grad, T.is_grad_enabled())
+    log(x, T.is_grad_enabled(), y.detach_().requires_grad, y.is_leaf)
+    log(T.ones(1, requires_grad=True).to(T.float64).requires_grad)
+
+
+def tensor_attributes(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.ones(2, 3)
+    for name in (
+        "is_cuda",
+        "is_meta",
+        "is_sparse",
+        "is_quantized",
+        "is_leaf",
+        "is_mkldnn",
+        "is_nested",
+        "layout",
+        "ndim",
+        "itemsize",
+        "nbytes",
+        "output_nr",
+        "retains_grad",
+        "name",
+        "names",
+        "is_xpu",
+        "is_cpu",
+    ):
+        log.attempt(name, getattr, x, name)
+    log.attempt("missing", getattr, x, "nothing")
+    log.attempt("set shape", setattr, x, "shape", (6,))
+    log(
+        x.size(1),
+        x.stride(1),
+        x.get_device(),
+        T.is_tensor(3),
+        isinstance(x, s.Tensor),
+        x.is_set_to(x),
+    )
+    log(
+        x.has_names() if hasattr(x, "has_names") else "",
+        x.is_complex(),
+        x.is_signed(),
+        x.is_same_size(x),
+        x.is_nonzero() if x.numel() == 1 else "",
+    )
+
+
+def resizing(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.arange(4)
+    log(x.resize_(2, 1), x._version, x.untyped_storage().nbytes())
+    log(x.resize_(4))
+    log.attempt("negative", lambda: x.resize_(-1))
+    log.attempt("view", lambda: T.ones(4).view(2, 2).resize_(1).shape)
+    y = T.ones(2, 3)
+    y.unsqueeze_(0).squeeze_(0).transpose_(0, 1)
+    log(y.shape, y.stride(), y._version)
+    y.swapdims_(0, 1) if hasattr(y, "swapdims_") else y.t_()
+    log(y.shape)
+    log.attempt("out", lambda: T.add(T.ones(2), 1, out=T.ones(3)))
+    log(T.ones(3).as_strided_((2,), (2,)), T.ones(2).set_(T.zeros(3)))
+
+
+def meta_device(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.empty(2, 3, device="meta")
+    log(x + 1, x.t(), x.sum(0), x @ x.t())
+    log.attempt("mixed", lambda: x + T.ones(3))
+    log(x * T.tensor(2.0), x.to(T.float64))
+    log.attempt("item", T.empty((), device="meta").item)
+    log.attempt("tolist", x.tolist)
+    log.attempt("cpu", x.cpu)
+    log.attempt("numpy", x.numpy)
+    log.attempt("bool", bool, T.empty((), device="meta"))
+    log.attempt("nonzero", x.nonzero)
+    log.attempt("to cpu", lambda: T.ones(2, 3).copy_(x))
+    log(
+        x.copy_(T.ones(2, 3)),
+        x.add_(1)._version,
+        x.data_ptr(),
+        T.zeros_like(x, device="cpu").device,
+    )
+    log.attempt("equal", T.equal, x, x)
+
+
+def functions_called_wrongly(s: Any, log: Any) -> None:
+    T = s.T
+    x = T.ones(2)
+    for name, call in {
+        "none": lambda: T.add(x),
+        "str": lambda: T.add(x, "a"),
+        "self": lambda: T.sum(),
+        "too many": lambda: T.neg(x, x, x),
+        "unknown": lambda: T.neg(x, foo=1),
+        "twice": lambda: T.neg(x, input=x),
+        "input": lambda: T.neg(input=x),
+        "self kw": lambda: T.neg(self=x),
+        "other kw": lambda: T.add(x, other=2),
+        "alpha": lambda: T.add(x, 1, alpha="a"),
+        "op": lambda: s.ops.aten.add.Tensor(x),
+        "op kw": lambda: s.ops.aten.add.Tensor(x, x, beta=1),
+        "packet": lambda: s.ops.aten.add(x, "a"),
+        "dim": lambda: x.sum("a"),
+        "list": lambda: T.cat(x),
+        "axis": lambda: x.sum(axis=0),
+        "keepdims": lambda: x.sum(dim=0, keepdims=True),
+        "method": lambda: x.add(),
+        "operator": lambda: x + "a",
+        "rmatmul": lambda: 2 @ x,
+    }.items():
+        log.attempt(name, call)

@@ -510,3 +510,191 @@ def functorch_active(s, log):
     log(s.C._are_functorch_transforms_active())
     with s.C._IncludeDispatchKeyGuard(s.DispatchKey.FuncTorchDynamicLayerFrontMode):
         log(s.C._are_functorch_transforms_active())
+
+
+def include_exclude_by_hand(s, log):
+    C, K, S = s.C, s.DispatchKey, s.DispatchKeySet
+    log(C._dispatch_tls_local_include_set(), C._dispatch_tls_local_exclude_set())
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView))
+    C._dispatch_tls_set_dispatch_key_excluded(K.AutocastCPU, False)
+    log(C._dispatch_tls_local_exclude_set())
+    C._dispatch_tls_set_dispatch_key_excluded(K.AutocastCPU, True)
+    C._dispatch_tls_set_dispatch_key_included(K.Negative, True)
+    C._dispatch_tls_set_dispatch_key_included(K.Negative, True)
+    log(C._dispatch_tls_is_dispatch_key_included(K.Negative), C._dispatch_tls_local_include_set())
+    C._dispatch_tls_set_dispatch_key_included(K.Negative, False)
+    log(C._dispatch_tls_is_dispatch_key_included(K.Negative), C._dispatch_tls_local_include_set())
+    C._dispatch_tls_set_dispatch_key_excluded(K.CPU, True)
+    log(C._dispatch_tls_local_exclude_set(), C._dispatch_tls_is_dispatch_key_excluded(K.CUDA))
+    C._dispatch_tls_set_dispatch_key_excluded(K.CPU, False)
+    log(C._dispatch_tls_local_exclude_set())
+    log.attempt("no args", lambda: C._dispatch_tls_set_dispatch_key_included(K.CPU))
+    log.attempt("set", lambda: C._dispatch_tls_is_dispatch_key_included(S(K.CPU)))
+
+
+def guards_only_inside_with(s, log):
+    C, K, S = s.C, s.DispatchKey, s.DispatchKeySet
+    g = C._ExcludeDispatchKeyGuard(S(K.Negative))
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+    with g:
+        log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+    i = C._IncludeDispatchKeyGuard(K.Negative)
+    log(C._dispatch_tls_is_dispatch_key_included(K.Negative))
+    with i as v:
+        log(type(v).__name__, C._dispatch_tls_is_dispatch_key_included(K.Negative))
+    log(C._dispatch_tls_is_dispatch_key_included(K.Negative))
+    log.attempt("include takes key only", lambda: C._IncludeDispatchKeyGuard(S(K.Negative)))
+    log.attempt("exclude takes set only", lambda: C._ExcludeDispatchKeyGuard(K.Negative))
+
+
+def disable_torch_dispatch_guard(s, log):
+    C, K = s.C, s.DispatchKey
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.Python))
+    g = C._DisableTorchDispatch()
+    log(
+        C._dispatch_tls_is_dispatch_key_excluded(K.Python),
+        C._dispatch_tls_is_dispatch_key_excluded(K.PythonTLSSnapshot),
+    )
+    del g
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.Python))
+    log.attempt("with", lambda: C._DisableTorchDispatch().__enter__())
+    g = C._AutoDispatchBelowAutograd()
+    log(
+        C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
+        C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView),
+    )
+    with g:
+        log(
+            C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
+            C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView),
+        )
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU))
+    g = C._AutoDispatchBelowADInplaceOrView()
+    with g:
+        log(C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView))
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.ADInplaceOrView))
+
+
+def force_and_preserve(s, log):
+    C, K, S = s.C, s.DispatchKey, s.DispatchKeySet
+    inc, exc = C._dispatch_tls_local_include_set(), C._dispatch_tls_local_exclude_set()
+    with C._ForceDispatchKeyGuard(S(K.Negative), S(K.Conjugate)):
+        log(C._dispatch_tls_local_include_set(), C._dispatch_tls_local_exclude_set())
+        with C._PreserveDispatchKeyGuard():
+            C._dispatch_tls_set_dispatch_key_included(K.ZeroTensor, True)
+            log(C._dispatch_tls_local_include_set())
+        log(C._dispatch_tls_local_include_set())
+    log(C._dispatch_tls_local_include_set() == inc, C._dispatch_tls_local_exclude_set() == exc)
+    with C._SetExcludeDispatchKeyGuard(K.Negative, True):
+        log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+        with C._SetExcludeDispatchKeyGuard(K.Negative, False):
+            log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+        log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+    log.attempt("force none", lambda: C._ForceDispatchKeyGuard())
+
+
+def guards_nest_and_survive_errors(s, log):
+    C, K, S = s.C, s.DispatchKey, s.DispatchKeySet
+    try:
+        with C._ExcludeDispatchKeyGuard(S(K.Negative)), C._IncludeDispatchKeyGuard(K.Conjugate):
+            log(C._dispatch_tls_is_dispatch_key_included(K.Conjugate))
+            raise KeyError
+    except KeyError:
+        log("caught")
+    log(
+        C._dispatch_tls_is_dispatch_key_included(K.Conjugate),
+        C._dispatch_tls_is_dispatch_key_excluded(K.Negative),
+    )
+    with C._ExcludeDispatchKeyGuard(S(K.Negative)):
+        with C._ExcludeDispatchKeyGuard(S(K.Negative)):
+            pass
+        log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+
+
+def threads_have_their_own(s, log):
+    C, K, S = s.C, s.DispatchKey, s.DispatchKeySet
+    seen = []
+
+    def look():
+        seen.append(C._dispatch_tls_is_dispatch_key_excluded(K.Negative))
+        seen.append(C._len_torch_dispatch_stack())
+        C._dispatch_tls_set_dispatch_key_included(K.Conjugate, True)
+
+    with C._ExcludeDispatchKeyGuard(S(K.Negative)):
+        t = threading.Thread(target=look)
+        t.start()
+        t.join()
+    log(seen, C._dispatch_tls_is_dispatch_key_included(K.Conjugate))
+
+
+def kernels_see_state(s, log):
+    C, K, S = s.C, s.DispatchKey, s.DispatchKeySet
+    lib = s.library.Library("mk_state", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+
+    def cpu(x):
+        log(
+            "cpu",
+            C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU),
+            C._dispatch_tls_is_dispatch_key_included(K.CPU),
+        )
+        return x.clone()
+
+    def auto(x):
+        log("autograd", C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU))
+        with C._AutoDispatchBelowAutograd():
+            return s.ops.mk_state.f(x)
+
+    lib.impl("f", cpu, "CPU")
+    s.ops.mk_state.f(s.T.ones(1))
+    lib.impl("f", auto, "AutogradCPU")
+    s.ops.mk_state.f(s.T.ones(1))
+    with C._ExcludeDispatchKeyGuard(S(K.AutogradCPU)):
+        s.ops.mk_state.f(s.T.ones(1))
+    log(C._dispatch_tls_is_dispatch_key_excluded(K.AutogradCPU))
+
+
+def included_key_reaches_kernel(s, log):
+    C, K, S = s.C, s.DispatchKey, s.DispatchKeySet
+    lib = s.library.Library("mk_incl", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.define("g() -> int")
+    lib.impl("f", lambda x: x + 1, "CPU")
+    lib.impl("g", lambda: 1, "CompositeExplicitAutograd")
+    lib.impl("g", lambda: 2, "Negative")
+
+    def neg(x):
+        log("neg")
+        with C._ExcludeDispatchKeyGuard(S(K.Negative)):
+            return s.ops.mk_incl.f(x)
+
+    lib.impl("f", neg, "Negative")
+    x = s.T.zeros(1)
+    log(s.ops.mk_incl.f(x))
+    with C._IncludeDispatchKeyGuard(K.Negative):
+        log(s.ops.mk_incl.f(x))
+        log(s.ops.mk_incl.g())
+    log(s.ops.mk_incl.g())
+    with C._ExcludeDispatchKeyGuard(S(K.CPU)):
+        log.attempt("no backend", s.ops.mk_incl.f, x)
+
+
+def python_dispatcher_state(s, log):
+    C, K = s.C, s.DispatchKey
+    log(C._dispatch_tls_is_dispatch_key_included(K.PythonDispatcher))
+    g = C._EnablePythonDispatcher()
+    log(C._dispatch_tls_is_dispatch_key_included(K.PythonDispatcher))
+    h = C._DisablePythonDispatcher()
+    log(C._dispatch_tls_is_dispatch_key_included(K.PythonDispatcher))
+    del h
+    log(C._dispatch_tls_is_dispatch_key_included(K.PythonDispatcher))
+    del g
+    log(C._dispatch_tls_is_dispatch_key_included(K.PythonDispatcher))
+    log(C._meta_in_tls_dispatch_include())
+    C._set_meta_in_tls_dispatch_include(True)
+    log(C._meta_in_tls_dispatch_include(), C._dispatch_tls_local_include_set())
+    C._set_meta_in_tls_dispatch_include(False)
+    log(C._meta_in_tls_dispatch_include(), C._dispatch_tls_local_include_set())

@@ -2,6 +2,9 @@
 
 import copy
 import operator
+from typing import Any
+
+from tests.differential.helpers import name_of
 
 
 def _recorder(s, seen, base=None, name="S", answer=None):
@@ -689,3 +692,87 @@ def metadata_tensor(s, log):
     r = s.T.mul(s.T.ones(2), m)
     log(r.t, r.meta)
     log.attempt("list", s.T.cat, [m, m])
+
+
+def function_of_subclass(s: Any, log: Any) -> None:
+    T = s.T
+
+    class F(s.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            log(name_of(func), [t.__name__ for t in types], len(args), kwargs or {})
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = T.ones(2, 2).as_subclass(F)
+    y = x + 1
+    log(type(y).__name__)
+    T.add(T.ones(2, 2), x)
+    log(type(x.shape).__name__)
+    x[0] = 2
+    log(type(x.T).__name__, x.device)
+    x.sum(dim=1)
+    x.max(0)
+    log(type(x.split(1)[0]).__name__)
+    T.stack([x, x])
+
+
+def default_torch_function_converts(s: Any, log: Any) -> None:
+    T = s.T
+
+    class P(s.Tensor):
+        pass
+
+    x = T.arange(4.0).as_subclass(P)
+    log([type(t).__name__ for t in (x + 1, x.sum(), x[0], x.view(2, 2), T.ones(1) + x, x.clone())])
+    log(type(x.tolist()).__name__, type(x.shape).__name__, type(x[0].item()).__name__)
+    log(type(x.max(0)).__name__, type(x.max(0)[0]).__name__)
+    log([type(t).__name__ for t in x.chunk(2)])
+    log(
+        type(T.zeros_like(x)).__name__, type(x.new_ones(2)).__name__, type(x.to(T.float64)).__name__
+    )
+    with s.C.DisableTorchFunctionSubclass():
+        log(type(x + 1).__name__)
+    log(type(x.data).__name__, type(x.detach()).__name__)
+    x.requires_grad_()
+    log(type(x).__name__, x.requires_grad)
+
+
+def function_not_implemented(s: Any, log: Any) -> None:
+    T = s.T
+
+    class N(s.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            log("N", name_of(func))
+            return NotImplemented
+
+    class Other:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            log("Other", name_of(func), [t.__name__ for t in types])
+            return 42
+
+    n = T.ones(1).as_subclass(N)
+    log.attempt("add", T.add, n, 1)
+    log.attempt("method", lambda: n.add(1))
+    log(T.add(n, Other()))
+    log(T.add(Other(), T.ones(1)))
+    log(T.cat([T.ones(1), Other()]))
+    log.attempt("plus", lambda: T.ones(1) + Other())
+    log.attempt("op", s.ops.aten.add.Tensor, T.ones(1), Other())
+
+
+def disabled_torch_function_impl(s: Any, log: Any) -> None:
+    T = s.T
+
+    class Q(s.Tensor):
+        __torch_function__ = s.C._disabled_torch_function_impl
+
+    x = T.ones(2).as_subclass(Q)
+    log(type(x + 1).__name__, type(x.view(1, 2)).__name__, type(x.sum()).__name__)
+    log(type(x.add_(1)).__name__, x.add_(1) is x)
+    log(type(T.add(x, x)).__name__, type(x[0]).__name__)
+    log(
+        s.overrides.has_torch_function((x,)) if hasattr(s.overrides, "has_torch_function") else None
+    )
+    log(type(x.detach()).__name__)

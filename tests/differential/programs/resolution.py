@@ -1,4 +1,4 @@
-"""Which kernel answers: computed tables, resolve_key, packets, py_impl, by a second author."""
+"""Which kernel answers: computed tables, `resolve_key`, `py_impl`, redispatch."""
 
 import re
 
@@ -228,47 +228,6 @@ def op_fields(s, log):
     log.attempt("handle", lambda: type(add._handle).__name__)
 
 
-def packet_fields(s, log):
-    p = s.ops.aten.min
-    log(str(p), repr(p), p.__name__)
-    log(p.overloads())
-    log(sorted(p._overload_names) == sorted(p.overloads()))
-    log(p._qualified_op_name, p.default if "default" in p.overloads() else "no default")
-    log.attempt("missing", lambda: p.nothing)
-    log.attempt("dunder", lambda: p.__nothing__)
-    log.attempt("ns missing", lambda: s.ops.aten.no_such_op_at_all)
-    log(s.ops.aten.min is p, p.dim is p.dim, hash(p.dim) == hash(s.ops.aten.min.dim))
-    log(isinstance(p, s._ops.OpOverloadPacket), isinstance(p.dim, s._ops.OperatorBase))
-    log("dim" in dir(p), "add" in dir(s.ops.aten), "aten" in dir(s.ops))
-    log([str(o) for o in iter(p)][0])
-    log.attempt("has", lambda: p.has_kernel_for_dispatch_key(s.DispatchKey.CPU))
-    log.attempt("schema", lambda: len(p._schemas))
-
-
-def packet_calls(s, log):
-    lib = s.library.Library("mr_p", "DEF")
-    for n, sig in (
-        ("f", "(Tensor x)"),
-        ("f.int", "(Tensor x, int y)"),
-        ("f.float", "(Tensor x, float y)"),
-        ("f.t", "(Tensor x, Tensor y)"),
-        ("f.kw", "(Tensor x, *, str z)"),
-    ):
-        lib.define(n + sig + " -> str")
-        lib.impl(n, lambda *a, n=n, **k: n, "CPU")
-    f, x = s.ops.mr_p.f, s.T.ones(1)
-    log(f(x), f(x, 1), f(x, 1.5), f(x, x), f(x, z="a"))
-    log(f.overloads())
-    log.attempt("str", f, x, "a")
-    log.attempt("bool", f, x, True)
-    log.attempt("none", f, x, None)
-    log.attempt("kw", lambda: f(x, q=1))
-    log.attempt("no args", f)
-    log.attempt("by name", lambda: f(x=x, y=2))
-    log.attempt("default", lambda: f.default(x, 1))
-    log.attempt("resolve", s.C._jit_resolve_packet, "mr_p::f", x, 1.5)
-
-
 def py_impl_keys(s, log):
     K = s.DispatchKey
     lib, f = _op(s, "mr_py", ["CPU"])
@@ -394,66 +353,6 @@ def dispatch_cache(s, log):
     log(sorted(k.name for k in op._dispatch_cache))
     lib.impl("f", lambda x: x, "AutogradCPU")
     log(sorted(k.name for k in op._dispatch_cache))
-
-
-def higher_order(s, log):
-    K = s.DispatchKey
-
-    class H(s._ops.HigherOrderOperator):
-        def __init__(self):
-            super().__init__("mr_hop")
-
-        def __call__(self, *args, **kwargs):
-            return super().__call__(*args, **kwargs)
-
-    h = H()
-    log(str(h), repr(h)[:40].split(" at ")[0], h.name(), h.namespace, h.__name__)
-    h.py_impl(K.CPU)(lambda f, x: ("cpu", f(x)))
-    h.py_impl(K.CompositeExplicitAutograd)(lambda f, x: "composite")
-    log.attempt("no autograd", h, lambda x: x + 1, s.T.zeros(1))
-    h.py_impl(K.AutogradCPU)(lambda f, x: "autograd")
-    log.attempt("cpu", h, lambda x: x + 1, s.T.zeros(1))
-    with s.C._AutoDispatchBelowAutograd():
-        log.attempt("below", h, lambda x: x + 1, s.T.zeros(1))
-        log.attempt("meta", h, lambda x: x, s.T.zeros(1, device="meta"))
-    log.attempt("none", h, 1, 2)
-    log.attempt("twice", lambda: h.py_impl(K.CPU)(len))
-    log(sorted(k.name for k in h.py_kernels))
-    h.fallthrough(K.AutogradCPU) if hasattr(h, "fallthrough") else None
-    log(h.non_fallthrough_keys.has(K.AutogradCPU), h.cacheable())
-
-
-def higher_order_modes(s, log):
-    class H(s._ops.HigherOrderOperator):
-        def __init__(self):
-            super().__init__("mr_hop2")
-
-        def __call__(self, *args, **kwargs):
-            return super().__call__(*args, **kwargs)
-
-    class M(s.modes.TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            log("mode", str(func))
-            return "mode"
-
-    class Willing(M):
-        supports_higher_order_operators = True
-
-    h = H()
-    h.py_impl(s.DispatchKey.CompositeExplicitAutograd)(lambda x: "base")
-    h.py_autograd_impl(lambda x: h.dispatch(s.DispatchKey.CPU, x)) if hasattr(
-        h, "py_autograd_impl"
-    ) else 0
-    log.attempt("plain", h, 1)
-    with M():
-        log.attempt("unwilling", h, 1)
-    with Willing():
-        log.attempt("willing", h, 1)
-    h.py_impl(M)(lambda mode, x: "py " + type(mode).__name__)
-    with M():
-        log.attempt("py", h, 1)
-    log.attempt("abstract", lambda: s._ops.HigherOrderOperator("mr_abs"))
-    log(s.ops.higher_order.mr_hop2 is h)
 
 
 def computed_kernels(s, log):
