@@ -4,11 +4,24 @@ from operator import attrgetter
 from typing import Any
 
 from dispatch._ops.higher_order import serve_by_mode
-from dispatch.fake import implementations, queries
+from dispatch.fake import implementations
+from dispatch.fake.blocks import (
+    IncrementRecursionCount,
+    disable_fake_tensor_cache,
+    in_kernel_invocation_manager,
+    recursion_count,
+    unset_fake_temporarily,
+)
+from dispatch.fake.by_hand import (
+    _device_handler,
+    get_schema_info,
+    torch_decomp_decompositions,
+    tree_flatten_only,
+)
 from dispatch.fake.cache import DispatchCache, DispatchCacheInfo
 from dispatch.fake.constants import CONSTANT_NUMEL_LIMIT
 from dispatch.fake.converter import FakeTensorConverter, MetaConverter
-from dispatch.fake.copying import FakeCopyMode
+from dispatch.fake.copy_mode import FakeCopyMode
 from dispatch.fake.cross_ref import (
     CrossRefFakeMode,
     output_alias_each_other,
@@ -46,7 +59,6 @@ from dispatch.fake.implementations import (
     register_op_impl,
     stride_incorrect_op,
 )
-from dispatch.fake.memos import SymNumberMemoDescriptor
 from dispatch.fake.meta_registrations import register_meta
 from dispatch.fake.metadata import (
     SingletonConstant,
@@ -57,23 +69,16 @@ from dispatch.fake.metadata import (
     suggest_memory_format,
 )
 from dispatch.fake.mode import FakeTensorMode
-from dispatch.fake.queries import (
-    IncrementRecursionCount,
+from dispatch.fake.number_memos import SymNumberMemoDescriptor
+from dispatch.fake.questions import (
     _check_for_subclass,
     _check_for_subclass_arg,
-    _device_handler,
     _is_plain_tensor,
-    disable_fake_tensor_cache,
     get_plain_tensors,
-    get_schema_info,
-    in_kernel_invocation_manager,
     is_fake,
     is_sparse_any,
     is_sparse_compressed,
     maybe_get_fake_mode,
-    torch_decomp_decompositions,
-    tree_flatten_only,
-    unset_fake_temporarily,
 )
 from dispatch.fake.settings import FakeTensorConfig, FakeTensorTLS, fake_tensor_tls
 
@@ -146,7 +151,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "RECURSION_COUNT":
-        return queries.recursion_count()
+        return recursion_count()
     if name in ("_device_not_kwarg_ops", "_like_tensor_constructors"):
         return getattr(implementations, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

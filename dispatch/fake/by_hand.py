@@ -1,17 +1,29 @@
 """The parts of a fake call as methods of FakeTensorMode, for programs that run them alone.
 
-The handler itself does the same in C (`propagate`, `constants`)
-(torch._subclasses.fake_tensor.FakeTensorMode).
+What the handler does in C is called from here, never repeated: `propagate`, `constants`, `devices`
+(torch._subclasses.fake_tensor, its FakeTensorMode above all).
 """
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
+from dispatch._C.schema_info import _SchemaInfo
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.fake.constants import drop_constant
+from dispatch.fake.devices import find_common_device
+from dispatch.fake.fake_tensor import FakeTensor
+from dispatch.fake.propagate import as_fake
 
-__all__ = ["FALLBACK_NAMESPACES"]
+__all__ = [
+    "FALLBACK_NAMESPACES",
+    "_device_handler",
+    "get_schema_info",
+    "torch_decomp_decompositions",
+    "tree_flatten_only",
+]
 
 # PyTorch's list: the fallback is not to be trusted with operators of others.
 FALLBACK_NAMESPACES = dict.fromkeys(
@@ -62,10 +74,8 @@ def invalidate_written_to_constants(
 ) -> None:
     """Forget the values of what shares storage with the arguments that `func` writes to."""
     for i, spec in enumerate(func._schema.arguments):
-        value: Any = args[i] if i < len(args) else kwargs.get(spec.name)
-        written = spec.alias_info is not None and spec.alias_info.is_write
-        if written and self.is_our_fake(value) and value.constant is not None:
-            self.fake_tensor_converter.invalidate_constant_aliases(value.constant)
+        if spec.alias_info is not None and spec.alias_info.is_write:
+            drop_constant(self, args[i] if i < len(args) else kwargs.get(spec.name))
 
 
 def validate_and_convert_non_fake_tensors(
@@ -75,22 +85,8 @@ def validate_and_convert_non_fake_tensors(
 
     Raises: AssertionError where the mode does not allow real tensors, or those of another mode.
     """
-    from dispatch.fake.settings import fake_tensor_tls
-
-    override = fake_tensor_tls.allow_non_fake_inputs_override
-    allowed = self.allow_non_fake_inputs if override is None else override
-
-    def converted(value: Any) -> Any:
-        if not isinstance(value, Tensor) or self.is_our_fake(value):
-            return value
-        if not allowed or Tag.inplace_view in getattr(func, "tags", ()):
-            raise AssertionError(
-                f"{func}: got a tensor that is no fake tensor of this mode: convert it with "
-                "from_tensor, or make the mode with allow_non_fake_inputs"
-            )
-        return converter.from_real_tensor(self, value)
-
-    values = [converted(a) for a in flat_args]
+    changes_metadata = Tag.inplace_view in getattr(func, "tags", ())
+    values = as_fake(self, converter, func, changes_metadata, list(flat_args))
     return values, [v for v in values if isinstance(v, Tensor)]
 
 
@@ -102,19 +98,45 @@ def wrap_meta_outputs_with_default_device_logic(
     Raises: FakeTensorDeviceMismatchError; AssertionError when nothing tells the device;
     RuntimeError for a fake output on another one.
     """
-    from dispatch.fake.fake_tensor import FakeTensor
-    from dispatch.pytree import tree_map
+    from dispatch.pytree import tree_map_only  # loads optree, which fake calls do not need
 
-    def wrapped(value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            return value
-        common, numbers_only = FakeTensor._find_common_device(func, flat_args)
-        if self.is_our_fake(value):
-            if value.device != common:
-                raise RuntimeError(f"{func}: an output is on {value.device}, expected {common}")
-            return value
+    common, numbers_only = find_common_device(func, flat_args)
+    converter = self.fake_tensor_converter
+    for t in tree_flatten_only(Tensor, r):
+        if self.is_our_fake(t) and t.device != common:
+            raise RuntimeError(f"{func}: an output is on {t.device}, expected {common}")
+
+    def wrapped(t: Any) -> Any:
         if numbers_only:
-            return self.fake_tensor_converter.from_real_tensor(self, value)
-        return self.fake_tensor_converter.from_meta_and_device(self, value, device or common)
+            return converter.from_real_tensor(self, t)
+        return converter.from_meta_and_device(self, t, device or common)
 
-    return tree_map(wrapped, r)
+    return tree_map_only(Tensor, lambda t: t if self.is_our_fake(t) else wrapped(t), r)
+
+
+def _device_handler(args: Any) -> Any:
+    """The answer to `prim.device` for one fake tensor. AssertionError for anything else."""
+    if len(args) != 1 or not isinstance(args[0], FakeTensor):
+        raise AssertionError("prim.device: expected exactly one fake tensor")
+    return args[0].device
+
+
+@functools.cache
+def get_schema_info(func: Any) -> Any:
+    """The `_SchemaInfo` of an operator, one for each."""
+    return _SchemaInfo(func._schema)
+
+
+def torch_decomp_decompositions(func: Any) -> bool:
+    """Whether PyTorch's Python decomposition of an operator comes before its Meta kernel.
+
+    Raises: KeyError: there are no Python decompositions here.
+    """
+    raise KeyError(func)
+
+
+def tree_flatten_only(ty: Any, tree: Any) -> list[Any]:
+    """The leaves of a tree that are instances of `ty`."""
+    from dispatch.pytree import tree_leaves
+
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, ty)]

@@ -14,7 +14,7 @@ from dispatch._C.tls cimport ThreadState
 from dispatch._C.values cimport AF_WRITE
 from dispatch.fake.converter cimport FakeTensorConverter
 from dispatch.fake.fake_tensor cimport FakeTensor
-from dispatch.fake.state cimport FakeState
+from dispatch.fake.settings cimport FakeState
 
 CONSTANT_NUMEL_LIMIT = 1
 
@@ -80,7 +80,13 @@ cdef int drop_written_constants(FakeState mode, OperatorEntry e, PyObject** args
         if not e.sig.args[i].flags & AF_WRITE:
             continue
         for t in (<object>args[i] if isinstance(<object>args[i], list) else (<object>args[i],)):
-            if isinstance(t, FakeTensor) and (<FakeTensor>t).c_constant is not None:
-                (<FakeTensorConverter>mode.c_converter).invalidate_constant_aliases((<FakeTensor>t).c_constant)
-                (<FakeTensor>t).c_constant = None
+            drop_constant(mode, t)
+    return 0
+
+
+cpdef int drop_constant(FakeState mode, object t) except -1:
+    """The values of `t`, and of what shares its storage, are not known any more."""
+    if isinstance(t, FakeTensor) and (<FakeTensor>t).c_constant is not None:
+        (<FakeTensorConverter>mode.c_converter).invalidate_constant_aliases((<FakeTensor>t).c_constant)
+        (<FakeTensor>t).c_constant = None
     return 0

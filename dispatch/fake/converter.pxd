@@ -1,7 +1,7 @@
 """Real tensors made fake: the memo, aliases, views, and the constants among them."""
 from dispatch._C.tensor cimport Storage, Tensor
 from dispatch.fake.fake_tensor cimport FakeTensor
-from dispatch.fake.state cimport FakeState
+from dispatch.fake.settings cimport FakeState
 
 cdef class Memo:
     cdef dict held               # id(original) -> (weak reference to it, weak reference to its fake, number); ~number once it died

@@ -6,7 +6,7 @@ from dispatch._C.dtypes import device as _device
 from dispatch._C.keys import DispatchKeySet
 from dispatch._C.tensor import Storage, Tensor
 from dispatch.fake.fake_tensor import FakeTensor
-from dispatch.fake.state import FakeState
+from dispatch.fake.settings import FakeState
 
 class Memo:
     def living(self) -> dict[int, Any]: ...

@@ -16,8 +16,9 @@ from dispatch._C.tensor cimport (
     TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Storage, Tensor, bump_version, share_version,
     span_of,
 )
-from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage, normalized
-from dispatch.fake.state cimport FakeState
+from dispatch.fake.devices cimport normalized
+from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage
+from dispatch.fake.settings cimport FakeState
 
 from dispatch.fake.exceptions import UnsupportedFakeTensorException
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass

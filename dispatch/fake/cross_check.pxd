@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.tls cimport ThreadState
 from dispatch.fake.cache cimport Entry
-from dispatch.fake.state cimport FakeState
+from dispatch.fake.settings cimport FakeState
 
 # A hit's outputs, compared with those of a fresh run on stand-ins of the arguments; MetadataMismatchError when they differ.
 cdef object checked_outputs(Entry* entry, FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts)

@@ -12,7 +12,7 @@ from dispatch._C.tls cimport ThreadState
 from dispatch.fake.cache cimport Entry, new_outputs
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like
 from dispatch.fake.propagate cimport fresh
-from dispatch.fake.state cimport FakeState
+from dispatch.fake.settings cimport FakeState
 
 from dispatch.fake.exceptions import MetadataMismatchError
 

@@ -11,10 +11,10 @@ from typing import Any
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
+from dispatch.fake.by_hand import tree_flatten_only
 from dispatch.fake.exceptions import MetadataMismatchError, UnsupportedFakeTensorException
 from dispatch.fake.implementations import has_meta
 from dispatch.fake.mode import FakeTensorMode
-from dispatch.fake.queries import tree_flatten_only
 
 __all__ = [
     "CrossRefFakeMode",

@@ -17,5 +17,4 @@ cdef FakeTensor new_fake(object mode, Storage storage, int devtype, int devindex
                          const int64_t* sizes, const int64_t* strides, int64_t offset)
 cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.device dev)    # t's dtype, layout, geometry and bits
 cdef Storage new_fake_storage(int64_t nbytes)
-cdef dtypes.device normalized(dtypes.device dev)         # an accelerator without an index is its first one
 cdef bint in_kernel(object mode) noexcept                # whether its fake tensors say that they are on meta

@@ -5,7 +5,7 @@ from dispatch._C.dtypes import device as _device
 from dispatch._C.keys import DispatchKeySet
 from dispatch._C.tensor import Tensor
 from dispatch.fake.mode import FakeTensorMode
-from dispatch.fake.state import FakeState
+from dispatch.fake.settings import FakeState
 
 def construct(
     self: FakeTensor,

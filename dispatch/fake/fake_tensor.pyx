@@ -15,11 +15,12 @@ from dispatch._C.tensor cimport (
     set_requires_grad, share_version,
 )
 from dispatch._C.tls cimport tls
-from dispatch.fake.state cimport FakeState
+from dispatch.fake.devices cimport normalized
+from dispatch.fake.settings cimport FakeState
 
 from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
-from dispatch.fake.devices import find_common_device, is_indexed_device_type
-from dispatch.fake.memos import SymNumberMemoDescriptor
+from dispatch.fake.devices import find_common_device
+from dispatch.fake.number_memos import SymNumberMemoDescriptor
 
 cdef object FAKE_KEY = _TorchDispatchModeKey.FAKE
 
@@ -139,7 +140,7 @@ cdef class FakeTensor(Tensor):
     @staticmethod
     def _find_common_device(func, flat_args):
         """(device of the fake tensors among `flat_args`, whether only numbers were given); see `devices.find_common_device`."""
-        return find_common_device(func, flat_args, FakeTensor)
+        return find_common_device(func, flat_args)
 
     @staticmethod
     def _normalize_fake_device(device):
@@ -262,12 +263,6 @@ def construct(FakeTensor self not None, fake_mode_or_elem=None, elem=None, devic
 # ---- made in C -------------------------------------------------------------------------------------------------------
 
 cdef uint64_t KEPT_KEYS = KS_Conjugate | KS_Negative | KS_ZeroTensor
-
-
-cdef dtypes.device normalized(dtypes.device dev):
-    if dev.devindex >= 0 or dev.devtype == DEV_CPU or dev.devtype == DEV_META or not is_indexed_device_type(dev.type):
-        return dev
-    return dtypes.new_device(dev.devtype, 0)
 
 
 cdef Storage new_fake_storage(int64_t nbytes):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dispatch._C import dtypes
-from dispatch.fake.queries import is_sparse_any
+from dispatch.fake.questions import is_sparse_any
 
 __all__ = [
     "SingletonConstant",

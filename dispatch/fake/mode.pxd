@@ -1,6 +1,6 @@
 """FakeTensorMode: what handles calls on fake tensors."""
 from dispatch.fake.cache cimport DispatchCache
-from dispatch.fake.state cimport FakeState
+from dispatch.fake.settings cimport FakeState
 
 cdef class FakeTensorMode(FakeState):
     cdef DispatchCache c_cache               # None: no cache

@@ -6,7 +6,7 @@ from dispatch._C.tensor import Tensor
 from dispatch.fake.cache import DispatchCache, DispatchCacheInfo
 from dispatch.fake.converter import FakeTensorConverter
 from dispatch.fake.fake_tensor import FakeTensor
-from dispatch.fake.state import FakeState
+from dispatch.fake.settings import FakeState
 
 T = TypeVar("T")
 

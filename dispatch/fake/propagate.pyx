@@ -9,23 +9,23 @@ from libc.stdint cimport uint64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport call_boxed, need_entry
-from dispatch._C.dtypes cimport DEV_CPU, DEV_META
+from dispatch._C.dtypes cimport DEV_META
 from dispatch._C.keys cimport KS_Meta, KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.operator cimport OF_MUTABLE, OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport get_overload, new_checked_result, python_arguments
 from dispatch._C.references cimport raised, take
 from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport ThreadState
-from dispatch._C.values cimport AK_DEVICE, AK_TENSOR
+from dispatch._C.values cimport AK_TENSOR
 from dispatch.fake.constants cimport constant_result, drop_written_constants, from_numbers, may_be_constant
 from dispatch.fake.converter cimport FakeTensorConverter
-from dispatch.fake.fake_tensor cimport FakeTensor, normalized
-from dispatch.fake.state cimport FakeState
+from dispatch.fake.devices cimport device_at, output_device
+from dispatch.fake.fake_tensor cimport FakeTensor
+from dispatch.fake.settings cimport FakeState
 
 from dispatch._C.keys import DispatchKey
-from dispatch.fake.devices import merged_device
 from dispatch.fake.exceptions import (
-    DataDependentOutputException, DynamicOutputShapeException, FakeTensorDeviceMismatchError, UnsupportedOperatorException,
+    DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException,
 )
 from dispatch.fake.fallback import fall_back
 from dispatch.fake.implementations import op_implementations_dict
@@ -168,30 +168,34 @@ cdef int make_fake(FakeState mode, OperatorEntry e, PyObject** args, PyObject** 
         made[i] = args[i]
         if e.sig.args[i].kind != AK_TENSOR:
             continue
-        value = converted(mode, e, <object>args[i])
+        value = as_fake(mode, <FakeTensorConverter>mode.c_converter, e, e.tags & TAG_inplace_view != 0, <object>args[i])
         keep.append(value)
         made[i] = <PyObject*>value
     return 0
 
 
-cdef object converted(FakeState mode, OperatorEntry e, object value):
+cpdef object as_fake(FakeState mode, FakeTensorConverter converter, object caller, bint changes_metadata, object value):
     if isinstance(value, list):
-        return [converted(mode, e, v) for v in value]
+        return [as_fake(mode, converter, caller, changes_metadata, v) for v in value]
     if not isinstance(value, Tensor) or (<Tensor>value).c_flags & TF_WRAPPED_NUMBER:
         return value
     if isinstance(value, FakeTensor) and (<FakeTensor>value).c_mode is mode:
         return value
-    if e.tags & TAG_inplace_view:
-        raise AssertionError(f"{qualified_name(e)}: changes the metadata of its argument, which is no fake tensor of this mode"
-                             f"\n  {e._schema_text}")
+    if changes_metadata:
+        raise not_fake(caller, "changes the metadata of its argument, which is no fake tensor of this mode")
     allowed = fake_tensor_tls.allow_non_fake_inputs_override
     if not (mode.allow_non_fake_inputs if allowed is None else allowed):
         if isinstance(value, FakeTensor):
-            raise AssertionError(f"Mixing fake modes NYI: {qualified_name(e)} got a fake tensor of another mode")
-        raise AssertionError(
-            f"{qualified_name(e)}: Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
-            f"'allow_non_fake_inputs'. Found a real tensor of {value.dtype}{list(value.shape)}\n  {e._schema_text}")
-    return (<FakeTensorConverter>mode.c_converter).convert(mode, <Tensor>value, False)
+            raise not_fake(caller, "Mixing fake modes NYI: got a fake tensor of another mode")
+        raise not_fake(caller, "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
+                       f"'allow_non_fake_inputs'. Found a real tensor of {value.dtype}{list(value.shape)}")
+    return converter.convert(mode, <Tensor>value, False)
+
+
+cdef object not_fake(object caller, str text):
+    if not isinstance(caller, OperatorEntry):
+        return AssertionError(f"{caller}: {text}")
+    return AssertionError(f"{qualified_name(<OperatorEntry>caller)}: {text}\n  {(<OperatorEntry>caller)._schema_text}")
 
 
 # ---- what depends on values ------------------------------------------------------------------------------------------
@@ -247,7 +251,7 @@ cdef object run_meta(FakeState mode, OperatorEntry e, PyObject** args, ThreadSta
     cdef bint was = ts.meta_in_include
     cdef bint others = e.emitted == NULL or e.own_row != NULL         # a kernel that somebody registered may run
     cdef bint each = e.name.startswith("aten::_foreach_")
-    cdef dtypes.device dev = None if each else output_device(mode, e, args, ts)
+    cdef dtypes.device dev = None if each else output_device(e, args, ts)
     cdef PyObject* r
     ts.included |= KS_Meta
     ts.excluded |= PYTHON_KEYS
@@ -299,6 +303,7 @@ cdef object without_kernel(FakeState mode, OperatorEntry e, PyObject** args):
 
 
 cdef object wrap(FakeState mode, object r, dtypes.device dev):
+    """What a Meta kernel made, on the device; what is fake already stays as it is."""
     if isinstance(r, Tensor):
         if (<Tensor>r).c_flags & TF_FAKE:
             return r
@@ -308,78 +313,3 @@ cdef object wrap(FakeState mode, object r, dtypes.device dev):
     if type(r) is list:
         return [wrap(mode, x, dev) for x in <list>r]
     return r
-
-
-# ---- devices ---------------------------------------------------------------------------------------------------------
-
-# Arguments of these may lie on other devices than the result, which is on the first one's.
-cdef frozenset multi_device = frozenset("aten::" + n for n in (
-    "copy_", "copy", "slice_scatter", "diagonal_scatter", "index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index",
-    "_unsafe_index_put", "embedding_bag", "index.out", "resize_as_"))
-
-
-cdef struct CommonDevice:
-    int devtype
-    int devindex
-    bint found
-    bint zero_dim_cpu
-
-
-cdef int merge_device(OperatorEntry e, Tensor t, CommonDevice* c) except -1:
-    """A 0-d CPU tensor goes with any device; see `devices.merged_device`, which knows the exceptions to that."""
-    cdef bint same = c.found and c.devtype == t.c_devtype and c.devindex == t.c_devindex
-    cdef bint zero = t.c_devtype == DEV_CPU and t.c_ndim == 0
-    if same:
-        c.zero_dim_cpu = c.zero_dim_cpu and zero
-        return 0
-    if c.found and not c.zero_dim_cpu:
-        if zero or (e.name == "aten::add_" and (c.devtype == DEV_META or t.c_devtype == DEV_META)):
-            return 0
-        raise FakeTensorDeviceMismatchError(get_overload(e), dtypes.new_device(c.devtype, c.devindex),
-                                            dtypes.new_device(t.c_devtype, t.c_devindex))
-    c.found = True
-    c.zero_dim_cpu = zero
-    c.devtype = t.c_devtype
-    c.devindex = t.c_devindex
-    return 0
-
-
-cdef dtypes.device output_device(FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts):
-    """The device of new outputs: the device argument, else the tensors' common device, else the default device."""
-    cdef CommonDevice c
-    cdef int i
-    cdef object given = None
-    cdef bint many = e.name in multi_device
-    c.found = False
-    c.zero_dim_cpu = False
-    c.devtype = DEV_CPU
-    c.devindex = -1
-    for i in range(e.sig.n_args):
-        if e.sig.args[i].kind == AK_DEVICE and given is None:
-            given = <object>args[i]
-        if e.sig.args[i].kind != AK_TENSOR or (many and c.found):
-            continue
-        if isinstance(<object>args[i], Tensor):
-            if not (<Tensor>args[i]).c_flags & TF_WRAPPED_NUMBER:
-                merge_device(e, <Tensor>args[i], &c)
-        elif isinstance(<object>args[i], list):
-            for t in <list>args[i]:
-                if isinstance(t, Tensor):
-                    merge_device(e, <Tensor>t, &c)
-    if given is not None:
-        return normalized(<dtypes.device>given)
-    if c.found:
-        return dtypes.new_device(c.devtype, c.devindex)
-    if ts.default_device != NULL:
-        return normalized(<dtypes.device>(<object>ts.default_device))
-    return dtypes.new_device(DEV_CPU, -1)
-
-
-cdef dtypes.device device_at(OperatorEntry e, PyObject** args, Py_ssize_t at):
-    """The common device of the tensors at one place of a foreach operator's lists."""
-    cdef list row = []
-    cdef int i
-    for i in range(e.sig.n_args):
-        if e.sig.args[i].kind == AK_TENSOR and isinstance(<object>args[i], list) and at < len(<list>args[i]):
-            row.append((<list>args[i])[at])
-    return merged_device(get_overload(e), row) or dtypes.new_device(DEV_CPU, -1)

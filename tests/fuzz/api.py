@@ -34,7 +34,7 @@ ROOMS = (
     "dispatch._ops.namespaces", "dispatch._C.structured", "dispatch.kernels.meta.rules",
     "dispatch.fake.cache", "dispatch.fake.constants", "dispatch.fake.converter",
     "dispatch.fake.cross_check", "dispatch.fake.fake_tensor", "dispatch.fake.mode",
-    "dispatch.fake.propagate", "dispatch.fake.state", "dispatch.overrides", "dispatch.pytree",
+    "dispatch.fake.propagate", "dispatch.fake.settings", "dispatch.overrides", "dispatch.pytree",
 )  # fmt: skip
 _CALLS = 60  # of one trial
 _SECONDS = 20

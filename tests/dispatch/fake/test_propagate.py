@@ -6,6 +6,7 @@ import dispatch
 from dispatch import FakeTensorMode, ops
 from dispatch.fake import (
     CrossRefFakeMode,
+    FakeTensorDeviceMismatchError,
     MetadataMismatchError,
     UnsupportedOperatorException,
     _deregister_op_impl,
@@ -119,3 +120,15 @@ def test_set_keeps_the_device_of_a_fake_tensor(mode):
         x, y = dispatch.empty(4, device="cuda"), dispatch.empty(2, device="cuda")
         y.set_(x)
     assert str(y.device) == "cuda:0" and y.untyped_storage() is x.untyped_storage()
+
+
+def test_nextafter_takes_a_number_on_the_cpu_for_what_it_is():
+    """Operators let 0-d CPU tensors go with any device, but for this one (its `out` is lax)."""
+    with FakeTensorMode():
+        x, zero = dispatch.empty(3, device="cuda"), dispatch.empty(())
+        assert ops.aten.hypot(zero, x).device.type == "cuda"
+        for given in ((x, zero), (zero, x)):
+            with pytest.raises(FakeTensorDeviceMismatchError, match="nextafter"):
+                ops.aten.nextafter(*given)
+        out = ops.aten.nextafter.out(x, zero, out=dispatch.empty(3, device="cuda"))
+        assert out.device.type == "cuda"

@@ -1,4 +1,4 @@
-"""What every room of `fake` knows of a mode: its settings and memos. `FakeTensorMode` is the one class below it."""
+"""The settings of a mode, which every module of `fake` knows. `FakeTensorMode` is the one class below `FakeState`."""
 from dispatch._C.mode cimport TorchDispatchMode
 
 cdef class FakeState(TorchDispatchMode):

@@ -1,4 +1,12 @@
-"""The settings of a fake mode, in a class of their own so that the rooms that `FakeTensorMode` calls need not know it."""
+"""The settings of fake tensors: a mode's, and what a thread says beside its modes (torch._subclasses.fake_tensor).
+
+A mode's stand in a class of their own, so that the modules that `FakeTensorMode` calls need not know it.
+"""
+import threading
+import weakref
+
+__all__ = ["FakeState", "FakeTensorConfig", "FakeTensorTLS", "fake_tensor_tls"]
+
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident()
 
@@ -32,3 +40,20 @@ cdef class FakeState(TorchDispatchMode):
         else:
             del self.in_kernel_threads[me]
         return 0
+
+
+class FakeTensorTLS(threading.local):
+    """`allow_non_fake_inputs_override`, unless None, takes the place of every mode's setting."""
+
+    def __init__(self):
+        self.allow_non_fake_inputs_override = None
+        self.non_strict_export_fake_tensor_tracker = weakref.WeakSet()
+
+
+fake_tensor_tls = FakeTensorTLS()
+
+
+class FakeTensorConfig:
+    """`debug` is kept for programs that read it: nothing is recorded."""
+
+    debug = False

@@ -1,3 +1,5 @@
+import threading
+import weakref
 from typing import Any
 
 from dispatch._C.mode import TorchDispatchMode
@@ -18,3 +20,12 @@ class FakeState(TorchDispatchMode):
     def in_kernel_invocation(self) -> bool: ...
     @in_kernel_invocation.setter
     def in_kernel_invocation(self, value: bool) -> None: ...
+
+class FakeTensorTLS(threading.local):
+    allow_non_fake_inputs_override: bool | None
+    non_strict_export_fake_tensor_tracker: weakref.WeakSet[Any]
+
+fake_tensor_tls: FakeTensorTLS
+
+class FakeTensorConfig:
+    debug: bool
