@@ -1,4 +1,4 @@
-"""The examples run as they are, and print what their texts promise."""
+"""The examples run as they are, and print what their texts promise; documents are followed."""
 
 import os
 import shutil
@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.walkthrough import FOLLOWED, apply, copy_of_the_tree
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
@@ -157,3 +159,13 @@ except RuntimeError as error:
 def test_package_has_stubs(package):
     stub = (package / "smoothing" / "generated" / "ops_smoothing.pyi").read_text()
     assert "class Packet_ema" in stub
+
+
+@pytest.mark.skipif(
+    not shutil.which("gcc") or not shutil.which("make") or sys.prefix == sys.base_prefix,
+    reason="needs gcc, make and a virtual environment",
+)
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_who_follows_a_document_gets_what_it_says(name, tmp_path):
+    """Word for word, in a copy of the tree with a build of its own."""
+    apply(copy_of_the_tree(tmp_path), (ROOT / name).read_text())
