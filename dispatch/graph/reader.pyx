@@ -6,6 +6,10 @@ reader trusts nothing: every value has the type that its shape says, numbers fit
 bounded, an empty sequence costs no memory. An error carries only a byte offset until it is raised;
 `place_of` then walks the text once more to name the place
 (`graph_module.graph.nodes[3].inputs[1]`).
+
+Kept beside msgspec, which takes a third to three quarters of the time: it needs a half more memory for the same
+program, checks neither numbers of enums nor that a union has one key, and would be one more dependency for
+milliseconds a model (`python -m benchmarks.reading`, `benchmarks/reading.txt`).
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
