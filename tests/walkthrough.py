@@ -11,7 +11,8 @@ says where; the lines below it are what it prints (`...` for what does not matte
 will do). Blocks without such a word are for reading only.
 
 The copy has the compiled modules and the `build/` of the tree: `make build` compiles what the
-document changes. `tests/test_examples.py` follows the documents of `FOLLOWED`.
+document changes, and does not optimize it. `tests/test_examples.py` follows the documents of
+`FOLLOWED`.
 """
 
 import doctest
@@ -64,7 +65,11 @@ def steps(document: str) -> Iterator[Edit | Command]:
 
 
 def copy_of_the_tree(folder: Path) -> Path:
-    """The repository as it is, with what was built from it."""
+    """The repository as it is, with what was built from it; `folder/bin` has a quick compiler."""
+    gcc = folder / "bin" / "gcc"
+    gcc.parent.mkdir()
+    gcc.write_text(f"#!/bin/bash\nexec {shutil.which('gcc')} \"${{@/-O2/-O0}}\"\n")
+    gcc.chmod(0o755)
     leave = shutil.ignore_patterns(*_LEFT_BEHIND)
     return Path(shutil.copytree(ROOT, folder / "clone", symlinks=True, ignore=leave))
 
@@ -87,7 +92,8 @@ def _edit(root: Path, edit: Edit) -> None:
 
 def _run(root: Path, command: Command) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "PYTHON"))}
-    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    first = [str(Path(sys.executable).parent), str(root.parent / "bin")]
+    environment["PATH"] = os.pathsep.join([*first, os.environ["PATH"]])
     environment["VIRTUAL_ENV"] = sys.prefix
     done = subprocess.run(
         command.line, shell=True, cwd=root / command.folder, env=environment, text=True,
