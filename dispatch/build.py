@@ -21,6 +21,7 @@ Needs the extra `[build]`: Jinja2, PyYAML, Cython, setuptools.
 import logging
 import multiprocessing
 import os
+import re
 import shlex
 import sysconfig
 import time
@@ -65,6 +66,8 @@ DIRECTIVES: dict[str, dict[str, object]] = {
 C_FLAGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fvisibility=hidden",
            "-Wall", "-Wno-unused-function", "-Wno-cpp"]  # fmt: skip
 MACROS: list[tuple[str, str | None]] = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
+
+_RENAMED = re.compile(r"^from ([\w.]+) cimport (\w+) as ", re.MULTILINE)
 
 _HERE = Path(__file__).parent
 _CYTHON = Path(Cython.__file__).parent
@@ -149,7 +152,7 @@ class BuildExt(build_ext):
     def _cythonize(self, ext: Extension, c_file: Path) -> None:
         """Make the C file unless the `.pyx` and all `.pxd` files below it are as they were."""
         stamp = Stamp(c_file.with_suffix(".c.json"))
-        used = sorted(create_dependency_tree().all_dependencies(ext.sources[0]))
+        used = sorted(_dependencies(ext.sources[0]))
         inputs = digest(
             [toolchain(["Cython"]), ext.name, repr(_directives(ext.sources[0]))]
             + [f"{path} {file_digest(Path(path))}" for path in used if not _is_cythons(path)]
@@ -209,6 +212,21 @@ def _cythonize(name: str, source: str, build_dir: str) -> None:
     # Cython copied the headers that it knows of there: the compiler would take them for current.
     for copied in Path(build_dir).rglob("*.h"):
         copied.unlink(missing_ok=True)
+
+
+def _dependencies(source: str) -> set[str]:
+    """The `.pyx` and all `.pxd` files below it: Cython's tree, which overlooks `cimport a as b`."""
+    tree = create_dependency_tree()
+    used: set[str] = set()
+    waiting = {source}
+    while waiting:
+        new = tree.all_dependencies(waiting.pop()) - used
+        used |= new
+        for path in new:
+            renamed = _RENAMED.findall(Path(path).read_text("utf-8", "replace"))
+            found = (tree.find_pxd(f"{package}.{name}", path) for package, name in renamed)
+            waiting |= {pxd for pxd in found if pxd is not None}
+    return used
 
 
 def _directives(source: str) -> dict[str, object]:

@@ -6,13 +6,9 @@ types. Called by the matcher only.
 from cpython.object cimport PyObject
 from libc.stdint cimport uint16_t
 
-from dispatch._C.values cimport Frame, Signature
-
 # An element of kind `kind` (not AK_TENSOR); `function` is `Frame.lone_ints`, 0 for operators. A new reference, or NULL: no match, nothing raised.
 cdef PyObject* new_value(int kind, uint16_t flags, int function, PyObject* o) noexcept
 # What stands for a tensor where numbers may: Python's numbers as they are, numpy's as Python's. The same contract.
 cdef PyObject* new_number(PyObject* o) noexcept
 # Whether the argument parser takes `o` for an int: no bool, no array, no class with an __index__ of its own.
 cdef bint is_parsed_int(PyObject* o) noexcept
-# What the argument parser gives factories that are called as functions: a device when no tensor has one, and no pinned memory.
-cdef int complete_options(Signature* sig, Frame* f) noexcept

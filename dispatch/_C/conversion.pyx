@@ -9,19 +9,24 @@ from cpython.ref cimport Py_INCREF
 import numpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_CPU, ST_COUNT, is_complex_code, is_floating_code
+from dispatch._C.dtypes cimport ST_COUNT, is_complex_code, is_floating_code
+from dispatch._C.emitted cimport (
+    AF_SYM, AK_BOOL, AK_COMPLEX, AK_DEVICE, AK_DICT, AK_DTYPE, AK_FLOAT, AK_GENERATOR, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT,
+    AK_SCALAR, AK_STORAGE, AK_STR, AK_TENSOR,
+)
+from dispatch._C.python_api cimport (
+    PyBool_Check_, PyBytes_Check_, PyComplex_CheckExact_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyFloat_CheckExact_,
+    PyFloat_Check_, PyIndex_Check_, PyLong_CheckExact_, PyLong_Check_, PyNumber_Check_, PyNumber_Float_, PyNumber_Index_,
+    PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyUnicode_CheckExact_, PyUnicode_Check_, Py_DECREF_, Py_False_,
+    Py_INCREF_, Py_None_, Py_True_,
+)
 from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Storage, Tensor
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport (
-    AF_SYM, AK_BOOL, AK_COMPLEX, AK_DEVICE, AK_DICT, AK_DTYPE, AK_FLOAT, AK_GENERATOR, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT, AK_SCALAR,
-    AK_STORAGE, AK_STR, AK_TENSOR, Frame, Py_DECREF_, Py_INCREF_, Signature,
-)
 
 __all__ = []
 
 cdef extern from *:
     """
-    #define DISPATCH_INSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
     static int dispatch_fits_64(PyObject* o, int as_unsigned) {  /* int64, or uint64 too; two digits of 30 bits always do */
         int overflow;
         if (Py_ABS(Py_SIZE(o)) <= 2) return 1;
@@ -39,31 +44,6 @@ cdef extern from *:
     """
     bint fits_64 "dispatch_fits_64"(PyObject* o, bint as_unsigned) noexcept
     bint has_truth "dispatch_has_truth"(PyObject* o) noexcept
-    int PyObject_TypeCheck_ "DISPATCH_INSTANCE"(PyObject*, PyObject*) noexcept
-
-cdef extern from "Python.h":
-    int PyLong_Check_ "PyLong_Check"(PyObject*) noexcept
-    int PyLong_CheckExact_ "PyLong_CheckExact"(PyObject*) noexcept
-    int PyFloat_Check_ "PyFloat_Check"(PyObject*) noexcept
-    int PyFloat_CheckExact_ "PyFloat_CheckExact"(PyObject*) noexcept
-    int PyComplex_Check_ "PyComplex_Check"(PyObject*) noexcept
-    int PyComplex_CheckExact_ "PyComplex_CheckExact"(PyObject*) noexcept
-    int PyBool_Check_ "PyBool_Check"(PyObject*) noexcept
-    int PyUnicode_Check_ "PyUnicode_Check"(PyObject*) noexcept
-    int PyUnicode_CheckExact_ "PyUnicode_CheckExact"(PyObject*) noexcept
-    int PyBytes_Check_ "PyBytes_Check"(PyObject*) noexcept
-    int PyDict_Check_ "PyDict_Check"(PyObject*) noexcept
-    int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
-    int PyNumber_Check_ "PyNumber_Check"(PyObject*) noexcept
-    PyObject* PyNumber_Index_ "PyNumber_Index"(PyObject*) noexcept
-    PyObject* PyNumber_Long_ "PyNumber_Long"(PyObject*) noexcept
-    PyObject* PyNumber_Float_ "PyNumber_Float"(PyObject*) noexcept
-    PyObject* PyObject_Str_ "PyObject_Str"(PyObject*) noexcept
-    void PyErr_Clear_ "PyErr_Clear"() noexcept
-    int PyObject_IsTrue_ "PyObject_IsTrue"(PyObject*) noexcept
-    PyObject* Py_True_ "Py_True"
-    PyObject* Py_False_ "Py_False"
-    PyObject* Py_None_ "Py_None"
 
 # Python-level Generator class, known once the room that defines it is imported.
 cdef PyObject* generator_type = NULL
@@ -406,25 +386,3 @@ cdef PyObject* new_value(int kind, uint16_t flags, int function, PyObject* o) no
     if kind == AK_DICT:
         return new_dict(o, function)
     return again(o)
-
-
-cdef object CPU = dtypes.new_device(DEV_CPU, -1)
-
-
-cdef int complete_options(Signature* sig, Frame* f) noexcept:
-    cdef int i
-    cdef PyObject* chosen
-    cdef bint has_tensor = sig.n_args and sig.args[0].kind == AK_TENSOR
-    for i in range(sig.n_args - 2):
-        if sig.args[i].kind != AK_LAYOUT or sig.args[i + 1].kind != AK_DEVICE or sig.args[i + 2].kind != AK_BOOL:
-            continue
-        if f.args[i + 2] == Py_None_:
-            f.args[i + 2] = Py_False_
-        if f.args[i + 1] == Py_None_ and not has_tensor:
-            chosen = tls().default_device
-            f.args[i + 1] = chosen if chosen != NULL else <PyObject*>CPU
-            if chosen != NULL:               # the frame keeps it: the default may change meanwhile
-                Py_INCREF_(chosen)
-                f.owned[f.n_owned] = chosen
-                f.n_owned += 1
-    return 0

@@ -1,21 +1,14 @@
 """The device of factories that are given none (torch.set_default_device): one for each thread, the CPU unless set."""
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
+from cpython.type cimport PyType_Modified
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU
+from dispatch._C.python_api cimport Py_XDECREF_
 from dispatch._C.tls cimport ThreadState, check_owner, tls
-from dispatch._C.values cimport Py_XDECREF_
 
 from dispatch._C.tls import _get_obj_in_tls, _is_key_in_tls, _stash_obj_in_tls
-
-cdef extern from *:
-    """
-    #define DISPATCH_DEVICE_DICT(tp) ((PyObject*)((PyTypeObject*)(tp))->tp_dict)
-    #define DISPATCH_DEVICE_MODIFIED(tp) PyType_Modified((PyTypeObject*)(tp))
-    """
-    PyObject* DISPATCH_DEVICE_DICT(PyObject* tp)
-    void PyType_Modified "DISPATCH_DEVICE_MODIFIED"(PyObject* tp)
 
 __all__ = ["get_default_device", "set_default_device"]
 
@@ -80,11 +73,10 @@ def exit_device(self, exc_type, exc_value, traceback):
 
 
 cdef int install() except -1:
-    cdef PyObject* cls = <PyObject*>dtypes.device
-    cdef dict attributes = <dict>DISPATCH_DEVICE_DICT(cls)
+    cdef dict attributes = <dict>(<PyTypeObject*>dtypes.device).tp_dict
     attributes["__enter__"] = enter_device
     attributes["__exit__"] = exit_device
-    PyType_Modified(cls)
+    PyType_Modified(dtypes.device)
     return 0
 
 

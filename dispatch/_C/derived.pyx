@@ -8,15 +8,13 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from dispatch._C.dispatcher cimport (
-    KK_ALIAS, KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_NUMBER, call_boxed, entry_by_index, set_loader,
-)
+from dispatch._C.dispatcher cimport call_boxed, entry_by_index, set_loader
+from dispatch._C.emitted cimport AF_OUT, KK_ALIAS, KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_NUMBER
 from dispatch._C.errors cimport refused
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.references cimport give, take
 from dispatch._C.structured cimport Spec, check_output, init_spec
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
-from dispatch._C.values cimport AF_OUT
 
 
 cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:

@@ -2,16 +2,12 @@
 
 Nothing is heard before somebody registers a callback; an error in the listener is reported as unraisable and changes nothing.
 """
+from cpython.exc cimport PyErr_WriteUnraisable
+from cpython.object cimport PyObject
 from libc.stdint cimport uintptr_t
 
 from dispatch._C cimport dtypes
-
-cdef extern from "Python.h":
-    ctypedef struct PyObject:
-        pass
-    void PyErr_Fetch(PyObject**, PyObject**, PyObject**) noexcept
-    void PyErr_Restore(PyObject*, PyObject*, PyObject*) noexcept
-    void PyErr_WriteUnraisable(object) noexcept
+from dispatch._C.python_api cimport PyErr_Fetch_, PyErr_Restore_
 
 __all__: list = []
 
@@ -30,13 +26,13 @@ def _set_listener(function):
 cdef void fire_device_event(int devtype, int kind, int n_values, uintptr_t a, uintptr_t b) noexcept:
     cdef PyObject* error[3]
     cdef tuple values = (a, b)
-    PyErr_Fetch(&error[0], &error[1], &error[2])          # the backend may report while an exception is on its way
+    PyErr_Fetch_(&error[0], &error[1], &error[2])          # the backend may report while an exception is on its way
     try:
         if listener is not None:
             listener(dtypes.new_device(devtype, -1).type, kind, values[:n_values])
     except BaseException:
         PyErr_WriteUnraisable(listener)
-    PyErr_Restore(error[0], error[1], error[2])
+    PyErr_Restore_(error[0], error[1], error[2])
 
 
 def _fire_device_event(device, int kind, *values):

@@ -5,56 +5,8 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from dispatch._C.emitted cimport emitted_set
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry
-
-cdef extern from "emitted.h" nogil:
-    ctypedef struct emitted_arg:
-        uint16_t name, flags
-        uint8_t kind, alias
-        short size
-        uint16_t dflt
-    ctypedef struct emitted_ret:
-        uint16_t flags
-        uint8_t kind, alias
-    ctypedef struct emitted_default:
-        uint8_t kind
-        long long i
-        double f
-        const char* s
-        const long* v
-    ctypedef struct emitted_kernel:
-        uint8_t key, kind, variant, n_out
-        uint16_t shard, slot
-        int32_t target
-        const char* ref
-        const char* ref2
-    ctypedef struct emitted_slot:
-        void* adapter
-        void* fn
-        void* body
-    ctypedef struct emitted_op:
-        const char* name
-        const char* overload
-        const char* schema
-        uint32_t first_arg, first_ret, first_kernel, tags
-        uint16_t row
-        uint8_t n_args, n_pos, n_rets, n_kernels
-        uint16_t flags
-    ctypedef struct emitted_set:
-        const emitted_op* ops
-        const emitted_arg* args
-        const emitted_ret* rets
-        const emitted_default* defaults
-        const emitted_kernel* kernels
-        const char** arg_names
-        const uint8_t* rows
-        const uint64_t* row_hard
-        const char** shards
-        uint32_t n_ops, n_args, n_kernels, n_rows, n_runtime, n_shards, n_arg_names
-    enum:
-        KK_CYTHON, KK_PYTHON, KK_STRUCTURED, KK_AD_INPLACE_OR_VIEW, KK_AUTOGEN_OUT, KK_AUTOGEN_FUNCTIONAL, KK_ALIAS, KK_NUMBER,
-        KK_FALLTHROUGH
-        KK_COUNT "(KK_FALLTHROUGH + 1)"
 
 # Fills in a pending kernel (`call`, `fn`, `functor` ...) when it is first called.
 ctypedef int (*kernel_loader)(OperatorEntry e, KernelObject k) except -1

@@ -13,30 +13,30 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport strcmp
 
 from dispatch._C cimport dtypes
+from dispatch._C.emitted cimport (
+    AF_HAS_DEFAULT, AK_DEVICE, KK_CYTHON, KK_FALLTHROUGH, KK_PYTHON, OF_METHOD, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL,
+    emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set, emitted_slot,
+)
 from dispatch._C.errors cimport take_text
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD,
     KS_BY_DEVICE_TYPE, KS_BY_VALUE, KS_PythonDispatcher, key_value, ks_highest_functionality, ks_index, ks_remove,
 )
 from dispatch._C.operator cimport (
-    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, OF_METHOD, ROW_AMBIGUOUS, ROW_FALLBACK,
-    ROW_SPECIAL, Kernel, KernelObject, OperatorEntry, allocate_signature, boxed_fn, new_entry,
-    new_kernel, qualified_name, retire, set_schema, update_row,
+    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel, KernelObject, OperatorEntry,
+    allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema, update_row,
+)
+from dispatch._C.python_api cimport (
+    PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
 from dispatch._C.python_kernel cimport call_own_python
 from dispatch._C.references cimport raised, set_error
 from dispatch._C.tensor cimport TF_MANY_DIMS, TF_REQUIRES_GRAD
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport AF_HAS_DEFAULT, AK_DEVICE, ArgSpec, Py_DECREF_, Py_INCREF_, default_object, gather
+from dispatch._C.values cimport ArgSpec, default_object, gather
 
 cdef extern from "generated/ops.h":
     const emitted_set EMITTED
-
-cdef extern from "Python.h":
-    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
-    void PyErr_Fetch_ "PyErr_Fetch"(PyObject**, PyObject**, PyObject**) noexcept
-    void PyErr_NormalizeException_ "PyErr_NormalizeException"(PyObject**, PyObject**, PyObject**) noexcept
-    void PyErr_Restore_ "PyErr_Restore"(PyObject*, PyObject*, PyObject*) noexcept
 
 
 # ---- fallbacks -------------------------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@
 enum ArgKind {
     AK_OTHER = 0,        /* anything: passed as it is (a custom class, a future type) */
     AK_TENSOR, AK_INT, AK_FLOAT, AK_BOOL, AK_COMPLEX, AK_SCALAR, AK_STR, AK_DTYPE, AK_LAYOUT, AK_DEVICE, AK_MEMORY_FORMAT,
-    AK_GENERATOR, AK_STORAGE, AK_STREAM, AK_DICT, AK_DIMNAME, AK_QSCHEME,
-    AK_CONST_POINTER     /* reserved */
+    AK_GENERATOR, AK_STORAGE, AK_STREAM, AK_DICT, AK_DIMNAME, AK_QSCHEME
 };
 
 enum ArgFlag {

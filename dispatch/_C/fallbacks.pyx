@@ -6,15 +6,16 @@ There is no autograd engine: the autograd fallback marks outputs with `requires_
 from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
 
-from dispatch._C.dispatcher cimport KK_AD_INPLACE_OR_VIEW, redispatch, set_fallback, set_loader
+from dispatch._C.dispatcher cimport redispatch, set_fallback, set_loader
 from dispatch._C.dtypes cimport is_complex_code, is_floating_code
+from dispatch._C.emitted cimport AF_WRITE, AK_TENSOR, KK_AD_INPLACE_OR_VIEW, OF_ALIASING, OF_MUTABLE, OF_OUT
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_VALUES, KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther,
     KS_BY_VALUE, KS_PythonDispatcher, KS_PythonTLSSnapshot,
 )
 from dispatch._C.operator cimport (
-    KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_ALIASING, OF_DETACH, OF_MUTABLE, OF_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn,
-    new_kernel, qualified_name,
+    KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_DETACH, Kernel, KernelObject, OperatorEntry, boxed_fn, new_kernel,
+    qualified_name,
 )
 from dispatch._C.python_dispatcher cimport call_python_dispatcher
 from dispatch._C.python_kernel cimport python_fallback
@@ -23,7 +24,6 @@ from dispatch._C.tensor cimport (
     TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
 )
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport AF_WRITE, AK_TENSOR
 
 
 cdef uint64_t BELOW_AUTOGRAD_KEYS = KS_AUTOGRAD | KS_ADInplaceOrView

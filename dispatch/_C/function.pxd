@@ -1,7 +1,8 @@
 """Operators as functions and methods: `TypeError` for arguments that fit no overload."""
 from cpython.object cimport PyObject
 
-from dispatch._C.overload cimport OpOverloadPacket, vectorcall_fn
+from dispatch._C.overload cimport OpOverloadPacket
+from dispatch._C.python_api cimport vectorcall_fn
 
 cdef class OpFunction:
     """An operator packet as a function or method."""

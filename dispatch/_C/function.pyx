@@ -6,65 +6,29 @@ tuples, and factories take `requires_grad`, as in PyTorch's functions and method
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher
-from dispatch._C.conversion cimport complete_options
 from dispatch._C.dtypes cimport device_of
-from dispatch._C.operator cimport OF_FUNCTION, OF_INPLACE, OF_METHOD, OperatorEntry
+from dispatch._C.emitted cimport AF_LIST, AF_OUT, AK_INT, AK_TENSOR, OF_FUNCTION, OF_INPLACE, OF_METHOD
+from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.overload cimport (
-    DISPATCH_NARGS, FIT_FUNCTION, FIT_SETTLED, FIT_TRIAL, FOUND_ANSWER, FOUND_NONE, FOUND_OVERLOAD, OpOverloadPacket, call_fitting, call_vector, find_packet, refuse_packet,
-    schema_of, set_fit,
+    FIT_FUNCTION, FIT_SETTLED, FIT_TRIAL, FOUND_ANSWER, FOUND_NONE, FOUND_OVERLOAD, OpOverloadPacket, call_fitting,
+    call_vector, find_packet, refuse_packet, schema_of, set_fit,
+)
+from dispatch._C.python_api cimport (
+    PyBool_Check_, PyComplex_Check_, PyFloat_Check_, PyIndex_Check_, PyList_AsTuple_, PyList_CheckExact_, PyList_GET_ITEM_,
+    PyList_GET_SIZE_, PyLong_Check_, PyMethod_New_, PyObject_TypeCheck_, PyStructSequence_Desc, PyStructSequence_Field,
+    PyStructSequence_NewType_, PyTuple_CheckExact_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_,
+    Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, enable_vectorcall,
 )
 from dispatch._C.references cimport give, set_error
 from dispatch._C.signature_order cimport ordered_entries
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.torch_function cimport ASK_SELF, any_function_handler, ask_functions, n_function_modes
-from dispatch._C.values cimport AF_LIST, AF_OUT, AK_INT, AK_TENSOR, Frame, Py_DECREF_, Py_INCREF_, match, release_frame
+from dispatch._C.values cimport Frame, complete_options, match, release_frame
 
 from dispatch._C.dispatcher import _emitted_methods
 
-cdef extern from *:
-    """
-    static void dispatch_enable_method(PyTypeObject* tp, Py_ssize_t offset) {
-        tp->tp_vectorcall_offset = offset;
-        tp->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
-        tp->tp_call = PyVectorcall_Call;
-        PyType_Modified(tp);
-    }
-    """
-    void dispatch_enable_method(PyTypeObject* tp, Py_ssize_t offset)
-
-cdef extern from *:
-    """
-    #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
-    """
-    int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
-
 cdef PyObject* TENSOR = <PyObject*>Tensor
-
-cdef extern from "Python.h":
-    ctypedef struct PyStructSequence_Field:
-        const char* name
-        const char* doc
-    ctypedef struct PyStructSequence_Desc:
-        const char* name
-        const char* doc
-        PyStructSequence_Field* fields
-        int n_in_sequence
-    object PyStructSequence_NewType "(PyObject*)PyStructSequence_NewType"(PyStructSequence_Desc*)
-    PyObject* Py_None_ "Py_None"
-    object PyMethod_New(object function, object instance)
-    PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    int PyLong_Check_ "PyLong_Check"(PyObject*) noexcept
-    int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
-    int PyBool_Check_ "PyBool_Check"(PyObject*) noexcept
-    int PyTuple_CheckExact_ "PyTuple_CheckExact"(PyObject*) noexcept
-    Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
-    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
-    int PyFloat_Check_ "PyFloat_Check"(PyObject*) noexcept
-    int PyComplex_Check_ "PyComplex_Check"(PyObject*) noexcept
-    int PyList_CheckExact_ "PyList_CheckExact"(PyObject*) noexcept
-    PyObject* PyList_AsTuple_ "PyList_AsTuple"(PyObject*) noexcept
 
 
 cdef PyObject* call_variadic(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
@@ -313,7 +277,7 @@ cdef object pack_ints(PyObject** args, Py_ssize_t nargs, Py_ssize_t first):
 
 
 cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
-    cdef Py_ssize_t nargs = DISPATCH_NARGS(nargsf)
+    cdef Py_ssize_t nargs = PyVectorcall_NARGS_(nargsf)
     cdef int found = FOUND_NONE
     cdef PyObject* r = NULL
     cdef PyObject* fixed
@@ -409,7 +373,7 @@ def _struct_class(str name, tuple fields):
     description.fields = members
     description.n_in_sequence = <int>n
     struct_names.append(texts)
-    return PyStructSequence_NewType(&description)
+    return PyStructSequence_NewType_(&description)
 
 
 def _named_results(str name):
@@ -507,7 +471,7 @@ cdef class OpFunction:
     def __get__(self, instance, owner):
         if instance is None or not self.is_method:
             return self
-        return PyMethod_New(self, instance)
+        return PyMethod_New_(self, instance)
 
     def __reduce__(self):
         return _find_function, (self.__name__, self.is_method)
@@ -584,10 +548,10 @@ def _enter_methods(dict attributes):
             attributes[name] = new_function(name, True)
 
 
-cdef int enable_vectorcall() except -1:
+cdef int enable_calls() except -1:
     cdef OpFunction f = OpFunction.__new__(OpFunction)
-    dispatch_enable_method(<PyTypeObject*>OpFunction, <char*>&f.vectorcall - <char*><void*>f)
+    enable_vectorcall(<PyTypeObject*>OpFunction, <char*>&f.vectorcall - <char*><void*>f, Py_TPFLAGS_METHOD_DESCRIPTOR)
     return 0
 
 
-enable_vectorcall()
+enable_calls()

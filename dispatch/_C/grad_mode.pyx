@@ -12,14 +12,13 @@ from cpython.ref cimport Py_INCREF
 
 from dispatch._C.guards cimport PART_EXCLUDED, PART_GRAD, PART_INCLUDED, Guard
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD
+from dispatch._C.python_api cimport PyCallable_Check_, PyVectorcall_NARGS_
 from dispatch._C.tls cimport ThreadState, tls
 
-cdef extern from "Python.h":
+cdef extern from *:          # Cython's own declaration of a class leaves its vectorcall out
     ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject* const*, size_t, PyObject*) except NULL
     ctypedef struct PyTypeObject:
         vectorcallfunc tp_vectorcall
-    Py_ssize_t PyVectorcall_NARGS(size_t n) noexcept
-    int PyCallable_Check(PyObject* o) noexcept
 
 __all__ = [
     "_InferenceMode",
@@ -228,12 +227,12 @@ cdef vectorcallfunc call_inference_mode = (<PyTypeObject*>inference_mode).tp_vec
 cdef PyObject* new_or_decorate(
     vectorcallfunc construct, PyObject* cls, PyObject* const* args, size_t n_args, PyObject* names
 ) except NULL:
-    if PyVectorcall_NARGS(n_args) == 1 and names == NULL and PyCallable_Check(args[0]):
+    if PyVectorcall_NARGS_(n_args) == 1 and names == NULL and PyCallable_Check_(args[0]):
         result = decorate(<object>cls, <object>args[0])
     elif construct != NULL:
         return construct(cls, args, n_args, names)
     else:                        # a Cython that gives classes no vectorcall of their own
-        n_positional = PyVectorcall_NARGS(n_args)
+        n_positional = PyVectorcall_NARGS_(n_args)
         keywords = {} if names == NULL else {
             name: <object>args[n_positional + i] for i, name in enumerate(<tuple>names)}
         positional = [<object>args[i] for i in range(n_positional)]

@@ -8,13 +8,13 @@ from libc.stdint cimport uint64_t
 
 from dispatch._C cimport dispatcher
 from dispatch._C.dispatcher cimport all_entries, find_entry, get_fallback, name_operator, need_entry, set_error_callback
+from dispatch._C.emitted cimport ROW_AMBIGUOUS, ROW_SPECIAL
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_VALUE,
     KS_FULL_BACKENDS, KS_Meta, DispatchKeySet, get_key, is_alias_value, key_bits, key_value, ks_index, new_key_set,
 )
 from dispatch._C.operator cimport (
-    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, ROW_AMBIGUOUS, ROW_SPECIAL, KernelObject, OperatorEntry, qualified_name,
-    resolve_key_debug,
+    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KernelObject, OperatorEntry, qualified_name, resolve_key_debug,
 )
 from dispatch._C.references cimport forbid_new, take
 from dispatch._C.tensor cimport Tensor

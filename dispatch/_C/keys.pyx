@@ -7,15 +7,10 @@ does inline. All facts (names, order, alias members, sets by device) come from
 name in `DispatchKey.__members__` is one object for the life of the process.
 """
 cimport cython
-from cpython.object cimport Py_EQ, Py_NE, PyObject
+from cpython.object cimport Py_EQ, Py_NE, PyObject, PyTypeObject
+from cpython.type cimport PyType_Modified
 
 from dispatch._C.generated.types cimport DEV_COUNT, DEV_PRIVATEUSEONE, DEVICES
-
-cdef extern from "Python.h":
-    ctypedef struct PyTypeObject:
-        PyObject* tp_dict
-    void PyType_Modified(PyTypeObject* type)
-    int PyDict_SetItemString(PyObject* p, const char* key, object val) except -1
 
 __all__ = [
     "DispatchKey",
@@ -441,8 +436,8 @@ def _functionality_to_backend_keys(key):
 
 # --- filling the tables at import
 
-cdef object add_class_attribute(type cls, const char* name, object value):
-    PyDict_SetItemString((<PyTypeObject*>cls).tp_dict, name, value)
+cdef object add_class_attribute(type cls, str name, object value):
+    (<dict>(<PyTypeObject*>cls).tp_dict)[name] = value
 
 
 cdef class MemberTable:
@@ -477,9 +472,9 @@ cdef object init_members():
         keys_by_value.append(DispatchKey(value) if DK_NAME_BY_VALUE[value] != NULL else None)
     for i in range(DK_NUM_MEMBERS):
         table.members[DK_MEMBER_NAME[i].decode()] = keys_by_value[DK_MEMBER_VALUE[i]]
-        add_class_attribute(DispatchKey, DK_MEMBER_NAME[i], keys_by_value[DK_MEMBER_VALUE[i]])
-    add_class_attribute(DispatchKey, b"__members__", table)
-    PyType_Modified(<PyTypeObject*>DispatchKey)
+        add_class_attribute(DispatchKey, DK_MEMBER_NAME[i].decode(), keys_by_value[DK_MEMBER_VALUE[i]])
+    add_class_attribute(DispatchKey, "__members__", table)
+    PyType_Modified(DispatchKey)
     for value in range(DK_NUM_VALUES):
         if DK_NAME_BY_VALUE[value] != NULL:
             name = DK_NAME_BY_VALUE[value].decode()

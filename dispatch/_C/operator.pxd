@@ -7,14 +7,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from dispatch._C.values cimport Signature
 
-cdef extern from "emitted.h" nogil:
-    enum:
-        OF_FUNCTION, OF_METHOD, OF_MUTABLE, OF_ALIASING, OF_INPLACE, OF_OUT
-    enum:
-        ROW_SPECIAL, ROW_AMBIGUOUS, ROW_FALLTHROUGH, ROW_FALLBACK
-    enum:
-        SV_FUNCTIONAL, SV_INPLACE, SV_OUT
-
 cdef enum:
     OF_DETACH = 1 << 15      # aten::detach: shares the version of its argument and is no view of it
 
@@ -24,7 +16,6 @@ cdef enum KernelFlag:
     KF_WITH_KEYSET = 4       # its first argument is the DispatchKeySet
     KF_BELOW_AUTOGRAD = 8    # runs with the autograd and ADInplaceOrView keys excluded, as PyTorch's kernels below these keys do
     KF_PENDING = 16          # not yet resolved: `call` resolves it first
-    KF_UNBOXED = 32          # `fn` is an unboxed kernel with the signature's C types
     KF_WITH_OP = 256         # its first argument (after the key set) is the OpOverload: a Python fallback
     KF_IDLE = 64             # does nothing but pass on: the call path skips it
     KF_IDLE_NO_GRAD = 128    # likewise, unless some input requires grad and grad mode is on
@@ -42,7 +33,6 @@ cdef struct Kernel:
     uint32_t flags           # KernelFlag
     uint8_t variant          # StructuredVariant
     uint8_t n_out
-    int32_t adapter          # id of the signature's adapter; -1 none
 
 cdef class KernelObject:
     """Owns a Kernel: one registration of a kernel with an operator, or a fallback."""

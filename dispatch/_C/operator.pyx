@@ -11,8 +11,10 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from dispatch._C cimport keys
+from dispatch._C.emitted cimport AF_WRITE, OF_ALIASING, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK
 from dispatch._C.keys cimport DK_INDEX_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_BY_VALUE
-from dispatch._C.values cimport AF_WRITE, MAX_ARGS, ArgSpec, Py_XDECREF_, RetSpec, default_object
+from dispatch._C.python_api cimport Py_XDECREF_
+from dispatch._C.values cimport MAX_ARGS, ArgSpec, RetSpec, default_object
 
 from dispatch._C.keys import _dispatch_get_backend_keyset_from_autograd
 
@@ -60,7 +62,6 @@ fill_alias_tables()
 cdef class KernelObject:
     def __cinit__(self):
         self.k.owner = <PyObject*>self
-        self.k.adapter = -1
 
     @property
     def is_fallthrough(self):

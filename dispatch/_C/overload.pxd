@@ -2,9 +2,8 @@
 from cpython.object cimport PyObject
 
 from dispatch._C.operator cimport OperatorEntry
+from dispatch._C.python_api cimport vectorcall_fn
 from dispatch._C.values cimport Frame
-
-ctypedef PyObject* (*vectorcall_fn)(PyObject*, PyObject**, size_t, PyObject*) noexcept
 
 cdef class OperatorBase:
     cdef vectorcall_fn vectorcall
@@ -27,12 +26,6 @@ cdef class OpOverloadPacket:
     cdef dict cached                   # overload attribute -> OpOverload, in order of first use
     cdef dict attributes               # what programs set, and what is made when it is first asked for
     cdef object __weakref__
-
-cdef extern from *:
-    """
-    #define DISPATCH_NARGS(n) PyVectorcall_NARGS(n)
-    """
-    Py_ssize_t DISPATCH_NARGS(size_t n) noexcept
 
 cdef enum Fit:               # what `Frame.lone_ints` is set to
     FIT_OPERATOR = 0

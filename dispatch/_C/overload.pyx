@@ -6,37 +6,22 @@ RuntimeError for arguments that do not fit.
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher, keys
-from dispatch._C.conversion cimport complete_options
 from dispatch._C.dispatcher cimport find_entry, overload_names
+from dispatch._C.emitted cimport OF_ALIASING, OF_MUTABLE
 from dispatch._C.keys cimport DispatchKeySet
-from dispatch._C.operator cimport (
-    OF_ALIASING, OF_MUTABLE, OperatorEntry, parse_schema, qualified_name,
+from dispatch._C.operator cimport OperatorEntry, parse_schema, qualified_name
+from dispatch._C.python_api cimport (
+    PyList_GET_ITEM_, PyList_GET_SIZE_, PyVectorcall_Call_, PyVectorcall_NARGS_, enable_vectorcall,
 )
 from dispatch._C.python_kernel cimport set_overload_maker
 from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.torch_function cimport ASK_KEYWORDS, ask_functions, n_function_modes
-from dispatch._C.values cimport Frame, match, match_given, raise_mismatch, release_frame
+from dispatch._C.values cimport Frame, complete_options, match, match_given, raise_mismatch, release_frame
 
 from dispatch._C._functorch import TransformType
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.tags import Tag, _tags_of_bits
-
-cdef extern from *:
-    """
-    static void dispatch_enable_vectorcall(PyTypeObject* tp, Py_ssize_t offset) {
-        tp->tp_vectorcall_offset = offset;
-        tp->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-        tp->tp_call = PyVectorcall_Call;
-        PyType_Modified(tp);
-    }
-    """
-    void dispatch_enable_vectorcall(PyTypeObject* tp, Py_ssize_t offset)
-
-cdef extern from "Python.h":
-    PyObject* PyVectorcall_Call_ "PyVectorcall_Call"(PyObject*, PyObject*, PyObject*) except NULL
-    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
-    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
 
 
 cdef object call_vector(object callee, tuple args, dict kwargs):
@@ -54,18 +39,18 @@ cdef PyObject* call_overload(PyObject* self, PyObject** args, size_t nargsf, PyO
     cdef bint asked = False
     f.lone_ints = False
     if n_function_modes != 0:
-        r = ask_functions(self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS, &asked)
+        r = ask_functions(self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS, &asked)
         if asked:
             return r
-    code = match(&(<OperatorEntry>entry).sig, args, DISPATCH_NARGS(nargsf), kwnames, &f)
+    code = match(&(<OperatorEntry>entry).sig, args, PyVectorcall_NARGS_(nargsf), kwnames, &f)
     if code != 0 or f.flags & TF_HAS_TORCH_FUNCTION:
         if n_function_modes == 0:                # else they were asked above
-            r = ask_functions(self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS, &asked)
+            r = ask_functions(self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS, &asked)
         if asked:
             release_frame(&f)
             return r
         if code != 0:
-            refuse(entry, code, &f, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError)
+            refuse(entry, code, &f, args, PyVectorcall_NARGS_(nargsf), kwnames, <PyObject*>RuntimeError)
             return NULL
     r = dispatcher.call(<OperatorEntry>entry, f.ks, f.flags, f.args)
     release_frame(&f)
@@ -484,15 +469,15 @@ cdef PyObject* call_packet(PyObject* self, PyObject** args, size_t nargsf, PyObj
     cdef bint asked = False
     cdef PyObject* r
     if n_function_modes != 0:
-        r = ask_functions(self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS, &asked)
+        r = ask_functions(self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS, &asked)
         if asked:
             return r
-    r = call_fitting(<PyObject*>(<OpOverloadPacket>self).overload_entries, self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS,
+    r = call_fitting(<PyObject*>(<OpOverloadPacket>self).overload_entries, self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS,
                      FIT_OPERATOR | (FIT_SETTLED if n_function_modes != 0 else 0), &found)
     if not found:
-        r = ask_functions(self, args, DISPATCH_NARGS(nargsf), kwnames, ASK_KEYWORDS, &asked)
+        r = ask_functions(self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS, &asked)
         if not asked:
-            refuse_packet(self, args, DISPATCH_NARGS(nargsf), kwnames, <PyObject*>RuntimeError)
+            refuse_packet(self, args, PyVectorcall_NARGS_(nargsf), kwnames, <PyObject*>RuntimeError)
             return NULL
     return r
 
@@ -688,7 +673,7 @@ cdef int look_again(OpOverloadPacket p) except -1:
 
 cdef PyObject* call_script_packet(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
     """A packet with overloads that take script objects: what stands for one is dispatched in Python."""
-    cdef Py_ssize_t i, n = DISPATCH_NARGS(nargsf)
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS_(nargsf)
     try:
         names = <tuple>kwnames if kwnames != NULL else ()
         positional = tuple([<object>args[i] for i in range(n)])
@@ -719,8 +704,8 @@ def _refresh_packet(str name):
 cdef void enable_vectorcalls():
     cdef OpOverload o = OpOverload.__new__(OpOverload, MAKER)
     cdef OpOverloadPacket p = OpOverloadPacket.__new__(OpOverloadPacket, MAKER)
-    dispatch_enable_vectorcall(<PyTypeObject*>OpOverload, <char*>&o.vectorcall - <char*><void*>o)
-    dispatch_enable_vectorcall(<PyTypeObject*>OpOverloadPacket, <char*>&p.vectorcall - <char*><void*>p)
+    enable_vectorcall(<PyTypeObject*>OpOverload, <char*>&o.vectorcall - <char*><void*>o, 0)
+    enable_vectorcall(<PyTypeObject*>OpOverloadPacket, <char*>&p.vectorcall - <char*><void*>p, 0)
 
 
 enable_vectorcalls()

@@ -8,10 +8,11 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 from dispatch._C.dispatcher cimport call_for_key, has_device
+from dispatch._C.emitted cimport ROW_SPECIAL
 from dispatch._C.keys cimport (
     DispatchKey, KS_PythonDispatcher, get_key, key_value, ks_highest_functionality, ks_index, new_key_set,
 )
-from dispatch._C.operator cimport KF_FALLTHROUGH, ROW_SPECIAL, Kernel, OperatorEntry, qualified_name
+from dispatch._C.operator cimport KF_FALLTHROUGH, Kernel, OperatorEntry, qualified_name
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, new_checked_result, python_arguments
 from dispatch._C.references cimport give, take

@@ -9,22 +9,26 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 from dispatch._C.dtypes cimport dtype, layout, memory_format
+from dispatch._C.emitted cimport (
+    AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_DTYPE, AK_FLOAT, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT,
+    AK_OTHER, AK_SCALAR, AK_STR, AK_TENSOR,
+)
 from dispatch._C.keys cimport KS_Python, new_key_set
 from dispatch._C.operator cimport KF_WITH_KEYSET, KF_WITH_OP, Kernel, OperatorEntry, qualified_name
+from dispatch._C.python_api cimport (
+    PY_VECTORCALL_ARGUMENTS_OFFSET, PyFunction_Check_, PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_TypeCheck_,
+    PyObject_Vectorcall_, PySequence_Check_, PyTuple_New_, PyTuple_SET_ITEM_, Py_DECREF_, Py_INCREF_, Py_NotImplemented_,
+    Py_TYPE_, try_vectorcall, try_vectorcall_method,
+)
 from dispatch._C.references cimport enter_call, give, leave_call, raised, set_error, take
 from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
 from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
-from dispatch._C.values cimport (
-    AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_DTYPE, AK_FLOAT, AK_INT, AK_LAYOUT,
-    AK_MEMORY_FORMAT, AK_OTHER, AK_SCALAR, AK_STR, AK_TENSOR,
-    ArgSpec, Py_DECREF_, Py_INCREF_, RetSpec, Signature, describe_value, equals_default, is_number,
-)
+from dispatch._C.values cimport ArgSpec, RetSpec, Signature, describe_value, equals_default, is_number
 
 from dispatch._C.tensor import _disabled_torch_dispatch_impl as disabled_dispatch
 
 cdef extern from *:
     """
-    #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
     typedef struct { PyObject_HEAD PyObject* callable; } DispatchClassMethod;      /* the head of CPython's classmethod */
     /* The plain function under the class method `name` of a class, borrowed; NULL when it is anything else. */
     static inline PyObject* dispatch_class_function(PyObject* cls, PyObject* name) {
@@ -35,22 +39,6 @@ cdef extern from *:
     }
     """
     PyObject* class_function "dispatch_class_function"(PyObject* cls, PyObject* name) noexcept
-
-cdef extern from "Python.h":
-    PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
-    PyObject* try_vectorcall "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) noexcept
-    PyObject* PyObject_VectorcallMethod_ "PyObject_VectorcallMethod"(PyObject*, PyObject**, size_t, PyObject*) noexcept
-    PyObject* Py_NotImplemented_ "Py_NotImplemented"
-    bint PyFunction_Check(PyObject*) noexcept
-    tuple PyTuple_New(Py_ssize_t)
-    void PyTuple_SET_ITEM_ "PyTuple_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept      # steals
-    int PyList_Check_ "PyList_Check"(PyObject*) noexcept
-    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
-    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    bint PySequence_Check(object) noexcept
-    PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
-    size_t PY_VECTORCALL_ARGUMENTS_OFFSET
-    int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
 
 cdef PyObject* TENSOR = <PyObject*>Tensor
 cdef str HANDLER = "__torch_dispatch__"
@@ -95,7 +83,7 @@ cdef inline int given_positional(Signature* sig, PyObject** args) noexcept:
 
 cdef inline tuple new_positional(OperatorEntry e, PyObject** args):
     cdef Py_ssize_t i, n = given_positional(&e.sig, args)
-    cdef tuple a = PyTuple_New(n)
+    cdef tuple a = PyTuple_New_(n)
     for i in range(n):
         Py_INCREF_(args[i])
         PyTuple_SET_ITEM_(<PyObject*>a, i, args[i])
@@ -145,13 +133,13 @@ cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
             nkw += 1
     if nkw:
         names = tuple(kw)
-    if not PyFunction_Check(<PyObject*>functor):     # a function counts its own depth; an operator as its own kernel would not end
+    if not PyFunction_Check_(<PyObject*>functor):     # a function counts its own depth; an operator as its own kernel would not end
         enter_call(" in a kernel")
     try:
         result = take(PyObject_Vectorcall_(<PyObject*>functor, first, <size_t>m | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                            <PyObject*>names if nkw else NULL))
     finally:
-        if not PyFunction_Check(<PyObject*>functor):
+        if not PyFunction_Check_(<PyObject*>functor):
             leave_call()
     return give(checked(e, result))
 
@@ -202,7 +190,7 @@ cdef object checked_sequence(OperatorEntry e, object result):
     """Several values out of any sequence. Too few are taken as they are from operators without emitted kernels (None, one value,
     a shorter tuple), as PyTorch's stack of values makes it; too many, which crash PyTorch, are an error."""
     cdef int i, n = e.sig.n_rets
-    if isinstance(result, (Tensor, dict)) or not PySequence_Check(result):
+    if isinstance(result, (Tensor, dict)) or not PySequence_Check_(<PyObject*>result):
         raise TypeError(f"{qualified_name(e)}: a kernel must return {n} values, got {describe_value(<PyObject*>result)}"
                         f"\n  {e._schema_text}")
     values = list(result)
@@ -348,7 +336,7 @@ cdef PyObject* ask_mode(PyObject** vec) noexcept:
         return NULL
     if rule != NULL:
         return try_vectorcall(rule, vec, 5, NULL)
-    return PyObject_VectorcallMethod_(<PyObject*>HANDLER, vec, 5 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+    return try_vectorcall_method(<PyObject*>HANDLER, vec, 5 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
 
 
 cdef PyObject* call_handler(PyObject* tensor, PyObject** vec) except NULL:

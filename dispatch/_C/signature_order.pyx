@@ -3,12 +3,13 @@
 PyTorch's generated parsers list the signatures by their text, and then move those after others that take more: a tensor before
 a number, lists before lists of tensors (`sort_overloads` in tools/autograd/gen_python_functions.py). `ops` keeps the schemas' order.
 """
+from dispatch._C.emitted cimport (
+    AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AF_OUT, AF_SYM, AK_BOOL, AK_DEVICE, AK_DIMNAME, AK_DTYPE,
+    AK_FLOAT, AK_GENERATOR, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT, AK_SCALAR, AK_STORAGE, AK_STR, AK_TENSOR,
+)
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.overload cimport OpOverloadPacket
-from dispatch._C.values cimport (
-    AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AF_OUT, AF_SYM, AK_BOOL, AK_DEVICE, AK_DIMNAME, AK_DTYPE, AK_FLOAT, AK_GENERATOR,
-    AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT, AK_SCALAR, AK_STORAGE, AK_STR, AK_TENSOR, ArgSpec,
-)
+from dispatch._C.values cimport ArgSpec
 
 __all__ = []
 

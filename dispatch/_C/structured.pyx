@@ -7,23 +7,21 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dispatcher cimport KK_STRUCTURED, import_reference, set_loader
+from dispatch._C.dispatcher cimport import_reference, set_loader
 from dispatch._C.dtypes cimport DEV_META, category_of_code
+from dispatch._C.emitted cimport (
+    AF_LIST, AK_TENSOR, KK_STRUCTURED, SV_FUNCTIONAL, SV_INPLACE, SV_OUT,
+)
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport key_value
-from dispatch._C.operator cimport (
-    SV_FUNCTIONAL, SV_INPLACE, SV_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name,
-)
+from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
+from dispatch._C.python_api cimport PyObject_Vectorcall_
 from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport (
     TF_NON_OVERLAPPING_DENSE, TF_REQUIRES_GRAD, Tensor, new_empty, new_size, read_ints, resize_storage, set_geometry,
     span_of,
 )
 from dispatch._C.tls cimport tls
-from dispatch._C.values cimport AF_LIST, AK_TENSOR
-
-cdef extern from "Python.h":
-    PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
 
 cdef enum:
     MAX_OUTPUTS = 8

@@ -1,10 +1,8 @@
 """`dispatch.Tag`: one member for each tag of `schemas/tags.yaml`, numbered by its bit."""
-from cpython.object cimport PyObject
+from cpython.object cimport PyTypeObject
+from cpython.type cimport PyType_Modified
 from libc.stdint cimport uint64_t
 
-cdef extern from "generated/tags.h":
-    const char* TAG_NAMES[]
-    int TAG_COUNT
 
 
 cdef class Tag:
@@ -37,15 +35,6 @@ cdef class Tag:
         return _tag, (self.name,)
 
 
-cdef extern from *:
-    """
-    #define DISPATCH_TYPE_DICT(t) (((PyTypeObject*)(t))->tp_dict)
-    """
-    PyObject* DISPATCH_TYPE_DICT(object t)      # borrowed
-
-cdef extern from "Python.h":
-    void PyType_Modified(type)
-
 cdef list members = []
 
 
@@ -63,13 +52,14 @@ def _tags_of_bits(uint64_t bits):
 cdef int make_members() except -1:
     cdef Tag t
     cdef int i
+    cdef dict attributes = <dict>(<PyTypeObject*>Tag).tp_dict
     for i in range(TAG_COUNT):
         t = Tag.__new__(Tag)
         t.name = TAG_NAMES[i].decode()
         t.value = i
         members.append(t)
-        (<object>DISPATCH_TYPE_DICT(Tag))[t.name] = t
-    (<object>DISPATCH_TYPE_DICT(Tag))["__members__"] = {(<Tag>t).name: t for t in members}
+        attributes[t.name] = t
+    attributes["__members__"] = {(<Tag>t).name: t for t in members}
     PyType_Modified(Tag)
     return 0
 

@@ -9,8 +9,10 @@ from types import MappingProxyType
 
 cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
-from cpython.object cimport Py_EQ, Py_NE, PyObject
+from cpython.object cimport Py_EQ, Py_NE, PyObject, PyTypeObject
+from cpython.pystate cimport PyThreadState_GetDict
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.type cimport PyType_Modified
 
 from dispatch._C.enums import _TorchFunctionState
 from dispatch._C.keys cimport KS_FULL_BACKENDS, KS_Meta, key_bits, ks_remove, new_key_set
@@ -26,14 +28,6 @@ cdef extern from *:
 
 cdef extern from "unistd.h" nogil:
     int getpid()
-
-cdef extern from "Python.h":
-    ctypedef struct PyTypeObject:
-        PyObject* tp_dict
-    void PyType_Modified(PyTypeObject* type)
-    PyObject* PyThreadState_GetDict()
-    int PyDict_SetItem(PyObject* p, PyObject* key, PyObject* val) except -1
-    int PyDict_SetItemString(PyObject* p, const char* key, PyObject* val) except -1
 
 __all__ = [
     "_TorchDispatchModeKey",
@@ -97,7 +91,7 @@ cdef int check_owner(ThreadState* ts) except -1:
     if thread_dict == NULL:
         raise RuntimeError("dispatch: this thread is ending and takes no more modes")
     owner = ThreadOwner.__new__(ThreadOwner)
-    PyDict_SetItem(thread_dict, <PyObject*>OWNER_KEY, <PyObject*>owner)
+    (<dict>thread_dict)[OWNER_KEY] = owner
     owner.state = ts
     owner.pid = getpid()
     ts.owner = <PyObject*>owner
@@ -446,16 +440,15 @@ def _unset_dispatch_mode(mode_key):
 
 
 cdef int init_mode_keys() except -1:
-    cdef PyObject* attributes = (<PyTypeObject*>_TorchDispatchModeKey).tp_dict
+    cdef dict attributes = <dict>(<PyTypeObject*>_TorchDispatchModeKey).tp_dict
     members = {
         name: _TorchDispatchModeKey(value)
         for name, value in (("FUNCTIONAL", 2), ("PROXY", 1), ("FAKE", 0))
     }
     for name, member in members.items():
-        PyDict_SetItem(attributes, <PyObject*>name, <PyObject*>member)
-    proxy = MappingProxyType(members)
-    PyDict_SetItemString(attributes, b"__members__", <PyObject*>proxy)
-    PyType_Modified(<PyTypeObject*>_TorchDispatchModeKey)
+        attributes[name] = member
+    attributes["__members__"] = MappingProxyType(members)
+    PyType_Modified(_TorchDispatchModeKey)
     return 0
 
 

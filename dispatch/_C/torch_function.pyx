@@ -10,7 +10,13 @@ cimport cython
 from cpython.mem cimport PyMem_RawRealloc
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.type cimport PyType_Modified
 
+from dispatch._C.python_api cimport (
+    PyErr_Clear_, PyList_Check_, PyList_GET_ITEM_, PyMethod_New_, PyObject_LookupAttr_, PyObject_TypeCheck_, PyTuple_Check_,
+    PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyVectorcall_Call_, PyVectorcall_NARGS_, Py_DECREF_, Py_SIZE_,
+    Py_TPFLAGS_METHOD_DESCRIPTOR, Py_TYPE_, enable_vectorcall, try_vectorcall, vectorcall_fn,
+)
 from dispatch._C.references cimport give, set_error, take
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, check_owner, tls
@@ -19,14 +25,6 @@ from dispatch._C.tensor import _disabled_torch_dispatch_impl, _disabled_torch_fu
 
 cdef extern from *:
     """
-    #define DISPATCH_NARGS(n) PyVectorcall_NARGS(n)
-    #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
-    static void dispatch_enable_watched(PyTypeObject* tp, Py_ssize_t offset) {
-        tp->tp_vectorcall_offset = offset;
-        tp->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
-        tp->tp_call = PyVectorcall_Call;
-        PyType_Modified(tp);
-    }
     static inline PyObject* dispatch_descriptor_get(PyObject* d, PyObject* o, PyObject* cls) {
         return Py_TYPE(d)->tp_descr_get(d, o, cls);
     }
@@ -36,38 +34,15 @@ cdef extern from *:
         PyErr_Format(PyExc_AttributeError, "attribute of %.100s is read-only", Py_TYPE(o)->tp_name);
         return -1;
     }
-    #define DISPATCH_WATCHED_DICT(tp) ((PyObject*)((tp)->tp_dict))
     static __thread int dispatch_skip_function;      /* the next call asks nobody */
     static __thread int dispatch_skipped_function;   /* the last call asked nobody for that reason */
     static __thread PyObject* dispatch_handled_function;    /* what the innermost handler was asked about; only compared */
     """
-    Py_ssize_t DISPATCH_NARGS(size_t n) noexcept
-    int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
-    void dispatch_enable_watched(PyTypeObject* tp, Py_ssize_t offset)
     object dispatch_descriptor_get(PyObject* d, PyObject* o, PyObject* cls)
     int dispatch_descriptor_set(PyObject* d, PyObject* o, PyObject* value) except -1
-    PyObject* DISPATCH_WATCHED_DICT(PyTypeObject* tp)
-    void PyType_Modified(PyTypeObject* type)
     bint skip_next "dispatch_skip_function"
     bint skipped "dispatch_skipped_function"
     PyObject* handled "dispatch_handled_function"
-
-cdef extern from "Python.h":
-    PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
-    Py_ssize_t Py_SIZE_ "Py_SIZE"(PyObject*) noexcept
-    int PyList_Check_ "PyList_Check"(PyObject*) noexcept
-    int PyTuple_Check_ "PyTuple_Check"(PyObject*) noexcept
-    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
-    int _PyObject_LookupAttr(PyObject*, PyObject*, PyObject**) noexcept
-    void PyErr_Clear() noexcept
-    void Py_DECREF_ "Py_DECREF"(PyObject*) noexcept
-    PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) noexcept
-    PyObject* PyVectorcall_Call_ "PyVectorcall_Call"(PyObject*, PyObject*, PyObject*) noexcept
-    object PyMethod_New(object function, object instance)
-
-ctypedef PyObject* (*vectorcall_fn)(PyObject*, PyObject**, size_t, PyObject*) noexcept
 
 __all__: list = []
 
@@ -89,8 +64,8 @@ cdef bint has_attribute(PyObject* o) noexcept:
     cdef PyObject* found = NULL
     if <object>Py_TYPE_(o) in PLAIN:
         return False
-    if _PyObject_LookupAttr(o, <PyObject*>HANDLER, &found) < 0:
-        PyErr_Clear()
+    if PyObject_LookupAttr_(o, <PyObject*>HANDLER, &found) < 0:
+        PyErr_Clear_()
         return False
     if found == NULL:
         return False
@@ -443,7 +418,7 @@ def init_subclass(cls, **kwargs):
 cdef PyObject* call_watched(PyObject* self, PyObject** args, size_t nargsf, PyObject* kwnames) noexcept:
     global skipped
     cdef Watched w = <Watched>self
-    cdef Py_ssize_t n = DISPATCH_NARGS(nargsf)
+    cdef Py_ssize_t n = PyVectorcall_NARGS_(nargsf)
     cdef bint asked = False
     cdef PyObject* r
     if w.of_tensor and (n == 0 or not PyObject_TypeCheck_(args[0], TENSOR)):
@@ -457,7 +432,7 @@ cdef PyObject* call_watched(PyObject* self, PyObject** args, size_t nargsf, PyOb
             return call_quietly(w, args, n, kwnames)
     if w.only_modes:
         return call_quietly(w, args, n, kwnames)
-    return PyObject_Vectorcall_(<PyObject*>w.function, args, <size_t>n, kwnames)
+    return try_vectorcall(<PyObject*>w.function, args, <size_t>n, kwnames)
 
 
 cdef PyObject* call_quietly(Watched w, PyObject** args, Py_ssize_t n, PyObject* kwnames) noexcept:
@@ -469,7 +444,7 @@ cdef PyObject* call_quietly(Watched w, PyObject** args, Py_ssize_t n, PyObject* 
     skipped = False
     if not w.how & ASK_KEYWORDS:
         ts.torch_function_off = 2
-    r = PyObject_Vectorcall_(<PyObject*>w.function, args, <size_t>n, kwnames)
+    r = try_vectorcall(<PyObject*>w.function, args, <size_t>n, kwnames)
     ts.torch_function_off = off
     return r
 
@@ -518,7 +493,7 @@ cdef class Watched:
         return take(PyVectorcall_Call_(<PyObject*>self, <PyObject*>args, <PyObject*>kwargs))
 
     def __get__(self, instance, owner):
-        return self if instance is None or not self.of_tensor else PyMethod_New(self, instance)
+        return self if instance is None or not self.of_tensor else PyMethod_New_(self, instance)
 
     def __reduce__(self):
         import dispatch
@@ -631,7 +606,7 @@ cdef object asked_for(object func, tuple args, bint* asked):
 
 
 cdef dict tensor_attributes():
-    return <dict>DISPATCH_WATCHED_DICT(<PyTypeObject*>Tensor)
+    return <dict>(<PyTypeObject*>Tensor).tp_dict
 
 
 def _watch_function(function):
@@ -688,13 +663,13 @@ def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):
     attributes["__torch_function__"] = classmethod(tensor_handler)
     attributes["__init_subclass__"] = classmethod(init_subclass)
     enter_methods(attributes)
-    PyType_Modified(<PyTypeObject*>Tensor)
+    PyType_Modified(Tensor)
 
 
-cdef int enable_vectorcall() except -1:
+cdef int enable_calls() except -1:
     cdef Watched w = Watched(None, "", None, 0, False, False)
-    dispatch_enable_watched(<PyTypeObject*>Watched, <char*>&w.vectorcall - <char*><void*>w)
+    enable_vectorcall(<PyTypeObject*>Watched, <char*>&w.vectorcall - <char*><void*>w, Py_TPFLAGS_METHOD_DESCRIPTOR)
     return 0
 
 
-enable_vectorcall()
+enable_calls()

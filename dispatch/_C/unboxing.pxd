@@ -4,34 +4,26 @@ A boxed argument has been through the matcher: tensors as given, exact numbers, 
 kind, None. Hence nothing is checked here but what the matcher lets through on purpose: a number in a Tensor slot becomes a
 0-d tensor, owned by the adapter for the call.
 """
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport (
     LAYOUT_strided, MF_NONE, ST_NONE, dtype, get_dtype, get_layout, get_memory_format, layout, memory_format,
 )
+from dispatch._C.python_api cimport (
+    PyFloat_AsDouble_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_AsLongLong_, PyObject_TypeCheck_, Py_None_, Py_TYPE_,
+    Py_True_,
+)
 from dispatch._C.references cimport give
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 from dispatch._C.values cimport IntArray
-
-cdef extern from "Python.h" nogil:
-    PyObject* Py_None_ "Py_None"
-    PyObject* Py_True_ "Py_True"
-    PyTypeObject* Py_TYPE_ "Py_TYPE"(PyObject*)
-    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*)
-    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t)
-
-cdef extern from "Python.h":
-    int PyObject_TypeCheck_ "PyObject_TypeCheck"(PyObject*, PyTypeObject*)
-    long long PyLong_AsLongLong_ "PyLong_AsLongLong"(PyObject*) except? -1
-    double PyFloat_AsDouble_ "PyFloat_AsDouble"(PyObject*) except? -1.0
 
 cdef enum:
     MAX_INTS = 64            # elements of an int[] that an adapter takes
 
 cdef inline Tensor unbox_tensor(PyObject* a):
     """Tensor, None, or a number made into a wrapped number."""
-    if Py_TYPE_(a) == <PyTypeObject*>Tensor or a == Py_None_ or PyObject_TypeCheck_(a, <PyTypeObject*>Tensor):
+    if Py_TYPE_(a) == <PyObject*>Tensor or a == Py_None_ or PyObject_TypeCheck_(a, <PyObject*>Tensor):
         return <Tensor>a
     return new_wrapped_number(<object>a)
 

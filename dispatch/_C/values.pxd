@@ -6,19 +6,8 @@ the tensors' keys and flags in the same pass. What the conversion makes (fresh l
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from dispatch._C.python_api cimport Py_DECREF_
 from dispatch._C.tensor cimport Tensor
-
-cdef extern from "emitted.h" nogil:
-    enum:
-        AK_OTHER, AK_TENSOR, AK_INT, AK_FLOAT, AK_BOOL, AK_COMPLEX, AK_SCALAR, AK_STR, AK_DTYPE, AK_LAYOUT, AK_DEVICE
-        AK_MEMORY_FORMAT, AK_GENERATOR, AK_STORAGE, AK_STREAM, AK_DICT, AK_DIMNAME, AK_QSCHEME
-    enum:
-        AF_OPTIONAL, AF_LIST, AF_ELEM_OPTIONAL, AF_LIST2, AF_KWARG_ONLY, AF_OUT, AF_WRITE, AF_HAS_DEFAULT, AF_SYM
-
-cdef extern from *:
-    void Py_DECREF_ "Py_DECREF"(PyObject*) noexcept
-    void Py_INCREF_ "Py_INCREF"(PyObject*) noexcept
-    void Py_XDECREF_ "Py_XDECREF"(PyObject*) noexcept
 
 cdef enum:
     MAX_ARGS = 64            # arguments of one operator
@@ -44,7 +33,6 @@ cdef struct Signature:
     int n_pos                # arguments that may be given positionally
     int n_rets
     bint numbers_as_tensors  # a Python number is taken in a Tensor slot
-    bint has_tensor_lists
     PyObject* entry          # borrowed: the OperatorEntry, for error texts
 
 cdef struct Frame:
@@ -70,8 +58,8 @@ cdef int gather(Signature* sig, PyObject** args, uint64_t* ks, uint32_t* flags) 
 cdef bint equals_default(ArgSpec* spec, PyObject* value) noexcept     # same type and value as the default
 cdef bint is_number(PyObject* o) noexcept                                # int, float, complex, bool (and subclasses), numpy scalars not
 cdef object default_object(int kind, int64_t i, double f, const char* s, const int64_t* v)
-cdef object convert_one(ArgSpec* spec, object value)                  # new reference; raises TypeError when it does not fit
-cdef str describe_type(ArgSpec* spec)
+# What the argument parser gives factories that are called as functions: a device when no tensor has one, and no pinned memory.
+cdef int complete_options(Signature* sig, Frame* f) noexcept
 cdef str describe_value(PyObject* value)
 
 cdef inline void release_frame(Frame* f) noexcept:

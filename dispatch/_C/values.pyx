@@ -3,7 +3,7 @@
 Called by the vectorcall entries of operators, overload packets, functions and methods; calls nothing but the type rooms.
 A mismatch is found without raising; `raise_mismatch` builds the text on the cold path.
 """
-from cpython.object cimport PyObject
+from cpython.object cimport Py_EQ, PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -11,6 +11,18 @@ from types import GeneratorType
 
 from dispatch._C cimport dtypes
 from dispatch._C.conversion cimport is_parsed_int, new_number, new_value
+from dispatch._C.emitted cimport (
+    AF_ELEM_OPTIONAL, AF_LIST, AF_LIST2, AF_OPTIONAL, AF_SYM, AK_BOOL, AK_COMPLEX, AK_DEVICE, AK_DICT, AK_DIMNAME, AK_DTYPE,
+    AK_FLOAT, AK_GENERATOR, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT, AK_OTHER, AK_QSCHEME, AK_SCALAR, AK_STORAGE, AK_STR,
+    AK_STREAM, AK_TENSOR, DF_BOOL, DF_BOOLS, DF_DEVICE, DF_DTYPE, DF_FLOAT, DF_FLOATS, DF_INT, DF_INTS, DF_LAYOUT, DF_NONE,
+    DF_STR,
+)
+from dispatch._C.python_api cimport (
+    PyBool_Check_, PyBytes_Check_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyFloat_CheckExact_, PyFloat_Check_,
+    PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_, PyLong_Check_,
+    PyObject_RichCompareBool_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyUnicode_Check_,
+    PyUnicode_Compare_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_,
+)
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD
 from dispatch._C.tls cimport ThreadState, tls
@@ -18,7 +30,6 @@ from dispatch._C.torch_function cimport any_function_handler, is_function_object
 
 cdef extern from *:
     """
-    #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
     static int dispatch_long_fits(PyObject* o) {       /* int64; two digits of 30 bits always do */
         int overflow;
         if (Py_ABS(Py_SIZE(o)) <= 2) return 1;
@@ -28,44 +39,13 @@ cdef extern from *:
     """
     bint fits_int64 "dispatch_long_fits"(PyObject* o) noexcept
 
-cdef extern from "Python.h":
-    int PyTuple_Check_ "PyTuple_Check"(PyObject*) noexcept
-    int PyList_Check_ "PyList_Check"(PyObject*) noexcept
-    int PyLong_Check_ "PyLong_Check"(PyObject*) noexcept
-    int PyLong_CheckExact_ "PyLong_CheckExact"(PyObject*) noexcept
-    int PyFloat_Check_ "PyFloat_Check"(PyObject*) noexcept
-    int PyFloat_CheckExact_ "PyFloat_CheckExact"(PyObject*) noexcept
-    int PyComplex_Check_ "PyComplex_Check"(PyObject*) noexcept
-    int PyBool_Check_ "PyBool_Check"(PyObject*) noexcept
-    int PyUnicode_Check_ "PyUnicode_Check"(PyObject*) noexcept
-    int PyBytes_Check_ "PyBytes_Check"(PyObject*) noexcept
-    int PyDict_Check_ "PyDict_Check"(PyObject*) noexcept
-    int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
-    PyObject* PyNumber_Index_ "PyNumber_Index"(PyObject*) noexcept
-    PyObject* PyNumber_Float_ "PyNumber_Float"(PyObject*) noexcept
-    void PyErr_Clear_ "PyErr_Clear"() noexcept
-    int PyUnicode_Compare_ "PyUnicode_Compare"(PyObject*, PyObject*) noexcept
-    int PyObject_RichCompareBool_ "PyObject_RichCompareBool"(PyObject*, PyObject*, int) noexcept
-    PyObject* PyList_New_ "PyList_New"(Py_ssize_t) noexcept
-    void PyList_SET_ITEM_ "PyList_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept
-    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
-    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
-    int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject*, PyObject*) noexcept
-    PyObject* Py_True_ "Py_True"
-    PyObject* Py_False_ "Py_False"
-    PyObject* Py_None_ "Py_None"
-    PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
-    int PyObject_IsTrue_ "PyObject_IsTrue"(PyObject*) noexcept
-    int Py_EQ
-
 cdef PyObject* TENSOR = <PyObject*>Tensor
 cdef PyObject* DTYPE = <PyObject*>dtypes.dtype
 cdef PyObject* DEVICE = <PyObject*>dtypes.device
 
 cdef str SELF = "self"
 cdef dict NAMES_OF_FUNCTIONS = {"input": "self", "x": "self", "a": "self", "x1": "self", "x2": "other", "axis": "dim", "keepdims": "keepdim"}
+cdef object CPU = dtypes.new_device(dtypes.DEV_CPU, -1)
 cdef uint64_t NUMBER_KEYS = new_wrapped_number(0).c_keys      # a number in a Tensor slot is a tensor on the CPU
 cdef uint64_t INFERENCE_NUMBER_KEYS = NUMBER_KEYS & ~(KS_AUTOGRAD | KS_ADInplaceOrView)
 
@@ -106,7 +86,7 @@ cdef PyObject* new_element(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f)
         return new_value(spec.kind, spec.flags, f.lone_ints, o)
     if is_tensor(o):
         note_tensor(f, o)
-    elif sig == NULL or not sig.numbers_as_tensors:
+    elif not sig.numbers_as_tensors:
         return NULL
     else:
         f.ks |= INFERENCE_NUMBER_KEYS if tls().inference_mode else NUMBER_KEYS
@@ -204,7 +184,7 @@ cdef PyObject* convert_slow(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f
             return NULL
         if spec.kind == AK_BOOL:
             return Py_False_
-        return o if spec.kind == AK_TENSOR and sig != NULL and may_be_undefined(sig) else NULL
+        return o if spec.kind == AK_TENSOR and may_be_undefined(sig) else NULL
     if spec.flags & (AF_LIST | AF_LIST2):
         made = new_list(sig, spec, o, f, 2 if spec.flags & AF_LIST2 else 1)
         if made == NULL and spec.size and (f.lone_ints or not spec.flags & AF_SYM) and not spec.flags & AF_LIST2:
@@ -365,27 +345,26 @@ cdef bint equals_default(ArgSpec* spec, PyObject* value) noexcept:
     return same == 1
 
 
-cdef object convert_one(ArgSpec* spec, object value):
-    cdef Frame f
-    cdef PyObject* v
-    f.lone_ints = True
-    f.n_owned = 0
-    f.ks = 0
-    f.flags = 0
-    v = convert_slow(NULL, spec, <PyObject*>value, &f)
-    if v == NULL:
-        release_frame(&f)
-        raise TypeError(f"expected {describe_type(spec)}, got {describe_value(<PyObject*>value)}")
-    r = <object>v
-    release_frame(&f)
-    return r
+cdef int complete_options(Signature* sig, Frame* f) noexcept:
+    cdef int i
+    cdef PyObject* chosen
+    cdef bint has_tensor = sig.n_args and sig.args[0].kind == AK_TENSOR
+    for i in range(sig.n_args - 2):
+        if sig.args[i].kind != AK_LAYOUT or sig.args[i + 1].kind != AK_DEVICE or sig.args[i + 2].kind != AK_BOOL:
+            continue
+        if f.args[i + 2] == Py_None_:
+            f.args[i + 2] = Py_False_
+        if f.args[i + 1] == Py_None_ and not has_tensor:
+            chosen = tls().default_device
+            f.args[i + 1] = chosen if chosen != NULL else <PyObject*>CPU
+            if chosen != NULL:               # the frame keeps it: the default may change meanwhile
+                Py_INCREF_(chosen)
+                f.owned[f.n_owned] = chosen
+                f.n_owned += 1
+    return 0
 
 
 # ---- defaults --------------------------------------------------------------------------------------------------------
-
-cdef extern from "emitted.h" nogil:
-    enum:
-        DF_NONE, DF_BOOL, DF_INT, DF_FLOAT, DF_STR, DF_INTS, DF_BOOLS, DF_FLOATS, DF_DTYPE, DF_LAYOUT, DF_DEVICE, DF_MEMORY_FORMAT
 
 
 cdef object default_object(int kind, int64_t i, double f, const char* s, const int64_t* v):

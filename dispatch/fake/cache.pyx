@@ -12,15 +12,14 @@ from libc.string cimport memcmp, memcpy, memset
 
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport find_entry
+from dispatch._C.emitted cimport AK_TENSOR, OF_ALIASING, OF_MUTABLE
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
-from dispatch._C.operator cimport OF_ALIASING, OF_MUTABLE, OperatorEntry
+from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.registration import _on_registration_change
+from dispatch._C.python_api cimport Py_INCREF_, Py_XDECREF_
+from dispatch._C.tags cimport TAG_inplace_view
 from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor, set_geometry
-from dispatch._C.values cimport AK_TENSOR, Py_INCREF_, Py_XDECREF_
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
-
-cdef extern from "generated/tags.h":
-    const uint64_t TAG_inplace_view
 
 cdef extern from "Python.h":
     int PyLong_CheckExact_ "PyLong_CheckExact"(PyObject*) noexcept

@@ -6,12 +6,12 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 from dispatch._C.dtypes cimport DEV_META
+from dispatch._C.emitted cimport AF_WRITE
 from dispatch._C.keys cimport KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.python_kernel cimport get_overload, python_arguments
 from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, Tensor
 from dispatch._C.tls cimport ThreadState
-from dispatch._C.values cimport AF_WRITE
 from dispatch.fake.converter cimport FakeTensorConverter
 from dispatch.fake.fake_tensor cimport FakeTensor
 from dispatch.fake.settings cimport FakeState

@@ -8,12 +8,12 @@ from cpython.object cimport PyObject
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, DEV_META
+from dispatch._C.emitted cimport AK_DEVICE, AK_TENSOR
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload
 from dispatch._C.tensor cimport TF_FAKE, TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport ThreadState
-from dispatch._C.values cimport AK_DEVICE, AK_TENSOR
 
 from dispatch._C.operator import _should_allow_numbers_as_tensors
 from dispatch.fake.exceptions import FakeTensorDeviceMismatchError

@@ -16,6 +16,7 @@ from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, set_mode_handler
 from dispatch._C.references cimport give, take
+from dispatch._C.tags cimport TAG_data_dependent_output, TAG_dynamic_output_shape, TAG_inplace_view
 from dispatch._C.tensor cimport Storage, Tensor
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport Frame, match_given, release_frame
@@ -33,11 +34,6 @@ from dispatch._C.tls import _get_dispatch_mode, _set_dispatch_mode, _TorchDispat
 from dispatch.fake import by_hand
 from dispatch.fake.cache import DispatchCacheInfo, clear_all, total_info
 from dispatch.fake.exceptions import UnsupportedOperatorException
-
-cdef extern from "generated/tags.h":
-    const uint64_t TAG_dynamic_output_shape
-    const uint64_t TAG_data_dependent_output
-    const uint64_t TAG_inplace_view
 
 
 # ---- the handler -----------------------------------------------------------------------------------------------------

@@ -10,13 +10,16 @@ from libc.stdint cimport uint64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.dtypes cimport DEV_META
+from dispatch._C.emitted cimport AK_TENSOR, OF_MUTABLE
 from dispatch._C.keys cimport KS_Meta, KS_Python, KS_PythonTLSSnapshot
-from dispatch._C.operator cimport OF_MUTABLE, OperatorEntry, qualified_name
+from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport get_overload, new_checked_result, python_arguments
 from dispatch._C.references cimport raised, take
+from dispatch._C.tags cimport (
+    TAG_data_dependent_output, TAG_dynamic_output_shape, TAG_inplace_view, TAG_nondeterministic_seeded,
+)
 from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport ThreadState
-from dispatch._C.values cimport AK_TENSOR
 from dispatch.fake.constants cimport constant_result, drop_written_constants, from_numbers, may_be_constant
 from dispatch.fake.converter cimport FakeTensorConverter
 from dispatch.fake.devices cimport device_at, output_device
@@ -33,13 +36,6 @@ from dispatch.fake.real_tensors import attach, real_results
 from dispatch.fake.registered import run_fake_kernel, trivial_result
 from dispatch.fake.settings import fake_tensor_tls
 from dispatch.registry.fake_kernels import fake_kernels as all_fake_kernels
-
-cdef extern from "generated/tags.h":
-    const uint64_t TAG_dynamic_output_shape
-    const uint64_t TAG_data_dependent_output
-    const uint64_t TAG_inplace_view
-    const uint64_t TAG_nondeterministic_seeded
-
 
 cdef uint64_t PYTHON_KEYS = KS_Python | KS_PythonTLSSnapshot
 cdef dict fake_kernels = all_fake_kernels       # qualified name -> holder of the newest fake kernel; mostly empty

@@ -8,16 +8,16 @@ from libc.stdint cimport uint64_t
 
 from dispatch._C.dispatcher cimport find_entry, get_fallback, overload_names
 from dispatch._C.dtypes cimport is_complex_code, is_floating_code, itemsize_table
+from dispatch._C.emitted cimport AF_HAS_DEFAULT, AF_LIST, AF_OUT, AF_WRITE, AK_TENSOR, OF_ALIASING, OF_MUTABLE, OF_OUT
 from dispatch.functional.wrappers cimport (
     IMPLICIT, FunctionalState, ViewMeta, below, bytes_of, call_below, commit, enter_below, is_functional, new_meta, replace,
     replays_views, state_of, sync, take_geometry, wrap_result, wrap_view,
 )
 from dispatch._C.keys cimport DK_INDEX_BY_VALUE, KS_Functionalize, key_value
-from dispatch._C.operator cimport OF_ALIASING, OF_MUTABLE, OF_OUT, Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
+from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport Tensor, set_storage
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport AF_HAS_DEFAULT, AF_LIST, AF_OUT, AF_WRITE, AK_TENSOR
 
 import dispatch.functional.inverses     # registers them
 

@@ -7,6 +7,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 from dispatch._C.dispatcher cimport redispatch
+from dispatch._C.emitted cimport AF_WRITE, AK_TENSOR
 from dispatch._C.fallbacks cimport bump_written, requires_grad_somewhere
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_PythonDispatcher, new_key_set
 from dispatch._C.native_functor cimport NativeFunctor
@@ -17,7 +18,6 @@ from dispatch._C.references cimport give, take
 from dispatch._C.dtypes cimport is_complex_code, is_floating_code
 from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.values cimport AF_WRITE, AK_TENSOR
 
 import inspect
 

@@ -38,7 +38,15 @@ def run_build():
     command.run()
 
 
-def test_build_follows_contents(package, capfd):
+@pytest.mark.parametrize(
+    "till",
+    [
+        "from shop.price cimport price\ndef pay(): return price()\n",
+        "from shop cimport price as prices\ndef pay(): return prices.price()\n",
+    ],
+)
+def test_build_follows_contents(package, capfd, till):
+    (package / "till.pyx").write_text(till)
     run_build()
     assert capfd.readouterr().out.split() == ["cythonizing", "shop.till", "compiling", "shop.till"]
     assert list(package.glob("till*.so"))

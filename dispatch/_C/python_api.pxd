@@ -1,0 +1,112 @@
+"""CPython's C API on bare `PyObject*`, which Cython does not count: arguments are borrowed, results as CPython's pages say.
+
+A name is CPython's with an underscore behind it. What returns NULL or -1 with an exception set is `noexcept` here where callers on the
+call path hand the NULL on or clear the exception; `except` where they raise. Over objects, Cython's own `cpython.*` serves.
+"""
+from cpython.object cimport PyObject, PyTypeObject
+
+cdef extern from *:
+    """
+    #define DISPATCH_ISINSTANCE(o, tp) PyObject_TypeCheck((o), (PyTypeObject*)(tp))
+    /* Instances of a class with a vectorcall at `offset` are called through it; `flags` are further ones. */
+    static inline void dispatch_enable_vectorcall(PyTypeObject* tp, Py_ssize_t offset, unsigned long flags) {
+        tp->tp_vectorcall_offset = offset;
+        tp->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | flags;
+        tp->tp_call = PyVectorcall_Call;
+        PyType_Modified(tp);
+    }
+    """
+    void enable_vectorcall "dispatch_enable_vectorcall"(PyTypeObject* tp, Py_ssize_t offset, unsigned long flags) noexcept
+    int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject* o, PyObject* cls) noexcept
+
+# ---- references and constants
+cdef extern from *:
+    void Py_INCREF_ "Py_INCREF"(PyObject*) noexcept
+    void Py_DECREF_ "Py_DECREF"(PyObject*) noexcept
+    void Py_XDECREF_ "Py_XDECREF"(PyObject*) noexcept
+    PyObject* Py_None_ "Py_None"
+    PyObject* Py_True_ "Py_True"
+    PyObject* Py_False_ "Py_False"
+    PyObject* Py_NotImplemented_ "Py_NotImplemented"
+
+# ---- types
+cdef extern from *:
+    PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
+    Py_ssize_t Py_SIZE_ "Py_SIZE"(PyObject*) noexcept
+    int PyLong_Check_ "PyLong_Check"(PyObject*) noexcept
+    int PyLong_CheckExact_ "PyLong_CheckExact"(PyObject*) noexcept
+    int PyFloat_Check_ "PyFloat_Check"(PyObject*) noexcept
+    int PyFloat_CheckExact_ "PyFloat_CheckExact"(PyObject*) noexcept
+    int PyComplex_Check_ "PyComplex_Check"(PyObject*) noexcept
+    int PyComplex_CheckExact_ "PyComplex_CheckExact"(PyObject*) noexcept
+    int PyBool_Check_ "PyBool_Check"(PyObject*) noexcept
+    int PyUnicode_Check_ "PyUnicode_Check"(PyObject*) noexcept
+    int PyUnicode_CheckExact_ "PyUnicode_CheckExact"(PyObject*) noexcept
+    int PyBytes_Check_ "PyBytes_Check"(PyObject*) noexcept
+    int PyList_Check_ "PyList_Check"(PyObject*) noexcept
+    int PyList_CheckExact_ "PyList_CheckExact"(PyObject*) noexcept
+    int PyTuple_Check_ "PyTuple_Check"(PyObject*) noexcept
+    int PyTuple_CheckExact_ "PyTuple_CheckExact"(PyObject*) noexcept
+    int PyDict_Check_ "PyDict_Check"(PyObject*) noexcept
+    int PyFunction_Check_ "PyFunction_Check"(PyObject*) noexcept
+    int PyCallable_Check_ "PyCallable_Check"(PyObject*) noexcept
+    int PyIndex_Check_ "PyIndex_Check"(PyObject*) noexcept
+    int PyNumber_Check_ "PyNumber_Check"(PyObject*) noexcept
+    int PySequence_Check_ "PySequence_Check"(PyObject*) noexcept
+
+# ---- numbers and texts
+cdef extern from *:
+    long long PyLong_AsLongLong_ "PyLong_AsLongLong"(PyObject*) except? -1
+    double PyFloat_AsDouble_ "PyFloat_AsDouble"(PyObject*) except? -1.0
+    PyObject* PyNumber_Index_ "PyNumber_Index"(PyObject*) noexcept
+    PyObject* PyNumber_Long_ "PyNumber_Long"(PyObject*) noexcept
+    PyObject* PyNumber_Float_ "PyNumber_Float"(PyObject*) noexcept
+    int PyUnicode_Compare_ "PyUnicode_Compare"(PyObject*, PyObject*) noexcept
+
+# ---- lists, tuples and attributes
+cdef extern from *:
+    PyObject* PyList_New_ "PyList_New"(Py_ssize_t) noexcept
+    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
+    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
+    void PyList_SET_ITEM_ "PyList_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept          # steals
+    PyObject* PyList_AsTuple_ "PyList_AsTuple"(PyObject*) noexcept
+    tuple PyTuple_New_ "PyTuple_New"(Py_ssize_t)
+    Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
+    PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
+    void PyTuple_SET_ITEM_ "PyTuple_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept        # steals
+    int PyObject_IsTrue_ "PyObject_IsTrue"(PyObject*) noexcept
+    int PyObject_RichCompareBool_ "PyObject_RichCompareBool"(PyObject*, PyObject*, int) noexcept
+    int PyObject_LookupAttr_ "_PyObject_LookupAttr"(PyObject*, PyObject*, PyObject**) noexcept  # 0: none, and nothing raised
+
+# ---- calls
+ctypedef PyObject* (*vectorcall_fn)(PyObject*, PyObject**, size_t, PyObject*) noexcept
+
+cdef extern from *:
+    size_t PY_VECTORCALL_ARGUMENTS_OFFSET
+    unsigned long Py_TPFLAGS_METHOD_DESCRIPTOR
+    Py_ssize_t PyVectorcall_NARGS_ "PyVectorcall_NARGS"(size_t) noexcept
+    PyObject* PyVectorcall_Call_ "PyVectorcall_Call"(PyObject*, PyObject*, PyObject*) except NULL
+    PyObject* PyObject_Vectorcall_ "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) except NULL
+    PyObject* try_vectorcall "PyObject_Vectorcall"(PyObject*, PyObject**, size_t, PyObject*) noexcept
+    PyObject* try_vectorcall_method "PyObject_VectorcallMethod"(PyObject*, PyObject**, size_t, PyObject*) noexcept
+    object PyMethod_New_ "PyMethod_New"(object function, object instance)
+
+# ---- exceptions
+cdef extern from *:
+    PyObject* PyErr_Occurred_ "PyErr_Occurred"() noexcept
+    void PyErr_Clear_ "PyErr_Clear"() noexcept
+    void PyErr_Fetch_ "PyErr_Fetch"(PyObject**, PyObject**, PyObject**) noexcept
+    void PyErr_NormalizeException_ "PyErr_NormalizeException"(PyObject**, PyObject**, PyObject**) noexcept
+    void PyErr_Restore_ "PyErr_Restore"(PyObject*, PyObject*, PyObject*) noexcept
+
+# ---- struct sequences
+cdef extern from *:
+    ctypedef struct PyStructSequence_Field:
+        const char* name
+        const char* doc
+    ctypedef struct PyStructSequence_Desc:
+        const char* name
+        const char* doc
+        PyStructSequence_Field* fields
+        int n_in_sequence
+    object PyStructSequence_NewType_ "(PyObject*)PyStructSequence_NewType"(PyStructSequence_Desc*)
