@@ -7,6 +7,7 @@ what there is.
 """
 
 import importlib
+import sys
 from typing import Any
 
 from dispatch import _C, fake, functional, library, modes, tools
@@ -76,6 +77,8 @@ _LATER = {
     }.items()
     for name in names.split()
 }
+
+modes.function._set_package(sys.modules[__name__])
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from libc.string cimport strcmp
 
 from dispatch._C cimport dtypes
 from dispatch._C.emitted cimport (
-    AF_HAS_DEFAULT, AK_DEVICE, KK_CYTHON, KK_FALLTHROUGH, KK_PYTHON, OF_METHOD, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL,
+    AF_HAS_DEFAULT, AK_DEVICE, KK_COUNT, KK_CYTHON, KK_FALLTHROUGH, OF_METHOD, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL,
     emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set, emitted_slot,
 )
 from dispatch._C.errors cimport take_text
@@ -29,7 +29,6 @@ from dispatch._C.operator cimport (
 from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
-from dispatch._C.python_kernel cimport call_own_python
 from dispatch._C.references cimport raised, set_error
 from dispatch._C.tensor cimport TF_MANY_DIMS, TF_REQUIRES_GRAD
 from dispatch._C.tls cimport ThreadState, tls
@@ -443,13 +442,6 @@ cdef object import_reference(str ref):
     return getattr(sys.modules[module], name)
 
 
-cdef int load_python(OperatorEntry e, KernelObject k) except -1:
-    k.functor = import_reference(k.ref)
-    k.k.functor = <PyObject*>k.functor
-    k.k.call = <boxed_fn>call_own_python
-    return 0
-
-
 cdef int load_cython(OperatorEntry e, KernelObject k) except -1:
     cdef const emitted_slot* table
     name = sets[k.set_index].shards[k.shard].decode()
@@ -462,7 +454,6 @@ cdef int load_cython(OperatorEntry e, KernelObject k) except -1:
     return 0
 
 
-loaders[KK_PYTHON] = load_python
 loaders[KK_CYTHON] = load_cython
 register_set(&EMITTED, "dispatch")
 
@@ -526,6 +517,8 @@ cdef int name_operator(OperatorEntry e) noexcept:
     cdef PyObject* value
     cdef PyObject* trace
     PyErr_Fetch_(&kind, &value, &trace)
+    if kind == NULL:                      # a kernel that returned NULL and set nothing
+        return 0
     PyErr_NormalizeException_(&kind, &value, &trace)
     text = take_text(<object>value)
     if text is not None:

@@ -119,7 +119,7 @@ typedef struct {
     const char* const* arg_names;
     const uint8_t* rows;             /* n_rows x n_runtime */
     const uint64_t* row_hard;        /* by row: functionality bits (bit 16 and up) with an own kernel for some backend */
-    const char* const* shards;       /* module names of the registration shards, "dispatch._C.generated.kernels_0" */
+    const char* const* shards;       /* module names of the registration shards, "dispatch._C.generated.kernels_views" */
     uint32_t n_ops, n_args, n_kernels, n_rows, n_runtime, n_shards, n_arg_names;
 } emitted_set;
 #endif

@@ -21,7 +21,19 @@ cpdef object refused(str text, object type=RuntimeError):
     return error
 
 
+cdef extern from *:
+    """
+    static inline int dispatch_has_attributes(PyObject* o) {     /* of its own; none are made for the question */
+        PyObject** attributes = _PyObject_GetDictPtr(o);
+        return attributes && *attributes;
+    }
+    """
+    bint has_attributes "dispatch_has_attributes"(object o) noexcept
+
+
 cdef object take_text(object error):
+    if not has_attributes(error):
+        return None
     try:
         return str(error) if error.__dict__.pop("_unnamed", False) else None
     except Exception:

@@ -15,7 +15,7 @@ from dispatch._C.keys cimport (
 )
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_DETACH, Kernel, KernelObject, OperatorEntry, boxed_fn, new_kernel,
-    qualified_name,
+    python_modules, qualified_name,
 )
 from dispatch._C.python_dispatcher cimport call_python_dispatcher
 from dispatch._C.python_kernel cimport python_fallback
@@ -370,8 +370,7 @@ cdef PyObject* no_meta_kernel(Kernel* k, PyObject* op, uint64_t ks, PyObject** a
 
 cdef str module_to_import(OperatorEntry e):
     """What the operator's definition says of the module that has its Python kernels (`set_python_module`)."""
-    from dispatch._C.registration import _dispatch_pystub
-    named = _dispatch_pystub(e.name, e.overload_name)
+    named = python_modules.get(qualified_name(e))
     return f"; import {named[0]}, which its definition names ({named[1]})" if named is not None else ""
 
 

@@ -8,6 +8,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from dispatch._C cimport dispatcher
 from dispatch._C.dtypes cimport device_of
 from dispatch._C.emitted cimport AF_LIST, AF_OUT, AK_INT, AK_TENSOR, OF_FUNCTION, OF_INPLACE, OF_METHOD
+from dispatch._C.function_handlers cimport any_function_handler
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.overload cimport (
     FIT_FUNCTION, FIT_SETTLED, FIT_TRIAL, FOUND_ANSWER, FOUND_NONE, FOUND_OVERLOAD, OpOverloadPacket, call_fitting,
@@ -15,18 +16,18 @@ from dispatch._C.overload cimport (
 )
 from dispatch._C.python_api cimport (
     PyBool_Check_, PyComplex_Check_, PyFloat_Check_, PyIndex_Check_, PyList_AsTuple_, PyList_CheckExact_, PyList_GET_ITEM_,
-    PyList_GET_SIZE_, PyLong_Check_, PyMethod_New_, PyObject_TypeCheck_, PyStructSequence_Desc, PyStructSequence_Field,
-    PyStructSequence_NewType_, PyTuple_CheckExact_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_,
-    Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, enable_vectorcall,
+    PyList_GET_SIZE_, PyLong_Check_, PyMethod_New_, PyObject_TypeCheck_, PyTuple_CheckExact_, PyTuple_GET_ITEM_,
+    PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_, Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, enable_vectorcall,
 )
 from dispatch._C.references cimport give, set_error
 from dispatch._C.signature_order cimport ordered_entries
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.torch_function cimport ASK_SELF, any_function_handler, ask_functions, n_function_modes
+from dispatch._C.torch_function cimport ASK_SELF, ask_functions, n_function_modes
 from dispatch._C.values cimport Frame, complete_options, match, release_frame
 
 from dispatch._C.dispatcher import _emitted_methods
+from dispatch._C.named_results import named
 
 cdef PyObject* TENSOR = <PyObject*>Tensor
 
@@ -343,37 +344,12 @@ cdef PyObject* with_names(PyObject* self, PyObject* r, PyObject** args, Py_ssize
 
 
 cdef object class_of_results(OpOverloadPacket p, Py_ssize_t n, str name):
-    from dispatch.return_types import named
     for item in p.overload_entries:
         if (<OperatorEntry>item).sig.n_rets == n and n > 1:
             fields = tuple([x.name for x in schema_of(<OperatorEntry>item).returns])
             if all(fields):
                 return named(name, fields)
     return None
-
-
-cdef list struct_names = []              # texts that the classes point to: they live as long as the program
-
-
-def _struct_class(str name, tuple fields):
-    """A struct sequence class (as `time.struct_time` is one) with these fields, at most 15."""
-    cdef PyStructSequence_Field members[16]
-    cdef PyStructSequence_Desc description
-    cdef list texts = [name.encode(), *[field.encode() for field in fields]]
-    cdef Py_ssize_t i, n = len(fields)
-    if not 0 < n < 16:
-        raise ValueError(f"{name}: expected 1 to 15 fields, got {n}")
-    for i in range(n):
-        members[i].name = <bytes>texts[i + 1]
-        members[i].doc = NULL
-    members[n].name = NULL
-    members[n].doc = NULL
-    description.name = <bytes>texts[0]
-    description.doc = NULL
-    description.fields = members
-    description.n_in_sequence = <int>n
-    struct_names.append(texts)
-    return PyStructSequence_NewType_(&description)
 
 
 def _named_results(str name):

@@ -5,6 +5,7 @@ Compiled so that `FakeTensorMode` can be a C class below it; users subclass it i
 cimport cython
 
 from dispatch._C.keys import DispatchKey
+from dispatch._C.pre_dispatch import _pop_mode_from_pre_dispatch, _set_mode_pre_dispatch
 from dispatch._C.tls import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 
 
@@ -44,7 +45,7 @@ cdef class TorchDispatchMode:
         if <size_t><void*>self not in blocks:
             raise IndexError(f"{type(self).__name__}: left without having been entered")
         if getattr(self, "_dispatch_key", None) is not None:
-            pop_pre_dispatch()
+            _pop_mode_from_pre_dispatch()
         else:
             _pop_torch_dispatch_stack(getattr(self, "_mode_key", None))
         count_entry(self, -1)
@@ -96,14 +97,7 @@ def _entered_modes():
 
 
 cdef int push_pre_dispatch(mode, key) except -1:
-    from dispatch import _ops
     if key != DispatchKey.PreDispatch:
         raise AssertionError(f"a mode's _dispatch_key is None or PreDispatch, got {key}")
-    _ops._set_mode_pre_dispatch(mode)
-    return 0
-
-
-cdef int pop_pre_dispatch() except -1:
-    from dispatch import _ops
-    _ops._pop_mode_from_pre_dispatch()
+    _set_mode_pre_dispatch(mode)
     return 0

@@ -71,6 +71,9 @@ cdef class OperatorEntry:
 cdef inline str qualified_name(OperatorEntry e):
     return e.name + "." + e.overload_name if e.overload_name else e.name
 
+# Qualified name -> (module, context): what a definition says of the module that has the operator's Python kernels.
+cdef dict python_modules
+
 cdef OperatorEntry new_entry(str name, str overload_name)
 cdef int set_schema(OperatorEntry e, object schema, str where) except -1     # parsed FunctionSchema
 cdef int retire(OperatorEntry e) except -1                        # its definition is taken away

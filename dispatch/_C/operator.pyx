@@ -23,6 +23,7 @@ cdef enum:
     MAX_VALUES = 256
 
 cdef uint32_t next_id = 1
+cdef dict python_modules = {}
 
 # Enum values of the alias keys that the rules name, by their place in `alias_members`.
 cdef enum:

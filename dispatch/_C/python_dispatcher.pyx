@@ -13,7 +13,6 @@ from dispatch._C.keys cimport (
     DispatchKey, KS_PythonDispatcher, get_key, key_value, ks_highest_functionality, ks_index, new_key_set,
 )
 from dispatch._C.operator cimport KF_FALLTHROUGH, Kernel, OperatorEntry, qualified_name
-from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, new_checked_result, python_arguments
 from dispatch._C.references cimport give, take
 from dispatch._C.tls cimport tls
@@ -36,13 +35,13 @@ cdef inline DispatchKey next_key(OperatorEntry e, uint64_t ks):
 cdef PyObject* call_python_dispatcher(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     """What the overload's table says for the highest key below PythonDispatcher."""
     cdef OperatorEntry e = <OperatorEntry>op
-    cdef OpOverload overload = get_overload(e)
+    cdef object overload = get_overload(e)
     cdef DispatchKey key
     if tls().python_dispatcher == NULL:
         raise RuntimeError(f"{qualified_name(e)}: the key PythonDispatcher is included, but the Python dispatcher is off: it is switched "
                            "on by _EnablePythonDispatcher")
     key = next_key(e, ks & ~KS_PythonDispatcher)
-    handler = overload.dispatch_cache.get(key)
+    handler = overload._dispatch_cache.get(key)
     if handler is None:
         handler = overload._get_dispatch(key)
     if isinstance(handler, DispatchKey):

@@ -12,7 +12,6 @@ from dispatch._C.tls cimport ThreadState
 ctypedef PyObject* (*mode_handler)(PyObject* mode, PyObject* op, uint64_t ks, PyObject** args) except NULL
 
 cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL        # registered Python kernels
-cdef PyObject* call_own_python(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL     # ours: every argument, defaults too
 cdef PyObject* python_fallback(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL     # the Python key
 cdef tuple python_arguments(OperatorEntry e, PyObject** args)         # (args tuple, kwargs dict) as Python callees get them
 cdef object new_checked_result(OperatorEntry e, object result)        # result in the schema's types; RuntimeError when it does not fit

@@ -8,13 +8,16 @@ from operator import index
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
+from dispatch._C.dispatcher cimport import_reference, set_loader
 from dispatch._C.dtypes cimport dtype, layout, memory_format
 from dispatch._C.emitted cimport (
     AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_DTYPE, AK_FLOAT, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT,
-    AK_OTHER, AK_SCALAR, AK_STR, AK_TENSOR,
+    AK_OTHER, AK_SCALAR, AK_STR, AK_TENSOR, KK_PYTHON,
 )
 from dispatch._C.keys cimport KS_Python, new_key_set
-from dispatch._C.operator cimport KF_WITH_KEYSET, KF_WITH_OP, Kernel, OperatorEntry, qualified_name
+from dispatch._C.operator cimport (
+    KF_WITH_KEYSET, KF_WITH_OP, Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name,
+)
 from dispatch._C.python_api cimport (
     PY_VECTORCALL_ARGUMENTS_OFFSET, PyFunction_Check_, PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_TypeCheck_,
     PyObject_Vectorcall_, PySequence_Check_, PyTuple_New_, PyTuple_SET_ITEM_, Py_DECREF_, Py_INCREF_, Py_NotImplemented_,
@@ -152,10 +155,21 @@ cdef tuple keyword_names(OperatorEntry e):
 
 
 cdef PyObject* call_own_python(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """Our own Python kernels get every argument, defaults too."""
     cdef OperatorEntry e = <OperatorEntry>op
     cdef object functor = <object>k.functor
     cdef tuple names = keyword_names(e)
     return PyObject_Vectorcall_(<PyObject*>functor, args, <size_t>e.sig.n_pos, <PyObject*>names if names else NULL)
+
+
+cdef int load_python(OperatorEntry e, KernelObject k) except -1:
+    k.functor = import_reference(k.ref)
+    k.k.functor = <PyObject*>k.functor
+    k.k.call = <boxed_fn>call_own_python
+    return 0
+
+
+set_loader(KK_PYTHON, load_python)
 
 
 # ---- results ---------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from dispatch._C.fallbacks cimport call_adinplace
 from dispatch._C.native_functor cimport NativeFunctor, check_made
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_PYTHON, KF_WITH_KEYSET, KF_WITH_OP, Kernel, KernelObject, OperatorEntry, add_kernel, boxed_fn,
-    new_kernel, parse_schema, qualified_name, remove_kernel,
+    new_kernel, parse_schema, python_modules, qualified_name, remove_kernel,
 )
 from dispatch._C.python_kernel cimport call_functor
 from dispatch._C.references cimport give
@@ -51,7 +51,6 @@ cdef frozenset KINDS = frozenset(("DEF", "IMPL", "FRAGMENT"))
 cdef frozenset ALIAS_KINDS = frozenset(("", "FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION"))
 cdef str TEST_SCHEMA = "(Tensor _0) -> Tensor _0"
 cdef dict open_namespaces = {"aten": "dispatch schemas"}         # namespace -> where its DEF library is
-cdef dict python_modules = {}                                    # qualified operator name -> (module, context)
 
 
 cdef class _DispatchModule:

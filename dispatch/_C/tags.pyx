@@ -4,7 +4,6 @@ from cpython.type cimport PyType_Modified
 from libc.stdint cimport uint64_t
 
 
-
 cdef class Tag:
     """A tag of an operator (torch.Tag): `name`, `value`; members are class attributes, `Tag.core`."""
     cdef readonly str name

@@ -13,7 +13,3 @@ cdef enum AskFlag:
 # What the innermost function mode, or else the arguments' __torch_function__, answer to `func(*args)`: a new reference, or NULL with
 # an exception. `asked` stays False, and nothing is raised, when there is nobody to ask.
 cdef PyObject* ask_functions(PyObject* func, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how, bint* asked) noexcept
-# Whether an argument has a __torch_function__ that is switched on; lists and tuples are looked into.
-cdef bint any_function_handler(PyObject** args, Py_ssize_t n) noexcept
-# Whether `o`, not a Tensor, has a __torch_function__.
-cdef bint is_function_object(PyObject* o) noexcept

@@ -12,10 +12,11 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.type cimport PyType_Modified
 
+from dispatch._C.function_handlers cimport any_function_handler, has_function_handler
 from dispatch._C.python_api cimport (
-    PyErr_Clear_, PyList_Check_, PyList_GET_ITEM_, PyMethod_New_, PyObject_LookupAttr_, PyObject_TypeCheck_, PyTuple_Check_,
-    PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyVectorcall_Call_, PyVectorcall_NARGS_, Py_DECREF_, Py_SIZE_,
-    Py_TPFLAGS_METHOD_DESCRIPTOR, Py_TYPE_, enable_vectorcall, try_vectorcall, vectorcall_fn,
+    PyList_Check_, PyMethod_New_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_,
+    PyVectorcall_Call_, PyVectorcall_NARGS_, Py_TPFLAGS_METHOD_DESCRIPTOR, Py_TYPE_, enable_vectorcall, try_vectorcall,
+    vectorcall_fn,
 )
 from dispatch._C.references cimport give, set_error, take
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
@@ -48,36 +49,9 @@ __all__: list = []
 
 cdef PyObject* TENSOR = <PyObject*>Tensor
 cdef str HANDLER = "__torch_function__"
-cdef PyObject* DISABLED = <PyObject*>_disabled_torch_function_impl
-# Types that never have a handler: looking an attribute up in vain takes longer than all the rest.
-cdef frozenset PLAIN = frozenset((int, float, complex, bool, str, bytes, list, tuple, dict, set, frozenset, slice, type(None),
-                                  type(Ellipsis), type))
 
 
-# ---- who has a handler -----------------------------------------------------------------------------------------------
-
-cdef bint is_function_object(PyObject* o) noexcept:
-    return not PyObject_TypeCheck_(o, TENSOR) and has_attribute(o)
-
-
-cdef bint has_attribute(PyObject* o) noexcept:
-    cdef PyObject* found = NULL
-    if <object>Py_TYPE_(o) in PLAIN:
-        return False
-    if PyObject_LookupAttr_(o, <PyObject*>HANDLER, &found) < 0:
-        PyErr_Clear_()
-        return False
-    if found == NULL:
-        return False
-    Py_DECREF_(found)
-    return found != DISABLED
-
-
-cdef inline bint has_handler(PyObject* o) noexcept:
-    if PyObject_TypeCheck_(o, TENSOR):
-        return (<Tensor>o).c_flags & TF_HAS_TORCH_FUNCTION and has_attribute(o)
-    return has_attribute(o)
-
+# ---- who is asked -----------------------------------------------------------------------------------------------------
 
 cdef int collect(list found, object o, int depth) except -1:
     """Add `o`, or the items of a list or tuple, to the handlers: one for each class, subclasses before their bases."""
@@ -85,7 +59,7 @@ cdef int collect(list found, object o, int depth) except -1:
         if depth > 0:
             for item in list(o):
                 collect(found, item, depth - 1)
-    elif has_handler(<PyObject*>o):
+    elif has_function_handler(<PyObject*>o):
         add_handler(found, o)
     return 0
 
@@ -102,22 +76,6 @@ cdef int add_handler(list found, object o) except -1:
             break
     found.insert(place, o)
     return 0
-
-
-cdef bint any_function_handler(PyObject** args, Py_ssize_t n) noexcept:
-    cdef Py_ssize_t i, j
-    cdef PyObject* o
-    for i in range(n):
-        o = args[i]
-        if PyList_Check_(o) or PyTuple_Check_(o):
-            j = 0
-            while j < Py_SIZE_(o):           # an item's own code may change a list
-                if has_handler(PyList_GET_ITEM_(o, j) if PyList_Check_(o) else PyTuple_GET_ITEM_(o, j)):
-                    return True
-                j += 1
-        elif has_handler(o):
-            return True
-    return False
 
 
 # ---- asking ----------------------------------------------------------------------------------------------------------
@@ -283,7 +241,7 @@ cdef bint is_anyone_there(object values) except -1:
     if ts.n_function_modes == 0 and ts.torch_function_off == 1:
         return False
     for o in values:
-        if ts.n_function_modes > 0 or has_handler(<PyObject*>o):
+        if ts.n_function_modes > 0 or has_function_handler(<PyObject*>o):
             if skip_next:
                 break
             return True
@@ -464,7 +422,7 @@ cdef inline bint carries_handler(PyObject** args, Py_ssize_t n) noexcept:
         if PyTuple_Check_(args[i]) or PyList_Check_(args[i]):
             if any_function_handler(args + i, 1):
                 return True
-        elif has_handler(args[i]):
+        elif has_function_handler(args[i]):
             return True
     return False
 
@@ -496,8 +454,7 @@ cdef class Watched:
         return self if instance is None or not self.of_tensor else PyMethod_New_(self, instance)
 
     def __reduce__(self):
-        import dispatch
-        return getattr, (Tensor if self.of_tensor else dispatch, self.__name__)
+        return (getattr, (Tensor, self.__name__)) if self.of_tensor else self.__name__      # a name of the package `__module__`
 
     def __repr__(self):
         return f"<method '{self.__name__}' of 'dispatch.Tensor' objects>" if self.of_tensor else f"<function {self.__name__}>"

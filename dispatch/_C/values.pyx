@@ -17,6 +17,7 @@ from dispatch._C.emitted cimport (
     AK_STREAM, AK_TENSOR, DF_BOOL, DF_BOOLS, DF_DEVICE, DF_DTYPE, DF_FLOAT, DF_FLOATS, DF_INT, DF_INTS, DF_LAYOUT, DF_NONE,
     DF_STR,
 )
+from dispatch._C.function_handlers cimport any_function_handler, is_function_object
 from dispatch._C.python_api cimport (
     PyBool_Check_, PyBytes_Check_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyFloat_CheckExact_, PyFloat_Check_,
     PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_, PyLong_Check_,
@@ -26,7 +27,6 @@ from dispatch._C.python_api cimport (
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD
 from dispatch._C.tls cimport ThreadState, tls
-from dispatch._C.torch_function cimport any_function_handler, is_function_object
 
 cdef extern from *:
     """

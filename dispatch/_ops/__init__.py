@@ -18,6 +18,18 @@ from dispatch._C.overload import (
     OpOverloadPacket,
     _refresh_packet as _look_again,
 )
+from dispatch._C.pre_dispatch import (
+    _get_current_dispatch_mode_pre_dispatch,
+    _get_dispatch_mode_pre_dispatch,
+    _len_torch_dispatch_stack_pre_dispatch,
+    _mode_stack_state_for_pre_dispatch,
+    _ModeStackStateForPreDispatch,
+    _pop_mode_from_pre_dispatch,
+    _set_mode_pre_dispatch,
+    mode_stack_state_for_pre_dispatch,
+    register_pre_dispatch_mode,
+    unset_mode_pre_dispatch,
+)
 from dispatch._ops.higher_order import (
     _HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS,
     HigherOrderOperator,
@@ -38,18 +50,6 @@ from dispatch._ops.namespaces import (
     find_overload,
     ops,
     refresh,
-)
-from dispatch._ops.pre_dispatch import (
-    _get_current_dispatch_mode_pre_dispatch,
-    _get_dispatch_mode_pre_dispatch,
-    _len_torch_dispatch_stack_pre_dispatch,
-    _mode_stack_state_for_pre_dispatch,
-    _ModeStackStateForPreDispatch,
-    _pop_mode_from_pre_dispatch,
-    _set_mode_pre_dispatch,
-    mode_stack_state_for_pre_dispatch,
-    register_pre_dispatch_mode,
-    unset_mode_pre_dispatch,
 )
 from dispatch._ops.python_dispatcher import (
     add_cached_op,

@@ -18,13 +18,13 @@ from dispatch._C.keys import (
     _to_functionality_key,
 )
 from dispatch._C.overload import OperatorBase
-from dispatch._C.tensor import Tensor, _disabled_torch_dispatch_impl, _dispatch_keys
-from dispatch._C.tls import _dispatch_tls_is_dispatch_key_excluded
-from dispatch._ops.keysets import _compute_keyset, _to_flat_tuple
-from dispatch._ops.pre_dispatch import (
+from dispatch._C.pre_dispatch import (
     _get_current_dispatch_mode_pre_dispatch,
     _len_torch_dispatch_stack_pre_dispatch,
 )
+from dispatch._C.tensor import Tensor, _disabled_torch_dispatch_impl, _dispatch_keys
+from dispatch._C.tls import _dispatch_tls_is_dispatch_key_excluded
+from dispatch._ops.keysets import _compute_keyset, _to_flat_tuple
 from dispatch._ops.python_dispatcher import current_mode
 from dispatch._ops.resolution import resolve_key
 from dispatch.modes.function import handle_torch_function, has_torch_function

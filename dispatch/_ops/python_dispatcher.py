@@ -10,16 +10,16 @@ from typing import Any
 from dispatch._C.keys import DispatchKey, _to_functionality_key
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.overload import OpOverload, _set_overload_hooks
+from dispatch._C.pre_dispatch import (
+    _len_torch_dispatch_stack_pre_dispatch,
+    _pop_mode_from_pre_dispatch,
+    _set_mode_pre_dispatch,
+)
 from dispatch._C.tensor import Tensor, _dispatch_keys
 from dispatch._C.tls import (
     _dispatch_tls_is_dispatch_key_excluded,
     _get_dispatch_stack_at,
     _len_torch_dispatch_stack,
-)
-from dispatch._ops.pre_dispatch import (
-    _len_torch_dispatch_stack_pre_dispatch,
-    _pop_mode_from_pre_dispatch,
-    _set_mode_pre_dispatch,
 )
 from dispatch._ops.resolution import resolve_key
 from dispatch._ops.script_objects import TorchBindOpOverload

@@ -11,13 +11,13 @@ from typing import Any
 
 from dispatch import _C, pytree
 from dispatch._C.keys import DispatchKey, DispatchKeySet
-from dispatch._C.tags import Tag
-from dispatch._C.tensor import Tensor
-from dispatch._ops import OpOverload, ops
-from dispatch._ops.pre_dispatch import (
+from dispatch._C.pre_dispatch import (
     _get_dispatch_mode_pre_dispatch,
     register_pre_dispatch_mode,
 )
+from dispatch._C.tags import Tag
+from dispatch._C.tensor import Tensor
+from dispatch._ops import OpOverload, ops
 from dispatch.functional import wrappers
 from dispatch.functional.tensor import FunctionalTensor, has_foreign_classes
 from dispatch.modes import (

@@ -266,27 +266,34 @@ def _operator_names() -> list[str]:
     return sorted({name[len("aten::") :].partition(".")[0] for name in full})
 
 
+_package: Any = None
+
+
+def _set_package(package: Any) -> None:
+    """Tell whose functions programs call: the package enters itself, being above this room."""
+    global _package
+    _package = package
+
+
 @functools.cache
 def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
     """(functions by name space, the name of each)."""
-    import dispatch
-
     ignored = get_ignored_functions()
-    found: dict[Any, list[Any]] = {dispatch: [], Tensor: []}
+    found: dict[Any, list[Any]] = {_package: [], Tensor: []}
     names: dict[Any, str] = {}
     for name in _operator_names():
         function = _find_function(name, False)
         if function is not None:
             names[function] = f"dispatch.{name}"
             if not name.startswith("_") and not name.endswith("_") and function not in ignored:
-                found[dispatch].append(function)
+                found[_package].append(function)
         method = _find_function(name, True)
         if method is not None:
             names[method] = f"dispatch.Tensor.{name}"
             if method not in ignored:
                 found[Tensor].append(method)
     for name in ("tensor", "as_tensor", "asarray"):
-        names[getattr(dispatch, name)] = f"dispatch.{name}"
+        names[getattr(_package, name)] = f"dispatch.{name}"
     for name, value in list(vars(Tensor).items()):
         if getattr(object, name, None) is value or name in ("__weakref__", "__dict__", "__doc__"):
             continue

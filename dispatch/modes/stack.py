@@ -1,7 +1,7 @@
 """The stack of dispatch modes as programs see and change it (torch.utils._python_dispatch).
 
 The class is compiled (`_C/mode`); the stack belongs to the thread's state (`_C/tls`), and that of
-pre-dispatch modes to `_ops`.
+pre-dispatch modes to `_C/pre_dispatch`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,16 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dispatch import _ops
 from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key
 from dispatch._C.keys import DispatchKey, _dispatch_key_for_device, _parse_dispatch_key
 from dispatch._C.mode import TorchDispatchMode, _entered_modes
+from dispatch._C.pre_dispatch import (
+    _get_dispatch_mode_pre_dispatch,
+    _len_torch_dispatch_stack_pre_dispatch,
+    _pop_mode_from_pre_dispatch,
+    _set_mode_pre_dispatch,
+    unset_mode_pre_dispatch,
+)
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import (
     _get_dispatch_mode,
@@ -95,14 +101,14 @@ def _push_mode(mode: Any) -> None:
         return
     if key != DispatchKey.PreDispatch:
         raise AssertionError(f"a mode's _dispatch_key is None or PreDispatch, got {key}")
-    _ops._set_mode_pre_dispatch(mode)
+    _set_mode_pre_dispatch(mode)
 
 
 def _pop_mode(k: Any = None) -> Any:
     """Pop the innermost mode, that of an infra key, or (PreDispatch) a pre-dispatch mode."""
     if k is None or isinstance(k, _TorchDispatchModeKey):
         return _pop_torch_dispatch_stack(k)
-    return _ops._pop_mode_from_pre_dispatch() if k == DispatchKey.PreDispatch else None
+    return _pop_mode_from_pre_dispatch() if k == DispatchKey.PreDispatch else None
 
 
 @contextlib.contextmanager
@@ -121,7 +127,7 @@ def _disable_current_modes() -> Iterator[list[Any]]:
 
     Yields the modes, innermost first, the pre-dispatch ones before the others.
     """
-    n_early = _ops._len_torch_dispatch_stack_pre_dispatch()
+    n_early = _len_torch_dispatch_stack_pre_dispatch()
     early = [_pop_mode(DispatchKey.PreDispatch) for _ in range(n_early)]
     modes = [_pop_mode() for _ in range(_len_torch_dispatch_stack())]
     try:
@@ -141,7 +147,7 @@ def _check_either(key: Any) -> None:
 
 def _both_infra_modes(key: Any) -> tuple[Any, Any]:
     """(the pre-dispatch mode, the mode of the thread's stack) of an infra key."""
-    early, late = _ops._get_dispatch_mode_pre_dispatch(key), _get_dispatch_mode(key)
+    early, late = _get_dispatch_mode_pre_dispatch(key), _get_dispatch_mode(key)
     if early is not None and late is not None:
         raise AssertionError(f"a mode of {key} is active before and after dispatch at once")
     return early, late
@@ -158,7 +164,7 @@ def _unset_infra_mode(key: Any) -> Any:
     """Take the active mode of the key off and return it; None when there is none."""
     early, late = _both_infra_modes(key)
     if early is not None:
-        return _ops.unset_mode_pre_dispatch(key)
+        return unset_mode_pre_dispatch(key)
     return None if late is None else _unset_dispatch_mode(key)
 
 

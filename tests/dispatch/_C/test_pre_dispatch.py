@@ -6,7 +6,7 @@ import pytest
 
 import dispatch
 from dispatch import _C, DispatchKey, _ops, ops
-from dispatch._ops import pre_dispatch
+from dispatch._C import pre_dispatch
 from dispatch.modes import TorchDispatchMode
 
 pytestmark = pytest.mark.usefixtures("same_state_after")

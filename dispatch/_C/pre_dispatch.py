@@ -2,7 +2,7 @@
 
 It has two places, for a proxy mode and for a functional one, and a third for a schema check mode,
 which is used alone. PreDispatch is in the thread's include set exactly while some place is taken;
-the modes are asked only while the Python dispatcher is on (`python_dispatcher.get_dispatch`).
+the modes are asked only while the Python dispatcher is on (`OpOverload._get_dispatch`).
 """
 
 import threading

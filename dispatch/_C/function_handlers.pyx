@@ -1,0 +1,54 @@
+"""Which objects have a `__torch_function__`: tensors say it by a flag, of others the class is looked at.
+
+Below the matcher, which lets such objects stand for anything, and below `torch_function`, which asks them. No Python code of a
+handler runs here; an attribute that raises counts as none.
+"""
+from cpython.object cimport PyObject
+
+from dispatch._C.python_api cimport (
+    PyErr_Clear_, PyList_Check_, PyList_GET_ITEM_, PyObject_LookupAttr_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_,
+    Py_DECREF_, Py_SIZE_, Py_TYPE_,
+)
+from dispatch._C.tensor cimport Tensor
+
+from dispatch._C.tensor import _disabled_torch_function_impl
+
+cdef PyObject* TENSOR = <PyObject*>Tensor
+cdef str HANDLER = "__torch_function__"
+cdef PyObject* DISABLED = <PyObject*>_disabled_torch_function_impl
+# Types that never have a handler: looking an attribute up in vain takes longer than all the rest.
+cdef frozenset PLAIN = frozenset((int, float, complex, bool, str, bytes, list, tuple, dict, set, frozenset, slice, type(None),
+                                  type(Ellipsis), type))
+
+
+cdef bint is_function_object(PyObject* o) noexcept:
+    return not PyObject_TypeCheck_(o, TENSOR) and has_function_attribute(o)
+
+
+cdef bint has_function_attribute(PyObject* o) noexcept:
+    cdef PyObject* found = NULL
+    if <object>Py_TYPE_(o) in PLAIN:
+        return False
+    if PyObject_LookupAttr_(o, <PyObject*>HANDLER, &found) < 0:
+        PyErr_Clear_()
+        return False
+    if found == NULL:
+        return False
+    Py_DECREF_(found)
+    return found != DISABLED
+
+
+cdef bint any_function_handler(PyObject** args, Py_ssize_t n) noexcept:
+    cdef Py_ssize_t i, j
+    cdef PyObject* o
+    for i in range(n):
+        o = args[i]
+        if PyList_Check_(o) or PyTuple_Check_(o):
+            j = 0
+            while j < Py_SIZE_(o):           # an item's own code may change a list
+                if has_function_handler(PyList_GET_ITEM_(o, j) if PyList_Check_(o) else PyTuple_GET_ITEM_(o, j)):
+                    return True
+                j += 1
+        elif has_function_handler(o):
+            return True
+    return False

@@ -1,0 +1,5 @@
+from typing import Any
+
+__all__ = ["named"]
+
+def named(name: str, fields: tuple[str, ...]) -> Any: ...
