@@ -34,7 +34,7 @@ test: build $(VENV)/.has-dev
 	$(MAKE) --no-print-directory wheel
 
 build: $(VENV)/.has-build
-	@$(PY) -I dispatch/_stamps.py build/inplace.json $(PY) setup.py --quiet build_ext --inplace
+	@$(PY) -I dispatch/build/stamps.py build/inplace.json $(PY) setup.py --quiet build_ext --inplace
 
 bench: build
 	$(PY) -m benchmarks $(if $(TORCH_PYTHON),--torch-python $(TORCH_PYTHON)) \

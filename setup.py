@@ -1,7 +1,7 @@
 """The build: generate, find the compiled modules, compile them.
 
 What is declared stands in `pyproject.toml`; how modules are found and compiled in
-`dispatch/build.py`, which packages of others use too. Importing `dispatch` itself needs the
+`dispatch/build/`, which packages of others use too. Importing `dispatch` itself needs the
 modules that are about to be compiled, so its place is taken here by a bare package with the
 same path and no code: `dispatch.build` and `dispatch.codegen` import as they always do, the
 generator always from its source, because a module compiled earlier may be older than that.

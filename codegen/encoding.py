@@ -7,6 +7,8 @@ test compares the two.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .schema import AliasInfo, Argument, FunctionSchema
 from .types import DictType, ListType, OptionalType, Type
 
@@ -19,6 +21,8 @@ __all__ = [
     "arg_spec",
     "default_spec",
     "is_inplace_name",
+    "named",
+    "named_bits",
     "op_flags",
 ]
 
@@ -194,6 +198,16 @@ def _list_default(
         raise ValueError(f"a list default of such elements has no record: {value!r}")
     booleans = isinstance(type_, ListType) and type_.element.text == "bool"
     return DF["BOOLS" if booleans else "INTS"], len(value), 0.0, None, numbers
+
+
+def named(prefix: str, names: Mapping[str, int], number: int) -> str:
+    """The C name of a number, `AK_TENSOR`."""
+    return next(f"{prefix}_{name}" for name, value in names.items() if value == number)
+
+
+def named_bits(prefix: str, names: Mapping[str, int], bits: int) -> str:
+    """The C expression of a set of bits, `AF_LIST | AF_SYM`, or 0."""
+    return " | ".join(f"{prefix}_{name}" for name, bit in names.items() if bits & bit) or "0"
 
 
 def is_inplace_name(name: str) -> bool:

@@ -83,10 +83,10 @@ class Layout:
         signature = signature_of(f.plain_arguments)
         return Slot(Adapter(signature, kernel.n_out, python_body), kernel.shape, kernel.body)
 
-    def place(self, f: NativeFunction, kernel: Kernel) -> tuple[int, int]:
-        """(shard, slot) of a Cython kernel."""
+    def place(self, f: NativeFunction, kernel: Kernel) -> tuple[str, int]:
+        """(family, slot) of a Cython kernel."""
         family, slot = self._place[f.name, kernel]
-        return self.families.index(family), list(self._slots[family]).index(slot)
+        return family, list(self._slots[family]).index(slot)
 
     def shard_module(self, family: str) -> str:
         """The dotted name of a family's registration shard."""

@@ -182,7 +182,9 @@ def _keys_view(keys: KeyTable, types: TypeTable) -> dict[str, Any]:
         "full_backends": _hex((1 << len(keys.backends)) - 1),
         "autograd": _hex(autograd),
         "named_sets": [
-            {"name": name, "raw": _hex(keys.named_set(source))} for name, source in _NAMED_SETS
+            {"name": "DEFAULT_INCLUDE", "raw": _hex(keys.thread_default("include"))},
+            {"name": "DEFAULT_EXCLUDE", "raw": _hex(keys.thread_default("exclude"))},
+            *({"name": name, "raw": _hex(keys.named_set(name.lower()))} for name in _NAMED_SETS),
         ],
         "raw_sets": [
             {"name": name, "raw": _hex(keys.raw(name))}
@@ -224,9 +226,7 @@ def _keys_view(keys: KeyTable, types: TypeTable) -> dict[str, Any]:
 
 
 _NAMED_SETS = (
-    ("DEFAULT_INCLUDE", "tls_default_include"),
-    ("DEFAULT_EXCLUDE", "tls_default_exclude"),
-    ("AUTOGRADOTHER_BACKENDS", "autogradother_backends"),
-    ("NESTED_TENSOR_BACKENDS", "nested_tensor_backends"),
-    ("ADDITIONAL_KEYS_TO_PROP_FOR_WRAPPER_TENSORS", "additional_keys_to_prop_for_wrapper_tensors"),
+    "AUTOGRADOTHER_BACKENDS",
+    "NESTED_TENSOR_BACKENDS",
+    "ADDITIONAL_KEYS_TO_PROP_FOR_WRAPPER_TENSORS",
 )

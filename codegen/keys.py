@@ -16,7 +16,9 @@ from .source import Mapping, SourceError, load
 
 __all__ = ["Functionality", "KeyTable", "RuntimeKey", "read_keys"]
 
-_BACKEND_MASK = 0xFFFF
+_FIELDS = frozenset(("name", "per_backend", "python", "fallback", "threads"))
+_THREADS = ("include", "exclude")
+_MAX_FUNCTIONALITIES = 48  # of 64 bits, 16 are the backends'
 
 
 class Functionality(NamedTuple):
@@ -26,11 +28,18 @@ class Functionality(NamedTuple):
     name: str
     prefix: str | None
     in_python: bool
+    fallback: str | None
+    threads: str | None
 
     @property
     def bit(self) -> int:
         """Its bit in a key set."""
         return 1 << (15 + self.value)
+
+    @property
+    def is_plain_member(self) -> bool:
+        """Whether DispatchKey has it, and not a key for each backend."""
+        return self.in_python and self.prefix is None
 
 
 class RuntimeKey(NamedTuple):
@@ -50,16 +59,20 @@ class KeyTable:
     def __init__(self, data: Mapping) -> None:
         self._data = data
         self.backends: list[str] = [b["name"] for b in data["backends"]]
-        self.functionalities = [_functionality(entry) for entry in data["functionalities"]]
-        self.end_of_functionalities: int = data["end_of_functionalities"]
+        self.functionalities = [
+            _functionality(value, entry) for value, entry in enumerate(data["functionalities"], 1)
+        ]
+        if len(self.functionalities) > _MAX_FUNCTIONALITIES:
+            raise data.error(f"a key set has room for {_MAX_FUNCTIONALITIES}", "functionalities")
+        self.end_of_functionalities = len(self.functionalities) + 1
         self.values: dict[str, int] = {"Undefined": 0}
         self.runtime: list[RuntimeKey] = [RuntimeKey(0, "Undefined", 0, 0, 0, 0)]
         self._raw: dict[str, int] = {"Undefined": 0}
         self._number_keys()
         self._functionality_bits = {f.name: f.bit for f in self.functionalities}
         self.aliases: dict[str, int] = {}
-        for entry in data["alias_keys"]:
-            self.values[entry["name"]] = entry["value"]
+        for value, entry in enumerate(data["alias_keys"], self.n_values):
+            self.values[entry["name"]] = value
             self.aliases[entry["name"]] = self.set_of(entry["covers"])
         self.index_of = {key.name: key.place for key in self.runtime}
 
@@ -142,9 +155,16 @@ class KeyTable:
 
     def backend_fallbacks(self) -> dict[str, bool]:
         """Keys with a fallback in a fresh dispatcher; True: the fallback is a fallthrough."""
-        fallbacks = self._data["backend_fallbacks"]
-        found = dict.fromkeys(fallbacks["kernel"], False)
-        return found | dict.fromkeys(fallbacks["fallthrough"], True)
+        found = {f.name: f.fallback == "fallthrough" for f in self.functionalities if f.fallback}
+        prefixes = {f.name: f.prefix for f in self.functionalities}
+        for backend in self._data["backends"]:
+            for name in backend.get("fallbacks", []):
+                found[f"{prefixes[name]}{backend['name']}"] = False
+        return found
+
+    def thread_default(self, what: str) -> int:
+        """The raw set of keys that a new thread includes (or excludes) for every call."""
+        return sum(f.bit for f in self.functionalities if f.threads == what)
 
     def tensor_set(self, key: str | None) -> int:
         """The raw key set of strided tensors of a device with this key; None: it has none."""
@@ -160,7 +180,9 @@ class KeyTable:
         """`DispatchKey.__members__` in order."""
         enum = self._data["python_enum"]
         prefixes = {f.name: f.prefix for f in self.functionalities}
-        for name in enum["first"]:
+        first = dict.fromkeys(enum["first"])
+        first |= dict.fromkeys(f.name for f in self.functionalities if f.is_plain_member)
+        for name in first | dict.fromkeys(self.aliases):
             yield name, self.values[name]
         for name in enum["then_per_backend"]:
             keys = [f"{prefixes[name]}{backend}" for backend in self.backends]
@@ -168,9 +190,21 @@ class KeyTable:
                 yield member, self.values[member]
 
 
-def _functionality(entry: Mapping) -> Functionality:
-    in_python = entry.get("python", True)
-    return Functionality(entry["value"], entry["name"], entry.get("per_backend"), in_python)
+def _functionality(value: int, entry: Mapping) -> Functionality:
+    name = entry["name"]
+    entry.check_keys(_FIELDS, name)
+    for field, words in (("fallback", ("kernel", "fallthrough")), ("threads", _THREADS)):
+        if entry.get(field) not in (None, *words):
+            message = f"{field}: expected {' or '.join(words)}, got {entry[field]!r}"
+            raise entry.error(message, field, name)
+    return Functionality(
+        value=value,
+        name=name,
+        prefix=entry.get("per_backend"),
+        in_python=entry.get("python", True),
+        fallback=entry.get("fallback"),
+        threads=entry.get("threads"),
+    )
 
 
 def read_keys(path: Path) -> KeyTable:
@@ -178,7 +212,7 @@ def read_keys(path: Path) -> KeyTable:
     data = load(path)
     if not isinstance(data, Mapping):
         raise SourceError("expected a mapping with backends, functionalities, ...", path, 1)
-    needed = ("backends", "functionalities", "alias_keys", "end_of_functionalities", "sets")
+    needed = ("backends", "functionalities", "alias_keys", "python_enum", "sets")
     for key in needed:
         if key not in data:
             raise data.error(f"expected a key {key!r}")

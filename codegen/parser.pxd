@@ -1,7 +1,9 @@
-"""C types of the parser, for the compiled build; the module runs without them too."""
-cimport cython
+"""C types of the parser, for the compiled build; the module runs without them too.
 
-from dispatch.codegen.schema cimport AliasInfo, Argument, FunctionSchema
+Those of `schema` are Python objects here: a cimport would name the package `dispatch.codegen`, and
+`python -m codegen` runs before there is a `dispatch`.
+"""
+cimport cython
 
 
 cdef bint _is_ident_start(Py_UCS4 c) noexcept
@@ -23,14 +25,14 @@ cdef class Parser:
     cdef bint take_word(self, str word) except -1
     @cython.locals(text=str, start=Py_ssize_t, pos=Py_ssize_t)
     cdef str ident(self, str expected)
-    cdef FunctionSchema schema(self)
+    cdef object schema(self)
     cdef tuple operator_name(self)
-    @cython.locals(c=Py_UCS4, argument=Argument)
+    @cython.locals(c=Py_UCS4)
     cdef tuple arguments(self)
-    cdef Argument argument(self, bint kwarg_only)
-    cdef bint check_order(self, Argument argument, bint seen_default, Py_ssize_t start) except -1
+    cdef object argument(self, bint kwarg_only)
+    cdef bint check_order(self, object argument, bint seen_default, Py_ssize_t start) except -1
     cdef tuple returns(self)
-    cdef Argument returned(self)
+    cdef object returned(self)
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, found=tuple)
     cdef tuple type(self)
     cdef tuple parsed_type(self)

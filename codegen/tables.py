@@ -7,19 +7,20 @@ names, in a fixed order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .encoding import AF, DF, arg_spec, default_spec
+from .encoding import AF, AK, DF, OF, arg_spec, default_spec, named, named_bits
 from .families import Layout
-from .model import Kernel, NativeFunction, Package
-from .output import c_string, rows_of
-from .resolve import ROW_FALLTHROUGH, Row, row_of
+from .model import Kernel, NativeFunction, Package, symbol_of
+from .output import c_string, rows_of, wrapped
+from .resolve import ROW_AMBIGUOUS, ROW_FALLBACK, ROW_FALLTHROUGH, Row, row_of
 from .schema import Argument
 
 __all__ = ["Tables"]
 
 _VARIANTS = ("SV_FUNCTIONAL", "SV_INPLACE", "SV_OUT")
+_ENTRIES = {ROW_AMBIGUOUS: "AMB", ROW_FALLTHROUGH: "FT", ROW_FALLBACK: "FB"}
 _MAX_UINT8 = 255
 
 
@@ -27,15 +28,19 @@ class _Pool:
     """Distinct sequences of records in one array: equal sequences share their place."""
 
     def __init__(self) -> None:
-        self.items: list[str] = []
+        self.sequences: list[dict[str, Any]] = []
+        self.n_items = 0
         self._first: dict[tuple[str, ...], int] = {}
 
-    def add(self, sequence: Sequence[str]) -> int:
-        """The place of the sequence's first record."""
+    def add(self, sequence: Sequence[str], about: Sequence[object]) -> int:
+        """The place of the sequence's first record; `about` is what it says, for the reader."""
         key = tuple(sequence)
         if key not in self._first:
-            self._first[key] = len(self.items) if key else 0
-            self.items.extend(key)
+            self._first[key] = self.n_items if key else 0
+            self.n_items += len(key)
+            if key:
+                about_text = wrapped((_in_comment(str(each)) for each in about), 7, 7)
+                self.sequences.append({"about": about_text, "rows": rows_of(key)})
         return self._first[key]
 
 
@@ -61,20 +66,21 @@ class Tables:
         """The context of `ops.h.j2`."""
         patterns = list(self.rows)
         return {
-            "arg_names": rows_of(c_string(name) for name in self.arg_names),
+            "arg_names": [{"name": name, "text": c_string(name)} for name in self.arg_names],
+            "families": list(self.layout.families),
             "default_values": [
                 {"index": i, "text": ", ".join(map(str, values)) or "0"}
                 for values, i in self.default_values.items()
             ],
             "defaults": list(self.defaults),
-            "args": rows_of(self.args.items),
-            "rets": rows_of(self.rets.items),
+            "args": self.args.sequences,
+            "rets": self.rets.sequences,
             "kernels": self.kernel_rows,
             "rows": [
                 {
                     "index": i,
                     "pattern": ", ".join(_pattern_text(p) for p in patterns[i]) or "nothing",
-                    "lines": rows_of(row.entries),
+                    "lines": list(self._row_lines(row)),
                 }
                 for i, row in enumerate(self.row_data)
             ],
@@ -84,7 +90,7 @@ class Tables:
             ],
             "ops": self.ops,
             "n_ops": len(self.ops),
-            "n_args": len(self.args.items),
+            "n_args": self.args.n_items,
             "n_kernels": self.n_kernels,
             "n_rows": len(self.row_data),
             "n_runtime": len(self.package.keys.runtime),
@@ -97,28 +103,33 @@ class Tables:
     def _op(self, f: NativeFunction) -> dict[str, str]:
         schema = f.schema
         kernels = self.package.kernels[f.name]
-        positional = [a for a in schema.arguments if not a.kwarg_only]
+        arguments = schema.arguments
+        positional = [a for a in arguments if not a.kwarg_only]
         _check_sizes(f, kernels)
-        numbers = (
-            self.args.add([self._arg(f, a) for a in schema.arguments]),
-            self.rets.add([_ret(a) for a in schema.returns]),
-            self._add_kernels(f, kernels),
-            f"0x{f.tags:X}",
-            self._row(kernels),
-            len(schema.arguments),
-            len(positional),
-            len(schema.returns),
-            len(kernels),
-            f"0x{f.flags:X}",
-        )
+        places = {
+            "first_arg": self.args.add([self._arg(f, a) for a in arguments], arguments),
+            "first_ret": self.rets.add([_ret(a) for a in schema.returns], schema.returns),
+            "first_kernel": self._add_kernels(f, kernels),
+            "row": self._row(kernels),
+            "n_args": len(arguments),
+            "n_pos": len(positional),
+            "n_rets": len(schema.returns),
+            "n_kernels": len(kernels),
+        }
+        tags = {name: 1 << i for i, name in enumerate(self.package.tag_names)}
+        bits = {"tags": named_bits("TAG", tags, f.tags), "flags": named_bits("OF", OF, f.flags)}
         texts = (c_string(schema.name), c_string(schema.overload_name), c_string(str(schema)))
-        return {"texts": ", ".join(texts), "numbers": ", ".join(map(str, numbers))}
+        return {
+            "texts": ", ".join(texts),
+            "places": ", ".join(f".{field} = {value}" for field, value in places.items()),
+            "bits": ", ".join(f".{field} = {value}" for field, value in bits.items()),
+        }
 
     def _arg(self, f: NativeFunction, argument: Argument) -> str:
         kind, flags, alias, size = arg_spec(argument)
         default = self._default(f, argument) if flags & AF["HAS_DEFAULT"] else 0
-        name = self.arg_names[argument.name]
-        return f"{{{name}, 0x{flags:X}, {kind}, {alias}, {size}, {default}}}"
+        texts = f"ARG_{argument.name}", named_bits("AF", AF, flags), named("AK", AK, kind)
+        return f"{{{', '.join(texts)}, {alias}, {size}, {default}}}"
 
     def _default(self, f: NativeFunction, argument: Argument) -> int:
         try:
@@ -129,8 +140,8 @@ class Tables:
         if values is not None:
             place = self.default_values.setdefault(values, len(self.default_values))
             pointer = f"DEFAULT_{place}"
-        name = next(n for n, v in DF.items() if v == kind)
-        record = f"{{DF_{name}, {_c_int(i)}, {_c_float(number)}, {c_string(text)}, {pointer}}}"
+        name = named("DF", DF, kind)
+        record = f"{{{name}, {_c_int(i)}, {_c_float(number)}, {c_string(text)}, {pointer}}}"
         return self.defaults.setdefault(record, len(self.defaults))
 
     def _add_kernels(self, f: NativeFunction, kernels: tuple[Kernel, ...]) -> int:
@@ -142,21 +153,38 @@ class Tables:
         return first
 
     def _kernel(self, f: NativeFunction, kernel: Kernel) -> str:
-        shard, slot = 0, kernel.number
+        shard: str | int = 0
+        slot = kernel.number
         ref = ref2 = None
         if kernel.kind == "CYTHON":
-            shard, slot = self.layout.place(f, kernel)
+            family, slot = self.layout.place(f, kernel)
+            shard = f"SHARD_{family}"
         elif kernel.shape is not None:
             ref = kernel.shape.text
             ref2 = kernel.body.text if kernel.body is not None else None
         elif kernel.body is not None:
             ref = kernel.body.text
-        target = self.package.index_of[kernel.target] if kernel.target else -1
-        value = self.package.keys.values[kernel.key]
+        target = f"OP_{symbol_of(kernel.target)}" if kernel.target else -1
         return (
-            f"{{{value}, KK_{kernel.kind}, {_VARIANTS[kernel.variant]}, {kernel.n_out}, "
+            f"{{DK_{kernel.key}, KK_{kernel.kind}, {_VARIANTS[kernel.variant]}, {kernel.n_out}, "
             f"{shard}, {slot}, {target}, {c_string(ref)}, {c_string(ref2)}}}"
         )
+
+    def _row_lines(self, row: Row) -> Iterator[str]:
+        """The entries by functionality: one with a key for each backend on lines of its own."""
+        keys = self.package.keys
+        per_backend = {f.value: f.name for f in keys.functionalities if f.prefix is not None}
+        runs: list[tuple[str, list[str]]] = []
+        for key, code in zip(keys.runtime, row.entries, strict=True):
+            about = per_backend.get(key.functionality, "")
+            if not runs or runs[-1][0] != about:
+                runs.append((about, []))
+            text = str(_ENTRIES.get(code, code))
+            runs[-1][1].append(text if about else f"/* {key.name} */ {text}")
+        for about, entries in runs:
+            if about:
+                yield f"/* {about}, by backend */"
+            yield from rows_of(entries)
 
     def _row(self, kernels: tuple[Kernel, ...]) -> int:
         pattern = tuple((k.key, k.kind == "FALLTHROUGH") for k in kernels)
@@ -170,9 +198,13 @@ class Tables:
         return self.rows[pattern]
 
 
+def _in_comment(text: str) -> str:
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
 def _ret(argument: Argument) -> str:
     kind, flags, alias, _ = arg_spec(argument)
-    return f"{{0x{flags:X}, {kind}, {alias}}}"
+    return f"{{{named_bits('AF', AF, flags)}, {named('AK', AK, kind)}, {alias}}}"
 
 
 def _pattern_text(item: tuple[str, bool]) -> str:

@@ -38,7 +38,6 @@ _CORE = {
 # fit a module, the longer one decides.
 HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("codegen", ("codegen",)),
-    ("stamps", ("dispatch._stamps",)),
     *((f"_C {floor}", tuple(f"dispatch._C.{module}" for module in row.split()))
       for floor, row in _CORE.items()),
     ("_C", ("dispatch._C",)),

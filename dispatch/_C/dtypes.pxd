@@ -31,12 +31,12 @@ cdef layout get_layout(int code)                       # interned
 cdef memory_format get_memory_format(int code)         # interned
 cdef device new_device(int devtype, int devindex)      # interned where it can be (equal devices compare equal either way)
 cdef int default_dtype_code() noexcept nogil           # set_default_dtype
-cdef int dtype_code(object o) except -2                # dtype object (also Python float/int/bool/complex types) -> code; TypeError
-cdef device device_of(object o)                        # device, str or int (index of the default accelerator: cuda) -> device; RuntimeError as torch.device raises
-cdef object numpy_descr(int code)                      # numpy dtype object for a code (bfloat16, float8: ml_dtypes, imported on first use); TypeError for complex32
+cdef int dtype_code(object o) except -2                # of a dtype, or Python's float, int, bool, complex; TypeError
+cdef device device_of(object o)                        # device, str or int (an index of cuda); RuntimeError as torch.device raises
+cdef object numpy_descr(int code)                      # numpy's dtype (imports numpy, ml_dtypes); TypeError when there is none
 cdef int code_of_numpy(object descr) except -2         # the reverse; TypeError
 cdef int default_dtype_code() noexcept nogil           # get_default_dtype() as a code
-cdef bint is_castable(int source, int target) noexcept nogil   # torch.can_cast: no complex to real, float to integer, number to bool
+cdef bint is_castable(int source, int target) noexcept nogil   # no complex to real, float to integer, number to bool
 cdef str device_type_name(int devtype)                 # "cpu", "cuda", ...; PrivateUse1 by the name it was given
 
 cdef inline bint is_in(uint64_t dtypes, int c) noexcept nogil:

@@ -38,7 +38,9 @@ typedef struct {
     uint8_t alias;
 } emitted_ret;
 
-enum DefaultKind { DF_NONE, DF_BOOL, DF_INT, DF_FLOAT, DF_STR, DF_INTS, DF_BOOLS, DF_FLOATS, DF_DTYPE, DF_LAYOUT, DF_DEVICE, DF_MEMORY_FORMAT };
+enum DefaultKind {
+    DF_NONE, DF_BOOL, DF_INT, DF_FLOAT, DF_STR, DF_INTS, DF_BOOLS, DF_FLOATS, DF_DTYPE, DF_LAYOUT, DF_DEVICE, DF_MEMORY_FORMAT
+};
 
 typedef struct {
     uint8_t kind;        /* DefaultKind */
@@ -78,7 +80,7 @@ typedef struct {
 typedef struct {
     void* adapter;       /* boxed_fn of the signature */
     void* fn;            /* unboxed kernel, or the shape function of a structured one */
-    void* body;          /* structured: fills the outputs; NULL: metadata only. A PyObject* where the adapter is for a Python body */
+    void* body;          /* structured: fills the outputs; NULL: metadata only. A PyObject* for an adapter of Python bodies */
 } emitted_slot;
 
 enum OpFlag {

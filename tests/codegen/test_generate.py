@@ -152,7 +152,8 @@ def _read_back(folder: Path) -> list[list[str]]:
     if compiler is None:
         pytest.skip("there is no C compiler")
     (folder / "read_back.c").write_text(_READ_BACK)
-    include = ["-I", str(ROOT / "dispatch" / "_C")]
+    core = ROOT / "dispatch" / "_C"
+    include = ["-I", str(core), "-I", str(core / "generated")]
     program = folder / "read_back"
     subprocess.run(
         [compiler, "-Wall", "-Werror", *include, "read_back.c", "-o", str(program)],

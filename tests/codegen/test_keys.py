@@ -9,7 +9,7 @@ import pytest
 
 from dispatch.codegen.keys import read_keys
 from dispatch.codegen.source import SourceError
-from tests.codegen.helpers import KEYS, RECORDED
+from tests.codegen.helpers import KEYS, RECORDED, SCHEMAS
 
 REFERENCE = RECORDED / "reference" / "dispatch_keys.json"
 
@@ -77,9 +77,42 @@ def test_a_missing_part_is_named(tmp_path: Path) -> None:
 def test_a_set_of_an_unknown_key_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "dispatch_keys.yaml"
     path.write_text(
-        "end_of_functionalities: 2\nbackends: [{name: CPU}]\nsets: {}\n"
-        "functionalities: [{value: 1, name: Dense, per_backend: ''}]\n"
-        "alias_keys: [{value: 9, name: A, covers: {functionalities: [Nope]}}]\n"
+        "backends: [{name: CPU}]\nsets: {}\npython_enum: {}\n"
+        "functionalities: [{name: Dense, per_backend: ''}]\n"
+        "alias_keys: [{name: A, covers: {functionalities: [Nope]}}]\n"
     )
     with pytest.raises(SourceError, match="'Nope', which is not defined"):
         read_keys(path)
+
+
+def _with_entry(tmp_path: Path, entry: str) -> Path:
+    """The project's keys and one more, below PreDispatch."""
+    text = (SCHEMAS / "dispatch_keys.yaml").read_text()
+    above = "- {name: PreDispatch, fallback: kernel}\n"
+    assert text.count(above) == 1
+    path = tmp_path / "dispatch_keys.yaml"
+    path.write_text(text.replace(above, f"{above}{entry}\n"))
+    return path
+
+
+def test_a_key_is_one_entry(tmp_path: Path) -> None:
+    keys = read_keys(_with_entry(tmp_path, "- {name: Audit, fallback: fallthrough}"))
+    assert keys.values["Audit"] == keys.values["PythonDispatcher"] - 1 == 46
+    assert keys.values["CPU"] == KEYS.values["CPU"] + 1
+    assert keys.backend_fallbacks()["Audit"] is True
+    members = [name for name, _ in keys.python_members()]
+    assert [name for name in members if name != "Audit"] == [n for n, _ in KEYS.python_members()]
+    assert "Audit" in members
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("- {name: Audit, fallback: nothing}", "Audit: fallback: expected kernel or fallthrough"),
+        ("- {name: Audit, thread: include}", "Audit: unknown key 'thread'"),
+        ("- {name: A}\n- {name: B}\n- {name: C}", "a key set has room for 48"),
+    ],
+)
+def test_a_wrong_entry_is_an_error(tmp_path: Path, entry: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        read_keys(_with_entry(tmp_path, entry))

@@ -1,21 +1,7 @@
-"""Building compiled operator packages: this one, and those that others make with it.
+"""`BuildExt`: cythonize, compile and link side by side, and again only what changed.
 
-A `setup.py` calls `extensions(schemas, package)`: it runs the generator into
-`<package>/generated` and gives one extension for each `.pyx` of the package. `BuildExt` then
-cythonizes and compiles on all cores, and does again only what changed: it compares contents,
-so a fresh checkout or a regenerated file with the same bytes costs nothing. `dispatch` builds
-itself by these two names, therefore nothing here may import a compiled module.
-
-    from setuptools import setup
-    import dispatch.build
-
-    setup(
-        packages=["mylib"],
-        ext_modules=dispatch.build.extensions("schemas", "mylib"),
-        cmdclass={"build_ext": dispatch.build.BuildExt},
-    )
-
-Needs the extra `[build]`: Jinja2, PyYAML, Cython, setuptools.
+It compares contents, never times, so a fresh checkout or a regenerated file with the same bytes
+costs nothing: each module has a stamp (`stamps`) for its C file and one for its object.
 """
 
 import logging
@@ -27,27 +13,19 @@ import sysconfig
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from glob import glob
 from pathlib import Path
 
-from ._stamps import Stamp, digest, file_digest, toolchain
+import Cython
+import numpy
+from Cython.Build import cythonize
+from Cython.Build.Dependencies import create_dependency_tree
+from setuptools import Extension
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
 
-try:
-    import Cython
-    import numpy
-    from Cython.Build import cythonize
-    from Cython.Build.Dependencies import create_dependency_tree
-    from setuptools import Extension
-    from setuptools.command.build_ext import build_ext
-    from setuptools.errors import CompileError
-except ImportError as error:
-    raise ImportError(
-        f"building operator packages needs {error.name}: pip install 'tensor-dispatch[build]'"
-    ) from error
+from .stamps import Stamp, digest, file_digest, toolchain
 
-from .codegen.__main__ import main as generate
-
-__all__ = ["BuildExt", "extensions"]
+__all__ = ["BuildExt"]
 
 # By suffix: a .py means what Python means by it, negative indices and floor division included.
 DIRECTIVES: dict[str, dict[str, object]] = {
@@ -63,66 +41,26 @@ DIRECTIVES: dict[str, dict[str, object]] = {
         "auto_pickle": False,  # what it makes reads NULL and writes any state
     },
 }
-C_FLAGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fvisibility=hidden",
-           "-Wall", "-Wno-unused-function", "-Wno-cpp"]  # fmt: skip
-MACROS: list[tuple[str, str | None]] = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
-
 _RENAMED = re.compile(r"^from ([\w.]+) cimport (\w+) as ", re.MULTILINE)
 
-_HERE = Path(__file__).parent
 _CYTHON = Path(Cython.__file__).parent
 _PYTHON_INCLUDE = sysconfig.get_path("include")
-_OURS = "dispatch"
-
-
-def extensions(schemas: str | os.PathLike[str], package: str) -> list[Extension]:
-    """Emit what `schemas` describe into `package` and return its extension modules.
-
-    `schemas` is a folder of YAML files as `dispatch-codegen --schemas` takes it; `package` is
-    the dotted name of a package below the current folder (where `setup.py` is). Every `.pyx`
-    in it becomes a module, emitted ones included, and so does a `.py` with a `.pxd` of its name
-    beside it. A mistake in a schema ends the build with file, line and operator.
-    """
-    folder = Path(*package.split("."))
-    if not folder.is_dir():
-        raise FileNotFoundError(f"no package folder {str(folder)!r} in {os.getcwd()!r}")
-    out = folder / "_C" / "generated" if package == _OURS else folder / "generated"
-    status = generate(["--schemas", str(schemas), "--out", str(out), "--package", package])
-    if status:
-        raise SystemExit(status)
-    return [_extension(path, out) for path in _sources(folder)]
-
-
-def _sources(folder: Path) -> list[Path]:
-    """What is compiled. (`Path.glob` would not enter `dispatch/codegen`, a link.)"""
-    found = (Path(path) for path in glob(f"{folder}/**/*.py*", recursive=True))
-    return sorted(path for path in found if _is_compiled(path))
-
-
-def _is_compiled(path: Path) -> bool:
-    return path.suffix == ".pyx" or (
-        path.suffix == ".py" and path.stem != "__init__" and path.with_suffix(".pxd").exists()
-    )
-
-
-def _extension(path: Path, emitted: Path) -> Extension:
-    core = _HERE / "_C"
-    core = Path(os.path.relpath(core)) if core.is_relative_to(Path.cwd()) else core
-    # The package's own `ops.h` before that of dispatch.
-    include = dict.fromkeys((str(emitted), str(core), str(core / "generated"), numpy.get_include()))
-    return Extension(
-        ".".join(path.with_suffix("").parts),
-        [str(path)],
-        include_dirs=list(include),
-        define_macros=MACROS,
-        extra_compile_args=C_FLAGS,
-    )
 
 
 class BuildExt(build_ext):
     """`build_ext` that cythonizes and compiles side by side, and only what changed."""
 
     _cython: ProcessPoolExecutor
+
+    def run(self) -> None:
+        """Build, and put into place what could be built, also when some could not."""
+        inplace = self.inplace
+        try:
+            super().run()
+        except CompileError:
+            if inplace:
+                self.copy_extensions_to_source()
+            raise
 
     def build_extensions(self) -> None:
         """Build every extension, the largest first; report all that fail, then stop."""
@@ -140,6 +78,7 @@ class BuildExt(build_ext):
         for name, error in sorted(failed.items()):
             self.announce(f"error: {name}: {error}", level=logging.ERROR)
         if failed:
+            self.extensions = [ext for ext in self.extensions if ext.name not in failed]
             raise CompileError(f"{len(failed)} of {len(runs)} modules: {', '.join(sorted(failed))}")
 
     def build_extension(self, ext: Extension) -> None:

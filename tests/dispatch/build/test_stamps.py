@@ -1,10 +1,10 @@
-"""`dispatch._stamps`: something is built again when contents changed, and only then."""
+"""`dispatch.build.stamps`: something is built again when contents changed, and only then."""
 
 import os
 
 import pytest
 
-from dispatch._stamps import Stamp, digest, file_digest
+from dispatch.build.stamps import Stamp, digest, file_digest
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 import os
 import shutil
+import sys
 
 import pytest
 from setuptools import Distribution
 from setuptools.errors import CompileError
 
+import dispatch
 from dispatch import build
+from dispatch.build import compiling, finding
 
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 
@@ -16,7 +19,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 def package(tmp_path, monkeypatch):
     """A package `shop` with one module that reads a constant from its `.pxd`."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(build, "generate", lambda argv: 0)
+    monkeypatch.setattr(finding, "generate", lambda argv: 0)
     folder = tmp_path / "shop"
     folder.mkdir()
     for name, text in {
@@ -33,7 +36,7 @@ def run_build():
     extensions = build.extensions("schemas", "shop")
     command = build.BuildExt(Distribution({"packages": ["shop"], "ext_modules": extensions}))
     command.inplace = True
-    build.create_dependency_tree.__globals__["_dep_tree"] = None  # one tree for each process
+    compiling.create_dependency_tree.__globals__["_dep_tree"] = None  # one tree for each process
     command.ensure_finalized()
     command.run()
 
@@ -66,12 +69,30 @@ def test_failure_names_the_module(package):
         run_build()
 
 
+def test_what_could_be_built_is_put_into_place(package):
+    (package / "broken.pyx").write_text("def pay(: return\n")
+    with pytest.raises(CompileError, match=r"1 of 2 modules: shop\.broken"):
+        run_build()
+    assert list(package.glob("till*.so"))
+    assert not list(package.glob("broken*.so"))
+
+
+def test_without_the_extra_the_room_exists_and_says_what_is_missing(monkeypatch):
+    monkeypatch.delitem(sys.modules, "dispatch.build.compiling")
+    monkeypatch.setitem(sys.modules, "Cython", None)
+    assert hasattr(dispatch, "build")
+    with pytest.raises(ImportError, match=r"needs Cython: pip install 'tensor-dispatch\[build\]'"):
+        dispatch.build.BuildExt  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'BuildFoo'"):
+        dispatch.build.BuildFoo  # noqa: B018
+
+
 def test_missing_package_is_named(package):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         build.extensions("schemas", "nowhere")
 
 
 def test_generator_failure_ends_the_build(package, monkeypatch):
-    monkeypatch.setattr(build, "generate", lambda argv: 2)
+    monkeypatch.setattr(finding, "generate", lambda argv: 2)
     with pytest.raises(SystemExit):
         build.extensions("schemas", "shop")

@@ -1,6 +1,6 @@
 """Whether what a thing was built from has changed: digests of contents, never time stamps.
 
-`dispatch.build` asks for each compiled module; run as a script (`make build`), this file asks
+`BuildExt` asks for each compiled module; run as a script (`make build`), this file asks
 for the whole tree and only then starts the build. A stamp is a small JSON file beside what was
 built; it is written after the build has succeeded, with digests taken before it started, so an
 interrupted build or an edit during one is built again. Standard library only: with nothing
@@ -20,7 +20,7 @@ __all__ = ["Stamp", "digest", "file_digest", "toolchain"]
 
 _TOOLS = ("Cython", "Jinja2", "PyYAML", "numpy", "setuptools")
 _INPUTS = ("codegen/**/*.py", "codegen/**/*.pxd", "codegen/**/*.j2", "schemas/*.yaml",
-           "setup.py", "pyproject.toml", "dispatch/build.py", "dispatch/_stamps.py",
+           "setup.py", "pyproject.toml", "dispatch/build/*.py",
            "dispatch/kernels/**/*.py",
            "dispatch/**/*.pyx", "dispatch/**/*.pxd", "dispatch/**/*.h")  # fmt: skip
 _OUTPUTS = ("dispatch/**/*.so", "codegen/**/*.so", "dispatch/_C/generated/*")
