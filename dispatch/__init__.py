@@ -31,6 +31,7 @@ from dispatch._ops import HigherOrderOperator, ops
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.library import Library
 from dispatch.modes import TorchDispatchMode, TorchFunctionMode
+from dispatch.modes.function import _operator_names
 from dispatch.tensor import methods as _methods
 from dispatch.tensor.data import shared_with_numpy as from_numpy, tensor
 from dispatch.tensor.random import Generator, default_generator, manual_seed
@@ -97,4 +98,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS, *_LATER})
+    """All of it, operators' functions too."""
+    functions = (name for name in _operator_names() if _find_function(name, False) is not None)
+    return sorted({*globals(), *_ROOMS, *_LATER, *functions})

@@ -3,7 +3,6 @@
 import contextlib
 import ctypes
 import importlib
-import importlib.util
 import os
 import sys
 import types
@@ -153,6 +152,8 @@ class _Ops(types.ModuleType):
 
 def _initialise(path: str, library: ctypes.CDLL) -> None:
     """Import a shared library that is an extension module, unless it is imported already."""
+    import importlib.util  # for libraries alone
+
     name = os.path.basename(path).partition(".")[0]
     files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
     if not hasattr(library, f"PyInit_{name}") or path in map(_real_path, files):

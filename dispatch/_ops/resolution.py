@@ -1,7 +1,8 @@
 """Which kernel serves a key of an operator, by the rules of the computed table (torch._ops).
 
-Calls find it in emitted or computed rows; this is for those that are dispatched in Python. The
-table is `_C/operator`'s, and a test holds both together.
+Calls find it in emitted or computed rows; this is for those that are dispatched in Python, whose
+kernels are in no row. The rows are `_C/operator`'s, and a test holds both together, but for where
+PyTorch's two differ: a nested kernel beside CompositeExplicitAutograd.
 """
 
 from typing import Any

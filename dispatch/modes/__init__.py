@@ -1,12 +1,13 @@
 """Modes that see every call of a block: the mechanism.
 
-Under the names of `torch.utils._python_dispatch` (modes below the dispatcher, `stack`; classes that
-wrap tensors, `subclasses`) and `torch.overrides` (modes above it, `function`). The stock modes are
-in the room `tools`, and are found here too.
+Under the names of `torch.utils._python_dispatch` (modes below the dispatcher: `stack`; classes that
+wrap tensors: `subclasses`, `aliasing`) and of `torch.overrides` (modes above it: `function`). The
+stock modes are in the room `tools`, and are found here too.
 """
 
+import importlib
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.tls import (
@@ -66,16 +67,20 @@ from dispatch.modes.stack import (
     is_in_torch_dispatch_mode,
 )
 from dispatch.modes.subclasses import (
-    AliasInfo,
-    SchemaInfo,
     TraceableWrapperSubclass,
-    _correct_storage_aliasing,
-    get_alias_info,
     is_traceable_wrapper_subclass,
     is_traceable_wrapper_subclass_type,
-    return_and_correct_aliasing,
     transform_subclass,
 )
+
+if TYPE_CHECKING:
+    from dispatch.modes.aliasing import (
+        AliasInfo,
+        SchemaInfo,
+        _correct_storage_aliasing,
+        get_alias_info,
+        return_and_correct_aliasing,
+    )
 
 TensorWithFlatten = TraceableWrapperSubclass
 
@@ -141,18 +146,34 @@ __all__ = [
     "wrap_torch_function",
 ]
 
-# Names of the stock modes, with what finds them.
+# Names that are found when they are first asked for, with what finds them.
 _offered: dict[str, Callable[[str], Any]] = {}
 
 
 def _offer(names: Iterable[str], find: Callable[[str], Any]) -> None:
-    """Let an upper room's modes be found here, when they are first asked for (`dispatch.tools`)."""
+    """Let an upper room's modes be found here (`dispatch.tools`, whose modes call operators)."""
     _offered.update(dict.fromkeys(names, find))
-    __all__.extend(names)
+    __all__.extend(name for name in names if name not in __all__)
+
+
+def _of_aliasing(name: str) -> Any:
+    return getattr(importlib.import_module("dispatch.modes.aliasing"), name)
+
+
+_offer(
+    (
+        "AliasInfo",
+        "SchemaInfo",
+        "_correct_storage_aliasing",
+        "get_alias_info",
+        "return_and_correct_aliasing",
+    ),
+    _of_aliasing,
+)
 
 
 def __getattr__(name: str) -> Any:
-    """The stock modes, which stand above operators."""
+    """What is imported when it is first asked for: stock modes, aliasing."""
     if name not in _offered:
         raise AttributeError(f"module 'dispatch.modes' has no attribute {name!r}")
     found = globals()[name] = _offered[name](name)

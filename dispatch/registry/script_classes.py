@@ -1,7 +1,6 @@
 """Stand-ins for objects of custom classes (torch._library.fake_class_registry)."""
 
 import contextlib
-import copy
 from typing import Any
 
 __all__ = ["FakeScriptObject", "ScriptObject", "maybe_unwrap_fake_script_object"]
@@ -40,6 +39,8 @@ class FakeScriptObject:
     real_obj: Any
 
     def __init__(self, wrapped_obj: Any, script_class_name: str, x: Any) -> None:
+        import copy  # for these objects alone
+
         real = x
         with contextlib.suppress(RuntimeError, TypeError):
             real = copy.deepcopy(x)
@@ -66,6 +67,8 @@ class FakeScriptObject:
             return id(self.real_obj)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "FakeScriptObject":
+        import copy
+
         made = FakeScriptObject.__new__(FakeScriptObject)
         memo[id(self)] = made
         vars(made).update(copy.deepcopy(vars(self), memo))

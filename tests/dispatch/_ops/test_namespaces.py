@@ -3,8 +3,7 @@
 import pytest
 
 import dispatch
-from dispatch import DispatchKey, HigherOrderOperator, _ops, ops
-from dispatch._ops import resolve_key
+from dispatch import HigherOrderOperator, _ops, ops
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -29,31 +28,6 @@ def test_find_overload():
     assert _ops.find_overload("aten::add.Tensor") is ops.aten.add.Tensor
     assert _ops.find_overload("aten::relu") is ops.aten.relu.default
     assert _ops.find_overload("aten::nothing") is None
-
-
-@pytest.mark.parametrize(
-    ("registered", "asked", "want"),
-    [
-        (["CPU"], "CPU", "CPU"),
-        (["CompositeExplicitAutograd"], "CPU", "CompositeExplicitAutograd"),
-        (["CompositeImplicitAutograd"], "AutogradCPU", "CompositeImplicitAutograd"),
-        (["CompositeImplicitAutograd", "CPU"], "AutogradCPU", "AutogradCPU"),
-        (["Autograd"], "AutogradCPU", "Autograd"),
-    ],
-)
-def test_resolve_key(library, registered, asked, want):
-    lib = library("opns", "DEF")
-    lib.define("f(Tensor x) -> Tensor")
-    for key in registered:
-        lib.impl("f", lambda x: x, key)
-    members = DispatchKey.__members__
-    assert resolve_key(ops.opns.f.default, members[asked]) == members[want]
-
-
-def test_resolve_key_without_a_kernel(library):
-    library("opns", "DEF").define("f(Tensor x) -> Tensor")
-    with pytest.raises(NotImplementedError, match="CUDA"):
-        resolve_key(ops.opns.f.default, DispatchKey.CUDA)
 
 
 def test_higher_order_operators_are_found_by_name():
