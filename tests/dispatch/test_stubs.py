@@ -46,10 +46,17 @@ def imported_in(stub):
 
 
 def star_names(module):
+    """What `import *` gives of a stub: its `__all__`, else its public names and their stars."""
     stub = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".pyi")
-    for node in ast.parse(stub.read_text()).body:
+    body = ast.parse(stub.read_text()).body
+    for node in body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             yield from ast.literal_eval(node.value)
+            return
+    yield from (name for name, _ in names_in(body) if not name.startswith("_"))
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            yield from star_names(node.module)
 
 
 @pytest.mark.parametrize("stub", STUBS, ids=lambda stub: str(stub.relative_to(PACKAGE)))
