@@ -1,3 +1,5 @@
+from collections.abc import Callable, Iterable
+
 from dispatch._C import (
     dispatcher as dispatcher,
     dtypes as dtypes,
@@ -261,3 +263,5 @@ from dispatch.functional.wrappers import (
     _unsafe_reset_storage as _unsafe_reset_storage,
     _wrap_functional_tensor as _wrap_functional_tensor,
 )
+
+def _offer(names: Iterable[str], find: Callable[[str], object]) -> None: ...

@@ -185,7 +185,7 @@ class FunctionalTensor(Tensor):
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """As `Tensor.to`; the mode must be active (AttributeError)."""
-        if active_mode().export:  # type: ignore[union-attr]
+        if active_mode().export:
             _aten._assert_tensor_metadata(
                 self, dtype=self.dtype, device=self.device, layout=self.layout
             )

@@ -14,7 +14,7 @@ Each works on copies of the arguments, and passes when these are fake or Meta te
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dispatch import pytree
+from dispatch import modes, pytree
 from dispatch._C.fallbacks import _get_autograd_fallback_mode, _set_autograd_fallback_mode
 from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key
 from dispatch._C.overload import OpOverload, OpOverloadPacket
@@ -23,7 +23,6 @@ from dispatch._ops import ops
 from dispatch.fake import CrossRefFakeMode, FakeTensor, FakeTensorMode
 from dispatch.library.autograd import _Node
 from dispatch.library.custom_ops import CustomOpDef
-from dispatch.modes import SchemaCheckMode
 from dispatch.registry.schemas import is_builtin
 
 __all__ = ["OpCheckError", "opcheck"]
@@ -54,7 +53,7 @@ def _tensors(value: Any) -> list[Tensor]:
 
 
 def _test_schema(op: OpOverload, args: Any, kwargs: Any, **_: Any) -> None:
-    with SchemaCheckMode():
+    with modes.SchemaCheckMode():
         op(*args, **kwargs)
 
 
