@@ -6,8 +6,8 @@ Meta tensors reach the same function through a kernel that its registration adds
 
 import contextlib
 import functools
-import threading
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key
@@ -124,27 +124,23 @@ def _no_ctx() -> None:
     return None
 
 
-class _Current(threading.local):
-    getter: Callable[[], Any] = staticmethod(_no_ctx)
-
-
-_current = _Current()
+# Of the thread; numpy has contextvars loaded, and nobody threading.
+_ctx_getter: ContextVar[Callable[[], Any]] = ContextVar("ctx_getter", default=_no_ctx)
 
 
 def global_ctx_getter() -> Any:
     """The context of the fake kernel that runs in this thread; None outside of one."""
-    return _current.getter()
+    return _ctx_getter.get()()
 
 
 @contextlib.contextmanager
 def set_ctx_getter(ctx_getter: Callable[[], Any]) -> Iterator[None]:
     """In the block, `get_ctx()` returns what `ctx_getter` returns."""
-    previous = _current.getter
-    _current.getter = ctx_getter
+    token = _ctx_getter.set(ctx_getter)
     try:
         yield
     finally:
-        _current.getter = previous
+        _ctx_getter.reset(token)
 
 
 # ---- operators that need none
