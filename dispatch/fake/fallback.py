@@ -16,7 +16,7 @@ __all__ = ["fall_back", "run_fallback_kernel"]
 
 def fall_back(mode: Any, func: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     """`run_fallback_kernel` on arguments as they come."""
-    from dispatch.pytree import tree_flatten  # optree: not on import
+    from dispatch.pytree import tree_flatten
 
     flat, spec = tree_flatten((args, kwargs))
     return run_fallback_kernel(mode, func, flat, spec, error)
