@@ -2,21 +2,23 @@
 
 Installed as `dispatch`, and run by `python -m dispatch`. This is the only module that imports click
 and rich. What is printed of a model file is a stranger's text: it is shown without markup and
-without control characters. A user's mistake (no such file, a broken archive, missing operators) is
-one line and exit code 2, never a traceback.
+without control characters. A user's mistake (no such file, a broken archive, missing operators), a
+full disk and a pipe that nobody reads any more are one line and exit code 2, never a traceback.
 """
 
+import errno
 import fnmatch
 import json
 import math
+import os
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
-import numpy as np
 from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -25,7 +27,9 @@ from rich.text import Text
 
 from dispatch import _C, __version__, graph
 from dispatch._C.generated.type_names import DTYPE_BYTES
+from dispatch.cli_files import STDOUT, check_paths, write_report
 from dispatch.graph.html import html_page
+from dispatch.graph.inputs import read_inputs
 
 __all__ = ["main"]
 
@@ -36,6 +40,7 @@ _FILE_ERRORS = (
     RuntimeError, TypeError, ValueError, LookupError, ArithmeticError, MemoryError,
 )  # fmt: skip
 Json = dict[str, Any]
+_OUTPUT = click.Path(readable=False)
 
 
 class UserError(click.ClickException):
@@ -44,9 +49,40 @@ class UserError(click.ClickException):
     exit_code = 2
 
 
+class _Commands(click.Group):
+    """The commands; standard output that cannot be written is one line, for all of them."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _output_errors():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _output_errors():
+            result = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return result
+
+
+@contextmanager
+def _output_errors() -> Iterator[None]:
+    """What is left of the output goes nowhere after an error: the interpreter flushes at exit."""
+    try:
+        yield
+    except OSError as error:
+        with suppress(OSError):  # a stream of a test has no handle
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise UserError(f"standard output: {error.strerror or error}") from None
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 def _console() -> Console:
     """Standard output; a pipe has no width of its own, and tables should not be cut there."""
-    console = Console(highlight=False)
+    console = _Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDTH_WHEN_PIPED
     return console
@@ -65,13 +101,13 @@ def _user_errors() -> Iterator[None]:
         yield
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        raise UserError(f"{where}{error.strerror or error}") from None
+        raise UserError(_plain(f"{where}{error.strerror or error}").plain) from None
     except _FILE_ERRORS as error:
         text = " ".join(str(error).split()) or type(error).__name__
         raise UserError(_plain(text).plain) from None
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="dispatch")
 def main() -> None:
     """Look at exported models, and at the operators that run them."""
@@ -85,8 +121,8 @@ def main() -> None:
 @click.option("--fake/--cpu", "fake", default=True, help="Fake tensors (default), or for real.")
 @click.option("--device", help="Run as if on this device (fake only), such as cuda.")
 @click.option("--ops", "list_ops", is_flag=True, help="List every call.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Write the report.")
-@click.option("--html", "html_path", type=click.Path(dir_okay=False), help="Write a page.")
+@click.option("--json", "json_path", type=_OUTPUT, help="Write the report; - is stdout.")
+@click.option("--html", "html_path", type=_OUTPUT, help="Write a page; - is stdout.")
 @click.option("--inputs", type=click.Path(), help="An .npz file with the inputs, in order.")
 def inspect(
     model: str,
@@ -97,17 +133,23 @@ def inspect(
     html_path: str | None,
     inputs: str | None,
 ) -> None:
-    """Load MODEL (.pt2, .json, .json.gz), run it, and report memory, operators and operations."""
+    """Load MODEL (.pt2, .json, .json.gz; - is standard input), run it, and report memory, operators
+    and operations."""
     console = _console()
+    written = {"--json": json_path, "--html": html_path}
+    model = "/dev/stdin" if model == "-" else model
     with _user_errors():
+        check_paths(written, {"MODEL": model, "--inputs": inputs})
         module = graph.load(model)
         report = _run(module, fake, device, inputs).to_json()
-        if json_path is not None:
-            with open(json_path, "w", encoding="utf-8") as file:
-                json.dump(report, file)
-        if html_path is not None:
-            with open(html_path, "w", encoding="utf-8") as file:
-                file.write(html_page(report))
+        makers = {"--json": _json_text, "--html": html_page}
+        texts = [(path, makers[name](report)) for name, path in written.items() if path is not None]
+        for path, text in texts:
+            if path != STDOUT:
+                write_report(path, text)
+    if STDOUT in written.values():
+        click.echo(dict(texts)[STDOUT], nl=False)
+        return
     _print_head(console, report)
     if list_ops:
         _print_calls(console, report["calls"])
@@ -115,8 +157,12 @@ def inspect(
     _print_totals(console, report)
 
 
+def _json_text(report: Json) -> str:
+    return json.dumps(report) + "\n"
+
+
 def _run(module: graph.GraphModule, fake: bool, device: str | None, inputs: str | None) -> Any:
-    given = _read_inputs(inputs) if inputs is not None else []
+    given = read_inputs(inputs) if inputs is not None else []
     if not fake:
         module.fill_missing_weights()
     with _late_progress(module.n_calls) as progress:
@@ -125,13 +171,6 @@ def _run(module: graph.GraphModule, fake: bool, device: str | None, inputs: str 
         # Kernels are imported at their first call, which would be most of a short run's time.
         return module.run(*given, fake=False, device=device)
     return report
-
-
-def _read_inputs(path: str) -> list[Any]:
-    """The arrays of an .npz file; those named `in_...` if there are any, else all."""
-    with np.load(path, allow_pickle=False) as arrays:
-        names = [name for name in arrays.files if name.startswith("in_")] or arrays.files
-        return [arrays[name] for name in names]
 
 
 @contextmanager

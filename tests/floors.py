@@ -62,7 +62,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("graph", ("dispatch.graph",)),
     ("build", ("dispatch.build", "dispatch.as_torch")),
     ("package", ("dispatch",)),
-    ("cli", ("dispatch.cli", "dispatch.__main__")),
+    ("cli", ("dispatch.cli", "dispatch.cli_files", "dispatch.__main__")),
 )  # fmt: skip
 
 # (who, whom): why this arrow may stand although it goes up.

@@ -3,10 +3,14 @@
 `open_archive` reads the table of contents and nothing else; a record is read when it is asked for.
 Nothing is unpacked to disk, so member names are only keys. The sizes in the file are claims of
 whoever wrote it: a record is read only after its claimed size has passed the limits here, and never
-beyond it.
+beyond it. Only files are opened: a pipe or a device would be waited for, except a pipe that the
+process was started with (`/dev/stdin`), which is read once, to its end.
 """
 
+import errno
+import io
 import os
+import stat
 import struct
 import zipfile
 import zlib
@@ -16,10 +20,20 @@ from typing import IO, BinaryIO
 
 from dispatch.graph.errors import ModelFileError
 
-__all__ = ["Archive", "JsonFile", "open_archive"]
+__all__ = [
+    "ZIP_ERRORS",
+    "Archive",
+    "JsonFile",
+    "fill",
+    "open_archive",
+    "open_regular",
+    "opened_zip",
+    "shown_name",
+]
 
 MAX_JSON_BYTES = 512 << 20
 MAX_RATIO = 200  # compressed graphs reach 40:1
+MAX_PIPED_BYTES = 2 << 30  # of an archive, which is kept in memory
 _RATIO_SLACK = 1 << 20  # small records may compress better
 _MAX_DIRECTORY = 4 << 20  # bytes of a zip's table of contents, and a 64th of the file
 _CHUNK = 1 << 20
@@ -29,21 +43,31 @@ _LOCATOR_64 = struct.Struct("<4sLQL")
 _ENCRYPTED = 1
 
 # A mistake inside the zip reaches us as any of these.
-_ZIP_ERRORS = (
+ZIP_ERRORS = (
     zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, OverflowError,
     RuntimeError, struct.error, UnicodeError, ValueError,
 )  # fmt: skip
 Opener = Callable[[str], BinaryIO]
 
 
-def _open_binary(path: str) -> BinaryIO:
-    return open(path, "rb")
+def open_regular(path: str) -> BinaryIO:
+    """The file at `path`; `OSError` for what is no file, without waiting for anybody."""
+    return open(path, "rb", opener=_only_regular)
+
+
+def _only_regular(path: str, flags: int) -> int:
+    handle = os.open(path, flags | os.O_NONBLOCK)
+    mode = os.fstat(handle).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # open() has its own error for a folder
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a file, but a pipe or a device", path)
+    return handle
 
 
 class JsonFile:
     """The JSON of an exported program without weights, plain or gzipped."""
 
-    def __init__(self, path: str, opener: Opener = _open_binary) -> None:
+    def __init__(self, path: str, opener: Opener = open_regular) -> None:
         self.path = path
         self.place = ""
         self._opener = opener
@@ -83,10 +107,10 @@ class JsonFile:
 class Archive:
     """A `.pt2` zip; records are named without the root folder (`models/model.json`)."""
 
-    def __init__(self, path: str, opener: Opener = _open_binary) -> None:
+    def __init__(self, path: str, opener: Opener = open_regular) -> None:
         self.path = path
         self._opener = opener
-        with self._zip("the table of contents") as archive:
+        with opened_zip(path, opener, "the table of contents") as archive:
             self._members = {info.filename: info for info in archive.infolist()}
             self._file_size = archive.fp.seek(0, os.SEEK_END) if archive.fp else 0
         if sum(info.compress_size for info in self._members.values()) > self._file_size:
@@ -106,7 +130,7 @@ class Archive:
             raise ModelFileError(self.path, "", "an archive without members")
         root, slash, _ = first.partition("/")
         if not slash:
-            raise ModelFileError(self.path, _shown(first), "a member outside the root folder")
+            raise ModelFileError(self.path, shown_name(first), "a member outside the root folder")
         return root + "/"
 
     def _find_model(self) -> str:
@@ -114,7 +138,7 @@ class Archive:
             return "models/model.json"
         models = [n for n in self.names("models/") if n.endswith(".json")]
         if len(models) != 1:
-            found = "none" if not models else ", ".join(_shown(n) for n in models[:5])
+            found = "none" if not models else ", ".join(shown_name(n) for n in models[:5])
             raise ModelFileError(self.path, "models/", f"expected one program, found {found}")
         return models[0]
 
@@ -140,16 +164,18 @@ class Archive:
     def _checked_info(self, name: str) -> zipfile.ZipInfo:
         info = self._members.get(self.root + name)
         if info is None:
-            raise ModelFileError(self.path, _shown(name), "no such record in the archive")
+            raise ModelFileError(self.path, shown_name(name), "no such record in the archive")
         if info.flag_bits & _ENCRYPTED:
-            raise ModelFileError(self.path, _shown(name), "an encrypted record")
+            raise ModelFileError(self.path, shown_name(name), "an encrypted record")
         if info.compress_type == zipfile.ZIP_STORED and info.compress_size != info.file_size:
-            raise ModelFileError(self.path, _shown(name), "a stored record with two sizes")
+            raise ModelFileError(self.path, shown_name(name), "a stored record with two sizes")
         if info.file_size > info.compress_size * MAX_RATIO + _RATIO_SLACK:
             problem = f"compressed more than {MAX_RATIO}:1"
-            raise ModelFileError(self.path, _shown(name), problem)
+            raise ModelFileError(self.path, shown_name(name), problem)
         if info.header_offset + info.compress_size > self._file_size:
-            raise ModelFileError(self.path, _shown(name), "the record reaches past the file's end")
+            raise ModelFileError(
+                self.path, shown_name(name), "the record reaches past the file's end"
+            )
         return info
 
     def read_model(self) -> bytes:
@@ -167,31 +193,33 @@ class Archive:
     def read_into(self, buffers: Mapping[str, memoryview]) -> None:
         """Fill each buffer with the record of its name, which has exactly its size; checksums are
         checked."""
-        with self._zip("") as archive:
+        with opened_zip(self.path, self._opener) as archive:
             for name, buffer in buffers.items():
                 info = self._checked_info(name)
                 try:
                     with archive.open(info) as record:
-                        _fill(record, buffer)
-                except _ZIP_ERRORS as error:
+                        fill(record, buffer)
+                except ZIP_ERRORS as error:
                     problem = f"broken zip data ({error})"
-                    raise ModelFileError(self.path, _shown(name), problem) from None
-
-    @contextmanager
-    def _zip(self, place: str) -> Iterator[zipfile.ZipFile]:
-        with self._opener(self.path) as file:
-            try:
-                check_directory(self.path, file)
-                with zipfile.ZipFile(file) as archive:
-                    yield archive
-            except ModelFileError:
-                raise
-            except _ZIP_ERRORS as error:
-                problem = f"broken zip data ({error})"
-                raise ModelFileError(self.path, _shown(place), problem) from None
+                    raise ModelFileError(self.path, shown_name(name), problem) from None
 
 
-def _fill(record: IO[bytes], buffer: memoryview) -> None:
+@contextmanager
+def opened_zip(path: str, opener: Opener, place: str = "") -> Iterator[zipfile.ZipFile]:
+    """The zip at `path`, its table of contents checked; what is wrong with it is an error at
+    `place`."""
+    with opener(path) as file:
+        try:
+            check_directory(path, file)
+            with zipfile.ZipFile(file) as archive:
+                yield archive
+        except ModelFileError:
+            raise
+        except ZIP_ERRORS as error:
+            raise ModelFileError(path, place, f"broken zip data ({error})") from None
+
+
+def fill(record: IO[bytes], buffer: memoryview) -> None:
     done = 0
     read_into: Callable[[memoryview], int] = record.readinto  # type: ignore[attr-defined]
     while done < len(buffer) and (n := read_into(buffer[done:])):
@@ -200,7 +228,7 @@ def _fill(record: IO[bytes], buffer: memoryview) -> None:
         raise zipfile.BadZipFile(f"{done} bytes where {len(buffer)} were promised")
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
     """A member's name as it may be printed: a stranger wrote it."""
     return name if name.isprintable() and len(name) <= 120 else ascii(name[:120])
 
@@ -251,14 +279,47 @@ def _directory_size_64(
     return size
 
 
-def open_archive(path: str | os.PathLike[str], opener: Opener = _open_binary) -> Archive | JsonFile:
+def open_archive(path: str | os.PathLike[str], opener: Opener = open_regular) -> Archive | JsonFile:
     """The model file at `path`, told apart by its first bytes; `OSError` when it cannot open."""
     text = os.fspath(path)
+    handle = _handle_of_pipe(text)
+    if handle is not None:
+        data = _all_of_pipe(text, handle)
+        return _kind_of(text, data[:4])(text, lambda _: io.BytesIO(data))
     with opener(text) as file:
         head = file.read(4)
+    return _kind_of(text, head)(text, opener)
+
+
+def _kind_of(path: str, head: bytes) -> type[Archive] | type[JsonFile]:
     if head.startswith(b"PK"):
-        return Archive(text, opener)
+        return Archive
     if head.startswith(b"\x1f\x8b") or head.lstrip(b" \t\r\n\xef\xbb\xbf").startswith(b"{"):
-        return JsonFile(text, opener)
+        return JsonFile
     problem = "neither a .pt2 archive nor the JSON of an exported program"
-    raise ModelFileError(text, "", problem if head else "an empty file")
+    raise ModelFileError(path, "", problem if head else "an empty file")
+
+
+def _handle_of_pipe(path: str) -> int | None:
+    """The handle that `/dev/stdin` or `/dev/fd/N` names, if a pipe or a socket is behind it."""
+    folder, _, number = ("/dev/fd/0" if path == "/dev/stdin" else path).rpartition("/")
+    if folder not in ("/dev/fd", "/proc/self/fd") or not (number.isdecimal() and len(number) < 9):
+        return None
+    try:
+        mode = os.fstat(int(number)).st_mode
+    except OSError:
+        return None
+    return int(number) if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) else None
+
+
+def _all_of_pipe(path: str, handle: int) -> bytes:
+    """What a pipe gives up to its end; refused at its head when it is no model file."""
+    with open(handle, "rb", closefd=False) as pipe:
+        data = bytearray(pipe.read(4))
+        most = MAX_PIPED_BYTES if _kind_of(path, bytes(data)) is Archive else MAX_JSON_BYTES
+        while chunk := pipe.read(_CHUNK):
+            data += chunk
+            if len(data) > most:
+                problem = f"more than {most >> 20} MiB through a pipe: give the file's path instead"
+                raise ModelFileError(path, "", problem)
+    return bytes(data)

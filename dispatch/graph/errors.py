@@ -2,14 +2,22 @@
 
 A file's error names the file, the place in it and what is wrong there; it is a `RuntimeError`, as
 PyTorch's loader raises. Missing operators are collected over the whole program before anything
-runs, so one error lists them all.
+runs, so one error lists them all. Names in a text are a stranger's: what cannot be printed is
+escaped (`plain`), here and wherever else a text is made from a file.
 """
 
 from collections.abc import Iterable
 
-__all__ = ["MissingOperatorsError", "ModelFileError"]
+__all__ = ["MissingOperatorsError", "ModelFileError", "plain"]
 
 _SHOWN_OPERATORS = 40
+
+
+def plain(text: str, kept: str = "") -> str:
+    """`text` with control characters, and those that turn its direction, written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in kept else ascii(c)[1:-1] for c in text)
 
 
 class ModelFileError(RuntimeError):
@@ -17,7 +25,7 @@ class ModelFileError(RuntimeError):
     `problem`."""
 
     def __init__(self, path: str, place: str, problem: str) -> None:
-        super().__init__(": ".join(part for part in (path, place, problem) if part))
+        super().__init__(": ".join(plain(part) for part in (path, place, problem) if part))
         self.path = path
         self.place = place
         self.problem = problem
@@ -37,7 +45,7 @@ class MissingOperatorsError(NotImplementedError):
         more = len(self.names) - _SHOWN_OPERATORS
         tail = f" and {more} more" if more > 0 else ""
         count = f"{len(self.names)} operator{'s' if len(self.names) != 1 else ''}"
-        super().__init__(f"{path}: {count} not registered: {shown}{tail}")
+        super().__init__(plain(f"{path}: {count} not registered: {shown}{tail}"))
 
     def __reduce__(self) -> tuple[type, tuple[str, tuple[str, ...]]]:
         return type(self), (self.path, self.names)

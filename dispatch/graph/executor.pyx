@@ -17,6 +17,7 @@ from dispatch._C.dtypes cimport get_dtype, new_device
 from dispatch._C.tensor cimport Tensor
 
 import dispatch
+from dispatch.graph.errors import plain
 from dispatch.graph.plan import Const, DeviceConst, Items, Slot
 
 __all__ = ["Executable", "RunLog"]
@@ -286,7 +287,7 @@ cdef class Executable:
     cdef int fill_step(self, CStep* c, int i, step, int first_ref, int first_slot) except -1:
         n_args = len(step.args)
         if n_args > MAX_ARGS:
-            raise ValueError(f"{self.path}: {step.node}: {n_args} arguments, at most {MAX_ARGS}")
+            raise ValueError(f"{plain(self.path)}: {plain(step.node)}: {n_args} arguments, at most {MAX_ARGS}")
         c.callee = self.keep_object(step.callee) if not step.branches else NULL
         c.kwnames = self.keep_object(tuple(step.kwnames)) if step.kwnames else NULL
         c.first_ref = first_ref
@@ -335,7 +336,7 @@ cdef class Executable:
         cdef PyObject** values
         cdef int i
         if len(inputs) != self.n_inputs:
-            raise RuntimeError(f"{self.path}: {len(inputs)} inputs, expected {self.n_inputs}")
+            raise RuntimeError(f"{plain(self.path)}: {len(inputs)} inputs, expected {self.n_inputs}")
         values = <PyObject**>allocate(self.n_slots, sizeof(PyObject*))
         try:
             for i in range(self.n_inputs):
@@ -554,15 +555,16 @@ cdef object explained(error, str path, str node, str op):
 
     An error that is no single text gets a note, or is made anew where its type is Python's own.
     """
-    where = f"{path}: {node} ({op})"
-    if str(error).startswith(path + ": "):
+    where = plain(f"{path}: {node} ({op})")
+    text = plain(str(error), "\n")          # a kernel may quote what the file gave it
+    if text.startswith(plain(path) + ": "):
         return error                       # from a branch, which knows better
     if len(error.args) == 1 and type(error.args[0]) is str:
-        error.args = (f"{where}: {error.args[0]}",)
+        error.args = (f"{where}: " + plain(error.args[0], "\n"),)
         return error
     kind = next(t for t in type(error).__mro__ if t.__module__ == "builtins")
     if type(error).__module__.partition(".")[0] in ("builtins", "numpy") and kind in _PLAIN_ERRORS:
-        return kind(f"{where}: {error}")
+        return kind(f"{where}: {text}")
     error.add_note(f"in {where}")
     return error
 

@@ -20,7 +20,7 @@ import dispatch
 from dispatch._C.generated.type_names import DTYPE_BYTES
 from dispatch._C.tensor import from_numpy
 from dispatch.graph.archive import Archive, JsonFile, open_archive
-from dispatch.graph.errors import MissingOperatorsError, ModelFileError
+from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain
 from dispatch.graph.executor import Executable, RunLog
 from dispatch.graph.plan import Plan, Slot, plan_graph
 from dispatch.graph.program import ExportedProgram, Graph, InputSpec, read_program
@@ -117,7 +117,8 @@ class GraphModule:
         return len(self._plan.steps)
 
     def __repr__(self) -> str:
-        return f"<GraphModule {self.name}: {self.n_calls} calls, {len(self.state_dict)} weights>"
+        counts = f"{self.n_calls} calls, {len(self.state_dict)} weights"
+        return f"<GraphModule {plain(self.name)}: {counts}>"
 
     # -- at load --------------------------------------------------------------------------------
 
@@ -180,7 +181,8 @@ class GraphModule:
         missing = [n for n in self.state_dict if n not in state] if strict else []
         unknown = [n for n in state if n not in self._weights] if strict else []
         if missing or unknown:
-            raise RuntimeError(f"{self.name}: missing weights {missing[:5]}, unknown {unknown[:5]}")
+            problem = f"missing weights {missing[:5]}, unknown {unknown[:5]}"
+            raise RuntimeError(f"{plain(self.name)}: {problem}")
         tensors = {n: _as_tensor(v) for n, v in state.items() if n in self._weights}
         for name, tensor in tensors.items():
             self._store_of(name).check(name, tensor)
@@ -222,16 +224,26 @@ class GraphModule:
         """Give small random values to every weight without data."""
         rng = np.random.default_rng(seed)
         for name in self.without_data():
-            self._store_of(name).assign(name, _random_tensor(self._weights[name].spec, rng, 0.05))
+            values = self._random_tensor(name, self._weights[name].spec, rng, 0.05)
+            self._store_of(name).assign(name, values)
         self._real = None
 
     def random_inputs(self, seed: int = 0) -> list[Any]:
         """Inputs of the recorded shapes: normal floats, and integers 0 or 1."""
         rng = np.random.default_rng(seed)
         return [
-            _random_tensor(self._spec_of(b), rng, 1.0) if b.is_tensor else b.value
+            self._random_tensor(b.name, self._spec_of(b), rng, 1.0) if b.is_tensor else b.value
             for b in self.signature.user_bindings
         ]
+
+    def _random_tensor(
+        self, name: str, spec: TensorSpec, rng: np.random.Generator, scale: float
+    ) -> Any:
+        try:
+            return _random_tensor(spec, rng, scale)
+        except (MemoryError, ValueError):  # numpy has either for what no memory holds
+            problem = f"no memory for a {spec.dtype} tensor of {list(spec.sizes)}"
+            raise ModelFileError(self.path, name[:80], problem) from None
 
     # -- real runs ------------------------------------------------------------------------------
 
@@ -252,7 +264,7 @@ class GraphModule:
         try:
             return self.signature.bind(inputs)
         except RuntimeError as error:
-            raise RuntimeError(f"{self.path}: {error}") from None
+            raise RuntimeError(plain(f"{self.path}: {error}")) from None
 
     def _with_inputs(self, weights: list[Any], inputs: Iterable[Any]) -> list[Any]:
         """A value for each of the graph's inputs: `weights` with the user's in their places."""
@@ -267,8 +279,11 @@ class GraphModule:
             empty = self.without_data()
             if empty:
                 raise RuntimeError(
-                    f"{self.path}: no data for {len(empty)} weights ({', '.join(empty[:3])}, ...): "
-                    "give them with load_state_dict, or run with fake=True"
+                    plain(
+                        f"{self.path}: no data for {len(empty)} weights "
+                        f"({', '.join(empty[:3])}, ...): "
+                        "give them with load_state_dict, or run with fake=True"
+                    )
                 )
             self.state_dict.load()
             self.constants.load()

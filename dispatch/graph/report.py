@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from dispatch.graph.errors import plain
 from dispatch.graph.executor import RunLog
 from dispatch.graph.plan import Const, Items, Plan, Slot, Step
 from dispatch.tools.formulas import FlopCall, count_flops, has_formula
@@ -115,7 +116,7 @@ class Report:
         self.wall_ns = wall_ns
 
     def __repr__(self) -> str:
-        run = f"{self._facts.model} on {self.device}, {self.mode}"
+        run = f"{plain(self._facts.model)} on {self.device}, {self.mode}"
         return f"<Report of {run}: {self.wall_ns / 1e6:.2f} ms>"
 
     @cached_property

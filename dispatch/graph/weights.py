@@ -16,7 +16,7 @@ import numpy as np
 import dispatch
 from dispatch._C.generated.type_names import DTYPE_BYTES, EXPORTED_DTYPES, EXPORTED_LAYOUTS
 from dispatch.graph.archive import Archive, JsonFile
-from dispatch.graph.errors import ModelFileError
+from dispatch.graph.errors import ModelFileError, plain
 from dispatch.graph.expr import hint_of
 from dispatch.graph.program import (
     Device,
@@ -137,8 +137,8 @@ def resolve_weights(archive: Archive | JsonFile) -> dict[str, Weight]:
 
 
 def _check_byte_order(archive: Archive) -> None:
-    if archive.has("byteorder") and archive.size("byteorder") <= 16:
-        order = archive.read_json("byteorder").strip()
+    if archive.has("byteorder"):
+        order = archive.read_json("byteorder").strip()[:40]
         if order != b"little":
             raise ModelFileError(archive.path, "byteorder", f"{order!r}: only little is read")
 
@@ -223,7 +223,8 @@ class WeightStore(Mapping[str, Any]):
         dtype = str(tensor.dtype).rpartition(".")[2]
         if tuple(tensor.shape) != spec.sizes or dtype != spec.dtype:
             given = f"{dtype} {list(tensor.shape)}"
-            raise RuntimeError(f"{name}: expected {spec.dtype} {list(spec.sizes)}, got {given}")
+            expected = f"{spec.dtype} {list(spec.sizes)}"
+            raise RuntimeError(f"{plain(name)}: expected {expected}, got {given}")
 
     def assign(self, name: str, tensor: Any) -> None:
         """Let `name` be `tensor`."""

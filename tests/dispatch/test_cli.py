@@ -1,6 +1,8 @@
 """`dispatch.cli`: what each command prints, and one line with exit code 2 for a user's mistake."""
 
 import json
+import os
+import pathlib
 import subprocess
 import sys
 
@@ -122,6 +124,133 @@ def test_a_strangers_text_is_shown_without_markup_or_control_characters(tmp_path
     assert result.exit_code == 0, result.output
     assert "[red]\ufffd[2Jact" in result.output
     assert "\x1b" not in result.output
+
+
+def run(*args, **kwargs):
+    """The command in a process of its own: real handles, and an end to every wait."""
+    command = [sys.executable, "-m", "dispatch", *map(str, args)]
+    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 60, **kwargs}
+    return subprocess.run(command, text=True, check=False, **settings)
+
+
+COMMANDS = {
+    "inspect": lambda model: ("inspect", model, "--ops"),
+    "--json -": lambda model: ("inspect", model, "--json", "-"),
+    "ops": lambda model: ("ops",),
+    "table": lambda model: ("table", "aten::add.Tensor"),
+    "keys": lambda model: ("keys",),
+    "help": lambda model: ("--help",),
+    "help of a command": lambda model: ("ops", "--help"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_full_disk_is_one_line(add_relu, name):
+    with open("/dev/full", "w") as full:
+        result = run(*COMMANDS[name](add_relu), stdout=full)
+    assert result.stderr == "Error: standard output: No space left on device\n"
+    assert result.returncode == 2
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_pipe_that_nobody_reads_is_one_line(add_relu, name):
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = run(*COMMANDS[name](add_relu), stdout=writer)
+    os.close(writer)
+    assert result.stderr == "Error: standard output: Broken pipe\n"
+    assert result.returncode == 2
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+@pytest.mark.parametrize(
+    ("target", "words"), [("/dev/full", "No space left"), ("folder", "Is a directory")]
+)
+def test_a_report_that_cannot_be_written_is_one_line(tmp_path, add_relu, option, target, words):
+    (tmp_path / "folder").mkdir()
+    target = tmp_path / target  # an absolute one stays what it is
+    result = run("inspect", add_relu, option, target)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"Error: {target}: {words}")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_no_report_is_written_over_another_or_over_what_is_read(tmp_path, add_relu):
+    before, arrays = add_relu.read_text(), tmp_path / "in.npz"
+    np.savez(arrays, floats(2, 3), floats(2, 3))
+    both = tmp_path / "both"
+    for args, words in (
+        (("--json", both, "--html", both), "--html would write over --json"),
+        (("--json", add_relu), "--json would write over MODEL"),
+        (("--inputs", arrays, "--html", arrays), "--html would write over --inputs"),
+    ):
+        result = invoke("inspect", add_relu, *args)
+        assert result.exit_code == 2
+        assert words in result.output and result.output.count("\n") == 1
+    assert add_relu.read_text() == before
+    assert not both.exists()
+
+
+def test_a_report_goes_to_standard_output_alone(add_relu):
+    result = invoke("inspect", add_relu, "--json", "-")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["calls"][2]["op"] == "aten::mul.Tensor"
+    page = invoke("inspect", add_relu, "--html", "-").output
+    assert page.lower().startswith("<!doctype html>")
+    assert "aten::mul.Tensor" in page
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin", "/dev/fd/0"])
+@pytest.mark.parametrize("model", ["json", "pt2"])
+def test_a_model_comes_through_a_pipe(tmp_path, add_relu, name, model):
+    path = add_relu if model == "json" else programs.linear_archive(tmp_path / "linear.pt2")
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as cat:
+        result = run("inspect", name, "--json", "-", "--cpu", stdin=cat.stdout)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["mode"] == "cpu"
+
+
+def test_a_model_comes_from_a_file_that_is_standard_input(add_relu):
+    with add_relu.open() as file:
+        result = run("inspect", "-", stdin=file)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("option", ["MODEL", "--inputs"])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (os.mkfifo, "not a file, but a pipe or a device"),
+        (lambda path: path.symlink_to("/dev/null"), "not a file, but a pipe or a device"),
+        (lambda path: path.mkdir(), "Is a directory"),
+        (pathlib.Path.touch, ""),
+        (lambda path: path.write_bytes(b"PK\x05\x06" + bytes(18)), ""),
+    ],
+    ids=["pipe", "device", "folder", "empty", "empty archive"],
+)
+def test_what_is_no_file_is_one_line_at_once(tmp_path, add_relu, option, make, words):
+    path = tmp_path / "stranger"
+    make(path)
+    args = (path,) if option == "MODEL" else (add_relu, "--inputs", path)
+    result = run("inspect", *args)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"Error: {path}: {words}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_endless_pipe_is_refused_at_its_head():
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as yes:
+        result = run("inspect", "-", stdin=yes.stdout)
+        yes.kill()
+    assert result.returncode == 2
+    assert result.stderr.startswith("Error: /dev/stdin: neither a .pt2 archive")
+
+
+def test_a_files_name_is_shown_without_control_characters(tmp_path):
+    result = run("inspect", tmp_path / "a\x1b[2J\u202e.pt2")
+    assert result.returncode == 2
+    assert "\x1b" not in result.stderr and "\u202e" not in result.stderr
 
 
 def test_progress_appears_on_long_runs_only(monkeypatch, capsys):

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import struct
 import zipfile
 
@@ -11,6 +12,7 @@ import pytest
 from dispatch.graph import archive
 from dispatch.graph.archive import Archive, JsonFile, open_archive
 from dispatch.graph.errors import ModelFileError
+from dispatch.graph.weights import resolve_weights
 from tests.dispatch.graph import programs
 
 
@@ -162,3 +164,59 @@ def test_a_directory_of_a_million_entries_is_refused(tmp_path):
     path.write_bytes(directory + end)
     with pytest.raises(ModelFileError, match="table of contents of 5520000 bytes"):
         open_archive(path)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_pipe_or_a_device_is_not_waited_for(tmp_path, make):
+    path = tmp_path / "m.pt2"
+    make(path)
+    with pytest.raises(OSError, match="not a file, but a pipe or a device") as error:
+        open_archive(path)
+    assert error.value.filename == str(path)
+
+
+def test_an_archive_comes_through_a_pipe(saved):
+    reader, writer = os.pipe()
+    with open(writer, "wb") as pipe:
+        pipe.write(saved.read_bytes())
+    found = open_archive(f"/dev/fd/{reader}")
+    os.close(reader)
+    assert isinstance(found, Archive)
+    buffer = bytearray(48)
+    found.read_into({"data/weights/weight_0": memoryview(buffer)})
+    assert struct.unpack("<12f", buffer) == tuple(range(12))
+
+
+@pytest.mark.parametrize(("head", "limit"), [(b"PK", "MAX_PIPED_BYTES"), (b"{", "MAX_JSON_BYTES")])
+def test_a_pipe_gives_no_more_than_its_limit(monkeypatch, head, limit):
+    monkeypatch.setattr(archive, limit, 1 << 10)
+    monkeypatch.setattr(archive, "_CHUNK", 1 << 9)
+    reader, writer = os.pipe()
+    with open(writer, "wb") as pipe:
+        pipe.write(head + bytes(2000))
+    with pytest.raises(ModelFileError, match="MiB through a pipe"):
+        open_archive(f"/dev/fd/{reader}")
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    "path", ["/dev/fd/99999999", "/dev/fd/x", "/dev/fd/", "/dev/fd/123456789012"]
+)
+def test_a_handle_that_is_not_there_is_an_os_error(path):
+    with pytest.raises(OSError):
+        open_archive(path)
+
+
+@pytest.mark.parametrize("order", ["big", "", "little, or so", "a much longer word"])
+def test_an_archive_of_another_byte_order_is_refused(saved, order):
+    with zipfile.ZipFile(saved) as source:
+        members = {name: source.read(name) for name in source.namelist()}
+    members["saved/byteorder"] = order.encode()
+    with zipfile.ZipFile(saved, "w") as target:
+        for name, data in members.items():
+            target.writestr(name, data)
+    with pytest.raises(
+        ModelFileError, match=f"byteorder: b'{order}': only little is read"
+    ) as error:
+        resolve_weights(open_archive(saved))
+    assert error.value.path == str(saved)

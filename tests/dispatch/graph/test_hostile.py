@@ -119,3 +119,62 @@ def test_a_tensor_larger_than_any_memory_is_refused(tmp_path, size):
     module = graph.load(programs.write_json(tmp_path / "stranger.json", content))
     with pytest.raises((RuntimeError, MemoryError), match=r"stranger\.json"):
         module(*module.random_inputs())
+
+
+def texts_of_errors(path, module):
+    """All that goes wrong with the module at `path`, as text."""
+    found = []
+    for attempt in (
+        module.run,
+        lambda: module(1),
+        lambda: module.run(1),
+        lambda: module.run(fake=False),
+        lambda: module.load_state_dict({}),
+        lambda: module(*module.random_inputs()),
+    ):
+        try:
+            attempt()
+        except Exception as error:
+            found.append(str(error))
+    return found
+
+
+@pytest.mark.parametrize("old", ["sum", "x", "p_w", "w", "self", "out", "aten.mm.default", "aten"])
+@pytest.mark.parametrize("make", [programs.add_relu, programs.linear])
+def test_control_characters_of_a_file_are_escaped_in_errors(tmp_path, make, old):
+    evil = "\x1b[2J\u202e\r\x00"
+    text = json.dumps(make()).replace(f'"{old}"', json.dumps(f"{old}{evil}"))
+    text = text.replace(f".{old}.", f".{old}{evil}.")
+    path = tmp_path / f"m{chr(27)}[2J.json"
+    path.write_text(text)
+    try:
+        found = texts_of_errors(path, graph.load(path))
+    except Exception as error:
+        found = [str(error)]
+    assert found
+    for text in found:
+        assert text.replace("\n", " ").isprintable(), repr(text)
+
+
+def test_a_kernels_error_quotes_the_file_with_escapes(tmp_path):
+    content = programs.add_relu()
+    nodes = content["graph_module"]["graph"]["nodes"]
+    equation = {"as_string": "\x1b[2J->\x1b"}
+    operands = {"as_tensors": [{"name": "sum"}]}
+    nodes[1]["target"] = "torch.ops.aten.einsum.default"
+    nodes[1]["inputs"] = [
+        {"name": n, "arg": a, "kind": 1} for n, a in (("equation", equation), ("tensors", operands))
+    ]
+    path = programs.write_json(tmp_path / "m.json", content)
+    with pytest.raises(Exception, match="act") as error:
+        graph.load(path).run()
+    assert "\x1b" not in str(error.value)
+
+
+def test_inputs_that_no_memory_holds_are_an_error_that_names_them(tmp_path):
+    content = programs.add_relu()
+    for name in ("x", "y"):
+        content["graph_module"]["graph"]["tensor_values"][name] = programs.meta([1 << 30, 1 << 29])
+    path = programs.write_json(tmp_path / "m.json", content)
+    with pytest.raises(RuntimeError, match=r"m.json: x: no memory for a float32 tensor of \[1073"):
+        graph.load(path).random_inputs()

@@ -70,7 +70,11 @@ class CountingFile(io.BufferedReader):
 
 def test_a_fake_run_reads_no_weight(tmp_path, monkeypatch):
     path = programs.linear_archive(tmp_path / "m.pt2", data=bytes(1 << 22))
-    monkeypatch.setattr(archive, "open", lambda p, mode: CountingFile(io.FileIO(p)), raising=False)
+
+    def counting(path, *_, **__):
+        return CountingFile(io.FileIO(path))
+
+    monkeypatch.setattr(archive, "open", counting, raising=False)
     CountingFile.total = 0
     module = graph.load(path)
     module.run(device="cuda").to_json()
