@@ -25,8 +25,9 @@ from dispatch._C.grad_mode import (
 )
 from dispatch._C.keys import DispatchKey, DispatchKeySet
 from dispatch._C.overload import OpOverload, OpOverloadPacket
+from dispatch._C.size import Size
 from dispatch._C.tags import Tag
-from dispatch._C.tensor import Size, Tensor
+from dispatch._C.tensor import Tensor
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.library import Library

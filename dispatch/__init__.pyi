@@ -30,8 +30,9 @@ from dispatch._C.grad_mode import (
 )
 from dispatch._C.keys import DispatchKey as DispatchKey, DispatchKeySet as DispatchKeySet
 from dispatch._C.overload import OpOverload as OpOverload, OpOverloadPacket as OpOverloadPacket
+from dispatch._C.size import Size as Size
 from dispatch._C.tags import Tag as Tag
-from dispatch._C.tensor import Size as Size, Tensor as Tensor, from_numpy as from_numpy
+from dispatch._C.tensor import Tensor as Tensor, from_numpy as from_numpy
 from dispatch._ops import HigherOrderOperator as HigherOrderOperator, ops as ops
 from dispatch.codegen.parser import parse_schema as parse_schema
 from dispatch.codegen.schema import FunctionSchema as FunctionSchema

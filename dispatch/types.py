@@ -5,7 +5,9 @@ from typing import TypeAlias
 
 from dispatch._C.dtypes import device as _device
 from dispatch._C.keys import DispatchKey as DispatchKey
-from dispatch._C.tensor import Size as Size, Storage as Storage, Tensor as Tensor
+from dispatch._C.size import Size as Size
+from dispatch._C.storage import Storage as Storage
+from dispatch._C.tensor import Tensor as Tensor
 
 __all__ = ["Device", "Number"]
 

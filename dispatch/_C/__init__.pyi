@@ -144,20 +144,22 @@ from dispatch._C.schema_info import (
     _SchemaArgument as _SchemaArgument,
     _SchemaInfo as _SchemaInfo,
 )
+from dispatch._C.size import Size as Size
+from dispatch._C.slots import (
+    _install_tensor_attribute as _install_tensor_attribute,
+    _set_slot_maker as _set_slot_maker,
+    _set_tensor_hook as _set_tensor_hook,
+)
+from dispatch._C.storage import Storage as Storage, _new_storage as _new_storage
 from dispatch._C.tensor import (
-    Size as Size,
-    Storage as Storage,
     Tensor as Tensor,
     _disabled_torch_dispatch_impl as _disabled_torch_dispatch_impl,
     _disabled_torch_function_impl as _disabled_torch_function_impl,
     _dispatch_keys as _dispatch_keys,
-    _install_tensor_attribute as _install_tensor_attribute,
-    _new_storage as _new_storage,
     _new_strided as _new_strided,
     _numpy_view as _numpy_view,
     _set_conj as _set_conj,
     _set_neg as _set_neg,
-    _set_tensor_hook as _set_tensor_hook,
 )
 from dispatch._C.tls import (
     _are_functorch_transforms_active as _are_functorch_transforms_active,

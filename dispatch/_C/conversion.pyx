@@ -20,7 +20,8 @@ from dispatch._C.python_api cimport (
     PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyUnicode_CheckExact_, PyUnicode_Check_, Py_DECREF_, Py_False_,
     Py_INCREF_, Py_None_, Py_True_,
 )
-from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Storage, Tensor
+from dispatch._C.storage cimport Storage
+from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor
 from dispatch._C.tls cimport ThreadState, tls
 
 __all__ = []

@@ -18,9 +18,9 @@ from libc.stdlib cimport free, malloc
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, DEV_PRIVATEUSEONE, DTYPES, LAYOUT_strided, ST_COUNT, ST_uint8
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
-from dispatch._C.tensor cimport (
-    TF_FAKE, TF_REQUIRES_GRAD, Tensor, data_of, get_numpy, new_borrowed_storage, new_tensor, span_of,
-)
+from dispatch._C.geometry cimport span_of
+from dispatch._C.storage cimport new_borrowed_storage
+from dispatch._C.tensor cimport TF_FAKE, TF_REQUIRES_GRAD, Tensor, data_of, get_numpy, new_tensor
 
 __all__ = ["DLDeviceType", "dlpack_device", "from_dlpack", "to_dlpack"]
 

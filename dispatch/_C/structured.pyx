@@ -17,10 +17,10 @@ from dispatch._C.keys cimport key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.python_api cimport PyObject_Vectorcall_
 from dispatch._C.references cimport give, take
-from dispatch._C.tensor cimport (
-    TF_NON_OVERLAPPING_DENSE, TF_REQUIRES_GRAD, Tensor, new_empty, new_size, read_ints, resize_storage, set_geometry,
-    span_of,
-)
+from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, read_ints, span_of
+from dispatch._C.size cimport new_size
+from dispatch._C.storage cimport resize_storage
+from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor, new_empty, set_geometry
 from dispatch._C.tls cimport tls
 
 cdef enum:

@@ -1,24 +1,21 @@
-"""Storage and Tensor: all metadata inline in one C struct; the Python object is the tensor.
+"""Tensor: all metadata inline in one C struct; the Python object is the tensor.
 
-Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`, which drop the cached numpy view and
-recompute `c_numel` and the contiguity flags.
+Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`, which check first and write then, drop the
+cached numpy view and recompute `c_numel` and the flags of geometry.
 """
 from cpython.object cimport PyObject
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 
-cdef enum TensorFlag:
+from dispatch._C.storage cimport Storage
+
+cdef enum TensorFlag:             # 8, 16, 32 and 64 are geometry's: GeometryFlag
     TF_REQUIRES_GRAD = 1
     TF_WRAPPED_NUMBER = 2
     TF_INFERENCE = 4
-    TF_CONTIGUOUS = 8            # kept by set_geometry
-    TF_CHANNELS_LAST = 16
-    TF_CHANNELS_LAST_3D = 32
-    TF_NON_OVERLAPPING_DENSE = 64
     TF_HEAP_GEOMETRY = 128       # c_sizes/c_strides are malloc'ed (ndim > 5)
     TF_HAS_TORCH_DISPATCH = 256  # a subclass with __torch_dispatch__ of its own
     TF_IS_VIEW = 512
     TF_FAKE = 1024               # a FakeTensor
-    TF_GEOMETRY_FLAGS = 8 | 16 | 32 | 64
     TF_NON_LEAF = 2048           # has a grad_fn placeholder
     TF_PARAMETER = 4096
     TF_MANY_DIMS = 8192          # more than 64 dimensions: may exist, but kernels refuse it
@@ -35,17 +32,6 @@ cdef enum TensorFlag:
 cdef struct VersionCounter:
     int64_t refs                 # tensors that share it
     int64_t value
-
-cdef class Storage:
-    cdef char* data              # first byte; NULL on meta/fake devices and when nbytes is 0
-    cdef int64_t c_nbytes
-    cdef object owner            # keeps the memory alive once somebody else sees it (Buffer, ndarray ...); None: `data` is ours alone
-    cdef int8_t devtype
-    cdef int8_t devindex
-    cdef bint c_resizable
-    cdef bint fake               # stands for memory that does not exist: no bytes on any device, the CPU too
-    cdef uint32_t c_peak         # most memory that it ever had, in pages of 4 KiB; 0: what c_nbytes says
-    cdef object __weakref__
 
 cdef class Tensor:
     cdef uint64_t c_keys         # raw DispatchKeySet
@@ -69,32 +55,26 @@ cdef class Tensor:
     cdef PyObject* c_dict        # instance dictionary, made when the first attribute is set (tp_dictoffset points here); owned
     cdef object __weakref__
 
-cdef class Buffer:
-    """Owns malloc'ed bytes that numpy views may outlive the storage of."""
-    cdef void* data
-
 # New tensors. Sizes and strides are copied; strides NULL means contiguous.
-cdef Storage new_storage(int64_t nbytes, int devtype, int devindex)                    # CPU: allocated, not initialised; others: no bytes
-cdef Storage new_borrowed_storage(char* data, int64_t nbytes, object owner)            # CPU
 cdef Tensor new_tensor(Storage storage, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)
 cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int64_t* sizes, const int64_t* strides)
-cdef Tensor new_view(Tensor base, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)   # same storage, keys, dtype; no version or view relation (those are ADInplaceOrView's)
+# Same storage and keys; no version or view relation (those are ADInplaceOrView's).
+cdef Tensor new_view(Tensor base, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)
 cdef Tensor new_view_dtype(Tensor base, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)
 cdef Tensor new_wrapped_number(object number)          # 0-d CPU tensor (int64, float64, bool, complex128) with TF_WRAPPED_NUMBER
-cdef int init_tensor(Tensor t, Storage storage, int dtype, uint64_t keys, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1   # fills a blank tensor (of a subclass)
+# Fills a blank tensor (of a subclass).
+cdef int init_tensor(Tensor t, Storage storage, int dtype, uint64_t keys, int ndim, const int64_t* sizes, const int64_t* strides,
+                     int64_t offset) except -1
+# Every change of sizes, strides and offset, and of the storage: all checks first. Strides NULL means contiguous.
 cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1
 cdef int set_storage(Tensor t, Storage storage) except -1
-cdef int resize_storage(Storage s, int64_t nbytes) except -1
-cdef object new_size(int n, const int64_t* values)     # a Size
-cdef object get_numpy(Tensor t)                        # numpy view of a CPU tensor's memory (cached); RuntimeError for other devices
+cdef object get_numpy(Tensor t)                        # numpy view of a CPU tensor's memory (cached); else RuntimeError
 cdef uint64_t keys_for(int devtype, int layout) except? 0   # PyTorch's key set of a new tensor on that device
 cdef bint is_contiguous_as(Tensor t, int memory_format) except -1
-cdef int64_t span_of(int ndim, const int64_t* sizes, const int64_t* strides) except -1   # elements reached
 cdef Tensor alias_as(Tensor base, type cls)              # the same tensor as an instance of `cls`
-cdef Tensor blank_of(type cls)
+cdef Tensor blank_of(type cls)                           # an uninitialised one, made without running its `__new__`
 cdef int set_class_flags(Tensor t, type cls) except -1
 cdef int set_requires_grad(Tensor t, bint value) except -1
-cdef int read_ints(object values, int64_t* out, str what) except -1
 cdef int bump_version(Tensor t) except -1
 cdef int share_version(Tensor of_view, Tensor base) except -1
 cdef inline int64_t get_version(Tensor t) noexcept:

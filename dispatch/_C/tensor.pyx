@@ -1,29 +1,38 @@
-"""Storage and Tensor: one C struct for each, the Python object itself being the tensor.
+"""Tensor: one C struct with all metadata, the Python object itself being the tensor.
 
-Kernels make tensors through the functions of the .pxd; `dispatch/tensor` adds the methods that are written in Python, and
-enters operators' methods when they are first asked for.
-Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`.
+Kernels make tensors through the functions of the `.pxd`; `slots` completes the type with Python's operators, `dispatch/tensor`
+enters what is written in Python, and methods of operators are entered when they are first asked for (`Tensor.__getattr__`).
+Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`: all checks first, then the writes.
 """
 cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from cpython.tuple cimport PyTuple_SET_ITEM
-from libc.stdint cimport int64_t, uint32_t, uint64_t, INT64_MAX
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, LAYOUT_sparse_coo, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool, ST_complex128,
-    ST_float32, ST_float64, ST_int64, is_complex_code, is_floating_code,
+    DEV_CPU, DEV_META, LAYOUT_sparse_coo, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool,
+    ST_complex128, ST_float32, ST_float64, ST_int64, is_complex_code, is_floating_code,
+)
+from dispatch._C.geometry cimport (
+    TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, geometry_flags, numel_of,
+    read_ints, span_of, wrapped_index,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,
     KS_PythonTLSSnapshot, KS_ZeroTensor, new_key_set,
 )
+from dispatch._C.size cimport add_number_type, new_size, tuple_of
+from dispatch._C.slots cimport complete_type, hook, new_instance
+from dispatch._C.storage cimport Storage, new_borrowed_storage, new_storage, shared_owner
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
+
+from dispatch._C.size import Size
+from dispatch._C.slots import _install_tensor_attribute
 
 cnp.import_array()
 
@@ -33,238 +42,8 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(PyTypeObject*, PyArray_Descr*, int, cnp.npy_intp*, cnp.npy_intp*, void*, int, PyObject*)
     PyTypeObject PyArray_Type
 
-cdef extern from "stdlib.h" nogil:
-    void* aligned_alloc(size_t, size_t)
-
 cdef extern from "Python.h":
-    void PyType_Modified(type)
     object PyLong_FromVoidPtr(void*)
-
-
-cdef extern from *:
-    """
-    /* a * b and a + b into *result; whether they do not fit. */
-    static inline int dispatch_mul_overflows(int64_t a, int64_t b, int64_t* result) {
-        return __builtin_mul_overflow(a, b, result);
-    }
-    static inline int dispatch_add_overflows(int64_t a, int64_t b, int64_t* result) {
-        return __builtin_add_overflow(a, b, result);
-    }
-    """
-    bint mul_overflows "dispatch_mul_overflows"(int64_t a, int64_t b, int64_t* result) noexcept nogil
-    bint add_overflows "dispatch_add_overflows"(int64_t a, int64_t b, int64_t* result) noexcept nogil
-
-
-cdef object size_of(object n):
-    """A size: an int, or a symbol that stands for one. TypeError for what is neither."""
-    if isinstance(n, float) or not hasattr(n, "__index__"):
-        raise TypeError(f"Size: expected integers, got {type(n).__name__}")
-    return int(n) if isinstance(n, (int, Tensor)) else n
-
-
-class Size(tuple):
-    """The sizes of a tensor: a tuple of ints with `numel()` (torch.Size)."""
-
-    __slots__ = ()
-
-    def __new__(cls, sizes=()):
-        r = tuple.__new__(cls, sizes)
-        for n in r:
-            if type(n) is not int:
-                return tuple.__new__(cls, [size_of(n) for n in r])
-        return r
-
-    def numel(self):
-        """Product of the sizes."""
-        n = 1
-        for s in self:
-            n *= s
-        return n
-
-    def __repr__(self):
-        return f"dispatch.Size([{', '.join(map(repr, self))}])"
-
-    def __getitem__(self, item):
-        r = tuple.__getitem__(self, item)
-        return Size(r) if type(r) is tuple else r
-
-    def __add__(self, other):
-        r = tuple.__add__(self, other)
-        return Size(r)
-
-    def __radd__(self, other):
-        return Size(tuple(other) + tuple(self)) if isinstance(other, tuple) else NotImplemented
-
-    def __mul__(self, other):
-        return Size(tuple.__mul__(self, other))
-
-    def __rmul__(self, other):
-        return Size(tuple.__mul__(self, other))
-
-    def __reduce__(self):
-        return Size, (tuple(self),)
-
-
-cdef PyTypeObject* size_type = <PyTypeObject*>Size
-
-cdef extern from *:
-    """
-    #define DISPATCH_ALLOC(tp, n) ((tp)->tp_alloc((tp), (n)))
-    #define DISPATCH_NAME(tp, name) ((tp)->tp_name = (name), PyType_Modified(tp))
-    """
-    void set_type_name "DISPATCH_NAME"(PyTypeObject* tp, const char* name) noexcept
-    object DISPATCH_ALLOC(PyTypeObject* tp, Py_ssize_t n)
-
-
-cdef object new_size(int n, const int64_t* values):
-    cdef object r = DISPATCH_ALLOC(size_type, n)
-    cdef int i
-    cdef object v
-    for i in range(n):
-        v = values[i]
-        Py_INCREF(v)
-        PyTuple_SET_ITEM(r, i, v)
-    return r
-
-
-cdef tuple tuple_of(int n, const int64_t* values):
-    return tuple([values[i] for i in range(n)])
-
-
-# ---- storage ---------------------------------------------------------------------------------------------------------
-
-cdef class Buffer:
-    def __dealloc__(self):
-        free(self.data)
-
-
-cdef char* new_bytes(int64_t nbytes) except NULL:
-    """malloc'ed memory: aligned to 64 bytes from 1 KiB on."""
-    cdef char* p
-    if nbytes < 1024:
-        p = <char*>malloc(nbytes if nbytes > 0 else 1)
-    else:
-        p = <char*>aligned_alloc(64, (nbytes + 63) & ~<int64_t>63)
-    if p == NULL:
-        raise MemoryError(f"could not allocate {nbytes} bytes for a tensor")
-    return p
-
-
-@cython.no_gc_clear
-@cython.freelist(128)
-cdef class Storage:
-    """Bytes that tensors share (torch.UntypedStorage). Meta and fake storages have a size and no bytes."""
-
-    def __dealloc__(self):
-        if self.owner is None and self.data != NULL:
-            free(self.data)
-
-    def __init__(self, *args, **kwargs):
-        raise TypeError("Storage is made by tensors: use dispatch.empty(...).untyped_storage()")
-
-    def nbytes(self):
-        """Size in bytes."""
-        return self.c_nbytes
-
-    def size(self):
-        """Size in bytes (an untyped storage counts bytes)."""
-        return self.c_nbytes
-
-    def __len__(self):
-        return self.c_nbytes
-
-    def data_ptr(self):
-        """Address of the first byte; 0 when there are none. RuntimeError for the storage of a wrapper."""
-        if self.fake and self.owner is not None:
-            raise RuntimeError(f"the storage of {self.owner} has no data pointer")
-        return PyLong_FromVoidPtr(self.data) if self.c_nbytes else 0
-
-    def resizable(self):
-        """Whether `resize_` may change the size: memory borrowed from elsewhere is not resizable."""
-        return self.c_resizable
-
-    def resize_(self, int64_t nbytes):
-        """Change the size in bytes, keeping the bytes that stay."""
-        resize_storage(self, nbytes)
-        return self
-
-    @property
-    def device(self):
-        return dtypes.new_device(self.devtype, self.devindex)
-
-    @property
-    def _cdata(self):
-        return PyLong_FromVoidPtr(<void*>self)
-
-    def __repr__(self):
-        return hook("storage")(self, "__repr__")
-
-    def __getitem__(self, index):
-        return hook("storage")(self, "__getitem__", index)
-
-    def __setitem__(self, index, value):
-        hook("storage")(self, "__setitem__", index, value)
-
-    def __iter__(self):
-        return hook("storage")(self, "__iter__")
-
-    def __getattr__(self, str name):
-        return hook("storage_attribute")(self, name)
-
-
-cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):
-    cdef Storage s = Storage.__new__(Storage)
-    if nbytes < 0:
-        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
-    s.c_nbytes = nbytes
-    s.devtype = devtype
-    s.devindex = devindex
-    s.c_resizable = True
-    if devtype == DEV_CPU and nbytes:
-        s.data = new_bytes(nbytes)
-    return s
-
-
-cdef Storage new_borrowed_storage(char* data, int64_t nbytes, object owner):
-    cdef Storage s = Storage.__new__(Storage)
-    s.c_nbytes = nbytes
-    s.devtype = DEV_CPU
-    s.devindex = -1
-    s.data = data
-    s.owner = owner
-    return s
-
-
-cdef object shared_owner(Storage s):
-    """The object that keeps the bytes alive, so that somebody else may look at them."""
-    cdef Buffer b
-    if s.owner is None and s.data != NULL:
-        b = Buffer.__new__(Buffer)
-        b.data = s.data
-        s.owner = b
-    return s.owner
-
-
-cdef int resize_storage(Storage s, int64_t nbytes) except -1:
-    """It never has less memory than it ever had: tensors whose geometry now reaches too far read stale bytes, never foreign ones."""
-    cdef int64_t room = max(nbytes, <int64_t>s.c_peak << 12)
-    cdef char* p
-    if not s.c_resizable:
-        raise RuntimeError("Trying to resize storage that is not resizable")
-    if nbytes < 0:
-        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
-    if s.devtype == DEV_CPU and not s.fake and nbytes > s.c_nbytes:
-        p = new_bytes(room)
-        if s.data != NULL:
-            memcpy(p, s.data, s.c_nbytes)
-        if s.owner is None:
-            free(s.data)
-        s.owner = None
-        s.data = p
-    elif nbytes < s.c_nbytes:
-        s.c_peak = <uint32_t>(max(room, s.c_nbytes + 4095) >> 12)
-    s.c_nbytes = nbytes
-    return 0
 
 
 # ---- versions --------------------------------------------------------------------------------------------------------
@@ -307,75 +86,15 @@ cdef int share_version(Tensor of_view, Tensor base) except -1:
 
 # ---- geometry --------------------------------------------------------------------------------------------------------
 
-cdef inline uint32_t channels_last_flag(int ndim, const int64_t* sizes, const int64_t* strides) noexcept nogil:
-    """TF_CHANNELS_LAST (4 dimensions) or TF_CHANNELS_LAST_3D (5) when the strides are exactly that format's."""
-    cdef int64_t want = 1
-    cdef int k, d
-    for k in range(ndim):
-        d = 1 if k == 0 else (ndim - k if k < ndim - 1 else 0)
-        if sizes[d] != 1:
-            if strides[d] != want:
-                return 0
-            want *= sizes[d]
-    return TF_CHANNELS_LAST if ndim == 4 else TF_CHANNELS_LAST_3D
-
-
-cdef bint is_dense_permutation(int ndim, const int64_t* sizes, const int64_t* strides) noexcept nogil:
-    """Whether some order of the dimensions makes the strides contiguous (no gaps, no overlap)."""
-    cdef int perm[128]
-    cdef int i, j, d
-    cdef int64_t want = 1
-    for i in range(ndim):          # insertion sort by stride, dimensions of size < 2 last
-        j = i
-        while j > 0 and (sizes[perm[j - 1]] < 2 or (sizes[i] >= 2 and strides[perm[j - 1]] > strides[i])):
-            if sizes[perm[j - 1]] < 2 and sizes[i] < 2:
-                break
-            perm[j] = perm[j - 1]
-            j -= 1
-        perm[j] = i
-    for i in range(ndim):
-        d = perm[i]
-        if sizes[d] < 2:
-            return True
-        if strides[d] != want:
-            return False
-        want *= sizes[d]
-    return True
-
-
-cdef uint32_t geometry_flags(int ndim, const int64_t* sizes, const int64_t* strides, int64_t numel) noexcept nogil:
-    cdef uint32_t flags = 0
-    cdef int64_t want = 1
-    cdef int i
-    cdef bint contiguous = True
-    if numel:
-        for i in range(ndim - 1, -1, -1):
-            if sizes[i] != 1:
-                if strides[i] != want:
-                    contiguous = False
-                    break
-                want *= sizes[i]
-    if contiguous:
-        flags = TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
-    elif is_dense_permutation(ndim, sizes, strides):
-        flags = TF_NON_OVERLAPPING_DENSE
-    if ndim == 4 or ndim == 5:
-        flags |= channels_last_flag(ndim, sizes, strides)
-    return flags
-
-
 cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
     cdef int64_t* mem
-    cdef int64_t numel = 1, step = 1
+    cdef int64_t numel, step = 1
     cdef int i
     if ndim > 128:
         raise RuntimeError(f"a tensor has at most 128 dimensions, got {ndim}")
-    for i in range(ndim):
-        if sizes[i] < 0:
-            raise RuntimeError(f"sizes must not be negative, got {tuple_of(ndim, sizes)}")
-        if sizes[i] and numel > INT64_MAX // sizes[i]:
-            raise RuntimeError(f"numel of sizes {tuple_of(ndim, sizes)} does not fit in 64 bits")
-        numel *= sizes[i]
+    numel = numel_of(ndim, sizes)
+    if numel == 0 and strides == NULL:
+        check_steps(ndim, sizes)
     if ndim > 5:
         mem = <int64_t*>malloc(2 * ndim * sizeof(int64_t))
         if mem == NULL:
@@ -446,22 +165,6 @@ cdef Tensor new_tensor(Storage storage, int dtype, int ndim, const int64_t* size
     return t
 
 
-cdef int64_t span_of(int ndim, const int64_t* sizes, const int64_t* strides) except -1:
-    """Elements from the first to the last that sizes and strides reach, both included; 0 for an empty tensor."""
-    cdef int64_t span = 1, reach = 0
-    cdef int i
-    for i in range(ndim):
-        if sizes[i] == 0:
-            return 0
-        if mul_overflows(sizes[i] - 1, strides[i], &reach) or add_overflows(span, reach, &span):
-            raise_too_large(ndim, sizes)
-    return span
-
-
-cdef int raise_too_large(int ndim, const int64_t* sizes) except -1:
-    raise RuntimeError(f"the storage of a tensor of sizes {tuple_of(ndim, sizes)} does not fit in 64 bits")
-
-
 cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int64_t* sizes, const int64_t* strides):
     cdef Tensor t = Tensor.__new__(Tensor)
     cdef ThreadState* ts = tls()
@@ -475,8 +178,7 @@ cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int6
         t.c_flags |= TF_INFERENCE
     set_geometry(t, ndim, sizes, strides, 0)
     n = t.c_numel if strides == NULL or t.c_flags & TF_NON_OVERLAPPING_DENSE else span_of(ndim, sizes, strides)
-    if mul_overflows(n, dtypes.itemsize_table()[dtype], &n):
-        raise_too_large(ndim, sizes)
+    n = bytes_of(0, n, dtypes.itemsize_table()[dtype], ndim, sizes, strides)
     t.c_storage = new_storage(n, devtype, devindex)
     return t
 
@@ -548,7 +250,8 @@ cdef object get_numpy(Tensor t):
     for i in range(t.c_ndim):
         dims[i] = t.c_sizes[i]
         steps[i] = t.c_strides[i] * itemsize
-    if t.c_numel and (t.c_storage.c_nbytes < (t.c_offset + span_of(t.c_ndim, t.c_sizes, t.c_strides)) * itemsize):
+    if t.c_numel and t.c_storage.c_nbytes < bytes_of(t.c_offset, span_of(t.c_ndim, t.c_sizes, t.c_strides), itemsize,
+                                                     t.c_ndim, t.c_sizes, t.c_strides):
         raise RuntimeError(
             f"the storage of {t.c_storage.c_nbytes} bytes is too small for sizes {tuple_of(t.c_ndim, t.c_sizes)}")
     descr = dtypes.numpy_descr(t.c_dtype)
@@ -559,44 +262,6 @@ cdef object get_numpy(Tensor t):
         cnp.set_array_base(<cnp.ndarray>arr, owner)
     t.c_array = arr
     return arr
-
-
-# ---- hooks that upper rooms register ---------------------------------------------------------------------------------
-
-cdef dict hooks = {}
-
-
-def _set_tensor_hook(str name, function):
-    """Give the slot method `name` (such as "__repr__", "__getitem__", "__getattr__") its implementation."""
-    hooks[name] = function
-
-
-cdef object hook(str name):
-    try:
-        return hooks[name]
-    except KeyError:
-        raise NotImplementedError(f"Tensor.{name} needs `import dispatch`") from None
-
-
-def _install_tensor_attribute(str name, value):
-    """Enter an attribute into the static type Tensor (methods of operators, methods written in Python)."""
-    cdef PyTypeObject* tp = <PyTypeObject*>Tensor
-    (<dict>tp_dict_of(tp))[name] = value
-    PyType_Modified(Tensor)
-
-
-cdef extern from *:
-    """
-    #define DISPATCH_TP_DICT(tp) ((PyObject*)((tp)->tp_dict))
-    """
-    PyObject* DISPATCH_TP_DICT(PyTypeObject* tp)
-
-
-set_type_name(<PyTypeObject*>Storage, "dispatch.UntypedStorage")       # what programs know it as
-
-
-cdef object tp_dict_of(PyTypeObject* tp):
-    return <object>DISPATCH_TP_DICT(tp)
 
 
 # ---- the tensor ------------------------------------------------------------------------------------------------------
@@ -633,7 +298,7 @@ cdef object disabled_function = _disabled_torch_function_impl
 
 
 cdef int set_class_flags(Tensor t, type cls) except -1:
-    """Mark an instance of a subclass: Python keys when its class has a `__torch_dispatch__` of its own, a flag for `__torch_function__`."""
+    """Mark an instance of a subclass: Python keys for a `__torch_dispatch__` of its own, a flag for a `__torch_function__`."""
     if cls is Tensor:
         return 0
     if getattr(cls, "__torch_function__", disabled_function) is not disabled_function:
@@ -662,41 +327,9 @@ cdef Tensor alias_as(Tensor base, type cls):
 
 
 cdef Tensor blank_of(type cls):
-    """An uninitialised instance of a Tensor subclass, made without running its `__new__`."""
     if not issubclass(cls, Tensor):
         raise TypeError(f"cls must be a subclass of Tensor, got {cls!r}")
-    return <Tensor>new_instance(cls)
-
-
-cdef extern from *:
-    """
-    /* Through the nearest compiled class, which sets up its fields: no `__new__` written in Python runs. */
-    static PyObject* dispatch_tensor_tp_new_base(PyTypeObject* cls) {
-        PyObject* empty = PyTuple_New(0);
-        PyTypeObject* base = cls;
-        if (!empty) return NULL;
-        while (base->tp_flags & Py_TPFLAGS_HEAPTYPE) base = base->tp_base;
-        PyObject* r = base->tp_new(cls, empty, NULL);
-        Py_DECREF(empty);
-        return r;
-    }
-    """
-    object dispatch_tensor_tp_new_base(PyTypeObject* cls)
-
-
-cdef object new_instance(type cls):
-    return dispatch_tensor_tp_new_base(<PyTypeObject*>cls)
-
-
-cdef int read_ints(object values, int64_t* out, str what) except -1:
-    """A sequence of ints into `out` (room for 64); returns how many."""
-    cdef int n = 0
-    for v in values:
-        if n == 64:
-            raise RuntimeError(f"{what} has more than 64 elements")
-        out[n] = v
-        n += 1
-    return n
+    return <Tensor>new_instance(<PyTypeObject*>cls)
 
 
 cdef Storage blank_storage = new_storage(0, DEV_CPU, -1)     # of every tensor that no maker has filled in
@@ -834,7 +467,7 @@ cdef class Tensor:
     def nbytes(self):
         if self.c_flags & (TF_CUSTOM_SIZES | TF_CUSTOM_LAYOUT):
             return answered_nbytes(self)
-        return self.c_numel * dtypes.itemsize_table()[self.c_dtype]
+        return <object>self.c_numel * dtypes.itemsize_table()[self.c_dtype]     # a view's may not fit in 64 bits
 
     def get_device(self):
         """Device index; -1 on the CPU."""
@@ -886,18 +519,6 @@ cdef class Tensor:
     @property
     def is_sparse(self):
         return self.c_layout == LAYOUT_sparse_coo
-
-    @property
-    def is_quantized(self):
-        return False
-
-    @property
-    def is_nested(self):
-        return False
-
-    @property
-    def is_mkldnn(self):
-        return False
 
     def untyped_storage(self):
         """The storage, shared by all views."""
@@ -983,9 +604,9 @@ cdef class Tensor:
             raise RuntimeError(f"Tensor.data: a tensor on {t.device} cannot take the place of one on {self.device}")
         if self.c_flags & TF_REQUIRES_GRAD and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
             raise RuntimeError(f"Tensor.data: {t.dtype} cannot stand in a tensor that requires grad")
+        set_geometry(self, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
         self.c_storage = t.c_storage
         self.c_dtype = t.c_dtype
-        set_geometry(self, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
 
     @property
     def __dict__(self):
@@ -1030,174 +651,12 @@ cdef class Tensor:
             raise TypeError(f"__bool__ should return bool, returned {type(r).__name__}")
         return r
 
-    def __int__(self):
-        return hook("__int__")(self)
-
-    def __float__(self):
-        return hook("__float__")(self)
-
     def __complex__(self):
         return hook("__complex__")(self)
-
-    def __index__(self):
-        return hook("__index__")(self)
-
-    def __add__(self, other):
-        return hook("__add__")(self, other)
-
-    def __radd__(self, other):
-        return hook("__radd__")(self, other)
-
-    def __iadd__(self, other):
-        return hook("__iadd__")(self, other)
-
-    def __sub__(self, other):
-        return hook("__sub__")(self, other)
-
-    def __rsub__(self, other):
-        return hook("__rsub__")(self, other)
-
-    def __isub__(self, other):
-        return hook("__isub__")(self, other)
-
-    def __mul__(self, other):
-        return hook("__mul__")(self, other)
-
-    def __rmul__(self, other):
-        return hook("__rmul__")(self, other)
-
-    def __imul__(self, other):
-        return hook("__imul__")(self, other)
-
-    def __truediv__(self, other):
-        return hook("__truediv__")(self, other)
-
-    def __rtruediv__(self, other):
-        return hook("__rtruediv__")(self, other)
-
-    def __itruediv__(self, other):
-        return hook("__itruediv__")(self, other)
-
-    def __ifloordiv__(self, other):
-        return hook("__ifloordiv__")(self, other)
-
-    def __imod__(self, other):
-        return hook("__imod__")(self, other)
-
-    def __ipow__(self, other, modulo):
-        return hook("__ipow__")(self, other)
-
-    def __floordiv__(self, other):
-        return hook("__floordiv__")(self, other)
-
-    def __rfloordiv__(self, other):
-        return hook("__rfloordiv__")(self, other)
-
-    def __mod__(self, other):
-        return hook("__mod__")(self, other)
-
-    def __rmod__(self, other):
-        return hook("__rmod__")(self, other)
-
-    def __pow__(self, other, modulo):
-        return hook("__pow__")(self, other)
-
-    def __rpow__(self, other, modulo):
-        return hook("__rpow__")(self, other)
-
-    def __matmul__(self, other):
-        return hook("__matmul__")(self, other)
-
-    def __rmatmul__(self, other):
-        return hook("__rmatmul__")(self, other)
-
-    def __neg__(self):
-        return hook("__neg__")(self)
-
-    def __pos__(self):
-        return hook("__pos__")(self)
-
-    def __abs__(self):
-        return hook("__abs__")(self)
-
-    def __invert__(self):
-        return hook("__invert__")(self)
-
-    def __and__(self, other):
-        return hook("__and__")(self, other)
-
-    def __rand__(self, other):
-        return hook("__rand__")(self, other)
-
-    def __iand__(self, other):
-        return hook("__iand__")(self, other)
-
-    def __or__(self, other):
-        return hook("__or__")(self, other)
-
-    def __ror__(self, other):
-        return hook("__ror__")(self, other)
-
-    def __ior__(self, other):
-        return hook("__ior__")(self, other)
-
-    def __xor__(self, other):
-        return hook("__xor__")(self, other)
-
-    def __rxor__(self, other):
-        return hook("__rxor__")(self, other)
-
-    def __ixor__(self, other):
-        return hook("__ixor__")(self, other)
-
-    def __lshift__(self, other):
-        return hook("__lshift__")(self, other)
-
-    def __rlshift__(self, other):
-        return hook("__rlshift__")(self, other)
-
-    def __ilshift__(self, other):
-        return hook("__ilshift__")(self, other)
-
-    def __rshift__(self, other):
-        return hook("__rshift__")(self, other)
-
-    def __rrshift__(self, other):
-        return hook("__rrshift__")(self, other)
-
-    def __irshift__(self, other):
-        return hook("__irshift__")(self, other)
-
-    def __eq__(self, other):
-        return hook("__eq__")(self, other)
-
-    def __ne__(self, other):
-        return hook("__ne__")(self, other)
-
-    def __lt__(self, other):
-        return hook("__lt__")(self, other)
-
-    def __le__(self, other):
-        return hook("__le__")(self, other)
-
-    def __gt__(self, other):
-        return hook("__gt__")(self, other)
-
-    def __ge__(self, other):
-        return hook("__ge__")(self, other)
 
 
 cdef inline int wrapped_dim(Tensor t, object dim) except -1:
     return wrapped_index(dim, t.c_ndim)
-
-
-cdef int wrapped_index(object dim, int64_t n) except -1:
-    cdef int64_t d = dim
-    if n == 0:
-        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
-    if d < -n or d >= n:
-        raise IndexError(f"dimension {d} is out of range: expected [{-n}, {n - 1}]")
-    return <int>(d if d >= 0 else d + n)
 
 
 # ---- metadata that a subclass answers itself (`wrapper`) ----------------------------------------------------------------
@@ -1214,7 +673,7 @@ cdef object answered_size(Tensor t, object dim):
 cdef object answered_nbytes(Tensor t):
     if t.c_flags & TF_CUSTOM_LAYOUT and answer(t, "layout") != dtypes.get_layout(LAYOUT_strided):
         raise RuntimeError("nbytes: only strided tensors have a number of bytes")
-    n = answer(t, "numel") if t.c_flags & TF_CUSTOM_SIZES else t.c_numel
+    n = answer(t, "numel") if t.c_flags & TF_CUSTOM_SIZES else <object>t.c_numel
     return n * dtypes.itemsize_table()[t.c_dtype]
 
 
@@ -1249,79 +708,22 @@ cdef int set_requires_grad(Tensor t, bint value) except -1:
     return 0
 
 
-# ---- the instance dictionary -----------------------------------------------------------------------------------------
-
-cdef extern from *:
-    """
-    static traverseproc dispatch_old_traverse;
-    static inquiry dispatch_old_clear;
-    static Py_ssize_t dispatch_dict_field;
-    static int dispatch_tensor_traverse(PyObject* o, visitproc visit, void* arg) {
-        int r = dispatch_old_traverse(o, visit, arg);
-        if (r) return r;
-        Py_VISIT(*(PyObject**)((char*)o + dispatch_dict_field));
-        return 0;
-    }
-    static int dispatch_tensor_clear(PyObject* o) {
-        int r = dispatch_old_clear(o);
-        Py_CLEAR(*(PyObject**)((char*)o + dispatch_dict_field));
-        return r;
-    }
-    static void dispatch_add_dict(PyTypeObject* tp, Py_ssize_t offset) {
-        dispatch_dict_field = offset;
-        dispatch_old_traverse = tp->tp_traverse;
-        dispatch_old_clear = tp->tp_clear;
-        tp->tp_traverse = dispatch_tensor_traverse;
-        tp->tp_clear = dispatch_tensor_clear;
-        tp->tp_dictoffset = offset;
-        PyType_Modified(tp);
-    }
-    """
-    void dispatch_add_dict(PyTypeObject* tp, Py_ssize_t offset)
-
-
-cdef extern from *:
-    """
-    /* A class made in Python directly below Tensor may have an `__init__` that does not call ours: it is filled in by `tp_new`, as in
-       PyTorch. Makers in C call the old function, without arguments. */
-    static newfunc dispatch_old_new;
-    static PyObject* dispatch_fill_instance;
-    static PyTypeObject* dispatch_tensor_type;
-    static PyObject* dispatch_tensor_new(PyTypeObject* tp, PyObject* args, PyObject* kwargs) {
-        PyObject *o = dispatch_old_new(tp, args, kwargs), *r;
-        PyTypeObject* base = tp;
-        if (!o || (!PyTuple_GET_SIZE(args) && (!kwargs || !PyDict_GET_SIZE(kwargs)))) return o;
-        while (base != dispatch_tensor_type && base->tp_flags & Py_TPFLAGS_HEAPTYPE) base = base->tp_base;
-        if (base != dispatch_tensor_type || tp == base) return o;
-        r = PyObject_CallFunctionObjArgs(dispatch_fill_instance, o, args, kwargs ? kwargs : Py_None, NULL);
-        if (!r) { Py_DECREF(o); return NULL; }
-        Py_DECREF(r);
-        return o;
-    }
-    static void dispatch_add_new(PyTypeObject* tp, PyObject* fill) {
-        Py_INCREF(fill);
-        dispatch_fill_instance = fill;
-        dispatch_tensor_type = tp;
-        dispatch_old_new = tp->tp_new;
-        tp->tp_new = dispatch_tensor_new;
-    }
-    """
-    void dispatch_add_new(PyTypeObject* tp, object fill)
-
+# ---- the type, completed ---------------------------------------------------------------------------------------------
 
 def fill_instance(Tensor tensor not None, tuple args, kwargs):
     """What `Tensor(*args, **kwargs)` makes, put into an instance of a Python subclass."""
     hook("__init__")(tensor, *args, **(kwargs or {}))
 
 
-cdef void add_instance_dict():
+cdef int complete() except -1:
     cdef Tensor probe = Tensor.__new__(Tensor)
-    dispatch_add_dict(<PyTypeObject*>Tensor, <char*>&probe.c_dict - <char*><void*>probe)
+    add_number_type(Tensor)
+    complete_type(<PyTypeObject*>Tensor, <char*>&probe.c_dict - <char*><void*>probe, fill_instance)
+    _install_tensor_attribute("__torch_dispatch__", disabled_dispatch)
+    return 0
 
 
-add_instance_dict()
-_install_tensor_attribute("__torch_dispatch__", disabled_dispatch)
-dispatch_add_new(<PyTypeObject*>Tensor, fill_instance)
+complete()
 
 
 # ---- numpy -----------------------------------------------------------------------------------------------------------
@@ -1335,7 +737,7 @@ def from_numpy(array):
     cdef int64_t sizes[64]
     cdef int64_t steps[64]
     cdef int i, n, code, itemsize
-    cdef int64_t span = 1
+    cdef int64_t nbytes
     cdef Storage s
     if not isinstance(array, cnp.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
@@ -1351,8 +753,8 @@ def from_numpy(array):
         if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) % itemsize:
             raise ValueError("given numpy array strides are not a multiple of the element byte size")
         steps[i] = cnp.PyArray_STRIDE(<cnp.ndarray>array, i) // itemsize
-    span = span_of(n, sizes, steps) * itemsize
-    s = new_borrowed_storage(<char*>cnp.PyArray_DATA(<cnp.ndarray>array), span, array)
+    nbytes = bytes_of(0, span_of(n, sizes, steps), itemsize, n, sizes, steps)
+    s = new_borrowed_storage(<char*>cnp.PyArray_DATA(<cnp.ndarray>array), nbytes, array)
     return new_tensor(s, code, n, sizes, steps, 0)
 
 
@@ -1367,21 +769,19 @@ def _new_strided(Storage storage not None, dtype, sizes, strides, int64_t offset
     cdef int64_t st[64]
     cdef int n = read_ints(sizes, sz, "sizes"), code = dtypes.dtype_code(dtype)
     cdef int64_t span
+    cdef int i
+    cdef bint negative = offset < 0
     if read_ints(strides, st, "strides") != n:
         raise RuntimeError(f"mismatch in length of strides and shape: {strides} and {sizes}")
-    if offset < 0 or any([n < 0 for n in sizes]) or any([n < 0 for n in strides]):
+    for i in range(n):
+        negative |= sz[i] < 0 or st[i] < 0
+    if negative:
         raise RuntimeError(f"sizes, strides and offset must not be negative, got {tuple(sizes)}, {tuple(strides)} and {offset}")
     span = span_of(n, sz, st)
-    if span and (offset + span) * dtypes.itemsize_table()[code] > storage.c_nbytes:
+    if span and bytes_of(offset, span, dtypes.itemsize_table()[code], n, sz, st) > storage.c_nbytes:
         raise RuntimeError(f"sizes {tuple(sizes)}, strides {tuple(strides)} and offset {offset} are out of bounds "
                            f"for a storage of {storage.c_nbytes} bytes")
     return new_tensor(storage, code, n, sz, st, offset)
-
-
-def _new_storage(int64_t nbytes, device="cpu"):
-    """A fresh storage of that many bytes."""
-    cdef dtypes.device dev = dtypes.device_of(device)
-    return new_storage(nbytes, dev.devtype, dev.devindex)
 
 
 def _dispatch_keys(Tensor tensor not None):

@@ -7,7 +7,8 @@ from dispatch._C.dtypes import (
     memory_format as _memory_format,
 )
 from dispatch._C.keys import DispatchKeySet
-from dispatch._C.tensor import Storage, Tensor
+from dispatch._C.storage import Storage
+from dispatch._C.tensor import Tensor
 
 _T = TypeVar("_T", bound=Tensor)
 

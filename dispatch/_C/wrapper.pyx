@@ -19,15 +19,17 @@ from dispatch._C.keys cimport (
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport ask_handlers
 from dispatch._C.references cimport take
+from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, read_ints, span_of
+from dispatch._C.size cimport new_size
+from dispatch._C.storage cimport Storage, resize_storage
 from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH,
-    TF_IS_VIEW, TF_NON_OVERLAPPING_DENSE, TF_REQUIRES_GRAD, Storage, Tensor, alias_as, blank_of, init_tensor,
-    is_contiguous_as, keys_for, new_size, read_ints, resize_storage, set_class_flags,
-    set_geometry, set_requires_grad, set_storage, share_version, span_of,
+    TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH, TF_IS_VIEW, TF_REQUIRES_GRAD,
+    Tensor, alias_as, blank_of, init_tensor, is_contiguous_as, keys_for, set_class_flags, set_geometry, set_requires_grad,
+    set_storage, share_version,
 )
 from dispatch._C.tls cimport n_dispatch_modes, tls
 
-from dispatch._C.tensor import _install_tensor_attribute, _set_tensor_hook
+from dispatch._C.slots import _install_tensor_attribute, _set_tensor_hook
 from dispatch._C.tls import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 
 __all__ = ["answer", "answers", "has_handler", "layout_code", "set_source", "share_memory", "share_storage", "stored_fact"]

@@ -18,7 +18,9 @@ from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.registration import _on_registration_change
 from dispatch._C.python_api cimport Py_INCREF_, Py_XDECREF_
 from dispatch._C.tags cimport TAG_inplace_view
-from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor, set_geometry
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.storage cimport Storage
+from dispatch._C.tensor cimport TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Tensor, set_geometry
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
 
 cdef extern from "Python.h":

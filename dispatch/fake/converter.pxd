@@ -1,5 +1,6 @@
 """Real tensors made fake: the memo, aliases, views, and the constants among them."""
-from dispatch._C.tensor cimport Storage, Tensor
+from dispatch._C.storage cimport Storage
+from dispatch._C.tensor cimport Tensor
 from dispatch.fake.fake_tensor cimport FakeTensor
 from dispatch.fake.settings cimport FakeState
 

@@ -4,7 +4,8 @@ from weakref import WeakKeyDictionary, ref
 
 from dispatch._C.dtypes import device as _device
 from dispatch._C.keys import DispatchKeySet
-from dispatch._C.tensor import Storage, Tensor
+from dispatch._C.storage import Storage
+from dispatch._C.tensor import Tensor
 from dispatch.fake.fake_tensor import FakeTensor
 from dispatch.fake.settings import FakeState
 

@@ -12,9 +12,10 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_META, LAYOUT_strided
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE
 from dispatch._C.references cimport enter_call, leave_call
+from dispatch._C.geometry cimport span_of
+from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
-    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Storage, Tensor, bump_version, share_version,
-    span_of,
+    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
 )
 from dispatch.fake.devices cimport normalized
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage

@@ -5,7 +5,8 @@ The device is the tensor's own; its storage is one of the meta device, as PyTorc
 from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.tensor cimport Storage, Tensor
+from dispatch._C.storage cimport Storage
+from dispatch._C.tensor cimport Tensor
 
 cdef class FakeTensor(Tensor):
     cdef object c_mode               # the FakeState it belongs to; None only in an instance that nobody has filled in

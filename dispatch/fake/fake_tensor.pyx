@@ -10,9 +10,10 @@ from dispatch._C.dtypes cimport DEV_CPU, DEV_META
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python, KS_PythonTLSSnapshot, KS_ZeroTensor,
 )
+from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
-    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor, set_geometry,
-    set_requires_grad, share_version,
+    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Tensor, set_geometry, set_requires_grad,
+    share_version,
 )
 from dispatch._C.tls cimport tls
 from dispatch.fake.devices cimport normalized

@@ -17,7 +17,8 @@ from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, set_mode_handler
 from dispatch._C.references cimport give, take
 from dispatch._C.tags cimport TAG_data_dependent_output, TAG_dynamic_output_shape, TAG_inplace_view
-from dispatch._C.tensor cimport Storage, Tensor
+from dispatch._C.storage cimport Storage
+from dispatch._C.tensor cimport Tensor
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport Frame, match_given, release_frame
 from dispatch.fake.cache cimport (

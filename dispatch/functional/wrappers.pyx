@@ -14,9 +14,11 @@ from dispatch._C.operator cimport KernelObject, OperatorEntry
 from dispatch._C.fallbacks import Node
 from dispatch._C.python_kernel cimport get_overload
 from dispatch._C.references cimport forbid_new, take
+from dispatch._C.geometry cimport span_of
+from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
-    TF_FUNCTIONAL, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Storage, Tensor, set_geometry, set_requires_grad,
-    set_storage, share_version, span_of,
+    TF_FUNCTIONAL, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Tensor, set_geometry, set_requires_grad, set_storage,
+    share_version,
 )
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport Frame, match_given, release_frame

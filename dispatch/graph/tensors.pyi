@@ -1,7 +1,8 @@
 from typing import Any
 
 from dispatch._C.dtypes import dtype as _dtype
-from dispatch._C.tensor import Storage, Tensor
+from dispatch._C.storage import Storage
+from dispatch._C.tensor import Tensor
 
 __all__ = ["storage_over", "tensor_on"]
 

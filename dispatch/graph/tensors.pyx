@@ -7,7 +7,8 @@ every element lies within the storage.
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport dtype_code
-from dispatch._C.tensor cimport Storage, new_borrowed_storage, new_tensor
+from dispatch._C.storage cimport Storage, new_borrowed_storage
+from dispatch._C.tensor cimport new_tensor
 
 __all__ = ["storage_over", "tensor_on"]
 

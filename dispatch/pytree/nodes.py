@@ -14,7 +14,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from dispatch._C.tensor import Size
+from dispatch._C.size import Size
 from dispatch.pytree.keys import GetAttrKey, KeyEntry, MappingKey, SequenceKey
 
 __all__ = [

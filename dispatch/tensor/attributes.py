@@ -1,7 +1,7 @@
-"""Attributes of Tensor that answer alike for every tensor here, and small methods over others.
+"""Attributes of Tensor: views of the whole, what is alike for every tensor here, small methods.
 
-`methods` enters them into the type. There are no sparse, quantized or shared tensors, no hooks of
-an autograd engine, and no other backends than those that somebody registers.
+`methods` enters the table `ATTRIBUTES` into the type. There are no sparse, quantized or shared
+tensors, no hooks of an autograd engine, and no other backends than those that somebody registers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
-__all__ = ["FACTS"]
+__all__ = ["ATTRIBUTES"]
 
 _aten = ops.aten
 
@@ -66,25 +66,77 @@ def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     return self.new_empty(list(args) or [0])
 
 
-def _adjoint(self: Tensor) -> Tensor:
+def _adjoint_method(self: Tensor) -> Tensor:
     """The last two dimensions exchanged, conjugated."""
     return self.mH
+
+
+def _is_shared(self: Tensor) -> bool:
+    """Whether the memory is shared with other processes: never."""
+    return False
 
 
 def _pin(self: Tensor, device: Any = None) -> Tensor:
     raise RuntimeError("pin_memory: there is no accelerator to pin memory for")
 
 
-FACTS: dict[str, Any] = {
+def _get_real(self: Tensor) -> Tensor:
+    return _aten.real.default(self)
+
+
+def _set_real(self: Tensor, value: Any) -> None:
+    self.real.copy_(value)
+
+
+def _get_imag(self: Tensor) -> Tensor:
+    return _aten.imag.default(self)
+
+
+def _set_imag(self: Tensor, value: Any) -> None:
+    self.imag.copy_(value)
+
+
+def _transposed(self: Tensor) -> Tensor:
+    """All dimensions in reverse."""
+    return _aten.permute.default(self, list(range(self.ndim - 1, -1, -1)))
+
+
+def _matrix_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    if self.ndim == 0:
+        return self
+    if self.ndim == 1:
+        raise RuntimeError("tensor.mT: expected matrices, got a tensor of 1 dimension")
+    return _aten.transpose.int(self, -2, -1)
+
+
+def _matrix_adjoint(self: Tensor) -> Tensor:
+    """Transposed and conjugated."""
+    transposed = _matrix_transposed(self)
+    return _aten.conj.default(transposed)
+
+
+def _adjoint(self: Tensor) -> Tensor:
+    if self.ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H: expected a matrix, got {self.ndim} dimensions; see mH")
+    return _matrix_adjoint(self)
+
+
+ATTRIBUTES: dict[str, Any] = {
+    "H": property(_adjoint), "T": property(_transposed), "mH": property(_matrix_adjoint),
+    "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
+    "real": property(_get_real, _set_real),
     "_backward_hooks": _constant(None), "_cdata": property(id), "_grad": property(lambda t: t.grad),
     "_grad_fn": property(lambda t: t.grad_fn), "_has_symbolic_sizes_strides": _constant(False),
-    "_post_accumulate_grad_hooks": _constant(None), "adjoint": _adjoint,
+    "_post_accumulate_grad_hooks": _constant(None), "adjoint": _adjoint_method,
     "dense_dim": _answer("dense_dim", Tensor.dim), "dim_order": _dim_order,
     "is_coalesced": _answer("is_coalesced", lambda self: False),
     "is_distributed": _answer("is_distributed", lambda self: False), "is_ipu": _is_on("ipu"),
-    "is_maia": _is_on("maia"), "is_mps": _is_on("mps"), "is_mtia": _is_on("mtia"),
+    "is_maia": _is_on("maia"), "is_mkldnn": _constant(False), "is_mps": _is_on("mps"),
+    "is_mtia": _is_on("mtia"), "is_nested": _constant(False), "is_quantized": _constant(False),
     "is_pinned": _answer("is_pinned", lambda self: False), "is_same_size": _is_same_size,
-    "is_set_to": _is_set_to, "is_sparse_csr": _constant(False), "is_vulkan": _is_on("vulkan"),
+    "is_set_to": _is_set_to, "is_shared": _is_shared,
+    "is_sparse_csr": _constant(False), "is_vulkan": _is_on("vulkan"),
     "is_xla": _is_on("xla"), "is_xpu": _is_on("xpu"), "name": _constant(None), "new": _new,
     "output_nr": _constant(0), "pin_memory": _pin, "retain_grad": _retain_grad,
     "retains_grad": _constant(False),

@@ -15,7 +15,8 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.grad_mode import no_grad
-from dispatch._C.tensor import Storage, Tensor, _new_storage, _new_strided, _numpy_view
+from dispatch._C.storage import Storage, _new_storage
+from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops

@@ -16,10 +16,10 @@ from dispatch._C import dtypes
 from dispatch._C.default_device import get_default_device
 from dispatch._C.dtypes import get_default_dtype, promote_types, strided
 from dispatch._C.guards import _DisableTorchDispatch
+from dispatch._C.size import Size
+from dispatch._C.storage import _new_storage
 from dispatch._C.tensor import (
-    Size,
     Tensor,
-    _new_storage,
     _new_strided,
     _numpy_view,
     from_numpy,

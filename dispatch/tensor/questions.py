@@ -15,11 +15,13 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.function import _find_function
-from dispatch._C.tensor import Size, Storage, Tensor, from_numpy
+from dispatch._C.size import Size
+from dispatch._C.storage import Storage
+from dispatch._C.tensor import Tensor, from_numpy
 from dispatch._C.torch_function import _watch_function
 from dispatch._ops import ops
 from dispatch.tensor.data import _empty, tensor
-from dispatch.tensor.methods import _nonzero
+from dispatch.tensor.methods import nonzero as _nonzero
 
 __all__ = [
     "BFloat16Tensor",

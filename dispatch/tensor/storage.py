@@ -11,7 +11,8 @@ from types import MethodType
 from typing import Any
 
 from dispatch._C import dtypes
-from dispatch._C.tensor import Storage, Tensor, _new_storage, _new_strided
+from dispatch._C.storage import Storage, _new_storage
+from dispatch._C.tensor import Tensor, _new_strided
 
 __all__ = ["UntypedStorage"]
 

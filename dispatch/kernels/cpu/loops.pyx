@@ -13,7 +13,8 @@ from dispatch._C.dtypes cimport (
     ST_COUNT, ST_bool, ST_complex32, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64,
     ST_uint8, is_floating_code,
 )
-from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_WRAPPED_NUMBER, Tensor, data_of, get_numpy
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, data_of, get_numpy
 
 cdef extern from "numpy/ndarraytypes.h":      # what the other header is made of
     pass

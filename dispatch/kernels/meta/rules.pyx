@@ -21,13 +21,10 @@ from dispatch._C.dtypes cimport (
     ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64,
     ST_int64, is_complex_code, is_floating_code, is_integral_code,
 )
-from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, TF_WRAPPED_NUMBER, Tensor, read_ints,
-)
+from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, add_overflows, mul_overflows, read_ints
+from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor
 
 cdef extern from *:
-    bint mul_overflows "__builtin_mul_overflow"(int64_t, int64_t, int64_t*) noexcept nogil
-    bint add_overflows "__builtin_add_overflow"(int64_t, int64_t, int64_t*) noexcept nogil
     PyObject** PySequence_Fast_ITEMS(object) noexcept
 
 cdef int8_t* PROMOTE = dtypes.promote_table()

@@ -16,7 +16,8 @@ from dispatch._ops import ops
 from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, get_dtype,
 )
-from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor, new_size
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor
 from dispatch._C.tls cimport tls
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.composite.matrix.matmul cimport call_array, is_subclass_like

@@ -9,9 +9,9 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE,
 )
-from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_FAKE, Tensor, is_contiguous_as, new_empty, new_size, new_view, span_of,
-)
+from dispatch._C.geometry cimport TF_CONTIGUOUS, span_of
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport TF_FAKE, Tensor, is_contiguous_as, new_empty, new_view
 from dispatch._C.tls cimport tls
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.composite.factory.basic cimport empty_like

@@ -6,7 +6,8 @@ one addmm over the rows of a contiguous input; any other goes through matmul and
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.composite.matrix.matmul cimport call_array, call_one, call_two, is_subclass_like
 from dispatch.kernels.composite.matrix.matmul cimport matmul as matmul_of

@@ -9,9 +9,8 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.keys cimport KS_Python
-from dispatch._C.tensor cimport (
-    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, Tensor, new_size,
-)
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, Tensor
 from dispatch._C.tls cimport n_dispatch_modes, tls
 from dispatch._C.references cimport take
 from dispatch.kernels.composite.callee cimport Callee, callee

@@ -9,7 +9,9 @@ from libc.stdint cimport int64_t
 from dispatch._C.dtypes cimport (
     DEV_CUDA, ST_NONE, ST_float16, ST_float32, dtype_code, get_dtype,
 )
-from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, new_size
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.composite.matrix.matmul cimport call_array, call_one, call_two
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch._C.tensor import Storage, Tensor, _new_storage
+from dispatch._C.storage import Storage, _new_storage
+from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import set_source
 
 __all__: list[str] = []

@@ -15,9 +15,11 @@ from dispatch._C.dtypes cimport (
     is_integral_code,
 )
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.size cimport new_size
+from dispatch._C.storage cimport resize_storage
 from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, new_size, new_view,
-    new_view_dtype, resize_storage, set_geometry,
+    TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, new_view, new_view_dtype, set_geometry,
 )
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray

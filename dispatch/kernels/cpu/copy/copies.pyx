@@ -20,9 +20,8 @@ from dispatch._C.dtypes cimport (
     is_complex_code,
 )
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
-from dispatch._C.tensor cimport (
-    TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, Tensor, data_of, get_numpy, new_empty,
-)
+from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE
+from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty
 from dispatch.kernels.meta.copy cimport copies as meta_copy
 
 cnp.import_array()

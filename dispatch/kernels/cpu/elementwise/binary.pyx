@@ -11,7 +11,8 @@ from dispatch._C.dtypes cimport (
     ST_bfloat16, ST_float16, ST_float32, ST_float64, category_of_code, get_dtype, is_complex_code,
     is_integral_code, numpy_descr,
 )
-from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_WRAPPED_NUMBER, Tensor, new_wrapped_number
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, new_wrapped_number
 from dispatch.kernels.cpu.loops cimport (
     COMPLEX, FLOAT8, UNSIGNED, Ufunc, array_of, check_supported, compute_code, new_ufunc, quietly,
     run_binary, store, widened,

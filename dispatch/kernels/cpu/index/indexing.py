@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
-from dispatch._C.tensor import Tensor, _new_storage, _new_strided, _numpy_view
+from dispatch._C.storage import _new_storage
+from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
     RARE,

@@ -13,7 +13,8 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     ST_NONE, ST_bfloat16, ST_complex32, ST_float16, ST_float32, is_integral_code,
 )
-from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, get_numpy, new_empty
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport Tensor, get_numpy, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values, fill_values
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.reduction.reduce cimport read_dims

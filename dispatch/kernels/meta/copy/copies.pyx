@@ -7,7 +7,8 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport DEV_META, MF_NONE, MF_contiguous, MF_preserve
-from dispatch._C.tensor cimport TF_FAKE, Tensor, new_size, new_view_dtype
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport TF_FAKE, Tensor, new_view_dtype
 from dispatch._C.tls cimport tls
 from dispatch.kernels.meta cimport rules
 from dispatch._C.structured cimport Spec

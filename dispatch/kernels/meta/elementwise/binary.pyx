@@ -9,7 +9,8 @@ from cpython.object cimport PyObject
 from dispatch._C.dtypes cimport (
     ST_bool, ST_int64, get_dtype, is_complex_code, is_floating_code, is_integral_code,
 )
-from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_WRAPPED_NUMBER, Tensor
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
 from dispatch._C.structured cimport Spec

@@ -6,7 +6,8 @@ shape function decides on the result's dtype and hands it over. `PyObject** item
 from cpython.object cimport PyObject
 
 from dispatch._C.dtypes cimport DEV_META
-from dispatch._C.tensor cimport TF_CONTIGUOUS, TF_FAKE, TF_WRAPPED_NUMBER, Tensor
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport TF_FAKE, TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.structured cimport CAST_SAFE, OVERLAP_ANY, Spec
 

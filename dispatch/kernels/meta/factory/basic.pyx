@@ -10,7 +10,8 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_META, LAYOUT_strided, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_int64,
 )
-from dispatch._C.tensor cimport Tensor, new_empty, set_geometry, resize_storage
+from dispatch._C.storage cimport resize_storage
+from dispatch._C.tensor cimport Tensor, new_empty, set_geometry
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules

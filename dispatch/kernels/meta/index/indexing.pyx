@@ -16,7 +16,9 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, ST_NONE, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32,
     ST_int64, ST_uint8, is_complex_code, is_floating_code,
 )
-from dispatch._C.tensor cimport TF_CONTIGUOUS, Tensor, get_numpy, new_size, new_view
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor, get_numpy, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 from dispatch._C.structured cimport (

@@ -8,7 +8,8 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C.dtypes cimport MF_contiguous
-from dispatch._C.tensor cimport Tensor, new_size
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 from dispatch._C.structured cimport CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, Spec

@@ -11,7 +11,8 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     ST_NONE, ST_bfloat16, ST_float16, ST_float32, ST_int32, is_integral_code,
 )
-from dispatch._C.tensor cimport Tensor, new_size
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch._C.structured cimport Spec
 

@@ -8,7 +8,8 @@ from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float16, ST_float32, is_floating_code
-from dispatch._C.tensor cimport Tensor, new_size
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
 from dispatch._C.structured cimport CAST_SAFE, Spec

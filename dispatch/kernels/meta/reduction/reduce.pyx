@@ -14,7 +14,8 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, ST_NONE, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
     ST_float32, ST_float64, ST_int64, ST_uint8, is_complex_code, is_floating_code,
 )
-from dispatch._C.tensor cimport Tensor, read_ints
+from dispatch._C.geometry cimport read_ints
+from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
 from dispatch._C.structured cimport CAST_ANY, CAST_EXACT, CAST_SAFE, OVERLAP_ANY, Spec

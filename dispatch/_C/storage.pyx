@@ -1,0 +1,173 @@
+"""Storage: bytes that tensors share; on meta and fake devices a size without bytes.
+
+Made by the makers of tensors; `dispatch/tensor/storage.py` answers what bytes are asked in Python. The memory is the storage's own
+until somebody else sees it (`shared_owner`), and never less than it ever was: no tensor reads foreign bytes after `resize_`.
+"""
+cimport cython
+from cpython.object cimport PyTypeObject
+from libc.stdint cimport int64_t, uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport DEV_CPU
+from dispatch._C.geometry cimport add_overflows
+from dispatch._C.slots cimport hook
+
+cdef extern from "stdlib.h" nogil:
+    void* aligned_alloc(size_t, size_t)
+
+cdef extern from "Python.h":
+    object PyLong_FromVoidPtr(void*)
+
+cdef extern from *:
+    """
+    #define DISPATCH_NAME(tp, name) ((tp)->tp_name = (name), PyType_Modified(tp))
+    """
+    void set_type_name "DISPATCH_NAME"(PyTypeObject* tp, const char* name) noexcept
+
+
+cdef class Buffer:
+    def __dealloc__(self):
+        free(self.data)
+
+
+cdef char* new_bytes(int64_t nbytes) except NULL:
+    """malloc'ed memory: aligned to 64 bytes from 1 KiB on."""
+    cdef char* p
+    cdef int64_t rounded
+    if nbytes < 1024:
+        p = <char*>malloc(nbytes if nbytes > 0 else 1)
+    else:
+        p = NULL if add_overflows(nbytes, 63, &rounded) else <char*>aligned_alloc(64, rounded & ~<int64_t>63)
+    if p == NULL:
+        raise MemoryError(f"could not allocate {nbytes} bytes for a tensor")
+    return p
+
+
+@cython.no_gc_clear
+@cython.freelist(128)
+cdef class Storage:
+    """Bytes that tensors share (torch.UntypedStorage). Meta and fake storages have a size and no bytes."""
+
+    def __dealloc__(self):
+        if self.owner is None and self.data != NULL:
+            free(self.data)
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError("Storage is made by tensors: use dispatch.empty(...).untyped_storage()")
+
+    def nbytes(self):
+        """Size in bytes."""
+        return self.c_nbytes
+
+    def size(self):
+        """Size in bytes (an untyped storage counts bytes)."""
+        return self.c_nbytes
+
+    def __len__(self):
+        return self.c_nbytes
+
+    def data_ptr(self):
+        """Address of the first byte; 0 when there are none. RuntimeError for the storage of a wrapper."""
+        if self.fake and self.owner is not None:
+            raise RuntimeError(f"the storage of {self.owner} has no data pointer")
+        return PyLong_FromVoidPtr(self.data) if self.c_nbytes else 0
+
+    def resizable(self):
+        """Whether `resize_` may change the size: memory borrowed from elsewhere is not resizable."""
+        return self.c_resizable
+
+    def resize_(self, int64_t nbytes):
+        """Change the size in bytes, keeping the bytes that stay."""
+        resize_storage(self, nbytes)
+        return self
+
+    @property
+    def device(self):
+        return dtypes.new_device(self.devtype, self.devindex)
+
+    @property
+    def _cdata(self):
+        return PyLong_FromVoidPtr(<void*>self)
+
+    def __repr__(self):
+        return hook("storage")(self, "__repr__")
+
+    def __getitem__(self, index):
+        return hook("storage")(self, "__getitem__", index)
+
+    def __setitem__(self, index, value):
+        hook("storage")(self, "__setitem__", index, value)
+
+    def __iter__(self):
+        return hook("storage")(self, "__iter__")
+
+    def __getattr__(self, str name):
+        return hook("storage_attribute")(self, name)
+
+
+set_type_name(<PyTypeObject*>Storage, "dispatch.UntypedStorage")       # what programs know it as
+
+
+cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):
+    cdef Storage s
+    if nbytes < 0:
+        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
+    s = Storage.__new__(Storage)
+    s.c_nbytes = nbytes
+    s.devtype = devtype
+    s.devindex = devindex
+    s.c_resizable = True
+    if devtype == DEV_CPU and nbytes:
+        s.data = new_bytes(nbytes)
+    return s
+
+
+cdef Storage new_borrowed_storage(char* data, int64_t nbytes, object owner):
+    cdef Storage s = Storage.__new__(Storage)
+    s.c_nbytes = nbytes
+    s.devtype = DEV_CPU
+    s.devindex = -1
+    s.data = data
+    s.owner = owner
+    return s
+
+
+cdef object shared_owner(Storage s):
+    """The object that keeps the bytes alive, so that somebody else may look at them."""
+    cdef Buffer b
+    if s.owner is None and s.data != NULL:
+        b = Buffer.__new__(Buffer)
+        b.data = s.data
+        s.owner = b
+    return s.owner
+
+
+cdef int resize_storage(Storage s, int64_t nbytes) except -1:
+    """It never has less memory than it ever had: tensors whose geometry reaches too far then read stale bytes, not foreign ones."""
+    cdef int64_t room
+    cdef char* p
+    if not s.c_resizable:
+        raise RuntimeError("Trying to resize storage that is not resizable")
+    if nbytes < 0:
+        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
+    room = max(nbytes, <int64_t>s.c_peak << 12)
+    if s.devtype == DEV_CPU and not s.fake and nbytes > s.c_nbytes:
+        p = new_bytes(room)
+        if s.data != NULL:
+            memcpy(p, s.data, s.c_nbytes)
+        if s.owner is None:
+            free(s.data)
+        s.owner = None
+        s.data = p
+    elif s.data != NULL and nbytes < s.c_nbytes:
+        s.c_peak = <uint32_t>(max(room, s.c_nbytes + 4095) >> 12)
+    s.c_nbytes = nbytes
+    return 0
+
+
+def _new_storage(int64_t nbytes, device="cpu"):
+    """A fresh storage of that many bytes."""
+    cdef dtypes.device dev = dtypes.device_of(device)
+    return new_storage(nbytes, dev.devtype, dev.devindex)

@@ -1,0 +1,86 @@
+"""What a tensor becomes: other dtypes and devices, arrays, lists, one number."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import Tensor, tensor
+
+
+def meta(*sizes: int, dtype: Any = None) -> Tensor:
+    return dispatch.empty(list(sizes), device="meta", dtype=dtype)
+
+
+def test_one_element_has_a_truth_a_number_and_an_index() -> None:
+    assert bool(tensor([2.0])) and not tensor(0)
+    assert (int(tensor(1.7)), float(tensor(2)), complex(tensor(1j))) == (1, 2.0, 1j)
+    assert [1, 2, 3][tensor(1)] == 2
+    for bad in (dispatch.zeros(2), dispatch.zeros(0)):
+        with pytest.raises(RuntimeError):
+            bool(bad)
+        with pytest.raises(ValueError, match="elements"):
+            int(bad)
+    with pytest.raises(TypeError):
+        [1, 2][tensor(1.0)]
+    with pytest.raises(RuntimeError, match="overflow"):
+        int(tensor(1j))
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "dtype", "device"),
+    [
+        ((dispatch.int32,), {}, "int32", "cpu"), (("meta",), {}, "float32", "meta"),
+        (("meta", dispatch.int32), {}, "int32", "meta"),
+        ((), {"dtype": dispatch.half}, "float16", "cpu"),
+        ((), {"device": "meta"}, "float32", "meta"), ((float,), {}, "float64", "cpu"),
+        ((dispatch.device("meta"), None, True, True), {}, "float32", "meta"),
+        ((dispatch.zeros(1, dtype=dispatch.int8),), {}, "int8", "cpu"),
+        ((), {}, "float32", "cpu"),
+    ],
+)  # fmt: skip
+def test_to_takes_every_form(args: tuple, kwargs: dict, dtype: str, device: str) -> None:
+    made = dispatch.zeros(2).to(*args, **kwargs)
+    assert (made.dtype, made.device.type) == (getattr(dispatch, dtype), device)
+
+
+@pytest.mark.parametrize("args", [(1.5,), (dispatch.int32, 3), ("nowhere",)])
+def test_to_refuses_what_is_no_target(args: tuple) -> None:
+    with pytest.raises((TypeError, RuntimeError)):
+        dispatch.zeros(2).to(*args)
+
+
+def test_conversion_methods_and_type_names() -> None:
+    base = dispatch.zeros(2)
+    assert base.double().dtype == dispatch.float64 and base.long().dtype == dispatch.int64
+    assert base.type() == "dispatch.FloatTensor"
+    assert base.type("dispatch.IntTensor").dtype == dispatch.int32
+    assert base.half().type() == "dispatch.HalfTensor" and base.cpu() is base
+
+
+def test_numpy_shares_memory_and_refuses_what_it_cannot_show() -> None:
+    base = dispatch.zeros(2, 3)
+    base.numpy()[0] = 5
+    assert base.tolist() == [[5, 5, 5], [0, 0, 0]]
+    assert np.asarray(base, dtype=np.int32).dtype == np.int32
+    assert base.to(dispatch.bfloat16).numpy().dtype.name == "bfloat16"
+    with pytest.raises(TypeError, match="meta"):
+        meta(2).numpy()
+    for bad in (
+        dispatch.zeros(1, requires_grad=True),
+        tensor([1j]).conj(),
+        tensor([1j]).conj().imag,
+    ):
+        with pytest.raises(RuntimeError):
+            bad.numpy()
+        assert bad.numpy(force=True).shape == (1,)
+
+
+def test_tolist_nests_python_numbers() -> None:
+    assert tensor([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert tensor(1.5).tolist() == 1.5
+    assert dispatch.zeros(2, 0).tolist() == [[], []]
+    assert tensor([1j]).conj().tolist() == [-1j]
+    with pytest.raises(NotImplementedError):
+        meta(2).tolist()

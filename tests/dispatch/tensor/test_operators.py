@@ -1,0 +1,152 @@
+"""Python's operators on tensors: what runs, what the other operand is asked, what handlers see."""
+
+import sys
+from typing import Any
+
+import pytest
+
+import dispatch
+from dispatch import Tensor, tensor
+
+
+def meta(*sizes: int, dtype: Any = None) -> Tensor:
+    return dispatch.empty(list(sizes), device="meta", dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype"),
+    [
+        (lambda t: t + 1, "float32"), (lambda t: 1 + t, "float32"), (lambda t: t - t, "float32"),
+        (lambda t: 2 * t, "float32"), (lambda t: t / 2, "float32"), (lambda t: -t, "float32"),
+        (lambda t: t == 1, "bool"), (lambda t: t < t, "bool"), (lambda t: abs(t), "float32"),
+        (lambda t: 2**t, "float32"), (lambda t: t % 2, "float32"), (lambda t: 1 / t, "float32"),
+        (lambda t: t // 2, "float32"), (lambda t: ~(t > 0) & True, "bool"),
+    ],
+)  # fmt: skip
+def test_operators_dispatch(call: Any, dtype: str) -> None:
+    made = call(meta(2, 3))
+    assert (tuple(made.shape), made.dtype) == ((2, 3), getattr(dispatch, dtype))
+
+
+def test_operators_leave_foreign_operands_to_the_other_side() -> None:
+    class Other:
+        def __radd__(self, other: Any) -> str:
+            return "radd"
+
+    base = meta(2)
+    assert base + Other() == "radd"
+    assert (base == "a") is False and (base != None) is True  # noqa: E711
+    for bad in ("a", None):
+        with pytest.raises(TypeError):
+            base + bad
+
+
+def test_in_place_operators_return_self() -> None:
+    base = same = meta(2)
+    base += 1
+    base *= 2
+    assert base is same
+
+
+BINARY = [
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor",
+    "lshift", "rshift",
+]  # fmt: skip
+COMPARISONS = ["lt", "le", "eq", "ne", "gt", "ge"]
+UNARY = ["neg", "pos", "abs", "invert", "int", "float", "index"]
+
+
+def test_every_special_method_stands_in_the_type() -> None:
+    names = [f"__{way}{name}__" for name in BINARY for way in ("", "r", "i")]
+    names += ["__matmul__", "__rmatmul__", *(f"__{name}__" for name in COMPARISONS + UNARY)]
+    wrapper = type(object.__lt__)
+    assert [name for name in names if type(vars(Tensor).get(name)) is not wrapper] == []
+    assert "__imatmul__" not in vars(Tensor) and "__divmod__" not in vars(Tensor)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_methods_give_what_their_operators_give(name: str) -> None:
+    left, right = tensor([6, 9]), tensor([2, 3])
+    forward = getattr(Tensor, f"__{name}__")(left, right)
+    assert forward.tolist() == getattr(Tensor, f"__r{name}__")(right, left).tolist()
+    same = left if name != "truediv" else left.double()
+    assert getattr(Tensor, f"__i{name}__")(same, right) is same
+    assert same.tolist() == forward.tolist()
+    for call in (f"__{name}__", f"__r{name}__", f"__i{name}__"):
+        assert getattr(Tensor, call)(left, "a") is NotImplemented
+
+
+def test_numbers_on_the_left() -> None:
+    t = tensor([2, 3])
+    results = [7 + t, 7 - t, 7 * t, 6 / t, 7 // t, 7 % t, 2**t, 6 & t, 6 | t, 6 ^ t]
+    assert [r.tolist() for r in [*results, 1 << t, 99 >> t]] == [
+        [9, 10], [5, 4], [14, 21], [3.0, 2.0], [3, 2], [1, 1], [4, 8], [2, 2], [6, 7], [4, 5],
+        [4, 8], [24, 12],
+    ]  # fmt: skip
+    with pytest.raises(TypeError):
+        2 @ t
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda x: x + x, lambda x: x - 1, lambda x: 2 * x, lambda x: x == x, lambda x: x.__iadd__(1),
+     lambda x: x * x, lambda x: -x, lambda x: x < x],
+)  # fmt: skip
+def test_no_python_frame_is_made(call: Any) -> None:
+    """From the second call on: the first one looks the operator up."""
+    frames: list[str] = []
+    x = tensor([1.0, 2.0])
+    call(x)
+    sys.setprofile(lambda frame, event, _: event == "call" and frames.append(frame.f_code.co_name))
+    try:
+        call(x)
+    finally:
+        sys.setprofile(None)
+    assert frames == ["<lambda>"]
+
+
+def test_positive_is_the_tensor_and_bool_has_no_sign() -> None:
+    t = tensor([1])
+    assert +t is t and t.positive() is t
+    with pytest.raises(RuntimeError, match="sign"):
+        +tensor([True])
+    with pytest.raises(TypeError, match="bits"):
+        ~tensor([1.0])
+
+
+def test_a_subclass_on_the_right_is_asked_first() -> None:
+    class Right(Tensor):
+        def __radd__(self, other: Any) -> str:
+            return "right"
+
+    right = tensor([1]).as_subclass(Right)
+    assert tensor([1]) + right == "right"
+    assert type(right + tensor([1])) is Right
+    assert type(tensor([1]) - right) is Right
+
+
+def test_handlers_see_the_method_or_the_slot() -> None:
+    seen: list[Any] = []
+
+    class Watching(Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any, kwargs: Any = None) -> Any:
+            seen.append((func, kwargs))
+            return 0
+
+    x = tensor([1]).as_subclass(Watching)
+    for call, expected in (
+        (lambda: x + 1, (Tensor.add, None)),
+        (lambda: 1 - x, (Tensor.__rsub__, {})),
+        (lambda: x & 1, (Tensor.__and__, None)),
+        (lambda: x**2, (Tensor.pow, {})),
+        (lambda: 2 / x, (Tensor.__rdiv__, {})),
+        (lambda: ~x, (Tensor.__invert__, None)),
+        (lambda: -x, (Tensor.neg, None)),
+        (lambda: x == 1, (Tensor.__eq__, None)),
+        (lambda: x < 1, (Tensor.lt, None)),
+        (lambda: +x, (Tensor.positive, None)),
+    ):
+        seen.clear()
+        call()
+        assert seen == [expected]
