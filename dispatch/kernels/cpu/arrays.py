@@ -14,6 +14,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
 from dispatch._ops import ops
 
@@ -65,16 +66,16 @@ def store(out: Tensor, values: Array | float) -> None:
         np.copyto(view(out), values, casting="unsafe")
 
 
-def check_dtype(op: str, kind: dtype, allowed: Collection[dtype]) -> None:
+def check_dtype(kind: dtype, allowed: Collection[dtype]) -> None:
     """What PyTorch raises where a kernel has no case for a dtype."""
     if kind not in allowed:
-        raise NotImplementedError(f"aten::{op}: no CPU kernel for {kind}")
+        raise refused(f"no CPU kernel for {kind}", NotImplementedError)
 
 
-def check_supported(op: str, tensor: Tensor, refused: Collection[dtype]) -> None:
+def check_supported(tensor: Tensor, missing: Collection[dtype]) -> None:
     """The same by the dtypes that have no case."""
-    if tensor.dtype in refused:
-        raise NotImplementedError(f"{op}: no CPU kernel for {tensor.dtype}")
+    if tensor.dtype in missing:
+        raise refused(f"no CPU kernel for {tensor.dtype}", NotImplementedError)
 
 
 # Dtypes that many of PyTorch's kernels have no case for.

@@ -11,6 +11,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C import dtypes
+from dispatch._C.errors cimport refused
 from dispatch._ops import ops
 
 from dispatch._C.dtypes cimport (
@@ -58,24 +59,24 @@ cdef list shape_of(Tensor t):
 
 
 cdef int raise_dtypes(Tensor query, Tensor key, Tensor value) except -1:
-    raise RuntimeError(f"aten::scaled_dot_product_attention: query ({query.dtype}), key "
-                       f"({key.dtype}) and value ({value.dtype}) must have one dtype")
+    raise refused(f"query ({query.dtype}), key "
+                  f"({key.dtype}) and value ({value.dtype}) must have one dtype")
 
 
 cdef int raise_devices(Tensor query, Tensor key, Tensor value) except -1:
-    raise RuntimeError(f"aten::scaled_dot_product_attention: query ({query.device}), key "
-                       f"({key.device}) and value ({value.device}) must be on one device")
+    raise refused(f"query ({query.device}), key "
+                  f"({key.device}) and value ({value.device}) must be on one device")
 
 
 cdef int raise_dims(Tensor query, Tensor key, Tensor value) except -1:
-    raise RuntimeError("aten::scaled_dot_product_attention: query, key and value must have at "
-                       f"least 2 dimensions, got {shape_of(query)}, {shape_of(key)} and "
-                       f"{shape_of(value)}")
+    raise refused("query, key and value must have at "
+                  f"least 2 dimensions, got {shape_of(query)}, {shape_of(key)} and "
+                  f"{shape_of(value)}")
 
 
 cdef int raise_mask(Tensor query, Tensor mask) except -1:
-    raise RuntimeError("aten::scaled_dot_product_attention: attn_mask must be bool, float32 or "
-                       f"{query.dtype}, got {mask.dtype}")
+    raise refused("attn_mask must be bool, float32 or "
+                  f"{query.dtype}, got {mask.dtype}")
 
 
 cdef inline bint same_device(Tensor a, Tensor b) noexcept:
@@ -102,8 +103,8 @@ cdef bint mask_fits(Tensor mask, Tensor query, Tensor key) except -1:
     if mask.c_flags & TF_REQUIRES_GRAD:
         return False
     if mask.c_ndim < 2:
-        raise IndexError("aten::scaled_dot_product_attention: attn_mask must have at least 2 "
-                         f"dimensions, got {shape_of(mask)}")
+        raise refused("attn_mask must have at least 2 "
+                      f"dimensions, got {shape_of(mask)}", IndexError)
     if mask.c_ndim != 2 and mask.c_ndim != 4:
         return False
     full[0], full[1], full[2] = query.c_sizes[0], query.c_sizes[1], query.c_sizes[2]
@@ -250,17 +251,16 @@ def _fused_sdp_choice(Tensor query not None, Tensor key not None, Tensor value n
 cdef tuple repeat_heads(Tensor query, Tensor key, Tensor value):
     """Key and value with as many heads as the query has (grouped-query attention)."""
     cdef int64_t heads, k, v
-    op = "aten::_scaled_dot_product_attention_math"
     if query.c_ndim < 3 or key.c_ndim < 3 or value.c_ndim < 3:
-        raise IndexError(f"{op}: enable_gqa needs a dimension of heads, got {shape_of(query)}, "
-                         f"{shape_of(key)} and {shape_of(value)}")
+        raise refused(f"enable_gqa needs a dimension of heads, got {shape_of(query)}, "
+                      f"{shape_of(key)} and {shape_of(value)}", IndexError)
     heads = query.c_sizes[query.c_ndim - 3]
     k, v = key.c_sizes[key.c_ndim - 3], value.c_sizes[value.c_ndim - 3]
     if all_equal(heads, k, v):
         return key, value
     if k == 0 or v == 0 or heads % k or heads % v:
-        raise RuntimeError(f"{op}: {k} heads of key and {v} of value must divide the {heads} of "
-                           "query")
+        raise refused(f"{k} heads of key and {v} of value must divide the {heads} of "
+                      "query")
     return _repeat_interleave(key, heads // k, -3), _repeat_interleave(value, heads // v, -3)
 
 
@@ -291,9 +291,9 @@ def _scaled_dot_product_attention_math(Tensor query not None, Tensor key not Non
     cdef double half
     cdef Tensor attn
     if query.c_ndim < 2 or key.c_ndim < 2 or value.c_ndim < 2:
-        raise IndexError("aten::_scaled_dot_product_attention_math: query, key and value must have "
-                         f"at least 2 dimensions, got {shape_of(query)}, {shape_of(key)} and "
-                         f"{shape_of(value)}")
+        raise refused("query, key and value must have "
+                      f"at least 2 dimensions, got {shape_of(query)}, {shape_of(key)} and "
+                      f"{shape_of(value)}", IndexError)
     if kind == ST_float16 or kind == ST_bfloat16:     # computed in float32, rounded at the end
         query, key, value = (as_dtype(query, ST_float32), as_dtype(key, ST_float32),
                              as_dtype(value, ST_float32))
@@ -301,8 +301,8 @@ def _scaled_dot_product_attention_math(Tensor query not None, Tensor key not Non
     scaled = _mul(query, -half if scale is not None and scale < 0 else half)
     if is_causal:
         if attn_mask is not None:
-            raise RuntimeError("aten::_scaled_dot_product_attention_math: attn_mask must not be "
-                               "given with is_causal")
+            raise refused("attn_mask must not be "
+                          "given with is_causal")
         attn_mask = causal_mask(scaled, key)
     if enable_gqa:
         key, value = repeat_heads(query, key, value)

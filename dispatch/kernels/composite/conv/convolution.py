@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -39,7 +40,7 @@ def conv1d(
     dilation: Ints = (1,),
     groups: int = 1,
 ) -> Tensor:
-    return convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    return convolve(1, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
@@ -51,7 +52,7 @@ def conv2d(
     dilation: Ints = (1, 1),
     groups: int = 1,
 ) -> Tensor:
-    return convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+    return convolve(2, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d(
@@ -63,7 +64,7 @@ def conv3d(
     dilation: Ints = (1, 1, 1),
     groups: int = 1,
 ) -> Tensor:
-    return convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+    return convolve(3, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d_padding(
@@ -76,14 +77,13 @@ def conv2d_padding(
     groups: int = 1,
 ) -> Tensor:
     if padding == "valid":
-        return convolve("conv2d", 2, input, weight, bias, stride, _VALID, dilation, groups)
+        return convolve(2, input, weight, bias, stride, _VALID, dilation, groups)
     if padding != "same":
-        raise RuntimeError(f"conv2d: padding must be 'valid' or 'same', got {padding!r}")
-    return convolve("conv2d", 2, input, weight, bias, stride, None, dilation, groups)
+        raise refused(f"padding must be 'valid' or 'same', got {padding!r}")
+    return convolve(2, input, weight, bias, stride, None, dilation, groups)
 
 
 def convolve(
-    op: str,
     dims: int,
     input: Tensor,
     weight: Tensor,
@@ -96,20 +96,20 @@ def convolve(
     """`padding` None keeps the input's size ("same")."""
     kind = input.dtype
     if bias is not None and bias.dtype is not kind:
-        raise RuntimeError(f"{op}: input ({kind}) and bias ({bias.dtype}) must have one dtype")
+        raise refused(f"input ({kind}) and bias ({bias.dtype}) must have one dtype")
     ndim = input.ndim
     batched = ndim == dims + 2
     if not batched:
         if ndim != dims + 1:
-            raise RuntimeError(
-                f"{op}: input must have {dims + 1} (unbatched) or {dims + 2} dimensions, "
+            raise refused(
+                f"input must have {dims + 1} (unbatched) or {dims + 2} dimensions, "
                 f"got {list(input.shape)}"
             )
         input = _unsqueeze(input, 0)
     if kind.is_complex:
-        out = convolve_complex(op, dims, input, weight, bias, stride, padding, dilation, groups)
+        out = convolve_complex(dims, input, weight, bias, stride, padding, dilation, groups)
     elif padding is None:
-        out = convolve_same(op, input, weight, bias, stride, dilation, groups)
+        out = convolve_same(input, weight, bias, stride, dilation, groups)
     else:
         zero = padding if padding is _VALID else _ZERO[dims - 1]
         out = _convolution(input, weight, bias, stride, padding, dilation, False, zero, groups)
@@ -117,7 +117,6 @@ def convolve(
 
 
 def convolve_same(
-    op: str,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -128,7 +127,7 @@ def convolve_same(
     """Padding that keeps the size; where it is odd, the input gets one more on the right."""
     kernel = weight.shape[2:]
     if any(s != 1 for s in stride):
-        raise RuntimeError(f"{op}: padding='same' needs a stride of 1, got {list(stride)}")
+        raise refused(f"padding='same' needs a stride of 1, got {list(stride)}")
     steps = list(dilation) * len(kernel) if len(dilation) == 1 else dilation
     total = [d * (k - 1) for d, k in zip(steps, kernel, strict=False)]
     if any(t % 2 for t in total):
@@ -146,7 +145,6 @@ def parts(tensor: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def convolve_complex(
-    op: str,
     dims: int,
     input: Tensor,
     weight: Tensor,
@@ -158,13 +156,13 @@ def convolve_complex(
 ) -> Tensor:
     """Three real convolutions: of the real parts, of the imaginary ones, and of the sums."""
     if input.dtype is not weight.dtype:
-        raise RuntimeError(
-            f"{op}: input ({input.dtype}) and weight ({weight.dtype}) must have one dtype"
+        raise refused(
+            f"input ({input.dtype}) and weight ({weight.dtype}) must have one dtype"
         )
 
     def real(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
         if padding is None:
-            return convolve_same(op, x, w, b, stride, dilation, groups)
+            return convolve_same(x, w, b, stride, dilation, groups)
         zero = padding if padding is _VALID else _ZERO[dims - 1]
         return _convolution(x, w, b, stride, padding, dilation, False, zero, groups)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -17,7 +18,7 @@ _SELU_SCALE = 1.0507009873554805
 
 def _inverse(alpha: Any) -> float:
     if alpha == 0:
-        raise RuntimeError("aten::celu: alpha must not be 0")
+        raise refused("alpha must not be 0")
     return 1.0 / float(alpha)
 
 
@@ -43,7 +44,7 @@ def selu_(self: Tensor) -> Tensor:
 
 def _check_not_bool(self: Tensor) -> None:
     if self.dtype is dtypes.bool:
-        raise RuntimeError("aten::relu6: self must not be a bool tensor")
+        raise refused("self must not be a bool tensor")
 
 
 def relu6(self: Tensor) -> Tensor:
@@ -67,17 +68,13 @@ def log_sigmoid(self: Tensor) -> Tensor:
 def prelu(self: Tensor, weight: Tensor) -> Tensor:
     """x if x > 0 else weight * x, with one weight or one for each channel."""
     if weight.ndim > 1:
-        raise RuntimeError(
-            f"aten::prelu: expected weight to have at most one dimension, got {list(weight.shape)}"
-        )
+        raise refused(f"expected weight to have at most one dimension, got {list(weight.shape)}")
     if weight.numel() != 1:
         channels = self.shape[1] if self.ndim > 1 else 1
         if self.ndim == 0 or channels != weight.numel():
-            raise RuntimeError(
-                f"aten::prelu: {weight.numel()} weights for self of shape {list(self.shape)}"
-            )
+            raise refused(f"{weight.numel()} weights for self of shape {list(self.shape)}")
     if self.dtype is not weight.dtype:
-        raise RuntimeError(f"aten::prelu: expected one dtype, got {self.dtype} and {weight.dtype}")
+        raise refused(f"expected one dtype, got {self.dtype} and {weight.dtype}")
     if self.ndim != weight.ndim:
         sizes = [1] * self.ndim
         if self.ndim > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C.dtypes import get_default_dtype
+from dispatch._C.errors import refused
 from dispatch._ops import ops
 
 __all__ = ["allclose", "equal", "isclose"]
@@ -16,9 +17,9 @@ def equal(self: Any, other: Any) -> bool:
     """Whether sizes and all values are the same. RuntimeError for different dtypes,
     NotImplementedError on meta, where there are no values."""
     if self.device.type == "meta":
-        raise NotImplementedError("aten::equal: no kernel for Meta: there are no values to compare")
+        raise refused("no kernel for Meta: there are no values to compare", NotImplementedError)
     if self.dtype != other.dtype:
-        raise RuntimeError(f"aten::equal: expected one dtype, got {self.dtype} and {other.dtype}")
+        raise refused(f"expected one dtype, got {self.dtype} and {other.dtype}")
     if self.shape != other.shape:
         return False
     return bool(_aten.all.default(_aten.eq.Tensor(self, other)).item())
@@ -29,9 +30,9 @@ def isclose(
 ) -> Any:
     """Element by element: |self - other| <= atol + rtol * |other|, or equal."""
     if self.dtype != other.dtype:
-        raise RuntimeError(f"aten::isclose: expected one dtype, got {self.dtype} and {other.dtype}")
+        raise refused(f"expected one dtype, got {self.dtype} and {other.dtype}")
     if rtol < 0 or atol < 0:
-        raise RuntimeError(f"aten::isclose: rtol {rtol} and atol {atol} must not be negative")
+        raise refused(f"rtol {rtol} and atol {atol} must not be negative")
     close = _aten.eq.Tensor(self, other)
     whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
     if equal_nan and not whole:

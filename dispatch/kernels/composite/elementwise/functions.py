@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -45,12 +46,12 @@ Kernel = Callable[..., Tensor]
 # ---- angles and powers of two ------------------------------------------------------------------
 
 
-def _scaled(op: str, factor: float) -> tuple[Kernel, Kernel, Kernel]:
+def _scaled(factor: float) -> tuple[Kernel, Kernel, Kernel]:
     """The functional, in-place and out variants."""
 
     def check(self: Tensor) -> None:
         if self.dtype.is_complex:
-            raise RuntimeError(f"aten::{op}: self must not be a complex tensor")
+            raise refused("self must not be a complex tensor")
 
     def kernel(self: Tensor) -> Tensor:
         check(self)
@@ -67,8 +68,8 @@ def _scaled(op: str, factor: float) -> tuple[Kernel, Kernel, Kernel]:
     return kernel, kernel_, kernel_out
 
 
-deg2rad, deg2rad_, deg2rad_out = _scaled("deg2rad", math.pi / 180)
-rad2deg, rad2deg_, rad2deg_out = _scaled("rad2deg", 180 / math.pi)
+deg2rad, deg2rad_, deg2rad_out = _scaled(math.pi / 180)
+rad2deg, rad2deg_, rad2deg_out = _scaled(180 / math.pi)
 
 
 def _power_of_two(self: Tensor, other: Tensor) -> Tensor:
@@ -77,7 +78,7 @@ def _power_of_two(self: Tensor, other: Tensor) -> Tensor:
         other.dtype.is_floating_point or other.dtype.is_complex
     ):
         if other.dtype is dtypes.bool:
-            raise NotImplementedError("aten::ldexp: a floating tensor takes no bool exponent")
+            raise refused("a floating tensor takes no bool exponent", NotImplementedError)
         other = _aten.to.dtype(other, self.dtype)
     return _aten.pow.Scalar(2.0, other)
 
@@ -116,9 +117,7 @@ def _converted(value: Any, kind: dtypes.dtype) -> Any:
 
 def _check_kind(name: str, given: Tensor, kind: dtypes.dtype) -> None:
     if given.dtype is not kind:
-        raise RuntimeError(
-            f"aten::float_power: expected {name} to have dtype {kind}, got {given.dtype}"
-        )
+        raise refused(f"expected {name} to have dtype {kind}, got {given.dtype}")
 
 
 def _float_power(self: Any, exponent: Any) -> Tensor:
@@ -162,24 +161,24 @@ _PAIRED = {
 }
 
 
-def _paired(op: str, first: Tensor, second: Tensor) -> Tensor:
+def _paired(first: Tensor, second: Tensor) -> Tensor:
     """An empty tensor for the result."""
     for t in (first, second):
         if t.dtype not in _PAIRED:
             error = RuntimeError if rules.is_eager(t) else AssertionError
-            raise error(f"aten::{op}: expected float16, float32 or float64, got {t.dtype}")
+            raise refused(f"expected float16, float32 or float64, got {t.dtype}", error)
     if first.dtype is not second.dtype:
-        raise RuntimeError(f"aten::{op}: expected one dtype, got {first.dtype} and {second.dtype}")
+        raise refused(f"expected one dtype, got {first.dtype} and {second.dtype}")
     return _aten.empty([0], dtype=_PAIRED[first.dtype], device=first.device)
 
 
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """A complex tensor from its parts."""
-    out = _paired("complex", real, imag)
+    out = _paired(real, imag)
     return _aten.complex.out(real, imag, out=out)
 
 
 def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """A complex tensor from lengths and angles."""
-    out = _paired("polar", abs, angle)
+    out = _paired(abs, angle)
     return _aten.polar.out(abs, angle, out=out)

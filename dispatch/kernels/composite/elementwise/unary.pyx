@@ -6,6 +6,7 @@ see the same calls as in PyTorch, in the same order.
 from dispatch._C.dtypes cimport (
     MF_preserve, ST_bool, get_dtype, get_memory_format, is_complex_code, is_integral_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.composite.callee cimport Callee, callee
 
@@ -26,7 +27,7 @@ cdef Callee VIEW_AS_REAL = callee("view_as_real")
 
 cdef object abs_(Tensor self):
     if is_complex_code(self.c_dtype):
-        raise RuntimeError("abs_: self must not be complex, its absolute value is real")
+        raise refused("self must not be complex, its absolute value is real")
     return ABS_OUT.call((self, self))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -36,25 +37,23 @@ def eye_m(n: int, m: int, **options: Any) -> Tensor:
     return _aten.eye.m_out(n, m, out=_aten.empty.memory_format([0], **options))
 
 
-def _number(name: str, value: Any) -> Any:
+def _number(value: Any) -> Any:
     """A Scalar argument, or a tensor without dimensions in its place."""
     if not isinstance(value, Tensor):
         return value
     if value.ndim:
-        raise RuntimeError(
-            f"aten::{name}: expected tensors without dimensions, got {list(value.shape)}"
-        )
+        raise refused(f"expected tensors without dimensions, got {list(value.shape)}")
     if not rules.is_eager(value):
         return 0j if value.dtype.is_complex else 0.0  # only the kind of number matters
     return value.item()
 
 
-def _check_steps(name: str, steps: int) -> None:
+def _check_steps(steps: int) -> None:
     if steps < 0:
-        raise RuntimeError(f"aten::{name}: expected steps of 0 or more, got {steps}")
+        raise refused(f"expected steps of 0 or more, got {steps}")
 
 
-def _kind(name: str, start: Any, end: Any, dtype: Any) -> Any:
+def _kind(start: Any, end: Any, dtype: Any) -> Any:
     """What the numbers ask for, if they are complex."""
     if not (isinstance(start, complex) or isinstance(end, complex)):
         return dtype
@@ -62,22 +61,22 @@ def _kind(name: str, start: Any, end: Any, dtype: Any) -> Any:
         dtypes.complex64 if dtypes.get_default_dtype() is not dtypes.float64 else dtypes.complex128
     )
     if dtype is not None and not dtype.is_complex:
-        raise RuntimeError(f"aten::{name}: complex ends need a complex dtype, got {dtype}")
+        raise refused(f"complex ends need a complex dtype, got {dtype}")
     return needed if dtype is None else dtype
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any) -> Tensor:
     """`steps` numbers from start to end, at equal distances."""
-    _check_steps("linspace", steps)
-    start, end = (_number("linspace", v) for v in (start, end))
-    kind = _kind("linspace", start, end, dtype)
+    _check_steps(steps)
+    start, end = (_number(v) for v in (start, end))
+    kind = _kind(start, end, dtype)
     out = _aten.empty.memory_format([steps], dtype=kind, **options)
     return _aten.linspace.out(start, end, steps, out=out)
 
 
 def linspace_out(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
     """The same into `out`, from tensors."""
-    start, end = (_number("linspace", v) for v in (start, end))
+    start, end = (_number(v) for v in (start, end))
     return _aten.linspace.out(start, end, steps, out=out)
 
 
@@ -85,16 +84,16 @@ def logspace(
     start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, **options: Any
 ) -> Tensor:
     """Powers of `base` with exponents from start to end, at equal distances."""
-    _check_steps("logspace", steps)
-    start, end = (_number("logspace", v) for v in (start, end))
-    kind = _kind("logspace", start, end, dtype)
+    _check_steps(steps)
+    start, end = (_number(v) for v in (start, end))
+    kind = _kind(start, end, dtype)
     out = _aten.empty.memory_format([steps], dtype=kind, **options)
     return _aten.logspace.out(start, end, steps, base, out=out)
 
 
 def logspace_out(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
     """The same into `out`, from tensors."""
-    start, end = (_number("logspace", v) for v in (start, end))
+    start, end = (_number(v) for v in (start, end))
     return _aten.logspace.out(start, end, steps, base, out=out)
 
 
@@ -115,7 +114,7 @@ def range_out_(start: Any, end: Any, *, out: Tensor) -> Tensor:
 
 def _draw(self: Tensor, low: int, high: int, generator: Any, options: dict[str, Any]) -> Tensor:
     if low >= high:
-        raise RuntimeError(f"randint_like: low must be less than high, got {low} and {high}")
+        raise refused(f"low must be less than high, got {low} and {high}")
     made = _aten.empty_like(self, **options)
     chosen = {} if generator is None else {"generator": generator}
     return getattr(_aten.random_, "from")(made, low, high, **chosen)
@@ -123,7 +122,7 @@ def _draw(self: Tensor, low: int, high: int, generator: Any, options: dict[str, 
 
 def randint_like(self: Tensor, high: Any, *, generator: Any = None, **options: Any) -> Tensor:
     """Integers from 0 to `high`, which is left out, with the geometry of self."""
-    return _draw(self, 0, int(_number("randint_like", high)), generator, options)
+    return _draw(self, 0, int(_number(high)), generator, options)
 
 
 def randint_like_low(

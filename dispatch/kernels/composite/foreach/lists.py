@@ -8,6 +8,7 @@ Source of the semantics: PyTorch's foreach kernels without a fast path.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -30,21 +31,18 @@ _OTHERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _check(name: str, lists: Sequence[Any]) -> None:
+def _check(lists: Sequence[Any]) -> None:
     if not lists[0]:
-        raise RuntimeError(f"aten::_foreach_{name}: Tensor list must have at least one tensor.")
+        raise refused("Tensor list must have at least one tensor.")
     for other in lists[1:]:
         if len(other) != len(lists[0]):
-            raise RuntimeError(
-                f"aten::_foreach_{name}: lists must have the same length, "
-                f"got {len(lists[0])} and {len(other)}"
-            )
+            raise refused(f"lists must have the same length, got {len(lists[0])} and {len(other)}")
 
 
-def _each(name: str, call: Callable[..., Any]) -> Callable[..., list[Any]]:
+def _each(call: Callable[..., Any]) -> Callable[..., list[Any]]:
     def results(*args: Any, **kwargs: Any) -> list[Any]:
         lists = [a for a in args if isinstance(a, list)]
-        _check(name, lists)
+        _check(lists)
         rows = range(len(lists[0]))
         return [call(*[a[i] if isinstance(a, list) else a for a in args], **kwargs) for i in rows]
 
@@ -58,10 +56,10 @@ def _in_place(call: Callable[..., list[Any]]) -> Callable[..., None]:
     return kernel
 
 
-def _into(name: str, call: Callable[..., list[Any]]) -> Callable[..., None]:
+def _into(call: Callable[..., list[Any]]) -> Callable[..., None]:
     def kernel(*args: Any, out: list[Tensor], **kwargs: Any) -> None:
         results = call(*args, **kwargs)
-        _check(name, (out, results))
+        _check((out, results))
         for target, value in zip(out, results, strict=True):
             _A.resize_(target, value.shape)
             _A.copy_(target, value)
@@ -102,11 +100,11 @@ def __getattr__(kernel: str) -> Callable[..., Any]:
         raise AttributeError(f"module {__name__!r} has no attribute {kernel!r}")
     name = kernel.removeprefix(prefix)
     base = name.removesuffix("_out")
-    call: Callable[..., Any] = _each(base, _element_operator(base))
+    call: Callable[..., Any] = _each(_element_operator(base))
     if prefix == "by_tensor_":
         call = _values_of(call)
     if name.endswith("_out"):
-        call = _into(base, call)
+        call = _into(call)
     elif name.endswith("_"):
         call = _in_place(call)
     return call

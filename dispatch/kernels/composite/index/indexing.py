@@ -1,5 +1,6 @@
 """select_scatter and its kin: a copy of self with a part of it written."""
 
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -30,10 +31,10 @@ def _copy(self: Tensor) -> Tensor:
     return ops.aten.copy_(strided, self)
 
 
-def _write(op: str, part: Tensor, src: Tensor) -> None:
+def _write(part: Tensor, src: Tensor) -> None:
     if tuple(part.shape) != tuple(src.shape):
-        raise RuntimeError(
-            f"aten::{op}: expected src to have the shape {list(part.shape)} of the part that it "
+        raise refused(
+            f"expected src to have the shape {list(part.shape)} of the part that it "
             f"is written to, got {list(src.shape)}"
         )
     ops.aten.copy_(part, src)
@@ -42,7 +43,7 @@ def _write(op: str, part: Tensor, src: Tensor) -> None:
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of self with `src` in place of `self.select(dim, index)`."""
     result = _copy(self)
-    _write("select_scatter", ops.aten.select(result, dim, index), src)
+    _write(ops.aten.select(result, dim, index), src)
     return result
 
 
@@ -57,7 +58,7 @@ def slice_scatter(
     """A copy of self with `src` in place of a slice of it."""
     rules.wrap_dim(dim, self.ndim)
     result = _copy(self)
-    _write("slice_scatter", ops.aten.slice(result, dim, start, end, step), src)
+    _write(ops.aten.slice(result, dim, start, end, step), src)
     return result
 
 
@@ -77,7 +78,7 @@ def diagonal_scatter(
 ) -> Tensor:
     """A copy of self with `src` in place of a diagonal of it."""
     result = _copy(self)
-    _write("diagonal_scatter", ops.aten.diagonal(result, offset, dim1, dim2), src)
+    _write(ops.aten.diagonal(result, offset, dim1, dim2), src)
     return result
 
 
@@ -91,5 +92,5 @@ def as_strided_scatter(
     """A copy of self with `src` in place of `self.as_strided(size, stride, storage_offset)`."""
     result = _copy(self)
     part = ops.aten.as_strided(result, size, stride, storage_offset)
-    _write("as_strided_scatter", part, src)
+    _write(part, src)
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -21,12 +22,12 @@ def argwhere(self: Tensor) -> Tensor:
 
 def _take_arguments(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
     if indices.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(f"aten::take_along_dim: expected int64 indices, got {indices.dtype}")
+        raise refused(f"expected int64 indices, got {indices.dtype}")
     if dim is None:
         return _aten.reshape(self, [-1]), 0, _aten.reshape(indices, [-1])
     if self.ndim != indices.ndim:
-        raise RuntimeError(
-            "aten::take_along_dim: expected as many dimensions in indices as in self, got "
+        raise refused(
+            "expected as many dimensions in indices as in self, got "
             f"{list(indices.shape)} and {list(self.shape)}"
         )
     dim = rules.wrap_dim(dim, self.ndim)
@@ -54,7 +55,7 @@ def take_along_dim_out(
 def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
     """1 at the class that the element names, along a new dimension, 0 elsewhere."""
     if self.dtype is not dtypes.int64:
-        raise RuntimeError(f"aten::one_hot: expected an int64 tensor, got {self.dtype}")
+        raise refused(f"expected an int64 tensor, got {self.dtype}")
     options: Any = {"dtype": dtypes.int64, "layout": self.layout, "device": self.device}
     if num_classes != -1 and not rules.is_eager(self):
         numbers = _aten.arange(num_classes, **options)
@@ -62,17 +63,15 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
         return _aten.to.dtype(found, dtypes.int64)
     if self.numel() == 0:
         if num_classes <= 0:
-            raise RuntimeError("aten::one_hot: num_classes must be given for an empty tensor")
+            raise refused("num_classes must be given for an empty tensor")
         return _aten.empty([*self.shape, num_classes], **options)
     smallest, largest = _aten.aminmax(self)
     if smallest.item().real < 0:
-        raise RuntimeError("aten::one_hot: classes must not be negative")
+        raise refused("classes must not be negative")
     classes = int(largest.item().real) + 1
     if num_classes != -1:
         if num_classes < 1 or classes > num_classes:
-            raise RuntimeError(
-                f"aten::one_hot: expected num_classes of {classes} or more, got {num_classes}"
-            )
+            raise refused(f"expected num_classes of {classes} or more, got {num_classes}")
         classes = num_classes
     result = _aten.zeros([*self.shape, classes], **options)
     return _aten.scatter_.value(result, -1, _aten.unsqueeze(self, -1), 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -11,6 +12,6 @@ __all__ = ["cat"]
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The out variant into a new tensor."""
     if not tensors:
-        raise ValueError("aten::cat: expected at least one tensor")
+        raise refused("expected at least one tensor", ValueError)
     out: Tensor = ops.aten.new_empty(tensors[0], [0])
     return ops.aten.cat.out(tensors, dim, out=out)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -86,9 +87,9 @@ atleast_3d_each = _each(atleast_3d)
 # ---- joining -----------------------------------------------------------------------------------
 
 
-def _check_some(op: str, tensors: Tensors) -> None:
+def _check_some(tensors: Tensors) -> None:
     if not tensors:
-        raise RuntimeError(f"aten::{op}: expected at least one tensor, got none")
+        raise refused("expected at least one tensor, got none")
 
 
 def _columns(self: Tensor) -> Tensor:
@@ -96,7 +97,7 @@ def _columns(self: Tensor) -> Tensor:
 
 
 def _join(
-    op: str, one: Callable[[Tensor], Tensor], dim: int | None
+    one: Callable[[Tensor], Tensor], dim: int | None
 ) -> tuple[Callable[[Tensors], Tensor], Callable[..., Tensor]]:
     """The operator and its out variant: every tensor made by `one`, then joined along `dim`.
 
@@ -104,7 +105,7 @@ def _join(
     """
 
     def parts(tensors: Tensors) -> tuple[list[Tensor], int]:
-        _check_some(op, tensors)
+        _check_some(tensors)
         made = [one(t) for t in tensors]
         along = dim if dim is not None else int(made[0].ndim > 1)
         return made, along
@@ -118,27 +119,22 @@ def _join(
     return kernel, kernel_out
 
 
-hstack, hstack_out = _join("hstack", atleast_1d, None)
-vstack, vstack_out = _join("vstack", atleast_2d, 0)
-dstack, dstack_out = _join("dstack", atleast_3d, 2)
-column_stack, column_stack_out = _join("column_stack", _columns, None)
+hstack, hstack_out = _join(atleast_1d, None)
+vstack, vstack_out = _join(atleast_2d, 0)
+dstack, dstack_out = _join(atleast_3d, 2)
+column_stack, column_stack_out = _join(_columns, None)
 
 
 def block_diag(tensors: Tensors) -> Tensor:
     """Matrices along the diagonal of one that is 0 elsewhere; vectors are rows."""
-    _check_some("block_diag", tensors)
+    _check_some(tensors)
     kind = tensors[0].dtype
     for i, t in enumerate(tensors):
         kind = dtypes.promote_types(kind, t.dtype)
         if t.ndim > 2:
-            raise RuntimeError(
-                f"aten::block_diag: expected at most 2 dimensions, got {list(t.shape)} for "
-                f"tensor {i}"
-            )
+            raise refused(f"expected at most 2 dimensions, got {list(t.shape)} for tensor {i}")
         if t.device != tensors[0].device:
-            raise RuntimeError(
-                f"aten::block_diag: expected all tensors on {tensors[0].device}, got {t.device}"
-            )
+            raise refused(f"expected all tensors on {tensors[0].device}, got {t.device}")
     blocks = [atleast_2d(t) for t in tensors]
     sizes = [sum(b.shape[d] for b in blocks) for d in (0, 1)]
     result = _aten.zeros(sizes, dtype=kind, device=tensors[0].device)
@@ -154,36 +150,33 @@ def block_diag(tensors: Tensors) -> Tensor:
 # ---- splitting ---------------------------------------------------------------------------------
 
 
-def _check_dims(op: str, self: Tensor, least: int) -> None:
+def _check_dims(self: Tensor, least: int) -> None:
     if self.ndim < least:
-        raise RuntimeError(
-            f"aten::{op}: expected self to have at least {least} dimensions, got {list(self.shape)}"
-        )
+        raise refused(f"expected self to have at least {least} dimensions, got {list(self.shape)}")
 
 
 def _split_along(
-    op: str, least: int, dim_of: Callable[[Tensor], int]
+    least: int, dim_of: Callable[[Tensor], int]
 ) -> tuple[Callable[..., list[Tensor]], Callable[..., list[Tensor]]]:
     def kernel(self: Tensor, sections: int) -> list[Tensor]:
-        _check_dims(op, self, least)
+        _check_dims(self, least)
         dim = dim_of(self)
         if sections == 0 or self.shape[dim] % sections:
-            raise RuntimeError(
-                f"aten::{op}: sections {sections} does not divide the size {self.shape[dim]} of "
-                f"dimension {dim}"
+            raise refused(
+                f"sections {sections} does not divide the size {self.shape[dim]} of dimension {dim}"
             )
         return list(_aten.tensor_split.sections(self, sections, dim))
 
     def kernel_at(self: Tensor, indices: Sequence[int]) -> list[Tensor]:
-        _check_dims(op, self, least)
+        _check_dims(self, least)
         return list(_aten.tensor_split.indices(self, indices, dim_of(self)))
 
     return kernel, kernel_at
 
 
-hsplit, hsplit_at = _split_along("hsplit", 1, lambda t: int(t.ndim > 1))
-vsplit, vsplit_at = _split_along("vsplit", 2, lambda t: 0)
-dsplit, dsplit_at = _split_along("dsplit", 3, lambda t: 2)
+hsplit, hsplit_at = _split_along(1, lambda t: int(t.ndim > 1))
+vsplit, vsplit_at = _split_along(2, lambda t: 0)
+dsplit, dsplit_at = _split_along(3, lambda t: 2)
 
 
 def _wrapped(self: Tensor, dim: int) -> int:
@@ -193,10 +186,10 @@ def _wrapped(self: Tensor, dim: int) -> int:
 
 def tensor_split(self: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
     """Parts along `dim`, the first ones longer by one if they cannot be equal."""
-    _check_dims("tensor_split", self, 1)
+    _check_dims(self, 1)
     dim = _wrapped(self, dim)
     if sections <= 0:
-        raise RuntimeError(f"aten::tensor_split: expected sections above 0, got {sections}")
+        raise refused(f"expected sections above 0, got {sections}")
     least, longer = divmod(self.shape[dim], sections)
     parts, start = [], 0
     for i in range(sections):
@@ -208,7 +201,7 @@ def tensor_split(self: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
 
 def tensor_split_at(self: Tensor, indices: Sequence[int], dim: int = 0) -> list[Tensor]:
     """Parts along `dim` between the places given."""
-    _check_dims("tensor_split", self, 1)
+    _check_dims(self, 1)
     dim = _wrapped(self, dim)
     starts, ends = [0, *indices], [*indices, self.shape[dim]]
     return [_aten.slice(self, dim, a, b) for a, b in zip(starts, ends, strict=True)]
@@ -219,21 +212,20 @@ def tensor_split_tensor(
 ) -> list[Tensor]:
     """A number of parts, or places, in an int64 tensor."""
     given = tensor_indices_or_sections
-    _check_dims("tensor_split", self, 1)
+    _check_dims(self, 1)
     if given.device.type != "cpu":
-        raise RuntimeError(
-            "aten::tensor_split: expected tensor_indices_or_sections with values on the CPU, "
-            f"got one on {given.device}"
+        raise refused(
+            f"expected tensor_indices_or_sections with values on the CPU, got one on {given.device}"
         )
     if given.dtype is not dtypes.int64 or given.ndim > 1:
-        raise RuntimeError(
-            "aten::tensor_split: expected tensor_indices_or_sections to be an int64 tensor of at "
+        raise refused(
+            "expected tensor_indices_or_sections to be an int64 tensor of at "
             f"most one dimension, got {given.dtype} of shape {list(given.shape)}"
         )
     if given.ndim == 0:
         return tensor_split(self, int(given.item().real), dim)
     if not rules.is_eager(given):
-        raise RuntimeError("aten::tensor_split: tensor_indices_or_sections has no values to read")
+        raise refused("tensor_indices_or_sections has no values to read")
     return tensor_split_at(self, given.tolist(), dim)
 
 
@@ -249,9 +241,9 @@ def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int =
 
 def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     """`chunk` into tensors that are no views."""
-    _check_dims("unsafe_chunk", self, 1)
+    _check_dims(self, 1)
     if chunks <= 0:
-        raise RuntimeError(f"aten::unsafe_chunk: expected chunks above 0, got {chunks}")
+        raise refused(f"expected chunks above 0, got {chunks}")
     size = self.size(dim)
     length = -(-size // chunks)
     if length == 0 and size == 0:
@@ -263,20 +255,18 @@ def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
 
 
 def _check_grid(tensors: Tensors, indexing: str) -> None:
-    _check_some("meshgrid", tensors)
+    _check_some(tensors)
     first = tensors[0]
     for t in tensors:
         if t.ndim > 1:
-            raise RuntimeError(
-                f"aten::meshgrid: expected tensors of at most one dimension, got {list(t.shape)}"
-            )
+            raise refused(f"expected tensors of at most one dimension, got {list(t.shape)}")
         if t.dtype is not first.dtype or t.device != first.device:
-            raise RuntimeError(
-                "aten::meshgrid: expected one dtype and one device, got "
+            raise refused(
+                "expected one dtype and one device, got "
                 f"{first.dtype} on {first.device} and {t.dtype} on {t.device}"
             )
     if indexing not in ("ij", "xy"):
-        raise RuntimeError(f"aten::meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
+        raise refused(f"indexing must be 'ij' or 'xy', got {indexing!r}")
 
 
 def meshgrid(tensors: Tensors, *, indexing: str = "ij") -> list[Tensor]:
@@ -299,9 +289,7 @@ def cartesian_prod(tensors: Tensors) -> Tensor:
     """All combinations of an element of each, as rows."""
     for t in tensors:
         if t.ndim != 1:
-            raise RuntimeError(
-                f"aten::cartesian_prod: expected vectors, got a tensor of shape {list(t.shape)}"
-            )
+            raise refused(f"expected vectors, got a tensor of shape {list(t.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     grids = _aten.meshgrid.indexing(tensors, indexing="ij")
@@ -322,9 +310,9 @@ def _rising(n: int, r: int, strictly: bool, like: Tensor) -> Tensor:
 def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All selections of `r` elements of a vector, in its order, as rows."""
     if self.ndim != 1:
-        raise RuntimeError(f"aten::combinations: expected a vector, got {list(self.shape)}")
+        raise refused(f"expected a vector, got {list(self.shape)}")
     if r < 0:
-        raise RuntimeError(f"aten::combinations: expected r of 0 or more, got {r}")
+        raise refused(f"expected r of 0 or more, got {r}")
     if r == 0:
         return _aten.empty([0], dtype=self.dtype, layout=self.layout, device=self.device)
     grids = _aten.meshgrid([self] * r)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -47,9 +48,9 @@ def kl_div(
 ) -> Tensor:
     """target * (log(target) - self)."""
     if self.dtype.is_complex or target.dtype.is_complex:
-        raise RuntimeError("aten::kl_div: self and target must be real")
+        raise refused("self and target must be real")
     if not (self.dtype.is_floating_point and target.dtype.is_floating_point):
-        raise RuntimeError("aten::kl_div: self and target must be floating")
+        raise refused("self and target must be floating")
     if log_target:
         difference = _aten.sub.Tensor(target, self)
         return _reduced(_aten.mul.Tensor(_aten.exp(target), difference), reduction)
@@ -70,7 +71,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     """Products of vectors along `dim` over their lengths, which count as `eps` at least."""
     kind = rules.result_type(x1, x2)
     if not kind.is_floating_point:
-        raise RuntimeError(f"aten::cosine_similarity: expected a floating dtype, got {kind}")
+        raise refused(f"expected a floating dtype, got {kind}")
     first, second = (t if t.dtype is kind else _aten.to.dtype(t, kind) for t in (x1, x2))
     sizes = list(rules.broadcast_shapes(list(first.shape), list(second.shape)))
     first, second = (
@@ -150,18 +151,14 @@ def nll_loss_nd(
 ) -> Tensor:
     """The same with classes in the second of more dimensions: made a matrix of rows."""
     if self.ndim < 1:
-        raise RuntimeError("aten::nll_loss_nd: expected self to have at least one dimension")
+        raise refused("expected self to have at least one dimension")
     if self.ndim != 1 and self.shape[0] != target.shape[0]:
-        raise RuntimeError(
-            "aten::nll_loss_nd: expected one batch size, got "
-            f"{list(self.shape)} and {list(target.shape)}"
-        )
+        raise refused(f"expected one batch size, got {list(self.shape)} and {list(target.shape)}")
     if self.ndim <= 2:
         return _aten.nll_loss(self, target, weight, reduction, ignore_index)
     if tuple(target.shape[1:]) != tuple(self.shape[2:]):
-        raise RuntimeError(
-            f"aten::nll_loss_nd: target of shape {list(target.shape)} does not fit self of shape "
-            f"{list(self.shape)}"
+        raise refused(
+            f"target of shape {list(target.shape)} does not fit self of shape {list(self.shape)}"
         )
     rows = _aten.reshape(_aten.movedim.int(self, 1, -1), [-1, self.shape[1]])
     loss = _aten.nll_loss(rows, _aten.reshape(target, [-1]), weight, reduction, ignore_index)
@@ -180,15 +177,13 @@ def cross_entropy_loss(
     dim = 0 if self.ndim == 1 else 1
     if tuple(self.shape) == tuple(target.shape):
         if not target.dtype.is_floating_point:
-            raise RuntimeError("aten::cross_entropy_loss: probabilities must be floating")
+            raise refused("probabilities must be floating")
         if ignore_index >= 0:
-            raise RuntimeError("aten::cross_entropy_loss: ignore_index is for class indices")
+            raise refused("ignore_index is for class indices")
         return _of_probabilities(self, target, weight, reduction, label_smoothing, dim)
     logs = _aten.log_softmax.int(self, dim)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(
-            f"aten::cross_entropy_loss: label_smoothing {label_smoothing} is not in [0, 1]"
-        )
+        raise refused(f"label_smoothing {label_smoothing} is not in [0, 1]")
     loss = _aten.nll_loss_nd(logs, target, weight, reduction, ignore_index)
     if label_smoothing == 0.0:
         return loss

@@ -7,6 +7,7 @@ output, then those that are summed away, of size 1 where it has none. Then pairs
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -28,7 +29,7 @@ class Plan(NamedTuple):
 
 
 def _error(text: str) -> RuntimeError:
-    return RuntimeError(f"aten::einsum: {text}")
+    return refused(f"{text}")
 
 
 def _subscripts(text: str, where: str) -> Labels:

@@ -6,6 +6,7 @@ one addmm over the rows of a contiguous input; any other goes through matmul and
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.composite.callee cimport Callee, callee
@@ -52,8 +53,8 @@ cdef object linear_flat(Tensor input, Tensor weight, Tensor bias):
 
 cdef int check_dims(Tensor input, Tensor weight) except -1:
     if input.c_ndim == 0 or weight.c_ndim == 0:
-        raise RuntimeError("aten::linear: expected input and weight to have at least 1 dimension, "
-                           f"got {input.c_ndim} and {weight.c_ndim}")
+        raise refused("expected input and weight to have at least 1 dimension, "
+                      f"got {input.c_ndim} and {weight.c_ndim}")
     return 0
 
 

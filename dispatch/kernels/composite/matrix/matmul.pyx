@@ -8,6 +8,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.dispatcher cimport call_boxed, need_entry
+from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Python
 from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, Tensor
@@ -237,8 +238,8 @@ cdef int broadcasts_lone_batch(Tensor a, Tensor b) noexcept:
 
 cdef int check_dims(Tensor a, Tensor b) except -1:
     if a.c_ndim == 0 or b.c_ndim == 0:
-        raise RuntimeError("aten::matmul: expected self and other to have at least 1 dimension, "
-                           f"got {a.c_ndim} and {b.c_ndim}")
+        raise refused("expected self and other to have at least 1 dimension, "
+                      f"got {a.c_ndim} and {b.c_ndim}")
     return 0
 
 
@@ -272,8 +273,8 @@ cdef object matmul_small_out(Tensor a, Tensor b, Tensor out):
 
 cdef int check_no_grad(Tensor a, Tensor b, Tensor out) except -1:
     if (a.c_flags | b.c_flags | out.c_flags) & TF_REQUIRES_GRAD and tls().grad_mode:
-        raise RuntimeError("aten::matmul.out: an argument requires grad, and a result in out "
-                           "cannot be differentiated")
+        raise refused("an argument requires grad, and a result in out "
+                      "cannot be differentiated")
     return 0
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -55,18 +56,18 @@ __all__ = [
 _aten = ops.aten
 
 
-def _error(op: str, text: str) -> RuntimeError:
-    return RuntimeError(f"aten::{op}: {text}")
+def _error(text: str) -> RuntimeError:
+    return refused(f"{text}")
 
 
-def _check_dims(op: str, self: Tensor, least: int) -> None:
+def _check_dims(self: Tensor, least: int) -> None:
     if self.ndim < least:
-        raise _error(op, f"expected at least {least} dimensions, got {list(self.shape)}")
+        raise _error(f"expected at least {least} dimensions, got {list(self.shape)}")
 
 
-def _check_out(op: str, self: Tensor, out: Tensor) -> None:
+def _check_out(self: Tensor, out: Tensor) -> None:
     if out.dtype is not self.dtype:
-        raise _error(op, f"expected out to have dtype {self.dtype}, got {out.dtype}")
+        raise _error(f"expected out to have dtype {self.dtype}, got {out.dtype}")
 
 
 # ---- diagonals ---------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def _check_out(op: str, self: Tensor, out: Tensor) -> None:
 
 def _check_diag(self: Tensor) -> None:
     if self.ndim not in (1, 2):
-        raise _error("diag", f"expected 1 or 2 dimensions, got {list(self.shape)}")
+        raise _error(f"expected 1 or 2 dimensions, got {list(self.shape)}")
 
 
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
@@ -103,9 +104,9 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
     n = self.ndim + 1
     first, second = (rules.wrap_dim(d, n) for d in (dim1, dim2))
     if first == second:
-        raise _error("diag_embed", f"dim1 and dim2 must differ, got {dim1} and {dim2}")
+        raise _error(f"dim1 and dim2 must differ, got {dim1} and {dim2}")
     if self.ndim == 0:
-        raise IndexError("aten::diag_embed: self has no dimensions")
+        raise refused("self has no dimensions", IndexError)
     size = self.shape[-1] + abs(offset)
     sizes = list(self.shape[:-1])
     for d in sorted((first, second)):
@@ -119,9 +120,9 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Fill the main diagonal; `wrap`: of a high matrix, again and again below it."""
     sizes, strides = list(self.shape), list(self.stride())
     if self.ndim < 2:
-        raise _error("fill_diagonal_", f"expected at least 2 dimensions, got {sizes}")
+        raise _error(f"expected at least 2 dimensions, got {sizes}")
     if self.ndim > 2 and len(set(sizes)) > 1:
-        raise _error("fill_diagonal_", f"expected dimensions of one size, got {sizes}")
+        raise _error(f"expected dimensions of one size, got {sizes}")
     offset, step, size = self.storage_offset(), sum(strides), min(sizes)
     _aten.fill_.Scalar(_aten.as_strided(self, [size], [step], offset), fill_value)
     if wrap and self.ndim == 2 and sizes[0] > sizes[1] + 1:
@@ -139,26 +140,26 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 def fliplr(self: Tensor) -> Tensor:
     """The second dimension reversed."""
-    _check_dims("fliplr", self, 2)
+    _check_dims(self, 2)
     return _aten.flip(self, [1])
 
 
 def flipud(self: Tensor) -> Tensor:
     """The first dimension reversed."""
-    _check_dims("flipud", self, 1)
+    _check_dims(self, 1)
     return _aten.flip(self, [0])
 
 
 def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Turned `k` times by a right angle in the plane of two dimensions."""
     if len(dims) != 2:
-        raise _error("rot90", f"expected two dims, got {list(dims)}")
-    _check_dims("rot90", self, 2)
+        raise _error(f"expected two dims, got {list(dims)}")
+    _check_dims(self, 2)
     if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
-        raise _error("rot90", f"expected two different dims, got {list(dims)}")
+        raise _error(f"expected two different dims, got {list(dims)}")
     for d in dims:
         if not -self.ndim <= d < self.ndim:
-            raise _error("rot90", f"dim {d} is out of range for {self.ndim} dimensions")
+            raise _error(f"dim {d} is out of range for {self.ndim} dimensions")
     turns = k % 4
     if turns == 1:
         return _aten.transpose_(_aten.flip(self, [dims[1]]), dims[0], dims[1])
@@ -171,39 +172,39 @@ def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 def mT(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
-    _check_dims("mT", self, 2)
+    _check_dims(self, 2)
     return _aten.transpose.int(self, -2, -1)
 
 
-def _adjoint(op: str, self: Tensor) -> Tensor:
-    _check_dims(op, self, 2)
+def _adjoint(self: Tensor) -> Tensor:
+    _check_dims(self, 2)
     swapped = _aten.transpose.int(self, -2, -1)
     return _aten.conj(swapped) if self.dtype.is_complex else swapped
 
 
 def mH(self: Tensor) -> Tensor:
     """The last two dimensions exchanged, and conjugated."""
-    return _adjoint("mH", self)
+    return _adjoint(self)
 
 
 def adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged, and conjugated."""
-    return _adjoint("adjoint", self)
+    return _adjoint(self)
 
 
-def _check_factor(op: str, name: str, factor: int) -> None:
+def _check_factor(name: str, factor: int) -> None:
     if factor <= 0:
-        raise _error(op, f"expected {name} above 0, got {factor}")
+        raise _error(f"expected {name} above 0, got {factor}")
 
 
 def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
     """Blocks of channels spread over the last two dimensions."""
-    _check_dims("pixel_shuffle", self, 3)
-    _check_factor("pixel_shuffle", "upscale_factor", upscale_factor)
+    _check_dims(self, 3)
+    _check_factor("upscale_factor", upscale_factor)
     *lead, c, h, w = self.shape
     r = upscale_factor
     if c % (r * r):
-        raise _error("pixel_shuffle", f"{c} channels cannot be divided by {r} squared")
+        raise _error(f"{c} channels cannot be divided by {r} squared")
     parts = _aten.reshape(self, [*lead, c // (r * r), r, r, h, w])
     n = len(lead)
     order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
@@ -213,12 +214,12 @@ def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
 
 def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
     """Blocks of the last two dimensions gathered into channels."""
-    _check_dims("pixel_unshuffle", self, 3)
-    _check_factor("pixel_unshuffle", "downscale_factor", downscale_factor)
+    _check_dims(self, 3)
+    _check_factor("downscale_factor", downscale_factor)
     *lead, c, h, w = self.shape
     r = downscale_factor
     if h % r or w % r:
-        raise _error("pixel_unshuffle", f"sizes {h} and {w} cannot be divided by {r}")
+        raise _error(f"sizes {h} and {w} cannot be divided by {r}")
     parts = _aten.reshape(self, [*lead, c, h // r, r, w // r, r])
     n = len(lead)
     order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
@@ -237,7 +238,7 @@ def _like_self(self: Tensor, result: Tensor) -> Tensor:
 
 def _column(self: Tensor, vec2: Tensor) -> Tensor:
     if self.ndim != 1 or vec2.ndim != 1:
-        raise _error("outer", f"expected vectors, got {list(self.shape)} and {list(vec2.shape)}")
+        raise _error(f"expected vectors, got {list(self.shape)} and {list(vec2.shape)}")
     return _aten.reshape(self, [self.shape[0], 1])
 
 
@@ -257,7 +258,6 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
         return _aten.mul.Tensor(self, other)
     if self.shape[-1] != other.shape[-1]:
         raise _error(
-            "inner",
             f"expected one size for the last dimensions, got {list(self.shape)} and "
             f"{list(other.shape)}",
         )
@@ -267,11 +267,11 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 def inner_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
     """The same into `out`."""
     result = inner(self, other)
-    return _into("inner", out, result)
+    return _into(out, result)
 
 
-def _into(op: str, out: Tensor, result: Tensor) -> Tensor:
-    _check_out(op, result, out)
+def _into(out: Tensor, result: Tensor) -> Tensor:
+    _check_out(result, out)
     if tuple(out.shape) != tuple(result.shape):
         _aten.resize_(out, list(result.shape))
     return _aten.copy_(out, result)
@@ -298,7 +298,7 @@ def kron_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
     left, right, sizes = _kron_views(self, other)
     kind = rules.result_type(self, other)
     if not dtypes.can_cast(kind, out.dtype):
-        raise _error("kron", f"a result of {kind} cannot be cast to out of {out.dtype}")
+        raise _error(f"a result of {kind} cannot be cast to out of {out.dtype}")
     if tuple(out.shape) != tuple(sizes):
         _aten.resize_(out, sizes)
     product = [x * y for x, y in zip(left.shape, right.shape, strict=True)]
@@ -317,7 +317,7 @@ def _cross_dim(self: Tensor, other: Tensor, dim: int | None) -> int:
     for d, size in enumerate(self.shape):
         if size == 3:
             return d
-    raise _error("cross", f"expected a dimension of size 3, got {list(self.shape)}")
+    raise _error(f"expected a dimension of size 3, got {list(self.shape)}")
 
 
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
@@ -334,7 +334,6 @@ def _check_contracted(self: Tensor, other: Tensor, left: list[int], right: list[
     for a, b in zip(left, right, strict=True):
         if self.shape[a] != other.shape[b] and 1 not in (self.shape[a], other.shape[b]):
             raise _error(
-                "tensordot",
                 f"dimension {a} of {list(self.shape)} and dimension {b} of {list(other.shape)} "
                 "differ in size",
             )
@@ -345,7 +344,7 @@ def tensordot(
 ) -> Tensor:
     """Products summed over pairs of dimensions, as one matrix product."""
     if len(dims_self) != len(dims_other):
-        raise _error("tensordot", "expected as many dims_self as dims_other")
+        raise _error("expected as many dims_self as dims_other")
     left = [rules.wrap_dim(d, self.ndim) for d in dims_self]
     right = [rules.wrap_dim(d, other.ndim) for d in dims_other]
     _check_contracted(self, other, left, right)
@@ -379,12 +378,12 @@ def tensordot_out(
     out: Tensor,
 ) -> Tensor:
     """The same into `out`."""
-    return _into("tensordot", out, _aten.tensordot(self, other, dims_self, dims_other))
+    return _into(out, _aten.tensordot(self, other, dims_self, dims_other))
 
 
 def vdot_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
     """`vdot` into `out`."""
-    _check_out("vdot", self, out)
+    _check_out(self, out)
     if out.ndim:
         _aten.resize_(out, [])
     return _aten.fill_.Tensor(out, _aten.vdot(self, other))
@@ -394,14 +393,14 @@ def _check_scale(self: Tensor, *factors: Any) -> None:
     whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
     for factor in factors:
         if isinstance(factor, complex) and not self.dtype.is_complex:
-            raise _error("addr", "a complex factor is for complex tensors only")
+            raise _error("a complex factor is for complex tensors only")
         if isinstance(factor, float) and whole:
-            raise _error("addr", "factors of integer tensors must be integers")
+            raise _error("factors of integer tensors must be integers")
 
 
 def _check_addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Any, alpha: Any) -> None:
     if vec1.ndim != 1 or vec2.ndim != 1:
-        raise _error("addr", f"expected vectors, got {list(vec1.shape)} and {list(vec2.shape)}")
+        raise _error(f"expected vectors, got {list(vec1.shape)} and {list(vec2.shape)}")
     _check_scale(self, beta, alpha)
 
 
@@ -430,7 +429,7 @@ def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     """The same into self."""
     _check_addr(self, vec1, vec2, beta, alpha)
     if tuple(self.shape) != (vec1.shape[0], vec2.shape[0]):
-        raise _error("addr_", f"self of shape {list(self.shape)} would change its shape")
+        raise _error(f"self of shape {list(self.shape)} would change its shape")
     return addr_out(self, vec1, vec2, beta=beta, alpha=alpha, out=self)
 
 
@@ -440,7 +439,7 @@ def addr_out(
     """The same into `out`."""
     result = addr(self, vec1, vec2, beta=beta, alpha=alpha)
     if not dtypes.can_cast(result.dtype, out.dtype):
-        raise _error("addr", f"a result of {result.dtype} cannot be cast to out of {out.dtype}")
+        raise _error(f"a result of {result.dtype} cannot be cast to out of {out.dtype}")
     if tuple(out.shape) != tuple(result.shape):
         _aten.resize_(out, list(result.shape))
     return _aten.copy_(out, result)
@@ -459,7 +458,7 @@ def sum_to_size(self: Tensor, size: Sequence[int]) -> Tensor:
         s in (1, n) for s, n in zip(size, shape[lead:] if lead >= 0 else shape, strict=False)
     )
     if not fits:
-        raise _error("sum_to_size", f"size {list(size)} does not expand to {shape}")
+        raise _error(f"size {list(size)} does not expand to {shape}")
     dims = list(range(lead))
     dims += [d + lead for d, s in enumerate(size) if s == 1 and shape[d + lead] != 1]
     result = _aten.sum.dim_IntList(self, dims, True) if dims else self
@@ -471,7 +470,7 @@ def trapezoid_dx(y: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
     if y.size(dim) == 0:
         return _zeros_without(y, dim)
     if isinstance(dx, (complex, bool)):
-        raise _error("trapezoid", f"dx must be a real number, got {dx!r}")
+        raise _error(f"dx must be a real number, got {dx!r}")
     ends = _aten.add.Tensor(_aten.select(y, dim, -1), _aten.select(y, dim, 0))
     half = _aten.mul.Scalar(ends, 0.5)
     inner_sum = _aten.sub.Tensor(_aten.sum.dim_IntList(y, [dim]), half)
@@ -488,7 +487,7 @@ def _along(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """A vector of places as a tensor beside y; another one with dimensions in front."""
     if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
-            raise _error("trapezoid", f"expected {y.shape[dim]} places, got {x.shape[0]}")
+            raise _error(f"expected {y.shape[dim]} places, got {x.shape[0]}")
         sizes = [1] * y.ndim
         sizes[dim] = x.shape[0]
         return _aten.view(x, sizes)
@@ -504,7 +503,7 @@ def _pairs(t: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 def _areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """Twice the area between each two places."""
     if isinstance(x, Tensor) and (x.dtype is dtypes.bool or y.dtype is dtypes.bool):
-        raise _error("trapezoid", "y and x must not be bool tensors")
+        raise _error("y and x must not be bool tensors")
     low, high = _pairs(_along(y, x, dim), dim)
     dx = _aten.sub.Tensor(high, low)
     left, right = _pairs(y, dim)
@@ -531,7 +530,7 @@ def trapz_dx(y: Tensor, *, dx: float = 1.0, dim: int = -1) -> Tensor:
 def cumulative_trapezoid_dx(y: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral up to each place."""
     if isinstance(dx, (complex, bool)):
-        raise _error("cumulative_trapezoid", f"dx must be a real number, got {dx!r}")
+        raise _error(f"dx must be a real number, got {dx!r}")
     left, right = _pairs(y, dim)
     both = _aten.add.Tensor(left, right)
     return _aten.cumsum(_aten.mul.Scalar(both, dx / 2.0), dim)

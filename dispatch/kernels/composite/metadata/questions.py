@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -93,7 +94,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 def positive(self: Tensor) -> Tensor:
     """self itself. RuntimeError for a bool tensor."""
     if self.dtype is dtypes.bool:
-        raise RuntimeError("aten::positive: self must not be a bool tensor")
+        raise refused("self must not be a bool tensor")
     return self
 
 

@@ -15,6 +15,7 @@ from dispatch._C.dtypes import (
     float64,
     uint8,
 )
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -52,10 +53,10 @@ def batch_norm(
 def _check_features(name: str, t: Tensor | None, features: int, training: bool = True) -> None:
     if t is None:
         if not training:
-            raise RuntimeError(f"aten::batch_norm: expected {name} unless training, got None")
+            raise refused(f"expected {name} unless training, got None")
     elif t.numel() != features:
-        raise RuntimeError(
-            f"aten::batch_norm: expected {name} to have {features} elements, as many as input has"
+        raise refused(
+            f"expected {name} to have {features} elements, as many as input has"
             f" channels, got {t.numel()}"
         )
 
@@ -137,20 +138,18 @@ def _native_batch_norm_legit_functional(
 
 def _check_group(input: Tensor, num_groups: int, channels: int) -> None:
     if num_groups <= 0:
-        raise RuntimeError(
-            f"aten::group_norm: expected num_groups to be greater than 0, got {num_groups}"
-        )
+        raise refused(f"expected num_groups to be greater than 0, got {num_groups}")
     if channels % num_groups != 0:
-        raise RuntimeError(
-            "aten::group_norm: expected the number of channels to be a multiple of num_groups, got"
+        raise refused(
+            "expected the number of channels to be a multiple of num_groups, got"
             f" input of shape {list(input.shape)} and num_groups {num_groups}"
         )
 
 
 def _check_channels(name: str, t: Tensor | None, channels: int) -> None:
     if t is not None and (t.ndim != 1 or t.numel() != channels):
-        raise RuntimeError(
-            f"aten::group_norm: expected {name} to be a vector of {channels} elements, as many as"
+        raise refused(
+            f"expected {name} to be a vector of {channels} elements, as many as"
             f" input has channels, got shape {list(t.shape)}"
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch._C.dtypes import channels_last
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta.rules import suggest_memory_format
@@ -30,13 +31,13 @@ _squeeze = ops.aten.squeeze.dim
 _unsqueeze = ops.aten.unsqueeze.default
 
 
-def check_line(op: str, self: Tensor, **numbers: Ints) -> None:
+def check_line(self: Tensor, **numbers: Ints) -> None:
     """One spatial dimension, batched or not, and one number for each argument."""
     if self.ndim not in (2, 3):
-        raise RuntimeError(f"{op}: self must have 2 or 3 dimensions, got {list(self.shape)}")
+        raise refused(f"self must have 2 or 3 dimensions, got {list(self.shape)}")
     for name, values in numbers.items():
         if len(values) != 1:
-            raise RuntimeError(f"{op}: {name} must be one number, got {list(values)}")
+            raise refused(f"{name} must be one number, got {list(values)}")
 
 
 def avg_pool1d(
@@ -48,7 +49,7 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Tensor:
     stride = stride or kernel_size
-    check_line("avg_pool1d", self, kernel_size=kernel_size, stride=stride, padding=padding)
+    check_line(self, kernel_size=kernel_size, stride=stride, padding=padding)
     pooled = _avg_pool2d(
         _unsqueeze(self, -2),
         [1, kernel_size[0]],
@@ -61,7 +62,7 @@ def avg_pool1d(
 
 
 def adaptive_avg_pool1d(self: Tensor, output_size: Ints) -> Tensor:
-    check_line("adaptive_avg_pool1d", self, output_size=output_size)
+    check_line(self, output_size=output_size)
     return _squeeze(_adaptive_avg_pool2d_implicit(_unsqueeze(self, -2), [1, output_size[0]]), -2)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C.dtypes import contiguous_format
+from dispatch._C.errors import refused
 from dispatch._ops import ops
 
 __all__ = [
@@ -96,7 +97,7 @@ def randn_like(self: Any, **options: Any) -> Any:
 
 def _check_bounds(low: int, high: int) -> None:
     if low >= high:
-        raise RuntimeError(f"randint: low must be less than high, got {low} and {high}")
+        raise refused(f"low must be less than high, got {low} and {high}")
 
 
 def randint(high: int, size: list[int], **options: Any) -> Any:
@@ -142,7 +143,7 @@ def _draw_integers(out: Any, low: int, high: int) -> Any:
 def randperm(n: int, **options: Any) -> Any:
     """The integers from 0 to n - 1 in random order."""
     if n < 0:
-        raise RuntimeError(f"randperm: n must not be negative, got {n}")
+        raise refused(f"n must not be negative, got {n}")
     return _aten.randperm.out(n, out=_aten.empty.memory_format([n], **options))
 
 
@@ -163,7 +164,7 @@ def bernoulli_tensor(self: Any, p: Any, *, generator: Any) -> Any:
 def _is_idle(input: Any, p: float, train: bool) -> bool:
     """Whether there is nothing to drop. RuntimeError when `p` is no probability."""
     if not 0 <= p <= 1:
-        raise RuntimeError(f"dropout: p must be between 0 and 1, got {p}")
+        raise refused(f"p must be between 0 and 1, got {p}")
     return p == 0 or not train or input.numel() == 0
 
 

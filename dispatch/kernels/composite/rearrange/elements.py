@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -14,22 +15,21 @@ __all__ = ["diff", "diff_out", "pad", "repeat_interleave", "repeat_interleave_in
 
 def _check_diff(self: Tensor, n: int, prepend: Tensor | None, append: Tensor | None) -> None:
     if self.ndim == 0:
-        raise RuntimeError("aten::diff: expected self to have at least one dimension")
+        raise refused("expected self to have at least one dimension")
     if n < 0:
-        raise RuntimeError(f"aten::diff: expected n of 0 or more, got {n}")
+        raise refused(f"expected n of 0 or more, got {n}")
     for name, other in (("prepend", prepend), ("append", append)):
         if other is not None and other.ndim != self.ndim:
-            raise RuntimeError(
-                f"aten::diff: expected {name} to have {self.ndim} dimensions like self, "
-                f"got {list(other.shape)}"
+            raise refused(
+                f"expected {name} to have {self.ndim} dimensions like self, got {list(other.shape)}"
             )
 
 
 def _check_diff_sizes(self: Tensor, dim: int, name: str, other: Tensor) -> None:
     for d in range(self.ndim):
         if d != dim and other.shape[d] != self.shape[d]:
-            raise RuntimeError(
-                f"aten::diff: expected {name} of shape {list(other.shape)} to have the sizes "
+            raise refused(
+                f"expected {name} of shape {list(other.shape)} to have the sizes "
                 f"{list(self.shape)} of self except in dimension {dim}"
             )
 
@@ -106,7 +106,7 @@ def diff_out(
 
 def _copied(self: Tensor, out: Tensor) -> Tensor:
     if out.dtype is not self.dtype:
-        raise RuntimeError(f"aten::diff: expected out to have dtype {self.dtype}, got {out.dtype}")
+        raise refused(f"expected out to have dtype {self.dtype}, got {out.dtype}")
     return ops.aten.clone.out(self, out=out)
 
 
@@ -124,15 +124,12 @@ def repeat_interleave(
     self, dim = _along(self, dim)
     size = self.size(dim)
     if repeats.ndim > 1:
-        raise RuntimeError(
-            f"aten::repeat_interleave: expected repeats to have 0 or 1 dimensions, "
-            f"got {list(repeats.shape)}"
-        )
+        raise refused(f"expected repeats to have 0 or 1 dimensions, got {list(repeats.shape)}")
     if repeats.ndim == 0 or repeats.size(0) == 1:
         repeats = ops.aten.expand(ops.aten.reshape(repeats, [1]), [size])
     elif repeats.size(0) != size:
-        raise RuntimeError(
-            f"aten::repeat_interleave: expected {size} repeats for dimension {dim} of shape "
+        raise refused(
+            f"expected {size} repeats for dimension {dim} of shape "
             f"{list(self.shape)}, got {repeats.size(0)}"
         )
     index = ops.aten.repeat_interleave.Tensor(repeats, output_size=output_size)
@@ -145,16 +142,14 @@ def repeat_interleave_int(
     """Each slice along `dim`, `repeats` times."""
     self, dim = _along(self, dim)
     if repeats < 0:
-        raise RuntimeError(f"aten::repeat_interleave: expected repeats of 0 or more, got {repeats}")
+        raise refused(f"expected repeats of 0 or more, got {repeats}")
     dim = dim + self.ndim if dim < 0 else dim
     sizes = list(self.shape)
     copies = ops.aten.unsqueeze(self, dim + 1)
     sizes[dim + 1 : dim + 1] = [repeats]
     total = sizes[dim] * repeats
     if output_size is not None and output_size != total:
-        raise RuntimeError(
-            f"aten::repeat_interleave: expected output_size {total}, got {output_size}"
-        )
+        raise refused(f"expected output_size {total}, got {output_size}")
     copies = ops.aten.clone(ops.aten.expand(copies, sizes), memory_format=dtypes.contiguous_format)
     return ops.aten.flatten(copies, dim, dim + 1)
 
@@ -172,20 +167,19 @@ _MODES = ("constant", "reflect", "replicate", "circular")
 def pad(self: Tensor, pad: list[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pad the last dimensions: two numbers for each, the last dimension first."""
     if mode not in _MODES:
-        raise NotImplementedError(f"aten::pad: mode must be one of {', '.join(_MODES)}, got {mode}")
+        raise refused(f"mode must be one of {', '.join(_MODES)}, got {mode}", NotImplementedError)
     if len(pad) % 2 or len(pad) > 2 * self.ndim:
-        raise RuntimeError(
-            f"aten::pad: expected pad to have an even length of at most {2 * self.ndim}, got {pad}"
-        )
+        raise refused(f"expected pad to have an even length of at most {2 * self.ndim}, got {pad}")
     if mode == "constant":
         return ops.aten.constant_pad_nd(self, pad, 0.0 if value is None else value)
     if value:
-        raise RuntimeError(f"aten::pad: value is for mode constant, not for {mode}")
+        raise refused(f"value is for mode constant, not for {mode}")
     n = len(pad) // 2
     if not 1 <= n <= 3 or self.ndim not in (n + 1, n + 2):
-        raise NotImplementedError(
-            f"aten::pad: mode {mode} pads the last 1 to 3 dimensions of a tensor of one or two "
-            f"dimensions more, got pad {pad} for shape {list(self.shape)}"
+        raise refused(
+            f"mode {mode} pads the last 1 to 3 dimensions of a tensor of one or two "
+            f"dimensions more, got pad {pad} for shape {list(self.shape)}",
+            NotImplementedError,
         )
     return _ROUTES[mode, n](self, pad)
 
@@ -199,13 +193,13 @@ def _replicate_1d(self: Tensor, pad: list[int]) -> Tensor:
 def _check_circular(self: Tensor, dim: int, before: int, after: int) -> None:
     size = self.size(dim)
     if before > size or after > size:
-        raise RuntimeError(
-            f"aten::pad: circular padding ({before}, {after}) of dimension {dim} of shape "
+        raise refused(
+            f"circular padding ({before}, {after}) of dimension {dim} of shape "
             f"{list(self.shape)} goes round more than once"
         )
     if before + size + after <= 0:
-        raise RuntimeError(
-            f"aten::pad: circular padding ({before}, {after}) leaves nothing of dimension {dim} "
+        raise refused(
+            f"circular padding ({before}, {after}) leaves nothing of dimension {dim} "
             f"of shape {list(self.shape)}"
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -35,7 +36,7 @@ def _count(self: Tensor, dim: Dims, keepdim: bool) -> Tensor:
 
 def _check_inexact(self: Tensor) -> None:
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
-        raise RuntimeError(f"aten::nanmean: expected a floating or complex dtype, got {self.dtype}")
+        raise refused(f"expected a floating or complex dtype, got {self.dtype}")
 
 
 def nanmean(
@@ -94,7 +95,7 @@ def logsumexp_out(
 ) -> Tensor:
     """The same into `out`."""
     if not (out.dtype.is_floating_point or out.dtype.is_complex):
-        raise RuntimeError(f"aten::logsumexp: expected a floating out, got {out.dtype}")
+        raise refused(f"expected a floating out, got {out.dtype}")
     result = logsumexp(self, dim, keepdim)
     if tuple(out.shape) != tuple(result.shape):
         _aten.resize_(out, list(result.shape))
@@ -132,7 +133,7 @@ def mode_out(
     """The most frequent element along `dim` and its place, into `values` and `indices`."""
     for given, kind in ((values, self.dtype), (indices, dtypes.int64)):
         if given.dtype is not kind:
-            raise RuntimeError(f"aten::mode: expected an output of {kind}, got {given.dtype}")
+            raise refused(f"expected an output of {kind}, got {given.dtype}")
     for given, found in zip((values, indices), _aten.mode(self, dim, keepdim), strict=True):
         _aten.resize_(given, list(found.shape))
         _aten.copy_(given, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -23,19 +24,14 @@ def logcumsumexp(self: Tensor, dim: int) -> Tensor:
 def logcumsumexp_out(self: Tensor, dim: int, *, out: Tensor) -> Tensor:
     """The same into `out`."""
     if out.dtype is not self.dtype:
-        raise RuntimeError(
-            f"aten::logcumsumexp: expected out to have dtype {self.dtype}, got {out.dtype}"
-        )
+        raise refused(f"expected out to have dtype {self.dtype}, got {out.dtype}")
     return _aten._logcumsumexp.out(self, dim, out=out)
 
 
-def _running(
-    name: str, helper: Any, self: Tensor, dim: int, values: Tensor, indices: Tensor
-) -> Pair:
+def _running(helper: Any, self: Tensor, dim: int, values: Tensor, indices: Tensor) -> Pair:
     if values.dtype is not self.dtype or indices.dtype is not dtypes.int64:
-        raise RuntimeError(
-            f"aten::{name}: expected outputs of {self.dtype} and int64, got {values.dtype} and "
-            f"{indices.dtype}"
+        raise refused(
+            f"expected outputs of {self.dtype} and int64, got {values.dtype} and {indices.dtype}"
         )
     dim = rules.wrap_dim(dim, self.ndim)
     for t in (values, indices):
@@ -58,19 +54,19 @@ def _new_pair(self: Tensor) -> Pair:
 
 def cummax(self: Tensor, dim: int) -> Pair:
     """The largest element so far along `dim`, and its place."""
-    return _running("cummax", _aten._cummax_helper, self, dim, *_new_pair(self))
+    return _running(_aten._cummax_helper, self, dim, *_new_pair(self))
 
 
 def cummax_out(self: Tensor, dim: int, *, values: Tensor, indices: Tensor) -> Pair:
     """The same into `values` and `indices`."""
-    return _running("cummax", _aten._cummax_helper, self, dim, values, indices)
+    return _running(_aten._cummax_helper, self, dim, values, indices)
 
 
 def cummin(self: Tensor, dim: int) -> Pair:
     """The smallest element so far along `dim`, and its place."""
-    return _running("cummin", _aten._cummin_helper, self, dim, *_new_pair(self))
+    return _running(_aten._cummin_helper, self, dim, *_new_pair(self))
 
 
 def cummin_out(self: Tensor, dim: int, *, values: Tensor, indices: Tensor) -> Pair:
     """The same into `values` and `indices`."""
-    return _running("cummin", _aten._cummin_helper, self, dim, values, indices)
+    return _running(_aten._cummin_helper, self, dim, values, indices)

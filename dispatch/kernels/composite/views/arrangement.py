@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch._C.errors import refused
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
@@ -30,11 +31,11 @@ def movedim(self: Any, source: list[int], destination: list[int]) -> Any:
     """Dimensions `source` at the places `destination`, the others in order in what is left."""
     n = self.dim()
     if len(source) != len(destination):
-        raise RuntimeError(f"aten::movedim: {source} and {destination} differ in length")
+        raise refused(f"{source} and {destination} differ in length")
     sources = [rules.wrap_dim(d, n) for d in source]
     places = [rules.wrap_dim(d, n) for d in destination]
     if len(set(sources)) != len(sources) or len(set(places)) != len(places):
-        raise RuntimeError(f"aten::movedim: a dimension is repeated in {source} or {destination}")
+        raise refused(f"a dimension is repeated in {source} or {destination}")
     rest = iter([d for d in range(n) if d not in sources])
     order = [sources[places.index(d)] if d in places else next(rest) for d in range(n)]
     return _aten.permute.default(self, order)

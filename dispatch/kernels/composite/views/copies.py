@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch._C.dtypes import contiguous_format
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import share_memory
 from dispatch._ops import ops
@@ -64,13 +65,13 @@ view_copy = _copy_of("reshape")
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Windows of `size` elements along `dimension`, `step` apart, in a new last dimension."""
     if not -max(self.ndim, 1) <= dimension < max(self.ndim, 1):
-        raise IndexError(f"aten::unfold: dimension {dimension} is out of range of {self.ndim}")
+        raise refused(f"dimension {dimension} is out of range of {self.ndim}", IndexError)
     dim = dimension % max(self.ndim, 1)
     length = self.shape[dim] if self.ndim else 1
     if size < 0 or size > length:
-        raise RuntimeError(f"aten::unfold: size must be 0 to {length}, got {size}")
+        raise refused(f"size must be 0 to {length}, got {size}")
     if step <= 0:
-        raise RuntimeError(f"aten::unfold: step must be above 0, got {step}")
+        raise refused(f"step must be above 0, got {step}")
     sizes, strides = list(self.shape), list(self.stride())
     last = strides[dim] if sizes else 1
     if sizes:

@@ -14,13 +14,13 @@ from itertools import product
 import numpy as np
 
 from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 from dispatch.kernels.cpu.softmax.rows import row_sums
 
 __all__ = ["flash_attention_for_cpu"]
 
-_OP = "aten::_scaled_dot_product_flash_attention_for_cpu"
 _FLOATS = (float16, bfloat16, float32, float64)
 _BLOCK = 1 << 18  # scores that are computed at a time, at least one row
 
@@ -29,32 +29,30 @@ def _check_mask(mask: Tensor | None, kind: dtype) -> None:
     if mask is None:
         return
     if mask.dtype not in (kind, float32):
-        raise RuntimeError(f"{_OP}: expected attn_mask to be {kind} or float32, got {mask.dtype}")
+        raise refused(f"expected attn_mask to be {kind} or float32, got {mask.dtype}")
     if mask.ndim not in (2, 4):
-        raise RuntimeError(
-            f"{_OP}: expected attn_mask to have 2 or 4 dimensions, got {list(mask.shape)}"
-        )
+        raise refused(f"expected attn_mask to have 2 or 4 dimensions, got {list(mask.shape)}")
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, dropout_p: float) -> None:
     kind = query.dtype
     if not kind.is_floating_point:
-        raise RuntimeError(f"{_OP}: expected query to be floating point, got {kind}")
+        raise refused(f"expected query to be floating point, got {kind}")
     for name, t in (("query", query), ("key", key), ("value", value)):
         if t.ndim != 4:
-            raise RuntimeError(f"{_OP}: expected {name} to have 4 dimensions, got {list(t.shape)}")
+            raise refused(f"expected {name} to have 4 dimensions, got {list(t.shape)}")
     if dropout_p != 0.0:
-        raise RuntimeError(f"{_OP}: expected dropout_p to be 0, got {dropout_p}")
+        raise refused(f"expected dropout_p to be 0, got {dropout_p}")
     if not query.shape[3] == key.shape[3] == value.shape[3]:
-        raise RuntimeError(f"{_OP}: expected query, key and value to have one head size")
+        raise refused("expected query, key and value to have one head size")
     if not kind == key.dtype == value.dtype:
-        raise RuntimeError(f"{_OP}: expected query, key and value to have one dtype")
+        raise refused("expected query, key and value to have one dtype")
     if key.shape != value.shape or key.shape[1] == 0 or query.shape[1] % key.shape[1]:
-        raise RuntimeError(
-            f"{_OP}: expected key and value of one shape whose heads divide query's, got"
+        raise refused(
+            "expected key and value of one shape whose heads divide query's, got"
             f" {list(key.shape)}, {list(value.shape)} and {list(query.shape)}"
         )
-    check_dtype(_OP.removeprefix("aten::"), kind, _FLOATS)
+    check_dtype(kind, _FLOATS)
 
 
 def _row_blocks(rows: int, keys: int, is_causal: bool) -> Iterator[tuple[slice, int]]:

@@ -316,9 +316,9 @@ def fill(out: Tensor, body: Callable[[Array], None], keep_layout: bool = True) -
 
 def check_forward(kind: dtype, dilated: bool, transposed: bool) -> None:
     if transposed or dilated:
-        check_dtype("convolution", kind, (*FLOATS, int64))
+        check_dtype(kind, (*FLOATS, int64))
     else:
-        check_dtype("convolution", kind, (*FLOATS, *INTEGERS))
+        check_dtype(kind, (*FLOATS, *INTEGERS))
 
 
 @quiet()
@@ -373,7 +373,7 @@ def convolution_backward(
             store(result, 0)
         return
     dilated = any(d > 1 for d in dilation)
-    check_dtype("convolution_backward", grad_output.dtype,
+    check_dtype(grad_output.dtype,
                 (*FLOATS, int64) if dilated and not transposed else FLOATS)
     gy, x, w = compute(grad_output), compute(input), compute(weight)
     if grad_bias is not None:
@@ -398,7 +398,7 @@ def col2im(
     padding: Ints,
     stride: Ints,
 ) -> None:
-    check_dtype("col2im", self.dtype, (*FLOATS, boolean, complex64, complex128))
+    check_dtype(self.dtype, (*FLOATS, boolean, complex64, complex128))
     k, s, p, d = (tuple(v) for v in (kernel_size, stride, padding, dilation))
     positions = tuple(
         (output_size[i] + 2 * p[i] - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i in range(2)

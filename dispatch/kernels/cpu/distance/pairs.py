@@ -61,7 +61,7 @@ def cdist(out: Tensor, x1: Tensor, x2: Tensor, p: float, compute_mode: int | Non
     if p == 2 and (compute_mode == 1 or (compute_mode in (None, 0) and many)):
         store(out, by_product(compute(x1), compute(x2)))
         return
-    check_dtype("_cdist_forward", x1.dtype, (float32, float64))
+    check_dtype(x1.dtype, (float32, float64))
     a, b, result = view(x1), view(x2), view(out)
     rows = max(BLOCK // (result[..., 0, :].size * a.shape[-1] * a.itemsize), 1)
     for i in range(0, a.shape[-2], rows):
@@ -71,7 +71,7 @@ def cdist(out: Tensor, x1: Tensor, x2: Tensor, p: float, compute_mode: int | Non
 
 @quiet()
 def pdist(out: Tensor, self: Tensor, p: float) -> None:
-    check_dtype("_pdist_forward", self.dtype, (float32, float64))
+    check_dtype(self.dtype, (float32, float64))
     x, result, at = view(self), view(out), 0
     if 0 in x.shape:
         store(out, 0)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store
 from dispatch.kernels.cpu.elementwise.driver import (
@@ -47,8 +48,8 @@ __all__ = [
 def _run(op: str, steps: Any, out: Tensor, self: Tensor, *numbers: Any) -> None:
     allowed = FLOATS_AND_COMPLEX if op == "silu" else FLOATS
     if self.dtype in FLOATS:
-        numbers = tuple(number(op, value, self.dtype, wide=True) for value in numbers)
-    run(op, Steps(steps, *numbers), allowed, out, self.dtype, self)
+        numbers = tuple(number(value, self.dtype, wide=True) for value in numbers)
+    run(Steps(steps, *numbers), allowed, out, self.dtype, self)
 
 
 def _silu(x: Array, r: Array) -> None:
@@ -127,7 +128,7 @@ def hardtanh(out: Tensor, self: Tensor, min_val: Any, max_val: Any) -> None:
 
 def _whole(bound: Any) -> int:
     if not math.isfinite(bound):
-        raise RuntimeError(f"hardtanh: {bound} does not fit in an integer tensor")
+        raise refused(f"{bound} does not fit in an integer tensor")
     return int(bound)
 
 
@@ -199,9 +200,9 @@ def softshrink(out: Tensor, self: Tensor, lambd: Any) -> None:
 
 def threshold(out: Tensor, self: Tensor, threshold: Any, value: Any) -> None:
     """x where it is above the threshold, else the value."""
-    check_dtype("threshold", self.dtype, INTEGERS | FLOATS)
+    check_dtype(self.dtype, INTEGERS | FLOATS)
     values = operand(self, self.dtype)
-    limit, other = (number("threshold", n, self.dtype) for n in (threshold, value))
+    limit, other = (number(n, self.dtype) for n in (threshold, value))
     with quiet():
         store(out, np.where(values <= limit, other, values))
 
@@ -212,7 +213,7 @@ def _sigmoid(x: Array) -> Array:
 
 def glu(out: Tensor, self: Tensor, dim: int) -> None:
     """One half times the sigmoid of the other."""
-    check_dtype("glu", self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATS)
     with quiet():
         first, second = np.split(operand(self, self.dtype), 2, axis=dim)
         store(out, first * _sigmoid(second))
@@ -220,7 +221,7 @@ def glu(out: Tensor, self: Tensor, dim: int) -> None:
 
 def log_sigmoid_forward(output: Tensor, buffer: Tensor, self: Tensor) -> None:
     """log(sigmoid(x)); the buffer holds exp(-|x|)."""
-    check_dtype("log_sigmoid", self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATS)
     values = operand(self, self.dtype)
     with quiet():
         small = np.exp(-np.abs(values))
@@ -230,7 +231,7 @@ def log_sigmoid_forward(output: Tensor, buffer: Tensor, self: Tensor) -> None:
 
 def prelu_kernel(out: Tensor, self: Tensor, weight: Tensor) -> None:
     """x if x > 0 else weight * x."""
-    check_dtype("prelu", self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATS)
     values, slopes = (operand(t, self.dtype) for t in (self, weight))
     with quiet():
         store(out, np.where(values > 0, values, values * slopes))

@@ -11,6 +11,7 @@ from dispatch._C.dtypes cimport (
     ST_bfloat16, ST_float16, ST_float32, ST_float64, category_of_code, get_dtype, is_complex_code,
     is_integral_code, numpy_descr,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, new_wrapped_number
 from dispatch.kernels.cpu.loops cimport (
@@ -86,7 +87,7 @@ cdef inline int run_scaled(Ufunc u, Tensor out, Tensor self, Tensor other, objec
         return run_binary(u, out, self, other, code)
     check_supported(u, code)
     if is_integral_code(code, False):
-        check_fits(u.name, alpha, code)
+        check_fits(alpha, code)
     quietly(apply_scaled, (u, out, self, other, alpha, code))
     return 0
 
@@ -110,11 +111,11 @@ cdef inline bint is_flat(Tensor t) noexcept:
     return t.c_flags & TF_CONTIGUOUS != 0
 
 
-cdef int check_fits(str name, object alpha, int code) except -1:
+cdef int check_fits(object alpha, int code) except -1:
     """c10's checked conversion: a negative number goes into an unsigned type, others must fit."""
     limits = numpy.iinfo(numpy_descr(code))
     if not (-limits.max <= alpha <= limits.max or alpha == limits.min):
-        raise RuntimeError(f"{name}: alpha {alpha} does not fit in {get_dtype(code)!r}")
+        raise refused(f"alpha {alpha} does not fit in {get_dtype(code)!r}")
     return 0
 
 
@@ -141,7 +142,7 @@ cdef int floor_divide(Tensor out, Tensor self, Tensor other) except -1:
 cdef int run_rounded(Ufunc u, Tensor out, Tensor self, Tensor other) except -1:
     cdef int code = common(self, other)
     if is_integral_code(code, False) and out.c_numel and not array_of(other, code).all():
-        raise RuntimeError("div: ZeroDivisionError, an integer is divided by zero")
+        raise refused("ZeroDivisionError, an integer is divided by zero")
     if (code == ST_float16 or code == ST_bfloat16) and other.c_numel != 1:
         quietly(apply_in_half, (IN_HALF_PRECISION[u], out, self, other, code))
         return 0

@@ -16,6 +16,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, is_narrow, quiet, store, view
 
@@ -69,7 +70,7 @@ def read(tensor: Tensor) -> Array:
     return from_halves.view(np.complex64).reshape(tensor.shape)
 
 
-def check_number(op: str, value: Any, kind: dtype) -> None:
+def check_number(value: Any, kind: dtype) -> None:
     """c10's checked conversion of a number; RuntimeError. Negative integers fit unsigned dtypes."""
     if isinstance(value, complex) or kind.is_complex or kind is dtypes.bool:
         fits = kind.is_complex or not isinstance(value, complex)
@@ -80,12 +81,12 @@ def check_number(op: str, value: Any, kind: dtype) -> None:
         low = limits.min if isinstance(value, float) or limits.min else -limits.max
         fits = low <= value <= limits.max
     if not fits:
-        raise RuntimeError(f"{op}: {value} does not fit in {kind}")
+        raise refused(f"{value} does not fit in {kind}")
 
 
-def number(op: str, value: Any, kind: dtype, wide: bool = False) -> Any:
+def number(value: Any, kind: dtype, wide: bool = False) -> Any:
     """A Scalar argument in the dtype of computation; `wide`: not rounded to 16 bits before."""
-    check_number(op, value, kind)
+    check_number(value, kind)
     return np.float32(value) if wide and is_narrow(kind) else converted(value, kind)
 
 
@@ -96,7 +97,6 @@ def converted(value: Any, kind: dtype) -> Any:
 
 
 def run(
-    op: str,
     function: Function,
     allowed: Collection[dtype],
     out: Tensor,
@@ -104,7 +104,7 @@ def run(
     *tensors: Tensor,
 ) -> None:
     """`out = function(*tensors)`, computed in `kind`; NotImplementedError if it is not allowed."""
-    check_dtype(op, kind, allowed)
+    check_dtype(kind, allowed)
     with quiet():
         arrays = [operand(tensor, kind) for tensor in tensors]
         if out.dtype is kind or not is_narrow(kind):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store, view
@@ -84,14 +85,14 @@ def _sgn(x: Array, r: Array) -> None:
     np.copyto(r, 0, where=np.isnan(x))
 
 
-frac = _of_same("frac", Steps(_frac), FLOATS)
-sgn = _of_same("sgn", Steps(_sgn), _REAL | COMPLEX, BOOL)
-exp2 = _of_floats("exp2", np.exp2)
+frac = _of_same(Steps(_frac), FLOATS)
+sgn = _of_same(Steps(_sgn), _REAL | COMPLEX, BOOL)
+exp2 = _of_floats(np.exp2)
 
 
 def signbit(out: Tensor, self: Tensor) -> None:
     """Whether a number is negative; -0.0 is."""
-    check_dtype("signbit", self.dtype, _ORDERED)
+    check_dtype(self.dtype, _ORDERED)
     values = view(self)
     if self.dtype.is_floating_point:
         store(out, np.signbit(values))
@@ -115,7 +116,7 @@ isneginf = _infinite(-1)
 
 def angle(out: Tensor, self: Tensor) -> None:
     """pi for negative numbers."""
-    check_dtype("angle", self.dtype, _ORDERED | COMPLEX)
+    check_dtype(self.dtype, _ORDERED | COMPLEX)
     values = operand(self, self.dtype)
     with quiet():
         if self.dtype.is_complex:
@@ -137,7 +138,7 @@ def _round_decimals(x: Array, r: Array, decimals: int) -> None:
 
 def round_decimals(out: Tensor, self: Tensor, decimals: int) -> None:
     """Rounded to decimals, before the point if negative."""
-    run("round", Steps(_round_decimals, decimals), FLOATS, out, self.dtype, self)
+    run(Steps(_round_decimals, decimals), FLOATS, out, self.dtype, self)
 
 
 # ---- two operands ------------------------------------------------------------------------------
@@ -163,12 +164,12 @@ def _logaddexp(x: Array, y: Array) -> Array:
     return larger + np.log(1 + np.exp(smaller - larger))
 
 
-def _of_both_float(op: str, function: Function) -> Callable[[Tensor, Tensor, Tensor], None]:
+def _of_both_float(function: Function) -> Callable[[Tensor, Tensor, Tensor], None]:
     """Integers are computed in the default dtype."""
 
     def body(out: Tensor, self: Tensor, other: Tensor) -> None:
         kind = rules.float_type(rules.result_type(self, other))
-        run(op, function, FLOATS, out, kind, self, other)
+        run(function, FLOATS, out, kind, self, other)
 
     return body
 
@@ -195,24 +196,24 @@ def _shift_right(x: Array, y: Array) -> Array:
     )
 
 
-hypot = _of_both("hypot", np.hypot, FLOATS)
-logaddexp = _of_both("logaddexp", _ufunc(_logaddexp), FLOATS_AND_COMPLEX)
-logaddexp2 = _of_both("logaddexp2", np.logaddexp2, FLOATS)
-fmax = _of_both("fmax", np.fmax, _ORDERED)
-fmin = _of_both("fmin", np.fmin, _ORDERED)
-gcd = _of_both("gcd", np.gcd, INTEGERS)
-lcm = _of_both("lcm", np.lcm, INTEGERS)
-heaviside = _of_both("heaviside", _ufunc(_heaviside), _ORDERED)
-bitwise_left_shift = _of_both("bitwise_left_shift", _ufunc(_shift_left), INTEGERS)
-bitwise_right_shift = _of_both("bitwise_right_shift", _ufunc(_shift_right), INTEGERS)
-copysign = _of_both_float("copysign", np.copysign)
-xlogy = _of_both_float("xlogy", _ufunc(_xlogy))
+hypot = _of_both(np.hypot, FLOATS)
+logaddexp = _of_both(_ufunc(_logaddexp), FLOATS_AND_COMPLEX)
+logaddexp2 = _of_both(np.logaddexp2, FLOATS)
+fmax = _of_both(np.fmax, _ORDERED)
+fmin = _of_both(np.fmin, _ORDERED)
+gcd = _of_both(np.gcd, INTEGERS)
+lcm = _of_both(np.lcm, INTEGERS)
+heaviside = _of_both(_ufunc(_heaviside), _ORDERED)
+bitwise_left_shift = _of_both(_ufunc(_shift_left), INTEGERS)
+bitwise_right_shift = _of_both(_ufunc(_shift_right), INTEGERS)
+copysign = _of_both_float(np.copysign)
+xlogy = _of_both_float(_ufunc(_xlogy))
 
 
 def nextafter(out: Tensor, self: Tensor, other: Tensor) -> None:
     """The next number of the dtype towards other."""
     kind = rules.result_type(self, other)
-    check_dtype("nextafter", kind, FLOATS)
+    check_dtype(kind, FLOATS)
     arrays = [view(_aten.to.dtype(t, kind)) for t in (self, other)]
     with quiet():
         store(out, np.nextafter(*arrays))
@@ -223,7 +224,7 @@ def nextafter(out: Tensor, self: Tensor, other: Tensor) -> None:
 
 def _shift(symbol: str, operator: Any) -> Callable[[Tensor, Any], Tensor]:
     def kernel(self: Tensor, other: Any) -> Tensor:
-        check_dtype(symbol, rules.result_type(self, other), INTEGERS)
+        check_dtype(rules.result_type(self, other), INTEGERS)
         result: Tensor = operator(self, other)
         return result
 
@@ -249,11 +250,9 @@ _PAIRED = {
 }
 
 
-def _pair(op: str, out: Tensor, first: Tensor, second: Tensor, parts: Any) -> Tensor:
+def _pair(out: Tensor, first: Tensor, second: Tensor, parts: Any) -> Tensor:
     if first.dtype is not second.dtype or _PAIRED.get(first.dtype) is not out.dtype:
-        raise RuntimeError(
-            f"aten::{op}: {first.dtype} and {second.dtype} do not make out of {out.dtype}"
-        )
+        raise refused(f"{first.dtype} and {second.dtype} do not make out of {out.dtype}")
     sizes = list(rules.broadcast_shapes(list(first.shape), list(second.shape)))
     if list(out.shape) != sizes:
         _aten.resize_(out, sizes)
@@ -264,10 +263,10 @@ def _pair(op: str, out: Tensor, first: Tensor, second: Tensor, parts: Any) -> Te
 
 def complex_out(real: Tensor, imag: Tensor, *, out: Tensor) -> Tensor:
     """Real and imaginary parts."""
-    return _pair("complex", out, real, imag, lambda x, y: (x, y))
+    return _pair(out, real, imag, lambda x, y: (x, y))
 
 
 def polar_out(abs: Tensor, angle: Tensor, *, out: Tensor) -> Tensor:
     """Lengths and angles."""
-    check_dtype("polar", abs.dtype, (dtypes.float32, dtypes.float64))
-    return _pair("polar", out, abs, angle, lambda r, a: (r * np.cos(a), r * np.sin(a)))
+    check_dtype(abs.dtype, (dtypes.float32, dtypes.float64))
+    return _pair(out, abs, angle, lambda r, a: (r * np.cos(a), r * np.sin(a)))

@@ -24,7 +24,7 @@ def nan_to_num(
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
         np.copyto(bits(out), bits(self))
         return
-    check_supported("aten::nan_to_num", self, FLOAT8 | {dtypes.complex32})
+    check_supported(self, FLOAT8 | {dtypes.complex32})
     limits = finfo(self.dtype)
     numbers = (
         0.0 if nan is None else nan,

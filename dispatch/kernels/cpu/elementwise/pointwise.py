@@ -13,6 +13,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
@@ -97,23 +98,23 @@ _LOGICAL = _ORDERED | COMPLEX
 # ---- one operand -------------------------------------------------------------------------------
 
 
-def _of_floats(op: str, function: Function, allowed: Allowed = FLOATS_AND_COMPLEX) -> Unary:
+def _of_floats(function: Function, allowed: Allowed = FLOATS_AND_COMPLEX) -> Unary:
     """Integers are computed in the default dtype."""
 
     def body(out: Tensor, self: Tensor) -> None:
-        run(op, function, allowed, out, rules.float_type(self.dtype), self)
+        run(function, allowed, out, rules.float_type(self.dtype), self)
 
     return body
 
 
-def _of_same(op: str, function: Function, allowed: Allowed, copied: Allowed = frozenset()) -> Unary:
+def _of_same(function: Function, allowed: Allowed, copied: Allowed = frozenset()) -> Unary:
     """Computed in self's dtype; those in `copied` only hold values that are their own results."""
 
     def body(out: Tensor, self: Tensor) -> None:
         if self.dtype in copied:
             store(out, view(self))
         else:
-            run(op, function, allowed, out, self.dtype, self)
+            run(function, allowed, out, self.dtype, self)
 
     return body
 
@@ -152,49 +153,49 @@ def _rsqrt(x: Array, r: Array) -> None:
     np.divide(1, r, out=r)
 
 
-acos = _of_floats("acos", np.arccos)
-acosh = _of_floats("acosh", np.arccosh)
-asin = _of_floats("asin", np.arcsin)
-asinh = _of_floats("asinh", np.arcsinh)
-atan = _of_floats("atan", np.arctan)
-atanh = _of_floats("atanh", np.arctanh)
-cos = _of_floats("cos", np.cos)
-cosh = _of_floats("cosh", np.cosh)
-erf = _of_floats("erf", Steps(erf_into), FLOATS)
-expm1 = _of_floats("expm1", np.expm1)
-log = _of_floats("log", np.log)
-log10 = _of_floats("log10", np.log10)
-log1p = _of_floats("log1p", Steps(_log1p))
-log2 = _of_floats("log2", np.log2)
-reciprocal = _of_floats("reciprocal", Steps(_reciprocal))
-rsqrt = _of_floats("rsqrt", Steps(_rsqrt))
-sigmoid = _of_floats("sigmoid", Steps(_sigmoid))
-sin = _of_floats("sin", np.sin)
-sinh = _of_floats("sinh", np.sinh)
-sqrt = _of_floats("sqrt", np.sqrt)
-tan = _of_floats("tan", np.tan)
-tanh = _of_floats("tanh", np.tanh)
+acos = _of_floats(np.arccos)
+acosh = _of_floats(np.arccosh)
+asin = _of_floats(np.arcsin)
+asinh = _of_floats(np.arcsinh)
+atan = _of_floats(np.arctan)
+atanh = _of_floats(np.arctanh)
+cos = _of_floats(np.cos)
+cosh = _of_floats(np.cosh)
+erf = _of_floats(Steps(erf_into), FLOATS)
+expm1 = _of_floats(np.expm1)
+log = _of_floats(np.log)
+log10 = _of_floats(np.log10)
+log1p = _of_floats(Steps(_log1p))
+log2 = _of_floats(np.log2)
+reciprocal = _of_floats(Steps(_reciprocal))
+rsqrt = _of_floats(Steps(_rsqrt))
+sigmoid = _of_floats(Steps(_sigmoid))
+sin = _of_floats(np.sin)
+sinh = _of_floats(np.sinh)
+sqrt = _of_floats(np.sqrt)
+tan = _of_floats(np.tan)
+tanh = _of_floats(np.tanh)
 
 _WHOLE = INTEGERS | UNSIGNED
-ceil = _of_same("ceil", np.ceil, FLOATS, _WHOLE)
-floor = _of_same("floor", np.floor, FLOATS, _WHOLE)
-round = _of_same("round", np.rint, FLOATS, _WHOLE)
-trunc = _of_same("trunc", np.trunc, FLOATS, _WHOLE)
-sign = _of_same("sign", Steps(_sign), _REAL, BOOL)
-bitwise_not = _of_same("bitwise_not", np.invert, INTEGERS | BOOL)
-logical_not = _of_same("logical_not", np.logical_not, _LOGICAL)
+ceil = _of_same(np.ceil, FLOATS, _WHOLE)
+floor = _of_same(np.floor, FLOATS, _WHOLE)
+round = _of_same(np.rint, FLOATS, _WHOLE)
+trunc = _of_same(np.trunc, FLOATS, _WHOLE)
+sign = _of_same(Steps(_sign), _REAL, BOOL)
+bitwise_not = _of_same(np.invert, INTEGERS | BOOL)
+logical_not = _of_same(np.logical_not, _LOGICAL)
 
 
 def abs(out: Tensor, self: Tensor) -> None:
     """Complex numbers have a real one."""
-    check_dtype("abs", self.dtype, _REAL | COMPLEX | FLOAT8 | {dtypes.complex32})
+    check_dtype(self.dtype, _REAL | COMPLEX | FLOAT8 | {dtypes.complex32})
     with quiet():
         store(out, np.abs(operand(self, self.dtype)))
 
 
 def conj_physical(out: Tensor, self: Tensor) -> None:
     """A copy of real numbers."""
-    check_dtype("conj_physical", self.dtype, _LOGICAL | {dtypes.complex32})
+    check_dtype(self.dtype, _LOGICAL | {dtypes.complex32})
     if self.dtype is dtypes.complex32:
         pairs, conjugate = (view(ops.aten.view_as_real(tensor)) for tensor in (self, out))
         np.multiply(pairs, np.array([1, -1], np.float16), out=conjugate)
@@ -204,44 +205,44 @@ def conj_physical(out: Tensor, self: Tensor) -> None:
         store(out, view(self))
 
 
-def _predicate(op: str, function: Function, allowed: Allowed) -> Unary:
+def _predicate(function: Function, allowed: Allowed) -> Unary:
     """No integer is one."""
 
     def body(out: Tensor, self: Tensor) -> None:
         if not (self.dtype.is_floating_point or self.dtype.is_complex):
             view(out).fill(False)
             return
-        check_dtype(op, self.dtype, allowed)
+        check_dtype(self.dtype, allowed)
         store(out, function(operand(self, self.dtype)))
 
     return body
 
 
 _INEXACT = FLOATS_AND_COMPLEX | {dtypes.complex32}
-isnan = _predicate("isnan", np.isnan, _INEXACT | FLOAT8)
-isinf = _predicate("isinf", np.isinf, _INEXACT | {dtypes.float8_e5m2})
+isnan = _predicate(np.isnan, _INEXACT | FLOAT8)
+isinf = _predicate(np.isinf, _INEXACT | {dtypes.float8_e5m2})
 
 
 # ---- two operands ------------------------------------------------------------------------------
 
 
-def _of_both(op: str, function: Function, allowed: Allowed) -> Binary:
+def _of_both(function: Function, allowed: Allowed) -> Binary:
     """Computed in the dtype that both have in common."""
 
     def body(out: Tensor, self: Tensor, other: Tensor) -> None:
-        run(op, function, allowed, out, rules.result_type(self, other), self, other)
+        run(function, allowed, out, rules.result_type(self, other), self, other)
 
     return body
 
 
-def _of_both_divided(op: str, function: Function) -> Binary:
+def _of_both_divided(function: Function) -> Binary:
     """The same; integers are not divided by zero."""
-    plain = _of_both(op, function, _REAL)
+    plain = _of_both(function, _REAL)
 
     def body(out: Tensor, self: Tensor, other: Tensor) -> None:
         kind = rules.result_type(self, other)
         if kind in INTEGERS and out.numel() and not operand(other, kind).all():
-            raise RuntimeError(f"{op}: ZeroDivisionError, an integer is divided by zero")
+            raise refused("ZeroDivisionError, an integer is divided by zero")
         plain(out, self, other)
 
     return body
@@ -250,21 +251,21 @@ def _of_both_divided(op: str, function: Function) -> Binary:
 def atan2(out: Tensor, self: Tensor, other: Tensor) -> None:
     """Integers are computed in the default dtype."""
     kind = rules.float_type(rules.result_type(self, other))
-    run("atan2", np.arctan2, FLOATS, out, kind, self, other)
+    run(np.arctan2, FLOATS, out, kind, self, other)
 
 
-def _logical(op: str, function: Function) -> Binary:
+def _logical(function: Function) -> Binary:
     """Each operand is true or false for itself, which the common dtype does not change."""
-    return _of_both(op, function, _LOGICAL)
+    return _of_both(function, _LOGICAL)
 
 
-bitwise_and = _of_both("bitwise_and", np.bitwise_and, BOOL | _WHOLE)
-bitwise_or = _of_both("bitwise_or", np.bitwise_or, BOOL | _WHOLE)
-bitwise_xor = _of_both("bitwise_xor", np.bitwise_xor, BOOL | _WHOLE)
-fmod = _of_both_divided("fmod", np.fmod)
-logical_and = _logical("logical_and", np.logical_and)
-logical_or = _logical("logical_or", np.logical_or)
-logical_xor = _logical("logical_xor", np.logical_xor)
-maximum = _of_both("maximum", np.maximum, _ORDERED)
-minimum = _of_both("minimum", np.minimum, _ORDERED)
-remainder = _of_both_divided("remainder", np.remainder)
+bitwise_and = _of_both(np.bitwise_and, BOOL | _WHOLE)
+bitwise_or = _of_both(np.bitwise_or, BOOL | _WHOLE)
+bitwise_xor = _of_both(np.bitwise_xor, BOOL | _WHOLE)
+fmod = _of_both_divided(np.fmod)
+logical_and = _logical(np.logical_and)
+logical_or = _logical(np.logical_or)
+logical_xor = _logical(np.logical_xor)
+maximum = _of_both(np.maximum, _ORDERED)
+minimum = _of_both(np.minimum, _ORDERED)
+remainder = _of_both_divided(np.remainder)

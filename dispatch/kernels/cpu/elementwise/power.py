@@ -98,7 +98,7 @@ def _function_of(exponent: Any, kind: dtype) -> Function:
     function = _SHORT.get(exponent)
     if function is not None and (exponent in _PRODUCTS or kind in _WITH_ROOTS):
         return function
-    value = number("pow", exponent, kind)
+    value = number(exponent, kind)
     return lambda x, **into: _power(x, value, **into)
 
 
@@ -107,7 +107,7 @@ def _function_of(exponent: Any, kind: dtype) -> Function:
 
 def pow(out: Tensor, self: Tensor, exponent: Tensor) -> None:
     """Both are tensors."""
-    run("pow", _power, _ALLOWED, out, rules.result_type(self, exponent), self, exponent)
+    run(_power, _ALLOWED, out, rules.result_type(self, exponent), self, exponent)
 
 
 def pow_scalar(out: Tensor, self: Tensor, exponent: Any) -> None:
@@ -119,8 +119,8 @@ def pow_scalar(out: Tensor, self: Tensor, exponent: Any) -> None:
     if exponent == 1:
         store(out, read(self))
         return
-    check_dtype("pow", kind, _ALLOWED)
-    run("pow", _function_of(exponent, kind), _ALLOWED, out, kind, self)
+    check_dtype(kind, _ALLOWED)
+    run(_function_of(exponent, kind), _ALLOWED, out, kind, self)
 
 
 def pow_of_scalar(out: Tensor, self: Any, exponent: Tensor) -> None:
@@ -129,6 +129,6 @@ def pow_of_scalar(out: Tensor, self: Any, exponent: Tensor) -> None:
     if self == 1 and not isinstance(self, bool):
         view(out).fill(1)
         return
-    check_dtype("pow", kind, _ALLOWED)
+    check_dtype(kind, _ALLOWED)
     base = np.asarray(converted(self, kind))
-    run("pow", lambda x, **into: _power(base, x, **into), _ALLOWED, out, kind, exponent)
+    run(lambda x, **into: _power(base, x, **into), _ALLOWED, out, kind, exponent)

@@ -31,9 +31,9 @@ def _each(function: Callable[[float], float]) -> Callable[[Array, Array], None]:
     return steps
 
 
-def _of_floats(op: str, steps: Any, allowed: Any = FLOATS) -> Unary:
+def _of_floats(steps: Any, allowed: Any = FLOATS) -> Unary:
     def body(out: Tensor, self: Tensor) -> None:
-        run(op, Steps(steps), allowed, out, rules.float_type(self.dtype), self)
+        run(Steps(steps), allowed, out, rules.float_type(self.dtype), self)
 
     return body
 
@@ -96,11 +96,11 @@ def _sinc(x: Array, r: Array) -> None:
     np.copyto(r, 1, where=x == 0)
 
 
-erfc = _of_floats("erfc", _each(math.erfc))
-lgamma = _of_floats("lgamma", _each(_lgamma))
-digamma = _of_floats("digamma", _each(_digamma))
-erfinv = _of_floats("erfinv", _each(_erfinv))
-sinc = _of_floats("sinc", _sinc, FLOATS_AND_COMPLEX)
+erfc = _of_floats(_each(math.erfc))
+lgamma = _of_floats(_each(_lgamma))
+digamma = _of_floats(_each(_digamma))
+erfinv = _of_floats(_each(_erfinv))
+sinc = _of_floats(_sinc, FLOATS_AND_COMPLEX)
 
 
 def _logit(x: Array, r: Array, eps: float | None) -> None:
@@ -112,4 +112,4 @@ def _logit(x: Array, r: Array, eps: float | None) -> None:
 
 def logit(out: Tensor, self: Tensor, eps: float | None) -> None:
     """log(x / (1 - x)), for x between eps and 1 - eps."""
-    run("logit", Steps(_logit, eps), FLOATS, out, rules.float_type(self.dtype), self)
+    run(Steps(_logit, eps), FLOATS, out, rules.float_type(self.dtype), self)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C.dtypes import dtype
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import bits, check_dtype, quiet, store, view
 from dispatch.kernels.cpu.elementwise.driver import (
@@ -63,7 +64,7 @@ def _bounded(low: Any, high: Any) -> Function:
 def clamp(out: Tensor, self: Tensor, min: Any, max: Any) -> None:
     """Numbers as bounds."""
     if self.dtype.is_floating_point and (isinstance(min, complex) or isinstance(max, complex)):
-        raise RuntimeError("clamp: min and max must be real numbers")
+        raise refused("min and max must be real numbers")
     clamp_by(out, self, min, max)
 
 
@@ -75,12 +76,12 @@ def clamp_by(out: Tensor, self: Tensor, min: Any, max: Any) -> None:
 
 def clamp_in(kind: dtype, out: Tensor, self: Tensor, min: Any, max: Any) -> None:
     """Computed in a given dtype; NaN if a bound is."""
-    check_dtype("clamp", kind, _REAL)
+    check_dtype(kind, _REAL)
     if any(isinstance(bound, float) and math.isnan(bound) for bound in (min, max)):
         view(out).fill(math.nan)
         return
-    low, high = (None if b is None else number("clamp", b, kind) for b in (min, max))
-    run("clamp", _bounded(low, high), _REAL, out, kind, self)
+    low, high = (None if b is None else number(b, kind) for b in (min, max))
+    run(_bounded(low, high), _REAL, out, kind, self)
 
 
 def clamp_min(out: Tensor, self: Tensor, min: Any) -> None:
@@ -98,9 +99,9 @@ def clamp_tensor(out: Tensor, self: Tensor, min: Tensor | None, max: Tensor | No
     bounds = [bound for bound in (min, max) if bound is not None]
     kind = rules.result_type(self, *bounds)
     if len(bounds) == 2:
-        run("clamp", np.clip, _REAL, out, kind, self, *bounds)
+        run(np.clip, _REAL, out, kind, self, *bounds)
     else:
-        run("clamp", np.minimum if min is None else np.maximum, _ORDERED, out, kind, self, *bounds)
+        run(np.minimum if min is None else np.maximum, _ORDERED, out, kind, self, *bounds)
 
 
 def clamp_min_tensor(out: Tensor, self: Tensor, min: Tensor) -> None:
@@ -136,12 +137,12 @@ def _converted(tensor: Tensor, kind: dtype) -> Any:
 
 
 def _combine(
-    op: str, function: Function, allowed: Any, out: Tensor, tensors: tuple[Tensor, ...], value: Any
+    function: Function, allowed: Any, out: Tensor, tensors: tuple[Tensor, ...], value: Any
 ) -> None:
     """self + function(value * tensor1, tensor2), rounded once."""
     kind = rules.result_type(*tensors)
-    check_dtype(op, kind, allowed)
-    factor = number(op, value, kind, wide=True)
+    check_dtype(kind, allowed)
+    factor = number(value, kind, wide=True)
     base, first, second = (operand(tensor, kind) for tensor in tensors)
     with quiet():
         if value != 1 or kind.is_complex:  # times 1 makes NaNs of complex infinities
@@ -153,12 +154,12 @@ def _combine(
 
 def addcmul(out: Tensor, self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> None:
     """self + value * tensor1 * tensor2."""
-    _combine("addcmul", np.multiply, _REAL | COMPLEX, out, (self, tensor1, tensor2), value)
+    _combine(np.multiply, _REAL | COMPLEX, out, (self, tensor1, tensor2), value)
 
 
 def addcdiv(out: Tensor, self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> None:
     """self + value * tensor1 / tensor2."""
-    _combine("addcdiv", np.divide, FLOATS_AND_COMPLEX, out, (self, tensor1, tensor2), value)
+    _combine(np.divide, FLOATS_AND_COMPLEX, out, (self, tensor1, tensor2), value)
 
 
 # ---- between two -------------------------------------------------------------------------------
@@ -168,9 +169,9 @@ def lerp(out: Tensor, self: Tensor, end: Tensor, weight: Any) -> None:
     """self + weight * (end - self), from whichever end is nearer."""
     tensor = isinstance(weight, Tensor)
     kind = rules.result_type(self, end, weight) if tensor else self.dtype
-    check_dtype("lerp", kind, FLOATS_AND_COMPLEX)
+    check_dtype(kind, FLOATS_AND_COMPLEX)
     first, last = (operand(t, kind) for t in (self, end))
-    share = operand(weight, kind) if tensor else number("lerp", weight, kind, wide=True)
+    share = operand(weight, kind) if tensor else number(weight, kind, wide=True)
     with quiet():
         step = last - first
         values = np.where(np.abs(share) < 0.5, first + share * step, last - step * (1 - share))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import quiet, store, view
@@ -36,10 +37,10 @@ def eye_m_out(n: int, m: int, *, out: Tensor) -> Tensor:
     return out
 
 
-def _steps(op: str, start: Any, end: Any, steps: int, kind: dtypes.dtype) -> Any:
+def _steps(start: Any, end: Any, steps: int, kind: dtypes.dtype) -> Any:
     """Numbers at equal distances: the first half counted from the start, the rest from the end."""
     if kind is dtypes.bool:
-        raise NotImplementedError(f"aten::{op}: no CPU kernel for {kind}")
+        raise refused(f"no CPU kernel for {kind}", NotImplementedError)
     wide = np.complex128 if kind.is_complex else np.float64
     if not kind.is_floating_point and not kind.is_complex:
         start, end = int(start), int(end)
@@ -63,7 +64,7 @@ def linspace_out(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
     meta.linspace_out(start, end, steps, out=out)
     if steps:
         with quiet():
-            store(out, _steps("linspace", start, end, steps, out.dtype).reshape(view(out).shape))
+            store(out, _steps(start, end, steps, out.dtype).reshape(view(out).shape))
     return out
 
 
@@ -72,7 +73,7 @@ def logspace_out(start: Any, end: Any, steps: int, base: float = 10.0, *, out: T
     meta.logspace_out(start, end, steps, base, out=out)
     if steps:
         with quiet():
-            exponents = _steps("logspace", start, end, steps, out.dtype)
+            exponents = _steps(start, end, steps, out.dtype)
             wide = np.complex128 if out.dtype.is_complex else np.float64
             store(out, np.power(wide(base), exponents.astype(wide)).reshape(view(out).shape))
     return out
@@ -85,13 +86,11 @@ def range_out(start: Any, end: Any, step: Any = 1, *, out: Tensor) -> Tensor:
     return out
 
 
-def _pairs(
-    op: str, row: int, col: int, offset: int, lower: bool, options: dict[str, Any]
-) -> Tensor:
+def _pairs(row: int, col: int, offset: int, lower: bool, options: dict[str, Any]) -> Tensor:
     kind = options.get("dtype") or dtypes.int64
-    count = meta.count_triangle(op, row, col, offset, lower)
+    count = meta.count_triangle(row, col, offset, lower)
     if kind not in (dtypes.int16, dtypes.int32, dtypes.int64):
-        raise NotImplementedError(f"aten::{op}: no CPU kernel for {kind}")
+        raise refused(f"no CPU kernel for {kind}", NotImplementedError)
     out = ops.aten.empty([2, count], **{**options, "dtype": kind})
     places = np.tril_indices(row, offset, col) if lower else np.triu_indices(row, offset, col)
     store(out, np.stack(places))
@@ -100,9 +99,9 @@ def _pairs(
 
 def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     """Rows and columns of the lower triangle."""
-    return _pairs("tril_indices", row, col, offset, True, options)
+    return _pairs(row, col, offset, True, options)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     """Rows and columns of the upper triangle."""
-    return _pairs("triu_indices", row, col, offset, False, options)
+    return _pairs(row, col, offset, False, options)

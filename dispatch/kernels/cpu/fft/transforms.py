@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dispatch._C.dtypes import complex64, complex128, float32, float64
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, quiet, store, view
 
@@ -28,14 +29,14 @@ def scaled(values: Array, count: int, normalization: int) -> Array:
     return values
 
 
-def check_width(op: str, self: Tensor, *allowed: object) -> None:
+def check_width(self: Tensor, *allowed: object) -> None:
     if self.dtype not in allowed:
-        raise RuntimeError(f"{op}: no CPU transform for {self.dtype}")
+        raise refused(f"no CPU transform for {self.dtype}")
 
 
 @quiet()
 def r2c(out: Tensor, self: Tensor, dim: Ints, normalization: int, onesided: bool) -> None:
-    check_width("_fft_r2c", self, float32, float64)
+    check_width(self, float32, float64)
     if 0 in out.shape:
         return
     x = view(self)
@@ -46,7 +47,7 @@ def r2c(out: Tensor, self: Tensor, dim: Ints, normalization: int, onesided: bool
 
 @quiet()
 def c2r(out: Tensor, self: Tensor, dim: Ints, normalization: int, last_dim_size: int) -> None:
-    check_width("_fft_c2r", self, complex64, complex128)
+    check_width(self, complex64, complex128)
     if 0 in out.shape:
         return
     x = view(self)

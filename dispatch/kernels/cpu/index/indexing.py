@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.storage import _new_storage
 from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
 from dispatch._ops import ops
@@ -59,12 +60,12 @@ def _copy(out: Tensor, self: Tensor) -> None:
 
 
 def _check_range(
-    op: str, index: Array, size: int, error: type[Exception] = RuntimeError, low: int = 0
+    index: Array, size: int, error: type[Exception] = RuntimeError, low: int = 0
 ) -> None:
     """Indices lie in [low, size)."""
     if index.size and (index.min() < low or index.max() >= size):
         wrong = index[(index < low) | (index >= size)][0]
-        raise error(f"{op}: index {wrong} is out of bounds for a dimension of size {size}")
+        raise refused(f"index {wrong} is out of bounds for a dimension of size {size}", error)
 
 
 def _take(out: Array, values: Array, index: Array, dim: int) -> None:
@@ -111,13 +112,13 @@ def index(out: Tensor, self: Tensor, indices: Sequence[Tensor | None]) -> None:
     if len(named) == 1:
         dim, positions = named[0], key[named[0]]
         size = self.shape[dim]
-        _check_range("aten::index", positions, size, IndexError, -size)
+        _check_range(positions, size, IndexError, -size)
         _take(target, values, positions, dim)
         return
     try:
         target[...] = values[key]
     except IndexError as error:
-        raise IndexError(f"aten::index: {error}") from None
+        raise refused(f"{error}", IndexError) from None
 
 
 def _indexed_shape(sizes: Sequence[int], key: Key) -> tuple[int, ...]:
@@ -128,31 +129,31 @@ def _indexed_shape(sizes: Sequence[int], key: Key) -> tuple[int, ...]:
     try:
         shape = np.broadcast_shapes(*(key[d].shape for d in named))
     except ValueError as error:
-        raise IndexError(f"aten::index_put: indices do not broadcast: {error}") from None
+        raise refused(f"indices do not broadcast: {error}", IndexError) from None
     rest = [n for d, n in enumerate(sizes) if d not in named]
     first = named[0] if named[-1] - named[0] == len(named) - 1 else 0
     return (*rest[:first], *shape, *rest[first:])
 
 
-def _check_named(op: str, self: Tensor, key: Key) -> None:
+def _check_named(self: Tensor, key: Key) -> None:
     """No index fits a dimension of size 0, though there be nothing to write."""
     named = [(self.shape[d], item) for d, item in enumerate(key) if not isinstance(item, slice)]
     if 0 in (n for n, _ in named) and all(item.size for _, item in named):
-        raise IndexError(f"{op}: an index is out of bounds for a dimension of size 0")
+        raise refused("an index is out of bounds for a dimension of size 0", IndexError)
 
 
-def _check_mask(op: str, indices: Sequence[Tensor]) -> None:
+def _check_mask(indices: Sequence[Tensor]) -> None:
     """Under a single mask, PyTorch fills with one value as masked_fill does: no mask of uint8."""
     if len(indices) == 1 and indices[0].dtype is dtypes.uint8:
-        raise RuntimeError(f"{op}: one value under a mask needs a mask of dtype bool, got uint8")
+        raise refused("one value under a mask needs a mask of dtype bool, got uint8")
 
 
-def _broadcast(op: str, values: Array, shape: tuple[int, ...]) -> Array:
+def _broadcast(values: Array, shape: tuple[int, ...]) -> Array:
     try:
         return np.broadcast_to(values, shape)
     except ValueError:
-        raise RuntimeError(
-            f"{op}: values of shape {list(values.shape)} do not broadcast to the indexed shape "
+        raise refused(
+            f"values of shape {list(values.shape)} do not broadcast to the indexed shape "
             f"{list(shape)}"
         ) from None
 
@@ -173,18 +174,17 @@ def index_put(
     accumulate: bool,
 ) -> None:
     """self with `values` at `indices`; of equal indices the last counts, or all, if accumulated."""
-    op = "aten::index_put"
     key = _read_indices(indices)
     read = _numpy_view if accumulate else bits
-    _check_named(op, self, key)
+    _check_named(self, key)
     if values.numel() == 1 and not accumulate:
-        _check_mask(op, [t for t in indices if t is not None])
+        _check_mask([t for t in indices if t is not None])
     if values.dtype != self.dtype:  # one value for a mask
         values = values.to(self.dtype)
-    given = _broadcast(op, read(values), _indexed_shape(self.shape, key))
+    given = _broadcast(read(values), _indexed_shape(self.shape, key))
     if not given.size:
         return _copy(out, self)
-    check_supported(op, self, UNSIGNED)
+    check_supported(self, UNSIGNED)
     try:
         if accumulate:
             _numpy_view(out)[...] = _accumulated(self, key, given)
@@ -194,7 +194,7 @@ def index_put(
         _copy(out, self)
         bits(out)[key] = given
     except IndexError as error:
-        raise IndexError(f"{op}: {error}") from None
+        raise refused(f"{error}", IndexError) from None
 
 
 # ---- along one dimension -----------------------------------------------------------------------
@@ -202,20 +202,19 @@ def index_put(
 
 def index_select(out: Tensor, self: Tensor, dim: int, index: Tensor) -> None:
     """Slices along `dim`. PyTorch's kernel for dimension 1 has an exception type of its own."""
-    op = "aten::index_select"
     positions = _numpy_view(index).reshape(-1)
     if self.ndim == 0:
-        _check_range(op, positions, 1, IndexError)
+        _check_range(positions, 1, IndexError)
         bits(out)[...] = bits(self)
         return
     dim = rules.wrap_dim(dim, self.ndim)
     if self.ndim == 1:
-        check_supported(op, self, UNSIGNED)
+        check_supported(self, UNSIGNED)
     elif positions.size and not self.shape[dim]:
-        raise RuntimeError(f"{op}: dimension {dim} of self is empty")
+        raise refused(f"dimension {dim} of self is empty")
     batched = self.ndim > 1 and (dim == 1 or not self.numel())
     error = RuntimeError if batched else IndexError
-    _check_range(op, positions, self.shape[dim], error)
+    _check_range(positions, self.shape[dim], error)
     if out.numel():
         _take(bits(out), bits(self), positions, dim)
 
@@ -226,11 +225,11 @@ def _cropped(array: Array, index: Array, dim: int = -1) -> Array:
     return array[tuple(part)]
 
 
-def _index_along(op: str, self: Tensor, dim: int, index: Tensor) -> tuple[int, Array]:
+def _index_along(self: Tensor, dim: int, index: Tensor) -> tuple[int, Array]:
     """The wrapped dimension and the checked index, of one dimension at least."""
     dim = rules.wrap_dim(dim, self.ndim)
     positions = np.atleast_1d(_numpy_view(index))
-    _check_range(op, positions, self.shape[dim] if self.ndim else 1)
+    _check_range(positions, self.shape[dim] if self.ndim else 1)
     return dim, positions
 
 
@@ -238,8 +237,8 @@ def gather(out: Tensor, self: Tensor, dim: int, index: Tensor, sparse_grad: bool
     """For each element of `index`, self's at this place along `dim`."""
     if not index.numel():
         return
-    check_supported("aten::gather", self, RARE_OR_COMPLEX32)
-    dim, positions = _index_along("aten::gather", self, dim, index)
+    check_supported(self, RARE_OR_COMPLEX32)
+    dim, positions = _index_along(self, dim, index)
     values, target = np.atleast_1d(bits(self)), np.atleast_1d(bits(out))
     if values.flags.c_contiguous:
         flat = _flat_positions(values.shape, dim, positions)
@@ -249,7 +248,7 @@ def gather(out: Tensor, self: Tensor, dim: int, index: Tensor, sparse_grad: bool
 
 
 def _put(out: Tensor, self: Tensor, dim: int, index: Tensor, values: Array) -> None:
-    dim, positions = _index_along("aten::scatter", self, dim, index)
+    dim, positions = _index_along(self, dim, index)
     _copy(out, self)
     target = _cropped(np.atleast_1d(bits(out)), positions, dim)
     np.put_along_axis(target, positions, values, dim)
@@ -259,7 +258,7 @@ def scatter(out: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor) -> 
     """self with elements of `src` at `index` along `dim`; of equal indices the last counts."""
     if not index.numel():
         return _copy(out, self)
-    check_supported("aten::scatter", self, RARE_OR_COMPLEX32)
+    check_supported(self, RARE_OR_COMPLEX32)
     positions = np.atleast_1d(_numpy_view(index))
     _put(out, self, dim, index, _cropped(np.atleast_1d(bits(src)), positions))
 
@@ -270,7 +269,7 @@ def scatter_value(
     """The same with a number."""
     if not index.numel():
         return _copy(out, self)
-    check_supported("aten::scatter", self, RARE_OR_COMPLEX32)
+    check_supported(self, RARE_OR_COMPLEX32)
     _put(out, self, dim, index, bits(number_of(value, self.dtype)))
 
 
@@ -291,7 +290,7 @@ def _reduced_into(
     out: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
 ) -> None:
     """self's elements reduced with those of `src` that `index` sends there."""
-    dim, positions = _index_along("aten::scatter_reduce", self, dim, index)
+    dim, positions = _index_along(self, dim, index)
     result = np.array(compute(self), order="C", ndmin=1)
     flat = _flat_positions(result.shape, dim, positions)
     values = _cropped(np.atleast_1d(compute(src)), positions).reshape(-1)
@@ -343,7 +342,7 @@ def scatter_add(out: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor)
     """self with elements of `src` added at `index` along `dim`."""
     if not index.numel():
         return _copy(out, self)
-    check_supported("aten::scatter_add", self, RARE_OR_COMPLEX32)
+    check_supported(self, RARE_OR_COMPLEX32)
     _reduced_into(out, self, dim, index, src, "sum", True)
 
 
@@ -359,12 +358,12 @@ def scatter_reduce(
     """The same with any reduction; without self where something arrives, unless `include_self`."""
     if not index.numel():
         if reduce == "mean":
-            check_supported("aten::scatter_reduce", self, {dtypes.bool})
+            check_supported(self, {dtypes.bool})
         return _copy(out, self)
     if not include_self:
-        _index_along("aten::scatter_reduce", self, dim, index)
-    refused = _REFUSED.get(reduce, set())
-    check_supported("aten::scatter_reduce", self, RARE_OR_COMPLEX32 | refused)
+        _index_along(self, dim, index)
+    kinds = _REFUSED.get(reduce, set())
+    check_supported(self, RARE_OR_COMPLEX32 | kinds)
     _reduced_into(out, self, dim, index, src, reduce, include_self)
 
 
@@ -373,7 +372,7 @@ def scatter_reduce(
 
 def _fill(out: Tensor, self: Tensor, mask: Tensor, value: Tensor) -> None:
     if out.numel():
-        check_supported("aten::masked_fill", self, RARE)
+        check_supported(self, RARE)
     where = _numpy_view(mask)
     if np.may_share_memory(where, bits(out)):
         where = where.copy()
@@ -395,14 +394,11 @@ def masked_fill_scalar(
 
 def masked_scatter(out: Tensor, self: Tensor, mask: Tensor, source: Tensor) -> None:
     """Elements of `source`, one after the other, where `mask` is true, else self."""
-    check_supported("aten::masked_scatter", self, RARE_OR_COMPLEX32)
+    check_supported(self, RARE_OR_COMPLEX32)
     where = np.broadcast_to(_numpy_view(mask), tuple(out.shape))
     count = np.count_nonzero(where)
     if source.numel() < count:
-        raise RuntimeError(
-            f"aten::masked_scatter: the mask has {count} true elements, but source only "
-            f"{source.numel()}"
-        )
+        raise refused(f"the mask has {count} true elements, but source only {source.numel()}")
     values = bits(source).reshape(-1)[:count]
     _copy(out, self)
     bits(out)[where] = values
@@ -413,7 +409,7 @@ def masked_scatter(out: Tensor, self: Tensor, mask: Tensor, source: Tensor) -> N
 
 def _places(self: Tensor) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, by dimension."""
-    check_supported("aten::nonzero", self, RARE)
+    check_supported(self, RARE)
     values = bits(self) & 0x7FFF7FFF if self.dtype is dtypes.complex32 else _numpy_view(self)
     return _coordinates(np.atleast_1d(values))
 
@@ -437,7 +433,7 @@ def nonzero(self: Tensor) -> Tensor:
 def nonzero_out(self: Tensor, *, out: Tensor) -> Tensor:
     """The same into `out`."""
     if out.dtype is not dtypes.int64:
-        raise RuntimeError(f"aten::nonzero: expected out to have dtype int64, got {out.dtype}")
+        raise refused(f"expected out to have dtype int64, got {out.dtype}")
     result = nonzero(self)
     if tuple(out.shape) != tuple(result.shape):
         ops.aten.resize_(out, result.shape)
@@ -459,7 +455,7 @@ def embedding(
 ) -> None:
     """Rows of `weight`."""
     positions = _numpy_view(indices)
-    _check_range("aten::embedding", positions, weight.shape[0], IndexError)
+    _check_range(positions, weight.shape[0], IndexError)
     if out.numel():
         _take(bits(out), bits(weight), positions, 0)
 
@@ -473,11 +469,10 @@ def embedding_dense_backward(
     scale_grad_by_freq: bool,
 ) -> None:
     """Rows of the gradient added up by index; indices out of range count for nothing."""
-    op = "aten::embedding_dense_backward"
     positions = _numpy_view(indices).reshape(-1)
     valid = (positions >= 0) & (positions < num_weights) & (positions != padding_idx)
     if valid.any():
-        check_supported(op, grad_output, RARE)
+        check_supported(grad_output, RARE)
     positions = positions[valid]
     rows = compute(grad_output).reshape(valid.size, out.shape[1])[valid]
     sums = np.zeros(tuple(out.shape), rows.dtype)
@@ -492,13 +487,11 @@ _SUM, _MEAN, _MAX = range(3)
 
 
 def _check_offsets(offsets: Array, n: int) -> None:
-    op = "aten::_embedding_bag"
     if offsets.size and offsets[0] != 0:
-        raise RuntimeError(f"{op}: expected the first offset to be 0, got {offsets[0]}")
+        raise refused(f"expected the first offset to be 0, got {offsets[0]}")
     if offsets.size and offsets[-1] > n:
-        raise RuntimeError(
-            f"{op}: expected the last offset to be at most the number of indices {n}, "
-            f"got {offsets[-1]}"
+        raise refused(
+            f"expected the last offset to be at most the number of indices {n}, got {offsets[-1]}"
         )
 
 
@@ -541,7 +534,7 @@ def embedding_bag(
     positions = _numpy_view(indices).reshape(-1)
     starts = _numpy_view(offsets)
     _check_offsets(starts, positions.size)
-    _check_range("aten::_embedding_bag", positions, weight.shape[0])
+    _check_range(positions, weight.shape[0])
     if not offset2bag.numel() and include_last_offset:  # the kernel that sums without noting
         positions = positions[: starts[-1]]
     starts = starts[: starts.size - include_last_offset]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
@@ -45,10 +46,10 @@ __all__ = [
 _aten = ops.aten
 
 
-def _check_range(op: str, index: Array, size: int, low: int) -> None:
+def _check_range(index: Array, size: int, low: int) -> None:
     if index.size and (index.min() < low or index.max() >= size):
         wrong = index[(index < low) | (index >= size)].flat[0]
-        raise IndexError(f"aten::{op}: index {wrong} is out of bounds for size {size}")
+        raise refused(f"index {wrong} is out of bounds for size {size}", IndexError)
 
 
 # ---- elements counted as in one dimension ------------------------------------------------------
@@ -57,7 +58,7 @@ def _check_range(op: str, index: Array, size: int, low: int) -> None:
 def take(out: Tensor, self: Tensor, index: Tensor) -> None:
     """Elements, negative indices counted from the end."""
     places = view(index)
-    _check_range("take", places, self.numel(), -self.numel())
+    _check_range(places, self.numel(), -self.numel())
     if places.size:
         bits(out)[...] = bits(self).reshape(-1)[places]
 
@@ -66,13 +67,13 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     """Elements written, or added to."""
     meta.check_put(self, index, source)
     places = view(index).reshape(-1)
-    _check_range("put_", places, self.numel(), -self.numel())
+    _check_range(places, self.numel(), -self.numel())
     spots = np.unravel_index(places % max(self.numel(), 1), tuple(self.shape) or (1,))
     target = bits(self).reshape(1) if self.ndim == 0 else bits(self)
     if not accumulate:
         target[spots] = bits(source).reshape(-1)
     else:
-        check_supported("aten::put_", self, RARE_OR_COMPLEX32)
+        check_supported(self, RARE_OR_COMPLEX32)
         values = compute(self).copy().reshape(target.shape)
         with quiet():
             np.add.at(values, spots, compute(source).reshape(-1))
@@ -82,7 +83,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 def _selected(self: Tensor, mask: Tensor) -> tuple[Array, Array]:
     if mask.dtype is not dtypes.bool:
-        raise RuntimeError(f"aten::masked_select: expected a bool mask, got {mask.dtype}")
+        raise refused(f"expected a bool mask, got {mask.dtype}")
     both: tuple[Array, Array] = tuple(np.broadcast_arrays(bits(self), view(mask)))  # type: ignore[assignment]
     return both
 
@@ -98,9 +99,7 @@ def masked_select(self: Tensor, mask: Tensor) -> Tensor:
 def masked_select_out(self: Tensor, mask: Tensor, *, out: Tensor) -> Tensor:
     """The same into `out`."""
     if out.dtype is not self.dtype:
-        raise RuntimeError(
-            f"aten::masked_select: expected out to have dtype {self.dtype}, got {out.dtype}"
-        )
+        raise refused(f"expected out to have dtype {self.dtype}, got {out.dtype}")
     found = masked_select(self, mask)
     if list(out.shape) != list(found.shape):
         _aten.resize_(out, list(found.shape))
@@ -126,12 +125,12 @@ def index_add(
 ) -> None:
     """Slices of source times alpha added; an index may occur again."""
     if isinstance(alpha, float) and not (self.dtype.is_floating_point or self.dtype.is_complex):
-        raise RuntimeError("aten::index_add: alpha of an integer tensor must be an integer")
-    _check_range("index_add", view(index), self.shape[dim] if self.ndim else 1, 0)
+        raise refused("alpha of an integer tensor must be an integer")
+    _check_range(view(index), self.shape[dim] if self.ndim else 1, 0)
     _copy(out, self)
     if not index.numel():
         return
-    check_supported("aten::index_add", self, RARE_OR_COMPLEX32)
+    check_supported(self, RARE_OR_COMPLEX32)
     added = _rows(compute(source), dim)
     added = added if alpha == 1 else (added * alpha).astype(added.dtype)
     if is_narrow(self.dtype):
@@ -144,7 +143,7 @@ def index_add(
 
 def index_copy(out: Tensor, self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
     """Slices of source written."""
-    _check_range("index_copy", view(index), self.shape[dim] if self.ndim else 1, 0)
+    _check_range(view(index), self.shape[dim] if self.ndim else 1, 0)
     _copy(out, self)
     if index.numel():
         _rows(bits(out), dim)[view(index).reshape(-1)] = _rows(bits(source), dim)
@@ -154,7 +153,7 @@ def index_fill_scalar(self: Tensor, dim: int, index: Tensor, value: Any) -> Tens
     """Slices filled with a number; negative indices count from the end."""
     dim = meta.check_fill(self, dim, index, value)
     size = self.shape[dim] if self.ndim else 1
-    _check_range("index_fill_", view(index), size, -size)
+    _check_range(view(index), size, -size)
     if index.numel() and self.numel():
         filled = _aten.full([], value, dtype=self.dtype)
         _rows(bits(self), dim)[view(index).reshape(-1)] = bits(filled)[()]
@@ -189,7 +188,7 @@ def searchsorted_tensor(
     """Where the values would be put in, row by row."""
     if not out.numel():
         return
-    check_supported("aten::searchsorted", sorted_sequence, _UNSEARCHED)
+    check_supported(sorted_sequence, _UNSEARCHED)
     right = right or side == "right"
     boundaries, values = compute(sorted_sequence), compute(self)
     if sorter is not None:

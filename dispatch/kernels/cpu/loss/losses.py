@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 from dispatch.kernels.cpu.elementwise.driver import FLOATS, operand
@@ -35,22 +36,22 @@ def _reduce(out: Tensor, values: Array, reduction: int) -> None:
         store(out, values.sum(dtype=np.float64))
 
 
-def _difference(op: str, self: Tensor, target: Tensor) -> Array:
+def _difference(self: Tensor, target: Tensor) -> Array:
     kind = rules.result_type(self, target)
-    check_dtype(op, kind, FLOATS)
+    check_dtype(kind, FLOATS)
     return np.asarray(operand(self, kind) - operand(target, kind))
 
 
 @quiet()
 def mse_loss(out: Tensor, self: Tensor, target: Tensor, reduction: int) -> None:
     """Squares of differences."""
-    _reduce(out, _difference("mse_loss", self, target) ** 2, reduction)
+    _reduce(out, _difference(self, target) ** 2, reduction)
 
 
 @quiet()
 def smooth_l1_loss(out: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> None:
     """Half the square over beta below beta, the distance less half of beta above."""
-    size = np.abs(_difference("smooth_l1_loss", self, target))
+    size = np.abs(_difference(self, target))
     if beta == 0:
         _reduce(out, size, reduction)
     else:
@@ -60,7 +61,7 @@ def smooth_l1_loss(out: Tensor, self: Tensor, target: Tensor, reduction: int, be
 @quiet()
 def huber_loss(out: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> None:
     """Half the square up to delta, a line above."""
-    size = np.abs(_difference("huber_loss", self, target))
+    size = np.abs(_difference(self, target))
     loss = np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))
     _reduce(out, loss, reduction)
 
@@ -70,10 +71,10 @@ def binary_cross_entropy(
     out: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
 ) -> None:
     """Logarithms are cut at -100."""
-    check_dtype("binary_cross_entropy", self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATS)
     x, y = operand(self, self.dtype), operand(target, self.dtype)
     if x.size and (x.min() < 0 or x.max() > 1):
-        raise RuntimeError("aten::binary_cross_entropy: expected elements of self from 0 to 1")
+        raise refused("expected elements of self from 0 to 1")
     loss = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
     if weight is not None:
         loss = loss * operand(weight, self.dtype)
@@ -91,15 +92,15 @@ def nll_loss_forward(
     ignore_index: int,
 ) -> None:
     """Minus the value of the target's class; the mean is over the weights of what counts."""
-    check_dtype("nll_loss_forward", self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATS)
     if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise RuntimeError(f"aten::nll_loss_forward: expected an int64 target, got {target.dtype}")
+        raise refused(f"expected an int64 target, got {target.dtype}")
     rows = compute(self).reshape(-1, self.shape[-1])
     classes = view(target).reshape(-1).astype(np.int64)
     counted = classes != ignore_index
     wrong = counted & ((classes < 0) | (classes >= rows.shape[1]))
     if wrong.any():
-        raise IndexError(f"aten::nll_loss_forward: target {classes[wrong][0]} is out of bounds")
+        raise refused(f"target {classes[wrong][0]} is out of bounds", IndexError)
     safe = np.where(counted, classes, 0)
     factors = np.ones(len(rows), rows.dtype) if weight is None else compute(weight)[safe]
     factors = np.where(counted, factors, 0)

@@ -29,6 +29,7 @@ from dispatch._C.dtypes import (
     int64,
     uint8,
 )
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import (
     Array,
@@ -110,12 +111,12 @@ def _scaled_self(out: Tensor, self: Tensor, beta: _Number) -> None:
         store(out, values * _scalar(beta, values.dtype))
 
 
-def _check_factor(op: str, self: Tensor, beta: _Number) -> None:
+def _check_factor(self: Tensor, beta: _Number) -> None:
     """An empty product leaves self * beta, which must fit in self's dtype."""
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
         fits = isinstance(beta, int) and (self.dtype is not bool_ or isinstance(beta, bool))
         if not fits and beta != 0:
-            raise RuntimeError(f"aten::{op}: {self.dtype} scaled by {beta!r} does not fit in self")
+            raise refused(f"{self.dtype} scaled by {beta!r} does not fit in self")
 
 
 def addmm(
@@ -126,10 +127,10 @@ def addmm(
         return
     with quiet():
         if mat1.numel() == 0:
-            _check_factor("addmm", self, beta)
+            _check_factor(self, beta)
             _scaled_self(out, self, beta)
             return
-        check_dtype("addmm", out.dtype, _ADDMM_KINDS)
+        check_dtype(out.dtype, _ADDMM_KINDS)
         if alpha == 0:
             _scaled_self(out, self, beta)
             return
@@ -143,7 +144,7 @@ def bmm(out: Tensor, self: Tensor, mat2: Tensor) -> None:
     if self.numel() == 0:
         store(out, 0)
         return
-    check_dtype("bmm", out.dtype, _KINDS)
+    check_dtype(out.dtype, _KINDS)
     with quiet():
         _product(out, _matrices(self), _matrices(mat2))
 
@@ -156,10 +157,10 @@ def baddbmm(
         return
     with quiet():
         if batch1.numel() == 0:
-            _check_factor("baddbmm", self, beta)
+            _check_factor(self, beta)
             _scaled_self(out, self, beta)
             return
-        check_dtype("baddbmm", out.dtype, _KINDS)
+        check_dtype(out.dtype, _KINDS)
         _scaled_sum(out, self, _matrices(batch1), _matrices(batch2), beta, alpha)
 
 
@@ -170,7 +171,7 @@ def mv(out: Tensor, self: Tensor, vec: Tensor) -> None:
     if self.numel() == 0:
         store(out, 0)
         return
-    check_dtype("mv", out.dtype, _KINDS)
+    check_dtype(out.dtype, _KINDS)
     with quiet():
         _product(out, _matrices(self), compute(vec))
 
@@ -185,7 +186,7 @@ def addmv(
         if mat.numel() == 0:
             _scaled_self(out, self, beta)
             return
-        check_dtype("addmv", out.dtype, _KINDS)
+        check_dtype(out.dtype, _KINDS)
         if alpha == 0:
             _scaled_self(out, self, beta)
             return
@@ -194,7 +195,7 @@ def addmv(
 
 def dot(out: Tensor, self: Tensor, tensor: Tensor) -> None:
     """The sum of the products of two vectors' elements."""
-    check_dtype("dot", out.dtype, _KINDS)
+    check_dtype(out.dtype, _KINDS)
     with quiet():
         store(out, np.dot(compute(self), compute(tensor)))
 

@@ -12,6 +12,7 @@ from dispatch._C.dtypes cimport (
     ST_bfloat16, ST_bool, ST_complex32, ST_float16, ST_uint16, ST_uint64, is_floating_code,
     is_integral_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, get_numpy
 from dispatch.kernels.cpu.copy.copies cimport copy_array, fill_values
 
@@ -22,7 +23,7 @@ cdef object MATMUL = np.matmul
 
 cdef int check_dtype(int code) except -1:
     if code == ST_bool or code == ST_complex32 or ST_uint16 <= code <= ST_uint64:
-        raise NotImplementedError(f"aten::mm: no CPU kernel for {dtypes.get_dtype(code)!r}")
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
     return 0
 
 

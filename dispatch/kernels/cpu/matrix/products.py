@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
@@ -27,11 +28,9 @@ _REFUSED = RARE_OR_COMPLEX32 | {dtypes.bool}
 
 def cross(out: Tensor, self: Tensor, other: Tensor, dim: int) -> None:
     """The vector at right angles to both."""
-    check_supported("aten::linalg_cross", self, _REFUSED)
+    check_supported(self, _REFUSED)
     if self.dtype is not other.dtype:
-        raise RuntimeError(
-            f"aten::linalg_cross: expected one dtype, got {self.dtype} and {other.dtype}"
-        )
+        raise refused(f"expected one dtype, got {self.dtype} and {other.dtype}")
     dim = rules.wrap_dim(dim, self.ndim)
     a, b = (np.moveaxis(compute(t), dim, 0) for t in (self, other))
     with quiet():
@@ -43,9 +42,9 @@ def addbmm(
     out: Tensor, self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any
 ) -> None:
     """beta * self + alpha * the sum of all products."""
-    check_supported("aten::addbmm", self, _REFUSED)
+    check_supported(self, _REFUSED)
     if not (self.dtype is batch1.dtype is batch2.dtype):
-        raise RuntimeError("aten::addbmm: expected one dtype")
+        raise refused("expected one dtype")
     a, b, base = (compute(t) for t in (batch1, batch2, self))
     with quiet():
         total = np.matmul(a, b).sum(0) * alpha
@@ -55,7 +54,7 @@ def addbmm(
 def trace(self: Tensor) -> Tensor:
     """The sum of the diagonal."""
     out = meta.trace(self)
-    check_supported("aten::trace", self, _REFUSED)
+    check_supported(self, _REFUSED)
     with quiet():
         store(out, np.trace(compute(self)))
     return out
@@ -66,7 +65,7 @@ def vdot(self: Tensor, other: Tensor) -> Tensor:
     meta.check_vdot(self, other)
     if not self.dtype.is_complex:
         return ops.aten.dot(self, other)
-    check_supported("aten::vdot", self, _REFUSED)
+    check_supported(self, _REFUSED)
     out = ops.aten.new_empty(self, [])
     with quiet():
         store(out, np.vdot(view(self), view(other)))

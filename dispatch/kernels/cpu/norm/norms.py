@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
@@ -38,13 +39,13 @@ _BLOCK = 1 << 17  # elements that are taken through all steps at a time, at leas
 _native_batch_norm_out = ops.aten.native_batch_norm.out
 
 
-def _check_mixed(op: str, input: Tensor, *parameters: Tensor | None) -> dtype:
+def _check_mixed(input: Tensor, *parameters: Tensor | None) -> dtype:
     """The dtype of the parameters: input's, or float32 beside half precision."""
     kind = statistics_type(input, *parameters)
     for t in parameters:
         if t is not None and t.dtype is not kind:
-            raise RuntimeError(
-                f"aten::{op}: expected weights and statistics to be {kind} beside an input of"
+            raise refused(
+                f"expected weights and statistics to be {kind} beside an input of"
                 f" {input.dtype}, got {t.dtype}"
             )
     return kind
@@ -98,17 +99,12 @@ def _check_batch_norm(
     running: tuple[Tensor | None, Tensor | None],
     *rest: Tensor | None,
 ) -> None:
-    check_dtype("native_batch_norm", input.dtype, _FLOATS)
-    _check_mixed("native_batch_norm", input, *rest, *running)
+    check_dtype(input.dtype, _FLOATS)
+    _check_mixed(input, *rest, *running)
     if (running[0] is None) != (running[1] is None):
-        raise ValueError(
-            "aten::native_batch_norm: expected running_mean and running_var both or neither"
-        )
+        raise refused("expected running_mean and running_var both or neither", ValueError)
     if training and input.numel() == 0:
-        raise RuntimeError(
-            "aten::native_batch_norm: expected input to have at least one element, got shape"
-            f" {list(input.shape)}"
-        )
+        raise refused(f"expected input to have at least one element, got shape {list(input.shape)}")
 
 
 def batch_norm(
@@ -238,8 +234,8 @@ def layer_norm(
     eps: float,
 ) -> None:
     """Normalise over the last dimensions; mean and 1/deviation of each row are kept."""
-    _check_mixed("native_layer_norm", input, weight, bias)
-    check_dtype("native_layer_norm", input.dtype, _FLOATS)
+    _check_mixed(input, weight, bias)
+    check_dtype(input.dtype, _FLOATS)
     width = prod(normalized_shape)
     if width == 0:
         store(mean, 0)
@@ -276,7 +272,7 @@ def layer_norm_backward(
     if input.numel() == 0:
         _clear(of_input, of_weight, of_bias)
         return
-    check_dtype("native_layer_norm_backward", input.dtype, _FLOATS)
+    check_dtype(input.dtype, _FLOATS)
     with quiet():
         grad = _wide(grad_out, 0).reshape(-1, width)
         scale = _wide(rstd, 0).reshape(-1, 1)
@@ -310,11 +306,9 @@ def _normalised_gradient(grad: Array, normal: Array, scale: Array, axes: object)
 # ---- group normalisation
 
 
-def _check_layout(op: str, name: str, t: Tensor) -> None:
+def _check_layout(name: str, t: Tensor) -> None:
     if not t.is_contiguous(memory_format=rules.suggest_memory_format(t)):
-        raise RuntimeError(
-            f"aten::{op}: expected {name} to be contiguous, got strides {list(t.stride())}"
-        )
+        raise refused(f"expected {name} to be contiguous, got strides {list(t.stride())}")
 
 
 def _grouped(parameter: Tensor | None, group: int, default: float) -> Array:
@@ -350,9 +344,9 @@ def group_norm(
     eps: float,
 ) -> None:
     """Normalise each sample's groups of channels; mean and 1/deviation of each are kept."""
-    _check_mixed("native_group_norm", input, weight, bias)
-    _check_layout("native_group_norm", "input", input)
-    check_dtype("native_group_norm", input.dtype, _FLOATS)
+    _check_mixed(input, weight, bias)
+    _check_layout("input", input)
+    check_dtype(input.dtype, _FLOATS)
     if input.numel() == 0:
         store(mean, 0)
         store(rstd, np.nan)
@@ -386,7 +380,7 @@ def group_norm_backward(
     if input.numel() == 0:
         _clear(of_input, of_weight, of_bias)
         return
-    check_dtype("native_group_norm_backward", input.dtype, _FLOATS)
+    check_dtype(input.dtype, _FLOATS)
     split = (N, group, C // group, HxW)
     with quiet():
         grad = _wide(grad_out, 0).reshape(split)
@@ -407,12 +401,11 @@ def group_norm_backward(
 
 def weight_norm(out: Tensor, norm: Tensor, v: Tensor, g: Tensor, dim: int) -> None:
     """v * (g / norm), and the 2-norm of v over all dimensions but the first or the last."""
-    op = "_weight_norm_interface"
     if dim != 0 and dim != v.ndim - 1:
-        raise RuntimeError(f"aten::{op}: expected dim to be 0 or {v.ndim - 1}, got {dim}")
-    check_dtype(op, v.dtype, _FLOATS)
+        raise refused(f"expected dim to be 0 or {v.ndim - 1}, got {dim}")
+    check_dtype(v.dtype, _FLOATS)
     if g.dtype is not v.dtype:
-        raise RuntimeError(f"aten::{op}: expected g to be {v.dtype} as v is, got {g.dtype}")
+        raise refused(f"expected g to be {v.dtype} as v is, got {g.dtype}")
     if v.numel() == 0:
         store(norm, 0)
         return

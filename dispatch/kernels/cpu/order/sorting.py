@@ -50,7 +50,7 @@ def sort(
         return _write_one(values, indices, self)
     dim = rules.wrap_dim(dim, self.ndim)
     if self.shape[dim] > 1:
-        check_supported("aten::sort", self, FLOAT8)
+        check_supported(self, FLOAT8)
     along = np.moveaxis(compute(self), dim, -1)
     if stable or self.shape[dim] <= 16:
         order = _order(along, descending)
@@ -88,7 +88,7 @@ def topk(
         return
     if self.ndim == 0:
         return _write_one(values, indices, self)
-    check_supported("aten::topk", self, RARE)
+    check_supported(self, RARE)
     dim = rules.wrap_dim(dim, self.ndim)
     along = np.moveaxis(compute(self), dim, -1)
     order = np.empty((*along.shape[:-1], k), np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import FLOAT8, Array, check_supported, compute, store, view
@@ -36,17 +37,15 @@ def _places(values: Array, wanted: bool = True) -> Tensor:
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each number from 0 on occurs, or the sum of its weights."""
     if minlength < 0:
-        raise RuntimeError(f"aten::bincount: expected minlength of 0 or more, got {minlength}")
+        raise refused(f"expected minlength of 0 or more, got {minlength}")
     if self.ndim == 1 and self.numel() == 0:
         return _aten.zeros([minlength], dtype=dtypes.int64, device=self.device)
     if self.dtype not in _INTEGERS:
-        raise NotImplementedError(f"aten::bincount: no CPU kernel for {self.dtype}")
+        raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
     if self.ndim != 1 or int(view(self).min()) < 0:
-        raise RuntimeError("aten::bincount: expected a vector of integers that are not negative")
+        raise refused("expected a vector of integers that are not negative")
     if weights is not None and tuple(weights.shape) != tuple(self.shape):
-        raise RuntimeError(
-            f"aten::bincount: weights of shape {list(weights.shape)} for {list(self.shape)}"
-        )
+        raise refused(f"weights of shape {list(weights.shape)} for {list(self.shape)}")
     values = view(self).astype(np.int64)
     if weights is None:
         found, kind = np.bincount(values, minlength=minlength), dtypes.int64
@@ -71,7 +70,7 @@ def unique2(
     self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Three:
     """Distinct elements in order, where each element of self is among them, and how often."""
-    check_supported("aten::_unique2", self, _UNORDERED)
+    check_supported(self, _UNORDERED)
     found, inverse, counts = np.unique(
         compute(self), return_inverse=True, return_counts=True, equal_nan=False
     )
@@ -108,7 +107,7 @@ def unique_consecutive(
     """Elements that differ from the one before, or slices along `dim`."""
     if dim is not None and not (self.ndim == 1 and rules.wrap_dim(dim, 1) == 0):
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
-    check_supported("aten::unique_consecutive", self, FLOAT8)
+    check_supported(self, FLOAT8)
     flat = compute(self).reshape(-1)
     starts, inverse, lengths = _runs(flat[1:] != flat[:-1], flat.size)
     return (
@@ -118,13 +117,13 @@ def unique_consecutive(
     )
 
 
-def _slices(op: str, self: Tensor, dim: int) -> tuple[Array, Array, int]:
+def _slices(self: Tensor, dim: int) -> tuple[Array, Array, int]:
     """Slices along `dim` in front, each also as a row."""
     dim = rules.wrap_dim(dim, self.ndim)
-    check_supported(op, self, _UNORDERED)
+    check_supported(self, _UNORDERED)
     front = np.moveaxis(compute(self), dim, 0) if self.ndim else compute(self).reshape(1)
     if front.shape[0] == 0 and front.size == 0 and 0 in front.shape[1:]:
-        raise RuntimeError(f"{op}: self of shape {list(self.shape)} has no slices")
+        raise refused(f"self of shape {list(self.shape)} has no slices")
     return front, front.reshape(front.shape[0], -1), dim
 
 
@@ -141,7 +140,7 @@ def unique_dim(
     return_counts: bool = False,
 ) -> Three:
     """Distinct slices along `dim`, in order."""
-    front, rows, dim = _slices("aten::unique_dim", self, dim)
+    front, rows, dim = _slices(self, dim)
     order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(len(rows))
     ordered = rows[order]
     starts, run, lengths = _runs((ordered[1:] != ordered[:-1]).any(-1), len(rows))
@@ -154,6 +153,6 @@ def unique_dim_consecutive(
     self: Tensor, dim: int, return_inverse: bool = False, return_counts: bool = False
 ) -> Three:
     """Slices that differ from the one before."""
-    front, rows, dim = _slices("aten::unique_dim_consecutive", self, dim)
+    front, rows, dim = _slices(self, dim)
     starts, inverse, lengths = _runs((rows[1:] != rows[:-1]).any(-1), len(rows))
     return _back(self, front[starts], dim), _places(inverse), _places(lengths)

@@ -26,11 +26,12 @@ from dispatch._C.dtypes import (
     int64,
     uint8,
 )
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 from dispatch.kernels.cpu.windows import Geometry, crop, padded, taps
-from dispatch.kernels.meta.pool.pooling import windows
+from dispatch.kernels.meta.pool.pooling import Window
 from dispatch.kernels.meta.rules import strides_for, suggest_memory_format
 
 __all__ = [
@@ -52,16 +53,14 @@ INTEGERS: tuple[dtype, ...] = (uint8, int8, int16, int32, int64)
 _resize_ = ops.aten.resize_.default
 
 
-def geometry(
-    op: str, out: Ints, dims: int, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints = (1,)
-) -> Geometry:
-    ws = windows(op, dims, kernel, stride, padding, dilation)
+def geometry(out: Ints, ws: Sequence[Window]) -> Geometry:
+    """What the shape function worked out, with the positions of the windows in an output."""
     return Geometry(
         tuple(w.kernel for w in ws),
         tuple(w.stride for w in ws),
         tuple(w.padding for w in ws),
         tuple(w.dilation for w in ws),
-        tuple(out[-dims:]),
+        tuple(out[-len(ws) :]),
     )
 
 
@@ -113,21 +112,21 @@ def flat_positions(best: Array, g: Geometry, sizes: Ints) -> Array:
     return np.where(best == 0, start, base + table[best])
 
 
-def check_index_fits(op: str, self: Tensor) -> None:
+def check_index_fits(self: Tensor) -> None:
     """PyTorch keeps indices in integers of the input's width while channels are last."""
     largest = 2 ** (8 * self.dtype.itemsize - 1) - 1
     if suggest_memory_format(self) is contiguous_format or self.dtype not in INTEGERS:
         return
     if math.prod(self.shape[2:]) > largest:
-        raise RuntimeError(
-            f"{op}: self in channels_last may have at most {largest} positions for {self.dtype}, "
+        raise refused(
+            f"self in channels_last may have at most {largest} positions for {self.dtype}, "
             f"got {list(self.shape)}"
         )
 
 
-def max_pool(op: str, out: Tensor, indices: Tensor, self: Tensor, g: Geometry) -> None:
-    check_dtype(op, self.dtype, (*FLOATS, *INTEGERS))
-    check_index_fits(op, self)
+def max_pool(out: Tensor, indices: Tensor, self: Tensor, g: Geometry) -> None:
+    check_dtype(self.dtype, (*FLOATS, *INTEGERS))
+    check_index_fits(self)
     if 0 in out.shape:
         return
     values, best = best_taps(compute(self), g)
@@ -145,10 +144,10 @@ def max_pool2d(
     padding: Ints,
     dilation: Ints,
     ceil_mode: bool,
+    ws: Sequence[Window],
 ) -> None:
-    op = "max_pool2d_with_indices"
-    g = geometry(op, out.shape, 2, kernel_size, stride, padding, dilation)
-    max_pool(op, out, indices, self, g)
+    g = geometry(out.shape, ws)
+    max_pool(out, indices, self, g)
 
 
 @quiet()
@@ -161,17 +160,17 @@ def max_pool3d(
     padding: Ints,
     dilation: Ints,
     ceil_mode: bool,
+    ws: Sequence[Window],
 ) -> None:
-    op = "max_pool3d_with_indices"
     layout = suggest_memory_format(self)
     if layout is channels_last:
-        raise RuntimeError(f"{op}: self of 4 dimensions must not be in channels_last")
+        raise refused("self of 4 dimensions must not be in channels_last")
     if self.ndim == 5:  # PyTorch lays given outputs out anew
         for given in (out, indices):
             if tuple(given.stride()) != tuple(strides_for(given.shape, layout)):
                 _resize_(given, list(given.shape), memory_format=layout)
-    g = geometry(op, out.shape, 3, kernel_size, stride, padding, dilation)
-    max_pool(op, out, indices, self, g)
+    g = geometry(out.shape, ws)
+    max_pool(out, indices, self, g)
 
 
 @quiet()
@@ -186,8 +185,7 @@ def max_pool2d_backward(
     ceil_mode: bool,
     indices: Tensor,
 ) -> None:
-    op = "max_pool2d_with_indices_backward"
-    check_dtype(op, grad_output.dtype, FLOATS)
+    check_dtype(grad_output.dtype, FLOATS)
     gy, at = compute(grad_output), view(indices)
     plane = grad_input.shape[-2] * grad_input.shape[-1]
     planes = math.prod(grad_input.shape[:-2])
@@ -225,7 +223,6 @@ def divided(total: Array, by: Array) -> Array:
 
 
 def avg_pool(
-    op: str,
     allowed: Sequence[dtype],
     out: Tensor,
     self: Tensor,
@@ -233,7 +230,7 @@ def avg_pool(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> None:
-    check_dtype(op, self.dtype, allowed)
+    check_dtype(self.dtype, allowed)
     if 0 in out.shape:
         return
     x = compute(self)
@@ -255,10 +252,11 @@ def avg_pool2d(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
+    ws: Sequence[Window],
 ) -> None:
-    g = geometry("avg_pool2d", out.shape, 2, kernel_size, stride, padding)
+    g = geometry(out.shape, ws)
     allowed = (*FLOATS, int64)
-    avg_pool("avg_pool2d", allowed, out, self, g, count_include_pad, divisor_override)
+    avg_pool(allowed, out, self, g, count_include_pad, divisor_override)
 
 
 @quiet()
@@ -271,10 +269,11 @@ def avg_pool3d(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
+    ws: Sequence[Window],
 ) -> None:
-    g = geometry("avg_pool3d", out.shape, 3, kernel_size, stride, padding)
+    g = geometry(out.shape, ws)
     allowed = (float32, float64, int64)
-    avg_pool("avg_pool3d", allowed, out, self, g, count_include_pad, divisor_override)
+    avg_pool(allowed, out, self, g, count_include_pad, divisor_override)
 
 
 @quiet()
@@ -288,9 +287,10 @@ def avg_pool2d_backward(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
+    ws: Sequence[Window],
 ) -> None:
-    check_dtype("avg_pool2d_backward", grad_output.dtype, (*FLOATS, int64))
-    g = geometry("avg_pool2d_backward", grad_output.shape, 2, kernel_size, stride, padding)
+    check_dtype(grad_output.dtype, (*FLOATS, int64))
+    g = geometry(grad_output.shape, ws)
     gy = compute(grad_output)
     part = divided(gy, divisor(g, self.shape[-2:], count_include_pad, divisor_override))
     whole: Array = np.zeros(gy.shape[:-2] + g.reach(), gy.dtype)
@@ -332,7 +332,7 @@ def adaptive_avg_pool(out: Tensor, self: Tensor, output_size: Ints) -> None:
     if 0 in out.shape:
         return
     dims = len(output_size)
-    check_dtype(f"_adaptive_avg_pool{dims}d", self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATS)
     total = compute(self)
     for axis in range(self.ndim - 1, self.ndim - dims - 1, -1):
         first, last = bins(self.shape[axis], out.shape[axis])
@@ -347,7 +347,7 @@ def column(values: Array, axis: int, ndim: int) -> Array:
 
 @quiet()
 def adaptive_avg_pool_backward(grad_input: Tensor, grad_output: Tensor, self: Tensor) -> None:
-    check_dtype("_adaptive_avg_pool2d_backward", grad_output.dtype, FLOATS)
+    check_dtype(grad_output.dtype, FLOATS)
     if 0 in grad_input.shape or 0 in grad_output.shape:
         store(grad_input, 0)
         return

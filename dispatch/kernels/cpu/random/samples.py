@@ -14,6 +14,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import FLOAT8, RARE_OR_COMPLEX32, Array, compute, quiet, store
@@ -63,15 +64,15 @@ def _stream(generator: Generator | None) -> np.random.Generator:
     return stream
 
 
-def _refuse(op: str, kind: dtype) -> None:
-    raise NotImplementedError(f"aten::{op}: no CPU kernel for {kind}")
+def _refuse(kind: dtype) -> None:
+    raise refused(f"no CPU kernel for {kind}", NotImplementedError)
 
 
-def _check_target(op: str, self: Tensor) -> None:
+def _check_target(self: Tensor) -> None:
     """An element that several indices name cannot hold several draws."""
     if any(step == 0 and size > 1 for step, size in zip(self.stride(), self.shape, strict=True)):
-        raise RuntimeError(
-            f"aten::{op}: expected self not to overlap itself, got shape {list(self.shape)} with "
+        raise refused(
+            f"expected self not to overlap itself, got shape {list(self.shape)} with "
             f"strides {list(self.stride())}; clone() it before the operation"
         )
 
@@ -84,13 +85,11 @@ def _check_uniform(kind: dtype, low: float, high: float) -> None:
     largest = LARGEST[kind]
     for name, bound in (("from", low), ("to", high)):
         if not -largest <= bound <= largest:
-            raise RuntimeError(f"aten::uniform_: {name}={bound} is out of bounds for {kind}")
+            raise refused(f"{name}={bound} is out of bounds for {kind}")
     if low > high:
-        raise RuntimeError(f"aten::uniform_: expected from <= to, got from={low} and to={high}")
+        raise refused(f"expected from <= to, got from={low} and to={high}")
     if high - low > largest:
-        raise RuntimeError(
-            f"aten::uniform_: expected to - from to fit {kind}, got from={low} and to={high}"
-        )
+        raise refused(f"expected to - from to fit {kind}, got from={low} and to={high}")
 
 
 def _fractions(stream: np.random.Generator, kind: dtype, size: tuple[int, ...]) -> Array:
@@ -110,9 +109,9 @@ def uniform_(self: Tensor, from_: float, to: float, *, generator: Generator | No
         uniform_(_aten.view_as_real(self), from_, to, generator=generator)
         return self
     if self.dtype not in DIGITS:
-        _refuse("uniform_", self.dtype)
+        _refuse(self.dtype)
     _check_uniform(self.dtype, from_, to)
-    _check_target("uniform_", self)
+    _check_target(self)
     values = _fractions(_stream(generator), self.dtype, tuple(self.shape))
     kind = values.dtype.type
     # Rounding may reach `to`, which is no part of the range.
@@ -132,15 +131,15 @@ def _below(values: Array, kind: dtype, low: float, high: float) -> Array:
 def normal_(self: Tensor, mean: float, std: float, *, generator: Generator | None) -> Tensor:
     """Normal; of complex numbers each part has half the variance."""
     if not std >= 0:
-        raise RuntimeError(f"aten::normal_: expected std to be 0 or more, got {std}")
+        raise refused(f"expected std to be 0 or more, got {std}")
     if not self.numel():
         return self
     if self.dtype.is_complex:
         normal_(_aten.view_as_real(self), mean, std / math.sqrt(2), generator=generator)
         return self
     if self.dtype not in DIGITS:
-        _refuse("normal_", self.dtype)
-    _check_target("normal_", self)
+        _refuse(self.dtype)
+    _check_target(self)
     kind: Any = np.float64 if self.dtype is dtypes.float64 else np.float32
     values = _stream(generator).standard_normal(tuple(self.shape), kind)
     store(self, values * kind(std) + kind(mean))
@@ -150,11 +149,11 @@ def normal_(self: Tensor, mean: float, std: float, *, generator: Generator | Non
 # ---- integers ----------------------------------------------------------------------------------
 
 
-def _check_integer_dtype(op: str, kind: dtype) -> None:
+def _check_integer_dtype(kind: dtype) -> None:
     if kind.is_complex:
-        raise RuntimeError(f"aten::{op}: expected integers or floats, got {kind}")
+        raise refused(f"expected integers or floats, got {kind}")
     if kind in FLOAT8:
-        _refuse(op, kind)
+        _refuse(kind)
 
 
 def _range(kind: dtype) -> tuple[float, float]:
@@ -182,23 +181,23 @@ def _check_bounds(kind: dtype, first: int, last: int) -> None:
     smallest, largest = _range(kind)
     for name, bound in (("from", first), ("to - 1", last)):
         if not smallest <= bound <= largest:
-            raise RuntimeError(f"aten::random_: {name}={bound} is out of bounds for {kind}")
+            raise refused(f"{name}={bound} is out of bounds for {kind}")
 
 
 def _open_end(kind: dtype, first: int) -> int:
     """The last integer when only the first is given; from the smallest int64 on, all 64 bits."""
     if first == INTEGERS[dtypes.int64][0]:
         if kind in (dtypes.float16, dtypes.bool) or kind in UNSIGNED:
-            _refuse("random_", kind)
+            _refuse(kind)
         if kind not in DIGITS and kind is not dtypes.int64:
-            raise RuntimeError(f"aten::random_: from={first} is out of bounds for {kind}")
+            raise refused(f"from={first} is out of bounds for {kind}")
         return INTEGERS[dtypes.int64][1]
     last = _last(kind)
     if kind is dtypes.uint64:
-        raise RuntimeError(f"aten::random_: expected a bound for {kind}, got to=None")
+        raise refused(f"expected a bound for {kind}, got to=None")
     if first > last:
         _check_bounds(kind, first, last)
-        raise RuntimeError(f"aten::random_: expected from to be at most {last}, got {first}")
+        raise refused(f"expected from to be at most {last}, got {first}")
     return last
 
 
@@ -207,8 +206,8 @@ def random_(self: Tensor, *, generator: Generator | None) -> Tensor:
     if not self.numel():
         return self
     if self.dtype not in DIGITS and self.dtype not in INTEGERS:
-        _refuse("random_", self.dtype)
-    _check_target("random_", self)
+        _refuse(self.dtype)
+    _check_target(self)
     return _draw(self, 0, _last(self.dtype), generator)
 
 
@@ -222,12 +221,12 @@ def random_from_(
 ) -> Tensor:
     """Integers from `from_` to `to`, which is left out; None: to the dtype's largest."""
     if to is not None and from_ >= to:
-        raise RuntimeError(f"aten::random_: expected from < to, got from={from_} and to={to}")
-    _check_integer_dtype("random_", self.dtype)
+        raise refused(f"expected from < to, got from={from_} and to={to}")
+    _check_integer_dtype(self.dtype)
     last = _open_end(self.dtype, from_) if to is None else to - 1
     if to is not None or from_ != INTEGERS[dtypes.int64][0]:
         _check_bounds(self.dtype, from_, last)
-    _check_target("random_", self)
+    _check_target(self)
     return _draw(self, from_, last, generator)
 
 
@@ -244,12 +243,12 @@ PERMUTED = {
 def randperm_out(n: int, *, out: Tensor) -> Tensor:
     """The integers below `n` in random order, in `out`."""
     if n < 0:
-        raise RuntimeError(f"aten::randperm: expected n to be 0 or more, got {n}")
+        raise refused(f"expected n to be 0 or more, got {n}")
     if out.dtype in PERMUTED and n > PERMUTED[out.dtype]:
-        raise RuntimeError(f"aten::randperm: n={n} is too large for {out.dtype}")
+        raise refused(f"n={n} is too large for {out.dtype}")
     _aten.resize_(out, [n])
     if out.dtype not in PERMUTED:
-        _refuse("randperm", out.dtype)
+        _refuse(out.dtype)
     store(out, _stream(None).permutation(n))
     return out
 
@@ -257,19 +256,19 @@ def randperm_out(n: int, *, out: Tensor) -> Tensor:
 # ---- coins -------------------------------------------------------------------------------------
 
 
-def _check_coins(op: str, self: Tensor) -> None:
+def _check_coins(self: Tensor) -> None:
     if self.dtype in RARE_OR_COMPLEX32 or self.dtype.is_complex:
-        _refuse(op, self.dtype)
+        _refuse(self.dtype)
 
 
 def bernoulli_(self: Tensor, p: float, *, generator: Generator | None) -> Tensor:
     """Ones with probability `p`, else zeros."""
     if not 0 <= p <= 1:
-        raise RuntimeError(f"aten::bernoulli_: expected p between 0 and 1, got {p}")
+        raise refused(f"expected p between 0 and 1, got {p}")
     if not self.numel():
         return self
-    _check_target("bernoulli_", self)
-    _check_coins("bernoulli_", self)
+    _check_target(self)
+    _check_coins(self)
     store(self, _stream(generator).random(tuple(self.shape)) < p)
     return self
 
@@ -278,24 +277,24 @@ def _toss(target: Tensor, p: Tensor, generator: Generator | None) -> None:
     """Ones in `target` with the probabilities in `p`, which broadcasts to it."""
     if not target.numel():
         return
-    _check_coins("bernoulli", target)
+    _check_coins(target)
     if p.dtype not in DIGITS:
-        _refuse("bernoulli", p.dtype)
+        _refuse(p.dtype)
     chances = compute(p)
     if not ((chances >= 0) & (chances <= 1)).all():
-        raise RuntimeError("aten::bernoulli: expected all probabilities to be between 0 and 1")
+        raise refused("expected all probabilities to be between 0 and 1")
     store(target, _stream(generator).random(tuple(target.shape)) < chances)
 
 
 def bernoulli(out: Tensor, self: Tensor, generator: Generator | None) -> None:
     """Ones with the probabilities in self."""
-    _check_target("bernoulli", out)
+    _check_target(out)
     _toss(out, self, generator)
 
 
 def bernoulli_tensor_(self: Tensor, p: Tensor, *, generator: Generator | None) -> Tensor:
     """Ones with the probabilities in `p`."""
-    _check_target("bernoulli_", self)
+    _check_target(self)
     _toss(self, _aten.expand(p, list(self.shape)), generator)
     return self
 
@@ -307,7 +306,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     if train is False:
         return _aten.clone(input), _aten.ones_like(input, dtype=dtypes.bool)
     if not 0 <= p <= 1:
-        raise RuntimeError(f"aten::native_dropout: expected p between 0 and 1, got {p}")
+        raise refused(f"expected p between 0 and 1, got {p}")
     mask = bernoulli_(_aten.empty_like(input, dtype=dtypes.bool), 1 - p, generator=None)
     scale = 0.0 if p == 1 else 1 / (1 - p)
     return _aten.mul_.Scalar(_aten.mul(input, mask), scale), mask

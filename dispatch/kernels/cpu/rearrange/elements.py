@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
@@ -56,7 +57,7 @@ def repeat(out: Tensor, self: Tensor, repeats: Ints) -> None:
 def flip(out: Tensor, self: Tensor, dims: Ints) -> None:
     """self backwards along `dims`."""
     if dims and out.numel():
-        check_supported("aten::flip", self, RARE_OR_COMPLEX32)
+        check_supported(self, RARE_OR_COMPLEX32)
     values = bits(self)
     bits(out)[...] = np.flip(values, rules.wrap_dims(dims, self.ndim)) if self.ndim else values
 
@@ -80,10 +81,10 @@ def _kept(self: Tensor, diagonal: int) -> Array:
     return kept
 
 
-def _triangle(op: str, out: Tensor, self: Tensor, kept: Array) -> None:
+def _triangle(out: Tensor, self: Tensor, kept: Array) -> None:
     if not out.numel():
         return
-    check_supported(op, self, RARE)
+    check_supported(self, RARE)
     if out is not self:
         bits(out)[...] = bits(self)
     target = bits(out)
@@ -92,31 +93,28 @@ def _triangle(op: str, out: Tensor, self: Tensor, kept: Array) -> None:
 
 def tril(out: Tensor, self: Tensor, diagonal: int) -> None:
     """Matrices with zeros above a diagonal."""
-    _triangle("aten::tril", out, self, _kept(self, diagonal))
+    _triangle(out, self, _kept(self, diagonal))
 
 
 def triu(out: Tensor, self: Tensor, diagonal: int) -> None:
     """Matrices with zeros below a diagonal."""
-    _triangle("aten::triu", out, self, ~_kept(self, diagonal - 1))
+    _triangle(out, self, ~_kept(self, diagonal - 1))
 
 
 def repeat_interleave(repeats: Tensor, *, output_size: int | None) -> Tensor:
     """Each position as often as `repeats` says. It makes its output: sizes are in values."""
-    op = "aten::repeat_interleave"
     if repeats.ndim != 1:
-        raise RuntimeError(f"{op}: expected repeats to have 1 dimension, got {list(repeats.shape)}")
+        raise refused(f"expected repeats to have 1 dimension, got {list(repeats.shape)}")
     if repeats.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(
-            f"{op}: expected repeats to have dtype int32 or int64, got {repeats.dtype}"
-        )
+        raise refused(f"expected repeats to have dtype int32 or int64, got {repeats.dtype}")
     if not repeats.numel():
         return ops.aten.empty_like(repeats)
     counts = view(repeats)
     if counts.min() < 0:
-        raise RuntimeError(f"{op}: expected repeats of 0 or more, got {counts.min()}")
+        raise refused(f"expected repeats of 0 or more, got {counts.min()}")
     total = int(counts.sum(dtype=np.int64))
     if output_size is not None and output_size != total:
-        raise RuntimeError(f"{op}: expected output_size {total}, got {output_size}")
+        raise refused(f"expected output_size {total}, got {output_size}")
     out = ops.aten.new_empty(repeats, [total])
     view(out)[...] = np.repeat(np.arange(counts.size), counts)
     return out
@@ -156,8 +154,8 @@ def _repeated(size: int, before: int, after: int) -> Array:
     return np.clip(np.arange(-before, size + after), 0, size - 1)
 
 
-def _pad(op: str, out: Tensor, self: Tensor, padding: Ints, positions: Any) -> None:
-    check_supported(op, self, RARE_OR_COMPLEX32 | {dtypes.bool})
+def _pad(out: Tensor, self: Tensor, padding: Ints, positions: Any) -> None:
+    check_supported(self, RARE_OR_COMPLEX32 | {dtypes.bool})
     values, target = bits(self), bits(out)
     grows = min(padding) >= 0
     if grows:
@@ -182,24 +180,24 @@ def _write_border(target: Array, at: Array, before: int, after: int) -> None:
 
 def reflection_pad1d(out: Tensor, self: Tensor, padding: Ints) -> None:
     """The last dimension mirrored at its ends."""
-    _pad("aten::reflection_pad1d", out, self, padding, _reflected)
+    _pad(out, self, padding, _reflected)
 
 
 def reflection_pad2d(out: Tensor, self: Tensor, padding: Ints) -> None:
     """The last two dimensions mirrored at their ends."""
-    _pad("aten::reflection_pad2d", out, self, padding, _reflected)
+    _pad(out, self, padding, _reflected)
 
 
 def reflection_pad3d(out: Tensor, self: Tensor, padding: Ints) -> None:
     """The last three dimensions mirrored at their ends."""
-    _pad("aten::reflection_pad3d", out, self, padding, _reflected)
+    _pad(out, self, padding, _reflected)
 
 
 def replication_pad2d(out: Tensor, self: Tensor, padding: Ints) -> None:
     """The last two dimensions' ends repeated."""
-    _pad("aten::replication_pad2d", out, self, padding, _repeated)
+    _pad(out, self, padding, _repeated)
 
 
 def replication_pad3d(out: Tensor, self: Tensor, padding: Ints) -> None:
     """The last three dimensions' ends repeated."""
-    _pad("aten::replication_pad3d", out, self, padding, _repeated)
+    _pad(out, self, padding, _repeated)

@@ -17,6 +17,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
@@ -100,11 +101,11 @@ def _is_cleared(out: Tensor, self: Tensor, identity: bool | int | float) -> bool
     return out is self
 
 
-def _check_out(name: str, out: Tensor, *expected: dtype) -> None:
+def _check_out(out: Tensor, *expected: dtype) -> None:
     """Where the shape function lets more dtypes pass, as PyTorch's does, than the kernel."""
     if out.dtype not in expected:
         wanted = " or ".join(map(str, expected))
-        raise RuntimeError(f"{name}: expected out to have dtype {wanted}, got {out.dtype}")
+        raise refused(f"expected out to have dtype {wanted}, got {out.dtype}")
 
 
 # ---- complex32, which numpy has not ------------------------------------------------------------
@@ -148,7 +149,7 @@ def _prod(out: Tensor, self: Tensor, axes: Axes) -> None:
     if not self.numel():
         ops.aten.fill_(out, 1)
         return
-    check_supported("aten::prod", out, RARE | {dtypes.complex32})
+    check_supported(out, RARE | {dtypes.complex32})
     values = _in_dtype(self, out.dtype)
     if is_narrow(out.dtype) and axes:
         _fill(out, _rounded_product(values, axes))
@@ -158,7 +159,7 @@ def _prod(out: Tensor, self: Tensor, axes: Axes) -> None:
 
 def prod(out: Tensor, self: Tensor, dtype: dtype | None) -> None:
     """The product of all elements."""
-    _check_out("aten::prod.out", out, rules.sum_type(self.dtype, dtype))
+    _check_out(out, rules.sum_type(self.dtype, dtype))
     _prod(out, self, _all_axes(self))
 
 
@@ -171,9 +172,9 @@ def prod_dim(out: Tensor, self: Tensor, dim: int, keepdim: bool, dtype: dtype | 
 # ---- any, all ----------------------------------------------------------------------------------
 
 
-def _truth(name: str, reduce: np.ufunc, out: Tensor, self: Tensor, axes: Axes) -> None:
+def _truth(reduce: np.ufunc, out: Tensor, self: Tensor, axes: Axes) -> None:
     """NaN is true; the output is 0 or 1. For one of uint8 self is converted to that first."""
-    _check_out(name, out, dtypes.bool, dtypes.uint8)
+    _check_out(out, dtypes.bool, dtypes.uint8)
     if self.ndim and _is_cleared(out, self, reduce.identity):
         return
     if out.dtype is dtypes.uint8 and self.dtype is not dtypes.uint8:
@@ -188,41 +189,41 @@ def _some_axes(self: Tensor, dim: Dims) -> Axes:
 
 def any_all(out: Tensor, self: Tensor) -> None:
     """Whether some element is not 0."""
-    _truth("aten::any", np.logical_or, out, self, _all_axes(self))
+    _truth(np.logical_or, out, self, _all_axes(self))
 
 
 def any_dim(out: Tensor, self: Tensor, dim: int, keepdim: bool) -> None:
     """Whether some element along `dim` is not 0."""
-    _truth("aten::any", np.logical_or, out, self, _axis(self, dim))
+    _truth(np.logical_or, out, self, _axis(self, dim))
 
 
 def any_dims(out: Tensor, self: Tensor, dim: Dims, keepdim: bool) -> None:
     """Whether some element over `dim` is not 0."""
-    _truth("aten::any", np.logical_or, out, self, _some_axes(self, dim))
+    _truth(np.logical_or, out, self, _some_axes(self, dim))
 
 
 def all_all(out: Tensor, self: Tensor) -> None:
     """Whether no element is 0."""
-    _truth("aten::all", np.logical_and, out, self, _all_axes(self))
+    _truth(np.logical_and, out, self, _all_axes(self))
 
 
 def all_dim(out: Tensor, self: Tensor, dim: int, keepdim: bool) -> None:
     """Whether no element along `dim` is 0."""
-    _truth("aten::all", np.logical_and, out, self, _axis(self, dim))
+    _truth(np.logical_and, out, self, _axis(self, dim))
 
 
 def all_dims(out: Tensor, self: Tensor, dim: Dims, keepdim: bool) -> None:
     """Whether no element over `dim` is 0."""
-    _truth("aten::all", np.logical_and, out, self, _some_axes(self, dim))
+    _truth(np.logical_and, out, self, _some_axes(self, dim))
 
 
 # ---- extrema: NaN is the largest and the smallest, the first of equals counts ------------------
 
 
 @quiet()
-def _extremum(name: str, pick: np.ufunc, out: Tensor, self: Tensor, axes: Axes) -> None:
+def _extremum(pick: np.ufunc, out: Tensor, self: Tensor, axes: Axes) -> None:
     if out.numel():
-        check_supported(name, self, UNORDERED)
+        check_supported(self, UNORDERED)
         _fill(out, pick.reduce(compute(self), axis=axes))
 
 
@@ -238,54 +239,54 @@ def _limit(kind: dtype, largest: bool) -> bool | int | float:
 
 def amax(out: Tensor, self: Tensor, dim: Dims, keepdim: bool) -> None:
     """The largest elements over `dim`."""
-    _check_out("aten::amax", out, self.dtype)
+    _check_out(out, self.dtype)
     if out is self:
         store(out, _limit(out.dtype, largest=False))
     else:
-        _extremum("aten::amax", np.maximum, out, self, _axes(self, dim))
+        _extremum(np.maximum, out, self, _axes(self, dim))
 
 
 def amin(out: Tensor, self: Tensor, dim: Dims, keepdim: bool) -> None:
     """The smallest elements over `dim`."""
-    _check_out("aten::amin", out, self.dtype)
+    _check_out(out, self.dtype)
     if out is self:
         store(out, _limit(out.dtype, largest=True))
     else:
-        _extremum("aten::amin", np.minimum, out, self, _axes(self, dim))
+        _extremum(np.minimum, out, self, _axes(self, dim))
 
 
 def max(out: Tensor, self: Tensor) -> None:
     """The largest element."""
-    _extremum("aten::max", np.maximum, out, self, _all_axes(self))
+    _extremum(np.maximum, out, self, _all_axes(self))
 
 
 def min(out: Tensor, self: Tensor) -> None:
     """The smallest element."""
-    _extremum("aten::min", np.minimum, out, self, _all_axes(self))
+    _extremum(np.minimum, out, self, _all_axes(self))
 
 
-def _find(name: str, find: Callable[..., Any], out: Tensor, self: Tensor, dim: int | None) -> None:
+def _find(find: Callable[..., Any], out: Tensor, self: Tensor, dim: int | None) -> None:
     if not out.numel():
         return
     if dim is not None and self.ndim and self.shape[dim] == 1:
         store(out, 0)
         return
-    check_supported(name, self, RARE)
+    check_supported(self, RARE)
     _fill(out, find(compute(self), axis=dim if self.ndim else None))
 
 
 def argmax(out: Tensor, self: Tensor, dim: int | None, keepdim: bool) -> None:
     """Where the largest elements are: along `dim`, or in self laid flat."""
-    _find("aten::argmax", np.argmax, out, self, dim)
+    _find(np.argmax, out, self, dim)
 
 
 def argmin(out: Tensor, self: Tensor, dim: int | None, keepdim: bool) -> None:
     """Where the smallest elements are: along `dim`, or in self laid flat."""
-    _find("aten::argmin", np.argmin, out, self, dim)
+    _find(np.argmin, out, self, dim)
 
 
 def _extremum_dim(
-    name: str, find: Callable[..., Any], values: Tensor, indices: Tensor, self: Tensor, dim: int
+    find: Callable[..., Any], values: Tensor, indices: Tensor, self: Tensor, dim: int
 ) -> None:
     if not values.numel():
         return
@@ -293,7 +294,7 @@ def _extremum_dim(
         bits(values)[...] = bits(self)
         store(indices, 0)
         return
-    check_supported(name, self, RARE)
+    check_supported(self, RARE)
     axis = rules.wrap_dim(dim, self.ndim)
     at = np.expand_dims(find(compute(self), axis=axis), axis)
     found = np.take_along_axis(view(self), at, axis)
@@ -303,23 +304,23 @@ def _extremum_dim(
 
 def max_dim(values: Tensor, indices: Tensor, self: Tensor, dim: int, keepdim: bool) -> None:
     """The largest elements along `dim`, and where they are."""
-    _extremum_dim("aten::max", np.argmax, values, indices, self, dim)
+    _extremum_dim(np.argmax, values, indices, self, dim)
 
 
 def min_dim(values: Tensor, indices: Tensor, self: Tensor, dim: int, keepdim: bool) -> None:
     """The smallest elements along `dim`, and where they are."""
-    _extremum_dim("aten::min", np.argmin, values, indices, self, dim)
+    _extremum_dim(np.argmin, values, indices, self, dim)
 
 
 # ---- moments -----------------------------------------------------------------------------------
 
 
-def _moments(name: str, self: Tensor, dim: Dims, correction: Number | None) -> tuple[Any, Any]:
+def _moments(self: Tensor, dim: Dims, correction: Number | None) -> tuple[Any, Any]:
     """Variance and mean in double precision; no degrees of freedom make NaN or infinity."""
     if self.numel():
-        check_supported(name, self, FLOAT8)
+        check_supported(self, FLOAT8)
     if isinstance(correction, complex):
-        raise RuntimeError(f"{name}: expected correction to be a real number, got {correction}")
+        raise refused(f"expected correction to be a real number, got {correction}")
     axes = _axes(self, dim)
     count = _count(self, axes)
     freedom = count - (1 if correction is None else correction)
@@ -347,13 +348,13 @@ def _spread(values: Array, axes: Axes, count: int, divisor: float) -> tuple[Any,
 @quiet()
 def var(out: Tensor, self: Tensor, dim: Dims, correction: Number | None, keepdim: bool) -> None:
     """The variance over `dim`, divided by the count less `correction` (1 when not given)."""
-    _fill(out, _moments("aten::var", self, dim, correction)[0])
+    _fill(out, _moments(self, dim, correction)[0])
 
 
 @quiet()
 def std(out: Tensor, self: Tensor, dim: Dims, correction: Number | None, keepdim: bool) -> None:
     """The square root of `var`."""
-    _fill(out, np.sqrt(_moments("aten::std", self, dim, correction)[0]))
+    _fill(out, np.sqrt(_moments(self, dim, correction)[0]))
 
 
 @quiet()
@@ -366,7 +367,7 @@ def var_mean(
     keepdim: bool,
 ) -> None:
     """`var` and the mean."""
-    variance, mean = _moments("aten::var_mean", self, dim, correction)
+    variance, mean = _moments(self, dim, correction)
     _fill(out, variance)
     _fill(mean_out, mean)
 
@@ -404,9 +405,8 @@ def linalg_vector_norm(
     out: Tensor, self: Tensor, ord: Number, dim: Dims, keepdim: bool, dtype: dtype | None
 ) -> None:
     """The norm of order `ord` over `dim`; order 0 counts what is not 0."""
-    name = "aten::linalg_vector_norm"
     if isinstance(ord, complex):
-        raise RuntimeError(f"{name}: expected ord to be a real number, got {ord}")
+        raise refused(f"expected ord to be a real number, got {ord}")
     if not self.numel():
         store(out, 0)
         return
@@ -415,7 +415,7 @@ def linalg_vector_norm(
         magnitudes = _magnitudes(self, dtype)
         _fill(out, magnitudes != 0 if ord == 0 else magnitudes)
         return
-    check_supported(name, self, FLOAT8)
+    check_supported(self, FLOAT8)
     _fill(out, _norm(_magnitudes(self, dtype), float(ord), axes))
 
 
@@ -428,17 +428,17 @@ def _limits(values: Array, low: Any, high: Any) -> tuple[float, float]:
     if first == last and values.size:
         first, last = float(values.min()), float(values.max())
     if not (math.isfinite(first) and math.isfinite(last)):
-        raise RuntimeError(f"aten::histc: expected a finite range, got [{first}, {last}]")
+        raise refused(f"expected a finite range, got [{first}, {last}]")
     return (first - 1, last + 1) if first == last else (first, last)
 
 
 @quiet()
 def histc(out: Tensor, self: Tensor, bins: int, min: Number, max: Number) -> None:
     """How many elements fall into each of `bins` equal parts of a range; others are left out."""
-    _check_out("aten::histc", out, self.dtype)
-    check_supported("aten::histc", self, FLOAT8)
+    _check_out(out, self.dtype)
+    check_supported(self, FLOAT8)
     if isinstance(min, complex) or isinstance(max, complex):
-        raise RuntimeError(f"aten::histc: expected min and max to be real, got {min} and {max}")
+        raise refused(f"expected min and max to be real, got {min} and {max}")
     values = np.ravel(view(self))
     kind = values.dtype.type
     first, last = map(kind, _limits(values, min, max))

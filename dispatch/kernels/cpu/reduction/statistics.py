@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import (
     Array,
@@ -60,7 +61,7 @@ def _fill(out: Tensor, values: Any) -> None:
 def nansum(out: Tensor, self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> None:
     """The sum of the elements that are numbers."""
     if self.dtype.is_complex or out.dtype.is_complex:
-        raise RuntimeError("aten::nansum: not defined for complex tensors")
+        raise refused("not defined for complex tensors")
     values = compute(self)
     if self.dtype.is_floating_point:
         values = np.where(np.isnan(values), 0, values).astype(values.dtype)
@@ -73,7 +74,7 @@ def aminmax(
     smallest: Tensor, largest: Tensor, self: Tensor, dim: int | None, keepdim: bool
 ) -> None:
     """The smallest and the largest; NaN is both."""
-    check_supported("aten::aminmax", self, UNORDERED)
+    check_supported(self, UNORDERED)
     values = compute(self)
     axes = _axes(self, None if dim is None else [dim])
     _fill(smallest, np.minimum.reduce(values, axes))
@@ -111,12 +112,10 @@ def _along(self: Tensor, dim: int) -> tuple[Array, int]:
     return (values.reshape(1), 0) if self.ndim == 0 else (values, rules.wrap_dim(dim, self.ndim))
 
 
-def _median_dim(
-    op: str, values: Tensor, indices: Tensor, self: Tensor, dim: int, ignore_nan: bool
-) -> None:
+def _median_dim(values: Tensor, indices: Tensor, self: Tensor, dim: int, ignore_nan: bool) -> None:
     if not indices.numel():
         return
-    check_supported(op, self, _NOT_SELECTED)
+    check_supported(self, _NOT_SELECTED)
     given, axis = _along(self, dim)
     order = np.argsort(given, axis, kind="stable")
     size = given.shape[axis]
@@ -131,16 +130,16 @@ def _median_dim(
 
 def median_dim(values: Tensor, indices: Tensor, self: Tensor, dim: int, keepdim: bool) -> None:
     """The lower median; NaN if there is one."""
-    _median_dim("aten::median", values, indices, self, dim, False)
+    _median_dim(values, indices, self, dim, False)
 
 
 def nanmedian_dim(values: Tensor, indices: Tensor, self: Tensor, dim: int, keepdim: bool) -> None:
     """The lower median of the numbers."""
-    _median_dim("aten::nanmedian", values, indices, self, dim, True)
+    _median_dim(values, indices, self, dim, True)
 
 
 @quiet()
-def _median(op: str, self: Tensor, ignore_nan: bool) -> Tensor:
+def _median(self: Tensor, ignore_nan: bool) -> Tensor:
     out = meta.median(self)
     if not self.numel():
         lowest = True if self.dtype is dtypes.bool else np.nan
@@ -148,7 +147,7 @@ def _median(op: str, self: Tensor, ignore_nan: bool) -> Tensor:
             lowest = dtypes.iinfo(self.dtype).min
         store(out, lowest)
         return out
-    check_supported(op, self, _NOT_SELECTED)
+    check_supported(self, _NOT_SELECTED)
     values = np.sort(compute(self), axis=None)
     count = (
         values.size - int(np.isnan(values).sum()) if self.dtype.is_floating_point else values.size
@@ -162,12 +161,12 @@ def _median(op: str, self: Tensor, ignore_nan: bool) -> Tensor:
 
 def median(self: Tensor) -> Tensor:
     """The lower median of all elements."""
-    return _median("aten::median", self, False)
+    return _median(self, False)
 
 
 def nanmedian(self: Tensor) -> Tensor:
     """The same without NaN."""
-    return _median("aten::nanmedian", self, True)
+    return _median(self, True)
 
 
 def kthvalue(
@@ -175,7 +174,7 @@ def kthvalue(
 ) -> None:
     """The k-th smallest."""
     if self.ndim:
-        check_supported("aten::kthvalue", self, _NOT_SELECTED)
+        check_supported(self, _NOT_SELECTED)
     if not indices.numel():
         return
     given, axis = _along(self, dim)
@@ -186,7 +185,7 @@ def kthvalue(
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """The most frequent element, the smallest of equals, and the last place of it."""
     values, indices = meta.mode(self, dim, keepdim)
-    check_supported("aten::mode", self, UNORDERED)
+    check_supported(self, UNORDERED)
     if not indices.numel():
         return values, indices
     given, axis = _along(self, dim)

@@ -13,6 +13,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     ST_NONE, ST_bfloat16, ST_complex32, ST_float16, ST_float32, is_integral_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, get_numpy, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values, fill_values
@@ -27,10 +28,10 @@ cdef enum:
 cdef object ADD = np.add.reduce
 
 
-cdef int check_dtype(str name, int code) except -1:
+cdef int check_dtype(int code) except -1:
     """`code` is the output's: input is converted first, from any dtype."""
     if code == ST_complex32 or code > ST_bfloat16:
-        raise NotImplementedError(f"{name}: no CPU kernel for {dtypes.get_dtype(code)!r}")
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
     return 0
 
 
@@ -74,7 +75,7 @@ cdef int add_axes(Tensor out, Tensor self, tuple axes, bint keepdim) except -1:
     cdef int code = out.c_dtype
     if self.c_numel == 0:
         return clear(out)
-    check_dtype("aten::sum", code)
+    check_dtype(code)
     kind = accumulator(out, self, axes)
     values = values_of(self, code)
     if is_integral_code(code, True):
@@ -94,16 +95,16 @@ cdef tuple axes_of(Tensor self, object dim):
     return tuple([dims[i] for i in range(n)])
 
 
-cdef int check_out(str name, Tensor out, int code) except -1:
+cdef int check_out(Tensor out, int code) except -1:
     """Where the shape function lets any dtype pass, as PyTorch's does."""
     if out.c_dtype != code:
-        raise RuntimeError(f"{name}: expected out to have dtype {dtypes.get_dtype(code)!r}, got "
-                           f"{dtypes.get_dtype(out.c_dtype)!r}")
+        raise refused(f"expected out to have dtype {dtypes.get_dtype(code)!r}, got "
+                      f"{dtypes.get_dtype(out.c_dtype)!r}")
     return 0
 
 
 cdef int sum(Tensor out, Tensor self, int dtype) except -1:
-    check_out("aten::sum.out", out, rules.sum_type(self.c_dtype, dtype))
+    check_out(out, rules.sum_type(self.c_dtype, dtype))
     return add_axes(out, self, tuple(range(self.c_ndim)), False)
 
 
@@ -120,8 +121,8 @@ cdef int mean_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype) 
     cdef int64_t count = 1
     cdef bint narrow = code == ST_float16 or code == ST_bfloat16
     if dtype != ST_NONE:
-        check_out("aten::mean.out", out, dtype)
-    check_dtype("aten::mean", code)
+        check_out(out, dtype)
+    check_dtype(code)
     if out is self and not narrow:
         return clear(out)
     for axis in axes:

@@ -130,7 +130,6 @@ def along_bytes(x: Array, axis: int, taps: Taps) -> Array:
 
 
 def interpolate(
-    op: str,
     out: Tensor,
     self: Tensor,
     output_size: Ints,
@@ -138,7 +137,7 @@ def interpolate(
     scales: Sequence[float | None],
     cubic: bool,
 ) -> None:
-    check_dtype(op, self.dtype, (*FLOATS, uint8))
+    check_dtype(self.dtype, (*FLOATS, uint8))
     x = compute(self)
     kind = np.float32 if x.dtype == np.float32 else np.float64
     apply = along_bytes if x.dtype == np.uint8 else along
@@ -167,7 +166,7 @@ def bilinear2d(
     scales_w: float | None,
 ) -> None:
     scales = (scales_h, scales_w)
-    interpolate("upsample_bilinear2d", out, self, output_size, align_corners, scales, False)
+    interpolate(out, self, output_size, align_corners, scales, False)
 
 
 @quiet()
@@ -180,7 +179,7 @@ def bicubic2d(
     scales_w: float | None,
 ) -> None:
     scales = (scales_h, scales_w)
-    interpolate("upsample_bicubic2d", out, self, output_size, align_corners, scales, True)
+    interpolate(out, self, output_size, align_corners, scales, True)
 
 
 def nearest_index(size: int, out: int, scale: float | None) -> Array:
@@ -202,7 +201,7 @@ def nearest2d(
     scales_h: float | None,
     scales_w: float | None,
 ) -> None:
-    check_dtype("upsample_nearest2d", self.dtype, (*FLOATS, uint8))
+    check_dtype(self.dtype, (*FLOATS, uint8))
     x = view(self)
     for axis, scale in ((3, scales_w), (2, scales_h)):
         x = np.take(x, nearest_index(x.shape[axis], output_size[axis - 2], scale), axis=axis)
@@ -297,7 +296,7 @@ def grid_sampler_2d(
 ) -> None:
     if 0 in out.shape:
         return
-    check_dtype("grid_sampler_2d", input.dtype, FLOATS)
+    check_dtype(input.dtype, FLOATS)
     # 16-bit floats stay what they are: PyTorch rounds after each step here, positions included.
     x, points = np.ascontiguousarray(view(input)), view(grid)
     h, w = x.shape[2:]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import (
     RARE_OR_COMPLEX32,
@@ -29,7 +30,7 @@ __all__ = ["cummax_helper", "cummin_helper", "cumprod", "logcumsumexp"]
 @quiet()
 def cumprod(out: Tensor, self: Tensor, dim: int, dtype: Any) -> None:
     """The product of the elements up to each one along `dim`."""
-    check_supported("aten::cumprod", out, RARE_OR_COMPLEX32 | {dtypes.bool})
+    check_supported(out, RARE_OR_COMPLEX32 | {dtypes.bool})
     values = view(self).astype(view(out).dtype, copy=False)
     if self.ndim and self.numel():
         wide = np.float32 if is_narrow(out.dtype) else values.dtype
@@ -42,7 +43,7 @@ def logcumsumexp(out: Tensor, self: Tensor, dim: int) -> None:
     """log(cumsum(exp(x))), step by step."""
     whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
     if whole or self.dtype in RARE_OR_COMPLEX32:
-        raise NotImplementedError(f"aten::_logcumsumexp: no CPU kernel for {self.dtype}")
+        raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
     values = compute(self)
     if not self.ndim or not self.numel():
         store(out, values)
@@ -53,9 +54,9 @@ def logcumsumexp(out: Tensor, self: Tensor, dim: int) -> None:
         store(out, np.logaddexp.accumulate(values.astype(np.float64), axis=dim))
 
 
-def _running(op: str, self: Tensor, values: Tensor, indices: Tensor, dim: int, sign: int) -> None:
+def _running(self: Tensor, values: Tensor, indices: Tensor, dim: int, sign: int) -> None:
     """The last of equal elements counts, and NaN stays."""
-    check_supported(op, self, UNORDERED)
+    check_supported(self, UNORDERED)
     given = np.moveaxis(compute(self), dim, 0)
     found = np.zeros(given.shape, np.int64)
     best = given[0].copy() if given.ndim > 1 else given[:1].copy()
@@ -76,9 +77,9 @@ def _running(op: str, self: Tensor, values: Tensor, indices: Tensor, dim: int, s
 
 def cummax_helper(self: Tensor, values: Tensor, indices: Tensor, dim: int) -> None:
     """The largest so far, and its place."""
-    _running("aten::_cummax_helper", self, values, indices, dim, 1)
+    _running(self, values, indices, dim, 1)
 
 
 def cummin_helper(self: Tensor, values: Tensor, indices: Tensor, dim: int) -> None:
     """The smallest so far, and its place."""
-    _running("aten::_cummin_helper", self, values, indices, dim, -1)
+    _running(self, values, indices, dim, -1)

@@ -52,7 +52,7 @@ def cumsum(out: Tensor, self: Tensor, dim: int, dtype: dtype | None) -> None:
     if values.ndim == 0:
         store(out, values)
         return
-    check_dtype("cumsum", out.dtype, _WIDE)
+    check_dtype(out.dtype, _WIDE)
     with quiet():
         values = values.astype(view(out).dtype, copy=False)
         total = np.cumsum(values, axis=dim, dtype=_WIDE[out.dtype])

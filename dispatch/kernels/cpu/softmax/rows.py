@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dispatch._C.dtypes import bfloat16, float16, float32, float64
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 
@@ -21,9 +22,9 @@ _FLOATS = (float16, bfloat16, float32, float64)
 _BLOCK = 1 << 17  # elements that are taken through all steps at a time, at least one row
 
 
-def _refuse_half(op: str, half_to_float: bool) -> None:
+def _refuse_half(half_to_float: bool) -> None:
     if half_to_float:
-        raise RuntimeError(f"aten::{op}: half_to_float=True is not supported on CPU")
+        raise refused("half_to_float=True is not supported on CPU")
 
 
 def row_sums(rows: Array) -> Array:
@@ -92,15 +93,15 @@ def _apply(
 
 def softmax(out: Tensor, self: Tensor, dim: int, half_to_float: bool) -> None:
     """exp(x) / sum(exp(x)) along `dim`."""
-    _refuse_half("_softmax", half_to_float)
+    _refuse_half(half_to_float)
     if self.numel():
-        check_dtype("_softmax", self.dtype, _FLOATS)
+        check_dtype(self.dtype, _FLOATS)
         _apply(out, self, dim, _softmax, _softmax_of_rows)
 
 
 def log_softmax(out: Tensor, self: Tensor, dim: int, half_to_float: bool) -> None:
     """x - log(sum(exp(x))) along `dim`."""
-    _refuse_half("_log_softmax", half_to_float)
+    _refuse_half(half_to_float)
     if self.numel():
-        check_dtype("_log_softmax", self.dtype, _FLOATS)
+        check_dtype(self.dtype, _FLOATS)
         _apply(out, self, dim, _log_softmax, _log_softmax_of_rows)

@@ -20,6 +20,7 @@ from dispatch._C.dtypes import (
     float32,
     memory_format,
 )
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta.rules import is_eager, numel, strides_for, suggest_memory_format
@@ -49,8 +50,8 @@ def expand(values: Ints, name: str, dims: int) -> tuple[int, ...]:
     if len(values) == 1:
         return (values[0],) * dims
     if len(values) != dims:
-        raise RuntimeError(
-            f"convolution: {name} must be one number or {dims}, got {list(values)}"
+        raise refused(
+            f"{name} must be one number or {dims}, got {list(values)}"
         )
     return tuple(values)
 
@@ -66,8 +67,8 @@ def parameters(
 ) -> Parameters:
     dims = weight.ndim - 2
     if dims <= 0:
-        raise RuntimeError(
-            f"convolution: weight must have at least 3 dimensions, got {list(weight.shape)}"
+        raise refused(
+            f"weight must have at least 3 dimensions, got {list(weight.shape)}"
         )
     return Parameters(
         expand(stride, "stride", dims),
@@ -81,15 +82,15 @@ def parameters(
 
 def check_numbers(p: Parameters) -> None:
     if min(p.padding) < 0:
-        raise RuntimeError(f"convolution: negative padding {list(p.padding)}")
+        raise refused(f"negative padding {list(p.padding)}")
     if min(p.output_padding) < 0:
-        raise RuntimeError(f"convolution: negative output_padding {list(p.output_padding)}")
+        raise refused(f"negative output_padding {list(p.output_padding)}")
     if min(p.stride) <= 0:
-        raise RuntimeError(f"convolution: stride must be positive, got {list(p.stride)}")
+        raise refused(f"stride must be positive, got {list(p.stride)}")
     if min(p.dilation) < 0:
-        raise RuntimeError(f"convolution: negative dilation {list(p.dilation)}")
+        raise refused(f"negative dilation {list(p.dilation)}")
     if p.groups <= 0:
-        raise RuntimeError(f"convolution: groups must be positive, got {p.groups}")
+        raise refused(f"groups must be positive, got {p.groups}")
 
 
 def check_channels(
@@ -97,25 +98,25 @@ def check_channels(
 ) -> None:
     """Channels of input, weight and bias agree, with `groups` between them."""
     if len(sizes) != len(weight):
-        raise RuntimeError(
-            f"convolution: weight {list(weight)} needs an input of {len(weight)} dimensions, "
+        raise refused(
+            f"weight {list(weight)} needs an input of {len(weight)} dimensions, "
             f"got {list(sizes)}"
         )
     if weight[0] < p.groups or weight[0] % p.groups:
-        raise RuntimeError(
-            f"convolution: the first size of weight {list(weight)} must be a multiple of "
+        raise refused(
+            f"the first size of weight {list(weight)} must be a multiple of "
             f"groups={p.groups}"
         )
     expected = weight[0] if p.transposed else weight[1] * p.groups
     if sizes[1] != expected:
-        raise RuntimeError(
-            f"convolution: weight {list(weight)} with groups={p.groups} needs an input of "
+        raise refused(
+            f"weight {list(weight)} with groups={p.groups} needs an input of "
             f"{expected} channels, got {list(sizes)}"
         )
     out_channels = weight[1] * p.groups if p.transposed else weight[0]
     if bias is not None and (len(bias) != 1 or bias[0] != out_channels):
-        raise RuntimeError(
-            f"convolution: bias must have sizes [{out_channels}], got {list(bias)}"
+        raise refused(
+            f"bias must have sizes [{out_channels}], got {list(bias)}"
         )
 
 
@@ -123,8 +124,8 @@ def check_shapes(sizes: Ints, weight: Ints, bias: Ints | None, p: Parameters) ->
     check_numbers(p)
     check_channels(sizes, weight, bias, p)
     if 0 in sizes[2:] and sizes[0] and sizes[1]:
-        raise RuntimeError(
-            f"convolution: only batch and channels of the input may be empty, got {list(sizes)}"
+        raise refused(
+            f"only batch and channels of the input may be empty, got {list(sizes)}"
         )
     if p.transposed:
         return
@@ -132,8 +133,8 @@ def check_shapes(sizes: Ints, weight: Ints, bias: Ints | None, p: Parameters) ->
         sizes[2:], weight[2:], p.padding, p.dilation, strict=True
     ):
         if size + 2 * padding < dilation * (kernel - 1) + 1:
-            raise RuntimeError(
-                f"convolution: kernel {list(weight[2:])} with dilation {list(p.dilation)} is "
+            raise refused(
+                f"kernel {list(weight[2:])} with dilation {list(p.dilation)} is "
                 f"larger than input {list(sizes[2:])} with padding {list(p.padding)}"
             )
 
@@ -236,8 +237,8 @@ def convolution(
     groups: int,
 ) -> TensorSpec:
     if input.dtype is not weight.dtype:
-        raise RuntimeError(
-            f"convolution: input ({input.dtype}) and weight ({weight.dtype}) must have one dtype"
+        raise refused(
+            f"input ({input.dtype}) and weight ({weight.dtype}) must have one dtype"
         )
     p = parameters(weight, stride, padding, dilation, transposed, output_padding, groups)
     sizes, kernel = input.shape, weight.shape
@@ -245,8 +246,8 @@ def convolution(
     out = output_sizes(sizes, kernel, p)
     # PyTorch looks for one dimension that is left; negative sizes never pass.
     if min(out) < 0 or (input.device.type != "cuda" and max(out[2:]) <= 0):
-        raise RuntimeError(
-            f"convolution: the output for input {list(sizes)} and weight {list(kernel)} would have "
+        raise refused(
+            f"the output for input {list(sizes)} and weight {list(kernel)} would have "
             f"sizes {out}"
         )
     return spec_of(out, input.dtype, layout_of(input, weight, p))
@@ -269,7 +270,7 @@ def convolution_backward(
     check_shapes(input.shape, weight.shape, None, p)
     kind, layout = grad_output.dtype, layout_of(input, weight, p)
     if output_mask[2] and bias_sizes is None:
-        raise RuntimeError("convolution_backward: the gradient of bias needs bias_sizes")
+        raise refused("the gradient of bias needs bias_sizes")
     of_bias = None if bias_sizes is None or not output_mask[2] else TensorSpec(bias_sizes, kind)
     return (
         spec_of(input.shape, kind, layout) if output_mask[0] else None,
@@ -280,9 +281,9 @@ def convolution_backward(
 
 def check_two(name: str, values: Ints, least: int) -> None:
     if len(values) != 2:
-        raise RuntimeError(f"col2im: {name} must have 2 numbers, got {list(values)}")
+        raise refused(f"{name} must have 2 numbers, got {list(values)}")
     if any(v < least for v in values):
-        raise RuntimeError(f"col2im: {name} must be at least {least}, got {list(values)}")
+        raise refused(f"{name} must be at least {least}, got {list(values)}")
 
 
 def col2im(
@@ -300,13 +301,13 @@ def col2im(
     check_two("stride", stride, 1)
     sizes = self.shape
     if len(sizes) not in (2, 3) or 0 in sizes[-2:]:
-        raise RuntimeError(
-            f"col2im: self must have 2 or 3 dimensions, only the batch may be 0, got {list(sizes)}"
+        raise refused(
+            f"self must have 2 or 3 dimensions, only the batch may be 0, got {list(sizes)}"
         )
     taps = kernel_size[0] * kernel_size[1]
     if sizes[-2] % taps:
-        raise RuntimeError(
-            f"col2im: size {sizes[-2]} of self {list(sizes)} is not a multiple of the "
+        raise refused(
+            f"size {sizes[-2]} of self {list(sizes)} is not a multiple of the "
             f"{taps} taps of kernel_size {list(kernel_size)}"
         )
     blocks = 1
@@ -314,8 +315,8 @@ def col2im(
         room = output_size[i] + 2 * padding[i] - dilation[i] * (kernel_size[i] - 1) - 1
         blocks *= room // stride[i] + 1
     if blocks <= 0 or sizes[-1] != blocks:
-        raise RuntimeError(
-            f"col2im: output_size {list(output_size)} has {blocks} blocks, got self {list(sizes)}"
+        raise refused(
+            f"output_size {list(output_size)} has {blocks} blocks, got self {list(sizes)}"
         )
     made = (*sizes[:-2], sizes[-2] // taps, *output_size)
     if 0 in made and is_eager(self):     # nothing is written, so PyTorch looks at no dtype

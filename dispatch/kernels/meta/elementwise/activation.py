@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
@@ -13,12 +14,10 @@ __all__ = ["glu", "log_sigmoid", "prelu_kernel"]
 def glu(self: Tensor, dim: int) -> TensorSpec:
     """Half as long along `dim`."""
     if self.ndim == 0:
-        raise RuntimeError("aten::glu: expected self to have at least one dimension")
+        raise refused("expected self to have at least one dimension")
     dim = rules.wrap_dim(dim, self.ndim)
     if self.shape[dim] % 2:
-        raise RuntimeError(
-            f"aten::glu: the size {self.shape[dim]} of dimension {dim} cannot be halved"
-        )
+        raise refused(f"the size {self.shape[dim]} of dimension {dim} cannot be halved")
     sizes = list(self.shape)
     sizes[dim] //= 2
     return TensorSpec(sizes, self.dtype, cast="safe")
@@ -27,7 +26,7 @@ def glu(self: Tensor, dim: int) -> TensorSpec:
 def log_sigmoid(self: Tensor) -> tuple[TensorSpec, TensorSpec]:
     """The result, and a buffer for the backward on the CPU."""
     if self.dtype is dtypes.bool and not rules.is_eager(self):
-        raise RuntimeError("aten::log_sigmoid_forward: self must not be a bool tensor")
+        raise refused("self must not be a bool tensor")
     strides = None if rules.is_eager(self) else rules.dense_like_strides(self)
     buffer = tuple(self.shape) if self.device.type in ("cpu", "meta") else (0,)
     return (

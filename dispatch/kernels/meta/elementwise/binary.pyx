@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from dispatch._C.dtypes cimport (
     ST_bool, ST_int64, get_dtype, is_complex_code, is_floating_code, is_integral_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor
 from dispatch.kernels.meta cimport rules
@@ -51,19 +52,19 @@ cdef int arithmetic(Spec* s, Tensor self, Tensor other) except -1:
 
 cdef int add(Spec* s, Tensor self, Tensor other, object alpha) except -1:
     arithmetic(s, self, other)
-    return 0 if alpha is ONE else check_alpha("add", self, other, s.dtype, alpha)
+    return 0 if alpha is ONE else check_alpha(self, other, s.dtype, alpha)
 
 
 cdef int sub(Spec* s, Tensor self, Tensor other, object alpha) except -1:
     if self.c_dtype == ST_bool or other.c_dtype == ST_bool:
         if self.c_dtype == other.c_dtype or not on_meta(self, other):
-            raise RuntimeError("sub: subtraction is not defined for bool tensors; logical_xor or ^ "
-                               "tells where two differ")
+            raise refused("subtraction is not defined for bool tensors; logical_xor or ^ "
+                          "tells where two differ")
     arithmetic(s, self, other)
-    return 0 if alpha is ONE else check_alpha("sub", self, other, s.dtype, alpha)
+    return 0 if alpha is ONE else check_alpha(self, other, s.dtype, alpha)
 
 
-cdef int check_alpha(str name, Tensor self, Tensor other, int code, object alpha) except -1:
+cdef int check_alpha(Tensor self, Tensor other, int code, object alpha) except -1:
     """at::native::alpha_check; its counterpart in the references raises ValueError."""
     cdef bint is_bool = isinstance(alpha, bool)
     cdef bint is_complex = isinstance(alpha, complex)
@@ -71,12 +72,12 @@ cdef int check_alpha(str name, Tensor self, Tensor other, int code, object alpha
     lossy = lossy and not is_complex_code(code)
     if on_meta(self, other):
         if lossy and code != ST_bool:
-            raise ValueError(f"{name}: alpha {alpha!r} is not safely cast to {get_dtype(code)!r}")
+            raise refused(f"alpha {alpha!r} is not safely cast to {get_dtype(code)!r}", ValueError)
         return 0
     if is_bool and code != ST_bool:
-        raise RuntimeError(f"{name}: a bool alpha is only for bool results")
+        raise refused("a bool alpha is only for bool results")
     if lossy:
-        raise RuntimeError(f"{name}: alpha {alpha!r} does not fit a result of {get_dtype(code)!r}")
+        raise refused(f"alpha {alpha!r} does not fit a result of {get_dtype(code)!r}")
     return 0
 
 
@@ -110,7 +111,7 @@ cdef int floor_divide(Spec* s, Tensor self, Tensor other) except -1:
     if is_integral_code(s.dtype, False) or not on_meta(self, other):
         return 0                 # the CPU body refuses for itself
     if is_complex_code(s.dtype) or s.dtype == ST_bool:
-        raise RuntimeError(f"floor_divide: not defined for {get_dtype(s.dtype)!r}")
+        raise refused(f"not defined for {get_dtype(s.dtype)!r}")
     if not other.c_flags & TF_WRAPPED_NUMBER and not is_contiguous(self, other):
         restride_alone(s, other)
     return 0
@@ -181,7 +182,7 @@ cdef int pow_scalar(Spec* s, Tensor self, object exponent) except -1:
     cdef int code
     if is_integral_code(self.c_dtype, True) and isinstance(exponent, int) and exponent < 0:
         if not on_meta(self, exponent):
-            raise RuntimeError(f"pow: exponent {exponent} is negative, which integers do not take")
+            raise refused(f"exponent {exponent} is negative, which integers do not take")
     code = power_type(self, exponent)
     if pointwise.try_one(s, self, code):
         return 0
@@ -202,33 +203,33 @@ cdef int pow_of_scalar(Spec* s, object self, Tensor exponent) except -1:
 cdef int heaviside(Spec* s, Tensor self, Tensor values) except -1:
     if not on_meta(self, values):
         if is_complex_code(self.c_dtype) or is_complex_code(values.c_dtype):
-            raise RuntimeError("heaviside: complex tensors have no order")
+            raise refused("complex tensors have no order")
         if self.c_dtype != values.c_dtype:
-            raise RuntimeError("heaviside: self and values must have one dtype, got "
-                               f"{self.dtype!r} and {values.dtype!r}")
+            raise refused("self and values must have one dtype, got "
+                          f"{self.dtype!r} and {values.dtype!r}")
     return arithmetic(s, self, values)
 
 
-cdef int refuse_on_meta(str name, int code) except -1:
-    raise RuntimeError(f"{name}: not defined for {get_dtype(code)!r}")
+cdef int refuse_on_meta(int code) except -1:
+    raise refused(f"not defined for {get_dtype(code)!r}")
 
 
 cdef int numbers(Spec* s, Tensor self, Tensor other) except -1:
     arithmetic(s, self, other)
     if s.dtype == ST_bool and on_meta(self, other):
-        refuse_on_meta("lcm", s.dtype)
+        refuse_on_meta(s.dtype)
     return 0
 
 
 cdef int logaddexp(Spec* s, Tensor self, Tensor other) except -1:
     arithmetic(s, self, other)
     if s.dtype == ST_bool and on_meta(self, other):
-        refuse_on_meta("logaddexp", s.dtype)
+        refuse_on_meta(s.dtype)
     return 0
 
 
 cdef int logaddexp2(Spec* s, Tensor self, Tensor other) except -1:
     logaddexp(s, self, other)
     if is_complex_code(s.dtype) and on_meta(self, other):
-        refuse_on_meta("logaddexp2", s.dtype)
+        refuse_on_meta(s.dtype)
     return 0

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -30,7 +31,7 @@ _INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64
 def _shift(symbol: str, operator: Any) -> Callable[[Tensor, Any], Tensor]:
     def kernel(self: Tensor, other: Any) -> Tensor:
         if self.dtype not in _INTEGERS or rules.result_type(self, other) not in _INTEGERS:
-            raise RuntimeError(f"aten::{symbol}: expected integers, got {self.dtype}")
+            raise refused(f"expected integers, got {self.dtype}")
         result: Tensor = operator(self, other)
         return result
 

@@ -6,6 +6,7 @@ need no data, and leaves sizes and strides to `pointwise`.
 from cpython.object cimport PyObject
 
 from dispatch._C.dtypes cimport ST_NONE, ST_bool, ST_uint8, is_integral_code
+from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
@@ -67,7 +68,7 @@ cdef int where(Spec* s, Tensor condition, Tensor self, Tensor other) except -1:
     cdef int code = rules.result_type(&operands.items[1], 2)
     cdef int kind = condition.c_dtype
     if kind != ST_bool and (kind != ST_uint8 or pointwise.on_meta(operands.items, 3)):
-        raise RuntimeError(f"where: condition must be a bool tensor, got {condition.dtype!r}")
+        raise refused(f"condition must be a bool tensor, got {condition.dtype!r}")
     pointwise.fill(s, operands.items, 3, code, ST_NONE)
     if self.c_dtype != code or other.c_dtype != code:
         restride_converted(s, &operands, code)
@@ -93,13 +94,13 @@ cdef int addcdiv(Spec* s, Tensor self, Tensor tensor1, Tensor tensor2, object va
     cdef bint with_bool = not pointwise.on_meta(operands.items, 3)
     if (is_integral_code(tensor1.c_dtype, with_bool)
             and is_integral_code(tensor2.c_dtype, with_bool)):
-        raise RuntimeError("addcdiv: tensor1 and tensor2 must not both be integer tensors")
+        raise refused("tensor1 and tensor2 must not both be integer tensors")
     return fill_promoted(s, &operands, 3)
 
 
 cdef int check_lerp(Tensor self, str name, Tensor other) except -1:
     if self.c_dtype != other.c_dtype:
-        raise RuntimeError(f"lerp: {name} must have the dtype of self, {self.dtype!r}, got {other.dtype!r}")
+        raise refused(f"{name} must have the dtype of self, {self.dtype!r}, got {other.dtype!r}")
     return 0
 
 

@@ -10,6 +10,7 @@ from dispatch._C.dtypes cimport (
     ST_bool, ST_complex32, ST_complex64, ST_float16, ST_float32, ST_float64, ST_int64, ST_uint8,
     category_of_code, is_complex_code, is_floating_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
@@ -73,13 +74,13 @@ cdef int bitwise_not(Spec* s, Tensor self) except -1:
 
 cdef int neg(Spec* s, Tensor self) except -1:
     if self.c_dtype == ST_bool:
-        raise RuntimeError("neg: self must not be a bool tensor; logical_not or ~ inverts one")
+        raise refused("self must not be a bool tensor; logical_not or ~ inverts one")
     return fill_same(s, self)
 
 
 cdef int relu(Spec* s, Tensor self) except -1:
     if self.c_dtype == ST_bool and not is_meta(self):
-        raise RuntimeError("relu: self must not be a bool tensor")
+        raise refused("self must not be a bool tensor")
     return fill_same(s, self)
 
 
@@ -103,7 +104,7 @@ cdef int silu(Spec* s, Tensor self) except -1:
 
 cdef int gelu(Spec* s, Tensor self, object approximate) except -1:
     if approximate != "none" and approximate != "tanh":
-        raise RuntimeError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
+        raise refused(f"approximate must be 'none' or 'tanh', got {approximate!r}")
     return fill_same(s, self)
 
 
@@ -123,13 +124,13 @@ cdef int elu(Spec* s, Tensor self, object alpha, object scale, object input_scal
 
 cdef int hardtanh(Spec* s, Tensor self, object min_val, object max_val) except -1:
     if self.c_dtype == ST_bool:
-        raise RuntimeError("hardtanh: self must not be a bool tensor")
+        raise refused("self must not be a bool tensor")
     if isinstance(min_val, complex) or isinstance(max_val, complex):
         if not is_complex_code(self.c_dtype):
             check_real_bounds(self)
     elif self.c_dtype == ST_uint8 and is_negative(self, min_val, max_val):
-        raise RuntimeError("hardtanh: min_val and max_val must not be negative for a uint8 tensor, "
-                           f"got {min_val} and {max_val}")
+        raise refused("min_val and max_val must not be negative for a uint8 tensor, "
+                      f"got {min_val} and {max_val}")
     return fill_same(s, self)
 
 
@@ -161,13 +162,13 @@ cdef int softplus(Spec* s, Tensor self, object beta, object threshold) except -1
 
 # ---- of numbers --------------------------------------------------------------------------------
 
-cdef int raise_complex(str name) except -1:
-    raise RuntimeError(f"{name}: self must not be a complex tensor")
+cdef int raise_complex() except -1:
+    raise refused("self must not be a complex tensor")
 
 
 cdef int real_predicate(Spec* s, Tensor self) except -1:
     if is_complex_code(self.c_dtype):
-        raise_complex("isposinf, isneginf")
+        raise_complex()
     return signbit(s, self)
 
 
@@ -188,7 +189,7 @@ cdef int angle(Spec* s, Tensor self) except -1:
 
 cdef int frac(Spec* s, Tensor self) except -1:
     if self.c_dtype == ST_bool and is_meta(self):
-        raise RuntimeError("frac: self must not be a bool tensor")
+        raise refused("self must not be a bool tensor")
     return fill_same(s, self)
 
 
@@ -213,9 +214,9 @@ cdef int hardshrink(Spec* s, Tensor self, object lambd) except -1:
 
 cdef int softshrink(Spec* s, Tensor self, object lambd) except -1:
     if category_of_code(self.c_dtype) < 2 and is_meta(self):
-        raise TypeError(f"softshrink: expected a floating tensor, got {self.dtype!r}")
+        raise refused(f"expected a floating tensor, got {self.dtype!r}", TypeError)
     if isinstance(lambd, complex) or lambd < 0:
-        raise RuntimeError(f"softshrink: lambd must be 0 or more, got {lambd}")
+        raise refused(f"lambd must be 0 or more, got {lambd}")
     return fill_same(s, self)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -39,34 +40,34 @@ def eye_m_out(n: int, m: int, *, out: Tensor) -> Tensor:
     """A matrix."""
     for name, size in (("n", n), ("m", m)):
         if size < 0:
-            raise RuntimeError(f"aten::eye: expected {name} of 0 or more, got {size}")
+            raise refused(f"expected {name} of 0 or more, got {size}")
     return resized(out, [n, m])
 
 
 def linspace_out(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
     """`steps` numbers."""
     if steps < 0:
-        raise RuntimeError(f"aten::linspace: expected steps of 0 or more, got {steps}")
+        raise refused(f"expected steps of 0 or more, got {steps}")
     return out if out.numel() == steps else resized(out, [steps])
 
 
 def logspace_out(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
     """`steps` numbers."""
     if steps < 0:
-        raise RuntimeError(f"aten::logspace: expected steps of 0 or more, got {steps}")
+        raise refused(f"expected steps of 0 or more, got {steps}")
     return out if out.numel() == steps else resized(out, [steps])
 
 
 def check_range(start: Any, end: Any, step: Any, kind: dtypes.dtype) -> int:
     """How many numbers `range` has."""
     if kind is dtypes.bool or kind.is_complex:
-        raise NotImplementedError(f"aten::range: no kernel for {kind}")
+        raise refused(f"no kernel for {kind}", NotImplementedError)
     if step == 0:
-        raise RuntimeError("aten::range: step must not be 0")
+        raise refused("step must not be 0")
     if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"aten::range: expected finite bounds, got {start} and {end}")
+        raise refused(f"expected finite bounds, got {start} and {end}")
     if (step > 0) != (end >= start) and start != end:
-        raise RuntimeError(f"aten::range: bounds {start} and {end} do not fit the step {step}")
+        raise refused(f"bounds {start} and {end} do not fit the step {step}")
     return int((end - start) / step + 1)
 
 
@@ -76,30 +77,28 @@ def range_out(start: Any, end: Any, step: Any = 1, *, out: Tensor) -> Tensor:
     return out if out.numel() == count else resized(out, [count])
 
 
-def count_triangle(op: str, row: int, col: int, offset: int, lower: bool) -> int:
+def count_triangle(row: int, col: int, offset: int, lower: bool) -> int:
     """How many elements there are on one side of a diagonal."""
     if row < 0 or col < 0:
-        raise RuntimeError(f"aten::{op}: sizes must not be negative, got {row} and {col}")
+        raise refused(f"sizes must not be negative, got {row} and {col}")
     if lower:
         return sum(min(max(i + offset + 1, 0), col) for i in range(row))
     return sum(min(max(col - i - offset, 0), col) for i in range(row))
 
 
-def _pairs(
-    op: str, row: int, col: int, offset: int, lower: bool, options: dict[str, Any]
-) -> Tensor:
-    count = count_triangle(op, row, col, offset, lower)
+def _pairs(row: int, col: int, offset: int, lower: bool, options: dict[str, Any]) -> Tensor:
+    count = count_triangle(row, col, offset, lower)
     kind = options.get("dtype") or dtypes.int64
     if kind not in (dtypes.int32, dtypes.int64):
-        raise RuntimeError(f"aten::{op}: expected int32 or int64, got {kind}")
+        raise refused(f"expected int32 or int64, got {kind}")
     return ops.aten.empty([2, count], **{**options, "dtype": kind})
 
 
 def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     """Rows and columns of the lower triangle."""
-    return _pairs("tril_indices", row, col, offset, True, options)
+    return _pairs(row, col, offset, True, options)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     """Rows and columns of the upper triangle."""
-    return _pairs("triu_indices", row, col, offset, False, options)
+    return _pairs(row, col, offset, False, options)

@@ -18,6 +18,7 @@ from dispatch._C.dtypes import (
     float32,
     float64,
 )
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta.rules import contiguous_strides, is_eager, numel
@@ -64,19 +65,19 @@ def transform_strides(strides: Ints, out_sizes: Ints, dims: Ints) -> tuple[int, 
     return tuple(out)
 
 
-def wrapped(op: str, self: Tensor, dim: Ints) -> list[int]:
+def wrapped(self: Tensor, dim: Ints) -> list[int]:
     """`dim` counted from the front; at least one, for the last one is halved or doubled."""
     if not dim:
-        raise IndexError(f"{op}: dim must name at least one dimension")
+        raise refused("dim must name at least one dimension", IndexError)
     out = []
     for d in dim:
         if not -self.ndim <= d < self.ndim:
-            raise IndexError(f"{op}: dimension {d} is out of range for {list(self.shape)}")
+            raise refused(f"dimension {d} is out of range for {list(self.shape)}", IndexError)
         out.append(d % self.ndim)
     if len(set(out)) != len(out):
-        raise RuntimeError(f"{op}: a dimension is given more than once in {list(dim)}")
+        raise refused(f"a dimension is given more than once in {list(dim)}")
     if any(self.shape[d] == 0 for d in out):
-        raise RuntimeError(f"{op}: dimensions {out} of {list(self.shape)} must not be empty")
+        raise refused(f"dimensions {out} of {list(self.shape)} must not be empty")
     return out
 
 
@@ -89,8 +90,8 @@ def spec(self: Tensor, sizes: Ints, kind: dtype, strides: Ints) -> TensorSpec:
 
 def r2c(self: Tensor, dim: Ints, normalization: int, onesided: bool) -> TensorSpec:
     if self.dtype not in COMPLEX_OF:
-        raise RuntimeError(f"_fft_r2c: not implemented for {self.dtype}")
-    dims = wrapped("_fft_r2c", self, dim)
+        raise refused(f"not implemented for {self.dtype}")
+    dims = wrapped(self, dim)
     sizes = list(self.shape)
     if onesided:
         sizes[dims[-1]] = sizes[dims[-1]] // 2 + 1
@@ -102,8 +103,8 @@ def r2c(self: Tensor, dim: Ints, normalization: int, onesided: bool) -> TensorSp
 
 def c2r(self: Tensor, dim: Ints, normalization: int, last_dim_size: int) -> TensorSpec:
     if self.dtype not in REAL_OF:
-        raise RuntimeError(f"_fft_c2r: not implemented for {self.dtype}")
-    dims = wrapped("_fft_c2r", self, dim)
+        raise refused(f"not implemented for {self.dtype}")
+    dims = wrapped(self, dim)
     sizes, strides = list(self.shape), self.stride()
     if len(dims) > 1:  # complex to complex first, then along the last one
         strides = transform_strides(strides, sizes, by_stride(dims[:-1], strides))

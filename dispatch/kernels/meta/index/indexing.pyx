@@ -16,6 +16,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, ST_NONE, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32,
     ST_int64, ST_uint8, is_complex_code, is_floating_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport Tensor, get_numpy, new_view
@@ -47,35 +48,35 @@ cdef list sizes_of(Tensor t):
     return list(new_size(t.c_ndim, t.c_sizes))
 
 
-cdef int raise_dtype(str op, str name, Tensor t, str expected) except -1:
-    raise RuntimeError(f"{op}: expected {name} to have dtype {expected}, "
-                       f"got {dtypes.get_dtype(t.c_dtype)!r}")
+cdef int raise_dtype(str name, Tensor t, str expected) except -1:
+    raise refused(f"expected {name} to have dtype {expected}, "
+                  f"got {dtypes.get_dtype(t.c_dtype)!r}")
 
 
-cdef inline int check_index_dtype(str op, str name, Tensor t) except -1:
-    return 0 if is_index(t) else raise_dtype(op, name, t, "int32 or int64")
+cdef inline int check_index_dtype(str name, Tensor t) except -1:
+    return 0 if is_index(t) else raise_dtype(name, t, "int32 or int64")
 
 
-cdef int raise_same_dtype(str op, Tensor self, str name, Tensor other) except -1:
+cdef int raise_same_dtype(Tensor self, str name, Tensor other) except -1:
     a, b = dtypes.get_dtype(self.c_dtype), dtypes.get_dtype(other.c_dtype)
-    raise RuntimeError(f"{op}: expected self and {name} to have the same dtype, "
-                       f"got {a!r} and {b!r}")
+    raise refused(f"expected self and {name} to have the same dtype, "
+                  f"got {a!r} and {b!r}")
 
 
 # ---- embeddings --------------------------------------------------------------------------------
 
 cdef int raise_weight(Tensor weight) except -1:
     error = RuntimeError if is_eager(weight) else AssertionError
-    raise error(f"aten::embedding: expected weight to have 2 dimensions, got {sizes_of(weight)}")
+    raise refused(f"expected weight to have 2 dimensions, got {sizes_of(weight)}", error)
 
 
 cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
                    bint scale_grad_by_freq, bint sparse) except -1:
     if weight.c_ndim != 2:
         raise_weight(weight)
-    check_index_dtype("aten::embedding", "indices", indices)
+    check_index_dtype("indices", indices)
     if indices.c_ndim >= MAX_DIMS:
-        raise RuntimeError(f"aten::embedding: a result of more than {MAX_DIMS} dimensions")
+        raise refused(f"a result of more than {MAX_DIMS} dimensions")
     set_sizes(s, indices)
     s.sizes[s.ndim] = weight.c_sizes[1]
     s.ndim += 1
@@ -86,11 +87,11 @@ cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
 
 cdef int embedding_dense_backward(Spec* s, Tensor grad_output, Tensor indices, int64_t num_weights,
                                   int64_t padding_idx, bint scale_grad_by_freq) except -1:
-    check_index_dtype("aten::embedding_dense_backward", "indices", indices)
+    check_index_dtype("indices", indices)
     if grad_output.c_ndim == 0:
-        raise IndexError("aten::embedding_dense_backward: grad_output has no dimensions")
+        raise refused("grad_output has no dimensions", IndexError)
     if num_weights < 0:
-        raise RuntimeError(f"aten::embedding_dense_backward: num_weights {num_weights} is negative")
+        raise refused(f"num_weights {num_weights} is negative")
     s.ndim = 2
     s.sizes[0] = num_weights
     s.sizes[1] = grad_output.c_sizes[grad_output.c_ndim - 1]
@@ -104,22 +105,21 @@ cdef enum:
 
 cdef int check_bag(Tensor weight, Tensor indices, Tensor offsets, int64_t mode,
                    Tensor per_sample_weights, bint include_last_offset) except -1:
-    cdef str op = "aten::_embedding_bag"
-    check_index_dtype(op, "indices", indices)
-    check_index_dtype(op, "offsets", offsets)
+    check_index_dtype("indices", indices)
+    check_index_dtype("offsets", offsets)
     if not is_floating_code(weight.c_dtype):
-        raise_dtype(op, "weight", weight, "a floating point dtype")
+        raise_dtype("weight", weight, "a floating point dtype")
     for t, name, ndim in ((offsets, "offsets", 1), (weight, "weight", 2)):
         if (<Tensor>t).c_ndim != ndim:
-            raise RuntimeError(f"{op}: expected {name} to have {ndim} dimensions, "
-                               f"got {sizes_of(t)}")
+            raise refused(f"expected {name} to have {ndim} dimensions, "
+                          f"got {sizes_of(t)}")
     if indices.c_ndim not in (1, 2):
-        raise RuntimeError(f"{op}: expected indices to have 1 or 2 dimensions, "
-                           f"got {sizes_of(indices)}")
+        raise refused("expected indices to have 1 or 2 dimensions, "
+                      f"got {sizes_of(indices)}")
     if not MODE_SUM <= mode <= MODE_MAX:
-        raise RuntimeError(f"{op}: mode must be 0 (sum), 1 (mean) or 2 (max), got {mode}")
+        raise refused(f"mode must be 0 (sum), 1 (mean) or 2 (max), got {mode}")
     if include_last_offset and offsets.c_sizes[0] == 0:
-        raise RuntimeError(f"{op}: include_last_offset needs at least one offset")
+        raise refused("include_last_offset needs at least one offset")
     if per_sample_weights is not None:
         check_sample_weights(indices, mode, per_sample_weights)
     return 0
@@ -127,10 +127,10 @@ cdef int check_bag(Tensor weight, Tensor indices, Tensor offsets, int64_t mode,
 
 cdef int check_sample_weights(Tensor indices, int64_t mode, Tensor weights) except -1:
     if mode != MODE_SUM:
-        raise RuntimeError("aten::_embedding_bag: per_sample_weights are only for mode 0 (sum)")
+        raise refused("per_sample_weights are only for mode 0 (sum)")
     if weights.c_ndim != 1 or weights.c_numel != indices.c_numel:
-        raise RuntimeError("aten::_embedding_bag: expected per_sample_weights to have one "
-                           f"dimension of {indices.c_numel} elements, got {sizes_of(weights)}")
+        raise refused("expected per_sample_weights to have one "
+                      f"dimension of {indices.c_numel} elements, got {sizes_of(weights)}")
     return 0
 
 
@@ -199,13 +199,13 @@ cdef inline bint is_mask(Tensor t, bint eager) noexcept:
     return t.c_dtype == ST_bool or t.c_dtype == (ST_uint8 if eager else ST_int8)
 
 
-cdef int raise_indices(str op, bint eager, str what) except -1:
+cdef int raise_indices(bint eager, str what) except -1:
     """PyTorch raises IndexError, but RuntimeError from its Meta kernel."""
     error = IndexError if eager else RuntimeError
-    raise error(f"{op}: {what}")
+    raise refused(f"{what}", error)
 
 
-cdef int read_indices(Indexed* x, str op, bint eager, Tensor self, list indices,
+cdef int read_indices(Indexed* x, bint eager, Tensor self, list indices,
                       bint sized) except -1:
     """What is named by `indices`; `sized`: the number of a mask's true elements is needed."""
     cdef int i, k = 0
@@ -220,39 +220,39 @@ cdef int read_indices(Indexed* x, str op, bint eager, Tensor self, list indices,
             continue
         t = <Tensor>indices[i]
         if is_mask(t, eager):
-            k = read_mask(x, op, eager, self, t, i, k, sized)
+            k = read_mask(x, eager, self, t, i, k, sized)
             continue
         if not is_index(t):
-            raise_indices(op, eager, f"expected the index at {i} to have dtype int32, int64 or "
+            raise_indices(eager, f"expected the index at {i} to have dtype int32, int64 or "
                           f"bool, got {dtypes.get_dtype(t.c_dtype)!r}")
         if k >= self.c_ndim:
-            raise_too_many(op, eager, self, len(indices))
+            raise_too_many(eager, self, len(indices))
         x.used[k] = True
         x.n_used += 1
         k += 1
-        add_index(x, op, eager, t.c_sizes, t.c_ndim)
+        add_index(x, eager, t.c_sizes, t.c_ndim)
     if k > self.c_ndim:
-        raise_too_many(op, eager, self, len(indices))
+        raise_too_many(eager, self, len(indices))
     return 0
 
 
-cdef int raise_too_many(str op, bint eager, Tensor self, Py_ssize_t n) except -1:
-    return raise_indices(op, eager,
+cdef int raise_too_many(bint eager, Tensor self, Py_ssize_t n) except -1:
+    return raise_indices(eager,
                          f"too many indices ({n}) for a tensor of {self.c_ndim} dimensions")
 
 
-cdef int add_index(Indexed* x, str op, bint eager, const int64_t* sizes, int ndim) except -1:
+cdef int add_index(Indexed* x, bint eager, const int64_t* sizes, int ndim) except -1:
     if not eager:
         x.ndim = rules.broadcast_into(x.sizes, x.ndim, sizes, ndim)
         return 0
     try:
         x.ndim = rules.broadcast_into(x.sizes, x.ndim, sizes, ndim)
     except RuntimeError as error:
-        raise IndexError(f"{op}: indices do not broadcast: {error}") from None
+        raise refused(f"indices do not broadcast: {error}", IndexError) from None
     return 0
 
 
-cdef int read_mask(Indexed* x, str op, bint eager, Tensor self, Tensor mask, int i, int k,
+cdef int read_mask(Indexed* x, bint eager, Tensor self, Tensor mask, int i, int k,
                    bint sized) except -1:
     """A mask names as many dimensions as it has -> the next dimension of self."""
     cdef int j
@@ -261,15 +261,15 @@ cdef int read_mask(Indexed* x, str op, bint eager, Tensor self, Tensor mask, int
     if sized:
         count = numpy.count_nonzero(get_numpy(mask)) if is_eager(mask) else raise_dynamic()
     if k + mask.c_ndim > self.c_ndim:
-        raise IndexError(f"{op}: too many indices for a tensor of {self.c_ndim} dimensions")
+        raise refused(f"too many indices for a tensor of {self.c_ndim} dimensions", IndexError)
     for j in range(mask.c_ndim):
         if mask.c_sizes[j] != self.c_sizes[k + j]:
-            raise IndexError(f"{op}: the mask at {i} of shape {sizes_of(mask)} does not match the "
-                             f"tensor of shape {sizes_of(self)} at dimension {k + j}")
+            raise refused(f"the mask at {i} of shape {sizes_of(mask)} does not match the "
+                          f"tensor of shape {sizes_of(self)} at dimension {k + j}", IndexError)
         x.used[k + j] = True
     x.n_used += mask.c_ndim
     if mask.c_ndim:
-        add_index(x, op, eager, &count, 1)
+        add_index(x, eager, &count, 1)
     return k + mask.c_ndim
 
 
@@ -335,7 +335,7 @@ cdef int check_bounds(Tensor self, Indexed* x) except -1:
         return 0
     for i in range(self.c_ndim):
         if x.used[i] and self.c_sizes[i] == 0:
-            raise IndexError(f"aten::index: index out of bounds for dimension {i} of size 0")
+            raise refused(f"index out of bounds for dimension {i} of size 0", IndexError)
     return 0
 
 
@@ -345,10 +345,10 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     cdef bint eager = is_eager(self)
     cdef int stop
     if len(indices) == 0:
-        raise_indices("aten::index", eager, "expected at least one index")
-    read_indices(&x, "aten::index", eager, self, indices, True)
+        raise_indices(eager, "expected at least one index")
+    read_indices(&x, eager, self, indices, True)
     if self.c_ndim - x.n_used + x.ndim > MAX_DIMS:
-        raise RuntimeError(f"aten::index: a result of more than {MAX_DIMS} dimensions")
+        raise refused(f"a result of more than {MAX_DIMS} dimensions")
     if eager:
         check_bounds(self, &x)
     s.dtype = self.c_dtype
@@ -416,9 +416,9 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
     """Values must broadcast to what the indices name, which a mask leaves open."""
     cdef Indexed x
     cdef int64_t steps[MAX_DIMS]
-    read_indices(&x, "aten::index_put", True, self, indices, False)
+    read_indices(&x, True, self, indices, False)
     if self.c_dtype != values.c_dtype and not (x.has_mask and values.c_numel == 1 and not accumulate):
-        raise_same_dtype("aten::index_put", self, "values", values)     # one value for a mask: PyTorch runs masked_fill
+        raise_same_dtype(self, "values", values)     # one value for a mask: PyTorch runs masked_fill
     if not x.has_mask:
         indexed_sizes(s, steps, self, &x)
         check_values(s, values)
@@ -433,8 +433,8 @@ cdef int check_values(Spec* s, Tensor values) except -1:
     cdef int i, lead = values.c_ndim - s.ndim
     for i in range(values.c_ndim):
         if values.c_sizes[i] != 1 and (i < lead or values.c_sizes[i] != s.sizes[i - lead]):
-            raise RuntimeError(f"aten::index_put: values of shape {sizes_of(values)} do not "
-                               f"broadcast to the indexed shape {list(new_size(s.ndim, s.sizes))}")
+            raise refused(f"values of shape {sizes_of(values)} do not "
+                          f"broadcast to the indexed shape {list(new_size(s.ndim, s.sizes))}")
     return 0
 
 
@@ -443,12 +443,12 @@ cdef int check_values(Spec* s, Tensor values) except -1:
 cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1:
     dim = rules.wrap_dim(dim, self.c_ndim, True)
     if index.c_ndim > 1:
-        raise IndexError("aten::index_select: expected index to have 0 or 1 dimensions, "
-                         f"got {sizes_of(index)}")
+        raise refused("expected index to have 0 or 1 dimensions, "
+                      f"got {sizes_of(index)}", IndexError)
     if self.c_ndim == 0 and index.c_numel != 1:
-        raise RuntimeError("aten::index_select: expected index to have 1 element for a tensor of "
-                           f"0 dimensions, got {index.c_numel}")
-    check_index_dtype("aten::index_select", "index", index)
+        raise refused("expected index to have 1 element for a tensor of "
+                      f"0 dimensions, got {index.c_numel}")
+    check_index_dtype("index", index)
     set_sizes(s, self)
     if self.c_ndim:
         s.sizes[dim] = index.c_numel
@@ -461,41 +461,41 @@ cdef inline int64_t size_at(Tensor t, int d) noexcept:
     return t.c_sizes[d] if t.c_ndim else 1
 
 
-cdef int check_smaller(str op, Tensor index, str name, Tensor other, int64_t but) except -1:
+cdef int check_smaller(Tensor index, str name, Tensor other, int64_t but) except -1:
     """RuntimeError unless index is no larger than `other`, in all dimensions or all but one."""
     cdef int d
     if max(index.c_ndim, 1) != max(other.c_ndim, 1):
-        raise RuntimeError(f"{op}: expected index to have as many dimensions as {name}, "
-                           f"got shapes {sizes_of(index)} and {sizes_of(other)}")
+        raise refused(f"expected index to have as many dimensions as {name}, "
+                      f"got shapes {sizes_of(index)} and {sizes_of(other)}")
     for d in range(max(index.c_ndim, 1)):
         if d != but and size_at(index, d) > size_at(other, d):
-            raise RuntimeError(f"{op}: expected index of shape {sizes_of(index)} to be no larger "
-                               f"than {name} of shape {sizes_of(other)} at dimension {d}")
+            raise refused(f"expected index of shape {sizes_of(index)} to be no larger "
+                          f"than {name} of shape {sizes_of(other)} at dimension {d}")
     return 0
 
 
 cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_grad) except -1:
     dim = rules.wrap_dim(dim, self.c_ndim, True)
     if index.c_numel:
-        check_index_dtype("aten::gather", "index", index)
-        check_smaller("aten::gather", index, "self", self, dim)
+        check_index_dtype("index", index)
+        check_smaller(index, "self", self, dim)
     set_sizes(s, index)
     s.dtype = self.c_dtype
     s.cast = OVERLAP_NONE
     return 0
 
 
-cdef int fill_scatter(Spec* s, str op, Tensor self, int64_t dim, Tensor index,
+cdef int fill_scatter(Spec* s, Tensor self, int64_t dim, Tensor index,
                       Tensor src) except -1:
     dim = rules.wrap_dim(dim, self.c_ndim, True)
     if index.c_numel:
-        check_index_dtype(op, "index", index)
+        check_index_dtype("index", index)
     if src is not None and src.c_dtype != self.c_dtype:
-        raise_same_dtype(op, self, "src", src)
+        raise_same_dtype(self, "src", src)
     if index.c_numel:
-        check_smaller(op, index, "self", self, dim)
+        check_smaller(index, "self", self, dim)
         if src is not None:
-            check_smaller(op, index, "src", src, -1)
+            check_smaller(index, "src", src, -1)
     set_sizes(s, self)
     s.dtype = self.c_dtype
     s.cast = OVERLAP_SELF
@@ -503,13 +503,13 @@ cdef int fill_scatter(Spec* s, str op, Tensor self, int64_t dim, Tensor index,
 
 
 cdef int scatter(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src) except -1:
-    return fill_scatter(s, "aten::scatter", self, dim, index, src)
+    return fill_scatter(s, self, dim, index, src)
 
 
 cdef int scatter_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value) except -1:
-    fill_scatter(s, "aten::scatter", self, dim, index, None)
+    fill_scatter(s, self, dim, index, None)
     if is_eager(self) and index.c_numel:
-        check_number("aten::scatter", self, value)
+        check_number(self, value)
     return 0
 
 
@@ -518,10 +518,10 @@ cdef tuple REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 cdef int scatter_reduce(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce,
                         bint include_self) except -1:
-    fill_scatter(s, "aten::scatter_reduce", self, dim, index, src)
+    fill_scatter(s, self, dim, index, src)
     if reduce not in REDUCTIONS:
-        raise RuntimeError(f"aten::scatter_reduce: expected reduce to be one of "
-                           f"{', '.join(REDUCTIONS)}, got {reduce!r}")
+        raise refused("expected reduce to be one of "
+                      f"{', '.join(REDUCTIONS)}, got {reduce!r}")
     if not is_eager(self):
         s.cast = CAST_SAFE | OVERLAP_ANY
     return 0
@@ -529,16 +529,16 @@ cdef int scatter_reduce(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor 
 
 # ---- masks -------------------------------------------------------------------------------------
 
-cdef int raise_number(str op, Tensor self, object value) except -1:
-    raise RuntimeError(f"{op}: value {value} cannot be converted to "
-                       f"{dtypes.get_dtype(self.c_dtype)!r} without overflow")
+cdef int raise_number(Tensor self, object value) except -1:
+    raise refused(f"value {value} cannot be converted to "
+                  f"{dtypes.get_dtype(self.c_dtype)!r} without overflow")
 
 
-cdef int check_number(str op, Tensor self, object value) except -1:
+cdef int check_number(Tensor self, object value) except -1:
     """A complex number does not fit a real tensor; with data, its imaginary part may be 0."""
     if PyComplex_Check(value) and not is_complex_code(self.c_dtype):
         if not is_eager(self) or (value.imag and self.c_dtype != ST_bool):
-            raise_number(op, self, value)
+            raise_number(self, value)
     return 0
 
 
@@ -553,28 +553,28 @@ cdef int fill_masked(Spec* s, Tensor self, Tensor mask) except -1:
 
 cdef int masked_fill(Spec* s, Tensor self, Tensor mask, Tensor value) except -1:
     if value.c_ndim:
-        raise RuntimeError("aten::masked_fill: expected value to have 0 dimensions, "
-                           f"got {sizes_of(value)}")
+        raise refused("expected value to have 0 dimensions, "
+                      f"got {sizes_of(value)}")
     if mask.c_dtype != ST_bool:
-        raise_dtype("aten::masked_fill", "mask", mask, "bool")
+        raise_dtype("mask", mask, "bool")
     if is_complex_code(value.c_dtype) and not is_complex_code(self.c_dtype) and not is_eager(self):
-        raise_number("aten::masked_fill", self, "of a complex tensor")
+        raise_number(self, "of a complex tensor")
     return fill_masked(s, self, mask)
 
 
 cdef int masked_fill_scalar(Spec* s, Tensor self, Tensor mask, object value) except -1:
     if mask.c_dtype != ST_bool:
-        raise_dtype("aten::masked_fill", "mask", mask, "bool")
-    check_number("aten::masked_fill", self, value)
+        raise_dtype("mask", mask, "bool")
+    check_number(self, value)
     return fill_masked(s, self, mask)
 
 
 cdef int masked_scatter(Spec* s, Tensor self, Tensor mask, Tensor source) except -1:
     """A mask of uint8 is accepted where there is no data."""
     if mask.c_dtype != ST_bool and (mask.c_dtype != ST_uint8 or is_eager(self)):
-        raise_dtype("aten::masked_scatter", "mask", mask, "bool")
+        raise_dtype("mask", mask, "bool")
     if self.c_dtype != source.c_dtype:
-        raise_same_dtype("aten::masked_scatter", self, "source", source)
+        raise_same_dtype(self, "source", source)
     fill_masked(s, self, mask)
     if is_eager(self):
         s.cast = OVERLAP_SELF
@@ -582,8 +582,8 @@ cdef int masked_scatter(Spec* s, Tensor self, Tensor mask, Tensor source) except
 
 
 cdef object raise_dynamic():
-    raise NotImplementedError("aten::nonzero: the output's sizes depend on values, "
-                              "which tensors on the meta device have not")
+    raise refused("the output's sizes depend on values, "
+                  "which tensors on the meta device have not", NotImplementedError)
 
 
 cdef object nonzero(Tensor self):

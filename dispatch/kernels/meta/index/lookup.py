@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
@@ -38,24 +39,24 @@ _INDEX = (dtypes.int64, dtypes.int32)
 def take(self: Tensor, index: Tensor) -> TensorSpec:
     """The index's sizes."""
     if index.dtype is not dtypes.int64:
-        raise RuntimeError(f"aten::take: expected an int64 index, got {index.dtype}")
+        raise refused(f"expected an int64 index, got {index.dtype}")
     if self.numel() == 0 and index.numel():
-        raise IndexError("aten::take: self is empty, the index is not")
+        raise refused("self is empty, the index is not", IndexError)
     return TensorSpec(index.shape, self.dtype, overlap="none" if rules.is_eager(self) else None)
 
 
 def check_put(self: Tensor, index: Tensor, source: Tensor) -> None:
     """What `put_` refuses on every device."""
     if index.dtype is not dtypes.int64:
-        raise RuntimeError(f"aten::put_: expected an int64 index, got {index.dtype}")
+        raise refused(f"expected an int64 index, got {index.dtype}")
     if source.dtype is not self.dtype:
-        raise RuntimeError(f"aten::put_: expected source of {self.dtype}, got {source.dtype}")
+        raise refused(f"expected source of {self.dtype}, got {source.dtype}")
     if index.numel() != source.numel() and rules.is_eager(self):
-        raise IndexError(
-            f"aten::put_: {index.numel()} indices for {source.numel()} elements of source"
+        raise refused(
+            f"{index.numel()} indices for {source.numel()} elements of source", IndexError
         )
     if self.numel() == 0 and index.numel():
-        raise IndexError("aten::put_: self is empty, the index is not")
+        raise refused("self is empty, the index is not", IndexError)
 
 
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
@@ -66,7 +67,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 def masked_select(self: Tensor, mask: Tensor) -> Tensor:
     """The Meta kernel: the output's size is in the values."""
-    raise NotImplementedError("aten::masked_select: the output's size depends on values")
+    raise refused("the output's size depends on values", NotImplementedError)
 
 
 def masked_select_out(self: Tensor, mask: Tensor, *, out: Tensor) -> Tensor:
@@ -77,11 +78,11 @@ def masked_select_out(self: Tensor, mask: Tensor, *, out: Tensor) -> Tensor:
 # ---- slices along a dimension ------------------------------------------------------------------
 
 
-def _check_index(op: str, self: Tensor, dim: int, index: Tensor) -> int:
+def _check_index(self: Tensor, dim: int, index: Tensor) -> int:
     dim = rules.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
-        raise IndexError(
-            f"aten::{op}: expected an index of at most one dimension, got {list(index.shape)}"
+        raise refused(
+            f"expected an index of at most one dimension, got {list(index.shape)}", IndexError
         )
     return dim
 
@@ -94,21 +95,19 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any)
     """self's sizes; source has those too, but along `dim` the index's length."""
     dim = rules.wrap_dim(dim, self.ndim)
     if index.dtype not in _INDEX:
-        raise RuntimeError(f"aten::index_add: expected an int64 index, got {index.dtype}")
+        raise refused(f"expected an int64 index, got {index.dtype}")
     if source.dtype is not self.dtype:
-        raise RuntimeError(f"aten::index_add: expected source of {self.dtype}, got {source.dtype}")
-    _check_index("index_add", self, dim, index)
+        raise refused(f"expected source of {self.dtype}, got {source.dtype}")
+    _check_index(self, dim, index)
     count = source.shape[dim] if source.ndim else 1
     if dim >= max(source.ndim, 1) or index.numel() != count:
-        raise RuntimeError(
-            f"aten::index_add: {index.numel()} indices for source of shape {list(source.shape)}"
-        )
+        raise refused(f"{index.numel()} indices for source of shape {list(source.shape)}")
     mine, theirs = list(self.shape), list(source.shape)
     if self.ndim and source.ndim:
         del mine[dim], theirs[dim]
     if mine != theirs:
-        raise RuntimeError(
-            f"aten::index_add: source of shape {list(source.shape)} does not fit self of shape "
+        raise refused(
+            f"source of shape {list(source.shape)} does not fit self of shape "
             f"{list(self.shape)} beside dimension {dim}"
         )
     return _like(self)
@@ -118,31 +117,33 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> TensorS
     """self's sizes."""
     dim = rules.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
-        raise IndexError(f"aten::index_copy: expected a vector index, got {list(index.shape)}")
+        raise refused(f"expected a vector index, got {list(index.shape)}", IndexError)
     if source.ndim == 0 and index.numel() != 1:
-        raise IndexError(f"aten::index_copy: {index.numel()} indices for one number")
+        raise refused(f"{index.numel()} indices for one number", IndexError)
     if source.ndim != self.ndim and source.ndim and self.ndim:
-        raise IndexError(
-            f"aten::index_copy: expected as many dimensions in source as in self, got "
-            f"{list(source.shape)} and {list(self.shape)}"
+        raise refused(
+            "expected as many dimensions in source as in self, got "
+            f"{list(source.shape)} and {list(self.shape)}",
+            IndexError,
         )
     if index.dtype is not dtypes.int64:
-        raise RuntimeError(f"aten::index_copy: expected an int64 index, got {index.dtype}")
+        raise refused(f"expected an int64 index, got {index.dtype}")
     if source.dtype is not self.dtype:
-        raise RuntimeError(f"aten::index_copy: expected source of {self.dtype}, got {source.dtype}")
+        raise refused(f"expected source of {self.dtype}, got {source.dtype}")
     mine, theirs = list(self.shape), list(source.shape)
     if mine:
         del mine[dim]
     if theirs:
         del theirs[dim]
     if mine != theirs:
-        raise RuntimeError(
-            f"aten::index_copy: source of shape {list(source.shape)} does not fit self of shape "
+        raise refused(
+            f"source of shape {list(source.shape)} does not fit self of shape "
             f"{list(self.shape)} beside dimension {dim}"
         )
     if source.ndim and index.numel() != source.shape[dim]:
-        raise (IndexError if rules.is_eager(self) else RuntimeError)(
-            f"aten::index_copy: {index.numel()} indices for source of shape {list(source.shape)}"
+        raise refused(
+            f"{index.numel()} indices for source of shape {list(source.shape)}",
+            IndexError if rules.is_eager(self) else RuntimeError,
         )
     return _like(self)
 
@@ -150,14 +151,12 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> TensorS
 def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:
     """What `index_fill_` refuses on every device -> the wrapped dimension."""
     if index.dtype is not dtypes.int64 and rules.is_eager(self):
-        raise IndexError(f"aten::index_fill_: expected an int64 index, got {index.dtype}")
+        raise refused(f"expected an int64 index, got {index.dtype}", IndexError)
     if isinstance(value, Tensor) and value.ndim:
-        raise RuntimeError(
-            f"aten::index_fill_: expected value without dimensions, got {list(value.shape)}"
-        )
+        raise refused(f"expected value without dimensions, got {list(value.shape)}")
     if isinstance(value, complex) and not self.dtype.is_complex:
-        raise RuntimeError("aten::index_fill_: a complex value needs a complex tensor")
-    return _check_index("index_fill_", self, dim, index)
+        raise refused("a complex value needs a complex tensor")
+    return _check_index(self, dim, index)
 
 
 def index_fill_scalar(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
@@ -180,33 +179,31 @@ def _found(sizes: Any, out_int32: bool) -> TensorSpec:
 
 
 def _check_sorted(
-    op: str, boundaries: Tensor, self: Any, right: bool, side: str | None, sorter: Tensor | None
+    boundaries: Tensor, self: Any, right: bool, side: str | None, sorter: Tensor | None
 ) -> None:
     if side not in (None, "left", "right"):
-        raise RuntimeError(f"aten::{op}: side must be 'left' or 'right', got {side!r}")
+        raise refused(f"side must be 'left' or 'right', got {side!r}")
     if side == "left" and right:
-        raise RuntimeError(f"aten::{op}: right and side='left' contradict each other")
+        raise refused("right and side='left' contradict each other")
     if boundaries.ndim == 0:
-        raise RuntimeError(f"aten::{op}: sorted values must have a dimension")
+        raise refused("sorted values must have a dimension")
     if sorter is not None:
         if tuple(sorter.shape) != tuple(boundaries.shape):
-            raise RuntimeError(f"aten::{op}: sorter must have the sizes {list(boundaries.shape)}")
+            raise refused(f"sorter must have the sizes {list(boundaries.shape)}")
         if sorter.dtype is not dtypes.int64:
-            raise RuntimeError(f"aten::{op}: sorter must have dtype int64, got {sorter.dtype}")
+            raise refused(f"sorter must have dtype int64, got {sorter.dtype}")
     if not isinstance(self, Tensor):
         if boundaries.ndim != 1:
-            raise RuntimeError(f"aten::{op}: for a number, sorted values must be a vector")
+            raise refused("for a number, sorted values must be a vector")
         return
     batch = tuple(boundaries.shape[:-1])
     if boundaries.ndim != 1 and (self.ndim != boundaries.ndim or batch != tuple(self.shape[:-1])):
-        raise RuntimeError(
-            f"aten::{op}: sorted values of shape {list(boundaries.shape)} do not fit values of "
+        raise refused(
+            f"sorted values of shape {list(boundaries.shape)} do not fit values of "
             f"shape {list(self.shape)}"
         )
     if rules.is_eager(self) and self.dtype is not boundaries.dtype:
-        raise RuntimeError(
-            f"aten::{op}: expected one dtype, got {boundaries.dtype} and {self.dtype}"
-        )
+        raise refused(f"expected one dtype, got {boundaries.dtype} and {self.dtype}")
 
 
 def searchsorted_tensor(
@@ -218,7 +215,7 @@ def searchsorted_tensor(
     sorter: Tensor | None,
 ) -> TensorSpec:
     """The sizes of the values."""
-    _check_sorted("searchsorted", sorted_sequence, self, right, side, sorter)
+    _check_sorted(sorted_sequence, self, right, side, sorter)
     return _found(self.shape, out_int32)
 
 
@@ -231,22 +228,20 @@ def searchsorted_scalar(
     sorter: Tensor | None,
 ) -> TensorSpec:
     """One place."""
-    _check_sorted("searchsorted", sorted_sequence, self, right, side, sorter)
+    _check_sorted(sorted_sequence, self, right, side, sorter)
     return _found((), out_int32)
 
 
 def _check_boundaries(boundaries: Tensor) -> None:
     if boundaries.ndim != 1:
-        raise RuntimeError(
-            f"aten::bucketize: expected boundaries as a vector, got {list(boundaries.shape)}"
-        )
+        raise refused(f"expected boundaries as a vector, got {list(boundaries.shape)}")
 
 
 def bucketize_tensor(self: Tensor, boundaries: Tensor, out_int32: bool, right: bool) -> TensorSpec:
     """The sizes of the values."""
     if rules.is_eager(self):
         _check_boundaries(boundaries)
-        _check_sorted("bucketize", boundaries, self, right, None, None)
+        _check_sorted(boundaries, self, right, None, None)
     return _found(self.shape, out_int32)
 
 
@@ -262,7 +257,7 @@ def bucketize_scalar(self: Any, boundaries: Tensor, out_int32: bool, right: bool
 def _check_members(*tensors: Tensor) -> None:
     for t in tensors:
         if t.dtype is dtypes.bool or t.dtype.is_complex:
-            raise RuntimeError(f"aten::isin: not defined for {t.dtype}")
+            raise refused(f"not defined for {t.dtype}")
 
 
 def isin_tensor_tensor(

@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C.dtypes cimport MF_contiguous
+from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
@@ -29,8 +30,8 @@ cdef list sizes_of(Tensor t):
 # ---- cat ---------------------------------------------------------------------------------------
 
 cdef int raise_ndim(list tensors, int i, Tensor like) except -1:
-    raise RuntimeError(f"aten::cat: expected tensors of {like.c_ndim} dimensions, got "
-                       f"{sizes_of(tensors[i])} at position {i}")
+    raise refused(f"expected tensors of {like.c_ndim} dimensions, got "
+                  f"{sizes_of(tensors[i])} at position {i}")
 
 
 cdef Tensor find_example(list tensors):
@@ -52,7 +53,7 @@ cdef Tensor find_example(list tensors):
             raise_ndim(tensors, i, like)
     if like.c_ndim == 0:
         error = RuntimeError if is_eager(like) else IndexError
-        raise error("aten::cat: a tensor without dimensions cannot be concatenated")
+        raise refused("a tensor without dimensions cannot be concatenated", error)
     return like
 
 
@@ -75,9 +76,9 @@ cdef int add_sizes(Spec* s, Tensor t, int i, int64_t dim) except -1:
     cdef int d
     for d in range(s.ndim):
         if d != dim and t.c_sizes[d] != s.sizes[d]:
-            raise RuntimeError(f"aten::cat: expected sizes to match except in dimension {dim}: "
-                               f"expected {s.sizes[d]} in dimension {d}, got {sizes_of(t)} "
-                               f"at position {i}")
+            raise refused(f"expected sizes to match except in dimension {dim}: "
+                          f"expected {s.sizes[d]} in dimension {d}, got {sizes_of(t)} "
+                          f"at position {i}")
     s.sizes[dim] += t.c_sizes[dim]
     return 0
 
@@ -106,7 +107,7 @@ cdef int join_sizes(Spec* s, list tensors, int64_t dim) except -1:
 cdef int cat(Spec* s, list tensors, int64_t dim) except -1:
     cdef int memory_format
     if len(tensors) == 0:
-        raise ValueError("aten::cat: expected at least one tensor")
+        raise refused("expected at least one tensor", ValueError)
     join_sizes(s, tensors, dim)
     s.dtype = rules.result_type(PySequence_Fast_ITEMS(tensors), <int>len(tensors))
     s.cast = CAST_SAFE | (OVERLAP_NONE if is_eager(<Tensor>tensors[0]) else OVERLAP_ANY)
@@ -124,8 +125,8 @@ cdef int check_equal_sizes(list tensors) except -1:
     for i, item in enumerate(tensors):
         t = <Tensor>item
         if t.c_ndim != first.c_ndim or memcmp(t.c_sizes, first.c_sizes, t.c_ndim * sizeof(int64_t)):
-            raise RuntimeError("aten::stack: expected tensors of one size, got "
-                               f"{sizes_of(first)} at position 0 and {sizes_of(t)} at position {i}")
+            raise refused("expected tensors of one size, got "
+                          f"{sizes_of(first)} at position 0 and {sizes_of(t)} at position {i}")
     return 0
 
 
@@ -149,10 +150,10 @@ cdef int stack(Spec* s, list tensors, int64_t dim) except -1:
     """cat along `dim`, seen with one dimension more; along a new last dimension, contiguous."""
     cdef Tensor first
     if len(tensors) == 0:
-        raise RuntimeError("aten::stack: expected at least one tensor")
+        raise refused("expected at least one tensor")
     first = <Tensor>tensors[0]
     if first.c_ndim >= MAX_DIMS:
-        raise RuntimeError(f"aten::stack: a result of more than {MAX_DIMS} dimensions")
+        raise refused(f"a result of more than {MAX_DIMS} dimensions")
     dim = rules.wrap_dim(dim, first.c_ndim + 1, True)
     check_equal_sizes(tensors)
     if dim < first.c_ndim:

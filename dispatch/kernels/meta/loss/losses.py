@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
@@ -21,9 +22,9 @@ __all__ = [
 ]
 
 
-def _refuse_on_meta(op: str, self: Tensor, *kinds: dtypes.dtype) -> None:
+def _refuse_on_meta(self: Tensor, *kinds: dtypes.dtype) -> None:
     if self.dtype in kinds and not rules.is_eager(self):
-        raise RuntimeError(f"aten::{op}: self of dtype {self.dtype} is not supported")
+        raise refused(f"self of dtype {self.dtype} is not supported")
 
 
 def _whole(self: Tensor) -> bool:
@@ -42,28 +43,28 @@ def _elementwise(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
 def mse_loss(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
     """Broadcast, or one number."""
     if reduction == 1 and _whole(self) and not rules.is_eager(self):
-        raise RuntimeError(f"aten::mse_loss: the mean of {self.dtype} is not defined")
+        raise refused(f"the mean of {self.dtype} is not defined")
     return _elementwise(self, target, reduction)
 
 
 def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) -> TensorSpec:
     """Broadcast, or one number."""
     if beta < 0:
-        raise RuntimeError(f"aten::smooth_l1_loss: beta must be 0 or more, got {beta}")
-    _refuse_on_meta("smooth_l1_loss", self, dtypes.bool)
+        raise refused(f"beta must be 0 or more, got {beta}")
+    _refuse_on_meta(self, dtypes.bool)
     return _elementwise(self, target, reduction)
 
 
 def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> TensorSpec:
     """Broadcast, or one number."""
     if delta <= 0:
-        raise RuntimeError(f"aten::huber_loss: delta must be above 0, got {delta}")
-    _refuse_on_meta("huber_loss", self, dtypes.bool)
+        raise refused(f"delta must be above 0, got {delta}")
+    _refuse_on_meta(self, dtypes.bool)
     spec = _elementwise(self, target, reduction)
     if not rules.is_eager(self) or spec.dtype is self.dtype:
         return spec
     if not dtypes.can_cast(spec.dtype, self.dtype):
-        raise RuntimeError(f"aten::huber_loss: {spec.dtype} cannot be cast to {self.dtype}")
+        raise refused(f"{spec.dtype} cannot be cast to {self.dtype}")
     return TensorSpec(spec.sizes, self.dtype, spec.strides, cast="safe")
 
 
@@ -71,7 +72,7 @@ def binary_cross_entropy(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
 ) -> TensorSpec:
     """self's sizes, or one number."""
-    _refuse_on_meta("binary_cross_entropy", self, dtypes.bool)
+    _refuse_on_meta(self, dtypes.bool)
     if reduction:
         return TensorSpec((), self.dtype)
     return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self))
@@ -82,20 +83,17 @@ def nll_loss_forward(
 ) -> tuple[TensorSpec, TensorSpec]:
     """The loss, and the sum of the weights that it was divided by."""
     if self.ndim not in (1, 2) or target.ndim > 1:
-        raise RuntimeError(
-            "aten::nll_loss_forward: expected rows of classes and a class for each, got "
+        raise refused(
+            "expected rows of classes and a class for each, got "
             f"{list(self.shape)} and {list(target.shape)}"
         )
     alone = self.ndim == 1 and target.ndim == 0
     if not alone and (target.ndim == 0 or self.shape[0] != target.shape[0]):
-        raise RuntimeError(
-            f"aten::nll_loss_forward: target of shape {list(target.shape)} does not fit self of "
-            f"shape {list(self.shape)}"
+        raise refused(
+            f"target of shape {list(target.shape)} does not fit self of shape {list(self.shape)}"
         )
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != self.shape[-1]):
-        raise RuntimeError(
-            f"aten::nll_loss_forward: expected {self.shape[-1]} weights, got {list(weight.shape)}"
-        )
+        raise refused(f"expected {self.shape[-1]} weights, got {list(weight.shape)}")
     sizes = (self.shape[0],) if reduction == 0 and self.ndim == 2 else ()
     return TensorSpec(sizes, self.dtype), TensorSpec((), self.dtype)
 
@@ -112,7 +110,7 @@ def _real(kind: dtypes.dtype) -> dtypes.dtype:
 def norm(self: Tensor, p: Any, dim: Sequence[int], keepdim: bool) -> TensorSpec:
     """Without the dimensions; complex numbers have a real norm."""
     if _whole(self):
-        raise RuntimeError(f"aten::norm: expected a floating or complex dtype, got {self.dtype}")
+        raise refused(f"expected a floating or complex dtype, got {self.dtype}")
     sizes = rules.reduced_sizes(self.shape, tuple(dim) or None, keepdim)
     return TensorSpec(sizes, _real(self.dtype))
 
@@ -122,6 +120,6 @@ def norm_dtype(
 ) -> TensorSpec:
     """The same in another dtype."""
     if not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(f"aten::norm: expected a floating or complex dtype, got {dtype}")
+        raise refused(f"expected a floating or complex dtype, got {dtype}")
     sizes = rules.reduced_sizes(self.shape, tuple(dim) or None, keepdim)
     return TensorSpec(sizes, _real(dtype))

@@ -11,6 +11,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     ST_NONE, ST_bfloat16, ST_float16, ST_float32, ST_int32, is_integral_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
@@ -19,42 +20,42 @@ from dispatch._C.structured cimport Spec
 
 # ---- checks ------------------------------------------------------------------------------------
 
-cdef int raise_ndim(str op, str name, Tensor t, int ndim) except -1:
-    raise RuntimeError(f"{op}: expected {name} to have {ndim} dimensions, got shape "
-                       f"{list(new_size(t.c_ndim, t.c_sizes))}")
+cdef int raise_ndim(str name, Tensor t, int ndim) except -1:
+    raise refused(f"expected {name} to have {ndim} dimensions, got shape "
+                  f"{list(new_size(t.c_ndim, t.c_sizes))}")
 
 
-cdef inline int check_ndim(str op, str name, Tensor t, int ndim) except -1:
-    return 0 if t.c_ndim == ndim else raise_ndim(op, name, t, ndim)
+cdef inline int check_ndim(str name, Tensor t, int ndim) except -1:
+    return 0 if t.c_ndim == ndim else raise_ndim(name, t, ndim)
 
 
-cdef int raise_dtypes(str op, str a_name, Tensor a, str b_name, Tensor b) except -1:
-    raise RuntimeError(f"{op}: expected {a_name} and {b_name} to have the same dtype, but got: "
-                       f"{dtypes.get_dtype(a.c_dtype)!r} != {dtypes.get_dtype(b.c_dtype)!r}")
+cdef int raise_dtypes(str a_name, Tensor a, str b_name, Tensor b) except -1:
+    raise refused(f"expected {a_name} and {b_name} to have the same dtype, but got: "
+                  f"{dtypes.get_dtype(a.c_dtype)!r} != {dtypes.get_dtype(b.c_dtype)!r}")
 
 
-cdef inline int check_dtypes(str op, str a_name, Tensor a, str b_name, Tensor b) except -1:
-    return 0 if a.c_dtype == b.c_dtype else raise_dtypes(op, a_name, a, b_name, b)
+cdef inline int check_dtypes(str a_name, Tensor a, str b_name, Tensor b) except -1:
+    return 0 if a.c_dtype == b.c_dtype else raise_dtypes(a_name, a, b_name, b)
 
 
-cdef int raise_shapes(str op, Tensor a, Tensor b) except -1:
-    raise RuntimeError(f"{op}: shapes {list(new_size(a.c_ndim, a.c_sizes))} and "
-                       f"{list(new_size(b.c_ndim, b.c_sizes))} cannot be multiplied")
+cdef int raise_shapes(Tensor a, Tensor b) except -1:
+    raise refused(f"shapes {list(new_size(a.c_ndim, a.c_sizes))} and "
+                  f"{list(new_size(b.c_ndim, b.c_sizes))} cannot be multiplied")
 
 
-cdef int raise_expand(str op, Spec* s, Tensor self) except -1:
-    raise RuntimeError(f"{op}: self of shape {list(new_size(self.c_ndim, self.c_sizes))} does not "
-                       f"expand to {list(new_size(s.ndim, s.sizes))}")
+cdef int raise_expand(Spec* s, Tensor self) except -1:
+    raise refused(f"self of shape {list(new_size(self.c_ndim, self.c_sizes))} does not "
+                  f"expand to {list(new_size(s.ndim, s.sizes))}")
 
 
-cdef int check_expand(str op, Spec* s, Tensor self) except -1:
+cdef int check_expand(Spec* s, Tensor self) except -1:
     """Whether self expands to the result's sizes."""
     cdef int i, lead = s.ndim - self.c_ndim
     if lead < 0:
-        return raise_expand(op, s, self)
+        return raise_expand(s, self)
     for i in range(self.c_ndim):
         if self.c_sizes[i] != 1 and self.c_sizes[i] != s.sizes[lead + i]:
-            return raise_expand(op, s, self)
+            return raise_expand(s, self)
     return 0
 
 
@@ -71,11 +72,11 @@ cdef int promote(Tensor a, Tensor b, Tensor c) except -1:
 
 # ---- products ----------------------------------------------------------------------------------
 
-cdef int fill_mm(str op, Spec* s, Tensor a, Tensor b, str a_name, str b_name) except -1:
-    check_ndim(op, a_name, a, 2)
-    check_ndim(op, b_name, b, 2)
+cdef int fill_mm(Spec* s, Tensor a, Tensor b, str a_name, str b_name) except -1:
+    check_ndim(a_name, a, 2)
+    check_ndim(b_name, b, 2)
     if a.c_sizes[1] != b.c_sizes[0]:
-        raise_shapes(op, a, b)
+        raise_shapes(a, b)
     s.ndim = 2
     s.sizes[0], s.sizes[1] = a.c_sizes[0], b.c_sizes[1]
     s.dtype = a.c_dtype
@@ -83,18 +84,18 @@ cdef int fill_mm(str op, Spec* s, Tensor a, Tensor b, str a_name, str b_name) ex
 
 
 cdef int mm(Spec* s, Tensor self, Tensor mat2) except -1:
-    fill_mm("aten::mm", s, self, mat2, "self", "mat2")
+    fill_mm(s, self, mat2, "self", "mat2")
     if self.c_dtype != mat2.c_dtype and rules.is_eager(self):
-        raise_dtypes("aten::mm", "m1", self, "m2", mat2)
+        raise_dtypes("m1", self, "m2", mat2)
     return 0
 
 
-cdef int fill_bmm(str op, Spec* s, Tensor a, Tensor b, str a_name, str b_name) except -1:
-    check_ndim(op, a_name, a, 3)
-    check_ndim(op, b_name, b, 3)
-    check_dtypes(op, a_name, a, b_name, b)
+cdef int fill_bmm(Spec* s, Tensor a, Tensor b, str a_name, str b_name) except -1:
+    check_ndim(a_name, a, 3)
+    check_ndim(b_name, b, 3)
+    check_dtypes(a_name, a, b_name, b)
     if a.c_sizes[0] != b.c_sizes[0] or a.c_sizes[2] != b.c_sizes[1]:
-        raise_shapes(op, a, b)
+        raise_shapes(a, b)
     s.ndim = 3
     s.sizes[0], s.sizes[1], s.sizes[2] = a.c_sizes[0], a.c_sizes[1], b.c_sizes[2]
     s.dtype = a.c_dtype
@@ -102,14 +103,14 @@ cdef int fill_bmm(str op, Spec* s, Tensor a, Tensor b, str a_name, str b_name) e
 
 
 cdef int bmm(Spec* s, Tensor self, Tensor mat2) except -1:
-    return fill_bmm("aten::bmm", s, self, mat2, "m1", "m2")
+    return fill_bmm(s, self, mat2, "m1", "m2")
 
 
-cdef int fill_mv(str op, Spec* s, Tensor mat, Tensor vec, str mat_name) except -1:
-    check_ndim(op, mat_name, mat, 2)
-    check_ndim(op, "vec", vec, 1)
+cdef int fill_mv(Spec* s, Tensor mat, Tensor vec, str mat_name) except -1:
+    check_ndim(mat_name, mat, 2)
+    check_ndim("vec", vec, 1)
     if mat.c_sizes[1] != vec.c_sizes[0]:
-        raise_shapes(op, mat, vec)
+        raise_shapes(mat, vec)
     s.ndim = 1
     s.sizes[0] = mat.c_sizes[0]
     s.dtype = mat.c_dtype
@@ -117,20 +118,20 @@ cdef int fill_mv(str op, Spec* s, Tensor mat, Tensor vec, str mat_name) except -
 
 
 cdef int mv(Spec* s, Tensor self, Tensor vec) except -1:
-    fill_mv("aten::mv", s, self, vec, "self")
+    fill_mv(s, self, vec, "self")
     if self.c_dtype != vec.c_dtype:
         if rules.is_eager(self):
-            raise_dtypes("aten::mv", "self", self, "vec", vec)
+            raise_dtypes("self", self, "vec", vec)
         s.dtype = promote(self, vec, None)
     return 0
 
 
 cdef int dot(Spec* s, Tensor self, Tensor tensor) except -1:
-    check_ndim("aten::dot", "self", self, 1)
-    check_ndim("aten::dot", "tensor", tensor, 1)
-    check_dtypes("aten::dot", "self", self, "tensor", tensor)
+    check_ndim("self", self, 1)
+    check_ndim("tensor", tensor, 1)
+    check_dtypes("self", self, "tensor", tensor)
     if self.c_sizes[0] != tensor.c_sizes[0]:
-        raise_shapes("aten::dot", self, tensor)
+        raise_shapes(self, tensor)
     s.ndim = 0
     s.dtype = self.c_dtype
     return 0
@@ -140,11 +141,11 @@ cdef int dot(Spec* s, Tensor self, Tensor tensor) except -1:
 
 cdef int addmm(Spec* s, Tensor self, Tensor mat1, Tensor mat2, object beta,
                object alpha) except -1:
-    fill_mm("aten::addmm", s, mat1, mat2, "mat1", "mat2")
+    fill_mm(s, mat1, mat2, "mat1", "mat2")
     if rules.is_eager(self):
-        check_dtypes("aten::addmm", "mat1", mat1, "mat2", mat2)
-        check_dtypes("aten::addmm", "self", self, "mat2", mat2)
-        return check_expand("aten::addmm", s, self)
+        check_dtypes("mat1", mat1, "mat2", mat2)
+        check_dtypes("self", self, "mat2", mat2)
+        return check_expand(s, self)
     if self.c_dtype != mat1.c_dtype or self.c_dtype != mat2.c_dtype:
         s.dtype = promote(self, mat1, mat2)
     if self.c_ndim > 2 or self.c_ndim and self.c_sizes[self.c_ndim - 1] != s.sizes[1] \
@@ -155,11 +156,11 @@ cdef int addmm(Spec* s, Tensor self, Tensor mat1, Tensor mat2, object beta,
 
 
 cdef int addmv(Spec* s, Tensor self, Tensor mat, Tensor vec, object beta, object alpha) except -1:
-    check_dtypes("aten::addmv", "self", self, "mat", mat)
-    check_dtypes("aten::addmv", "mat", mat, "vec", vec)
-    fill_mv("aten::addmv", s, mat, vec, "mat")
+    check_dtypes("self", self, "mat", mat)
+    check_dtypes("mat", mat, "vec", vec)
+    fill_mv(s, mat, vec, "mat")
     if rules.is_eager(self):
-        return check_expand("aten::addmv", s, self)
+        return check_expand(s, self)
     if is_zero(beta, self):
         return 0
     if s.sizes[0] == 0:              # PyTorch's Meta kernel gives beta * self for an empty product
@@ -172,9 +173,9 @@ cdef int addmv(Spec* s, Tensor self, Tensor mat, Tensor vec, object beta, object
 
 cdef int baddbmm(Spec* s, Tensor self, Tensor batch1, Tensor batch2, object beta,
                  object alpha) except -1:
-    fill_bmm("aten::baddbmm", s, batch1, batch2, "batch1", "batch2")
-    check_dtypes("aten::baddbmm", "self", self, "batch1", batch1)
-    return check_expand("aten::baddbmm", s, self)
+    fill_bmm(s, batch1, batch2, "batch1", "batch2")
+    check_dtypes("self", self, "batch1", batch1)
+    return check_expand(s, self)
 
 
 # ---- grouped products --------------------------------------------------------------------------
@@ -185,11 +186,11 @@ cdef int check_grouped(str name, Tensor t) except -1:
     cdef int64_t outer
     if t.c_dtype != ST_bfloat16 and not (
             rules.is_eager(t) and (t.c_dtype == ST_float16 or t.c_dtype == ST_float32)):
-        raise RuntimeError(f"aten::_grouped_mm: expected {name} to be bfloat16, got "
-                           f"{dtypes.get_dtype(t.c_dtype)!r}")
+        raise refused(f"expected {name} to be bfloat16, got "
+                      f"{dtypes.get_dtype(t.c_dtype)!r}")
     if t.c_ndim != 2 and t.c_ndim != 3:
-        raise RuntimeError(f"aten::_grouped_mm: expected {name} to have 2 or 3 dimensions, got "
-                           f"shape {list(new_size(t.c_ndim, t.c_sizes))}")
+        raise refused(f"expected {name} to have 2 or 3 dimensions, got "
+                      f"shape {list(new_size(t.c_ndim, t.c_sizes))}")
     if t.c_strides[d - 1] == 1 and t.c_strides[d] >= max(1, t.c_sizes[d - 1]):
         outer = t.c_strides[d]
     elif t.c_strides[d] == 1 and t.c_strides[d - 1] >= max(1, t.c_sizes[d]):
@@ -197,20 +198,20 @@ cdef int check_grouped(str name, Tensor t) except -1:
     else:
         outer = -1
     if outer < 0 or outer * dtypes.itemsize_table()[t.c_dtype] % 16 != 0:
-        raise RuntimeError(f"aten::_grouped_mm: expected {name} to have a dimension of stride 1 "
-                           "and one whose stride is a multiple of 16 bytes, got strides "
-                           f"{list(new_size(t.c_ndim, t.c_strides))}")
+        raise refused(f"expected {name} to have a dimension of stride 1 "
+                      "and one whose stride is a multiple of 16 bytes, got strides "
+                      f"{list(new_size(t.c_ndim, t.c_strides))}")
     return 0
 
 
 cdef int check_offsets(Tensor offs, bint needed) except -1:
     if (offs is not None) != needed:
-        raise RuntimeError("aten::_grouped_mm: expected offs to be given exactly when self or mat2 "
-                           "has 2 dimensions")
+        raise refused("expected offs to be given exactly when self or mat2 "
+                      "has 2 dimensions")
     if needed and (offs.c_ndim != 1 or offs.c_dtype != ST_int32):
-        raise RuntimeError("aten::_grouped_mm: expected offs to be int32 of 1 dimension, got "
-                           f"{dtypes.get_dtype(offs.c_dtype)!r} of shape "
-                           f"{list(new_size(offs.c_ndim, offs.c_sizes))}")
+        raise refused("expected offs to be int32 of 1 dimension, got "
+                      f"{dtypes.get_dtype(offs.c_dtype)!r} of shape "
+                      f"{list(new_size(offs.c_ndim, offs.c_sizes))}")
     return 0
 
 
@@ -219,7 +220,7 @@ cdef int check_groups(Tensor a, Tensor b, Tensor offs) except -1:
     cdef int64_t groups = offs.c_sizes[0] if offs is not None else a.c_sizes[0]
     if rules.is_eager(a) and (a.c_ndim == 3 and a.c_sizes[0] != groups
                               or b.c_ndim == 3 and b.c_sizes[0] != groups):
-        raise_shapes("aten::_grouped_mm", a, b)
+        raise_shapes(a, b)
     return 0
 
 
@@ -239,15 +240,15 @@ cdef int grouped_mm(Spec* s, Tensor self, Tensor mat2, Tensor offs, Tensor bias,
     cdef bint flat = self.c_ndim == 2 or mat2.c_ndim == 2
     check_grouped("self", self)
     check_grouped("mat2", mat2)
-    check_dtypes("aten::_grouped_mm", "self", self, "mat2", mat2)
+    check_dtypes("self", self, "mat2", mat2)
     if self.c_ndim + mat2.c_ndim > 4 and \
             self.c_sizes[self.c_ndim - 1] != mat2.c_sizes[mat2.c_ndim - 2]:
-        raise_shapes("aten::_grouped_mm", self, mat2)
+        raise_shapes(self, mat2)
     check_offsets(offs, flat)
     if bias is not None:
-        raise RuntimeError("aten::_grouped_mm: expected bias to be None, it is not supported")
+        raise refused("expected bias to be None, it is not supported")
     if out_dtype != ST_NONE and out_dtype != self.c_dtype:
-        raise RuntimeError("aten::_grouped_mm: expected out_dtype to be self's, got "
-                           f"{dtypes.get_dtype(out_dtype)!r}")
+        raise refused("expected out_dtype to be self's, got "
+                      f"{dtypes.get_dtype(out_dtype)!r}")
     check_groups(self, mat2, offs)
     return fill_grouped(s, self, mat2, offs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -15,15 +16,13 @@ __all__ = ["addbmm", "check_vdot", "cross", "trace", "vdot"]
 def cross(self: Tensor, other: Tensor, dim: int) -> TensorSpec:
     """Both broadcast, with size 3 along `dim`."""
     if self.ndim != other.ndim:
-        raise RuntimeError(
-            f"aten::linalg_cross: expected as many dimensions, got {list(self.shape)} and "
-            f"{list(other.shape)}"
+        raise refused(
+            f"expected as many dimensions, got {list(self.shape)} and {list(other.shape)}"
         )
     dim = rules.wrap_dim(dim, self.ndim)
     if self.ndim == 0 or self.shape[dim] != 3 or other.shape[dim] != 3:
-        raise RuntimeError(
-            f"aten::linalg_cross: expected size 3 in dimension {dim}, got {list(self.shape)} and "
-            f"{list(other.shape)}"
+        raise refused(
+            f"expected size 3 in dimension {dim}, got {list(self.shape)} and {list(other.shape)}"
         )
     kind = self.dtype if rules.is_eager(self) else rules.result_type(self, other)
     return TensorSpec(rules.broadcast_shapes(self.shape, other.shape), kind)
@@ -32,36 +31,31 @@ def cross(self: Tensor, other: Tensor, dim: int) -> TensorSpec:
 def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any) -> TensorSpec:
     """A matrix that all products are added to."""
     if batch1.ndim != 3 or batch2.ndim != 3:
-        raise RuntimeError(
-            f"aten::addbmm: expected batches of matrices, got {list(batch1.shape)} and "
-            f"{list(batch2.shape)}"
+        raise refused(
+            f"expected batches of matrices, got {list(batch1.shape)} and {list(batch2.shape)}"
         )
     if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
-        raise RuntimeError(
-            f"aten::addbmm: {list(batch1.shape)} and {list(batch2.shape)} cannot be multiplied"
-        )
+        raise refused(f"{list(batch1.shape)} and {list(batch2.shape)} cannot be multiplied")
     sizes = (batch1.shape[1], batch2.shape[2])
     if tuple(rules.broadcast_shapes(self.shape, sizes)) != sizes:
-        raise RuntimeError(f"aten::addbmm: self of shape {list(self.shape)} does not fit {sizes}")
+        raise refused(f"self of shape {list(self.shape)} does not fit {sizes}")
     return TensorSpec(sizes, self.dtype)
 
 
 def trace(self: Tensor) -> Tensor:
     """One number, in the dtype of a sum."""
     if self.ndim != 2:
-        raise RuntimeError(f"aten::trace: expected a matrix, got {list(self.shape)}")
+        raise refused(f"expected a matrix, got {list(self.shape)}")
     return ops.aten.new_empty(self, [], dtype=rules.sum_type(self.dtype))
 
 
 def check_vdot(self: Tensor, other: Tensor) -> None:
     """Vectors of one size and dtype."""
     if self.ndim != 1 or other.ndim != 1:
-        raise RuntimeError(
-            f"aten::vdot: expected vectors, got {list(self.shape)} and {list(other.shape)}"
-        )
+        raise refused(f"expected vectors, got {list(self.shape)} and {list(other.shape)}")
     if self.dtype is not other.dtype or self.shape[0] != other.shape[0]:
-        raise RuntimeError(
-            f"aten::vdot: expected one dtype and size, got {self.dtype} {list(self.shape)} and "
+        raise refused(
+            f"expected one dtype and size, got {self.dtype} {list(self.shape)} and "
             f"{other.dtype} {list(other.shape)}"
         )
 

@@ -8,6 +8,7 @@ from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float16, ST_float32, is_floating_code
+from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
@@ -16,10 +17,10 @@ from dispatch._C.structured cimport CAST_SAFE, Spec
 
 
 cdef int raise_shape(str name, Tensor t, IntArray shape) except -1:
-    raise RuntimeError(f"aten::native_layer_norm: expected {name} to "
-                       f"{'end with' if name == 'input' else 'have'} the normalized_shape "
-                       f"{list(new_size(<int>shape.len, shape.data))}, got shape "
-                       f"{list(new_size(t.c_ndim, t.c_sizes))}")
+    raise refused(f"expected {name} to "
+                  f"{'end with' if name == 'input' else 'have'} the normalized_shape "
+                  f"{list(new_size(<int>shape.len, shape.data))}, got shape "
+                  f"{list(new_size(t.c_ndim, t.c_sizes))}")
 
 
 cdef inline bint ends_with(Tensor t, IntArray shape) noexcept:
@@ -29,8 +30,8 @@ cdef inline bint ends_with(Tensor t, IntArray shape) noexcept:
 
 cdef int check_arguments(Tensor input, IntArray shape, Tensor weight, Tensor bias) except -1:
     if shape.len == 0:
-        raise RuntimeError("aten::native_layer_norm: expected normalized_shape to name at least "
-                           "one dimension, got []")
+        raise refused("expected normalized_shape to name at least "
+                      "one dimension, got []")
     if weight is not None and not (weight.c_ndim == shape.len and ends_with(weight, shape)):
         raise_shape("weight", weight, shape)
     if bias is not None and not (bias.c_ndim == shape.len and ends_with(bias, shape)):
@@ -38,8 +39,8 @@ cdef int check_arguments(Tensor input, IntArray shape, Tensor weight, Tensor bia
     if not ends_with(input, shape):
         raise_shape("input", input, shape)
     if not is_floating_code(input.c_dtype) and not rules.is_eager(input):
-        raise RuntimeError("aten::native_layer_norm: expected input to be floating point, got "
-                           f"{dtypes.get_dtype(input.c_dtype)!r}")
+        raise refused("expected input to be floating point, got "
+                      f"{dtypes.get_dtype(input.c_dtype)!r}")
     return 0
 
 

@@ -21,6 +21,7 @@ from dispatch._C.dtypes import (
     float64,
 )
 from dispatch._C.storage import _new_storage
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor, _new_strided
 from dispatch.kernels.meta import rules
@@ -105,12 +106,12 @@ def _dense(input: Tensor, dtype: dtype, cast: str | None = None) -> TensorSpec:
     return TensorSpec(input.shape, dtype, strides, cast=cast)
 
 
-def _like_parameter(op: str, name: str, t: Tensor | None, asked: bool) -> TensorSpec | None:
+def _like_parameter(name: str, t: Tensor | None, asked: bool) -> TensorSpec | None:
     """The gradient of a weight or bias."""
     if not asked:
         return None
     if t is None:
-        raise RuntimeError(f"aten::{op}: expected {name} to be given for its gradient, got None")
+        raise refused(f"expected {name} to be given for its gradient, got None")
     return TensorSpec(t.shape, t.dtype)
 
 
@@ -119,8 +120,8 @@ def _like_parameter(op: str, name: str, t: Tensor | None, asked: bool) -> Tensor
 
 def _check_features(name: str, t: Tensor | None, features: int, one: bool = True) -> None:
     if t is not None and t.numel() != features and not (one and t.numel() == 1):
-        raise RuntimeError(
-            f"aten::native_batch_norm: expected {name} to have {features} elements, as many as"
+        raise refused(
+            f"expected {name} to have {features} elements, as many as"
             f" input has channels, got {t.numel()}"
         )
 
@@ -137,9 +138,7 @@ def _check_batch_norm(
     if features is None:
         features = input.shape[rules.wrap_dim(1, input.ndim)]
     if not training and (running_mean is None or running_var is None):
-        raise RuntimeError(
-            "aten::native_batch_norm: expected running_mean and running_var unless training"
-        )
+        raise refused("expected running_mean and running_var unless training")
     _check_features("running_mean", running_mean, features, not training)
     _check_features("running_var", running_var, features, not training)
     _check_features("weight", weight, features)
@@ -272,20 +271,17 @@ def group_norm(
 ) -> tuple[TensorSpec, ...]:
     """The result in input's order of dimensions; mean and 1/deviation of each group."""
     if input.ndim < 2:
-        raise RuntimeError(
-            "aten::native_group_norm: expected input to have at least 2 dimensions, got shape"
-            f" {list(input.shape)}"
+        raise refused(
+            f"expected input to have at least 2 dimensions, got shape {list(input.shape)}"
         )
     if group <= 0 or C % group != 0:
-        raise RuntimeError(
-            "aten::native_group_norm: expected the number of channels to be a multiple of group,"
+        raise refused(
+            "expected the number of channels to be a multiple of group,"
             f" got input of shape {list(input.shape)} and group {group}"
         )
     for name, t in (("weight", weight), ("bias", bias)):
         if t is not None and t.numel() != C:
-            raise RuntimeError(
-                f"aten::native_group_norm: expected {name} to have {C} elements, got {t.numel()}"
-            )
+            raise refused(f"expected {name} to have {C} elements, got {t.numel()}")
     if rules.is_eager(input):
         saved = TensorSpec((N, group), statistics_type(input, weight, bias))
         return _dense(input, input.dtype), saved, saved
@@ -307,30 +303,28 @@ def _check_group_backward(
     HxW: int,
     group: int,
 ) -> None:
-    name = "aten::native_group_norm_backward"
     if grad_out.shape != input.shape:
-        raise RuntimeError(
-            f"{name}: expected grad_out to have input's shape {list(input.shape)}, got"
+        raise refused(
+            f"expected grad_out to have input's shape {list(input.shape)}, got"
             f" {list(grad_out.shape)}"
         )
     if input.numel() != N * C * HxW:
-        raise RuntimeError(f"{name}: expected input to have {N * C * HxW} elements")
+        raise refused(f"expected input to have {N * C * HxW} elements")
     for what, t in (("mean", mean), ("rstd", rstd)):
         if tuple(t.shape) != (N, group):
-            raise RuntimeError(
-                f"{name}: expected {what} to have shape {[N, group]}, got {list(t.shape)}"
-            )
+            raise refused(f"expected {what} to have shape {[N, group]}, got {list(t.shape)}")
     if weight is not None and weight.numel() != C:
-        raise RuntimeError(f"{name}: expected weight to have {C} elements, got {weight.numel()}")
+        raise refused(f"expected weight to have {C} elements, got {weight.numel()}")
     if C % group != 0:
-        raise RuntimeError(f"{name}: expected {C} channels to be a multiple of group {group}")
+        raise refused(f"expected {C} channels to be a multiple of group {group}")
 
 
 def _check_viewable(name: str, t: Tensor, sizes: Sequence[int]) -> None:
     if rules.compute_view_strides(t.shape, t.stride(), sizes) is None:
-        raise ValueError(
-            f"aten::native_group_norm_backward: expected {name} to be viewable as {list(sizes)},"
-            f" got shape {list(t.shape)} with strides {list(t.stride())}"
+        raise refused(
+            f"expected {name} to be viewable as {list(sizes)},"
+            f" got shape {list(t.shape)} with strides {list(t.stride())}",
+            ValueError,
         )
 
 
@@ -349,9 +343,8 @@ def group_norm_backward(
     """Gradients of input, weight and bias, those that `output_mask` asks for."""
     _check_group_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group)
     if rules.is_eager(input):
-        op = "native_group_norm_backward"
-        of_weight = _like_parameter(op, "weight", weight, output_mask[1])
-        of_bias = _like_parameter(op, "weight", weight, output_mask[2])
+        of_weight = _like_parameter("weight", weight, output_mask[1])
+        of_bias = _like_parameter("weight", weight, output_mask[2])
         return _dense(input, input.dtype) if output_mask[0] else None, of_weight, of_bias
     given = [t for t in (grad_out, input, mean, rstd, weight) if t is not None]
     code = rules.result_type(*given)
@@ -391,9 +384,8 @@ def layer_norm_backward(
     axis = input.ndim - len(normalized_shape)
     outer, inner = input.shape[:axis], input.shape[axis:]
     if rules.is_eager(input):
-        op = "native_layer_norm_backward"
-        of_weight = _like_parameter(op, "weight", weight, output_mask[1])
-        of_bias = _like_parameter(op, "bias", bias, output_mask[2])
+        of_weight = _like_parameter("weight", weight, output_mask[1])
+        of_bias = _like_parameter("bias", bias, output_mask[2])
         of_input = TensorSpec(input.shape, input.dtype) if output_mask[0] else None
         return of_input, of_weight, of_bias
     if prod(outer) == 0 or prod(inner) == 0:
@@ -448,9 +440,8 @@ def weight_norm(v: Tensor, g: Tensor, dim: int) -> tuple[TensorSpec, TensorSpec]
         return TensorSpec(v.shape, v.dtype), norm
     norm_type = float32 if g.dtype is bfloat16 else _REAL.get(v.dtype, v.dtype)
     if g.dtype is bfloat16 and rules.promote_types(float32, v.dtype) is not float32:
-        raise RuntimeError(
-            f"aten::_weight_norm_interface: expected v to fit in {norm_type}, the norm's dtype"
-            f" beside a bfloat16 g, got {v.dtype}"
+        raise refused(
+            f"expected v to fit in {norm_type}, the norm's dtype beside a bfloat16 g, got {v.dtype}"
         )
     kept = dim if v.ndim > 1 else None
     norms = _packed([v.shape[i] if i == kept else 1 for i in range(v.ndim)], norm_type)

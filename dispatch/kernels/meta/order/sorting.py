@@ -1,6 +1,7 @@
 """Shape functions of sort and topk: values and their indices. Called by the structured kernels."""
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
@@ -13,7 +14,7 @@ def sort(
 ) -> tuple[TensorSpec, TensorSpec]:
     """Strides are those of a clone; on Meta, `values` and `indices` that are given get them too."""
     rules.wrap_dim(dim, self.ndim)
-    _check_ordered("aten::sort", self)
+    _check_ordered(self)
     strides = rules.dense_like_strides(self)
     if rules.is_eager(self):
         return (
@@ -33,17 +34,17 @@ def topk(
     dim = rules.wrap_dim(dim, self.ndim)
     size = self.shape[dim] if self.ndim else 1
     if not 0 <= k <= size:
-        raise RuntimeError(f"aten::topk: expected k from 0 to {size}, got {k}")
-    _check_ordered("aten::topk", self)
+        raise refused(f"expected k from 0 to {size}, got {k}")
+    _check_ordered(self)
     if self.dtype is dtypes.bool and rules.is_eager(self):
-        raise RuntimeError("aten::topk: self of dtype bool is not supported")
+        raise refused("self of dtype bool is not supported")
     sizes = list(self.shape)
     if sizes:
         sizes[dim] = k
     return TensorSpec(sizes, self.dtype), TensorSpec(sizes, dtypes.int64)
 
 
-def _check_ordered(op: str, self: Tensor) -> None:
+def _check_ordered(self: Tensor) -> None:
     """Complex numbers have no order; PyTorch looks when there are some."""
     if self.dtype.is_complex and rules.is_eager(self):
-        raise RuntimeError(f"{op}: self of dtype {self.dtype} is not supported")
+        raise refused(f"self of dtype {self.dtype} is not supported")

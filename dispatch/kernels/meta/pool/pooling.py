@@ -2,7 +2,7 @@
 
 Called by the structured kernels of the pools. `Window` holds what one spatial dimension does; the
 rules are PyTorch's (pooling_output_shape, pool2d_shape_check, pool3d_shape_check). Results of two
-spatial dimensions keep the memory format that the input suggests.
+spatial dimensions keep the memory format that the input suggests. The bodies get the windows too.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from dispatch._C.dtypes import (
     uint32,
     uint64,
 )
+from dispatch._C.errors import refused
 from dispatch._C.keys import DispatchKey
-from dispatch._C.structured import TensorSpec
+from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor, _dispatch_keys
 from dispatch.kernels.meta.rules import strides_for, suggest_memory_format
 
 __all__ = [
+    "Window",
     "adaptive_avg_pool",
     "adaptive_avg_pool2d_out",
     "adaptive_avg_pool_backward",
@@ -51,32 +53,32 @@ class Window(NamedTuple):
     dilation: int
 
 
-def per_dimension(op: str, name: str, values: Ints, dims: int) -> list[int]:
+def per_dimension(name: str, values: Ints, dims: int) -> list[int]:
     if len(values) not in (1, dims):
-        raise RuntimeError(f"{op}: {name} must be one number or {dims}, got {list(values)}")
+        raise refused(f"{name} must be one number or {dims}, got {list(values)}")
     return [values[0]] * dims if len(values) == 1 else list(values)
 
 
 def windows(
-    op: str, dims: int, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints = (1,)
+    dims: int, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints = (1,)
 ) -> list[Window]:
     """One Window for each spatial dimension; without `stride` windows do not overlap."""
     columns = (
-        per_dimension(op, "kernel_size", kernel_size, dims),
-        per_dimension(op, "stride", stride or kernel_size, dims),
-        per_dimension(op, "padding", padding, dims),
-        per_dimension(op, "dilation", dilation, dims),
+        per_dimension("kernel_size", kernel_size, dims),
+        per_dimension("stride", stride or kernel_size, dims),
+        per_dimension("padding", padding, dims),
+        per_dimension("dilation", dilation, dims),
     )
     return [Window(*numbers) for numbers in zip(*columns, strict=True)]
 
 
-def check_window(op: str, w: Window) -> None:
+def check_window(w: Window) -> None:
     if w.kernel <= 0 or w.stride <= 0 or w.dilation <= 0:
-        raise RuntimeError(f"{op}: kernel size, stride and dilation must be positive, got {w}")
+        raise refused(f"kernel size, stride and dilation must be positive, got {w}")
     if w.padding < 0:
-        raise RuntimeError(f"{op}: padding must not be negative, got {w}")
+        raise refused(f"padding must not be negative, got {w}")
     if w.padding > ((w.kernel - 1) * w.dilation + 1) // 2 or w.padding > w.kernel // 2:
-        raise RuntimeError(f"{op}: padding must be at most half the kernel size, got {w}")
+        raise refused(f"padding must be at most half the kernel size, got {w}")
 
 
 def output_length(size: int, w: Window, ceil_mode: bool) -> int:
@@ -87,42 +89,40 @@ def output_length(size: int, w: Window, ceil_mode: bool) -> int:
     return length
 
 
-def pooled_sizes(op: str, sizes: Ints, ws: Sequence[Window], ceil_mode: bool) -> tuple[int, ...]:
+def pooled_sizes(sizes: Ints, ws: Sequence[Window], ceil_mode: bool) -> tuple[int, ...]:
     """Output sizes for (batch,) channels and one dimension for each window."""
     dims = len(ws)
     if len(sizes) < 3:
-        raise IndexError(f"{op}: input must have {dims + 1} dimensions, got {list(sizes)}")
+        raise refused(f"input must have {dims + 1} dimensions, got {list(sizes)}", IndexError)
     if len(sizes) not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"{op}: input must have {dims + 1} or {dims + 2} dimensions, got {list(sizes)}"
-        )
+        raise refused(f"input must have {dims + 1} or {dims + 2} dimensions, got {list(sizes)}")
     for w in ws:
-        check_window(op, w)
+        check_window(w)
     if 0 in sizes[len(sizes) - dims - 1 :]:
-        raise RuntimeError(f"{op}: only the batch of the input may be empty, got {list(sizes)}")
+        raise refused(f"only the batch of the input may be empty, got {list(sizes)}")
     out = [output_length(size, w, ceil_mode) for size, w in zip(sizes[-dims:], ws, strict=True)]
     if min(out) < 1:
-        raise RuntimeError(f"{op}: input {list(sizes)} is too small, the output would be {out}")
+        raise refused(f"input {list(sizes)} is too small, the output would be {out}")
     return (*sizes[:-dims], *out)
 
 
-def check_divisor(op: str, divisor_override: int | None) -> None:
+def check_divisor(divisor_override: int | None) -> None:
     if divisor_override == 0:
-        raise RuntimeError(f"{op}: divisor_override must not be 0")
+        raise refused("divisor_override must not be 0")
 
 
-def check_averaged(op: str, self: Tensor) -> None:
+def check_averaged(self: Tensor) -> None:
     """PyTorch's rule for fake and meta tensors; for real ones the CPU body says what it can do."""
     if self.device.type == "cpu" and not _dispatch_keys(self).has(DispatchKey.Python):
         return
     if self.dtype in UNSIGNED:
-        raise RuntimeError(f"{op}: not implemented for {self.dtype}")
+        raise refused(f"not implemented for {self.dtype}")
 
 
-def check_gradient(op: str, name: str, given: Ints, wanted: Ints, dims: int = 3) -> None:
+def check_gradient(name: str, given: Ints, wanted: Ints, dims: int = 3) -> None:
     """`given` has the output's dimensions; a batch of another size is not looked at."""
     if len(given) != len(wanted) or tuple(given[-dims:]) != tuple(wanted[-dims:]):
-        raise RuntimeError(f"{op}: {name} must have sizes {list(wanted)}, got {list(given)}")
+        raise refused(f"{name} must have sizes {list(wanted)}, got {list(given)}")
 
 
 def spec_like(tensor: Tensor, sizes: Ints, kind: dtype, copied: bool = False) -> TensorSpec:
@@ -142,11 +142,11 @@ def avg_pool2d(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
-) -> TensorSpec:
-    check_averaged("avg_pool2d", self)
-    ws = windows("avg_pool2d", 2, kernel_size, stride, padding)
-    check_divisor("avg_pool2d", divisor_override)
-    return spec_like(self, pooled_sizes("avg_pool2d", self.shape, ws, ceil_mode), self.dtype)
+) -> Shaped:
+    check_averaged(self)
+    ws = windows(2, kernel_size, stride, padding)
+    check_divisor(divisor_override)
+    return Shaped(spec_like(self, pooled_sizes(self.shape, ws, ceil_mode), self.dtype), ws)
 
 
 def avg_pool2d_backward(
@@ -158,13 +158,12 @@ def avg_pool2d_backward(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
-) -> TensorSpec:
-    op = "avg_pool2d_backward"
-    ws = windows(op, 2, kernel_size, stride, padding)
-    check_divisor(op, divisor_override)
-    pooled = pooled_sizes(op, self.shape, ws, ceil_mode)
-    check_gradient(op, "grad_output", grad_output.shape, pooled)
-    return spec_like(self, self.shape, self.dtype)
+) -> Shaped:
+    ws = windows(2, kernel_size, stride, padding)
+    check_divisor(divisor_override)
+    pooled = pooled_sizes(self.shape, ws, ceil_mode)
+    check_gradient("grad_output", grad_output.shape, pooled)
+    return Shaped(spec_like(self, self.shape, self.dtype), ws)
 
 
 def avg_pool3d(
@@ -175,17 +174,14 @@ def avg_pool3d(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
-) -> TensorSpec:
-    op = "avg_pool3d"
-    check_averaged(op, self)
-    ws = windows(op, 3, kernel_size, stride, padding)
-    check_divisor(op, divisor_override)
-    pooled = pooled_sizes(op, self.shape, ws, ceil_mode)
+) -> Shaped:
+    check_averaged(self)
+    ws = windows(3, kernel_size, stride, padding)
+    check_divisor(divisor_override)
+    pooled = pooled_sizes(self.shape, ws, ceil_mode)
     if any(size < w.kernel for size, w in zip(self.shape[-3:], ws, strict=True)):
-        raise RuntimeError(
-            f"{op}: input {list(self.shape)} is smaller than kernel_size {list(kernel_size)}"
-        )
-    return TensorSpec(pooled, self.dtype, copied=True)
+        raise refused(f"input {list(self.shape)} is smaller than kernel_size {list(kernel_size)}")
+    return Shaped(TensorSpec(pooled, self.dtype, copied=True), ws)
 
 
 def max_pool2d(
@@ -195,11 +191,11 @@ def max_pool2d(
     padding: Ints,
     dilation: Ints,
     ceil_mode: bool,
-) -> tuple[TensorSpec, TensorSpec]:
-    op = "max_pool2d_with_indices"
-    ws = windows(op, 2, kernel_size, stride, padding, dilation)
-    pooled = pooled_sizes(op, self.shape, ws, ceil_mode)
-    return spec_like(self, pooled, self.dtype, True), spec_like(self, pooled, int64, True)
+) -> Shaped:
+    ws = windows(2, kernel_size, stride, padding, dilation)
+    pooled = pooled_sizes(self.shape, ws, ceil_mode)
+    specs = spec_like(self, pooled, self.dtype, True), spec_like(self, pooled, int64, True)
+    return Shaped(specs, ws)
 
 
 def max_pool2d_backward(
@@ -212,13 +208,12 @@ def max_pool2d_backward(
     ceil_mode: bool,
     indices: Tensor,
 ) -> TensorSpec:
-    op = "max_pool2d_with_indices_backward"
-    ws = windows(op, 2, kernel_size, stride, padding, dilation)
-    pooled = pooled_sizes(op, self.shape, ws, ceil_mode)
+    ws = windows(2, kernel_size, stride, padding, dilation)
+    pooled = pooled_sizes(self.shape, ws, ceil_mode)
     if self.dtype is not grad_output.dtype:
-        raise RuntimeError(f"{op}: grad_output must be {self.dtype}, got {grad_output.dtype}")
-    check_gradient(op, "grad_output", grad_output.shape, pooled)
-    check_gradient(op, "indices", indices.shape, pooled)
+        raise refused(f"grad_output must be {self.dtype}, got {grad_output.dtype}")
+    check_gradient("grad_output", grad_output.shape, pooled)
+    check_gradient("indices", indices.shape, pooled)
     return spec_like(self, self.shape, self.dtype, True)
 
 
@@ -229,17 +224,14 @@ def max_pool3d(
     padding: Ints,
     dilation: Ints,
     ceil_mode: bool,
-) -> tuple[TensorSpec, TensorSpec]:
-    op = "max_pool3d_with_indices"
-    ws = windows(op, 3, kernel_size, stride, padding, dilation)
-    pooled = pooled_sizes(op, self.shape, ws, ceil_mode)
+) -> Shaped:
+    ws = windows(3, kernel_size, stride, padding, dilation)
+    pooled = pooled_sizes(self.shape, ws, ceil_mode)
     strides = None
     if self.ndim == 5 and suggest_memory_format(self) is channels_last_3d:
         strides = strides_for(pooled, channels_last_3d)
-    return (
-        TensorSpec(pooled, self.dtype, strides, copied=True),
-        TensorSpec(pooled, int64, strides, copied=True),
-    )
+    kinds = (self.dtype, int64)
+    return Shaped(tuple(TensorSpec(pooled, kind, strides, copied=True) for kind in kinds), ws)
 
 
 # ---- adaptive ----------------------------------------------------------------------------------
@@ -248,15 +240,12 @@ def max_pool3d(
 def adaptive_avg_pool(self: Tensor, output_size: Ints) -> TensorSpec:
     """Two or three spatial dimensions: as many as `output_size` has."""
     dims = len(output_size)
-    op = f"_adaptive_avg_pool{dims}d"
     if self.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"{op}: self must have {dims + 1} or {dims + 2} dimensions, got {list(self.shape)}"
-        )
+        raise refused(f"self must have {dims + 1} or {dims + 2} dimensions, got {list(self.shape)}")
     if min(output_size) < 0:
-        raise RuntimeError(f"{op}: output_size must not be negative, got {list(output_size)}")
+        raise refused(f"output_size must not be negative, got {list(output_size)}")
     if 0 in self.shape[-dims:]:
-        raise RuntimeError(f"{op}: self must have elements to average, got {list(self.shape)}")
+        raise refused(f"self must have elements to average, got {list(self.shape)}")
     sizes = (*self.shape[:-dims], *output_size)
     return TensorSpec(sizes, self.dtype) if dims == 3 else spec_like(self, sizes, self.dtype)
 
@@ -265,22 +254,17 @@ def adaptive_avg_pool2d_out(self: Tensor, output_size: Ints, *, out: Tensor) -> 
     """Checks only: PyTorch has no Meta kernel, and its fake tensors leave `out` as it is."""
     spec = adaptive_avg_pool(self, output_size)
     if out.dtype is not spec.dtype:
-        raise RuntimeError(f"adaptive_avg_pool2d.out: out must be {spec.dtype}, got {out.dtype}")
+        raise refused(f"out must be {spec.dtype}, got {out.dtype}")
     return out
 
 
 def adaptive_avg_pool_backward(grad_output: Tensor, self: Tensor) -> TensorSpec:
-    op = "_adaptive_avg_pool2d_backward"
     if 0 in grad_output.shape[1:]:
-        raise RuntimeError(
-            f"{op}: only the batch of grad_output may be empty, got {list(grad_output.shape)}"
-        )
+        raise refused(f"only the batch of grad_output may be empty, got {list(grad_output.shape)}")
     if grad_output.ndim not in (3, 4):
-        raise RuntimeError(
-            f"{op}: grad_output must have 3 or 4 dimensions, got {list(grad_output.shape)}"
-        )
+        raise refused(f"grad_output must have 3 or 4 dimensions, got {list(grad_output.shape)}")
     if self.dtype is not grad_output.dtype:
-        raise RuntimeError(f"{op}: grad_output must be {self.dtype}, got {grad_output.dtype}")
+        raise refused(f"grad_output must be {self.dtype}, got {grad_output.dtype}")
     strides = None
     if suggest_memory_format(self) is channels_last:
         strides = strides_for(self.shape, channels_last)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -41,16 +42,16 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
     if train is False or p == 0:
         return input, mask
     if p != 1 and not input.dtype.is_floating_point:
-        raise RuntimeError(f"native_dropout: expected a floating-point input, got {input.dtype}")
+        raise refused(f"expected a floating-point input, got {input.dtype}")
     return _aten.empty_like.default(input), mask
 
 
 def normal_(self: Any, mean: float, std: float, *, generator: Any) -> Any:
     """Checks `std` and the dtype."""
     if not std >= 0:
-        raise RuntimeError(f"normal_: std must not be negative, got {std}")
+        raise refused(f"std must not be negative, got {std}")
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
-        raise RuntimeError(f"normal_: expected a floating-point or complex self, got {self.dtype}")
+        raise refused(f"expected a floating-point or complex self, got {self.dtype}")
     return self
 
 
@@ -87,5 +88,5 @@ def random_from_(self: Any, from_: int, to: int | None, *, generator: Any) -> An
 def randperm_out(n: int, *, out: Any) -> Any:
     """`out` with `n` elements, of whatever dtype."""
     if n < 0:
-        raise RuntimeError(f"randperm: n must not be negative, got {n}")
+        raise refused(f"n must not be negative, got {n}")
     return _aten.resize_.default(out, [n])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -44,12 +45,12 @@ def repeat(self: Tensor, repeats: Ints) -> TensorSpec:
     """self, `repeats` times along each dimension; new dimensions come first."""
     lead = len(repeats) - self.ndim
     if lead < 0:
-        raise RuntimeError(
-            f"aten::repeat: expected at least {self.ndim} repeats for shape {list(self.shape)}, "
+        raise refused(
+            f"expected at least {self.ndim} repeats for shape {list(self.shape)}, "
             f"got {list(repeats)}"
         )
     if any(n < 0 for n in repeats):
-        raise RuntimeError(f"aten::repeat: expected repeats of 0 or more, got {list(repeats)}")
+        raise refused(f"expected repeats of 0 or more, got {list(repeats)}")
     padded = (1,) * lead + tuple(self.shape)
     return _like(self, [size * n for size, n in zip(padded, repeats, strict=True)])
 
@@ -70,13 +71,11 @@ def roll(self: Tensor, shifts: Ints, dims: Ints) -> TensorSpec:
     if self.numel() == 0:
         return _like(self, self.shape, rules.dense_like_strides(self))
     if self.ndim == 0 and dims:
-        raise IndexError(f"aten::roll: dimension {dims[0]} is given, but self has no dimensions")
+        raise refused(f"dimension {dims[0]} is given, but self has no dimensions", IndexError)
     if not shifts:
-        raise RuntimeError("aten::roll: expected at least one shift")
+        raise refused("expected at least one shift")
     if len(shifts) != len(dims) and (dims or len(shifts) != 1):
-        raise RuntimeError(
-            f"aten::roll: expected as many shifts as dims, got {list(shifts)} and {list(dims)}"
-        )
+        raise refused(f"expected as many shifts as dims, got {list(shifts)} and {list(dims)}")
     if dims and rules.is_eager(self):
         memory_format = rules.suggest_memory_format(self)
         return _like(self, self.shape, rules.strides_for(self.shape, memory_format))
@@ -86,18 +85,14 @@ def roll(self: Tensor, shifts: Ints, dims: Ints) -> TensorSpec:
 def tril(self: Tensor, diagonal: int) -> TensorSpec:
     """A triangle of the last two dimensions."""
     if self.ndim < 2:
-        raise RuntimeError(
-            f"aten::tril: expected self to have at least 2 dimensions, got {list(self.shape)}"
-        )
+        raise refused(f"expected self to have at least 2 dimensions, got {list(self.shape)}")
     return _like(self, self.shape)
 
 
 def repeat_interleave(repeats: Tensor, *, output_size: int | None) -> Tensor:
     """The Meta kernel: how many elements there are is in the values, unless the caller says it."""
     if output_size is None:
-        raise RuntimeError(
-            "aten::repeat_interleave: a tensor without data needs the argument output_size"
-        )
+        raise refused("a tensor without data needs the argument output_size")
     return ops.aten.new_empty(repeats, [output_size])
 
 
@@ -117,9 +112,8 @@ def constant_pad_nd(self: Tensor, pad: Ints, value: Any) -> TensorSpec:
 
 def _padded_sizes(self: Tensor, pad: Ints) -> list[int]:
     if len(pad) % 2 or len(pad) > 2 * self.ndim:
-        raise RuntimeError(
-            f"aten::constant_pad_nd: expected pad to have an even length of at most "
-            f"{2 * self.ndim}, got {list(pad)}"
+        raise refused(
+            f"expected pad to have an even length of at most {2 * self.ndim}, got {list(pad)}"
         )
     sizes = list(self.shape)
     for i in range(len(pad) // 2):
@@ -127,8 +121,8 @@ def _padded_sizes(self: Tensor, pad: Ints) -> list[int]:
         left = sizes[dim] + min(before, 0) + min(after, 0)
         sizes[dim] += before + after
         if left < 0:
-            raise RuntimeError(
-                f"aten::constant_pad_nd: pad {list(pad)} gives dimension {dim} of shape "
+            raise refused(
+                f"pad {list(pad)} gives dimension {dim} of shape "
                 f"{list(self.shape)} a negative size once it is cut"
             )
     return sizes
@@ -139,47 +133,47 @@ def _padded_sizes(self: Tensor, pad: Ints) -> list[int]:
 
 def reflection_pad1d(self: Tensor, padding: Ints) -> TensorSpec:
     """Mirrored at the first and last element."""
-    return _pad("aten::reflection_pad1d", self, padding, 1, True)
+    return _pad(self, padding, 1, True)
 
 
 def reflection_pad2d(self: Tensor, padding: Ints) -> TensorSpec:
     """The same along the last two dimensions; channels_last stays."""
-    return _pad("aten::reflection_pad2d", self, padding, 2, True)
+    return _pad(self, padding, 2, True)
 
 
 def reflection_pad3d(self: Tensor, padding: Ints) -> TensorSpec:
     """The same along the last three dimensions."""
-    return _pad("aten::reflection_pad3d", self, padding, 3, True)
+    return _pad(self, padding, 3, True)
 
 
 def replication_pad2d(self: Tensor, padding: Ints) -> TensorSpec:
     """The edge is repeated along the last two dimensions; channels_last stays."""
-    _check_not_bool("aten::replication_pad2d", self)
-    return _pad("aten::replication_pad2d", self, padding, 2, False)
+    _check_not_bool(self)
+    return _pad(self, padding, 2, False)
 
 
 def replication_pad3d(self: Tensor, padding: Ints) -> TensorSpec:
     """The same along the last three dimensions."""
-    _check_not_bool("aten::replication_pad3d", self)
-    return _pad("aten::replication_pad3d", self, padding, 3, False)
+    _check_not_bool(self)
+    return _pad(self, padding, 3, False)
 
 
-def _check_not_bool(op: str, self: Tensor) -> None:
+def _check_not_bool(self: Tensor) -> None:
     if self.dtype is dtypes.bool and not rules.is_eager(self):
-        raise RuntimeError(f"{op}: self of dtype {self.dtype} is not supported")
+        raise refused(f"self of dtype {self.dtype} is not supported")
 
 
-def _pad(op: str, self: Tensor, padding: Ints, n: int, mirrored: bool) -> TensorSpec:
+def _pad(self: Tensor, padding: Ints, n: int, mirrored: bool) -> TensorSpec:
     """The result of padding the last `n` dimensions."""
-    _check_pad_input(op, self, padding, n)
+    _check_pad_input(self, padding, n)
     if mirrored:
-        _check_mirrored(op, self, padding)
+        _check_mirrored(self, padding)
     sizes = list(self.shape)
     for i in range(n):
         sizes[self.ndim - 1 - i] += padding[2 * i] + padding[2 * i + 1]
     if all(size < 1 for size in sizes[-n:]) or any(size < 0 for size in sizes):
-        raise RuntimeError(
-            f"{op}: padding {list(padding)} of shape {list(self.shape)} leaves nothing: {sizes}"
+        raise refused(
+            f"padding {list(padding)} of shape {list(self.shape)} leaves nothing: {sizes}"
         )
     spec = _like(self, sizes, _pad_strides(self, sizes, n))
     if rules.is_eager(self) and (n == 3 or not mirrored or (n == 2 and self.ndim == 4)):
@@ -188,25 +182,25 @@ def _pad(op: str, self: Tensor, padding: Ints, n: int, mirrored: bool) -> Tensor
     return spec
 
 
-def _check_pad_input(op: str, self: Tensor, padding: Ints, n: int) -> None:
+def _check_pad_input(self: Tensor, padding: Ints, n: int) -> None:
     """Dimensions of size 0 are not allowed, but for a batch."""
     if len(padding) != 2 * n:
-        raise RuntimeError(f"{op}: expected padding to have {2 * n} numbers, got {list(padding)}")
+        raise refused(f"expected padding to have {2 * n} numbers, got {list(padding)}")
     batched = self.ndim == n + 2
     if (not batched and self.ndim != n + 1) or 0 in self.shape[batched:]:
-        raise RuntimeError(
-            f"{op}: expected self to have {n + 1} dimensions or {n + 2} with a batch, none but "
+        raise refused(
+            f"expected self to have {n + 1} dimensions or {n + 2} with a batch, none but "
             f"the batch of size 0, got {list(self.shape)}"
         )
 
 
-def _check_mirrored(op: str, self: Tensor, padding: Ints) -> None:
+def _check_mirrored(self: Tensor, padding: Ints) -> None:
     """A mirror image is smaller than what it mirrors."""
     for i, amount in enumerate(padding):
         dim = self.ndim - 1 - i // 2
         if amount >= self.shape[dim]:
-            raise RuntimeError(
-                f"{op}: padding {amount} must be less than the size of dimension {dim} of shape "
+            raise refused(
+                f"padding {amount} must be less than the size of dimension {dim} of shape "
                 f"{list(self.shape)}"
             )
 

@@ -14,6 +14,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, ST_NONE, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
     ST_float32, ST_float64, ST_int64, ST_uint8, is_complex_code, is_floating_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport read_ints
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
@@ -99,8 +100,8 @@ cdef int mean_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) exc
     fill_dims(s, self, dim, keepdim, code, CAST_SAFE)
     if not is_inexact(code):
         which = "the input's dtype" if dtype == ST_NONE else "dtype"
-        raise RuntimeError(f"aten::mean: expected {which} to be floating point or complex, got "
-                           f"{dtypes.get_dtype(code)!r}")
+        raise refused(f"expected {which} to be floating point or complex, got "
+                      f"{dtypes.get_dtype(code)!r}")
     return 0
 
 
@@ -140,14 +141,14 @@ cdef int any_dims(Spec* s, Tensor self, object dim, bint keepdim) except -1:
 
 # ---- extrema -----------------------------------------------------------------------------------
 
-cdef int raise_empty(str name, int64_t dim, error) except -1:
-    raise error(f"{name}: expected dimension {dim} to have elements, which a result without an "
-                "identity needs")
+cdef int raise_empty(int64_t dim, error) except -1:
+    raise refused(f"expected dimension {dim} to have elements, which a result without an "
+                  "identity needs", error)
 
 
-cdef int raise_empty_all(str name, error=RuntimeError) except -1:
-    raise error(f"{name}: expected self to have elements, or dim to name dimensions that "
-                "have some")
+cdef int raise_empty_all(error=RuntimeError) except -1:
+    raise refused("expected self to have elements, or dim to name dimensions that "
+                  "have some", error)
 
 
 cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
@@ -155,81 +156,81 @@ cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
     wrap_all(dim.data, n, self)
     if self.c_numel == 0:
         if n == 0:
-            raise_empty_all("aten::amax")
+            raise_empty_all()
         for i in range(n):
             if self.c_ndim and self.c_sizes[dim.data[i]] == 0:
-                raise_empty("aten::amax", dim.data[i],
+                raise_empty(dim.data[i],
                             IndexError if rules.is_eager(self) else RuntimeError)
     return fill_reduction(s, self, dim.data, n, keepdim, self.c_dtype, CAST_SAFE)
 
 
-cdef int check_ordered(str name, Tensor self, bint with_bool) except -1:
+cdef int check_ordered(Tensor self, bint with_bool) except -1:
     """Whether eager kernels can compare self's values."""
     if rules.is_eager(self) and (is_complex_code(self.c_dtype)
                            or not with_bool and self.c_dtype == ST_bool):
-        raise RuntimeError(f"{name}: expected self to have ordered numbers, got "
-                           f"{dtypes.get_dtype(self.c_dtype)!r}")
+        raise refused("expected self to have ordered numbers, got "
+                      f"{dtypes.get_dtype(self.c_dtype)!r}")
     return 0
 
 
 cdef int argmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
     cdef int64_t wrapped
-    check_ordered("aten::argmax", self, False)
+    check_ordered(self, False)
     if dim is None:
         if self.c_numel == 0:
-            raise_empty_all("aten::argmax", IndexError if rules.is_eager(self) else RuntimeError)
+            raise_empty_all(IndexError if rules.is_eager(self) else RuntimeError)
         return fill_reduction(s, self, NULL, 0, keepdim, ST_int64, CAST_EXACT)
     wrapped = rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_ndim and self.c_sizes[wrapped] == 0:
-        raise_empty("aten::argmax", wrapped, IndexError)
+        raise_empty(wrapped, IndexError)
     return fill_reduction(s, self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
 
 
 cdef int max(Spec* s, Tensor self) except -1:
     if self.c_numel == 0 and rules.is_eager(self):
-        raise_empty_all("aten::max")
+        raise_empty_all()
     return fill_reduction(s, self, NULL, 0, False, self.c_dtype, CAST_SAFE)
 
 
 cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
     cdef int64_t wrapped = rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_ndim and self.c_sizes[wrapped] == 0 and rules.is_eager(self):
-        raise_empty("aten::max.dim", wrapped, IndexError)
-    check_ordered("aten::max.dim", self, True)
+        raise_empty(wrapped, IndexError)
+    check_ordered(self, True)
     fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
     return fill_reduction(&s[1], self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
 
 
 # ---- moments, norms, histograms ----------------------------------------------------------------
 
-cdef int check_moment_input(str name, Tensor self) except -1:
+cdef int check_moment_input(Tensor self) except -1:
     if not is_inexact(self.c_dtype):
-        raise RuntimeError(f"{name}: expected self to be floating point or complex, got "
-                           f"{dtypes.get_dtype(self.c_dtype)!r}")
+        raise refused("expected self to be floating point or complex, got "
+                      f"{dtypes.get_dtype(self.c_dtype)!r}")
     return 0
 
 
 cdef int var(Spec* s, Tensor self, object dim, object correction, bint keepdim) except -1:
     if rules.is_eager(self):
-        check_moment_input("aten::var", self)
+        check_moment_input(self)
     return fill_dims(s, self, dim, keepdim, real_type(self.c_dtype), CAST_SAFE)
 
 
 cdef int var_mean(Spec* s, Tensor self, object dim, object correction, bint keepdim) except -1:
     fill_dims(&s[0], self, dim, keepdim, real_type(self.c_dtype), CAST_SAFE)
     fill_dims(&s[1], self, dim, keepdim, self.c_dtype, CAST_SAFE)
-    return check_moment_input("aten::var_mean", self)
+    return check_moment_input(self)
 
 
 cdef int check_norm_dtype(Tensor self, int dtype) except -1:
     cdef int code = self.c_dtype
     if not is_inexact(dtype) or is_complex_code(dtype) != is_complex_code(code):
-        raise RuntimeError("aten::linalg_vector_norm: expected dtype to be "
-                           f"{'complex' if is_complex_code(code) else 'floating point'} as self "
-                           f"is, got {dtypes.get_dtype(dtype)!r}")
+        raise refused("expected dtype to be "
+                      f"{'complex' if is_complex_code(code) else 'floating point'} as self "
+                      f"is, got {dtypes.get_dtype(dtype)!r}")
     if rules.promoted(dtype, code) != dtype:
-        raise RuntimeError("aten::linalg_vector_norm: expected a dtype that holds all values of "
-                           f"{dtypes.get_dtype(code)!r}, got {dtypes.get_dtype(dtype)!r}")
+        raise refused("expected a dtype that holds all values of "
+                      f"{dtypes.get_dtype(code)!r}, got {dtypes.get_dtype(dtype)!r}")
     return 0
 
 
@@ -248,10 +249,10 @@ cdef int check_norm_extent(Tensor self, object ord, object given, const int64_t*
     if order >= 0.0 and order != INFINITY:
         return 0
     if n == 0:
-        raise_empty_all("aten::linalg_vector_norm")
+        raise_empty_all()
     for i in range(n):
         if self.c_ndim and (self.c_sizes[dims[i]] == 0 or counts_back and given[i] < 0):
-            raise_empty("aten::linalg_vector_norm", dims[i], RuntimeError)
+            raise_empty(dims[i], RuntimeError)
     return 0
 
 
@@ -259,7 +260,7 @@ cdef int vector_norm(Spec* s, Tensor self, object ord, object dim, bint keepdim,
                      int dtype) except -1:
     cdef int64_t dims[64]
     cdef int n
-    check_moment_input("aten::linalg_vector_norm", self)
+    check_moment_input(self)
     n = read_dims(dims, self, dim)
     check_norm_extent(self, ord, dim, dims, n)
     if dtype != ST_NONE:
@@ -270,15 +271,15 @@ cdef int vector_norm(Spec* s, Tensor self, object ord, object dim, bint keepdim,
 
 cdef int histc(Spec* s, Tensor self, int64_t bins, object min, object max) except -1:
     if bins <= 0:
-        raise RuntimeError(f"aten::histc: expected bins to be positive, got {bins}")
+        raise refused(f"expected bins to be positive, got {bins}")
     if max < min:
-        raise RuntimeError(f"aten::histc: expected max to be at least min, got {min} and {max}")
+        raise refused(f"expected max to be at least min, got {min} and {max}")
     if self.c_devtype == DEV_CPU and not is_floating_code(self.c_dtype):
         error = RuntimeError
         if rules.is_eager(self) and self.c_dtype != ST_uint8:
             error = NotImplementedError
-        raise error("aten::histc: expected self to be floating point, got "
-                    f"{dtypes.get_dtype(self.c_dtype)!r}")
+        raise refused("expected self to be floating point, got "
+                      f"{dtypes.get_dtype(self.c_dtype)!r}", error)
     s.ndim = 1
     s.sizes[0] = bins
     s.dtype = self.c_dtype

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch._C import dtypes
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -21,20 +22,20 @@ def _reduced(self: Tensor, dim: int, keepdim: bool) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _check_not_empty(op: str, self: Tensor, dim: int) -> None:
+def _check_not_empty(self: Tensor, dim: int) -> None:
     if self.ndim and self.shape[rules.wrap_dim(dim, self.ndim)] == 0:
-        raise IndexError(f"aten::{op}: dimension {dim} of shape {list(self.shape)} is empty")
+        raise refused(f"dimension {dim} of shape {list(self.shape)} is empty", IndexError)
 
 
 def aminmax(self: Tensor, dim: int | None, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
     """The smallest and the largest."""
     if dim is None:
         if self.numel() == 0:
-            raise RuntimeError("aten::aminmax: an empty tensor has no smallest element")
+            raise refused("an empty tensor has no smallest element")
         sizes: tuple[int, ...] = (1,) * self.ndim if keepdim else ()
     else:
         rules.wrap_dim(dim, self.ndim)
-        _check_not_empty("aminmax", self, dim)
+        _check_not_empty(self, dim)
         sizes = _reduced(self, dim, keepdim)
     spec = TensorSpec(sizes, self.dtype)
     return spec, spec
@@ -51,8 +52,8 @@ def median(self: Tensor) -> Tensor:
     return ops.aten.new_empty(self, [])
 
 
-def _pair(op: str, self: Tensor, dim: int, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
-    _check_not_empty(op, self, dim)
+def _pair(self: Tensor, dim: int, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
+    _check_not_empty(self, dim)
     sizes = _reduced(self, dim, keepdim)
     return TensorSpec(sizes, self.dtype), TensorSpec(sizes, dtypes.int64)
 
@@ -62,21 +63,21 @@ def median_dim(self: Tensor, dim: int, keepdim: bool) -> tuple[TensorSpec, Tenso
     if not rules.is_eager(self):
         sizes = _reduced(self, dim, keepdim)
         return TensorSpec(sizes, self.dtype), TensorSpec(sizes, dtypes.int64)
-    return _pair("median", self, dim, keepdim)
+    return _pair(self, dim, keepdim)
 
 
 def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
     """An element and its place."""
     dim = rules.wrap_dim(dim, self.ndim)
-    _check_not_empty("kthvalue", self, dim)
+    _check_not_empty(self, dim)
     size = self.shape[dim] if self.ndim else 1
     if not 1 <= k <= size:
-        raise RuntimeError(f"aten::kthvalue: expected k from 1 to {size}, got {k}")
-    return _pair("kthvalue", self, dim, keepdim)
+        raise refused(f"expected k from 1 to {size}, got {k}")
+    return _pair(self, dim, keepdim)
 
 
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """The Meta kernel."""
-    specs = _pair("mode", self, dim, keepdim)
+    specs = _pair(self, dim, keepdim)
     first, second = (ops.aten.new_empty(self, list(s.sizes), dtype=s.dtype) for s in specs)
     return first, second

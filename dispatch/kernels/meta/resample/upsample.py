@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch._C.dtypes import channels_last, contiguous_format
+from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta.rules import numel, strides_for, suggest_memory_format
@@ -22,20 +23,18 @@ CUDA_CHANNELS_NEAREST = 4
 CUDA_CHANNELS_BILINEAR = 16
 
 
-def resized(
-    op: str, self: Tensor, output_size: Ints, cuda_channels: int, copied: bool
-) -> TensorSpec:
+def resized(self: Tensor, output_size: Ints, cuda_channels: int, copied: bool) -> TensorSpec:
     if len(output_size) != 2:
-        raise RuntimeError(f"{op}: output_size must have 2 numbers, got {list(output_size)}")
+        raise refused(f"output_size must have 2 numbers, got {list(output_size)}")
     if self.ndim != 4:
-        raise RuntimeError(f"{op}: self must have 4 dimensions, got {list(self.shape)}")
+        raise refused(f"self must have 4 dimensions, got {list(self.shape)}")
     if min(self.shape[2:]) <= 0 or min(output_size) <= 0:
-        raise RuntimeError(
-            f"{op}: input and output sizes must be positive, got {list(self.shape)} and "
+        raise refused(
+            f"input and output sizes must be positive, got {list(self.shape)} and "
             f"{list(output_size)}"
         )
     if numel(self.shape[1:]) == 0:
-        raise RuntimeError(f"{op}: only the batch of self may be empty, got {list(self.shape)}")
+        raise refused(f"only the batch of self may be empty, got {list(self.shape)}")
     sizes = (*self.shape[:2], *output_size)
     layout = suggest_memory_format(self)
     if layout is channels_last and self.device.type == "cuda" and self.shape[1] < cuda_channels:
@@ -46,7 +45,7 @@ def resized(
 def nearest2d(
     self: Tensor, output_size: Ints, scales_h: float | None, scales_w: float | None
 ) -> TensorSpec:
-    return resized("upsample_nearest2d", self, output_size, CUDA_CHANNELS_NEAREST, False)
+    return resized(self, output_size, CUDA_CHANNELS_NEAREST, False)
 
 
 def bilinear2d(
@@ -57,7 +56,7 @@ def bilinear2d(
     scales_w: float | None,
 ) -> TensorSpec:
     """Bilinear and bicubic."""
-    return resized("upsample_bilinear2d", self, output_size, CUDA_CHANNELS_BILINEAR, True)
+    return resized(self, output_size, CUDA_CHANNELS_BILINEAR, True)
 
 
 def grid_sampler_2d(
@@ -67,14 +66,11 @@ def grid_sampler_2d(
     padding_mode: int,
     align_corners: bool,
 ) -> TensorSpec:
-    op = "grid_sampler_2d"
     for name, mode in (("interpolation", interpolation_mode), ("padding", padding_mode)):
         if mode not in (0, 1, 2):
-            raise RuntimeError(f"{op}: {name}_mode must be 0, 1 or 2, got {mode}")
+            raise refused(f"{name}_mode must be 0, 1 or 2, got {mode}")
     if input.dtype is not grid.dtype:
-        raise RuntimeError(
-            f"{op}: input ({input.dtype}) and grid ({grid.dtype}) must have one dtype"
-        )
+        raise refused(f"input ({input.dtype}) and grid ({grid.dtype}) must have one dtype")
     if (
         input.ndim != 4
         or grid.ndim != 4
@@ -82,8 +78,8 @@ def grid_sampler_2d(
         or input.shape[0] != grid.shape[0]
         or 0 in input.shape[2:]
     ):
-        raise RuntimeError(
-            f"{op}: expected input (N, C, H, W) and grid (N, H, W, 2), got {list(input.shape)} and "
+        raise refused(
+            f"expected input (N, C, H, W) and grid (N, H, W, 2), got {list(input.shape)} and "
             f"{list(grid.shape)}"
         )
     return TensorSpec((*input.shape[:2], *grid.shape[1:3]), input.dtype)

@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_bfloat16, ST_bool, ST_float16, ST_float32
+from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, Spec
@@ -20,14 +21,14 @@ cdef int fill(Spec* s, Tensor self, bint half_to_float) noexcept:
     return 0
 
 
-cdef int raise_half(str op, Tensor self) except -1:
-    raise RuntimeError(f"{op}: expected self to be float16 with half_to_float, got "
-                       f"{dtypes.get_dtype(self.c_dtype)!r}")
+cdef int raise_half(Tensor self) except -1:
+    raise refused("expected self to be float16 with half_to_float, got "
+                  f"{dtypes.get_dtype(self.c_dtype)!r}")
 
 
 cdef int softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -1:
     if half_to_float and self.c_dtype != ST_float16 and self.c_dtype != ST_bfloat16:
-        raise_half("aten::_softmax", self)
+        raise_half(self)
     if rules.is_eager(self):
         rules.wrap_dim(dim, self.c_ndim, True)
     s.cast = CAST_SAFE
@@ -36,9 +37,9 @@ cdef int softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -
 
 cdef int log_softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -1:
     if half_to_float and self.c_dtype != ST_float16:
-        raise_half("aten::_log_softmax", self)
+        raise_half(self)
     rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_dtype == ST_bool:
-        raise RuntimeError("aten::_log_softmax: expected self to be floating point, got bool")
+        raise refused("expected self to be floating point, got bool")
     s.cast = CAST_EXACT
     return fill(s, self, half_to_float)

@@ -45,7 +45,7 @@ def test_same_padding_keeps_the_size(kernel: tuple[int, int]) -> None:
     [({"padding": "full"}, "full"), ({"padding": "same", "stride": [2]}, "stride")],
 )
 def test_named_padding_is_checked(given: dict[str, Any], named: str) -> None:
-    with FakeTensorMode(), pytest.raises(RuntimeError, match=rf"conv2d: .*{named}"):
+    with FakeTensorMode(), pytest.raises(RuntimeError, match=rf"aten::conv2d\.padding: .*{named}"):
         ops.aten.conv2d.padding(empty(2, 3, 8, 9), empty(4, 3, 3, 3), **given)
 
 

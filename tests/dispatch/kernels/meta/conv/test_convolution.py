@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch._C import dtypes, tensor as core
+from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.conv import convolution as conv
 
@@ -28,10 +29,14 @@ def last(sizes: Ints, **kwargs: object) -> core.Tensor:
     return tensor(sizes, rules.channels_last_strides(sizes), **kwargs)
 
 
-def convolve(x: core.Tensor, w: core.Tensor, **given: object) -> conv.TensorSpec:
+def arguments(**given: object) -> list[object]:
     p: dict[str, object] = {"bias": None, "stride": [1], "padding": [0], "dilation": [1]}
     p |= {"transposed": False, "output_padding": [0], "groups": 1} | given
-    return conv.convolution(x, w, *p.values())
+    return list(p.values())
+
+
+def convolve(x: core.Tensor, w: core.Tensor, **given: object) -> conv.TensorSpec:
+    return conv.convolution(x, w, *arguments(**given))
 
 
 @pytest.mark.parametrize(
@@ -96,8 +101,8 @@ def test_meta_tensors_give_contiguous_results() -> None:
 def test_wrong_arguments_are_named(
     x: Ints, w: Ints, given: dict[str, object], named: str
 ) -> None:
-    with pytest.raises(RuntimeError, match=rf"^convolution: .*{named}"):
-        convolve(tensor(x), tensor(w), **given)
+    with pytest.raises(RuntimeError, match=rf"^aten::convolution: .*{named}"):
+        ops.aten.convolution(tensor(x), tensor(w), *arguments(**given))
 
 
 def test_bias_has_one_element_for_each_output_channel() -> None:

@@ -107,16 +107,16 @@ def test_alpha_that_does_not_fit_is_refused(op: Any, dtype: str, alpha: Any) -> 
 
 def test_meta_kernels_refuse_alpha_with_a_value_error_and_take_bool() -> None:
     ints = meta(2, dtype="int64")
-    with pytest.raises(ValueError, match="add: alpha"):
+    with pytest.raises(ValueError, match=r"aten::add\.Tensor: alpha"):
         ops.aten.add.Tensor(ints, ints, alpha=2.5)
     assert ops.aten.add.Tensor(ints, ints, alpha=True).dtype.name == "int64"
 
 
 def test_bool_subtraction_is_refused() -> None:
     bools = meta(2, dtype="bool")
-    with pytest.raises(RuntimeError, match="sub: "):
+    with pytest.raises(RuntimeError, match=r"aten::sub\.Tensor: "):
         ops.aten.sub.Tensor(bools, bools)
-    with pytest.raises(RuntimeError, match="sub: "):
+    with pytest.raises(RuntimeError, match=r"aten::sub\.Tensor: "):
         ops.aten.sub.Tensor(cpu(2), cpu(2, dtype="bool"))
     assert ops.aten.sub.Tensor(meta(2), bools).dtype.name == "float32"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch._C import dtypes, tensor as core
+from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.pool import pooling as pool
 
@@ -22,7 +23,7 @@ def tensor(
 
 def max2d(x: core.Tensor, *given: object) -> tuple[pool.TensorSpec, pool.TensorSpec]:
     defaults = ([2], [], [0], [1], False)
-    return pool.max_pool2d(x, *given, *defaults[len(given) :])
+    return pool.max_pool2d(x, *given, *defaults[len(given) :]).specs
 
 
 @pytest.mark.parametrize(
@@ -47,13 +48,13 @@ def test_results_keep_channels_last() -> None:
     wanted = rules.channels_last_strides((2, 3, 4, 4))
     assert [spec.strides for spec in max2d(x)] == [wanted, wanted]
     assert pool.adaptive_avg_pool(x, [4, 4]).strides == wanted
-    assert pool.avg_pool2d(x, [2], [], [0], False, True, None).strides == wanted
+    assert pool.avg_pool2d(x, [2], [], [0], False, True, None).specs.strides == wanted
 
 
 def test_average_in_three_dimensions_is_contiguous() -> None:
     x = tensor((2, 3, 4, 4, 4), rules.channels_last_strides((2, 3, 4, 4, 4)))
-    assert pool.avg_pool3d(x, [2], [], [0], False, True, None).strides is None
-    values, _ = pool.max_pool3d(x, [2], [], [0], [1], False)
+    assert pool.avg_pool3d(x, [2], [], [0], False, True, None).specs.strides is None
+    values, _ = pool.max_pool3d(x, [2], [], [0], [1], False).specs
     assert values.strides == rules.channels_last_strides((2, 3, 2, 2, 2))
 
 
@@ -72,13 +73,13 @@ def test_average_in_three_dimensions_is_contiguous() -> None:
     ],
 )
 def test_wrong_arguments_raise(sizes: Ints, given: tuple[object, ...]) -> None:
-    with pytest.raises(RuntimeError, match=r"^max_pool2d_with_indices: "):
-        max2d(tensor(sizes), *given)
+    with pytest.raises(RuntimeError, match=r"^aten::max_pool2d_with_indices: "):
+        ops.aten.max_pool2d_with_indices(tensor(sizes), *given)
 
 
 def test_too_few_dimensions_are_an_index_error() -> None:
-    with pytest.raises(IndexError, match="max_pool2d_with_indices"):
-        max2d(tensor((8, 8)))
+    with pytest.raises(IndexError, match=r"^aten::max_pool2d_with_indices: "):
+        ops.aten.max_pool2d_with_indices(tensor((8, 8)), [2])
 
 
 def test_an_empty_batch_is_pooled() -> None:
@@ -97,7 +98,7 @@ def test_average_checks_divisor_and_dtype() -> None:
 def test_backward_wants_a_gradient_of_the_output() -> None:
     x, right, wrong = tensor((2, 3, 8, 8)), tensor((2, 3, 4, 4)), tensor((2, 3, 4, 5))
     args = ([2], [2], [0], False, True, None)
-    assert pool.avg_pool2d_backward(right, x, *args).sizes == (2, 3, 8, 8)
+    assert pool.avg_pool2d_backward(right, x, *args).specs.sizes == (2, 3, 8, 8)
     with pytest.raises(RuntimeError, match="grad_output must have sizes"):
         pool.avg_pool2d_backward(wrong, x, *args)
 
@@ -107,3 +108,8 @@ def test_adaptive_checks_dimensions_and_elements() -> None:
         pool.adaptive_avg_pool(tensor((8, 8)), [2, 2])
     with pytest.raises(RuntimeError, match="elements"):
         pool.adaptive_avg_pool(tensor((2, 3, 0, 8)), [2, 2])
+
+
+def test_bodies_get_the_windows() -> None:
+    given = pool.max_pool2d(tensor((2, 3, 9, 9)), [3, 2], [2, 1], [1], [1], False)
+    assert given.handed == ([pool.Window(3, 2, 1, 1), pool.Window(2, 1, 1, 1)],)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch._C import dtypes, tensor as core
+from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.resample import upsample
 
@@ -31,8 +32,8 @@ def test_interpolation_keeps_channels_last() -> None:
     ("sizes", "output"), [((3, 4, 4), [8, 8]), ((2, 3, 4, 4), [8]), ((2, 3, 4, 4), [0, 8])]
 )
 def test_wrong_sizes_of_interpolation(sizes: Ints, output: list[int]) -> None:
-    with pytest.raises(RuntimeError, match=r"^upsample_nearest2d: "):
-        upsample.nearest2d(tensor(sizes), output, None, None)
+    with pytest.raises(RuntimeError, match=r"^aten::upsample_nearest2d: "):
+        ops.aten.upsample_nearest2d(tensor(sizes), output)
 
 
 def test_grid_sampler_takes_the_grid_s_sizes() -> None:
