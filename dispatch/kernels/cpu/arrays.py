@@ -15,14 +15,12 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import RARE
 from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
 from dispatch._ops import ops
 
 __all__ = [
-    "FLOAT8",
-    "RARE",
     "RARE_OR_COMPLEX32",
-    "UNSIGNED",
     "Array",
     "bits",
     "check_dtype",
@@ -79,17 +77,6 @@ def check_supported(tensor: Tensor, missing: Collection[dtype]) -> None:
 
 
 # Dtypes that many of PyTorch's kernels have no case for.
-UNSIGNED = frozenset({dtypes.uint16, dtypes.uint32, dtypes.uint64})
-FLOAT8 = frozenset(
-    {
-        dtypes.float8_e4m3fn,
-        dtypes.float8_e4m3fnuz,
-        dtypes.float8_e5m2,
-        dtypes.float8_e5m2fnuz,
-        dtypes.float8_e8m0fnu,
-    }
-)
-RARE = UNSIGNED | FLOAT8
 RARE_OR_COMPLEX32 = RARE | {dtypes.complex32}
 
 _BITS_OF_SIZE = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}

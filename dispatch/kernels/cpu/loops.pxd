@@ -17,18 +17,14 @@ ctypedef void (*inner_loop)(char** pointers, const Py_ssize_t* count, const Py_s
 cdef class Ufunc:
     """A numpy ufunc and its inner loops by ScalarType; a loop's operands share one dtype."""
     cdef object call             # the ufunc, or a function that stands for one
-    cdef str name                # for error texts
-    cdef uint64_t refused        # bits by ScalarType: PyTorch has no kernel that computes in it
+    cdef uint64_t missing        # bits by ScalarType: PyTorch has no kernel that computes in it
     cdef bint gives_bool
     cdef bint keeps_number       # a second operand of one element is not rounded to half precision
     cdef inner_loop loops[ST_COUNT]      # NULL: none
     cdef void* data[ST_COUNT]
 
-# Names of dtypes for `refused`.
-cdef tuple UNSIGNED, FLOAT8, COMPLEX
-
-cdef Ufunc new_ufunc(object call, str name, tuple refused, bint keeps_number=*)
-cdef int check_supported(Ufunc u, int code) except -1    # NotImplementedError names ufunc and dtype
+cdef Ufunc new_ufunc(object call, uint64_t missing, bint keeps_number=*)     # missing: a mask DTYPES_
+cdef int check_supported(Ufunc u, int code) except -1    # NotImplementedError names the dtype
 cdef int compute_code(Ufunc u, int code) noexcept        # half precision is computed in float32
 cdef object array_of(Tensor t, int code)                 # numpy's array, converted to a dtype
 cdef object widened(Tensor t, int code, int wide)        # converted to `code`, then to a wider one

@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
     ST_COUNT, ST_bool, ST_complex32, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64,
     ST_uint8, is_floating_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, data_of, get_numpy
 
@@ -29,11 +30,6 @@ cdef extern from "numpy/ufuncobject.h":
 cdef enum:
     LONG_RUN = 1 << 15           # elements from which the interpreter's lock is given up
 
-cdef tuple UNSIGNED = ("uint16", "uint32", "uint64")
-cdef tuple FLOAT8 = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
-                     "float8_e8m0fnu")
-cdef tuple COMPLEX = ("complex64", "complex128")
-
 # ---- the table of loops ------------------------------------------------------------------------
 
 # Codes whose numpy dtype is built in and has loops of its own.
@@ -43,26 +39,16 @@ cdef tuple LOOP_DTYPES = (
 )
 
 
-cdef int code_of_name(str name) except -1:
-    cdef int code
-    for code in range(ST_COUNT):
-        if dtypes.itemsize_table()[code] and dtypes.get_dtype(code).name == name:
-            return code
-    raise ValueError(f"there is no dtype {name!r}")
-
-
-cdef Ufunc new_ufunc(object call, str name, tuple refused, bint keeps_number=False):
+cdef Ufunc new_ufunc(object call, uint64_t missing, bint keeps_number=False):
     cdef Ufunc u = Ufunc.__new__(Ufunc)
     cdef int code
-    u.call, u.name, u.keeps_number = call, name, keeps_number
-    u.refused = <uint64_t>1 << ST_complex32              # numpy has none
-    for name in refused:
-        u.refused |= <uint64_t>1 << code_of_name(name)
+    u.call, u.keeps_number = call, keeps_number
+    u.missing = missing | <uint64_t>1 << ST_complex32    # numpy has none
     if isinstance(call, numpy.ufunc):
         for numpy_name in LOOP_DTYPES:
             descr = numpy.dtype(numpy_name)
             code = dtypes.code_of_numpy(descr)
-            if not u.refused >> code & 1:
+            if not u.missing >> code & 1:
                 find_loop(u, <PyUFuncObject*><void*>call, code, descr.num)
     return u
 
@@ -85,8 +71,8 @@ cdef int find_loop(Ufunc u, PyUFuncObject* f, int code, int num) except -1:
 
 
 cdef int check_supported(Ufunc u, int code) except -1:
-    if u.refused >> code & 1:
-        raise NotImplementedError(f"{u.name}: no CPU kernel for {dtypes.get_dtype(code)!r}")
+    if u.missing >> code & 1:
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
     return 0
 
 

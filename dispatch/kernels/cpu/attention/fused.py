@@ -13,15 +13,15 @@ from itertools import product
 
 import numpy as np
 
-from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64
+from dispatch._C.dtypes import dtype, float32
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 from dispatch.kernels.cpu.softmax.rows import row_sums
 
 __all__ = ["flash_attention_for_cpu"]
 
-_FLOATS = (float16, bfloat16, float32, float64)
 _BLOCK = 1 << 18  # scores that are computed at a time, at least one row
 
 
@@ -52,7 +52,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, dropout_p: float) -> None:
             "expected key and value of one shape whose heads divide query's, got"
             f" {list(key.shape)}, {list(value.shape)} and {list(query.shape)}"
         )
-    check_dtype(kind, _FLOATS)
+    check_dtype(kind, FLOATING)
 
 
 def _row_blocks(rows: int, keys: int, is_causal: bool) -> Iterator[tuple[slice, int]]:

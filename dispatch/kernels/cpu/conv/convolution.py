@@ -16,20 +16,13 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from dispatch._C.dtypes import (
-    bfloat16,
     bool as boolean,
     complex64,
     complex128,
     dtype,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
     int64,
-    uint8,
 )
+from dispatch._C.generated.dtype_sets import FLOATING, INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, is_narrow, quiet, store, view
 from dispatch.kernels.cpu.windows import Geometry, crop, padded, taps
@@ -38,8 +31,6 @@ __all__ = ["col2im", "convolution", "convolution_backward"]
 
 Ints = Sequence[int]
 
-FLOATS = (float32, float64, float16, bfloat16)
-INTEGERS = (uint8, int8, int16, int32, int64)
 
 # Bytes of a block of windows: bounds the memory; smaller ones make BLAS pack weights more often.
 BLOCK = 1 << 23
@@ -316,9 +307,9 @@ def fill(out: Tensor, body: Callable[[Array], None], keep_layout: bool = True) -
 
 def check_forward(kind: dtype, dilated: bool, transposed: bool) -> None:
     if transposed or dilated:
-        check_dtype(kind, (*FLOATS, int64))
+        check_dtype(kind, (*FLOATING, int64))
     else:
-        check_dtype(kind, (*FLOATS, *INTEGERS))
+        check_dtype(kind, (*FLOATING, *INTEGRAL))
 
 
 @quiet()
@@ -374,7 +365,7 @@ def convolution_backward(
         return
     dilated = any(d > 1 for d in dilation)
     check_dtype(grad_output.dtype,
-                (*FLOATS, int64) if dilated and not transposed else FLOATS)
+                (*FLOATING, int64) if dilated and not transposed else FLOATING)
     gy, x, w = compute(grad_output), compute(input), compute(weight)
     if grad_bias is not None:
         store(grad_bias, gy.sum(axis=(0, *range(2, gy.ndim)), dtype=gy.dtype))
@@ -398,7 +389,7 @@ def col2im(
     padding: Ints,
     stride: Ints,
 ) -> None:
-    check_dtype(self.dtype, (*FLOATS, boolean, complex64, complex128))
+    check_dtype(self.dtype, (*FLOATING, boolean, complex64, complex128))
     k, s, p, d = (tuple(v) for v in (kernel_size, stride, padding, dilation))
     positions = tuple(
         (output_size[i] + 2 * p[i] - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i in range(2)

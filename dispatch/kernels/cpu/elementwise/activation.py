@@ -12,17 +12,10 @@ from typing import Any
 import numpy as np
 
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOATING, FLOATING_AND_COMPLEX, INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store
-from dispatch.kernels.cpu.elementwise.driver import (
-    FLOATS,
-    FLOATS_AND_COMPLEX,
-    INTEGERS,
-    Steps,
-    number,
-    operand,
-    run,
-)
+from dispatch.kernels.cpu.elementwise.driver import Steps, number, operand, run
 from dispatch.kernels.cpu.elementwise.erf import erf_into
 from dispatch.kernels.cpu.elementwise.ternary import clamp_in
 
@@ -46,8 +39,8 @@ __all__ = [
 
 
 def _run(op: str, steps: Any, out: Tensor, self: Tensor, *numbers: Any) -> None:
-    allowed = FLOATS_AND_COMPLEX if op == "silu" else FLOATS
-    if self.dtype in FLOATS:
+    allowed = FLOATING_AND_COMPLEX if op == "silu" else FLOATING
+    if self.dtype in FLOATING:
         numbers = tuple(number(value, self.dtype, wide=True) for value in numbers)
     run(Steps(steps, *numbers), allowed, out, self.dtype, self)
 
@@ -200,7 +193,7 @@ def softshrink(out: Tensor, self: Tensor, lambd: Any) -> None:
 
 def threshold(out: Tensor, self: Tensor, threshold: Any, value: Any) -> None:
     """x where it is above the threshold, else the value."""
-    check_dtype(self.dtype, INTEGERS | FLOATS)
+    check_dtype(self.dtype, INTEGRAL | FLOATING)
     values = operand(self, self.dtype)
     limit, other = (number(n, self.dtype) for n in (threshold, value))
     with quiet():
@@ -213,7 +206,7 @@ def _sigmoid(x: Array) -> Array:
 
 def glu(out: Tensor, self: Tensor, dim: int) -> None:
     """One half times the sigmoid of the other."""
-    check_dtype(self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATING)
     with quiet():
         first, second = np.split(operand(self, self.dtype), 2, axis=dim)
         store(out, first * _sigmoid(second))
@@ -221,7 +214,7 @@ def glu(out: Tensor, self: Tensor, dim: int) -> None:
 
 def log_sigmoid_forward(output: Tensor, buffer: Tensor, self: Tensor) -> None:
     """log(sigmoid(x)); the buffer holds exp(-|x|)."""
-    check_dtype(self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATING)
     values = operand(self, self.dtype)
     with quiet():
         small = np.exp(-np.abs(values))
@@ -231,7 +224,7 @@ def log_sigmoid_forward(output: Tensor, buffer: Tensor, self: Tensor) -> None:
 
 def prelu_kernel(out: Tensor, self: Tensor, weight: Tensor) -> None:
     """x if x > 0 else weight * x."""
-    check_dtype(self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATING)
     values, slopes = (operand(t, self.dtype) for t in (self, weight))
     with quiet():
         store(out, np.where(values > 0, values, values * slopes))

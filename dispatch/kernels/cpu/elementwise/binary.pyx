@@ -4,19 +4,19 @@ Called by the structured adapters after the shape function; `loops` does the wor
 here is the dtype of computation, and whatever PyTorch refuses only when it has data in hand.
 """
 from cpython.object cimport PyObject
+from libc.stdint cimport uint64_t
 
 import numpy
 
 from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_float16, ST_float32, ST_float64, category_of_code, get_dtype, is_complex_code,
+    DTYPES_BOOL, DTYPES_COMPLEX, DTYPES_FLOAT8, DTYPES_RARE, ST_bfloat16, ST_float16, ST_float32, ST_float64, category_of_code, get_dtype, is_complex_code,
     is_integral_code, numpy_descr,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, new_wrapped_number
 from dispatch.kernels.cpu.loops cimport (
-    COMPLEX, FLOAT8, UNSIGNED, Ufunc, array_of, check_supported, compute_code, new_ufunc, quietly,
-    run_binary, store, widened,
+    Ufunc, array_of, check_supported, compute_code, new_ufunc, quietly, run_binary, store, widened,
 )
 from dispatch.kernels.meta cimport rules
 
@@ -40,21 +40,21 @@ def floored_quotient(a, b):
 
 
 cdef object ONE = 1              # the small int: a left-out alpha is this very object
-cdef Ufunc ADD = new_ufunc(numpy.add, "add", UNSIGNED + FLOAT8)
-cdef Ufunc SUB = new_ufunc(numpy.subtract, "sub", UNSIGNED + FLOAT8)
-cdef Ufunc MUL = new_ufunc(numpy.multiply, "mul", (), True)
-cdef Ufunc DIV = new_ufunc(numpy.true_divide, "div", FLOAT8, True)
-cdef tuple NO_ROUNDING = ("bool",) + UNSIGNED + FLOAT8 + COMPLEX
-cdef Ufunc FLOOR = new_ufunc(numpy.floor_divide, "div", NO_ROUNDING, True)
-cdef Ufunc TRUNC = new_ufunc(truncated_quotient, "div", NO_ROUNDING, True)
+cdef Ufunc ADD = new_ufunc(numpy.add, DTYPES_RARE)
+cdef Ufunc SUB = new_ufunc(numpy.subtract, DTYPES_RARE)
+cdef Ufunc MUL = new_ufunc(numpy.multiply, 0, True)
+cdef Ufunc DIV = new_ufunc(numpy.true_divide, DTYPES_FLOAT8, True)
+cdef uint64_t NO_ROUNDING = DTYPES_BOOL | DTYPES_RARE | DTYPES_COMPLEX
+cdef Ufunc FLOOR = new_ufunc(numpy.floor_divide, NO_ROUNDING, True)
+cdef Ufunc TRUNC = new_ufunc(truncated_quotient, NO_ROUNDING, True)
 cdef dict IN_HALF_PRECISION = {FLOOR: floored_quotient, TRUNC: truncated_quotient}
-cdef Ufunc EQ = new_ufunc(numpy.equal, "eq", ())
-cdef Ufunc NE = new_ufunc(numpy.not_equal, "ne", ())
-cdef tuple NO_ORDER = UNSIGNED + FLOAT8 + COMPLEX
-cdef Ufunc LT = new_ufunc(numpy.less, "lt", NO_ORDER)
-cdef Ufunc LE = new_ufunc(numpy.less_equal, "le", NO_ORDER)
-cdef Ufunc GT = new_ufunc(numpy.greater, "gt", NO_ORDER)
-cdef Ufunc GE = new_ufunc(numpy.greater_equal, "ge", NO_ORDER)
+cdef Ufunc EQ = new_ufunc(numpy.equal, 0)
+cdef Ufunc NE = new_ufunc(numpy.not_equal, 0)
+cdef uint64_t NO_ORDER = DTYPES_RARE | DTYPES_COMPLEX
+cdef Ufunc LT = new_ufunc(numpy.less, NO_ORDER)
+cdef Ufunc LE = new_ufunc(numpy.less_equal, NO_ORDER)
+cdef Ufunc GT = new_ufunc(numpy.greater, NO_ORDER)
+cdef Ufunc GE = new_ufunc(numpy.greater_equal, NO_ORDER)
 
 
 cdef inline int common(Tensor a, Tensor b) except -1:

@@ -21,11 +21,6 @@ from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, is_narrow, quiet, store, view
 
 __all__ = [
-    "BOOL",
-    "COMPLEX",
-    "FLOATS",
-    "FLOATS_AND_COMPLEX",
-    "INTEGERS",
     "Function",
     "Steps",
     "check_number",
@@ -39,11 +34,6 @@ __all__ = [
 
 Function = Callable[..., Any]
 
-BOOL = frozenset({dtypes.bool})
-INTEGERS = frozenset({dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64})
-FLOATS = frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64})
-COMPLEX = frozenset({dtypes.complex64, dtypes.complex128})
-FLOATS_AND_COMPLEX = FLOATS | COMPLEX
 
 _BLOCK = 1 << 14  # elements; a few arrays of them fit the second-level cache
 

@@ -12,20 +12,18 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import (
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    FLOATING_AND_COMPLEX,
+    INTEGRAL,
+    INTEGRAL_AND_FLOATING,
+)
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store, view
-from dispatch.kernels.cpu.elementwise.driver import (
-    BOOL,
-    COMPLEX,
-    FLOATS,
-    FLOATS_AND_COMPLEX,
-    INTEGERS,
-    Function,
-    Steps,
-    operand,
-    run,
-)
+from dispatch.kernels.cpu.elementwise.driver import Function, Steps, operand, run
 from dispatch.kernels.cpu.elementwise.pointwise import _of_both, _of_floats, _of_same
 from dispatch.kernels.meta import rules
 
@@ -64,8 +62,7 @@ __all__ = [
 ]
 
 _aten = ops.aten
-_REAL = INTEGERS | FLOATS
-_ORDERED = BOOL | _REAL
+_ORDERED = BOOL | INTEGRAL_AND_FLOATING
 
 
 # ---- one operand -------------------------------------------------------------------------------
@@ -85,8 +82,8 @@ def _sgn(x: Array, r: Array) -> None:
     np.copyto(r, 0, where=np.isnan(x))
 
 
-frac = _of_same(Steps(_frac), FLOATS)
-sgn = _of_same(Steps(_sgn), _REAL | COMPLEX, BOOL)
+frac = _of_same(Steps(_frac), FLOATING)
+sgn = _of_same(Steps(_sgn), INTEGRAL_AND_FLOATING | COMPLEX, BOOL)
 exp2 = _of_floats(np.exp2)
 
 
@@ -138,7 +135,7 @@ def _round_decimals(x: Array, r: Array, decimals: int) -> None:
 
 def round_decimals(out: Tensor, self: Tensor, decimals: int) -> None:
     """Rounded to decimals, before the point if negative."""
-    run(Steps(_round_decimals, decimals), FLOATS, out, self.dtype, self)
+    run(Steps(_round_decimals, decimals), FLOATING, out, self.dtype, self)
 
 
 # ---- two operands ------------------------------------------------------------------------------
@@ -169,7 +166,7 @@ def _of_both_float(function: Function) -> Callable[[Tensor, Tensor, Tensor], Non
 
     def body(out: Tensor, self: Tensor, other: Tensor) -> None:
         kind = rules.float_type(rules.result_type(self, other))
-        run(function, FLOATS, out, kind, self, other)
+        run(function, FLOATING, out, kind, self, other)
 
     return body
 
@@ -196,16 +193,16 @@ def _shift_right(x: Array, y: Array) -> Array:
     )
 
 
-hypot = _of_both(np.hypot, FLOATS)
-logaddexp = _of_both(_ufunc(_logaddexp), FLOATS_AND_COMPLEX)
-logaddexp2 = _of_both(np.logaddexp2, FLOATS)
+hypot = _of_both(np.hypot, FLOATING)
+logaddexp = _of_both(_ufunc(_logaddexp), FLOATING_AND_COMPLEX)
+logaddexp2 = _of_both(np.logaddexp2, FLOATING)
 fmax = _of_both(np.fmax, _ORDERED)
 fmin = _of_both(np.fmin, _ORDERED)
-gcd = _of_both(np.gcd, INTEGERS)
-lcm = _of_both(np.lcm, INTEGERS)
+gcd = _of_both(np.gcd, INTEGRAL)
+lcm = _of_both(np.lcm, INTEGRAL)
 heaviside = _of_both(_ufunc(_heaviside), _ORDERED)
-bitwise_left_shift = _of_both(_ufunc(_shift_left), INTEGERS)
-bitwise_right_shift = _of_both(_ufunc(_shift_right), INTEGERS)
+bitwise_left_shift = _of_both(_ufunc(_shift_left), INTEGRAL)
+bitwise_right_shift = _of_both(_ufunc(_shift_right), INTEGRAL)
 copysign = _of_both_float(np.copysign)
 xlogy = _of_both_float(_ufunc(_xlogy))
 
@@ -213,7 +210,7 @@ xlogy = _of_both_float(_ufunc(_xlogy))
 def nextafter(out: Tensor, self: Tensor, other: Tensor) -> None:
     """The next number of the dtype towards other."""
     kind = rules.result_type(self, other)
-    check_dtype(kind, FLOATS)
+    check_dtype(kind, FLOATING)
     arrays = [view(_aten.to.dtype(t, kind)) for t in (self, other)]
     with quiet():
         store(out, np.nextafter(*arrays))
@@ -224,7 +221,7 @@ def nextafter(out: Tensor, self: Tensor, other: Tensor) -> None:
 
 def _shift(symbol: str, operator: Any) -> Callable[[Tensor, Any], Tensor]:
     def kernel(self: Tensor, other: Any) -> Tensor:
-        check_dtype(rules.result_type(self, other), INTEGERS)
+        check_dtype(rules.result_type(self, other), INTEGRAL)
         result: Tensor = operator(self, other)
         return result
 

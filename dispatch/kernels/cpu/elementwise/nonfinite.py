@@ -4,8 +4,9 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.dtypes import finfo
+from dispatch._C.generated.dtype_sets import FLOAT8
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import FLOAT8, Array, bits, check_supported, compute, quiet, store
+from dispatch.kernels.cpu.arrays import Array, bits, check_supported, compute, quiet, store
 
 __all__ = ["nan_to_num"]
 

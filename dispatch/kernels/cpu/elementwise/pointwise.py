@@ -14,28 +14,20 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
-from dispatch._C.tensor import Tensor
-from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import (
-    FLOAT8,
-    UNSIGNED,
-    Array,
-    check_dtype,
-    quiet,
-    store,
-    view,
-)
-from dispatch.kernels.cpu.elementwise.driver import (
+from dispatch._C.generated.dtype_sets import (
     BOOL,
     COMPLEX,
-    FLOATS,
-    FLOATS_AND_COMPLEX,
-    INTEGERS,
-    Function,
-    Steps,
-    operand,
-    run,
+    FLOAT8,
+    FLOATING,
+    FLOATING_AND_COMPLEX,
+    INTEGRAL,
+    INTEGRAL_AND_FLOATING,
+    WIDE_UNSIGNED,
 )
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store, view
+from dispatch.kernels.cpu.elementwise.driver import Function, Steps, operand, run
 from dispatch.kernels.cpu.elementwise.erf import erf_into
 from dispatch.kernels.meta import rules
 
@@ -90,15 +82,14 @@ Unary = Callable[[Tensor, Tensor], None]
 Binary = Callable[[Tensor, Tensor, Tensor], None]
 Allowed = Collection[dtype]
 
-_REAL = INTEGERS | FLOATS
-_ORDERED = BOOL | _REAL
+_ORDERED = BOOL | INTEGRAL_AND_FLOATING
 _LOGICAL = _ORDERED | COMPLEX
 
 
 # ---- one operand -------------------------------------------------------------------------------
 
 
-def _of_floats(function: Function, allowed: Allowed = FLOATS_AND_COMPLEX) -> Unary:
+def _of_floats(function: Function, allowed: Allowed = FLOATING_AND_COMPLEX) -> Unary:
     """Integers are computed in the default dtype."""
 
     def body(out: Tensor, self: Tensor) -> None:
@@ -161,7 +152,7 @@ atan = _of_floats(np.arctan)
 atanh = _of_floats(np.arctanh)
 cos = _of_floats(np.cos)
 cosh = _of_floats(np.cosh)
-erf = _of_floats(Steps(erf_into), FLOATS)
+erf = _of_floats(Steps(erf_into), FLOATING)
 expm1 = _of_floats(np.expm1)
 log = _of_floats(np.log)
 log10 = _of_floats(np.log10)
@@ -176,19 +167,19 @@ sqrt = _of_floats(np.sqrt)
 tan = _of_floats(np.tan)
 tanh = _of_floats(np.tanh)
 
-_WHOLE = INTEGERS | UNSIGNED
-ceil = _of_same(np.ceil, FLOATS, _WHOLE)
-floor = _of_same(np.floor, FLOATS, _WHOLE)
-round = _of_same(np.rint, FLOATS, _WHOLE)
-trunc = _of_same(np.trunc, FLOATS, _WHOLE)
-sign = _of_same(Steps(_sign), _REAL, BOOL)
-bitwise_not = _of_same(np.invert, INTEGERS | BOOL)
+_WHOLE = INTEGRAL | WIDE_UNSIGNED
+ceil = _of_same(np.ceil, FLOATING, _WHOLE)
+floor = _of_same(np.floor, FLOATING, _WHOLE)
+round = _of_same(np.rint, FLOATING, _WHOLE)
+trunc = _of_same(np.trunc, FLOATING, _WHOLE)
+sign = _of_same(Steps(_sign), INTEGRAL_AND_FLOATING, BOOL)
+bitwise_not = _of_same(np.invert, INTEGRAL | BOOL)
 logical_not = _of_same(np.logical_not, _LOGICAL)
 
 
 def abs(out: Tensor, self: Tensor) -> None:
     """Complex numbers have a real one."""
-    check_dtype(self.dtype, _REAL | COMPLEX | FLOAT8 | {dtypes.complex32})
+    check_dtype(self.dtype, INTEGRAL_AND_FLOATING | COMPLEX | FLOAT8 | {dtypes.complex32})
     with quiet():
         store(out, np.abs(operand(self, self.dtype)))
 
@@ -218,7 +209,7 @@ def _predicate(function: Function, allowed: Allowed) -> Unary:
     return body
 
 
-_INEXACT = FLOATS_AND_COMPLEX | {dtypes.complex32}
+_INEXACT = FLOATING_AND_COMPLEX | {dtypes.complex32}
 isnan = _predicate(np.isnan, _INEXACT | FLOAT8)
 isinf = _predicate(np.isinf, _INEXACT | {dtypes.float8_e5m2})
 
@@ -237,11 +228,11 @@ def _of_both(function: Function, allowed: Allowed) -> Binary:
 
 def _of_both_divided(function: Function) -> Binary:
     """The same; integers are not divided by zero."""
-    plain = _of_both(function, _REAL)
+    plain = _of_both(function, INTEGRAL_AND_FLOATING)
 
     def body(out: Tensor, self: Tensor, other: Tensor) -> None:
         kind = rules.result_type(self, other)
-        if kind in INTEGERS and out.numel() and not operand(other, kind).all():
+        if kind in INTEGRAL and out.numel() and not operand(other, kind).all():
             raise refused("ZeroDivisionError, an integer is divided by zero")
         plain(out, self, other)
 
@@ -251,7 +242,7 @@ def _of_both_divided(function: Function) -> Binary:
 def atan2(out: Tensor, self: Tensor, other: Tensor) -> None:
     """Integers are computed in the default dtype."""
     kind = rules.float_type(rules.result_type(self, other))
-    run(np.arctan2, FLOATS, out, kind, self, other)
+    run(np.arctan2, FLOATING, out, kind, self, other)
 
 
 def _logical(function: Function) -> Binary:

@@ -13,23 +13,15 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
+from dispatch._C.generated.dtype_sets import FLOATING_AND_COMPLEX, INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, store, view
-from dispatch.kernels.cpu.elementwise.driver import (
-    FLOATS_AND_COMPLEX,
-    INTEGERS,
-    Function,
-    Steps,
-    converted,
-    number,
-    read,
-    run,
-)
+from dispatch.kernels.cpu.elementwise.driver import Function, Steps, converted, number, read, run
 from dispatch.kernels.meta import rules
 
 __all__ = ["pow", "pow_of_scalar", "pow_scalar"]
 
-_ALLOWED = INTEGERS | FLOATS_AND_COMPLEX
+_ALLOWED = INTEGRAL | FLOATING_AND_COMPLEX
 
 
 def _integer_power(x: Array, exponent: Array, **into: Any) -> Any:

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from dispatch._C.generated.dtype_sets import FLOATING, FLOATING_AND_COMPLEX
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array
-from dispatch.kernels.cpu.elementwise.driver import FLOATS, FLOATS_AND_COMPLEX, Steps, run
+from dispatch.kernels.cpu.elementwise.driver import Steps, run
 from dispatch.kernels.meta import rules
 
 __all__ = ["digamma", "erfc", "erfinv", "lgamma", "logit", "sinc"]
@@ -31,7 +32,7 @@ def _each(function: Callable[[float], float]) -> Callable[[Array, Array], None]:
     return steps
 
 
-def _of_floats(steps: Any, allowed: Any = FLOATS) -> Unary:
+def _of_floats(steps: Any, allowed: Any = FLOATING) -> Unary:
     def body(out: Tensor, self: Tensor) -> None:
         run(Steps(steps), allowed, out, rules.float_type(self.dtype), self)
 
@@ -100,7 +101,7 @@ erfc = _of_floats(_each(math.erfc))
 lgamma = _of_floats(_each(_lgamma))
 digamma = _of_floats(_each(_digamma))
 erfinv = _of_floats(_each(_erfinv))
-sinc = _of_floats(_sinc, FLOATS_AND_COMPLEX)
+sinc = _of_floats(_sinc, FLOATING_AND_COMPLEX)
 
 
 def _logit(x: Array, r: Array, eps: float | None) -> None:
@@ -112,4 +113,4 @@ def _logit(x: Array, r: Array, eps: float | None) -> None:
 
 def logit(out: Tensor, self: Tensor, eps: float | None) -> None:
     """log(x / (1 - x)), for x between eps and 1 - eps."""
-    run(Steps(_logit, eps), FLOATS, out, rules.float_type(self.dtype), self)
+    run(Steps(_logit, eps), FLOATING, out, rules.float_type(self.dtype), self)

@@ -13,21 +13,15 @@ import numpy as np
 
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
-from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import bits, check_dtype, quiet, store, view
-from dispatch.kernels.cpu.elementwise.driver import (
+from dispatch._C.generated.dtype_sets import (
     BOOL,
     COMPLEX,
-    FLOATS,
-    FLOATS_AND_COMPLEX,
-    INTEGERS,
-    Function,
-    descr_of,
-    number,
-    operand,
-    read,
-    run,
+    FLOATING_AND_COMPLEX,
+    INTEGRAL_AND_FLOATING,
 )
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.cpu.arrays import bits, check_dtype, quiet, store, view
+from dispatch.kernels.cpu.elementwise.driver import Function, descr_of, number, operand, read, run
 from dispatch.kernels.meta import rules
 
 __all__ = [
@@ -45,8 +39,7 @@ __all__ = [
     "where",
 ]
 
-_REAL = INTEGERS | FLOATS
-_ORDERED = BOOL | _REAL
+_ORDERED = BOOL | INTEGRAL_AND_FLOATING
 
 
 # ---- clamp -------------------------------------------------------------------------------------
@@ -76,12 +69,12 @@ def clamp_by(out: Tensor, self: Tensor, min: Any, max: Any) -> None:
 
 def clamp_in(kind: dtype, out: Tensor, self: Tensor, min: Any, max: Any) -> None:
     """Computed in a given dtype; NaN if a bound is."""
-    check_dtype(kind, _REAL)
+    check_dtype(kind, INTEGRAL_AND_FLOATING)
     if any(isinstance(bound, float) and math.isnan(bound) for bound in (min, max)):
         view(out).fill(math.nan)
         return
     low, high = (None if b is None else number(b, kind) for b in (min, max))
-    run(_bounded(low, high), _REAL, out, kind, self)
+    run(_bounded(low, high), INTEGRAL_AND_FLOATING, out, kind, self)
 
 
 def clamp_min(out: Tensor, self: Tensor, min: Any) -> None:
@@ -99,7 +92,7 @@ def clamp_tensor(out: Tensor, self: Tensor, min: Tensor | None, max: Tensor | No
     bounds = [bound for bound in (min, max) if bound is not None]
     kind = rules.result_type(self, *bounds)
     if len(bounds) == 2:
-        run(np.clip, _REAL, out, kind, self, *bounds)
+        run(np.clip, INTEGRAL_AND_FLOATING, out, kind, self, *bounds)
     else:
         run(np.minimum if min is None else np.maximum, _ORDERED, out, kind, self, *bounds)
 
@@ -154,12 +147,12 @@ def _combine(
 
 def addcmul(out: Tensor, self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> None:
     """self + value * tensor1 * tensor2."""
-    _combine(np.multiply, _REAL | COMPLEX, out, (self, tensor1, tensor2), value)
+    _combine(np.multiply, INTEGRAL_AND_FLOATING | COMPLEX, out, (self, tensor1, tensor2), value)
 
 
 def addcdiv(out: Tensor, self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> None:
     """self + value * tensor1 / tensor2."""
-    _combine(np.divide, FLOATS_AND_COMPLEX, out, (self, tensor1, tensor2), value)
+    _combine(np.divide, FLOATING_AND_COMPLEX, out, (self, tensor1, tensor2), value)
 
 
 # ---- between two -------------------------------------------------------------------------------
@@ -169,7 +162,7 @@ def lerp(out: Tensor, self: Tensor, end: Tensor, weight: Any) -> None:
     """self + weight * (end - self), from whichever end is nearer."""
     tensor = isinstance(weight, Tensor)
     kind = rules.result_type(self, end, weight) if tensor else self.dtype
-    check_dtype(kind, FLOATS_AND_COMPLEX)
+    check_dtype(kind, FLOATING_AND_COMPLEX)
     first, last = (operand(t, kind) for t in (self, end))
     share = operand(weight, kind) if tensor else number(weight, kind, wide=True)
     with quiet():

@@ -4,15 +4,14 @@ Called by the structured adapters after the shape function; `loops` does the wor
 """
 import numpy
 
+from dispatch._C.dtypes cimport DTYPES_COMPLEX, DTYPES_FLOAT8, DTYPES_RARE
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
-from dispatch.kernels.cpu.loops cimport (
-    COMPLEX, FLOAT8, UNSIGNED, Ufunc, new_ufunc, run_binary, run_unary,
-)
+from dispatch.kernels.cpu.loops cimport Ufunc, new_ufunc, run_binary, run_unary
 from dispatch.kernels.meta cimport rules
 
-cdef Ufunc EXP = new_ufunc(numpy.exp, "exp", FLOAT8)
-cdef Ufunc MAXIMUM = new_ufunc(numpy.maximum, "relu", UNSIGNED + FLOAT8 + COMPLEX)
-cdef Ufunc NEG = new_ufunc(numpy.negative, "neg", UNSIGNED + FLOAT8)
+cdef Ufunc EXP = new_ufunc(numpy.exp, DTYPES_FLOAT8)
+cdef Ufunc MAXIMUM = new_ufunc(numpy.maximum, DTYPES_RARE | DTYPES_COMPLEX)
+cdef Ufunc NEG = new_ufunc(numpy.negative, DTYPES_RARE)
 cdef Tensor ZERO = new_wrapped_number(0)
 
 

@@ -12,13 +12,12 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import COMPLEX, RARE, WIDE_UNSIGNED
 from dispatch._C.storage import _new_storage
 from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
-    RARE,
     RARE_OR_COMPLEX32,
-    UNSIGNED,
     Array,
     bits,
     check_supported,
@@ -50,7 +49,6 @@ __all__ = [
 
 Key = tuple[Any, ...]  # slices and index arrays
 
-_COMPLEX = {dtypes.complex64, dtypes.complex128}
 
 
 def _copy(out: Tensor, self: Tensor) -> None:
@@ -184,7 +182,7 @@ def index_put(
     given = _broadcast(read(values), _indexed_shape(self.shape, key))
     if not given.size:
         return _copy(out, self)
-    check_supported(self, UNSIGNED)
+    check_supported(self, WIDE_UNSIGNED)
     try:
         if accumulate:
             _numpy_view(out)[...] = _accumulated(self, key, given)
@@ -209,7 +207,7 @@ def index_select(out: Tensor, self: Tensor, dim: int, index: Tensor) -> None:
         return
     dim = rules.wrap_dim(dim, self.ndim)
     if self.ndim == 1:
-        check_supported(self, UNSIGNED)
+        check_supported(self, WIDE_UNSIGNED)
     elif positions.size and not self.shape[dim]:
         raise refused(f"dimension {dim} of self is empty")
     batched = self.ndim > 1 and (dim == 1 or not self.numel())
@@ -313,7 +311,7 @@ _REDUCTIONS = {
 }
 
 
-_REFUSED = {"mean": {dtypes.bool}, "amax": _COMPLEX, "amin": _COMPLEX}
+_REFUSED = {"mean": {dtypes.bool}, "amax": COMPLEX, "amin": COMPLEX}
 
 
 def _identity(reduce: str, dtype: np.dtype[Any]) -> Any:

@@ -8,10 +8,10 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import ALL_COMPLEX, RARE
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
-    RARE,
     RARE_OR_COMPLEX32,
     Array,
     bits,
@@ -173,7 +173,7 @@ def _places(boundaries: Array, values: Array, right: bool) -> Array:
     return np.searchsorted(boundaries, values, "right" if right else "left")
 
 
-_UNSEARCHED = RARE | {dtypes.bool, dtypes.complex32, dtypes.complex64, dtypes.complex128}
+_UNSEARCHED = RARE | {dtypes.bool} | ALL_COMPLEX
 
 
 def searchsorted_tensor(

@@ -10,9 +10,10 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
-from dispatch.kernels.cpu.elementwise.driver import FLOATS, operand
+from dispatch.kernels.cpu.elementwise.driver import operand
 from dispatch.kernels.cpu.reduction import reduce as reductions
 from dispatch.kernels.meta import rules
 
@@ -38,7 +39,7 @@ def _reduce(out: Tensor, values: Array, reduction: int) -> None:
 
 def _difference(self: Tensor, target: Tensor) -> Array:
     kind = rules.result_type(self, target)
-    check_dtype(kind, FLOATS)
+    check_dtype(kind, FLOATING)
     return np.asarray(operand(self, kind) - operand(target, kind))
 
 
@@ -71,7 +72,7 @@ def binary_cross_entropy(
     out: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
 ) -> None:
     """Logarithms are cut at -100."""
-    check_dtype(self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATING)
     x, y = operand(self, self.dtype), operand(target, self.dtype)
     if x.size and (x.min() < 0 or x.max() > 1):
         raise refused("expected elements of self from 0 to 1")
@@ -92,7 +93,7 @@ def nll_loss_forward(
     ignore_index: int,
 ) -> None:
     """Minus the value of the target's class; the mean is over the weights of what counts."""
-    check_dtype(self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATING)
     if target.dtype not in (dtypes.int64, dtypes.uint8):
         raise refused(f"expected an int64 target, got {target.dtype}")
     rows = compute(self).reshape(-1, self.shape[-1])

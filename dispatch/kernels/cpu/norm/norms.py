@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64
+from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
@@ -34,7 +35,6 @@ __all__ = [
     "weight_norm",
 ]
 
-_FLOATS = (float16, bfloat16, float32, float64)
 _BLOCK = 1 << 17  # elements that are taken through all steps at a time, at least one row
 _native_batch_norm_out = ops.aten.native_batch_norm.out
 
@@ -99,7 +99,7 @@ def _check_batch_norm(
     running: tuple[Tensor | None, Tensor | None],
     *rest: Tensor | None,
 ) -> None:
-    check_dtype(input.dtype, _FLOATS)
+    check_dtype(input.dtype, FLOATING)
     _check_mixed(input, *rest, *running)
     if (running[0] is None) != (running[1] is None):
         raise refused("expected running_mean and running_var both or neither", ValueError)
@@ -235,7 +235,7 @@ def layer_norm(
 ) -> None:
     """Normalise over the last dimensions; mean and 1/deviation of each row are kept."""
     _check_mixed(input, weight, bias)
-    check_dtype(input.dtype, _FLOATS)
+    check_dtype(input.dtype, FLOATING)
     width = prod(normalized_shape)
     if width == 0:
         store(mean, 0)
@@ -272,7 +272,7 @@ def layer_norm_backward(
     if input.numel() == 0:
         _clear(of_input, of_weight, of_bias)
         return
-    check_dtype(input.dtype, _FLOATS)
+    check_dtype(input.dtype, FLOATING)
     with quiet():
         grad = _wide(grad_out, 0).reshape(-1, width)
         scale = _wide(rstd, 0).reshape(-1, 1)
@@ -346,7 +346,7 @@ def group_norm(
     """Normalise each sample's groups of channels; mean and 1/deviation of each are kept."""
     _check_mixed(input, weight, bias)
     _check_layout("input", input)
-    check_dtype(input.dtype, _FLOATS)
+    check_dtype(input.dtype, FLOATING)
     if input.numel() == 0:
         store(mean, 0)
         store(rstd, np.nan)
@@ -380,7 +380,7 @@ def group_norm_backward(
     if input.numel() == 0:
         _clear(of_input, of_weight, of_bias)
         return
-    check_dtype(input.dtype, _FLOATS)
+    check_dtype(input.dtype, FLOATING)
     split = (N, group, C // group, HxW)
     with quiet():
         grad = _wide(grad_out, 0).reshape(split)
@@ -403,7 +403,7 @@ def weight_norm(out: Tensor, norm: Tensor, v: Tensor, g: Tensor, dim: int) -> No
     """v * (g / norm), and the 2-norm of v over all dimensions but the first or the last."""
     if dim != 0 and dim != v.ndim - 1:
         raise refused(f"expected dim to be 0 or {v.ndim - 1}, got {dim}")
-    check_dtype(v.dtype, _FLOATS)
+    check_dtype(v.dtype, FLOATING)
     if g.dtype is not v.dtype:
         raise refused(f"expected g to be {v.dtype} as v is, got {g.dtype}")
     if v.numel() == 0:

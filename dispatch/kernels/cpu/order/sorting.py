@@ -6,8 +6,9 @@ integer keys, by numpy if the sort is to be stable, else by `selection`.
 
 import numpy as np
 
+from dispatch._C.generated.dtype_sets import FLOAT8, RARE
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import FLOAT8, RARE, Array, bits, check_supported, compute, view
+from dispatch.kernels.cpu.arrays import Array, bits, check_supported, compute, view
 from dispatch.kernels.cpu.order import selection
 from dispatch.kernels.meta import rules
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import ALL_COMPLEX, FLOAT8, INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import FLOAT8, Array, check_supported, compute, store, view
+from dispatch.kernels.cpu.arrays import Array, check_supported, compute, store, view
 from dispatch.kernels.meta import rules
 
 __all__ = [
@@ -21,8 +22,7 @@ __all__ = [
 ]
 
 _aten = ops.aten
-_INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
-_UNORDERED = FLOAT8 | {dtypes.complex32, dtypes.complex64, dtypes.complex128}
+_UNORDERED = FLOAT8 | ALL_COMPLEX
 Three = tuple[Tensor, Tensor, Tensor]
 
 
@@ -40,7 +40,7 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
         raise refused(f"expected minlength of 0 or more, got {minlength}")
     if self.ndim == 1 and self.numel() == 0:
         return _aten.zeros([minlength], dtype=dtypes.int64, device=self.device)
-    if self.dtype not in _INTEGERS:
+    if self.dtype not in INTEGRAL:
         raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
     if self.ndim != 1 or int(view(self).min()) < 0:
         raise refused("expected a vector of integers that are not negative")

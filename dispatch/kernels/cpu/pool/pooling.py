@@ -13,20 +13,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from dispatch._C.dtypes import (
-    bfloat16,
     channels_last,
     contiguous_format,
     dtype,
-    float16,
     float32,
     float64,
-    int8,
-    int16,
-    int32,
     int64,
-    uint8,
 )
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOATING, INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
@@ -47,8 +42,6 @@ __all__ = [
 
 Ints = Sequence[int]
 
-FLOATS: tuple[dtype, ...] = (float32, float64, float16, bfloat16)
-INTEGERS: tuple[dtype, ...] = (uint8, int8, int16, int32, int64)
 
 _resize_ = ops.aten.resize_.default
 
@@ -115,7 +108,7 @@ def flat_positions(best: Array, g: Geometry, sizes: Ints) -> Array:
 def check_index_fits(self: Tensor) -> None:
     """PyTorch keeps indices in integers of the input's width while channels are last."""
     largest = 2 ** (8 * self.dtype.itemsize - 1) - 1
-    if suggest_memory_format(self) is contiguous_format or self.dtype not in INTEGERS:
+    if suggest_memory_format(self) is contiguous_format or self.dtype not in INTEGRAL:
         return
     if math.prod(self.shape[2:]) > largest:
         raise refused(
@@ -125,7 +118,7 @@ def check_index_fits(self: Tensor) -> None:
 
 
 def max_pool(out: Tensor, indices: Tensor, self: Tensor, g: Geometry) -> None:
-    check_dtype(self.dtype, (*FLOATS, *INTEGERS))
+    check_dtype(self.dtype, (*FLOATING, *INTEGRAL))
     check_index_fits(self)
     if 0 in out.shape:
         return
@@ -185,7 +178,7 @@ def max_pool2d_backward(
     ceil_mode: bool,
     indices: Tensor,
 ) -> None:
-    check_dtype(grad_output.dtype, FLOATS)
+    check_dtype(grad_output.dtype, FLOATING)
     gy, at = compute(grad_output), view(indices)
     plane = grad_input.shape[-2] * grad_input.shape[-1]
     planes = math.prod(grad_input.shape[:-2])
@@ -255,7 +248,7 @@ def avg_pool2d(
     ws: Sequence[Window],
 ) -> None:
     g = geometry(out.shape, ws)
-    allowed = (*FLOATS, int64)
+    allowed = (*FLOATING, int64)
     avg_pool(allowed, out, self, g, count_include_pad, divisor_override)
 
 
@@ -289,7 +282,7 @@ def avg_pool2d_backward(
     divisor_override: int | None,
     ws: Sequence[Window],
 ) -> None:
-    check_dtype(grad_output.dtype, (*FLOATS, int64))
+    check_dtype(grad_output.dtype, (*FLOATING, int64))
     g = geometry(grad_output.shape, ws)
     gy = compute(grad_output)
     part = divided(gy, divisor(g, self.shape[-2:], count_include_pad, divisor_override))
@@ -332,7 +325,7 @@ def adaptive_avg_pool(out: Tensor, self: Tensor, output_size: Ints) -> None:
     if 0 in out.shape:
         return
     dims = len(output_size)
-    check_dtype(self.dtype, FLOATS)
+    check_dtype(self.dtype, FLOATING)
     total = compute(self)
     for axis in range(self.ndim - 1, self.ndim - dims - 1, -1):
         first, last = bins(self.shape[axis], out.shape[axis])
@@ -347,7 +340,7 @@ def column(values: Array, axis: int, ndim: int) -> Array:
 
 @quiet()
 def adaptive_avg_pool_backward(grad_input: Tensor, grad_output: Tensor, self: Tensor) -> None:
-    check_dtype(grad_output.dtype, FLOATS)
+    check_dtype(grad_output.dtype, FLOATING)
     if 0 in grad_input.shape or 0 in grad_output.shape:
         store(grad_input, 0)
         return

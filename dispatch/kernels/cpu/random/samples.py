@@ -15,9 +15,10 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOAT8
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import FLOAT8, RARE_OR_COMPLEX32, Array, compute, quiet, store
+from dispatch.kernels.cpu.arrays import RARE_OR_COMPLEX32, Array, compute, quiet, store
 from dispatch.tensor.random import Generator, default_generator
 
 __all__ = [
@@ -43,7 +44,7 @@ LARGEST = {
     dtypes.float32: float(np.finfo(np.float32).max),
     dtypes.float64: float(np.finfo(np.float64).max),
 }
-INTEGERS = {
+RANGES = {
     dtypes.uint8: (0, (1 << 8) - 1),
     dtypes.int8: (-(1 << 7), (1 << 7) - 1),
     dtypes.int16: (-(1 << 15), (1 << 15) - 1),
@@ -51,12 +52,11 @@ INTEGERS = {
     dtypes.int64: (-(1 << 63), (1 << 63) - 1),
     dtypes.bool: (0, 1),
 }
-UNSIGNED = {
+WIDE_RANGES = {
     dtypes.uint16: (0, (1 << 16) - 1),
     dtypes.uint32: (0, (1 << 32) - 1),
     dtypes.uint64: (0, (1 << 64) - 1),
 }
-COMPLEX = frozenset({dtypes.complex32, dtypes.complex64, dtypes.complex128})
 
 
 def _stream(generator: Generator | None) -> np.random.Generator:
@@ -160,14 +160,14 @@ def _range(kind: dtype) -> tuple[float, float]:
     """The smallest and the largest value of a dtype."""
     if kind in LARGEST:
         return -LARGEST[kind], LARGEST[kind]
-    return INTEGERS[kind] if kind in INTEGERS else UNSIGNED[kind]
+    return RANGES[kind] if kind in RANGES else WIDE_RANGES[kind]
 
 
 def _last(kind: dtype) -> int:
     """The largest integer when no bound is given: up to there floats hold every integer."""
     if kind in DIGITS:
         return 1 << DIGITS[kind]
-    return INTEGERS[kind][1] if kind in INTEGERS else UNSIGNED[kind][1]
+    return RANGES[kind][1] if kind in RANGES else WIDE_RANGES[kind][1]
 
 
 def _draw(self: Tensor, first: int, last: int, generator: Generator | None) -> Tensor:
@@ -186,12 +186,12 @@ def _check_bounds(kind: dtype, first: int, last: int) -> None:
 
 def _open_end(kind: dtype, first: int) -> int:
     """The last integer when only the first is given; from the smallest int64 on, all 64 bits."""
-    if first == INTEGERS[dtypes.int64][0]:
-        if kind in (dtypes.float16, dtypes.bool) or kind in UNSIGNED:
+    if first == RANGES[dtypes.int64][0]:
+        if kind in (dtypes.float16, dtypes.bool) or kind in WIDE_RANGES:
             _refuse(kind)
         if kind not in DIGITS and kind is not dtypes.int64:
             raise refused(f"from={first} is out of bounds for {kind}")
-        return INTEGERS[dtypes.int64][1]
+        return RANGES[dtypes.int64][1]
     last = _last(kind)
     if kind is dtypes.uint64:
         raise refused(f"expected a bound for {kind}, got to=None")
@@ -205,7 +205,7 @@ def random_(self: Tensor, *, generator: Generator | None) -> Tensor:
     """Integers from 0 to the dtype's largest, of floats as far as they hold every integer."""
     if not self.numel():
         return self
-    if self.dtype not in DIGITS and self.dtype not in INTEGERS:
+    if self.dtype not in DIGITS and self.dtype not in RANGES:
         _refuse(self.dtype)
     _check_target(self)
     return _draw(self, 0, _last(self.dtype), generator)
@@ -224,7 +224,7 @@ def random_from_(
         raise refused(f"expected from < to, got from={from_} and to={to}")
     _check_integer_dtype(self.dtype)
     last = _open_end(self.dtype, from_) if to is None else to - 1
-    if to is not None or from_ != INTEGERS[dtypes.int64][0]:
+    if to is not None or from_ != RANGES[dtypes.int64][0]:
         _check_bounds(self.dtype, from_, last)
     _check_target(self)
     return _draw(self, from_, last, generator)
@@ -236,7 +236,7 @@ PERMUTED = {
     dtypes.bfloat16: 1 << 63,
     dtypes.float32: (1 << 24) + 1,
     dtypes.float64: (1 << 53) + 1,
-    **{kind: last + 1 for kind, (_, last) in INTEGERS.items() if kind is not dtypes.bool},
+    **{kind: last + 1 for kind, (_, last) in RANGES.items() if kind is not dtypes.bool},
 }
 
 

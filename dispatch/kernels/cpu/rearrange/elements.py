@@ -10,10 +10,10 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import RARE
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
-    RARE,
     RARE_OR_COMPLEX32,
     Array,
     bits,

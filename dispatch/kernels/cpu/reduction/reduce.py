@@ -18,11 +18,10 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import ALL_COMPLEX, FLOAT8, RARE
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
-    FLOAT8,
-    RARE,
     Array,
     bits,
     check_supported,
@@ -62,8 +61,7 @@ Axes = tuple[int, ...]
 Dims = Sequence[int] | None
 Number = bool | int | float | complex
 
-COMPLEX = frozenset({dtypes.complex32, dtypes.complex64, dtypes.complex128})
-UNORDERED = RARE | COMPLEX
+UNORDERED = RARE | ALL_COMPLEX
 
 
 def _all_axes(self: Tensor) -> Axes:

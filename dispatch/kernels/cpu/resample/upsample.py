@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dispatch._C.dtypes import bfloat16, dtype, float16, float32, float64, uint8
+from dispatch._C.dtypes import uint8
+from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, is_narrow, quiet, store, view
 
@@ -21,7 +22,6 @@ __all__ = ["bicubic2d", "bilinear2d", "grid_sampler_2d", "nearest2d"]
 
 Ints = Sequence[int]
 
-FLOATS: tuple[dtype, ...] = (float32, float64, float16, bfloat16)
 
 CUBIC = -0.75  # the free coefficient of the cubic convolution
 MOST_BITS = 22  # of a weight in fixed point; less where one would not fit int16
@@ -137,7 +137,7 @@ def interpolate(
     scales: Sequence[float | None],
     cubic: bool,
 ) -> None:
-    check_dtype(self.dtype, (*FLOATS, uint8))
+    check_dtype(self.dtype, (*FLOATING, uint8))
     x = compute(self)
     kind = np.float32 if x.dtype == np.float32 else np.float64
     apply = along_bytes if x.dtype == np.uint8 else along
@@ -201,7 +201,7 @@ def nearest2d(
     scales_h: float | None,
     scales_w: float | None,
 ) -> None:
-    check_dtype(self.dtype, (*FLOATS, uint8))
+    check_dtype(self.dtype, (*FLOATING, uint8))
     x = view(self)
     for axis, scale in ((3, scales_w), (2, scales_h)):
         x = np.take(x, nearest_index(x.shape[axis], output_size[axis - 2], scale), axis=axis)
@@ -296,7 +296,7 @@ def grid_sampler_2d(
 ) -> None:
     if 0 in out.shape:
         return
-    check_dtype(input.dtype, FLOATS)
+    check_dtype(input.dtype, FLOATING)
     # 16-bit floats stay what they are: PyTorch rounds after each step here, positions included.
     x, points = np.ascontiguousarray(view(input)), view(grid)
     h, w = x.shape[2:]

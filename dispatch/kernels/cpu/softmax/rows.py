@@ -11,14 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dispatch._C.dtypes import bfloat16, float16, float32, float64
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 
 __all__ = ["log_softmax", "row_sums", "softmax"]
 
-_FLOATS = (float16, bfloat16, float32, float64)
 _BLOCK = 1 << 17  # elements that are taken through all steps at a time, at least one row
 
 
@@ -95,7 +94,7 @@ def softmax(out: Tensor, self: Tensor, dim: int, half_to_float: bool) -> None:
     """exp(x) / sum(exp(x)) along `dim`."""
     _refuse_half(half_to_float)
     if self.numel():
-        check_dtype(self.dtype, _FLOATS)
+        check_dtype(self.dtype, FLOATING)
         _apply(out, self, dim, _softmax, _softmax_of_rows)
 
 
@@ -103,5 +102,5 @@ def log_softmax(out: Tensor, self: Tensor, dim: int, half_to_float: bool) -> Non
     """x - log(sum(exp(x))) along `dim`."""
     _refuse_half(half_to_float)
     if self.numel():
-        check_dtype(self.dtype, _FLOATS)
+        check_dtype(self.dtype, FLOATING)
         _apply(out, self, dim, _log_softmax, _log_softmax_of_rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -25,12 +25,11 @@ __all__ = [
 ]
 
 _aten = ops.aten
-_INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 
 
 def _shift(symbol: str, operator: Any) -> Callable[[Tensor, Any], Tensor]:
     def kernel(self: Tensor, other: Any) -> Tensor:
-        if self.dtype not in _INTEGERS or rules.result_type(self, other) not in _INTEGERS:
+        if self.dtype not in INTEGRAL or rules.result_type(self, other) not in INTEGRAL:
             raise refused(f"expected integers, got {self.dtype}")
         result: Tensor = operator(self, other)
         return result

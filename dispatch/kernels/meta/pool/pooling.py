@@ -16,11 +16,9 @@ from dispatch._C.dtypes import (
     dtype,
     int64,
     uint8,
-    uint16,
-    uint32,
-    uint64,
 )
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import WIDE_UNSIGNED
 from dispatch._C.keys import DispatchKey
 from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor, _dispatch_keys
@@ -41,7 +39,7 @@ __all__ = [
 
 Ints = Sequence[int]
 
-UNSIGNED = (uint8, uint16, uint32, uint64)
+NOT_AVERAGED = WIDE_UNSIGNED | {uint8}
 
 
 class Window(NamedTuple):
@@ -115,7 +113,7 @@ def check_averaged(self: Tensor) -> None:
     """PyTorch's rule for fake and meta tensors; for real ones the CPU body says what it can do."""
     if self.device.type == "cpu" and not _dispatch_keys(self).has(DispatchKey.Python):
         return
-    if self.dtype in UNSIGNED:
+    if self.dtype in NOT_AVERAGED:
         raise refused(f"not implemented for {self.dtype}")
 
 
