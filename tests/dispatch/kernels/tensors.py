@@ -8,6 +8,7 @@ from typing import Any
 
 import dispatch
 from dispatch._C import tensor as core
+from dispatch._C.storage import _new_storage
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.kernels.meta import rules
 from dispatch.modes import TorchDispatchMode
@@ -20,7 +21,7 @@ def meta(
 ) -> core.Tensor:
     """A meta tensor; strides None for contiguous."""
     steps = rules.contiguous_strides(sizes) if strides is None else strides
-    storage = core._new_storage(1 << 16, "meta")
+    storage = _new_storage(1 << 16, "meta")
     return core._new_strided(storage, getattr(dispatch, dtype), list(sizes), list(steps), 0)
 
 

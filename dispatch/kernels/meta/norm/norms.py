@@ -20,8 +20,8 @@ from dispatch._C.dtypes import (
     float32,
     float64,
 )
-from dispatch._C.storage import _new_storage
 from dispatch._C.errors import refused
+from dispatch._C.storage import _new_storage
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor, _new_strided
 from dispatch.kernels.meta import rules

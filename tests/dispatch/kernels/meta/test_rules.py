@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dispatch._C import dtypes, tensor as core
+from dispatch._C.storage import _new_storage
 from dispatch.kernels.meta import rules
 
 Ints = tuple[int, ...]
 Geometry = tuple[Ints, Ints]
 
-STORAGE = core._new_storage(1 << 16)
+STORAGE = _new_storage(1 << 16)
 
 
 def strided(sizes: Ints, strides: Ints, dtype: dtypes.dtype = dtypes.float32) -> core.Tensor:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from dispatch._C import dtypes, tensor as core
+from dispatch._C.storage import _new_storage
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.attention import fused as attention
 
 Ints = tuple[int, ...]
 
-STORAGE = core._new_storage(1 << 16)
+STORAGE = _new_storage(1 << 16)
 
 
 def tensor(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from dispatch._C import dtypes, tensor as core
+from dispatch._C.storage import _new_storage
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.conv import convolution as conv
 
 Ints = tuple[int, ...]
 
-STORAGE = core._new_storage(1 << 16)
-META = core._new_storage(1 << 16, "meta")
+STORAGE = _new_storage(1 << 16)
+META = _new_storage(1 << 16, "meta")
 
 
 def tensor(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from dispatch._C import dtypes, tensor as core
+from dispatch._C.storage import _new_storage
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.fft import transforms as fft
 
 Ints = tuple[int, ...]
 
-STORAGE = core._new_storage(1 << 16)
+STORAGE = _new_storage(1 << 16)
 
 
 def tensor(

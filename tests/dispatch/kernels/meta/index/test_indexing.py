@@ -11,6 +11,7 @@ import pytest
 
 from dispatch import ops
 from dispatch._C import dtypes, tensor as core
+from dispatch._C.storage import _new_storage
 from dispatch.kernels.meta import rules
 
 aten = ops.aten
@@ -19,7 +20,7 @@ Ints = tuple[int, ...]
 
 def meta(sizes: Ints, strides: Ints | None = None, dtype: str = "float32") -> core.Tensor:
     steps = rules.contiguous_strides(sizes) if strides is None else strides
-    storage = core._new_storage(1 << 16, "meta")
+    storage = _new_storage(1 << 16, "meta")
     return core._new_strided(storage, getattr(dtypes, dtype), sizes, steps, 0)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from dispatch._C import dtypes, tensor as core
+from dispatch._C.storage import _new_storage
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.pool import pooling as pool
 
 Ints = tuple[int, ...]
 
-STORAGE = core._new_storage(1 << 16)
+STORAGE = _new_storage(1 << 16)
 
 
 def tensor(
@@ -89,7 +90,7 @@ def test_an_empty_batch_is_pooled() -> None:
 def test_average_checks_divisor_and_dtype() -> None:
     with pytest.raises(RuntimeError, match="divisor_override"):
         pool.avg_pool2d(tensor((1, 8, 8)), [2], [], [0], False, True, 0)
-    storage = core._new_storage(64, "meta")       # a real tensor's dtype is the CPU body's matter
+    storage = _new_storage(64, "meta")       # a real tensor's dtype is the CPU body's matter
     with pytest.raises(RuntimeError, match="uint8"):
         x = core._new_strided(storage, dtypes.uint8, (1, 8, 8), (64, 8, 1), 0)
         pool.avg_pool2d(x, [2], [], [0], False, True, None)
