@@ -60,7 +60,7 @@ class Layout:
         self._place: dict[tuple[str, Kernel], tuple[str, Slot]] = {}
         for f in package.functions:
             for kernel in package.kernels[f.name]:
-                if kernel.kind == "CYTHON":
+                if kernel.is_cython:
                     self._add(f, kernel)
         self.families = sorted(self._slots)
 

@@ -36,6 +36,7 @@ _ALLOWED = frozenset(
         "autogen_of",
         "alias_of",
         "number_of",
+        "elsewhere",
     }
 )
 _STRUCTURED = ("structured", "structured_delegate", "shape")
@@ -43,6 +44,12 @@ FUNCTIONAL, INPLACE, OUT = 0, 1, 2
 _AUTOGEN_KEY = "CompositeExplicitAutograd"
 _IMPLICIT_KEY = "CompositeImplicitAutograd"
 _VIEW_KEY = "ADInplaceOrView"
+_DEFAULT_KEY = "CompositeExplicitAutogradNonFunctional"
+_SELECT_KEY = "BackendSelect"
+_TENSOR_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
+# Instead of `module.function` under a key: a kernel that only passes on; the one that the
+# composite key has; none, where the operator would have one; ADInplaceOrView's, where it has none.
+_FALLTHROUGH, _SAME, _NONE, _VIEW = "fallthrough", "composite", "none", "view"
 
 
 def symbol_of(name: str) -> str:
@@ -55,7 +62,8 @@ class Kernel(NamedTuple):
 
     A structured kernel has a shape function and maybe a body, a plain one only a body; `target` is
     the operator that one made from another calls, `number` the place of the argument that is a
-    tensor there and a number here.
+    tensor there and a number here. A DEFAULT one calls `target` or `elsewhere` for tensors that
+    are not on the CPU.
     """
 
     key: str
@@ -66,11 +74,19 @@ class Kernel(NamedTuple):
     body: KernelRef | None = None
     target: str | None = None
     number: int = 0
+    elsewhere: KernelRef | None = None
 
     @property
     def is_structured(self) -> bool:
         """Whether the outputs are made from a shape function."""
         return self.shape is not None
+
+    @property
+    def is_cython(self) -> bool:
+        """Whether it stands in a registration shard; else what it calls is imported by name."""
+        if self.kind == "DEFAULT":
+            return self.shape is not None and self.shape.is_cython
+        return self.kind == "CYTHON"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +105,7 @@ class NativeFunction:
     autogen_of: str | None
     alias_of: str | None
     number_of: str | None
+    elsewhere: str | None
 
     @cached_property
     def name(self) -> str:
@@ -197,18 +214,40 @@ class Package:
     def _kernels(self, f: NativeFunction) -> Iterator[Kernel]:
         group = self.group_of.get(f.name)
         own = dict(f.dispatch)
+        view = own.pop(_VIEW_KEY, None) if own.get(_VIEW_KEY) in (_NONE, _VIEW) else None
         if group is not None:
             yield from self._structured_kernels(f, group, own)
+        elif f.elsewhere is not None:
+            raise f.error("elsewhere: expected a structured operator", "elsewhere")
+        composite = {k.key: k for k in self._composite_kernels(f, own)}
+        yield from composite.values()
         for key, text in own.items():
-            yield self._plain_kernel(f, key, text)
+            if text == _SAME:
+                yield self._same_kernel(f, key, composite)
+            elif key not in composite:
+                yield self._plain_kernel(f, key, text)
+        if view == _VIEW or (view is None and _has_view_kernel(f)):
+            yield Kernel(_VIEW_KEY, "AD_INPLACE_OR_VIEW")
+        if _selects_backend(f):
+            yield Kernel(_SELECT_KEY, "BACKEND_SELECT")
+
+    def _composite_kernels(self, f: NativeFunction, own: dict[str, str]) -> Iterator[Kernel]:
+        for key, text in own.items():
+            if _is_composite(key):
+                yield self._plain_kernel(f, key, text)
         if f.autogen_of is not None:
             yield self._autogen_kernel(f)
         if f.alias_of is not None:
             yield self._alias_kernel(f, f.alias_of)
         if f.number_of is not None:
             yield self._number_kernel(f, f.number_of)
-        if _has_view_kernel(f):
-            yield Kernel(_VIEW_KEY, "AD_INPLACE_OR_VIEW")
+
+    def _same_kernel(self, f: NativeFunction, key: str, composite: dict[str, Kernel]) -> Kernel:
+        if len(composite) != 1 or key in composite:
+            message = f"dispatch: {_SAME!r} needs one composite kernel beside it, to serve {key}"
+            raise f.error(message, "dispatch")
+        (kernel,) = composite.values()
+        return kernel._replace(key=key)
 
     def _structured_kernels(
         self, f: NativeFunction, group: Group, own: dict[str, str]
@@ -218,10 +257,20 @@ class Package:
         bodies = {"Meta": None} | {
             key: self.rooms.kernel(leader.error, key, text, "dispatch")
             for key, text in leader.dispatch.items()
-            if not key.startswith("Composite")
+            if not _is_composite(key) and text not in (_FALLTHROUGH, _SAME, _NONE)
         }
         _check_families(leader, shape, bodies)
+        if f.elsewhere is not None:
+            own.pop("CPU", None)
+            yield self._elsewhere_kernel(f, group, shape, bodies.pop("CPU", None))
+        elif own.get(_DEFAULT_KEY) == _NONE:
+            del own[_DEFAULT_KEY]
+        elif leader.variant == OUT and f is not leader and not any(map(_is_composite, own)):
+            yield Kernel(_DEFAULT_KEY, "DEFAULT", f.variant, group.n_out, shape, None, leader.name)
         for key, body in bodies.items():
+            if own.get(key) == _NONE:
+                del own[key]
+                continue
             if f is leader:
                 own.pop(key, None)
             elif key in own:
@@ -230,8 +279,18 @@ class Package:
             kind = "STRUCTURED" if python else "CYTHON"
             yield Kernel(key, kind, f.variant, group.n_out, shape, body)
 
+    def _elsewhere_kernel(
+        self, f: NativeFunction, group: Group, shape: KernelRef, body: KernelRef | None
+    ) -> Kernel:
+        text = f.elsewhere or ""
+        kernel = Kernel(_AUTOGEN_KEY, "DEFAULT", f.variant, group.n_out, shape, body)
+        if _qualified(text, f.schema.namespace) in self.by_name:
+            return kernel._replace(target=_qualified(text, f.schema.namespace))
+        ref = self.rooms.kernel(f.error, _AUTOGEN_KEY, text, "elsewhere")
+        return kernel._replace(elsewhere=ref)
+
     def _plain_kernel(self, f: NativeFunction, key: str, text: str) -> Kernel:
-        if text == "fallthrough":
+        if text == _FALLTHROUGH:
             return Kernel(key, "FALLTHROUGH")
         ref = self.rooms.kernel(f.error, key, text, "dispatch")
         return Kernel(key, "CYTHON" if ref.is_cython else "PYTHON", body=ref)
@@ -277,11 +336,27 @@ def _differences(f: NativeFunction, target: NativeFunction) -> dict[int, tuple[s
 
 
 def _has_view_kernel(f: NativeFunction) -> bool:
+    """As torchgen decides: not for list operators, whose elements are written one by one."""
     if f.schema.namespace != _DEFAULT_NAMESPACE:
         return False
     if _IMPLICIT_KEY in f.dispatch or f.alias_of is not None:
         return False
+    if f.base_name.startswith("_foreach_"):
+        return False
     return bool(f.flags & (OF["MUTABLE"] | OF["ALIASING"]))
+
+
+def _selects_backend(f: NativeFunction) -> bool:
+    """Whether a device argument decides the backend (torchgen's needs_backend_select)."""
+    if f.schema.namespace != _DEFAULT_NAMESPACE or f.base_name.startswith("new_"):
+        return False
+    return not f.base_name.endswith("_like") and {
+        a.name for a in f.schema.arguments
+    } >= _TENSOR_OPTIONS
+
+
+def _is_composite(key: str) -> bool:
+    return key.startswith("Composite")
 
 
 def _qualified(text: str, namespace: str) -> str:
@@ -337,6 +412,7 @@ def _read_function(
         autogen_of=_read_text(entry, "autogen_of", subject),
         alias_of=_read_text(entry, "alias_of", subject),
         number_of=_read_text(entry, "number_of", subject),
+        elsewhere=_read_text(entry, "elsewhere", subject),
     )
 
 

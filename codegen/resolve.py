@@ -16,7 +16,6 @@ from .keys import KeyTable, RuntimeKey
 __all__ = ["Entry", "Row", "resolve", "row_of"]
 
 ROW_AMBIGUOUS = 0xFD
-ROW_FALLTHROUGH = 0xFE
 ROW_FALLBACK = 0xFF
 
 _EXPLICIT = ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd")
@@ -33,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A table as calls read it: kernel numbers or ROW_*; `hard`: functionalities with kernels."""
+    """A table as calls read it: kernel numbers or ROW_*; `hard`: functionalities no call may skip."""
 
     entries: tuple[int, ...]
     hard: int
@@ -108,8 +107,10 @@ class _Resolver:
         return Entry(None, "backend fallback" if key.name in self.fallbacks else "missing")
 
 
-def row_of(keys: KeyTable, kernels: Mapping[str, int]) -> Row:
-    """The row of an operator: `kernels` has a kernel's number (or ROW_FALLTHROUGH) by key."""
+def row_of(
+    keys: KeyTable, kernels: Mapping[str, int], skipped: frozenset[str] = frozenset()
+) -> Row:
+    """The row of an operator: `kernels` has numbers by key, those of `skipped` fall through."""
     entries: list[int] = []
     hard = 0
     for key, entry in zip(keys.runtime, resolve(keys, frozenset(kernels)), strict=True):
@@ -119,6 +120,6 @@ def row_of(keys: KeyTable, kernels: Mapping[str, int]) -> Row:
         elif entry.how.startswith("ambiguous"):
             code = ROW_AMBIGUOUS
         entries.append(code)
-        if code not in (ROW_FALLBACK, ROW_FALLTHROUGH):
+        if code != ROW_FALLBACK and entry.key not in skipped:
             hard |= key.raw & ~0xFFFF
     return Row(tuple(entries), hard)

@@ -4,6 +4,7 @@ The room follows from the key (Meta -> `kernels/meta`, Composite* -> `kernels/co
 other key -> `kernels/cpu`); `module` is a path in it, `family.module` or `family` alone. A
 *family* has the same name in every room: a folder, or a module where one is enough. A function
 that the `.pxd` of its module declares is an unboxed kernel; any other is a Python function.
+`composite.family.module.function` names one of the composite room under any key.
 """
 
 from __future__ import annotations
@@ -67,8 +68,10 @@ class Rooms:
         if ":" in text:
             module, _, function = text.partition(":")
             return KernelRef(module, function, False)
-        module, _, function = text.rpartition(".")
         room = room_of(key)
+        if text.startswith("composite."):
+            room, _, text = text.partition(".")
+        module, _, function = text.rpartition(".")
         is_cython = function in self._declared(room, module)
         return KernelRef(f"{self.name}.kernels.{room}.{module}", function, is_cython)
 

@@ -14,13 +14,13 @@ from .encoding import AF, AK, DF, OF, arg_spec, default_spec, named, named_bits
 from .families import Layout
 from .model import Kernel, NativeFunction, Package, symbol_of
 from .output import c_string, rows_of, wrapped
-from .resolve import ROW_AMBIGUOUS, ROW_FALLBACK, ROW_FALLTHROUGH, Row, row_of
+from .resolve import ROW_AMBIGUOUS, ROW_FALLBACK, Row, row_of
 from .schema import Argument
 
 __all__ = ["Tables"]
 
 _VARIANTS = ("SV_FUNCTIONAL", "SV_INPLACE", "SV_OUT")
-_ENTRIES = {ROW_AMBIGUOUS: "AMB", ROW_FALLTHROUGH: "FT", ROW_FALLBACK: "FB"}
+_ENTRIES = {ROW_AMBIGUOUS: "AMB", ROW_FALLBACK: "FB"}
 _MAX_UINT8 = 255
 
 
@@ -156,7 +156,8 @@ class Tables:
         shard: str | int = 0
         slot = kernel.number
         ref = ref2 = None
-        if kernel.kind == "CYTHON":
+        elsewhere = kernel.elsewhere.text if kernel.elsewhere else None
+        if kernel.is_cython:
             family, slot = self.layout.place(f, kernel)
             shard = f"SHARD_{family}"
         elif kernel.shape is not None:
@@ -167,7 +168,8 @@ class Tables:
         target = f"OP_{symbol_of(kernel.target)}" if kernel.target else -1
         return (
             f"{{DK_{kernel.key}, KK_{kernel.kind}, {_VARIANTS[kernel.variant]}, {kernel.n_out}, "
-            f"{shard}, {slot}, {target}, {c_string(ref)}, {c_string(ref2)}}}"
+            f"{shard}, {slot}, {target}, {c_string(ref)}, {c_string(ref2)}, "
+            f"{c_string(elsewhere)}}}"
         )
 
     def _row_lines(self, row: Row) -> Iterator[str]:
@@ -189,12 +191,10 @@ class Tables:
     def _row(self, kernels: tuple[Kernel, ...]) -> int:
         pattern = tuple((k.key, k.kind == "FALLTHROUGH") for k in kernels)
         if pattern not in self.rows:
-            codes = {
-                key: ROW_FALLTHROUGH if fallthrough else i
-                for i, (key, fallthrough) in enumerate(pattern)
-            }
+            codes = {key: i for i, (key, _) in enumerate(pattern)}
+            skipped = frozenset(key for key, fallthrough in pattern if fallthrough)
             self.rows[pattern] = len(self.row_data)
-            self.row_data.append(row_of(self.package.keys, codes))
+            self.row_data.append(row_of(self.package.keys, codes, skipped))
         return self.rows[pattern]
 
 

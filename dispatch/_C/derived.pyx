@@ -1,26 +1,33 @@
-"""Kernels that are another operator: out variants of functional ones, second names, numbers in the place of tensors.
+"""Kernels that are another operator: out variants of functional ones, second names, numbers in the place of tensors, and
+what serves the backends that have no kernel of their own.
 
-The YAML says `autogen_of`, `alias_of` or `number_of`; codegen emits the kind of kernel and the index of the operator that is meant,
-whose entry the loaders here look up when such a kernel is first called. The other operator is called through the dispatcher, with
-arguments that are in the order of its schema and of its types.
+The YAML says `autogen_of`, `alias_of`, `number_of` or `elsewhere`, or has an out variant for a structured operator; codegen emits
+the kind of kernel and the index of the operator that is meant, whose entry the loaders here look up when such a kernel is first
+called. The other operator is called through the dispatcher, with arguments in the order of its schema and of its types.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from dispatch._C.dispatcher cimport call_boxed, entry_by_index, set_loader
-from dispatch._C.emitted cimport AF_OUT, KK_ALIAS, KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_NUMBER
+from dispatch._C.dispatcher cimport call_boxed, entry_by_index, load_cython, load_kernel, set_loader
+from dispatch._C.dtypes cimport DEV_CPU, DEV_META
+from dispatch._C.emitted cimport (
+    AF_OPTIONAL, AF_OUT, KK_ALIAS, KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_DEFAULT, KK_NUMBER, OF_INPLACE, OF_OUT,
+    SV_FUNCTIONAL, SV_OUT,
+)
 from dispatch._C.errors cimport refused
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.references cimport give, take
-from dispatch._C.structured cimport Spec, check_output, init_spec
+from dispatch._C.structured cimport Spec, check_output, device_tensor, init_spec, is_meta, load_structured
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 
 
 cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     """Call the functional operator, then resize and copy into the out arguments."""
-    cdef OperatorEntry e = <OperatorEntry>op
-    cdef OperatorEntry functional = <OperatorEntry>(<KernelObject>k.owner).functor
+    return give(copy_results(<OperatorEntry>op, <OperatorEntry>(<KernelObject>k.owner).functor, args))
+
+
+cdef object copy_results(OperatorEntry e, OperatorEntry functional, PyObject** args):
     cdef PyObject* plain[64]
     cdef int i
     cdef list outs = [], keep = []
@@ -31,11 +38,11 @@ cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject**
     results = take(call_boxed(functional, plain))
     if len(outs) == 1:
         copy_result(e, outs[0], results)
-        return give(outs[0])
+        return outs[0]
     for out, result in zip(outs, results):
         if result is not None:
             copy_result(e, out, result)
-    return give(tuple(outs))
+    return tuple(outs)
 
 
 cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain, list keep) except -1:
@@ -52,6 +59,8 @@ cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** a
             if option is not None:
                 keep.append(option)
                 plain[i] = <PyObject*>option
+        if plain[i] == NULL and functional.sig.args[i].flags & AF_OPTIONAL:
+            plain[i] = <PyObject*>None
         if plain[i] == NULL:
             raise refused(f"has no argument '{<object>functional.sig.args[i].name}' for {qualified_name(functional)}")
     return 0
@@ -82,13 +91,15 @@ cdef int copy_result(OperatorEntry e, Tensor out, object result) except -1:
 
 cdef PyObject* call_autogen_functional(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     """Clone self and call the in-place operator on the clone."""
-    cdef OperatorEntry e = <OperatorEntry>op
-    cdef OperatorEntry inplace = <OperatorEntry>(<KernelObject>k.owner).functor
+    return give(write_copy(<OperatorEntry>op, <OperatorEntry>(<KernelObject>k.owner).functor, args))
+
+
+cdef object write_copy(OperatorEntry e, OperatorEntry inplace, PyObject** args):
     cdef PyObject* plain[64]
     cdef object copy = (<object>args[0]).clone()
     memcpy(plain, args, e.sig.n_args * sizeof(PyObject*))
     plain[0] = <PyObject*>copy
-    return give(take(call_boxed(inplace, plain)))
+    return take(call_boxed(inplace, plain))
 
 
 cdef PyObject* call_alias(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) noexcept:
@@ -104,6 +115,62 @@ cdef PyObject* call_number(Kernel* k, PyObject* op, uint64_t ks, PyObject** args
     memcpy(plain, args, (<OperatorEntry>op).sig.n_args * sizeof(PyObject*))
     plain[owner.slot] = <PyObject*>number
     return give(take(call_boxed(<OperatorEntry>owner.functor, plain)))
+
+
+# ---- kernels for every backend ---------------------------------------------------------------------------------------
+
+cdef PyObject* call_default(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """On the CPU and on meta the structured kernel; for the tensors of another backend, operators that it can be expected to have.
+
+    As PyTorch's default_backend kernels of structured operators, and its hand-written CompositeExplicitAutograd ones.
+    """
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef KernelObject owner = <KernelObject>k.owner
+    cdef Tensor like = device_tensor(e, args)
+    cdef Kernel shape_only
+    if is_meta(k) or like is not None and like.c_devtype == DEV_META:
+        shape_only = k[0]
+        shape_only.body = NULL
+        return owner.inner(&shape_only, op, ks, args)
+    if k.body != NULL and (like is None or like.c_devtype == DEV_CPU):
+        return owner.inner(k, op, ks, args)
+    if owner.elsewhere is None:
+        return call_target(k, e, ks, args)
+    return give(take(owner.elsewhere.k.call(&owner.elsewhere.k, op, ks, args)))
+
+
+cdef PyObject* call_target(Kernel* k, OperatorEntry e, uint64_t ks, PyObject** args) except NULL:
+    """The operator that `target` names: by its own variant and that of `e`, with outputs made here, a copy of self, or as it is."""
+    cdef KernelObject owner = <KernelObject>k.owner
+    cdef OperatorEntry target = entry_by_index(owner.set_index, owner.target)
+    cdef PyObject* plain[64]
+    cdef list keep = []
+    if target.flags & OF_OUT and k.variant != SV_OUT:
+        return fill_by_target(k, e, target, ks, args)
+    if k.variant == SV_OUT and not target.flags & OF_OUT:
+        return give(copy_results(e, target, args))
+    if target.flags & OF_INPLACE and k.variant == SV_FUNCTIONAL:
+        return give(write_copy(e, target, args))
+    place_arguments(e, target, args, plain, keep)
+    return give(take(call_boxed(target, plain)))
+
+
+cdef PyObject* fill_by_target(Kernel* k, OperatorEntry e, OperatorEntry target, uint64_t ks, PyObject** args) except NULL:
+    """Outputs by the shape function, filled by the out variant, which has the same arguments before them."""
+    cdef Kernel shape_only = k[0]
+    cdef PyObject* plain[64]
+    cdef int i, n = e.sig.n_args
+    cdef object outputs
+    shape_only.body = NULL
+    outputs = take((<KernelObject>k.owner).inner(&shape_only, <PyObject*>e, ks, args))
+    memcpy(plain, args, n * sizeof(PyObject*))
+    if k.n_out == 1:
+        plain[n] = <PyObject*>outputs
+    else:
+        for i in range(k.n_out):
+            plain[n + i] = <PyObject*>(<tuple>outputs)[i]
+    take(call_boxed(target, plain))
+    return give(outputs)
 
 
 # ---- loaders ---------------------------------------------------------------------------------------------------------
@@ -130,7 +197,20 @@ cdef int load_number(OperatorEntry e, KernelObject k) except -1:
     return bind(k, <boxed_fn>call_number)
 
 
+cdef int load_default(OperatorEntry e, KernelObject k) except -1:
+    if k.ref is None:
+        load_cython(e, k)
+    else:
+        load_structured(e, k)
+    if k.elsewhere is not None:
+        load_kernel(e, k.elsewhere)
+    k.inner = k.k.call
+    k.k.call = <boxed_fn>call_default
+    return 0
+
+
 set_loader(KK_AUTOGEN_OUT, load_autogen_out)
 set_loader(KK_AUTOGEN_FUNCTIONAL, load_autogen_functional)
 set_loader(KK_ALIAS, load_alias)
 set_loader(KK_NUMBER, load_number)
+set_loader(KK_DEFAULT, load_default)

@@ -14,22 +14,22 @@ from libc.string cimport strcmp
 
 from dispatch._C cimport dtypes
 from dispatch._C.emitted cimport (
-    AF_HAS_DEFAULT, AK_DEVICE, KK_COUNT, KK_CYTHON, KK_FALLTHROUGH, OF_METHOD, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL,
-    emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set, emitted_slot,
+    AF_HAS_DEFAULT, AK_DEVICE, KK_BACKEND_SELECT, KK_COUNT, KK_CYTHON, KK_FALLTHROUGH, KK_PYTHON, OF_METHOD, OF_MUTABLE,
+    ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set, emitted_slot,
 )
 from dispatch._C.errors cimport take_text
 from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD,
+    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BackendSelect,
     KS_BY_DEVICE_TYPE, KS_BY_VALUE, KS_PythonDispatcher, key_value, ks_highest_functionality, ks_index, ks_remove,
 )
 from dispatch._C.operator cimport (
-    KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel, KernelObject, OperatorEntry,
-    allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema, update_row,
+    KF_BELOW_AUTOGRAD, KF_ELEMENTS_BELOW, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel, KernelObject,
+    OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema, update_row,
 )
 from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
-from dispatch._C.references cimport raised, set_error
+from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.tensor cimport TF_MANY_DIMS, TF_REQUIRES_GRAD
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport ArgSpec, default_object, gather
@@ -206,6 +206,10 @@ cdef KernelObject pending_kernel(int which, const emitted_kernel* ek):
     k.k.n_out = ek.n_out
     k.ref = ek.ref.decode() if ek.ref != NULL else None
     k.ref2 = ek.ref2.decode() if ek.ref2 != NULL else None
+    if ek.elsewhere != NULL:
+        k.elsewhere = new_kernel(None, ek.key, where, 0)
+        k.elsewhere.ref = ek.elsewhere.decode()
+        k.elsewhere.kind = KK_PYTHON
     k.shard = ek.shard
     k.slot = ek.slot
     k.target = ek.target
@@ -243,6 +247,8 @@ cdef OperatorEntry make_entry(int which, int index):
         objects.append(k)
         kernels[i] = &k.k
         e.registrations[k.key] = [k]
+        if op.flags & OF_MUTABLE and e.name[:15] == "aten::_foreach_":
+            k.k.flags |= KF_ELEMENTS_BELOW
     free(e.own_row)
     free(e.own_kernels)
     e.own_row = NULL
@@ -454,7 +460,22 @@ cdef int load_cython(OperatorEntry e, KernelObject k) except -1:
     return 0
 
 
+cdef PyObject* call_backend_select(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """What is below decides; without a tensor, the device argument."""
+    cdef uint64_t python = ks & KS_PythonDispatcher
+    ks &= KS_BackendSelect - 1
+    if ks >> 16:
+        return give(take(redispatch(<OperatorEntry>op, ks | python, args)))
+    return give(take(select_backend(<OperatorEntry>op, ks, args)))
+
+
+cdef int load_backend_select(OperatorEntry e, KernelObject k) except -1:
+    k.k.call = <boxed_fn>call_backend_select
+    return 0
+
+
 loaders[KK_CYTHON] = load_cython
+loaders[KK_BACKEND_SELECT] = load_backend_select
 register_set(&EMITTED, "dispatch")
 
 
@@ -500,7 +521,7 @@ cdef inline PyObject* run_kernel(OperatorEntry e, Kernel* k, uint64_t ks, PyObje
     Py_INCREF_(owner)
     if k.flags & KF_BELOW_AUTOGRAD:
         excluded = ts.excluded
-        ts.excluded |= BELOW_AUTOGRAD
+        ts.excluded |= BELOW_AUTOGRAD if not k.flags & KF_ELEMENTS_BELOW else KS_AUTOGRAD
         r = k.call(k, <PyObject*>e, ks, args)
         ts.excluded = excluded
     else:

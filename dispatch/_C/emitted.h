@@ -59,7 +59,10 @@ enum KernelKind {
     KK_AUTOGEN_FUNCTIONAL,   /* clones self, calls the in-place operator `target` */
     KK_ALIAS,            /* calls `target` with the same arguments */
     KK_NUMBER,           /* calls `target` with the number at place `slot` as a wrapped tensor */
-    KK_FALLTHROUGH
+    KK_FALLTHROUGH,
+    KK_DEFAULT,          /* for every backend: on the CPU the body, if there is one; elsewhere `target` or `elsewhere`;
+                            shard and slot, or ref and ref2, as KK_CYTHON and KK_STRUCTURED have them */
+    KK_BACKEND_SELECT    /* the device argument says which backend serves a call without tensors */
 };
 
 enum StructuredVariant { SV_FUNCTIONAL = 0, SV_INPLACE = 1, SV_OUT = 2 };
@@ -74,6 +77,7 @@ typedef struct {
     int32_t target;      /* operator index, for kernels made from another operator; else -1 */
     const char* ref;
     const char* ref2;
+    const char* elsewhere;   /* KK_DEFAULT without a target: "module:function", what serves other devices than the CPU */
 } emitted_kernel;
 
 /* One entry of a registration shard's TABLE: what a KK_CYTHON kernel calls. */
@@ -109,7 +113,7 @@ typedef struct {
 } emitted_op;
 
 /* Row entries: below ROW_SPECIAL the number of one of the operator's own kernels. */
-enum { ROW_SPECIAL = 0xF0, ROW_AMBIGUOUS = 0xFD, ROW_FALLTHROUGH = 0xFE, ROW_FALLBACK = 0xFF };
+enum { ROW_SPECIAL = 0xF0, ROW_AMBIGUOUS = 0xFD, ROW_FALLBACK = 0xFF };
 
 /* The whole of a schema set, as one object: the core reads this package's, an out-of-tree package hands over its own. */
 typedef struct {

@@ -15,14 +15,14 @@ cdef extern from "emitted.h" nogil:
         DF_NONE, DF_BOOL, DF_INT, DF_FLOAT, DF_STR, DF_INTS, DF_BOOLS, DF_FLOATS, DF_DTYPE, DF_LAYOUT, DF_DEVICE, DF_MEMORY_FORMAT
     enum:                    # KernelKind
         KK_CYTHON, KK_PYTHON, KK_STRUCTURED, KK_AD_INPLACE_OR_VIEW, KK_AUTOGEN_OUT, KK_AUTOGEN_FUNCTIONAL, KK_ALIAS, KK_NUMBER
-        KK_FALLTHROUGH
-        KK_COUNT "(KK_FALLTHROUGH + 1)"
+        KK_FALLTHROUGH, KK_DEFAULT, KK_BACKEND_SELECT
+        KK_COUNT "(KK_BACKEND_SELECT + 1)"
     enum:                    # StructuredVariant
         SV_FUNCTIONAL, SV_INPLACE, SV_OUT
     enum:                    # OpFlag
         OF_FUNCTION, OF_METHOD, OF_MUTABLE, OF_ALIASING, OF_INPLACE, OF_OUT
     enum:                    # entries of a row
-        ROW_SPECIAL, ROW_AMBIGUOUS, ROW_FALLTHROUGH, ROW_FALLBACK
+        ROW_SPECIAL, ROW_AMBIGUOUS, ROW_FALLBACK
     ctypedef struct emitted_arg:
         uint16_t name, flags
         uint8_t kind, alias
@@ -43,6 +43,7 @@ cdef extern from "emitted.h" nogil:
         int32_t target
         const char* ref
         const char* ref2
+        const char* elsewhere
     ctypedef struct emitted_slot:
         void* adapter
         void* fn

@@ -19,6 +19,7 @@ cdef enum KernelFlag:
     KF_WITH_OP = 256         # its first argument (after the key set) is the OpOverload: a Python fallback
     KF_IDLE = 64             # does nothing but pass on: the call path skips it
     KF_IDLE_NO_GRAD = 128    # likewise, unless some input requires grad and grad mode is on
+    KF_ELEMENTS_BELOW = 512  # with KF_BELOW_AUTOGRAD: ADInplaceOrView stays, for the elements of the lists that it writes
 
 # A kernel's boxed face: borrowed arguments in, a new reference out, or NULL with an exception set (the pointer type says
 # `noexcept` so that the call path passes NULL on without looking; implementations are `except NULL` and cast).
@@ -42,6 +43,8 @@ cdef class KernelObject:
     cdef readonly int key            # enum value; 0 when registered as catch-all
     cdef object ref, ref2            # pending: what to import
     cdef int shard, slot, target, kind, set_index
+    cdef boxed_fn inner              # KK_DEFAULT: the structured kernel below it
+    cdef KernelObject elsewhere      # KK_DEFAULT: the kernel for other devices than the CPU, or None
 
 cdef class OperatorEntry:
     cdef Signature sig

@@ -5,7 +5,7 @@ A shape function fills a `Spec` for each output; `prepare_outputs` makes, checks
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from dispatch._C.operator cimport Kernel, OperatorEntry
+from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry
 from dispatch._C.tensor cimport Tensor
 
 cdef enum:
@@ -48,3 +48,6 @@ cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args)
 cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1    # dtype, overlap, size; resizes when it may
 cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1
 cdef bint can_cast_codes(int from_, int to) noexcept
+cdef Tensor device_tensor(OperatorEntry e, PyObject** args)                               # the tensor whose device the outputs are on; None
+cdef bint is_meta(Kernel* k) noexcept                                                     # whether outputs are metadata only
+cdef int load_structured(OperatorEntry e, KernelObject k) except -1

@@ -7,10 +7,10 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dispatcher cimport import_reference, set_loader
-from dispatch._C.dtypes cimport DEV_META, category_of_code
+from dispatch._C.dispatcher cimport call_boxed, import_reference, need_entry, set_loader
+from dispatch._C.dtypes cimport DEV_CPU, DEV_META, category_of_code
 from dispatch._C.emitted cimport (
-    AF_LIST, AK_TENSOR, KK_STRUCTURED, SV_FUNCTIONAL, SV_INPLACE, SV_OUT,
+    AF_LIST, AK_TENSOR, KK_DEFAULT, KK_STRUCTURED, SV_FUNCTIONAL, SV_INPLACE, SV_OUT,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport key_value
@@ -156,7 +156,7 @@ cdef Tensor first_tensor(OperatorEntry e, PyObject** args):
     return None
 
 
-cdef inline Tensor device_tensor(OperatorEntry e, PyObject** args):
+cdef Tensor device_tensor(OperatorEntry e, PyObject** args):
     """The tensor whose device the outputs are on: the first with a dimension, else the first."""
     cdef int i
     cdef Tensor first = None, t
@@ -172,8 +172,29 @@ cdef inline Tensor device_tensor(OperatorEntry e, PyObject** args):
     return first if first is not None else first_tensor(e, args)
 
 
-cdef inline bint is_meta(Kernel* k) noexcept:
+cdef bint is_meta(Kernel* k) noexcept:
     return k.owner != NULL and (<KernelObject>k.owner).key == META_KEY or tls().meta_in_include
+
+
+cdef Tensor dispatched_empty(Spec* s, int devtype, int devindex):
+    """A new tensor of a device whose memory some other package has: its `empty` or `empty_strided` is asked (at::native::create_out)."""
+    cdef OperatorEntry e
+    cdef PyObject* args[7]
+    cdef int i = 1
+    sizes = list(new_size(s.ndim, s.sizes))
+    strides = list(new_size(s.ndim, s.strides)) if s.has_strides else None
+    dtype, device = dtypes.get_dtype(s.dtype), dtypes.new_device(devtype, devindex)
+    e = need_entry("aten::empty", "memory_format") if strides is None else need_entry("aten::empty_strided", "")
+    args[0] = <PyObject*>sizes
+    if strides is not None:
+        args[1] = <PyObject*>strides
+        i = 2
+    args[i] = <PyObject*>dtype
+    args[i + 1] = <PyObject*>None       # layout
+    args[i + 2] = <PyObject*>device
+    args[i + 3] = <PyObject*>None       # pin_memory
+    args[i + 4] = <PyObject*>None       # memory_format
+    return <Tensor?>take(call_boxed(e, args))
 
 
 cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args):
@@ -186,6 +207,8 @@ cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args):
         like = device_tensor(e, args)
         devtype = like.c_devtype if like is not None else 0
         devindex = like.c_devindex if like is not None else -1
+    if devtype != DEV_CPU and devtype != DEV_META and (<KernelObject>k.owner).kind == KK_DEFAULT:
+        return dispatched_empty(s, devtype, devindex)
     return new_empty(s.dtype, devtype, devindex, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
 
 
@@ -363,7 +386,7 @@ cdef PyObject* call_structured(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
     cdef Spec specs[MAX_OUTPUTS]
     cdef KernelObject owner = <KernelObject>k.owner
     cdef int i, n = e.sig.n_args, n_out = k.n_out
-    cdef object given, outputs, shape = (<tuple>owner.functor)[0], body = (<tuple>owner.functor)[1]
+    cdef object given, outputs, shape = (<tuple>owner.functor)[0], body = None if k.body == NULL else (<tuple>owner.functor)[1]
     cdef tuple handed = None
     if k.variant == SV_OUT:
         n -= n_out
@@ -405,6 +428,7 @@ cdef int load_structured(OperatorEntry e, KernelObject k) except -1:
     body = import_reference(k.ref2) if k.ref2 is not None else None
     k.functor = (import_reference(k.ref), body)
     k.k.functor = <PyObject*>k.functor
+    k.k.body = NULL if body is None else <void*>body
     k.k.call = <boxed_fn>call_structured
     return 0
 

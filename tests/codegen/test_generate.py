@@ -16,7 +16,7 @@ from dispatch.codegen.__main__ import main
 from dispatch.codegen.generate import Job, generate
 from dispatch.codegen.keys import read_keys
 from dispatch.codegen.model import read_functions
-from dispatch.codegen.resolve import ROW_FALLTHROUGH, row_of
+from dispatch.codegen.resolve import row_of
 from dispatch.codegen.rooms import Rooms
 from tests.codegen.helpers import ATEN_SCHEMAS, KEYS, ROOT, SCHEMAS, TAGS, job_for, make_package
 
@@ -183,11 +183,9 @@ def test_the_projects_tables_hold_every_operator_and_its_row(tmp_path: Path) -> 
         ]
         assert names.split() == [a.name for a in f.schema.arguments]
         registered = [tuple(map(int, k.split(":"))) for k in kernels.split()]
-        codes = {
-            keys.name_of[value]: ROW_FALLTHROUGH if skipped else i
-            for i, (value, skipped) in enumerate(registered)
-        }
-        wanted = row_of(keys, codes)
+        codes = {keys.name_of[value]: i for i, (value, _) in enumerate(registered)}
+        skipped = frozenset(keys.name_of[value] for value, skips in registered if skips)
+        wanted = row_of(keys, codes, skipped)
         assert tuple(map(int, row.split())) == wanted.entries
         assert int(hard, 16) == wanted.hard
 

@@ -33,10 +33,12 @@ def _kinds(kernels: tuple[Kernel, ...]) -> list[tuple[str, str]]:
 def test_every_variant_of_a_group_gets_the_shape_function_and_the_body(tmp_path: Path) -> None:
     package = read_package(tmp_path, GROUP)
     structured = [("CPU", "STRUCTURED"), ("Meta", "STRUCTURED")]
-    assert _kinds(package.kernels["aten::add.Tensor"]) == structured
+    everywhere = [("CompositeExplicitAutogradNonFunctional", "DEFAULT")]
+    assert _kinds(package.kernels["aten::add.Tensor"]) == structured + everywhere
     view = [("ADInplaceOrView", "AD_INPLACE_OR_VIEW")]
     assert _kinds(package.kernels["aten::add.out"]) == view + structured
-    cpu, meta = package.kernels["aten::add.Tensor"]
+    cpu, meta, default = package.kernels["aten::add.Tensor"]
+    assert (default.shape, default.body, default.target) == (cpu.shape, None, "aten::add.out")
     assert cpu.shape == KernelRef("mylib.kernels.meta.binary", "add", False)
     assert cpu.body == KernelRef("mylib.kernels.cpu.binary", "add", False)
     assert (meta.body, meta.n_out) == (None, 1)
@@ -50,8 +52,9 @@ def test_a_function_that_the_pxd_declares_is_a_cython_kernel(tmp_path: Path) -> 
     package = read_package(
         tmp_path, GROUP, meta_binary="cdef int add(Spec* out, Tensor a, Tensor b) except -1\n"
     )
-    cpu, meta = package.kernels["aten::add.Tensor"]
+    cpu, meta, default = package.kernels["aten::add.Tensor"]
     assert (cpu.kind, meta.kind) == ("CYTHON", "CYTHON")
+    assert default.is_cython
     assert cpu.shape.is_cython
     assert not cpu.body.is_cython
 
@@ -281,7 +284,7 @@ def test_the_example_at_the_head_of_the_file_is_right(tmp_path: Path) -> None:
     example = "\n".join(lines).replace("mul.Scalar", "add.Scalar")
     example = example.replace("Scalar other, *,", "Scalar other, Scalar alpha=1, *,")
     package = read_package(tmp_path, example)
-    assert len(package.functions) == 6
+    assert len(package.functions) == 8
     assert all(package.kernels.values())
 
 
@@ -291,4 +294,63 @@ def test_the_projects_own_file_is_right() -> None:
     package = read_functions(SCHEMAS / "native_functions.yaml", keys, TAGS, rooms)
     without = [name for name, kernels in package.kernels.items() if not kernels]
     assert len(package.functions) > 700
-    assert without == []
+    assert sorted(without) == ["aten::_copy_from", "aten::_copy_from_and_resize"]  # backends' own
+
+
+EVERY_BACKEND = """
+- func: neg(Tensor self) -> Tensor
+  structured_delegate: neg.out
+  elsewhere: neg.out
+- func: neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  shape: unary.neg
+  elsewhere: unary.neg_of_others
+  dispatch: {CPU: unary.neg, Meta: none}
+- func: copied(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: unary.copied
+    Meta: composite
+- func: seen(Tensor(a) self) -> Tensor(a)
+  dispatch:
+    CPU, Meta: composite.unary.seen
+    Conjugate: fallthrough
+    ADInplaceOrView: none
+"""
+
+
+def test_a_kernel_for_every_backend_has_the_body_of_the_cpu_and_what_serves_elsewhere(
+    tmp_path: Path,
+) -> None:
+    kernels = read_package(tmp_path, EVERY_BACKEND).kernels
+    explicit = ("CompositeExplicitAutograd", "DEFAULT")
+    assert _kinds(kernels["aten::neg"]) == [("Meta", "STRUCTURED"), explicit]
+    default = kernels["aten::neg"][-1]
+    assert default.body == KernelRef("mylib.kernels.cpu.unary", "neg", False)
+    assert (default.target, default.elsewhere) == ("aten::neg.out", None)
+    (other,) = (k for k in kernels["aten::neg.out"] if k.kind == "DEFAULT")
+    assert other.elsewhere == KernelRef("mylib.kernels.composite.unary", "neg_of_others", False)
+    assert "Meta" not in [k.key for k in kernels["aten::neg.out"]]
+
+
+def test_words_in_the_place_of_a_kernel(tmp_path: Path) -> None:
+    kernels = read_package(tmp_path, EVERY_BACKEND).kernels
+    meta, composite = kernels["aten::copied"]
+    assert (meta.key, meta.body) == ("Meta", composite.body)
+    assert _kinds(kernels["aten::seen"]) == [
+        ("Conjugate", "FALLTHROUGH"),
+        ("CPU", "PYTHON"),
+        ("Meta", "PYTHON"),
+    ]
+    assert kernels["aten::seen"][1].body.module == "mylib.kernels.composite.unary"
+
+
+def test_composite_needs_the_kernel_that_it_means(tmp_path: Path) -> None:
+    text = "- func: lone(Tensor self) -> Tensor\n  dispatch: {Meta: composite}\n"
+    with pytest.raises(SourceError, match="lone: dispatch: 'composite' needs one composite kernel"):
+        read_package(tmp_path, text).kernels["aten::lone"]
+
+
+def test_elsewhere_is_for_structured_operators(tmp_path: Path) -> None:
+    text = "- func: lone(Tensor self) -> Tensor\n  elsewhere: lone\n"
+    with pytest.raises(SourceError, match="lone: elsewhere: expected a structured operator"):
+        read_package(tmp_path, text).kernels["aten::lone"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dispatch._C import _dispatch_table
-from dispatch.codegen.resolve import ROW_AMBIGUOUS, ROW_FALLBACK, ROW_FALLTHROUGH, resolve, row_of
+from dispatch.codegen.resolve import ROW_AMBIGUOUS, ROW_FALLBACK, resolve, row_of
 from tests.codegen.helpers import KEYS, RECORDED
 
 ALL_TABLES = RECORDED / "golden" / "dispatch_tables.json.gz"
@@ -275,31 +275,34 @@ def test_the_core_resolves_as_the_generator_does(library, pair) -> None:
 
 
 def test_a_row_has_kernel_numbers_and_codes() -> None:
-    row = row_of(KEYS, {"SparseCPU": 0, "CompositeImplicitAutograd": 1, "Python": ROW_FALLTHROUGH})
+    kernels = {"SparseCPU": 0, "CompositeImplicitAutograd": 1, "Python": 2}
+    row = row_of(KEYS, kernels, skipped=frozenset({"Python"}))
     codes = {key.name: code for key, code in zip(KEYS.runtime, row.entries, strict=True)}
     assert codes["SparseCPU"] == 0
     assert codes["CPU"] == codes["AutogradCPU"] == 1
     assert codes["AutogradOther"] == ROW_AMBIGUOUS
-    assert codes["Python"] == ROW_FALLTHROUGH
+    assert codes["Python"] == 2
     assert codes["BackendSelect"] == ROW_FALLBACK
 
 
 def test_a_registration_of_the_table_serves_by_its_number() -> None:
     """Numbers are those of the registration that serves, not of the key."""
-    kernels = {"CompositeExplicitAutograd": 3, "Autograd": 5, "CPU": ROW_FALLTHROUGH}
-    row = row_of(KEYS, kernels)
+    kernels = {"CompositeExplicitAutograd": 3, "Autograd": 5, "CPU": 4}
+    row = row_of(KEYS, kernels, skipped=frozenset({"CPU"}))
     codes = {key.name: code for key, code in zip(KEYS.runtime, row.entries, strict=True)}
-    assert (codes["CUDA"], codes["AutogradCUDA"], codes["CPU"]) == (3, 5, ROW_FALLTHROUGH)
+    assert (codes["CUDA"], codes["AutogradCUDA"], codes["CPU"]) == (3, 5, 4)
     assert codes["Undefined"] == 3
     assert len(row.entries) == len(KEYS.runtime)
 
 
 def test_ambiguous_entries_may_not_be_skipped() -> None:
-    row = row_of(KEYS, {"FPGA": 0, "CompositeImplicitAutograd": ROW_FALLTHROUGH})
+    skipped = frozenset({"CompositeImplicitAutograd"})
+    row = row_of(KEYS, {"FPGA": 0, "CompositeImplicitAutograd": 1}, skipped)
     assert row.entries[KEYS.index_of["AutogradOther"]] == ROW_AMBIGUOUS
     assert row.hard == KEYS.raw("FPGA") | KEYS.raw("AutogradOther")
 
 
 def test_hard_bits_are_the_functionalities_that_a_call_may_not_skip() -> None:
-    row = row_of(KEYS, {"CPU": 0, "Python": ROW_FALLTHROUGH, "ADInplaceOrView": 1})
+    kernels = {"CPU": 0, "Python": 2, "ADInplaceOrView": 1}
+    row = row_of(KEYS, kernels, skipped=frozenset({"Python"}))
     assert row.hard == KEYS.raw("Dense") | KEYS.raw("ADInplaceOrView")

@@ -1,66 +1,87 @@
-"""Operators that are another one: second names, and numbers in the place of tensors."""
+"""Kernels that are another operator: what a backend gets from the few that it registers."""
 
-from __future__ import annotations
+from typing import Any
 
 import pytest
 
 import dispatch
-from dispatch.modes import TorchDispatchMode
+from dispatch._C.storage import _new_storage
+from dispatch._C.tensor import _new_strided
 
-aten = dispatch.ops.aten
-
-
-class _Seen(TorchDispatchMode):
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.names.append(str(func))
-        return func(*args, **(kwargs or {}))
+KEY = "PrivateUse1"
 
 
-def _seen(op, *args, **kwargs):
-    with _Seen() as mode:
-        result = op(*args, **kwargs)
-    return result, mode.names
+def on_device(*sizes: int) -> dispatch.Tensor:
+    """A float32 tensor of a device that holds no bytes here."""
+    steps = [1] * len(sizes)
+    for i in reversed(range(len(sizes) - 1)):
+        steps[i] = steps[i + 1] * sizes[i + 1]
+    storage = _new_storage(4 * max(1, dispatch.Size(sizes).numel()), "privateuseone")
+    return _new_strided(storage, dispatch.float32, list(sizes), steps, 0)
 
 
-def test_a_second_name_decomposes_into_the_operator_that_is_meant():
-    x = dispatch.tensor([-1.0, 2.0])
-    out = dispatch.empty(2)
-    assert _seen(aten.absolute, x)[1] == ["aten.abs.default"]
-    assert _seen(aten.absolute_, x.clone())[1] == ["aten.abs_.default"]
-    result, names = _seen(aten.absolute.out, x, out=out)
-    assert result is out
-    assert names == ["aten.abs.out"]
-    assert out.tolist() == [1.0, 2.0]
+@pytest.fixture
+def seen(library: Any) -> dict[str, list[Any]]:
+    """A backend that has `empty`, and notes what else is asked of it."""
+    calls: dict[str, list[Any]] = {}
+    lib = library("aten", "IMPL", KEY)
+    lib.impl("empty.memory_format", lambda size, **options: on_device(*size))
+
+    def note(name: str, result: Any) -> None:
+        def kernel(*args: Any, **kwargs: Any) -> Any:
+            calls.setdefault(name, []).append((args, kwargs))
+            return result(*args, **kwargs)
+
+        lib.impl(name, kernel)
+
+    calls["note"] = [note]
+    return calls
 
 
-def test_a_second_name_has_names_of_its_own_for_arguments_and_keeps_defaults():
-    x = dispatch.ones(2, 3)
-    assert aten.swapaxes(x, axis0=0, axis1=1).shape == (3, 2)
-    assert aten.swapdims(x, dim0=0, dim1=1)._base is x
-    assert aten.subtract(x, x, alpha=2).tolist() == (-x).tolist()
+def test_a_backend_with_the_out_variant_and_empty_has_the_others(seen: dict[str, Any]) -> None:
+    seen["note"][0]("sin.out", lambda x, *, out: out)
+    x = on_device(2, 3)
+    y = dispatch.sin(x)
+    assert (tuple(y.shape), y.device.type) == ((2, 3), "privateuseone")
+    assert seen["sin.out"][0][1]["out"] is y
+    assert x.sin_() is x
+    assert seen["sin.out"][1][1]["out"] is x
 
 
-def test_a_number_is_a_wrapped_tensor_on_either_side():
-    """It decides no more than the category of the dtype; modes see the overload with the number."""
-    x = dispatch.tensor([5, 7], dtype=dispatch.int8)
-    result, names = _seen(aten.fmod.Scalar, x, 300)
-    assert result.dtype is dispatch.int8
-    assert names == ["aten.fmod.Scalar"]
-    assert aten.remainder.Scalar_Tensor(9, x).tolist() == [4, 2]
-    assert aten.add.Scalar(x, 0.5).dtype is dispatch.float32
-    assert aten.add.Scalar(x, 1, 2).tolist() == [7, 9]
+def test_a_hand_written_kernel_for_every_backend_goes_by_its_out_variant(
+    seen: dict[str, Any],
+) -> None:
+    seen["note"][0]("abs.out", lambda x, *, out: out)
+    assert dispatch.abs(on_device(2)).device.type == "privateuseone"
+    assert len(seen["abs.out"]) == 1
+    assert dispatch.abs(dispatch.tensor([-1.0])).tolist() == [1.0]
 
 
-def test_errors_name_the_operator_that_is_meant():
-    with pytest.raises(RuntimeError, match=r"aten::fmod_?\.Tensor"):
-        aten.fmod_.Scalar(dispatch.ones(2, dtype=dispatch.int32), 0.5)
+def test_copies_across_devices_are_the_backends(seen: dict[str, Any]) -> None:
+    seen["note"][0]("_copy_from", lambda src, dst, *flags: dst)
+    x, y = on_device(2), dispatch.zeros(2)
+    assert x.copy_(y) is x
+    ((args, _),) = seen["_copy_from"]
+    assert args[0] is y and args[1] is x
 
 
-@pytest.mark.parametrize("name", ["divide", "divide_"])
-def test_a_second_name_works_on_meta_and_without_values(name):
-    x = dispatch.ones(2, device="meta")
-    assert getattr(aten, name).Tensor(x, x).device.type == "meta"
+def test_a_backend_without_the_out_variant_is_told_so(seen: dict[str, Any]) -> None:
+    with pytest.raises(NotImplementedError, match=r"aten::sin\.out: no kernel for the key"):
+        dispatch.sin(on_device(2))
+
+
+def test_lists_are_written_element_by_element() -> None:
+    x = dispatch.ones(2)
+    dispatch._foreach_add_([x], 1)
+    assert x._version == 1
+
+
+@pytest.mark.parametrize("key", ["CUDA", KEY])
+@pytest.mark.parametrize("name", ["add.Tensor", "sin_", "clone", "sum", "embedding"])
+def test_built_in_operators_have_kernels_for_every_backend(name: str, key: str) -> None:
+    assert dispatch._C._dispatch_has_computed_kernel_for_dispatch_key(f"aten::{name}", key)
+
+
+@pytest.mark.parametrize("name", ["view", "as_strided", "add.out", "mm.out"])
+def test_views_and_out_variants_are_the_backends_own(name: str) -> None:
+    assert not dispatch._C._dispatch_has_computed_kernel_for_dispatch_key(f"aten::{name}", KEY)

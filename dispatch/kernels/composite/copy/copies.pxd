@@ -5,6 +5,7 @@ cdef object _to_copy(Tensor self, int dtype, int layout, object device, object p
                      bint non_blocking, int memory_format)
 cdef object contiguous(Tensor self, int memory_format)
 cdef object copy(Tensor self, Tensor src, bint non_blocking)
+cdef object copy_(Tensor self, Tensor src, bint non_blocking)
 cdef object fill(Tensor self, object value)
 cdef object fill_tensor(Tensor self, Tensor value)
 cdef object is_nonzero(Tensor self)

@@ -17,10 +17,12 @@ from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.composite.factory.basic cimport empty_like
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.copy cimport copies as meta_copy
 
 cdef Callee AS_STRIDED = callee("as_strided")
 cdef Callee CLONE = callee("clone")
 cdef Callee COPY = callee("copy_")
+cdef Callee COPY_FROM = callee("_copy_from")
 cdef Callee EMPTY_STRIDED = callee("empty_strided")
 cdef Callee FILL = callee("fill_", "Scalar")
 cdef Callee FILL_TENSOR = callee("fill_", "Tensor")
@@ -36,6 +38,19 @@ cdef list sizes_of(Tensor self):
 
 cdef object format_or_none(int memory_format):
     return None if memory_format == MF_NONE else dtypes.get_memory_format(memory_format)
+
+
+# ---- copy_ -------------------------------------------------------------------------------------
+
+cdef object copy_(Tensor self, Tensor src, bint non_blocking):
+    """at::native::copy_: what is on a device of others is their `_copy_from`'s."""
+    if self.c_devtype == DEV_CPU and src.c_devtype == DEV_CPU and not tls().meta_in_include:
+        return cpu_copy.copy_(self, src, non_blocking)
+    if self.c_devtype in (DEV_CPU, DEV_META) and src.c_devtype in (DEV_CPU, DEV_META) \
+            or tls().meta_in_include:
+        return meta_copy.copy_(self, src, non_blocking)
+    COPY_FROM.call((src, self, non_blocking))
+    return self
 
 
 # ---- to ----------------------------------------------------------------------------------------

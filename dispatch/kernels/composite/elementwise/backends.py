@@ -1,0 +1,28 @@
+"""What stands for isinf on a backend that has no kernel of its own for them.
+
+The kernels for every backend (`elsewhere` in the YAML) call these for tensors that are not on the
+CPU. Source of the semantics: PyTorch's CompositeExplicitAutograd kernels of the same names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._ops import ops
+
+__all__ = ["isinf"]
+
+_aten = ops.aten
+
+
+def isinf(self: Any) -> Any:
+    """Whether an element, or a part of it, is infinite."""
+    if self.is_complex():
+        parts = _aten.view_as_real(self)
+        return _aten.logical_or(
+            _aten.isinf(_aten.select(parts, -1, 0)), _aten.isinf(_aten.select(parts, -1, 1))
+        )
+    if not self.is_floating_point():
+        return _aten.zeros_like(self, dtype=dtypes.bool)
+    return _aten.eq(_aten.abs(self), float("inf"))
