@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A table as calls read it: kernel numbers or ROW_*; `hard`: functionalities no call may skip."""
+    """A table as calls read it: kernel numbers or ROW_*; `hard`: functionalities not skipped."""
 
     entries: tuple[int, ...]
     hard: int

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import re
 import shlex
+import shutil
 import sysconfig
 import time
 from collections.abc import Mapping
@@ -140,17 +141,24 @@ class BuildExt(build_ext):
 
 
 def _cythonize(name: str, source: str, build_dir: str) -> None:
-    """In a worker: one `.pyx` to `build_dir/<its path>.c`."""
+    """In a worker: one `.pyx` to `build_dir/<its path>.c`.
+
+    By way of a folder of its own: Cython copies the headers that it knows of beside the C file, the
+    compiler would take them for current, and other workers are at the same headers.
+    """
+    own = Path(build_dir, "cython", name)
+    shutil.rmtree(own, ignore_errors=True)
     cythonize(
         [Extension(name, [source])],
-        build_dir=build_dir,
+        build_dir=str(own),
         compiler_directives=_directives(source),
         force=True,
         quiet=True,
     )
-    # Cython copied the headers that it knows of there: the compiler would take them for current.
-    for copied in Path(build_dir).rglob("*.h"):
-        copied.unlink(missing_ok=True)
+    made = Path(build_dir, source).with_suffix(".c")
+    made.parent.mkdir(parents=True, exist_ok=True)
+    Path(own, source).with_suffix(".c").replace(made)
+    shutil.rmtree(own)
 
 
 def _dependencies(source: str) -> set[str]:
