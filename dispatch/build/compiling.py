@@ -9,12 +9,12 @@ import multiprocessing
 import os
 import re
 import shlex
-import shutil
 import sysconfig
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import Cython
 import numpy
@@ -42,7 +42,7 @@ DIRECTIVES: dict[str, dict[str, object]] = {
         "auto_pickle": False,  # what it makes reads NULL and writes any state
     },
 }
-_RENAMED = re.compile(r"^from ([\w.]+) cimport (\w+) as ", re.MULTILINE)
+_FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+cimport[ \t]+(\([^)]*\)|[^\n#]+)", re.MULTILINE)
 
 _CYTHON = Path(Cython.__file__).parent
 _PYTHON_INCLUDE = sysconfig.get_path("include")
@@ -143,26 +143,28 @@ class BuildExt(build_ext):
 def _cythonize(name: str, source: str, build_dir: str) -> None:
     """In a worker: one `.pyx` to `build_dir/<its path>.c`.
 
-    By way of a folder of its own: Cython copies the headers that it knows of beside the C file, the
-    compiler would take them for current, and other workers are at the same headers.
+    Cython copies the headers that it knows of beside its C file, where compilers at work would take
+    them for ours: so it gets a folder of its own.
     """
-    own = Path(build_dir, "cython", name)
-    shutil.rmtree(own, ignore_errors=True)
-    cythonize(
-        [Extension(name, [source])],
-        build_dir=str(own),
-        compiler_directives=_directives(source),
-        force=True,
-        quiet=True,
-    )
     made = Path(build_dir, source).with_suffix(".c")
     made.parent.mkdir(parents=True, exist_ok=True)
-    Path(own, source).with_suffix(".c").replace(made)
-    shutil.rmtree(own)
+    with TemporaryDirectory(dir=build_dir) as folder:
+        cythonize(
+            [Extension(name, [source])],
+            build_dir=folder,
+            compiler_directives=_directives(source),
+            force=True,
+            quiet=True,
+        )
+        os.replace(Path(folder, source).with_suffix(".c"), made)
 
 
 def _dependencies(source: str) -> set[str]:
-    """The `.pyx` and all `.pxd` files below it: Cython's tree, which overlooks `cimport a as b`."""
+    """The `.pyx` and all `.pxd` files below it.
+
+    Cython's own tree takes the names of `from a cimport b, c` from the wrong places, and so
+    overlooks modules that are taken out of a package: `a/b.pxd`, `a/b/__init__.pxd`.
+    """
     tree = create_dependency_tree()
     used: set[str] = set()
     waiting = {source}
@@ -170,10 +172,17 @@ def _dependencies(source: str) -> set[str]:
         new = tree.all_dependencies(waiting.pop()) - used
         used |= new
         for path in new:
-            renamed = _RENAMED.findall(Path(path).read_text("utf-8", "replace"))
-            found = (tree.find_pxd(f"{package}.{name}", path) for package, name in renamed)
-            waiting |= {pxd for pxd in found if pxd is not None}
+            found = (tree.find_pxd(module, path) for module in _taken(path))
+            waiting |= {pxd for pxd in found if pxd is not None} - used
     return used
+
+
+def _taken(path: str) -> Iterator[str]:
+    """What the names of `from a cimport b, c as d` are if they are modules: a.b, a.c."""
+    for package, names in _FROM.findall(Path(path).read_text("utf-8", "replace")):
+        for name in re.sub(r"#.*|[()\\]", " ", names).split(","):
+            if name.strip():
+                yield f"{package if package.endswith('.') else package + '.'}{name.split()[0]}"
 
 
 def _directives(source: str) -> dict[str, object]:

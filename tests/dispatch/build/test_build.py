@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 from setuptools import Distribution
@@ -46,6 +47,9 @@ def run_build():
     [
         "from shop.price cimport price\ndef pay(): return price()\n",
         "from shop cimport price as prices\ndef pay(): return prices.price()\n",
+        "from shop cimport price\nfrom libc.math cimport (\n    sin, cos,\n)\n"
+        "def pay(): return price.price()\n",
+        "from . cimport (\n    price,  # no other\n)\ndef pay(): return price.price()\n",
     ],
 )
 def test_build_follows_contents(package, capfd, till):
@@ -61,6 +65,30 @@ def test_build_follows_contents(package, capfd, till):
     price.write_text(price.read_text().replace("1", "2"))
     run_build()
     assert capfd.readouterr().out.split() == ["cythonizing", "shop.till", "compiling", "shop.till"]
+
+
+def test_build_follows_a_package_that_is_cimported(package, capfd):
+    """`shop/cost/__init__.pxd` is the module `cost` too."""
+    (package / "cost").mkdir()
+    face = (package / "price.pxd").rename(package / "cost" / "__init__.pxd")
+    (package / "cost" / "__init__.py").write_text("")
+    (package / "till.pyx").write_text("from shop cimport cost\ndef pay(): return cost.price()\n")
+    run_build()
+    capfd.readouterr()
+    face.write_text(face.read_text().replace("1", "2"))
+    run_build()
+    assert capfd.readouterr().out.split() == ["cythonizing", "shop.till", "compiling", "shop.till"]
+
+
+def test_headers_are_read_where_they_stand(package):
+    """Cython's copies of them would be taken for ours by compilers at work."""
+    (package / "generated").mkdir()
+    (package / "generated" / "price.h").write_text("static int price(void) { return 1; }\n")
+    extern = 'cdef extern from "price.h":\n    int price() noexcept\n'
+    (package / "price.pxd").write_text(extern)
+    run_build()
+    assert not list(Path("build").rglob("*.h"))
+    assert "shop/generated/price.h" in next(Path("build").rglob("till.d")).read_text()
 
 
 def test_failure_names_the_module(package):
