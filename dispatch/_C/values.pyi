@@ -1,0 +1,3 @@
+from dispatch._C.tensor import Tensor
+
+def wrapped_number(number: complex) -> Tensor: ...

@@ -44,7 +44,8 @@ cdef PyObject* DTYPE = <PyObject*>dtypes.dtype
 cdef PyObject* DEVICE = <PyObject*>dtypes.device
 
 cdef str SELF = "self"
-cdef dict NAMES_OF_FUNCTIONS = {"input": "self", "x": "self", "a": "self", "x1": "self", "x2": "other", "axis": "dim", "keepdims": "keepdim"}
+cdef dict NAMES_OF_FUNCTIONS = {"input": "self", "x": "self", "a": "self", "x1": "self", "x2": "other", "axis": "dim",
+                                "keepdims": "keepdim"}
 cdef object CPU = dtypes.new_device(dtypes.DEV_CPU, -1)
 cdef uint64_t NUMBER_KEYS = new_wrapped_number(0).c_keys      # a number in a Tensor slot is a tensor on the CPU
 cdef uint64_t INFERENCE_NUMBER_KEYS = NUMBER_KEYS & ~(KS_AUTOGRAD | KS_ADInplaceOrView)
@@ -65,6 +66,11 @@ cdef inline bint is_tensor(PyObject* o) noexcept:
 
 cdef bint is_number(PyObject* o) noexcept:
     return PyLong_Check_(o) or PyFloat_Check_(o) or PyComplex_Check_(o)
+
+
+def wrapped_number(number):
+    """A Python number as a 0-d CPU tensor that promotes as the number does."""
+    return new_wrapped_number(number)
 
 
 cdef inline PyObject* keep(Frame* f, PyObject* made) noexcept:
@@ -131,7 +137,8 @@ cdef PyObject* new_list(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, in
 
 
 cdef PyObject* new_list_of_iterable(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f, int level) noexcept:
-    """Other iterables, for operators: ints, floats, bools and tensors out of sequences and sets, the rest out of whatever iterates."""
+    """Other iterables, for operators: ints, floats, bools and tensors out of sequences and sets, the rest out of whatever
+    iterates."""
     cdef object seen = <object>o
     cdef bint plain = level == 1 and not spec.flags & (AF_SYM | AF_ELEM_OPTIONAL) and (
         spec.kind == AK_INT or spec.kind == AK_FLOAT or spec.kind == AK_BOOL or spec.kind == AK_TENSOR)
@@ -464,7 +471,8 @@ cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, 
 
 
 cdef object error_of_value(ArgSpec* spec, Frame* f, error):
-    """The exception's class where it is not that of all mismatches: numbers that are too big, names of no device, None for a Dict."""
+    """The exception's class where it is not that of all mismatches: numbers that are too big, names of no device, None for a
+    Dict."""
     cdef object value = <object>f.bad_value
     if spec.kind == AK_DEVICE and isinstance(value, str):
         return RuntimeError

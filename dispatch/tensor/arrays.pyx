@@ -8,13 +8,13 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.tensor cimport (
-    Tensor, alias_as, bump_version, init_tensor, new_empty, new_wrapped_number, set_class_flags, set_requires_grad,
+    Tensor, alias_as, bump_version, init_tensor, new_empty, set_class_flags, set_requires_grad,
 )
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 
 from dispatch._C.tensor import _is_blank
 
-__all__ = ["become", "number_tensor", "rebuild", "tensor_of_array", "wrapped_number"]
+__all__ = ["become", "number_tensor", "rebuild", "tensor_of_array"]
 
 
 def tensor_of_array(array, dtype):
@@ -35,11 +35,6 @@ def number_tensor(number, dtype):
     cdef Tensor out = new_empty(dtypes.dtype_code(dtype), DEV_CPU, -1, 0, NULL, NULL)
     cpu_copy.fill_values(out, number)
     return out
-
-
-def wrapped_number(number):
-    """A Python number as a 0-d CPU tensor that promotes as the number does."""
-    return new_wrapped_number(number)
 
 
 def become(Tensor self not None, Tensor like not None):

@@ -12,6 +12,7 @@ import numpy as np
 
 from dispatch._C.conversion import _set_generator_type
 from dispatch._C.dtypes import device
+from dispatch._C.tensor import from_numpy
 
 __all__ = [
     "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed",
@@ -64,12 +65,10 @@ class Generator:
         return self._stream
 
     def get_state(self) -> Any:
-        """Seed and state of the stream as a tensor of bytes, for `set_state`."""
-        from dispatch.tensor.data import as_tensor
-
+        """Seed and state of the stream as a tensor of bytes, for `set_state`; no mode sees it."""
         state = self.numpy.bit_generator.state["state"]
         words = (*_words(self._seed), int(state["pos"]), *state["key"].tolist())
-        return as_tensor(np.array(words, dtype=np.uint32).view(np.uint8))
+        return from_numpy(np.array(words, dtype=np.uint32).view(np.uint8))
 
     def set_state(self, new_state: Any) -> Generator:
         """Go on from a state of `get_state`. TypeError for anything else."""

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 import dispatch
 from dispatch import FakeTensorMode, ops
 from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
+from dispatch._C.values import wrapped_number
 from dispatch.fake import DispatchCache
 from dispatch.library import fallthrough_kernel
-from dispatch.tensor.arrays import wrapped_number
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 

@@ -12,9 +12,9 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
+from dispatch._C.values import wrapped_number
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
-from dispatch.tensor.arrays import wrapped_number
 
 __all__ = [
     "complex",
