@@ -1,0 +1,56 @@
+"""The shape and dtype rules that operators share, as Python kernels call them: `rules.NAME`.
+
+A module for each subject; Cython kernels cimport functions of the same names. Nothing
+here makes a tensor or keeps state. The rules are PyTorch's: each names its source there.
+"""
+
+from dispatch._C.dtypes import promote_types
+from dispatch.kernels.meta.rules.elementwise import elementwise_strides, elementwise_strides_meta
+from dispatch.kernels.meta.rules.promotion import float_type, result_type, sum_type
+from dispatch.kernels.meta.rules.sizes import (
+    broadcast_shapes,
+    infer_size,
+    is_eager,
+    numel,
+    reduced_sizes,
+    wrap_dim,
+    wrap_dims,
+)
+from dispatch.kernels.meta.rules.strides import (
+    channels_last_strides,
+    check_bounds,
+    compute_view_strides,
+    contiguous_strides,
+    dense_like_strides,
+    dense_strides,
+    is_contiguous,
+    is_non_overlapping_and_dense,
+    strides_for,
+    suggest_memory_format,
+)
+
+__all__ = [
+    "broadcast_shapes",
+    "channels_last_strides",
+    "check_bounds",
+    "compute_view_strides",
+    "contiguous_strides",
+    "dense_like_strides",
+    "dense_strides",
+    "elementwise_strides",
+    "elementwise_strides_meta",
+    "float_type",
+    "infer_size",
+    "is_contiguous",
+    "is_eager",
+    "is_non_overlapping_and_dense",
+    "numel",
+    "promote_types",
+    "reduced_sizes",
+    "result_type",
+    "strides_for",
+    "suggest_memory_format",
+    "sum_type",
+    "wrap_dim",
+    "wrap_dims",
+]

@@ -1,0 +1,435 @@
+# cython: embedsignature=False
+"""Strides: of memory formats, dense ones in a given order, of views; and the bytes that sizes and strides reach.
+
+The C functions are declared in `strides.pxd`; the faces for Python, `py_NAME`, are entered as NAME.
+"""
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp, memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport MF_channels_last, MF_channels_last_3d, MF_contiguous
+from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, add_overflows, mul_overflows, read_ints
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, raise_negative_size
+
+
+# ---- of a memory format ------------------------------------------------------------------------
+
+cdef void contiguous_strides(int64_t* out, const int64_t* sizes, int ndim) noexcept nogil:
+    cdef int64_t step = 1
+    cdef int i
+    for i in range(ndim - 1, -1, -1):
+        out[i] = step
+        step *= sizes[i] if sizes[i] > 1 else 1
+
+
+cdef inline int channels_last_dim(int ndim, int k) noexcept nogil:
+    """The k-th dimension from the innermost: C, then the spatial ones from the back, then N."""
+    return 1 if k == 0 else (ndim - k if k < ndim - 1 else 0)
+
+
+cdef void channels_last_strides(int64_t* out, const int64_t* sizes, int ndim) noexcept nogil:
+    cdef int64_t step = 1
+    cdef int k, d
+    for k in range(ndim):
+        d = channels_last_dim(ndim, k)
+        out[d] = step
+        step *= sizes[d]         # a size of 0 gives strides of 0, unlike in contiguous tensors
+
+
+cdef int strides_for(int64_t* out, const int64_t* sizes, int ndim, int memory_format) except -1:
+    cdef int rank = 4 if memory_format == MF_channels_last else 5
+    if memory_format == MF_contiguous:
+        contiguous_strides(out, sizes, ndim)
+        return 0
+    name = repr(dtypes.get_memory_format(memory_format))
+    if memory_format != MF_channels_last and memory_format != MF_channels_last_3d:
+        raise RuntimeError(f"{name} gives no strides without a tensor to follow")
+    if ndim != rank:
+        raise RuntimeError(f"{name} needs a tensor of {rank} dimensions, got {ndim}")
+    channels_last_strides(out, sizes, ndim)
+    return 0
+
+
+cdef bint is_contiguous(const int64_t* sizes, const int64_t* strides, int ndim) noexcept nogil:
+    cdef int64_t step = 1
+    cdef int i
+    for i in range(ndim):
+        if sizes[i] == 0:
+            return True
+    for i in range(ndim - 1, -1, -1):
+        if sizes[i] != 1:
+            if strides[i] != step:
+                return False
+            step *= sizes[i]
+    return True
+
+
+cdef bint is_channels_last(const int64_t* sizes, const int64_t* strides, int ndim) noexcept nogil:
+    cdef int64_t step = 1
+    cdef int k, d
+    if ndim != 4 and ndim != 5:
+        return False
+    for k in range(ndim):
+        d = channels_last_dim(ndim, k)
+        if sizes[d] != 1:
+            if strides[d] != step:
+                return False
+            step *= sizes[d]
+    return True
+
+
+cdef bint is_channels_last_like(const int64_t* sizes, const int64_t* strides,
+                                int ndim) noexcept nogil:
+    """c10's is_channels_last_strides. Ambiguous strides (sizes N, C, 1, 1) count as contiguous."""
+    cdef int64_t least = 0
+    cdef int k, d
+    if (ndim != 4 and ndim != 5) or strides[1] == 0:
+        return False
+    for k in range(ndim):
+        d = channels_last_dim(ndim, k)
+        if sizes[d] == 0 or strides[d] < least or (d == 0 and least == strides[1]):
+            return False
+        least = strides[d] * (sizes[d] if sizes[d] > 1 else 1)
+    return True
+
+
+cdef int suggest_memory_format(Tensor t) noexcept:
+    if not is_channels_last_like(t.c_sizes, t.c_strides, t.c_ndim):
+        return MF_contiguous
+    return MF_channels_last if t.c_ndim == 4 else MF_channels_last_3d
+
+
+# ---- the order of dimensions in memory ---------------------------------------------------------
+
+cdef int compare_dims(Operands* ops, int inner, int outer) noexcept nogil:
+    """Whether `inner`, now the inner one, changes places with `outer`: 1 yes, -1 no, 0 undecided.
+
+    The first operand with an opinion decides. A stride of 0 decides nothing; of equal strides the
+    smaller size belongs inside.
+    """
+    cdef int64_t a, b
+    cdef int i
+    for i in range(ops.n):
+        a, b = ops.strides[i][inner], ops.strides[i][outer]
+        if a == 0 or b == 0:
+            continue
+        if a != b:
+            return 1 if a > b else -1
+        if ops.sizes[inner] > ops.sizes[outer]:
+            return 1
+    return 0
+
+
+cdef bint sort_dims(int* perm, Operands* ops) noexcept nogil:
+    """Dimensions from the innermost to the outermost; returns whether they are row-major.
+
+    TensorIterator's insertion sort (reorder_dimensions), swap by swap: it goes on past an undecided
+    comparison, so another sort would end elsewhere.
+    """
+    cdef int i, inner, at, verdict
+    for i in range(ops.ndim):
+        perm[i] = ops.ndim - 1 - i
+    for i in range(1, ops.ndim):
+        at = i
+        for inner in range(i - 1, -1, -1):
+            verdict = compare_dims(ops, perm[inner], perm[at])
+            if verdict < 0:
+                break
+            if verdict > 0:
+                perm[inner], perm[at] = perm[at], perm[inner]
+                at = inner
+    for i in range(ops.ndim):
+        if perm[i] != ops.ndim - 1 - i:
+            return False
+    return True
+
+
+cdef void packed_strides(int64_t* out, Operands* ops) noexcept nogil:
+    """Strides without gaps in the operands' order; a size of 0 counts as 1."""
+    cdef int perm[MAX_DIMS]
+    cdef int64_t step = 1
+    cdef int i
+    sort_dims(perm, ops)
+    for i in range(ops.ndim):
+        out[perm[i]] = step
+        step *= ops.sizes[perm[i]] if ops.sizes[perm[i]] > 1 else 1
+
+
+cdef void dense_strides(int64_t* out, const int64_t* sizes, const int64_t* strides,
+                        int ndim) noexcept nogil:
+    """at::infer_dense_strides."""
+    cdef Operands ops
+    ops.sizes, ops.ndim, ops.n = sizes, ndim, 1
+    memcpy(ops.strides[0], strides, ndim * sizeof(int64_t))
+    packed_strides(out, &ops)
+
+
+cdef bint non_overlapping_dense(const int64_t* sizes, const int64_t* strides,
+                                int ndim) noexcept nogil:
+    """Whether some order of the dimensions makes the strides contiguous; always for no elements."""
+    cdef int64_t dense[MAX_DIMS]
+    cdef int i
+    if is_contiguous(sizes, strides, ndim):
+        return True
+    dense_strides(dense, sizes, strides, ndim)
+    for i in range(ndim):
+        if sizes[i] > 1 and strides[i] != dense[i]:
+            return False
+    return True
+
+
+cdef void dense_like_strides(int64_t* out, Tensor t) noexcept:
+    if t.c_flags & TF_NON_OVERLAPPING_DENSE:
+        memcpy(out, t.c_strides, t.c_ndim * sizeof(int64_t))
+    else:
+        dense_strides(out, t.c_sizes, t.c_strides, t.c_ndim)
+
+
+# ---- views -------------------------------------------------------------------------------------
+
+cdef bint compute_view_strides(int64_t* out, const int64_t* sizes, const int64_t* strides, int ndim,
+                               const int64_t* new_sizes, int new_ndim) noexcept nogil:
+    """at::detail::computeStride.
+
+    Old dimensions fall into chunks that lie evenly in memory; a new one must not span two of them.
+    """
+    cdef int old, new = new_ndim - 1
+    cdef int64_t base, old_count = 1, new_count = 1
+    for old in range(ndim):
+        if sizes[old] == 0:
+            if ndim == new_ndim and memcmp(sizes, new_sizes, ndim * sizeof(int64_t)) == 0:
+                memcpy(out, strides, ndim * sizeof(int64_t))
+            else:
+                contiguous_strides(out, new_sizes, new_ndim)
+            return True
+    if ndim == 0:
+        for new in range(new_ndim):
+            out[new] = 1
+        return True
+    base = strides[ndim - 1]
+    for old in range(ndim - 1, -1, -1):
+        old_count *= sizes[old]
+        if old > 0 and (sizes[old - 1] == 1 or strides[old - 1] == old_count * base):
+            continue                         # the chunk goes on
+        while new >= 0 and (new_count < old_count or new_sizes[new] == 1):
+            out[new] = new_count * base
+            new_count *= new_sizes[new]
+            new -= 1
+        if new_count != old_count:
+            return False
+        if old > 0:
+            base = strides[old - 1]
+            old_count = new_count = 1
+    return new == -1
+
+
+cdef bint collapse(int64_t* sizes, int64_t* strides, int* ndim, int start, int end) noexcept nogil:
+    """Merge the dimensions start..end into one, in place; False when they do not lie evenly in memory."""
+    cdef int i
+    cdef int64_t length = sizes[end], step = strides[end]
+    for i in range(end - 1, start - 1, -1):
+        if sizes[i] != 1 and sizes[i + 1] != 1 and strides[i] != strides[i + 1] * sizes[i + 1]:
+            return False
+    for i in range(end - 1, start - 1, -1):
+        length *= sizes[i]
+        if sizes[i] != 1 and strides[i] < step:
+            step = strides[i]
+    sizes[start] = length
+    strides[start] = step
+    for i in range(end + 1, ndim[0]):
+        sizes[i - end + start] = sizes[i]
+        strides[i - end + start] = strides[i]
+    ndim[0] -= end - start
+    return True
+
+
+cdef void split(int64_t* sizes, int64_t* strides, int* ndim, int dim, int64_t outer) noexcept nogil:
+    """Make two dimensions, of `outer` and the rest, out of one, in place."""
+    cdef int i
+    cdef int64_t inner = sizes[dim] // outer
+    for i in range(ndim[0] - 1, dim, -1):
+        sizes[i + 1] = sizes[i]
+        strides[i + 1] = strides[i]
+    sizes[dim] = outer
+    sizes[dim + 1] = inner
+    strides[dim + 1] = strides[dim]
+    strides[dim] *= inner
+    ndim[0] += 1
+
+
+cdef bint compute_view_strides_meta(int64_t* out, const int64_t* sizes, const int64_t* strides, int ndim,
+                                    const int64_t* new_sizes, int new_ndim) noexcept nogil:
+    """torch._refs._reshape_view_helper: dimensions are merged and split from the left.
+
+    It takes the same views as `compute_view_strides`; strides of dimensions of size 1 can differ.
+    """
+    cdef int64_t size[192]
+    cdef int64_t step[192]
+    cdef int64_t length, count = 1
+    cdef int i, end, at = 0, n = ndim
+    for i in range(ndim):
+        count *= sizes[i]
+        size[i] = sizes[i]
+        step[i] = strides[i]
+    if count == 0:
+        contiguous_strides(out, new_sizes, new_ndim)
+        return True
+    if ndim == 0 or (is_contiguous(sizes, strides, ndim) and ((new_ndim == 1 and ndim > 1) or (new_ndim == 2 and ndim == 1))):
+        contiguous_strides(out, new_sizes, new_ndim)
+        return True
+    if new_ndim == 0:
+        return True
+    for i in range(new_ndim):
+        length = new_sizes[i]
+        if at >= n:
+            split(size, step, &n, n - 1, size[n - 1])
+        elif length != size[at]:
+            end = at
+            count = size[at]
+            while count % length != 0:
+                end += 1
+                count *= size[end]
+            if end != at and not collapse(size, step, &n, at, end):
+                return False
+            if count != length:
+                split(size, step, &n, at, length)
+        at += 1
+    for i in range(new_ndim):
+        out[i] = step[i]
+    return True
+
+
+cdef int64_t storage_nbytes(const int64_t* sizes, const int64_t* strides, int ndim, int64_t offset,
+                            int itemsize) except -1:
+    """at::detail::computeStorageNbytes."""
+    cdef int64_t last = offset, step
+    cdef int i
+    cdef bint overflow = False
+    for i in range(ndim):
+        if sizes[i] == 0:
+            return 0
+    for i in range(ndim):
+        overflow |= mul_overflows(sizes[i] - 1, strides[i], &step)
+        overflow |= add_overflows(last, step, &last)
+    overflow |= add_overflows(last, 1, &last)
+    overflow |= mul_overflows(last, itemsize, &last)
+    if overflow or last < 0:
+        raise RuntimeError(f"the storage of sizes {as_tuple(sizes, ndim)} with strides "
+                           f"{as_tuple(strides, ndim)} does not fit in 64 bits")
+    return last
+
+
+cdef int check_bounds(const int64_t* sizes, const int64_t* strides, int ndim, int64_t offset,
+                      int itemsize, int64_t nbytes) except -1:
+    cdef int64_t needed
+    cdef int i
+    for i in range(ndim):
+        if sizes[i] < 0:
+            raise_negative_size(sizes, ndim, i)
+        if strides[i] < 0:
+            raise RuntimeError(f"negative strides are not supported, got {as_tuple(strides, ndim)}")
+    if offset < 0:
+        raise RuntimeError(f"storage offset {offset} is negative")
+    needed = storage_nbytes(sizes, strides, ndim, offset, itemsize)
+    if needed > nbytes:
+        raise RuntimeError(f"sizes {as_tuple(sizes, ndim)}, strides {as_tuple(strides, ndim)} and "
+                           f"offset {offset} need {needed} bytes, and the storage has {nbytes}")
+    return 0
+
+
+# ---- for Python ---------------------------------------------------------------------------------
+
+def py_contiguous_strides(sizes):
+    """Row-major strides, in elements."""
+    return strides_tuple(sizes, MF_contiguous)
+
+
+def py_channels_last_strides(sizes):
+    """Strides of channels_last (4 dimensions) or channels_last_3d (5)."""
+    return strides_tuple(sizes, MF_channels_last_3d if len(sizes) == 5 else MF_channels_last)
+
+
+def py_strides_for(sizes, memory_format):
+    """Strides of a new tensor in `memory_format`. RuntimeError when that needs other dimensions."""
+    return strides_tuple(sizes, (<dtypes.memory_format?>memory_format).code)
+
+
+def py_suggest_memory_format(Tensor tensor not None):
+    """The format that a tensor's strides suggest: contiguous, channels_last, channels_last_3d."""
+    return dtypes.get_memory_format(suggest_memory_format(tensor))
+
+
+def py_is_contiguous(sizes, strides):
+    """Whether strides are row-major without gaps; always for no elements."""
+    cdef int64_t shape[MAX_DIMS]
+    cdef int64_t steps[MAX_DIMS]
+    cdef int ndim = read_geometry(sizes, strides, shape, steps)
+    return is_contiguous(shape, steps, ndim)
+
+
+def py_is_non_overlapping_and_dense(sizes, strides):
+    """Whether the elements fill their memory, each place once, in whatever order of dimensions."""
+    cdef int64_t shape[MAX_DIMS]
+    cdef int64_t steps[MAX_DIMS]
+    cdef int ndim = read_geometry(sizes, strides, shape, steps)
+    return non_overlapping_dense(shape, steps, ndim)
+
+
+def py_dense_like_strides(Tensor tensor not None):
+    """Strides of `empty_like(tensor)`: its own if dense, else packed in the order of its own."""
+    cdef int64_t out[MAX_DIMS]
+    dense_like_strides(out, tensor)
+    return as_tuple(out, tensor.c_ndim)
+
+
+def py_dense_strides(sizes, strides):
+    """Strides of a clone of a tensor of `sizes` and `strides`: those if dense, else packed in their order."""
+    cdef int64_t shape[MAX_DIMS]
+    cdef int64_t steps[MAX_DIMS]
+    cdef int64_t out[MAX_DIMS]
+    cdef int ndim = read_geometry(sizes, strides, shape, steps)
+    if non_overlapping_dense(shape, steps, ndim):
+        return as_tuple(steps, ndim)
+    dense_strides(out, shape, steps, ndim)
+    return as_tuple(out, ndim)
+
+
+def py_compute_view_strides(sizes, strides, new_sizes):
+    """Strides that show a tensor of `sizes` and `strides` as `new_sizes`; None: only a copy can.
+
+    `new_sizes` must have as many elements (see infer_size).
+    """
+    cdef int64_t shape[MAX_DIMS]
+    cdef int64_t steps[MAX_DIMS]
+    cdef int64_t wanted[MAX_DIMS]
+    cdef int64_t out[MAX_DIMS]
+    cdef int ndim = read_geometry(sizes, strides, shape, steps)
+    cdef int n = read_ints(new_sizes, wanted, "new_sizes")
+    return as_tuple(out, n) if compute_view_strides(out, shape, steps, ndim, wanted, n) else None
+
+
+def py_check_bounds(sizes, strides, offset, itemsize, nbytes):
+    """RuntimeError unless sizes, strides and offset (in elements) stay within `nbytes` bytes."""
+    cdef int64_t shape[MAX_DIMS]
+    cdef int64_t steps[MAX_DIMS]
+    cdef int ndim = read_geometry(sizes, strides, shape, steps)
+    check_bounds(shape, steps, ndim, offset, itemsize, nbytes)
+
+
+cdef tuple strides_tuple(object sizes, int memory_format):
+    cdef int64_t shape[MAX_DIMS]
+    cdef int64_t out[MAX_DIMS]
+    cdef int ndim = read_ints(sizes, shape, "sizes")
+    strides_for(out, shape, ndim, memory_format)
+    return as_tuple(out, ndim)
+
+
+cdef int read_geometry(object sizes, object strides, int64_t* shape, int64_t* steps) except -1:
+    cdef int ndim = read_ints(sizes, shape, "sizes")
+    if read_ints(strides, steps, "strides") != ndim:
+        raise RuntimeError(f"sizes {tuple(sizes)} and strides {tuple(strides)} differ in length")
+    return ndim
+
+
+__all__ = enter_faces(globals())
