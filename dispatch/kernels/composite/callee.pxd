@@ -1,5 +1,7 @@
 """Calling operators from composite kernels in Cython: an operator's name, and its entry once asked for."""
 from dispatch._C.operator cimport OperatorEntry
+from dispatch._C.tensor cimport Tensor
+from dispatch._C.values cimport IntArray
 
 cdef class Callee:
     """An operator that composite kernels call.
@@ -13,3 +15,7 @@ cdef class Callee:
     cdef object call(self, tuple given)
 
 cdef Callee callee(str name, str overload=*)
+
+# Arguments for them.
+cdef list sizes_of(Tensor self)
+cdef list ints(IntArray a)

@@ -7,6 +7,9 @@ from cpython.object cimport PyObject
 
 from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.references cimport take
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor
+from dispatch._C.values cimport IntArray
 
 
 cdef class Callee:
@@ -25,3 +28,11 @@ cdef Callee callee(str name, str overload=""):
     c.name = name
     c.overload = overload
     return c
+
+
+cdef list sizes_of(Tensor self):
+    return list(new_size(self.c_ndim, self.c_sizes))
+
+
+cdef list ints(IntArray a):
+    return [a.data[i] for i in range(a.len)]

@@ -2,8 +2,8 @@
 
 Called for every attention layer of a model. On cpu, fake or not, inputs that the fused kernel takes
 go to it (`uses_flash`, PyTorch's use_flash_attention_cpp); on an accelerator to the flash or the
-memory-efficient kernel; everything else, and the meta device, is matmul, softmax, matmul. The choice shows in the layout of the result: the fused kernel
-follows the query.
+memory-efficient kernel; everything else, and the meta device, is matmul, softmax, matmul. The choice shows in the layout of the
+result: the fused kernel follows the query.
 """
 import math
 

@@ -9,11 +9,11 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, span_of
-from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport TF_FAKE, Tensor, is_contiguous_as, new_empty, new_view
 from dispatch._C.tls cimport tls
-from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch.kernels.composite.callee cimport Callee, callee, sizes_of
 from dispatch.kernels.composite.factory.basic cimport empty_like
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 from dispatch.kernels.meta cimport rules
@@ -30,10 +30,6 @@ cdef Callee ITEM = callee("item")
 cdef Callee LOCAL_SCALAR = callee("_local_scalar_dense")
 cdef Callee TO_COPY = callee("_to_copy")
 cdef Callee ZERO = callee("zero_")
-
-
-cdef list sizes_of(Tensor self):
-    return list(new_size(self.c_ndim, self.c_sizes))
 
 
 cdef object format_or_none(int memory_format):
@@ -108,8 +104,8 @@ cdef object _to_copy(Tensor self, int dtype, int layout, object device, object p
     cdef int devtype = self.c_devtype
     cdef Tensor out
     if layout >= 0 and layout != self.c_layout:
-        raise RuntimeError(f"_to_copy: a tensor of layout {self.layout} cannot become one of layout "
-                           f"{dtypes.get_layout(layout)}")
+        raise refused(f"a tensor of layout {self.layout} cannot become one of layout "
+                      f"{dtypes.get_layout(layout)}")
     if memory_format == MF_NONE or memory_format == MF_preserve:
         rules.dense_like_strides(strides, self)
     else:
@@ -144,7 +140,7 @@ cdef object contiguous(Tensor self, int memory_format):
     elif is_contiguous_as(self, memory_format):
         return self
     if memory_format == MF_preserve:
-        raise RuntimeError("contiguous: memory_format must not be preserve_format")
+        raise refused("memory_format must not be preserve_format")
     return CLONE.call((self, dtypes.get_memory_format(memory_format)))
 
 
@@ -197,12 +193,12 @@ cdef object lift_fresh_copy(Tensor self):
 
 cdef object item(Tensor self):
     if self.c_numel != 1:
-        raise RuntimeError(f"item: a tensor of {self.c_numel} elements is not one number")
+        raise refused(f"a tensor of {self.c_numel} elements is not one number")
     return LOCAL_SCALAR.call((self,))
 
 
 cdef object is_nonzero(Tensor self):
     if self.c_numel != 1:
-        raise RuntimeError(f"is_nonzero: the truth of a tensor of {self.c_numel} elements is "
-                           "ambiguous")
+        raise refused(f"the truth of a tensor of {self.c_numel} elements is "
+                      "ambiguous")
     return True if ITEM.call((self,)) else False

@@ -11,10 +11,11 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, MF_NONE, MF_preserve, ST_NONE, ST_bool, ST_complex64, ST_complex128, ST_float16, ST_float64,
     ST_complex32, ST_int64,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch.kernels.composite.callee cimport Callee, callee, ints
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 from dispatch.kernels.meta.factory cimport basic as meta_factories
 from dispatch.kernels.meta cimport rules
@@ -54,14 +55,10 @@ cdef inline bint is_ours(dtypes.device device) noexcept:
     return device.devtype == DEV_CPU or device.devtype == DEV_META
 
 
-cdef int check_pin(const char* op, dtypes.device device, object pin_memory) except -1:
+cdef int check_pin(dtypes.device device, object pin_memory) except -1:
     if pin_memory and device.devtype == DEV_CPU:
-        raise RuntimeError(f"{op.decode()}: pin_memory needs an accelerator, and there is none")
+        raise refused("pin_memory needs an accelerator, and there is none")
     return 0
-
-
-cdef list ints(IntArray a):
-    return [a.data[i] for i in range(a.len)]
 
 
 cdef IntArray sizes_of(Tensor t) noexcept:
@@ -73,40 +70,40 @@ cdef IntArray sizes_of(Tensor t) noexcept:
 
 # ---- memory ------------------------------------------------------------------------------------
 
-cdef Tensor made(const char* op, IntArray size, int dtype, int layout, dtypes.device device,
+cdef Tensor made(IntArray size, int dtype, int layout, dtypes.device device,
                  object pin_memory, int memory_format):
-    meta_factories.check_layout(op, layout)
+    meta_factories.check_layout(layout)
     if is_ours(device):
-        check_pin(op, device, pin_memory)
-        return meta_factories.new_formatted(op, size, dtype, device.devtype, memory_format)
+        check_pin(device, pin_memory)
+        return meta_factories.new_formatted(size, dtype, device.devtype, memory_format)
     mf = None if memory_format == MF_NONE else dtypes.get_memory_format(memory_format)
     dt = None if dtype == ST_NONE else dtypes.get_dtype(dtype)
     return <Tensor?>EMPTY.call((ints(size), dt, None, device, pin_memory, mf))
 
 
-cdef Tensor made_strided(const char* op, IntArray size, IntArray stride, int dtype, int layout,
+cdef Tensor made_strided(IntArray size, IntArray stride, int dtype, int layout,
                          dtypes.device device, object pin_memory):
-    meta_factories.check_layout(op, layout)
+    meta_factories.check_layout(layout)
     if is_ours(device):
-        check_pin(op, device, pin_memory)
-        return meta_factories.new_strided(op, size, stride, dtype, device.devtype)
+        check_pin(device, pin_memory)
+        return meta_factories.new_strided(size, stride, dtype, device.devtype)
     dt = None if dtype == ST_NONE else dtypes.get_dtype(dtype)
     return <Tensor?>EMPTY_STRIDED.call((ints(size), ints(stride), dt, None, device, pin_memory))
 
 
-cdef Tensor made_like(const char* op, Tensor self, int dtype, int layout, object device,
+cdef Tensor made_like(Tensor self, int dtype, int layout, object device,
                       object pin_memory, int memory_format):
     """at::empty_like: preserve_format keeps dense strides, and packs others in their order."""
     cdef int64_t strides[64]
     cdef IntArray stride
     cdef dtypes.device dev = device_of(device, self)
     if memory_format != MF_NONE and memory_format != MF_preserve:
-        return made(op, sizes_of(self), dtype_of(dtype, self), layout, dev, pin_memory,
+        return made(sizes_of(self), dtype_of(dtype, self), layout, dev, pin_memory,
                     memory_format)
     rules.dense_like_strides(strides, self)
     stride.data = strides
     stride.len = self.c_ndim
-    return made_strided(op, sizes_of(self), stride, dtype_of(dtype, self), layout, dev, pin_memory)
+    return made_strided(sizes_of(self), stride, dtype_of(dtype, self), layout, dev, pin_memory)
 
 
 cdef Tensor filled(Tensor t, object value):
@@ -141,7 +138,7 @@ cdef int dtype_of_number(object value) noexcept:
 
 cdef object empty_like(Tensor self, int dtype, int layout, object device, object pin_memory,
                        int memory_format):
-    return made_like("empty_like", self, dtype, layout, device, pin_memory, memory_format)
+    return made_like(self, dtype, layout, device, pin_memory, memory_format)
 
 
 cdef object empty_out(IntArray size, int memory_format, Tensor out):
@@ -158,15 +155,15 @@ cdef object empty_permuted(IntArray size, IntArray physical_layout, int dtype, i
     cdef IntArray stride
     cdef int i
     if physical_layout.len != size.len:
-        raise RuntimeError(f"empty_permuted: physical_layout {ints(physical_layout)} must name each "
-                           f"of the {size.len} dimensions")
+        raise refused(f"physical_layout {ints(physical_layout)} must name each "
+                      f"of the {size.len} dimensions")
     for i in range(<int>size.len):
         d = physical_layout.data[i]
         if d < 0 or d >= size.len:
-            raise RuntimeError(f"empty_permuted: dimension {d} in physical_layout is out of range, "
-                               f"expected 0 to {size.len - 1}")
+            raise refused(f"dimension {d} in physical_layout is out of range, "
+                          f"expected 0 to {size.len - 1}")
         if (seen >> d) & 1:
-            raise RuntimeError(f"empty_permuted: dimension {d} is given more than once")
+            raise refused(f"dimension {d} is given more than once")
         seen |= <unsigned long long>1 << d
     rules.numel(size.data, <int>size.len)
     for i in range(<int>size.len - 1, -1, -1):
@@ -175,19 +172,19 @@ cdef object empty_permuted(IntArray size, IntArray physical_layout, int dtype, i
         step *= size.data[d] if size.data[d] > 1 else 1
     stride.data = strides
     stride.len = size.len
-    return made_strided("empty_permuted", size, stride, dtype, layout, chosen_device(device),
+    return made_strided(size, stride, dtype, layout, chosen_device(device),
                         pin_memory)
 
 
 cdef object new_empty(Tensor self, IntArray size, int dtype, int layout, object device,
                       object pin_memory):
-    return made("new_empty", size, dtype_of(dtype, self), layout, device_of(device, self),
+    return made(size, dtype_of(dtype, self), layout, device_of(device, self),
                 pin_memory, MF_NONE)
 
 
 cdef object new_empty_strided(Tensor self, IntArray size, IntArray stride, int dtype, int layout,
                               object device, object pin_memory):
-    return made_strided("new_empty_strided", size, stride, dtype_of(dtype, self), layout,
+    return made_strided(size, stride, dtype_of(dtype, self), layout,
                         device_of(device, self), pin_memory)
 
 
@@ -196,13 +193,13 @@ cdef object new_empty_strided(Tensor self, IntArray size, IntArray stride, int d
 cdef object full(IntArray size, object fill_value, int dtype, int layout, object device,
                  object pin_memory):
     cdef int code = dtype_of_number(fill_value) if dtype == ST_NONE else dtype
-    return filled(made("full", size, code, layout, chosen_device(device), pin_memory, MF_NONE),
+    return filled(made(size, code, layout, chosen_device(device), pin_memory, MF_NONE),
                   fill_value)
 
 
 cdef object full_like(Tensor self, object fill_value, int dtype, int layout, object device,
                       object pin_memory, int memory_format):
-    return filled(made_like("full_like", self, dtype, layout, device, pin_memory, memory_format),
+    return filled(made_like(self, dtype, layout, device, pin_memory, memory_format),
                   fill_value)
 
 
@@ -212,12 +209,12 @@ cdef object new_full(Tensor self, IntArray size, object fill_value, int dtype, i
 
 
 cdef object ones(IntArray size, int dtype, int layout, object device, object pin_memory):
-    return filled(made("ones", size, dtype, layout, chosen_device(device), pin_memory, MF_NONE), 1)
+    return filled(made(size, dtype, layout, chosen_device(device), pin_memory, MF_NONE), 1)
 
 
 cdef object ones_like(Tensor self, int dtype, int layout, object device, object pin_memory,
                       int memory_format):
-    return filled(made_like("ones_like", self, dtype, layout, device, pin_memory, memory_format), 1)
+    return filled(made_like(self, dtype, layout, device, pin_memory, memory_format), 1)
 
 
 cdef object new_ones(Tensor self, IntArray size, int dtype, int layout, object device,
@@ -226,12 +223,12 @@ cdef object new_ones(Tensor self, IntArray size, int dtype, int layout, object d
 
 
 cdef object zeros(IntArray size, int dtype, int layout, object device, object pin_memory):
-    return zeroed(made("zeros", size, dtype, layout, chosen_device(device), pin_memory, MF_NONE))
+    return zeroed(made(size, dtype, layout, chosen_device(device), pin_memory, MF_NONE))
 
 
 cdef object zeros_like(Tensor self, int dtype, int layout, object device, object pin_memory,
                        int memory_format):
-    return zeroed(made_like("zeros_like", self, dtype, layout, device, pin_memory, memory_format))
+    return zeroed(made_like(self, dtype, layout, device, pin_memory, memory_format))
 
 
 cdef object new_zeros(Tensor self, IntArray size, int dtype, int layout, object device,
@@ -243,7 +240,7 @@ cdef object scalar_tensor(object s, int dtype, int layout, object device, object
     cdef IntArray size
     size.data = NULL
     size.len = 0
-    return filled(made("scalar_tensor", size, dtype, layout, chosen_device(device), pin_memory,
+    return filled(made(size, dtype, layout, chosen_device(device), pin_memory,
                        MF_NONE), s)
 
 
@@ -285,7 +282,7 @@ cdef object arange_start_step(object start, object end, object step, int dtype, 
         for value in (start, end, step):
             if not isinstance(value, int):
                 code = dtypes.default_dtype_code()
-    out = made("arange", size, code, layout, chosen_device(device), pin_memory, MF_NONE)
+    out = made(size, code, layout, chosen_device(device), pin_memory, MF_NONE)
     return ARANGE_OUT.call((start, end, step, out))
 
 

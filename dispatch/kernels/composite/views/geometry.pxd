@@ -45,24 +45,18 @@ cdef object t_(Tensor self)
 cdef object transpose_(Tensor self, int64_t dim0, int64_t dim1)
 cdef object unsqueeze_(Tensor self, int64_t dim)
 
-# ---- made of other operators
-cdef object chunk(Tensor self, int64_t chunks, int64_t dim)
-cdef object conj(Tensor self)
-cdef object expand_as(Tensor self, Tensor other)
-cdef object flatten(Tensor self, int64_t start_dim, int64_t end_dim)
-cdef object imag(Tensor self)
-cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length)
-cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length)
-cdef object real(Tensor self)
-cdef object reshape(Tensor self, IntArray shape)
-cdef object reshape_as(Tensor self, Tensor other)
-cdef object resize(Tensor self, IntArray size, int memory_format)
-cdef object resolve_conj(Tensor self)
-cdef object resolve_neg(Tensor self)
-cdef object unflatten(Tensor self, int64_t dim, IntArray sizes)
-cdef object view_as(Tensor self, Tensor other)
-
 # ---- what a tensor's metadata are
 cdef object sym_is_contiguous(Tensor self, int memory_format)
 cdef object _assert_tensor_metadata(Tensor a, object size, object stride, int dtype, object device,
                                     int layout)
+
+# ---- for other views
+# `dim` counted from the front; `wrap_scalar`: a 0-d tensor counts as having one dimension.
+cdef inline int wrap(int64_t dim, int ndim, bint wrap_scalar) except -1:
+    cdef int extent = 1 if ndim == 0 and wrap_scalar else ndim
+    if dim < -extent or dim >= extent:
+        raise_dim(dim, extent)
+    return <int>(dim + extent if dim < 0 else dim)
+
+# IndexError: there is no such dimension.
+cdef int raise_dim(int64_t dim, int extent) except -1

@@ -1,8 +1,7 @@
 """Views: new tensors over the storage of another, made of metadata alone, valid on every device.
 
 Called by the dispatcher below ADInplaceOrView, which relates a view to its base and shares their
-version. A view is always a new object, even of the same sizes; only what is made of other
-operators (`flatten` and the like) may hand back its argument, where PyTorch does.
+version. A view is always a new object, even of the same sizes.
 Each computes the new geometry in full before it makes or changes a tensor.
 """
 from libc.stdint cimport int64_t
@@ -12,18 +11,17 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_complex32, ST_complex64,
     ST_complex128, ST_float16, ST_float32, ST_float64, is_complex_code,
-    is_integral_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS
-from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport resize_storage
 from dispatch._C.tensor cimport (
     TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, new_view, new_view_dtype, set_geometry,
 )
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch.kernels.composite.callee cimport ints, sizes_of
 from dispatch.kernels.meta cimport rules
 
 
@@ -32,23 +30,6 @@ cdef struct Geometry:
     int64_t sizes[64]
     int64_t strides[64]
     int64_t offset
-
-
-cdef Callee CLONE = callee("clone")
-cdef Callee CONJ_VIEW = callee("_conj")
-cdef Callee EXPAND = callee("expand")
-cdef Callee ITEM = callee("item")
-cdef Callee NARROW = callee("narrow")
-cdef Callee NEG_VIEW = callee("_neg_view")
-cdef Callee RESHAPE = callee("reshape")
-cdef Callee RESIZE = callee("resize_")
-cdef Callee SELECT = callee("select", "int")
-cdef Callee SLICE = callee("slice", "Tensor")
-cdef Callee SPLIT = callee("split", "Tensor")
-cdef Callee SPLIT_WITH_SIZES = callee("split_with_sizes")
-cdef Callee UNSAFE_VIEW = callee("_unsafe_view")
-cdef Callee VIEW = callee("view")
-cdef Callee VIEW_AS_REAL = callee("view_as_real")
 
 
 # ---- helpers -----------------------------------------------------------------------------------
@@ -70,27 +51,10 @@ cdef inline Tensor changed(Tensor self, Geometry* g):
     return self
 
 
-cdef inline int wrap(const char* op, int64_t dim, int ndim, bint wrap_scalar=True) except -1:
-    """`dim` counted from the front. IndexError when there is no such dimension."""
-    cdef int extent = 1 if ndim == 0 and wrap_scalar else ndim
-    if dim < -extent or dim >= extent:
-        raise_dim(op, dim, extent)
-    return <int>(dim + extent if dim < 0 else dim)
-
-
-cdef int raise_dim(const char* op, int64_t dim, int extent) except -1:
-    name = op.decode()
+cdef int raise_dim(int64_t dim, int extent) except -1:
     if extent == 0:
-        raise IndexError(f"{name}: dim is {dim}, but the tensor has no dimensions")
-    raise IndexError(f"{name}: dim {dim} is out of range, expected {-extent} to {extent - 1}")
-
-
-cdef list sizes_of(Tensor self):
-    return list(new_size(self.c_ndim, self.c_sizes))
-
-
-cdef list ints(IntArray a):
-    return [a.data[i] for i in range(a.len)]
+        raise refused(f"dim is {dim}, but the tensor has no dimensions", IndexError)
+    raise refused(f"dim {dim} is out of range, expected {-extent} to {extent - 1}", IndexError)
 
 
 cdef bint exactly_contiguous(Tensor self) noexcept:
@@ -118,7 +82,7 @@ cdef object detach(Tensor self):
 cdef object _conj(Tensor self):
     cdef Tensor out
     if not is_complex_code(self.c_dtype):
-        raise RuntimeError(f"_conj: expected a complex tensor, got {self.dtype}")
+        raise refused(f"expected a complex tensor, got {self.dtype}")
     out = alias(self)
     out.c_keys ^= KS_Conjugate
     return out
@@ -130,10 +94,10 @@ cdef object _neg_view(Tensor self):
     return out
 
 
-cdef int raise_view(const char* op, Tensor self, IntArray size, error) except -1:
-    raise error(
-        f"{op.decode()}: strides {[self.c_strides[i] for i in range(self.c_ndim)]} of a tensor of "
-        f"sizes {sizes_of(self)} cannot show it as {ints(size)} without a copy: use reshape()")
+cdef int raise_view(Tensor self, IntArray size, error) except -1:
+    raise refused(
+        f"strides {[self.c_strides[i] for i in range(self.c_ndim)]} of a tensor of "
+        f"sizes {sizes_of(self)} cannot show it as {ints(size)} without a copy: use reshape()", error)
 
 
 cdef inline bint is_plain_size(IntArray size, int64_t numel) noexcept:
@@ -149,7 +113,7 @@ cdef inline bint is_plain_size(IntArray size, int64_t numel) noexcept:
     return n == numel
 
 
-cdef Tensor viewed(const char* op, Tensor self, IntArray size):
+cdef Tensor viewed(Tensor self, IntArray size):
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
     cdef int n = <int>size.len
@@ -159,33 +123,33 @@ cdef Tensor viewed(const char* op, Tensor self, IntArray size):
     rules.infer_size(sizes, size.data, n, self.c_numel)
     if tls().meta_in_include:
         if not rules.compute_view_strides_meta(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
-            raise_view(op, self, size, ValueError)        # the type that PyTorch's fake tensors raise here
+            raise_view(self, size, ValueError)        # the type that PyTorch's fake tensors raise here
     elif not rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
-        raise_view(op, self, size, RuntimeError)
+        raise_view(self, size, RuntimeError)
     return new_view(self, n, sizes, strides, self.c_offset)
 
 
 cdef object view(Tensor self, IntArray size):
-    return viewed("view", self, size)
+    return viewed(self, size)
 
 
 cdef object _unsafe_view(Tensor self, IntArray size):
-    return viewed("_unsafe_view", self, size)
+    return viewed(self, size)
 
 
-cdef int check_strided(const char* op, Tensor self, IntArray size, IntArray stride,
+cdef int check_strided(Tensor self, IntArray size, IntArray stride,
                        int64_t offset, bint bounded) except -1:
     """at::as_strided's checks; a Meta tensor's storage bounds nothing there."""
     cdef int i
     if size.len != stride.len:
-        raise RuntimeError(f"{op.decode()}: size {ints(size)} and stride {ints(stride)} differ "
-                           "in length")
+        raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
+                      "in length")
     rules.numel(size.data, <int>size.len)
     for i in range(stride.len):
         if stride.data[i] < 0:
-            raise RuntimeError(f"{op.decode()}: stride must not be negative, got {ints(stride)}")
+            raise refused(f"stride must not be negative, got {ints(stride)}")
     if offset < 0:
-        raise RuntimeError(f"{op.decode()}: storage_offset must not be negative, got {offset}")
+        raise refused(f"storage_offset must not be negative, got {offset}")
     if bounded:
         rules.check_bounds(size.data, stride.data, <int>size.len, offset,
                            dtypes.itemsize_table()[self.c_dtype], self.c_storage.c_nbytes)
@@ -195,8 +159,8 @@ cdef int check_strided(const char* op, Tensor self, IntArray size, IntArray stri
 cdef object _reshape_alias(Tensor self, IntArray size, IntArray stride):
     """A fake tensor's strides are those of a view, whatever is given (PyTorch's decomposition)."""
     if self.c_devtype == DEV_META or tls().meta_in_include:
-        return viewed("_reshape_alias", self, size)
-    check_strided("_reshape_alias", self, size, stride, self.c_offset, False)
+        return viewed(self, size)
+    check_strided(self, size, stride, self.c_offset, False)
     return new_view(self, <int>size.len, size.data, stride.data, self.c_offset)
 
 
@@ -207,7 +171,7 @@ cdef IntArray read_list(list values, int64_t* buffer) except *:
     r.data = buffer
     r.len = len(values)
     if r.len > 128:
-        raise RuntimeError(f"as_strided: a tensor has at most 128 dimensions, got {r.len}")
+        raise refused(f"a tensor has at most 128 dimensions, got {r.len}")
     for i in range(r.len):
         buffer[i] = values[i]
     return r
@@ -219,17 +183,17 @@ def as_strided(Tensor self not None, list size, list stride, storage_offset=None
     cdef int64_t strides[128]
     cdef int64_t offset = self.c_offset if storage_offset is None else storage_offset
     cdef IntArray s = read_list(size, sizes), t = read_list(stride, strides)
-    check_strided("as_strided", self, s, t, offset, self.c_storage.devtype != DEV_META)
+    check_strided(self, s, t, offset, self.c_storage.devtype != DEV_META)
     return new_view(self, <int>s.len, s.data, t.data, offset)
 
 
 cdef int raise_expand(Tensor self, IntArray size, int dim) except -1:
     cdef int64_t old = dim - (size.len - self.c_ndim)
     if old < 0:
-        raise RuntimeError(f"expand: size {size.data[dim]} at new leading dimension {dim} of "
-                           f"{ints(size)}: there is nothing to keep")
-    raise RuntimeError(f"expand: a tensor of sizes {sizes_of(self)} does not expand to {ints(size)}: "
-                       f"{self.c_sizes[old]} at dimension {old} is neither 1 nor {size.data[dim]}")
+        raise refused(f"size {size.data[dim]} at new leading dimension {dim} of "
+                      f"{ints(size)}: there is nothing to keep")
+    raise refused(f"a tensor of sizes {sizes_of(self)} does not expand to {ints(size)}: "
+                  f"{self.c_sizes[old]} at dimension {old} is neither 1 nor {size.data[dim]}")
 
 
 cdef object expand(Tensor self, IntArray size, bint implicit):
@@ -238,8 +202,8 @@ cdef object expand(Tensor self, IntArray size, bint implicit):
     cdef int i, old, n = <int>size.len
     cdef int64_t have, want
     if n < self.c_ndim:
-        raise RuntimeError(f"expand: size {ints(size)} has fewer dimensions than the tensor of "
-                           f"sizes {sizes_of(self)}")
+        raise refused(f"size {ints(size)} has fewer dimensions than the tensor of "
+                      f"sizes {sizes_of(self)}")
     for i in range(n - 1, -1, -1):
         old = i - (n - self.c_ndim)
         have = self.c_sizes[old] if old >= 0 else 1
@@ -264,21 +228,21 @@ cdef object permute(Tensor self, IntArray dims):
     cdef unsigned long long seen = 0, bit
     cdef int i, d
     if dims.len != self.c_ndim:
-        raise RuntimeError(f"permute: dims {ints(dims)} must name each of the {self.c_ndim} "
-                           "dimensions")
+        raise refused(f"dims {ints(dims)} must name each of the {self.c_ndim} "
+                      "dimensions")
     for i in range(self.c_ndim):
-        d = wrap("permute", dims.data[i], self.c_ndim)
+        d = wrap(dims.data[i], self.c_ndim, True)
         bit = <unsigned long long>1 << d
         if seen & bit:
-            raise RuntimeError(f"permute: dimension {d} is given more than once in {ints(dims)}")
+            raise refused(f"dimension {d} is given more than once in {ints(dims)}")
         seen |= bit
         sizes[i] = self.c_sizes[d]
         strides[i] = self.c_strides[d]
     return new_view(self, self.c_ndim, sizes, strides, self.c_offset)
 
 
-cdef int swap(Geometry* g, const char* op, Tensor self, int64_t dim0, int64_t dim1) except -1:
-    cdef int a = wrap(op, dim0, self.c_ndim), b = wrap(op, dim1, self.c_ndim)
+cdef int swap(Geometry* g, Tensor self, int64_t dim0, int64_t dim1) except -1:
+    cdef int a = wrap(dim0, self.c_ndim, True), b = wrap(dim1, self.c_ndim, True)
     load(g, self)
     if a != b:
         g.sizes[a] = self.c_sizes[b]
@@ -290,19 +254,19 @@ cdef int swap(Geometry* g, const char* op, Tensor self, int64_t dim0, int64_t di
 
 cdef object transpose(Tensor self, int64_t dim0, int64_t dim1):
     cdef Geometry g
-    swap(&g, "transpose", self, dim0, dim1)
+    swap(&g, self, dim0, dim1)
     return made(self, &g)
 
 
-cdef int swap_last(Geometry* g, const char* op, Tensor self) except -1:
+cdef int swap_last(Geometry* g, Tensor self) except -1:
     if self.c_ndim > 2:
-        raise RuntimeError(f"{op.decode()}: expected at most 2 dimensions, got {self.c_ndim}")
-    return swap(g, op, self, 0, 0 if self.c_ndim < 2 else 1)
+        raise refused(f"expected at most 2 dimensions, got {self.c_ndim}")
+    return swap(g, self, 0, 0 if self.c_ndim < 2 else 1)
 
 
 cdef object t(Tensor self):
     cdef Geometry g
-    swap_last(&g, "t", self)
+    swap_last(&g, self)
     return made(self, &g)
 
 
@@ -322,10 +286,10 @@ cdef int drop_listed(Geometry* g, Tensor self, IntArray dim) except -1:
     cdef unsigned long long among = 0, bit
     cdef int i, d
     for i in range(dim.len):
-        d = wrap("squeeze", dim.data[i], self.c_ndim)
+        d = wrap(dim.data[i], self.c_ndim, True)
         bit = <unsigned long long>1 << d
         if among & bit:
-            raise RuntimeError(f"squeeze: dimension {d} is given more than once in {ints(dim)}")
+            raise refused(f"dimension {d} is given more than once in {ints(dim)}")
         among |= bit
     drop_ones(g, self, among)
     return 0
@@ -339,7 +303,7 @@ cdef object squeeze(Tensor self):
 
 cdef object squeeze_dim(Tensor self, int64_t dim):
     cdef Geometry g
-    drop_ones(&g, self, <unsigned long long>1 << wrap("squeeze", dim, self.c_ndim))
+    drop_ones(&g, self, <unsigned long long>1 << wrap(dim, self.c_ndim, True))
     return made(self, &g)
 
 
@@ -350,9 +314,9 @@ cdef object squeeze_dims(Tensor self, IntArray dim):
 
 
 cdef int add_one(Geometry* g, Tensor self, int64_t dim) except -1:
-    cdef int i, d = wrap("unsqueeze", dim, self.c_ndim + 1)
+    cdef int i, d = wrap(dim, self.c_ndim + 1, True)
     if self.c_ndim >= 64:
-        raise RuntimeError("unsqueeze: a tensor has at most 64 dimensions")
+        raise refused("a tensor has at most 64 dimensions")
     g.ndim = self.c_ndim + 1
     g.offset = self.c_offset
     for i in range(d):
@@ -384,11 +348,11 @@ cdef Tensor selected(Tensor self, int d, int64_t index):
 
 
 cdef object select(Tensor self, int64_t dim, int64_t index):
-    cdef int d = wrap("select", dim, self.c_ndim, False)
+    cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t size = self.c_sizes[d]
     if index < -size or index >= size:
-        raise IndexError(f"select: index {index} is out of range for dimension {d} of sizes "
-                         f"{sizes_of(self)}")
+        raise refused(f"index {index} is out of range for dimension {d} of sizes "
+                      f"{sizes_of(self)}", IndexError)
     return selected(self, d, index + size if index < 0 else index)
 
 
@@ -408,22 +372,22 @@ cdef inline int64_t clamped(int64_t at, int64_t size) noexcept:
 
 
 cdef object slice(Tensor self, int64_t dim, object start, object end, int64_t step):
-    cdef int d = wrap("slice", dim, self.c_ndim, False)
+    cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t size = self.c_sizes[d]
     cdef int64_t first = 0 if start is None else clamped(start, size)
     cdef int64_t last = size if end is None else clamped(end, size)
     if step <= 0:
-        raise RuntimeError(f"slice: step must be positive, got {step}")
+        raise refused(f"step must be positive, got {step}")
     return sliced(self, d, first, 1 + (last - first - 1) // step if last > first else 0, step)
 
 
 cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
     cdef Geometry g
-    cdef int a = wrap("diagonal", dim1, self.c_ndim), b = wrap("diagonal", dim2, self.c_ndim)
+    cdef int a = wrap(dim1, self.c_ndim, True), b = wrap(dim2, self.c_ndim, True)
     cdef int i
     cdef int64_t length
     if a == b:
-        raise RuntimeError(f"diagonal: dim1 and dim2 must differ, got {dim1} and {dim2}")
+        raise refused(f"dim1 and dim2 must differ, got {dim1} and {dim2}")
     if offset >= 0:
         length = max(min(self.c_sizes[a], self.c_sizes[b] - offset), 0)
     else:
@@ -447,20 +411,20 @@ cdef int rescale(Geometry* g, Tensor self, int dtype, int old, int new) except -
     """The geometry in elements of `new` bytes instead of `old`, along the last dimension."""
     cdef int i, last = self.c_ndim - 1
     cdef int64_t ratio = old // new if old > new else new // old
-    what = f"view: {self.dtype} as {dtypes.get_dtype(dtype)}, of another size"
+    what = f"{self.dtype} as {dtypes.get_dtype(dtype)}, of another size"
     if self.c_ndim == 0:
-        raise RuntimeError(f"{what}: the tensor has no dimensions")
+        raise refused(f"{what}: the tensor has no dimensions")
     if self.c_strides[last] != 1:
-        raise RuntimeError(f"{what}: the last stride must be 1, got {self.c_strides[last]}")
+        raise refused(f"{what}: the last stride must be 1, got {self.c_strides[last]}")
     for i in range(last):
         if new > old and self.c_strides[i] % ratio:
-            raise RuntimeError(f"{what}: stride {self.c_strides[i]} at dimension {i} must be "
-                               f"divisible by {ratio}")
+            raise refused(f"{what}: stride {self.c_strides[i]} at dimension {i} must be "
+                          f"divisible by {ratio}")
         g.strides[i] = self.c_strides[i] // ratio if new > old else self.c_strides[i] * ratio
     if new > old and self.c_sizes[last] % ratio:
-        raise RuntimeError(f"{what}: the last size {self.c_sizes[last]} must be divisible by {ratio}")
+        raise refused(f"{what}: the last size {self.c_sizes[last]} must be divisible by {ratio}")
     if new > old and self.c_offset % ratio:
-        raise RuntimeError(f"{what}: the storage offset {self.c_offset} must be divisible by {ratio}")
+        raise refused(f"{what}: the storage offset {self.c_offset} must be divisible by {ratio}")
     g.sizes[last] = self.c_sizes[last] // ratio if new > old else self.c_sizes[last] * ratio
     g.offset = self.c_offset // ratio if new > old else self.c_offset * ratio
     return 0
@@ -470,9 +434,9 @@ cdef object view_dtype(Tensor self, int dtype):
     cdef Geometry g
     cdef int old = dtypes.itemsize_table()[self.c_dtype], new = dtypes.itemsize_table()[dtype]
     if self.c_keys & KS_Conjugate:
-        raise RuntimeError("view: a conjugate view has no other dtype: use resolve_conj()")
+        raise refused("a conjugate view has no other dtype: use resolve_conj()")
     if self.c_keys & KS_Negative:
-        raise RuntimeError("view: a negative view has no other dtype: use resolve_neg()")
+        raise refused("a negative view has no other dtype: use resolve_neg()")
     load(&g, self)
     if old != new:
         rescale(&g, self, dtype, old, new)
@@ -483,13 +447,13 @@ cdef object view_as_real(Tensor self):
     cdef Geometry g
     cdef int i, dtype
     if self.c_keys & KS_Conjugate:
-        raise RuntimeError("view_as_real: the tensor is a conjugate view: use resolve_conj() first")
+        raise refused("the tensor is a conjugate view: use resolve_conj() first")
     if not is_complex_code(self.c_dtype):
-        raise RuntimeError(f"view_as_real: expected a complex tensor, got {self.dtype}")
+        raise refused(f"expected a complex tensor, got {self.dtype}")
     dtype = (ST_float32 if self.c_dtype == ST_complex64 else
              ST_float64 if self.c_dtype == ST_complex128 else ST_float16)
     if self.c_ndim >= 64:
-        raise RuntimeError("view_as_real: a tensor has at most 64 dimensions")
+        raise refused("a tensor has at most 64 dimensions")
     load(&g, self)
     for i in range(g.ndim):
         g.strides[i] *= 2
@@ -508,18 +472,18 @@ cdef object view_as_complex(Tensor self):
     elif self.c_dtype == ST_float16:
         dtype = ST_complex32
     else:
-        raise RuntimeError("view_as_complex: expected float16, float32 or float64, "
-                           f"got {self.dtype}")
+        raise refused("expected float16, float32 or float64, "
+                      f"got {self.dtype}")
     if last < 0 or self.c_sizes[last] != 2 or self.c_strides[last] != 1:
-        raise RuntimeError("view_as_complex: expected a last dimension of size 2 and stride 1, got "
-                           f"sizes {sizes_of(self)} and strides {list(self.stride())}")
+        raise refused("expected a last dimension of size 2 and stride 1, got "
+                      f"sizes {sizes_of(self)} and strides {list(self.stride())}")
     load(&g, self)
     for i in range(last):
         if g.strides[i] % 2:
-            raise RuntimeError(f"view_as_complex: stride {g.strides[i]} at dimension {i} is odd")
+            raise refused(f"stride {g.strides[i]} at dimension {i} is odd")
         g.strides[i] //= 2
     if g.offset % 2:
-        raise RuntimeError(f"view_as_complex: storage offset {g.offset} is odd")
+        raise refused(f"storage offset {g.offset} is odd")
     return new_view_dtype(self, dtype, last, g.sizes, g.strides, g.offset // 2)
 
 
@@ -529,13 +493,13 @@ cdef object split(Tensor self, int64_t split_size, int64_t dim):
     cdef int d
     cdef int64_t size, n, i
     if self.c_ndim == 0:
-        raise RuntimeError("split: expected at least one dimension")
+        raise refused("expected at least one dimension")
     if split_size < 0:
-        raise RuntimeError(f"split: split_size must not be negative, got {split_size}")
-    d = wrap("split", dim, self.c_ndim)
+        raise refused(f"split_size must not be negative, got {split_size}")
+    d = wrap(dim, self.c_ndim, True)
     size = self.c_sizes[d]
     if split_size == 0 and size != 0:
-        raise RuntimeError(f"split: split_size is 0, but dimension {d} has size {size}")
+        raise refused(f"split_size is 0, but dimension {d} has size {size}")
     n = max((size - 1) // split_size + 1, 1) if split_size and size else 1
     return [sliced(self, d, i * split_size, min(split_size, size - i * split_size), 1)
             for i in range(n)]
@@ -547,16 +511,16 @@ def split_with_sizes(Tensor self not None, list split_sizes, int64_t dim=0):
     cdef int64_t total = 0, start = 0, length
     cdef list out = []
     if self.c_ndim == 0:
-        raise RuntimeError("split_with_sizes: expected at least one dimension")
-    d = wrap("split_with_sizes", dim, self.c_ndim)
+        raise refused("expected at least one dimension")
+    d = wrap(dim, self.c_ndim, True)
     for length in split_sizes:
         if length < 0:
-            raise RuntimeError("split_with_sizes: split_sizes must not be negative, "
-                               f"got {split_sizes}")
+            raise refused("split_sizes must not be negative, "
+                          f"got {split_sizes}")
         total += length
     if total != self.c_sizes[d]:
-        raise RuntimeError(f"split_with_sizes: split_sizes {split_sizes} do not sum to "
-                           f"{self.c_sizes[d]}, the size of dimension {d}")
+        raise refused(f"split_sizes {split_sizes} do not sum to "
+                      f"{self.c_sizes[d]}, the size of dimension {d}")
     for length in split_sizes:
         out.append(sliced(self, d, start, length, 1))
         start += length
@@ -564,7 +528,7 @@ def split_with_sizes(Tensor self not None, list split_sizes, int64_t dim=0):
 
 
 cdef object unbind(Tensor self, int64_t dim):
-    cdef int d = wrap("unbind", dim, self.c_ndim, False)
+    cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t i
     return [selected(self, d, i) for i in range(self.c_sizes[d])]
 
@@ -573,14 +537,14 @@ cdef object unbind(Tensor self, int64_t dim):
 
 cdef object as_strided_(Tensor self, IntArray size, IntArray stride, object storage_offset):
     cdef int64_t offset = self.c_offset if storage_offset is None else storage_offset
-    check_strided("as_strided_", self, size, stride, offset, True)
+    check_strided(self, size, stride, offset, True)
     set_geometry(self, <int>size.len, size.data, stride.data, offset)
     return self
 
 
 cdef object detach_(Tensor self):
     if self.c_flags & TF_IS_VIEW:
-        raise RuntimeError("detach_: a view cannot be detached in place: use detach()")
+        raise refused("a view cannot be detached in place: use detach()")
     self.c_flags &= ~<unsigned int>(TF_REQUIRES_GRAD | TF_NON_LEAF)
     self.c_autograd = None
     return self
@@ -594,12 +558,12 @@ cdef object resize_(Tensor self, IntArray size, int memory_format):
     cdef bint same = n == self.c_ndim and memcmp(
         size.data, self.c_sizes, n * sizeof(int64_t)) == 0
     if self.c_flags & TF_REQUIRES_GRAD:
-        raise RuntimeError("resize_: a tensor that requires grad cannot be resized")
+        raise refused("a tensor that requires grad cannot be resized")
     if same and memory_format == MF_NONE:
         return self
     rules.numel(size.data, n)
     if memory_format == MF_preserve:
-        raise RuntimeError("resize_: memory_format must not be preserve_format")
+        raise refused("memory_format must not be preserve_format")
     rules.strides_for(strides, size.data, n,
                       MF_contiguous if memory_format == MF_NONE else memory_format)
     need = rules.storage_nbytes(size.data, strides, n, self.c_offset,
@@ -618,7 +582,7 @@ cdef object squeeze_(Tensor self):
 
 cdef object squeeze_dim_(Tensor self, int64_t dim):
     cdef Geometry g
-    drop_ones(&g, self, <unsigned long long>1 << wrap("squeeze_", dim, self.c_ndim))
+    drop_ones(&g, self, <unsigned long long>1 << wrap(dim, self.c_ndim, True))
     return changed(self, &g)
 
 
@@ -630,13 +594,13 @@ cdef object squeeze_dims_(Tensor self, IntArray dim):
 
 cdef object t_(Tensor self):
     cdef Geometry g
-    swap_last(&g, "t_", self)
+    swap_last(&g, self)
     return changed(self, &g)
 
 
 cdef object transpose_(Tensor self, int64_t dim0, int64_t dim1):
     cdef Geometry g
-    swap(&g, "transpose_", self, dim0, dim1)
+    swap(&g, self, dim0, dim1)
     return changed(self, &g)
 
 
@@ -644,140 +608,6 @@ cdef object unsqueeze_(Tensor self, int64_t dim):
     cdef Geometry g
     add_one(&g, self, dim)
     return changed(self, &g)
-
-
-# ---- made of other operators -------------------------------------------------------------------
-
-cdef object chunk(Tensor self, int64_t chunks, int64_t dim):
-    cdef int d
-    cdef int64_t size, each
-    if self.c_ndim == 0:
-        raise RuntimeError("chunk: expected at least one dimension")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk: chunks must be positive, got {chunks}")
-    d = wrap("chunk", dim, self.c_ndim)
-    size = self.c_sizes[d]
-    if size == 0:
-        return SPLIT_WITH_SIZES.call((self, [0] * chunks, dim))
-    each = (size - 1) // chunks + 1
-    return SPLIT.call((self, each, dim))
-
-
-cdef object conj(Tensor self):
-    return CONJ_VIEW.call((self,)) if is_complex_code(self.c_dtype) else self
-
-
-cdef object expand_as(Tensor self, Tensor other):
-    return EXPAND.call((self, sizes_of(other)))
-
-
-cdef object flatten(Tensor self, int64_t start_dim, int64_t end_dim):
-    cdef int first = wrap("flatten", start_dim, self.c_ndim)
-    cdef int last = wrap("flatten", end_dim, self.c_ndim)
-    cdef int64_t n = 1
-    cdef int i
-    if first > last:
-        raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
-    if self.c_ndim == 0:
-        return RESHAPE.call((self, [1]))
-    if first == last:
-        return self
-    for i in range(first, last + 1):
-        n *= self.c_sizes[i]
-    sizes = sizes_of(self)
-    return RESHAPE.call((self, sizes[:first] + [n] + sizes[last + 1:]))
-
-
-cdef object imag(Tensor self):
-    if not is_complex_code(self.c_dtype):
-        raise RuntimeError(f"imag: expected a complex tensor, got {self.dtype}")
-    if self.c_keys & KS_Conjugate:
-        pairs = NEG_VIEW.call((VIEW_AS_REAL.call((CONJ_VIEW.call((self,)),)),))
-    else:
-        pairs = VIEW_AS_REAL.call((self,))
-    return SELECT.call((pairs, <int>self.c_ndim, 1))
-
-
-cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
-    cdef int d
-    cdef int64_t size
-    if self.c_ndim == 0:
-        raise RuntimeError("narrow: the tensor has no dimensions")
-    if length < 0:
-        raise RuntimeError(f"narrow: length must not be negative, got {length}")
-    d = wrap("narrow", dim, self.c_ndim)
-    size = self.c_sizes[d]
-    if start < -size or start > size:
-        raise IndexError(f"narrow: start {start} is out of range for dimension {d} of size {size}")
-    if start < 0:
-        start += size
-    if start > size - length:
-        raise RuntimeError(f"narrow: start {start} and length {length} exceed dimension {d} of size "
-                           f"{size}")
-    return SLICE.call((self, dim, start, start + length))
-
-
-cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length):
-    if start.c_ndim or not is_integral_code(start.c_dtype, False):
-        raise RuntimeError(f"narrow: start must be an integer tensor without dimensions, got "
-                           f"{start.dtype} of sizes {sizes_of(start)}")
-    return NARROW.call((self, dim, ITEM.call((start,)), length))
-
-
-cdef object real(Tensor self):
-    if not is_complex_code(self.c_dtype):
-        return self
-    source = CONJ_VIEW.call((self,)) if self.c_keys & KS_Conjugate else self
-    return SELECT.call((VIEW_AS_REAL.call((source,)), <int>self.c_ndim, 0))
-
-
-cdef object reshape(Tensor self, IntArray shape):
-    cdef int64_t sizes[64]
-    cdef int64_t strides[64]
-    cdef int i, n = <int>shape.len
-    if self.c_flags & TF_CONTIGUOUS:
-        return VIEW.call((self, ints(shape)))
-    rules.infer_size(sizes, shape.data, n, self.c_numel)
-    if rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
-        return VIEW.call((self, ints(shape)))
-    copy = CLONE.call((self, dtypes.get_memory_format(MF_contiguous)))
-    return UNSAFE_VIEW.call((copy, [sizes[i] for i in range(n)]))
-
-
-cdef object reshape_as(Tensor self, Tensor other):
-    return RESHAPE.call((self, sizes_of(other)))
-
-
-cdef object resize(Tensor self, IntArray size, int memory_format):
-    copy = CLONE.call((self,))
-    mf = None if memory_format == MF_NONE else dtypes.get_memory_format(memory_format)
-    return RESIZE.call((copy, ints(size), mf))
-
-
-cdef object resolve_conj(Tensor self):
-    return CLONE.call((self,)) if self.c_keys & KS_Conjugate else self
-
-
-cdef object resolve_neg(Tensor self):
-    return CLONE.call((self,)) if self.c_keys & KS_Negative else self
-
-
-def split_sizes(Tensor self not None, list split_size, int64_t dim=0):
-    return SPLIT_WITH_SIZES.call((self, split_size, dim))
-
-
-cdef object unflatten(Tensor self, int64_t dim, IntArray sizes):
-    cdef int64_t found[64]
-    cdef int i, d = wrap("unflatten", dim, self.c_ndim, False)
-    if sizes.len == 0:
-        raise RuntimeError("unflatten: sizes must not be empty")
-    rules.infer_size(found, sizes.data, <int>sizes.len, self.c_sizes[d])
-    whole = sizes_of(self)
-    return VIEW.call((self, whole[:d] + [found[i] for i in range(sizes.len)] + whole[d + 1:]))
-
-
-cdef object view_as(Tensor self, Tensor other):
-    return VIEW.call((self, sizes_of(other)))
 
 
 # ---- what a tensor's metadata are --------------------------------------------------------------
@@ -791,7 +621,7 @@ cdef object sym_is_contiguous(Tensor self, int memory_format):
 cdef int check_ints(str what, object expected, int n, const int64_t* values) except -1:
     cdef list got = [values[i] for i in range(n)]
     if expected is not None and expected != got:
-        raise RuntimeError(f"_assert_tensor_metadata: expected {what} {expected}, got {got}")
+        raise refused(f"expected {what} {expected}, got {got}")
     return 0
 
 
@@ -801,11 +631,11 @@ cdef object _assert_tensor_metadata(Tensor a, object size, object stride, int dt
     check_ints("size", size, a.c_ndim, a.c_sizes)
     check_ints("stride", stride, a.c_ndim, a.c_strides)
     if dtype != ST_NONE and dtype != a.c_dtype:
-        raise RuntimeError(f"_assert_tensor_metadata: expected dtype {dtypes.get_dtype(dtype)}, "
-                           f"got {a.dtype}")
+        raise refused(f"expected dtype {dtypes.get_dtype(dtype)}, "
+                      f"got {a.dtype}")
     if device is not None and a.c_devtype != DEV_META and device != a.device:
-        raise RuntimeError(f"_assert_tensor_metadata: expected device {device}, got {a.device}")
+        raise refused(f"expected device {device}, got {a.device}")
     if layout >= 0 and layout != a.c_layout:
-        raise RuntimeError(f"_assert_tensor_metadata: expected layout {dtypes.get_layout(layout)}, "
-                           f"got {a.layout}")
+        raise refused(f"expected layout {dtypes.get_layout(layout)}, "
+                      f"got {a.layout}")
     return None

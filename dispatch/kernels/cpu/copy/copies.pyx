@@ -19,6 +19,7 @@ from dispatch._C.dtypes cimport (
     ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, ST_uint32, category_of_code,
     is_complex_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE
 from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty
@@ -157,7 +158,7 @@ cdef int check_overlap(Tensor self, Tensor src) except -1:
     cdef char* b = data_of(src, b_size)
     for i in range(self.c_ndim):
         if self.c_strides[i] == 0 and self.c_sizes[i] > 1:
-            raise RuntimeError("copy_: elements of self share memory, clone() it first")
+            raise refused("elements of self share memory, clone() it first")
     if self.c_storage is not src.c_storage or not (
             self.c_flags & src.c_flags & TF_NON_OVERLAPPING_DENSE):
         return 0
@@ -167,7 +168,7 @@ cdef int check_overlap(Tensor self, Tensor src) except -1:
             return 0
     elif a >= b + src.c_numel * b_size or b >= a + self.c_numel * a_size:
         return 0
-    raise RuntimeError("copy_: elements of src and self share memory, clone() one of them first")
+    raise refused("elements of src and self share memory, clone() one of them first")
 
 
 cdef object copy_(Tensor self, Tensor src, bint non_blocking):
@@ -332,7 +333,7 @@ cdef object _local_scalar_dense(Tensor self):
     cdef int code = self.c_dtype
     cdef char* p = data_of(self, dtypes.itemsize_table()[code])
     if self.c_numel < 1:
-        raise RuntimeError("_local_scalar_dense: the tensor has no elements")
+        raise refused("the tensor has no elements")
     if code == ST_float32:
         return (<float*>p)[0]
     if code == ST_float64:

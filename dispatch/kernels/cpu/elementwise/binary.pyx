@@ -9,8 +9,8 @@ from libc.stdint cimport uint64_t
 import numpy
 
 from dispatch._C.dtypes cimport (
-    DTYPES_BOOL, DTYPES_COMPLEX, DTYPES_FLOAT8, DTYPES_RARE, ST_bfloat16, ST_float16, ST_float32, ST_float64, category_of_code, get_dtype, is_complex_code,
-    is_integral_code, numpy_descr,
+    DTYPES_BOOL, DTYPES_COMPLEX, DTYPES_FLOAT8, DTYPES_RARE, ST_bfloat16, ST_float16, ST_float32, ST_float64, category_of_code,
+    get_dtype, is_complex_code, is_integral_code, numpy_descr,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS

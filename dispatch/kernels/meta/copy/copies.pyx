@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport DEV_META, MF_NONE, MF_contiguous, MF_preserve
+from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport TF_FAKE, Tensor, new_view_dtype
 from dispatch._C.tls cimport tls
@@ -36,8 +37,8 @@ cdef int check_copy(Tensor self, Tensor src) except -1:
                 fits = False
                 break
     if not fits:
-        raise RuntimeError(
-            f"copy_: src of sizes {list(new_size(src.c_ndim, src.c_sizes))} does not broadcast to "
+        raise refused(
+            f"src of sizes {list(new_size(src.c_ndim, src.c_sizes))} does not broadcast to "
             f"the sizes {list(new_size(self.c_ndim, self.c_sizes))} of self")
     return 0
 
@@ -45,14 +46,14 @@ cdef int check_copy(Tensor self, Tensor src) except -1:
 cdef object copy_(Tensor self, Tensor src, bint non_blocking):
     if (src.c_devtype == DEV_META and self.c_devtype != DEV_META and not tls().meta_in_include
             and not (self.c_flags | src.c_flags) & TF_FAKE):
-        raise NotImplementedError("copy_: src is on meta, which has no values to copy")
+        raise refused("src is on meta, which has no values to copy", NotImplementedError)
     check_copy(self, src)
     return self
 
 
 cdef int check_fill(Tensor value) except -1:
     if value.c_ndim:
-        raise RuntimeError(f"fill_: value must have no dimensions, got {value.c_ndim}")
+        raise refused(f"value must have no dimensions, got {value.c_ndim}")
     return 0
 
 
@@ -70,7 +71,7 @@ cdef object zero_(Tensor self):
 
 
 cdef object _local_scalar_dense(Tensor self):
-    raise RuntimeError("_local_scalar_dense: a tensor on meta has no value, item() cannot be called")
+    raise refused("a tensor on meta has no value, item() cannot be called")
 
 
 cdef Tensor alias_of_dtype(Tensor t, int dtype):

@@ -13,10 +13,10 @@ cdef object arange_out(object start, object end, object step, Tensor out)
 # ---- shared
 
 # A tensor without values on CPU or Meta. RuntimeError for bad sizes, strides or formats.
-cdef Tensor new_formatted(const char* op, IntArray size, int dtype, int devtype, int memory_format)
-cdef Tensor new_strided(const char* op, IntArray size, IntArray stride, int dtype, int devtype)
+cdef Tensor new_formatted(IntArray size, int dtype, int devtype, int memory_format)
+cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype)
 # NotImplementedError unless `layout` is strided or not given (-1).
-cdef int check_layout(const char* op, int layout) except -1
+cdef int check_layout(int layout) except -1
 # How many elements arange has in dtype `code`. RuntimeError for bounds that make no range.
 cdef int64_t arange_size(object start, object end, object step, int code) except -1
 cdef Tensor resized_for_arange(Tensor out, int64_t n)

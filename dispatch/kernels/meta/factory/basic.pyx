@@ -1,7 +1,7 @@
 """Factories on Meta, and what all factories share: how options become a dtype and a device.
 
 Which key a factory runs at is decided by its device argument before it gets here, so a Meta kernel
-makes Meta tensors whatever the argument says, and the CPU kernels in `cpu/factories` likewise.
+makes Meta tensors whatever the argument says, and the CPU kernels in `cpu/factory/basic` likewise.
 """
 from libc.math cimport ceil, isfinite
 from libc.stdint cimport INT64_MAX, int64_t
@@ -10,6 +10,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_META, LAYOUT_strided, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_int64,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.storage cimport resize_storage
 from dispatch._C.tensor cimport Tensor, new_empty, set_geometry
 from dispatch._C.tls cimport tls
@@ -25,10 +26,10 @@ cdef int kernel_device(int devtype) noexcept:
     return DEV_META if tls().meta_in_include else devtype
 
 
-cdef int check_layout(const char* op, int layout) except -1:
+cdef int check_layout(int layout) except -1:
     if layout > LAYOUT_strided:
-        raise NotImplementedError(f"{op.decode()}: layout {dtypes.get_layout(layout)} has no kernels "
-                                  "here, expected strided")
+        raise refused(f"layout {dtypes.get_layout(layout)} has no kernels "
+                      "here, expected strided", NotImplementedError)
     return 0
 
 
@@ -36,42 +37,42 @@ cdef int dtype_or_default(int dtype) noexcept:
     return dtypes.default_dtype_code() if dtype == ST_NONE else dtype
 
 
-cdef Tensor new_formatted(const char* op, IntArray size, int dtype, int devtype, int memory_format):
+cdef Tensor new_formatted(IntArray size, int dtype, int devtype, int memory_format):
     cdef int64_t strides[64]
     cdef int n = <int>size.len, code = dtype_or_default(dtype)
     if memory_format == MF_NONE or memory_format == MF_contiguous:
         return new_empty(code, devtype, -1, n, size.data, NULL)
     if memory_format == MF_preserve:
-        raise RuntimeError(f"{op.decode()}: memory_format must not be preserve_format: there is "
-                           "nothing to preserve")
+        raise refused("memory_format must not be preserve_format: there is "
+                      "nothing to preserve")
     rules.numel(size.data, n)
     rules.strides_for(strides, size.data, n, memory_format)
     return new_empty(code, devtype, -1, n, size.data, strides)
 
 
-cdef Tensor new_strided(const char* op, IntArray size, IntArray stride, int dtype, int devtype):
+cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype):
     cdef int i, n = <int>size.len, code = dtype_or_default(dtype)
     if size.len != stride.len:
-        raise RuntimeError(f"{op.decode()}: size {ints(size)} and stride {ints(stride)} differ "
-                           "in length")
+        raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
+                      "in length")
     rules.numel(size.data, n)
     for i in range(n):
         if stride.data[i] < 0:
-            raise RuntimeError(f"{op.decode()}: stride must not be negative, got {ints(stride)}")
+            raise refused(f"stride must not be negative, got {ints(stride)}")
     rules.storage_nbytes(size.data, stride.data, n, 0, dtypes.itemsize_table()[code])
     return new_empty(code, devtype, -1, n, size.data, stride.data)
 
 
 cdef object empty(IntArray size, int dtype, int layout, object device, object pin_memory,
                   int memory_format):
-    check_layout("empty", layout)
-    return new_formatted("empty", size, dtype, DEV_META, memory_format)
+    check_layout(layout)
+    return new_formatted(size, dtype, DEV_META, memory_format)
 
 
 cdef object empty_strided(IntArray size, IntArray stride, int dtype, int layout, object device,
                           object pin_memory):
-    check_layout("empty_strided", layout)
-    return new_strided("empty_strided", size, stride, dtype, DEV_META)
+    check_layout(layout)
+    return new_strided(size, stride, dtype, DEV_META)
 
 
 # ---- arange ------------------------------------------------------------------------------------
@@ -80,14 +81,14 @@ cdef int check_range(object start, object end, object step) except -1:
     cdef double first, last, by
     for name, value in (("start", start), ("end", end), ("step", step)):
         if isinstance(value, complex):
-            raise RuntimeError(f"arange: {name} must be real, got {value}")
+            raise refused(f"{name} must be real, got {value}")
     first, last, by = start, end, step
     if not (by > 0 or by < 0):
-        raise RuntimeError(f"arange: step must be a number other than 0, got {step}")
+        raise refused(f"step must be a number other than 0, got {step}")
     if not (isfinite(first) and isfinite(last)):
-        raise RuntimeError(f"arange: start and end must be finite, got {start} and {end}")
+        raise refused(f"start and end must be finite, got {start} and {end}")
     if not ((step > 0 and end >= start) or (step < 0 and end <= start)):
-        raise RuntimeError(f"arange: from {start} to {end} there is no range of step {step}")
+        raise refused(f"from {start} to {end} there is no range of step {step}")
     return 0
 
 
@@ -98,14 +99,14 @@ cdef int64_t arange_size(object start, object end, object step, int code) except
     if code == ST_int64:
         first, last, by = int(start), int(end), int(step)
         if by == 0:
-            raise ValueError(f"arange: step {step} is 0 as int64")
+            raise refused(f"step {step} is 0 as int64", ValueError)
         found = -((first - last) // by)
         if found < 0 or found > INT64_MAX:
-            raise RuntimeError(f"arange: from {start} to {end} by {step} there are too many values")
+            raise refused(f"from {start} to {end} by {step} there are too many values")
         return found
     n = ceil((<double>end - <double>start) / <double>step)
     if not 0 <= n < 9223372036854775808.0:
-        raise RuntimeError(f"arange: from {start} to {end} by {step} there are too many values")
+        raise refused(f"from {start} to {end} by {step} there are too many values")
     return <int64_t>n
 
 

@@ -1,0 +1,165 @@
+"""Views that are made of other operators: `flatten`, `narrow`, `reshape` and the like.
+
+Each works out the arguments of the operators that it calls, through the dispatcher. Where there is
+nothing to do it may hand back its argument, where PyTorch does; `geometry` has the views themselves.
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport MF_NONE, MF_contiguous, is_complex_code, is_integral_code
+from dispatch._C.errors cimport refused
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.keys cimport KS_Conjugate, KS_Negative
+from dispatch._C.tensor cimport Tensor
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.composite.callee cimport Callee, callee, ints, sizes_of
+from dispatch.kernels.composite.views.geometry cimport wrap
+from dispatch.kernels.meta cimport rules
+
+cdef Callee CLONE = callee("clone")
+cdef Callee CONJ_VIEW = callee("_conj")
+cdef Callee EXPAND = callee("expand")
+cdef Callee ITEM = callee("item")
+cdef Callee NARROW = callee("narrow")
+cdef Callee NEG_VIEW = callee("_neg_view")
+cdef Callee RESHAPE = callee("reshape")
+cdef Callee RESIZE = callee("resize_")
+cdef Callee SELECT = callee("select", "int")
+cdef Callee SLICE = callee("slice", "Tensor")
+cdef Callee SPLIT = callee("split", "Tensor")
+cdef Callee SPLIT_WITH_SIZES = callee("split_with_sizes")
+cdef Callee UNSAFE_VIEW = callee("_unsafe_view")
+cdef Callee VIEW = callee("view")
+cdef Callee VIEW_AS_REAL = callee("view_as_real")
+
+
+cdef object chunk(Tensor self, int64_t chunks, int64_t dim):
+    cdef int d
+    cdef int64_t size, each
+    if self.c_ndim == 0:
+        raise refused("expected at least one dimension")
+    if chunks <= 0:
+        raise refused(f"chunks must be positive, got {chunks}")
+    d = wrap(dim, self.c_ndim, True)
+    size = self.c_sizes[d]
+    if size == 0:
+        return SPLIT_WITH_SIZES.call((self, [0] * chunks, dim))
+    each = (size - 1) // chunks + 1
+    return SPLIT.call((self, each, dim))
+
+
+cdef object conj(Tensor self):
+    return CONJ_VIEW.call((self,)) if is_complex_code(self.c_dtype) else self
+
+
+cdef object expand_as(Tensor self, Tensor other):
+    return EXPAND.call((self, sizes_of(other)))
+
+
+cdef object flatten(Tensor self, int64_t start_dim, int64_t end_dim):
+    cdef int first = wrap(start_dim, self.c_ndim, True)
+    cdef int last = wrap(end_dim, self.c_ndim, True)
+    cdef int64_t n = 1
+    cdef int i
+    if first > last:
+        raise refused(f"start_dim {start_dim} comes after end_dim {end_dim}")
+    if self.c_ndim == 0:
+        return RESHAPE.call((self, [1]))
+    if first == last:
+        return self
+    for i in range(first, last + 1):
+        n *= self.c_sizes[i]
+    sizes = sizes_of(self)
+    return RESHAPE.call((self, sizes[:first] + [n] + sizes[last + 1:]))
+
+
+cdef object imag(Tensor self):
+    if not is_complex_code(self.c_dtype):
+        raise refused(f"expected a complex tensor, got {self.dtype}")
+    if self.c_keys & KS_Conjugate:
+        pairs = NEG_VIEW.call((VIEW_AS_REAL.call((CONJ_VIEW.call((self,)),)),))
+    else:
+        pairs = VIEW_AS_REAL.call((self,))
+    return SELECT.call((pairs, <int>self.c_ndim, 1))
+
+
+cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
+    cdef int d
+    cdef int64_t size
+    if self.c_ndim == 0:
+        raise refused("the tensor has no dimensions")
+    if length < 0:
+        raise refused(f"length must not be negative, got {length}")
+    d = wrap(dim, self.c_ndim, True)
+    size = self.c_sizes[d]
+    if start < -size or start > size:
+        raise refused(f"start {start} is out of range for dimension {d} of size {size}", IndexError)
+    if start < 0:
+        start += size
+    if start > size - length:
+        raise refused(f"start {start} and length {length} exceed dimension {d} of size "
+                      f"{size}")
+    return SLICE.call((self, dim, start, start + length))
+
+
+cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length):
+    if start.c_ndim or not is_integral_code(start.c_dtype, False):
+        raise refused(f"start must be an integer tensor without dimensions, got "
+                      f"{start.dtype} of sizes {sizes_of(start)}")
+    return NARROW.call((self, dim, ITEM.call((start,)), length))
+
+
+cdef object real(Tensor self):
+    if not is_complex_code(self.c_dtype):
+        return self
+    source = CONJ_VIEW.call((self,)) if self.c_keys & KS_Conjugate else self
+    return SELECT.call((VIEW_AS_REAL.call((source,)), <int>self.c_ndim, 0))
+
+
+cdef object reshape(Tensor self, IntArray shape):
+    cdef int64_t sizes[64]
+    cdef int64_t strides[64]
+    cdef int i, n = <int>shape.len
+    if self.c_flags & TF_CONTIGUOUS:
+        return VIEW.call((self, ints(shape)))
+    rules.infer_size(sizes, shape.data, n, self.c_numel)
+    if rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
+        return VIEW.call((self, ints(shape)))
+    copy = CLONE.call((self, dtypes.get_memory_format(MF_contiguous)))
+    return UNSAFE_VIEW.call((copy, [sizes[i] for i in range(n)]))
+
+
+cdef object reshape_as(Tensor self, Tensor other):
+    return RESHAPE.call((self, sizes_of(other)))
+
+
+cdef object resize(Tensor self, IntArray size, int memory_format):
+    copy = CLONE.call((self,))
+    mf = None if memory_format == MF_NONE else dtypes.get_memory_format(memory_format)
+    return RESIZE.call((copy, ints(size), mf))
+
+
+cdef object resolve_conj(Tensor self):
+    return CLONE.call((self,)) if self.c_keys & KS_Conjugate else self
+
+
+cdef object resolve_neg(Tensor self):
+    return CLONE.call((self,)) if self.c_keys & KS_Negative else self
+
+
+def split_sizes(Tensor self not None, list split_size, int64_t dim=0):
+    return SPLIT_WITH_SIZES.call((self, split_size, dim))
+
+
+cdef object unflatten(Tensor self, int64_t dim, IntArray sizes):
+    cdef int64_t found[64]
+    cdef int i, d = wrap(dim, self.c_ndim, False)
+    if sizes.len == 0:
+        raise refused("sizes must not be empty")
+    rules.infer_size(found, sizes.data, <int>sizes.len, self.c_sizes[d])
+    whole = sizes_of(self)
+    return VIEW.call((self, whole[:d] + [found[i] for i in range(sizes.len)] + whole[d + 1:]))
+
+
+cdef object view_as(Tensor self, Tensor other):
+    return VIEW.call((self, sizes_of(other)))
