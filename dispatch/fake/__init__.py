@@ -1,7 +1,8 @@
 """Fake tensors: operators on metadata, on any device (torch._subclasses.fake_tensor)."""
 
+import importlib
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dispatch._ops.higher_order import serve_by_mode
 from dispatch.fake import implementations
@@ -21,13 +22,6 @@ from dispatch.fake.by_hand import (
 from dispatch.fake.cache import DispatchCache, DispatchCacheInfo
 from dispatch.fake.constants import CONSTANT_NUMEL_LIMIT
 from dispatch.fake.converter import FakeTensorConverter, MetaConverter
-from dispatch.fake.copy_mode import FakeCopyMode
-from dispatch.fake.cross_ref import (
-    CrossRefFakeMode,
-    output_alias_each_other,
-    outputs_alias_inputs,
-    outputs_are_inputs,
-)
 from dispatch.fake.devices import (
     init_gpu_context,
     is_indexed_device_type as _is_indexed_device_type,
@@ -59,15 +53,6 @@ from dispatch.fake.implementations import (
     register_op_impl,
     stride_incorrect_op,
 )
-from dispatch.fake.meta_registrations import register_meta
-from dispatch.fake.metadata import (
-    SingletonConstant,
-    TensorMetadata,
-    assert_eq,
-    assert_metadata_eq,
-    extract_tensor_metadata,
-    suggest_memory_format,
-)
 from dispatch.fake.mode import FakeTensorMode
 from dispatch.fake.number_memos import SymNumberMemoDescriptor
 from dispatch.fake.questions import (
@@ -81,6 +66,24 @@ from dispatch.fake.questions import (
     maybe_get_fake_mode,
 )
 from dispatch.fake.settings import FakeTensorConfig, FakeTensorTLS, fake_tensor_tls
+
+if TYPE_CHECKING:
+    from dispatch.fake.copy_mode import FakeCopyMode
+    from dispatch.fake.cross_ref import (
+        CrossRefFakeMode,
+        output_alias_each_other,
+        outputs_alias_inputs,
+        outputs_are_inputs,
+    )
+    from dispatch.fake.meta_registrations import register_meta
+    from dispatch.fake.metadata import (
+        SingletonConstant,
+        TensorMetadata,
+        assert_eq,
+        assert_metadata_eq,
+        extract_tensor_metadata,
+        suggest_memory_format,
+    )
 
 __all__ = [
     "CONSTANT_NUMEL_LIMIT",
@@ -148,13 +151,38 @@ __all__ = [
     "unset_fake_temporarily",
 ]
 
+# What few programs use is loaded when it is first asked for.
+_LATER = {
+    name: module
+    for module, names in {
+        "copy_mode": "FakeCopyMode",
+        "cross_ref": """
+            CrossRefFakeMode output_alias_each_other outputs_alias_inputs outputs_are_inputs
+            """,
+        "meta_registrations": "register_meta",
+        "metadata": """
+            SingletonConstant TensorMetadata assert_eq assert_metadata_eq
+            extract_tensor_metadata suggest_memory_format
+            """,
+    }.items()
+    for name in names.split()
+}
+
 
 def __getattr__(name: str) -> Any:
     if name == "RECURSION_COUNT":
         return recursion_count()
     if name in ("_device_not_kwarg_ops", "_like_tensor_constructors"):
         return getattr(implementations, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module("dispatch.fake." + _LATER[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 serve_by_mode(FakeTensor, FakeTensorMode, attrgetter("fake_mode"))
