@@ -1,12 +1,13 @@
 """One element of an argument out of what a caller gave: the casters of the two tongues.
 
-Operators (`ops`) convert as TorchScript's casters do, functions and methods as PyTorch's argument parser: stricter on numbers, looser on
-types. Called by the matcher only.
+Operators (`ops`) convert as TorchScript's casters do, functions and methods as PyTorch's argument parser: stricter on numbers,
+looser on types. Called by the matcher only.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uint16_t
 
-# An element of kind `kind` (not AK_TENSOR); `function` is `Frame.lone_ints`, 0 for operators. A new reference, or NULL: no match, nothing raised.
+# An element of kind `kind` (not AK_TENSOR); `function` is `Frame.lone_ints`, 0 for operators. A new reference, or NULL: no match,
+# nothing raised.
 cdef PyObject* new_value(int kind, uint16_t flags, int function, PyObject* o) noexcept
 # What stands for a tensor where numbers may: Python's numbers as they are, numpy's as Python's. The same contract.
 cdef PyObject* new_number(PyObject* o) noexcept

@@ -1,7 +1,8 @@
 """Casters of elements: a number, a dtype, a device ... out of a Python object, or no match.
 
-Two tongues: `ops` follow the casters of TorchScript (torch/csrc/jit/python/pybind_utils.cpp), functions and methods the argument parser
-(torch/csrc/utils/python_arg_parser.cpp). A float is no int in either; a bool is an int for `ops` only. Nothing here raises.
+Two tongues: `ops` follow the casters of TorchScript (torch/csrc/jit/python/pybind_utils.cpp), functions and methods the argument
+parser (torch/csrc/utils/python_arg_parser.cpp). A float is no int in either; a bool is an int for `ops` only. Nothing here
+raises.
 """
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -312,7 +313,8 @@ cdef PyObject* new_device(PyObject* o, int function) noexcept:
 
 
 cdef PyObject* new_coded(int kind, PyObject* o, int function) noexcept:
-    """A dtype, layout or memory format. `ops` take their codes, functions the Python types float, int, bool, complex for a dtype."""
+    """A dtype, layout or memory format. `ops` take their codes, functions the Python types float, int, bool, complex for a
+    dtype."""
     cdef PyObject* made
     cdef Py_ssize_t code
     if PyObject_TypeCheck_(o, DTYPE if kind == AK_DTYPE else LAYOUT if kind == AK_LAYOUT else MEMORY_FORMAT):

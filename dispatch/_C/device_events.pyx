@@ -44,4 +44,5 @@ def _fire_device_event(device, int kind, *values):
     if not 0 <= kind < 10 or len(values) != N_VALUES[kind]:
         raise ValueError(f"_fire_device_event: kind {kind} does not take {len(values)} value(s)")
     if listening:
-        fire_device_event(dev.devtype, kind, <int>len(values), values[0] if len(values) > 0 else 0, values[1] if len(values) > 1 else 0)
+        fire_device_event(dev.devtype, kind, <int>len(values), values[0] if len(values) > 0 else 0,
+                          values[1] if len(values) > 1 else 0)

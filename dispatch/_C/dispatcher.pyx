@@ -114,7 +114,8 @@ cdef list set_entries = []           # by set: dict op index -> OperatorEntry
 cdef kernel_loader loaders[KK_COUNT]
 
 cdef dict entries = {}               # "ns::name" or "ns::name.overload" -> OperatorEntry
-cdef dict packets = {}               # "ns::name" -> overload names, in order of definition (run-time ones; emitted ones on first use)
+# "ns::name" -> overload names, in order of definition (run-time ones; emitted ones on first use)
+cdef dict packets = {}
 
 
 cdef int set_loader(int kind, kernel_loader loader) except -1:
@@ -686,7 +687,8 @@ cdef int fail_lookup(OperatorEntry e, uint64_t ks, int index, int slot) noexcept
 
 
 cdef int fail_all_fall_through(OperatorEntry e) noexcept:
-    """Set the exception for a call whose every key falls through, the one for no key too: PyTorch runs the fallthrough, which raises."""
+    """Set the exception for a call whose every key falls through, the one for no key too: PyTorch runs the fallthrough, which
+    raises."""
     set_error(RuntimeError(f"{qualified_name(e)}: every key of these arguments falls through, and no kernel is below"
                            f"\n  {e._schema_text}"))
     return 0

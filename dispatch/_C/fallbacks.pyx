@@ -1,7 +1,7 @@
 """The dispatcher's own fallbacks, and the one ADInplaceOrView kernel.
 
-Which keys have one, and which of these only pass calls on, follows PyTorch's registrations; `docs/fallbacks.md` says what each does.
-There is no autograd engine: the autograd fallback marks outputs with `requires_grad` and a placeholder `grad_fn`.
+Which keys have one, and which of these only pass calls on, follows PyTorch's registrations; `docs/fallbacks.md` says what each
+does. There is no autograd engine: the autograd fallback marks outputs with `requires_grad` and a placeholder `grad_fn`.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
@@ -34,7 +34,8 @@ cdef uint64_t AFTER_SNAPSHOT = (KS_PythonTLSSnapshot - 1) | KS_PythonDispatcher
 
 
 cdef inline uint64_t own_bit(Kernel* k) noexcept:
-    """The functionality that a fallback stands at; what it is called with may have higher ones (Dispatcher::callBoxedForDispatchKey)."""
+    """The functionality that a fallback stands at; what it is called with may have higher ones
+    (Dispatcher::callBoxedForDispatchKey)."""
     return KS_BY_VALUE[(<KernelObject>k.owner).key] & ~<uint64_t>0xFFFF
 
 
@@ -62,7 +63,8 @@ cdef PyObject* call_adinplace(Kernel* k, PyObject* op, uint64_t ks, PyObject** a
 
 
 cdef int check_no_inference(OperatorEntry e, PyObject** args) except -1:
-    """RuntimeError when a tensor of inference mode is about to be written outside of the mode; PyTorch finds out after the write."""
+    """RuntimeError when a tensor of inference mode is about to be written outside of the mode; PyTorch finds out after the
+    write."""
     cdef int i
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor) and (<Tensor>args[i]).c_flags & TF_INFERENCE:
@@ -190,9 +192,9 @@ class Node:
 
 
 cdef frozenset not_differentiable = frozenset((
-    "aten::detach", "aten::detach_", "aten::empty_like", "aten::zeros_like", "aten::ones_like", "aten::full_like", "aten::rand_like",
-    "aten::randn_like", "aten::randint_like", "aten::new_empty", "aten::new_empty_strided", "aten::new_zeros", "aten::new_ones",
-    "aten::new_full", "aten::bernoulli"))
+    "aten::detach", "aten::detach_", "aten::empty_like", "aten::zeros_like", "aten::ones_like", "aten::full_like",
+    "aten::rand_like", "aten::randn_like", "aten::randint_like", "aten::new_empty", "aten::new_empty_strided",
+    "aten::new_zeros", "aten::new_ones", "aten::new_full", "aten::bernoulli"))
 
 
 cdef bint marks_operators_of_others = True
@@ -226,8 +228,8 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     if record and e.flags & OF_MUTABLE:
         check_writable_leaves(e, args)
     if record and e.flags & OF_OUT:
-        raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, but one "
-                           f"of the arguments requires grad\n  {e._schema_text}")
+        raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, but "
+                           f"one of the arguments requires grad\n  {e._schema_text}")
     if e.emitted != NULL:
         ts.excluded |= KS_AUTOGRAD
     r = redispatch(e, ks & AFTER_AUTOGRAD, args)
@@ -295,9 +297,9 @@ cdef int mark_output(OperatorEntry e, Tensor t) except -1:
 
 # These read or carry the bit themselves.
 cdef frozenset bit_aware = frozenset("aten::" + n for n in (
-    "copy_", "clone", "_conj", "conj", "_conj_physical", "conj_physical", "conj_physical_", "resolve_conj", "resolve_neg", "_neg_view",
-    "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "new_empty", "new_empty_strided",
-    "new_zeros", "new_ones", "new_full", "zero_", "fill_", "_to_copy", "view_as_real", "is_same_size"))
+    "copy_", "clone", "_conj", "conj", "_conj_physical", "conj_physical", "conj_physical_", "resolve_conj", "resolve_neg",
+    "_neg_view", "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "new_empty",
+    "new_empty_strided", "new_zeros", "new_ones", "new_full", "zero_", "fill_", "_to_copy", "view_as_real", "is_same_size"))
 
 
 cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:

@@ -92,7 +92,8 @@ cdef dict older_forms = {}
 
 
 cdef int enter_older_forms() except -1:
-    for name, tensors in {"addbmm": "batch1 batch2", "addmm": "mat1 mat2", "addmv": "mat vec", "addr": "vec1 vec2", "baddbmm": "batch1 batch2"}.items():
+    for name, tensors in {"addbmm": "batch1 batch2", "addmm": "mat1 mat2", "addmv": "mat vec", "addr": "vec1 vec2",
+                          "baddbmm": "batch1 batch2"}.items():
         a, b = tensors.split()
         older_forms[name] = older_forms[name + "_"] = (("beta", "self", "alpha", a, b), ("beta", "self", a, b))
     for name in ("addcdiv", "addcmul"):
@@ -145,7 +146,8 @@ cdef PyObject* call_older(PyObject* self, PyObject** args, Py_ssize_t nargs, PyO
 
 cdef int warn_of(str name) except -1:
     import warnings
-    warnings.warn(f"{name}: numbers before tensors is a deprecated order of arguments, give them by keyword", UserWarning, stacklevel=2)
+    warnings.warn(f"{name}: numbers before tensors is a deprecated order of arguments, give them by keyword", UserWarning,
+                  stacklevel=2)
     return 0
 
 
@@ -182,7 +184,8 @@ cdef PyObject* call_with_out(PyObject* self, PyObject** args, Py_ssize_t nargs, 
         if len(outs) != len(out):
             continue
         left = tuple(names + outs)
-        r = call_fitting(<PyObject*>(<OpFunction>self).entries, self, vec, nargs, <PyObject*>left, (<OpFunction>self).how, fit, found)
+        r = call_fitting(<PyObject*>(<OpFunction>self).entries, self, vec, nargs, <PyObject*>left, (<OpFunction>self).how, fit,
+                         found)
         if found[0]:
             return r
     return NULL

@@ -1,7 +1,7 @@
 """What is registered: questions, dumps, invariants, handles (torch._C._dispatch_...).
 
-Reads `OperatorEntry` objects and the dispatcher's fallbacks; `registration` writes them. The texts of the dumps are PyTorch's, line by
-line, with places of their own.
+Reads `OperatorEntry` objects and the dispatcher's fallbacks; `registration` writes them. The texts of the dumps are PyTorch's,
+line by line, with places of their own.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
@@ -209,9 +209,11 @@ cdef int check_entry(OperatorEntry e) except -1:
         slot = e.row[i]
         if k is None:
             if slot != special:
-                raise RuntimeError(f"{qualified_name(e)}: row entry of {key_name(DK_VALUE_BY_INDEX[i])} is {slot}, the rules give {why}")
+                raise RuntimeError(f"{qualified_name(e)}: row entry of {key_name(DK_VALUE_BY_INDEX[i])} is {slot}, the rules "
+                                   f"give {why}")
         elif slot >= ROW_SPECIAL or e.kernels[slot] != &(<KernelObject>k).k:
-            raise RuntimeError(f"{qualified_name(e)}: row entry of {key_name(DK_VALUE_BY_INDEX[i])} is not the {why} that the rules give")
+            raise RuntimeError(f"{qualified_name(e)}: row entry of {key_name(DK_VALUE_BY_INDEX[i])} is not the {why} that the "
+                               "rules give")
     if e.defined and e.sig.n_pos > e.sig.n_args:
         raise RuntimeError(f"{qualified_name(e)}: more positional arguments than arguments")
     return 0

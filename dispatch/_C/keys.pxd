@@ -38,8 +38,11 @@ cdef extern from "generated/keys.h" nogil:
     const uint64_t KS_BY_VALUE[]             # raw set of DispatchKeySet(key) by enum value; 0 for alias keys
     const char* DK_NAME_BY_VALUE[]           # canonical name by enum value ("CPU", "AutogradCPU", "Autograd"); NULL: no such value
     const uint8_t DK_VALUE_BY_INDEX[]        # enum value by runtime row index (inverse of ks_index for one-key sets)
-    const int16_t DK_INDEX_BY_VALUE[]        # row index by enum value; -1: not a runtime key (alias keys, Start/End markers share their number)
-    const uint64_t KS_BY_DEVICE_TYPE[]       # by c10 device type code: DispatchKeySet(backend key) | ADInplaceOrView | AutogradX | AutocastX, PyTorch's key set of a strided tensor
+    # row index by enum value; -1: not a runtime key (alias keys, Start/End markers share their number)
+    const int16_t DK_INDEX_BY_VALUE[]
+    # by c10 device type code: DispatchKeySet(backend key) | ADInplaceOrView | AutogradX | AutocastX, PyTorch's key set of a
+    # strided tensor
+    const uint64_t KS_BY_DEVICE_TYPE[]
     # what the Python face of the keys needs
     enum:
         DK_NUM_MEMBERS           # entries of DispatchKey.__members__
@@ -86,9 +89,11 @@ cdef class DispatchKeySet:
     cdef uint64_t ks
 
 cdef DispatchKeySet new_key_set(uint64_t ks)          # new reference
-cdef DispatchKey get_key(int value)                   # borrowed singleton (a new reference as Cython returns it); ValueError for an unknown value
+# borrowed singleton (a new reference as Cython returns it); ValueError for an unknown value
+cdef DispatchKey get_key(int value)
 cdef int key_value(object key) except -1              # DispatchKey, or a name -> enum value; RuntimeError for an unknown name
-cdef uint64_t alias_runtime_set(int value) noexcept nogil   # the runtime keys that an alias key stands for, as a raw set (0 when not an alias)
+# the runtime keys that an alias key stands for, as a raw set (0 when not an alias)
+cdef uint64_t alias_runtime_set(int value) noexcept nogil
 cdef bint is_alias_value(int value) noexcept nogil
 cdef bint in_alias(int key, int alias) noexcept nogil       # whether `alias` covers the runtime key `key` (equality counts)
 cdef uint64_t as_key_set(object keys) except? 0       # raw value of a DispatchKeySet; TypeError for anything else

@@ -162,7 +162,8 @@ cdef object numbers_allowed = frozenset((
 
 
 def _should_allow_numbers_as_tensors(str name):
-    """Whether the aten packet of that bare name takes Python numbers in Tensor slots (torch._C._should_allow_numbers_as_tensors)."""
+    """Whether the aten packet of that bare name takes Python numbers in Tensor slots
+    (torch._C._should_allow_numbers_as_tensors)."""
     return "aten::" + name in numbers_allowed
 
 

@@ -31,7 +31,8 @@ cdef enum Fit:               # what `Frame.lone_ints` is set to
     FIT_OPERATOR = 0
     FIT_FUNCTION = 1         # lone ints stand for lists
     FIT_SETTLED = 4          # added to one of these two: handlers were asked already
-    FIT_TRIAL = 2            # and an object with a __torch_function__ stands for anything; nothing is dispatched, the result is True
+    # and an object with a __torch_function__ stands for anything; nothing is dispatched, the result is True
+    FIT_TRIAL = 2
 
 cdef enum Found:
     FOUND_NONE = 0
@@ -41,9 +42,10 @@ cdef enum Found:
 cdef inline void set_fit(Frame* f, int fit) noexcept:
     (<int*>&f.lone_ints)[0] = fit if fit < 0 else fit & ~<int>FIT_SETTLED        # a C int by another name
 
-# Dispatch the first overload whose schema the arguments fit, or let the arguments' __torch_function__ answer for `callee`; `found` stays
-# FOUND_NONE, without an exception, when none fits.
-cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how, int fit, int* found) noexcept
+# Dispatch the first overload whose schema the arguments fit, or let the arguments' __torch_function__ answer for `callee`;
+# `found` stays FOUND_NONE, without an exception, when none fits.
+cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how,
+                            int fit, int* found) noexcept
 # Set the exception, of class `error`: the one overload's reason, or every overload's.
 cdef int refuse_packet(PyObject* packet, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept
 cdef OpOverloadPacket find_packet(str name)

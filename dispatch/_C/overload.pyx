@@ -57,7 +57,8 @@ cdef PyObject* call_overload(PyObject* self, PyObject** args, size_t nargsf, PyO
     return r
 
 
-cdef int refuse(PyObject* entry, int code, Frame* f, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:
+cdef int refuse(PyObject* entry, int code, Frame* f, PyObject** args, Py_ssize_t nargs, PyObject* kwnames,
+                PyObject* error) noexcept:
     """Set the exception of a mismatch."""
     try:
         if not (<OperatorEntry>entry).defined:
@@ -71,7 +72,8 @@ cdef int refuse(PyObject* entry, int code, Frame* f, PyObject** args, Py_ssize_t
 
 
 cdef class OperatorBase:
-    """Common base of overloads and higher-order operators: a name, and kernels written in Python by key (torch._ops.OperatorBase)."""
+    """Common base of overloads and higher-order operators: a name, and kernels written in Python by key
+    (torch._ops.OperatorBase)."""
 
     def __cinit__(self, *args, **kwargs):
         self.py_kernels = {}
@@ -96,9 +98,9 @@ cdef class OperatorBase:
     def py_impl(self, k):
         """A decorator: the function runs at the key `k`, under a mode of class `k`, for the tensor class or the transform `k`.
 
-        Overloads ask this table only while the Python dispatcher is on. What cannot be registered is found when the decorator is applied:
-        AssertionError for something else, the key Python, or a class that has a rule; RuntimeError for a key that has one.
-        Source: torch._ops.OperatorBase.py_impl.
+        Overloads ask this table only while the Python dispatcher is on. What cannot be registered is found when the decorator is
+        applied: AssertionError for something else, the key Python, or a class that has a rule; RuntimeError for a key that has
+        one. Source: torch._ops.OperatorBase.py_impl.
         """
         def register(fn):
             return add_rule(self, k, fn)
@@ -472,8 +474,8 @@ cdef PyObject* call_packet(PyObject* self, PyObject** args, size_t nargsf, PyObj
         r = ask_functions(self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS, &asked)
         if asked:
             return r
-    r = call_fitting(<PyObject*>(<OpOverloadPacket>self).overload_entries, self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS,
-                     FIT_OPERATOR | (FIT_SETTLED if n_function_modes != 0 else 0), &found)
+    r = call_fitting(<PyObject*>(<OpOverloadPacket>self).overload_entries, self, args, PyVectorcall_NARGS_(nargsf), kwnames,
+                     ASK_KEYWORDS, FIT_OPERATOR | (FIT_SETTLED if n_function_modes != 0 else 0), &found)
     if not found:
         r = ask_functions(self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS, &asked)
         if not asked:
@@ -484,7 +486,8 @@ cdef PyObject* call_packet(PyObject* self, PyObject** args, size_t nargsf, PyObj
 
 cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how,
                             int fit, int* found) noexcept:
-    """Dispatch the first entry of a list whose schema the arguments fit; `found` stays FOUND_NONE, without an exception, when none does."""
+    """Dispatch the first entry of a list whose schema the arguments fit; `found` stays FOUND_NONE, without an exception, when
+    none does."""
     cdef Frame f
     cdef PyObject* r
     cdef PyObject* entry

@@ -1,7 +1,8 @@
 """CPython's C API on bare `PyObject*`, which Cython does not count: arguments are borrowed, results as CPython's pages say.
 
-A name is CPython's with an underscore behind it. What returns NULL or -1 with an exception set is `noexcept` here where callers on the
-call path hand the NULL on or clear the exception; `except` where they raise. Over objects, Cython's own `cpython.*` serves.
+A name is CPython's with an underscore behind it. What returns NULL or -1 with an exception set is `noexcept` here where callers
+on the call path hand the NULL on or clear the exception; `except` where they raise. Over objects, Cython's own `cpython.*`
+serves.
 """
 from cpython.object cimport PyObject, PyTypeObject
 

@@ -1,8 +1,8 @@
 """The Python dispatcher: while `_EnablePythonDispatcher` is on, every key of a call is looked up in its overload first.
 
-The overload's `_dispatch_cache` says what runs at a key: a Python callable (`py_impl`), or a key whose registration is called, with all
-keys that the arguments have, so that its own redispatch comes here again. What is not cached `OpOverload._get_dispatch` decides
-(`_ops/python_dispatcher`). Source: ConcretePyInterpreterVTable::python_dispatcher and pythonDispatcherFallback.
+The overload's `_dispatch_cache` says what runs at a key: a Python callable (`py_impl`), or a key whose registration is called,
+with all keys that the arguments have, so that its own redispatch comes here again. What is not cached `OpOverload._get_dispatch`
+decides (`_ops/python_dispatcher`). Source: ConcretePyInterpreterVTable::python_dispatcher and pythonDispatcherFallback.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
@@ -38,8 +38,8 @@ cdef PyObject* call_python_dispatcher(Kernel* k, PyObject* op, uint64_t ks, PyOb
     cdef object overload = get_overload(e)
     cdef DispatchKey key
     if tls().python_dispatcher == NULL:
-        raise RuntimeError(f"{qualified_name(e)}: the key PythonDispatcher is included, but the Python dispatcher is off: it is switched "
-                           "on by _EnablePythonDispatcher")
+        raise RuntimeError(f"{qualified_name(e)}: the key PythonDispatcher is included, but the Python dispatcher is off: it is "
+                           "switched on by _EnablePythonDispatcher")
     key = next_key(e, ks & ~KS_PythonDispatcher)
     handler = overload._dispatch_cache.get(key)
     if handler is None:

@@ -1,6 +1,7 @@
 """Python callees of the dispatcher: functors, modes, subclasses with `__torch_dispatch__`.
 
-Called through kernels of the row or as the fallback of the Python key; what they get leaves out the arguments that equal their defaults.
+Called through kernels of the row or as the fallback of the Python key; what they get leaves out the arguments that equal their
+defaults.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
@@ -14,7 +15,8 @@ ctypedef PyObject* (*mode_handler)(PyObject* mode, PyObject* op, uint64_t ks, Py
 cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL        # registered Python kernels
 cdef PyObject* python_fallback(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL     # the Python key
 cdef tuple python_arguments(OperatorEntry e, PyObject** args)         # (args tuple, kwargs dict) as Python callees get them
-cdef object new_checked_result(OperatorEntry e, object result)        # result in the schema's types; RuntimeError when it does not fit
+# result in the schema's types; RuntimeError when it does not fit
+cdef object new_checked_result(OperatorEntry e, object result)
 cdef int set_mode_handler(type mode_class, mode_handler handler) except -1    # for instances of exactly this class
 cdef int set_overload_maker(object maker) except -1                   # OperatorEntry -> OpOverload
 cdef object get_overload(OperatorEntry e)

@@ -219,7 +219,8 @@ cdef object checked_sequence(OperatorEntry e, object result):
 cdef object checked_value(OperatorEntry e, RetSpec* spec, object value):
     """A value in its return type. None is a tensor that is not there; a list must be a list or a tuple of the right elements."""
     cdef object r = NotImplemented
-    if value is None and (spec.flags & AF_OPTIONAL or spec.kind == AK_OTHER or (spec.kind == AK_TENSOR and not spec.flags & AF_LIST)):
+    if value is None and (spec.flags & AF_OPTIONAL or spec.kind == AK_OTHER
+                          or (spec.kind == AK_TENSOR and not spec.flags & AF_LIST)):
         return value
     if not spec.flags & AF_LIST:
         r = checked_element(e, spec, value)
@@ -373,7 +374,8 @@ cdef PyObject* call_handler(PyObject* tensor, PyObject** vec) except NULL:
         return PyObject_Vectorcall_(function, vec, 5, NULL)
     handler = (<object>tensor).__torch_dispatch__
     if handler is disabled_dispatch:
-        raise RuntimeError(f"{(<object>Py_TYPE_(tensor)).__name__} has no __torch_dispatch__ any more, but the tensor was made when it had")
+        raise RuntimeError(f"{(<object>Py_TYPE_(tensor)).__name__} has no __torch_dispatch__ any more, but the tensor was made "
+                           "when it had")
     return PyObject_Vectorcall_(<PyObject*>handler, vec + 1, 4 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
 
 

@@ -22,7 +22,8 @@ cdef extern from *:
     """
     int enter_call "dispatch_enter_call"(const char* where) except -1     # a level deeper: RecursionError when that is too deep
     void leave_call "Py_LeaveRecursiveCall"() noexcept
-    int forbid_new "dispatch_forbid_new"(type cls) except -1      # instances come from C alone: call it after the class of this module
+    # instances come from C alone: call it after the class of this module
+    int forbid_new "dispatch_forbid_new"(type cls) except -1
     object take "dispatch_take"(PyObject* o)                     # a new reference becomes an object; NULL raises what is set
     PyObject* give "dispatch_give"(object o) noexcept            # an object as a new reference
     void set_error "dispatch_set_error"(object error) noexcept   # for a `noexcept` function that is about to return NULL

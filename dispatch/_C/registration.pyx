@@ -1,7 +1,7 @@
 """Registration from Python: the module object behind `Library` (torch._C._dispatch_library).
 
-Registration writes `OperatorEntry` objects and the dispatcher's fallbacks; `reset` takes back exactly what was written, in any order.
-What is registered can be asked of `inspection`.
+Registration writes `OperatorEntry` objects and the dispatcher's fallbacks; `reset` takes back exactly what was written, in any
+order. What is registered can be asked of `inspection`.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t

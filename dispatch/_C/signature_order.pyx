@@ -1,7 +1,8 @@
 """The order in which a function or a method tries the overloads of its operator: the first that fits is called.
 
 PyTorch's generated parsers list the signatures by their text, and then move those after others that take more: a tensor before
-a number, lists before lists of tensors (`sort_overloads` in tools/autograd/gen_python_functions.py). `ops` keeps the schemas' order.
+a number, lists before lists of tensors (`sort_overloads` in tools/autograd/gen_python_functions.py). `ops` keeps the schemas'
+order.
 """
 from dispatch._C.emitted cimport (
     AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AF_OUT, AF_SYM, AK_BOOL, AK_DEVICE, AK_DIMNAME, AK_DTYPE,
@@ -14,12 +15,13 @@ from dispatch._C.values cimport ArgSpec
 __all__ = []
 
 cdef dict words = {
-    AK_TENSOR: "Tensor", AK_FLOAT: "double", AK_BOOL: "bool", AK_SCALAR: "Scalar", AK_STR: "c10::string_view", AK_DTYPE: "ScalarType",
-    AK_LAYOUT: "Layout", AK_DEVICE: "Device", AK_MEMORY_FORMAT: "MemoryFormat", AK_GENERATOR: "Generator", AK_STORAGE: "Storage",
-    AK_DIMNAME: "Dimname",
+    AK_TENSOR: "Tensor", AK_FLOAT: "double", AK_BOOL: "bool", AK_SCALAR: "Scalar", AK_STR: "c10::string_view",
+    AK_DTYPE: "ScalarType", AK_LAYOUT: "Layout", AK_DEVICE: "Device", AK_MEMORY_FORMAT: "MemoryFormat",
+    AK_GENERATOR: "Generator", AK_STORAGE: "Storage", AK_DIMNAME: "Dimname",
 }
 cdef dict list_words = {
-    AK_TENSOR: "TensorList", AK_SCALAR: "ScalarList", AK_DIMNAME: "DimnameList", AK_INT: "IntArrayRef", AK_FLOAT: "ArrayRef<double>",
+    AK_TENSOR: "TensorList", AK_SCALAR: "ScalarList", AK_DIMNAME: "DimnameList", AK_INT: "IntArrayRef",
+    AK_FLOAT: "ArrayRef<double>",
 }
 
 

@@ -99,7 +99,8 @@ cdef extern from *:
         .nb_power = dispatch_nb_power, .nb_inplace_power = dispatch_nb_inplace_power,
         .nb_matrix_multiply = dispatch_nb_matrix_multiply,
     };
-    /* Nobody has instances of it: CPython makes the slots' descriptors (`__add__` ...) for it, and Tensor gets its own like them. */
+    /* Nobody has instances of it: CPython makes the slots' descriptors (`__add__` ...) for it, and Tensor
+       gets its own like them. */
     static PyTypeObject dispatch_carrier = {
         PyVarObject_HEAD_INIT(NULL, 0)
         .tp_name = "dispatch._C.slots.carrier", .tp_basicsize = sizeof(PyObject), .tp_flags = Py_TPFLAGS_DEFAULT,

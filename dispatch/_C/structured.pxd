@@ -45,7 +45,8 @@ cdef inline void init_spec(Spec* s) noexcept nogil:
 # Outputs to be filled and returned, by the kernel's variant: a Tensor, or a tuple of them.
 cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** args)
 cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args)
-cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1    # dtype, overlap, size; resizes when it may
+# dtype, overlap, size; resizes when it may
+cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1
 cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1
 cdef bint can_cast_codes(int from_, int to) noexcept
 cdef Tensor device_tensor(OperatorEntry e, PyObject** args)                               # the tensor whose device the outputs are on; None

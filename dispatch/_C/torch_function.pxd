@@ -10,6 +10,6 @@ cdef enum AskFlag:
     ASK_NESTED = 4           # handlers may stand in lists within lists (indexing)
     ASK_TENSORS = 8          # every argument that is a plain Tensor counts (Python functions in PyTorch)
 
-# What the innermost function mode, or else the arguments' __torch_function__, answer to `func(*args)`: a new reference, or NULL with
-# an exception. `asked` stays False, and nothing is raised, when there is nobody to ask.
+# What the innermost function mode, or else the arguments' __torch_function__, answer to `func(*args)`: a new reference, or NULL
+# with an exception. `asked` stays False, and nothing is raised, when there is nobody to ask.
 cdef PyObject* ask_functions(PyObject* func, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how, bint* asked) noexcept

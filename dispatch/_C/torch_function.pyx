@@ -1,8 +1,8 @@
 """`__torch_function__`: who is asked before an operator, a method or a property of Tensor runs, and what the answer is.
 
-Called by the vectorcall entries (`overload`, `function`) and by the attributes of Tensor that `_watch_*` wraps, when a function mode is
-active or an argument has a handler; the rules are those of torch.overrides. A mode is off while it handles a call, and comes back in
-every case.
+Called by the vectorcall entries (`overload`, `function`) and by the attributes of Tensor that `_watch_*` wraps, when a function
+mode is active or an argument has a handler; the rules are those of torch.overrides. A mode is off while it handles a call, and
+comes back in every case.
 """
 import warnings
 
@@ -172,7 +172,9 @@ cdef object handler_of(object o):
 
 cdef object raise_declined(object func, tuple types):
     cdef ThreadState* ts = tls()
-    mode = "" if ts.n_function_modes == 0 else f" nor in the mode {type(<object>ts.function_modes[ts.n_function_modes - 1]).__name__}"
+    mode = ""
+    if ts.n_function_modes:
+        mode = f" nor in the mode {type(<object>ts.function_modes[ts.n_function_modes - 1]).__name__}"
     raise TypeError(f"{getattr(func, '__name__', func)}: no implementation found: every __torch_function__ of "
                     f"{[t.__name__ for t in types]} returned NotImplemented{mode}")
 
@@ -595,7 +597,8 @@ def _watch_slot(function, str name, shown=None, bint counts_self=True, bint keyw
     """What a slot of Tensor runs, shown to handlers as `shown` (the slot called `name`)."""
     if shown is None:
         shown = tensor_attributes()[name]
-    return Watched(function, name, shown, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF if counts_self else ASK_NESTED, True, False)
+    return Watched(function, name, shown, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF if counts_self else ASK_NESTED,
+                   True, False)
 
 
 def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):

@@ -1,7 +1,8 @@
 """Argument conversion: what crosses from Python into a boxed call.
 
-`match` is the one matcher: it fills a `Frame` with one borrowed `PyObject*` for each argument of the schema, in schema order, and gathers
-the tensors' keys and flags in the same pass. What the conversion makes (fresh lists, ints out of indexable objects) the frame owns.
+`match` is the one matcher: it fills a `Frame` with one borrowed `PyObject*` for each argument of the schema, in schema order, and
+gathers the tensors' keys and flags in the same pass. What the conversion makes (fresh lists, ints out of indexable objects) the
+frame owns.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -54,9 +55,11 @@ cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwna
 # The same for (args, kwargs) as Python code has them; both must outlive the frame. Raises RuntimeError for a mismatch.
 cdef int match_given(Signature* sig, object args, dict kwargs, Frame* f) except -1
 cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error)
-cdef int gather(Signature* sig, PyObject** args, uint64_t* ks, uint32_t* flags) noexcept     # keys of an array that is boxed already
+# keys of an array that is boxed already
+cdef int gather(Signature* sig, PyObject** args, uint64_t* ks, uint32_t* flags) noexcept
 cdef bint equals_default(ArgSpec* spec, PyObject* value) noexcept     # same type and value as the default
-cdef bint is_number(PyObject* o) noexcept                                # int, float, complex, bool (and subclasses), numpy scalars not
+# int, float, complex, bool (and subclasses), numpy scalars not
+cdef bint is_number(PyObject* o) noexcept
 cdef object default_object(int kind, int64_t i, double f, const char* s, const int64_t* v)
 # What the argument parser gives factories that are called as functions: a device when no tensor has one, and no pinned memory.
 cdef int complete_options(Signature* sig, Frame* f) noexcept

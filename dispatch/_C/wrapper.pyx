@@ -234,7 +234,8 @@ def make_subclass(cls, data, bint require_grad=False, *, dispatch_sizes_strides_
 
 
 def as_subclass(Tensor self not None, cls):
-    """This tensor as an instance of `cls`: an alias, a view for autograd, of the same memory and version (torch.Tensor.as_subclass)."""
+    """This tensor as an instance of `cls`: an alias, a view for autograd, of the same memory and version
+    (torch.Tensor.as_subclass)."""
     cdef Tensor made, t
     tensor_class(cls, "as_subclass")
     made = call_without_modes("aten::alias", self)

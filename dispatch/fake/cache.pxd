@@ -1,7 +1,8 @@
 """The dispatch cache of fake tensors: from the metadata of a call to the metadata of its outputs, without a Python object.
 
 A key is the operator and everything that its shape function can see, as 64-bit words; an entry says how each output is made: new,
-a view of an argument's storage, an argument itself (an in-place view operator gives it another geometry), None, or a plain number; or why such calls are not cached.
+a view of an argument's storage, an argument itself (an in-place view operator gives it another geometry), None, or a plain
+number; or why such calls are not cached.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t

@@ -1,7 +1,7 @@
 """The dispatch cache of fake tensors (torch._subclasses.fake_tensor's FakeTensorMode._cached_dispatch_impl), in C.
 
-Used by the mode's handler. Invariant: two calls with equal keys have outputs with equal metadata; a registration anywhere changes the
-epoch, which is part of every key.
+Used by the mode's handler. Invariant: two calls with equal keys have outputs with equal metadata; a registration anywhere changes
+the epoch, which is part of every key.
 """
 import weakref
 
@@ -80,8 +80,8 @@ BYPASS_NAMES = ("", "non-fake tensor", "not our fake", "constant attribute", "no
 # ---- keys ------------------------------------------------------------------------------------------------------------
 
 cdef enum KeyTag:
-    KT_NONE = 1, KT_TENSOR, KT_INT, KT_FLOAT, KT_COMPLEX, KT_TRUE, KT_FALSE, KT_STR, KT_LIST, KT_DTYPE, KT_DEVICE, KT_LAYOUT, KT_FORMAT,
-    KT_SHARED
+    KT_NONE = 1, KT_TENSOR, KT_INT, KT_FLOAT, KT_COMPLEX, KT_TRUE, KT_FALSE, KT_STR, KT_LIST, KT_DTYPE, KT_DEVICE, KT_LAYOUT,
+    KT_FORMAT, KT_SHARED
 
 
 cdef inline bint room(Key* k, int n) noexcept:
@@ -191,7 +191,8 @@ cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
         if tp == DTYPE_TYPE:
             put(k, KT_DTYPE | <uint64_t>(<dtypes.dtype>o).code << 8)
         elif tp == DEVICE_TYPE:
-            put(k, KT_DEVICE | <uint64_t><uint8_t>(<dtypes.device>o).devtype << 8 | <uint64_t><uint8_t>(<dtypes.device>o).devindex << 16)
+            put(k, KT_DEVICE | <uint64_t><uint8_t>(<dtypes.device>o).devtype << 8
+                | <uint64_t><uint8_t>(<dtypes.device>o).devindex << 16)
         elif tp == LAYOUT_TYPE:
             put(k, KT_LAYOUT | <uint64_t>(<dtypes.layout>o).code << 8)
         elif tp == FORMAT_TYPE:
@@ -222,7 +223,8 @@ cdef int put_list(Key* k, object mode, PyObject* o) noexcept:
 
 
 cdef bint put_sharing(Key* k, OperatorEntry e, PyObject** args) noexcept:
-    """Which tensors are one object or share a storage: an output that is (a view of) an argument is known by its place. False: no room."""
+    """Which tensors are one object or share a storage: an output that is (a view of) an argument is known by its place. False:
+    no room."""
     cdef PyObject* seen[64]
     cdef int i, n = 0
     cdef Py_ssize_t j
@@ -502,11 +504,14 @@ class DispatchCacheInfo:
         self.bypasses = bypasses
         self.size = size
 
+    def _facts(self):
+        return self.hits, self.misses, self.bypasses, self.size
+
     def __repr__(self):
         return f"DispatchCacheInfo(hits={self.hits}, misses={self.misses}, bypasses={self.bypasses}, size={self.size})"
 
     def __eq__(self, other):
-        return isinstance(other, DispatchCacheInfo) and repr(self) == repr(other)
+        return isinstance(other, DispatchCacheInfo) and self._facts() == other._facts()
 
     __hash__ = None
 

@@ -1,6 +1,7 @@
 """Fake tensors of one element whose value is known: operators on them alone run for real (FakeTensorMode._dispatch_impl).
 
-Called by `propagate` before anything else; what is written with unknown values loses its constant, and so does what shares its storage.
+Called by `propagate` before anything else; what is written with unknown values loses its constant, and so does what shares its
+storage.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t

@@ -49,7 +49,8 @@ cdef class _Forget:
 
 
 cdef class Memo:
-    """The fake counterparts of tensors or storages, by identity; as a mapping, from numbers in order of conversion to what lives."""
+    """The fake counterparts of tensors or storages, by identity; as a mapping, from numbers in order of conversion to what
+    lives."""
 
     def __cinit__(self):
         self.held = {}
@@ -145,11 +146,12 @@ cdef class FakeTensorConverter:
         """From now on `v` is the fake counterpart of `t`."""
         self.meta_converter.tensor_memo.remember(t, v)
 
-    def from_real_tensor(self, FakeState fake_mode not None, Tensor t not None, bint make_constant=False, shape_env=None, *, source=None,
-                         symbolic_context=None, trace=True):
+    def from_real_tensor(self, FakeState fake_mode not None, Tensor t not None, bint make_constant=False, shape_env=None, *,
+                         source=None, symbolic_context=None, trace=True):
         """The fake counterpart of `t` in `fake_mode`; with `make_constant` a new one keeps `t` as its value.
 
-        UnsupportedFakeTensorException: a tensor that is not strided. Symbolic shapes are not here yet: their arguments are accepted.
+        UnsupportedFakeTensorException: a tensor that is not strided. Symbolic shapes are not here yet: their arguments are
+        accepted.
         """
         return self.convert(fake_mode, t, make_constant)
 

@@ -1,7 +1,7 @@
 """FakeTensor: metadata on a device that need not exist, and the mode it belongs to (torch._subclasses.fake_tensor.FakeTensor).
 
-The device of a fake tensor is in the Tensor struct itself; our kernels see it as it is, Meta kernels of others see meta, as in PyTorch,
-and `meta_in_include` of the thread's state makes the dispatcher serve fake tensors with Meta kernels.
+The device of a fake tensor is in the Tensor struct itself; our kernels see it as it is, Meta kernels of others see meta, as in
+PyTorch, and `meta_in_include` of the thread's state makes the dispatcher serve fake tensors with Meta kernels.
 """
 from libc.stdint cimport int64_t, uint64_t
 
@@ -29,11 +29,11 @@ cdef object FAKE_KEY = _TorchDispatchModeKey.FAKE
 cdef class FakeTensor(Tensor):
     """A tensor that has metadata and no values. Made by `FakeTensorMode.from_tensor` and by operators under the mode.
 
-    `FakeTensor(fake_mode, elem, device)` gives a meta tensor `elem` a device; `FakeTensor(elem, fake_mode=..., fake_device=...)` does
-    the same. Source of the semantics: torch._subclasses.fake_tensor.FakeTensor.
+    `FakeTensor(fake_mode, elem, device)` gives a meta tensor `elem` a device; `FakeTensor(elem, fake_mode=..., fake_device=...)`
+    does the same. Source of the semantics: torch._subclasses.fake_tensor.FakeTensor.
 
-    TypeError: an argument is missing, unknown or of another kind. ValueError: two devices that differ. AssertionError: `elem` is not
-    on meta, the device is meta and the mode does not allow that, or `real_tensor` is a fake one.
+    TypeError: an argument is missing, unknown or of another kind. ValueError: two devices that differ. AssertionError: `elem` is
+    not on meta, the device is meta and the mode does not allow that, or `real_tensor` is a fake one.
     """
 
     _mode_key = FAKE_KEY
@@ -216,8 +216,9 @@ cdef dtypes.device one_device(dict given):
     return dev
 
 
-def construct(FakeTensor self not None, fake_mode_or_elem=None, elem=None, device=None, constant=None, real_tensor=None, pytype=None,
-              dispatch_keys=None, *, fake_mode=None, fake_device=None, _fake_device=None, requires_grad=None, bint _is_param=False,
+def construct(FakeTensor self not None, fake_mode_or_elem=None, elem=None, device=None, constant=None, real_tensor=None,
+              pytype=None, dispatch_keys=None, *, fake_mode=None, fake_device=None, _fake_device=None, requires_grad=None,
+              bint _is_param=False,
               **state):
     """Fill in a blank fake tensor from the arguments of `FakeTensor(...)`."""
     cdef Tensor meta
@@ -246,8 +247,8 @@ def construct(FakeTensor self not None, fake_mode_or_elem=None, elem=None, devic
         raise AssertionError("FakeTensor: this mode does not allow meta as a fake device")
     if isinstance(real_tensor, FakeTensor):
         raise AssertionError("FakeTensor: real_tensor must be a real tensor")
-    fill(self, fake_mode, meta.c_storage, dev.devtype, dev.devindex, meta.c_dtype, meta.c_keys & KEPT_KEYS, meta.c_ndim, meta.c_sizes,
-         meta.c_strides, meta.c_offset)
+    fill(self, fake_mode, meta.c_storage, dev.devtype, dev.devindex, meta.c_dtype, meta.c_keys & KEPT_KEYS, meta.c_ndim,
+         meta.c_sizes, meta.c_strides, meta.c_offset)
     self.c_layout = meta.c_layout
     share_version(self, meta)
     set_requires_grad(self, meta.c_flags & TF_REQUIRES_GRAD if requires_grad is None else requires_grad)

@@ -1,7 +1,7 @@
 """FakeTensorMode: runs operators on metadata (torch._subclasses.fake_tensor.FakeTensorMode).
 
-The Python-key handler enters `handle` through the slot that this module fills in, so a call makes no Python frame: a cached call copies
-metadata; a fresh one goes to `propagate`.
+The Python-key handler enters `handle` through the slot that this module fills in, so a call makes no Python frame: a cached call
+copies metadata; a fresh one goes to `propagate`.
 """
 import sys
 import traceback
@@ -119,7 +119,8 @@ cdef object fresh_cached(FakeTensorMode mode, OperatorEntry e, PyObject** args, 
     if why == BY_NONE and reshapes:
         if (<Tensor>args[0]).c_storage is not storage or (<Storage>storage).c_nbytes != nbytes:
             why = BY_INPLACE_VIEW
-    elif why == BY_NONE and (build_key(&after, mode, key.words[1], e, args) != BY_NONE or after.hash != key.hash or after.n != key.n):
+    elif why == BY_NONE and (build_key(&after, mode, key.words[1], e, args) != BY_NONE or after.hash != key.hash
+                             or after.n != key.n):
         why = BY_METADATA_CHANGED
     if why == BY_NONE:
         entry = new_entry_of(key, e, args, result, &why)

@@ -137,7 +137,8 @@ cdef object run_afresh(FakeState mode, OperatorEntry e, PyObject** args, ThreadS
 
 
 cdef object registered_result(FakeState mode, OperatorEntry e, PyObject** args):
-    """What a user registered for the operator gives: a decomposition, a fake kernel, an implementation; NotImplemented without one."""
+    """What a user registered for the operator gives: a decomposition, a fake kernel, an implementation; NotImplemented without
+    one."""
     cdef object holder = fake_kernels.get(qualified_name(e))
     cdef object implementation
     if e.emitted == NULL and COMPOSITE_IMPLICIT in e.registrations:
@@ -282,7 +283,8 @@ cdef int check_on_meta(OperatorEntry e, object result) except -1:
 
 
 cdef object without_kernel(FakeState mode, OperatorEntry e, PyObject** args):
-    """No Meta kernel: what the operator returns may be known all the same, the fallback may run its real kernel, or it is refused."""
+    """No Meta kernel: what the operator returns may be known all the same, the fallback may run its real kernel, or it is
+    refused."""
     error = None
     try:
         raised()

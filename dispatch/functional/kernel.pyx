@@ -243,8 +243,8 @@ cdef object mutate(OperatorEntry e, PyObject** args, Seen* seen):
         return change_view(e, args)
     f = functional_variant(e)
     if f is None:
-        raise RuntimeError(f"{qualified_name(e)}: functionalization needs a variant of this operator that mutates nothing, and there "
-                           f"is none\n  {e._schema_text}")
+        raise RuntimeError(f"{qualified_name(e)}: functionalization needs a variant of this operator that mutates nothing, and "
+                           f"there is none\n  {e._schema_text}")
     plain = functional_arguments(e, f, unwrapped(e, args))
     point_at(plain, given)
     result = below(f, given, seen.transform)
@@ -330,7 +330,8 @@ cdef int write(Tensor target, Tensor value) except -1:
 
 # ---- views in place --------------------------------------------------------------------------------------------------
 
-cdef set view_changers = {"aten::" + n for n in ("as_strided_", "detach_", "squeeze_", "t_", "transpose_", "unsqueeze_", "swapaxes_")}
+cdef set view_changers = {"aten::" + n for n in ("as_strided_", "detach_", "squeeze_", "t_", "transpose_", "unsqueeze_",
+                                                 "swapaxes_")}
 
 
 cdef bint has_inplace_view(OperatorEntry e):

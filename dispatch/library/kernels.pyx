@@ -41,8 +41,8 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     cdef PyObject* r
     if ts.grad_mode and requires_grad_somewhere(e, args):
         if self.is_out:
-            raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, but "
-                               f"one of the arguments requires grad\n  {e._schema_text}")
+            raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, "
+                               f"but one of the arguments requires grad\n  {e._schema_text}")
         a, kw = python_arguments(e, args)
         return give(self.record(new_key_set(ks & AFTER_AUTOGRAD), a, kw))
     ts.excluded |= KS_AUTOGRAD
