@@ -10,8 +10,8 @@ from dispatch._C.dispatcher cimport redispatch, set_fallback, set_loader
 from dispatch._C.dtypes cimport is_complex_code, is_floating_code
 from dispatch._C.emitted cimport AF_WRITE, AK_TENSOR, KK_AD_INPLACE_OR_VIEW, OF_ALIASING, OF_MUTABLE, OF_OUT
 from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_VALUES, KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther,
-    KS_BY_VALUE, KS_PythonDispatcher, KS_PythonTLSSnapshot,
+    DK_FALLBACK_BY_INDEX, DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_NUM_VALUES, DK_VALUE_BY_INDEX,
+    KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_BY_VALUE, KS_PythonDispatcher, KS_PythonTLSSnapshot,
 )
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_DETACH, Kernel, KernelObject, OperatorEntry, boxed_fn, new_kernel,
@@ -415,9 +415,9 @@ cdef PyObject* load_functionalize(Kernel* k, PyObject* op, uint64_t ks, PyObject
 
 
 cdef int add_all() except -1:
-    for key in ("BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastMTIA", "AutocastMAIA", "AutocastXPU", "AutocastMPS",
-                "AutocastCUDA", "FuncTorchVmapMode", "VmapMode"):
-        add_fallback(key, NULL, KF_FALLTHROUGH)
+    for index in range(DK_NUM_RUNTIME):
+        if DK_FALLBACK_BY_INDEX[index] == 2:
+            add_fallback(DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[index]].decode(), NULL, KF_FALLTHROUGH)
     for key in ("AutogradOther", "AutogradCPU", "AutogradCUDA", "AutogradXLA", "AutogradMPS", "AutogradXPU", "AutogradHPU",
                 "AutogradLazy", "AutogradMTIA", "AutogradMAIA", "AutogradPrivateUse1", "AutogradMeta"):
         add_fallback(key, <boxed_fn>call_autograd, KF_IDLE_NO_GRAD)

@@ -38,6 +38,8 @@ cdef extern from "generated/keys.h" nogil:
     const uint64_t KS_BY_VALUE[]             # raw set of DispatchKeySet(key) by enum value; 0 for alias keys
     const char* DK_NAME_BY_VALUE[]           # canonical name by enum value ("CPU", "AutogradCPU", "Autograd"); NULL: no such value
     const uint8_t DK_VALUE_BY_INDEX[]        # enum value by runtime row index (inverse of ks_index for one-key sets)
+    # 1 when a fresh dispatcher has a fallback for the key (`fallbacks` has its function), 2 when that is a fallthrough
+    const uint8_t DK_FALLBACK_BY_INDEX[]
     # row index by enum value; -1: not a runtime key (alias keys, Start/End markers share their number)
     const int16_t DK_INDEX_BY_VALUE[]
     # by c10 device type code: DispatchKeySet(backend key) | ADInplaceOrView | AutogradX | AutocastX, PyTorch's key set of a
