@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from Cython.Utils import clear_function_caches
 from setuptools import Distribution
 from setuptools.errors import CompileError
 
@@ -37,7 +38,9 @@ def run_build():
     extensions = build.extensions("schemas", "shop")
     command = build.BuildExt(Distribution({"packages": ["shop"], "ext_modules": extensions}))
     command.inplace = True
-    compiling.create_dependency_tree.__globals__["_dep_tree"] = None  # one tree for each process
+    # Cython keeps one tree for each process, and what files held.
+    compiling.create_dependency_tree.__globals__["_dep_tree"] = None
+    clear_function_caches()
     command.ensure_finalized()
     command.run()
 
