@@ -10,6 +10,8 @@
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
 #                 500 processes of calls with arguments that nobody should pass
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
+#   make mutants  faults put into a copy of the sources one at a time: which do the tests miss?
+#                 (ARGS="--jobs 2 --only fake/cache"; it goes on where it was stopped: hours)
 #   make lint     ruff and mypy          make check    lint, emitted files, test
 #   make clean    remove what the build made
 
@@ -24,7 +26,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 MODEL ?= $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
 WHEEL := build/wheel
 
-.PHONY: run test build bench instructions fuzz stress lint ruff mypy check clean wheel
+.PHONY: run test build bench instructions fuzz stress mutants lint ruff mypy check clean wheel
 
 run: build
 	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
@@ -49,6 +51,9 @@ fuzz: build $(VENV)/.has-dev
 
 stress: build
 	$(PY) -X faulthandler -m tests.stress $(ARGS)
+
+mutants: build $(VENV)/.has-dev
+	$(PY) -m tests.mutants $(ARGS)
 
 lint: ruff mypy
 

@@ -354,6 +354,8 @@ def test_cache_can_be_off():
 
 def test_clearing_forgets_entries_and_counters(mode):
     A.relu.default(empty(2))
+    A.resize_.default(empty(2), [5])
+    assert mode.cache_info().bypasses
     mode.cache_clear()
     info = mode.cache_info()
     assert (info.hits, info.misses, info.bypasses, info.size) == (0, 0, {}, 0)
@@ -470,7 +472,9 @@ def test_several_outputs_come_in_the_same_kind_of_sequence(mode):
         (tuple, lambda: A.native_batch_norm.default(y, z, z, z, z, True, 0.1, 1e-5)),
     )
     for kind, call in calls:
-        first, second = call(), call()
+        first = call()
+        assert counted(mode, call) == (1, 0)
+        second = call()
         assert type(first) is type(second) is kind
         assert [t.shape for t in first] == [t.shape for t in second]
         assert [t.stride() for t in first] == [t.stride() for t in second]
@@ -611,3 +615,20 @@ def test_the_cache_can_be_switched_off_and_on(mode):
     assert counted(mode, lambda: A.relu.default(x)) == (0, 0)
     mode.cache_enabled = True
     assert counted(mode, lambda: A.relu.default(x)) == (1, 0)
+
+
+def test_numbers_beyond_64_bits_are_not_cached(mode):
+    for number in (1 << 63, (1 << 63) + 1):
+        for _ in range(2):
+            A.full.default([2], number)
+    assert mode.cache_info().bypasses == {"unhashable argument": 4}
+
+
+def test_a_result_that_is_a_constant_stays_one(library, mode):
+    lib = library("cache_own")
+    lib.define("three(Tensor x) -> Tensor")
+    dispatch.library.register_fake("cache_own::three", lambda x: dispatch.tensor(3.0), lib=lib)
+    with FakeTensorMode(cache_policy=lambda op: True) as cached:
+        x = empty(2)
+        assert [ops.cache_own.three(x).item() for _ in range(3)] == [3.0] * 3
+    assert cached.cache_info().bypasses["constant attribute"] >= 3

@@ -5,6 +5,8 @@ each call that differs, so that a hit on another call's entry is a wrong answer.
 """
 
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 import dispatch
-from dispatch import FakeTensorMode, ops
+from dispatch import FakeTensor, FakeTensorMode, ops
 from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch._C.values import wrapped_number
 from dispatch.fake import DispatchCache
@@ -107,6 +109,21 @@ def made_in_inference_mode() -> dispatch.Tensor:
         return new(2)
 
 
+class Sparse(dispatch.Tensor):
+    """A wrapper may have any layout, and so may the fake tensor that is made of it."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        raise AssertionError("not called")
+
+
+def laid_out() -> dispatch.Tensor:
+    wrapper = dispatch.Tensor._make_wrapper_subclass(
+        Sparse, (2, 2), layout=dispatch.sparse_coo, device="meta"
+    )
+    return FakeTensor(mode(), wrapper, dispatch.device("cpu"))
+
+
 # name: the two arguments, made before the calls that are counted
 TENSORS = {
     "dtype": lambda: (new(2), new(2, dtype=dispatch.int32)),
@@ -140,6 +157,7 @@ TENSORS = {
     "neg": lambda: (new(2), A._neg_view.default(new(2))),
     "requires grad": lambda: (new(2), new(2, requires_grad=True)),
     "inference": lambda: (new(2), made_in_inference_mode()),
+    "layout": lambda: (strided((2, 2), (2, 1)), laid_out()),
 }
 
 VALUES = {
@@ -299,6 +317,7 @@ REAL = {
     "strides of a copy": (A.clone.default, TENSORS["order of strides"]),
     "broadcast": (A.t.default, TENSORS["broadcast"]),
     "no elements": (A.t.default, TENSORS["no elements"]),
+    "layout": (A.alias.default, TENSORS["layout"]),
 }
 
 
@@ -429,6 +448,53 @@ def test_registration_and_its_end_outdate_entries_of_emitted_operators(library, 
         assert counted(call) == (1, 0)
         lib._destroy()
         assert counted(call) == (0, 1)
+
+
+ALONE = """
+import dispatch
+from dispatch import FakeTensorMode, Library, ops
+
+A = ops.aten
+lib = Library("cache_alone", "DEF")
+lib.define("outer(Tensor x) -> Tensor")
+lib.define("inner(Tensor x) -> Tensor")
+lib.impl("outer", lambda x: ops.cache_alone.inner(x), "Meta")
+lib.impl("inner", lambda x: A.empty.memory_format([3], device="meta"), "Meta")
+with FakeTensorMode(cache_policy=lambda op: True) as mode:
+    x = dispatch.empty(2)
+    calls = {"own": lambda: ops.cache_alone.outer(x), "emitted": lambda: A.mul.Tensor(x, x)}
+    for call in calls.values():
+        call()
+    %s
+    for name, call in calls.items():
+        before = mode.cache_info().hits
+        sizes = tuple(call().shape)
+        print(name, mode.cache_info().hits - before, sizes)
+"""
+
+NEWER = """newer = Library("cache_alone", "IMPL")
+    newer.impl("inner", lambda x: A.empty.memory_format([4], device="meta"), "Meta",
+               allow_override=True)"""
+FALLBACK = """newer = Library("_", "IMPL")
+    newer.fallback(lambda op, *args, **kwargs: op(*args, **kwargs), "PrivateUse3")"""
+EMITTED = """newer = Library("aten", "IMPL")
+    newer.impl("relu", lambda x: x, "PrivateUse3")"""
+
+
+@pytest.mark.parametrize(
+    ("registration", "said"),
+    [
+        ("pass", ["own 1 (3,)", "emitted 1 (2,)"]),
+        (NEWER, ["own 0 (4,)", "emitted 1 (2,)"]),
+        (FALLBACK, ["own 0 (3,)", "emitted 0 (2,)"]),
+        (EMITTED, ["own 0 (3,)", "emitted 0 (2,)"]),
+    ],
+    ids=["none", "a package's kernel", "a fallback", "a kernel of an emitted operator"],
+)
+def test_which_entries_the_first_registration_of_a_process_outdates(registration, said):
+    """Later ones outdate all, once an emitted operator was touched: hence a process of its own."""
+    program = [sys.executable, "-c", ALONE % registration]
+    assert subprocess.check_output(program, text=True).splitlines() == said
 
 
 # ---- any call

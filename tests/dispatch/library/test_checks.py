@@ -122,3 +122,45 @@ def test_annotations_are_enough():
 
     g.register_fake(lambda xs, by: [dispatch.empty_like(x) for x in xs])
     assert failure(g, FAKE, [dispatch.ones(2)], 2.0) == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    "on_fakes",
+    [
+        lambda g: g.double() * 2,
+        lambda g: g.new_empty(7),
+        lambda g: (g * 2).to("cuda"),
+    ],
+    ids=["dtype", "sizes", "device"],
+)
+def test_gradients_on_fake_tensors_must_be_like_real_ones(on_fakes):
+    op = operator(lambda x: x * 2, dispatch.empty_like)
+    op.register_autograd(lambda ctx, g: g * 2 if type(g) is Tensor else on_fakes(g))
+    x = dispatch.ones(2, requires_grad=True)
+    assert isinstance(failure(op, TRACING, x), Exception)
+    assert failure(op, TRACING, dispatch.ones(2)) == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    "fake",
+    [lambda x: x.new_empty(7), lambda x: x.new_empty(2, dtype=dispatch.int8)],
+    ids=["sizes", "dtype"],
+)
+def test_tracing_compares_results_too(fake):
+    op = operator(lambda x: x.clone(), fake)
+    assert "different results" in str(failure(op, TRACING, dispatch.ones(2)))
+
+
+def test_values_are_compared_within_the_tolerances_of_their_dtype():
+    off = []
+
+    def drifting(x):
+        off.append(1)
+        return x + len(off) * 1e-4
+
+    op = operator(drifting, dispatch.empty_like)
+    x = dispatch.ones(2)
+    assert "different values" in str(failure(op, TRACING, x))
+    assert failure(op, TRACING, x.to(dispatch.bfloat16)) == "SUCCESS"
+    found = opcheck(op, (x,), test_utils=TRACING, raise_exception=False, rtol=0.1, atol=0.1)
+    assert found[TRACING] == "SUCCESS"

@@ -33,3 +33,43 @@ def test_memory_by_category_and_after_a_reset():
         assert memory.peak_bytes > 2048
         memory.reset_peak()
         assert memory.peak_bytes == memory.live_bytes == 2048 and memory.records == []
+
+
+def test_a_storage_that_shrinks_or_grows_is_counted_as_it_is_now():
+    x = dispatch.ones(1024)[:4]
+    with MemoryTrackerMode() as memory:
+        memory.track(x)
+        assert memory.live_bytes == 4096
+        x.untyped_storage().resize_(1024)
+        x.add_(1)
+        assert memory.live_bytes == 1024
+        assert memory.records[-1].allocated == 0
+        assert memory.snapshot().by_category == {"input": 1024}
+        x.untyped_storage().resize_(2048)
+        x.add_(1)
+        assert memory.live_bytes == 2048
+    assert memory.peak_bytes == 4096
+
+
+def test_what_an_operator_makes_larger_in_place_is_its_allocation():
+    with MemoryTrackerMode() as memory:
+        x = dispatch.empty(2)
+        x.resize_(256)
+        assert memory.records[-1].allocated == 1024 - 8
+        assert memory.live_bytes == 1024
+        assert memory.high_water["aten::resize_"] == 1024
+
+
+def test_the_innermost_category_counts_and_inputs_are_their_own():
+    x = dispatch.ones(64)
+    with MemoryTrackerMode() as memory:
+        with memory.category("outer"):
+            a = x + 1
+            with memory.category("inner"):
+                b = x + 2
+            c = x + 3
+        assert memory.snapshot().by_category == {"input": 256, "outer": 512, "inner": 256}
+        assert memory.snapshot().live == memory.live_bytes == 1024
+        del a, b, c
+        assert memory.snapshot().by_category == {"input": 256}
+        assert memory.peak_snapshot.live == 1024

@@ -197,7 +197,7 @@ cdef int raise_expand(Tensor self, IntArray size, int dim) except -1:
 
 
 cdef object expand(Tensor self, IntArray size, bint implicit):
-    """inferExpandGeometry: a new dimension has stride 0, or what a contiguous one would have."""
+    """inferExpandGeometry: a new dimension has stride 0, or, unless all are new, what a contiguous one would have."""
     cdef Geometry g
     cdef int i, old, n = <int>size.len
     cdef int64_t have, want
@@ -216,7 +216,7 @@ cdef object expand(Tensor self, IntArray size, bint implicit):
             want = have
         if want < 0 or (want != have and have != 1):
             raise_expand(self, size, i)
-        if want != have:
+        if want != have or self.c_ndim == 0:
             g.strides[i] = 0
         g.sizes[i] = want
     return new_view(self, n, g.sizes, g.strides, self.c_offset)

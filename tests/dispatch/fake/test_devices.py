@@ -1,0 +1,124 @@
+"""The device of a call on fake tensors: every pair and triple of devices, 0-d or not."""
+
+import itertools
+
+import pytest
+
+import dispatch
+from dispatch import FakeTensorMode, ops
+from dispatch.fake import FakeTensorDeviceMismatchError
+from dispatch.fake.devices import find_common_device
+
+pytestmark = pytest.mark.usefixtures("same_state_after")
+
+A = ops.aten
+KINDS = {
+    "cpu": ("cpu", (2,)),
+    "cpu 0-d": ("cpu", ()),
+    "cuda:0": ("cuda:0", (2,)),
+    "cuda:0 0-d": ("cuda:0", ()),
+    "cuda:1": ("cuda:1", (2,)),
+    "meta": ("meta", (2,)),
+    "meta 0-d": ("meta", ()),
+}
+PAIRS = [*itertools.product(KINDS, repeat=2)]
+TRIPLES = [*itertools.product(KINDS, repeat=3)]
+
+
+def common(kinds):
+    """A 0-d cpu tensor goes with any device; all others must agree. None: they do not."""
+    devices = {KINDS[kind][0] for kind in kinds if kind != "cpu 0-d"} or {"cpu"}
+    return devices.pop() if len(devices) == 1 else None
+
+
+def made(kinds):
+    return [dispatch.empty(sizes, device=device) for device, sizes in map(KINDS.get, kinds)]
+
+
+def device_of(call):
+    try:
+        found = call()
+        return str(found if isinstance(found, dispatch.device) else found.device)
+    except FakeTensorDeviceMismatchError:
+        return None
+
+
+def test_the_rule_decides_for_two_tensors():
+    with FakeTensorMode():
+        for kinds in PAIRS:
+            a, b = made(kinds)
+            for op in (A.add.Tensor, A.maximum.default, A.div.Tensor):
+                assert device_of(lambda op=op, a=a, b=b: op(a, b)) == common(kinds), kinds
+
+
+def test_the_rule_decides_for_three_tensors():
+    with FakeTensorMode():
+        for kinds in TRIPLES:
+            a, b, c = made(kinds)
+            assert device_of(lambda a=a, b=b, c=c: A.addcmul.default(a, b, c)) == common(kinds)
+            assert device_of(lambda a=a, b=b, c=c: A.lerp.Tensor(a, b, c)) == common(kinds), kinds
+
+
+def test_the_rule_decides_for_lists():
+    with FakeTensorMode():
+        for kinds in TRIPLES:
+            if len({KINDS[kind][1] for kind in kinds}) == 1:
+                assert device_of(lambda k=kinds: A.stack.default(made(k))) == common(kinds), kinds
+
+
+def test_code_with_a_flat_list_has_the_same_rule():
+    with FakeTensorMode():
+        for kinds in PAIRS + TRIPLES:
+            try:
+                found = str(find_common_device(A.addcmul.default, made(kinds))[0])
+            except FakeTensorDeviceMismatchError:
+                found = None
+            assert found == common(kinds), kinds
+
+
+def test_strict_operators_take_one_device():
+    with FakeTensorMode():
+        for kinds in PAIRS:
+            a, b = made(kinds)
+            same = a.device == b.device
+            found = device_of(lambda a=a, b=b: find_common_device(A.nextafter.default, [a, b])[0])
+            assert found == (str(a.device) if same else None), kinds
+
+
+def test_places_of_foreach_lists_have_devices_of_their_own():
+    with FakeTensorMode():
+        xs = made(["cuda:0", "cpu", "cuda:1"])
+        results = A._foreach_add.Scalar(xs, 1)
+        assert [str(t.device) for t in results] == ["cuda:0", "cpu", "cuda:1"]
+        results = A._foreach_add.List(xs, made(["cuda:0", "cpu 0-d", "cpu 0-d"]))
+        assert [str(t.device) for t in results] == ["cuda:0", "cpu", "cuda:1"]
+
+
+def test_index_goes_by_the_first_tensor():
+    with FakeTensorMode():
+        at = dispatch.empty(3, dtype=dispatch.int64)
+        x = dispatch.empty(4, device="cuda:1")
+        assert str(A.index.Tensor(x, [at]).device) == "cuda:1"
+        assert str(A.index.Tensor(at.float(), [at.to("cuda:0")]).device) == "cpu"
+
+
+def test_new_tensors_are_where_the_argument_or_the_default_says():
+    with FakeTensorMode():
+        x = dispatch.empty(2, device="cuda:0")
+        assert str(A.empty_like.default(x, device=dispatch.device("cpu")).device) == "cpu"
+        assert str(A.new_zeros.default(x, [2], device=dispatch.device("cuda:1")).device) == "cuda:1"
+        assert str(A.new_zeros.default(x, [2]).device) == "cuda:0"
+        assert str(A.empty.memory_format([2]).device) == "cpu"
+        with dispatch.device("cuda"):
+            assert str(A.empty.memory_format([2]).device) == "cuda:0"
+            assert str(A.relu.default(made(["cpu"])[0]).device) == "cpu"
+
+
+def test_the_common_device_of_arguments_or_numbers():
+    with FakeTensorMode():
+        x = dispatch.empty(2, device="cuda:1")
+        assert find_common_device(A.add.Tensor, [1, x, None]) == (x.device, False)
+        told = find_common_device(A.add.Tensor, [1, 2])
+        assert told == (dispatch.device("cpu"), True)
+        with pytest.raises(AssertionError, match="relu"):
+            find_common_device(A.relu.default, [1])
