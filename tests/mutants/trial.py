@@ -104,9 +104,11 @@ class Tree:
         try:
             text, _ = run.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(run.pid, signal.SIGKILL)
-            run.communicate()
             return -signal.SIGKILL, ""
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+                run.communicate()
         return run.returncode, text
 
     def _shared_object(self, file: str) -> Path:

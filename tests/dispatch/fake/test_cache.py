@@ -632,3 +632,15 @@ def test_a_result_that_is_a_constant_stays_one(library, mode):
         x = empty(2)
         assert [ops.cache_own.three(x).item() for _ in range(3)] == [3.0] * 3
     assert cached.cache_info().bypasses["constant attribute"] >= 3
+
+
+def test_calls_with_very_many_outputs_run_each_time(mode):
+    x = empty(257)
+    for _ in range(2):
+        parts = A.unbind.int(x)
+        assert [p.storage_offset() for p in parts] == list(range(257))
+    assert mode.cache_info().bypasses == {"too many arguments": 2}
+    x = empty(256)
+    A.unbind.int(x)
+    assert counted(mode, lambda: A.unbind.int(x)) == (1, 0)
+    assert [p.storage_offset() for p in A.unbind.int(x)] == list(range(256))

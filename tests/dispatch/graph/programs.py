@@ -131,7 +131,9 @@ def write_json(path, content):
     return path
 
 
-def write_archive(path, content, weights=None, records=None, root="saved/", method=0):
+def write_archive(
+    path, content, weights=None, records=None, root="saved/", method=0, byteorder="little"
+):
     """A .pt2: `weights` is the config, `records` name -> bytes; both of the weights folder."""
     with zipfile.ZipFile(path, "w", method) as archive:
         for name, data in (records or {}).items():
@@ -139,7 +141,8 @@ def write_archive(path, content, weights=None, records=None, root="saved/", meth
         config = json.dumps({"config": weights or {}})
         archive.writestr(f"{root}data/weights/model_weights_config.json", config)
         archive.writestr(f"{root}models/model.json", json.dumps(content))
-        archive.writestr(f"{root}byteorder", "little")
+        if byteorder is not None:
+            archive.writestr(f"{root}byteorder", byteorder)
     return path
 
 

@@ -109,3 +109,21 @@ def test_assign_checks_shape_and_dtype(store):
     with pytest.raises(RuntimeError, match=r"w: expected float32 \[12\], got float64 \[12\]"):
         found.assign("w", np.zeros(12))
     assert found["w"] is before
+
+
+def ordered(path, byteorder):
+    weights = {"w": payload("r", meta([2]))}
+    records = {"r": struct.pack("<2f", 1, 2)}
+    archive = open_archive(programs.write_archive(path, {}, weights, records, byteorder=byteorder))
+    return WeightStore(archive, resolve_weights(archive))
+
+
+@pytest.mark.parametrize("byteorder", ["little", "little\n", " little ", None])
+def test_numbers_are_little_endian(tmp_path, byteorder):
+    assert ordered(tmp_path / "m.pt2", byteorder)["w"].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("byteorder", ["big", "BIG", "", "Little", "unknown"])
+def test_an_archive_of_other_numbers_is_refused(tmp_path, byteorder):
+    with pytest.raises(ModelFileError, match=r"byteorder.*only little is read"):
+        ordered(tmp_path / "m.pt2", byteorder)
