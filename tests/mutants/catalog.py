@@ -63,7 +63,10 @@ class Fault(NamedTuple):
             raise CatalogError(f"{self}: {error.strerror}") from None
         found = text.count(self.old)
         if found != 1:
-            raise CatalogError(f"{self}: the old text occurs {found} times: {self.old!r}")
+            raise CatalogError(
+                f"{self}: the old text occurs {found} times: {self.old!r}\n"
+                "  the source changed: change tests/mutants/data with it, or drop the fault"
+            )
         return text.replace(self.old, self.new)
 
 

@@ -13,6 +13,7 @@ from dispatch.kernels.meta.conv import convolution as conv
 Ints = tuple[int, ...]
 
 STORAGE = _new_storage(1 << 16)
+BIG = _new_storage(1 << 20)
 META = _new_storage(1 << 16, "meta")
 
 
@@ -133,3 +134,50 @@ def test_col2im_sizes() -> None:
 def test_col2im_checks_the_number_of_blocks() -> None:
     with pytest.raises(RuntimeError, match="20 blocks"):
         conv.col2im(tensor((2, 12, 19)), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1])
+
+
+def test_without_channels_the_layout_is_contiguous() -> None:
+    assert convolve(last((2, 0, 8, 8)), tensor((4, 0, 3, 3))).strides is None
+    assert convolve(last((0, 3, 8, 8)), tensor((4, 3, 3, 3))).strides is None
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "groups", "onednn"),
+    [
+        ((1, 4, 4, 4, 4), (4, 2, 2, 2, 2), 2, True),  # groups are worth it
+        ((1, 3, 5, 5, 5), (4, 3, 2, 3, 4), 1, False),  # kernels of more than 3 are
+        ((1, 3, 5, 5, 5), (4, 3, 2, 4, 4), 1, True),
+        ((2, 3, 5, 5, 5), (4, 3, 2, 1, 1), 1, False),  # kernels of 1 are not
+        ((2, 3, 5, 5, 5), (4, 3, 1, 2, 1), 1, True),
+        ((1, 8, 161, 16, 2), (4, 8, 1, 2, 2), 1, True),  # nor are small images
+        ((1, 8, 160, 16, 2), (4, 8, 1, 2, 2), 1, False),
+    ],
+)
+def test_when_onednn_is_worth_it(x: Ints, w: Ints, groups: int, onednn: bool) -> None:
+    spec = convolve(last(x, storage=BIG), tensor(w), groups=groups)
+    assert (spec.strides is not None) == onednn
+
+
+@pytest.mark.parametrize(
+    ("which", "values", "problem"),
+    [
+        (1, [5, 6, 7], "output_size must have 2"),
+        (1, [0, 6], "output_size must be at least 1"),
+        (2, [2], "kernel_size must have 2"),
+        (2, [2, 0], "kernel_size must be at least 1"),
+        (3, [0, 1], "dilation must be at least 1"),
+        (4, [-1, 0], "padding must be at least 0"),
+        (5, [1, 0], "stride must be at least 1"),
+    ],
+)
+def test_numbers_of_col2im_are_checked(which: int, values: list[int], problem: str) -> None:
+    given = [tensor((2, 12, 20)), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1]]
+    given[which] = values
+    with pytest.raises(RuntimeError, match=f"^col2im: {problem}"):
+        conv.col2im(*given)
+
+
+@pytest.mark.parametrize("sizes", [(20,), (1, 2, 12, 20), (2, 0, 20), (2, 12, 0), (2, 13, 20)])
+def test_what_col2im_takes_has_two_or_three_dimensions(sizes: Ints) -> None:
+    with pytest.raises(RuntimeError, match=r"^col2im: "):
+        conv.col2im(tensor(sizes), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1])
