@@ -116,3 +116,46 @@ def test_a_key_is_one_entry(tmp_path: Path) -> None:
 def test_a_wrong_entry_is_an_error(tmp_path: Path, entry: str, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         read_keys(_with_entry(tmp_path, entry))
+
+
+def _names(raw: int) -> set[str]:
+    return {key.name for key in KEYS.runtime if KEYS.contains(raw, key)}
+
+
+@pytest.mark.parametrize(
+    ("key", "within", "without"),
+    [
+        ("AutogradCPU", {"CPU"}, {"CUDA", "SparseCPU", "Undefined"}),
+        ("AutogradCUDA", {"CUDA"}, {"CPU"}),
+        ("AutogradMTIA", set(), {"MTIA"}),  # PyTorch's switch leaves it out
+        (
+            "AutogradOther",
+            {"FPGA", "Vulkan", "QuantizedCPU", "SparseCPU", "SparseCsrCUDA", "MkldnnCPU"},
+            {"CPU", "CUDA", "NestedTensorCPU", "HIP", "MTIA"},
+        ),
+        ("AutogradNestedTensor", {"NestedTensorCPU", "NestedTensorMeta"}, {"CPU", "SparseCPU"}),
+        ("CPU", set(), {"CPU"}),
+        ("Python", set(), {"CPU"}),
+    ],
+)
+def test_backends_that_an_autograd_key_redispatches_to(key, within, without) -> None:
+    found = _names(KEYS.redispatch_set(KEYS.runtime[KEYS.index_of[key]]))
+    assert within <= found and not without & found
+    assert found or not within
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("CPU", {"CPU", "ADInplaceOrView", "AutogradCPU", "AutocastCPU"}),
+        ("CUDA", {"CUDA", "ADInplaceOrView", "AutogradCUDA", "AutocastCUDA"}),
+        ("Meta", {"Meta", "ADInplaceOrView", "AutogradMeta"}),
+        ("FPGA", {"FPGA", "ADInplaceOrView", "AutogradOther"}),
+    ],
+)
+def test_keys_of_a_tensor_of_a_device(key, names) -> None:
+    raw = 0
+    for name in names:
+        raw |= KEYS.raw(name)
+    assert KEYS.tensor_set(key) == raw
+    assert KEYS.tensor_set(None) == 0

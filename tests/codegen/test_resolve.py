@@ -129,6 +129,12 @@ def _entry(registered: str, key: str) -> tuple[str | None, str]:
             "CompositeImplicitAutograd",
             "math kernel",
         ),
+        (
+            "MTIA CompositeImplicitAutograd",
+            "AutogradMTIA",
+            "CompositeImplicitAutograd",
+            "math kernel",
+        ),
         ("Meta CompositeImplicitAutograd", "AutogradMeta", None, "backend fallback"),
         (
             "Meta CompositeImplicitAutograd",

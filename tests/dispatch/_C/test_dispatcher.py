@@ -129,6 +129,11 @@ def test_ambiguous_autograd_other(lib):
     with pytest.raises(RuntimeError, match="ambiguous"):
         f.default.redispatch(keys, T)
     assert f(T) == "math"
+    without = _C._ExcludeDispatchKeyGuard(DispatchKeySet("AutogradCPU"))
+    with _C._IncludeDispatchKeyGuard(_C.DispatchKey.AutogradOther), without:
+        assert not T.requires_grad  # no reason to skip what has no answer
+        with pytest.raises(RuntimeError, match="ambiguous"):
+            f(T)
 
 
 def test_include_and_exclude_sets_take_part(lib):

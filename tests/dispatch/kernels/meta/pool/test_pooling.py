@@ -114,3 +114,39 @@ def test_adaptive_checks_dimensions_and_elements() -> None:
 def test_bodies_get_the_windows() -> None:
     given = pool.max_pool2d(tensor((2, 3, 9, 9)), [3, 2], [2, 1], [1], [1], False)
     assert given.handed == ([pool.Window(3, 2, 1, 1), pool.Window(2, 1, 1, 1)],)
+
+
+def test_backward_of_a_maximum_wants_one_dtype_and_indices_of_the_output() -> None:
+    x, right = tensor((2, 3, 8, 8)), tensor((2, 3, 4, 4))
+    args = ([2], [2], [0], [1], False)
+    assert pool.max_pool2d_backward(right, x, *args, right).sizes == (2, 3, 8, 8)
+    double = tensor((2, 3, 4, 4), dtype=dtypes.float64)
+    with pytest.raises(RuntimeError, match=r"grad_output must be .*float32"):
+        pool.max_pool2d_backward(double, x, *args, right)
+    for wrong in (tensor((2, 3, 4, 5)), tensor((3, 4, 4))):
+        with pytest.raises(RuntimeError, match="indices must have sizes"):
+            pool.max_pool2d_backward(right, x, *args, wrong)
+        with pytest.raises(RuntimeError, match="grad_output must have sizes"):
+            pool.max_pool2d_backward(wrong, x, *args, right)
+
+
+def test_backward_of_an_adaptive_average() -> None:
+    x, grad = tensor((2, 3, 8, 8)), tensor((2, 3, 4, 4))
+    assert pool.adaptive_avg_pool_backward(grad, x).sizes == (2, 3, 8, 8)
+    assert pool.adaptive_avg_pool_backward(tensor((0, 3, 4, 4)), x).sizes == (2, 3, 8, 8)
+    last = tensor((2, 3, 8, 8), rules.channels_last_strides((2, 3, 8, 8)))
+    assert pool.adaptive_avg_pool_backward(grad, last).strides == last.stride()
+    wrong = {
+        "only the batch": tensor((2, 0, 4, 4)),
+        "3 or 4 dimensions": tensor((4, 4)),
+        "grad_output must be": tensor((2, 3, 4, 4), dtype=dtypes.float64),
+    }
+    for problem, given in wrong.items():
+        with pytest.raises(RuntimeError, match=problem):
+            pool.adaptive_avg_pool_backward(given, x)
+
+
+def test_an_adaptive_output_may_be_empty_and_not_negative() -> None:
+    assert pool.adaptive_avg_pool(tensor((2, 3, 8, 8)), [0, 2]).sizes == (2, 3, 0, 2)
+    with pytest.raises(RuntimeError, match="negative"):
+        pool.adaptive_avg_pool(tensor((2, 3, 8, 8)), [-1, 2])
