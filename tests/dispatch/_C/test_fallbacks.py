@@ -28,19 +28,6 @@ def test_in_place_and_out_bump_the_version():
     assert x._version == 2
 
 
-def test_operators_of_packages_bump_what_their_schema_says_they_write(library):
-    lib = library("bumps", "DEF")
-    lib.define("f(Tensor x, Tensor(a!) y, Tensor(b!)[] zs) -> ()")
-    lib.define("g(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
-    lib.impl("f", lambda x, y, zs: None, "CPU")
-    lib.impl("g", lambda x, *, out: out, "CPU")
-    x, y, z = dispatch.ones(2), dispatch.ones(2), dispatch.ones(2)
-    ops.bumps.f(x, y, [z])
-    assert (x._version, y._version, z._version) == (0, 1, 1)
-    assert ops.bumps.g(x, out=z) is z
-    assert (x._version, y._version, z._version) == (0, 1, 2)
-
-
 def test_failing_write_does_not_bump():
     x = dispatch.ones(2)
     with pytest.raises(RuntimeError):

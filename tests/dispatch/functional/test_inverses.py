@@ -270,3 +270,12 @@ def test_a_view_of_a_wrapper_is_up_to_date_when_it_is_read():
 def value_of(wrapper: Tensor) -> Any:
     _functionalize_sync(wrapper)
     return _from_functional_tensor(wrapper).tolist()
+
+
+@pytest.mark.parametrize("schema", ["f(Tensor(a!) x) -> ()", "f(Tensor(a) x) -> Tensor(a)"])
+def test_operators_of_packages_that_write_or_alias_are_refused(library, schema):
+    lib = library("not_functional", "DEF")
+    lib.define(schema)
+    lib.impl("f", lambda x: None if "!" in schema else x.view(-1), "CPU")
+    with pytest.raises(RuntimeError, match=r"not_functional::f.*register a functional operator"):
+        functionalize(lambda t: ops.not_functional.f(t))(dispatch.ones(2))
