@@ -644,3 +644,14 @@ def test_calls_with_very_many_outputs_run_each_time(mode):
     A.unbind.int(x)
     assert counted(mode, lambda: A.unbind.int(x)) == (1, 0)
     assert [p.storage_offset() for p in A.unbind.int(x)] == list(range(256))
+
+
+def test_an_operator_of_dynamic_shape_is_not_cached_though_its_fake_kernel_knows(library):
+    sizes = [3, 4, 5]
+    lib = library("cache_own")
+    lib.define("some(Tensor x) -> Tensor", tags=dispatch.Tag.dynamic_output_shape)
+    dispatch.library.register_fake("cache_own::some", lambda x: x.new_empty(sizes.pop(0)), lib=lib)
+    with FakeTensorMode(cache_policy=lambda op: True) as cached:
+        x = empty(2)
+        assert [ops.cache_own.some(x).shape for _ in range(3)] == [(3,), (4,), (5,)]
+    assert cached.cache_info().bypasses["dynamic output shape"] == 3

@@ -14,7 +14,14 @@ from hypothesis import given, settings
 
 import dispatch
 from dispatch import Tensor, ops
-from dispatch._C import _from_functional_tensor, _functionalize_sync, _to_functional_tensor
+from dispatch._C import (
+    _freeze_functional_tensor,
+    _from_functional_tensor,
+    _functionalize_commit_update,
+    _functionalize_replace,
+    _functionalize_sync,
+    _to_functional_tensor,
+)
 from dispatch.functional import functionalize, inverses
 from dispatch.modes import TorchDispatchMode
 
@@ -77,6 +84,8 @@ CASES: dict[str, tuple[Callable[[], Tensor], Callable[[Tensor], Tensor]]] = {
     "squeeze nothing": (lambda: numbers(2, 3), lambda t: A.squeeze.default(t)),
     "squeeze.dim": (lambda: numbers(1, 3, 1), lambda t: A.squeeze.dim(t, -1)),
     "squeeze.dim of none": (lambda: numbers(1, 3), lambda t: A.squeeze.dim(t, 1)),
+    "squeeze.dims of the first": (lambda: numbers(1, 1, 3), lambda t: A.squeeze.dims(t, [1, 0])),
+    "squeeze.dims from the end": (lambda: numbers(1, 1, 3), lambda t: A.squeeze.dims(t, [-3, -2])),
     "squeeze.dims": (lambda: numbers(1, 3, 1, 1), lambda t: A.squeeze.dims(t, [0, -2, 1])),
     "t": (lambda: numbers(2, 3), lambda t: A.t.default(t)),
     "transpose": (lambda: numbers(2, 3, 4), lambda t: A.transpose.int(t, 0, -1)),
@@ -279,3 +288,26 @@ def test_operators_of_packages_that_write_or_alias_are_refused(library, schema):
     lib.impl("f", lambda x: None if "!" in schema else x.view(-1), "CPU")
     with pytest.raises(RuntimeError, match=r"not_functional::f.*register a functional operator"):
         functionalize(lambda t: ops.not_functional.f(t))(dispatch.ones(2))
+
+
+def test_all_queued_writes_reach_the_base_in_their_order():
+    w = _to_functional_tensor(numbers(2, 3))
+    views = (w[0], w[1], w.t()[0])
+    for n, view in enumerate(views, 1):
+        new = dispatch.full(tuple(view.shape), 10.0 * n)
+        _functionalize_replace(view, new)
+        _functionalize_commit_update(view)
+    assert value_of(w) == [[30.0, 10.0, 10.0], [30.0, 20.0, 20.0]]
+    assert value_of(views[0]) == [30.0, 10.0, 10.0]
+
+
+def test_a_frozen_storage_takes_no_write():
+    w = _to_functional_tensor(numbers(2, 3))
+    row = w[0]
+    _freeze_functional_tensor(w)
+    with pytest.raises(RuntimeError, match="frozen"):
+        row.add_(1)
+    _functionalize_replace(row, dispatch.zeros(3))
+    with pytest.raises(RuntimeError, match="frozen"):
+        _functionalize_commit_update(row)
+    assert value_of(w) == numbers(2, 3).tolist()
