@@ -204,13 +204,13 @@ def on_meta(*sizes, **kwargs):
     return A.empty.memory_format(sizes, device="meta", **kwargs)
 
 
-def window(offset=0, of=9):
-    return A.as_strided.default(on_meta(of), [2], [1], offset)
+def window(offset=0, of=9, size=2):
+    return A.as_strided.default(on_meta(of), [size], [1], offset)
 
 
 # what a kernel gives at first, and, when a hit is checked, at last
 UNSTEADY = {
-    "shape": (lambda x: on_meta(2), lambda x: on_meta(3)),
+    "shape": (lambda x: window(), lambda x: window(size=3)),
     "dtype": (lambda x: on_meta(2), lambda x: on_meta(2, dtype=dispatch.int32)),
     "strides": (lambda x: on_meta(2, 2), lambda x: A.t.default(on_meta(2, 2))),
     "offset": (lambda x: window(), lambda x: window(1)),

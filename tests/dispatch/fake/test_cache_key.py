@@ -358,7 +358,7 @@ def test_default_dtype_is_part_of_the_key(seen):
     assert call().dtype is dispatch.float32
 
 
-@pytest.mark.parametrize("device", ["cuda:0", "cuda:1", "cpu"])
+@pytest.mark.parametrize("device", ["cuda:0", "cuda:1", "cpu", "xpu:2"])
 def test_default_device_is_part_of_the_key(device):
     shared = DispatchCache()
     with FakeTensorMode(cache=shared), dispatch.device("cuda:2"):

@@ -422,3 +422,12 @@ def test_programs_can_ask_whether_they_are_in_a_fake_mode(mode):
         assert is_in_torch_dispatch_mode()
         assert not is_in_torch_dispatch_mode(include_infra_modes=False)
     assert not is_in_torch_dispatch_mode()
+
+
+@pytest.mark.parametrize("op", ["bernoulli", "rand_like", "randn_like"])
+def test_random_numbers_are_no_constants(op):
+    with FakeTensorMode():
+        x = dispatch.tensor(0.5)
+        assert x.constant is not None
+        assert getattr(ops.aten, op).default(x).constant is None
+        assert ops.aten.neg.default(x).constant is not None

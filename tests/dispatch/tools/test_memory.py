@@ -73,3 +73,22 @@ def test_the_innermost_category_counts_and_inputs_are_their_own():
         del a, b, c
         assert memory.snapshot().by_category == {"input": 256}
         assert memory.peak_snapshot.live == 1024
+
+
+def test_the_peak_is_exact_and_an_operator_that_frees_makes_nothing(library):
+    lib = library("tracked", "DEF")
+    lib.define("shrink(Tensor(a!) x) -> ()")
+    lib.impl("shrink", lambda x: x.untyped_storage().resize_(16) and None, "CPU")
+    with MemoryTrackerMode() as memory:
+        a = dispatch.ones(1)
+        assert memory.peak_bytes == 4
+        b = a + 1
+        assert memory.peak_bytes == memory.live_bytes == 8
+        assert memory.peak_snapshot.live == 8
+        c = dispatch.ones(8)[:4]
+        assert memory.peak_bytes == 40
+        dispatch.ops.tracked.shrink(c)
+        assert memory.records[-1].allocated == 0
+        assert (memory.live_bytes, memory.peak_bytes) == (24, 40)
+        del a, b, c
+        assert (memory.live_bytes, memory.peak_bytes) == (0, 40)

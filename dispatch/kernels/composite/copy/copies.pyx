@@ -151,6 +151,8 @@ cdef Tensor cloned_with_strides(Tensor self):
     for i in range(self.c_ndim):
         if self.c_strides[i] == 0 and self.c_sizes[i] > 1:
             return CLONE.call((self,))
+    if self.c_numel == 0:                    # may lie beyond the memory, as a slice from the end on does
+        n = min(n, self.c_storage.c_nbytes // dtypes.itemsize_table()[self.c_dtype])
     whole = CLONE.call((AS_STRIDED.call((self, [n], [1], 0)),))
     return AS_STRIDED.call((whole, sizes_of(self),
                             [self.c_strides[i] for i in range(self.c_ndim)], self.c_offset))
