@@ -18,7 +18,7 @@ from libc.stdlib cimport free, malloc
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, DEV_PRIVATEUSEONE, DTYPES, LAYOUT_strided, ST_COUNT, ST_uint8
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
-from dispatch._C.geometry cimport span_of
+from dispatch._C.geometry cimport reach_of, span_of
 from dispatch._C.storage cimport new_borrowed_storage
 from dispatch._C.tensor cimport TF_FAKE, TF_REQUIRES_GRAD, Tensor, data_of, get_numpy, new_tensor
 
@@ -95,8 +95,8 @@ cdef void drop_versioned(object capsule) noexcept:
 cdef object keeper_of(Tensor t):
     """The object that keeps the bytes of `t` alive; None when it has none."""
     cdef int64_t nbytes = t.c_storage.c_nbytes
-    cdef int64_t need = span_of(t.c_ndim, t.c_sizes, t.c_strides) if t.c_numel else 0
-    if need and (t.c_storage.data == NULL or (t.c_offset + need) * dtypes.itemsize_table()[t.c_dtype] > nbytes):
+    cdef int64_t need = reach_of(dtypes.itemsize_table()[t.c_dtype], t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
+    if need > nbytes or (need and t.c_storage.data == NULL):
         raise BufferError(f"__dlpack__: the storage of {nbytes} bytes is too small for the tensor")
     if t.c_storage.data != NULL:
         get_numpy(new_tensor(t.c_storage, ST_uint8, 1, &nbytes, NULL, 0))     # from now on the bytes have an owner
@@ -124,7 +124,7 @@ cdef int check_lendable(Tensor t) except -1:
 cdef int fill(DLTensor* target, Tensor t, int64_t* geometry) except -1:
     """Dimensions of size 0 and 1 get stride 1: some readers take any other for a gap."""
     cdef int i
-    target.data = data_of(t, dtypes.itemsize_table()[t.c_dtype])
+    target.data = data_of(t, dtypes.itemsize_table()[t.c_dtype]) if t.c_numel else t.c_storage.data
     target.device.device_type = DL_CPU
     target.device.device_id = 0
     target.ndim = t.c_ndim

@@ -29,6 +29,11 @@ cdef int raise_numel_overflow(int ndim, const int64_t* sizes) except -1
 cdef int raise_storage_overflow(int ndim, const int64_t* sizes, const int64_t* strides) except -1    # strides NULL: contiguous
 cdef int check_steps(int ndim, const int64_t* sizes) except -1            # contiguous strides of an empty tensor fit
 cdef int64_t span_of(int ndim, const int64_t* sizes, const int64_t* strides) except -1   # elements from first to last; 0: empty
+# Bytes from the start of the storage to the end of the last element; 0: empty. RuntimeError for negative numbers too.
+cdef int64_t reach_of(int itemsize, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1
+# RuntimeError unless that lies within `room` bytes.
+cdef int check_within(int64_t room, int itemsize, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1
+cdef int raise_step_overflow(int64_t a, int64_t b) except -1
 cdef bint is_dense_permutation(int ndim, const int64_t* sizes, const int64_t* strides) noexcept nogil
 cdef int read_ints(object values, int64_t* out, str what) except -1       # a sequence of ints into `out` (room for 64); how many
 cdef int wrapped_index(object dim, int64_t n) except -1                   # IndexError outside of -n ... n - 1
@@ -52,6 +57,22 @@ cdef inline int64_t bytes_of(int64_t offset, int64_t span, int64_t itemsize, int
     cdef int64_t n
     if add_overflows(offset, span, &n) or mul_overflows(n, itemsize, &n):
         raise_storage_overflow(ndim, sizes, strides)
+    return n
+
+
+cdef inline int64_t product(int64_t a, int64_t b) except? -1:
+    """Of strides and offsets."""
+    cdef int64_t n
+    if mul_overflows(a, b, &n):
+        raise_step_overflow(a, b)
+    return n
+
+
+cdef inline int64_t total(int64_t a, int64_t b) except? -1:
+    """Of strides and offsets."""
+    cdef int64_t n
+    if add_overflows(a, b, &n):
+        raise_step_overflow(a, b)
     return n
 
 

@@ -37,6 +37,36 @@ cdef int64_t span_of(int ndim, const int64_t* sizes, const int64_t* strides) exc
     return span
 
 
+cdef int64_t reach_of(int itemsize, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
+    cdef int64_t numel = numel_of(ndim, sizes)
+    cdef int i
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if strides != NULL:
+        for i in range(ndim):
+            if strides[i] < 0:
+                raise RuntimeError("as_strided: Negative strides are not supported at the moment, "
+                                   f"got strides: {list(tuple_of(ndim, strides))}")
+    if numel == 0:
+        return 0
+    if strides != NULL:
+        numel = span_of(ndim, sizes, strides)
+    return bytes_of(offset, numel, itemsize, ndim, sizes, strides)
+
+
+cdef int check_within(int64_t room, int itemsize, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
+    cdef int64_t reach = reach_of(itemsize, ndim, sizes, strides, offset)
+    if reach > room:
+        raise RuntimeError(
+            f"setStorage: sizes {list(tuple_of(ndim, sizes))}, strides {list(tuple_of(ndim, strides))}, storage offset {offset}, and "
+            f"itemsize {itemsize} requiring a storage size of {reach} are out of bounds for storage of size {room}")
+    return 0
+
+
+cdef int raise_step_overflow(int64_t a, int64_t b) except -1:
+    raise RuntimeError(f"strides and offsets are numbers of 64 bits: {a} and {b} give a larger one")
+
+
 cdef bint is_dense_permutation(int ndim, const int64_t* sizes, const int64_t* strides) noexcept nogil:
     """Whether some order of the dimensions makes the strides contiguous (no gaps, no overlap)."""
     cdef int perm[128]

@@ -1,5 +1,7 @@
 """Storage: bytes that tensors share, with their size and device."""
-from libc.stdint cimport int8_t, int64_t, uint32_t
+from libc.stdint cimport int8_t, int64_t
+
+from dispatch._C.dtypes cimport DEV_CPU
 
 cdef class Storage:
     cdef char* data              # first byte; NULL on meta/fake devices and when nbytes is 0
@@ -9,7 +11,7 @@ cdef class Storage:
     cdef int8_t devindex
     cdef bint c_resizable
     cdef bint fake               # stands for memory that does not exist: no bytes on any device, the CPU too
-    cdef uint32_t c_peak         # most memory that it ever had, in pages of 4 KiB; 0: what c_nbytes says
+    cdef int64_t c_peak          # bytes that there are at `data`, when it was larger once; else less than c_nbytes
     cdef object __weakref__
 
 cdef class Buffer:
@@ -18,5 +20,11 @@ cdef class Buffer:
 
 cdef Storage new_storage(int64_t nbytes, int devtype, int devindex)             # CPU: allocated, not initialised; others: no bytes
 cdef Storage new_borrowed_storage(char* data, int64_t nbytes, object owner)     # CPU
+cdef int check_resizable(Storage s) except -1                                    # RuntimeError
 cdef int resize_storage(Storage s, int64_t nbytes) except -1                     # RuntimeError for one that is not resizable
-cdef object shared_owner(Storage s)              # keeps the bytes alive (None: there are none), so that somebody else may look
+# Keeps the bytes alive (None: there are none), so that somebody else may look: an array, or a loop without the interpreter's lock.
+cdef object shared_owner(Storage s)
+cdef inline int64_t room_of(Storage s) noexcept:         # bytes that tensors may reach: at least what it says, and what it once had
+    return s.c_peak if s.c_peak > s.c_nbytes else s.c_nbytes
+cdef inline bint has_bytes(Storage s) noexcept:          # whether elements are read and written there
+    return s.devtype == DEV_CPU and not s.fake

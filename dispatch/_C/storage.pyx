@@ -5,7 +5,7 @@ until somebody else sees it (`shared_owner`), and never less than it ever was: n
 """
 cimport cython
 from cpython.object cimport PyTypeObject
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
@@ -144,16 +144,23 @@ cdef object shared_owner(Storage s):
     return s.owner
 
 
-cdef int resize_storage(Storage s, int64_t nbytes) except -1:
-    """It never has less memory than it ever had: tensors whose geometry reaches too far then read stale bytes, not foreign ones."""
-    cdef int64_t room
-    cdef char* p
+cdef int check_resizable(Storage s) except -1:
     if not s.c_resizable:
         raise RuntimeError("Trying to resize storage that is not resizable")
+    return 0
+
+
+cdef int resize_storage(Storage s, int64_t nbytes) except -1:
+    """It never has less memory than it ever had: tensors whose geometry reaches too far then read stale bytes, not foreign ones.
+    Memory that somebody else looks at (`shared_owner`) lives until they are done.
+    """
+    cdef int64_t room
+    cdef char* p
+    check_resizable(s)
     if nbytes < 0:
         raise RuntimeError(f"storage size must not be negative, got {nbytes}")
-    room = max(nbytes, <int64_t>s.c_peak << 12)
-    if s.devtype == DEV_CPU and not s.fake and nbytes > s.c_nbytes:
+    room = max(nbytes, room_of(s))
+    if has_bytes(s) and nbytes > s.c_nbytes:
         p = new_bytes(room)
         if s.data != NULL:
             memcpy(p, s.data, s.c_nbytes)
@@ -161,8 +168,8 @@ cdef int resize_storage(Storage s, int64_t nbytes) except -1:
             free(s.data)
         s.owner = None
         s.data = p
-    elif s.data != NULL and nbytes < s.c_nbytes:
-        s.c_peak = <uint32_t>(max(room, s.c_nbytes + 4095) >> 12)
+    if s.data != NULL:
+        s.c_peak = room
     s.c_nbytes = nbytes
     return 0
 

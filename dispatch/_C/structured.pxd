@@ -19,7 +19,7 @@ cdef enum:                   # Spec.cast: which dtypes a given output may have
     # ... and what memory it may share; without a flag, outputs of CAST_SAFE and CAST_ANY must not overlap themselves
     OVERLAP_ANY = 4          # no check (operators that PyTorch copies into place)
     OVERLAP_NONE = 8         # none with itself or a tensor argument (gather)
-    OVERLAP_SELF = 16        # the same, but it may be the first argument (scatter)
+    OVERLAP_SELF = 16        # the same, but it may be the first argument as a whole (scatter)
     RESTRIDE = 32            # an out argument that has the sizes takes the strides too (sort, on Meta)
 
 cdef struct Spec:
@@ -47,7 +47,6 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
 cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args)
 # dtype, overlap, size; resizes when it may
 cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1
-cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1
 cdef bint can_cast_codes(int from_, int to) noexcept
 cdef Tensor device_tensor(OperatorEntry e, PyObject** args)                               # the tensor whose device the outputs are on; None
 cdef bint is_meta(Kernel* k) noexcept                                                     # whether outputs are metadata only

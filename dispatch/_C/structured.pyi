@@ -1,6 +1,7 @@
 from collections.abc import Iterable
 
 from dispatch._C.dtypes import device as _device, dtype as _dtype
+from dispatch._C.tensor import Tensor
 
 class TensorSpec:
     sizes: tuple[int, ...]
@@ -23,6 +24,8 @@ class TensorSpec:
         copied: bool = False,
         restride: bool = False,
     ) -> None: ...
+
+def check_written(out: Tensor, *read: Tensor) -> None: ...
 
 class Shaped:
     specs: TensorSpec | tuple[TensorSpec | None, ...]

@@ -17,9 +17,9 @@ from dispatch._C.keys cimport key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.python_api cimport PyObject_Vectorcall_
 from dispatch._C.references cimport give, take
-from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, read_ints, span_of
+from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, reach_of, read_ints
 from dispatch._C.size cimport new_size
-from dispatch._C.storage cimport resize_storage
+from dispatch._C.storage cimport check_resizable, has_bytes, resize_storage
 from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor, new_empty, set_geometry
 from dispatch._C.tls cimport tls
 
@@ -42,7 +42,7 @@ cdef class TensorSpec:
         device: None for that of the first tensor argument.
         cast: which dtypes a given output may have: None, the result's; "safe", one that the result can be cast to; "any", any
             (it decides the result's).
-        overlap: what memory a given output may share: "any" (no check), "self" (none, but it may be the first argument), "none";
+        overlap: what memory a given output may share: "any" (no check), "self" (none, but all of the first argument's), "none";
             None: with `cast`, it must not overlap itself.
         copied: PyTorch's Meta kernel of the out variant runs the functional one and copies: there a given output may be of any
             dtype that the result casts to, and is contiguous when it is resized.
@@ -283,10 +283,14 @@ cdef int check_iterated(OperatorEntry e, Spec* s, Tensor out, PyObject** args, i
 
 
 cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, int n) except -1:
-    """For operators that read arguments while they write: `out` must not overlap itself, nor arguments from `first` on."""
+    """For operators that read arguments while they write: `out` must not overlap itself, nor arguments from `first` on; those before
+    it only as a whole."""
     cdef int i
     if overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
+    for i in range(first):
+        if isinstance(<object>args[i], Tensor) and overlaps_partly(out, <Tensor>args[i]):
+            raise_overlap(f"the written-to tensor and the argument '{<object>e.sig.args[i].name}' share some elements")
     for i in range(first, n):
         for t in (<object>args[i] if isinstance(<object>args[i], list) else (<object>args[i],)):
             if isinstance(t, Tensor) and share_memory(out, <Tensor>t):
@@ -294,7 +298,8 @@ cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, in
     return 0
 
 
-cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
+cdef bint fit_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
+    """dtype, size, room, overlap with itself. True: `move_outputs` has to give it the result's sizes and strides."""
     if s.dtype != out.c_dtype:
         if not s.cast & CAST_MASK:
             raise refused(f"Expected out tensor to have dtype {dtypes.get_dtype(s.dtype)}, but got {out.dtype} instead")
@@ -305,40 +310,82 @@ cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) exc
         if s.cast & CAST_MASK and not s.cast & OVERLAP_ANY and overlaps_itself(out):
             raise_overlap("more than one element of the written-to tensor refers to a single memory location")
         if s.cast & RESTRIDE and may_resize:
-            place_output(out, s.ndim, s.sizes, s.strides)
-        return 0
+            need_room(out, s)
+            return True
+        return False
     if not may_resize:
-        raise refused(
-            f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(new_size(s.ndim, s.sizes))}")
+        raise_shape(s, out)
     if s.cast & CAST_MASK and not s.cast & RESTRIDE and (out.c_devtype == DEV_META or tls().meta_in_include):
         s.has_strides = False    # PyTorch's Meta kernels of TensorIterator's operators resize to contiguous
-    return resize_output(e, out, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
+    check_resize(e, s, out)
+    return True
 
 
-cdef int resize_output(OperatorEntry e, Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1:
-    """Give an out argument the result's sizes; its storage grows when it must, and warns when there was something in it."""
+cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
+    cdef bint moved = fit_output(e, s, out, may_resize)
+    cdef PyObject* outs = <PyObject*>out
+    return move_outputs(s, &outs, 1, &moved)
+
+
+cdef int raise_shape(Spec* s, Tensor out) except -1:
+    raise refused(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(new_size(s.ndim, s.sizes))}")
+
+
+cdef int check_resize(OperatorEntry e, Spec* s, Tensor out) except -1:
+    """Whether an out argument may take the result's sizes; a warning when there is something in it."""
+    need_room(out, s)
     if out.c_flags & TF_REQUIRES_GRAD and tls().grad_mode and e.emitted == NULL:
         raise refused("cannot resize variables that require grad")
     if out.c_numel:
         import warnings
         warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "
-                      f"{list(out.shape)}, which does not match the required output shape {list(new_size(ndim, sizes))}",
+                      f"{list(out.shape)}, which does not match the required output shape {list(new_size(s.ndim, s.sizes))}",
                       UserWarning, stacklevel=2)
-    return place_output(out, ndim, sizes, strides)
+    return 0
 
 
-cdef int place_output(Tensor out, int ndim, const int64_t* sizes, const int64_t* strides) except -1:
-    cdef int64_t need
-    set_geometry(out, ndim, sizes, strides, out.c_offset)
-    need = (out.c_offset + span_of(ndim, out.c_sizes, out.c_strides)) * dtypes.itemsize_table()[out.c_dtype]
-    if out.c_numel and need > out.c_storage.c_nbytes:
-        resize_storage(out.c_storage, need)
+cdef inline const int64_t* steps_of(Spec* s) noexcept:
+    return s.strides if s.has_strides else NULL
+
+
+cdef int64_t need_room(Tensor out, Spec* s) except -1:
+    """Bytes that the storage must have for the result; RuntimeError when it cannot grow to that."""
+    cdef int64_t reach = reach_of(dtypes.itemsize_table()[out.c_dtype], s.ndim, s.sizes, steps_of(s), out.c_offset)
+    if reach > out.c_storage.c_nbytes and has_bytes(out.c_storage):
+        check_resizable(out.c_storage)
+    return reach
+
+
+cdef Tensor planned(Tensor out, Spec* s):
+    """What `out` will be, for the checks of overlap: it stays as it is until all of them are done."""
+    cdef Tensor t = Tensor.__new__(Tensor)
+    t.c_dtype = out.c_dtype
+    set_geometry(t, s.ndim, s.sizes, steps_of(s), out.c_offset)
+    t.c_storage = out.c_storage
+    return t
+
+
+cdef int move_outputs(Spec* specs, PyObject** args, int n, const bint* moved) except -1:
+    """After all checks of all outputs: memory first, which there may not be, then the geometry."""
+    cdef Tensor out
+    cdef int i
+    for i in range(n):
+        if moved[i]:
+            out = <Tensor>args[i]
+            reach = need_room(out, &specs[i])
+            if reach > out.c_storage.c_nbytes and out.c_storage.c_resizable:
+                resize_storage(out.c_storage, reach)
+    for i in range(n):
+        if moved[i]:
+            out = <Tensor>args[i]
+            set_geometry(out, specs[i].ndim, specs[i].sizes, steps_of(&specs[i]), out.c_offset)
     return 0
 
 
 cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** args):
     cdef OperatorEntry e = <OperatorEntry>op
     cdef int i, n = k.n_out, first
+    cdef bint moved[MAX_OUTPUTS]
     cdef list outs
     if k.variant == SV_FUNCTIONAL:
         if n == 1:
@@ -347,35 +394,55 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
     if k.variant == SV_INPLACE:
         if specs.cast & (OVERLAP_NONE | OVERLAP_SELF) and not is_meta(k):    # PyTorch's in-place Meta kernels do not look
             check_apart(e, 1, <Tensor?>(<object>args[0]), args, e.sig.n_args)
-        check_output(e, specs, <Tensor?>(<object>args[0]), False)
+        fit_output(e, specs, <Tensor?>(<object>args[0]), False)
         if not is_meta(k):
             check_iterated(e, specs, <Tensor>args[0], args, e.sig.n_args)
         return <object>args[0]
     first = e.sig.n_args - n
+    for i in range(n):
+        moved[i] = not specs[i].absent and check_out(e, &specs[i], args, first, i)
+    move_outputs(specs, args + first, n, moved)
     if n == 1:
-        prepare_out(e, specs, args, first, 0)
         return <object>args[first]
     outs = []
     for i in range(n):
-        if not specs[i].absent:
-            prepare_out(e, &specs[i], args, first, i)
         outs.append(<object>args[first + i])
     return tuple(outs)
 
 
-cdef int prepare_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i) except -1:
-    """Check or resize the i-th out argument, then look at its memory (it may have grown into an argument's).
+cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i) except -1:
+    """The i-th out argument: itself, then the memory that it is going to have (it may grow into an argument's).
 
-    OVERLAP_NONE and OVERLAP_SELF together: it must not overlap itself before it is resized either.
+    True: it has to be moved. OVERLAP_NONE and OVERLAP_SELF together: it must not overlap itself before it is resized either.
     """
     cdef Tensor out = <Tensor?>(<object>args[first + i])
     if s.cast & OVERLAP_NONE and s.cast & OVERLAP_SELF and overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
-    check_output(e, s, out, True)
+    cdef bint iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
+    cdef bint moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))
+    if moved:
+        out = planned(out, s)
     check_iterated(e, s, out, args, first)
     if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
         check_apart(e, 0 if s.cast & OVERLAP_NONE else 1, out, args, first)
-    return 0
+    return moved
+
+
+cdef bint is_argument(Tensor t, PyObject** args, int n) noexcept:
+    cdef int i
+    for i in range(n):
+        if args[i] == <PyObject*>t:
+            return True
+    return False
+
+
+def check_written(Tensor out not None, *read):
+    """For bodies that read tensors while they write: `out` must not overlap itself, nor any of `read` (at::assert_no_overlap)."""
+    if overlaps_itself(out):
+        raise_overlap("more than one element of the written-to tensor refers to a single memory location")
+    for t in read:
+        if share_memory(out, t):
+            raise_overlap("the written-to tensor and a tensor that is read share memory")
 
 
 # ---- kernels written in Python ---------------------------------------------------------------------------------------

@@ -65,9 +65,15 @@ cdef Tensor new_wrapped_number(object number)          # 0-d CPU tensor (int64, 
 # Fills a blank tensor (of a subclass).
 cdef int init_tensor(Tensor t, Storage storage, int dtype, uint64_t keys, int ndim, const int64_t* sizes, const int64_t* strides,
                      int64_t offset) except -1
-# Every change of sizes, strides and offset, and of the storage: all checks first. Strides NULL means contiguous.
-cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1
+# Every change of sizes, strides and offset, and of the storage: all checks first, then the writes. Strides NULL means contiguous.
+# Geometry that somebody else chose over a storage: the span lies within it, or it grows first. RuntimeError: it cannot, or a number
+# is negative or does not fit in 64 bits.
+cdef int place_tensor(Tensor t, Storage storage, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1
+cdef Tensor new_tensor_within(Storage storage, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset)
+# The same geometry over another storage, which must hold it.
 cdef int set_storage(Tensor t, Storage storage) except -1
+# Geometry that follows from that of a tensor over the same storage.
+cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1
 cdef object get_numpy(Tensor t)                        # numpy view of a CPU tensor's memory (cached); else RuntimeError
 cdef uint64_t keys_for(int devtype, int layout) except? 0   # PyTorch's key set of a new tensor on that device
 cdef bint is_contiguous_as(Tensor t, int memory_format) except -1

@@ -19,8 +19,8 @@ from dispatch._C.dtypes cimport (
     ST_complex128, ST_float32, ST_float64, ST_int64, is_complex_code, is_floating_code,
 )
 from dispatch._C.geometry cimport (
-    TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, geometry_flags, numel_of,
-    read_ints, span_of, wrapped_index,
+    TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, check_within,
+    geometry_flags, mul_overflows, numel_of, reach_of, read_ints, span_of, wrapped_index,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,
@@ -28,7 +28,9 @@ from dispatch._C.keys cimport (
 )
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
 from dispatch._C.slots cimport complete_type, hook, new_instance
-from dispatch._C.storage cimport Storage, new_borrowed_storage, new_storage, shared_owner
+from dispatch._C.storage cimport (
+    Storage, has_bytes, new_borrowed_storage, new_storage, resize_storage, room_of, shared_owner,
+)
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 
 from dispatch._C.size import Size
@@ -93,6 +95,8 @@ cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* s
     if ndim > 128:
         raise RuntimeError(f"a tensor has at most 128 dimensions, got {ndim}")
     numel = numel_of(ndim, sizes)
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if numel == 0 and strides == NULL:
         check_steps(ndim, sizes)
     if ndim > 5:
@@ -128,7 +132,32 @@ cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* s
     return 0
 
 
+cdef int place_tensor(Tensor t, Storage storage, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
+    cdef int64_t reach = reach_of(dtypes.itemsize_table()[t.c_dtype], ndim, sizes, strides, offset)
+    check_kind(t, storage)
+    if reach > storage.c_nbytes and (storage.c_resizable or has_bytes(storage)):
+        resize_storage(storage, reach)
+    set_geometry(t, ndim, sizes, strides, offset)
+    if storage is not t.c_storage:
+        write_storage(t, storage)
+    return 0
+
+
+cdef int check_kind(Tensor t, Storage storage) except -1:
+    """Fake tensors and functional wrappers change their geometry freely, so they never have bytes."""
+    if t.c_flags & (TF_FAKE | TF_FUNCTIONAL) and has_bytes(storage):
+        raise RuntimeError(f"a {'functional' if t.c_flags & TF_FUNCTIONAL else 'fake'} tensor cannot take over a storage with bytes")
+    return 0
+
+
 cdef int set_storage(Tensor t, Storage storage) except -1:
+    check_kind(t, storage)
+    if has_bytes(storage):
+        check_within(room_of(storage), dtypes.itemsize_table()[t.c_dtype], t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
+    return write_storage(t, storage)
+
+
+cdef int write_storage(Tensor t, Storage storage) except -1:
     t.c_storage = storage
     if not t.c_flags & TF_FAKE:                # a fake tensor has a device of its own, its storage is on meta
         t.c_devtype = storage.devtype
@@ -165,6 +194,11 @@ cdef Tensor new_tensor(Storage storage, int dtype, int ndim, const int64_t* size
     return t
 
 
+cdef Tensor new_tensor_within(Storage storage, int dtype, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset):
+    check_within(storage.c_nbytes, dtypes.itemsize_table()[dtype], ndim, sizes, strides, offset)
+    return new_tensor(storage, dtype, ndim, sizes, strides, offset)
+
+
 cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int64_t* sizes, const int64_t* strides):
     cdef Tensor t = Tensor.__new__(Tensor)
     cdef ThreadState* ts = tls()
@@ -177,8 +211,10 @@ cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int6
         t.c_keys &= ~(KS_AUTOGRAD | KS_ADInplaceOrView)
         t.c_flags |= TF_INFERENCE
     set_geometry(t, ndim, sizes, strides, 0)
-    n = t.c_numel if strides == NULL or t.c_flags & TF_NON_OVERLAPPING_DENSE else span_of(ndim, sizes, strides)
-    n = bytes_of(0, n, dtypes.itemsize_table()[dtype], ndim, sizes, strides)
+    if strides == NULL or t.c_flags & TF_NON_OVERLAPPING_DENSE:
+        n = bytes_of(0, t.c_numel, dtypes.itemsize_table()[dtype], ndim, sizes, strides)
+    else:
+        n = reach_of(dtypes.itemsize_table()[dtype], ndim, sizes, strides, 0)
     t.c_storage = new_storage(n, devtype, devindex)
     return t
 
@@ -244,16 +280,17 @@ cdef object get_numpy(Tensor t):
         raise_no_bytes(t)
     if t.c_ndim > 64:
         raise RuntimeError(f"numpy arrays have at most 64 dimensions, the tensor has {t.c_ndim}")
-    data = data_of(t, itemsize)
+    data = data_of(t, itemsize) if t.c_numel else t.c_storage.data
     if t.c_array is not None and cnp.PyArray_DATA(t.c_array) == <void*>data:
         return t.c_array
-    for i in range(t.c_ndim):
-        dims[i] = t.c_sizes[i]
-        steps[i] = t.c_strides[i] * itemsize
-    if t.c_numel and t.c_storage.c_nbytes < bytes_of(t.c_offset, span_of(t.c_ndim, t.c_sizes, t.c_strides), itemsize,
-                                                     t.c_ndim, t.c_sizes, t.c_strides):
+    if t.c_storage.c_nbytes < reach_of(itemsize, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset):
         raise RuntimeError(
             f"the storage of {t.c_storage.c_nbytes} bytes is too small for sizes {tuple_of(t.c_ndim, t.c_sizes)}")
+    bytes_of(0, t.c_numel, itemsize, t.c_ndim, t.c_sizes, t.c_strides)         # numpy counts those of a view too
+    for i in range(t.c_ndim):
+        dims[i] = t.c_sizes[i]
+        if mul_overflows(t.c_strides[i], itemsize, &steps[i]):                 # of a dimension that nobody steps along
+            steps[i] = 0
     descr = dtypes.numpy_descr(t.c_dtype)
     Py_INCREF(descr)
     arr = PyArray_NewFromDescr(&PyArray_Type, <PyArray_Descr*>descr, t.c_ndim, dims, steps, data, cnp.NPY_ARRAY_WRITEABLE, NULL)
@@ -604,7 +641,8 @@ cdef class Tensor:
             raise RuntimeError(f"Tensor.data: a tensor on {t.device} cannot take the place of one on {self.device}")
         if self.c_flags & TF_REQUIRES_GRAD and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
             raise RuntimeError(f"Tensor.data: {t.dtype} cannot stand in a tensor that requires grad")
-        set_geometry(self, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
+        check_kind(self, t.c_storage)
+        set_geometry(self, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)       # as sound as it was there
         self.c_storage = t.c_storage
         self.c_dtype = t.c_dtype
 
@@ -768,20 +806,9 @@ def _new_strided(Storage storage not None, dtype, sizes, strides, int64_t offset
     cdef int64_t sz[64]
     cdef int64_t st[64]
     cdef int n = read_ints(sizes, sz, "sizes"), code = dtypes.dtype_code(dtype)
-    cdef int64_t span
-    cdef int i
-    cdef bint negative = offset < 0
     if read_ints(strides, st, "strides") != n:
         raise RuntimeError(f"mismatch in length of strides and shape: {strides} and {sizes}")
-    for i in range(n):
-        negative |= sz[i] < 0 or st[i] < 0
-    if negative:
-        raise RuntimeError(f"sizes, strides and offset must not be negative, got {tuple(sizes)}, {tuple(strides)} and {offset}")
-    span = span_of(n, sz, st)
-    if span and bytes_of(offset, span, dtypes.itemsize_table()[code], n, sz, st) > storage.c_nbytes:
-        raise RuntimeError(f"sizes {tuple(sizes)}, strides {tuple(strides)} and offset {offset} are out of bounds "
-                           f"for a storage of {storage.c_nbytes} bytes")
-    return new_tensor(storage, code, n, sz, st, offset)
+    return new_tensor_within(storage, code, n, sz, st, offset)
 
 
 def _dispatch_keys(Tensor tensor not None):

@@ -19,12 +19,12 @@ from dispatch._C.keys cimport (
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport ask_handlers
 from dispatch._C.references cimport take
-from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, read_ints, span_of
+from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, product, read_ints
 from dispatch._C.size cimport new_size
-from dispatch._C.storage cimport Storage, resize_storage
+from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
     TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH, TF_IS_VIEW, TF_REQUIRES_GRAD,
-    Tensor, alias_as, blank_of, init_tensor, is_contiguous_as, keys_for, set_class_flags, set_geometry, set_requires_grad,
+    Tensor, alias_as, blank_of, init_tensor, is_contiguous_as, keys_for, place_tensor, set_class_flags, set_requires_grad,
     set_storage, share_version,
 )
 from dispatch._C.tls cimport n_dispatch_modes, tls
@@ -250,7 +250,10 @@ def as_subclass(Tensor self not None, cls):
 
 
 def share_storage(Tensor tensor not None, Tensor like not None):
-    """Give a tensor the storage of another; sizes, strides and offset stay (torch._functionalize_unsafe_set)."""
+    """Give a tensor the storage of another; sizes, strides and offset stay (torch._functionalize_unsafe_set).
+
+    RuntimeError: they reach beyond that storage.
+    """
     set_storage(tensor, like.c_storage)
 
 
@@ -259,31 +262,23 @@ def share_memory(Tensor tensor not None, Tensor source not None):
     if tensor.c_dtype != source.c_dtype or tensor.c_devtype != source.c_devtype:
         raise RuntimeError(
             f"aten::set_: expected a source of {tensor.dtype} on {tensor.device}, got {source.dtype} on {source.device}")
-    set_storage(tensor, source.c_storage)
-    set_geometry(tensor, source.c_ndim, source.c_sizes, source.c_strides, source.c_offset)
+    place_tensor(tensor, source.c_storage, source.c_ndim, source.c_sizes, source.c_strides, source.c_offset)
 
 
 def set_source(Tensor tensor not None, Storage storage not None, int64_t storage_offset, size, stride):
-    """Give a tensor a storage and a geometry over it (the kernels of `aten.set_`). RuntimeError when they do not fit together."""
+    """Give a tensor a storage and a geometry over it (the kernels of `aten.set_`). RuntimeError when they do not fit together.
+
+    The storage grows when it must and can.
+    """
     cdef int64_t sizes[64]
     cdef int64_t steps[64]
     cdef int n = read_ints(size, sizes, "size")
     cdef bint strided = len(stride) != 0 or n == 0
     if storage.devtype != tensor.c_storage.devtype:                  # a fake tensor's is on meta
         raise RuntimeError(f"set_: the storage is on {storage.device}, the tensor's on {tensor.c_storage.device}")
-    if storage_offset < 0:
-        raise RuntimeError(f"set_: the storage offset must not be negative, got {storage_offset}")
     if strided and read_ints(stride, steps, "stride") != n:
         raise RuntimeError(f"set_: size {tuple(size)} and stride {tuple(stride)} differ in length")
-    if n and any([d < 0 for d in stride]):
-        raise RuntimeError(f"set_: strides must not be negative, got {tuple(stride)}")
-    set_geometry(tensor, n, sizes, steps if strided else NULL, storage_offset)
-    set_storage(tensor, storage)
-    reach = span_of(n, tensor.c_sizes, tensor.c_strides)
-    if reach and storage.c_resizable:
-        needed = (storage_offset + reach) * dtypes.itemsize_table()[tensor.c_dtype]
-        if needed > storage.c_nbytes:
-            resize_storage(storage, needed)
+    place_tensor(tensor, storage, n, sizes, steps if strided else NULL, storage_offset)
 
 
 # ---- wrappers: instances without memory ------------------------------------------------------------------------------
@@ -305,12 +300,12 @@ cdef int64_t as_int64(object value, str what) except? -1:
     return value
 
 
-cdef int mend_strides(int n, const int64_t* sizes, int64_t* steps) noexcept:
+cdef int mend_strides(int n, const int64_t* sizes, int64_t* steps) except -1:
     """A negative stride counts as the contiguous one over the dimensions behind it, as in PyTorch."""
     cdef int i
     for i in range(n - 1, -1, -1):
         if steps[i] < 0:
-            steps[i] = 1 if i == n - 1 else max(sizes[i + 1], 1) * steps[i + 1]
+            steps[i] = 1 if i == n - 1 else product(max(sizes[i + 1], 1), steps[i + 1])
     return 0
 
 

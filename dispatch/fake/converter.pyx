@@ -12,7 +12,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_META, LAYOUT_strided
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE
 from dispatch._C.references cimport enter_call, leave_call
-from dispatch._C.geometry cimport span_of
+from dispatch._C.geometry cimport reach_of
 from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
     TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
@@ -259,7 +259,7 @@ cdef FakeTensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t)
     cdef FakeTensor f
     if not known:
         if t.c_offset == 0 and nbytes:            # PyTorch makes a storage of just the size that the sizes need
-            nbytes = span_of(t.c_ndim, t.c_sizes, t.c_strides) * dtypes.itemsize_table()[t.c_dtype]
+            nbytes = reach_of(dtypes.itemsize_table()[t.c_dtype], t.c_ndim, t.c_sizes, t.c_strides, 0)
         made = new_fake_storage(nbytes)
         c.meta_converter.storage_memo.remember(s, made)
     f = new_fake_like(mode, made, t, device_of_original(t))

@@ -16,7 +16,7 @@ from dispatch.functional.wrappers cimport (
 from dispatch._C.keys cimport DK_INDEX_BY_VALUE, KS_Functionalize, key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.references cimport give, take
-from dispatch._C.tensor cimport Tensor, set_storage
+from dispatch._C.tensor cimport Tensor, place_tensor
 from dispatch._C.tls cimport ThreadState, tls
 
 import dispatch.functional.inverses     # registers them
@@ -387,13 +387,12 @@ cdef object resize_in_place(OperatorEntry e, tuple args):
 cdef Tensor grown(Tensor t, FunctionalState s, Tensor value):
     if s.metas:
         raise RuntimeError("aten::resize_: functionalization cannot make a view larger")
+    place_tensor(t, t.c_storage, value.c_ndim, value.c_sizes, value.c_strides, value.c_offset)
     s.storage.base = value
     s.storage.updates.clear()
     s.storage.original_size = s.storage.size = bytes_of(value)
     s.value = value
     s.metadata_mutated = True
-    t.c_storage.c_nbytes = s.storage.size
-    take_geometry(t, value)
     return t
 
 
@@ -443,11 +442,12 @@ cdef object set_source(OperatorEntry e, tuple args):
 
 cdef int take_over(Tensor t, Tensor source) except -1:
     cdef FunctionalState s = state_of(t), other = state_of(source)
+    cdef Tensor value = other.value
+    place_tensor(t, source.c_storage, value.c_ndim, value.c_sizes, value.c_strides, value.c_offset)
     s.storage.frozen = True
     s.value, s.storage, s.generation, s.metas = other.value, other.storage, other.generation, list(other.metas)
     s.storage_changes += 1
-    set_storage(t, source.c_storage)
-    return take_geometry(t, other.value)
+    return 0
 
 
 cdef set lifts = {"aten::lift", "aten::lift_fresh", "aten::lift_fresh_copy"}

@@ -14,7 +14,7 @@ from dispatch._C.operator cimport KernelObject, OperatorEntry
 from dispatch._C.fallbacks import Node
 from dispatch._C.python_kernel cimport get_overload
 from dispatch._C.references cimport forbid_new, take
-from dispatch._C.geometry cimport span_of
+from dispatch._C.geometry cimport reach_of
 from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
     TF_FUNCTIONAL, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Tensor, set_geometry, set_requires_grad, set_storage,
@@ -112,7 +112,7 @@ for cls in (ViewMeta, FunctionalStorage, FunctionalState):
 
 
 cdef int64_t bytes_of(Tensor t) except -1:
-    return (t.c_offset + span_of(t.c_ndim, t.c_sizes, t.c_strides)) * itemsize_table()[t.c_dtype]
+    return reach_of(itemsize_table()[t.c_dtype], t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
 
 
 cdef Storage new_memory(Tensor value):

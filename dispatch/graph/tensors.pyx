@@ -1,14 +1,14 @@
 """Tensors over a model's raw storages, and the values that a program names by number.
 
 `weights` makes one `Storage` for each record and any number of tensors on it: tied weights and
-views of one storage share memory, as they did when they were saved. The caller has checked that
-every element lies within the storage.
+views of one storage share memory, as they did when they were saved. The caller has said in the
+file's terms what reaches too far; here it is refused once more.
 """
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport dtype_code
 from dispatch._C.storage cimport Storage, new_borrowed_storage
-from dispatch._C.tensor cimport new_tensor
+from dispatch._C.tensor cimport new_tensor_within
 
 __all__ = ["storage_over", "tensor_on"]
 
@@ -33,4 +33,4 @@ def tensor_on(Storage storage not None, dtype, tuple sizes, tuple strides, int64
     for i in range(ndim):
         c_sizes[i] = sizes[i]
         c_strides[i] = strides[i]
-    return new_tensor(storage, dtype_code(dtype), ndim, c_sizes, c_strides, offset)
+    return new_tensor_within(storage, dtype_code(dtype), ndim, c_sizes, c_strides, offset)

@@ -3,6 +3,8 @@
 `PyUFuncObject` holds a table of inner loops by dtype; called directly, one costs a few nanoseconds
 where the ufunc costs hundreds, and it sets no floating-point error state that anybody reads. Loops
 take strides in bytes, so broadcasting and views need no copy: the outer dimensions are walked here.
+A long loop gives up the interpreter's lock, and holds what owns the memory that it walks: another
+thread may resize the storages, or give the tensors others.
 """
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 
@@ -15,6 +17,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, data_of, get_numpy
 
 cdef extern from "numpy/ndarraytypes.h":      # what the other header is made of
@@ -234,6 +237,7 @@ cdef void walk(Ufunc u, Walk* w, Tensor out, int code, int out_size) noexcept:
 cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) except -1:
     cdef Walk w
     cdef int itemsize, out_size
+    cdef object kept = None
     if a.c_dtype != code or not has_loop(u, out, code) or not apart(out, a):
         return False
     if out.c_numel == 0:
@@ -245,6 +249,8 @@ cdef bint try_unary(Ufunc u, Tensor out, Tensor a, int code) except -1:
     place(&w, 1, out, out_size)
     if not is_aligned(&w, itemsize, out_size):
         return False
+    if out.c_numel >= LONG_RUN:
+        kept = shared_owner(out.c_storage), shared_owner(a.c_storage)
     if a.c_flags & out.c_flags & TF_CONTIGUOUS:
         w.steps[0][0], w.steps[0][1] = itemsize, out_size
         run_flat(u, &w, code, out.c_numel, w.steps[0])
@@ -258,6 +264,7 @@ cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) except -
     cdef Walk w
     cdef int itemsize, out_size
     cdef double numbers[2][2]
+    cdef object kept = None
     if not has_loop(u, out, code) or not apart(out, a) or not apart(out, b):
         return False
     if out.c_numel == 0:
@@ -272,6 +279,8 @@ cdef bint try_binary(Ufunc u, Tensor out, Tensor a, Tensor b, int code) except -
     place(&w, 2, out, out_size)
     if not is_aligned(&w, itemsize, out_size):
         return False
+    if out.c_numel >= LONG_RUN:
+        kept = shared_owner(out.c_storage), shared_owner(a.c_storage), shared_owner(b.c_storage)
     if a.c_flags & b.c_flags & out.c_flags & TF_CONTIGUOUS:
         w.steps[0][0] = itemsize if a.c_numel == out.c_numel else 0
         w.steps[0][1] = itemsize if b.c_numel == out.c_numel else 0
@@ -305,6 +314,8 @@ cdef bint convert_number(char* to, Tensor t, int code) except -1:
     cdef char* at = data_of(t, dtypes.itemsize_table()[t.c_dtype])
     cdef int64_t i
     cdef double d
+    if t.c_numel != 1:
+        return False
     if t.c_dtype == ST_float64:
         return convert_float(to, (<double*>at)[0], code)
     if t.c_dtype != ST_int64 and t.c_dtype != ST_bool:

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import dispatch
-from dispatch import ops
+from dispatch import from_numpy, ops
 from dispatch._C.storage import _new_storage
 from dispatch._C.tensor import _new_strided
+from dispatch._C.wrapper import share_storage
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -56,3 +57,83 @@ def test_a_refused_resize_leaves_the_tensor():
         with pytest.raises((RuntimeError, MemoryError)):
             A.resize_.default(t, sizes)
         assert t.shape == (2, 3) and t.tolist() == [[1.0] * 3] * 2
+
+
+def _state(t):
+    storage = t.untyped_storage()
+    return t.shape, t.stride(), t.storage_offset(), id(storage), storage.nbytes()
+
+
+_FIXED = from_numpy(np.ones(2, np.float32)).untyped_storage()
+
+
+@pytest.mark.parametrize(
+    ("move", "text"),
+    [
+        (lambda t: t.set_(_FIXED, 0, (64,), (1,)), "Trying to resize storage that is not"),
+        (lambda t: t.set_(_FIXED, 2, (1,), (1,)), "not resizable"),
+        (lambda t: t.set_(_FIXED, 1 << 60, (1,), (1,)), "not resizable"),
+        (lambda t: t.set_(_new_storage(8), 1 << 60, (1,), (1,)), "allocate"),
+        (lambda t: t.set_(_new_storage(8), 0, (1 << 62,), (1,)), r"overflow.*sizes=\["),
+        (lambda t: t.set_(_new_storage(8), 2**63 - 1, (1,), (1,)), r"overflow.*sizes=\["),
+        (lambda t: t.set_(_new_storage(8), -1, (1,), (1,)), "invalid storage offset -1"),
+        (lambda t: t.set_(_new_storage(8), 0, (2,), (-1,)), "Negative strides are not supported"),
+        (lambda t: t.set_(_new_storage(8), 0, (-2,), (1,)), "negative"),
+        (lambda t: A._reshape_alias.default(t, [64], [1]), "requiring a storage size of 256"),
+        (lambda t: A.as_strided_.default(t, [2], [1], 2**63 - 1), "overflow"),
+        (lambda t: share_storage(t, dispatch.ones(1)), "out of bounds for storage of size 4"),
+        (lambda t: setattr(t, "data", dispatch.ones(2, device="meta")), "cannot take the place"),
+    ],
+)
+def test_a_refused_geometry_leaves_the_tensor(move, text):
+    t = dispatch.ones(2)
+    before = _state(t)
+    with pytest.raises((RuntimeError, MemoryError), match=text):
+        move(t)
+    assert _state(t) == before and t.clone().tolist() == [1.0, 1.0]
+
+
+def test_set_makes_a_storage_larger_that_may_grow():
+    t, storage = dispatch.ones(2), _new_storage(4)
+    t.set_(storage, 3, (4, 2), (1, 3))
+    assert storage.nbytes() == 4 * (3 + 3 + 3 + 1)
+    t.fill_(2)
+    assert t.tolist() == [[2.0, 2.0]] * 4
+
+
+def _far(offset, dtype=dispatch.float32):
+    return A.as_strided.default(dispatch.ones(2).to(dtype), [0], [1], offset)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda: _far(2**62 - 2).view(dispatch.uint8),
+        lambda: A.view_as_real.default(_far(2**62 + 4, dispatch.complex64)),
+        lambda: A.view_as_real.default(
+            A.as_strided.default(dispatch.ones(1).to(dispatch.complex64), [1], [2**62])
+        ),
+        lambda: A.as_strided.default(dispatch.ones(2), [1, 1, 0], [2**62, 2**62, 1])[1:, 1:],
+        lambda: A.as_strided.default(dispatch.ones(2), [0, 4], [1, 2**62]).select(1, 2),
+        lambda: A.as_strided.default(dispatch.ones(2), [1, 1], [2**62, 2**62]).diagonal(),
+        lambda: A.unsqueeze.default(A.as_strided.default(dispatch.ones(2), [4, 0], [2**61, 1]), 0),
+        lambda: dispatch.ones(4, 4)[:: 2**63 - 1],
+        lambda: dispatch.empty_strided((2,), (-1,)),
+        lambda: dispatch.empty((0, 2**40, 2**40, 4), memory_format=dispatch.channels_last),
+        lambda: dispatch.empty(0, 3).view(0, 2**63 - 1, 2),
+    ],
+)
+def test_numbers_of_a_view_never_wrap_around(view):
+    with pytest.raises(RuntimeError, match=r"64 bits|overflow|Negative strides"):
+        view()
+
+
+def test_an_array_of_more_bytes_than_fit_is_refused():
+    with pytest.raises(RuntimeError, match="overflow"):
+        dispatch.zeros(1).expand(2**62).numpy()
+
+
+def test_an_array_of_a_dimension_that_nobody_steps_along():
+    t = A.as_strided.default(dispatch.ones(2), [1, 2], [2**62, 1])
+    assert t.numpy().tolist() == [[1.0, 1.0]]
+    assert _far(2**62).numpy().shape == (0,)

@@ -26,3 +26,51 @@ def test_the_same_view_and_memory_apart_are_fine():
     tensor[1:].add_(tensor[1:])
     tensor[3:].add_(tensor[:3])
     assert tensor.tolist() == [0, 2, 4, 6, 10, 14]
+
+
+def _outs(dtype=dispatch.float32):
+    return dispatch.zeros(3, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: dispatch.masked_select(x, x > 0, out=x), "share memory"),
+        (lambda x: dispatch.masked_select(x, x > 0, out=x[:2]), "share memory"),
+        (
+            lambda x: dispatch.masked_select(x, x > 0, out=dispatch.zeros(1).expand(2)),
+            "more than one element",
+        ),
+        (
+            lambda x: dispatch.sort(x, out=(dispatch.zeros(1).expand(3), _outs(dispatch.int64))),
+            "more than one element",
+        ),
+        (
+            lambda x: dispatch.sort(x, out=(_outs(), dispatch.zeros(1).long().expand(3))),
+            "more than one element",
+        ),
+        (
+            lambda x: dispatch.topk(x, 3, out=(dispatch.zeros(1).expand(3), _outs().long())),
+            "more than one element",
+        ),
+        (lambda x: dispatch.sort(x[:2], out=(x[1:], _outs().long()[:2])), "share some elements"),
+    ],
+)
+def test_outputs_of_selections_and_sorts_lie_apart(call, text):
+    x = dispatch.tensor([3.0, 1.0, 2.0])
+    with pytest.raises(RuntimeError, match=text):
+        call(x)
+    assert x.tolist() == [3, 1, 2]
+
+
+def test_a_mask_is_no_output_of_its_selection():
+    mask = dispatch.tensor([True, False, True])
+    with pytest.raises(RuntimeError, match="share memory"):
+        dispatch.masked_select(mask, mask, out=mask)
+    assert mask.tolist() == [True, False, True]
+
+
+def test_a_sort_may_write_its_argument():
+    x = dispatch.tensor([3.0, 1.0, 2.0])
+    dispatch.sort(x, out=(x, dispatch.zeros(3, dtype=dispatch.int64)))
+    assert x.tolist() == [1, 2, 3]

@@ -14,10 +14,10 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
-from dispatch._C.geometry cimport TF_CONTIGUOUS
-from dispatch._C.storage cimport resize_storage
+from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, product, reach_of, total
 from dispatch._C.tensor cimport (
-    TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, new_view, new_view_dtype, set_geometry,
+    TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, new_view, new_view_dtype, place_tensor,
+    set_geometry,
 )
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
@@ -121,6 +121,8 @@ cdef Tensor viewed(Tensor self, IntArray size):
             exactly_contiguous(self):
         return new_view(self, n, size.data, NULL, self.c_offset)
     rules.infer_size(sizes, size.data, n, self.c_numel)
+    if self.c_numel == 0:
+        check_steps(n, sizes)
     if tls().meta_in_include:
         if not rules.compute_view_strides_meta(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
             raise_view(self, size, ValueError)        # the type that PyTorch's fake tensors raise here
@@ -140,19 +142,14 @@ cdef object _unsafe_view(Tensor self, IntArray size):
 cdef int check_strided(Tensor self, IntArray size, IntArray stride,
                        int64_t offset, bint bounded) except -1:
     """at::as_strided's checks; a Meta tensor's storage bounds nothing there."""
-    cdef int i
+    cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]
     if size.len != stride.len:
         raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
                       "in length")
-    rules.numel(size.data, <int>size.len)
-    for i in range(stride.len):
-        if stride.data[i] < 0:
-            raise refused(f"stride must not be negative, got {ints(stride)}")
-    if offset < 0:
-        raise refused(f"storage_offset must not be negative, got {offset}")
     if bounded:
-        rules.check_bounds(size.data, stride.data, <int>size.len, offset,
-                           dtypes.itemsize_table()[self.c_dtype], self.c_storage.c_nbytes)
+        check_within(self.c_storage.c_nbytes, itemsize, <int>size.len, size.data, stride.data, offset)
+    else:
+        reach_of(itemsize, <int>size.len, size.data, stride.data, offset)
     return 0
 
 
@@ -160,7 +157,7 @@ cdef object _reshape_alias(Tensor self, IntArray size, IntArray stride):
     """A fake tensor's strides are those of a view, whatever is given (PyTorch's decomposition)."""
     if self.c_devtype == DEV_META or tls().meta_in_include:
         return viewed(self, size)
-    check_strided(self, size, stride, self.c_offset, False)
+    check_strided(self, size, stride, self.c_offset, True)
     return new_view(self, <int>size.len, size.data, stride.data, self.c_offset)
 
 
@@ -210,7 +207,7 @@ cdef object expand(Tensor self, IntArray size, bint implicit):
         if old >= 0:
             g.strides[i] = self.c_strides[old]
         else:
-            g.strides[i] = g.sizes[i + 1] * g.strides[i + 1] if i + 1 < n else 1
+            g.strides[i] = product(g.sizes[i + 1], g.strides[i + 1]) if i + 1 < n else 1
         want = size.data[i]
         if want == -1 and old >= 0:
             want = have
@@ -323,7 +320,7 @@ cdef int add_one(Geometry* g, Tensor self, int64_t dim) except -1:
         g.sizes[i] = self.c_sizes[i]
         g.strides[i] = self.c_strides[i]
     g.sizes[d] = 1
-    g.strides[d] = self.c_sizes[d] * self.c_strides[d] if d < self.c_ndim else 1
+    g.strides[d] = product(self.c_sizes[d], self.c_strides[d]) if d < self.c_ndim else 1
     for i in range(d, self.c_ndim):
         g.sizes[i + 1] = self.c_sizes[i]
         g.strides[i + 1] = self.c_strides[i]
@@ -344,7 +341,7 @@ cdef Tensor selected(Tensor self, int d, int64_t index):
     memcpy(strides, self.c_strides, d * sizeof(int64_t))
     memcpy(sizes + d, self.c_sizes + d + 1, (n - d) * sizeof(int64_t))
     memcpy(strides + d, self.c_strides + d + 1, (n - d) * sizeof(int64_t))
-    return new_view(self, n, sizes, strides, self.c_offset + index * self.c_strides[d])
+    return new_view(self, n, sizes, strides, total(self.c_offset, product(index, self.c_strides[d])))
 
 
 cdef object select(Tensor self, int64_t dim, int64_t index):
@@ -360,8 +357,8 @@ cdef inline Tensor sliced(Tensor self, int d, int64_t start, int64_t length, int
     cdef Geometry g
     load(&g, self)
     g.sizes[d] = length
-    g.strides[d] *= step
-    g.offset += start * self.c_strides[d]
+    g.strides[d] = product(step, self.c_strides[d])
+    g.offset = total(g.offset, product(start, self.c_strides[d]))
     return made(self, &g)
 
 
@@ -394,15 +391,17 @@ cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
         length = max(min(self.c_sizes[a] + offset, self.c_sizes[b]), 0)
     g.ndim = 0
     g.offset = self.c_offset
-    if length:
-        g.offset += offset * self.c_strides[b] if offset >= 0 else -offset * self.c_strides[a]
+    if length and offset >= 0:
+        g.offset = total(g.offset, product(offset, self.c_strides[b]))
+    elif length:
+        g.offset = total(g.offset, product(-offset, self.c_strides[a]))
     for i in range(self.c_ndim):
         if i != a and i != b:
             g.sizes[g.ndim] = self.c_sizes[i]
             g.strides[g.ndim] = self.c_strides[i]
             g.ndim += 1
     g.sizes[g.ndim] = length
-    g.strides[g.ndim] = self.c_strides[a] + self.c_strides[b]
+    g.strides[g.ndim] = total(self.c_strides[a], self.c_strides[b])
     g.ndim += 1
     return made(self, &g)
 
@@ -420,13 +419,13 @@ cdef int rescale(Geometry* g, Tensor self, int dtype, int old, int new) except -
         if new > old and self.c_strides[i] % ratio:
             raise refused(f"{what}: stride {self.c_strides[i]} at dimension {i} must be "
                           f"divisible by {ratio}")
-        g.strides[i] = self.c_strides[i] // ratio if new > old else self.c_strides[i] * ratio
+        g.strides[i] = self.c_strides[i] // ratio if new > old else product(self.c_strides[i], ratio)
     if new > old and self.c_sizes[last] % ratio:
         raise refused(f"{what}: the last size {self.c_sizes[last]} must be divisible by {ratio}")
     if new > old and self.c_offset % ratio:
         raise refused(f"{what}: the storage offset {self.c_offset} must be divisible by {ratio}")
-    g.sizes[last] = self.c_sizes[last] // ratio if new > old else self.c_sizes[last] * ratio
-    g.offset = self.c_offset // ratio if new > old else self.c_offset * ratio
+    g.sizes[last] = self.c_sizes[last] // ratio if new > old else product(self.c_sizes[last], ratio)
+    g.offset = self.c_offset // ratio if new > old else product(self.c_offset, ratio)
     return 0
 
 
@@ -456,10 +455,10 @@ cdef object view_as_real(Tensor self):
         raise refused("a tensor has at most 64 dimensions")
     load(&g, self)
     for i in range(g.ndim):
-        g.strides[i] *= 2
+        g.strides[i] = product(g.strides[i], 2)
     g.sizes[g.ndim] = 2
     g.strides[g.ndim] = 1
-    return new_view_dtype(self, dtype, g.ndim + 1, g.sizes, g.strides, g.offset * 2)
+    return new_view_dtype(self, dtype, g.ndim + 1, g.sizes, g.strides, product(g.offset, 2))
 
 
 cdef object view_as_complex(Tensor self):
@@ -554,7 +553,6 @@ cdef object resize_(Tensor self, IntArray size, int memory_format):
     """at::native::resize_: sizes that stay keep their strides unless a format is given."""
     cdef int64_t strides[64]
     cdef int n = <int>size.len
-    cdef int64_t need
     cdef bint same = n == self.c_ndim and memcmp(
         size.data, self.c_sizes, n * sizeof(int64_t)) == 0
     if self.c_flags & TF_REQUIRES_GRAD:
@@ -566,11 +564,7 @@ cdef object resize_(Tensor self, IntArray size, int memory_format):
         raise refused("memory_format must not be preserve_format")
     rules.strides_for(strides, size.data, n,
                       MF_contiguous if memory_format == MF_NONE else memory_format)
-    need = rules.storage_nbytes(size.data, strides, n, self.c_offset,
-                                dtypes.itemsize_table()[self.c_dtype])
-    if need > self.c_storage.c_nbytes:
-        resize_storage(self.c_storage, need)
-    set_geometry(self, n, size.data, strides, self.c_offset)
+    place_tensor(self, self.c_storage, n, size.data, strides, self.c_offset)
     return self
 
 

@@ -273,10 +273,10 @@ cdef void fill_bytes(char* p, int64_t n, const char* element, int size) noexcept
     cdef int64_t i
     if size == 1:
         memset(p, element[0], n)
-    elif size == 4:
+    elif size == 4 and not <size_t>p & 3:
         for i in range(n):
             (<uint32_t*>p)[i] = (<uint32_t*>element)[0]
-    elif size == 8:
+    elif size == 8 and not <size_t>p & 7:
         for i in range(n):
             (<uint64_t*>p)[i] = (<uint64_t*>element)[0]
     else:
@@ -331,9 +331,14 @@ cdef object zero_(Tensor self):
 
 cdef object _local_scalar_dense(Tensor self):
     cdef int code = self.c_dtype
-    cdef char* p = data_of(self, dtypes.itemsize_table()[code])
+    cdef char* p
+    cdef double bits = 0             # memory from elsewhere need not be aligned
     if self.c_numel < 1:
         raise refused("the tensor has no elements")
+    p = data_of(self, dtypes.itemsize_table()[code])
+    if dtypes.itemsize_table()[code] <= 8:
+        memcpy(&bits, p, dtypes.itemsize_table()[code])
+        p = <char*>&bits
     if code == ST_float32:
         return (<float*>p)[0]
     if code == ST_float64:

@@ -9,6 +9,7 @@ import numpy as np
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import ALL_COMPLEX, RARE
+from dispatch._C.structured import check_written
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
@@ -100,6 +101,7 @@ def masked_select_out(self: Tensor, mask: Tensor, *, out: Tensor) -> Tensor:
     """The same into `out`."""
     if out.dtype is not self.dtype:
         raise refused(f"expected out to have dtype {self.dtype}, got {out.dtype}")
+    check_written(out, self, mask)
     found = masked_select(self, mask)
     if list(out.shape) != list(found.shape):
         _aten.resize_(out, list(found.shape))

@@ -11,8 +11,8 @@ from dispatch._C.dtypes cimport (
     DEV_META, LAYOUT_strided, MF_NONE, MF_contiguous, MF_preserve, ST_NONE, ST_int64,
 )
 from dispatch._C.errors cimport refused
-from dispatch._C.storage cimport resize_storage
-from dispatch._C.tensor cimport Tensor, new_empty, set_geometry
+from dispatch._C.geometry cimport reach_of
+from dispatch._C.tensor cimport Tensor, new_empty, place_tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -51,15 +51,11 @@ cdef Tensor new_formatted(IntArray size, int dtype, int devtype, int memory_form
 
 
 cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype):
-    cdef int i, n = <int>size.len, code = dtype_or_default(dtype)
+    cdef int n = <int>size.len, code = dtype_or_default(dtype)
     if size.len != stride.len:
         raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
                       "in length")
-    rules.numel(size.data, n)
-    for i in range(n):
-        if stride.data[i] < 0:
-            raise refused(f"stride must not be negative, got {ints(stride)}")
-    rules.storage_nbytes(size.data, stride.data, n, 0, dtypes.itemsize_table()[code])
+    reach_of(dtypes.itemsize_table()[code], n, size.data, stride.data, 0)
     return new_empty(code, devtype, -1, n, size.data, stride.data)
 
 
@@ -112,16 +108,12 @@ cdef int64_t arange_size(object start, object end, object step, int code) except
 
 cdef Tensor resized_for_arange(Tensor out, int64_t n):
     """`out` keeps its shape when it has `n` elements already; else it becomes one-dimensional."""
-    cdef int64_t need
     if out.c_numel != n:
         if out.c_numel > 0:
             import warnings
             warnings.warn(f"arange: the out tensor has {out.c_numel} elements, and {n} are needed: "
                           "it was resized", UserWarning, stacklevel=2)
-        need = (out.c_offset + n) * dtypes.itemsize_table()[out.c_dtype]
-        if need > out.c_storage.c_nbytes:
-            resize_storage(out.c_storage, need)
-        set_geometry(out, 1, &n, NULL, out.c_offset)
+        place_tensor(out, out.c_storage, 1, &n, NULL, out.c_offset)
     return out
 
 

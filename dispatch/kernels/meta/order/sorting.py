@@ -18,8 +18,8 @@ def sort(
     strides = rules.dense_like_strides(self)
     if rules.is_eager(self):
         return (
-            TensorSpec(self.shape, self.dtype, strides),
-            TensorSpec(self.shape, dtypes.int64, strides),
+            TensorSpec(self.shape, self.dtype, strides, overlap="self"),
+            TensorSpec(self.shape, dtypes.int64, strides, overlap="self"),
         )
     return (
         TensorSpec(self.shape, self.dtype, strides, cast="safe", overlap="any", restride=True),
@@ -41,7 +41,10 @@ def topk(
     sizes = list(self.shape)
     if sizes:
         sizes[dim] = k
-    return TensorSpec(sizes, self.dtype), TensorSpec(sizes, dtypes.int64)
+    return (
+        TensorSpec(sizes, self.dtype, overlap="self"),
+        TensorSpec(sizes, dtypes.int64, overlap="self"),
+    )
 
 
 def _check_ordered(self: Tensor) -> None:

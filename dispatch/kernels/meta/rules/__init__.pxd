@@ -8,7 +8,7 @@ from dispatch.kernels.meta.rules.sizes cimport (
     MAX_DIMS, broadcast, broadcast_into, infer_size, is_eager, numel, reduced_sizes, wrap_dim, wrap_dims,
 )
 from dispatch.kernels.meta.rules.strides cimport (
-    channels_last_strides, check_bounds, compute_view_strides, compute_view_strides_meta, contiguous_strides,
+    channels_last_strides, compute_view_strides, compute_view_strides_meta, contiguous_strides,
     dense_like_strides, dense_strides, is_channels_last, is_channels_last_like, is_contiguous, non_overlapping_dense,
-    storage_nbytes, strides_for, suggest_memory_format,
+    strides_for, suggest_memory_format,
 )

@@ -52,13 +52,3 @@ cdef struct Operands:
 cdef bint sort_dims(int* perm, Operands* ops) noexcept nogil
 # Strides without gaps in the operands' order; a size of 0 counts as 1.
 cdef void packed_strides(int64_t* out, Operands* ops) noexcept nogil
-
-# ---- storage
-
-# Bytes from the storage's start to the end of the last element; 0 when there are no elements.
-# RuntimeError when they do not fit in 64 bits.
-cdef int64_t storage_nbytes(const int64_t* sizes, const int64_t* strides, int ndim, int64_t offset,
-                            int itemsize) except -1
-# RuntimeError unless an as_strided view lies within a storage of `nbytes`.
-cdef int check_bounds(const int64_t* sizes, const int64_t* strides, int ndim, int64_t offset,
-                      int itemsize, int64_t nbytes) except -1

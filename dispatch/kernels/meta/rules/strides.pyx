@@ -8,9 +8,9 @@ from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport MF_channels_last, MF_channels_last_3d, MF_contiguous
-from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, add_overflows, mul_overflows, read_ints
+from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, check_steps, check_within, read_ints
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, raise_negative_size
+from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, enter_faces
 
 
 # ---- of a memory format ------------------------------------------------------------------------
@@ -47,6 +47,7 @@ cdef int strides_for(int64_t* out, const int64_t* sizes, int ndim, int memory_fo
         raise RuntimeError(f"{name} gives no strides without a tensor to follow")
     if ndim != rank:
         raise RuntimeError(f"{name} needs a tensor of {rank} dimensions, got {ndim}")
+    check_steps(ndim, sizes)
     channels_last_strides(out, sizes, ndim)
     return 0
 
@@ -300,44 +301,6 @@ cdef bint compute_view_strides_meta(int64_t* out, const int64_t* sizes, const in
     return True
 
 
-cdef int64_t storage_nbytes(const int64_t* sizes, const int64_t* strides, int ndim, int64_t offset,
-                            int itemsize) except -1:
-    """at::detail::computeStorageNbytes."""
-    cdef int64_t last = offset, step
-    cdef int i
-    cdef bint overflow = False
-    for i in range(ndim):
-        if sizes[i] == 0:
-            return 0
-    for i in range(ndim):
-        overflow |= mul_overflows(sizes[i] - 1, strides[i], &step)
-        overflow |= add_overflows(last, step, &last)
-    overflow |= add_overflows(last, 1, &last)
-    overflow |= mul_overflows(last, itemsize, &last)
-    if overflow or last < 0:
-        raise RuntimeError(f"the storage of sizes {as_tuple(sizes, ndim)} with strides "
-                           f"{as_tuple(strides, ndim)} does not fit in 64 bits")
-    return last
-
-
-cdef int check_bounds(const int64_t* sizes, const int64_t* strides, int ndim, int64_t offset,
-                      int itemsize, int64_t nbytes) except -1:
-    cdef int64_t needed
-    cdef int i
-    for i in range(ndim):
-        if sizes[i] < 0:
-            raise_negative_size(sizes, ndim, i)
-        if strides[i] < 0:
-            raise RuntimeError(f"negative strides are not supported, got {as_tuple(strides, ndim)}")
-    if offset < 0:
-        raise RuntimeError(f"storage offset {offset} is negative")
-    needed = storage_nbytes(sizes, strides, ndim, offset, itemsize)
-    if needed > nbytes:
-        raise RuntimeError(f"sizes {as_tuple(sizes, ndim)}, strides {as_tuple(strides, ndim)} and "
-                           f"offset {offset} need {needed} bytes, and the storage has {nbytes}")
-    return 0
-
-
 # ---- for Python ---------------------------------------------------------------------------------
 
 def py_contiguous_strides(sizes):
@@ -414,7 +377,7 @@ def py_check_bounds(sizes, strides, offset, itemsize, nbytes):
     cdef int64_t shape[MAX_DIMS]
     cdef int64_t steps[MAX_DIMS]
     cdef int ndim = read_geometry(sizes, strides, shape, steps)
-    check_bounds(shape, steps, ndim, offset, itemsize, nbytes)
+    check_within(nbytes, itemsize, ndim, shape, steps, offset)
 
 
 cdef tuple strides_tuple(object sizes, int memory_format):

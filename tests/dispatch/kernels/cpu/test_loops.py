@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -108,3 +110,44 @@ def test_elements_that_are_not_aligned() -> None:
     memory[:] = 1.5
     x = dispatch.from_numpy(memory)
     assert ops.aten.add.Tensor(x, x).tolist() == [3.0] * 4
+
+
+# A loop of this length runs without the interpreter's lock, beside a thread that takes its memory.
+_TAKEN_AWAY = """
+import threading
+import dispatch
+n = 1 << 20
+a, b, out = dispatch.ones(n), dispatch.ones(n), dispatch.ones(n)
+done = False
+
+def take_away():
+    while not done:
+        for t in (a, b, out):
+            {change}
+
+thread = threading.Thread(target=take_away)
+thread.start()
+for _ in range(60):
+    try:
+        dispatch.exp(a, out=out)
+        dispatch.div(a, b, out=out)
+        dispatch.ops.aten.exp_.default(b[::2])
+    except RuntimeError:            # caught between two changes: too small a storage
+        pass
+done = True
+thread.join()
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "t.untyped_storage().resize_(4 * n + 4096); t.untyped_storage().resize_(4 * n)",
+        "t.data = dispatch.ones(n)",
+        "t.set_(dispatch.ones(n).untyped_storage(), 0, (n,), (1,))",
+    ],
+)
+def test_memory_outlives_the_loop_that_walks_it(change: str) -> None:
+    program = _TAKEN_AWAY.format(change=change)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -108,7 +108,7 @@ def test_reshape_copies_only_when_no_view_fits() -> None:
         (lambda t: t.split([1, 1, 1]), RuntimeError, "split_sizes"),
         (lambda t: t.chunk(0), RuntimeError, "chunks"),
         (lambda t: t.diagonal(0, 1, 1), RuntimeError, "diagonal"),
-        (lambda t: t.as_strided([7], [1]), RuntimeError, "storage has"),
+        (lambda t: t.as_strided([7], [1]), RuntimeError, "out of bounds for storage of size 24"),
         (lambda t: t.as_strided([2], [-1]), RuntimeError, "stride"),
         (lambda t: t.flatten(1, 0), RuntimeError, "start_dim"),
         (lambda t: t.unflatten(1, [2, 2]), RuntimeError, "shape"),
