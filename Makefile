@@ -8,7 +8,10 @@
 #   make instructions  what a call costs in instructions against benchmarks/instructions.json
 #                 (needs valgrind; ARGS=--keep keeps what was counted)
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
-#                 500 processes of calls with arguments that nobody should pass
+#                 500 processes of calls with arguments that nobody should pass, and two minutes of
+#                 random programs over memory
+#   make sanitize build once more with AddressSanitizer and UBSan, in build/sanitize; a minute of the
+#                 programs over memory, then the tests (ARGS=tests/dispatch/_C: only those)
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
 #   make mutants  faults put into a copy of the sources one at a time: which do the tests miss?
 #                 (ARGS="--jobs 2 --only fake/cache"; it goes on where it was stopped: hours)
@@ -26,7 +29,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 MODEL ?= $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
 WHEEL := build/wheel
 
-.PHONY: run test build bench instructions fuzz stress mutants lint ruff mypy check clean wheel
+.PHONY: run test build bench instructions fuzz sanitize stress mutants lint ruff mypy check clean wheel
 
 run: build
 	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
@@ -48,6 +51,23 @@ instructions: build
 fuzz: build $(VENV)/.has-dev
 	$(PY) -m tests.fuzz $(if $(MODELS),$(wildcard $(MODELS)/*.pt2),$(MODEL)) $(ARGS)
 	$(PY) -m tests.fuzz.api
+	$(PY) -m tests.fuzz.memory --seconds 120
+
+# The interpreter is not sanitized, so the runtimes come first, and its memory from malloc. What was
+# cythonized is taken over; objects are the folder's own.
+SANITIZED := build/sanitize
+SANITIZERS := -fsanitize=address,undefined -fno-omit-frame-pointer
+RUNTIMES = $(foreach name,libasan.so libubsan.so libstdc++.so.6,$(shell $(or $(CC),cc) -print-file-name=$(name)))
+SANITIZED_PY = LD_PRELOAD="$(RUNTIMES)" PYTHONMALLOC=malloc UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 $(abspath $(PY))
+
+sanitize: build $(VENV)/.has-dev
+	mkdir -p $(SANITIZED)
+	tar -c --exclude=./$(SANITIZED) --exclude=./.git --exclude=./.venv --exclude='*.so' --exclude='*.o' \
+	    --exclude='*.o.json' . | tar -x -C $(SANITIZED)
+	cd $(SANITIZED) && CFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" $(abspath $(PY)) setup.py --quiet build_ext --inplace
+	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.memory --seconds 60
+	cd $(SANITIZED) && $(SANITIZED_PY) -m pytest $(ARGS)
 
 stress: build
 	$(PY) -X faulthandler -m tests.stress $(ARGS)

@@ -13,7 +13,6 @@ import faulthandler
 import importlib
 import os
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tests.fuzz.arguments import Arguments
+from tests.fuzz.trial import limit_memory
 
 __all__ = ["ROOMS", "Failure", "attempt", "targets"]
 
@@ -213,8 +213,7 @@ def _shown(value: Any) -> str:
 
 
 def _child(seed: str, log: int, all_targets: list[Target], folder: str) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_memory(_ADDRESS_SPACE)
     os.chdir(folder)  # whatever they write
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):

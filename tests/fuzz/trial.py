@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dispatch import graph
 
-__all__ = ["Outcome", "attempt"]
+__all__ = ["Outcome", "attempt", "limit_memory"]
 
 _TIME_LIMIT = 20
 _ADDRESS_SPACE = 16 << 30
@@ -54,9 +54,15 @@ def _used(path: Path, compute: bool) -> tuple[str, str]:
     return "fine", ""
 
 
-def _child(path: Path, compute: bool, out: int) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+def limit_memory(nbytes: int) -> None:
+    """Of this process; AddressSanitizer's shadow of the address space needs all of that."""
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):
+        resource.setrlimit(resource.RLIMIT_AS, (nbytes, nbytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _child(path: Path, compute: bool, out: int) -> None:
+    limit_memory(_ADDRESS_SPACE)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(_TIME_LIMIT)
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here

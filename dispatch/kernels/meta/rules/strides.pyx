@@ -10,7 +10,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport MF_channels_last, MF_channels_last_3d, MF_contiguous
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, check_steps, check_within, read_ints
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, enter_faces
+from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces
 
 
 # ---- of a memory format ------------------------------------------------------------------------
