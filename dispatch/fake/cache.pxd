@@ -44,6 +44,7 @@ cdef struct OutSpec:
     int16_t arg, element         # OUT_ARGUMENT, OUT_RESHAPED, OUT_VIEW: which argument, which of its list (-1: not a list)
     int16_t ndim
     int16_t layout
+    uint8_t inference            # an inference tensor
     uint64_t keys                # bits beyond the device's own
     int64_t offset
     int64_t nbytes               # OUT_NEW: of the storage

@@ -352,6 +352,7 @@ cdef int describe(OutSpec* s, OperatorEntry e, PyObject** args, object out, int6
     s.devtype = t.c_devtype
     s.devindex = t.c_devindex
     s.layout = t.c_layout
+    s.inference = t.c_flags & TF_INFERENCE != 0
     s.ndim = t.c_ndim
     s.offset = t.c_offset
     s.nbytes = t.c_storage.c_nbytes
@@ -466,7 +467,7 @@ cdef inline object new_output(Entry* entry, OutSpec* s, object mode, PyObject** 
     else:
         return <object>s.value
     g = numbers_of(entry) + s.geometry
-    t = new_fake(mode, storage, s.devtype, s.devindex, s.dtype, s.keys, s.ndim, g, g + s.ndim, s.offset)
+    t = new_fake(mode, storage, s.devtype, s.devindex, s.dtype, s.keys, s.ndim, g, g + s.ndim, s.offset, s.inference)
     t.c_layout = s.layout
     return t
 

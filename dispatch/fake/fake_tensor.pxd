@@ -13,9 +13,10 @@ cdef class FakeTensor(Tensor):
     cdef object c_constant           # a real tensor with the same (small) values, or None
     cdef object c_real               # the real tensor that runs along (propagate_real_tensors), or None
 
-# A FakeTensor over `storage` on a device. `keys`: bits beyond the device's own (conjugate, negative).
+# A FakeTensor over `storage` on a device. `keys`: bits beyond the device's own (conjugate, negative). `inference`: it is an
+# inference tensor, which a view of a normal tensor is not, whatever the thread's mode.
 cdef FakeTensor new_fake(object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
-                         const int64_t* sizes, const int64_t* strides, int64_t offset)
-cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.device dev)    # t's dtype, layout, geometry and bits
+                         const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference)
+cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.device dev)    # t's dtype, layout, geometry, bits, inference
 cdef Storage new_fake_storage(int64_t nbytes)
 cdef bint in_kernel(object mode) noexcept                # whether its fake tensors say that they are on meta

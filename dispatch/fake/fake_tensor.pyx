@@ -15,7 +15,6 @@ from dispatch._C.tensor cimport (
     TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Tensor, set_geometry, set_requires_grad,
     share_version,
 )
-from dispatch._C.tls cimport tls
 from dispatch.fake.devices cimport normalized
 from dispatch.fake.settings cimport FakeState
 
@@ -248,7 +247,7 @@ def construct(FakeTensor self not None, fake_mode_or_elem=None, elem=None, devic
     if isinstance(real_tensor, FakeTensor):
         raise AssertionError("FakeTensor: real_tensor must be a real tensor")
     fill(self, fake_mode, meta.c_storage, dev.devtype, dev.devindex, meta.c_dtype, meta.c_keys & KEPT_KEYS, meta.c_ndim,
-         meta.c_sizes, meta.c_strides, meta.c_offset)
+         meta.c_sizes, meta.c_strides, meta.c_offset, meta.c_flags & TF_INFERENCE != 0)
     self.c_layout = meta.c_layout
     share_version(self, meta)
     set_requires_grad(self, meta.c_flags & TF_REQUIRES_GRAD if requires_grad is None else requires_grad)
@@ -277,13 +276,13 @@ cdef Storage new_fake_storage(int64_t nbytes):
 
 
 cdef int fill(FakeTensor t, object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
-              const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
+              const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference) except -1:
     t.c_storage = storage
     t.c_devtype = devtype
     t.c_devindex = devindex
     t.c_dtype = dtype
     t.c_keys = KS_BY_DEVICE_TYPE[devtype] | KS_Python | KS_PythonTLSSnapshot | keys
-    if tls().inference_mode:
+    if inference:
         t.c_keys &= ~(KS_AUTOGRAD | KS_ADInplaceOrView)
         t.c_flags |= TF_INFERENCE
     t.c_mode = mode
@@ -291,15 +290,16 @@ cdef int fill(FakeTensor t, object mode, Storage storage, int devtype, int devin
 
 
 cdef FakeTensor new_fake(object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
-                         const int64_t* sizes, const int64_t* strides, int64_t offset):
+                         const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference):
     cdef FakeTensor t = FakeTensor.__new__(FakeTensor)
-    fill(t, mode, storage, devtype, devindex, dtype, keys, ndim, sizes, strides, offset)
+    fill(t, mode, storage, devtype, devindex, dtype, keys, ndim, sizes, strides, offset, inference)
     return t
 
 
 cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.device dev):
     cdef FakeTensor f = FakeTensor.__new__(FakeTensor)
-    fill(f, mode, storage, dev.devtype, dev.devindex, t.c_dtype, t.c_keys & KEPT_KEYS, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
+    fill(f, mode, storage, dev.devtype, dev.devindex, t.c_dtype, t.c_keys & KEPT_KEYS, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset,
+         t.c_flags & TF_INFERENCE != 0)
     f.c_layout = t.c_layout
     f.c_flags |= t.c_flags & TF_WRAPPED_NUMBER
     return f

@@ -76,7 +76,8 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
         _C._dispatch_tls_set_dispatch_key_included(_C.DispatchKey.Functionalize, True)
         try:
             given, named = wrap_all(args, 0), wrap_all(kwargs, 0)
-            results = unwrap_all(func(*given, **named))
+            with _C._AutoDispatchBelowADInplaceOrView():
+                results = unwrap_all(func(*given, **named))
             with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(_C.DispatchKey.Functionalize)):
                 _write_back(args, given)
                 _write_back(kwargs, named)
