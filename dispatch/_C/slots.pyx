@@ -7,6 +7,15 @@ is a call from C to C. A TypeError of a binary callable means that the other ope
 """
 from cpython.object cimport PyObject, PyTypeObject
 
+from dispatch._C.python_api cimport PyVectorcall_NARGS_
+from dispatch._C.references cimport give
+from dispatch._C.tls cimport n_dispatch_modes, tls
+
+cdef extern from *:          # Cython's own declaration of a class leaves its vectorcall out
+    ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject* const*, size_t, PyObject*) except NULL
+    ctypedef struct TypeWithVectorcall "PyTypeObject":
+        vectorcallfunc tp_vectorcall
+
 cdef extern from *:
     """
     /* special method without underscores, slot */
@@ -227,9 +236,20 @@ cdef object new_instance(PyTypeObject* cls):
     return dispatch_new_instance(cls)
 
 
+cdef PyObject* new_tensor_or_shown(PyObject* cls, PyObject* const* args, size_t n_args, PyObject* names) except NULL:
+    """`Tensor(...)`: what active modes make of it may be an instance of a subclass, which no `__init__` could give."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS_(n_args)
+    given = tuple([<object>args[i] for i in range(n)])
+    named = {} if names == NULL else {name: <object>args[n + i] for i, name in enumerate(<tuple>names)}
+    if n_dispatch_modes(tls()):
+        return give(hook("constructed")(*given, **named))
+    return give(type.__call__(<object>cls, *given, **named))
+
+
 cdef int complete_type(PyTypeObject* tp, Py_ssize_t dict_offset, object fill) except -1:
     dispatch_add_operators(tp)
     dispatch_add_dict(tp, dict_offset)
     dispatch_add_new(tp, fill)
+    (<TypeWithVectorcall*>tp).tp_vectorcall = new_tensor_or_shown
     PyType_Modified(tp)
     return 0

@@ -18,7 +18,7 @@ cdef class MetaConverter:
 cdef class FakeTensorConverter:
     cdef readonly MetaConverter meta_converter
     cdef public object constant_storage_mapping    # storage of real constants -> weak references to their fakes
-    cdef public bint export
+    cdef public bint export, copy_data             # copy_data: a fake keeps a copy of what it was made of (`real_tensor`)
     cdef object __weakref__
     cdef object convert(self, FakeState mode, Tensor t, bint make_constant)      # a FakeTensor, or a wrapper of fake tensors
     cdef FakeTensor wrap_meta(self, FakeState mode, Tensor t, int devtype, int devindex)   # new, over t's storage; not remembered

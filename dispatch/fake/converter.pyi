@@ -32,6 +32,7 @@ class MetaConverter:
 class FakeTensorConverter:
     constant_storage_mapping: WeakKeyDictionary[Storage, list[ref[FakeTensor]]]
     export: bool
+    copy_data: bool
     def __init__(self, *, copy_data: bool = False, export: bool = False) -> None: ...
     @property
     def meta_converter(self) -> MetaConverter: ...

@@ -21,6 +21,7 @@ from dispatch.fake.devices cimport normalized
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage
 from dispatch.fake.settings cimport FakeState
 
+from dispatch._C.guards import _DisableTorchDispatch
 from dispatch.fake.exceptions import UnsupportedFakeTensorException
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 
@@ -132,6 +133,7 @@ cdef class FakeTensorConverter:
 
     def __init__(self, *, bint copy_data=False, bint export=False):
         self.export = export
+        self.copy_data = copy_data
 
     @property
     def tensor_memo(self):
@@ -196,6 +198,9 @@ cdef class FakeTensorConverter:
             made = converted_view(self, mode, t)
         else:
             made = converted_plain(self, mode, t)
+            if self.copy_data and not isinstance(t, FakeTensor):
+                with _DisableTorchDispatch():
+                    (<FakeTensor>made).c_real = t.detach().clone()
         self.meta_converter.hit += 1
         memo.remember(t, made)
         if make_constant:

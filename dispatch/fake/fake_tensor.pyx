@@ -6,7 +6,7 @@ PyTorch, and `meta_in_include` of the thread's state makes the dispatcher serve 
 from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_CPU, DEV_META
+from dispatch._C.dtypes cimport DEV_CPU, DEV_META, is_complex_code, is_floating_code
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python, KS_PythonTLSSnapshot, KS_ZeroTensor,
 )
@@ -125,6 +125,26 @@ cdef class FakeTensor(Tensor):
     def data(self):
         """The same storage without autograd's relations, and with a version counter of its own."""
         return alias_of(self)
+
+    @data.setter
+    def data(self, value):
+        """Take sizes, dtype and storage of another fake tensor; device and mode stay."""
+        cdef FakeTensor t
+        if not isinstance(value, FakeTensor):
+            raise TypeError(f"FakeTensor.data: expected a fake tensor, got {type(value).__name__}")
+        t = <FakeTensor>value
+        if self.c_flags & TF_REQUIRES_GRAD and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
+            raise RuntimeError(f"FakeTensor.data: {t.dtype} cannot stand in a tensor that requires grad")
+        set_geometry(self, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
+        self.c_storage = t.c_storage
+        self.c_dtype = t.c_dtype
+        self.c_keys = (self.c_keys & ~KEPT_KEYS) | (t.c_keys & KEPT_KEYS)
+
+    def data_ptr(self):
+        """The address of the first element if the storage began at 0; RuntimeError unless the mode's `_allow_unsafe_data_ptr_access`."""
+        if self.c_mode is not None and not self.c_mode._allow_unsafe_data_ptr_access:
+            raise RuntimeError("data_ptr: a fake tensor has no memory")
+        return self.c_offset * dtypes.itemsize_table()[self.c_dtype] if self.c_numel else 0
 
     def __copy__(self):
         cdef FakeTensor t = alias_of(self)

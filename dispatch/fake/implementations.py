@@ -47,8 +47,9 @@ def register_op_impl(
 
     The implementation may return NotImplemented to leave the call to the Meta kernel.
 
-    Raises: AssertionError when the operator has one, or for what is no operator. A function that
-    chooses operators, which PyTorch takes too, is kept and not asked: it would slow every call.
+    A function in the operator's place says, of each operator, whether the implementation is for it.
+
+    Raises: AssertionError when the operator has one, or for what is no operator.
     """
 
     def decorate(op_impl: Implementation) -> Implementation:

@@ -31,7 +31,7 @@ from dispatch.fake.exceptions import (
     DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException,
 )
 from dispatch.fake.fallback import fall_back
-from dispatch.fake.implementations import op_implementations_dict
+from dispatch.fake.implementations import op_implementations_checks, op_implementations_dict
 from dispatch.fake.real_tensors import attach, real_results
 from dispatch.fake.registered import run_fake_kernel, trivial_result
 from dispatch.fake.settings import fake_tensor_tls
@@ -39,8 +39,10 @@ from dispatch.registry.fake_kernels import fake_kernels as all_fake_kernels
 
 cdef uint64_t PYTHON_KEYS = KS_Python | KS_PythonTLSSnapshot
 cdef dict fake_kernels = all_fake_kernels       # qualified name -> holder of the newest fake kernel; mostly empty
-cdef int COMPOSITE_IMPLICIT = int(DispatchKey.CompositeImplicitAutograd)
+cdef object DECOMPOSED = DispatchKey.CompositeImplicitAutograd
+cdef int COMPOSITE_IMPLICIT = int(DECOMPOSED)
 cdef dict own_implementations = op_implementations_dict      # OpOverload -> function; mostly empty
+cdef list chosen_implementations = op_implementations_checks # (which operators, function); mostly empty
 
 cdef struct Survey:
     bint unknown                 # a subclass that is not ours
@@ -125,7 +127,7 @@ cdef object run_afresh(FakeState mode, OperatorEntry e, PyObject** args, ThreadS
         args = made
     if e.flags & OF_MUTABLE:
         drop_written_constants(mode, e, args)
-    if e.emitted == NULL or fake_kernels or own_implementations:
+    if e.emitted == NULL or fake_kernels or own_implementations or chosen_implementations:
         result = registered_result(mode, e, args)
         if result is not NotImplemented:
             return result
@@ -140,20 +142,29 @@ cdef object registered_result(FakeState mode, OperatorEntry e, PyObject** args):
     """What a user registered for the operator gives: a decomposition, a fake kernel, an implementation; NotImplemented without
     one."""
     cdef object holder = fake_kernels.get(qualified_name(e))
-    cdef object implementation
-    if e.emitted == NULL and COMPOSITE_IMPLICIT in e.registrations:
+    cdef object op = get_overload(e)
+    if e.emitted == NULL and (COMPOSITE_IMPLICIT in e.registrations or DECOMPOSED in op.py_kernels):
         a, kw = python_arguments(e, args)
         with mode:
-            return get_overload(e).decompose(*a, **kw)
+            return op.decompose(*a, **kw)
     if holder is not None:
         a, kw = python_arguments(e, args)
-        return new_checked_result(e, run_fake_kernel(mode, get_overload(e), holder.kernel, a, kw))
-    implementation = own_implementations.get(get_overload(e)) if own_implementations else None
-    if implementation is None:
-        return NotImplemented
-    a, kw = python_arguments(e, args)
-    result = implementation(mode, get_overload(e), *a, **kw)
-    return result if result is NotImplemented else new_checked_result(e, result)
+        return new_checked_result(e, run_fake_kernel(mode, op, holder.kernel, a, kw))
+    for implementation in implementations_of(op):
+        a, kw = python_arguments(e, args)
+        result = implementation(mode, op, *a, **kw)
+        if result is not NotImplemented:
+            return new_checked_result(e, result)
+    return NotImplemented
+
+
+cdef list implementations_of(object op):
+    """What was registered for the operator: by name, then by functions that choose operators."""
+    cdef list found = [own_implementations[op]] if op in own_implementations else []
+    for chooses, implementation in chosen_implementations:
+        if chooses(op):
+            found.append(implementation)
+    return found
 
 
 # ---- real tensors ----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.generated.type_names import DTYPE_METHODS, TENSOR_TYPES
+from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.tensor import Tensor, _numpy_view
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.wrapper import has_handler
@@ -143,8 +144,9 @@ def _type_of_name(text: str) -> tuple[dtypes.device, dtypes.dtype]:
 def _numpy(self: Tensor, *, force: bool = False) -> Any:
     """The tensor's memory as an array; with `force`, a copy where it cannot be shared.
 
-    Raises: TypeError for a tensor that is not on the CPU, RuntimeError for one that requires grad,
-    whose conjugate or negative bit is set, or whose class has a `__torch_dispatch__`.
+    Raises: TypeError for a tensor that is not on the CPU, RuntimeError for one that requires grad
+    while gradients are recorded, whose conjugate or negative bit is set, or whose class has a
+    `__torch_dispatch__`.
     """
     if has_handler(self):
         raise RuntimeError(f"numpy: {type(self).__name__} has a __torch_dispatch__, not supported")
@@ -152,7 +154,7 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
         return _numpy_view(self.detach().cpu().resolve_conj().resolve_neg())
     if self.device.type != "cpu":
         raise TypeError(f"numpy: a tensor on {self.device} has no memory here, use cpu() first")
-    if self.requires_grad:
+    if self.requires_grad and is_grad_enabled():
         raise RuntimeError("numpy: the tensor requires grad, use detach() first")
     if self.is_conj():
         raise RuntimeError("numpy: the conjugate bit is set, use resolve_conj() first")

@@ -17,7 +17,7 @@ from dispatch._C import dtypes
 from dispatch._C.grad_mode import no_grad
 from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
-from dispatch._C.tls import _len_torch_dispatch_stack
+from dispatch._C.tls import _get_dispatch_mode, _len_torch_dispatch_stack, _TorchDispatchModeKey
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
 from dispatch.tensor.arrays import rebuild
@@ -112,8 +112,16 @@ def _rebuilt(
     if isinstance(storage, _OwnStorage):  # a shallow copy
         storage = storage.storage
     if _len_torch_dispatch_stack():
-        return rebuild(Tensor, _shown_strided(storage, getattr(dtypes, dtype), *geometry), *bits)
+        shown = _shown_strided(storage, getattr(dtypes, dtype), *geometry)
+        return rebuild(Tensor, shown, *bits) if type(shown) is Tensor else _with_bits(shown, *bits)
     return rebuild(Tensor, _new_strided(storage, getattr(dtypes, dtype), *geometry), *bits)
+
+
+def _with_bits(shown: Tensor, conj: bool, neg: bool, requires_grad: bool) -> Tensor:
+    """A mode's tensor stays of its class, and gets the bits by operators."""
+    made = _aten._conj.default(shown) if conj else shown
+    made = _aten._neg_view.default(made) if neg else made
+    return made.requires_grad_(True) if requires_grad else made
 
 
 def _shown_strided(
@@ -121,7 +129,10 @@ def _shown_strided(
 ) -> Tensor:
     """A tensor over `storage` made by operators, for modes to see (torch._utils)."""
     options = {"dtype": dtype, "device": storage.device, "pin_memory": False}
-    if storage.device.type == "meta":
+    if _get_dispatch_mode(_TorchDispatchModeKey.FAKE) is not None:  # PyTorch loads onto meta then
+        storage = _new_storage(storage.nbytes(), "meta")
+        options["device"] = storage.device
+    elif storage.device.type == "meta":
         return _aten.empty_strided.default(size, stride, **options)
     empty = _aten.empty.memory_format([0], **options)
     return _aten.set_.source_Storage_storage_offset(empty, storage, offset, size, stride)

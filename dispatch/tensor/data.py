@@ -386,17 +386,24 @@ def new_tensor(
 
 
 def construct(self: Tensor, *args: Any, device: Any = None, size: Any = None) -> None:
-    """`Tensor(*sizes)`, `Tensor(sequence)`, `Tensor(tensor)`: float tensors on the CPU."""
+    """`Tensor.__init__`: a blank tensor becomes what `constructed` makes."""
+    become(self, constructed(*args, device=device, size=size))
+
+
+def constructed(*args: Any, device: Any = None, size: Any = None) -> Tensor:
+    """`Tensor(*sizes)`, `Tensor(sequence)`, `Tensor(tensor)`: float tensors on the CPU.
+
+    What the active modes make of them is a tensor of theirs: a FakeTensor under FakeTensorMode.
+    """
     if device is not None and _device(device).type != "cpu":
         raise RuntimeError(f"Tensor(): makes tensors on cpu, but device {device} was given")
     if size is not None:
         args = (Size(size),)
     if len(args) == 1 and not isinstance(args[0], int):
-        become(self, _constructed(args[0]))
-        return
+        return _constructed(args[0])
     if not all(isinstance(n, int) for n in args):
         raise TypeError(f"Tensor(): expected sizes, a sequence or a tensor, got {args!r}")
-    become(self, _empty(args or (0,), get_default_dtype()))
+    return _empty(args or (0,), get_default_dtype())
 
 
 def _empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:

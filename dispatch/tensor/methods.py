@@ -165,6 +165,7 @@ def _register_hooks() -> None:
     plain: dict[str, Callable[..., Any]] = {
         "__getattr__": _missing_attribute, "__init__": _quiet(_room("tensor.data.construct")),
         "__iter__": _iterate, "__repr__": _represent, "data": _detached,
+        "constructed": _quiet(_room("tensor.data.constructed")),
         "storage": _room("tensor.storage.call"),
         "storage_attribute": _room("tensor.storage.attribute"),
     }  # fmt: skip

@@ -54,6 +54,15 @@ def test_results_may_not_share_memory(schema, fn):
         op([x] if "[] x" in schema else x)
 
 
+@pytest.mark.parametrize("given", [0, 1])
+def test_too_few_results_are_refused(given):
+    x = dispatch.ones(2)
+    schema = "(Tensor x) -> (Tensor, Tensor)"
+    op = make(f"few{given}", lambda x: (x.clone(),) * given, schema=schema)
+    with pytest.raises(TypeError, match=rf"tco::few{given} .*must return 2 values, got {given}"):
+        op(x)
+
+
 def test_versions_are_bumped_before_the_kernel_runs():
     seen = []
     op = make("w", lambda x: seen.append(x._version), schema="(Tensor(a!) x) -> ()",
