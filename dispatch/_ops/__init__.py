@@ -54,7 +54,9 @@ from dispatch._ops.namespaces import (
 from dispatch._ops.python_dispatcher import (
     add_cached_op,
     cached_ops,
+    enable_python_dispatcher,
     get_cached_ops,
+    no_python_dispatcher,
     reset_cached_ops,
 )
 from dispatch._ops.resolution import is_included_in_alias, resolve_key
@@ -100,11 +102,13 @@ __all__ = [
     "add_cached_op",
     "cached_ops",
     "dl_open_guard",
+    "enable_python_dispatcher",
     "find_overload",
     "get_cached_ops",
     "is_included_in_alias",
     "key_extractor",
     "mode_stack_state_for_pre_dispatch",
+    "no_python_dispatcher",
     "ops",
     "refresh",
     "register_pre_dispatch_mode",

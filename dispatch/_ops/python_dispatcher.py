@@ -7,6 +7,7 @@ key resolves to, not what depends on the modes of the moment.
 from collections.abc import Callable
 from typing import Any
 
+from dispatch._C.guards import _DisablePythonDispatcher, _EnablePythonDispatcher
 from dispatch._C.keys import DispatchKey, _to_functionality_key
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.overload import OpOverload, _set_overload_hooks
@@ -29,11 +30,17 @@ __all__ = [
     "add_cached_op",
     "cached_ops",
     "current_mode",
+    "enable_python_dispatcher",
     "get_cached_ops",
     "get_dispatch",
     "handle_dispatch_mode",
+    "no_python_dispatcher",
     "reset_cached_ops",
 ]
+
+# torch._dispatch.python's names of the guards
+enable_python_dispatcher = _EnablePythonDispatcher
+no_python_dispatcher = _DisablePythonDispatcher
 
 # ---- overloads with something in their caches
 

@@ -65,6 +65,7 @@ from dispatch.modes.stack import (
     autograd_would_have_decomposed,
     is_in_any_mode_without_ignore_compile_internals,
     is_in_torch_dispatch_mode,
+    no_dispatch,
 )
 from dispatch.modes.subclasses import (
     TraceableWrapperSubclass,
@@ -139,6 +140,7 @@ __all__ = [
     "is_tensor_method_or_property",
     "is_traceable_wrapper_subclass",
     "is_traceable_wrapper_subclass_type",
+    "no_dispatch",
     "redispatch_function",
     "resolve_name",
     "return_and_correct_aliasing",

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dispatch._C.guards import _DisableTorchDispatch
 from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key
 from dispatch._C.keys import DispatchKey, _dispatch_key_for_device, _parse_dispatch_key
 from dispatch._C.mode import TorchDispatchMode, _entered_modes
@@ -38,6 +39,7 @@ __all__ = [
     "autograd_would_have_decomposed",
     "is_in_any_mode_without_ignore_compile_internals",
     "is_in_torch_dispatch_mode",
+    "no_dispatch",
 ]
 
 
@@ -74,6 +76,13 @@ def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
 def is_in_any_mode_without_ignore_compile_internals() -> bool:
     """Whether the program is in the block of a mode that sees compiled regions too."""
     return _entered_modes()[2] > 0
+
+
+@contextlib.contextmanager
+def no_dispatch() -> Iterator[None]:
+    """In its block neither modes nor handlers see a call (torch.utils._mode_utils.no_dispatch)."""
+    with _DisableTorchDispatch():
+        yield
 
 
 def any_torch_dispatch_mode_on_stack() -> bool:

@@ -11,6 +11,7 @@ from dispatch.modes import (
     _get_current_dispatch_mode,
     _get_current_dispatch_mode_stack,
     _pop_mode_temporarily,
+    no_dispatch,
 )
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
@@ -189,3 +190,18 @@ def test_exclude_guard_hides_modes(seen):
     with Log(seen), dispatch._C._DisableTorchDispatch():
         A.relu.default(T)
     assert seen == []
+
+
+def test_no_dispatch_hides_calls_from_modes():
+    seen = []
+
+    class Sees(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    with Sees():
+        with no_dispatch():
+            A.neg(T)
+        A.abs(T)
+    assert seen == ["aten.abs.default"]

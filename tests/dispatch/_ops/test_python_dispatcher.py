@@ -1,0 +1,20 @@
+"""The Python dispatcher: kernels by py_impl serve while it is on."""
+
+import dispatch
+from dispatch import ops
+from dispatch._C.keys import DispatchKey
+from dispatch._ops import enable_python_dispatcher, no_python_dispatcher
+
+
+def test_kernels_by_py_impl_serve_while_it_is_on():
+    lib = dispatch.Library("t_pydisp", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x * 2, "CPU")
+    op = ops.t_pydisp.f.default
+    op.py_impl(DispatchKey.CPU)(lambda x: x * 3)
+    x = dispatch.ones(1)
+    assert op(x).item() == 2.0
+    with enable_python_dispatcher():
+        assert op(x).item() == 3.0
+        with no_python_dispatcher():
+            assert op(x).item() == 2.0
