@@ -117,7 +117,9 @@ cdef int relate_views(OperatorEntry e, PyObject** args, object result) except -1
         base = aliased_argument(e, args, e.sig.rets[i].alias)
         if base is None:
             continue
-        out = result if e.sig.n_rets == 1 else result[i]
+        if e.sig.n_rets > 1 and not (isinstance(result, tuple) and i < len(<tuple>result)):
+            break                             # a kernel of a program's operator may return fewer (`python_kernel.checked_sequence`)
+        out = result if e.sig.n_rets == 1 else (<tuple>result)[i]
         if isinstance(out, (list, tuple)):
             for t in out:
                 relate_view(e, base, t)
@@ -324,10 +326,21 @@ cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
         plain[i] = <PyObject*>value if value is not <object>args[i] else args[i]
     result = take(redispatch(e, ks, plain))
     for original, stand_in in written:
-        original.copy_(stand_in)
+        write_back(original, stand_in)
         if result is stand_in:
             result = original
     return give(result)
+
+
+cdef int write_back(object original, object stand_in) except -1:
+    """What was computed for a written argument, into it; a list has stand-ins only for the tensors with the bit."""
+    if isinstance(original, list):
+        for t, plain in zip(<list>original, <list>stand_in):
+            if t is not plain:
+                t.copy_(plain)
+    else:
+        original.copy_(stand_in)
+    return 0
 
 
 cdef object plain_values(object value, uint64_t bit):

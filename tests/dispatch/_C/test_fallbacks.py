@@ -299,6 +299,31 @@ def test_transform_keys_refuse():
         A.relu.default(x)
 
 
+def negative(*values):
+    return A._neg_view.default(dispatch.tensor([-v for v in values]))
+
+
+def test_lists_written_in_place_see_the_bits():
+    first, second = dispatch.tensor([1 + 1j]), conj_tensor()[1]
+    kept = second.resolve_conj().clone()
+    assert A._foreach_mul_.Scalar([first, second], 2j) is None
+    assert first.tolist() == [-2 + 2j]
+    assert second.is_conj() and second.tolist() == (kept * 2j).tolist()
+    mine = [negative(1.0, 4.0), dispatch.tensor([9.0])]
+    A._foreach_sqrt_.default(mine)
+    assert [t.tolist() for t in mine] == [[1.0, 2.0], [3.0]]
+    assert mine[0].is_neg() and not mine[1].is_neg()
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
+def test_lists_of_negated_tensors_compute_as_plain_ones(name):
+    plain, negated = [dispatch.tensor([1.0, 2.0])], [negative(1.0, 2.0)]
+    for mine in (plain, negated):
+        getattr(A, f"_foreach_{name}_").List(mine, [dispatch.tensor([3.0, 5.0])])
+        getattr(A, f"_foreach_{name}_").List([dispatch.ones(2)], mine)
+    assert plain[0].tolist() == negated[0].tolist()
+
+
 @pytest.mark.parametrize(
     "call",
     [
