@@ -19,6 +19,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, DEV_PRIVATEUSEONE, DTYPES, LAYOUT_strided, ST_COUNT, ST_uint8
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport reach_of, span_of
+from dispatch._C.returned cimport ints_of
 from dispatch._C.storage cimport new_borrowed_storage
 from dispatch._C.tensor cimport TF_FAKE, TF_REQUIRES_GRAD, Tensor, data_of, get_numpy, new_tensor
 
@@ -172,10 +173,12 @@ def to_dlpack(Tensor self not None, *, stream=-1, max_version=None, dl_device=No
         raise TypeError(f"__dlpack__: stream must be an int or None, got {type(stream).__name__}")
     if stream is not None and stream != -1:
         raise AssertionError(f"__dlpack__: a tensor on cpu has no stream, got {stream}")
-    if dl_device is not None and int(dl_device[0]) != DL_CPU:
-        raise BufferError(f"__dlpack__: a tensor on cpu cannot be lent to device {tuple(dl_device)}")
+    place = None if dl_device is None else ints_of(dl_device, 2, "__dlpack__: dl_device", TypeError)
+    if place is not None and place[0] != DL_CPU:
+        raise BufferError(f"__dlpack__: a tensor on cpu cannot be lent to device {place}")
+    version = None if max_version is None else ints_of(max_version, 2, "__dlpack__: max_version", TypeError)
     cdef bint copied = copy is not None and bool(copy)
-    return new_capsule(self.clone() if copied else self, max_version is not None and max_version[0] >= 1, copied)
+    return new_capsule(self.clone() if copied else self, version is not None and version[0] >= 1, copied)
 
 
 def dlpack_device(Tensor self not None):
@@ -268,9 +271,9 @@ cdef Tensor take(object capsule):
 
 cdef object capsule_of(object lender, object copy):
     """Ask for a versioned capsule; libraries from before DLPack 1.0 know no arguments."""
-    cdef object kind = lender.__dlpack_device__()[0]
-    if int(kind) not in (DL_CPU, DL_CUDA_HOST):
-        raise BufferError(f"from_dlpack: memory on DLPack's device type {int(kind)}, expected cpu (1)")
+    cdef object kind = ints_of(lender.__dlpack_device__(), 2, "from_dlpack: __dlpack_device__()", BufferError)[0]
+    if kind not in (DL_CPU, DL_CUDA_HOST):
+        raise BufferError(f"from_dlpack: memory on DLPack's device type {kind}, expected cpu (1)")
     cdef dict wanted = {"max_version": (1, 0)}
     if copy is not None:
         wanted["copy"] = copy

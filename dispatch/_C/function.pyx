@@ -3,6 +3,8 @@
 Arguments that fit no overload are a TypeError here (a RuntimeError from `ops`), lone ints may stand for a list, lists come back as
 tuples, and factories take `requires_grad`, as in PyTorch's functions and methods.
 """
+import warnings
+
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher
@@ -145,7 +147,6 @@ cdef PyObject* call_older(PyObject* self, PyObject** args, Py_ssize_t nargs, PyO
 
 
 cdef int warn_of(str name) except -1:
-    import warnings
     warnings.warn(f"{name}: numbers before tensors is a deprecated order of arguments, give them by keyword", UserWarning,
                   stacklevel=2)
     return 0
@@ -176,8 +177,9 @@ cdef PyObject* call_with_out(PyObject* self, PyObject** args, Py_ssize_t nargs, 
         return call_variadic(self, vec, nargs, <PyObject*>left if names else NULL, fit, found)
     if not isinstance(out, (tuple, list)) or not 1 < len(out) <= 8:
         return NULL
-    for i in range(len(out)):
-        vec[n + i] = <PyObject*>out[i]
+    out = tuple(out)                          # a list could change while the arguments are read
+    for i in range(<Py_ssize_t>len(out)):
+        vec[n + i] = <PyObject*>(<tuple>out)[i]
     for item in (<OpFunction>self).entries:
         e = <OperatorEntry>item
         outs = [<object>e.sig.args[i].name for i in range(e.sig.n_args) if e.sig.args[i].flags & AF_OUT]

@@ -704,8 +704,8 @@ cdef object answer(Tensor t, str question):
 
 
 cdef object answered_size(Tensor t, object dim):
-    d = wrapped_index(dim, answer(t, "dim"))
-    return answer(t, "sym_size")[d]
+    d, sizes = wrapped_index(dim, answer(t, "dim")), answer(t, "sym_size")
+    return sizes[wrapped_index(d, len(sizes))]     # two answers need not fit together
 
 
 cdef object answered_nbytes(Tensor t):

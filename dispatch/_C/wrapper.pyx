@@ -283,7 +283,7 @@ def set_source(Tensor tensor not None, Storage storage not None, int64_t storage
 
 # ---- wrappers: instances without memory ------------------------------------------------------------------------------
 
-cdef object bytes_reached(int n, const int64_t* sizes, object strides, object offset, int itemsize):
+cdef object bytes_reached(int n, const int64_t* sizes, list strides, object offset, int itemsize):
     """Bytes from the start of the storage to the last element, as the caller describes them."""
     cdef object reach = 1
     cdef int i
@@ -363,7 +363,7 @@ def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_f
     set_class_flags(t, cls)
     if not t.c_flags & TF_HAS_TORCH_DISPATCH:
         raise TypeError(f"{who}: {cls.__name__} has no __torch_dispatch__: its operations could not be handled")
-    given = strides
+    given = None if strides is None else [steps[i] for i in range(n)]
     if strides is not None:
         mend_strides(n, sizes, steps)
     init_tensor(t, wrapper_storage(dev, 0), code, wrapper_keys(dev.devtype, (<dtypes.layout>layout).code), n, sizes,

@@ -232,9 +232,11 @@ cdef class FakeTensorMode(FakeState):
         """Take this thread's newest entry off the stack of entries; the mode that was active before, or None."""
         cdef int i
         cdef object me = get_ident()
-        for i in range(len(self.enter_stack) - 1, -1, -1):
-            if self.enter_stack[i][0] == me:
-                return self.enter_stack.pop(i)[1]
+        for i in range(<int>len(self.enter_stack) - 1, -1, -1):
+            thread, previous = self.enter_stack[i]
+            if type(thread) is int and thread == me:
+                self.enter_stack.pop(i)
+                return previous
         raise IndexError("FakeTensorMode: left in a thread that did not enter it")
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):

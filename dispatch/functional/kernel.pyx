@@ -11,11 +11,12 @@ from dispatch._C.dtypes cimport is_complex_code, is_floating_code, itemsize_tabl
 from dispatch._C.emitted cimport AF_HAS_DEFAULT, AF_LIST, AF_OUT, AF_WRITE, AK_TENSOR, OF_ALIASING, OF_MUTABLE, OF_OUT
 from dispatch.functional.wrappers cimport (
     IMPLICIT, FunctionalState, ViewMeta, below, bytes_of, call_below, commit, enter_below, is_functional, new_meta, replace,
-    replays_views, state_of, sync, take_geometry, wrap_result, wrap_view,
+    replays_views, state_of, sync, take_geometry, tensor_in, wrap_result, wrap_view,
 )
 from dispatch._C.keys cimport DK_INDEX_BY_VALUE, KS_Functionalize, key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.references cimport give, take
+from dispatch._C.returned cimport items_of
 from dispatch._C.tensor cimport Tensor, place_tensor
 from dispatch._C.tls cimport ThreadState, tls
 
@@ -224,7 +225,7 @@ cdef object viewed(Tensor base, ViewMeta meta):
         ts.excluded = excluded
     if isinstance(result, Tensor):
         return wrap_view(<Tensor>result, base, meta)
-    return [wrap_view(<Tensor?>result[i], base, meta.output(i)) for i in range(len(result))]
+    return [wrap_view(tensor_in(meta.op, t), base, meta.output(i)) for i, t in enumerate(result)]
 
 
 cdef object mutate(OperatorEntry e, PyObject** args, Seen* seen):
@@ -248,7 +249,7 @@ cdef object mutate(OperatorEntry e, PyObject** args, Seen* seen):
     plain = functional_arguments(e, f, unwrapped(e, args))
     point_at(plain, given)
     result = below(f, given, seen.transform)
-    values = [result] if f.sig.n_rets == 1 else list(result)
+    values = [result] if f.sig.n_rets == 1 else list(items_of(result, f.sig.n_rets, qualified_name(f), RuntimeError))
     return written_result(e, args, values)
 
 
@@ -264,17 +265,21 @@ cdef list functional_arguments(OperatorEntry e, OperatorEntry f, list plain):
 cdef object written_result(OperatorEntry e, PyObject** args, list values):
     """Write the last of `values` to the written arguments; what `e` returns."""
     cdef list written = [i for i in range(e.sig.n_args) if e.sig.args[i].flags & AF_WRITE and e.sig.args[i].kind == AK_TENSOR]
-    cdef int first = len(values) - len(written)
+    cdef int first = <int>len(values) - <int>len(written)
     cdef int i, j
     cdef list outputs = []
+    if first < 0:
+        raise RuntimeError(f"{qualified_name(e)}: functionalization expected {len(written)} values to write, got {len(values)}\n"
+                           f"  {e._schema_text}")
     for j in range(len(written)):
         i = written[j]
         target = <object>args[i]
         if isinstance(target, Tensor):
-            check_fit(e, <Tensor>target, values[first + j])
+            check_fit(e, <Tensor>target, tensor_in(e, values[first + j]))
         elif isinstance(target, list):
-            for a, b in zip(<list>target, values[first + j]):
-                check_fit(e, <Tensor>a, b)
+            results = items_of(values[first + j], len(<list>target), qualified_name(e), RuntimeError)
+            for a, b in zip(<list>target, results):
+                check_fit(e, <Tensor>a, tensor_in(e, b))
     for j in range(len(written)):
         i = written[j]
         target = <object>args[i]
@@ -297,15 +302,13 @@ cdef object returned(OperatorEntry e, PyObject** args, int which, list values):
     return wrap_result(values[which], False)
 
 
-cdef int check_fit(OperatorEntry e, Tensor target, object value) except -1:
+cdef int check_fit(OperatorEntry e, Tensor target, Tensor v) except -1:
     """RuntimeError when an in-place operator could not have stored `value`; storing nothing yet."""
-    cdef Tensor v
     cdef bint fits
     if state_of(target).storage.frozen:
         raise RuntimeError(f"{qualified_name(e)}: cannot mutate tensors with frozen storage")
-    if e.flags & OF_OUT or not isinstance(value, Tensor):
+    if e.flags & OF_OUT:
         return 0
-    v = <Tensor>value
     if tuple(v.shape) != tuple(target.shape):
         raise RuntimeError(f"{qualified_name(e)}: output with shape {tuple(target.shape)} doesn't match the broadcast shape "
                            f"{tuple(v.shape)}\n  {e._schema_text}")

@@ -49,6 +49,7 @@ cdef inline FunctionalState state_of(Tensor t):
 cdef ViewMeta new_meta(OperatorEntry op, str name, tuple args, bint reapply)
 cdef int64_t bytes_of(Tensor t) except -1                             # of the storage that the geometry needs
 cdef Tensor wrap_view(Tensor value, Tensor base, ViewMeta meta)       # shares the storage of `base`, one view further
+cdef Tensor tensor_in(OperatorEntry e, object value)                    # checked; RuntimeError: it is none
 cdef object wrap_result(object result, bint transform)                # all tensors in it become wrappers
 cdef int take_geometry(Tensor t, Tensor value) except -1
 cdef int replace(Tensor t, Tensor value) except -1                    # a new value, in the wrapper's own dtype

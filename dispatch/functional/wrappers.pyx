@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint64_t
 from dispatch._C.dispatcher cimport call_boxed, find_entry, need_entry
 from dispatch._C.dtypes cimport device, get_dtype, get_layout, itemsize_table
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_Functionalize, KS_Python, KS_PythonTLSSnapshot, key_value
-from dispatch._C.operator cimport KernelObject, OperatorEntry
+from dispatch._C.operator cimport KernelObject, OperatorEntry, qualified_name
 from dispatch._C.fallbacks import Node
 from dispatch._C.python_kernel cimport get_overload
 from dispatch._C.references cimport forbid_new, take
@@ -52,7 +52,11 @@ cdef class ViewMeta:
 
     cdef Tensor forward(self, Tensor base):
         result = self.run(base)
-        return <Tensor?>(result[self.out_index] if self.is_multi_output else result)
+        if self.is_multi_output:
+            if not isinstance(result, (list, tuple)) or self.out_index >= len(result):
+                raise RuntimeError(f"{self.name}: a view is replayed, and there is no output {self.out_index} any more")
+            result = result[self.out_index]
+        return tensor_in(self.op, result)
 
     cdef Tensor reverse(self, Tensor base, Tensor mutated):
         inverse = inverses.get(self.name)
@@ -249,6 +253,14 @@ cdef object below(OperatorEntry e, PyObject** args, bint transform):
     cdef PyObject* r = call_boxed(e, args)
     ts.excluded = excluded
     return take(r)
+
+
+cdef Tensor tensor_in(OperatorEntry e, object value):
+    """What a kernel returned where functionalization needs a tensor. RuntimeError: it is none."""
+    if not isinstance(value, Tensor):
+        raise RuntimeError(f"{qualified_name(e)}: functionalization expected a tensor from a kernel, got "
+                           f"{type(value).__name__}\n  {e._schema_text}")
+    return <Tensor>value
 
 
 cdef object wrap_result(object result, bint transform):

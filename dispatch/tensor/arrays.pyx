@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU
+from dispatch._C.geometry cimport read_ints
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.tensor cimport (
     Tensor, alias_as, bump_version, init_tensor, new_empty, set_class_flags, set_requires_grad,
@@ -20,11 +21,8 @@ __all__ = ["become", "number_tensor", "rebuild", "tensor_of_array"]
 def tensor_of_array(array, dtype):
     """A new CPU tensor with the values of `array` converted to `dtype`."""
     cdef int64_t sizes[64]
-    cdef int i
-    cdef Tensor out
-    for i in range(array.ndim):
-        sizes[i] = array.shape[i]
-    out = new_empty(dtypes.dtype_code(dtype), DEV_CPU, -1, array.ndim, sizes, NULL)
+    cdef int n = read_ints(array.shape, sizes, "shape")
+    cdef Tensor out = new_empty(dtypes.dtype_code(dtype), DEV_CPU, -1, n, sizes, NULL)
     if out.c_numel:
         cpu_copy.copy_array(out, array)
     return out

@@ -276,3 +276,24 @@ def test_numpy_still_sees_what_it_may_not_share():
     with pytest.raises(RuntimeError, match="requires grad"):
         np.asarray(dispatch.ones(2, requires_grad=True))
     assert np.asarray(dispatch.ones(2, dtype=dispatch.bfloat16)).dtype == "bfloat16"
+
+
+# -- what user code answers ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [(), [], (1,), (1, 0, 0), "10", 1, ("1", "0"), {1: 0, 2: 0}])
+@pytest.mark.parametrize("name", ["max_version", "dl_device"])
+def test_a_version_or_device_of_another_form_is_refused(name, given):
+    with pytest.raises(TypeError, match=f"{name}: expected a tuple of 2"):
+        dispatch.ones(2).__dlpack__(**{name: given})
+
+
+@pytest.mark.parametrize("device", [(), [], (1,), None, (None, 0), ("cpu", 0)])
+def test_a_lender_whose_device_is_no_pair_is_refused(device):
+    lender = Lender(np.ones(3), device=device)
+    with pytest.raises(BufferError, match="__dlpack_device__"):
+        from_dlpack(lender)
+
+
+def test_a_lender_may_answer_with_a_list():
+    assert from_dlpack(Lender(np.ones(3), device=[1, 0])).tolist() == [1, 1, 1]

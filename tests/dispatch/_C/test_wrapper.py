@@ -242,3 +242,30 @@ def test_set_takes_over_a_storage():
     with pytest.raises(RuntimeError, match="invalid storage offset -1"):
         ops.aten.set_.source_Storage_storage_offset(t, x.untyped_storage(), -1, [2], [1])
     assert t.shape == (2, 2)
+
+
+@pytest.mark.parametrize("sizes", [(), [], (3,)])
+def test_two_answers_that_do_not_fit_together_are_an_index_error(sizes):
+    t = wrapper(answers={"aten.dim.default": 50, "aten.sym_size.default": sizes}, **SIZES)
+    for dim in (0, 7, 49, -1):
+        if dim < len(sizes) and dim >= 0:
+            assert t.size(dim) == sizes[dim]
+        else:
+            with pytest.raises(IndexError, match="imension"):
+                t.size(dim)
+
+
+def test_strides_that_vanish_while_they_are_read_do_no_harm():
+    class Vanishing:
+        def __index__(self):
+            strides.clear()
+            return 1
+
+        __int__ = __index__
+
+    strides = [Vanishing(), 1, 1, 1]
+    with pytest.raises(RuntimeError, match="differ in length"):
+        Tensor._make_wrapper_subclass(Answering, (2, 2, 2, 2), strides=strides)
+    strides = [1, Vanishing()]
+    made = Tensor._make_wrapper_subclass(Answering, (2, 2), strides=strides)
+    assert made.stride() == (1, 1)

@@ -149,3 +149,45 @@ def test_unfold_and_its_backward():
         x.unfold(0, 5, 1)
     with pytest.raises(IndexError, match="unfold"):
         x.unfold(2, 1, 1)
+
+
+# -- kernels that answer something else ---------------------------------------------------------
+
+
+class Short(TorchDispatchMode):
+    """`split` gives fewer parts from its second call on."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        if "split" not in func.name():
+            return out
+        self.calls += 1
+        return out if self.calls == 1 else []
+
+
+def test_a_view_that_is_gone_when_it_is_replayed_is_an_error():
+    def step(x):
+        parts = x.split(2)
+        parts[1].add_(1)
+        return x + parts[0]
+
+    with Short(), pytest.raises(RuntimeError, match="replayed"):
+        functionalize(step)(dispatch.ones(4))
+
+
+class Fewer(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        return out[:1] if "_foreach" in func.name() else out
+
+
+def test_a_list_of_results_that_is_too_short_is_an_error():
+    def step(x):
+        dispatch.ops.aten._foreach_add_.Scalar([x, x.clone()], 1)
+        return x
+
+    with Fewer(), pytest.raises(RuntimeError, match="expected a tuple of 2"):
+        functionalize(step)(dispatch.ones(4))

@@ -3,6 +3,8 @@
 Which key a factory runs at is decided by its device argument before it gets here, so a Meta kernel
 makes Meta tensors whatever the argument says, and the CPU kernels in `cpu/factory/basic` likewise.
 """
+import warnings
+
 from libc.math cimport ceil, isfinite
 from libc.stdint cimport INT64_MAX, int64_t
 
@@ -110,7 +112,6 @@ cdef Tensor resized_for_arange(Tensor out, int64_t n):
     """`out` keeps its shape when it has `n` elements already; else it becomes one-dimensional."""
     if out.c_numel != n:
         if out.c_numel > 0:
-            import warnings
             warnings.warn(f"arange: the out tensor has {out.c_numel} elements, and {n} are needed: "
                           "it was resized", UserWarning, stacklevel=2)
         place_tensor(out, out.c_storage, 1, &n, NULL, out.c_offset)
