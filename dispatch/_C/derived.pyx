@@ -18,7 +18,9 @@ from dispatch._C.emitted cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.references cimport give, take
-from dispatch._C.structured cimport Spec, check_output, device_tensor, init_spec, is_meta, load_structured
+from dispatch._C.structured cimport (
+    Spec, check_out_device, check_output, device_tensor, init_spec, is_meta, load_structured,
+)
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 
 
@@ -84,6 +86,7 @@ cdef int copy_result(OperatorEntry e, Tensor out, object result) except -1:
     s.ndim = r.c_ndim
     s.dtype = r.c_dtype
     memcpy(s.sizes, r.c_sizes, r.c_ndim * sizeof(int64_t))
+    check_out_device(r.c_devtype, r.c_devindex, out)
     check_output(e, &s, out, True)
     out.copy_(r)
     return 0
@@ -126,7 +129,7 @@ cdef PyObject* call_default(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
     """
     cdef OperatorEntry e = <OperatorEntry>op
     cdef KernelObject owner = <KernelObject>k.owner
-    cdef Tensor like = device_tensor(e, args)
+    cdef Tensor like = device_tensor(e, args, e.sig.n_args)
     cdef Kernel shape_only
     if is_meta(k) or like is not None and like.c_devtype == DEV_META:
         shape_only = k[0]

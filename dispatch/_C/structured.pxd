@@ -45,9 +45,11 @@ cdef inline void init_spec(Spec* s) noexcept nogil:
 # Outputs to be filled and returned, by the kernel's variant: a Tensor, or a tuple of them.
 cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** args)
 cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args)
+cdef int check_out_device(int devtype, int devindex, Tensor out) except -1
 # dtype, overlap, size; resizes when it may
 cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1
 cdef bint can_cast_codes(int from_, int to) noexcept
-cdef Tensor device_tensor(OperatorEntry e, PyObject** args)                               # the tensor whose device the outputs are on; None
+# The one of `n` arguments whose device the outputs are on; None.
+cdef Tensor device_tensor(OperatorEntry e, PyObject** args, int n)
 cdef bint is_meta(Kernel* k) noexcept                                                     # whether outputs are metadata only
 cdef int load_structured(OperatorEntry e, KernelObject k) except -1

@@ -2,6 +2,8 @@
 
 Called by the generated adapters (Cython kernels) and, for kernels written in Python, by the dispatcher's loader below.
 """
+import warnings
+
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
@@ -18,6 +20,7 @@ from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn,
 from dispatch._C.python_api cimport PyObject_Vectorcall_
 from dispatch._C.references cimport give, take
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, reach_of, read_ints
+from dispatch._C.returned cimport items_of
 from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport check_resizable, has_bytes, resize_storage
 from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor, new_empty, set_geometry
@@ -110,7 +113,9 @@ cdef int fill_spec(Spec* s, Kernel* k, object given) except -1:
     if given is None:
         s.absent = True
         return 0
-    t = <TensorSpec?>given
+    if not isinstance(given, TensorSpec):
+        raise refused(f"the shape function returned {type(given).__name__}, expected a TensorSpec")
+    t = <TensorSpec>given
     s.ndim = read_ints(t.sizes, s.sizes, "sizes")
     if t.strides is not None:
         if read_ints(t.strides, s.strides, "strides") != s.ndim:
@@ -142,9 +147,9 @@ cdef bint can_cast_codes(int from_, int to) noexcept:
     return not (a != 0 and b == 0)
 
 
-cdef Tensor first_tensor(OperatorEntry e, PyObject** args):
+cdef Tensor first_tensor(OperatorEntry e, PyObject** args, int n):
     cdef int i
-    for i in range(e.sig.n_args):
+    for i in range(n):
         if e.sig.args[i].kind != AK_TENSOR:
             continue
         if isinstance(<object>args[i], Tensor):
@@ -156,11 +161,11 @@ cdef Tensor first_tensor(OperatorEntry e, PyObject** args):
     return None
 
 
-cdef Tensor device_tensor(OperatorEntry e, PyObject** args):
-    """The tensor whose device the outputs are on: the first with a dimension, else the first."""
+cdef Tensor device_tensor(OperatorEntry e, PyObject** args, int n):
+    """The one of `n` arguments whose device the outputs are on: the first with a dimension, else the first."""
     cdef int i
     cdef Tensor first = None, t
-    for i in range(e.sig.n_args):
+    for i in range(n):
         if e.sig.args[i].kind != AK_TENSOR or e.sig.args[i].flags & AF_LIST:
             continue
         if isinstance(<object>args[i], Tensor):
@@ -169,7 +174,7 @@ cdef Tensor device_tensor(OperatorEntry e, PyObject** args):
                 return t
             if first is None:
                 first = t
-    return first if first is not None else first_tensor(e, args)
+    return first if first is not None else first_tensor(e, args, n)
 
 
 cdef bint is_meta(Kernel* k) noexcept:
@@ -204,7 +209,7 @@ cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args):
         devtype = DEV_META
         devindex = -1
     elif devtype == DEVICE_OF_ARGUMENTS:
-        like = device_tensor(e, args)
+        like = device_tensor(e, args, e.sig.n_args)
         devtype = like.c_devtype if like is not None else 0
         devindex = like.c_devindex if like is not None else -1
     if devtype != DEV_CPU and devtype != DEV_META and (<KernelObject>k.owner).kind == KK_DEFAULT:
@@ -298,6 +303,13 @@ cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, in
     return 0
 
 
+cdef int check_out_device(int devtype, int devindex, Tensor out) except -1:
+    """Results are written where they are computed. Fake tensors, which all lie on meta, are checked by their mode."""
+    if out.c_devtype == devtype and (out.c_devindex == devindex or out.c_devindex < 0 or devindex < 0) or tls().meta_in_include:
+        return 0
+    raise refused(f"Expected out tensor to have device {dtypes.new_device(devtype, devindex)}, but got {out.device} instead")
+
+
 cdef bint fit_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
     """dtype, size, room, overlap with itself. True: `move_outputs` has to give it the result's sizes and strides."""
     if s.dtype != out.c_dtype:
@@ -322,7 +334,7 @@ cdef bint fit_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) exce
 
 
 cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
-    cdef bint moved = fit_output(e, s, out, may_resize)
+    moved = fit_output(e, s, out, may_resize)
     cdef PyObject* outs = <PyObject*>out
     return move_outputs(s, &outs, 1, &moved)
 
@@ -337,7 +349,6 @@ cdef int check_resize(OperatorEntry e, Spec* s, Tensor out) except -1:
     if out.c_flags & TF_REQUIRES_GRAD and tls().grad_mode and e.emitted == NULL:
         raise refused("cannot resize variables that require grad")
     if out.c_numel:
-        import warnings
         warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "
                       f"{list(out.shape)}, which does not match the required output shape {list(new_size(s.ndim, s.sizes))}",
                       UserWarning, stacklevel=2)
@@ -415,11 +426,18 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
 
     True: it has to be moved. OVERLAP_NONE and OVERLAP_SELF together: it must not overlap itself before it is resized either.
     """
-    cdef Tensor out = <Tensor?>(<object>args[first + i])
+    cdef Tensor like, out = <Tensor?>(<object>args[first + i])
+    cdef bint iterated, moved
     if s.cast & OVERLAP_NONE and s.cast & OVERLAP_SELF and overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
-    cdef bint iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
-    cdef bint moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))
+    if s.devtype != DEVICE_OF_ARGUMENTS:
+        check_out_device(s.devtype, s.devindex, out)
+    else:
+        like = device_tensor(e, args, first)
+        if like is not None:
+            check_out_device(like.c_devtype, like.c_devindex, out)
+    iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
+    moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))
     if moved:
         out = planned(out, s)
     check_iterated(e, s, out, args, first)
@@ -464,8 +482,9 @@ cdef PyObject* call_structured(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
     if n_out == 1:
         fill_spec(specs, k, given)
     else:
+        given = items_of(given, n_out, f"{qualified_name(e)}: the shape function", RuntimeError)
         for i in range(n_out):
-            fill_spec(&specs[i], k, given[i])
+            fill_spec(&specs[i], k, (<tuple>given)[i])
     outputs = prepare_outputs(k, op, specs, args)
     if body is not None:
         fill_outputs(body, outputs, n_out, args, n, handed)

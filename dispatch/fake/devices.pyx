@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, DEV_META
-from dispatch._C.emitted cimport AK_DEVICE, AK_TENSOR
+from dispatch._C.emitted cimport AF_WRITE, AK_DEVICE, AK_TENSOR
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload
@@ -112,11 +112,24 @@ cdef dtypes.device output_device(OperatorEntry e, PyObject** args, ThreadState* 
             for t in <list>args[i]:
                 if isinstance(t, Tensor):
                     merge_device(e, <Tensor>t, &c)
+    if not many and c.found and c.devtype != DEV_CPU:
+        check_written(e, args, &c)
     if given is not None:
         return normalized(<dtypes.device>given)
     if not c.found and ts.default_device != NULL:
         return normalized(<dtypes.device>(<object>ts.default_device))
     return dtypes.new_device(c.devtype, c.devindex)
+
+
+cdef int check_written(OperatorEntry e, PyObject** args, CommonDevice* c) except -1:
+    """A 0-d CPU tensor goes with any device where it is read; what is written lies on the device of the call."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_WRITE and e.sig.args[i].kind == AK_TENSOR and isinstance(<object>args[i], Tensor) and \
+                (<Tensor>args[i]).c_devtype == DEV_CPU and not may_mix(e, c.devtype, DEV_CPU):
+            raise FakeTensorDeviceMismatchError(get_overload(e), dtypes.new_device(c.devtype, c.devindex),
+                                                (<Tensor>args[i]).device)
+    return 0
 
 
 cdef dtypes.device device_at(OperatorEntry e, PyObject** args, Py_ssize_t at):

@@ -1,5 +1,8 @@
 """What shape functions return; that bodies get what is handed over stands in `test_crossing`."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -81,3 +84,63 @@ def test_an_operand_that_would_be_resized_is_refused():
     with pytest.raises(RuntimeError, match=r"shape \[3\] doesn't match the broadcast shape"):
         A.add.out(x, dispatch.ones(2, 3), out=x)
     assert x.shape == (3,)
+# ---- out arguments on another device than the result's
+
+
+
+def _out(device, dtype=dispatch.float32):
+    return dispatch.empty(0, dtype=dtype, device=device)
+
+
+OUT_CALLS = {
+    "add": lambda x, i, o: dispatch.add(x, 1, out=_out(o)),
+    "add of 0-d": lambda x, i, o: dispatch.add(x[0, 0], 1, out=_out(o)),
+    "neg": lambda x, i, o: dispatch.neg(x, out=_out(o)),
+    "mm": lambda x, i, o: dispatch.mm(x, x, out=_out(o)),
+    "cat": lambda x, i, o: dispatch.cat([x, x], out=_out(o)),
+    "index_select": lambda x, i, o: dispatch.index_select(x, 0, i, out=_out(o)),
+    "max": lambda x, i, o: dispatch.max(x, 0, out=(_out(o), _out(o, dispatch.int64))),
+    "sum": lambda x, i, o: dispatch.sum(x, 0, out=_out(o)),
+    "cumsum": lambda x, i, o: dispatch.cumsum(x, 0, out=_out(o)),
+    "sort": lambda x, i, o: dispatch.sort(x, out=(_out(o), _out(o, dispatch.int64))),
+    "where": lambda x, i, o: dispatch.where(x > 0, x, x, out=_out(o)),
+    "softmax": lambda x, i, o: dispatch.softmax(x, 0, out=_out(o)),
+    "gather": lambda x, i, o: dispatch.gather(x, 0, i[None], out=_out(o)),
+    "view_copy": lambda x, i, o: A.view_copy.out(x, [4], out=_out(o)),
+    "var": lambda x, i, o: dispatch.var(x, 0, out=_out(o)),
+    "dot": lambda x, i, o: dispatch.dot(x[0], x[0], out=_out(o)),
+    "kron": lambda x, i, o: dispatch.kron(x, x, out=_out(o)),
+}
+
+
+@pytest.mark.parametrize(("inputs", "output"), [("meta", "cpu"), ("cpu", "meta")])
+@pytest.mark.parametrize("name", OUT_CALLS)
+def test_a_result_is_not_written_to_another_device(name, inputs, output):
+    x = dispatch.ones(2, 2, device=inputs)
+    index = dispatch.zeros(2, dtype=dispatch.int64, device=inputs)
+    OUT_CALLS[name](x, index, inputs)
+    with pytest.raises(RuntimeError, match=f"to have device {inputs}, but got {output}"):
+        OUT_CALLS[name](x, index, output)
+
+
+def test_an_output_that_was_refused_is_as_it_was():
+    out = dispatch.ones(3)
+    with pytest.raises(RuntimeError, match="device"):
+        dispatch.neg(dispatch.ones(2, 2, device="meta"), out=out)
+    assert out.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("answer", ["()", "[1]", "(1, 2)", "3", "None"])
+def test_a_shape_function_with_another_answer_is_an_error(answer):
+    """In a process of its own: kernels are looked up once."""
+    program = f"""
+import dispatch, dispatch.kernels.meta.reduction.statistics as shapes
+shapes.aminmax = lambda *a: {answer}
+try:
+    dispatch.aminmax(dispatch.ones(2))
+except RuntimeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "shape function" in done.stdout

@@ -132,3 +132,26 @@ def test_nextafter_takes_a_number_on_the_cpu_for_what_it_is():
                 ops.aten.nextafter(*given)
         out = ops.aten.nextafter.out(x, zero, out=dispatch.empty(3, device="cuda"))
         assert out.device.type == "cuda"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda zero, other: zero.add_(other),
+        lambda zero, other: dispatch.add(other, 1, out=zero),
+        lambda zero, other: dispatch.neg(other, out=zero),
+        lambda zero, other: dispatch.add(zero, other, out=zero),
+        lambda zero, other: dispatch.cumsum(other, 0, out=zero),
+        lambda zero, other: zero.mul_(other),
+    ],
+)
+def test_what_is_written_lies_on_the_device_of_the_call(mode, call):
+    """A 0-d CPU tensor goes with any device where it is read, and only there."""
+    with mode:
+        zero, other = dispatch.ones(()), dispatch.empty((), device="cuda")
+        with pytest.raises(RuntimeError, match="one device"):
+            call(zero, other)
+        assert zero.device.type == "cpu"
+        assert other.add_(zero).device.type == "cuda"
+        assert zero.copy_(other) is zero
+        assert dispatch.add(zero, 1, out=other) is other
