@@ -16,6 +16,7 @@ cdef class Parser:
     cdef str text
     cdef Py_ssize_t pos
     cdef bint allow_typevars
+    cdef int depth
 
     @cython.locals(text=str, pos=Py_ssize_t, c=Py_UCS4)
     cdef Py_UCS4 skip(self) except? 0
@@ -35,4 +36,6 @@ cdef class Parser:
     cdef object returned(self)
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, found=tuple)
     cdef tuple type(self)
+    @cython.locals(depth=cython.int)
     cdef tuple parsed_type(self)
+    cdef int deeper(self) except -1

@@ -39,6 +39,11 @@ _UNESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", 
 _HOLDERS: dict[str, type[HolderType]] = {"Future": FutureType, "RRef": RRefType, "Await": AwaitType}
 _TYPE_CACHE: dict[str, tuple[Type, AliasInfo | None]] = {}
 _TYPE_CACHE_SIZE = 4096
+_DEEPEST_TYPE = 32
+_MOST_ARGUMENTS = 1024
+_INT64 = 1 << 63
+_LARGEST_SIZE = 65536  # of T[N], whose default may be N copies of a number
+_LONGEST_SIZE = 9  # digits
 
 
 class SchemaError(RuntimeError):
@@ -104,12 +109,13 @@ def _is_ident(c: str) -> bool:
 class Parser:
     """A scanner over one text; `pos` is the next character, and a NUL stands behind the last."""
 
-    __slots__ = ("allow_typevars", "pos", "source", "text")
+    __slots__ = ("allow_typevars", "depth", "pos", "source", "text")
 
     def __init__(self, text: str) -> None:
         self.source = text
         self.text = text + "\0"
         self.pos = 0
+        self.depth = 0  # levels of types around the present place
         self.allow_typevars = True
 
     def error(self, expected: str) -> SchemaError:
@@ -206,6 +212,8 @@ class Parser:
                 start = self.pos
                 argument = self.argument(kwarg_only)
                 seen_default = self.check_order(argument, seen_default, start)
+                if len(found) == _MOST_ARGUMENTS:
+                    raise self.error(f"no more than {_MOST_ARGUMENTS} arguments")
                 found.append(argument)
             if self.skip() == ")":
                 self.pos += 1
@@ -298,17 +306,28 @@ class Parser:
         """Take a type, letter by letter."""
         type_ = self.base_type()
         alias = self.alias()
+        depth = self.depth
         while True:
             c = self.skip()
+            if c == "?" or c == "[":
+                self.deeper()
+            else:
+                self.depth = depth
+                return type_, alias
             if c == "?":
                 self.pos += 1
                 type_ = OptionalType(type_)
-            elif c == "[":
+            else:
                 self.pos += 1
                 type_ = ListType(type_, self.list_size())
                 alias = _list_alias(self.alias(), alias)
-            else:
-                return type_, alias
+
+    def deeper(self) -> int:
+        """One level of nested types more: whoever prints or compares a type goes that deep."""
+        self.depth += 1
+        if self.depth > _DEEPEST_TYPE:
+            raise self.error(f"no more than {_DEEPEST_TYPE} levels of types")
+        return 0
 
     def list_size(self) -> int | None:
         """Take `N]` or `]`."""
@@ -319,9 +338,12 @@ class Parser:
             self.pos += 1
         if self.pos == start:
             raise self.error("']' or a number")
-        size = int(self.text[start : self.pos])
+        digits = self.text[start : self.pos]
+        if len(digits) > _LONGEST_SIZE or int(digits) > _LARGEST_SIZE:
+            self.pos = start
+            raise self.error(f"a list of at most {_LARGEST_SIZE}")
         self.expect("]")
-        return size
+        return int(digits)
 
     def base_type(self) -> Type:
         """Take a type without suffixes."""
@@ -355,11 +377,13 @@ class Parser:
     def types_in_parentheses(self) -> tuple[Type, ...]:
         """Take `(type, type, ...)`."""
         self.expect("(")
+        self.deeper()
         found: list[Type] = []
         while True:
             type_, _ = self.parsed_type()
             found.append(type_)
             if self.take(")"):
+                self.depth -= 1
                 return tuple(found)
             if not self.take(","):
                 raise self.error("',' or ')'")
@@ -489,10 +513,14 @@ class Parser:
             self.pos = pos + 3
             return float(spelled + "inf")
         try:
-            return int(spelled) if whole else float(spelled)
+            value: int | float = int(spelled) if whole else float(spelled)
         except ValueError:
             self.pos = start
             raise self.error("a default: a number, a string, True, False, None or a list") from None
+        if whole and not -_INT64 <= value < _INT64:
+            self.pos = start
+            raise self.error("an int of 64 bits")
+        return value
 
     def fraction_end(self, pos: int) -> int:
         """The place behind the fraction and exponent that start at `pos`."""

@@ -18,6 +18,7 @@ from .source import ErrorMaker
 __all__ = ["KernelRef", "Rooms", "room_of"]
 
 _DECLARED = re.compile(r"^cdef\s[^#(]*?(\w+)\s*\(", re.MULTILINE)
+_LONGEST_REFERENCE = 200  # it becomes a path
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
 
 
@@ -63,8 +64,9 @@ class Rooms:
 
         `error` makes the error for a mistake in the operator's entry.
         """
-        if not _REFERENCE.fullmatch(text):
-            raise error(f"{place}: expected 'module.function', got {text!r}", place)
+        if len(text) > _LONGEST_REFERENCE or not _REFERENCE.fullmatch(text):
+            shown = text[:_LONGEST_REFERENCE]
+            raise error(f"{place}: expected 'module.function', got {shown!r}", place)
         if ":" in text:
             module, _, function = text.partition(":")
             return KernelRef(module, function, False)
