@@ -99,6 +99,7 @@ class BuildExt(build_ext):
         )
         if stamp.is_current(inputs) and not self.force:
             return
+        stamp.drop()
         print("cythonizing", ext.name, flush=True)
         self._cython.submit(_cythonize, ext.name, ext.sources[0], self.build_temp).result()
         stamp.write(inputs, [c_file])
@@ -109,6 +110,7 @@ class BuildExt(build_ext):
         stamp = Stamp(c_file.with_suffix(".o.json"))
         if stamp.is_current(_c_inputs(ext, c_file)) and not self.force:
             return
+        stamp.drop()
         print("compiling", ext.name, flush=True)
         started = time.time()
         system = (f"-isystem{folder}" for folder in (numpy.get_include(), _PYTHON_INCLUDE))
@@ -127,9 +129,10 @@ class BuildExt(build_ext):
         target = Path(self.get_ext_fullpath(ext.name))
         if target.exists() and target.stat().st_mtime_ns >= made.stat().st_mtime_ns:
             return
+        scratch = target.with_name(f".{target.name}.new")  # a linker that is killed leaves half
         self.compiler.link_shared_object(
             [str(made), *ext.extra_objects],
-            str(target),
+            str(scratch),
             libraries=self.get_libraries(ext),
             library_dirs=ext.library_dirs,
             runtime_library_dirs=ext.runtime_library_dirs,
@@ -138,6 +141,7 @@ class BuildExt(build_ext):
             debug=self.debug,
             build_temp=self.build_temp,
         )
+        scratch.replace(target)
 
 
 def _cythonize(name: str, source: str, build_dir: str) -> None:

@@ -64,6 +64,10 @@ class Stamp:
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
+    def drop(self) -> None:
+        """Before the outputs change: a build that is killed leaves them without a stamp."""
+        self.path.unlink(missing_ok=True)
+
     def write(self, inputs: str, outputs: Iterable[Path]) -> None:
         """Record a success."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +90,7 @@ def _main(stamp: Stamp, command: list[str]) -> int:
     inputs = _tree_digest()
     if stamp.is_current(inputs):
         return 0
-    stamp.path.unlink(missing_ok=True)
+    stamp.drop()
     status = subprocess.call(command)
     if status == 0:
         stamp.write(inputs, _files(_OUTPUTS))

@@ -127,3 +127,41 @@ def test_generator_failure_ends_the_build(package, monkeypatch):
     monkeypatch.setattr(finding, "generate", lambda argv: 2)
     with pytest.raises(SystemExit):
         build.extensions("schemas", "shop")
+
+
+def test_a_linker_that_is_killed_leaves_no_module(package, monkeypatch):
+    def killed(compiler, objects, target, **options):
+        Path(target).write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("distutils.ccompiler.CCompiler.link_shared_object", killed)
+        with pytest.raises(BaseException):  # noqa: B017
+            run_build()
+    assert not list(package.glob("till*.so"))
+    run_build()
+    assert next(package.glob("till*.so")).read_bytes() != b"half"
+
+
+@pytest.mark.parametrize("step", ["_cythonize", "compile"])
+def test_a_build_that_is_killed_and_taken_back_starts_again(package, monkeypatch, capfd, step):
+    """What is half written for a change does not pass for what was there before it."""
+    run_build()
+    price = package / "price.pxd"
+    old = price.read_text()
+    price.write_text(old.replace("1", "2"))
+    with monkeypatch.context() as patched:
+        if step == "compile":
+            patched.setattr("distutils.ccompiler.CCompiler.compile", _killed)
+        else:
+            patched.setattr(compiling, "_cythonize", _killed)
+        with pytest.raises(BaseException):  # noqa: B017
+            run_build()
+    price.write_text(old)
+    capfd.readouterr()
+    run_build()
+    assert "shop.till" in capfd.readouterr().out
+
+
+def _killed(*args, **kwargs):
+    raise KeyboardInterrupt
