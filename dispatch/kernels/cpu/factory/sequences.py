@@ -92,9 +92,19 @@ def _pairs(row: int, col: int, offset: int, lower: bool, options: dict[str, Any]
     if kind not in (dtypes.int16, dtypes.int32, dtypes.int64):
         raise refused(f"no CPU kernel for {kind}", NotImplementedError)
     out = ops.aten.empty([2, count], **{**options, "dtype": kind})
-    places = np.tril_indices(row, offset, col) if lower else np.triu_indices(row, offset, col)
-    store(out, np.stack(places))
+    if count:
+        store(out, _places(row, col, min(max(offset, -row), col), lower))
     return out
+
+
+def _places(row: int, col: int, offset: int, lower: bool) -> Any:
+    """Rows and columns on one side of a diagonal: only rows that have any are looked at."""
+    rows = np.arange(max(-offset, 0), row) if lower else np.arange(min(row, col - offset))
+    first = np.zeros_like(rows) if lower else np.maximum(rows + offset, 0)
+    counts = (np.minimum(rows + offset + 1, col) if lower else col) - first
+    before = np.cumsum(counts) - counts
+    columns = np.arange(before[-1] + counts[-1]) - np.repeat(before - first, counts)
+    return np.stack([np.repeat(rows, counts), columns])
 
 
 def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:

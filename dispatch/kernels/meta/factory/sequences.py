@@ -81,9 +81,19 @@ def count_triangle(row: int, col: int, offset: int, lower: bool) -> int:
     """How many elements there are on one side of a diagonal."""
     if row < 0 or col < 0:
         raise refused(f"sizes must not be negative, got {row} and {col}")
-    if lower:
-        return sum(min(max(i + offset + 1, 0), col) for i in range(row))
-    return sum(min(max(col - i - offset, 0), col) for i in range(row))
+    below = _count_below(row, col, offset if lower else offset - 1)
+    count = below if lower else row * col - below
+    if count >> 62:
+        raise refused(f"a triangle of {row} by {col} has too many elements")
+    return count
+
+
+def _count_below(row: int, col: int, offset: int) -> int:
+    """Elements (i, j) with j <= i + offset: rows that grow by one, then whole rows."""
+    first = min(max(-offset, 0), row)
+    growing = min(max(col - 1 - offset - first, 0), row - first)
+    whole = row - first - growing
+    return growing * (first + offset + 1) + growing * (growing - 1) // 2 + whole * col
 
 
 def _pairs(row: int, col: int, offset: int, lower: bool, options: dict[str, Any]) -> Tensor:
