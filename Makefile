@@ -52,6 +52,7 @@ fuzz: build $(VENV)/.has-dev
 	$(PY) -m tests.fuzz $(if $(MODELS),$(wildcard $(MODELS)/*.pt2),$(MODEL)) $(ARGS)
 	$(PY) -m tests.fuzz.api
 	$(PY) -m tests.fuzz.memory --seconds 120
+	$(PY) -m tests.fuzz.hostile
 
 # The interpreter is not sanitized, so the runtimes come first, and its memory from malloc. What was
 # cythonized is taken over; objects are the folder's own.

@@ -14,10 +14,12 @@ from libc.string cimport strcmp
 
 from dispatch._C cimport dtypes
 from dispatch._C.emitted cimport (
-    AF_HAS_DEFAULT, AK_DEVICE, KK_BACKEND_SELECT, KK_COUNT, KK_CYTHON, KK_FALLTHROUGH, KK_PYTHON, OF_METHOD, OF_MUTABLE,
-    ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set, emitted_slot,
+    AF_HAS_DEFAULT, AK_DEVICE, KK_AD_INPLACE_OR_VIEW, KK_BACKEND_SELECT, KK_COUNT, KK_CYTHON, KK_FALLTHROUGH, KK_PYTHON, OF_METHOD,
+    OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set,
+    emitted_slot,
 )
 from dispatch._C.errors cimport take_text
+from dispatch._C.foreign cimport in_own_words
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BackendSelect,
     KS_BY_DEVICE_TYPE, KS_BY_VALUE, KS_PythonDispatcher, key_value, ks_highest_functionality, ks_index, ks_remove,
@@ -528,9 +530,37 @@ cdef inline PyObject* run_kernel(OperatorEntry e, Kernel* k, uint64_t ks, PyObje
     else:
         r = k.call(k, <PyObject*>e, ks, args)
     if r == NULL:
+        if (<KernelObject>owner).kind and (<KernelObject>owner).kind != KK_AD_INPLACE_OR_VIEW:
+            use_own_words()
         name_operator(e)
     Py_DECREF_(owner)
     return r
+
+
+cdef int use_own_words() noexcept:
+    """A kernel of the package failed in numpy or CPython: their words become a refusal."""
+    cdef PyObject* kind
+    cdef PyObject* value
+    cdef PyObject* trace
+    PyErr_Fetch_(&kind, &value, &trace)
+    if kind == NULL:
+        return 0
+    PyErr_NormalizeException_(&kind, &value, &trace)
+    cdef object refusal = None, refusal_type
+    try:
+        refusal = in_own_words(<object>value, <object>trace if trace != NULL else None)
+    except Exception:
+        pass                              # a text that cannot be made: whoever prints the error will see
+    if refusal is not None:
+        Py_DECREF_(kind)
+        Py_DECREF_(value)
+        refusal_type = type(refusal)
+        kind = <PyObject*>refusal_type
+        value = <PyObject*>refusal
+        Py_INCREF_(kind)
+        Py_INCREF_(value)
+    PyErr_Restore_(kind, value, trace)
+    return 0
 
 
 cdef int name_operator(OperatorEntry e) noexcept:

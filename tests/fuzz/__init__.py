@@ -1,1 +1,2 @@
-"""Broken model files (`python -m tests.fuzz FILE...`), strange calls (`... tests.fuzz.api`)."""
+"""Broken model files (`python -m tests.fuzz FILE...`), strange calls
+(`... tests.fuzz.api`), hostile numbers (`... tests.fuzz.hostile`)."""

@@ -84,8 +84,9 @@ def test_an_operand_that_would_be_resized_is_refused():
     with pytest.raises(RuntimeError, match=r"shape \[3\] doesn't match the broadcast shape"):
         A.add.out(x, dispatch.ones(2, 3), out=x)
     assert x.shape == (3,)
-# ---- out arguments on another device than the result's
 
+
+# ---- out arguments on another device than the result's
 
 
 def _out(device, dtype=dispatch.float32):

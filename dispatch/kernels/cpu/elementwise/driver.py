@@ -82,7 +82,8 @@ def number(value: Any, kind: dtype, wide: bool = False) -> Any:
 
 def converted(value: Any, kind: dtype) -> Any:
     """A number rounded, or wrapped around, to a dtype, and then in the dtype of computation."""
-    rounded = np.asarray(value).astype(descr_of(kind))
+    with quiet():  # a number beyond float32 is infinite there
+        rounded = np.asarray(value).astype(descr_of(kind))
     return rounded.astype(np.float32)[()] if is_narrow(kind) else rounded[()]
 
 

@@ -73,6 +73,8 @@ def binary_cross_entropy(
 ) -> None:
     """Logarithms are cut at -100."""
     check_dtype(self.dtype, FLOATING)
+    if target.dtype is not self.dtype:
+        raise refused(f"expected a target of {self.dtype}, got {target.dtype}")
     x, y = operand(self, self.dtype), operand(target, self.dtype)
     if x.size and (x.min() < 0 or x.max() > 1):
         raise refused("expected elements of self from 0 to 1")

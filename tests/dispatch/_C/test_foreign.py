@@ -1,0 +1,44 @@
+"""What numpy and CPython say of arguments does not reach a user; what programs say does."""
+
+import pytest
+
+import dispatch
+from dispatch import ops
+from dispatch.modes import TorchDispatchMode
+
+A = ops.aten
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda: A.add.Scalar(dispatch.ones(2), 2**63), RuntimeError, "too large for its type"),
+        (lambda: A.bitwise_xor.Scalar(dispatch.ones(2, dtype=dispatch.int64), 2**63),
+         RuntimeError, "too large for its type"),
+        (lambda: A.arange.start_step(2**63 - 1, -2, -2), RuntimeError, "too large"),
+        (lambda: A.nonzero.default(dispatch.ones(1).expand(2**62)), RuntimeError, "too large"),
+    ],
+)  # fmt: skip
+def test_foreign_words_become_ours(call, kind, words):
+    with pytest.raises(kind, match=words) as caught:
+        call()
+    assert str(caught.value).startswith("aten::")
+    assert caught.value.__suppress_context__
+    assert isinstance(caught.value.__context__, (OverflowError, ValueError))
+
+
+class Failing(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return [][1]
+
+
+def test_what_a_programs_handler_raises_stays():
+    with Failing(), pytest.raises(IndexError, match=r"^list index out of range$"):
+        A.square.default(dispatch.ones(2))
+
+
+def test_what_a_programs_kernel_raises_stays(library):
+    lib = library("aten", "IMPL")
+    lib.impl("rad2deg", lambda x: {}[x.missing], "CPU")
+    with pytest.raises(AttributeError, match="missing"):
+        A.rad2deg.default(dispatch.ones(2))
