@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .types import OptionalType, Type
 
-__all__ = ["LISTED_KINDS", "NAMED_CONSTANTS", "NO_DEFAULT", "fit"]
+__all__ = ["LISTED_KINDS", "NAMED_CONSTANTS", "NO_DEFAULT", "fit", "fit_element"]
 
 NO_DEFAULT = object()
 
@@ -51,7 +51,6 @@ _NUMBER_KINDS = frozenset({"FloatType", "SymFloatType"})
 _INTEGER_KINDS = frozenset(
     {"IntType", "SymIntType", "ScalarTypeType", "LayoutType", "MemoryFormatType"}
 )
-# Elements of lists that may be a default.
 LISTED_KINDS = _NUMBER_KINDS | _INTEGER_KINDS | {"BoolType", "ComplexType"}
 
 
@@ -79,3 +78,11 @@ def fit(value: object, type_: Type, optional: bool) -> object:
         return value if value is None else fit(value, type_.element, True)
     # a tensor, a generator and so on have one default: None
     return value if value is None else NO_DEFAULT
+
+
+def fit_element(value: object, element: Type) -> object:
+    """`value` as an element of a list that is a default: a bool is written as one."""
+    kind = element.kind()
+    if kind not in LISTED_KINDS or (kind == "BoolType" and not isinstance(value, bool)):
+        return NO_DEFAULT
+    return fit(value, element, False)

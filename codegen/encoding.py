@@ -92,8 +92,8 @@ OF = {
 }
 
 _KIND_OF = {
-    "Tensor": AK["TENSOR"], "int": AK["INT"], "SymInt": AK["INT"], "DeviceIndex": AK["INT"],
-    "float": AK["FLOAT"], "SymFloat": AK["FLOAT"], "bool": AK["BOOL"], "SymBool": AK["BOOL"],
+    "Tensor": AK["TENSOR"], "int": AK["INT"], "SymInt": AK["INT"], "float": AK["FLOAT"],
+    "SymFloat": AK["FLOAT"], "bool": AK["BOOL"], "SymBool": AK["BOOL"],
     "complex": AK["COMPLEX"], "Scalar": AK["SCALAR"], "number": AK["SCALAR"], "str": AK["STR"],
     "ScalarType": AK["DTYPE"], "Layout": AK["LAYOUT"], "Device": AK["DEVICE"],
     "MemoryFormat": AK["MEMORY_FORMAT"], "Generator": AK["GENERATOR"],
@@ -174,6 +174,8 @@ def default_spec(
     text = type_.element.text if isinstance(type_, OptionalType) else type_.text
     if text in _CODE_DEFAULTS and isinstance(value, int):
         return _CODE_DEFAULTS[text], value, 0.0, None, None
+    if text == "Device":  # a device, or its name in `Device?`
+        return DF["DEVICE"], 0, 0.0, str(value), None
     if isinstance(value, bool):
         return DF["BOOL"], int(value), 0.0, None, None
     if isinstance(value, int):
@@ -181,7 +183,7 @@ def default_spec(
     if isinstance(value, float):
         return DF["FLOAT"], 0, value, None, None
     if isinstance(value, str):
-        return DF["DEVICE" if text == "Device" else "STR"], 0, 0.0, value, None
+        return DF["STR"], 0, 0.0, value, None
     raise ValueError(f"a default of type {type(value).__name__} has no record: {argument}")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copyreg
 from typing import TYPE_CHECKING
 
-from .defaults import LISTED_KINDS, NAMED_CONSTANTS, NO_DEFAULT, fit
+from .defaults import LISTED_KINDS, NAMED_CONSTANTS, NO_DEFAULT, fit, fit_element
 from .schema import AliasInfo, Argument, FunctionSchema
 from .types import (
     BASE_TYPES,
@@ -316,7 +316,8 @@ class Parser:
                 return type_, alias
             if c == "?":
                 self.pos += 1
-                type_ = OptionalType(type_)
+                if not isinstance(type_, OptionalType):  # `T??` is `T?`
+                    type_ = OptionalType(type_)
             else:
                 self.pos += 1
                 type_ = ListType(type_, self.list_size())
@@ -421,7 +422,7 @@ class Parser:
         if isinstance(type_, ListType):
             if type_.size is None:
                 return NO_DEFAULT
-            value = fit(value, type_.element, False)
+            value = fit_element(value, type_.element)
             return value if value is NO_DEFAULT else [value] * type_.size
         return fit(value, type_, False)
 
@@ -434,7 +435,7 @@ class Parser:
         if self.take("]"):
             return values
         while True:
-            value = fit(self.constant(type_.element), type_.element, False)
+            value = fit_element(self.constant(type_.element), type_.element)
             if value is NO_DEFAULT:
                 return value
             values.append(value)

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 from .types import ListType, OptionalType, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["AliasInfo", "Argument", "FunctionSchema"]
+
+# Makes the default of a `Device`: the dispatcher sets its own class, the generator needs none.
+new_device: Callable[[str], object] = str
 
 
 class AliasInfo:
@@ -73,7 +76,7 @@ class Argument:
 
     `real_type` is the type as written, `type` the same with `SymInt`, `ScalarType`, ... as `int`.
     `N` is the length that a lone value is repeated to (`int[2]`), else None. A default of
-    `ScalarType`, `Layout` or `MemoryFormat` is its number.
+    `ScalarType`, `Layout` or `MemoryFormat` is its number, that of `Device` a device.
     """
 
     __slots__ = (
@@ -103,6 +106,8 @@ class Argument:
         self.alias_info = alias_info
         self.kwarg_only = kwarg_only
         self._has_default = default_value is not None if has_default is None else has_default
+        if isinstance(default_value, str) and type.text == "Device":
+            default_value = new_device(default_value)
         self.default_value = default_value
         self.N = _list_size(type) if N is None else N
 
@@ -234,7 +239,11 @@ class FunctionSchema:
         return not self.is_mutable and any(r.alias_info is not None for r in self.returns)
 
     def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
-        """Whether every call that fits `old` fits this schema: new arguments have defaults."""
+        """Whether every call that fits `old` fits this schema: new arguments have defaults.
+
+        TypeError when `old` is no schema.
+        """
+        _check_schema(old)
         n_old, n_new = old._first_out(), self._first_out()
         if self._shape() != old._shape() or len(self.arguments) < len(old.arguments):
             return False
@@ -252,8 +261,10 @@ class FunctionSchema:
         """Whether what is written for this schema runs where only `old` is known, and why not.
 
         New arguments stand behind all that are not out, with defaults that are no lists. For
-        another operator, or another number of results, there is no more to say.
+        another operator, or another number of results, there is no more to say. TypeError when
+        `old` is no schema.
         """
+        _check_schema(old)
         n_old, n_new = old._first_out(), self._first_out()
         if self._shape() != old._shape():
             return False, ""
@@ -297,12 +308,11 @@ class FunctionSchema:
         return str(self)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FunctionSchema):
-            raise TypeError(f"a schema is compared with schemas, not with {other!r}")
-        return self is other or self._key() == other._key()
+        _check_schema(other)
+        return self is other or (isinstance(other, FunctionSchema) and self._key() == other._key())
 
     def __hash__(self) -> int:
-        return hash((self.name, self.overload_name, len(self._arguments)))
+        return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
         return (
@@ -313,6 +323,11 @@ class FunctionSchema:
             self.is_vararg,
             self.is_varret,
         )
+
+
+def _check_schema(value: object) -> None:
+    if not isinstance(value, FunctionSchema):
+        raise TypeError(f"a schema is compared with schemas, not with {value!r}")
 
 
 def _comparable(value: object) -> object:

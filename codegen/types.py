@@ -403,11 +403,12 @@ def _base_types() -> dict[str, BaseType]:
         "AnyClassType": "AnyClassType",
         "AnyEnumType": "AnyEnumType",
         "PyObject": "PyObjectType",
-        "DeviceIndex": "IntType",
     }
     types = {name: _base_type(name, name, kind, None) for name, kind in same.items()}
     types["None"] = types["NoneType"]
-    types["number"] = types["Scalar"] = _base_type("Scalar", "number", "NumberType", None)
+    types["DeviceIndex"] = types["int"]
+    for name in ("Scalar", "number"):
+        types[name] = _base_type(name, "number", "NumberType", None)
     for name in ("ScalarType", "Layout", "MemoryFormat"):
         types[name] = _base_type(name, name, f"{name}Type", "int")
     types["SymInt"] = _base_type("SymInt", "int", "SymIntType", "int")

@@ -122,10 +122,10 @@ def __getattr__(name: str) -> object:
         found = globals()[name] = _offered[name](name)
         return found
     if name in _SCHEMA_NAMES or name == "parse_schema":
-        from dispatch.codegen import parser, schema  # the parser also says how schemas pickle
+        from dispatch._C.operator import _schema_language
 
-        room = parser if name == "parse_schema" else schema
-        return getattr(room, name.removeprefix("_"))
+        parser = _schema_language()  # it also says how schemas pickle
+        return getattr(parser, name.removeprefix("_"))
     if name.endswith("Type"):
         from dispatch.codegen import types
 

@@ -150,8 +150,17 @@ cdef object parse_schema(str text, bint allow_typevars):
 cdef int import_schema_language() except -1:
     """When a schema is first looked at: most programs define none and ask for none."""
     global encoding, parser
-    from dispatch.codegen import encoding, parser
+    from dispatch._C.dtypes import device
+    from dispatch.codegen import encoding, parser, schema
+    schema.new_device = device
     return 0
+
+
+def _schema_language():
+    """The module that parses schemas, with this package's values as defaults."""
+    if parser is None:
+        import_schema_language()
+    return parser
 
 
 cdef object numbers_allowed = frozenset((
@@ -159,12 +168,16 @@ cdef object numbers_allowed = frozenset((
     "aten::divide", "aten::divide_", "aten::floor_divide", "aten::floor_divide_", "aten::mul", "aten::mul_",
     "aten::multiply", "aten::multiply_", "aten::sub", "aten::sub_", "aten::subtract", "aten::subtract_", "aten::to",
     "aten::true_divide", "aten::true_divide_"))
+# Names of functions in C++ that PyTorch's list has beside those of operators.
+cdef object numbers_allowed_too = frozenset((
+    "add_out", "div_out", "divide_out", "floor_divide_out", "mul_out", "multiply_out", "sub_out", "subtract_out",
+    "true_divide_out"))
 
 
 def _should_allow_numbers_as_tensors(str name):
     """Whether the aten packet of that bare name takes Python numbers in Tensor slots
     (torch._C._should_allow_numbers_as_tensors)."""
-    return "aten::" + name in numbers_allowed
+    return "aten::" + name in numbers_allowed or name in numbers_allowed_too
 
 
 cdef int allocate_signature(OperatorEntry e, int n_args, int n_rets) except -1:

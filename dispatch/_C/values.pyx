@@ -168,7 +168,7 @@ cdef PyObject* new_repeated(ArgSpec* spec, PyObject* o, Frame* f) noexcept:
     if spec.kind == AK_INT:
         if not (PyLong_Check_(o) if not f.lone_ints else is_parsed_int(o) or is_tensor(o) and spec.flags & AF_SYM):
             return NULL
-    elif spec.kind != AK_FLOAT or PyBool_Check_(o) or is_tensor(o):
+    elif spec.kind != AK_FLOAT or PyLong_Check_(o) or is_tensor(o):
         return NULL
     one = new_value(spec.kind, spec.flags, f.lone_ints, o)
     if one == NULL:

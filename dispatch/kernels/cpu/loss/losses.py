@@ -111,7 +111,7 @@ def nll_loss_forward(
     loss = np.where(counted, -chosen * factors, 0)
     if reduction == 0:
         store(output, loss.reshape(tuple(output.shape)))
-        store(total_weight, 0)
+        store(total_weight, 0 if self.ndim == 2 else factors.sum(dtype=np.float64))
         return
     total = factors.sum(dtype=np.float64)
     value = loss.sum(dtype=np.float64)

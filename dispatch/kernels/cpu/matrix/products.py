@@ -46,6 +46,8 @@ def addbmm(
     if not (self.dtype is batch1.dtype is batch2.dtype):
         raise refused("expected one dtype")
     a, b, base = (compute(t) for t in (batch1, batch2, self))
+    if not (self.dtype.is_floating_point or self.dtype.is_complex):
+        beta, alpha = int(beta), int(alpha)
     with quiet():
         total = np.matmul(a, b).sum(0) * alpha
         store(out, total if beta == 0 else total + base * beta)

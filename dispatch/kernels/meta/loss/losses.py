@@ -88,6 +88,10 @@ def nll_loss_forward(
             f"{list(self.shape)} and {list(target.shape)}"
         )
     alone = self.ndim == 1 and target.ndim == 0
+    if self.ndim == target.ndim == 1 and rules.is_eager(self):
+        if target.numel() != 1:
+            raise refused(f"expected one target, got {target.numel()}", ValueError)
+        alone = True
     if not alone and (target.ndim == 0 or self.shape[0] != target.shape[0]):
         raise refused(
             f"target of shape {list(target.shape)} does not fit self of shape {list(self.shape)}"
