@@ -29,6 +29,7 @@ from dispatch._C.size import Size
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
 from dispatch._ops import HigherOrderOperator, ops
+from dispatch._ops.higher_order import offer_operators
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.library import Library
 from dispatch.modes import TorchDispatchMode, TorchFunctionMode
@@ -41,6 +42,7 @@ __version__ = "0.1.0"
 
 _ROOMS = frozenset(
     {
+        "_higher_order_ops",
         "build",
         "cli",
         "codegen",
@@ -55,9 +57,9 @@ _ROOMS = frozenset(
 _LATER = {
     name: module
     for module, names in {
-        "_C": "FunctionSchema",
+        "_C": "FunctionSchema parse_schema",
         "_C.dlpack": "from_dlpack",
-        "codegen.parser": "parse_schema",
+        "_higher_order_ops": "cond while_loop",
         "functional": " ".join(functional._OF_WRAPPER),
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
@@ -81,6 +83,10 @@ _LATER = {
 }
 
 modes.function._set_package(sys.modules[__name__])
+offer_operators(
+    ("auto_functionalized", "cond", "map_impl", "out_dtype", "scan", "while_loop"),
+    lambda: importlib.import_module("dispatch._higher_order_ops"),
+)
 
 
 def __getattr__(name: str) -> Any:

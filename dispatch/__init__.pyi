@@ -33,6 +33,8 @@ from dispatch._C.overload import OpOverload as OpOverload, OpOverloadPacket as O
 from dispatch._C.size import Size as Size
 from dispatch._C.tags import Tag as Tag
 from dispatch._C.tensor import Tensor as Tensor, from_numpy as from_numpy
+from dispatch._higher_order_ops.cond import cond as cond
+from dispatch._higher_order_ops.while_loop import while_loop as while_loop
 from dispatch._ops import HigherOrderOperator as HigherOrderOperator, ops as ops
 from dispatch.codegen.parser import parse_schema as parse_schema
 from dispatch.codegen.schema import FunctionSchema as FunctionSchema

@@ -56,6 +56,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tensor", ("dispatch.tensor",)),
     ("fake", ("dispatch.fake",)),
     ("functional", ("dispatch.functional",)),
+    ("higher-order operators", ("dispatch._higher_order_ops",)),
     ("library", ("dispatch.library",)),
     ("tools", ("dispatch.tools", "dispatch.device_trace")),
     ("build", ("dispatch.build", "dispatch.as_torch")),

@@ -6,7 +6,7 @@ kernel that `resolve_key` finds. Nothing is served by the dispatcher's fallbacks
 """
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, final
 
 from dispatch._C.grad_mode import is_grad_enabled
@@ -30,9 +30,29 @@ from dispatch._ops.resolution import resolve_key
 from dispatch.modes.function import handle_torch_function, has_torch_function
 from dispatch.modes.stack import _pop_mode_temporarily
 
-__all__ = ["HigherOrderOperator", "_higher_order_ops", "serve_by_mode"]
+__all__ = [
+    "HigherOrderOperator",
+    "_higher_order_ops",
+    "find_operator",
+    "offer_operators",
+    "serve_by_mode",
+]
 
 _higher_order_ops: dict[str, "HigherOrderOperator"] = {}
+# Names of operators that a room above makes, with what makes them when they are asked for.
+_makers: dict[str, Callable[[], object]] = {}
+
+
+def offer_operators(names: Iterable[str], make: Callable[[], object]) -> None:
+    """Let `make` be called when one of the operators is first asked for by name."""
+    _makers.update(dict.fromkeys(names, make))
+
+
+def find_operator(name: str) -> "HigherOrderOperator | None":
+    """The operator of that name; None when there is none."""
+    if name not in _higher_order_ops and name in _makers:
+        _makers[name]()
+    return _higher_order_ops.get(name)
 
 _HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS = [
     DispatchKey.PythonDispatcher,

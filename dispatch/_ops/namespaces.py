@@ -16,7 +16,7 @@ from dispatch._C.overload import (
     _find_packet,
     _refresh_packet as _look_again,
 )
-from dispatch._ops.higher_order import HigherOrderOperator, _higher_order_ops
+from dispatch._ops.higher_order import HigherOrderOperator, _higher_order_ops, find_operator
 
 if TYPE_CHECKING:
     from dispatch._C.generated.ops_aten import AtenOps
@@ -54,7 +54,7 @@ class _HigherOrderNamespace(types.ModuleType):
         return iter(self._dir)
 
     def __getattr__(self, name: str) -> HigherOrderOperator:
-        op = _higher_order_ops.get(name)
+        op = find_operator(name)
         if op is None:
             raise AttributeError(f"'{self.__name__}' has no operator '{name}'")
         setattr(self, name, op)

@@ -1,0 +1,16 @@
+"""The higher-order operators that are built in, under the names of `torch._higher_order_ops`.
+
+Each module has one: the operator (`dispatch.ops.higher_order.cond`), what serves it without a mode,
+on fake tensors and under functionalization, and the function that users call, which checks and
+flattens. There is no tracing here: functions run, they are not looked into. Above everything that
+serves operators; loaded when one of the names is first asked for.
+"""
+
+from dispatch._higher_order_ops.auto_functionalize import auto_functionalized
+from dispatch._higher_order_ops.cond import cond
+from dispatch._higher_order_ops.map import map
+from dispatch._higher_order_ops.out_dtype import out_dtype
+from dispatch._higher_order_ops.scan import scan
+from dispatch._higher_order_ops.while_loop import while_loop
+
+__all__ = ["auto_functionalized", "cond", "map", "out_dtype", "scan", "while_loop"]

@@ -1,0 +1,109 @@
+"""`cond`: one of two functions, as a tensor says (torch._higher_order_ops.cond).
+
+On fake tensors both run and have to agree in structure and metadata; everywhere else one runs.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from dispatch import pytree
+from dispatch._C.keys import DispatchKey
+from dispatch._C.tensor import Tensor
+from dispatch._higher_order_ops.rules import check_operands, serve_fake, serve_grad
+from dispatch._ops import HigherOrderOperator
+
+__all__ = ["CondOp", "cond", "cond_op"]
+
+_Function = Callable[..., Any]
+_SAME = ("dtype", "device", "layout", "dim", "is_conj", "storage_offset")
+
+
+class CondOp(HigherOrderOperator):
+    """`dispatch.ops.higher_order.cond(pred, true_fn, false_fn, operands)`."""
+
+    def __init__(self) -> None:
+        super().__init__("cond")
+
+    def __call__(self, pred: Any, true_fn: _Function, false_fn: _Function, operands: Any) -> Any:
+        """One of the functions on the operands. AssertionError: they are no tensors or ints."""
+        check_operands(operands)
+        return super().__call__(pred, true_fn, false_fn, operands)
+
+
+cond_op = CondOp()
+
+
+def cond(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any = ()) -> Any:
+    """`true_fn(*operands)` if `pred`, else `false_fn(*operands)`.
+
+    Args:
+        pred: a number, which decides here and now, or a tensor of one element.
+        true_fn, false_fn: functions of the operands, with results of one structure.
+        operands: a tuple or list, maybe nested, of tensors.
+
+    Raises:
+        RuntimeError: one of these is something else.
+    """
+    if isinstance(pred, (bool, int, float)):
+        return true_fn(*operands) if pred else false_fn(*operands)
+    if not isinstance(pred, Tensor) or pred.numel() != 1:
+        raise RuntimeError(f"cond: pred: expected a bool or a tensor of one element, got {pred}")
+    if not callable(true_fn) or not callable(false_fn):
+        raise RuntimeError("cond: both branches must be callable")
+    leaves = pytree.tree_leaves(operands)
+    if not isinstance(operands, (tuple, list)) or not all(isinstance(x, Tensor) for x in leaves):
+        raise RuntimeError(f"cond: operands: expected a tuple of tensors, got {operands}")
+    flat, spec = pytree.tree_flatten(tuple(operands))
+
+    def unflattened(fn: _Function) -> _Function:
+        return lambda *leaves: fn(*pytree.tree_unflatten(leaves, spec))
+
+    return cond_op(pred, unflattened(true_fn), unflattened(false_fn), tuple(flat))
+
+
+@cond_op.py_impl(DispatchKey.CompositeExplicitAutograd)
+def cond_op_dense(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any) -> Any:
+    """The branch that the predicate says."""
+    return true_fn(*operands) if pred else false_fn(*operands)
+
+
+serve_grad(cond_op)
+
+
+@serve_fake(cond_op)
+def cond_fake(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any) -> Any:
+    """The results of the first branch, which those of the second have to be like."""
+    yes, spec = pytree.tree_flatten(true_fn(*operands))
+    no, other = pytree.tree_flatten(false_fn(*operands))
+    if spec != other:
+        raise RuntimeError(f"cond: the branches return different structures: {spec} and {other}")
+    return pytree.tree_unflatten([_merged(a, b) for a, b in zip(yes, no, strict=True)], spec)
+
+
+def _merged(a: Any, b: Any) -> Any:
+    if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
+        if type(a) is not type(b) or a != b:
+            raise AssertionError(f"cond: one branch returns {a}, the other {b}")
+        return a
+    for name in _SAME:
+        mine, theirs = (getattr(t, name) for t in (a, b))
+        if callable(mine):
+            mine, theirs = mine(), theirs()
+        if mine != theirs:
+            raise RuntimeError(f"cond: {name}: one branch gives {mine}, the other {theirs}")
+    if a.shape != b.shape or a.stride() != b.stride():
+        raise RuntimeError(
+            f"cond: sizes that depend on the predicate need a ShapeEnv: {a.shape} and {b.shape}"
+        )
+    return a
+
+
+@cond_op.py_functionalize_impl
+def cond_functional(
+    ctx: Any, pred: Any, true_fn: _Function, false_fn: _Function, operands: Any
+) -> Any:
+    """Both branches functionalized, on the values of the operands."""
+    pred, operands = ctx.unwrap_tensors(pred), ctx.unwrap_tensors(operands)
+    with ctx.redispatch_to_next():
+        yes, no = ctx.functionalize(true_fn), ctx.functionalize(false_fn)
+        return ctx.wrap_tensors(cond_op(pred, yes, no, operands))
