@@ -6,14 +6,13 @@ on the clones, and the clones are returned behind its results.
 
 from typing import Any
 
-from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key
 from dispatch._C.keys import DispatchKey
 from dispatch._C.overload import OpOverload
 from dispatch._higher_order_ops.rules import serve_fake
 from dispatch._ops import HigherOrderOperator, ops
-from dispatch.registry import schemas
+from dispatch.functional.custom import can_auto_functionalize, written_arguments
 
-__all__ = ["AutoFunctionalized", "auto_functionalized", "can_auto_functionalize"]
+__all__ = ["AutoFunctionalized", "auto_functionalized"]
 
 _aten = ops.aten
 
@@ -37,26 +36,6 @@ for _key in (DispatchKey.AutogradCPU, DispatchKey.AutogradCUDA):
     auto_functionalized.fallthrough(_key)
 
 
-def _written(op: OpOverload) -> list[Any]:
-    return [a for a in op._schema.arguments if a.is_write]
-
-
-def can_auto_functionalize(op: Any) -> bool:
-    """Whether an operator is a program's own, writes tensors only and returns no views."""
-    if not isinstance(op, OpOverload) or schemas.is_builtin(op) or not op._schema.is_mutable:
-        return False
-    kinds = (schemas.is_tensor_like_type, schemas.is_tensorlist_like_type)
-    if not all(any(is_kind(a.type) for is_kind in kinds) for a in _written(op)):
-        return False
-    returns = op._schema.returns
-    if len(returns) == 1 and returns[0].type.kind() == "NoneType":
-        return True
-    fresh = all(r.alias_info is None and r.type.kind() == "TensorType" for r in returns)
-    if not (fresh or schemas.is_out(op) or schemas.is_inplace(op)):
-        return False
-    return not _dispatch_has_kernel_for_dispatch_key(op.name(), "Functionalize")
-
-
 def _cloned(value: Any) -> Any:
     if isinstance(value, list):
         return [_cloned(v) for v in value]
@@ -72,7 +51,7 @@ def auto_functionalized_dense(
     _mutable_op: OpOverload, _only_clone_these_tensors: Any = None, **kwargs: Any
 ) -> tuple[Any, ...]:
     """Run the operator on clones, which keep their strides."""
-    names = [a.name for a in _written(_mutable_op)]
+    names = [a.name for a in written_arguments(_mutable_op)]
     for name in names:
         if _only_clone_these_tensors is None or name in _only_clone_these_tensors:
             kwargs[name] = _cloned(kwargs[name])

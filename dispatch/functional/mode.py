@@ -19,6 +19,7 @@ from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
 from dispatch._ops import OpOverload, ops
 from dispatch.functional import wrappers
+from dispatch.functional.custom import can_auto_functionalize, do_auto_functionalize
 from dispatch.functional.tensor import FunctionalTensor, has_foreign_classes
 from dispatch.modes import (
     TorchDispatchMode,
@@ -123,6 +124,8 @@ class FunctionalTensorMode(TorchDispatchMode):
                 r = func.decompose(*args, **kwargs)
                 if r is not NotImplemented:
                     return r
+        if can_auto_functionalize(func):
+            return do_auto_functionalize(self, func, args, kwargs)
         _check_inactive()
         outs = self._functionalized(func, args, kwargs)
         _check_inactive()

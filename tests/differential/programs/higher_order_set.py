@@ -182,3 +182,36 @@ def with_gradients(s, log):
     log.attempt("out_dtype", lambda: h.out_dtype(s.ops.aten.mul.Tensor, T.float64, x, x).requires_grad)
     with T.no_grad():
         log.attempt("no_grad", h.cond, True, lambda t: (t * 2,), lambda t: (t,), (x,))
+
+
+def operators_that_write_under_the_mode(s, log):
+    lib = s.library.Library("hom", "FRAGMENT")
+    lib.define("one(Tensor(a!) x, Tensor y) -> ()")
+    lib.define("two(Tensor(a!) x, Tensor(b!)[] ys, *, Tensor(c!)? z=None, int n=2) -> Tensor")
+    lib.define("three(Tensor(a!) x) -> (Tensor, Tensor)")
+    lib.define("view(Tensor(a!) x) -> Tensor(a!)")
+
+    def one(x, y):
+        x.add_(y)
+
+    def two(x, ys, z=None, n=2):
+        x.mul_(n)
+        ys[0].zero_()
+        return x.sum()
+
+    def three(x):
+        x.neg_()
+        return x + 1, x + 2
+
+    for name, kernel in (("one", one), ("two", two), ("three", three), ("view", lambda x: x)):
+        lib.impl(name, kernel, "CompositeExplicitAutograd")
+    T, F, ops = s.T, s.functional.FunctionalTensor, s.ops.hom
+    plain = [T.arange(4.0), T.ones(2, 2), T.ones(4)]
+    with s.functional.FunctionalTensorMode():
+        x, y, z = map(F.to_functional, plain)
+        log.attempt("one", ops.one.default, x.view(2, 2), y)
+        log.attempt("two", lambda: F.from_functional(ops.two.default(x[1:], [y], z=z, n=3)))
+        log.attempt("three", lambda: [type(t).__name__ for t in ops.three.default(x)])
+        log.attempt("view", ops.view.default, x)
+    log(*(F.from_functional(t).tolist() for t in (x, y, z)))
+    log(plain)
