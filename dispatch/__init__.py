@@ -29,7 +29,7 @@ from dispatch._C.size import Size
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
 from dispatch._ops import HigherOrderOperator, ops
-from dispatch._ops.higher_order import offer_operators
+from dispatch._ops.higher_order import offer_operators as _offer_operators
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.library import Library
 from dispatch.modes import TorchDispatchMode, TorchFunctionMode
@@ -76,6 +76,7 @@ _LATER = {
             numel pi result_type split typename
             """,
         "tensor.random": "get_rng_state initial_seed seed set_rng_state",
+        "tensor.sharing": "TypedStorage",
         "tensor.storage": "UntypedStorage",
         "tensor.text": "set_printoptions",
     }.items()
@@ -83,7 +84,7 @@ _LATER = {
 }
 
 modes.function._set_package(sys.modules[__name__])
-offer_operators(
+_offer_operators(
     ("auto_functionalized", "cond", "map_impl", "out_dtype", "scan", "while_loop"),
     lambda: importlib.import_module("dispatch._higher_order_ops"),
 )

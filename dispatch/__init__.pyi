@@ -105,6 +105,7 @@ from dispatch.tensor.random import (
     seed as seed,
     set_rng_state as set_rng_state,
 )
+from dispatch.tensor.sharing import TypedStorage as TypedStorage
 from dispatch.tensor.storage import UntypedStorage as UntypedStorage
 from dispatch.tensor.text import set_printoptions as set_printoptions
 

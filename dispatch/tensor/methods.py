@@ -12,6 +12,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dispatch import _C
 from dispatch._C.function import _enter_methods, _find_function
 from dispatch._C.generated.type_names import DTYPE_METHODS
 from dispatch._C.guards import DisableTorchFunctionSubclass
@@ -30,6 +31,10 @@ from dispatch.tensor.conversions import CONVERSIONS, value_as
 from dispatch.tensor.operators import as_function, positive, reverse_divide
 
 __all__ = ["nonzero"]
+
+# Names of `dispatch._C` that are asked for rarely.
+_OFFERED = ("_is_alias_of", "_only_lift_cpu_tensors", "_overlaps", "_set_only_lift_cpu_tensors")
+_C._offer(_OFFERED, lambda name: getattr(importlib.import_module("dispatch.tensor.sharing"), name))
 
 _aten = ops.aten
 
@@ -190,7 +195,8 @@ def _install_methods() -> None:
         "norm": _room("tensor.functions.norm"), "unique": _room("tensor.functions.unique"),
         "unique_consecutive": _room("tensor.functions.unique_consecutive"),
         "new_tensor": _room("tensor.data.new_tensor"), "nonzero": nonzero,
-        "positive": positive, "split": _split,
+        "positive": positive, "split": _split, "storage": _room("tensor.sharing.storage_of"),
+        "_typed_storage": _room("tensor.sharing.typed_storage_of"),
     }.items():  # fmt: skip
         _install_tensor_attribute(name, value)
 
@@ -207,6 +213,7 @@ _PYTHON = frozenset(
     (
         "__array__", "__array_wrap__", "__deepcopy__", "__dlpack__",
         "__dlpack_device__", "__format__", "__rdiv__", "__reversed__", "backward", "is_shared",
+        "storage",
     )
 )  # fmt: skip
 _UNSEEN = frozenset(("_make_subclass", "_make_wrapper_subclass", "as_subclass", "is_view", "split"))

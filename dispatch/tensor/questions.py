@@ -22,6 +22,7 @@ from dispatch._C.torch_function import _watch_function
 from dispatch._ops import ops
 from dispatch.tensor.data import _empty, tensor
 from dispatch.tensor.methods import nonzero as _nonzero
+from dispatch.tensor.sharing import TypedStorage
 
 __all__ = [
     "BFloat16Tensor",
@@ -74,7 +75,7 @@ def is_tensor(obj: Any) -> bool:
 
 def is_storage(obj: Any) -> bool:
     """Whether `obj` is a storage."""
-    return isinstance(obj, Storage)
+    return isinstance(obj, (Storage, TypedStorage))
 
 
 def _question(name: str) -> Callable[[Tensor], Any]:

@@ -6,6 +6,7 @@ a uint8 tensor over the bytes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from types import MethodType
 from typing import Any
@@ -129,3 +130,37 @@ class UntypedStorage(metaclass=_Maker):
         for i, value in enumerate(content):
             _set(made, i, value)
         return made
+
+    @staticmethod
+    def from_buffer(
+        buffer: Any,
+        byte_order: str | None = None,
+        count: int = -1,
+        offset: int = 0,
+        *,
+        dtype: Any = None,
+    ) -> Any:
+        """A storage with a copy of `count` elements of a buffer, from byte `offset` on.
+
+        Raises:
+            TypeError: no buffer.
+            RuntimeError: no dtype, or no byte order for another one than int8 and uint8.
+            ValueError: another byte order, or elements that are not there.
+        """
+        data = memoryview(buffer).cast("B")
+        free = byte_order is not None or dtype in (dtypes.uint8, dtypes.int8)
+        if not isinstance(dtype, dtypes.dtype) or not free:
+            raise RuntimeError("from_buffer: a dtype is needed, and a byte order unless it is int8")
+        if byte_order not in (None, "native", "little", "big"):
+            raise ValueError(f"from_buffer: {byte_order!r} is no byte order")
+        rest = len(data) - offset
+        if not 0 <= offset < len(data) or (count < 0 and rest % dtype.itemsize):
+            raise ValueError(f"from_buffer: {rest} bytes from {offset} on are no elements")
+        nbytes = rest if count < 0 else count * dtype.itemsize
+        if nbytes > rest:
+            raise ValueError(f"from_buffer: {nbytes} bytes asked for, {rest} there")
+        part = bytes(data[offset : offset + nbytes])
+        if byte_order not in (None, "native", sys.byteorder):
+            n = dtype.itemsize
+            part = b"".join(part[i : i + n][::-1] for i in range(0, nbytes, n))
+        return UntypedStorage([bool(b) for b in part] if dtype is dtypes.bool else part)
