@@ -166,6 +166,8 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The dtype of an operation on two tensors or numbers (torch.result_type)."""
     operands = sorted((_operand(v) for v in (tensor1, tensor2)), key=lambda pair: -pair[0])
     (first, result), (second, other) = operands
+    if first != second and result.is_floating_point and other.is_complex:
+        other = dtypes.complex32  # the width is that of the operand with more say
     if first == second or _category(other) > _category(result):
         return dtypes.promote_types(result, other)
     return result
