@@ -13,7 +13,14 @@ from typing import Any
 from dispatch import _C, fake, functional, library, modes, tools
 from dispatch._C.default_device import get_default_device, set_default_device
 from dispatch._C.dtypes import *
-from dispatch._C.dtypes import device, dtype, layout, memory_format
+from dispatch._C.dtypes import (
+    can_cast as _can_cast,
+    device,
+    dtype,
+    layout,
+    memory_format,
+    promote_types as _promote_types,
+)
 from dispatch._C.function import _find_function
 from dispatch._C.grad_mode import (
     enable_grad,
@@ -28,6 +35,7 @@ from dispatch._C.overload import OpOverload, OpOverloadPacket
 from dispatch._C.size import Size
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
+from dispatch._C.torch_function import _watch_function
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch._ops.higher_order import offer_operators as _offer_operators
 from dispatch.fake import FakeTensor, FakeTensorMode
@@ -39,6 +47,9 @@ from dispatch.tensor.data import shared_with_numpy as from_numpy, tensor
 from dispatch.tensor.random import Generator, default_generator, manual_seed
 
 __version__ = "0.1.0"
+
+# Function modes see these two; the core asks them without.
+can_cast, promote_types = _watch_function(_can_cast), _watch_function(_promote_types)
 
 _ROOMS = frozenset(
     {
@@ -63,17 +74,17 @@ _LATER = {
         "functional": " ".join(functional._OF_WRAPPER),
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
-            atleast_1d atleast_2d atleast_3d block_diag cartesian_prod meshgrid norm
-            tensordot unique unique_consecutive
+            atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod
+            einsum meshgrid norm split tensordot unique unique_consecutive
             """,
         "tensor.questions": """
             BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor
             HalfTensor IntTensor LongTensor ShortTensor _assert _check _check_index
             _check_not_implemented _check_type _check_value broadcast_shapes
-            broadcast_tensors e einsum frombuffer get_device get_num_threads inf
+            e frombuffer get_device get_num_threads inf
             is_autocast_enabled is_complex is_conj is_floating_point is_inference is_neg
             is_nonzero is_same_size is_signed is_storage is_tensor nan newaxis nonzero
-            numel pi result_type split typename
+            numel pi result_type typename
             """,
         "tensor.random": "get_rng_state initial_seed seed set_rng_state",
         "tensor.sharing": "TypedStorage",
@@ -83,11 +94,17 @@ _LATER = {
     for name in names.split()
 }
 
-modes.function._set_package(sys.modules[__name__])
 _offer_operators(
     ("auto_functionalized", "cond", "map_impl", "out_dtype", "scan", "while_loop"),
     lambda: importlib.import_module("dispatch._higher_order_ops"),
 )
+# No operators, yet `__torch_function__` overrides them.
+_WRITTEN = """
+    atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod einsum
+    get_device is_complex is_conj is_floating_point is_inference is_neg is_nonzero is_same_size
+    is_signed meshgrid nonzero norm numel split tensordot unique unique_consecutive
+    """
+modes.function._set_package(sys.modules[__name__], tuple(_WRITTEN.split()))
 
 
 def __getattr__(name: str) -> Any:

@@ -12,8 +12,7 @@ from libc.stdint cimport int8_t, uint8_t
 from dispatch._C.keys cimport get_privateuse1_name
 
 # The named values (float32, strided ...) are added at the end of this file.
-__all__ = ["can_cast", "device", "dtype", "finfo", "get_default_dtype", "iinfo", "layout",
-           "memory_format", "promote_types", "set_default_dtype"]
+__all__ = ["device", "dtype", "finfo", "get_default_dtype", "iinfo", "layout", "memory_format", "set_default_dtype"]
 
 cdef extern from *:
     """

@@ -383,7 +383,7 @@ cdef PyObject* call_watched(PyObject* self, PyObject** args, size_t nargsf, PyOb
     cdef PyObject* r
     if w.of_tensor and (n == 0 or not PyObject_TypeCheck_(args[0], TENSOR)):
         return refuse_self(w, args, n)
-    if n_function_modes != 0 or (not w.only_modes and carries_handler(args, n)):
+    if n_function_modes != 0 or (not w.only_modes and is_anyone_given(w, args, n, kwnames)):
         skipped = False
         r = ask_functions(<PyObject*>(w if w.shown is None else w.shown), args, n, kwnames, w.how, &asked)
         if asked:
@@ -413,6 +413,12 @@ cdef PyObject* refuse_self(Watched w, PyObject** args, Py_ssize_t n) noexcept:
     what = "needs an argument" if n == 0 else f"doesn't apply to a '{type(<object>args[0]).__name__}' object"
     set_error(TypeError(f"Tensor.{w.__name__} {what}"))
     return NULL
+
+
+cdef inline bint is_anyone_given(Watched w, PyObject** args, Py_ssize_t n, PyObject* kwnames) noexcept:
+    if w.of_tensor:
+        return carries_handler(args, n)
+    return any_function_handler(args, n + (PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0))
 
 
 cdef inline bint carries_handler(PyObject** args, Py_ssize_t n) noexcept:
@@ -528,6 +534,14 @@ cdef class WatchedProperty:
         return f"<attribute '{self.__name__}' of 'dispatch.Tensor' objects>"
 
     @property
+    def __qualname__(self):
+        return f"Tensor.{self.__name__}"
+
+    @property
+    def __objclass__(self):
+        return Tensor
+
+    @property
     def __wrapped__(self):
         """The descriptor that answers when nobody else does."""
         return self.inner
@@ -568,9 +582,9 @@ cdef dict tensor_attributes():
     return <dict>(<PyTypeObject*>Tensor).tp_dict
 
 
-def _watch_function(function):
-    """`function` of the package as one that function modes see."""
-    return Watched(function, function.__name__, None, 0, False, True)
+def _watch_function(function, bint arguments=False):
+    """`function` of the package as one that function modes see, and with `arguments` the handlers of its arguments too."""
+    return Watched(function, function.__name__, None, 0, False, not arguments)
 
 
 cdef class Quiet:
@@ -599,6 +613,11 @@ def _watch_slot(function, str name, shown=None, bint counts_self=True, bint keyw
         shown = tensor_attributes()[name]
     return Watched(function, name, shown, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF if counts_self else ASK_NESTED,
                    True, False)
+
+
+def _watch_method(function, str name, bint keywords=False):
+    """A special method that handlers are shown, and that may return what a slot would refuse."""
+    return Watched(function, name, None, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF, True, False)
 
 
 def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):

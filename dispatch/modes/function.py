@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
+import keyword
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
+from dispatch import _C
 from dispatch._C.function import _find_function
 from dispatch._C.guards import _RestorePythonTLSSnapshot
 from dispatch._C.inspection import _dispatch_get_all_op_names
@@ -237,14 +240,15 @@ def is_tensor_like(inp: Any) -> bool:
 _IGNORED_FUNCTIONS = (
     "empty", "eye", "full", "arange", "linspace", "logspace", "ones", "rand", "randint", "randn",
     "randperm", "range", "zeros", "scalar_tensor", "tril_indices", "triu_indices",
-    "empty_strided", "empty_permuted", "from_file", "can_cast", "promote_types",
+    "empty_strided", "empty_permuted", "from_file", "can_cast", "promote_types", "as_strided",
+    "rand_like", "randint_like", "randn_like",
     "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window",
 )  # fmt: skip
 _IGNORED_METHODS = (
     "__init__", "__new__", "__init_subclass__", "__delitem__", "__iter__", "__reduce_ex__",
     "__setstate__", "__torch_function__", "__torch_dispatch__", "as_subclass", "_make_subclass",
-    "_make_wrapper_subclass", "new_empty", "new_empty_strided", "new_full", "new_ones",
-    "new_tensor", "new_zeros", "retain_grad", "to",
+    "_make_wrapper_subclass", "__getattr__", "__getattribute__", "__hash__", "new_empty",
+    "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros", "retain_grad", "to",
 )  # fmt: skip
 
 
@@ -267,12 +271,14 @@ def _operator_names() -> list[str]:
 
 
 _package: Any = None
+_written: tuple[str, ...] = ()
 
 
-def _set_package(package: Any) -> None:
-    """Tell whose functions programs call: the package enters itself, being above this room."""
-    global _package
-    _package = package
+def _set_package(package: Any, written: tuple[str, ...]) -> None:
+    """Tell whose functions programs call: the package enters itself, being above this room, with
+    the names of those functions that are no operator and ask handlers all the same."""
+    global _package, _written
+    _package, _written = package, written
 
 
 @functools.cache
@@ -281,9 +287,13 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
     ignored = get_ignored_functions()
     found: dict[Any, list[Any]] = {_package: [], Tensor: []}
     names: dict[Any, str] = {}
+    for name in _written:
+        function = getattr(_package, name)
+        names[function] = f"dispatch.{name}"
+        found[_package].append(function)
     for name in _operator_names():
         function = _find_function(name, False)
-        if function is not None:
+        if function is not None and name not in _written:
             names[function] = f"dispatch.{name}"
             if not name.startswith("_") and not name.endswith("_") and function not in ignored:
                 found[_package].append(function)
@@ -324,12 +334,60 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """A stand-in that takes anything and returns -1, for each function that may be overridden."""
+    """A stand-in with its signature that returns -1, for each function that may be overridden."""
+    functions = (f for group in get_overridable_functions().values() for f in group)
+    return {f: _stand_in(f) for f in functions}
 
+
+def _stand_in(function: Any) -> Callable[..., Any]:
     def stand_in(*args: Any, **kwargs: Any) -> int:
         return -1
 
-    return {f: stand_in for group in get_overridable_functions().values() for f in group}
+    stand_in.__name__ = function.__name__
+    stand_in.__signature__ = _signature(function)  # type: ignore[attr-defined]
+    return stand_in
+
+
+def _signature(function: Any) -> inspect.Signature:
+    """Arguments of a function that handlers see; of an operator those of its shortest schema."""
+    if function.__name__ in ("__get__", "__set__") and hasattr(function, "__self__"):
+        words = ("self",) if function.__name__ == "__get__" else ("self", "value")
+        return inspect.Signature([_parameter(word) for word in words])
+    schemas = _schemas(function)
+    if schemas:
+        shortest = min(schemas, key=lambda schema: sum(map(_is_needed, schema.arguments)))
+        return inspect.Signature([_parameter_of(a) for a in shortest.arguments])
+    try:
+        found = inspect.signature(getattr(function, "__wrapped__", function))
+    except (TypeError, ValueError):
+        return inspect.Signature([_parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+    plain = (p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values())
+    return inspect.Signature(list(plain))
+
+
+def _schemas(function: Any) -> list[Any]:
+    """Schemas of the operator that a function of the package, or a method, calls."""
+    name = function.__name__
+    if function not in (_find_function(name, False), _find_function(name, True)):
+        return []
+    schemas = _C._jit_get_schemas_for_operator(f"aten::{name}")
+    return [s for s in schemas if not any(a.is_out for a in s.arguments)] or schemas
+
+
+def _is_needed(argument: Any) -> bool:
+    return not argument.has_default_value()
+
+
+def _parameter_of(argument: Any) -> inspect.Parameter:
+    kinds = inspect.Parameter
+    kind = kinds.KEYWORD_ONLY if argument.kwarg_only else kinds.POSITIONAL_OR_KEYWORD
+    default = argument.default_value if argument.has_default_value() else kinds.empty
+    name = argument.name + "_" * keyword.iskeyword(argument.name)
+    return inspect.Parameter(name, kind, default=default)
+
+
+def _parameter(name: str, kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD) -> inspect.Parameter:
+    return inspect.Parameter(name, kind)
 
 
 def resolve_name(f: Any) -> str | None:

@@ -22,6 +22,7 @@ from dispatch._C.torch_function import (
     _ask_torch_function,
     _has_torch_function_unary,
     _quiet,
+    _watch_method,
     _watch_slot,
     _watch_tensor,
 )
@@ -176,9 +177,13 @@ def _register_hooks() -> None:
     }  # fmt: skip
     for name, function in plain.items():
         _set_tensor_hook(name, function)
-    for kind in ("bool", "complex"):
-        _set_tensor_hook(f"__{kind}__", _watch_slot(value_as(kind), f"__{kind}__"))
-    _set_tensor_hook("__contains__", _watch_slot(_contains, "__contains__", keywords=True))
+    _set_tensor_hook("__complex__", _watch_slot(value_as("complex"), "__complex__"))
+    for method in (
+        _watch_method(value_as("bool"), "__bool__"),
+        _watch_method(_contains, "__contains__", keywords=True),
+    ):
+        _install_tensor_attribute(method.__name__, method)
+        _set_tensor_hook(method.__name__, method)
     _set_tensor_hook("__len__", _watch_slot(_length, "__len__", keywords=True))
     for name in ("getitem", "setitem"):
         slot = _watch_slot(_room(f"tensor.index.{name}"), f"__{name}__", counts_self=False)
@@ -204,7 +209,7 @@ def _install_methods() -> None:
 # Methods that do not show handlers the class of a plain `self`, for their arguments are parsed.
 _PARSED = frozenset(
     (
-        "_is_view", "is_contiguous", "nonzero", "numpy", "requires_grad_", "size", "stride", "to",
+        "is_contiguous", "nonzero", "numpy", "requires_grad_", "size", "stride", "to",
         "type", "cpu", "cuda", "xpu", *DTYPE_METHODS,
     )
 )  # fmt: skip

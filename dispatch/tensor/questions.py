@@ -6,6 +6,7 @@ for; `dispatch.__getattr__` knows the names.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from math import e, inf, nan, pi
@@ -14,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
-from dispatch._C.function import _find_function
 from dispatch._C.size import Size
 from dispatch._C.storage import Storage
 from dispatch._C.tensor import Tensor, from_numpy
@@ -36,9 +36,7 @@ __all__ = [
     "LongTensor",
     "ShortTensor",
     "broadcast_shapes",
-    "broadcast_tensors",
     "e",
-    "einsum",
     "frombuffer",
     "get_device",
     "get_num_threads",
@@ -60,7 +58,6 @@ __all__ = [
     "numel",
     "pi",
     "result_type",
-    "split",
     "typename",
 ]
 
@@ -88,7 +85,7 @@ def _question(name: str) -> Callable[[Tensor], Any]:
 
     ask.__name__ = ask.__qualname__ = name
     ask.__doc__ = f"`input.{name}()`."
-    return ask
+    return _watch_function(ask, arguments=True)
 
 
 get_device = _question("get_device")
@@ -102,6 +99,7 @@ is_signed = _question("is_signed")
 numel = _question("numel")
 
 
+@functools.partial(_watch_function, arguments=True)
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes."""
     return input.shape == other.shape
@@ -135,11 +133,6 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(result)
 
 
-def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors expanded to the shape that they broadcast to."""
-    return tuple(_aten.broadcast_tensors.default(list(tensors)))
-
-
 def _operand(value: Any) -> tuple[int, dtypes.dtype]:
     """(priority, dtype): tensors with dimensions come first, then those without, then numbers."""
     if isinstance(value, Tensor):
@@ -162,6 +155,7 @@ def _category(dtype: dtypes.dtype) -> int:
     return 2 if dtype.is_floating_point else int(dtype is not dtypes.bool)
 
 
+@functools.partial(_watch_function, arguments=True)
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The dtype of an operation on two tensors or numbers (torch.result_type)."""
     operands = sorted((_operand(v) for v in (tensor1, tensor2)), key=lambda pair: -pair[0])
@@ -190,15 +184,7 @@ def frombuffer(
     return made.requires_grad_(True) if requires_grad else made
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
-    """Sum of products, by the letters of `equation`; operands one by one or as one list."""
-    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-        operands = tuple(operands[0])
-    function = _find_function("einsum", False)
-    return function(equation, list(operands))  # type: ignore[misc]
-
-
-@_watch_function
+@functools.partial(_watch_function, arguments=True)
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The places of what is not zero: a row for each, or with `as_tuple` a tensor by dimension."""
     if not isinstance(input, Tensor):
@@ -208,11 +194,6 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if as_tuple:
         raise TypeError("nonzero: `out` takes no tuple")
     return _aten.nonzero.out(input, out=out)
-
-
-def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of `tensor` along `dim`: parts of one size, or of the sizes in a list."""
-    return tuple(tensor.split(split_size_or_sections, dim))
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
