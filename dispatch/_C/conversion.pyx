@@ -22,7 +22,7 @@ from dispatch._C.python_api cimport (
     Py_INCREF_, Py_None_, Py_True_,
 )
 from dispatch._C.storage cimport Storage
-from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor
+from dispatch._C.tensor cimport Tensor, needs_grad
 from dispatch._C.tls cimport ThreadState, tls
 
 __all__ = []
@@ -86,7 +86,7 @@ cdef inline bint is_tensor(PyObject* o) noexcept:
 
 cdef bint is_plain_scalar(PyObject* o) noexcept:
     """A 0-d tensor that the argument parser takes for a number."""
-    return is_tensor(o) and (<Tensor>o).c_ndim == 0 and not (<Tensor>o).c_flags & TF_REQUIRES_GRAD
+    return is_tensor(o) and (<Tensor>o).c_ndim == 0 and not needs_grad(<Tensor>o)
 
 
 cdef bint is_parsed_int(PyObject* o) noexcept:

@@ -32,7 +32,7 @@ from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
 from dispatch._C.references cimport give, raised, set_error, take
-from dispatch._C.tensor cimport TF_MANY_DIMS, TF_REQUIRES_GRAD
+from dispatch._C.tensor cimport TF_MANY_DIMS, grad_flags
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport ArgSpec, default_object, gather
 
@@ -599,7 +599,7 @@ cdef PyObject* call(OperatorEntry e, uint64_t ks, uint32_t flags, PyObject** arg
     if flags & TF_MANY_DIMS and refuse_many_dims(e):
         return NULL
     ks = ks_remove(ks | ts.included, ts.excluded)
-    ks &= live_mask(e, ks, (flags & TF_REQUIRES_GRAD) != 0 and ts.grad_mode)
+    ks &= live_mask(e, ks, (flags & grad_flags) != 0 and ts.grad_mode)
     return run(e, ks, args, ts)
 
 

@@ -21,7 +21,7 @@ from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport reach_of, span_of
 from dispatch._C.returned cimport ints_of
 from dispatch._C.storage cimport new_borrowed_storage
-from dispatch._C.tensor cimport TF_FAKE, TF_REQUIRES_GRAD, Tensor, data_of, get_numpy, new_tensor
+from dispatch._C.tensor cimport TF_FAKE, Tensor, data_of, get_numpy, needs_grad, new_tensor
 
 __all__ = ["DLDeviceType", "dlpack_device", "from_dlpack", "to_dlpack"]
 
@@ -105,7 +105,7 @@ cdef object keeper_of(Tensor t):
 
 
 cdef int check_lendable(Tensor t) except -1:
-    if t.c_flags & TF_REQUIRES_GRAD:
+    if needs_grad(t):
         raise BufferError("__dlpack__: the tensor requires grad, use detach() first")
     if t.c_keys & KS_Conjugate:
         raise BufferError("__dlpack__: the conjugate bit is set, use resolve_conj() first")

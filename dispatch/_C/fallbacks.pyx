@@ -21,9 +21,12 @@ from dispatch._C.python_dispatcher cimport call_python_dispatcher
 from dispatch._C.python_kernel cimport python_fallback
 from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport (
-    TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
+    TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_INFERENCE, TF_VIEW_MARKS, TF_VIEW_NO_GRAD, TF_VIEW_OF_MANY, Tensor, begin_grad,
+    bump_version, get_version, needs_grad, set_base, share_version,
 )
 from dispatch._C.tls cimport ThreadState, tls
+
+from dispatch._C.slots import _set_tensor_hook
 
 
 cdef uint64_t BELOW_AUTOGRAD_KEYS = KS_AUTOGRAD | KS_ADInplaceOrView
@@ -59,6 +62,34 @@ cdef PyObject* call_adinplace(Kernel* k, PyObject* op, uint64_t ks, PyObject** a
             result = written_results(e, args, result)
     elif e.flags & OF_ALIASING:
         relate_views(e, args, result)
+    return give(result)
+
+
+cdef PyObject* call_keeping_version(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """detach_, and resize_ to the sizes that the tensor has: nothing is written."""
+    cdef OperatorEntry e = <OperatorEntry>op
+    cdef ThreadState* ts = tls()
+    cdef uint64_t excluded = ts.excluded
+    cdef PyObject* r
+    if e.name == "aten::resize_" and tuple((<Tensor>args[0]).shape) != tuple(<object>args[1]):
+        return call_adinplace(k, op, ks, args)
+    ts.excluded |= BELOW_AUTOGRAD_KEYS
+    r = redispatch(e, ks & AFTER_ADINPLACE, args)
+    ts.excluded = excluded
+    return give(written_results(e, args, take(r)))
+
+
+cdef PyObject* call_reinterpreted(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """view.dtype: the result shares the version and is no view, for autograd follows nothing through other types."""
+    cdef ThreadState* ts = tls()
+    cdef uint64_t excluded = ts.excluded
+    cdef PyObject* r
+    ts.excluded |= BELOW_AUTOGRAD_KEYS
+    r = redispatch(<OperatorEntry>op, ks & AFTER_ADINPLACE, args)
+    ts.excluded = excluded
+    result = take(r)
+    if isinstance(result, Tensor) and result is not <object>args[0]:
+        share_version(<Tensor>result, <Tensor>args[0])
     return give(result)
 
 
@@ -122,9 +153,9 @@ cdef int relate_views(OperatorEntry e, PyObject** args, object result) except -1
         out = result if e.sig.n_rets == 1 else (<tuple>result)[i]
         if isinstance(out, (list, tuple)):
             for t in out:
-                relate_view(e, base, t)
+                relate_view(e, base, t, TF_VIEW_OF_MANY)
         else:
-            relate_view(e, base, out)
+            relate_view(e, base, out, 0)
     return 0
 
 
@@ -141,8 +172,12 @@ cdef int check_fresh(OperatorEntry e, Tensor base, Tensor view) except -1:
     return 0
 
 
-cdef int relate_view(OperatorEntry e, Tensor base, object out) except -1:
-    """`out` shares the version of `base` and is its view; out of aten::detach it loses what autograd knew of it (as_view)."""
+cdef int relate_view(OperatorEntry e, Tensor base, object out, uint32_t mark) except -1:
+    """`out` shares the version of `base` and is its view; out of aten::detach it loses what autograd knew of it (as_view).
+
+    `mark`: 0, or TF_VIEW_OF_MANY.
+    """
+    cdef ThreadState* ts = tls()
     cdef Tensor view
     if not isinstance(out, Tensor) or (out is base and e.name == "aten::lift_fresh") or base.c_flags & TF_INFERENCE:
         return 0
@@ -154,19 +189,34 @@ cdef int relate_view(OperatorEntry e, Tensor base, object out) except -1:
         return 0
     check_fresh(e, base, view)
     share_version(view, base)
-    view.c_base = base if base.c_base is None else base.c_base
-    view.c_flags |= TF_IS_VIEW
+    if ts.inference_mode:
+        mark = TF_VIEW_INFERENCE
+    elif not ts.grad_mode:
+        mark = TF_VIEW_NO_GRAD
+    view.c_flags |= mark if mark else base.c_flags & TF_VIEW_MARKS
+    set_base(view, base if base.c_base is None else base.c_base)
+    if not ts.grad_mode and needs_grad(view):
+        begin_grad(<Tensor>view.c_base)          # from now on views are looked at
     return 0
+
+
+cdef inline bint is_differentiable(Tensor t) noexcept:
+    return is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)
 
 
 cdef inline void forget_autograd(Tensor t) noexcept:
     t.c_base = None
     t.c_autograd = None
-    t.c_flags &= ~<uint32_t>(TF_IS_VIEW | TF_NON_LEAF | TF_REQUIRES_GRAD)
+    t.c_flags &= ~<uint32_t>(TF_IS_VIEW | TF_REQUIRES_GRAD | TF_VIEW_MARKS)
 
 
 cdef int load_adinplace(OperatorEntry e, KernelObject k) except -1:
-    k.k.call = <boxed_fn>call_adinplace
+    if e.name in ("aten::detach_", "aten::resize_"):
+        k.k.call = <boxed_fn>call_keeping_version
+    elif qualified_name(e) == "aten::view.dtype":
+        k.k.call = <boxed_fn>call_reinterpreted
+    else:
+        k.k.call = <boxed_fn>call_adinplace
     return 0
 
 
@@ -228,7 +278,7 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     cdef bint record = ts.grad_mode and requires_grad_somewhere(e, args)
     cdef PyObject* r
     if record and e.flags & OF_MUTABLE:
-        check_writable_leaves(e, args)
+        check_writable(e, args)
     if record and e.flags & OF_OUT:
         raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, but "
                            f"one of the arguments requires grad\n  {e._schema_text}")
@@ -248,20 +298,17 @@ cdef bint requires_grad_somewhere(OperatorEntry e, PyObject** args) except -1:
         if e.sig.args[i].kind != AK_TENSOR:
             continue
         if isinstance(<object>args[i], Tensor):
-            if (<Tensor>args[i]).c_flags & TF_REQUIRES_GRAD:
+            if needs_grad(<Tensor>args[i]):
                 return True
         elif isinstance(<object>args[i], list):
             for t in <list>args[i]:
-                if isinstance(t, Tensor) and (<Tensor>t).c_flags & TF_REQUIRES_GRAD:
+                if isinstance(t, Tensor) and needs_grad(<Tensor>t):
                     return True
     return False
 
 
-cdef inline bint is_leaf_of_grad(Tensor t) noexcept:
-    return t.c_flags & TF_REQUIRES_GRAD and t.c_autograd is None
-
-
-cdef int check_writable_leaves(OperatorEntry e, PyObject** args) except -1:
+cdef int check_writable(OperatorEntry e, PyObject** args) except -1:
+    """RuntimeError for leaves, and for views through which autograd could not follow the write (check_inplace)."""
     cdef int i
     cdef Tensor t
     if e.emitted == NULL or e.name == "aten::detach_":
@@ -269,12 +316,45 @@ cdef int check_writable_leaves(OperatorEntry e, PyObject** args) except -1:
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor):
             t = <Tensor>args[i]
-            if is_leaf_of_grad(t) or (t.c_base is not None and is_leaf_of_grad(<Tensor>t.c_base)):
+            if t.c_flags & TF_VIEW_MARKS:
+                raise RuntimeError(f"{qualified_name(e)}: a view that was made {origin_of(t)} is being modified in place while "
+                                   f"gradients are recorded; write to a copy\n  {e._schema_text}")
+            if needs_grad(t) and (grad_fn_of(t) is None or (t.c_base is not None and (<Tensor>t.c_base).c_autograd is None)):
                 what = "a leaf Variable" if t.c_base is None else "a view of a leaf Variable"
                 raise RuntimeError(
                     f"{qualified_name(e)}: {what} that requires grad is being used in an in-place operation.\n"
                     f"  {e._schema_text}")
     return 0
+
+
+cdef str origin_of(Tensor t):
+    if t.c_flags & TF_VIEW_INFERENCE:
+        return "in inference mode"
+    return "in no_grad mode" if t.c_flags & TF_VIEW_NO_GRAD else "by a function that returns several views"
+
+
+def grad_fn_of(Tensor t not None):
+    """The node that made `t`. A view's is made anew after a write to its memory, unless autograd could not follow that.
+
+    RuntimeError for such a view (handle_view_on_rebase).
+    """
+    if t.c_base is None or t.c_seen_version == get_version(t):
+        return t.c_autograd
+    if t.c_autograd is None and not (<Tensor>t.c_base).c_flags & TF_REQUIRES_GRAD:
+        return t.c_autograd
+    if t.c_flags & TF_VIEW_MARKS:
+        raise RuntimeError(f"a view that was made {origin_of(t)}, or its base, was modified in place: its gradient is unknown. "
+                           f"Make the view and write to it both with gradients recorded, or both without")
+    set_grad_fn(t, Node("AsStridedBackward0"))
+    return t.c_autograd
+
+
+def set_grad_fn(Tensor t not None, node):
+    """Make a tensor of floating or complex type an output of `node`; others stay as they are."""
+    if is_differentiable(t):
+        begin_grad(t)
+        t.c_autograd = node
+        t.c_seen_version = get_version(t)
 
 
 cdef int mark_outputs(OperatorEntry e, object result) except -1:
@@ -289,9 +369,12 @@ cdef int mark_outputs(OperatorEntry e, object result) except -1:
 cdef int mark_output(OperatorEntry e, Tensor t) except -1:
     if e.emitted == NULL and t.c_flags & TF_REQUIRES_GRAD:
         return 0                 # what runs below recorded gradients itself
-    if is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype):
-        t.c_flags |= TF_REQUIRES_GRAD
-        t.c_autograd = Node(backward_name(e))
+    if e.emitted != NULL and t.c_base is None and e.flags & (OF_ALIASING | OF_MUTABLE) == OF_ALIASING:
+        return 0                 # the same memory and no view: view.dtype
+    if is_differentiable(t):
+        if t.c_base is not None and e.flags & OF_MUTABLE:
+            set_grad_fn(t.c_base, Node("CopySlices"))
+        set_grad_fn(t, Node(backward_name(e)))
     return 0
 
 
@@ -450,3 +533,4 @@ cdef int add_all() except -1:
 
 
 add_all()
+_set_tensor_hook("grad_fn", grad_fn_of)

@@ -23,7 +23,7 @@ from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, reach_of, read_ints
 from dispatch._C.returned cimport items_of
 from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport check_resizable, has_bytes, resize_storage
-from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor, new_empty, set_geometry
+from dispatch._C.tensor cimport Tensor, needs_grad, new_empty, set_geometry
 from dispatch._C.tls cimport tls
 
 cdef enum:
@@ -346,7 +346,7 @@ cdef int raise_shape(Spec* s, Tensor out) except -1:
 cdef int check_resize(OperatorEntry e, Spec* s, Tensor out) except -1:
     """Whether an out argument may take the result's sizes; a warning when there is something in it."""
     need_room(out, s)
-    if out.c_flags & TF_REQUIRES_GRAD and tls().grad_mode and e.emitted == NULL:
+    if e.emitted == NULL and needs_grad(out) and tls().grad_mode:
         raise refused("cannot resize variables that require grad")
     if out.c_numel:
         warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "

@@ -16,7 +16,7 @@ cdef enum TensorFlag:             # 8, 16, 32 and 64 are geometry's: GeometryFla
     TF_HAS_TORCH_DISPATCH = 256  # a subclass with __torch_dispatch__ of its own
     TF_IS_VIEW = 512
     TF_FAKE = 1024               # a FakeTensor
-    TF_NON_LEAF = 2048           # has a grad_fn placeholder
+    TF_HAS_VIEWS = 2048          # is the base of some view
     TF_PARAMETER = 4096
     TF_MANY_DIMS = 8192          # more than 64 dimensions: may exist, but kernels refuse it
     TF_CUSTOM_STRIDES = 1 << 14  # a wrapper subclass: is_contiguous, stride ... are answered by __torch_dispatch__
@@ -27,6 +27,10 @@ cdef enum TensorFlag:             # 8, 16, 32 and 64 are geometry's: GeometryFla
     TF_HAS_TORCH_FUNCTION = 1 << 19   # a subclass whose __torch_function__ is not switched off
     TF_DATA_PTR_THROWS = 1 << 20 # asking for a writable address raises
     TF_DATA_PTR_WARNS = 1 << 21  # asking for a writable address warns
+    TF_VIEW_NO_GRAD = 1 << 22    # a view made while grad mode was off
+    TF_VIEW_INFERENCE = 1 << 23  # a view made in inference mode
+    TF_VIEW_OF_MANY = 1 << 24    # one of several views that one call made
+    TF_VIEW_MARKS = 7 << 22      # what autograd refuses to follow a write through
     TF_GEOMETRY_KEPT = 8 | 16 | 32 | 64 | 128 | 8192   # what set_geometry decides
 
 cdef struct VersionCounter:
@@ -51,6 +55,7 @@ cdef class Tensor:
     cdef object c_base           # the base of a view, else None
     cdef object c_array          # cached numpy view, else None
     cdef object c_autograd       # grad_fn placeholder or None
+    cdef int64_t c_seen_version  # of a view: the version for which c_autograd holds
     cdef object c_extra          # state of an upper room (a functional wrapper's value), else None
     cdef PyObject* c_dict        # instance dictionary, made when the first attribute is set (tp_dictoffset points here); owned
     cdef object __weakref__
@@ -81,10 +86,24 @@ cdef Tensor alias_as(Tensor base, type cls)              # the same tensor as an
 cdef Tensor blank_of(type cls)                           # an uninitialised one, made without running its `__new__`
 cdef int set_class_flags(Tensor t, type cls) except -1
 cdef int set_requires_grad(Tensor t, bint value) except -1
+# Flags of an argument that autograd must look at: TF_REQUIRES_GRAD, and TF_IS_VIEW once there is a view whose base alone requires grad.
+cdef uint32_t grad_flags
+cdef inline bint needs_grad(Tensor t) noexcept:  # a view requires grad if its base does
+    return t.c_flags & TF_REQUIRES_GRAD != 0 or (t.c_base is not None and (<Tensor>t.c_base).c_flags & TF_REQUIRES_GRAD != 0)
+cdef inline void begin_grad(Tensor t) noexcept:
+    global grad_flags
+    t.c_flags |= TF_REQUIRES_GRAD
+    if t.c_flags & TF_HAS_VIEWS:
+        grad_flags |= TF_IS_VIEW
 cdef int bump_version(Tensor t) except -1
 cdef int share_version(Tensor of_view, Tensor base) except -1
 cdef inline int64_t get_version(Tensor t) noexcept:
     return t.c_version.value if t.c_version != NULL else 0
+cdef inline void set_base(Tensor view, Tensor base) noexcept:    # of tensors that share a version
+    view.c_base = base
+    view.c_flags |= TF_IS_VIEW
+    view.c_seen_version = get_version(base)
+    base.c_flags |= TF_HAS_VIEWS
 cdef int raise_no_bytes(Tensor t) except -1      # RuntimeError; the dispatcher puts the operator that it passes into its text
 cdef inline char* data_of(Tensor t, int itemsize) except? NULL:
     """Address of the first element; NULL for an empty tensor. RuntimeError when there are elements and no bytes."""

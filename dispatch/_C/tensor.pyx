@@ -36,6 +36,7 @@ from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 from dispatch._C.size import Size
 from dispatch._C.slots import _install_tensor_attribute
 
+grad_flags = TF_REQUIRES_GRAD
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
@@ -415,7 +416,7 @@ cdef class Tensor:
         """The memory as `memoryview` and numpy see it; the view belongs to the array, which keeps the bytes alive."""
         if n_dispatch_modes(tls()):
             raise BufferError("a dispatch mode is on: arrays come from __array__, which modes see")
-        if self.c_flags & (TF_REQUIRES_GRAD | TF_HAS_TORCH_DISPATCH) or self.c_keys & (KS_Conjugate | KS_Negative):
+        if needs_grad(self) or self.c_flags & TF_HAS_TORCH_DISPATCH or self.c_keys & (KS_Conjugate | KS_Negative):
             raise BufferError("the memory of a tensor that requires grad, is conjugated, negated or a subclass "
                               "with __torch_dispatch__ is not shared: use detach(), resolve_conj(), resolve_neg()")
         try:
@@ -567,13 +568,14 @@ cdef class Tensor:
             return 0
         return PyLong_FromVoidPtr(data_of(self, dtypes.itemsize_table()[self.c_dtype]))
 
-    # -- autograd's flags (there is no engine)
     @property
     def requires_grad(self):
-        return self.c_flags & TF_REQUIRES_GRAD != 0
+        return needs_grad(self)
 
     @requires_grad.setter
     def requires_grad(self, bint value):
+        if self.grad_fn is not None:
+            raise RuntimeError("you can only change requires_grad flags of leaf variables: use .detach()")
         set_requires_grad(self, value)
 
     def requires_grad_(self, bint requires_grad=True):
@@ -583,11 +585,11 @@ cdef class Tensor:
 
     @property
     def is_leaf(self):
-        return self.c_autograd is None
+        return self.grad_fn is None
 
     @property
     def grad_fn(self):
-        return self.c_autograd
+        return self.c_autograd if self.c_base is None else hook("grad_fn")(self)
 
     @property
     def grad(self):
@@ -601,7 +603,6 @@ cdef class Tensor:
             raise RuntimeError("gradients cannot be stored: this library has no autograd engine")
 
     def backward(self, *args, **kwargs):
-        """Raises: there is no autograd engine."""
         raise RuntimeError("backward() is not possible: this library has no autograd engine")
 
     @property
@@ -639,7 +640,7 @@ cdef class Tensor:
         t = <Tensor>value
         if t.c_devtype != self.c_devtype or (t.c_keys ^ self.c_keys) & KS_Python:
             raise RuntimeError(f"Tensor.data: a tensor on {t.device} cannot take the place of one on {self.device}")
-        if self.c_flags & TF_REQUIRES_GRAD and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
+        if needs_grad(self) and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
             raise RuntimeError(f"Tensor.data: {t.dtype} cannot stand in a tensor that requires grad")
         check_kind(self, t.c_storage)
         set_geometry(self, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)       # as sound as it was there
@@ -738,7 +739,7 @@ cdef int set_requires_grad(Tensor t, bint value) except -1:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         if t.c_flags & TF_INFERENCE and not tls().inference_mode:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        t.c_flags |= TF_REQUIRES_GRAD
+        begin_grad(t)
     else:
         if t.c_autograd is not None and t.c_flags & TF_REQUIRES_GRAD:
             raise RuntimeError("you can only change requires_grad flags of leaf variables: use .detach()")

@@ -23,9 +23,9 @@ from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, produ
 from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
-    TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH, TF_IS_VIEW, TF_REQUIRES_GRAD,
-    Tensor, alias_as, blank_of, init_tensor, is_contiguous_as, keys_for, place_tensor, set_class_flags, set_requires_grad,
-    set_storage, share_version,
+    TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, TF_VIEW_MARKS,
+    Tensor, alias_as, blank_of, init_tensor, is_contiguous_as, keys_for, place_tensor, set_base, set_class_flags,
+    set_requires_grad, set_storage, share_version,
 )
 from dispatch._C.tls cimport n_dispatch_modes, tls
 
@@ -242,11 +242,17 @@ def as_subclass(Tensor self not None, cls):
     if type(made) is cls:
         return made
     t = alias_as(made, cls)
-    share_version(t, made)
-    t.c_base = made.c_base
-    t.c_autograd = made.c_autograd
-    t.c_flags |= made.c_flags & (TF_IS_VIEW | TF_REQUIRES_GRAD)
+    adopt_view(t, made)
     return t
+
+
+def adopt_view(Tensor t not None, Tensor made not None):
+    """Give `t`, an alias of the fresh view `made`, its place: version, base, and what autograd knows."""
+    share_version(t, made)
+    t.c_flags |= made.c_flags & (TF_REQUIRES_GRAD | TF_VIEW_MARKS)
+    t.c_autograd = made.c_autograd
+    if made.c_base is not None:
+        set_base(t, made.c_base)
 
 
 def share_storage(Tensor tensor not None, Tensor like not None):

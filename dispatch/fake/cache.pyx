@@ -20,7 +20,7 @@ from dispatch._C.python_api cimport Py_INCREF_, Py_XDECREF_
 from dispatch._C.tags cimport TAG_inplace_view
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport Storage
-from dispatch._C.tensor cimport TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Tensor, set_geometry
+from dispatch._C.tensor cimport TF_INFERENCE, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_geometry
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
 
 cdef extern from "Python.h":
@@ -112,7 +112,7 @@ cdef int put_tensor(Key* k, object mode, PyObject* o) noexcept:
     head = (KT_TENSOR | <uint64_t>plain << 6 | <uint64_t><uint8_t>(<FakeTensor>o).c_dtype << 8
             | <uint64_t><uint8_t>(<FakeTensor>o).c_layout << 16 | <uint64_t><uint8_t>(<FakeTensor>o).c_devtype << 24
             | <uint64_t><uint8_t>(<FakeTensor>o).c_devindex << 32 | <uint64_t>n << 40
-            | <uint64_t>((<FakeTensor>o).c_flags & TF_REQUIRES_GRAD != 0) << 48
+            | <uint64_t>needs_grad(<Tensor>o) << 48
             | <uint64_t>((<FakeTensor>o).c_flags & TF_INFERENCE != 0) << 49
             | <uint64_t>((<FakeTensor>o).c_keys & KS_Conjugate != 0) << 50
             | <uint64_t>((<FakeTensor>o).c_keys & KS_Negative != 0) << 51

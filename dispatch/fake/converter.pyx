@@ -15,7 +15,7 @@ from dispatch._C.references cimport enter_call, leave_call
 from dispatch._C.geometry cimport reach_of
 from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
-    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, bump_version, share_version,
+    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_MARKS, Tensor, bump_version, set_base, share_version,
 )
 from dispatch.fake.devices cimport normalized
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage
@@ -243,7 +243,7 @@ cdef class FakeTensorConverter:
 
 cdef int copy_marks(FakeTensor f, Tensor t) except -1:
     """What autograd, inference mode and `torch.nn.Parameter` say of the original."""
-    f.c_flags = (f.c_flags & ~TF_INFERENCE) | (t.c_flags & (TF_REQUIRES_GRAD | TF_NON_LEAF | TF_INFERENCE))
+    f.c_flags = (f.c_flags & ~TF_INFERENCE) | (t.c_flags & (TF_REQUIRES_GRAD | TF_INFERENCE | TF_VIEW_MARKS))
     f.c_keys |= KS_BY_DEVICE_TYPE[f.c_devtype]
     if t.c_flags & TF_INFERENCE:
         f.c_keys &= ~(KS_AUTOGRAD | KS_ADInplaceOrView)
@@ -284,9 +284,8 @@ cdef FakeTensor converted_view(FakeTensorConverter c, FakeState mode, Tensor t):
         return converted_plain(c, mode, t)
     f = new_fake_like(mode, (<FakeTensor>base).c_storage, t, device_of_original(t))
     share_version(f, base)
-    f.c_base = base
-    f.c_flags |= TF_IS_VIEW
     copy_marks(f, t)
+    set_base(f, base)
     return f
 
 

@@ -7,7 +7,7 @@ from cpython.object cimport PyObject
 from dispatch._C cimport dtypes
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.operator cimport OperatorEntry, qualified_name
-from dispatch._C.tensor cimport TF_REQUIRES_GRAD
+from dispatch._C.tensor cimport begin_grad, needs_grad
 from dispatch._C.tls cimport ThreadState
 from dispatch.fake.cache cimport Entry, new_outputs
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like
@@ -43,7 +43,8 @@ cdef object stand_in(FakeState mode, object value, dict made):
     if held is None:
         t = <FakeTensor>value
         twin = new_fake_like(mode, t.c_storage, t, dtypes.new_device(t.c_devtype, t.c_devindex))
-        twin.c_flags |= t.c_flags & TF_REQUIRES_GRAD
+        if needs_grad(t):
+            begin_grad(twin)
         held = made[id(value)] = (value, twin)
     return held[1]
 

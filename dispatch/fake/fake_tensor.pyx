@@ -12,7 +12,7 @@ from dispatch._C.keys cimport (
 )
 from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
-    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Tensor, set_geometry, set_requires_grad,
+    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_geometry, set_requires_grad,
     share_version,
 )
 from dispatch.fake.devices cimport normalized
@@ -148,7 +148,7 @@ cdef class FakeTensor(Tensor):
 
     def __copy__(self):
         cdef FakeTensor t = alias_of(self)
-        t.c_flags |= self.c_flags & TF_REQUIRES_GRAD
+        set_requires_grad(t, needs_grad(self))
         t.c_constant = self.c_constant
         return t
 
@@ -270,7 +270,7 @@ def construct(FakeTensor self not None, fake_mode_or_elem=None, elem=None, devic
          meta.c_sizes, meta.c_strides, meta.c_offset, meta.c_flags & TF_INFERENCE != 0)
     self.c_layout = meta.c_layout
     share_version(self, meta)
-    set_requires_grad(self, meta.c_flags & TF_REQUIRES_GRAD if requires_grad is None else requires_grad)
+    set_requires_grad(self, needs_grad(meta) if requires_grad is None else requires_grad)
     self.constant = constant
     self.real_tensor = real_tensor
     if pytype is not None:

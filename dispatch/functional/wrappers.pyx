@@ -11,13 +11,13 @@ from dispatch._C.dispatcher cimport call_boxed, find_entry, need_entry
 from dispatch._C.dtypes cimport device, get_dtype, get_layout, itemsize_table
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_Functionalize, KS_Python, KS_PythonTLSSnapshot, key_value
 from dispatch._C.operator cimport KernelObject, OperatorEntry, qualified_name
-from dispatch._C.fallbacks import Node
+from dispatch._C.fallbacks import Node, set_grad_fn
 from dispatch._C.python_kernel cimport get_overload
 from dispatch._C.references cimport forbid_new, take
 from dispatch._C.geometry cimport reach_of
 from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
-    TF_FUNCTIONAL, TF_INFERENCE, TF_REQUIRES_GRAD, TF_WRAPPED_NUMBER, Tensor, set_geometry, set_requires_grad, set_storage,
+    TF_FUNCTIONAL, TF_INFERENCE, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_geometry, set_requires_grad, set_storage,
     share_version,
 )
 from dispatch._C.tls cimport ThreadState, tls
@@ -514,9 +514,9 @@ def _mirror_autograd_meta_to(a, b):
     """Make `b` require grad, as no leaf, when `a` requires grad."""
     cdef Tensor source = any_tensor("_mirror_autograd_meta_to", a)
     cdef Tensor target = any_tensor("_mirror_autograd_meta_to", b)
-    if source.c_flags & TF_REQUIRES_GRAD:
+    if needs_grad(source):
         set_requires_grad(target, True)
-        target.c_autograd = Node("Error")
+        set_grad_fn(target, Node("Error"))
 
 
 def _propagate_functional_input_mutation(Tensor unwrapped_ not None, wrapped):

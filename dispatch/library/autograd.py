@@ -8,13 +8,14 @@ node keeps what the formula needs (`setup_context`) and becomes the outputs' `gr
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from dispatch._C.fallbacks import set_grad_fn
 from dispatch._C.grad_mode import no_grad
 from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.keys import DispatchKeySet
 from dispatch._C.native_functor import NativeFunctor
 from dispatch._C.overload import OpOverload
 from dispatch._C.tensor import Tensor
-from dispatch.library.kernels import new_autograd_kernel, set_grad_fn
+from dispatch.library.kernels import new_autograd_kernel
 from dispatch.registry import schemas
 
 __all__ = ["FunctionCtx", "Info", "make_autograd_impl"]

@@ -15,8 +15,7 @@ from dispatch._C.operator cimport Kernel, OperatorEntry, boxed_fn, qualified_nam
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport call_functor, python_arguments
 from dispatch._C.references cimport give, take
-from dispatch._C.dtypes cimport is_complex_code, is_floating_code
-from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor
+from dispatch._C.tensor cimport Tensor
 from dispatch._C.tls cimport ThreadState, tls
 
 import inspect
@@ -180,10 +179,3 @@ cdef int check_new(OperatorEntry e, PyObject** args, object result, object funct
                 if isinstance(t, Tensor):
                     check_new_tensor(e, args, <Tensor>t, seen, function)
     return 0
-
-
-def set_grad_fn(Tensor t not None, node):
-    """Make a tensor of floating or complex type an output of `node`; others stay as they are."""
-    if is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype):
-        t.c_flags |= TF_REQUIRES_GRAD
-        t.c_autograd = node

@@ -14,6 +14,7 @@ from dispatch._C.tensor cimport (
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 
 from dispatch._C.tensor import _is_blank
+from dispatch._C.wrapper import adopt_view
 
 __all__ = ["become", "number_tensor", "rebuild", "tensor_of_array"]
 
@@ -43,6 +44,7 @@ def become(Tensor self not None, Tensor like not None):
                 like.c_keys & ~(KS_Python | KS_PythonTLSSnapshot), like.c_ndim, like.c_sizes,
                 like.c_strides, like.c_offset)
     set_class_flags(self, type(self))
+    adopt_view(self, like)
 
 
 def rebuild(type cls, Tensor plain not None, bint conj, bint neg, bint requires_grad):

@@ -18,7 +18,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, get_dtype,
 )
 from dispatch._C.size cimport new_size
-from dispatch._C.tensor cimport TF_REQUIRES_GRAD, Tensor
+from dispatch._C.tensor cimport Tensor, needs_grad
 from dispatch._C.tls cimport tls
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.composite.matrix.matmul cimport call_array, is_subclass_like
@@ -100,7 +100,7 @@ cdef bint mask_fits(Tensor mask, Tensor query, Tensor key) except -1:
     """Whether the fused kernel takes the mask: it broadcasts, and no gradient is asked of it."""
     cdef int64_t full[4]
     cdef int i, back
-    if mask.c_flags & TF_REQUIRES_GRAD:
+    if needs_grad(mask):
         return False
     if mask.c_ndim < 2:
         raise refused("attn_mask must have at least 2 "

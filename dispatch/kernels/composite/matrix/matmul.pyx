@@ -11,7 +11,7 @@ from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Python
 from dispatch._C.size cimport new_size
-from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, Tensor
+from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, Tensor, needs_grad
 from dispatch._C.tls cimport n_dispatch_modes, tls
 from dispatch._C.references cimport take
 from dispatch.kernels.composite.callee cimport Callee, callee
@@ -91,7 +91,7 @@ cdef bint should_fold(Tensor a, Tensor b, bint has_out) except -1:
     cdef Tensor larger = a if first_larger else transposed(b)
     if larger.c_ndim < 3 or smaller.c_ndim > 2:
         return False
-    if smaller.c_flags & TF_REQUIRES_GRAD and not has_out:
+    if needs_grad(smaller) and not has_out:
         return True              # else the gradient of the smaller one would be expanded
     if a.c_ndim == 2:
         return False             # the result would have to be transposed and copied
@@ -227,9 +227,9 @@ cdef int broadcasts_lone_batch(Tensor a, Tensor b) noexcept:
     """1 or 2: that operand, a batch of one, is better folded than expanded; 0: neither."""
     if a.c_ndim != 3 or b.c_ndim != 3 or a.c_sizes[0] == b.c_sizes[0]:
         return 0
-    if a.c_sizes[0] == 1 and (a.c_flags & TF_REQUIRES_GRAD or is_subclass_like(a)):
+    if a.c_sizes[0] == 1 and (needs_grad(a) or is_subclass_like(a)):
         return 1
-    if b.c_sizes[0] == 1 and (b.c_flags & TF_REQUIRES_GRAD or is_subclass_like(b)):
+    if b.c_sizes[0] == 1 and (needs_grad(b) or is_subclass_like(b)):
         return 2
     return 0
 
@@ -272,7 +272,7 @@ cdef object matmul_small_out(Tensor a, Tensor b, Tensor out):
 
 
 cdef int check_no_grad(Tensor a, Tensor b, Tensor out) except -1:
-    if (a.c_flags | b.c_flags | out.c_flags) & TF_REQUIRES_GRAD and tls().grad_mode:
+    if (needs_grad(a) or needs_grad(b) or needs_grad(out)) and tls().grad_mode:
         raise refused("an argument requires grad, and a result in out "
                       "cannot be differentiated")
     return 0

@@ -16,7 +16,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, product, reach_of, total
 from dispatch._C.tensor cimport (
-    TF_IS_VIEW, TF_NON_LEAF, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, new_view, new_view_dtype, place_tensor,
+    TF_IS_VIEW, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, needs_grad, new_view, new_view_dtype, place_tensor,
     set_geometry,
 )
 from dispatch._C.tls cimport tls
@@ -544,7 +544,7 @@ cdef object as_strided_(Tensor self, IntArray size, IntArray stride, object stor
 cdef object detach_(Tensor self):
     if self.c_flags & TF_IS_VIEW:
         raise refused("a view cannot be detached in place: use detach()")
-    self.c_flags &= ~<unsigned int>(TF_REQUIRES_GRAD | TF_NON_LEAF)
+    self.c_flags &= ~<unsigned int>TF_REQUIRES_GRAD
     self.c_autograd = None
     return self
 
@@ -555,7 +555,7 @@ cdef object resize_(Tensor self, IntArray size, int memory_format):
     cdef int n = <int>size.len
     cdef bint same = n == self.c_ndim and memcmp(
         size.data, self.c_sizes, n * sizeof(int64_t)) == 0
-    if self.c_flags & TF_REQUIRES_GRAD:
+    if needs_grad(self):
         raise refused("a tensor that requires grad cannot be resized")
     if same and memory_format == MF_NONE:
         return self
