@@ -6,6 +6,8 @@ order. What is registered can be asked of `inspection`.
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
+import sys
+
 from dispatch._C.dispatcher cimport (
     define_entry, entry_for_registration, find_entry, forget_if_empty, get_fallback, remove_fallback, set_fallback,
     undefine_entry,
@@ -53,9 +55,13 @@ cdef str TEST_SCHEMA = "(Tensor _0) -> Tensor _0"
 cdef dict open_namespaces = {"aten": "dispatch schemas"}         # namespace -> where its DEF library is
 
 
+cdef object is_finalizing = sys.is_finalizing
+
+
 cdef class _DispatchModule:
     """One open registration session on a namespace: what `torch._C._dispatch_library` returns.
 
+    What it registered lasts as long as the object, or until `reset`.
     The methods named `..._t_t` register a kernel in C that returns its one tensor, for tests of registration itself.
     """
     cdef str kind, ns, dispatch_key, where
@@ -264,6 +270,10 @@ cdef class _DispatchModule:
         if self.holds_namespace:
             self.holds_namespace = False
             open_namespaces.pop(self.ns, None)
+
+    def __del__(self):
+        if self.undo is not None and not is_finalizing():
+            self.reset()
 
     def __repr__(self):
         return f"<registrations of {self.kind} {self.ns} from {self.where}>"

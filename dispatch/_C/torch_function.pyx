@@ -283,7 +283,7 @@ def _ask_torch_function(func, values, tuple args, dict kwargs):
     return answer_of(func, _overloaded_arguments(values), args, kwargs, tls())
 
 
-def _maybe_call_torch_function_for_op_packet(packet, args, kwargs):
+def _maybe_call_torch_function_for_op_packet(packet, /, *args, **kwargs):
     """(whether somebody was asked, the answer) for a call of an operator packet."""
     cdef list found = []
     cdef ThreadState* ts = tls()
@@ -291,7 +291,7 @@ def _maybe_call_torch_function_for_op_packet(packet, args, kwargs):
         for o in (*args, *kwargs.values()):
             collect(found, o, 1)
     if found or (ts.n_function_modes > 0 and ts.torch_function_off != 2):
-        return True, answer_of(packet, found, tuple(args), dict(kwargs), ts)
+        return True, answer_of(packet, found, args, kwargs, ts)
     return False, None
 
 
