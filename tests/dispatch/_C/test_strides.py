@@ -5,6 +5,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 import dispatch
@@ -106,3 +107,17 @@ def test_writes_reach_the_places_that_the_geometry_names_and_no_other(geometry):
     assert set(np.flatnonzero(base.numpy()).tolist()) == places
     assert t.sum().item() == t.numel()
     assert t.contiguous().is_contiguous()
+
+
+def test_negative_strides_are_refused_where_memory_bounds_nothing_too():
+    for device in ("cpu", "meta"):
+        x = dispatch.empty(9, device=device)
+        with pytest.raises(RuntimeError):
+            A.as_strided.default(x, [2], [-1], 5)
+
+
+def test_negating_and_conjugating_twice_is_nothing():
+    x = dispatch.ones(2, dtype=dispatch.complex64)
+    assert A._neg_view.default(x).is_neg() and A._conj.default(x).is_conj()
+    assert not A._neg_view.default(A._neg_view.default(x)).is_neg()
+    assert not A._conj.default(A._conj.default(x)).is_conj()

@@ -505,3 +505,10 @@ def test_view_within_the_storage_is_accepted() -> None:
 def test_view_out_of_bounds_is_an_error(sizes: Ints, strides: Ints, offset: int, text: str) -> None:
     with pytest.raises(RuntimeError, match=text):
         rules.check_bounds(sizes, strides, offset, 4, 12)
+
+
+def test_an_offset_needs_bytes_too() -> None:
+    rules.check_bounds((2,), (1,), 3, 4, 20)
+    for offset, nbytes in ((3, 19), (4, 20)):
+        with pytest.raises(RuntimeError, match="bytes"):
+            rules.check_bounds((2,), (1,), offset, 4, nbytes)
