@@ -133,7 +133,7 @@ cdef class FakeTensor(Tensor):
         if not isinstance(value, FakeTensor):
             raise TypeError(f"FakeTensor.data: expected a fake tensor, got {type(value).__name__}")
         t = <FakeTensor>value
-        if self.c_flags & TF_REQUIRES_GRAD and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
+        if needs_grad(self) and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
             raise RuntimeError(f"FakeTensor.data: {t.dtype} cannot stand in a tensor that requires grad")
         set_geometry(self, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)
         self.c_storage = t.c_storage
