@@ -13,6 +13,7 @@ from dispatch import (
     pytree as pytree,
     types as types,
 )
+from dispatch._C.arrays import from_numpy as from_numpy
 from dispatch._C.default_device import (
     get_default_device as get_default_device,
     set_default_device as set_default_device,
@@ -32,7 +33,7 @@ from dispatch._C.keys import DispatchKey as DispatchKey, DispatchKeySet as Dispa
 from dispatch._C.overload import OpOverload as OpOverload, OpOverloadPacket as OpOverloadPacket
 from dispatch._C.size import Size as Size
 from dispatch._C.tags import Tag as Tag
-from dispatch._C.tensor import Tensor as Tensor, from_numpy as from_numpy
+from dispatch._C.tensor import Tensor as Tensor
 from dispatch._higher_order_ops.cond import cond as cond
 from dispatch._higher_order_ops.while_loop import while_loop as while_loop
 from dispatch._ops import HigherOrderOperator as HigherOrderOperator, ops as ops

@@ -32,7 +32,8 @@ cdef int remove_fallback(int index, KernelObject k) except -1
 cdef KernelObject get_fallback(int index)
 cdef int set_loader(int kind, kernel_loader loader) except -1
 cdef int load_cython(OperatorEntry e, KernelObject k) except -1
-cdef int load_kernel(OperatorEntry e, KernelObject k) except -1                                  # a pending kernel, by its kind's loader
+# A pending kernel, by its kind's loader.
+cdef int load_kernel(OperatorEntry e, KernelObject k) except -1
 cdef int register_set(const emitted_set* s, str package) except -1
 cdef OperatorEntry entry_by_index(int set_index, int op_index)
 # every entry, emitted ones made now

@@ -21,7 +21,8 @@ from dispatch._C.python_dispatcher cimport call_python_dispatcher
 from dispatch._C.python_kernel cimport python_fallback
 from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport (
-    TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_INFERENCE, TF_VIEW_MARKS, TF_VIEW_NO_GRAD, TF_VIEW_OF_MANY, Tensor, begin_grad,
+    TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_INFERENCE, TF_VIEW_MARKS, TF_VIEW_NO_GRAD, TF_VIEW_OF_MANY,
+    Tensor, begin_grad,
     bump_version, get_version, needs_grad, set_base, share_version,
 )
 from dispatch._C.tls cimport ThreadState, tls

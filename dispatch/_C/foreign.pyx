@@ -15,7 +15,8 @@ cdef tuple KNOWN = (
       "can't convert negative", "Python integer "),
      RuntimeError, "a number is too large for its type"),
     (("cannot convert float",), RuntimeError, "a number that is infinite or nan cannot become an integer"),
-    (("is out of bounds for axis", "is out of bounds for array of dimension"), IndexError, "a dimension is out of range"),
+    (("is out of bounds for axis",), IndexError, "an index is out of bounds for its dimension"),
+    (("is out of bounds for array of dimension",), IndexError, "a dimension is out of range"),
     (("list index out of range", "tuple index out of range", "not enough values to unpack", "too many values to unpack",
       "operands could not be broadcast", "could not broadcast input array", "shape mismatch: objects", "cannot reshape array",
       "all the input array", "zero-size array to reduction", "boolean index did not match"),
@@ -24,7 +25,8 @@ cdef tuple KNOWN = (
       "must be real number, not", "object cannot be interpreted as an integer", "object is not subscriptable",
       "object is not iterable", "object has no attribute", "' not supported for the input types"),
      RuntimeError, "an argument is not of the type that the kernel expects"),
-    (("division by zero", "math domain error", "math range error", "Numerical result out of range"), RuntimeError, "a number has no result"),
+    (("division by zero", "math domain error", "math range error", "Numerical result out of range"),
+     RuntimeError, "a number has no result"),
 )
 
 

@@ -58,8 +58,8 @@ cdef int check_within(int64_t room, int itemsize, int ndim, const int64_t* sizes
     cdef int64_t reach = reach_of(itemsize, ndim, sizes, strides, offset)
     if reach > room:
         raise RuntimeError(
-            f"setStorage: sizes {list(tuple_of(ndim, sizes))}, strides {list(tuple_of(ndim, strides))}, storage offset {offset}, and "
-            f"itemsize {itemsize} requiring a storage size of {reach} are out of bounds for storage of size {room}")
+            f"setStorage: sizes {list(tuple_of(ndim, sizes))}, strides {list(tuple_of(ndim, strides))}, storage offset "
+            f"{offset}, and itemsize {itemsize} requiring a storage size of {reach} are out of bounds for storage of size {room}")
     return 0
 
 

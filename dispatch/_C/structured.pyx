@@ -182,7 +182,7 @@ cdef bint is_meta(Kernel* k) noexcept:
 
 
 cdef Tensor dispatched_empty(Spec* s, int devtype, int devindex):
-    """A new tensor of a device whose memory some other package has: its `empty` or `empty_strided` is asked (at::native::create_out)."""
+    """A new tensor of a device whose memory another package has: its `empty` or `empty_strided` (at::native::create_out)."""
     cdef OperatorEntry e
     cdef PyObject* args[7]
     cdef int i = 1
@@ -288,8 +288,10 @@ cdef int check_iterated(OperatorEntry e, Spec* s, Tensor out, PyObject** args, i
 
 
 cdef int check_apart(OperatorEntry e, int first, Tensor out, PyObject** args, int n) except -1:
-    """For operators that read arguments while they write: `out` must not overlap itself, nor arguments from `first` on; those before
-    it only as a whole."""
+    """For operators that read arguments while they write.
+
+    `out` must not overlap itself, nor arguments from `first` on; those before it only as a whole.
+    """
     cdef int i
     if overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")

@@ -86,7 +86,8 @@ cdef Tensor alias_as(Tensor base, type cls)              # the same tensor as an
 cdef Tensor blank_of(type cls)                           # an uninitialised one, made without running its `__new__`
 cdef int set_class_flags(Tensor t, type cls) except -1
 cdef int set_requires_grad(Tensor t, bint value) except -1
-# Flags of an argument that autograd must look at: TF_REQUIRES_GRAD, and TF_IS_VIEW once there is a view whose base alone requires grad.
+# Flags of an argument that autograd must look at: TF_REQUIRES_GRAD, and TF_IS_VIEW once there is a view whose base alone
+# requires grad.
 cdef uint32_t grad_flags
 cdef inline bint needs_grad(Tensor t) noexcept:  # a view requires grad if its base does
     return t.c_flags & TF_REQUIRES_GRAD != 0 or (t.c_base is not None and (<Tensor>t.c_base).c_flags & TF_REQUIRES_GRAD != 0)

@@ -20,7 +20,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.geometry cimport (
     TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, check_within,
-    geometry_flags, mul_overflows, numel_of, reach_of, read_ints, span_of, wrapped_index,
+    geometry_flags, mul_overflows, numel_of, reach_of, read_ints, wrapped_index,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,
@@ -29,7 +29,7 @@ from dispatch._C.keys cimport (
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
 from dispatch._C.slots cimport complete_type, hook, new_instance
 from dispatch._C.storage cimport (
-    Storage, has_bytes, new_borrowed_storage, new_storage, resize_storage, room_of, shared_owner,
+    Storage, has_bytes, new_storage, resize_storage, room_of, shared_owner,
 )
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 
@@ -147,7 +147,8 @@ cdef int place_tensor(Tensor t, Storage storage, int ndim, const int64_t* sizes,
 cdef int check_kind(Tensor t, Storage storage) except -1:
     """Fake tensors and functional wrappers change their geometry freely, so they never have bytes."""
     if t.c_flags & (TF_FAKE | TF_FUNCTIONAL) and has_bytes(storage):
-        raise RuntimeError(f"a {'functional' if t.c_flags & TF_FUNCTIONAL else 'fake'} tensor cannot take over a storage with bytes")
+        kind = "functional" if t.c_flags & TF_FUNCTIONAL else "fake"
+        raise RuntimeError(f"a {kind} tensor cannot take over a storage with bytes")
     return 0
 
 
@@ -765,37 +766,7 @@ cdef int complete() except -1:
 complete()
 
 
-# ---- numpy -----------------------------------------------------------------------------------------------------------
-
-def from_numpy(array):
-    """A CPU tensor that shares the memory of `array` (torch.from_numpy; ml_dtypes arrays are taken too).
-
-    TypeError: not an ndarray, or a dtype without a counterpart. ValueError: negative strides, or strides that are no
-    multiple of the item size.
-    """
-    cdef int64_t sizes[64]
-    cdef int64_t steps[64]
-    cdef int i, n, code, itemsize
-    cdef int64_t nbytes
-    cdef Storage s
-    if not isinstance(array, cnp.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>array):
-        raise ValueError("given numpy array has byte order different from the native byte order")
-    code = dtypes.code_of_numpy(array.dtype)
-    itemsize = cnp.PyArray_ITEMSIZE(<cnp.ndarray>array)
-    n = cnp.PyArray_NDIM(<cnp.ndarray>array)
-    for i in range(n):
-        sizes[i] = cnp.PyArray_DIM(<cnp.ndarray>array, i)
-        if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) < 0:
-            raise ValueError("at least one of the array's strides is negative: make a copy first")
-        if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) % itemsize:
-            raise ValueError("given numpy array strides are not a multiple of the element byte size")
-        steps[i] = cnp.PyArray_STRIDE(<cnp.ndarray>array, i) // itemsize
-    nbytes = bytes_of(0, span_of(n, sizes, steps), itemsize, n, sizes, steps)
-    s = new_borrowed_storage(<char*>cnp.PyArray_DATA(<cnp.ndarray>array), nbytes, array)
-    return new_tensor(s, code, n, sizes, steps, 0)
-
+# ---- questions and makers for Python --------------------------------------------------------------------------------------
 
 def _numpy_view(Tensor t not None):
     """The ndarray over a CPU tensor's memory, as kernels see it (conjugate and negative bits not applied)."""

@@ -17,6 +17,7 @@ cdef class FakeTensor(Tensor):
 # inference tensor, which a view of a normal tensor is not, whatever the thread's mode.
 cdef FakeTensor new_fake(object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
                          const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference)
-cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.device dev)    # t's dtype, layout, geometry, bits, inference
+# With t's dtype, layout, geometry, bits and inference.
+cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.device dev)
 cdef Storage new_fake_storage(int64_t nbytes)
 cdef bint in_kernel(object mode) noexcept                # whether its fake tensors say that they are on meta

@@ -141,7 +141,7 @@ cdef class FakeTensor(Tensor):
         self.c_keys = (self.c_keys & ~KEPT_KEYS) | (t.c_keys & KEPT_KEYS)
 
     def data_ptr(self):
-        """The address of the first element if the storage began at 0; RuntimeError unless the mode's `_allow_unsafe_data_ptr_access`."""
+        """The first element's address if the storage began at 0; RuntimeError unless `_allow_unsafe_data_ptr_access`."""
         if self.c_mode is not None and not self.c_mode._allow_unsafe_data_ptr_access:
             raise RuntimeError("data_ptr: a fake tensor has no memory")
         return self.c_offset * dtypes.itemsize_table()[self.c_dtype] if self.c_numel else 0

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dispatch
+from dispatch._C.arrays import from_numpy
 from dispatch._C.generated.type_names import DTYPE_BYTES
-from dispatch._C.tensor import from_numpy
 from dispatch.graph.archive import Archive, JsonFile, open_archive
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain
 from dispatch.graph.executor import Executable, RunLog

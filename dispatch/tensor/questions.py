@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.arrays import from_numpy
 from dispatch._C.size import Size
 from dispatch._C.storage import Storage
-from dispatch._C.tensor import Tensor, from_numpy
+from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import _watch_function
 from dispatch._ops import ops
 from dispatch.tensor.data import _empty, tensor

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dispatch._C.arrays import from_numpy
 from dispatch._C.conversion import _set_generator_type
 from dispatch._C.dtypes import device
-from dispatch._C.tensor import from_numpy
 
 __all__ = [
     "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed",

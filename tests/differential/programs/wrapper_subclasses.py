@@ -347,7 +347,6 @@ def made_with_arguments(s, log):
     show("negative stride", W, (2, 3), (-1, 2))
     show("offset", W, (2, 3), None, 5)
     show("offset and strides", W, (2, 3), (3, 1), 5)
-    show("negative offset", W, (2, 3), (3, 1), -5)
     show("memory format", W, (2, 3, 4, 5), memory_format=s.T.channels_last)
     show("memory format contiguous", W, (2, 3, 4, 5), memory_format=s.T.contiguous_format)
     show("memory format preserve", W, (2, 3, 4, 5), memory_format=s.T.preserve_format)

@@ -1,0 +1,43 @@
+"""numpy arrays as tensors: the memory stays the array's, and the storage keeps the array alive.
+
+`dispatch.from_numpy` is the way in; `get_numpy` in `tensor` is the way back.
+"""
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.geometry cimport bytes_of, span_of
+from dispatch._C.storage cimport Storage, new_borrowed_storage
+from dispatch._C.tensor cimport new_tensor
+
+cnp.import_array()
+
+
+def from_numpy(array):
+    """A CPU tensor that shares the memory of `array` (torch.from_numpy; ml_dtypes arrays are taken too).
+
+    TypeError: not an ndarray, or a dtype without a counterpart. ValueError: negative strides, or strides that are no
+    multiple of the item size.
+    """
+    cdef int64_t sizes[64]
+    cdef int64_t steps[64]
+    cdef int i, n, code, itemsize
+    cdef int64_t nbytes
+    cdef Storage s
+    if not isinstance(array, cnp.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>array):
+        raise ValueError("given numpy array has byte order different from the native byte order")
+    code = dtypes.code_of_numpy(array.dtype)
+    itemsize = cnp.PyArray_ITEMSIZE(<cnp.ndarray>array)
+    n = cnp.PyArray_NDIM(<cnp.ndarray>array)
+    for i in range(n):
+        sizes[i] = cnp.PyArray_DIM(<cnp.ndarray>array, i)
+        if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) < 0:
+            raise ValueError("at least one of the array's strides is negative: make a copy first")
+        if cnp.PyArray_STRIDE(<cnp.ndarray>array, i) % itemsize:
+            raise ValueError("given numpy array strides are not a multiple of the element byte size")
+        steps[i] = cnp.PyArray_STRIDE(<cnp.ndarray>array, i) // itemsize
+    nbytes = bytes_of(0, span_of(n, sizes, steps), itemsize, n, sizes, steps)
+    s = new_borrowed_storage(<char*>cnp.PyArray_DATA(<cnp.ndarray>array), nbytes, array)
+    return new_tensor(s, code, n, sizes, steps, 0)
