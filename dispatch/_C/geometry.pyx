@@ -1,20 +1,21 @@
 """Sizes and strides as numbers: the parts that are too rare or too long to stand in the callers (see the `.pxd`)."""
 from libc.stdint cimport int64_t
 
+from dispatch._C.errors cimport refused
 from dispatch._C.size cimport tuple_of
 
 
 cdef int raise_negative(int ndim, const int64_t* sizes) except -1:
-    raise RuntimeError(f"sizes must not be negative, got {tuple_of(ndim, sizes)}")
+    raise refused(f"sizes must not be negative, got {tuple_of(ndim, sizes)}")
 
 
 cdef int raise_numel_overflow(int ndim, const int64_t* sizes) except -1:
-    raise RuntimeError(f"numel: integer multiplication overflow with sizes={list(tuple_of(ndim, sizes))}")
+    raise refused(f"numel: integer multiplication overflow with sizes={list(tuple_of(ndim, sizes))}")
 
 
 cdef int raise_storage_overflow(int ndim, const int64_t* sizes, const int64_t* strides) except -1:
     steps = "" if strides == NULL else f" and strides={list(tuple_of(ndim, strides))}"
-    raise RuntimeError(f"Storage size calculation overflowed with sizes={list(tuple_of(ndim, sizes))}{steps}")
+    raise refused(f"Storage size calculation overflowed with sizes={list(tuple_of(ndim, sizes))}{steps}")
 
 
 cdef int check_steps(int ndim, const int64_t* sizes) except -1:
@@ -22,7 +23,7 @@ cdef int check_steps(int ndim, const int64_t* sizes) except -1:
     cdef int i
     for i in range(ndim - 1, 0, -1):
         if sizes[i] > 1 and mul_overflows(step, sizes[i], &step):
-            raise RuntimeError(f"Stride calculation overflowed with sizes={list(tuple_of(ndim, sizes))}")
+            raise refused(f"Stride calculation overflowed with sizes={list(tuple_of(ndim, sizes))}")
     return 0
 
 
@@ -41,11 +42,11 @@ cdef int64_t reach_of(int itemsize, int ndim, const int64_t* sizes, const int64_
     cdef int64_t numel = numel_of(ndim, sizes)
     cdef int i
     if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+        raise refused(f"Tensor: invalid storage offset {offset}")
     if strides != NULL:
         for i in range(ndim):
             if strides[i] < 0:
-                raise RuntimeError("as_strided: Negative strides are not supported at the moment, "
+                raise refused("as_strided: Negative strides are not supported at the moment, "
                                    f"got strides: {list(tuple_of(ndim, strides))}")
     if numel == 0:
         return 0
@@ -57,14 +58,14 @@ cdef int64_t reach_of(int itemsize, int ndim, const int64_t* sizes, const int64_
 cdef int check_within(int64_t room, int itemsize, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
     cdef int64_t reach = reach_of(itemsize, ndim, sizes, strides, offset)
     if reach > room:
-        raise RuntimeError(
+        raise refused(
             f"setStorage: sizes {list(tuple_of(ndim, sizes))}, strides {list(tuple_of(ndim, strides))}, storage offset "
             f"{offset}, and itemsize {itemsize} requiring a storage size of {reach} are out of bounds for storage of size {room}")
     return 0
 
 
 cdef int raise_step_overflow(int64_t a, int64_t b) except -1:
-    raise RuntimeError(f"strides and offsets are numbers of 64 bits: {a} and {b} give a larger one")
+    raise refused(f"strides and offsets are numbers of 64 bits: {a} and {b} give a larger one")
 
 
 cdef bint is_dense_permutation(int ndim, const int64_t* sizes, const int64_t* strides) noexcept nogil:
@@ -94,7 +95,7 @@ cdef int read_ints(object values, int64_t* out, str what) except -1:
     cdef int n = 0
     for v in values:
         if n == 64:
-            raise RuntimeError(f"{what} has more than 64 elements")
+            raise refused(f"{what} has more than 64 elements")
         out[n] = v
         n += 1
     return n

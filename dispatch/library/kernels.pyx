@@ -103,8 +103,9 @@ cdef PyObject* call_backend(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
     plain.flags = 0
     result = take(call_functor(&plain, op, ks, args))
     if e.sig.n_rets > 1 and (type(result) is not tuple or len(<tuple>result) != e.sig.n_rets):
+        got = len(<tuple>result) if type(result) is tuple else 0 if result is None else 1
         raise TypeError(f"{qualified_name(e)} (implemented in {inspect.getmodule(function)}): must return "
-                        f"{e.sig.n_rets} values, got {len(<tuple>result) if type(result) is tuple else 0 if result is None else 1}\n  {e._schema_text}")
+                        f"{e.sig.n_rets} values, got {got}\n  {e._schema_text}")
     if self.promise == NEW_OUTPUTS:
         check_new(e, args, result, function)
     elif self.promise == RETURNS_FIRST:
