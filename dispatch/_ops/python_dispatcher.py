@@ -134,7 +134,7 @@ def _pre_dispatch_handler(op: Any) -> Callable[..., Any]:
 
 def handle_dispatch_mode(curr_mode: Any, op_overload: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a mode's `__torch_dispatch__` with the types that the dispatcher would give it."""
-    from dispatch import pytree  # optree: not on import
+    from dispatch import pytree  # not needed on import
 
     if not isinstance(curr_mode, TorchDispatchMode):
         raise AssertionError(f"curr_mode must be a TorchDispatchMode, got {type(curr_mode)}")

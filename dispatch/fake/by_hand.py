@@ -98,7 +98,7 @@ def wrap_meta_outputs_with_default_device_logic(
     Raises: FakeTensorDeviceMismatchError; AssertionError when nothing tells the device;
     RuntimeError for a fake output on another one.
     """
-    from dispatch.pytree import tree_map_only  # loads optree, which fake calls do not need
+    from dispatch.pytree import tree_map_only  # on a path that calls rarely take
 
     common, numbers_only = find_common_device(func, flat_args)
     converter = self.fake_tensor_converter
