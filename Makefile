@@ -7,7 +7,6 @@
 #                 MODELS=/folder/of/exported/programs adds whole models, ARGS=... is passed on
 #   make instructions  what a call costs in instructions against benchmarks/instructions.json
 #                 (needs valgrind; ARGS=--keep keeps what was counted)
-#   make test also follows docs/adding-a-key.md, which compiles nearly everything, if FOLLOW_LONG is set
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
 #                 500 processes of calls with arguments that nobody should pass, and two minutes of
 #                 random programs over memory
