@@ -39,6 +39,7 @@ from dispatch._C.torch_function import _watch_function
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch._ops.higher_order import offer_operators as _offer_operators
 from dispatch.fake import FakeTensor, FakeTensorMode
+from dispatch.forks import import_before_forks as _import_before_forks
 from dispatch.library import Library
 from dispatch.modes import TorchDispatchMode, TorchFunctionMode
 from dispatch.modes.function import _operator_names
@@ -104,6 +105,7 @@ _WRITTEN = """
     get_device is_complex is_conj is_floating_point is_inference is_neg is_nonzero is_same_size
     is_signed meshgrid nonzero norm numel split tensordot unique unique_consecutive
     """
+_import_before_forks(__name__, sys.modules[__name__].__path__)
 modes.function._set_package(sys.modules[__name__], tuple(_WRITTEN.split()))
 
 

@@ -60,6 +60,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("library", ("dispatch.library",)),
     ("tools", ("dispatch.tools", "dispatch.device_trace")),
     ("build", ("dispatch.build", "dispatch.as_torch")),
+    ("forks", ("dispatch.forks",)),
     ("package", ("dispatch",)),
     ("graph", ("dispatch.graph",)),
     ("cli", ("dispatch.cli", "dispatch.cli_files", "dispatch.__main__")),

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, TypeVar
 
 from dispatch._C.keys import DispatchKey, DispatchKeySet
@@ -6,6 +7,7 @@ from dispatch._C.tags import Tag
 from dispatch.codegen.schema import FunctionSchema
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_Module = TypeVar("_Module", bound=ModuleType)
 
 class OperatorBase:
     py_kernels: dict[DispatchKey, Callable[..., Any]]
@@ -93,6 +95,7 @@ class OpOverloadPacket:
 
 def _find_overload(name: str, overload_name: str) -> OpOverload | None: ...
 def _find_packet(name: str) -> OpOverloadPacket | None: ...
+def _instance_first(cls: type[_Module]) -> type[_Module]: ...
 def _note_tags(e: Any, tags: tuple[Any, ...] | None) -> None: ...
 def _refresh_packet(name: str) -> None: ...
 def _set_overload_hooks(**functions: Any) -> None: ...

@@ -3,6 +3,7 @@
 Each is a C vectorcall on the object itself: match the arguments against the schema, gather the keys, dispatch. Both raise
 RuntimeError for arguments that do not fit.
 """
+from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher, keys
@@ -11,7 +12,8 @@ from dispatch._C.emitted cimport OF_ALIASING, OF_MUTABLE
 from dispatch._C.keys cimport DispatchKeySet
 from dispatch._C.operator cimport OperatorEntry, parse_schema, qualified_name
 from dispatch._C.python_api cimport (
-    PyList_GET_ITEM_, PyList_GET_SIZE_, PyVectorcall_Call_, PyVectorcall_NARGS_, enable_vectorcall,
+    PyDict_GetItem_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_GetDictPtr_, PyVectorcall_Call_, PyVectorcall_NARGS_, Py_INCREF_,
+    enable_vectorcall, getattrofunc, look_up_by,
 )
 from dispatch._C.python_kernel cimport set_overload_maker
 from dispatch._C.references cimport give, raised, set_error, take
@@ -634,9 +636,6 @@ cdef class OpOverloadPacket:
         del self.attributes[name]
 
     def __getattr__(self, str key):
-        op = self.cached.get(key)
-        if op is not None and (<OpOverload>op).entry.defined:
-            return op
         if key in self.attributes:
             return self.attributes[key]
         if key.startswith("__"):
@@ -704,6 +703,43 @@ def _refresh_packet(str name):
         look_again(p)
 
 
+# ---- attributes ------------------------------------------------------------------------------------------------------
+# `dispatch.ops.aten.add.Tensor` is three of them, and users write it out: what was asked for before is one look into a dict.
+
+cdef getattrofunc any_attribute_of_packet, any_attribute_of_module
+
+
+cdef PyObject* attribute_of_packet(PyObject* self, PyObject* name) noexcept:
+    """An overload that was found before and is still defined; else whatever any object has."""
+    cdef PyObject* op = PyDict_GetItem_(<PyObject*>(<OpOverloadPacket>self).cached, name)
+    if op != NULL and (<OpOverload>op).entry.defined:
+        Py_INCREF_(op)
+        return op
+    return NULL if op == NULL and PyErr_Occurred() != NULL else any_attribute_of_packet(self, name)
+
+
+cdef PyObject* attribute_of_module(PyObject* self, PyObject* name) noexcept:
+    """What the instance holds, before anything that its class has."""
+    cdef PyObject** held = PyObject_GetDictPtr_(self)
+    cdef PyObject* found = PyDict_GetItem_(held[0], name) if held != NULL and held[0] != NULL else NULL
+    if found != NULL:
+        Py_INCREF_(found)
+        return found
+    return NULL if PyErr_Occurred() != NULL else any_attribute_of_module(self, name)
+
+
+def _instance_first(type cls):
+    """Class decorator: attributes of a module's instance come before those of `cls`, a direct subclass of ModuleType."""
+    global any_attribute_of_module
+    any_attribute_of_module = look_up_by(<PyTypeObject*>cls, attribute_of_module)
+    return cls
+
+
+cdef void enable_attributes():
+    global any_attribute_of_packet
+    any_attribute_of_packet = look_up_by(<PyTypeObject*>OpOverloadPacket, attribute_of_packet)
+
+
 cdef void enable_vectorcalls():
     cdef OpOverload o = OpOverload.__new__(OpOverload, MAKER)
     cdef OpOverloadPacket p = OpOverloadPacket.__new__(OpOverloadPacket, MAKER)
@@ -712,3 +748,4 @@ cdef void enable_vectorcalls():
 
 
 enable_vectorcalls()
+enable_attributes()

@@ -16,7 +16,21 @@ cdef extern from *:
         tp->tp_call = PyVectorcall_Call;
         PyType_Modified(tp);
     }
+    /* Attributes of a class's instances are found by `look`; answers what found them. */
+    static inline getattrofunc dispatch_look_up_by(PyTypeObject* tp, getattrofunc look) {
+        getattrofunc before = tp->tp_getattro;
+        tp->tp_getattro = look;
+        PyType_Modified(tp);
+        return before;
+    }
+    #if PY_VERSION_HEX >= 0x030D0000
+    #define DISPATCH_OPTIONAL_ATTR PyObject_GetOptionalAttr
+    #else
+    #define DISPATCH_OPTIONAL_ATTR _PyObject_LookupAttr
+    #endif
     """
+    ctypedef PyObject* (*getattrofunc)(PyObject*, PyObject*) noexcept
+    getattrofunc look_up_by "dispatch_look_up_by"(PyTypeObject* tp, getattrofunc look) noexcept
     void enable_vectorcall "dispatch_enable_vectorcall"(PyTypeObject* tp, Py_ssize_t offset, unsigned long flags) noexcept
     int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject* o, PyObject* cls) noexcept
 
@@ -75,9 +89,11 @@ cdef extern from *:
     Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
     PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
     void PyTuple_SET_ITEM_ "PyTuple_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept        # steals
+    PyObject** PyObject_GetDictPtr_ "_PyObject_GetDictPtr"(PyObject*) noexcept
+    PyObject* PyDict_GetItem_ "PyDict_GetItemWithError"(PyObject*, PyObject*) noexcept        # borrowed; NULL may have raised
     int PyObject_IsTrue_ "PyObject_IsTrue"(PyObject*) noexcept
     int PyObject_RichCompareBool_ "PyObject_RichCompareBool"(PyObject*, PyObject*, int) noexcept
-    int PyObject_LookupAttr_ "_PyObject_LookupAttr"(PyObject*, PyObject*, PyObject**) noexcept  # 0: none, and nothing raised
+    int PyObject_LookupAttr_ "DISPATCH_OPTIONAL_ATTR"(PyObject*, PyObject*, PyObject**) noexcept  # 0: none, and nothing raised
 
 # ---- calls
 ctypedef PyObject* (*vectorcall_fn)(PyObject*, PyObject**, size_t, PyObject*) noexcept

@@ -14,6 +14,7 @@ from dispatch._C.overload import (
     OpOverloadPacket,
     _find_overload,
     _find_packet,
+    _instance_first,
     _refresh_packet as _look_again,
 )
 from dispatch._ops.higher_order import HigherOrderOperator, _higher_order_ops, find_operator
@@ -65,6 +66,7 @@ class _HigherOrderNamespace(types.ModuleType):
         return sorted({*super().__dir__(), *_higher_order_ops})
 
 
+@_instance_first
 class _OpNamespace(types.ModuleType):
     """The operators of one namespace: `dispatch.ops.aten`."""
 
@@ -99,6 +101,7 @@ class _OpNamespace(types.ModuleType):
         return sorted({*super().__dir__(), *(n.partition(".")[0] for n in names)})
 
 
+@_instance_first
 class _Ops(types.ModuleType):
     """`dispatch.ops`: namespaces by name."""
 

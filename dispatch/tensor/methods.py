@@ -29,6 +29,7 @@ from dispatch._C.torch_function import (
 from dispatch._ops import ops
 from dispatch.tensor.attributes import ATTRIBUTES
 from dispatch.tensor.conversions import CONVERSIONS, value_as
+from dispatch.tensor.index import getitem, setitem
 from dispatch.tensor.operators import as_function, positive, reverse_divide
 
 __all__ = ["nonzero"]
@@ -185,9 +186,9 @@ def _register_hooks() -> None:
         _install_tensor_attribute(method.__name__, method)
         _set_tensor_hook(method.__name__, method)
     _set_tensor_hook("__len__", _watch_slot(_length, "__len__", keywords=True))
-    for name in ("getitem", "setitem"):
-        slot = _watch_slot(_room(f"tensor.index.{name}"), f"__{name}__", counts_self=False)
-        _set_tensor_hook(f"__{name}__", slot)
+    for function in (getitem, setitem):
+        name = f"__{function.__name__}__"
+        _set_tensor_hook(name, _watch_slot(function, name, counts_self=False))
 
 
 def _install_methods() -> None:

@@ -1,0 +1,6 @@
+from typing import Any
+
+from dispatch._C.tensor import Tensor
+
+def getitem(self: Tensor, index: Any) -> Tensor: ...
+def setitem(self: Tensor, index: Any, value: Any) -> None: ...

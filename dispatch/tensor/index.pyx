@@ -1,0 +1,259 @@
+"""Indexing: `x[...]` and `x[...] = value` as operators, in the order of PyTorch's indexing.
+
+What is simple becomes `select`, `slice` and `unsqueeze`, dimension by dimension; tensors and lists that remain are gathered for
+one `index` or `index_put_`. `methods` makes both functions hooks of Tensor.
+"""
+from operator import index as as_int
+
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
+
+from dispatch._C.dtypes cimport DEV_CPU, ST_bool, ST_uint8, is_complex_code, is_floating_code
+from dispatch._C.tensor cimport TF_CUSTOM_DEVICE, TF_CUSTOM_SIZES, Tensor
+
+from dispatch._C.dtypes import int64
+from dispatch._ops import ops
+from dispatch.tensor.arrays import number_tensor
+from dispatch.tensor.data import tensor_for_index
+
+__all__ = ["getitem", "setitem"]
+
+cdef object aten = ops.aten
+cdef object ALIAS = aten.alias.default
+cdef object EMPTY = aten.empty.memory_format
+cdef object EXPAND = aten.expand.default
+cdef object FILL = aten.fill_.Scalar
+cdef object FULL = aten.full.default
+cdef object INDEX = aten.index.Tensor
+cdef object INDEX_PUT = aten.index_put_.default
+cdef object LIFT = aten.lift_fresh.default
+cdef object SELECT = aten.select.int
+cdef object SLICE = aten.slice.Tensor
+cdef object UNSQUEEZE = aten.unsqueeze.default
+cdef object VIEW = aten.view.default
+cdef object LOWEST = INT64_MIN, HIGHEST = INT64_MAX
+cdef object TO_THE_END = HIGHEST
+
+cdef enum:
+    LONGEST_TUPLE = 32          # a list that is shorter may stand for a tuple
+
+
+def getitem(Tensor self not None, index):
+    """`self[index]`: a view where slices, ints and None suffice, else a new tensor."""
+    cdef list tensors
+    if type(index) is int:
+        return chosen(self, 0, index, 0)
+    if type(index) is slice:
+        return sliced(self, 0, index, True)
+    if index is None:
+        return UNSQUEEZE(self, 0)
+    if index is Ellipsis:
+        return ALIAS(self)
+    tensors = []
+    found = apply(self, as_tuple(index), tensors)
+    if tensors:
+        return INDEX(found, on_device(tensors, found))
+    return ALIAS(found) if found is self else found
+
+
+def setitem(Tensor self not None, index, value):
+    """`self[index] = value`."""
+    cdef list tensors
+    cdef Tensor source = as_source(self, value)
+    if index is False:
+        return
+    if index is Ellipsis:
+        copy_to(self, source)
+    elif index is None or index is True:
+        copy_to(UNSQUEEZE(self, 0), source)
+    elif type(index) is slice:
+        copy_to(sliced(self, 0, index, False), source)
+    else:
+        tensors = []
+        found = apply(self, as_tuple(index), tensors)
+        if not tensors:
+            copy_to(found, source)
+            return
+        shape = without_leading_ones(source.shape)
+        if len(shape) != dims_of(source) != 0:
+            source = VIEW(source, shape)
+        INDEX_PUT(found, on_device(tensors, found), source)
+
+
+# ---- one entry of an index -------------------------------------------------------------------------------------------
+
+cdef inline int dims_of(Tensor t) except -1:
+    return t.dim() if t.c_flags & TF_CUSTOM_SIZES else t.c_ndim
+
+
+cdef inline object size_at(Tensor t, int dim):
+    return t.size(dim) if t.c_flags & TF_CUSTOM_SIZES else t.c_sizes[dim]
+
+
+cdef object chosen(Tensor self, int dim, object index, int real_dim):
+    if not LOWEST <= index <= HIGHEST:
+        raise ValueError(f"index {index} does not fit in 64 bits")
+    if dims_of(self) == 0:
+        raise IndexError("index: a 0-d tensor has no element to choose, use item() for its value")
+    size = size_at(self, dim)
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for dimension {real_dim} with size {size}")
+    return SELECT(self, dim, index)
+
+
+cdef object sliced(Tensor self, int dim, slice index, bint always):
+    """With `always` off, a slice that takes everything is left out."""
+    step = 1 if index.step is None else slice_int(index.step)
+    if step <= 0:
+        raise ValueError(f"slice: step must be greater than zero, got {step}")
+    start = 0 if index.start is None else slice_int(index.start)
+    stop = TO_THE_END if index.stop is None else slice_int(index.stop)
+    if not always and start == 0 and step == 1 and stop >= size_at(self, dim):
+        return self
+    return SLICE(self, dim, start, stop, step)
+
+
+cdef object slice_int(object value):
+    try:
+        number = value if type(value) is int else as_int(value)
+    except TypeError:
+        raise TypeError(f"slice indices must be integers or None or have an __index__ method, got {value!r}") from None
+    return max(LOWEST, min(number, HIGHEST))
+
+
+cdef inline bint is_mask(Tensor t) noexcept:
+    return t.c_dtype == ST_bool or t.c_dtype == ST_uint8
+
+
+cdef inline int taken(Tensor entry) except -1:
+    """How many dimensions an index tensor takes: a mask as many as it has."""
+    return dims_of(entry) if is_mask(entry) else 1
+
+
+cdef int dims_taken(list index) except -1:
+    """How many dimensions of self the entries speak for."""
+    cdef int n = 0
+    for entry in index:
+        if isinstance(entry, Tensor):
+            n += taken(entry)
+        elif entry is not None and entry is not Ellipsis and type(entry) is not bool:
+            n += 1
+    return n
+
+
+cdef object apply(Tensor self, tuple index, list tensors):
+    """Select, slice and unsqueeze; into `tensors` what is left for `index`, by dimension of the result."""
+    cdef list entries = [normal(entry) for entry in index]
+    cdef int n = dims_taken(entries), ndim = dims_of(self), dim = 0, real_dim = 0
+    found = self
+    if n > ndim:
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    for entry in entries:
+        if type(entry) is int:
+            found = chosen(found, dim, entry, real_dim)
+        elif type(entry) is slice:
+            found = sliced(found, dim, entry, False)
+            dim += 1
+        elif entry is None:
+            found = UNSQUEEZE(found, dim)
+            dim += 1
+        elif entry is Ellipsis:
+            dim += ndim - n
+        elif type(entry) is bool:
+            found = UNSQUEEZE(found, dim)
+            dim = record(tensors, dim, flag_index(entry, found))
+        elif isinstance(entry, Tensor):
+            if dims_of(entry) or is_floating_code((<Tensor>entry).c_dtype) or is_complex_code((<Tensor>entry).c_dtype):
+                dim = record(tensors, dim, entry)
+            elif is_mask(entry):
+                found = UNSQUEEZE(found, dim)
+                dim = record(tensors, dim, flag_index(bool(entry), found))
+            else:
+                found = chosen(found, dim, int(entry), real_dim)
+        else:                                          # an int of a class of its own, or a symbolic one
+            found = chosen(found, dim, entry, real_dim)
+        real_dim += 1
+    return found
+
+
+cdef int record(list tensors, int dim, Tensor entry) except -1:
+    """Enter an index tensor for dimension `dim`; the dimension that comes after it."""
+    cdef int position = dim
+    for t in tensors:                  # a mask is one entry of the list, however many dimensions it takes
+        if t is not None:
+            position -= taken(t) - 1
+    while len(tensors) < position:
+        tensors.append(None)
+    tensors.append(entry)
+    return dim + taken(entry)
+
+
+cdef object flag_index(bint flag, object like):
+    """True keeps the new dimension, False empties it."""
+    made = EMPTY([1 if flag else 0], dtype=int64, layout=like.layout, device=like.device)
+    return FILL(made, 0) if flag else made
+
+
+cdef tuple as_tuple(object index):
+    """A list with anything but numbers in it stands for a tuple, as it did in early numpy."""
+    if isinstance(index, tuple):
+        return tuple(index)
+    if isinstance(index, list) and len(index) < LONGEST_TUPLE:
+        for item in index:
+            if item is None or item is Ellipsis or isinstance(item, (Tensor, slice, list, tuple)):
+                return tuple(index)
+    return (index,)
+
+
+cdef object normal(object entry):
+    """An entry as one of the types that `apply` knows."""
+    if entry is None or entry is Ellipsis or isinstance(entry, (int, slice, Tensor)):
+        return entry
+    if hasattr(entry, "__len__") and hasattr(entry, "__getitem__"):
+        return tensor_for_index(entry)
+    if hasattr(entry, "__index__"):
+        return as_int(entry)
+    raise IndexError("an index is made of integers, slices, `...`, None, and long, byte or bool tensors, "
+                     f"got {type(entry).__name__}")
+
+
+cdef list on_device(list tensors, Tensor like):
+    """Index tensors that were made from lists follow the indexed tensor to its device."""
+    cdef int i
+    if like.c_devtype == DEV_CPU and not like.c_flags & TF_CUSTOM_DEVICE:
+        return tensors
+    device = like.device
+    for i, t in enumerate(tensors):
+        if t is not None and t.device != device and t.device.type == "cpu":
+            tensors[i] = t.to(device)
+    return tensors
+
+
+# ---- assignment ------------------------------------------------------------------------------------------------------
+
+cdef object as_source(Tensor self, object value):
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (int, float, complex)):
+        if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
+            raise ValueError(f"value {value} does not fit in 64 bits")
+        if self.device.type in ("cpu", "meta"):
+            return LIFT(number_tensor(value, self.dtype))
+        return FULL([], value, dtype=self.dtype, device=self.device)
+    raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {self.dtype}")
+
+
+cdef list without_leading_ones(object shape):
+    cdef int first = 0
+    while first < len(shape) and shape[first] == 1:
+        first += 1
+    return list(shape[first:])
+
+
+cdef int copy_to(object target, Tensor source) except -1:
+    if target.shape == source.shape:
+        target.copy_(source)
+    elif dims_of(source) == 0 and source.device.type == "cpu":
+        target.fill_(source)
+    else:
+        target.copy_(EXPAND(VIEW(source, without_leading_ones(source.shape)), list(target.shape)))
+    return 0
