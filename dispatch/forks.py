@@ -7,10 +7,9 @@ several threads imports everything that a call may want, in the parent, where wa
 thread ends.
 """
 
+import _thread
 import importlib
 import os
-import pkgutil
-import threading
 from collections.abc import Iterable
 
 __all__ = ["import_before_forks"]
@@ -25,19 +24,20 @@ _ASIDE = frozenset(
 
 def import_before_forks(package: str, path: Iterable[str]) -> None:
     """From now on, a fork in a process with threads first imports the modules of `package`."""
-    pending = [package]
+    pending = [path]
 
     def before() -> None:
-        if pending and threading.active_count() > 1:
-            for room in pkgutil.iter_modules(path):
-                if room.name not in _ASIDE:
-                    _import_all(f"{package}.{room.name}")
+        if pending and _thread._count() > 0:
+            _import_all(package, path)
             pending.clear()
 
     os.register_at_fork(before=before)
 
 
-def _import_all(name: str) -> None:
-    module = importlib.import_module(name)
-    for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
-        _import_all(f"{name}.{found.name}")
+def _import_all(package: str, path: Iterable[str]) -> None:
+    import pkgutil  # no other use at import
+
+    for found in pkgutil.iter_modules(path):
+        if found.name not in _ASIDE:
+            name = f"{package}.{found.name}"
+            _import_all(name, getattr(importlib.import_module(name), "__path__", ()))

@@ -5,7 +5,7 @@ which is used alone. PreDispatch is in the thread's include set exactly while so
 the modes are asked only while the Python dispatcher is on (`OpOverload._get_dispatch`).
 """
 
-import threading
+from _thread import _local
 from typing import Any
 
 from dispatch._C.keys import DispatchKey
@@ -28,7 +28,7 @@ _PROXY, _FUNCTIONAL = 0, 1
 _PLACES = {_TorchDispatchModeKey.PROXY: _PROXY, _TorchDispatchModeKey.FUNCTIONAL: _FUNCTIONAL}
 
 
-class _ModeStackStateForPreDispatch(threading.local):
+class _ModeStackStateForPreDispatch(_local):
     """The places of a thread's stack: 0 is the proxy mode's, 1 the functional one's."""
 
     def __init__(self) -> None:

@@ -3,7 +3,6 @@
 Raised by shape functions and by FakeTensorMode. `func` is the operator.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
@@ -17,46 +16,60 @@ __all__ = [
 ]
 
 
-@dataclass
-class UnsupportedFakeTensorException(RuntimeError):
+class _OfOneField(RuntimeError):
+    """Made from one thing; two of a kind are equal when these are, as PyTorch's dataclasses."""
+
+    __match_args__: tuple[str]
+    __hash__ = None  # type: ignore[assignment]
+
+    def _value(self) -> Any:
+        return getattr(self, self.__match_args__[0])
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return bool(self._value() == other._value())  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__qualname__}({self.__match_args__[0]}={self._value()!r})"
+
+
+class _OfOperator(_OfOneField):
+    __match_args__ = ("func",)
+
+    def __init__(self, func: Any) -> None:
+        self.func = func
+
+
+class _OfReason(_OfOneField):
+    __match_args__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+
+class UnsupportedFakeTensorException(_OfReason):
     """The tensor is of a kind that cannot be made fake; `reason` says why."""
 
-    reason: str
 
-
-@dataclass
-class DynamicOutputShapeException(RuntimeError):
+class DynamicOutputShapeException(_OfOperator):
     """The output's sizes depend on values."""
 
-    func: Any
 
-
-@dataclass
-class DataDependentOutputException(RuntimeError):
+class DataDependentOutputException(_OfOperator):
     """The output is a number that depends on values."""
 
-    func: Any
 
-
-@dataclass
-class UnsupportedOperatorException(RuntimeError):
+class UnsupportedOperatorException(_OfOperator):
     """The operator has no Meta kernel and no fake implementation."""
 
-    func: Any
 
-
-@dataclass
-class UnsupportedMutationAliasingException(RuntimeError):
+class UnsupportedMutationAliasingException(_OfReason):
     """The operator writes to, or aliases, what it must not; `reason` says what."""
 
-    reason: str
 
-
-@dataclass
-class MetadataMismatchError(RuntimeError):
+class MetadataMismatchError(_OfReason):
     """A fake result and a real one differ in metadata; `reason` says in what."""
-
-    reason: str
 
 
 class FakeTensorDeviceMismatchError(RuntimeError):

@@ -4,7 +4,6 @@ The Python-key handler enters `handle` through the slot that this module fills i
 copies metadata; a fresh one goes to `propagate`.
 """
 import sys
-import traceback
 from _thread import get_ident
 
 from cpython.object cimport PyObject
@@ -331,6 +330,8 @@ cdef class FakeTensorMode(FakeState):
     @property
     def stack(self):
         """Where the mode was made, as a traceback shows it."""
+        import traceback                     # dear at import, and rarely asked for
+
         return "".join(traceback.StackSummary.from_list(self.made_at).format())
 
 

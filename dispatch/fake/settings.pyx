@@ -2,8 +2,8 @@
 
 A mode's stand in a class of their own, so that the modules that `FakeTensorMode` calls need not know it.
 """
-import threading
 import weakref
+from _thread import _local
 
 __all__ = ["FakeState", "FakeTensorConfig", "FakeTensorTLS", "fake_tensor_tls"]
 
@@ -42,7 +42,7 @@ cdef class FakeState(TorchDispatchMode):
         return 0
 
 
-class FakeTensorTLS(threading.local):
+class FakeTensorTLS(_local):
     """`allow_non_fake_inputs_override`, unless None, takes the place of every mode's setting."""
 
     def __init__(self):
