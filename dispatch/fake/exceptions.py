@@ -28,7 +28,7 @@ class _OfOneField(RuntimeError):
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:
             return NotImplemented
-        return bool(self._value() == other._value())  # type: ignore[attr-defined]
+        return bool(self._value() == other._value())
 
     def __repr__(self) -> str:
         return f"{type(self).__qualname__}({self.__match_args__[0]}={self._value()!r})"

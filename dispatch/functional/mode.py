@@ -20,6 +20,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import OpOverload, ops
 from dispatch.functional import wrappers
 from dispatch.functional.custom import can_auto_functionalize, do_auto_functionalize
+from dispatch.functional.effects import has_effects
 from dispatch.functional.tensor import FunctionalTensor, has_foreign_classes
 from dispatch.modes import (
     TorchDispatchMode,
@@ -30,7 +31,8 @@ from dispatch.modes import (
 
 __all__ = ["FunctionalTensorMode", "disable_functional_mode", "dispatch_functionalize"]
 
-_FUNCTIONALIZE = DispatchKeySet(DispatchKey.Functionalize)
+_FUNCTIONALIZE_KEY = DispatchKey.Functionalize
+_FUNCTIONALIZE = DispatchKeySet(_FUNCTIONALIZE_KEY)
 _KEY = _C._TorchDispatchModeKey.FUNCTIONAL
 _aten = ops.aten
 
@@ -70,7 +72,7 @@ class FunctionalTensorMode(TorchDispatchMode):
     Args:
         pre_dispatch: sit on the PreDispatch key's stack, above autograd.
         export: decompose as an exporter wants: composites stay when `pre_dispatch` is set.
-        _allow_token_discovery: kept for programs that pass it.
+        _allow_token_discovery: make the first token of each effect (else they are in `_tokens`).
 
     A second mode inside the block does nothing of its own: the first one serves.
     """
@@ -126,6 +128,13 @@ class FunctionalTensorMode(TorchDispatchMode):
                     return r
         if can_auto_functionalize(func):
             return do_auto_functionalize(self, func, args, kwargs)
+        if has_effects(func):
+            if _C._dispatch_has_kernel_for_dispatch_key(func.name(), _FUNCTIONALIZE_KEY):
+                raise AssertionError(
+                    f"{func}: an operator with an effect must have no kernel for Functionalize"
+                )
+            chain = ops.higher_order.with_effects.handle  # type: ignore[attr-defined]
+            return chain(self._allow_token_discovery, self._tokens, func, args, kwargs)
         _check_inactive()
         outs = self._functionalized(func, args, kwargs)
         _check_inactive()
