@@ -3,7 +3,8 @@
 Raised by shape functions and by FakeTensorMode. `func` is the operator.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 __all__ = [
     "DataDependentOutputException",
@@ -16,60 +17,77 @@ __all__ = [
 ]
 
 
-class _OfOneField(RuntimeError):
-    """Made from one thing; two of a kind are equal when these are, as PyTorch's dataclasses."""
+_E = TypeVar("_E", bound=type[RuntimeError])
 
-    __match_args__: tuple[str]
-    __hash__ = None  # type: ignore[assignment]
 
-    def _value(self) -> Any:
-        return getattr(self, self.__match_args__[0])
+def _made_from(field: str) -> Callable[[_E], _E]:
+    """Class decorator: the rest of a dataclass of one field, which takes import too long to make."""
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self: Any, other: object) -> bool:
         if other.__class__ is not self.__class__:
             return NotImplemented
-        return bool(self._value() == other._value())
+        return bool(getattr(self, field) == getattr(other, field))
 
-    def __repr__(self) -> str:
-        return f"{type(self).__qualname__}({self.__match_args__[0]}={self._value()!r})"
+    def __repr__(self: Any) -> str:
+        return f"{type(self).__qualname__}({field}={getattr(self, field)!r})"
+
+    def complete(cls: _E) -> _E:
+        for name, value in (
+            ("__eq__", __eq__), ("__repr__", __repr__), ("__hash__", None),
+            ("__match_args__", (field,)),
+        ):  # fmt: skip
+            setattr(cls, name, value)
+        return cls
+
+    return complete
 
 
-class _OfOperator(_OfOneField):
-    __match_args__ = ("func",)
-
-    def __init__(self, func: Any) -> None:
-        self.func = func
-
-
-class _OfReason(_OfOneField):
-    __match_args__ = ("reason",)
+@_made_from("reason")
+class UnsupportedFakeTensorException(RuntimeError):
+    """The tensor is of a kind that cannot be made fake; `reason` says why."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
 
 
-class UnsupportedFakeTensorException(_OfReason):
-    """The tensor is of a kind that cannot be made fake; `reason` says why."""
-
-
-class DynamicOutputShapeException(_OfOperator):
+@_made_from("func")
+class DynamicOutputShapeException(RuntimeError):
     """The output's sizes depend on values."""
 
+    def __init__(self, func: Any) -> None:
+        self.func = func
 
-class DataDependentOutputException(_OfOperator):
+
+@_made_from("func")
+class DataDependentOutputException(RuntimeError):
     """The output is a number that depends on values."""
 
+    def __init__(self, func: Any) -> None:
+        self.func = func
 
-class UnsupportedOperatorException(_OfOperator):
+
+@_made_from("func")
+class UnsupportedOperatorException(RuntimeError):
     """The operator has no Meta kernel and no fake implementation."""
 
+    def __init__(self, func: Any) -> None:
+        self.func = func
 
-class UnsupportedMutationAliasingException(_OfReason):
+
+@_made_from("reason")
+class UnsupportedMutationAliasingException(RuntimeError):
     """The operator writes to, or aliases, what it must not; `reason` says what."""
 
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
 
-class MetadataMismatchError(_OfReason):
+
+@_made_from("reason")
+class MetadataMismatchError(RuntimeError):
     """A fake result and a real one differ in metadata; `reason` says in what."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
 
 
 class FakeTensorDeviceMismatchError(RuntimeError):

@@ -6,7 +6,6 @@ registered class makes an object of them by its `__obj_unflatten__`. Programs ho
 behind a `FakeScriptObject`, whose methods are `FakeScriptMethod`s.
 """
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -29,11 +28,16 @@ __all__ = [
     "tracing_with_real",
 ]
 
-_log = logging.getLogger("dispatch.fake.script_classes")
 _UNFLATTEN = "__obj_unflatten__"
 _PREFIX = "__torch__.torch.classes."
 # Methods that a fake class need not have.
 _OPTIONAL = frozenset({"__obj_flatten__", "__getstate__", "__setstate__"})
+
+
+def _warn(text: str, *args: Any) -> None:
+    import logging  # it prepares forks, as `dispatch.forks` does: not while one is prepared
+
+    logging.getLogger(__name__).warning(text, *args)
 
 
 class FakeScriptMethod:
@@ -66,7 +70,7 @@ class FakeClassRegistry:
     def register(self, full_qualname: str, fake_class: Any = None) -> None:
         """Enter a class; one that was there is replaced, with a warning in the log."""
         if self.has_impl(full_qualname):
-            _log.warning(
+            _warn(
                 "%s: %s replaces the fake class registered before", full_qualname, fake_class
             )
         self._registered_class[full_qualname] = fake_class
@@ -74,7 +78,7 @@ class FakeClassRegistry:
     def deregister(self, full_qualname: str) -> Any:
         """Take it out and return it; a warning in the log and None when there is none."""
         if not self.has_impl(full_qualname):
-            _log.warning("%s: there is no fake class to deregister", full_qualname)
+            _warn("%s: there is no fake class to deregister", full_qualname)
         return self._registered_class.pop(full_qualname, None)
 
     def clear(self) -> None:
@@ -189,7 +193,7 @@ def _methods(made: FakeScriptObject, fake: Any, x: Any) -> dict[str, Callable[..
         method = getattr(fake, name, None)
         if method is None:
             if name not in _OPTIONAL:
-                _log.warning("the fake object of %s has no method %s", x, name)
+                _warn("the fake object of %s has no method %s", x, name)
         elif not callable(method):
             raise RuntimeError(f"expected {name} to be callable, got {method!r}")
         else:
