@@ -3,8 +3,8 @@
 Raised by shape functions and by FakeTensorMode. `func` is the operator.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 __all__ = [
     "DataDependentOutputException",
@@ -17,77 +17,46 @@ __all__ = [
 ]
 
 
-_E = TypeVar("_E", bound=type[RuntimeError])
-
-
-def _made_from(field: str) -> Callable[[_E], _E]:
-    """Class decorator: the rest of a dataclass of one field, which takes import too long to make."""
-
-    def __eq__(self: Any, other: object) -> bool:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return bool(getattr(self, field) == getattr(other, field))
-
-    def __repr__(self: Any) -> str:
-        return f"{type(self).__qualname__}({field}={getattr(self, field)!r})"
-
-    def complete(cls: _E) -> _E:
-        for name, value in (
-            ("__eq__", __eq__), ("__repr__", __repr__), ("__hash__", None),
-            ("__match_args__", (field,)),
-        ):  # fmt: skip
-            setattr(cls, name, value)
-        return cls
-
-    return complete
-
-
-@_made_from("reason")
+@dataclass
 class UnsupportedFakeTensorException(RuntimeError):
     """The tensor is of a kind that cannot be made fake; `reason` says why."""
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    reason: str
 
 
-@_made_from("func")
+@dataclass
 class DynamicOutputShapeException(RuntimeError):
     """The output's sizes depend on values."""
 
-    def __init__(self, func: Any) -> None:
-        self.func = func
+    func: Any
 
 
-@_made_from("func")
+@dataclass
 class DataDependentOutputException(RuntimeError):
     """The output is a number that depends on values."""
 
-    def __init__(self, func: Any) -> None:
-        self.func = func
+    func: Any
 
 
-@_made_from("func")
+@dataclass
 class UnsupportedOperatorException(RuntimeError):
     """The operator has no Meta kernel and no fake implementation."""
 
-    def __init__(self, func: Any) -> None:
-        self.func = func
+    func: Any
 
 
-@_made_from("reason")
+@dataclass
 class UnsupportedMutationAliasingException(RuntimeError):
     """The operator writes to, or aliases, what it must not; `reason` says what."""
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    reason: str
 
 
-@_made_from("reason")
+@dataclass
 class MetadataMismatchError(RuntimeError):
     """A fake result and a real one differ in metadata; `reason` says in what."""
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    reason: str
 
 
 class FakeTensorDeviceMismatchError(RuntimeError):
