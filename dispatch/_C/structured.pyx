@@ -48,7 +48,7 @@ cdef class TensorSpec:
         overlap: what memory a given output may share: "any" (no check), "self" (none, but all of the first argument's), "none";
             None: with `cast`, it must not overlap itself.
         copied: PyTorch's Meta kernel of the out variant runs the functional one and copies: there a given output may be of any
-            dtype that the result casts to, and is contiguous when it is resized.
+            dtype that the result casts to, and is contiguous when it is resized. With `cast="any"` every kernel does so.
         restride: a given output that has the sizes takes the strides too.
     """
     cdef readonly object sizes, strides, dtype, device, cast, overlap
@@ -125,8 +125,9 @@ cdef int fill_spec(Spec* s, Kernel* k, object given) except -1:
     s.cast = t.flags
     if t.restride:
         s.cast |= RESTRIDE
-    if t.copied and k.variant == SV_OUT and is_meta(k):
-        s.cast |= CAST_SAFE
+    if t.copied and k.variant == SV_OUT and (is_meta(k) or t.flags & CAST_ANY):
+        if not t.flags & CAST_ANY:
+            s.cast |= CAST_SAFE
         s.has_strides = False
     if t.device is not None:
         dev = dtypes.device_of(t.device)

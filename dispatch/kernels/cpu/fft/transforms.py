@@ -1,4 +1,4 @@
-"""Bodies of Fourier transforms between real and complex, over numpy's.
+"""Bodies of Fourier transforms, over numpy's.
 
 Called by the structured kernels with an output of the right size. `normalization`: 0 none, 1
 divided by the square root of the number of elements transformed, 2 by that number.
@@ -16,7 +16,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, quiet, store, view
 
-__all__ = ["c2r", "r2c"]
+__all__ = ["c2c", "c2r", "r2c"]
 
 Ints = Sequence[int]
 
@@ -32,6 +32,20 @@ def scaled(values: Array, count: int, normalization: int) -> Array:
 def check_width(self: Tensor, *allowed: object) -> None:
     if self.dtype not in allowed:
         raise refused(f"no CPU transform for {self.dtype}")
+
+
+@quiet()
+def c2c(out: Tensor, self: Tensor, dim: Ints, normalization: int, forward: bool) -> None:
+    check_width(self, complex64, complex128)
+    if 0 in out.shape:
+        return
+    x = view(self)
+    axes = [d % self.ndim for d in dim]
+    if not axes:
+        store(out, x)
+        return
+    x = np.fft.fftn(x, axes=axes) if forward else np.fft.ifftn(x, axes=axes, norm="forward")
+    store(out, scaled(x, math.prod(x.shape[d] for d in axes), normalization))
 
 
 @quiet()

@@ -1,8 +1,8 @@
-"""Sizes and strides of Fourier transforms between real and complex.
+"""Sizes and strides of Fourier transforms of complex, from real and to real numbers.
 
-Called by the structured kernels of `_fft_r2c` and `_fft_c2r`. PyTorch's CPU transforms move the
-batch dimensions to the front, in the order of their strides, transform, and undo the move in the
-strides of the result: `transform_strides` is that bookkeeping (_exec_fft in its MKL code).
+Called by the structured kernels of `_fft_c2c`, `_fft_r2c` and `_fft_c2r`. PyTorch's CPU transforms
+move the batch dimensions to the front, in the order of their strides, transform, and undo the move
+in the strides of the result: `transform_strides` is that bookkeeping (_exec_fft in its MKL code).
 """
 
 from __future__ import annotations
@@ -21,9 +21,14 @@ from dispatch._C.dtypes import (
 from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.meta.rules import contiguous_strides, is_eager, numel
+from dispatch.kernels.meta.rules import (
+    contiguous_strides,
+    dense_like_strides,
+    is_eager,
+    numel,
+)
 
-__all__ = ["c2r", "r2c"]
+__all__ = ["c2c", "c2r", "r2c"]
 
 Ints = Sequence[int]
 
@@ -65,10 +70,14 @@ def transform_strides(strides: Ints, out_sizes: Ints, dims: Ints) -> tuple[int, 
     return tuple(out)
 
 
-def wrapped(self: Tensor, dim: Ints) -> list[int]:
-    """`dim` counted from the front; at least one, for the last one is halved or doubled."""
+def check_any(dim: Ints) -> None:
+    """The last dimension is halved or doubled: there must be one."""
     if not dim:
         raise refused("dim must name at least one dimension", IndexError)
+
+
+def wrapped(self: Tensor, dim: Ints) -> list[int]:
+    """`dim` counted from the front."""
     out = []
     for d in dim:
         if not -self.ndim <= d < self.ndim:
@@ -82,15 +91,27 @@ def wrapped(self: Tensor, dim: Ints) -> list[int]:
 
 
 def spec(self: Tensor, sizes: Ints, kind: dtype, strides: Ints) -> TensorSpec:
-    """The CPU copies its result into an output of any dtype; Meta wants one that it casts to."""
+    """Out variants copy: the CPU into an output of any dtype, Meta into one that it casts to."""
     if is_eager(self):
-        return TensorSpec(sizes, kind, strides, cast="any", overlap="any")
+        return TensorSpec(sizes, kind, strides, cast="any", overlap="any", copied=True)
     return TensorSpec(sizes, kind, strides, copied=True)
+
+
+def c2c(self: Tensor, dim: Ints, normalization: int, forward: bool) -> TensorSpec:
+    if not self.dtype.is_complex:
+        raise refused(f"expected self to be complex, got {self.dtype}")
+    dims = wrapped(self, dim)
+    strides = self.stride()
+    if not dims:
+        return spec(self, self.shape, self.dtype, dense_like_strides(self))
+    order = by_stride(dims, strides)
+    return spec(self, self.shape, self.dtype, transform_strides(strides, self.shape, order))
 
 
 def r2c(self: Tensor, dim: Ints, normalization: int, onesided: bool) -> TensorSpec:
     if self.dtype not in COMPLEX_OF:
         raise refused(f"not implemented for {self.dtype}")
+    check_any(dim)
     dims = wrapped(self, dim)
     sizes = list(self.shape)
     if onesided:
@@ -104,6 +125,7 @@ def r2c(self: Tensor, dim: Ints, normalization: int, onesided: bool) -> TensorSp
 def c2r(self: Tensor, dim: Ints, normalization: int, last_dim_size: int) -> TensorSpec:
     if self.dtype not in REAL_OF:
         raise refused(f"not implemented for {self.dtype}")
+    check_any(dim)
     dims = wrapped(self, dim)
     sizes, strides = list(self.shape), self.stride()
     if len(dims) > 1:  # complex to complex first, then along the last one
