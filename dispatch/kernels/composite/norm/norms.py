@@ -24,8 +24,10 @@ __all__ = [
     "_batch_norm_impl_index",
     "_native_batch_norm_legit_functional",
     "_weight_norm",
+    "_weight_norm_differentiable_backward",
     "batch_norm",
     "group_norm",
+    "norm_except_dim",
 ]
 
 _aten = ops.aten
@@ -184,16 +186,40 @@ def group_norm(
 # ---- weight normalisation
 
 
-def _norm_except(v: Tensor, dim: int) -> Tensor:
-    """The 2-norm over all dimensions but `dim`, kept with size 1; -1: over all, without any."""
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """The norm over all dimensions but `dim`, kept with size 1; -1: over all, without any."""
     if dim == -1:
-        return _aten.linalg_vector_norm.default(v)
-    if dim != 0:
-        turned = _norm_except(_aten.transpose.int(v, 0, dim), 0)
-        return _aten.transpose.int(turned, 0, dim)
-    rows = _aten.view.default(_aten.contiguous.default(v), [v.shape[0], -1])
-    norm = _aten.linalg_vector_norm.default(rows, 2, [1])
-    return _aten.view.default(norm, [v.shape[0], *[1] * (v.ndim - 1)])
+        return _aten.norm.Scalar(v, pow)
+    kept = [1] * v.ndim
+    if dim == 0:
+        kept[0] = v.shape[rules.wrap_dim(0, v.ndim, False)]
+        rows = _aten.view.default(_aten.contiguous.default(v), [kept[0], -1])
+        return _aten.view.default(_aten.norm.ScalarOpt_dim(rows, pow, [1]), kept)
+    if dim == v.ndim - 1:
+        kept[-1] = v.shape[-1]
+        rows = _aten.view.default(_aten.contiguous.default(v), [-1, kept[-1]])
+        return _aten.view.default(_aten.norm.ScalarOpt_dim(rows, pow, [0]), kept)
+    turned = norm_except_dim(_aten.transpose.int(v, 0, dim), pow, 0)
+    return _aten.transpose.int(turned, 0, dim)
+
+
+def _weight_norm_differentiable_backward(
+    grad_w: Tensor, saved_v: Tensor, saved_g: Tensor, saved_norms: Tensor, dim: int
+) -> tuple[Tensor, Tensor]:
+    """Gradients of v and g, written with operators, so that they have gradients too."""
+    last = saved_v.ndim - 1
+    if dim not in (0, last):
+        raise refused(f"expected dim to be 0 or {last}, got {dim}")
+    if not (saved_v.is_contiguous() and saved_g.is_contiguous() and saved_norms.is_contiguous()):
+        raise refused("expected saved_v, saved_g and saved_norms to be contiguous")
+    rows, over = ([-1, saved_v.shape[-1]], [0]) if dim else ([saved_v.shape[0], -1], [1])
+    kept = [n if i == dim else 1 for i, n in enumerate(saved_v.shape)]
+    products = _aten.reshape(_aten.mul.Tensor(grad_w, saved_v), rows)
+    sums = _aten.view.default(_aten.sum.dim_IntList(products, over), kept)
+    cubes = _aten.div.Tensor(sums, _aten.mul.Tensor(saved_norms, saved_norms))
+    along = _aten.sub.Tensor(grad_w, _aten.mul.Tensor(saved_v, cubes))
+    of_v = _aten.mul.Tensor(_aten.div.Tensor(saved_g, saved_norms), along)
+    return of_v, _aten.div.Tensor(sums, saved_norms)
 
 
 def _weight_norm(v: Tensor, g: Tensor, dim: int) -> Tensor:
@@ -201,4 +227,4 @@ def _weight_norm(v: Tensor, g: Tensor, dim: int) -> Tensor:
     v, g = _aten.contiguous.default(v), _aten.contiguous.default(g)
     if dim == 0 or dim == v.ndim - 1:
         return _aten._weight_norm_interface.default(v, g, dim)[0]
-    return _aten.mul.Tensor(v, _aten.div.Tensor(g, _norm_except(v, dim)))
+    return _aten.mul.Tensor(v, _aten.div.Tensor(g, _aten.norm_except_dim.default(v, 2, dim)))

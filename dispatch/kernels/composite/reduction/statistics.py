@@ -11,7 +11,11 @@ from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
 __all__ = [
+    "aminmax",
+    "aminmax_dim",
     "count_nonzero",
+    "is_all_true",
+    "is_any_true",
     "kthvalue",
     "logsumexp",
     "logsumexp_out",
@@ -143,3 +147,32 @@ def mode_out(
 def count_nonzero(self: Tensor, dim: int | None = None) -> Tensor:
     """How many elements along `dim` are not 0."""
     return _aten.count_nonzero.dim_IntList(self, [] if dim is None else [dim])
+
+
+def is_all_true(self: Tensor) -> Tensor:
+    """Whether all elements of a mask are true."""
+    _check_mask(self)
+    return _aten.all(self)
+
+
+def is_any_true(self: Tensor) -> Tensor:
+    """Whether some element of a mask is true."""
+    _check_mask(self)
+    return _aten.any(self)
+
+
+def _check_mask(self: Tensor) -> None:
+    if self.dtype is not dtypes.bool:
+        raise refused(f"expected self to be bool, got {self.dtype}")
+
+
+def aminmax(self: Tensor) -> Pair:
+    """The smallest and the largest element."""
+    result: Pair = _aten.aminmax(self)
+    return result
+
+
+def aminmax_dim(self: Tensor, dim: int, keepdim: bool = False) -> Pair:
+    """The smallest and the largest element along `dim`."""
+    result: Pair = _aten.aminmax(self, dim=dim, keepdim=keepdim)
+    return result

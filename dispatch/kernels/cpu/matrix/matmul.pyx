@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
     is_integral_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, get_numpy
 from dispatch.kernels.cpu.copy.copies cimport copy_array, fill_values
 
@@ -34,6 +35,8 @@ cdef inline bint is_narrow(int code) noexcept:
 cdef object operand(Tensor t):
     """A matrix that BLAS takes as it is: rows or columns without gaps between elements."""
     values = get_numpy(t)
+    if t.c_keys & KS_Conjugate == KS_Conjugate:
+        values = np.conjugate(values)
     if is_narrow(t.c_dtype):
         return values.astype(np.float32)
     if t.c_strides[0] != 1 and t.c_strides[1] != 1:

@@ -1,0 +1,245 @@
+"""Quantiles, written with operators: a sort, two reads by rank, and a step between them.
+
+Called for the composite operators. A rank may lie between two elements; `interpolation` says what
+to take then. NaN in a slice makes its quantiles NaN, and `nanquantile` leaves NaN out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch._C.dtypes import float32, float64, int64
+from dispatch._C.errors import refused
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.meta import rules
+
+__all__ = [
+    "nanquantile",
+    "nanquantile_out",
+    "nanquantile_scalar",
+    "nanquantile_scalar_out",
+    "quantile",
+    "quantile_out",
+    "quantile_scalar",
+    "quantile_scalar_out",
+]
+
+_aten = ops.aten
+_MODES = ("linear", "lower", "higher", "midpoint", "nearest")
+_LARGEST = 1 << 24  # ranks beyond are no whole numbers of float32
+
+
+def _check(self: Tensor, q: Tensor, interpolation: str) -> None:
+    if interpolation not in _MODES:
+        raise refused(f"expected interpolation to be one of {_MODES}, got {interpolation!r}")
+    if self.numel() == 0:
+        raise refused(f"expected self to have elements, got shape {list(self.shape)}")
+    if q.ndim > 1:
+        raise refused(f"expected q to be a number or a vector, got shape {list(q.shape)}")
+    if self.dtype not in (float32, float64):
+        raise refused(f"expected self to be float32 or float64, got {self.dtype}")
+    if q.dtype is not self.dtype:
+        raise refused(f"expected q to be {self.dtype} as self is, got {q.dtype}")
+    if q.device != self.device:
+        raise refused(f"expected q to be on {self.device} as self is, got {q.device}")
+
+
+def _sizes(self: Tensor, q: Tensor, dim: int | None, keepdim: bool) -> list[int]:
+    """The result's: one for each quantile in front, then what is left of self's."""
+    sizes: list[int] = [1] * self.ndim if keepdim else []
+    if dim is not None and self.ndim:
+        sizes, at = list(self.shape), rules.wrap_dim(dim, self.ndim)
+        sizes[at : at + 1] = [1] if keepdim else []
+    return [q.numel(), *sizes] if q.ndim else sizes
+
+
+def _sorted_rows(self: Tensor, dim: int | None) -> Tensor:
+    if dim is None:
+        return _aten.sort.default(_aten.flatten.using_ints(self))[0]
+    at = rules.wrap_dim(dim, self.ndim)
+    if at == self.ndim - 1:
+        return _aten.sort.default(self)[0]
+    return _aten.sort.default(_aten.transpose.int(_aten.unsqueeze(self, -1), at, -1))[0]
+
+
+def _ranks(rows: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
+    last = rows.shape[-1] - 1
+    if ignore_nan:
+        numbers = _aten.logical_not_(_aten.isnan(rows))
+        count = _aten.sub.Scalar(_aten.sum.dim_IntList(numbers, [-1], True), 1)
+        ranks = _aten.mul.Tensor(q, count)
+        return _aten.masked_fill_.Scalar(ranks, _aten.lt.Scalar(ranks, 0), 0)
+    ranks, missing = _aten.broadcast_tensors(
+        [_aten.mul.Scalar(q, last), _aten.any.dim(_aten.isnan(rows), -1, True)]
+    )
+    return _aten.masked_fill.Scalar(ranks, missing, last)
+
+
+def _compute(
+    self: Tensor,
+    q: Tensor,
+    dim: int | None,
+    interpolation: str,
+    ignore_nan: bool,
+    sizes: list[int],
+) -> Tensor:
+    if rules.is_eager(q):
+        in_range = _aten.logical_and_(_aten.ge.Scalar(q, 0), _aten.le.Scalar(q, 1))
+        every = _aten.all(in_range)
+        if not _aten.equal(every, _aten.new_ones(every, [])):
+            raise refused("expected q to lie between 0 and 1")
+    rows = _sorted_rows(self, dim)
+    rest = sizes[1:] if q.ndim else sizes
+    rows = _aten.view(rows, [*rest, rows.shape[-1]])
+    if rows.shape[-1] > _LARGEST:
+        raise refused(f"expected at most {_LARGEST} elements to a quantile, got {rows.shape[-1]}")
+    ranks = _ranks(rows, q, ignore_nan)
+    rounding = {"lower": _aten.floor_, "higher": _aten.ceil_, "nearest": _aten.round_}
+    if interpolation in rounding:
+        ranks = rounding[interpolation](ranks)
+    below = _aten.to.dtype(ranks, int64)
+    values = _aten.gather(rows, -1, below)
+    if interpolation not in rounding:
+        midway = interpolation == "midpoint"
+        weights = _aten.full_like(ranks, 0.5) if midway else _aten.sub.Tensor(ranks, below)
+        above = _aten.to.dtype(_aten.ceil_(ranks), int64)
+        values = _aten.lerp_.Tensor(values, _aten.gather(rows, -1, above), weights)
+    if q.ndim:
+        values = _aten.transpose_(_aten.unsqueeze_(values, 0), 0, -1)
+    return _aten.squeeze_.dim(values, -1)
+
+
+def _quantile(
+    self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
+) -> Tensor:
+    _check(self, q, interpolation)
+    sizes = _sizes(self, q, dim, keepdim)
+    return _compute(self, q, dim, interpolation, ignore_nan, sizes)
+
+
+def _quantile_out(
+    self: Tensor,
+    q: Tensor,
+    dim: int | None,
+    keepdim: bool,
+    interpolation: str,
+    ignore_nan: bool,
+    out: Tensor,
+) -> Tensor:
+    _check(self, q, interpolation)
+    sizes = _sizes(self, q, dim, keepdim)
+    if out.dtype is not self.dtype:
+        raise refused(f"expected out to be {self.dtype} as self is, got {out.dtype}")
+    if out.device != self.device:
+        raise refused(f"expected out to be on {self.device} as self is, got {out.device}")
+    if list(out.shape) != sizes:
+        _aten.resize_(out, sizes)
+    return _aten.copy_(out, _compute(self, q, dim, interpolation, ignore_nan, sizes))
+
+
+def _number(self: Tensor, q: float) -> Tensor:
+    if not 0 <= q <= 1:
+        raise refused(f"expected q to lie between 0 and 1, got {q}")
+    kind: dict[str, Any] = {"dtype": self.dtype, "layout": self.layout, "device": self.device}
+    return _aten.scalar_tensor(q, **kind)
+
+
+def quantile(
+    self: Tensor,
+    q: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """The quantiles `q` of all elements, or along `dim`."""
+    return _quantile(self, q, dim, keepdim, interpolation, False)
+
+
+def quantile_out(
+    self: Tensor,
+    q: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor,
+) -> Tensor:
+    """The same into `out`."""
+    return _quantile_out(self, q, dim, keepdim, interpolation, False, out)
+
+
+def quantile_scalar(
+    self: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """One quantile."""
+    return _quantile(self, _number(self, q), dim, keepdim, interpolation, False)
+
+
+def quantile_scalar_out(
+    self: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor,
+) -> Tensor:
+    """One quantile into `out`."""
+    return _quantile_out(self, _number(self, q), dim, keepdim, interpolation, False, out)
+
+
+def nanquantile(
+    self: Tensor,
+    q: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """The quantiles of the elements that are numbers."""
+    return _quantile(self, q, dim, keepdim, interpolation, True)
+
+
+def nanquantile_out(
+    self: Tensor,
+    q: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor,
+) -> Tensor:
+    """The same into `out`."""
+    return _quantile_out(self, q, dim, keepdim, interpolation, True, out)
+
+
+def nanquantile_scalar(
+    self: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """One quantile of the numbers."""
+    return _quantile(self, _number(self, q), dim, keepdim, interpolation, True)
+
+
+def nanquantile_scalar_out(
+    self: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor,
+) -> Tensor:
+    """One quantile of the numbers into `out`."""
+    return _quantile_out(self, _number(self, q), dim, keepdim, interpolation, True, out)
