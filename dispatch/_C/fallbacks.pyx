@@ -12,6 +12,7 @@ from dispatch._C.emitted cimport AF_WRITE, AK_TENSOR, KK_AD_INPLACE_OR_VIEW, OF_
 from dispatch._C.keys cimport (
     DK_FALLBACK_BY_INDEX, DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_NUM_VALUES, DK_VALUE_BY_INDEX,
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_BY_VALUE, KS_PythonDispatcher, KS_PythonTLSSnapshot,
+    KS_ZeroTensor,
 )
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_DETACH, Kernel, KernelObject, OperatorEntry, boxed_fn, new_kernel,
@@ -34,6 +35,7 @@ cdef uint64_t BELOW_AUTOGRAD_KEYS = KS_AUTOGRAD | KS_ADInplaceOrView
 # Keys of lower priority, and PythonDispatcher, which stays for the rest of a call.
 cdef uint64_t AFTER_AUTOGRAD = (KS_AutogradOther - 1) | KS_PythonDispatcher
 cdef uint64_t AFTER_ADINPLACE = (KS_ADInplaceOrView - 1) | KS_PythonDispatcher
+cdef uint64_t ZERO_BIT = KS_ZeroTensor & ~<uint64_t>0xFFFF
 cdef uint64_t AFTER_SNAPSHOT = (KS_PythonTLSSnapshot - 1) | KS_PythonDispatcher
 
 
@@ -397,6 +399,8 @@ cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     cdef list written = []
     cdef int i
     ks &= (bit - 1) | KS_PythonDispatcher
+    if bit == ZERO_BIT and e.flags & OF_MUTABLE:
+        check_written_zeros(e, args)
     if e.name in bit_aware or (e.flags & OF_ALIASING and not e.flags & OF_MUTABLE):
         return give(take(redispatch(e, ks, args)))
     for i in range(e.sig.n_args):
@@ -414,6 +418,18 @@ cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
         if result is stand_in:
             result = original
     return give(result)
+
+
+cdef int check_written_zeros(OperatorEntry e, PyObject** args) except -1:
+    """Zeros without memory are not written."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_WRITE:
+            for t in <object>args[i] if isinstance(<object>args[i], list) else [<object>args[i]]:
+                if isinstance(t, Tensor) and (<Tensor>t).c_keys & ZERO_BIT:
+                    raise RuntimeError(f"{qualified_name(e)}: zeros without memory cannot be written: clone() them first\n"
+                                       f"  {e._schema_text}")
+    return 0
 
 
 cdef int write_back(object original, object stand_in) except -1:

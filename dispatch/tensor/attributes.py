@@ -39,24 +39,8 @@ def _dim_order(self: Tensor, ambiguity_check: Any = False) -> tuple[int, ...]:
     return tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], -sizes[d] == 1, d)))
 
 
-def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Whether both show the same memory in the same way."""
-    return (
-        self.untyped_storage() is tensor.untyped_storage()
-        and self.storage_offset() == tensor.storage_offset()
-        and self.shape == tensor.shape
-        and self.stride() == tensor.stride()
-    )
-
-
 def _is_same_size(self: Tensor, other: Tensor) -> bool:
     return self.shape == other.shape
-
-
-def _retain_grad(self: Tensor) -> None:
-    """Nothing to do: no gradient comes. RuntimeError for a tensor that requires none."""
-    if not self.requires_grad:
-        raise RuntimeError("retain_grad: the tensor does not require grad")
 
 
 def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
@@ -74,10 +58,6 @@ def _adjoint_method(self: Tensor) -> Tensor:
 def _is_shared(self: Tensor) -> bool:
     """Whether the memory is shared with other processes: never."""
     return False
-
-
-def _pin(self: Tensor, device: Any = None) -> Tensor:
-    raise RuntimeError("pin_memory: there is no accelerator to pin memory for")
 
 
 def _get_real(self: Tensor) -> Tensor:
@@ -98,7 +78,7 @@ def _set_imag(self: Tensor, value: Any) -> None:
 
 def _transposed(self: Tensor) -> Tensor:
     """All dimensions in reverse."""
-    return _aten.permute.default(self, list(range(self.ndim - 1, -1, -1)))
+    return _aten.numpy_T.default(self)
 
 
 def _matrix_transposed(self: Tensor) -> Tensor:
@@ -117,9 +97,8 @@ def _matrix_adjoint(self: Tensor) -> Tensor:
 
 
 def _adjoint(self: Tensor) -> Tensor:
-    if self.ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H: expected a matrix, got {self.ndim} dimensions; see mH")
-    return _matrix_adjoint(self)
+    """A matrix transposed and conjugated."""
+    return _aten.matrix_H.default(self)
 
 
 ATTRIBUTES: dict[str, Any] = {
@@ -134,11 +113,10 @@ ATTRIBUTES: dict[str, Any] = {
     "is_distributed": _answer("is_distributed", lambda self: False), "is_ipu": _is_on("ipu"),
     "is_maia": _is_on("maia"), "is_mkldnn": _constant(False), "is_mps": _is_on("mps"),
     "is_mtia": _is_on("mtia"), "is_nested": _constant(False), "is_quantized": _constant(False),
-    "is_pinned": _answer("is_pinned", lambda self: False), "is_same_size": _is_same_size,
-    "is_set_to": _is_set_to, "is_shared": _is_shared,
+    "is_same_size": _is_same_size,
+    "is_shared": _is_shared,
     "is_sparse_csr": _constant(False), "is_vulkan": _is_on("vulkan"),
     "is_xla": _is_on("xla"), "is_xpu": _is_on("xpu"), "name": _constant(None), "new": _new,
-    "output_nr": _constant(0), "pin_memory": _pin, "retain_grad": _retain_grad,
-    "retains_grad": _constant(False),
+    "output_nr": _constant(0), "retains_grad": _constant(False),
     "sparse_dim": _answer("sparse_dim", lambda self: 0),
 }  # fmt: skip

@@ -22,6 +22,7 @@ __all__ = [
     "range",
     "range_out_",
     "range_step",
+    "vander",
 ]
 
 _aten = ops.aten
@@ -130,3 +131,22 @@ def randint_like_low(
 ) -> Tensor:
     """Integers from `low` to `high`, which is left out, with the geometry of self."""
     return _draw(self, low, high, generator, options)
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Powers of a vector's elements, a row for each: the largest first, or the smallest."""
+    if x.ndim != 1:
+        raise refused(f"expected x as a vector, got {list(x.shape)}")
+    length = x.size(0)
+    columns = length if N is None else N
+    if columns < 0:
+        raise refused(f"N must not be negative, got {columns}")
+    kind = dtypes.promote_types(x.dtype, dtypes.int64)
+    result = _aten.empty.memory_format([length, columns], dtype=kind, device=x.device)
+    if columns > 0:
+        _aten.fill_.Scalar(_aten.select.int(result, 1, 0), 1)
+    if columns > 1:
+        rest = _aten.slice.Tensor(result, 1, 1)
+        _aten.copy_(rest, _aten.unsqueeze(x, 1))
+        _aten.copy_(rest, _aten.cumprod(rest, 1))
+    return result if increasing else _aten.flip(result, [1])

@@ -6,14 +6,22 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
-from dispatch._C.tensor import Tensor
+from dispatch._C.tensor import Tensor, _numpy_view
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
 __all__ = [
+    "_backward",
+    "_debug_has_internal_overlap",
+    "_dim_arange",
+    "_has_compatible_shallow_copy_type",
+    "_has_same_storage_numel",
+    "_is_zerotensor",
+    "_shape_as_tensor",
     "can_cast",
     "data",
     "get_device",
+    "get_gradients",
     "is_complex",
     "is_conj",
     "is_floating_point",
@@ -21,13 +29,20 @@ __all__ = [
     "is_leaf",
     "is_neg",
     "is_same_size",
+    "is_set_to",
     "is_signed",
     "output_nr",
     "positive",
     "promote_types",
+    "requires_grad_",
     "result_type",
+    "retain_grad",
+    "retains_grad",
+    "set_data",
     "version",
 ]
+
+_aten = ops.aten
 
 
 def is_floating_point(self: Tensor) -> bool:
@@ -77,7 +92,7 @@ def version(self: Tensor) -> int:
 
 def data(self: Tensor) -> Tensor:
     """The tensor apart from what autograd knows of it."""
-    return ops.aten.detach(self)
+    return _aten.detach(self)
 
 
 def get_device(self: Tensor) -> int:
@@ -111,3 +126,92 @@ def can_cast(from_: Any, to: Any) -> bool:
 def result_type(first: Any, second: Any) -> Any:
     """The dtype that two operands, tensors or numbers, have in common."""
     return rules.result_type(first, second)
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both show the same memory in the same way."""
+    return (
+        self.untyped_storage() is tensor.untyped_storage()
+        and self.storage_offset() == tensor.storage_offset()
+        and tuple(self.shape) == tuple(tensor.shape)
+        and tuple(self.stride()) == tuple(tensor.stride())
+    )
+
+
+def _has_same_storage_numel(self: Tensor, other: Tensor) -> bool:
+    """Whether the storages hold the same number of elements."""
+    mine, theirs = self.untyped_storage(), other.untyped_storage()
+    return mine.nbytes() // self.element_size() == theirs.nbytes() // other.element_size()
+
+
+def _has_compatible_shallow_copy_type(self: Tensor, from_: Tensor) -> bool:
+    """Whether one can take the other's place (`Tensor.data`)."""
+    return self.device.type == from_.device.type and self.layout is from_.layout
+
+
+def _debug_has_internal_overlap(self: Tensor) -> int:
+    """Whether elements share memory: 0 no, 1 yes, 2 perhaps."""
+    if self.is_contiguous() or _aten.is_non_overlapping_and_dense(self):
+        return 0
+    steps = zip(self.shape, self.stride(), strict=True)
+    return 1 if any(n > 1 and step == 0 for n, step in steps) else 2
+
+
+def _is_zerotensor(self: Tensor) -> bool:
+    """Whether the tensor is zeros that take no memory."""
+    return bool(self._is_zerotensor())
+
+
+def _shape_as_tensor(self: Tensor) -> Tensor:
+    """The sizes as an int64 vector."""
+    sizes = list(self.shape)
+    out: Tensor = _aten.empty.memory_format([len(sizes)], dtype=dtypes.int64, device="cpu")
+    _numpy_view(out)[...] = sizes
+    return out
+
+
+def _dim_arange(like: Tensor, dim: int) -> Tensor:
+    """Positions along a dimension."""
+    return _aten.arange(like.size(dim), dtype=dtypes.int64, device=like.device)
+
+
+# ---- autograd ----------------------------------------------------------------------------------
+
+
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """self, recorded from now on or not."""
+    return Tensor.requires_grad_(self, requires_grad)
+
+
+def retain_grad(self: Tensor) -> None:
+    """Nothing to do: no gradient comes. RuntimeError for a tensor that requires none."""
+    if not self.requires_grad:
+        raise refused("the tensor does not require grad")
+
+
+def retains_grad(self: Tensor) -> bool:
+    """Whether a tensor that is no leaf keeps its gradient: no gradient comes."""
+    return False
+
+
+def set_data(self: Tensor, new_data: Tensor) -> None:
+    """Memory, sizes and dtype of another tensor."""
+    self.data = new_data
+
+
+def _backward(
+    self: Tensor,
+    inputs: list[Tensor],
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+) -> None:
+    self.backward(gradient, retain_graph, create_graph, inputs)
+
+
+def get_gradients(context_id: int) -> Any:
+    """Gradients of a distributed context: there is none."""
+    raise refused("there is no distributed autograd")

@@ -7,7 +7,16 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
-__all__ = ["diff", "diff_out", "pad", "repeat_interleave", "repeat_interleave_int", "tile"]
+__all__ = [
+    "_pad_circular",
+    "_pad_enum",
+    "diff",
+    "diff_out",
+    "pad",
+    "repeat_interleave",
+    "repeat_interleave_int",
+    "tile",
+]
 
 
 # ---- diff --------------------------------------------------------------------------------------
@@ -161,33 +170,33 @@ def tile(self: Tensor, dims: list[int]) -> Tensor:
 
 # ---- pad ---------------------------------------------------------------------------------------
 
-_MODES = ("constant", "reflect", "replicate", "circular")
+_MODES = ("reflect", "replicate", "circular", "constant")  # numbered as at::padding_mode
 
 
 def pad(self: Tensor, pad: list[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pad the last dimensions: two numbers for each, the last dimension first."""
     if mode not in _MODES:
         raise refused(f"mode must be one of {', '.join(_MODES)}, got {mode}", NotImplementedError)
+    return _pad_enum(self, pad, _MODES.index(mode), value)
+
+
+def _pad_enum(self: Tensor, pad: list[int], mode: int, value: float | None = None) -> Tensor:
+    """The same with the mode's number."""
     if len(pad) % 2 or len(pad) > 2 * self.ndim:
         raise refused(f"expected pad to have an even length of at most {2 * self.ndim}, got {pad}")
-    if mode == "constant":
+    if mode == _MODES.index("constant"):
         return ops.aten.constant_pad_nd(self, pad, 0.0 if value is None else value)
     if value:
-        raise refused(f"value is for mode constant, not for {mode}")
+        raise refused("value is for mode constant alone")
     n = len(pad) // 2
-    if not 1 <= n <= 3 or self.ndim not in (n + 1, n + 2):
+    kernel = _ROUTES.get((mode, n))
+    if kernel is None or self.ndim not in (n + 1, n + 2):
         raise refused(
-            f"mode {mode} pads the last 1 to 3 dimensions of a tensor of one or two "
+            f"modes other than constant pad the last 1 to 3 dimensions of a tensor of one or two "
             f"dimensions more, got pad {pad} for shape {list(self.shape)}",
             NotImplementedError,
         )
-    return _ROUTES[mode, n](self, pad)
-
-
-def _replicate_1d(self: Tensor, pad: list[int]) -> Tensor:
-    """Padded in two dimensions, of which the first is not there."""
-    padded = ops.aten.replication_pad2d(ops.aten.unsqueeze(self, -2), [*pad, 0, 0])
-    return ops.aten.squeeze(padded, -2)
+    return kernel(self, pad)
 
 
 def _check_circular(self: Tensor, dim: int, before: int, after: int) -> None:
@@ -204,7 +213,7 @@ def _check_circular(self: Tensor, dim: int, before: int, after: int) -> None:
         )
 
 
-def _circular(self: Tensor, pad: list[int]) -> Tensor:
+def _pad_circular(self: Tensor, pad: list[int]) -> Tensor:
     """self in the middle, then each dimension's ends from its other end."""
     pairs = [(self.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)]
     sizes = list(self.shape)
@@ -233,12 +242,12 @@ def _wrap_ends(result: Tensor, dim: int, before: int, after: int) -> None:
         ops.aten.copy_(ops.aten.narrow(result, dim, size - after, after), source)
 
 
-_ROUTES: dict[tuple[str, int], Callable[[Tensor, list[int]], Tensor]] = {
-    ("reflect", 1): ops.aten.reflection_pad1d,
-    ("reflect", 2): ops.aten.reflection_pad2d,
-    ("reflect", 3): ops.aten.reflection_pad3d,
-    ("replicate", 1): _replicate_1d,
-    ("replicate", 2): ops.aten.replication_pad2d,
-    ("replicate", 3): ops.aten.replication_pad3d,
-    **{("circular", n): _circular for n in (1, 2, 3)},
-}
+_ROUTES: dict[tuple[int, int], Callable[[Tensor, list[int]], Tensor]] = {
+    (0, 1): ops.aten.reflection_pad1d,
+    (0, 2): ops.aten.reflection_pad2d,
+    (0, 3): ops.aten.reflection_pad3d,
+    (1, 1): ops.aten.replication_pad1d,
+    (1, 2): ops.aten.replication_pad2d,
+    (1, 3): ops.aten.replication_pad3d,
+    **{(2, n): _pad_circular for n in (1, 2, 3)},
+}  # by the mode's number and how many dimensions are padded

@@ -57,6 +57,42 @@ view_as_complex_copy = _copy_of("view_as_complex")
 view_as_real_copy = _copy_of("view_as_real")
 view_copy_dtype = _copy_of("view", "dtype")
 view_copy = _copy_of("reshape")
+values_copy = _copy_of("values")
+values_of_coo_copy = _copy_of("_values")
+indices_copy = _copy_of("indices")
+indices_of_coo_copy = _copy_of("_indices")
+crow_indices_copy = _copy_of("crow_indices")
+col_indices_copy = _copy_of("col_indices")
+ccol_indices_copy = _copy_of("ccol_indices")
+row_indices_copy = _copy_of("row_indices")
+narrow_copy = _copy_of("narrow")
+
+
+def narrow_copy_out(self: Tensor, dim: int, start: int, length: int, *, out: Tensor) -> Tensor:
+    """`narrow`, copied into `out`."""
+    return _aten.clone.out(_aten.narrow(self, dim, start, length), out=out)
+
+
+def _copies_into(packet: str, overload: str, fixed: bool) -> Callable[..., None]:
+    """The out variant of an operator that gives a list; `fixed`: outputs must have the sizes."""
+
+    def kernel(self: Tensor, *args: Any, out: list[Tensor], **kwargs: Any) -> None:
+        views = getattr(getattr(_aten, packet), overload)(self, *args, **kwargs)
+        if len(out) != len(views):
+            raise refused(f"expected out to have {len(views)} tensors, got {len(out)}")
+        for target, view in zip(out, views, strict=True):
+            if not fixed and tuple(target.shape) != tuple(view.shape):
+                _aten.resize_(target, list(view.shape))
+            _aten.copy_(target, view)
+
+    return kernel
+
+
+split_copy_out = _copies_into("split", "Tensor", True)
+split_with_sizes_copy_out = _copies_into("split_with_sizes", "default", False)
+unbind_copy_out = _copies_into("unbind", "int", False)
+unsafe_split_out = _copies_into("split", "Tensor", False)
+unsafe_split_with_sizes_out = _copies_into("split_with_sizes", "default", False)
 
 
 # ---- windows -----------------------------------------------------------------------------------

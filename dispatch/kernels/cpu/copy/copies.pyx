@@ -20,7 +20,7 @@ from dispatch._C.dtypes cimport (
     is_complex_code,
 )
 from dispatch._C.errors cimport refused
-from dispatch._C.keys cimport KS_Conjugate, KS_Negative
+from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE
 from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty
 from dispatch.kernels.meta.copy cimport copies as meta_copy
@@ -30,6 +30,7 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     int PyArray_CopyInto(cnp.ndarray, cnp.ndarray) except -1
 
+cdef uint64_t ZERO_BIT = KS_ZeroTensor & ~<uint64_t>0xFFFF
 cdef uint64_t BITS = (KS_Conjugate | KS_Negative) & ~<uint64_t>0xFFFF
 
 
@@ -125,6 +126,8 @@ cdef int copy_values(Tensor out, Tensor src) except -1:
     cdef int size
     if out.c_numel == 0:
         return 0
+    if src.c_keys & ZERO_BIT:
+        return fill_values(out, 0)
     if out.c_dtype == src.c_dtype and not differ:
         if same_geometry(out, src):
             size = dtypes.itemsize_table()[out.c_dtype]
@@ -175,6 +178,11 @@ cdef object copy_(Tensor self, Tensor src, bint non_blocking):
     if self is src:
         return self
     meta_copy.check_copy(self, src)
+    if self.c_keys & ZERO_BIT:
+        raise refused("zeros without memory cannot be written: clone() them first")
+    if src.c_keys & ZERO_BIT:
+        fill_values(self, 0)
+        return self
     if same_view(self, src):
         return self
     if self.c_numel:

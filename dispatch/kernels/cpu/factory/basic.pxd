@@ -7,3 +7,5 @@ cdef object empty(IntArray size, int dtype, int layout, object device, object pi
 cdef object empty_strided(IntArray size, IntArray stride, int dtype, int layout, object device,
                           object pin_memory)
 cdef object arange_out(object start, object end, object step, Tensor out)
+cdef object _efficientzerotensor(IntArray size, int dtype, int layout, object device,
+                                 object pin_memory)

@@ -36,6 +36,11 @@ cdef object empty_strided(IntArray size, IntArray stride, int dtype, int layout,
                                       meta_factories.kernel_device(DEV_CPU))
 
 
+cdef object _efficientzerotensor(IntArray size, int dtype, int layout, object device, object pin_memory):
+    check_options(layout, pin_memory)
+    return meta_factories.new_zero(size, dtype, meta_factories.kernel_device(DEV_CPU))
+
+
 cdef bint has_arange(int code) noexcept:
     return ST_uint8 <= code <= ST_float64 or code == ST_bfloat16
 

@@ -31,6 +31,7 @@ __all__ = [
     "reflection_pad3d",
     "repeat",
     "repeat_interleave",
+    "replication_pad1d",
     "replication_pad2d",
     "replication_pad3d",
     "roll",
@@ -191,6 +192,11 @@ def reflection_pad2d(out: Tensor, self: Tensor, padding: Ints) -> None:
 def reflection_pad3d(out: Tensor, self: Tensor, padding: Ints) -> None:
     """The last three dimensions mirrored at their ends."""
     _pad(out, self, padding, _reflected)
+
+
+def replication_pad1d(out: Tensor, self: Tensor, padding: Ints) -> None:
+    """The last dimension's ends repeated."""
+    _pad(out, self, padding, _repeated)
 
 
 def replication_pad2d(out: Tensor, self: Tensor, padding: Ints) -> None:

@@ -8,12 +8,16 @@ cdef object empty(IntArray size, int dtype, int layout, object device, object pi
                   int memory_format)
 cdef object empty_strided(IntArray size, IntArray stride, int dtype, int layout, object device,
                           object pin_memory)
+cdef object _efficientzerotensor(IntArray size, int dtype, int layout, object device,
+                                 object pin_memory)
 cdef object arange_out(object start, object end, object step, Tensor out)
 
 # ---- shared
 
 # A tensor without values on CPU or Meta. RuntimeError for bad sizes, strides or formats.
 cdef Tensor new_formatted(IntArray size, int dtype, int devtype, int memory_format)
+# Zeros without memory, which only kernels at the key ZeroTensor and copies may read.
+cdef Tensor new_zero(IntArray size, int dtype, int devtype)
 cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype)
 # NotImplementedError unless `layout` is strided or not given (-1).
 cdef int check_layout(int layout) except -1

@@ -6,7 +6,7 @@ makes Meta tensors whatever the argument says, and the CPU kernels in `cpu/facto
 import warnings
 
 from libc.math cimport ceil, isfinite
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport INT64_MAX, int8_t, int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -14,7 +14,8 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport reach_of
-from dispatch._C.tensor cimport Tensor, new_empty, place_tensor
+from dispatch._C.keys cimport KS_ZeroTensor
+from dispatch._C.tensor cimport Tensor, keys_for, new_empty, place_tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -71,6 +72,21 @@ cdef object empty_strided(IntArray size, IntArray stride, int dtype, int layout,
                           object pin_memory):
     check_layout(layout)
     return new_strided(size, stride, dtype, DEV_META)
+
+
+cdef Tensor new_zero(IntArray size, int dtype, int devtype):
+    """Its storage says how many bytes it would have, and has none."""
+    cdef Tensor t = new_empty(dtype_or_default(dtype), DEV_META, -1, <int>size.len, size.data, NULL)
+    t.c_storage.devtype = t.c_devtype = <int8_t>devtype
+    t.c_storage.fake = True
+    t.c_storage.c_resizable = False
+    t.c_keys = keys_for(devtype, LAYOUT_strided) | KS_ZeroTensor
+    return t
+
+
+cdef object _efficientzerotensor(IntArray size, int dtype, int layout, object device, object pin_memory):
+    check_layout(layout)
+    return new_zero(size, dtype, DEV_META)
 
 
 # ---- arange ------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ __all__ = [
     "reflection_pad3d",
     "repeat",
     "repeat_interleave",
+    "replication_pad1d",
     "replication_pad2d",
     "replication_pad3d",
     "roll",
@@ -144,6 +145,11 @@ def reflection_pad2d(self: Tensor, padding: Ints) -> TensorSpec:
 def reflection_pad3d(self: Tensor, padding: Ints) -> TensorSpec:
     """The same along the last three dimensions."""
     return _pad(self, padding, 3, True)
+
+
+def replication_pad1d(self: Tensor, padding: Ints) -> TensorSpec:
+    """The edge is repeated along the last dimension."""
+    return _pad(self, padding, 1, False)
 
 
 def replication_pad2d(self: Tensor, padding: Ints) -> TensorSpec:
