@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .families import Layout
 from .keys import KeyTable, read_keys
-from .model import Package, read_functions
+from .model import Package, operator_files, read_functions
 from .output import Output, c_string, rows_of
 from .rooms import Rooms
 from .stubs import functions_view, methods_view, namespace_views
@@ -39,14 +39,15 @@ def generate(job: Job) -> Output:
     output = Output(job.out, job.check)
     keys = read_keys(_schema_file(job, "dispatch_keys.yaml"))
     folder = _package_folder(job)
+    functions = job.schemas / "native_functions.yaml"
     package = read_functions(
-        job.schemas / "native_functions.yaml",
+        functions,
         keys,
         _schema_file(job, "tags.yaml"),
         Rooms(folder, job.package),
     )
     layout = Layout(package, _emitted_module(job, folder))
-    head = _Head(job)
+    head = _Head(job, operator_files(functions))
     if job.package == _OWN:
         types = read_types(job.schemas / "types.yaml")
         _emit_types(output, head, types)
@@ -87,15 +88,19 @@ def _emitted_module(job: Job, folder: Path) -> str:
 class _Head:
     """What stands at the head of every emitted file."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, functions: list[Path]) -> None:
         self._package = job.package
+        names = [path.name.removesuffix("_functions.yaml") for path in functions]
+        stem = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
+        self._functions = f"{stem}_functions.yaml"
 
-    def __call__(self, file: str, source: str = "native_functions.yaml") -> dict[str, str]:
+    def __call__(self, file: str, source: str = "") -> dict[str, str]:
         command = "python -m codegen"
         if self._package != _OWN:
             command = f"dispatch-codegen --package {self._package}"
         guard = f"{self._package}_{file}".upper().replace(".", "_")
-        return {"sources": f"schemas/{source}", "command": command, "guard": guard}
+        sources = f"schemas/{source or self._functions}"
+        return {"sources": sources, "command": command, "guard": guard}
 
 
 def _emit_tables(output: Output, head: _Head, package: Package, layout: Layout) -> None:

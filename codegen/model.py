@@ -1,8 +1,9 @@
 """What the entries of `native_functions.yaml` mean: functions, groups, kernels.
 
-`read_functions` turns the file into a `Package`: every `NativeFunction` checked against the
-others, each with the kernels that it registers. `tables` and `generate` only write down what
-stands here. Nothing is changed after it is made.
+`read_functions` turns the file, and those beside it called `NAME_functions.yaml`, into a
+`Package`: every `NativeFunction` checked against the others, each with the kernels that it
+registers. `tables` and `generate` only write down what stands here. Nothing is changed after it
+is made.
 """
 
 from __future__ import annotations
@@ -21,9 +22,18 @@ from .rooms import KernelRef, Rooms
 from .schema import Argument, FunctionSchema
 from .source import Mapping, SourceError, load
 
-__all__ = ["Group", "Kernel", "NativeFunction", "Package", "read_functions", "symbol_of"]
+__all__ = [
+    "Group",
+    "Kernel",
+    "NativeFunction",
+    "Package",
+    "operator_files",
+    "read_functions",
+    "symbol_of",
+]
 
 _DEFAULT_NAMESPACE = "aten"
+_COMPLIANT = ("aten", "prims")
 _ALLOWED = frozenset(
     {
         "func",
@@ -179,7 +189,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Package:
-    """All functions of one file, sorted as the tables are, with their kernels."""
+    """All functions of a package, sorted as the tables are, with their kernels."""
 
     keys: KeyTable
     tag_names: tuple[str, ...]
@@ -320,7 +330,7 @@ class Package:
     def _target(self, f: NativeFunction, text: str, key: str) -> NativeFunction:
         name = _qualified(text, f.schema.namespace)
         if name not in self.by_name:
-            raise f.error(f"{key}: expected an operator of this file, got {text!r}", key)
+            raise f.error(f"{key}: expected an operator of the package, got {text!r}", key)
         return self.by_name[name]
 
 
@@ -367,17 +377,34 @@ def _qualified(text: str, namespace: str) -> str:
 
 
 def read_functions(path: Path, keys: KeyTable, tags: Path, rooms: Rooms) -> Package:
-    """All functions of the file `path`; raises `SourceError` for the first mistake."""
+    """All functions of the file `path` and of those beside it; raises for the first mistake.
+
+    Raises:
+        SourceError: with file, line and operator.
+    """
     tag_names = _read_tags(tags)
-    data = load(path)
-    if not isinstance(data, list):
-        raise SourceError("expected a list of entries, each '- func: ...'", path, 1)
-    functions = [_read_function(entry, path, keys, tag_names) for entry in data]
+    functions = [
+        _read_function(entry, each, keys, tag_names)
+        for each in operator_files(path)
+        for entry in _entries(each)
+    ]
     _check_names(functions)
     functions.sort(key=lambda f: f.schema.name.encode())  # stable: overloads keep their order
     package = Package(keys, tag_names, rooms, tuple(functions))
     groups = tuple(_groups(package))
     return Package(keys, tag_names, rooms, tuple(functions), groups)
+
+
+def operator_files(path: Path) -> list[Path]:
+    """`path`, native_functions.yaml, and then the other `NAME_functions.yaml` of its folder."""
+    return [path, *sorted(other for other in path.parent.glob("*_functions.yaml") if other != path)]
+
+
+def _entries(path: Path) -> list[object]:
+    data = load(path)
+    if not isinstance(data, list):
+        raise SourceError("expected a list of entries, each '- func: ...'", path, 1)
+    return data
 
 
 def _read_tags(path: Path) -> tuple[str, ...]:
@@ -491,7 +518,7 @@ def _read_tag_bits(
         "generated": "autogen_of" in entry,
         "inplace": is_inplace_name(schema.name) and schema.is_mutable,
         "out": any(a.is_out for a in schema.arguments),
-        "pt2_compliant_tag": schema.namespace == _DEFAULT_NAMESPACE,
+        "pt2_compliant_tag": schema.namespace in _COMPLIANT,
     }
     every = {*names, *(name for name, holds in implied.items() if holds)}
     return sum(1 << i for i, name in enumerate(tag_names) if name in every)
@@ -511,12 +538,18 @@ def _read_text(entry: Mapping, key: str, subject: str) -> str | None:
     return value
 
 
+def _place(f: NativeFunction, seen_from: NativeFunction) -> str:
+    line = f"line {f.source.line}"
+    same_file = f.source.path == seen_from.source.path
+    return line if same_file else f"{line} of {f.source.path.name}"
+
+
 def _check_names(functions: list[NativeFunction]) -> None:
     seen: dict[str, NativeFunction] = {}
     symbols: dict[str, NativeFunction] = {}
     for f in functions:
         if f.name in seen:
-            raise f.error(f"is defined already, in line {seen[f.name].source.line}")
+            raise f.error(f"is defined already, in {_place(seen[f.name], f)}")
         if f.symbol in symbols:
             raise f.error(f"has the same C name, {f.symbol}, as {symbols[f.symbol].name}")
         seen[f.name] = symbols[f.symbol] = f

@@ -69,6 +69,13 @@ def test_emitted_files_name_their_input_and_no_place_of_this_machine(sample: Pat
         assert not re.search(r"0x[0-9a-f]{9,}>", text), name
 
 
+def test_emitted_files_name_every_file_of_operators(sample: Path) -> None:
+    (sample / "schemas" / "more_functions.yaml").write_text("- func: mylib::g() -> ()\n")
+    generate(job_for(sample))
+    head = _files(sample / "mylib" / "generated")["ops.h"]
+    assert "schemas/{native,more}_functions.yaml" in head
+
+
 def test_unchanged_files_keep_their_time_stamps(sample: Path) -> None:
     generate(job_for(sample))
     folder = sample / "mylib" / "generated"

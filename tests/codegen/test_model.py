@@ -176,7 +176,7 @@ def test_a_second_name_and_a_number_call_the_operator_that_is_meant(tmp_path: Pa
         ("h(Tensor self, Tensor other) -> Tensor", "alias_of: f.Tensor", "expected the types of"),
         ("h(Tensor a, Tensor b, *, Scalar c=1) -> ()", "alias_of: f.Tensor", "expected the types"),
         ("h(Tensor a, Tensor b, Scalar c) -> Tensor", "alias_of: g.Tensor", "is itself one of 'f"),
-        ("h(Tensor self) -> Tensor", "alias_of: missing", "expected an operator of this file"),
+        ("h(Tensor self) -> Tensor", "alias_of: missing", "expected an operator of the package"),
         ("h(Scalar a, Scalar b) -> Tensor", "number_of: f_.Tensor", "a Scalar for one Tensor"),
         ("h(Tensor a, Tensor b) -> Tensor", "number_of: f_.Tensor", "a Scalar for one Tensor"),
         ("h(Tensor a, int b) -> Tensor", "number_of: f_.Tensor", "a Scalar for one Tensor"),
@@ -242,11 +242,11 @@ def test_operators_are_sorted_and_overloads_keep_their_order(tmp_path: Path) -> 
         ("- func: f() -> ()\n  structured: yep\n", 2, "structured: expected True or False"),
         ("- func: f() -> ()\n  structured: True\n", 2, "structured: expected a key 'shape'"),
         ("- func: f() -> ()\n  shape: a.b\n", 2, "shape: expected 'structured: True' beside it"),
-        ("- func: f() -> ()\n  structured_delegate: g\n", 2, "expected an operator of this file"),
+        ("- func: f() -> ()\n  structured_delegate: g\n", 2, "expected an operator of the package"),
         (
             "- func: f() -> ()\n  autogen_of: g.x\n",
             2,
-            "expected an operator of this file, got 'g.x'",
+            "expected an operator of the package, got 'g.x'",
         ),
         ("- func: f() -> ()\n  func: f() -> ()\n", 2, "key 'func' is given twice"),
         ("- func: [\n", 2, "not valid YAML"),
@@ -292,9 +292,28 @@ def test_the_projects_own_file_is_right() -> None:
     keys = read_keys(SCHEMAS / "dispatch_keys.yaml")
     rooms = Rooms(SCHEMAS.parent / "dispatch", "dispatch")
     package = read_functions(SCHEMAS / "native_functions.yaml", keys, TAGS, rooms)
-    without = [name for name, kernels in package.kernels.items() if not kernels]
+    without = [
+        f.name
+        for f in package.functions
+        if not package.kernels[f.name] and f.source.path.name != "hardware_functions.yaml"
+    ]
     assert len(package.functions) > 700
     assert {"aten::_copy_from", "aten::_copy_from_and_resize"} <= set(without)  # backends own them
+
+
+def test_files_beside_it_belong_to_the_package(tmp_path: Path) -> None:
+    path = make_package(tmp_path, "- func: f(Tensor x) -> Tensor\n  dispatch: {CPU: a.f}\n")
+    more = path.with_name("more_functions.yaml")
+    more.write_text("- func: f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n  autogen_of: f\n")
+    path.with_name("notes.yaml").write_text("- what is no operator\n")
+    package = read_functions(path, KEYS, TAGS, Rooms(tmp_path / "mylib", "mylib"))
+    assert [f.name for f in package.functions] == ["aten::f", "aten::f.out"]
+    assert "aten::f" in [kernel.target for kernel in package.kernels["aten::f.out"]]
+    more.write_text("\n- func: f(Tensor x) -> Tensor\n")
+    with pytest.raises(SourceError) as caught:
+        read_functions(path, KEYS, TAGS, Rooms(tmp_path / "mylib", "mylib"))
+    place = "aten::f: is defined already, in line 1 of native_functions.yaml"
+    assert str(caught.value) == f"{more}:2: {place}"
 
 
 EVERY_BACKEND = """
