@@ -190,7 +190,7 @@ cdef int allocate_signature(OperatorEntry e, int n_args, int n_rets) except -1:
         raise MemoryError()
     e.sig.n_args = n_args
     e.sig.n_rets = n_rets
-    e.sig.numbers_as_tensors = e.name in numbers_allowed
+    e.sig.numbers_as_tensors = e.name in numbers_allowed or e.name.startswith("prims::")
     return 0
 
 

@@ -1,0 +1,67 @@
+"""Prims that copy, join and reduce: dimensions are counted from the front, dtypes stay."""
+
+import pytest
+
+import dispatch
+from dispatch import ops
+
+prims = ops.prims
+X = dispatch.arange(6.0).reshape(2, 3)
+
+
+def test_a_reshape_is_a_contiguous_copy():
+    found = prims.reshape(X.t(), [6])
+    assert found.tolist() == [0, 3, 1, 4, 2, 5]
+    same = prims.reshape(X, [2, 3])
+    assert same.data_ptr() != X.data_ptr()
+
+
+def test_sums_keep_the_dtype():
+    assert prims.sum(dispatch.ones(2, dtype=dispatch.int32), [0]).dtype is dispatch.int32
+    assert prims.sum(X, [0], output_dtype=dispatch.float64).tolist() == [3, 5, 7]
+    assert prims.prod(X + 1, [0, 1]).item() == 720
+    assert prims.amax(X, None).item() == 5
+    assert prims.var(X, [1], 0).tolist() == pytest.approx([2 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda x: prims.sum(x, [-1]), AssertionError),
+        (lambda x: prims.rev(x, [2]), AssertionError),
+        (lambda x: prims.cat([x, x], -1), AssertionError),
+        (lambda x: prims.cat([x, x[0]], 0), AssertionError),
+        (lambda x: prims.cat([x, x[:, :2]], 0), RuntimeError),
+        (lambda x: prims.reshape(x, [4]), ValueError),
+        (lambda x: prims.reshape(x, [-1]), RuntimeError),
+        (lambda x: prims.collapse(x, 1, 0), ValueError),
+        (lambda x: prims.as_strided_scatter(x, x[0], [2], [1], 1), RuntimeError),
+        (lambda x: prims.as_strided_scatter(x, x, [20], [1], 1), RuntimeError),
+    ],
+)
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_what_does_not_fit_is_refused_with_and_without_values(call, kind, device):
+    with pytest.raises(kind, match="prims::"):
+        call(X.to(device))
+
+
+def test_meta_agrees_with_values():
+    for call in (
+        lambda x: prims.cat([x, x], 1),
+        lambda x: prims.rev(x.t(), [0, 1]),
+        lambda x: prims.collapse(x, 0, 1),
+        lambda x: prims.convert_element_type(x.t(), dispatch.int64),
+        lambda x: prims.copy_strided(x, [1, 2]),
+        lambda x: prims.sum(x, [1]),
+        lambda x: prims.clone(x.t(), memory_format=dispatch.contiguous_format),
+    ):
+        real, meta = call(X), call(X.to("meta"))
+        assert (real.shape, real.stride(), real.dtype) == (meta.shape, meta.stride(), meta.dtype)
+
+
+def test_copies_are_written_in_place():
+    x = dispatch.zeros(2, 3)
+    assert prims.copy_to(x, X) is x
+    assert x.tolist() == X.tolist()
+    with pytest.raises(RuntimeError, match="prims::copy_to: 2 elements do not fit 6"):
+        prims.copy_to(x, dispatch.ones(2))
