@@ -19,6 +19,7 @@ from dispatch.kernels.meta import rules
 
 __all__ = [
     "binary_cross_entropy",
+    "binary_cross_entropy_backward",
     "huber_loss",
     "mse_loss",
     "nll_loss_forward",
@@ -82,6 +83,24 @@ def binary_cross_entropy(
     if weight is not None:
         loss = loss * operand(weight, self.dtype)
     _reduce(out, loss, reduction)
+
+
+@quiet()
+def binary_cross_entropy_backward(
+    grad_input: Tensor,
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+) -> None:
+    """The slope, (x - y) / (x * (1 - x)), whose denominator is 1e-12 at least."""
+    check_dtype(self.dtype, FLOATING)
+    x, y = operand(self, self.dtype), operand(target, self.dtype)
+    slope = (x - y) / np.maximum((1 - x) * x, 1e-12) * operand(grad_output, self.dtype)
+    if weight is not None:
+        slope = slope * operand(weight, self.dtype)
+    store(grad_input, slope / x.size if reduction == 1 else slope)
 
 
 @quiet()

@@ -13,6 +13,7 @@ from dispatch.kernels.meta import rules
 
 __all__ = [
     "binary_cross_entropy",
+    "binary_cross_entropy_backward",
     "huber_loss",
     "mse_loss",
     "nll_loss_forward",
@@ -75,6 +76,22 @@ def binary_cross_entropy(
     _refuse_on_meta(self, dtypes.bool)
     if reduction:
         return TensorSpec((), self.dtype)
+    return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self))
+
+
+def binary_cross_entropy_backward(
+    grad_output: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
+) -> TensorSpec:
+    """As self; all operands are broadcast to its shape."""
+    operands = (grad_output, self, target, *(() if weight is None else (weight,)))
+    sizes = rules.broadcast_shapes(*(t.shape for t in operands))
+    if not rules.is_eager(self):
+        kind = rules.result_type(*operands)
+        return TensorSpec(sizes, kind, rules.elementwise_strides_meta(sizes, operands, kind))
+    if any(t.dtype is not self.dtype for t in operands):
+        raise refused(f"expected {self.dtype} for all, got {[t.dtype for t in operands]}")
+    if sizes != tuple(self.shape):
+        raise refused(f"operands of shape {list(sizes)} do not fit self {list(self.shape)}")
     return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self))
 
 
