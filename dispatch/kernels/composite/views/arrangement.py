@@ -75,7 +75,7 @@ def matrix_H(self: Any) -> Any:
     n = self.dim()
     if n not in (0, 2):
         raise refused(f"expected a matrix, got {n} dimensions; see mH")
-    turned = _aten.transpose.int(self, 0, 1) if n else self
+    turned = _aten.transpose.int(self, -2, -1) if n else self
     return _aten.conj.default(turned)
 
 
