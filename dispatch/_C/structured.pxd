@@ -21,6 +21,7 @@ cdef enum:                   # Spec.cast: which dtypes a given output may have
     OVERLAP_NONE = 8         # none with itself or a tensor argument (gather)
     OVERLAP_SELF = 16        # the same, but it may be the first argument as a whole (scatter)
     RESTRIDE = 32            # an out argument that has the sizes takes the strides too (sort, on Meta)
+    COPIED = 64              # PyTorch's Meta kernel of the out variant copies into place: see TensorSpec's `copied`
 
 cdef struct Spec:
     int ndim
@@ -28,7 +29,7 @@ cdef struct Spec:
     int devtype              # DeviceType, or DEVICE_OF_ARGUMENTS: that of the first tensor argument (the adapter's default)
     int devindex
     bint has_strides         # False: contiguous
-    int cast                 # CAST_* | OVERLAP_* | RESTRIDE
+    int cast                 # CAST_* | OVERLAP_* | RESTRIDE | COPIED
     bint absent              # this output is None (an optional result that was not asked for)
     int64_t sizes[64]
     int64_t strides[64]

@@ -125,10 +125,8 @@ cdef int fill_spec(Spec* s, Kernel* k, object given) except -1:
     s.cast = t.flags
     if t.restride:
         s.cast |= RESTRIDE
-    if t.copied and k.variant == SV_OUT and (is_meta(k) or t.flags & CAST_ANY):
-        if not t.flags & CAST_ANY:
-            s.cast |= CAST_SAFE
-        s.has_strides = False
+    if t.copied:
+        s.cast |= COPIED
     if t.device is not None:
         dev = dtypes.device_of(t.device)
         s.devtype = dev.devtype
@@ -414,6 +412,10 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
         return <object>args[0]
     first = e.sig.n_args - n
     for i in range(n):
+        if specs[i].cast & COPIED and (specs[i].cast & CAST_ANY or is_meta(k)):
+            if not specs[i].cast & CAST_ANY:
+                specs[i].cast |= CAST_SAFE
+            specs[i].has_strides = False
         moved[i] = not specs[i].absent and check_out(e, &specs[i], args, first, i)
     move_outputs(specs, args + first, n, moved)
     if n == 1:

@@ -1,0 +1,395 @@
+"""Bodies of sampling on a grid, and of its gradients: images at positions between -1 and 1.
+
+Called by the structured kernels with outputs of the right size. For each place of the grid the
+corners around its position and their weights are worked out once, and applied to all channels. In
+16 bits PyTorch rounds after every step, positions included, and so do these loops, in float32;
+where its formulas for volumes round otherwise than those for images, each has its own here.
+"""
+from libc.math cimport fabs, floor, fmod, isnan, rint
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport DTYPES_FLOATING, MF_contiguous, ST_float32
+from dispatch._C.tensor cimport Tensor, data_of
+from dispatch.kernels.cpu.dense cimport (
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
+)
+from dispatch.kernels.cpu.resample.taps cimport real, rounded
+
+cdef enum:
+    BILINEAR = 0
+    NEAREST = 1
+    BICUBIC = 2
+    BORDER = 1                   # padding modes; 0: zeros outside
+    REFLECTION = 2
+    MOST_CORNERS = 16
+
+cdef struct Job:
+    int dims, mode, padding, code    # code: the dtype to round to
+    bint align
+    Image x
+    int64_t places               # of the grid, for each image
+    void* out                    # or the gradient of the input, or NULL
+    void* input
+    void* grid
+    void* grad                   # of the output
+    void* grad_grid
+
+cdef struct Corners:
+    int n
+    int64_t at[MOST_CORNERS]             # in a plane; -1: outside, where all is 0
+    double weight[MOST_CORNERS]
+    double near[3]               # distances along x, y, z to the far and the near corners: linear weights
+    double far[3]
+    double scale[3]              # of the position by the grid's number
+    double slope[MOST_CORNERS][2]        # of a cubic weight by the position along x, y
+
+
+# ---- positions ---------------------------------------------------------------------------------
+
+cdef inline real clipped(real x, int64_t size, int dims) noexcept nogil:
+    """Into the input; NaN becomes its beginning in images, its end in volumes."""
+    cdef real last = <real>(size - 1)
+    if isnan(x):
+        return last if dims == 3 else <real>0
+    return min(max(x, <real>0), last)
+
+
+cdef real reflected(real x, int64_t size, bint align, int code, real* slope) noexcept nogil:
+    """Thrown back at the outer elements' centres, or their outer edges."""
+    cdef real low = 0 if align else <real>-0.5
+    cdef real span = <real>(size - 1) if align else <real>size
+    cdef real distance, extra
+    if span == 0:
+        slope[0] = 0
+        return 0
+    distance = rounded_real(x - low, code)
+    if distance < 0:
+        slope[0] = -slope[0]
+    distance = <real>fabs(distance)
+    extra = <real>fmod(distance, 2 * span)
+    if extra > span:
+        slope[0] = -slope[0]
+        extra = rounded_real(2 * span - extra, code)
+    return rounded_real(extra + low, code)
+
+
+cdef inline real rounded_real(real x, int code) noexcept nogil:
+    return <real>rounded(<float>x, code) if real is float else x
+
+
+cdef real unnormalised(real g, int64_t size, Job* j, real* slope) noexcept nogil:
+    """-1..1 as a position: of the outer elements' centres, or of their outer edges."""
+    cdef int code = j.code
+    slope[0] = <real>(size - 1) / 2 if j.align else <real>size / 2
+    g = rounded_real(g + 1, code)
+    if j.dims == 2:
+        g = rounded_real(g * rounded_real(slope[0], code), code)
+        return g if j.align else rounded_real(g - <real>0.5, code)
+    if j.align:
+        return rounded_real(rounded_real(g / 2, code) * <real>(size - 1), code)
+    return rounded_real(rounded_real(rounded_real(g * <real>size, code) - 1, code) / 2, code)
+
+
+cdef real bounded(real x, int64_t size, Job* j, real* slope) noexcept nogil:
+    if j.padding == REFLECTION:
+        x = reflected(x, size, j.align, j.code, slope)
+    if j.padding != 0:
+        if not (x > 0 and x < <real>(size - 1)):
+            slope[0] = 0
+        x = clipped(x, size, j.dims)
+    return x
+
+
+cdef inline bint inside(real x, int64_t size) noexcept nogil:
+    return x >= 0 and x < <real>size         # not NaN
+
+
+cdef void find_corners(Job* j, Corners* c, const real* g) noexcept nogil:
+    """The 1, 4 or 8 elements around a place; dimension 0 is the innermost (x)."""
+    cdef real scale
+    cdef real low[3]
+    cdef real near[3]
+    cdef real far[3]
+    cdef real x, w
+    cdef int d, k
+    cdef int64_t at, size
+    c.n = 1 if j.mode == NEAREST else 1 << j.dims
+    for d in range(j.dims):
+        size = j.x.size[2 - d]
+        x = bounded(unnormalised(g[d], size, j, &scale), size, j, &scale)
+        if j.mode == NEAREST:
+            low[d], far[d], near[d] = <real>rint(x), 0, 1
+        else:
+            low[d] = <real>floor(x)
+            far[d] = rounded_real(x - low[d], j.code)
+            near[d] = rounded_real(1 - far[d], j.code)
+        c.near[d], c.far[d], c.scale[d] = near[d], far[d], scale
+    for k in range(c.n):
+        at, w = 0, 1
+        for d in range(j.dims - 1, -1, -1):
+            x = low[d] + (k >> d & 1)
+            if at < 0 or not inside(x, j.x.size[2 - d]):
+                at = -1
+            else:
+                at = at * j.x.size[2 - d] + <int64_t>x
+        for d in range(j.dims):
+            w = rounded_real(w * (far[d] if k >> d & 1 else near[d]), j.code)
+        c.at[k], c.weight[k] = at, w
+
+
+cdef inline real near_weight(real x, int code) noexcept nogil:
+    cdef real y = rounded_real(rounded_real(<real>1.25 * x, code) - <real>2.25, code)
+    return rounded_real(rounded_real(rounded_real(y * x, code) * x, code) + 1, code)
+
+
+cdef inline real far_weight(real x, int code) noexcept nogil:
+    cdef real y = rounded_real(rounded_real(<real>-0.75 * x, code) + <real>3.75, code)
+    y = rounded_real(rounded_real(y * x, code) - 6, code)
+    return rounded_real(rounded_real(y * x, code) + 3, code)
+
+
+cdef void cubic(real* weight, real* slope, real t, int code) noexcept nogil:
+    """Weights of four neighbours and their derivatives; t: distance from the second."""
+    cdef real u = rounded_real(1 - t, code), x = rounded_real(1 + t, code), y = rounded_real(2 - t, code)
+    weight[0], weight[1], weight[2], weight[3] = far_weight(x, code), near_weight(t, code), near_weight(u, code), far_weight(y, code)
+    slope[0] = (<real>-2.25 * x + <real>7.5) * x - 6
+    slope[1] = (<real>3.75 * t - <real>4.5) * t
+    slope[2] = -(<real>3.75 * u - <real>4.5) * u
+    slope[3] = -((<real>-2.25 * y + <real>7.5) * y - 6)
+
+
+cdef void find_sixteen(Job* j, Corners* c, const real* g, real* wx, real* wy) noexcept nogil:
+    """The 4 x 4 elements around a place, rows outside; their weights are wy * wx."""
+    cdef real scale, ignored
+    cdef real low[2]
+    cdef real dx[4]
+    cdef real dy[4]
+    cdef real x, y
+    cdef int d, k, i
+    cdef int64_t height = j.x.size[1], width = j.x.size[2]
+    c.n = 16
+    for d in range(2):
+        x = unnormalised(g[d], j.x.size[2 - d], j, &scale)
+        c.scale[d] = scale
+        low[d] = <real>floor(x)
+        x = rounded_real(x - low[d], j.code)
+        if d == 0:
+            cubic(wx, dx, x, j.code)
+        else:
+            cubic(wy, dy, x, j.code)
+    for i in range(4):
+        y = bounded(low[1] + (i - 1), height, j, &ignored)
+        for k in range(4):
+            x = bounded(low[0] + (k - 1), width, j, &ignored)
+            c.at[4 * i + k] = <int64_t>y * width + <int64_t>x if inside(y, height) and inside(x, width) else -1
+            c.weight[4 * i + k] = wy[i] * wx[k]
+            c.slope[4 * i + k][0] = wy[i] * dx[k]
+            c.slope[4 * i + k][1] = dy[i] * wx[k]
+
+
+# ---- forward -----------------------------------------------------------------------------------
+
+cdef inline real weighted(Job* j, Corners* c, const real* plane) noexcept nogil:
+    """Outside, a volume has nothing to add; an image has 0 times the weight, which may be NaN."""
+    cdef real total = 0, value
+    cdef int k
+    for k in range(c.n):
+        if c.at[k] >= 0:
+            value = plane[c.at[k]]
+        elif j.dims == 3 or j.mode == NEAREST:
+            continue
+        else:
+            value = 0
+        if j.mode == NEAREST:
+            return value
+        total = rounded_real(total + rounded_real(value * <real>c.weight[k], j.code), j.code)
+    return total
+
+
+cdef inline real weighted_cubic(Job* j, Corners* c, const real* plane, const real* wx, const real* wy) noexcept nogil:
+    cdef real total = 0, line, value
+    cdef int i, k
+    for i in range(4):
+        line = 0
+        for k in range(4):
+            value = plane[c.at[4 * i + k]] if c.at[4 * i + k] >= 0 else <real>0
+            line = rounded_real(line + rounded_real(value * wx[k], j.code), j.code)
+        total = rounded_real(total + rounded_real(line * wy[i], j.code), j.code)
+    return total
+
+
+cdef void sample(Job* j, real* out, const real* x, const real* grid) noexcept nogil:
+    cdef Corners c
+    cdef real wx[4]
+    cdef real wy[4]
+    cdef int64_t n, p, e
+    for n in range(j.x.n):
+        for p in range(j.places):
+            if j.mode == BICUBIC:
+                find_sixteen(j, &c, grid, wx, wy)
+                for e in range(j.x.c):
+                    out[e * j.places + p] = weighted_cubic(j, &c, x + e * j.x.plane, wx, wy)
+            else:
+                find_corners(j, &c, grid)
+                for e in range(j.x.c):
+                    out[e * j.places + p] = weighted(j, &c, x + e * j.x.plane)
+            grid += j.dims
+        x += j.x.c * j.x.plane
+        out += j.x.c * j.places
+
+
+# ---- the way back ------------------------------------------------------------------------------
+
+cdef inline void add_image_slopes(Job* j, Corners* c, real* sums, real g, const real* plane) noexcept nogil:
+    """The gradient of a position in an image by its four corners."""
+    cdef real v[4]
+    cdef real a, b
+    cdef int k, code = j.code
+    for k in range(4):
+        v[k] = plane[c.at[k]] if c.at[k] >= 0 else <real>0
+    a = rounded_real(rounded_real(v[1] - v[0], code) * <real>c.near[1], code)
+    b = rounded_real(rounded_real(v[3] - v[2], code) * <real>c.far[1], code)
+    sums[0] = rounded_real(sums[0] + rounded_real(rounded_real(a + b, code) * g, code), code)
+    a = rounded_real(rounded_real(v[2] - v[0], code) * <real>c.near[0], code)
+    b = rounded_real(rounded_real(v[3] - v[1], code) * <real>c.far[0], code)
+    sums[1] = rounded_real(sums[1] + rounded_real(rounded_real(a + b, code) * g, code), code)
+
+
+cdef inline void add_volume_slopes(Job* j, Corners* c, real* sums, real g, const real* plane) noexcept nogil:
+    """The gradient of a position in a volume by its eight corners."""
+    cdef real part
+    cdef int d, e, k, code = j.code
+    for k in range(8):
+        if c.at[k] < 0:
+            continue
+        for d in range(3):
+            part = plane[c.at[k]]
+            for e in range(3):
+                if e != d:
+                    part = rounded_real(part * <real>(c.far[e] if k >> e & 1 else c.near[e]), code)
+            part = rounded_real(part * g, code)
+            sums[d] = rounded_real(sums[d] + (part if k >> d & 1 else -part), code)
+
+
+cdef inline void add_cubic_slopes(Job* j, Corners* c, real* sums, real g, const real* plane) noexcept nogil:
+    cdef int d, k
+    for k in range(16):
+        if c.at[k] >= 0:
+            for d in range(2):
+                sums[d] = rounded_real(sums[d] + g * plane[c.at[k]] * <real>c.slope[k][d], j.code)
+
+
+cdef void spread(Job* j, real* grad_input, real* grad_grid, const real* g, const real* x, const real* grid) noexcept nogil:
+    """`grad_input` is added to, if it is there; `grad_grid` written."""
+    cdef Corners c
+    cdef real wx[4]
+    cdef real wy[4]
+    cdef real sums[3]
+    cdef real part
+    cdef real* to
+    cdef int64_t n, p, e
+    cdef int d, k
+    for n in range(j.x.n):
+        for p in range(j.places):
+            if j.mode == BICUBIC:
+                find_sixteen(j, &c, grid, wx, wy)
+            else:
+                find_corners(j, &c, grid)
+            sums[0] = sums[1] = sums[2] = 0
+            for e in range(j.x.c):
+                part = g[e * j.places + p]
+                if grad_input != NULL:
+                    for k in range(c.n):
+                        if c.at[k] >= 0:
+                            to = grad_input + e * j.x.plane + c.at[k]
+                            to[0] = rounded_real(to[0] + rounded_real(part * <real>c.weight[k], j.code), j.code)
+                if j.mode == BICUBIC:
+                    add_cubic_slopes(j, &c, sums, part, x + e * j.x.plane)
+                elif j.mode == BILINEAR and j.dims == 2:
+                    add_image_slopes(j, &c, sums, part, x + e * j.x.plane)
+                elif j.mode == BILINEAR:
+                    add_volume_slopes(j, &c, sums, part, x + e * j.x.plane)
+            for d in range(j.dims):
+                grad_grid[d] = 0 if j.mode == NEAREST else sums[d] * rounded_real(<real>c.scale[d], j.code)
+            grid += j.dims
+            grad_grid += j.dims
+        x += j.x.c * j.x.plane
+        g += j.x.c * j.places
+        if grad_input != NULL:
+            grad_input += j.x.c * j.x.plane
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+cdef int prepare(Job* j, Tensor input, Tensor grid, int64_t mode, int64_t padding, bint align) except -1:
+    cdef int i
+    check_kernel(input.c_dtype, DTYPES_FLOATING)
+    memset(j, 0, sizeof(Job))
+    j.dims, j.mode, j.padding, j.align = input.c_ndim - 2, <int>mode, <int>padding, align
+    j.code = input.c_dtype
+    j.x = image_of(input, j.dims)
+    j.places = 1
+    for i in range(1, grid.c_ndim - 1):
+        j.places *= grid.c_sizes[i]
+    return 0
+
+
+cdef void run(Job* j, int code) noexcept nogil:
+    if j.grad != NULL:
+        if code == ST_float32:
+            spread[float](j, <float*>j.out, <float*>j.grad_grid, <float*>j.grad, <float*>j.input, <float*>j.grid)
+        else:
+            spread[double](j, <double*>j.out, <double*>j.grad_grid, <double*>j.grad, <double*>j.input, <double*>j.grid)
+    elif code == ST_float32:
+        sample[float](j, <float*>j.out, <float*>j.input, <float*>j.grid)
+    else:
+        sample[double](j, <double*>j.out, <double*>j.input, <double*>j.grid)
+
+
+cdef int grid_sampler(Tensor out, Tensor input, Tensor grid, int64_t interpolation_mode,
+                      int64_t padding_mode, bint align_corners) except -1:
+    cdef int code = computed_in(input.c_dtype), itemsize = dtypes.itemsize_table()[code]
+    cdef Tensor x, g, y
+    cdef Job j
+    if out.c_numel == 0:
+        return 0
+    prepare(&j, input, grid, interpolation_mode, padding_mode, align_corners)
+    x, g = dense(input, code, MF_contiguous), dense(grid, code, MF_contiguous)
+    y = target(out, code, MF_contiguous)
+    j.input, j.grid, j.out = data_of(x, itemsize), data_of(g, itemsize), data_of(y, itemsize)
+    kept = pinned(out.c_numel, x, g, y)
+    if out.c_numel >= LONG_RUN:
+        with nogil:
+            run(&j, code)
+    else:
+        run(&j, code)
+    return finish(out, y)
+
+
+cdef int grid_sampler_backward(Tensor grad_input, Tensor grad_grid, Tensor grad_output, Tensor input,
+                               Tensor grid, int64_t interpolation_mode, int64_t padding_mode,
+                               bint align_corners, object output_mask) except -1:
+    cdef int code = computed_in(input.c_dtype), itemsize = dtypes.itemsize_table()[code]
+    cdef Tensor x, g, dy, dx = None, dg
+    cdef Job j
+    prepare(&j, input, grid, interpolation_mode, padding_mode, align_corners)
+    x, g = dense(input, code, MF_contiguous), dense(grid, code, MF_contiguous)
+    dy, dg = dense(grad_output, code, MF_contiguous), target(grad_grid, code, MF_contiguous)
+    j.input, j.grid = data_of(x, itemsize), data_of(g, itemsize)
+    j.grad, j.grad_grid = data_of(dy, itemsize), data_of(dg, itemsize)
+    if grad_input is not None:
+        dx = target(grad_input, code, MF_contiguous)
+        j.out = data_of(dx, itemsize)
+        if dx.c_numel:
+            memset(j.out, 0, dx.c_numel * itemsize)
+    if dg.c_numel and j.grad == NULL:                    # no channels
+        memset(j.grad_grid, 0, dg.c_numel * itemsize)
+    elif dg.c_numel:
+        kept = pinned(LONG_RUN, x, g, dy, dg), None if dx is None else pinned(LONG_RUN, dx, dx)
+        with nogil:
+            run(&j, code)
+    if dx is not None:
+        finish(grad_input, dx)
+    return finish(grad_grid, dg)

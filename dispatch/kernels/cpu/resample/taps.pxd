@@ -1,0 +1,49 @@
+"""Input elements and weights of each output element along one dimension: what interpolation is made of."""
+from libc.stdint cimport int64_t
+
+from dispatch._C.dtypes cimport ST_bfloat16, ST_float16
+
+cdef enum Mode:
+    NEAREST
+    EXACT                        # nearest, of the elements' centres
+    LINEAR
+    CUBIC
+    SMOOTH_LINEAR                # filters as wide as the step between output elements (antialias)
+    SMOOTH_CUBIC
+    SMOOTH_LANCZOS
+
+ctypedef fused real:
+    float
+    double
+
+cdef struct Taps:
+    int64_t n                    # output elements
+    int most                     # taps of each; those beyond its range have weight 0
+    int64_t* index               # n * most; this table's own, freed by `free_taps`
+    void* weight                 # n * most of `real`; NULL for NEAREST and EXACT
+
+# MemoryError. `scale` <= 0: the ratio of the sizes.
+cdef int make_taps(Taps* t, int64_t size, int64_t n, int mode, bint align_corners, double scale,
+                   bint in_double) except -1
+# `exact_ratio`: n of size or 2 * size has its elements once or twice, whatever the scale.
+cdef int make_nearest(Taps* t, int64_t size, int64_t n, int mode, bint exact_ratio, double scale, bint in_double) except -1
+cdef void free_taps(Taps* t) noexcept
+# Weights (float) rounded to a 16-bit dtype.
+cdef void round_weights(Taps* t, int code) noexcept
+# Weights (double) of one and the same element added up at its first tap.
+cdef void merge_taps(Taps* t) noexcept
+
+cdef inline float rounded(float x, int code) noexcept nogil:
+    """x as the 16-bit dtype `code` holds it; any other code leaves it."""
+    return round_half(x) if code == ST_float16 else round_bfloat(x) if code == ST_bfloat16 else x
+
+cdef float round_half(float x) noexcept nogil
+cdef float round_bfloat(float x) noexcept nogil
+
+cdef inline real cubic_near(real x) noexcept nogil:
+    """The cubic convolution, free coefficient -0.75, up to a distance of 1."""
+    return (<real>1.25 * x - <real>2.25) * x * x + 1
+
+cdef inline real cubic_far(real x) noexcept nogil:
+    """The same from 1 to 2."""
+    return ((<real>-0.75 * x - <real>-3.75) * x + <real>-6) * x - <real>-3
