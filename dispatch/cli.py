@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,6 +28,14 @@ from rich.text import Text
 
 from dispatch import _C, __version__, graph
 from dispatch._C.generated.type_names import DTYPE_BYTES
+from dispatch.cli_coverage import (
+    KINDS,
+    Coverage,
+    coverage,
+    family_rows,
+    markdown,
+    replayed,
+)
 from dispatch.cli_files import STDOUT, check_paths, write_report
 from dispatch.graph.html import html_page
 from dispatch.graph.inputs import read_inputs
@@ -284,13 +293,54 @@ def _print_totals(console: Console, report: Json) -> None:
 
 @main.command("ops")
 @click.argument("pattern", required=False)
-def list_operators(pattern: str | None) -> None:
+@click.option("--coverage", "covered", is_flag=True, help="Which kernels each has, by family.")
+@click.option("--cases", type=click.Path(), help="A folder of recorded calls to replay.")
+@click.option("--markdown", "as_page", is_flag=True, help="The coverage as a page of the docs.")
+@click.option("--json", "as_json", is_flag=True, help="The coverage as JSON.")
+def list_operators(
+    pattern: str | None, covered: bool, cases: str | None, as_page: bool, as_json: bool
+) -> None:
     """List operators; PATTERN is part of a name, or a glob such as 'aten::conv*'."""
     found = [name for name in sorted(_C._dispatch_get_all_op_names()) if _matches(name, pattern)]
     if not found:
         raise UserError(f"no operator matches {pattern!r}")
-    for name in found:
-        click.echo(name)
+    if not covered:
+        if cases or as_page or as_json:
+            raise click.UsageError("--cases, --markdown and --json go with --coverage")
+        for name in found:
+            click.echo(name)
+        return
+    with _user_errors():
+        rows = coverage(found, replayed(Path(cases)) if cases else None)
+    if as_page:
+        click.echo(markdown(rows), nl=False)
+    elif as_json:
+        totals = list(family_rows(rows))
+        operators = [row._asdict() for row in rows]
+        click.echo(_json_text({"operators": operators, "families": totals}), nl=False)
+    else:
+        _print_coverage(_console(), rows)
+
+
+def _print_coverage(console: Console, rows: list[Coverage]) -> None:
+    counted = any(row.cases for row in rows)
+    shown = Table("family", "operator", *KINDS, header_style="bold", box=None, padding=(0, 2, 0, 0))
+    totals = Table("family", header_style="bold", box=None, padding=(0, 2, 0, 0))
+    for name in ("operators", *KINDS[:3], "none"):
+        totals.add_column(name, justify="right")
+    for added in (shown, totals) if counted else ():
+        added.add_column("passed", justify="right")
+        added.add_column("of", justify="right")
+    for row in rows:
+        cells = [str(n) for n in ((row.passed, row.cases) if counted and row.cases else ())]
+        kinds = (row.kernels[kind] for kind in KINDS)
+        shown.add_row(_plain(row.family), _plain(row.name), *kinds, *cells)
+    for total in family_rows(rows):
+        cells = [str(n) for n in list(total.values())[1 : None if counted else -2]]
+        totals.add_row(_plain(total["family"]), *cells)
+    console.print(shown)
+    console.print()
+    console.print(totals)
 
 
 def _matches(name: str, pattern: str | None) -> bool:

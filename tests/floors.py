@@ -63,7 +63,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("forks", ("dispatch.forks",)),
     ("package", ("dispatch",)),
     ("graph", ("dispatch.graph",)),
-    ("cli", ("dispatch.cli", "dispatch.cli_files", "dispatch.__main__")),
+    ("cli", ("dispatch.cli", "dispatch.cli_coverage", "dispatch.cli_files", "dispatch.__main__")),
 )  # fmt: skip
 
 # (who, whom): why this arrow may stand although it goes up.
