@@ -153,7 +153,8 @@ cdef inline real far_weight(real x, int code) noexcept nogil:
 cdef void cubic(real* weight, real* slope, real t, int code) noexcept nogil:
     """Weights of four neighbours and their derivatives; t: distance from the second."""
     cdef real u = rounded_real(1 - t, code), x = rounded_real(1 + t, code), y = rounded_real(2 - t, code)
-    weight[0], weight[1], weight[2], weight[3] = far_weight(x, code), near_weight(t, code), near_weight(u, code), far_weight(y, code)
+    weight[0], weight[1] = far_weight(x, code), near_weight(t, code)
+    weight[2], weight[3] = near_weight(u, code), far_weight(y, code)
     slope[0] = (<real>-2.25 * x + <real>7.5) * x - 6
     slope[1] = (<real>3.75 * t - <real>4.5) * t
     slope[2] = -(<real>3.75 * u - <real>4.5) * u

@@ -1,7 +1,8 @@
 """Shape functions of sampling on a grid: input (N, C, sizes...) at grid (N, places..., dimensions).
 
 Called by the structured kernels of `grid_sampler_2d` and `grid_sampler_3d` and of their gradients.
-PyTorch's Meta kernels check less than its eager ones. All results are contiguous; the gradient of input is there only where it is asked for.
+PyTorch's Meta kernels check less than its eager ones. All results are contiguous; the gradient of
+input is there only where it is asked for.
 """
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
