@@ -5,6 +5,8 @@
 #   make build    compile in place; stops at once when nothing that it reads has changed
 #   make bench    the table of README.md; TORCH_PYTHON=/path/to/python adds PyTorch's column,
 #                 MODELS=/folder/of/exported/programs adds whole models, ARGS=... is passed on
+#   make operators  every recorded operator here and in PyTorch, in turn (TORCH_PYTHON=..., and
+#                 ARGS="--large --threads 2" or ARGS="--cases FOLDER --op REGEX")
 #   make coverage docs/coverage.md, which kernels every operator has (CASES=/folder/of/recorded/calls
 #                 replays those too)
 #   make instructions  what a call costs in instructions against benchmarks/instructions.json
@@ -31,7 +33,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 MODEL ?= $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
 WHEEL := build/wheel
 
-.PHONY: run test build bench coverage instructions fuzz sanitize stress mutants lint ruff mypy check clean wheel
+.PHONY: run test build bench operators coverage instructions fuzz sanitize stress mutants lint ruff mypy check clean wheel
 
 run: build
 	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
@@ -46,6 +48,9 @@ build: $(VENV)/.has-build
 bench: build
 	$(PY) -m benchmarks $(if $(TORCH_PYTHON),--torch-python $(TORCH_PYTHON)) \
 	    $(if $(MODELS),--models $(MODELS)) $(ARGS)
+
+operators: build
+	$(PY) -m benchmarks operators $(if $(TORCH_PYTHON),--torch-python $(TORCH_PYTHON)) $(ARGS)
 
 coverage: build
 	$(PY) -m dispatch ops --coverage --markdown $(if $(CASES),--cases $(CASES)) > build/coverage.md

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: time every row, print the table.
+"""`python -m benchmarks`: time every row, print the table; `operators`: every operator instead.
 
 Rounds go row by row, one sample of ours and one of PyTorch's in turn, so that a noisy moment
 meets both. Imports are timed in fresh processes, in turn as well. Instructions, if asked for, are
@@ -16,45 +16,27 @@ from typing import Any
 
 import click
 
-from . import instructions, report
+from . import instructions, operators, report
+from .process import Worker
 
 _IMPORTED = {"ours": "dispatch", "theirs": "torch"}
 _TIME_IMPORT = "import time; t = time.perf_counter_ns(); import {}; print(time.perf_counter_ns()-t)"
 
 
-class Worker:
-    """One system's process: what it says about itself, and samples of its rows."""
-
-    def __init__(self, stack: ExitStack, python: str, system: str, models: Path | None) -> None:
-        command = [python, "-m", "benchmarks.worker", system]
-        command += ["--models", str(models)] if models else []
-        pipe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert pipe.stdin and pipe.stdout
-        stack.enter_context(pipe)
-        self._to, self._from = pipe.stdin, pipe.stdout
-        first = self._from.readline()
-        if not first:
-            raise click.ClickException(f"{' '.join(command)}: ended before it was ready")
-        about = json.loads(first)
-        self.name: str = about["name"]
-        self.rows: list[str] = about["rows"]
-        self.errors: dict[str, str] = about["errors"]
-
-    def sample(self, row: str) -> float:
-        """One sample of a row, in ns a call."""
-        self._to.write(f"{row}\n")
-        self._to.flush()
-        return float(self._from.readline())
-
-
-def _call_rows(workers: dict[str, Worker], rounds: int) -> Iterator[dict[str, Any]]:
+def _call_rows(
+    workers: dict[str, Worker], rounds: int, failed: list[str]
+) -> Iterator[dict[str, Any]]:
     names = dict.fromkeys(row for worker in workers.values() for row in worker.rows)
     for row in names:
         samples: dict[str, list[float]] = {side: [] for side in workers}
+        able = {side: worker for side, worker in workers.items() if row in worker.rows}
         for _ in range(rounds):
-            for side, worker in workers.items():
-                if row in worker.rows:
+            for side, worker in list(able.items()):
+                try:
                     samples[side].append(worker.sample(row))
+                except RuntimeError as error:
+                    failed.append(f"{worker.name}: {row}: {error}")
+                    del able[side]
         yield report.result(row, samples)
 
 
@@ -79,7 +61,8 @@ def _add_instructions(rows: list[dict[str, Any]], models: Path | None) -> None:
         row["instructions"] = counts[row["name"]]
 
 
-@click.command()
+@click.group(invoke_without_command=True)
+@click.pass_context
 @click.option("--torch-python", metavar="PYTHON", help="A Python that has torch.")
 @click.option(
     "--models",
@@ -92,6 +75,7 @@ def _add_instructions(rows: list[dict[str, Any]], models: Path | None) -> None:
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write results here.")
 @click.option("--readme", is_flag=True, help="Refresh the table in README.md.")
 def main(
+    context: click.Context,
     torch_python: str | None,
     models: Path | None,
     rounds: int,
@@ -101,13 +85,17 @@ def main(
     readme: bool,
 ) -> None:
     """Time the call paths and print the table."""
+    if context.invoked_subcommand is not None:
+        return
     if counting and not shutil.which("valgrind"):
         raise click.UsageError("--instructions needs valgrind")
     models = models and models.resolve()
     pythons = {"ours": sys.executable} | ({"theirs": torch_python} if torch_python else {})
+    failed: list[str] = []
     with ExitStack() as stack:
-        workers = {side: Worker(stack, python, side, models) for side, python in pythons.items()}
-        rows = list(_call_rows(workers, rounds))
+        options = ["--models", str(models)] if models else []
+        workers = {side: Worker(stack, python, side, options) for side, python in pythons.items()}
+        rows = list(_call_rows(workers, rounds, failed))
     rows += _import_rows(pythons, processes)
     if counting:
         _add_instructions(rows, models)
@@ -118,11 +106,11 @@ def main(
         json_file.write_text(json.dumps({"head": head, "rows": rows}, indent=1) + "\n")
     if readme:
         report.refresh(Path("README.md"), table)
-    failed = [f"{worker.name}: {name}: {text}" for worker in workers.values()
-              for name, text in worker.errors.items()]  # fmt: skip
     if failed:
-        raise click.ClickException("rows that could not be set up:\n" + "\n".join(failed))
+        raise click.ClickException("rows that could not be run:\n" + "\n".join(failed))
 
+
+main.add_command(operators.command)
 
 if __name__ == "__main__":
     main()

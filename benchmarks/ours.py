@@ -13,10 +13,10 @@ from dispatch.graph import load
 from . import calls
 from .rows import Row, model_files
 
-__all__ = ["NAME", "rows"]
+__all__ = ["API", "NAME", "rows", "set_threads"]
 
 NAME = f"dispatch {dispatch.__version__}"
-_API = SimpleNamespace(
+API = SimpleNamespace(
     T=dispatch,
     ops=ops,
     Library=Library,
@@ -28,6 +28,12 @@ _API = SimpleNamespace(
 )
 
 
+def set_threads(n: int) -> None:
+    """How many threads a kernel may use; those of BLAS are set by the process that starts this."""
+    if hasattr(dispatch, "set_num_threads"):
+        dispatch.set_num_threads(n)
+
+
 def _model(path: Path) -> Row:
     return Row("run(fake=True)", {"run": load(path).run})
 
@@ -35,4 +41,4 @@ def _model(path: Path) -> Row:
 def rows(models: Path | None) -> dict[str, Callable[[], Row]]:
     """Name -> what sets the row up."""
     found = {name: partial(_model, path) for name, path in model_files(models).items()}
-    return calls.rows(_API) | found
+    return calls.rows(API) | found

@@ -47,7 +47,7 @@ TITLES = {
     "import_numpy": "`import numpy`",
     "import": "`import dispatch`, `import torch`",
 }
-_SAMPLE_SECONDS = 0.02
+_SAMPLE_SECONDS = 0.02  # of a row of the README
 
 
 class Row(NamedTuple):
@@ -66,13 +66,13 @@ class Row(NamedTuple):
 
 
 class Sampler:
-    """A warmed row: each `sample` is the mean ns of a call over about 20 ms of them."""
+    """A warmed row: each `sample` is the mean ns of a call over about so many seconds of them."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: Row, seconds: float = _SAMPLE_SECONDS) -> None:
         self._row = row
         self._calls = 1
         row.run(1)
-        while row.run(self._calls) < _SAMPLE_SECONDS:
+        while row.run(self._calls) < seconds:
             self._calls *= 2
 
     def sample(self) -> float:

@@ -18,10 +18,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from . import calls
 from .rows import Row, model_files
 
-__all__ = ["NAME", "rows"]
+__all__ = ["API", "NAME", "rows", "set_threads"]
 
 NAME = f"torch {torch.__version__}"
-torch.set_num_threads(1)
+
+
+def set_threads(n: int) -> None:
+    """How many threads a kernel may use."""
+    torch.set_num_threads(n)
 
 
 def _fake_mode(cache: bool) -> FakeTensorMode:
@@ -30,7 +34,7 @@ def _fake_mode(cache: bool) -> FakeTensorMode:
     return mode
 
 
-_API = SimpleNamespace(
+API = SimpleNamespace(
     T=torch,
     ops=torch.ops,
     Library=torch.library.Library,
@@ -64,4 +68,4 @@ def _model(path: Path) -> Row:
 def rows(models: Path | None) -> dict[str, Callable[[], Row]]:
     """Name -> what sets the row up."""
     found = {name: partial(_model, path) for name, path in model_files(models).items()}
-    return calls.rows(_API) | found
+    return calls.rows(API) | found

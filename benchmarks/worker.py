@@ -1,9 +1,10 @@
-"""One system in a process of its own: sets its rows up, then takes samples as it is told.
+"""One system in a process of its own: sets a row up when it is asked for, and takes samples.
 
-`python -m benchmarks.worker ours|theirs [--models DIR]` prints one line of JSON when all rows
-are warm, then answers each row name on its standard input with one sample. With
-`--loops N ROW...` it runs each of these rows in loops of N and of 2 N calls and ends, with a mark
-before, between and after them that an instruction counter sees.
+`python -m benchmarks.worker ours|theirs [--models DIR]` prints one line of JSON that names its
+rows, then answers each row name on its standard input with a line: a sample, or an error. `--cases`
+and `--large` name other rows than those of the README. With `--loops N ROW...` it runs each of
+these rows in loops of N and of 2 N calls and ends, with a mark before, between and after them that
+an instruction counter sees.
 """
 
 import argparse
@@ -13,23 +14,35 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from .rows import Row, Sampler
 
 __all__: list[str] = []
 
+_OPERATOR_SECONDS = 0.004
 
-def _samplers(
-    rows: dict[str, Callable[[], Row]],
-) -> tuple[dict[str, Sampler], dict[str, str]]:
-    """The rows that work, warmed, and what the others said."""
-    samplers, errors = {}, {}
-    for name, set_up in rows.items():
+
+class _Samplers:
+    """The row that was asked for last, warmed; one that fails must not hide the others."""
+
+    def __init__(self, rows: dict[str, Callable[[], Row]], **options: Any) -> None:
+        self._rows = rows
+        self._options = options
+        self._name: str | None = None
+        self._sampler: Sampler | None = None
+
+    def answer(self, name: str) -> dict[str, Any]:
+        """A sample, or what went wrong."""
         try:
-            samplers[name] = Sampler(set_up())
-        except Exception as error:  # a row that fails is reported; it must not hide the others
-            errors[name] = f"{type(error).__name__}: {error}"
-    return samplers, errors
+            if name != self._name:
+                self._name = self._sampler = None
+                self._sampler = Sampler(self._rows[name](), **self._options)
+                self._name = name
+            assert self._sampler is not None
+            return {"ns": self._sampler.sample()}
+        except Exception as error:
+            return {"error": f"{type(error).__name__}: {error}"}
 
 
 def _marked(row: Row, calls: int) -> None:
@@ -45,19 +58,29 @@ def _main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("system", choices=["ours", "theirs"])
     parser.add_argument("--models", type=Path)
+    parser.add_argument("--cases", type=Path)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--loops", nargs="+", metavar=("N", "ROW"))
     options = parser.parse_args()
     system = importlib.import_module(f".{options.system}", __package__)
-    rows = system.rows(options.models)
+    system.set_threads(options.threads)
+    sampling = {"seconds": _OPERATOR_SECONDS} if options.cases or options.large else {}
+    if options.cases:
+        rows = importlib.import_module(".cases", __package__).rows(system.API, options.cases)
+    elif options.large:
+        rows = importlib.import_module(".large", __package__).rows(system.API)
+    else:
+        rows = system.rows(options.models)
     if options.loops:
         calls, *names = options.loops
         for name in names:
             _marked(rows[name](), int(calls))
         return
-    samplers, errors = _samplers(rows)
-    print(json.dumps({"name": system.NAME, "rows": list(samplers), "errors": errors}), flush=True)
+    samplers = _Samplers(rows, **sampling)
+    print(json.dumps({"name": system.NAME, "rows": list(rows)}), flush=True)
     for line in sys.stdin:
-        print(samplers[line.strip()].sample(), flush=True)
+        print(json.dumps(samplers.answer(line.strip())), flush=True)
 
 
 if __name__ == "__main__":
