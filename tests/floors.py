@@ -27,7 +27,7 @@ _CORE = {
     "generated.types keys python python_api references returned tags",
     "state": "default_device device_events grad_mode guards pre_dispatch tls",
     "tensor": "arrays dlpack function_handlers geometry size slots storage tensor",
-    "call": "conversion derived dispatcher native_functor operator schema_info "
+    "call": "conversion derived dispatcher generator native_functor operator schema_info "
     "structured unboxing values",
     "callee": "fallbacks mode python_dispatcher python_kernel torch_function wrapper",
     "face": "_functorch function inspection jit named_results overload registration "
@@ -47,7 +47,6 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("modes", ("dispatch.modes",)),
     ("registry", ("dispatch.registry",)),
     ("ops", ("dispatch._ops",)),
-    ("generators", ("dispatch.tensor.random",)),
     ("kernels", ("dispatch.kernels",)),
     ("kernels.meta", ("dispatch.kernels.meta",)),
     ("kernels.cpu", ("dispatch.kernels.cpu",)),

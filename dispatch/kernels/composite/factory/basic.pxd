@@ -1,6 +1,7 @@
 """Factories made of `empty` and `fill_`; what a `like` tensor's options become."""
 from libc.stdint cimport int64_t
 
+from dispatch._C cimport dtypes
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 
@@ -43,3 +44,8 @@ cdef object zeros_out(IntArray size, Tensor out)
 # ---- shared
 # Every element `value` (a number), on the device where `t` is; `t` itself.
 cdef Tensor filled(Tensor t, object value)
+# Memory on a device: of ours without another dispatch, of another by its own `empty`. `chosen_device` is the device argument's,
+# else the default one, and Meta while a fake kernel runs; `made_like` is at::empty_like.
+cdef dtypes.device chosen_device(object device)
+cdef Tensor made(IntArray size, int dtype, int layout, dtypes.device device, object pin_memory, int memory_format)
+cdef Tensor made_like(Tensor self, int dtype, int layout, object device, object pin_memory, int memory_format)

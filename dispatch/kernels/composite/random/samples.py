@@ -1,11 +1,12 @@
-"""Random factories and dropout: memory from `empty`, numbers from the in-place operators.
+"""Random operators written with others: coins in a new tensor, dropout and its kin, rrelu.
 
-The device's own `uniform_`, `normal_`, `random_` and `bernoulli_` draw the numbers, so that a
-backend needs no more than these.
+The device's own `bernoulli_` and `rrelu_with_noise` draw the numbers, so that a backend needs no
+more than these.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dispatch._C.dtypes import contiguous_format
@@ -13,141 +14,25 @@ from dispatch._C.errors import refused
 from dispatch._ops import ops
 
 __all__ = [
+    "alpha_dropout",
+    "alpha_dropout_",
     "bernoulli_p",
     "bernoulli_tensor",
     "dropout",
     "dropout_",
-    "rand",
-    "rand_generator",
-    "rand_like",
-    "rand_out",
-    "randint",
-    "randint_generator",
-    "randint_low",
-    "randint_low_generator",
-    "randint_low_out",
-    "randint_out",
-    "randn",
-    "randn_generator",
-    "randn_like",
-    "randn_out",
-    "randperm",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "feature_dropout",
+    "feature_dropout_",
+    "rrelu",
+    "rrelu_",
+    "rrelu_with_noise_backward",
 ]
 
-_aten = ops.aten
+_aten: Any = ops.aten
 _FUSED_DROPOUT = ("cuda", "xpu", "lazy", "privateuseone")
 
-
-# ---- factories
-
-
-def rand(size: list[int], **options: Any) -> Any:
-    """Uniform in [0, 1)."""
-    return _aten.uniform_.default(_aten.empty.memory_format(size, **options), 0.0, 1.0)
-
-
-def rand_generator(size: list[int], *, generator: Any, **options: Any) -> Any:
-    """`rand` from a generator."""
-    made = _aten.empty.memory_format(size, **options)
-    return _aten.uniform_.default(made, 0.0, 1.0, generator=generator)
-
-
-def rand_out(size: list[int], *, out: Any) -> Any:
-    """`rand` into `out`."""
-    return _aten.uniform_.default(_aten.resize_.default(out, size), 0.0, 1.0)
-
-
-def rand_like(self: Any, **options: Any) -> Any:
-    """`rand` with the geometry of self."""
-    return _aten.uniform_.default(_aten.empty_like.default(self, **options), 0.0, 1.0)
-
-
-def rand_like_generator(self: Any, *, generator: Any, **options: Any) -> Any:
-    """`rand_like` from a generator."""
-    made = _aten.empty_like.default(self, **options)
-    return _aten.uniform_.default(made, 0.0, 1.0, generator=generator)
-
-
-def randn_like_generator(self: Any, *, generator: Any, **options: Any) -> Any:
-    """`randn_like` from a generator."""
-    made = _aten.empty_like.default(self, **options)
-    return _aten.normal_.default(made, 0.0, 1.0, generator=generator)
-
-
-def randn(size: list[int], **options: Any) -> Any:
-    """Normal with mean 0 and standard deviation 1."""
-    return _aten.normal_.default(_aten.empty.memory_format(size, **options), 0.0, 1.0)
-
-
-def randn_generator(size: list[int], *, generator: Any, **options: Any) -> Any:
-    """`randn` from a generator."""
-    made = _aten.empty.memory_format(size, **options)
-    return _aten.normal_.default(made, 0.0, 1.0, generator=generator)
-
-
-def randn_out(size: list[int], *, out: Any) -> Any:
-    """`randn` into `out`."""
-    return _aten.normal_.default(_aten.resize_.default(out, size), 0.0, 1.0)
-
-
-def randn_like(self: Any, **options: Any) -> Any:
-    """`randn` with the geometry of self."""
-    return _aten.normal_.default(_aten.empty_like.default(self, **options), 0.0, 1.0)
-
-
-def _check_bounds(low: int, high: int) -> None:
-    if low >= high:
-        raise refused(f"low must be less than high, got {low} and {high}")
-
-
-def randint(high: int, size: list[int], **options: Any) -> Any:
-    """Integers from 0 to `high`, which is left out."""
-    return randint_low(0, high, size, **options)
-
-
-def randint_low(low: int, high: int, size: list[int], **options: Any) -> Any:
-    """Integers from `low` to `high`, which is left out."""
-    _check_bounds(low, high)
-    return _draw_integers(_aten.empty.memory_format(size, **options), low, high)
-
-
-def randint_generator(high: int, size: list[int], *, generator: Any, **options: Any) -> Any:
-    """`randint` from a generator."""
-    return randint_low_generator(0, high, size, generator=generator, **options)
-
-
-def randint_low_generator(
-    low: int, high: int, size: list[int], *, generator: Any, **options: Any
-) -> Any:
-    """`randint.low` from a generator."""
-    _check_bounds(low, high)
-    made = _aten.empty.memory_format(size, **options)
-    return getattr(_aten.random_, "from")(made, low, high, generator=generator)
-
-
-def randint_out(high: int, size: list[int], *, out: Any) -> Any:
-    """`randint` into `out`."""
-    return randint_low_out(0, high, size, out=out)
-
-
-def randint_low_out(low: int, high: int, size: list[int], *, out: Any) -> Any:
-    """`randint.low` into `out`."""
-    _check_bounds(low, high)
-    return _draw_integers(_aten.resize_.default(out, size), low, high)
-
-
-def _draw_integers(out: Any, low: int, high: int) -> Any:
-    return getattr(_aten.random_, "from")(out, low, high)
-
-
-def randperm(n: int, **options: Any) -> Any:
-    """The integers from 0 to n - 1 in random order."""
-    if n < 0:
-        raise refused(f"n must not be negative, got {n}")
-    return _aten.randperm.out(n, out=_aten.empty.memory_format([n], **options))
-
-
-# ---- draws from a given tensor
+# ---- coins -------------------------------------------------------------------------------------
 
 
 def bernoulli_p(self: Any, p: float, *, generator: Any) -> Any:
@@ -161,32 +46,126 @@ def bernoulli_tensor(self: Any, p: Any, *, generator: Any) -> Any:
     return _aten.bernoulli_.Tensor(_aten.clone.default(self), p, generator=generator)
 
 
+# ---- dropout -----------------------------------------------------------------------------------
+
+# What selu saturates at: alpha dropout puts it in place of zero, so that mean and variance stay.
+_ALPHA = 1.7580993408473766
+
+
 def _is_idle(input: Any, p: float, train: bool) -> bool:
     """Whether there is nothing to drop. RuntimeError when `p` is no probability."""
     if not 0 <= p <= 1:
-        raise refused(f"p must be between 0 and 1, got {p}")
+        raise refused(f"expected p between 0 and 1, got {p}")
     return p == 0 or not train or input.numel() == 0
 
 
-def _noise(input: Any, p: float) -> Any:
-    """What `input` is multiplied by: 0 with probability `p`, else 1 / (1 - p)."""
+def _coins(input: Any, p: float, by_feature: bool) -> Any:
+    """Zeros with probability `p`, else ones: for each element, or for each channel of each item."""
+    if not by_feature:
+        made = _aten.empty_like.default(input)
+    elif input.ndim < 2:
+        raise refused(f"expected input to have 2 dimensions or more, got {input.ndim}")
+    else:
+        made = _aten.new_empty.default(input, [*input.shape[:2], *[1] * (input.ndim - 2)])
+    return _aten.bernoulli_.float(made, 1 - p)
+
+
+def _dropped(input: Any, p: float, train: bool, mul: Any, by_feature: bool) -> Any:
+    """`input` times 0 with probability `p`, else times 1 / (1 - p); `mul` works in place or not."""
+    if _is_idle(input, p, train):
+        return input
     if p == 1:
-        return _aten.zeros.default([], dtype=input.dtype, layout=input.layout, device=input.device)
-    noise = _aten.bernoulli_.float(_aten.empty_like.default(input), 1 - p)
-    return _aten.div_.Scalar(noise, 1 - p)
+        like = {"dtype": input.dtype, "layout": input.layout, "device": input.device}
+        return mul(input, _aten.zeros.default([], **like))
+    return mul(input, _aten.div_.Scalar(_coins(input, p, by_feature), 1 - p))
+
+
+def _alpha_dropped(input: Any, p: float, train: bool, mul: Any, by_feature: bool) -> Any:
+    """The same with selu's lower bound in place of 0, and with input's mean and variance."""
+    if p == 1 or _is_idle(input, p, train):
+        return _dropped(input, p, train, mul, by_feature)
+    noise = _coins(input, p, by_feature)
+    scale = 1.0 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
+    shift = _aten.mul_.Scalar(_aten.add.Scalar(noise, -1), _ALPHA * scale)
+    shift = _aten.add_.Scalar(shift, _ALPHA * scale * p)
+    return _aten.add_.Tensor(mul(input, _aten.mul_.Scalar(noise, scale)), shift)
 
 
 def dropout(input: Any, p: float, train: bool) -> Any:
     """`input` with elements zeroed with probability `p` and the others scaled; itself when idle."""
-    if _is_idle(input, p, train):
-        return input
-    if p < 1 and input.device.type in _FUSED_DROPOUT:
+    if 0 < p < 1 and train and input.device.type in _FUSED_DROPOUT and input.numel():
         return _aten.native_dropout.default(input, p, train)[0]
-    return _aten.mul.Tensor(input, _noise(input, p))
+    return _dropped(input, p, train, _aten.mul.Tensor, False)
 
 
 def dropout_(self: Any, p: float, train: bool) -> Any:
     """`dropout` in place."""
-    if _is_idle(self, p, train):
-        return self
-    return _aten.mul_.Tensor(self, _noise(self, p))
+    return _dropped(self, p, train, _aten.mul_.Tensor, False)
+
+
+def feature_dropout(input: Any, p: float, train: bool) -> Any:
+    """`dropout` of whole channels."""
+    return _dropped(input, p, train, _aten.mul.Tensor, True)
+
+
+def feature_dropout_(self: Any, p: float, train: bool) -> Any:
+    """`feature_dropout` in place."""
+    return _dropped(self, p, train, _aten.mul_.Tensor, True)
+
+
+def alpha_dropout(input: Any, p: float, train: bool) -> Any:
+    """`dropout` that keeps mean and variance of what selu gave."""
+    return _alpha_dropped(input, p, train, _aten.mul.Tensor, False)
+
+
+def alpha_dropout_(self: Any, p: float, train: bool) -> Any:
+    """`alpha_dropout` in place."""
+    return _alpha_dropped(self, p, train, _aten.mul_.Tensor, False)
+
+
+def feature_alpha_dropout(input: Any, p: float, train: bool) -> Any:
+    """`alpha_dropout` of whole channels."""
+    return _alpha_dropped(input, p, train, _aten.mul.Tensor, True)
+
+
+def feature_alpha_dropout_(self: Any, p: float, train: bool) -> Any:
+    """`feature_alpha_dropout` in place."""
+    return _alpha_dropped(self, p, train, _aten.mul_.Tensor, True)
+
+
+# ---- rrelu -------------------------------------------------------------------------------------
+
+
+def _check_slopes(lower: Any, upper: Any) -> None:
+    if lower > upper:
+        raise refused(f"expected lower to be at most upper, got {lower} and {upper}")
+
+
+def rrelu(self: Any, lower: Any, upper: Any, training: bool, generator: Any) -> Any:
+    """Negative elements times random slopes, or times the middle one."""
+    _check_slopes(lower, upper)
+    noise = _aten.empty_like.default(self, memory_format=contiguous_format)
+    return _aten.rrelu_with_noise.default(self, noise, lower, upper, training, generator)
+
+
+def rrelu_(self: Any, lower: Any, upper: Any, training: bool, generator: Any) -> Any:
+    """`rrelu` in place."""
+    _check_slopes(lower, upper)
+    noise = _aten.empty_like.default(self, memory_format=contiguous_format)
+    return _aten.rrelu_with_noise_.default(self, noise, lower, upper, training, generator)
+
+
+def rrelu_with_noise_backward(
+    grad_output: Any,
+    self: Any,
+    noise: Any,
+    lower: Any,
+    upper: Any,
+    training: bool,
+    self_is_result: bool,
+) -> Any:
+    """The gradient: times the slopes that were drawn, or as of leaky_relu with the middle one."""
+    if training and upper - lower > 1e-6:
+        return _aten.mul.Tensor(noise, grad_output)
+    slope = (lower + upper) / 2
+    return _aten.leaky_relu_backward.default(grad_output, self, slope, self_is_result)

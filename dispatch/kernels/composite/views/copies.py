@@ -1,7 +1,7 @@
-"""The operators that functionalization needs: views as copies, windows, fresh random values.
+"""The operators that functionalization needs: views as copies, and windows.
 
 `view_copy` and its kin give a view's values in memory of their own; functionalization calls them
-in place of views, and the random operators that return a tensor in place of those that fill one.
+in place of views.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,6 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import share_memory
 from dispatch._ops import ops
-from dispatch.kernels.meta import rules
 
 _aten = ops.aten
 
@@ -137,32 +136,3 @@ def set_source_tensor(self: Tensor, source: Tensor) -> Tensor:
     """Make self share the memory and geometry of `source`."""
     share_memory(self, source)
     return self
-
-
-# ---- random values -----------------------------------------------------------------------------
-
-
-def _filled(name: str, overload: str = "default") -> Callable[..., Tensor]:
-    def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        op = getattr(getattr(_aten, name), overload)
-        return op(_aten.empty_like(self), *args, **kwargs)
-
-    kernel.__name__ = kernel.__qualname__ = name.rstrip("_")
-    return kernel
-
-
-normal_functional = _filled("normal_")
-
-
-def uniform(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """Uniform numbers; without data PyTorch keeps self's very strides."""
-    if rules.is_eager(self):
-        made = _aten.empty_like(self)
-    else:
-        made = _aten.new_empty_strided(self, list(self.shape), list(self.stride()))
-    return _aten.uniform_(made, *args, **kwargs)
-
-
-random = _filled("random_")
-random_from = _filled("random_", "from")
-random_to = _filled("random_", "to")

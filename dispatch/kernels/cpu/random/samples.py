@@ -1,8 +1,7 @@
-"""Random numbers on the CPU: in-place draws from a generator's numpy stream.
+"""Random operators on the CPU that are made of others: checks and arrangement around the draws.
 
-The composite factories and dropout end here. A kernel checks its arguments (overlap, dtype,
-bounds), then draws for all elements at once in logical order, so that results depend on the seed
-and the size alone. The numbers are not PyTorch's; ranges, distributions and errors are.
+The draws themselves are in `inplace` and `sampled` beside this file; PyTorch makes these operators
+of the same steps, which is what their numbers follow from.
 """
 
 from __future__ import annotations
@@ -10,293 +9,39 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from dispatch._C import dtypes
-from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
-from dispatch._C.generated.dtype_sets import FLOAT8
+from dispatch._C.generator import Generator
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import RARE_OR_COMPLEX32, Array, compute, quiet, store
-from dispatch.tensor.random import Generator, default_generator
+from dispatch.kernels.cpu.random import sampled
+from dispatch.kernels.meta import rules
 
 __all__ = [
     "bernoulli",
-    "bernoulli_",
-    "bernoulli_tensor_",
+    "multinomial",
+    "multinomial_out",
     "native_dropout",
-    "normal_",
-    "random_",
-    "random_from_",
-    "random_to_",
-    "randperm_out",
-    "uniform_",
+    "normal_float_tensor",
+    "normal_float_tensor_out",
+    "normal_tensor_float",
+    "normal_tensor_float_out",
+    "normal_tensor_tensor",
+    "normal_tensor_tensor_out",
+    "rrelu_with_noise",
+    "rrelu_with_noise_",
+    "rrelu_with_noise_out",
 ]
 
 _aten = ops.aten
-
-# Bits of a float's significand: so many random bits make a number in [0, 1) that is exact.
-DIGITS = {dtypes.float16: 11, dtypes.bfloat16: 8, dtypes.float32: 24, dtypes.float64: 53}
-LARGEST = {
-    dtypes.float16: 65504.0,
-    dtypes.bfloat16: float.fromhex("0x1.fep127"),
-    dtypes.float32: float(np.finfo(np.float32).max),
-    dtypes.float64: float(np.finfo(np.float64).max),
-}
-RANGES = {
-    dtypes.uint8: (0, (1 << 8) - 1),
-    dtypes.int8: (-(1 << 7), (1 << 7) - 1),
-    dtypes.int16: (-(1 << 15), (1 << 15) - 1),
-    dtypes.int32: (-(1 << 31), (1 << 31) - 1),
-    dtypes.int64: (-(1 << 63), (1 << 63) - 1),
-    dtypes.bool: (0, 1),
-}
-WIDE_RANGES = {
-    dtypes.uint16: (0, (1 << 16) - 1),
-    dtypes.uint32: (0, (1 << 32) - 1),
-    dtypes.uint64: (0, (1 << 64) - 1),
-}
-
-
-def _stream(generator: Generator | None) -> np.random.Generator:
-    stream: np.random.Generator = (generator or default_generator).numpy
-    return stream
-
-
-def _refuse(kind: dtype) -> None:
-    raise refused(f"no CPU kernel for {kind}", NotImplementedError)
-
-
-def _check_target(self: Tensor) -> None:
-    """An element that several indices name cannot hold several draws."""
-    if any(step == 0 and size > 1 for step, size in zip(self.stride(), self.shape, strict=True)):
-        raise refused(
-            f"expected self not to overlap itself, got shape {list(self.shape)} with "
-            f"strides {list(self.stride())}; clone() it before the operation"
-        )
-
-
-# ---- uniform and normal ------------------------------------------------------------------------
-
-
-def _check_uniform(kind: dtype, low: float, high: float) -> None:
-    """RuntimeError unless [low, high) and its length are within the dtype."""
-    largest = LARGEST[kind]
-    for name, bound in (("from", low), ("to", high)):
-        if not -largest <= bound <= largest:
-            raise refused(f"{name}={bound} is out of bounds for {kind}")
-    if low > high:
-        raise refused(f"expected from <= to, got from={low} and to={high}")
-    if high - low > largest:
-        raise refused(f"expected to - from to fit {kind}, got from={low} and to={high}")
-
-
-def _fractions(stream: np.random.Generator, kind: dtype, size: tuple[int, ...]) -> Array:
-    """Uniform in [0, 1), none of which rounds to 1 in `kind`."""
-    if kind is dtypes.float64:
-        return stream.random(size)
-    if kind is dtypes.float32:
-        return stream.random(size, np.float32)
-    steps = 1 << DIGITS[kind]
-    return stream.integers(0, steps, size, np.int32).astype(np.float32) / np.float32(steps)
-
-
-@quiet()
-def uniform_(self: Tensor, from_: float, to: float, *, generator: Generator | None) -> Tensor:
-    """Uniform in [from_, to); both parts of complex numbers are."""
-    if self.dtype.is_complex:
-        uniform_(_aten.view_as_real(self), from_, to, generator=generator)
-        return self
-    if self.dtype not in DIGITS:
-        _refuse(self.dtype)
-    _check_uniform(self.dtype, from_, to)
-    _check_target(self)
-    values = _fractions(_stream(generator), self.dtype, tuple(self.shape))
-    kind = values.dtype.type
-    # Rounding may reach `to`, which is no part of the range.
-    store(self, _below(values * kind(to - from_) + kind(from_), self.dtype, from_, to))
-    return self
-
-
-def _below(values: Array, kind: dtype, low: float, high: float) -> Array:
-    """`values` with those that `kind` rounds to `high` at `low` instead."""
-    if low == high or (low, high) == (0, 1):
-        return values
-    half_step = (abs(high) + (high - low)) * 2.0 ** -(DIGITS[kind] + 1)
-    return np.where(values >= high - half_step, values.dtype.type(low), values)
-
-
-@quiet()
-def normal_(self: Tensor, mean: float, std: float, *, generator: Generator | None) -> Tensor:
-    """Normal; of complex numbers each part has half the variance."""
-    if not std >= 0:
-        raise refused(f"expected std to be 0 or more, got {std}")
-    if not self.numel():
-        return self
-    if self.dtype.is_complex:
-        normal_(_aten.view_as_real(self), mean, std / math.sqrt(2), generator=generator)
-        return self
-    if self.dtype not in DIGITS:
-        _refuse(self.dtype)
-    _check_target(self)
-    kind: Any = np.float64 if self.dtype is dtypes.float64 else np.float32
-    values = _stream(generator).standard_normal(tuple(self.shape), kind)
-    store(self, values * kind(std) + kind(mean))
-    return self
-
-
-# ---- integers ----------------------------------------------------------------------------------
-
-
-def _check_integer_dtype(kind: dtype) -> None:
-    if kind.is_complex:
-        raise refused(f"expected integers or floats, got {kind}")
-    if kind in FLOAT8:
-        _refuse(kind)
-
-
-def _range(kind: dtype) -> tuple[float, float]:
-    """The smallest and the largest value of a dtype."""
-    if kind in LARGEST:
-        return -LARGEST[kind], LARGEST[kind]
-    return RANGES[kind] if kind in RANGES else WIDE_RANGES[kind]
-
-
-def _last(kind: dtype) -> int:
-    """The largest integer when no bound is given: up to there floats hold every integer."""
-    if kind in DIGITS:
-        return 1 << DIGITS[kind]
-    return RANGES[kind][1] if kind in RANGES else WIDE_RANGES[kind][1]
-
-
-def _draw(self: Tensor, first: int, last: int, generator: Generator | None) -> Tensor:
-    """Integers from `first` to `last`, both included."""
-    stream = _stream(generator)
-    store(self, stream.integers(first, last, tuple(self.shape), np.int64, endpoint=True))
-    return self
-
-
-def _check_bounds(kind: dtype, first: int, last: int) -> None:
-    smallest, largest = _range(kind)
-    for name, bound in (("from", first), ("to - 1", last)):
-        if not smallest <= bound <= largest:
-            raise refused(f"{name}={bound} is out of bounds for {kind}")
-
-
-def _open_end(kind: dtype, first: int) -> int:
-    """The last integer when only the first is given; from the smallest int64 on, all 64 bits."""
-    if first == RANGES[dtypes.int64][0]:
-        if kind in (dtypes.float16, dtypes.bool) or kind in WIDE_RANGES:
-            _refuse(kind)
-        if kind not in DIGITS and kind is not dtypes.int64:
-            raise refused(f"from={first} is out of bounds for {kind}")
-        return RANGES[dtypes.int64][1]
-    last = _last(kind)
-    if kind is dtypes.uint64:
-        raise refused(f"expected a bound for {kind}, got to=None")
-    if first > last:
-        _check_bounds(kind, first, last)
-        raise refused(f"expected from to be at most {last}, got {first}")
-    return last
-
-
-def random_(self: Tensor, *, generator: Generator | None) -> Tensor:
-    """Integers from 0 to the dtype's largest, of floats as far as they hold every integer."""
-    if not self.numel():
-        return self
-    if self.dtype not in DIGITS and self.dtype not in RANGES:
-        _refuse(self.dtype)
-    _check_target(self)
-    return _draw(self, 0, _last(self.dtype), generator)
-
-
-def random_to_(self: Tensor, to: int, *, generator: Generator | None) -> Tensor:
-    """Integers from 0 to `to`, which is left out."""
-    return random_from_(self, 0, to, generator=generator)
-
-
-def random_from_(
-    self: Tensor, from_: int, to: int | None, *, generator: Generator | None
-) -> Tensor:
-    """Integers from `from_` to `to`, which is left out; None: to the dtype's largest."""
-    if to is not None and from_ >= to:
-        raise refused(f"expected from < to, got from={from_} and to={to}")
-    _check_integer_dtype(self.dtype)
-    last = _open_end(self.dtype, from_) if to is None else to - 1
-    if to is not None or from_ != RANGES[dtypes.int64][0]:
-        _check_bounds(self.dtype, from_, last)
-    _check_target(self)
-    return _draw(self, from_, last, generator)
-
-
-# Permutations: how many elements a dtype tells apart (PyTorch asks for no more of bfloat16).
-PERMUTED = {
-    dtypes.float16: (1 << 11) + 1,
-    dtypes.bfloat16: 1 << 63,
-    dtypes.float32: (1 << 24) + 1,
-    dtypes.float64: (1 << 53) + 1,
-    **{kind: last + 1 for kind, (_, last) in RANGES.items() if kind is not dtypes.bool},
-}
-
-
-def randperm_out(n: int, *, out: Tensor) -> Tensor:
-    """The integers below `n` in random order, in `out`."""
-    if n < 0:
-        raise refused(f"expected n to be 0 or more, got {n}")
-    if out.dtype in PERMUTED and n > PERMUTED[out.dtype]:
-        raise refused(f"n={n} is too large for {out.dtype}")
-    _aten.resize_(out, [n])
-    if out.dtype not in PERMUTED:
-        _refuse(out.dtype)
-    store(out, _stream(None).permutation(n))
-    return out
 
 
 # ---- coins -------------------------------------------------------------------------------------
 
 
-def _check_coins(self: Tensor) -> None:
-    if self.dtype in RARE_OR_COMPLEX32 or self.dtype.is_complex:
-        _refuse(self.dtype)
-
-
-def bernoulli_(self: Tensor, p: float, *, generator: Generator | None) -> Tensor:
-    """Ones with probability `p`, else zeros."""
-    if not 0 <= p <= 1:
-        raise refused(f"expected p between 0 and 1, got {p}")
-    if not self.numel():
-        return self
-    _check_target(self)
-    _check_coins(self)
-    store(self, _stream(generator).random(tuple(self.shape)) < p)
-    return self
-
-
-def _toss(target: Tensor, p: Tensor, generator: Generator | None) -> None:
-    """Ones in `target` with the probabilities in `p`, which broadcasts to it."""
-    if not target.numel():
-        return
-    _check_coins(target)
-    if p.dtype not in DIGITS:
-        _refuse(p.dtype)
-    chances = compute(p)
-    if not ((chances >= 0) & (chances <= 1)).all():
-        raise refused("expected all probabilities to be between 0 and 1")
-    store(target, _stream(generator).random(tuple(target.shape)) < chances)
-
-
 def bernoulli(out: Tensor, self: Tensor, generator: Generator | None) -> None:
     """Ones with the probabilities in self."""
-    _check_target(out)
-    _toss(out, self, generator)
-
-
-def bernoulli_tensor_(self: Tensor, p: Tensor, *, generator: Generator | None) -> Tensor:
-    """Ones with the probabilities in `p`."""
-    _check_target(self)
-    _toss(self, _aten.expand(p, list(self.shape)), generator)
-    return self
+    _aten.bernoulli_.Tensor(out, self, generator=generator)
 
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
@@ -307,6 +52,205 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
         return _aten.clone(input), _aten.ones_like(input, dtype=dtypes.bool)
     if not 0 <= p <= 1:
         raise refused(f"expected p between 0 and 1, got {p}")
-    mask = bernoulli_(_aten.empty_like(input, dtype=dtypes.bool), 1 - p, generator=None)
+    mask = _aten.bernoulli_.float(_aten.empty_like(input, dtype=dtypes.bool), 1 - p)
     scale = 0.0 if p == 1 else 1 / (1 - p)
     return _aten.mul_.Scalar(_aten.mul(input, mask), scale), mask
+
+
+# ---- normal, with a mean or a deviation for each element ---------------------------------------
+
+
+def _check_deviations(std: Tensor) -> None:
+    if std.dtype.is_complex:
+        raise refused(f"expected std to be real, got {std.dtype}")
+    if std.numel() and not _aten.ge.Scalar(_aten.min(std), 0).item():
+        raise refused("expected all elements of std to be 0 or more")
+
+
+def _check_deviation(std: float) -> None:
+    if not std >= 0:
+        raise refused(f"expected std to be 0 or more, got {std}")
+
+
+def _drawn(out: Tensor, size: tuple[int, ...], std: float, generator: Generator | None) -> Tensor:
+    """`out` with these sizes, normal around 0."""
+    if tuple(out.shape) != size:
+        _aten.resize_(out, size)
+    drawn: Tensor = _aten.normal_(out, 0.0, std, generator=generator)
+    return drawn
+
+
+def _packed(size: tuple[int, ...], like: Tensor) -> Tensor:
+    packed: Tensor = _aten.empty.memory_format(size, dtype=like.dtype)
+    return packed
+
+
+def _sizes(mean: Tensor, std: Tensor) -> tuple[int, ...]:
+    return rules.broadcast_shapes(mean.shape, std.shape)
+
+
+def normal_tensor_float_out(
+    mean: Tensor, std: float, *, generator: Generator | None, out: Tensor
+) -> Tensor:
+    """Normal around each element of `mean`, in `out`; what `out` holds takes part in the sizes."""
+    _check_deviation(std)
+    size = _sizes(mean, out)
+    return _aten.add_.Tensor(_drawn(out, size, std, generator), mean)
+
+
+def normal_tensor_float(mean: Tensor, std: float, *, generator: Generator | None) -> Tensor:
+    """Normal around each element of `mean`, contiguous."""
+    _check_deviation(std)
+    made = _packed(tuple(mean.shape), mean)
+    return normal_tensor_float_out(mean, std, generator=generator, out=made)
+
+
+def normal_float_tensor_out(
+    mean: float, std: Tensor, *, generator: Generator | None, out: Tensor
+) -> Tensor:
+    """Normal around `mean` with each element of `std`, in `out`."""
+    _check_deviations(std)
+    drawn = _aten.mul_.Tensor(_drawn(out, tuple(std.shape), 1.0, generator), std)
+    return _aten.add_.Tensor(drawn, _aten.full([], mean, dtype=out.dtype))
+
+
+def normal_float_tensor(mean: float, std: Tensor, *, generator: Generator | None) -> Tensor:
+    """Normal around `mean` with each element of `std`, contiguous."""
+    _check_deviations(std)
+    made = _packed(tuple(std.shape), std)
+    return normal_float_tensor_out(mean, std, generator=generator, out=made)
+
+
+def normal_tensor_tensor_out(
+    mean: Tensor, std: Tensor, *, generator: Generator | None, out: Tensor
+) -> Tensor:
+    """Normal around each element of `mean` with each of `std`, in `out`."""
+    _check_deviations(std)
+    drawn = _drawn(out, _sizes(mean, std), 1.0, generator)
+    return _aten.add_.Tensor(_aten.mul_.Tensor(drawn, std), mean)
+
+
+def normal_tensor_tensor(mean: Tensor, std: Tensor, *, generator: Generator | None) -> Tensor:
+    """Normal around each element of `mean` with each of `std`, in mean's dtype."""
+    _check_deviations(std)
+    made = _packed(_sizes(mean, std), mean)
+    return normal_tensor_tensor_out(mean, std, generator=generator, out=made)
+
+
+# ---- multinomial -------------------------------------------------------------------------------
+
+_CATEGORIES = 1 << 24
+
+
+def _check_multinomial(self: Tensor, num_samples: int, replacement: bool, out: Tensor) -> None:
+    if not 1 <= self.ndim <= 2:
+        raise refused(f"expected self to have 1 or 2 dimensions, got {self.ndim}")
+    if not self.dtype.is_floating_point:
+        raise refused(f"expected floating-point self, got {self.dtype}")
+    if out.dtype is not dtypes.int64:
+        raise refused(f"expected out to be int64, got {out.dtype}")
+    if num_samples <= 0:
+        raise refused(f"expected num_samples to be positive, got {num_samples}")
+    if not replacement and num_samples > self.shape[-1]:
+        raise refused(
+            f"expected num_samples to be at most {self.shape[-1]} without replacement, "
+            f"got {num_samples}"
+        )
+    if self.shape[-1] > _CATEGORIES:
+        raise refused(f"expected at most {_CATEGORIES} categories, got {self.shape[-1]}")
+
+
+def _check_probabilities(self: Tensor) -> None:
+    if not self.numel():
+        raise refused(f"expected some categories, got shape {list(self.shape)}")
+    within = _aten.ge.Scalar(_aten.min(self), 0), _aten.lt.Scalar(_aten.max(self), math.inf)
+    if not all(bound.item() for bound in within):
+        raise refused("expected probabilities to be finite and 0 or more")
+    if not _aten.all(_aten.ne.Scalar(_aten.sum.dim_IntList(self, [-1]), 0)).item():
+        raise refused("expected probabilities whose sum is positive")
+
+
+def multinomial_out(
+    self: Tensor, num_samples: int, replacement: bool, *, generator: Generator | None, out: Tensor
+) -> Tensor:
+    """Places in the rows of self, drawn with the weights that stand there.
+
+    Without replacement, and for one sample, the places of the largest weight / exponential number
+    win: the first of so many independent waiting times (as PyTorch draws them).
+    """
+    _check_multinomial(self, num_samples, replacement, out)
+    _aten.resize_(out, [*self.shape[:-1], num_samples])
+    if not out.numel():
+        return out
+    _check_probabilities(self)
+    if replacement and num_samples > 1:
+        made = _aten.empty.memory_format(list(out.shape), dtype=dtypes.int64)
+        sampled.multinomial_with_replacement(made, self, generator)
+        return _aten.copy_(out, made)
+    waiting = _aten.exponential_(_aten.empty_like(self), 1.0, generator=generator)
+    waiting = _aten.div.Tensor(self, waiting)
+    if num_samples == 1:
+        return _aten.copy_(out, _aten.argmax(waiting, -1, True))
+    return _aten.copy_(out, _aten.topk(waiting, num_samples)[1])
+
+
+def multinomial(
+    self: Tensor, num_samples: int, replacement: bool, *, generator: Generator | None
+) -> Tensor:
+    """`multinomial_out` into a new tensor."""
+    made = _aten.empty.memory_format([0], dtype=dtypes.int64)
+    return multinomial_out(self, num_samples, replacement, generator=generator, out=made)
+
+
+# ---- rrelu -------------------------------------------------------------------------------------
+
+
+def rrelu_with_noise_out(
+    self: Tensor,
+    noise: Tensor,
+    lower: Any,
+    upper: Any,
+    training: bool,
+    generator: Generator | None,
+    *,
+    out: Tensor,
+) -> Tensor:
+    """Negative elements times slopes between `lower` and `upper`, which `noise` gets."""
+    if self.shape != noise.shape:
+        raise refused(
+            f"expected noise to have self's shape {list(self.shape)}, got {list(noise.shape)}"
+        )
+    if not training:
+        return _aten.leaky_relu.out(self, (lower + upper) / 2, out=out)
+    if out.shape != self.shape:
+        _aten.resize_(out, list(self.shape))
+    made, slopes = _aten.contiguous(out), _aten.contiguous(noise)
+    sampled.rrelu_train(made, _aten.contiguous(self), slopes, lower, upper, generator)
+    if slopes is not noise:
+        _aten.copy_(noise, slopes)
+    return out if made is out else _aten.copy_(out, made)
+
+
+def rrelu_with_noise(
+    self: Tensor,
+    noise: Tensor,
+    lower: Any,
+    upper: Any,
+    training: bool,
+    generator: Generator | None,
+) -> Tensor:
+    """`rrelu_with_noise_out` into a new contiguous tensor."""
+    made = _packed(tuple(self.shape), self)
+    return rrelu_with_noise_out(self, noise, lower, upper, training, generator, out=made)
+
+
+def rrelu_with_noise_(
+    self: Tensor,
+    noise: Tensor,
+    lower: Any,
+    upper: Any,
+    training: bool,
+    generator: Generator | None,
+) -> Tensor:
+    """`rrelu_with_noise_out` in place."""
+    return rrelu_with_noise_out(self, noise, lower, upper, training, generator, out=self)

@@ -1,0 +1,391 @@
+"""Operators that draw an element for each element of their arguments: Poisson, binomial, gamma, multinomial, rrelu.
+
+Called by the dispatcher and by `samples` beside this file. The methods, and with them how many numbers an element takes, are those
+of PyTorch: Hoermann's transformed rejection (PTRS 1993 for Poisson, BTRS for binomial), Marsaglia and Tsang's for gamma.
+"""
+from libc.math cimport NAN, ceil, exp, fabs, floor, isfinite, lgamma, log, log1p, log1pf, pow, sqrt, sqrtf
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, malloc
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DTYPES_FLOAT8, DTYPES_FLOATING, DTYPES_FULL_FLOATING, ST_bfloat16, ST_float16, ST_float32, ST_float64, ST_int64, is_in,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.generator cimport Generator, Mersenne, borrow, generator_of, give_back, mersenne_double, mersenne_normal
+from dispatch._C.tensor cimport data_of, new_empty
+from dispatch.kernels.cpu.random.drawing cimport (
+    DOUBLES, Draw, fill, from_bfloat16, from_float16, maker, to_bfloat16, to_float16,
+)
+
+from dispatch._ops import ops
+
+cdef object aten = ops.aten
+
+cdef double LEAST_FLOAT32 = 1.1754943508222875e-38
+cdef double LEAST_FLOAT64 = 2.2250738585072014e-308
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef Tensor drawn(Tensor like, int code, maker make, uint64_t allowed, object generator, Tensor x, Tensor y):
+    """A contiguous tensor with the sizes of `like`, drawn for the elements of `x` and `y`; None when one of `x` was no parameter."""
+    cdef Draw d
+    cdef Tensor out = new_empty(code, DEV_CPU, -1, like.c_ndim, like.c_sizes, NULL)
+    if not is_in(allowed, x.c_dtype):
+        raise refused(f"no CPU kernel for {x.dtype}", NotImplementedError)
+    d.kind = DOUBLES
+    d.make = make
+    return None if fill(out, generator, &d, x, y) else out
+
+
+# ---- Poisson -----------------------------------------------------------------------------------
+
+
+cdef inline double poisson_large(Mersenne* m, double rate) noexcept nogil:
+    cdef double root_rate = sqrt(rate), log_rate = log(rate)
+    cdef double b = 0.931 + 2.53 * root_rate
+    cdef double a = -0.059 + 0.02483 * b
+    cdef double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    cdef double bound = 0.9277 - 3.6224 / (b - 2)
+    cdef double u, v, rest
+    cdef int64_t k
+    while True:
+        u = mersenne_double(m) - 0.5
+        v = mersenne_double(m)
+        rest = 0.5 - fabs(u)
+        k = <int64_t>floor((2 * a / rest + b) * u + rate + 0.43)
+        if rest >= 0.07 and v <= bound:
+            return k
+        if k < 0 or (rest < 0.013 and v > rest):
+            continue
+        if log(v) + log(inverse_alpha) - log(a / (rest * rest) + b) <= -rate + k * log_rate - lgamma(<double>k + 1):
+            return k
+
+
+cdef inline double poisson_small(Mersenne* m, double rate) noexcept nogil:
+    """How many uniform numbers can be multiplied before the product is below exp(-rate)."""
+    cdef double bound = exp(-rate), product = 1.0
+    cdef int64_t k = 0
+    while True:
+        product *= mersenne_double(m)
+        if not product > bound:
+            return k
+        k += 1
+
+
+cdef bint make_poisson(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
+    cdef double* v = <double*>values
+    cdef int64_t i
+    for i in range(n):
+        if not x[i] >= 0:
+            return True
+        v[i] = 0.0 if x[i] == 0 else poisson_large(m, x[i]) if x[i] >= 10 else poisson_small(m, x[i])
+    return False
+
+
+cdef object poisson(Tensor self, object generator):
+    """Poisson with the rates in self."""
+    cdef Tensor out = drawn(self, self.c_dtype, make_poisson, DTYPES_FLOATING, generator, self, None)
+    if out is None:
+        raise refused("expected all rates to be 0 or more")
+    return out
+
+
+# ---- gamma -------------------------------------------------------------------------------------
+
+
+cdef inline double gamma(Mersenne* m, real alpha) noexcept nogil:
+    cdef double scale = 1.0, d, c, x, y, v, u, xx
+    if alpha < 1:
+        if alpha == 0:
+            return 0.0
+        scale *= pow(1 - mersenne_double(m), <double>(<real>1 / alpha))
+        alpha += 1
+    d = alpha - <real>(<float>1.0 / <float>3.0)
+    c = 1.0 / sqrt(9.0 * d)
+    while True:
+        while True:
+            x = mersenne_normal(m)
+            y = 1.0 + c * x
+            if not y <= 0:
+                break
+        v = y * y * y
+        u = 1 - mersenne_double(m)
+        xx = x * x
+        if u < 1.0 - <double><float>0.0331 * xx * xx:
+            return scale * d * v
+        if log(u) < 0.5 * xx + d * (1.0 - v + log(v)):
+            return scale * d * v
+
+
+cdef inline double at_least(double value, double least) noexcept nogil:
+    return value if least < value else least
+
+
+cdef bint make_gamma_floats(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
+    cdef double* v = <double*>values
+    cdef int64_t i
+    for i in range(n):
+        v[i] = at_least(<float>gamma(m, <float>x[i]), LEAST_FLOAT32)
+    return False
+
+
+cdef bint make_gamma(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
+    cdef double* v = <double*>values
+    cdef int64_t i
+    for i in range(n):
+        v[i] = at_least(gamma(m, x[i]), LEAST_FLOAT64)
+    return False
+
+
+cdef object standard_gamma(Tensor self, object generator):
+    """Gamma with the shapes in self and scale 1."""
+    cdef maker make = make_gamma if self.c_dtype == ST_float64 else make_gamma_floats
+    return drawn(self, self.c_dtype, make, DTYPES_FULL_FLOATING, generator, self, None)
+
+
+cdef object dirichlet_gammas(Tensor self, object generator):
+    return drawn(self, ST_float64, make_gamma, DTYPES_FULL_FLOATING, generator, self, None)
+
+
+def sample_dirichlet(Tensor self, generator):
+    """Gammas over their sums along the last dimension, between the dtype's least positive number and what is next to 1."""
+    cdef Tensor gammas = <Tensor>dirichlet_gammas(self, generator)
+    is_double = self.c_dtype == ST_float64
+    least, most = (LEAST_FLOAT64, 1 - 2.0**-53) if is_double else (LEAST_FLOAT32, 1 - 2.0**-24)
+    shares = aten.div.Tensor(gammas, aten.sum.dim_IntList(gammas, [-1], True))
+    return aten.clamp.default(aten._to_copy.default(shares, dtype=self.dtype), least, most)
+
+
+# ---- binomial ----------------------------------------------------------------------------------
+
+
+cdef double[10] STIRLING_TAILS = [
+    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
+    0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
+]
+
+
+cdef inline double stirling_tail(double k) noexcept nogil:
+    """What Stirling's formula lacks of log(k!)."""
+    cdef double square = (k + 1) * (k + 1)
+    if k < 10:
+        return STIRLING_TAILS[<int>k]
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
+
+
+cdef inline real root(real x) noexcept nogil:
+    if real is float:
+        return sqrtf(x)
+    else:
+        return sqrt(x)
+
+
+cdef inline real log1p_of(real x) noexcept nogil:
+    if real is float:
+        return log1pf(x)
+    else:
+        return log1p(x)
+
+
+cdef inline real binomial_large(Mersenne* m, real count, real prob) noexcept nogil:
+    cdef double deviation = root(<real>(count * prob * (1 - prob)))
+    cdef double b = 1.15 + 2.53 * deviation
+    cdef double a = -0.0873 + 0.0248 * b + 0.01 * prob
+    cdef double c = <double>(count * prob) + 0.5
+    cdef double bound = 0.92 - 4.2 / b
+    cdef double r = prob / <real>(1 - prob)
+    cdef double alpha = (2.83 + 5.1 / b) * deviation
+    cdef double mode = floor(<double>((count + 1) * prob))
+    cdef double u, v, rest, upper
+    cdef real k
+    while True:
+        u = mersenne_double(m) - 0.5
+        v = mersenne_double(m)
+        rest = 0.5 - fabs(u)
+        k = <real>floor((2 * a / rest + b) * u + c)
+        if k < 0 or k > count:
+            continue
+        if rest >= 0.07 and v <= bound:
+            return k
+        v = log(v * alpha / (a / (rest * rest) + b))
+        upper = ((mode + 0.5) * log((mode + 1) / (r * (count - mode + 1)))
+                 + (count + 1) * log((count - mode + 1) / (count - k + 1))
+                 + (k + 0.5) * log(r * (count - k + 1) / (k + 1))
+                 + stirling_tail(mode) + stirling_tail(count - mode) - stirling_tail(k) - stirling_tail(count - k))
+        if v <= upper:
+            return k
+
+
+cdef inline real binomial_small(Mersenne* m, real count, real prob) noexcept nogil:
+    """How many waiting times fit into `count`."""
+    cdef double sum = 0
+    cdef double log_failure = log1p_of(<real>-prob)
+    cdef real k = 0
+    while True:
+        sum += ceil(log(mersenne_double(m)) / log_failure)
+        if sum > count:
+            return k
+        k += 1
+
+
+cdef inline real binomial_one(Mersenne* m, real count, real prob) noexcept nogil:
+    cdef real failure
+    if count <= 0 or prob <= 0:
+        return 0
+    if prob >= 1:
+        return count
+    if prob <= <real>0.5:
+        return binomial_large(m, count, prob) if count * prob >= 10 else binomial_small(m, count, prob)
+    if prob > <real>0.5:
+        failure = <real>(1.0 - prob)
+        return count - (binomial_large(m, count, failure) if count * failure >= 10 else binomial_small(m, count, failure))
+    return <real>NAN
+
+
+cdef bint make_binomial_floats(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
+    cdef double* v = <double*>values
+    cdef int64_t i
+    for i in range(n):
+        v[i] = binomial_one(m, <float>x[i], <float>y[i])
+    return False
+
+
+cdef bint make_binomial(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
+    cdef double* v = <double*>values
+    cdef int64_t i
+    for i in range(n):
+        v[i] = binomial_one(m, x[i], y[i])
+    return False
+
+
+cdef object binomial(Tensor count, Tensor prob, object generator):
+    """How many of `count` throws succeed, each with the probability `prob`."""
+    cdef maker make = make_binomial if count.c_dtype == ST_float64 else make_binomial_floats
+    for name, t in (("count", count), ("prob", prob)):
+        if not is_in(DTYPES_FLOATING | DTYPES_FLOAT8, (<Tensor>t).c_dtype):
+            raise refused(f"expected floating-point {name}, got {t.dtype}", ValueError)
+    if count.c_dtype != prob.c_dtype:
+        raise refused(f"expected prob to be {count.dtype} as count is, got {prob.dtype}")
+    count, prob = aten.broadcast_tensors.default([count, prob])
+    return drawn(count, count.c_dtype, make, DTYPES_FULL_FLOATING, generator, count, prob)
+
+
+# ---- multinomial -------------------------------------------------------------------------------
+
+
+cdef inline void get_row(Tensor t, const char* row, real* out) noexcept nogil:
+    cdef int64_t i, n = t.c_sizes[t.c_ndim - 1], step = t.c_strides[t.c_ndim - 1]
+    for i in range(n):
+        if t.c_dtype == ST_float64:
+            out[i] = <real>(<double*>row)[i * step]
+        elif t.c_dtype == ST_float32:
+            out[i] = <real>(<float*>row)[i * step]
+        elif t.c_dtype == ST_float16:
+            out[i] = <real>from_float16((<unsigned short*>row)[i * step])
+        else:
+            out[i] = <real>from_bfloat16((<unsigned short*>row)[i * step])
+
+
+cdef inline bint accumulate(real* row, int64_t n) noexcept nogil:
+    """Shares of the sum up to each element; False: there is no distribution."""
+    cdef real sum = 0
+    cdef int64_t i
+    for i in range(n):
+        if not row[i] >= 0 or not isfinite(row[i]):
+            return False
+        sum += row[i]
+        row[i] = sum
+    if not sum > 0:
+        return False
+    for i in range(n):
+        row[i] /= sum
+    row[n - 1] = 1
+    return True
+
+
+cdef bint choose(Mersenne* m, Tensor t, const char* data, int64_t itemsize, real* row, int64_t samples, int64_t* out) noexcept nogil:
+    """Places in the rows of `t`, by binary search for uniform numbers."""
+    cdef int64_t rows = t.c_sizes[0] if t.c_ndim == 2 else 1, n = t.c_sizes[t.c_ndim - 1]
+    cdef int64_t i, j, low, high, middle
+    cdef double drawn
+    for i in range(rows):
+        get_row(t, data + (i * t.c_strides[0] * itemsize if t.c_ndim == 2 else 0), row)
+        if not accumulate(row, n):
+            return False
+        for j in range(samples):
+            drawn = mersenne_double(m)
+            low = 0
+            high = n
+            while high > low:
+                middle = low + (high - low) // 2
+                if row[middle] < drawn:
+                    low = middle + 1
+                else:
+                    high = middle
+            out[i * samples + j] = low
+    return True
+
+
+def multinomial_with_replacement(Tensor out, Tensor self, generator):
+    """`out` (int64, contiguous) filled with places in the rows of `self`."""
+    cdef Generator g = generator_of(generator)
+    cdef Mersenne* m
+    cdef bint done
+    cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]
+    cdef const char* data = data_of(self, itemsize)
+    cdef int64_t* places = <int64_t*>data_of(out, sizeof(int64_t))
+    cdef int64_t samples = out.c_sizes[out.c_ndim - 1]
+    cdef void* row = malloc(self.c_sizes[self.c_ndim - 1] * sizeof(double) + 1)
+    if row == NULL:
+        raise MemoryError
+    m = borrow(g)
+    if self.c_dtype == ST_float64:
+        done = choose(m, self, data, itemsize, <double*>row, samples, places)
+    else:
+        done = choose(m, self, data, itemsize, <float*>row, samples, places)
+    give_back(g)
+    free(row)
+    if not done:
+        raise refused("expected probabilities whose sum is positive")
+
+
+# ---- rrelu -------------------------------------------------------------------------------------
+
+
+cdef void leak(Mersenne* m, int code, const char* x, char* out, char* noise, int64_t n, double low, double high) noexcept nogil:
+    """Elements that are not positive times a uniform number; all three contiguous. Slopes are rounded to float, or to double."""
+    cdef int64_t i
+    cdef double slope, value
+    if code != ST_float64:
+        low = <float>low
+        high = <float>high
+    for i in range(n):
+        value = (<double*>x)[i] if code == ST_float64 else (<float*>x)[i] if code == ST_float32 else \
+            from_bfloat16((<unsigned short*>x)[i])
+        slope = mersenne_double(m) * (high - low) + low if value <= 0 else 1.0
+        if code == ST_float64:
+            (<double*>out)[i] = value * slope
+            (<double*>noise)[i] = slope
+        elif code == ST_float32:
+            (<float*>out)[i] = <float>value * <float>slope
+            (<float*>noise)[i] = <float>slope
+        else:
+            (<unsigned short*>out)[i] = to_bfloat16(<float>value * <float>slope)
+            (<unsigned short*>noise)[i] = to_bfloat16(<float>slope)
+
+
+def rrelu_train(Tensor out, Tensor self, Tensor noise, double low, double high, generator):
+    """`out` and `noise` filled for the elements of self; all three contiguous and of one dtype."""
+    cdef Generator g = generator_of(generator)
+    cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]
+    cdef const char* x = data_of(self, itemsize)
+    cdef char* y = data_of(out, itemsize)
+    cdef char* z = data_of(noise, itemsize)
+    if self.c_dtype not in (ST_bfloat16, ST_float32, ST_float64):
+        raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
+    leak(borrow(g), self.c_dtype, x, y, z, self.c_numel, low, high)
+    give_back(g)
