@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from dispatch import _C
 
-__all__ = ["KINDS", "Coverage", "coverage", "family_rows", "markdown", "replayed"]
+__all__ = ["KINDS", "Coverage", "coverage", "family_rows", "known", "markdown", "replayed"]
 
 KINDS = ("CPU", "Meta", "composite", "Autograd")
 _HOME = Path(__file__).resolve().parents[1]
@@ -55,6 +55,12 @@ def coverage(names: Iterable[str], cases: Cases | None = None) -> list[Coverage]
         passed, total = _counts((cases or {}).get(name, {}))
         found.append(Coverage(name, families[name], _kernels(name, dump), passed, total))
     return sorted(found, key=lambda row: (row.family, row.name))
+
+
+def known(names: Iterable[str]) -> list[str]:
+    """Those of these names that operators have here."""
+    here = set(_C._dispatch_get_all_op_names())
+    return [name for name in names if name in here]
 
 
 def _counts(modes: Mapping[str, Mapping[str, int]]) -> tuple[int, int]:
