@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .families import Layout
+from .formulas import Formula, read
 from .keys import KeyTable, read_keys
+from .loops import module_view
 from .model import Package, operator_files, read_functions
 from .output import Output, c_string, rows_of
 from .rooms import Rooms
@@ -22,7 +24,9 @@ from .tensor_types import TypeTable, read_types
 __all__ = ["Job", "generate"]
 
 _OWN = "dispatch"
-_OURS = ("adapters_*.pyx", "adapters_*.pxd", "kernels_*.pyx", "ops_*.pyi", "calls.pxd")
+_OURS = (
+    "adapters_*.pyx", "adapters_*.pxd", "kernels_*.pyx", "ops_*.pyi", "calls.pxd", "formulas_*",
+)  # fmt: skip
 
 
 class Job(NamedTuple):
@@ -44,12 +48,12 @@ def generate(job: Job) -> Output:
         functions,
         keys,
         _schema_file(job, "tags.yaml"),
-        Rooms(folder, job.package),
+        Rooms(folder, job.package, _emitted_module(job, folder)),
     )
-    layout = Layout(package, _emitted_module(job, folder))
+    layout = Layout(package, package.rooms.emitted)
     head = _Head(job, operator_files(functions))
+    types = read_types(_schema_file(job, "types.yaml"))
     if job.package == _OWN:
-        types = read_types(job.schemas / "types.yaml")
         _emit_types(output, head, types)
         _emit_keys(output, head, keys, types)
         tags = [{"name": name, "bit": bit} for bit, name in enumerate(package.tag_names)]
@@ -57,6 +61,7 @@ def generate(job: Job) -> Output:
         _emit_enums(output, head, keys, package)
     _emit_tables(output, head, package, layout)
     _emit_modules(output, head, layout)
+    _emit_formulas(output, head, package, types)
     _emit_stubs(output, head, package)
     if job.package != _OWN:
         name = "operators.pyx"
@@ -121,6 +126,27 @@ def _emit_modules(output: Output, head: _Head, layout: Layout) -> None:
     for family in layout.families:
         name = f"kernels_{family}.pyx"
         output.render(name, "kernels.pyx.j2", head=head(name), shard=layout.kernel_view(family))
+
+
+def _emit_formulas(output: Output, head: _Head, package: Package, types: TypeTable) -> None:
+    modules: dict[str, list[tuple[Formula, bool]]] = {}
+    rooms = package.rooms
+    for group in package.groups:
+        leader = group.leader
+        if leader.formula is not None:
+            name = package.formula_module(leader).rpartition(".")[2]
+            shape = rooms.kernel(leader.error, "Meta", leader.shape or "", "shape")
+            formula = read(leader, types, rooms)
+            modules.setdefault(name, []).append((formula, shape.is_cython))
+    for name, formulas in sorted(modules.items()):
+        view = module_view(name, formulas, types, rooms.folder, output.folder)
+        for file, template in (
+            (f"{name}.h", "formulas.h.j2"),
+            (f"{name}_loops.h", "formulas_loops.h.j2"),
+            (f"{name}.pxd", "formulas.pxd.j2"),
+            (f"{name}.pyx", "formulas.pyx.j2"),
+        ):
+            output.render(file, template, head=head(file), module=view)
 
 
 def _hex(raw: int) -> str:

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 from .encoding import OF, is_inplace_name, op_flags
 from .keys import KeyTable
@@ -47,10 +48,12 @@ _ALLOWED = frozenset(
         "alias_of",
         "number_of",
         "elsewhere",
+        "formula",
     }
 )
 _STRUCTURED = ("structured", "structured_delegate", "shape")
 FUNCTIONAL, INPLACE, OUT = 0, 1, 2
+_FORMULAS_PER_MODULE = 32
 _AUTOGEN_KEY = "CompositeExplicitAutograd"
 _IMPLICIT_KEY = "CompositeImplicitAutograd"
 _VIEW_KEY = "ADInplaceOrView"
@@ -116,6 +119,7 @@ class NativeFunction:
     alias_of: str | None
     number_of: str | None
     elsewhere: str | None
+    formula: Mapping | None
 
     @cached_property
     def name(self) -> str:
@@ -269,6 +273,9 @@ class Package:
             for key, text in leader.dispatch.items()
             if not _is_composite(key) and text not in (_FALLTHROUGH, _SAME, _NONE)
         }
+        if leader.formula is not None:
+            module = self.formula_module(leader)
+            bodies["CPU"] = KernelRef(module, leader.symbol, shape.is_cython)
         _check_families(leader, shape, bodies)
         if f.elsewhere is not None:
             own.pop("CPU", None)
@@ -288,6 +295,13 @@ class Package:
             python = not shape.is_cython and (body is None or not body.is_cython)
             kind = "STRUCTURED" if python else "CYTHON"
             yield Kernel(key, kind, f.variant, group.n_out, shape, body)
+
+    def formula_module(self, leader: NativeFunction) -> str:
+        """The dotted name of the emitted module that has a formula's loops."""
+        family = _family_of(leader)
+        count = sum(1 for g in self.groups if g.leader.formula and _family_of(g.leader) == family)
+        n = 1 << max(0, (count // _FORMULAS_PER_MODULE).bit_length())
+        return f"{self.rooms.emitted}.formulas_{family}_{crc32(leader.symbol.encode()) % n}"
 
     def _elsewhere_kernel(
         self, f: NativeFunction, group: Group, shape: KernelRef, body: KernelRef | None
@@ -332,6 +346,10 @@ class Package:
         if name not in self.by_name:
             raise f.error(f"{key}: expected an operator of the package, got {text!r}", key)
         return self.by_name[name]
+
+
+def _family_of(leader: NativeFunction) -> str:
+    return (leader.shape or "").partition(".")[0]
 
 
 def _types(arguments: Iterable[Argument]) -> list[str]:
@@ -440,6 +458,7 @@ def _read_function(
         alias_of=_read_text(entry, "alias_of", subject),
         number_of=_read_text(entry, "number_of", subject),
         elsewhere=_read_text(entry, "elsewhere", subject),
+        formula=_read_formula(entry, subject),
     )
 
 
@@ -544,6 +563,14 @@ def _place(f: NativeFunction, seen_from: NativeFunction) -> str:
     return line if same_file else f"{line} of {f.source.path.name}"
 
 
+def _read_formula(entry: Mapping, subject: str) -> Mapping | None:
+    given = entry.get("formula")
+    if given is not None and not isinstance(given, Mapping):
+        message = "formula: expected a mapping 'DTYPES: expression'"
+        raise entry.error(message, "formula", subject)
+    return given
+
+
 def _check_names(functions: list[NativeFunction]) -> None:
     seen: dict[str, NativeFunction] = {}
     symbols: dict[str, NativeFunction] = {}
@@ -566,6 +593,8 @@ def _groups(package: Package) -> Iterator[Group]:
             members.setdefault(f.name, []).append(f)
         elif f.shape is not None:
             raise f.error("shape: expected 'structured: True' beside it", "shape")
+        elif f.formula is not None:
+            raise f.error("formula: expected 'structured: True' beside it", "formula")
         if f.delegate is not None:
             leader = package._target(f, f.delegate, "structured_delegate")
             if not leader.structured:
@@ -585,6 +614,8 @@ def _check_leader(f: NativeFunction) -> None:
         raise f.error("structured: expected a key 'shape'", "structured")
     if f.delegate is not None:
         raise f.error("expected 'structured' or 'structured_delegate', not both", "structured")
+    if f.formula is not None and "CPU" in f.dispatch:
+        raise f.error("formula: it is the body for the CPU, expected no other", "formula")
     if f.variant == INPLACE:
         raise f.error("structured: expected the out variant or the functional one", "structured")
 

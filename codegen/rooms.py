@@ -18,6 +18,8 @@ from .source import ErrorMaker
 __all__ = ["KernelRef", "Rooms", "room_of"]
 
 _DECLARED = re.compile(r"^cdef\s[^#(]*?(\w+)\s*\(", re.MULTILINE)
+# of a header of formulas: FN(name)(...), and macros that define one by their first argument
+_DEFINED = re.compile(r"\bFN\((\w+)\)\s*\(|^[A-Z][A-Z_]*\((\w+)[,)]", re.MULTILINE)
 _LONGEST_REFERENCE = 200  # it becomes a path
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
 
@@ -43,7 +45,7 @@ class KernelRef(NamedTuple):
     @property
     def alias(self) -> str:
         """The name that an emitted module cimports the module under: room, family, module."""
-        return "_".join(self._below_kernels)
+        return "_".join(self._below_kernels) or self.module.rpartition(".")[2]
 
     @property
     def _below_kernels(self) -> list[str]:
@@ -52,11 +54,15 @@ class KernelRef(NamedTuple):
 
 
 class Rooms:
-    """The kernel rooms of the package `name`, whose folder is `folder`."""
+    """The kernel rooms of the package `name`, whose folder is `folder`.
 
-    def __init__(self, folder: Path, name: str) -> None:
+    `emitted` is the dotted name of the folder of emitted modules.
+    """
+
+    def __init__(self, folder: Path, name: str, emitted: str = "") -> None:
         self.folder = folder
         self.name = name
+        self.emitted = emitted or f"{name}.generated"
         self._found: dict[Path, frozenset[str]] = {}
 
     def kernel(self, error: ErrorMaker, key: str, text: str, place: str) -> KernelRef:
@@ -76,6 +82,15 @@ class Rooms:
         module, _, function = text.rpartition(".")
         is_cython = function in self._declared(room, module)
         return KernelRef(f"{self.name}.kernels.{room}.{module}", function, is_cython)
+
+    def defined_in(self, header: str) -> frozenset[str]:
+        """The functions that a header of formulas defines; none if it is not there."""
+        path = self.folder / header
+        if path not in self._found:
+            text = path.read_text() if path.is_file() else ""
+            names = (a or b for a, b in _DEFINED.findall(text))
+            self._found[path] = frozenset(names)
+        return self._found[path]
 
     def _declared(self, room: str, module: str) -> frozenset[str]:
         path = self.folder / "kernels" / room / f"{module.replace('.', '/')}.pxd"

@@ -73,6 +73,7 @@ _LATER = {
         "_C.dlpack": "from_dlpack",
         "_higher_order_ops": "cond while_loop",
         "functional": " ".join(functional._OF_WRAPPER),
+        "kernels.cpu.threads": "get_num_threads set_num_threads",
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
             atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod
@@ -82,7 +83,7 @@ _LATER = {
             BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor
             HalfTensor IntTensor LongTensor ShortTensor _assert _check _check_index
             _check_not_implemented _check_type _check_value broadcast_shapes
-            e frombuffer get_device get_num_threads inf
+            e frombuffer get_device inf
             is_autocast_enabled is_complex is_conj is_floating_point is_inference is_neg
             is_nonzero is_same_size is_signed is_storage is_tensor nan newaxis nonzero
             numel pi result_type typename

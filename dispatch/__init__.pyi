@@ -40,6 +40,10 @@ from dispatch._ops import HigherOrderOperator as HigherOrderOperator, ops as ops
 from dispatch.codegen.parser import parse_schema as parse_schema
 from dispatch.codegen.schema import FunctionSchema as FunctionSchema
 from dispatch.fake import FakeTensor as FakeTensor, FakeTensorMode as FakeTensorMode
+from dispatch.kernels.cpu.threads import (
+    get_num_threads as get_num_threads,
+    set_num_threads as set_num_threads,
+)
 from dispatch.library import Library as Library
 from dispatch.modes import (
     TorchDispatchMode as TorchDispatchMode,
@@ -79,7 +83,6 @@ from dispatch.tensor.questions import (
     e as e,
     frombuffer as frombuffer,
     get_device as get_device,
-    get_num_threads as get_num_threads,
     inf as inf,
     is_autocast_enabled as is_autocast_enabled,
     is_complex as is_complex,

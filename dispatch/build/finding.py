@@ -57,7 +57,9 @@ def _extension(path: Path, emitted: Path) -> Extension:
     core = _DISPATCH / "_C"
     core = Path(os.path.relpath(core)) if core.is_relative_to(Path.cwd()) else core
     # The package's own `ops.h` before that of dispatch.
-    include = dict.fromkeys((str(emitted), str(core), str(core / "generated"), numpy.get_include()))
+    loops = core.parent / "kernels" / "cpu"
+    own = (emitted, core, core / "generated", loops, numpy.get_include())
+    include = dict.fromkeys(str(folder) for folder in own)
     return Extension(
         ".".join(path.with_suffix("").parts),
         [str(path)],

@@ -7,7 +7,6 @@ for; `dispatch.__getattr__` knows the names.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
 from math import e, inf, nan, pi
 from typing import Any
@@ -40,7 +39,6 @@ __all__ = [
     "e",
     "frombuffer",
     "get_device",
-    "get_num_threads",
     "inf",
     "is_autocast_enabled",
     "is_complex",
@@ -200,11 +198,6 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Whether autocast is on: there is none here."""
     return False
-
-
-def get_num_threads() -> int:
-    """How many threads an operator may use: as many as there are processors."""
-    return os.cpu_count() or 1
 
 
 def _check_as(kind: type[Exception], name: str) -> Callable[..., None]:

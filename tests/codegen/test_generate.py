@@ -171,9 +171,16 @@ def _read_back(folder: Path) -> list[list[str]]:
     return [[part.strip() for part in line.rsplit("|", 4)] for line in output.splitlines()]
 
 
+def _generate_all(folder: Path) -> None:
+    """The project's own files, below a folder that has its kernels."""
+    (folder / "dispatch").mkdir()
+    (folder / "dispatch" / "kernels").symlink_to(ROOT / "dispatch" / "kernels")
+    generate(Job(SCHEMAS, folder / "dispatch" / "_C" / "generated"))
+
+
 def test_the_projects_tables_hold_every_operator_and_its_row(tmp_path: Path) -> None:
     """Every emitted row is computed again from the operator's registrations."""
-    generate(Job(SCHEMAS, tmp_path / "dispatch" / "_C" / "generated"))
+    _generate_all(tmp_path)
     keys = read_keys(SCHEMAS / "dispatch_keys.yaml")
     rooms = Rooms(ROOT / "dispatch", "dispatch")
     package = read_functions(SCHEMAS / "native_functions.yaml", keys, TAGS, rooms)
@@ -198,7 +205,7 @@ def test_the_projects_tables_hold_every_operator_and_its_row(tmp_path: Path) -> 
 
 
 def test_the_keys_header_compiles_and_indexes_every_key(tmp_path: Path) -> None:
-    generate(Job(SCHEMAS, tmp_path / "dispatch" / "_C" / "generated"))
+    _generate_all(tmp_path)
     folder = tmp_path / "dispatch" / "_C" / "generated"
     (folder / "ops.h").write_text(
         '#include "keys.h"\n#include <stdio.h>\n#define main unused\n'
@@ -261,7 +268,7 @@ def test_a_stub_keeps_overloads_apart_and_names_types_privately(tmp_path: Path) 
 
 
 def test_an_out_variant_is_an_argument_of_the_function(tmp_path: Path) -> None:
-    generate(Job(SCHEMAS, tmp_path / "dispatch" / "_C" / "generated"))
+    _generate_all(tmp_path)
     folder = tmp_path / "dispatch" / "_C" / "generated"
     functions = (folder / "functions.pyi").read_text()
     methods = (folder / "tensor_methods.pyi").read_text()

@@ -3,8 +3,9 @@
 from dispatch import ops
 from smoothing.generated import operators as _operators  # noqa: F401 (registers)
 
-__all__ = ["ema", "macd", "windows"]
+__all__ = ["blend", "ema", "macd", "windows"]
 
+blend = ops.smoothing.blend
 ema = ops.smoothing.ema
 macd = ops.smoothing.macd
 windows = ops.smoothing.windows

@@ -1,0 +1,138 @@
+/* Loops that convert elements of any dtype to any other, and those that copy them.
+
+   PyTorch's conversions: narrow floats by way of float32, a complex number's real part, NaN is true; what does not fit an
+   integer is what x86 makes of it. Every pair has a loop; the pairs that are asked for in blocks have one for AVX2 too. */
+#ifndef DISPATCH_CASTS_H
+#define DISPATCH_CASTS_H
+#include "loops.h"
+#if HAS_AVX2_LEVEL
+#include <immintrin.h>
+#endif
+
+typedef void (*cast_loop)(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n);
+
+#pragma GCC push_options
+#pragma GCC optimize("no-math-errno", "no-trapping-math", "wrapv")
+#define TYPE cast
+#define LEVEL base
+#include "casts_level.h"
+
+#define EACH_REAL_BUT_BOOL(X, ...) \
+    X(__VA_ARGS__, u8, 1) X(__VA_ARGS__, i8, 1) X(__VA_ARGS__, i16, 2) X(__VA_ARGS__, i32, 4) X(__VA_ARGS__, i64, 8) \
+    X(__VA_ARGS__, u16, 2) X(__VA_ARGS__, u32, 4) X(__VA_ARGS__, u64, 8) X(__VA_ARGS__, f32, 4) X(__VA_ARGS__, f64, 8) \
+    X(__VA_ARGS__, bf16, 2) X(__VA_ARGS__, f16, 2) X(__VA_ARGS__, f8e5m2, 1) X(__VA_ARGS__, f8e4m3fn, 1) \
+    X(__VA_ARGS__, f8e5m2fnuz, 1) X(__VA_ARGS__, f8e4m3fnuz, 1) X(__VA_ARGS__, f8e8m0fnu, 1)
+#define FROM_REAL(FROM, FS) \
+    REAL_TO_REAL(FROM, FS, b8, 1) EACH_REAL_BUT_BOOL(REAL_TO_REAL, FROM, FS) REAL_TO_COMPLEX(FROM, FS, c32, f16, 4) \
+    REAL_TO_COMPLEX(FROM, FS, c64, f32, 8) REAL_TO_COMPLEX(FROM, FS, c128, f64, 16)
+#define FROM_COMPLEX(FROM, PART, FS) \
+    COMPLEX_TO_BOOL(FROM, PART, FS) EACH_REAL_BUT_BOOL(COMPLEX_TO_REAL, FROM, PART, FS) \
+    COMPLEX_TO_COMPLEX(FROM, PART, FS, c32, f16, 4) COMPLEX_TO_COMPLEX(FROM, PART, FS, c64, f32, 8) \
+    COMPLEX_TO_COMPLEX(FROM, PART, FS, c128, f64, 16)
+#define EACH_REAL(X) \
+    X(b8, 1) X(u8, 1) X(i8, 1) X(i16, 2) X(i32, 4) X(i64, 8) X(u16, 2) X(u32, 4) X(u64, 8) X(f32, 4) X(f64, 8) X(bf16, 2) \
+    X(f16, 2) X(f8e5m2, 1) X(f8e4m3fn, 1) X(f8e5m2fnuz, 1) X(f8e4m3fnuz, 1) X(f8e8m0fnu, 1)
+#define EACH_COMPLEX(X) X(c32, f16, 4) X(c64, f32, 8) X(c128, f64, 16)
+EACH_REAL(FROM_REAL)
+EACH_COMPLEX(FROM_COMPLEX)
+#undef LEVEL
+
+#if HAS_AVX2_LEVEL
+#ifdef __OPTIMIZE__
+#pragma GCC optimize("O3")
+#endif
+#pragma GCC target("avx2,fma,f16c")
+#define LEVEL avx2
+#include "casts_level.h"
+#define EACH_FAST(X) \
+    X(bf16, 2, f32, 4) X(f32, 4, bf16, 2) X(f32, 4, f64, 8) X(f64, 8, f32, 4) X(i64, 8, f32, 4) X(i32, 4, f32, 4) \
+    X(u8, 1, f32, 4) X(b8, 1, f32, 4) X(f32, 4, i32, 4) X(i32, 4, i64, 8) X(i64, 8, i32, 4) X(b8, 1, i64, 8) X(u8, 1, i64, 8) \
+    X(i32, 4, f64, 8) X(f64, 8, bf16, 2) X(f32, 4, b8, 1) X(f64, 8, b8, 1) X(i64, 8, b8, 1) X(u8, 1, b8, 1) X(b8, 1, u8, 1)
+EACH_FAST(REAL_TO_REAL)
+
+static void cast_f16_f32_avx2(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n)
+{
+    intptr_t i = 0;
+    if (from == 2 && to == 4)
+        for (; i + 8 <= n; i += 8)
+            _mm256_storeu_ps((float *)(dst + i * 4), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(src + i * 2))));
+    for (; i < n; i++)
+        put_f32_f32_cast_avx2(dst + i * to, get_f16_cast_avx2(src + i * from));
+}
+
+static void cast_f32_f16_avx2(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n)
+{
+    intptr_t i = 0;
+    if (from == 4 && to == 2)
+        for (; i + 8 <= n; i += 8)
+            _mm_storeu_si128((__m128i *)(dst + i * 2), _mm256_cvtps_ph(_mm256_loadu_ps((const float *)(src + i * 4)), 0));
+    for (; i < n; i++)
+        put_f32_f16_cast_avx2(dst + i * to, get_f32_cast_avx2(src + i * from));
+}
+#undef LEVEL
+#endif
+#undef TYPE
+#pragma GCC pop_options
+
+#define COPY(SIZE) \
+    static void copy_##SIZE(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n) \
+    { \
+        if (from == SIZE && to == SIZE) { \
+            memmove(dst, src, (size_t)n * SIZE); \
+            return; \
+        } \
+        for (intptr_t i = 0; i < n; i++) \
+            memcpy(dst + i * to, src + i * from, SIZE); \
+    }
+COPY(1)
+COPY(2)
+COPY(4)
+COPY(8)
+COPY(16)
+
+#define ST_OF_b8 ST_bool
+#define ST_OF_u8 ST_uint8
+#define ST_OF_i8 ST_int8
+#define ST_OF_i16 ST_int16
+#define ST_OF_i32 ST_int32
+#define ST_OF_i64 ST_int64
+#define ST_OF_u16 ST_uint16
+#define ST_OF_u32 ST_uint32
+#define ST_OF_u64 ST_uint64
+#define ST_OF_f32 ST_float32
+#define ST_OF_f64 ST_float64
+#define ST_OF_bf16 ST_bfloat16
+#define ST_OF_f16 ST_float16
+#define ST_OF_f8e5m2 ST_float8_e5m2
+#define ST_OF_f8e4m3fn ST_float8_e4m3fn
+#define ST_OF_f8e5m2fnuz ST_float8_e5m2fnuz
+#define ST_OF_f8e4m3fnuz ST_float8_e4m3fnuz
+#define ST_OF_f8e8m0fnu ST_float8_e8m0fnu
+#define ST_OF_c32 ST_complex32
+#define ST_OF_c64 ST_complex64
+#define ST_OF_c128 ST_complex128
+
+static cast_loop CASTS[ST_COUNT][ST_COUNT];      /* [from][to]; NULL: a dtype without elements of its own */
+
+static void fill_casts(void)
+{
+#define PAIR(FROM, FS, TO, TS) CASTS[ST_OF_##FROM][ST_OF_##TO] = cast_##FROM##_##TO##_cast_base;
+#define ROW_OF_REAL(FROM, FS) \
+    PAIR(FROM, FS, b8, 1) EACH_REAL_BUT_BOOL(PAIR, FROM, FS) PAIR(FROM, FS, c32, 4) PAIR(FROM, FS, c64, 8) PAIR(FROM, FS, c128, 16)
+#define ROW_OF_COMPLEX(FROM, PART, FS) ROW_OF_REAL(FROM, FS)
+    EACH_REAL(ROW_OF_REAL)
+    EACH_COMPLEX(ROW_OF_COMPLEX)
+#if HAS_AVX2_LEVEL
+    if (cpu_has_avx2()) {
+#define FAST(FROM, FS, TO, TS) CASTS[ST_OF_##FROM][ST_OF_##TO] = cast_##FROM##_##TO##_cast_avx2;
+        EACH_FAST(FAST)
+        CASTS[ST_float16][ST_float32] = cast_f16_f32_avx2;
+        CASTS[ST_float32][ST_float16] = cast_f32_f16_avx2;
+    }
+#endif
+    for (int code = 0; code < ST_COUNT; code++) {
+        int size = DTYPES[code].size;
+        CASTS[code][code] = size == 1 ? copy_1 : size == 2 ? copy_2 : size == 4 ? copy_4 : size == 8 ? copy_8 : copy_16;
+    }
+}
+#endif

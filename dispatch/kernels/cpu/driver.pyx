@@ -1,0 +1,569 @@
+"""How an elementwise loop is run over tensors.
+
+The short way: all operands have the loop's dtypes and lie contiguously, or have one element. Otherwise operands that share
+memory with an output in another order are copied first, single elements are converted, dimensions are sorted by the output's
+strides and joined, and the innermost one goes through the loop: at once, or in blocks that are converted into buffers, computed
+and converted back. From a number of elements on the interpreter's lock is given up and what owns the memory is held; from a
+number of bytes on the largest dimension is split over threads.
+"""
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+import numpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, FLOAT_LIMITS, ST_bool, ST_complex32, ST_complex64,
+    ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64, ST_uint64, is_complex_code, is_floating_code, is_in,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.storage cimport shared_owner
+from dispatch._C.tensor cimport data_of, new_empty
+from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
+from dispatch.kernels.cpu.threads cimport in_parts, threads_for
+
+cdef extern from "numpy/ndarraytypes.h":      # what the other header is made of
+    pass
+
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct PyUFuncObject:
+        int nin, nout, nargs, ntypes
+        inner_loop* functions
+        void** data
+        const char* types
+
+cdef enum:
+    LONG_RUN = 1 << 15           # elements from which the interpreter's lock is given up
+    BLOCK = 256                  # elements that are converted at once
+    WIDEST = 16                  # bytes of the largest element
+
+
+# ---- dtypes ------------------------------------------------------------------------------------------------------------------
+
+cdef inline int widened(int code) noexcept nogil:
+    """What a narrow dtype is computed in."""
+    if is_in(DTYPES_REDUCED_FLOATING | DTYPES_FLOAT8, code):
+        return ST_float32
+    return ST_complex64 if code == ST_complex32 else code
+
+
+cdef inline int part_of(int code) noexcept nogil:
+    if code == ST_complex64:
+        return ST_float32
+    if code == ST_complex128:
+        return ST_float64
+    return ST_float16 if code == ST_complex32 else code
+
+
+cdef inline int dtype_at(formula* f, int k, int code) noexcept nogil:
+    """The dtype of operand k for a dtype of computation."""
+    cdef int kind = f.dtypes[k]
+    if kind == OF_COMPUTE:
+        return code
+    return part_of(code) if kind == OF_REAL else kind
+
+
+cdef int raise_missing(int code) except -1:
+    raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+
+
+# ---- memory ------------------------------------------------------------------------------------------------------------------
+
+cdef inline bint same_geometry(Tensor a, Tensor b) noexcept:
+    cdef int i
+    if a.c_offset != b.c_offset or a.c_ndim != b.c_ndim or a.c_dtype != b.c_dtype:
+        return False
+    for i in range(a.c_ndim):
+        if a.c_strides[i] != b.c_strides[i]:
+            return False
+    return True
+
+
+cdef void extent_of(Tensor t, char** first, char** end) noexcept:
+    """The bytes that a tensor with elements reaches."""
+    cdef int itemsize = dtypes.itemsize_table()[t.c_dtype]
+    cdef int64_t below = 0, above = 0, reach
+    cdef int i
+    for i in range(t.c_ndim):
+        reach = (t.c_sizes[i] - 1) * t.c_strides[i]
+        if reach < 0:
+            below += reach
+        else:
+            above += reach
+    first[0] = t.c_storage.data + (t.c_offset + below) * itemsize
+    end[0] = t.c_storage.data + (t.c_offset + above + 1) * itemsize
+
+
+cdef inline bint apart(Tensor out, Tensor a) noexcept:
+    """Whether writing `out` element by element cannot spoil operands that are still to be read."""
+    cdef char* a_first
+    cdef char* a_end
+    cdef char* out_first
+    cdef char* out_end
+    if out.c_storage is not a.c_storage:
+        if (a.c_storage.data + a.c_storage.c_nbytes <= out.c_storage.data
+                or out.c_storage.data + out.c_storage.c_nbytes <= a.c_storage.data):
+            return True
+    elif same_geometry(out, a):
+        return True
+    extent_of(a, &a_first, &a_end)
+    extent_of(out, &out_first, &out_end)
+    return a_end <= out_first or out_end <= a_first
+
+
+cdef Tensor copied(Tensor t):
+    """The same values in memory of their own."""
+    cdef Tensor copy = new_empty(t.c_dtype, DEV_CPU, -1, t.c_ndim, t.c_sizes, NULL)
+    cdef Walk w
+    cdef int i
+    w.n, w.n_in = 2, 1
+    w.in_blocks = False
+    w.ndim = t.c_ndim
+    w.loop, w.data = copy_loop, <void*>get_cast(t.c_dtype, t.c_dtype)
+    for i in range(t.c_ndim):
+        w.sizes[i] = t.c_sizes[i]
+    enter(&w, 0, t)
+    enter(&w, 1, copy)
+    simplify(&w)
+    run_walk(&w)
+    return copy
+
+
+cdef void copy_loop(char** pointers, const Py_ssize_t* count, const Py_ssize_t* steps, void* data) noexcept nogil:
+    (<cast_loop>data)(pointers[0], steps[0], pointers[1], steps[1], count[0])
+
+
+# ---- the short way -----------------------------------------------------------------------------------------------------------
+
+cdef int run(formula* f, int code, PyObject** operands, number* numbers) except -1:
+    cdef char* pointers[MAX_OPERANDS]
+    cdef Py_ssize_t steps[MAX_OPERANDS]
+    cdef number singles[MAX_OPERANDS]
+    cdef int n_in = f.n_in, n = n_in + f.n_out, k, wide = code, wanted, itemsize
+    cdef Tensor t, first = <Tensor>operands[n_in if f.n_out else 0]
+    cdef Py_ssize_t numel = first.c_numel
+    cdef inner_loop loop = f.loops[code]
+    cdef void* data
+    if is_in(f.narrow, code):
+        wide = widened(code)
+        if loop == NULL or f.exact >= 0 and (<Tensor>operands[f.exact]).c_numel == 1:
+            return run_any(f, wide, code, wide, operands, numbers)
+        return run_any(f, code, code, wide, operands, numbers)
+    if loop == NULL:
+        raise_missing(code)
+    for k in range(n):
+        t = <Tensor>operands[k]
+        wanted = dtype_at(f, k, code)
+        itemsize = dtypes.itemsize_table()[wanted]
+        if not t.c_flags & TF_CONTIGUOUS:
+            return run_any(f, code, code, code, operands, numbers)
+        if t.c_numel == numel:
+            steps[k] = itemsize
+        elif t.c_numel == 1 and k < n_in:
+            steps[k] = 0
+        else:
+            return run_any(f, code, code, code, operands, numbers)
+        pointers[k] = data_of(t, dtypes.itemsize_table()[t.c_dtype])
+        if t.c_dtype != wanted:
+            if t.c_numel != 1 or k >= n_in:
+                return run_any(f, code, code, code, operands, numbers)
+            get_cast(t.c_dtype, wanted)(pointers[k], 0, <char*>&singles[k], 0, 1)
+            pointers[k] = <char*>&singles[k]
+            steps[k] = 0
+        elif <size_t>pointers[k] & ((itemsize if itemsize < 8 else 8) - 1):
+            return run_any(f, code, code, code, operands, numbers)
+        elif k >= n_in and not all_apart(t, operands, n_in):
+            return run_any(f, code, code, code, operands, numbers)
+    if numel >= LONG_RUN:
+        return run_any(f, code, code, code, operands, numbers)
+    if numel:
+        data = f.data[code]
+        loop(pointers, &numel, steps, <void*>numbers if data == NULL else data)
+    return 0
+
+
+cdef inline bint all_apart(Tensor out, PyObject** operands, int n_in) noexcept:
+    cdef int k
+    for k in range(n_in):
+        if <PyObject*>out != operands[k] and not apart(out, <Tensor>operands[k]):
+            return False
+    return True
+
+
+# ---- any operands ------------------------------------------------------------------------------------------------------------
+
+cdef struct Walk:                # what is to be done: pointers, steps in bytes; operands first, then outputs
+    inner_loop loop
+    void* data
+    int n, n_in
+    int ndim
+    bint in_blocks               # something is converted
+    char* pointers[MAX_OPERANDS]
+    int64_t sizes[64]
+    Py_ssize_t steps[64][MAX_OPERANDS]
+    # Conversions, NULL for none: of an operand before the loop, of an output after it; the second after the first, by way of
+    # elements of `middle` bytes.
+    cast_loop first[MAX_OPERANDS]
+    cast_loop second[MAX_OPERANDS]
+    int middle[MAX_OPERANDS]
+    int itemsizes[MAX_OPERANDS]  # in the loop
+    number singles[MAX_OPERANDS]
+
+
+cdef int run_any(formula* f, int which, int code, int wide, PyObject** operands, number* numbers) except -1:
+    """By the loop of the dtype `which`, whose operands are of the dtype `wide`, for results rounded to `code`."""
+    cdef Walk w
+    cdef int k, i, n_in = f.n_in, n = n_in + f.n_out, parts
+    cdef int64_t numel, nbytes = 0
+    cdef Tensor t, out
+    cdef list kept = []
+    cdef Tensor shape = <Tensor>operands[n_in if f.n_out else 0]
+    numel = shape.c_numel
+    if numel == 0:
+        return 0
+    w.loop = f.loops[which]
+    w.data = f.data[which] if f.data[which] != NULL else <void*>numbers
+    w.n, w.n_in = n, n_in
+    w.ndim = shape.c_ndim
+    w.in_blocks = False
+    for i in range(w.ndim):
+        w.sizes[i] = shape.c_sizes[i]
+    for k in range(n):
+        t = <Tensor>operands[k]
+        if k < n_in:
+            for i in range(n_in, n):
+                out = <Tensor>operands[i]
+                if out is not t and t.c_numel and not apart(out, t):
+                    t = copied(t)
+                    kept.append(t)
+                    break
+        if numel >= LONG_RUN:
+            kept.append(shared_owner(t.c_storage))
+        enter(&w, k, t)
+        convert(&w, k, t, dtype_at(f, k, code), dtype_at(f, k, wide), k == f.exact)
+        nbytes += numel * w.itemsizes[k]
+    simplify(&w)
+    if numel < LONG_RUN:
+        run_walk(&w)
+        return 0
+    with nogil:
+        parts = threads_for(nbytes)
+        if parts > 1:
+            run_split(&w, parts)
+        else:
+            run_walk(&w)
+    return 0
+
+
+cdef int enter(Walk* w, int k, Tensor t) except -1:
+    """Pointer and steps of operand k along the output's dimensions; 0 where it is broadcast."""
+    cdef int d, lead = w.ndim - t.c_ndim, itemsize = dtypes.itemsize_table()[t.c_dtype]
+    w.pointers[k] = data_of(t, itemsize)
+    w.first[k] = w.second[k] = NULL
+    w.itemsizes[k] = itemsize
+    for d in range(w.ndim):
+        if d < lead or t.c_sizes[d - lead] == 1:
+            w.steps[d][k] = 0
+        else:
+            w.steps[d][k] = t.c_strides[d - lead] * itemsize
+    return 0
+
+
+cdef void convert(Walk* w, int k, Tensor t, int value, int wide, bint exact) noexcept:
+    """How operand k comes to the loop's dtype `wide` by way of `value`, the dtype that it is rounded to; an output the reverse."""
+    cdef int start = t.c_dtype, d
+    cdef size_t alignment = (w.itemsizes[k] if w.itemsizes[k] < 8 else 8) - 1
+    cdef size_t bits = <size_t>w.pointers[k]
+    cdef bint single = k < w.n_in and t.c_numel == 1
+    cdef char middle[WIDEST]
+    cdef cast_loop before, after = NULL
+    if exact and single:
+        value = wide
+    if value == start:
+        value = wide
+    for d in range(w.ndim):
+        bits |= <size_t>w.steps[d][k]
+    if start == wide and value == wide and not bits & alignment:
+        return
+    if k < w.n_in:
+        before = get_cast(start, value)
+        if value != wide:
+            after = get_cast(value, wide)
+    else:
+        before = get_cast(wide, value if value != wide else start)
+        if value != wide:
+            after = get_cast(value, start)
+    w.itemsizes[k] = dtypes.itemsize_table()[wide]
+    if single:
+        if after == NULL:
+            before(w.pointers[k], 0, <char*>&w.singles[k], 0, 1)
+        else:
+            before(w.pointers[k], 0, middle, 0, 1)
+            after(middle, 0, <char*>&w.singles[k], 0, 1)
+        w.pointers[k] = <char*>&w.singles[k]
+        return
+    w.first[k], w.second[k] = before, after
+    w.middle[k] = dtypes.itemsize_table()[value]
+    w.in_blocks = True
+
+
+cdef void simplify(Walk* w) noexcept nogil:
+    """Dimensions of size 1 out, the output's smallest step innermost, runs of dimensions joined."""
+    cdef int d, e, k, last = w.n - 1
+    cdef bint joined
+    e = 0
+    for d in range(w.ndim):
+        if w.sizes[d] != 1:
+            move_dim(w, d, e)
+            e += 1
+    w.ndim = e
+    for d in range(1, w.ndim):                           # insertion sort, the largest step outside
+        e = d
+        while e > 0 and is_inside(w, e - 1, e, last):
+            swap_dims(w, e - 1, e)
+            e -= 1
+    e = 0
+    for d in range(1, w.ndim):
+        joined = True
+        for k in range(w.n):
+            joined = joined and w.steps[e][k] == w.steps[d][k] * w.sizes[d]
+        if joined:
+            w.sizes[d] *= w.sizes[e]
+        else:
+            e += 1
+        move_dim(w, d, e)
+    if w.ndim:
+        w.ndim = e + 1
+
+
+cdef inline bint is_inside(Walk* w, int a, int b, int last) noexcept nogil:
+    """Whether dimension a, which lies outside b, should lie inside it."""
+    cdef Py_ssize_t x = w.steps[a][last], y = w.steps[b][last]
+    return (x if x >= 0 else -x) < (y if y >= 0 else -y)
+
+
+cdef inline void move_dim(Walk* w, int from_, int to) noexcept nogil:
+    cdef int k
+    w.sizes[to] = w.sizes[from_]
+    for k in range(w.n):
+        w.steps[to][k] = w.steps[from_][k]
+
+
+cdef inline void swap_dims(Walk* w, int a, int b) noexcept nogil:
+    cdef int k
+    w.sizes[a], w.sizes[b] = w.sizes[b], w.sizes[a]
+    for k in range(w.n):
+        w.steps[a][k], w.steps[b][k] = w.steps[b][k], w.steps[a][k]
+
+
+cdef void run_walk(Walk* w) noexcept nogil:
+    """The innermost dimension in one go, the others counted up."""
+    cdef int64_t at[64]
+    cdef int d, k, inner = w.ndim - 1
+    cdef char* pointers[MAX_OPERANDS]
+    cdef Py_ssize_t steps[MAX_OPERANDS]
+    cdef Py_ssize_t count = 1
+    if w.ndim == 0:
+        for k in range(w.n):
+            steps[k] = 0
+        run_inner(w, w.pointers, count, steps)
+        return
+    for d in range(w.ndim):
+        at[d] = 0
+    while True:
+        for k in range(w.n):
+            pointers[k] = w.pointers[k]
+        run_inner(w, pointers, w.sizes[inner], w.steps[inner])
+        d = inner - 1
+        while d >= 0:
+            at[d] += 1
+            for k in range(w.n):
+                w.pointers[k] += w.steps[d][k]
+            if at[d] < w.sizes[d]:
+                break
+            for k in range(w.n):
+                w.pointers[k] -= w.steps[d][k] * w.sizes[d]
+            at[d] = 0
+            d -= 1
+        if d < 0:
+            return
+
+
+cdef inline void run_inner(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_t* steps) noexcept nogil:
+    if w.in_blocks:
+        run_blocks(w, pointers, count, steps)
+    else:
+        w.loop(pointers, &count, steps, w.data)
+
+
+cdef void run_blocks(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_t* steps) noexcept nogil:
+    """Through buffers, for operands and outputs that are converted."""
+    cdef char buffers[MAX_OPERANDS][BLOCK * WIDEST]
+    cdef char middle[BLOCK * WIDEST]
+    cdef char* used[MAX_OPERANDS]
+    cdef Py_ssize_t used_steps[MAX_OPERANDS]
+    cdef Py_ssize_t start = 0, n
+    cdef int k
+    for k in range(w.n):
+        used_steps[k] = steps[k] if w.first[k] == NULL else w.itemsizes[k]
+    while start < count:
+        n = count - start if count - start < BLOCK else BLOCK
+        for k in range(w.n):
+            used[k] = pointers[k] + start * steps[k]
+            if w.first[k] == NULL:
+                continue
+            if k < w.n_in:
+                if w.second[k] == NULL:
+                    w.first[k](used[k], steps[k], buffers[k], w.itemsizes[k], n)
+                else:
+                    w.first[k](used[k], steps[k], middle, w.middle[k], n)
+                    w.second[k](middle, w.middle[k], buffers[k], w.itemsizes[k], n)
+            used[k] = buffers[k]
+        w.loop(used, &n, used_steps, w.data)
+        for k in range(w.n_in, w.n):
+            if w.first[k] == NULL:
+                continue
+            used[k] = pointers[k] + start * steps[k]
+            if w.second[k] == NULL:
+                w.first[k](buffers[k], w.itemsizes[k], used[k], steps[k], n)
+            else:
+                w.first[k](buffers[k], w.itemsizes[k], middle, w.middle[k], n)
+                w.second[k](middle, w.middle[k], used[k], steps[k], n)
+        start += n
+
+
+# ---- threads -----------------------------------------------------------------------------------------------------------------
+
+cdef struct Split:
+    Walk* walk
+    int dim
+    int64_t length, parts
+
+
+cdef void run_split(Walk* w, int parts) noexcept nogil:
+    """The largest dimension in parts."""
+    cdef Split s
+    cdef int d
+    s.walk, s.dim = w, 0
+    for d in range(w.ndim):
+        if w.sizes[d] > w.sizes[s.dim]:
+            s.dim = d
+    s.length = (w.sizes[s.dim] + parts - 1) // parts
+    if s.dim == w.ndim - 1:
+        s.length = (s.length + 63) // 64 * 64            # two threads do not write to one cache line
+    s.parts = (w.sizes[s.dim] + s.length - 1) // s.length
+    in_parts(run_part, &s, s.parts)
+
+
+cdef void run_part(void* context, int64_t part) noexcept nogil:
+    cdef Split* s = <Split*>context
+    cdef Walk w
+    cdef int64_t first = part * s.length, left
+    cdef int k
+    memcpy(&w, s.walk, sizeof(Walk))
+    left = w.sizes[s.dim] - first
+    w.sizes[s.dim] = s.length if s.length < left else left
+    for k in range(w.n):
+        w.pointers[k] += first * w.steps[s.dim][k]
+    run_walk(&w)
+
+
+# ---- checks ------------------------------------------------------------------------------------------------------------------
+
+cdef int check(formula* f, int code, PyObject** operands, str text) except -1:
+    cdef number fault
+    if f.loops[code] == NULL:
+        return 0
+    fault.i64 = 0
+    run(f, code, operands, &fault)
+    if fault.i64:
+        raise refused(text)
+    return 0
+
+
+# ---- numbers -----------------------------------------------------------------------------------------------------------------
+
+cdef int load_scalar(number* to, object value, int code, str name, int way) except -1:
+    cdef int wide = widened(code), own
+    cdef number given, middle
+    if type(value) is float and is_in(1 << ST_float64 | 1 << ST_float32, code):
+        if code == ST_float64:
+            to.f64 = value
+            return 0
+        if -3e38 < <double>value < 3e38:
+            to.f32 = <float><double>value
+            return 0
+    if way != WRAPPED:
+        check_fits(value, code, name)
+    own = hold(&given, value)
+    if way != EXACT and wide != code:
+        get_cast(own, code)(<char*>&given, 0, <char*>&middle, 0, 1)
+        get_cast(code, wide)(<char*>&middle, 0, <char*>to, 0, 1)
+    else:
+        get_cast(own, wide)(<char*>&given, 0, <char*>to, 0, 1)
+    return 0
+
+
+cdef int hold(number* to, object value) except -1:
+    """A Python number as an element of the dtype that is returned."""
+    cdef double complex z
+    if isinstance(value, complex):
+        z = value
+        memcpy(to, &z, sizeof(z))
+        return ST_complex128
+    if isinstance(value, float):
+        to.f64 = value
+        return ST_float64
+    if -(1 << 63) <= value < 1 << 63:
+        to.i64 = value
+        return ST_int64
+    if 0 <= value < 1 << 64:
+        to.i64 = <int64_t><uint64_t>value
+        return ST_uint64
+    to.f64 = float(value)
+    return ST_float64
+
+
+cdef double largest(int code) noexcept:
+    cdef int i = 0
+    while FLOAT_LIMITS[i].code != code:
+        i += 1
+    return FLOAT_LIMITS[i].max
+
+
+cdef int check_fits(object value, int code, str name) except -1:
+    """c10's checked conversion of a number; RuntimeError."""
+    cdef bint fits
+    if isinstance(value, complex) or is_complex_code(code) or code == ST_bool:
+        fits = is_complex_code(code) or not isinstance(value, complex)
+    elif is_floating_code(code):
+        fits = value != value or value in (float("inf"), float("-inf")) or abs(value) <= largest(code)
+    else:
+        limits = numpy.iinfo(dtypes.numpy_descr(code))
+        low = limits.min if isinstance(value, float) or limits.min else -limits.max
+        fits = low <= value <= limits.max
+    if not fits:
+        raise refused(f"{name} {value} does not fit in {dtypes.get_dtype(code)!r}")
+    return 0
+
+
+# ---- numpy's loops -----------------------------------------------------------------------------------------------------------
+
+cdef int take_loop(formula* f, int code, str ufunc) except -1:
+    """The loop from operands of the dtype to the same, or to bool."""
+    cdef PyUFuncObject* u
+    cdef int i, k, num = dtypes.numpy_descr(code).num
+    cdef const char* types
+    cdef bint fits
+    call = getattr(numpy, ufunc)
+    u = <PyUFuncObject*><void*>call
+    for i in range(u.ntypes):
+        types = u.types + i * u.nargs
+        fits = u.functions != NULL and u.functions[i] != NULL
+        for k in range(u.nin):
+            fits = fits and types[k] == num
+        if fits and (types[u.nin] == num or types[u.nin] == 0):
+            f.loops[code], f.data[code] = u.functions[i], u.data[i]
+            return 0
+    raise ImportError(f"numpy.{ufunc} has no loop for {dtypes.get_dtype(code)!r}")

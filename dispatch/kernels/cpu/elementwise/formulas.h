@@ -1,0 +1,381 @@
+/* Functions of the elementwise formulas: included once for each dtype of computation, written once for all of them.
+
+   T is that dtype, PART that of a complex number's parts (T itself for others), FN(name) a function for T, OF_PART(name) one
+   for PART. What large loops call has no branches that a compiler cannot turn into choices, so that the loop is vectorized. */
+
+/* ---- numbers of any kind ---- */
+
+#if IS_COMPLEX
+/* As vector code multiplies: no second look at infinities. */
+INLINE T FN(product)(T a, T b)
+{
+    PART x = creal(a), y = cimag(a), u = creal(b), v = cimag(b);
+    T result;
+    ((PART *)&result)[0] = x * u - y * v;
+    ((PART *)&result)[1] = x * v + y * u;
+    return result;
+}
+INLINE T FN(of_parts)(PART x, PART y)
+{
+    T result;
+    ((PART *)&result)[0] = x;
+    ((PART *)&result)[1] = y;
+    return result;
+}
+/* Smith's way, scaled by the larger part of the divisor. */
+INLINE T FN(quotient)(T a, T b)
+{
+    PART x = creal(a), y = cimag(a), u = creal(b), v = cimag(b), ratio, scale;
+    if (fabs(u) >= fabs(v)) {
+        if (u == 0 && v == 0)
+            return FN(of_parts)(x / fabs(u), y / fabs(u));
+        ratio = v / u;
+        scale = 1 / (u + v * ratio);
+        return FN(of_parts)((x + y * ratio) * scale, (y - x * ratio) * scale);
+    }
+    ratio = u / v;
+    scale = 1 / (v + u * ratio);
+    return FN(of_parts)((x * ratio + y) * scale, (y * ratio - x) * scale);
+}
+INLINE T FN(reciprocal)(T x) { return x == 0 ? FN(of_parts)(INFINITY, NAN) : FN(quotient)(1, x); }
+INLINE T FN(sigmoid)(T x) { return FN(quotient)(1, 1 + exp(-x)); }
+INLINE T FN(silu)(T x) { return FN(quotient)(x, 1 + exp(-x)); }
+INLINE T FN(sinc)(T x)
+{
+    T angle = FN(product)((PART)3.14159265358979323846, x);
+    return x == 0 ? 1 : FN(quotient)(sin(angle), angle);
+}
+INLINE T FN(log1p_of)(T x)
+{
+    PART u = creal(x), v = cimag(x);
+    PART near = log1p(u * (2 + u) + v * v) / 2, size = hypot(u + 1, v);
+    return FN(of_parts)(hypot(u, v) < (PART)0.5 ? near : log(size), atan2(v, u + 1));
+}
+INLINE T FN(sgn)(T x)
+{
+    PART size = hypot(creal(x), cimag(x));
+    return size == 0 ? 0 : FN(of_parts)(creal(x) / size, cimag(x) / size);
+}
+INLINE T FN(logaddexp)(T x, T y)
+{
+    T larger = creal(x) > creal(y) ? x : y, smaller = creal(x) > creal(y) ? y : x;
+    return larger + log(1 + exp(smaller - larger));
+}
+#endif
+
+/* ---- integers ---- */
+
+#if IS_INTEGER
+/* A divisor of 0 has been refused; -1 is apart because the smallest number has no negative. */
+INLINE T FN(truncated_quotient)(T a, T b) { return IS_SIGNED && b == (T)-1 ? (T)-a : (T)(a / b); }
+INLINE T FN(floored_quotient)(T a, T b)
+{
+    if (IS_SIGNED && b == (T)-1)
+        return (T)-a;
+    return (T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));
+}
+INLINE T FN(fmod_of)(T a, T b) { return IS_SIGNED && b == (T)-1 ? 0 : (T)(a % b); }
+INLINE T FN(remainder_of)(T a, T b)
+{
+    T rest = FN(fmod_of)(a, b);
+    return rest != 0 && (b < 0) != (rest < 0) ? (T)(rest + b) : rest;
+}
+INLINE T FN(power)(T x, T exponent)
+{
+    T result = 1;
+    if (IS_SIGNED && exponent < 0)
+        return x == 1 ? 1 : x == (T)-1 ? (exponent % 2 ? -1 : 1) : 0;
+    for (; exponent; exponent /= 2, x = (T)(x * x))
+        if (exponent % 2)
+            result = (T)(result * x);
+    return result;
+}
+INLINE T FN(gcd)(T a, T b)
+{
+    a = IS_SIGNED && a < 0 ? (T)-a : a;
+    b = IS_SIGNED && b < 0 ? (T)-b : b;
+    while (a != 0) {
+        T rest = (T)(b % a);
+        b = a;
+        a = rest;
+    }
+    return b;
+}
+INLINE T FN(lcm)(T a, T b)
+{
+    T common = FN(gcd)(a, b), result = common == 0 ? 0 : (T)(a / common * b);
+    return IS_SIGNED && result < 0 ? (T)-result : result;
+}
+/* Shifts by no more bits than there are; further ones are what remains in the end. */
+INLINE T FN(shift_left)(T x, T by) { return by < 0 || (uint64_t)by >= sizeof(T) * 8 ? 0 : (T)((uint64_t)x << by); }
+INLINE T FN(shift_right)(T x, T by)
+{
+    int most = (int)sizeof(T) * 8 - IS_SIGNED;
+    if (by < 0 || (uint64_t)by >= (uint64_t)most)
+        return IS_SIGNED ? (T)(x >> most) : 0;
+    return (T)(x >> by);
+}
+#endif
+
+/* ---- real numbers ---- */
+
+#if IS_REAL
+#ifndef IS_FLOAT
+#define IS_FLOAT (sizeof(T) == 4)
+#define EITHER(of_float, of_double) (IS_FLOAT ? (T)of_float : (T)of_double)
+#endif
+
+/* 2 to the whole number before n, where that is a normal number. */
+INLINE float FN(scale_of_f32)(float n)
+{
+    uint32_t bits = (uint32_t)((int32_t)n + 126) << 23;
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+/* The same for n + 2**52 + 2**51, whose low bits are the number. */
+INLINE double FN(scale_of_f64)(double shifted)
+{
+    uint64_t bits;
+    double x;
+    memcpy(&bits, &shifted, 8);
+    bits = (bits + 1022) << 52;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* exp(x) = 2 half (1 + m), with half = 2**(n - 1) and m = exp(r) - 1 for |r| <= log(2) / 2. */
+INLINE T FN(exp_parts)(T x, T *half)
+{
+    const T shift = EITHER(12582912.0f, 6755399441055744.0);
+    T shifted = x * (T)1.44269504088896340736 + shift, n = shifted - shift, r, m;
+    if (IS_FLOAT) {
+        r = x - n * (T)0.693359375;
+        r = r - n * (T)-2.12194440e-4;
+        m = (T)1.9875691500e-4;
+        m = m * r + (T)1.3981999507e-3;
+        m = m * r + (T)8.3334519073e-3;
+        m = m * r + (T)4.1665795894e-2;
+        m = m * r + (T)1.6666665459e-1;
+        m = m * r + (T)5.0000001201e-1;
+        *half = (T)FN(scale_of_f32)((float)n);
+    } else {
+        r = x - n * (T)6.93145751953125e-1;
+        r = r - n * (T)1.42860682030941723212e-6;
+        m = (T)(1.0 / 6227020800);
+        m = m * r + (T)(1.0 / 479001600);
+        m = m * r + (T)(1.0 / 39916800);
+        m = m * r + (T)(1.0 / 3628800);
+        m = m * r + (T)(1.0 / 362880);
+        m = m * r + (T)(1.0 / 40320);
+        m = m * r + (T)(1.0 / 5040);
+        m = m * r + (T)(1.0 / 720);
+        m = m * r + (T)(1.0 / 120);
+        m = m * r + (T)(1.0 / 24);
+        m = m * r + (T)(1.0 / 6);
+        m = m * r + (T)0.5;
+        *half = (T)FN(scale_of_f64)((double)shifted);
+    }
+    return m * r * r + r;
+}
+/* Right to 2 units in the last place; what is hardly a normal number, and less, is 0. */
+INLINE T FN(quick_exp)(T x)
+{
+    const T most = EITHER(88.7228394f, 709.782712893384), least = EITHER(-86.99f, -707.69);
+    T inside = x > most ? most : x < least ? least : x, half, m, result;
+    m = FN(exp_parts)(inside, &half);
+    result = (m * half + half) * 2;
+    result = x > most ? (T)INFINITY : result;
+    result = x < least ? 0 : result;
+    return x != x ? x : result;
+}
+/* Right near 0 too. */
+INLINE T FN(quick_expm1)(T x)
+{
+    const T most = EITHER(88.7228394f, 709.782712893384), least = EITHER(-17.5f, -38.0);
+    T inside = x > most ? most : x < least ? least : x, half, m, result;
+    m = FN(exp_parts)(inside, &half);
+    result = (m * half + (half - (T)0.5)) * 2;
+    result = x > most ? (T)INFINITY : result;
+    return x != x ? x : result;
+}
+INLINE T FN(quick_tanh)(T x)
+{
+    T m = FN(quick_expm1)(-2 * fabs(x));
+    return copysign(-m / (m + 2), x);
+}
+/* log(1 + x) for 0 <= x <= 1: a series of atanh. */
+INLINE T FN(log1p_unit)(T x)
+{
+    T s = x / (x + 2), square = s * s, sum = 0;
+    if (IS_FLOAT) {
+        for (int k = 7; k >= 0; k--)
+            sum = sum * square + 1 / (T)(2 * k + 1);
+    } else {
+        for (int k = 17; k >= 0; k--)
+            sum = sum * square + 1 / (T)(2 * k + 1);
+    }
+    return 2 * s * sum;
+}
+/* log(1 + exp(x)) */
+INLINE T FN(log1p_exp)(T x) { return (x > 0 ? x : 0) + FN(log1p_unit)(FN(quick_exp)(-fabs(x))); }
+
+INLINE T FN(series)(T t, const T *coefficients, int n)     /* of Chebyshev's polynomials, Clenshaw's rule */
+{
+    T a = 0, b = 0;
+    for (int k = n - 1; k > 0; k--) {
+        T c = 2 * t * a - b + coefficients[k];
+        b = a;
+        a = c;
+    }
+    return t * a - b + coefficients[0];
+}
+/* In float x P(x**2) / Q(x**2), off by 4e-7 at most; in double two series, off by 1e-15. Fitted to values of 40 digits. */
+INLINE T FN(quick_erf)(T x)
+{
+    if (IS_FLOAT) {
+        T bounded = x < -4 ? -4 : x > 4 ? 4 : x, s = bounded * bounded, p, q, result;
+        p = (T)1.986787546280323e-06;
+        p = p * s + (T)0.0002845659098081646;
+        p = p * s + (T)0.003883333512788918;
+        p = p * s + (T)0.053101713104278934;
+        p = p * s + (T)0.19354478494006971;
+        p = p * s + (T)1.1283791393471172;
+        q = (T)3.74202295203757e-05;
+        q = q * s + (T)0.0011855690799784282;
+        q = q * s + (T)0.015207229541633609;
+        q = q * s + (T)0.11534988900701143;
+        q = q * s + (T)0.5048571554561395;
+        q = q * s + 1;
+        result = bounded * p / q;
+        return result > 1 ? 1 : result < -1 ? -1 : result;
+    }
+    /* erf(x) / x for |x| <= 1, in 2 x**2 - 1 */
+    static const T near[] = {
+        (T)0.9754769393826541, (T)-0.14226120510371365, (T)0.010035582187599796, (T)-0.0005768764699767485,
+        (T)2.741993125219606e-05, (T)-1.1043175507344507e-06, (T)3.8488755420345036e-08, (T)-1.1808582533875466e-09,
+        (T)3.2334215826050907e-11, (T)-7.991015947004549e-13, (T)1.7990725113961456e-14, (T)-3.716e-16,
+    };
+    /* exp(x**2) (1 - erf(x)) for 1 <= x <= 6, in (x - 2) / (x + 2) stretched from [-1/3, 1/2] to [-1, 1] */
+    static const T far[] = {
+        (T)0.24078150322816144, (T)-0.1660357343713446, (T)0.01937548512710411, (T)-0.0013725838866457216,
+        (T)2.3301617872657463e-05, (T)4.842439456015362e-06, (T)-2.1925049177302584e-07, (T)-2.8603646284729237e-08,
+        (T)1.258114961136046e-09, (T)2.4685801467325007e-10, (T)-2.494144837888475e-12, (T)-2.3295004504759956e-12,
+        (T)-9.680201775604102e-14, (T)1.779692405045016e-14, (T)2.244625861005935e-15,
+    };
+    T size = fabs(x), square = x * x, clipped, stretched, outside, inside;
+    clipped = size < 1 ? 1 : size > 6 ? 6 : size;
+    stretched = ((clipped - 2) / (clipped + 2) + (T)(1.0 / 3)) * (T)2.4 - 1;
+    outside = copysign(1 - FN(quick_exp)(-clipped * clipped) * FN(series)(stretched, far, 15), x);
+    inside = x * FN(series)(2 * (square > 1 ? 1 : square) - 1, near, 12);
+    inside = size > 1 ? outside : inside;
+    return x != x ? x : inside;
+}
+
+INLINE T FN(scaled_sum)(T x, T factor, T y) { return IS_FLOAT ? fma(factor, y, x) : x + factor * y; }
+INLINE T FN(quotient)(T a, T b) { return a / b; }
+INLINE T FN(reciprocal)(T x) { return 1 / x; }
+/* Values as a narrow dtype holds them, for what PyTorch rounds after each step. */
+INLINE T FN(as_exact)(T x) { return x; }
+INLINE T FN(as_bf16)(T x)
+{
+    float y = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &y, 4);
+    bits = (bits + 0x7fffu + (bits >> 16 & 1)) & 0xffff0000u;
+    memcpy(&y, &bits, 4);
+    return x != x ? x : (T)y;
+}
+INLINE T FN(as_f16)(T x)      /* 11 bits, or as many as are above 2**-24 */
+{
+    T size = fabs(x), unit = size < (T)6.103515625e-05 ? (T)5.9604644775390625e-08 : (T)0.0009765625 * exp2(floor(log2(size)));
+    T near = x == 0 || size - size != 0 ? x : rint(x / unit) * unit;
+    return fabs(near) > 65504 ? copysign((T)INFINITY, x) : near;
+}
+/* c10::div_floor_floating */
+#define FLOORED_QUOTIENT(NAME, ROUNDED) \
+    INLINE T FN(NAME)(T a, T b) \
+    { \
+        T plain = ROUNDED(a / b), rest = fmod(a, b), quotient = ROUNDED(ROUNDED(a - rest) / b), whole; \
+        if (b == 0) \
+            return plain; \
+        if (rest != 0 && (b < 0) != (rest < 0)) \
+            quotient = ROUNDED(quotient - 1); \
+        if (quotient == 0) \
+            return copysign((T)0, plain); \
+        whole = floor(quotient); \
+        return quotient - whole > (T)0.5 ? whole + 1 : whole; \
+    }
+FLOORED_QUOTIENT(floored_quotient, FN(as_exact))
+FLOORED_QUOTIENT(floored_quotient_bf16, FN(as_bf16))
+FLOORED_QUOTIENT(floored_quotient_f16, FN(as_f16))
+INLINE T FN(truncated_quotient)(T a, T b) { return trunc(a / b); }
+INLINE T FN(truncated_quotient_bf16)(T a, T b) { return trunc(FN(as_bf16)(a / b)); }
+INLINE T FN(truncated_quotient_f16)(T a, T b) { return trunc(FN(as_f16)(a / b)); }
+INLINE T FN(remainder_of)(T a, T b)
+{
+    T rest = fmod(a, b);
+    return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
+}
+INLINE T FN(fmod_of)(T a, T b) { return fmod(a, b); }
+INLINE T FN(larger)(T a, T b) { return a != a || a > b ? a : b; }     /* NaN if one of them is */
+INLINE T FN(smaller)(T a, T b) { return a != a || a < b ? a : b; }
+INLINE T FN(sigmoid)(T x) { return 1 / (1 + FN(quick_exp)(-x)); }
+INLINE T FN(silu)(T x) { return x / (1 + FN(quick_exp)(-x)); }
+INLINE T FN(gelu)(T x) { return (T)0.5 * x * (1 + FN(quick_erf)(x * (T)0.70710678118654752440)); }
+INLINE T FN(gelu_tanh)(T x)
+{
+    T inner = (T)0.79788456080286535588 * (x + (T)0.044715 * (x * x * x));
+    return (T)0.5 * x * (1 + FN(quick_tanh)(inner));
+}
+INLINE T FN(elu)(T x, T alpha, T scale, T input_scale)
+{
+    return x > 0 ? x * scale : FN(quick_expm1)(x * input_scale) * (alpha * scale);
+}
+INLINE T FN(softplus)(T x, T beta, T threshold) { return x * beta > threshold ? x : FN(log1p_exp)(x * beta) / beta; }
+INLINE T FN(hardsigmoid)(T x)
+{
+    T y = x + 3;
+    y = y < 0 ? 0 : y > 6 ? 6 : y;
+    return y / 6;
+}
+INLINE T FN(sinc)(T x)
+{
+    T angle = x * (T)3.14159265358979323846;
+    return x == 0 ? 1 : sin(angle) / angle;
+}
+INLINE T FN(log1p_of)(T x) { return log1p(x); }
+INLINE T FN(sgn)(T x) { return (T)(x > 0) - (T)(x < 0); }
+INLINE T FN(logaddexp)(T x, T y)
+{
+    T larger = x > y ? x : y;
+    if (x == y && larger - larger != 0)
+        return x;
+    return larger + log1p(exp(-fabs(x - y)));
+}
+INLINE T FN(logaddexp2)(T x, T y)
+{
+    T larger = x > y ? x : y;
+    if (x == y && larger - larger != 0)
+        return x;
+    return larger + log1p(exp2(-fabs(x - y))) * (T)1.44269504088896340736;
+}
+INLINE T FN(logit_within)(T x, T eps)
+{
+    x = x < eps ? eps : x > 1 - eps ? 1 - eps : x;
+    return log(x / (1 - x));
+}
+INLINE T FN(xlogy)(T x, T y) { return y != y ? (T)NAN : x == 0 ? 0 : x * log(y); }
+INLINE T FN(rounded)(T x, int64_t decimals)
+{
+    T factor = pow((T)10, (T)(decimals < 0 ? -decimals : decimals));
+    return decimals < 0 ? rint(x / factor) * factor : rint(x * factor) / factor;
+}
+INLINE T FN(finite)(T x, T nan, T above, T below) { return x != x ? nan : x == INFINITY ? above : x == -INFINITY ? below : x; }
+#elif IS_INTEGER || IS_BOOL
+INLINE T FN(larger)(T a, T b) { return a > b ? a : b; }
+INLINE T FN(smaller)(T a, T b) { return a < b ? a : b; }
+#endif
+#if IS_INTEGER
+INLINE T FN(sgn)(T x) { return (T)((x > 0) - (x < 0)); }
+#endif

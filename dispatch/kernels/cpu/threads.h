@@ -1,0 +1,105 @@
+/* A few threads that wait for work: one job at a time, split into parts that whoever is free takes.
+
+   `run_parts` returns when all parts are done. A second caller, a nested one and a forked child do their parts themselves: the
+   pool is an offer, never a need. Threads are started when they are first wanted and end with the process. */
+#ifndef DISPATCH_THREADS_H
+#define DISPATCH_THREADS_H
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef void (*part_fn)(void *context, int64_t part);
+
+enum { MAX_THREADS = 64 };
+
+static pthread_mutex_t pool_job = PTHREAD_MUTEX_INITIALIZER;     /* held by the caller whose job runs */
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;    /* guards all below */
+static pthread_cond_t pool_begin = PTHREAD_COND_INITIALIZER, pool_end = PTHREAD_COND_INITIALIZER;
+static int pool_started;              /* threads that there are */
+static uint64_t pool_number;          /* of the job that runs, counted */
+static part_fn pool_fn;
+static void *pool_context;
+static int64_t pool_next, pool_parts; /* the part that is taken next */
+static int pool_busy, pool_wanted;    /* threads at work; how many may still join */
+
+static void take_parts(void)          /* with pool_lock held */
+{
+    while (pool_next < pool_parts) {
+        int64_t part = pool_next++;
+        pthread_mutex_unlock(&pool_lock);
+        pool_fn(pool_context, part);
+        pthread_mutex_lock(&pool_lock);
+    }
+}
+
+static void *work(void *unused)
+{
+    uint64_t seen = 0;
+    (void)unused;
+    pthread_mutex_lock(&pool_lock);
+    for (;;) {
+        while (pool_number == seen || pool_wanted == 0) {
+            seen = pool_number;
+            pthread_cond_wait(&pool_begin, &pool_lock);
+        }
+        seen = pool_number;
+        pool_wanted--;
+        pool_busy++;
+        take_parts();
+        if (--pool_busy == 0)
+            pthread_cond_signal(&pool_end);
+    }
+    return NULL;
+}
+
+static void forget_pool(void)         /* in a forked child the threads are gone, and their locks may be held */
+{
+    pthread_mutex_init(&pool_job, NULL);
+    pthread_mutex_init(&pool_lock, NULL);
+    pthread_cond_init(&pool_begin, NULL);
+    pthread_cond_init(&pool_end, NULL);
+    pool_started = pool_busy = pool_wanted = 0;
+}
+
+static void start_threads(int wanted) /* with pool_lock held; fewer if the system has no more */
+{
+    static bool registered;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (!registered) {
+        pthread_atfork(NULL, NULL, forget_pool);
+        registered = true;
+    }
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    while (pool_started < wanted && pthread_create(&thread, &attributes, work, NULL) == 0)
+        pool_started++;
+    pthread_attr_destroy(&attributes);
+}
+
+static void run_parts(part_fn fn, void *context, int64_t parts, int threads)
+{
+    if (threads > MAX_THREADS)
+        threads = MAX_THREADS;
+    if (parts < 2 || threads < 2 || pthread_mutex_trylock(&pool_job) != 0) {
+        for (int64_t part = 0; part < parts; part++)
+            fn(context, part);
+        return;
+    }
+    pthread_mutex_lock(&pool_lock);
+    start_threads(threads - 1);
+    pool_fn = fn;
+    pool_context = context;
+    pool_next = 0;
+    pool_parts = parts;
+    pool_wanted = threads - 1;
+    pool_number++;
+    pthread_cond_broadcast(&pool_begin);
+    take_parts();
+    pool_wanted = 0;
+    while (pool_busy > 0)
+        pthread_cond_wait(&pool_end, &pool_lock);
+    pthread_mutex_unlock(&pool_lock);
+    pthread_mutex_unlock(&pool_job);
+}
+#endif

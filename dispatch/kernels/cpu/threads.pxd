@@ -1,0 +1,11 @@
+"""Work in parts on several threads, for loops without the interpreter's lock.
+
+`in_parts(fn, context, parts)` calls `fn(context, i)` for each i below `parts`, on up to `set_num_threads` threads, in any
+order, and returns when all are done. `threads_for` says into how many parts work over so many bytes is worth splitting.
+"""
+from libc.stdint cimport int64_t
+
+ctypedef void (*part_fn)(void* context, int64_t part) noexcept nogil
+
+cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil
+cdef int threads_for(int64_t nbytes) noexcept nogil

@@ -1,0 +1,41 @@
+"""How many threads a loop may use, and the pool that they come from (`threads.h`).
+
+`set_num_threads` is for the whole process, as PyTorch's; the default is the number of processors that this process may use.
+Work below a megabyte stays on the caller's thread: waking another one takes longer.
+"""
+import os
+
+cdef extern from "threads.h" nogil:
+    enum:
+        MAX_THREADS
+    void run_parts(part_fn fn, void* context, int64_t parts, int threads)
+
+cdef enum:
+    BYTES_OF_A_THREAD = 1 << 19      # below twice this, one thread
+
+cdef int n_threads = min(MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def set_num_threads(int n):
+    """How many threads a loop over large tensors uses.
+
+    Raises RuntimeError unless it is positive.
+    """
+    global n_threads
+    if n < 1:
+        raise RuntimeError(f"set_num_threads: expected a positive number, got {n}")
+    n_threads = min(n, <int>MAX_THREADS)
+
+
+def get_num_threads():
+    """How many threads a loop over large tensors uses."""
+    return n_threads
+
+
+cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil:
+    run_parts(fn, context, parts, n_threads)
+
+
+cdef int threads_for(int64_t nbytes) noexcept nogil:
+    cdef int64_t n = nbytes // BYTES_OF_A_THREAD
+    return <int>n if n < n_threads else n_threads

@@ -1,0 +1,96 @@
+"""Formulas: what is refused, with file, line and operator, and what the words mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch.codegen.formulas import Formula, read
+from dispatch.codegen.source import SourceError
+from dispatch.codegen.tensor_types import read_types
+
+from .helpers import SCHEMAS, read_package
+
+TYPES = read_types(SCHEMAS / "types.yaml")
+HEAD = """\
+    - func: f(Tensor self, Tensor? other, Scalar alpha, str how) -> Tensor
+      structured: True
+      shape: misc.f
+      formula:
+"""
+
+
+def _read(folder: Path, *lines: str) -> Formula:
+    package = read_package(folder, HEAD + "".join(f"        {line}\n" for line in lines))
+    return read(package.functions[0], TYPES, package.rooms)
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "text"),
+    [
+        (("floating: self + wrong",), 5, "expected names of arguments .*'wrong'"),
+        (("floating: blur(self)",), 5, "no function 'blur'"),
+        (("floating: self = 1",), 5, "expected an expression of C, got '='"),
+        (("floating: self; other",), 5, "expected an expression of C, got ';'"),
+        (("floating: (self",), 5, "expected an expression of C"),
+        (("integral: self", "floats: self"), 6, "expected one of .*floating.*; got 'floats'"),
+        (("floating: self", "float32: self"), 6, "float32 has a formula already"),
+        (("compute: float(self)",), 5, "expected an expression under a dtype"),
+        (("floating: self", "compute: widest(self)"), 6, "compute: expected NAME"),
+        (("floating: self", "compute: common(how)"), 6, "'how' is no tensor or Scalar"),
+        (("floating: self", "operands: {alpha: bool}"), 6, "'alpha' is no tensor argument"),
+        (("floating: self", "operands: {self: float16}"), 6, "expected one of .*got 'float16'"),
+        (("floating: self", "exact: alpha"), 6, "exact: expected a tensor argument"),
+        (("floating: self", "wrapped: beta"), 6, "wrapped: 'beta' is no argument"),
+        (("floating: self", "output: quaternion"), 6, "got 'quaternion'"),
+        (("floating: self", "check: {integral: self != 0}"), 6, "'error: TEXT' beside it"),
+        (("floating: {self: {None: alpha, else: self}}",), 5, "a tensor that is always given"),
+        (("floating: {how: {}, alpha: {}}",), 5, "expected an expression, 'numpy: UFUNC'"),
+        (("floating: self + how",), 5, "'how' is no number"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(
+    tmp_path: Path, lines: tuple[str, ...], place: int, text: str
+) -> None:
+    with pytest.raises(SourceError, match=rf"(?s):{place}: aten::f: formula: .*{text}"):
+        _ = _read(tmp_path, *lines).numbers
+
+
+def test_a_formula_is_the_only_body_and_needs_a_shape_function(tmp_path: Path) -> None:
+    yaml = """
+        - func: f(Tensor self) -> Tensor
+          formula: {floating: self}
+    """
+    with pytest.raises(SourceError, match=r"expected 'structured: True' beside it"):
+        read_package(tmp_path, yaml)
+    yaml = """
+        - func: f(Tensor self) -> Tensor
+          structured: True
+          shape: misc.f
+          formula: {floating: self}
+          dispatch:
+            CPU: misc.f
+    """
+    with pytest.raises(SourceError, match="the body for the CPU, expected no other"):
+        read_package(tmp_path, yaml)
+
+
+def test_choices_make_variants_and_leave_out_what_is_none(tmp_path: Path) -> None:
+    formula = _read(
+        tmp_path,
+        "floating: {other: {None: self * alpha, else: {alpha: {1: self, else: self - other}}}}",
+        "integral: {other: {else: self + other}}",
+    )
+    found = {v.options: (v.operands, sorted(v.leaves)) for v in formula.variants}
+    floats, integers = ["float32", "float64"], ["int16", "int32", "int64", "int8", "uint8"]
+    assert found["None", "1"] == (("self",), floats)
+    assert found["else", "1"] == (("self", "other"), sorted(floats + integers))
+    assert all("bfloat16" in v.narrow for v in formula.variants)
+
+
+def test_functions_of_the_familys_header_are_known(tmp_path: Path) -> None:
+    header = tmp_path / "mylib" / "kernels" / "cpu" / "misc" / "formulas.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("INLINE T FN(blur)(T x) { return x; }\n")
+    assert _read(tmp_path, "floating: blur(self)").functions == {"blur"}

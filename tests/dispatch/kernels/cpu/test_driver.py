@@ -1,0 +1,152 @@
+"""The driver of generated loops against numpy: sizes, strides, dtypes, aliases, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dispatch
+from dispatch import ops
+
+REAL = {
+    "uint8": np.uint8,
+    "int16": np.int16,
+    "int64": np.int64,
+    "float32": np.float32,
+    "float64": np.float64,
+}
+
+
+@pytest.fixture(autouse=True)
+def _threads() -> Iterator[None]:
+    before = dispatch.get_num_threads()
+    yield
+    dispatch.set_num_threads(before)
+
+
+@st.composite
+def strided(draw: st.DrawFn, sizes: tuple[int, ...]) -> dispatch.Tensor:
+    """A tensor of `sizes` over a larger storage: any strides, 0 and overlapping ones too."""
+    name = draw(st.sampled_from(sorted(REAL)))
+    room = draw(st.integers(40, 60))
+    values = np.arange(1, room + 1).astype(REAL[name])
+    strides = [draw(st.integers(0, 4)) for _ in sizes]
+    reach = sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) if all(sizes) else 0
+    offset = draw(st.integers(0, room - 1 - reach))
+    return dispatch.from_numpy(values).as_strided(sizes, strides, offset)
+
+
+@st.composite
+def operands(draw: st.DrawFn) -> tuple[dispatch.Tensor, dispatch.Tensor]:
+    sizes = tuple(draw(st.lists(st.integers(0, 4), max_size=4)))
+    some = tuple(1 if draw(st.integers(0, 4)) == 0 else n for n in sizes)
+    return draw(strided(sizes)), draw(strided(some[draw(st.integers(0, len(sizes))) :]))
+
+
+def _arrays(*tensors: dispatch.Tensor) -> tuple[Any, ...]:
+    kind = dispatch.result_type(*tensors)
+    return tuple(t.numpy().astype(REAL[str(kind).rpartition(".")[2]]) for t in tensors)
+
+
+@given(operands())
+def test_products_equal_numpys(given_operands: tuple[dispatch.Tensor, dispatch.Tensor]) -> None:
+    a, b = given_operands
+    x, y = _arrays(a, b)
+    assert np.array_equal((a * b).numpy(), x * y)
+    assert np.array_equal((a < b).numpy(), x < y)
+    assert np.array_equal(dispatch.where(a < b, a, b).numpy(), np.where(x < y, x, y))
+
+
+@given(operands(), st.sampled_from(["float32", "float64"]), st.permutations(range(4)))
+def test_an_output_of_another_dtype_and_order(
+    given_operands: tuple[dispatch.Tensor, dispatch.Tensor], kind: str, order: list[int]
+) -> None:
+    a, b = (t.to(getattr(dispatch, kind)) for t in given_operands)
+    order = [d for d in order if d < a.ndim]
+    out = dispatch.zeros([a.shape[d] for d in order], dtype=dispatch.float64)
+    out = out.permute([order.index(d) for d in range(a.ndim)])
+    assert ops.aten.mul.out(a, b, out=out) is out
+    assert np.array_equal(out.numpy(), a.numpy() * b.numpy())
+
+
+@given(st.integers(2, 12), st.integers(1, 12))
+def test_operands_that_overlap_the_output_are_read_first(n: int, gap: int) -> None:
+    """An operand with gaps reaches over memory that the output has written by then."""
+    values = np.arange(200.0)
+    memory = dispatch.from_numpy(values.copy())
+    out, other = memory.as_strided([n], [1]), memory.as_strided([n], [1 + gap])
+    out.add_(other)
+    assert np.array_equal(out.numpy(), values[:n] + values[:: 1 + gap][:n])
+
+
+def test_a_transposed_view_of_the_output_is_copied_first() -> None:
+    x = dispatch.arange(20.0).reshape(4, 5)[:, :4]
+    want = x.numpy() + x.numpy().T
+    x.add_(x.t())
+    assert np.array_equal(x.numpy(), want)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from([1, 2, 3]), st.integers(0, 70), st.booleans())
+def test_threads_change_nothing(threads: int, extra: int, transposed: bool) -> None:
+    dispatch.set_num_threads(threads)
+    values = np.arange(600 * (600 + extra), dtype=np.float64).reshape(600, -1)
+    x = dispatch.from_numpy(values)
+    if transposed:
+        x, values = x.t(), values.T
+    assert np.array_equal((x * 3 + x).numpy(), values * 3 + values)
+    half = x.to(dispatch.bfloat16)
+    assert ((half + half) == half * 2).all().item()
+
+
+def test_number_of_threads() -> None:
+    dispatch.set_num_threads(2)
+    assert dispatch.get_num_threads() == 2
+    with pytest.raises(RuntimeError, match="set_num_threads: expected a positive number, got 0"):
+        dispatch.set_num_threads(0)
+    assert dispatch.get_num_threads() == 2
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
+def test_narrow_floats_are_rounded_once(kind: str) -> None:
+    dtype = getattr(dispatch, kind)
+    x = dispatch.tensor([1.0, 1.5, -3.0, float("inf"), float("nan"), 0.0]).to(dtype)
+    want = (x.float() * 1.25).to(dtype)
+    got = x * dispatch.tensor(1.25)
+    assert got.dtype is dtype
+    assert str(got.float().tolist()) == str(want.float().tolist())
+
+
+def test_unaligned_memory_is_read_through_buffers() -> None:
+    raw = np.zeros(33, np.uint8)
+    view = raw[1:].view(np.float64)
+    view[:] = [1.0, 2.0, 3.0, 4.0]
+    x = dispatch.from_numpy(view)
+    assert (x + x).tolist() == [2.0, 4.0, 6.0, 8.0]
+    assert x.neg_().tolist() == [-1.0, -2.0, -3.0, -4.0]
+
+
+def test_numbers_that_do_not_fit_are_refused() -> None:
+    x = dispatch.tensor([1], dtype=dispatch.int8)
+    with pytest.raises(RuntimeError, match=r"add.*alpha 1000 does not fit in"):
+        x.add(x, alpha=1000)
+    assert x.tolist() == [1]
+
+
+def test_integers_wrap_around() -> None:
+    x = dispatch.tensor([127, -128], dtype=dispatch.int8)
+    assert (x + x).tolist() == [-2, 0]
+    assert (-x).tolist() == [-127, -128]
+    low = dispatch.tensor([-(2**63)])
+    assert (low // dispatch.tensor([-1])).tolist() == [-(2**63)]
+
+
+def test_a_check_refuses_before_anything_is_written() -> None:
+    x = dispatch.tensor([8, 9])
+    with pytest.raises(RuntimeError, match=r"floor_divide_.*ZeroDivisionError"):
+        x.floor_divide_(dispatch.tensor([2, 0]))
+    assert x.tolist() == [8, 9]
