@@ -1,7 +1,7 @@
 """Random factories: memory from `empty`, numbers from the in-place operators.
 
-They run below every mode. On the CPU the numbers are drawn without another dispatch; on any other device by its own `uniform_`,
-`normal_` and `random_`, so that a backend needs no more than these.
+Those that make a tensor run below every mode: on the CPU its numbers are drawn without another dispatch. A given one, and
+those of other devices, are filled by `uniform_`, `normal_` and `random_`: modes see it, and a backend needs no more.
 """
 from dispatch._C.dtypes cimport DEV_CPU, MF_NONE
 from dispatch._C.errors cimport refused
@@ -58,11 +58,11 @@ cdef object rand_generator(IntArray size, object generator, int dtype, int layou
 
 
 cdef object rand_out(IntArray size, Tensor out):
-    return uniform(resized(out, size), None)
+    return UNIFORM.call((resized(out, size), 0.0, 1.0, None))
 
 
 cdef object rand_generator_out(IntArray size, object generator, Tensor out):
-    return uniform(resized(out, size), generator)
+    return UNIFORM.call((resized(out, size), 0.0, 1.0, generator))
 
 
 cdef object rand_like(Tensor self, int dtype, int layout, object device, object pin_memory, int memory_format):
@@ -84,11 +84,11 @@ cdef object randn_generator(IntArray size, object generator, int dtype, int layo
 
 
 cdef object randn_out(IntArray size, Tensor out):
-    return normal(resized(out, size), 0, 1, None)
+    return NORMAL.call((resized(out, size), 0.0, 1.0, None))
 
 
 cdef object randn_generator_out(IntArray size, object generator, Tensor out):
-    return normal(resized(out, size), 0, 1, generator)
+    return NORMAL.call((resized(out, size), 0.0, 1.0, generator))
 
 
 cdef object randn_like(Tensor self, int dtype, int layout, object device, object pin_memory, int memory_format):
@@ -106,7 +106,7 @@ cdef object normal_float_float(double mean, double std, IntArray size, object ge
 
 
 cdef object normal_float_float_out(double mean, double std, IntArray size, object generator, Tensor out):
-    return normal(resized(out, size), mean, std, generator)
+    return NORMAL.call((resized(out, size), mean, std, generator))
 
 
 # ---- integers ----------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ cdef object randint_generator_out(int64_t high, IntArray size, object generator,
 
 cdef object randint_low_generator_out(int64_t low, int64_t high, IntArray size, object generator, Tensor out):
     check_bounds(low, high)
-    return integers(resized(out, size), low, high, generator)
+    return RANDOM_FROM.call((resized(out, size), low, high, generator))
 
 
 # ---- permutations ------------------------------------------------------------------------------
