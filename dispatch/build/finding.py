@@ -56,10 +56,9 @@ def _is_compiled(path: Path) -> bool:
 def _extension(path: Path, emitted: Path) -> Extension:
     core = _DISPATCH / "_C"
     core = Path(os.path.relpath(core)) if core.is_relative_to(Path.cwd()) else core
-    # The package's own `ops.h` before that of dispatch.
-    loops = core.parent / "kernels" / "cpu"
-    own = (emitted, core, core / "generated", loops, numpy.get_include())
-    include = dict.fromkeys(str(folder) for folder in own)
+    # The package's own `ops.h` before that of dispatch; a header of loops stands beside its module.
+    folders = (emitted, core, core / "generated", path.parent, core.parent / "kernels" / "cpu")
+    include = dict.fromkeys((*map(str, folders), numpy.get_include()))
     return Extension(
         ".".join(path.with_suffix("").parts),
         [str(path)],

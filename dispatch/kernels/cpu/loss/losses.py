@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +12,6 @@ from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
 from dispatch.kernels.cpu.elementwise.driver import operand
-from dispatch.kernels.cpu.reduction import reduce as reductions
 from dispatch.kernels.meta import rules
 
 __all__ = [
@@ -23,8 +20,6 @@ __all__ = [
     "huber_loss",
     "mse_loss",
     "nll_loss_forward",
-    "norm",
-    "norm_dtype",
     "smooth_l1_loss",
 ]
 
@@ -138,17 +133,3 @@ def nll_loss_forward(
         value = value / total
     store(output, value)
     store(total_weight, total)
-
-
-def norm(out: Tensor, self: Tensor, p: Any, dim: Sequence[int], keepdim: bool) -> None:
-    """The p-norm over `dim`."""
-    order = 2 if p is None else p
-    reductions.linalg_vector_norm(out, self, order, dim or None, keepdim, None)
-
-
-def norm_dtype(
-    out: Tensor, self: Tensor, p: Any, dim: Sequence[int], keepdim: bool, dtype: dtypes.dtype
-) -> None:
-    """The same in another dtype."""
-    order = 2 if p is None else p
-    reductions.linalg_vector_norm(out, self, order, dim or None, keepdim, dtype)

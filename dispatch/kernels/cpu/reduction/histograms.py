@@ -15,14 +15,16 @@ import numpy as np
 
 from dispatch._C.dtypes import float32, float64
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOAT8
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store, view
+from dispatch.kernels.cpu.arrays import Array, check_dtype, check_supported, quiet, store, view
 
 __all__ = [
     "bin_edges",
     "from_bin_cts",
     "from_bin_tensors",
+    "histc",
     "histogram_bin_ct",
     "histogram_bin_ct_out",
     "histogram_bins_tensor",
@@ -249,3 +251,33 @@ def histogram_bins_tensor_out(
     """histogram.bins_tensor into `hist` and `bin_edges`."""
     found = histogram_bins_tensor(self, bins, weight=weight, density=density)
     return _write((hist, bin_edges), found)
+
+
+# ---- histc: counts alone, of any floats ----------------------------------------------------------
+
+
+def _limits(values: Array, low: Any, high: Any) -> tuple[float, float]:
+    """The range that is divided: the given one, or that of the values, and never empty."""
+    first, last = float(low), float(high)
+    if first == last and values.size:
+        first, last = float(values.min()), float(values.max())
+    if not (math.isfinite(first) and math.isfinite(last)):
+        raise refused(f"expected a finite range, got [{first}, {last}]")
+    return (first - 1, last + 1) if first == last else (first, last)
+
+
+@quiet()
+def histc(out: Tensor, self: Tensor, bins: int, min: Any, max: Any) -> None:
+    """How many elements fall into each of `bins` equal parts of a range; others are left out."""
+    if out.dtype is not self.dtype:
+        raise refused(f"expected out to have dtype {self.dtype}, got {out.dtype}")
+    check_supported(self, FLOAT8)
+    if isinstance(min, complex) or isinstance(max, complex):
+        raise refused(f"expected min and max to be real, got {min} and {max}")
+    values = np.ravel(view(self))
+    kind = values.dtype.type
+    first, last = map(kind, _limits(values, min, max))
+    values = values[(values >= first) & (values <= last)]
+    # Rounded at each step as PyTorch does: which part an element at a border falls into shows it.
+    at = ((values - first) * kind(bins) / (last - first)).astype(np.int64)
+    store(out, np.bincount(np.minimum(at, bins - 1), minlength=bins))

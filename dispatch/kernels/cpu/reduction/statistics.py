@@ -1,4 +1,4 @@
-"""CPU bodies of order statistics, counts and sums without NaN, on numpy.
+"""CPU bodies of order statistics, on numpy.
 
 NaN is larger than every number, unless the operator leaves it out. Half precision is computed in
 float32 and rounded once.
@@ -12,39 +12,33 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
-from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import ALL_COMPLEX, RARE
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import (
     Array,
     bits,
     check_supported,
     compute,
-    is_narrow,
     quiet,
     store,
     view,
 )
-from dispatch.kernels.cpu.reduction import reduce as reductions
-from dispatch.kernels.cpu.reduction.reduce import UNORDERED
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.reduction import statistics as meta
 
 __all__ = [
-    "aminmax",
-    "count_nonzero",
     "kthvalue",
     "median",
     "median_dim",
     "mode",
     "nanmedian",
     "nanmedian_dim",
-    "nansum",
-    "std_mean",
 ]
 
 Dims = Sequence[int] | None
 
-_NOT_SELECTED = UNORDERED | {dtypes.bool}
+_UNORDERED = RARE | ALL_COMPLEX
+_NOT_SELECTED = _UNORDERED | {dtypes.bool}
 
 
 def _axes(self: Tensor, dim: Dims) -> tuple[int, ...]:
@@ -55,48 +49,6 @@ def _axes(self: Tensor, dim: Dims) -> tuple[int, ...]:
 
 def _fill(out: Tensor, values: Any) -> None:
     store(out, np.reshape(values, tuple(out.shape)))
-
-
-@quiet()
-def nansum(out: Tensor, self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> None:
-    """The sum of the elements that are numbers."""
-    if self.dtype.is_complex or out.dtype.is_complex:
-        raise refused("not defined for complex tensors")
-    values = compute(self)
-    if self.dtype.is_floating_point:
-        values = np.where(np.isnan(values), 0, values).astype(values.dtype)
-    wide = np.float64 if out.dtype.is_floating_point else view(out).dtype
-    _fill(out, values.sum(_axes(self, dim), dtype=wide))
-
-
-@quiet()
-def aminmax(
-    smallest: Tensor, largest: Tensor, self: Tensor, dim: int | None, keepdim: bool
-) -> None:
-    """The smallest and the largest; NaN is both."""
-    check_supported(self, UNORDERED)
-    values = compute(self)
-    axes = _axes(self, None if dim is None else [dim])
-    _fill(smallest, np.minimum.reduce(values, axes))
-    _fill(largest, np.maximum.reduce(values, axes))
-
-
-def std_mean(
-    deviation: Tensor, mean: Tensor, self: Tensor, dim: Dims, correction: Any, keepdim: bool
-) -> None:
-    """Standard deviation and mean."""
-    reductions.var_mean(deviation, mean, self, dim, correction, keepdim)
-    with quiet():
-        values = compute(deviation)
-        if is_narrow(self.dtype):
-            reductions.std(deviation, self, dim, correction, keepdim)
-        else:
-            store(deviation, np.sqrt(values))
-
-
-def count_nonzero(out: Tensor, self: Tensor, dim: Sequence[int]) -> None:
-    """How many elements are not 0."""
-    _fill(out, np.count_nonzero(compute(self), axis=_axes(self, dim)))
 
 
 def _write(values: Tensor, indices: Tensor, self: Tensor, dim: int, place: Array) -> None:
@@ -185,7 +137,7 @@ def kthvalue(
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """The most frequent element, the smallest of equals, and the last place of it."""
     values, indices = meta.mode(self, dim, keepdim)
-    check_supported(self, UNORDERED)
+    check_supported(self, _UNORDERED)
     if not indices.numel():
         return values, indices
     given, axis = _along(self, dim)

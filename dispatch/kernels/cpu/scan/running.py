@@ -11,6 +11,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import ALL_COMPLEX, RARE
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import (
     RARE_OR_COMPLEX32,
@@ -22,7 +23,6 @@ from dispatch.kernels.cpu.arrays import (
     store,
     view,
 )
-from dispatch.kernels.cpu.reduction.reduce import UNORDERED
 
 __all__ = ["cummax_helper", "cummin_helper", "cumprod", "logcumsumexp"]
 
@@ -56,7 +56,7 @@ def logcumsumexp(out: Tensor, self: Tensor, dim: int) -> None:
 
 def _running(self: Tensor, values: Tensor, indices: Tensor, dim: int, sign: int) -> None:
     """The last of equal elements counts, and NaN stays."""
-    check_supported(self, UNORDERED)
+    check_supported(self, RARE | ALL_COMPLEX)
     given = np.moveaxis(compute(self), dim, 0)
     found = np.zeros(given.shape, np.int64)
     best = given[0].copy() if given.ndim > 1 else given[:1].copy()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
@@ -17,8 +14,6 @@ __all__ = [
     "huber_loss",
     "mse_loss",
     "nll_loss_forward",
-    "norm",
-    "norm_dtype",
     "smooth_l1_loss",
 ]
 
@@ -117,30 +112,3 @@ def nll_loss_forward(
         raise refused(f"expected {self.shape[-1]} weights, got {list(weight.shape)}")
     sizes = (self.shape[0],) if reduction == 0 and self.ndim == 2 else ()
     return TensorSpec(sizes, self.dtype), TensorSpec((), self.dtype)
-
-
-def _real(kind: dtypes.dtype) -> dtypes.dtype:
-    pairs = {
-        dtypes.complex32: dtypes.float16,
-        dtypes.complex64: dtypes.float32,
-        dtypes.complex128: dtypes.float64,
-    }
-    return pairs.get(kind, kind)
-
-
-def norm(self: Tensor, p: Any, dim: Sequence[int], keepdim: bool) -> TensorSpec:
-    """Without the dimensions; complex numbers have a real norm."""
-    if _whole(self):
-        raise refused(f"expected a floating or complex dtype, got {self.dtype}")
-    sizes = rules.reduced_sizes(self.shape, tuple(dim) or None, keepdim)
-    return TensorSpec(sizes, _real(self.dtype))
-
-
-def norm_dtype(
-    self: Tensor, p: Any, dim: Sequence[int], keepdim: bool, dtype: dtypes.dtype
-) -> TensorSpec:
-    """The same in another dtype."""
-    if not (dtype.is_floating_point or dtype.is_complex):
-        raise refused(f"expected a floating or complex dtype, got {dtype}")
-    sizes = rules.reduced_sizes(self.shape, tuple(dim) or None, keepdim)
-    return TensorSpec(sizes, _real(dtype))

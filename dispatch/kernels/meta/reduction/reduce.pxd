@@ -31,3 +31,8 @@ cdef int var_mean(Spec* s, Tensor self, object dim, object correction, bint keep
 cdef int vector_norm(Spec* s, Tensor self, object ord, object dim, bint keepdim,
                      int dtype) except -1
 cdef int histc(Spec* s, Tensor self, int64_t bins, object min, object max) except -1
+cdef int aminmax(Spec* s, Tensor self, object dim, bint keepdim) except -1
+cdef int count_nonzero(Spec* s, Tensor self, IntArray dim) except -1
+cdef int norm(Spec* s, Tensor self, object p, IntArray dim, bint keepdim) except -1
+cdef int norm_dtype(Spec* s, Tensor self, object p, IntArray dim, bint keepdim, int dtype) except -1
+cdef int hash_tensor(Spec* s, Tensor self, IntArray dim, bint keepdim, int64_t mode) except -1

@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, ST_NONE, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
-    ST_float32, ST_float64, ST_int64, ST_uint8, is_complex_code, is_floating_code,
+    ST_float32, ST_float64, ST_int64, ST_uint8, ST_uint64, is_complex_code, is_floating_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport read_ints
@@ -201,6 +201,20 @@ cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
     return fill_reduction(&s[1], self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
 
 
+cdef int aminmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
+    cdef int64_t wrapped
+    if dim is None:
+        if self.c_numel == 0:
+            raise_empty_all()
+        fill_reduction(&s[0], self, NULL, 0, keepdim, self.c_dtype, CAST_EXACT)
+        return fill_reduction(&s[1], self, NULL, 0, keepdim, self.c_dtype, CAST_EXACT)
+    wrapped = rules.wrap_dim(dim, self.c_ndim, True)
+    if self.c_ndim and self.c_sizes[wrapped] == 0:
+        raise_empty(wrapped, IndexError)
+    fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
+    return fill_reduction(&s[1], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
+
+
 # ---- moments, norms, histograms ----------------------------------------------------------------
 
 cdef int check_moment_input(Tensor self) except -1:
@@ -267,6 +281,43 @@ cdef int vector_norm(Spec* s, Tensor self, object ord, object dim, bint keepdim,
         check_norm_dtype(self, dtype)
     return fill_reduction(s, self, dims, n, keepdim,
                           real_type(self.c_dtype if dtype == ST_NONE else dtype), CAST_EXACT)
+
+
+cdef int fill_norm(Spec* s, Tensor self, IntArray dim, bint keepdim, int code) except -1:
+    cdef int n = <int>dim.len
+    if not is_inexact(code):
+        raise refused("expected a floating or complex dtype, got "
+                      f"{dtypes.get_dtype(code)!r}")
+    wrap_all(dim.data, n, self)
+    return fill_reduction(s, self, dim.data, n, keepdim, real_type(code), CAST_EXACT)
+
+
+cdef int norm(Spec* s, Tensor self, object p, IntArray dim, bint keepdim) except -1:
+    return fill_norm(s, self, dim, keepdim, self.c_dtype)
+
+
+cdef int norm_dtype(Spec* s, Tensor self, object p, IntArray dim, bint keepdim,
+                    int dtype) except -1:
+    return fill_norm(s, self, dim, keepdim, dtype)
+
+
+cdef int count_nonzero(Spec* s, Tensor self, IntArray dim) except -1:
+    wrap_all(dim.data, <int>dim.len, self)
+    return fill_reduction(s, self, dim.data, <int>dim.len, False, ST_int64, CAST_EXACT)
+
+
+cdef int hash_tensor(Spec* s, Tensor self, IntArray dim, bint keepdim, int64_t mode) except -1:
+    cdef int n = <int>dim.len, i
+    if mode != 0:
+        raise refused(f"expected mode to be 0, got {mode}")
+    wrap_all(dim.data, n, self)
+    if self.c_numel == 0:
+        if n == 0:
+            raise_empty_all()
+        for i in range(n):
+            if self.c_ndim and self.c_sizes[dim.data[i]] == 0:
+                raise_empty(dim.data[i], IndexError)
+    return fill_reduction(s, self, dim.data, n, keepdim, ST_uint64, CAST_EXACT)
 
 
 cdef int histc(Spec* s, Tensor self, int64_t bins, object min, object max) except -1:

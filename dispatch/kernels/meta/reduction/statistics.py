@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
@@ -11,7 +9,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
-__all__ = ["aminmax", "count_nonzero", "kthvalue", "median", "median_dim", "mode"]
+__all__ = ["kthvalue", "median", "median_dim", "mode"]
 
 
 def _reduced(self: Tensor, dim: int, keepdim: bool) -> tuple[int, ...]:
@@ -25,26 +23,6 @@ def _reduced(self: Tensor, dim: int, keepdim: bool) -> tuple[int, ...]:
 def _check_not_empty(self: Tensor, dim: int) -> None:
     if self.ndim and self.shape[rules.wrap_dim(dim, self.ndim)] == 0:
         raise refused(f"dimension {dim} of shape {list(self.shape)} is empty", IndexError)
-
-
-def aminmax(self: Tensor, dim: int | None, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
-    """The smallest and the largest."""
-    if dim is None:
-        if self.numel() == 0:
-            raise refused("an empty tensor has no smallest element")
-        sizes: tuple[int, ...] = (1,) * self.ndim if keepdim else ()
-    else:
-        rules.wrap_dim(dim, self.ndim)
-        _check_not_empty(self, dim)
-        sizes = _reduced(self, dim, keepdim)
-    spec = TensorSpec(sizes, self.dtype)
-    return spec, spec
-
-
-def count_nonzero(self: Tensor, dim: Sequence[int]) -> TensorSpec:
-    """int64, without the dimensions."""
-    dims = tuple(dim) or None
-    return TensorSpec(rules.reduced_sizes(self.shape, dims, False), dtypes.int64)
 
 
 def median(self: Tensor) -> Tensor:

@@ -1,0 +1,141 @@
+"""Bodies of extremes and their places on the CPU.
+
+Called by the structured kernels with outputs of the right sizes. NaN is the largest and the
+smallest; of equal elements the first one's place counts. Where PyTorch puts an identity into the
+output before it reads, an output that is self holds just that.
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C.dtypes import iinfo
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, is_floating_code, is_in,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, new_empty
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
+from dispatch.kernels.cpu.reduction.fold cimport (
+    ALL_DIMS, FOLD_ARGMAX, FOLD_ARGMIN, FOLD_MAX, FOLD_MIN, fold_into,
+)
+from dispatch.kernels.meta cimport rules
+
+
+cdef int check_ordered(Tensor self) except -1:
+    if is_in(DTYPES_RARE | DTYPES_ALL_COMPLEX, self.c_dtype):
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
+    return 0
+
+
+cdef int extremum(int op, Tensor out, Tensor self, const int64_t* dims, int n) except -1:
+    """Into an output of self's dtype or of one that holds its values."""
+    cdef Tensor target = out
+    if out.c_numel == 0:
+        return 0
+    check_ordered(self)
+    if out.c_dtype != self.c_dtype:
+        target = new_empty(self.c_dtype, 0, -1, out.c_ndim, out.c_sizes, NULL)
+    fold_into(op, target, None, self, dims, n, 0)
+    if target is not out:
+        copy_values(out, target)
+    return 0
+
+
+cdef object limit_of(int code, bint largest):
+    """The largest or the smallest value of an ordered dtype."""
+    if code == ST_bool:
+        return largest
+    if is_floating_code(code):
+        return float("inf") if largest else float("-inf")
+    info = iinfo(dtypes.get_dtype(code))
+    return info.max if largest else info.min
+
+
+cdef int over_dims(int op, Tensor out, Tensor self, IntArray dim) except -1:
+    cdef int n = <int>dim.len, i
+    cdef int64_t dims[64]
+    if out.c_dtype != self.c_dtype:
+        raise refused(f"expected out to have dtype {dtypes.get_dtype(self.c_dtype)!r}, got "
+                      f"{dtypes.get_dtype(out.c_dtype)!r}")
+    if out is self:
+        return fill_values(out, limit_of(out.c_dtype, op == FOLD_MIN))
+    for i in range(n):
+        dims[i] = rules.wrap_dim(dim.data[i], self.c_ndim, True)
+    return extremum(op, out, self, dims, ALL_DIMS if n == 0 or self.c_ndim == 0 else n)
+
+
+cdef int amax(Tensor out, Tensor self, IntArray dim, bint keepdim) except -1:
+    return over_dims(FOLD_MAX, out, self, dim)
+
+
+cdef int amin(Tensor out, Tensor self, IntArray dim, bint keepdim) except -1:
+    return over_dims(FOLD_MIN, out, self, dim)
+
+
+cdef int max(Tensor out, Tensor self) except -1:
+    return extremum(FOLD_MAX, out, self, NULL, ALL_DIMS)
+
+
+cdef int min(Tensor out, Tensor self) except -1:
+    return extremum(FOLD_MIN, out, self, NULL, ALL_DIMS)
+
+
+cdef int aminmax(Tensor smallest, Tensor largest, Tensor self, object dim, bint keepdim) except -1:
+    cdef int64_t dims[1]
+    cdef int n = ALL_DIMS
+    check_ordered(self)
+    if dim is not None and self.c_ndim:
+        dims[0] = rules.wrap_dim(dim, self.c_ndim, True)
+        n = 1
+    extremum(FOLD_MIN, smallest, self, dims, n)
+    return extremum(FOLD_MAX, largest, self, dims, n)
+
+
+# ---- places --------------------------------------------------------------------------------------
+
+cdef int find(int op, Tensor values, Tensor indices, Tensor self, const int64_t* dims, int n) except -1:
+    """`values`: None, or of self's dtype."""
+    if is_in(DTYPES_RARE, self.c_dtype):
+        check_ordered(self)
+    return fold_into(op, values, indices, self, dims, n, 0)
+
+
+cdef int place_of(int op, Tensor out, Tensor self, object dim) except -1:
+    """Along `dim`, or in self laid flat."""
+    cdef int64_t dims[1]
+    if out.c_numel == 0:
+        return 0
+    if dim is None or self.c_ndim == 0:
+        return find(op, None, out, self, NULL, ALL_DIMS)
+    dims[0] = rules.wrap_dim(dim, self.c_ndim, True)
+    if self.c_sizes[dims[0]] == 1:
+        return fill_values(out, 0)
+    return find(op, None, out, self, dims, 1)
+
+
+cdef int argmax(Tensor out, Tensor self, object dim, bint keepdim) except -1:
+    return place_of(FOLD_ARGMAX, out, self, dim)
+
+
+cdef int argmin(Tensor out, Tensor self, object dim, bint keepdim) except -1:
+    return place_of(FOLD_ARGMIN, out, self, dim)
+
+
+cdef int along_dim(int op, Tensor values, Tensor indices, Tensor self, int64_t dim) except -1:
+    cdef int64_t dims[1]
+    if values.c_numel == 0:
+        return 0
+    if self.c_ndim == 0:
+        copy_values(values, self)
+        return fill_values(indices, 0)
+    dims[0] = rules.wrap_dim(dim, self.c_ndim, True)
+    return find(op, values, indices, self, dims, 1)
+
+
+cdef int max_dim(Tensor values, Tensor indices, Tensor self, int64_t dim, bint keepdim) except -1:
+    return along_dim(FOLD_ARGMAX, values, indices, self, dim)
+
+
+cdef int min_dim(Tensor values, Tensor indices, Tensor self, int64_t dim, bint keepdim) except -1:
+    return along_dim(FOLD_ARGMIN, values, indices, self, dim)

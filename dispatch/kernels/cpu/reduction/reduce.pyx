@@ -1,0 +1,212 @@
+"""Bodies of sums, products, counts and truth on the CPU.
+
+Called by the structured kernels with an output of the right size and dtype. Input is converted to
+the output's dtype first, as PyTorch's CPU kernels do; half precision adds in float32 and is rounded
+once, but products are rounded at each step. Where PyTorch puts a reduction's identity into the
+output before it reads, an output that is self holds just that.
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DTYPES_FLOAT8, DTYPES_RARE, ST_NONE, ST_bfloat16, ST_bool, ST_complex32, ST_float16,
+    ST_float32, ST_float64, ST_uint8, is_complex_code, is_floating_code, is_in, is_integral_code,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.cpu.copy.copies cimport fill_values
+from dispatch.kernels.cpu.reduction.fold cimport (
+    ALL_DIMS, FOLD_ALL, FOLD_ANY, FOLD_COUNT, FOLD_MEAN, FOLD_NANSUM, FOLD_PROD, FOLD_SUM, FOLD_XOR,
+    converted, fold_into,
+)
+from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.reduction.reduce cimport read_dims
+
+
+cdef int raise_no_kernel(int code) except -1:
+    raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+
+
+cdef int check_out(Tensor out, int code) except -1:
+    """Where the shape function lets any dtype pass, as PyTorch's does."""
+    if out.c_dtype != code:
+        raise refused(f"expected out to have dtype {dtypes.get_dtype(code)!r}, got "
+                      f"{dtypes.get_dtype(out.c_dtype)!r}")
+    return 0
+
+
+cdef int dims_of(int64_t* dims, Tensor self, object dim) except? -2:
+    """No dimensions mean all of them."""
+    cdef int n = read_dims(dims, self, dim)
+    return ALL_DIMS if n == 0 or self.c_ndim == 0 else n
+
+
+cdef int one_dim(int64_t* dims, Tensor self, int64_t dim) except? -2:
+    dims[0] = rules.wrap_dim(dim, self.c_ndim, True)
+    return 1 if self.c_ndim else ALL_DIMS
+
+
+cdef Tensor in_dtype(Tensor self, int code):
+    """self's values as they are added up; integers are widened on the way."""
+    if is_integral_code(self.c_dtype, True) and is_integral_code(code, False):
+        return self
+    return converted(self, code)
+
+
+# ---- sums and means ------------------------------------------------------------------------------
+
+cdef int check_dtype(int code) except -1:
+    """`code` is the output's: input is converted first, from any dtype."""
+    if code == ST_complex32 or code > ST_bfloat16:
+        raise_no_kernel(code)
+    return 0
+
+
+cdef int add(int op, Tensor out, Tensor self, const int64_t* dims, int n) except -1:
+    if self.c_numel == 0:
+        return fill_values(out, 0) if out.c_numel else 0
+    check_dtype(out.c_dtype)
+    return fold_into(op, out, None, in_dtype(self, out.c_dtype), dims, n, 0)
+
+
+cdef int sum(Tensor out, Tensor self, int dtype) except -1:
+    check_out(out, rules.sum_type(self.c_dtype, dtype))
+    return add(FOLD_SUM, out, self, NULL, ALL_DIMS)
+
+
+cdef int sum_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype) except -1:
+    cdef int64_t dims[64]
+    if out is self:              # PyTorch clears the output before it reads
+        return fill_values(out, 0)
+    return add(FOLD_SUM, out, self, dims, dims_of(dims, self, dim))
+
+
+cdef int nansum(Tensor out, Tensor self, object dim, bint keepdim, int dtype) except -1:
+    """The sum of the elements that are numbers."""
+    cdef int64_t dims[64]
+    if is_complex_code(self.c_dtype) or is_complex_code(out.c_dtype):
+        raise refused("not defined for complex tensors")
+    return add(FOLD_NANSUM, out, self, dims, dims_of(dims, self, dim))
+
+
+cdef int mean_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype) except -1:
+    """The sum over the count: half precision is not rounded in between, nor is input to it."""
+    cdef int code = out.c_dtype
+    cdef int64_t dims[64]
+    cdef int n = dims_of(dims, self, dim)
+    cdef bint narrow = code == ST_float16 or code == ST_bfloat16
+    if dtype != ST_NONE:
+        check_out(out, dtype)
+    check_dtype(code)
+    if out is self and not narrow:
+        return fill_values(out, 0)
+    if self.c_numel == 0:
+        return fill_values(out, float("nan")) if out.c_numel else 0
+    if narrow and self.c_dtype != code:
+        code = ST_float32
+    return fold_into(FOLD_MEAN, out, None, converted(self, code), dims, n, 0)
+
+
+# ---- products ------------------------------------------------------------------------------------
+
+cdef int multiply(Tensor out, Tensor self, const int64_t* dims, int n) except -1:
+    cdef int code = out.c_dtype
+    if self.c_numel == 0:
+        return fill_values(out, 1) if out.c_numel else 0
+    if is_in(DTYPES_RARE, code) or code == ST_complex32:
+        raise_no_kernel(code)
+    if code == ST_bool:          # a product of truths: whether all are
+        return fold_into(FOLD_ALL, out, None, self, dims, n, 0)
+    return fold_into(FOLD_PROD, out, None, in_dtype(self, code), dims, n, 0)
+
+
+cdef int prod(Tensor out, Tensor self, int dtype) except -1:
+    check_out(out, rules.sum_type(self.c_dtype, dtype))
+    return multiply(out, self, NULL, ALL_DIMS)
+
+
+cdef int prod_dim(Tensor out, Tensor self, int64_t dim, bint keepdim, int dtype) except -1:
+    cdef int64_t dims[1]
+    if out is self:
+        return fill_values(out, 1)
+    return multiply(out, self, dims, one_dim(dims, self, dim))
+
+
+# ---- bits and counts -----------------------------------------------------------------------------
+
+cdef int hash_tensor(Tensor out, Tensor self, IntArray dim, bint keepdim, int64_t mode) except -1:
+    """The exclusive or of all bits: of integers as int64, of floats as float64."""
+    cdef int64_t dims[64]
+    cdef int n = dims_of(dims, self, [dim.data[i] for i in range(dim.len)])
+    cdef int code = self.c_dtype
+    if out.c_numel == 0:
+        return 0
+    if is_in(DTYPES_RARE, code) or is_complex_code(code):
+        raise_no_kernel(code)
+    return fold_into(FOLD_XOR, out, None, converted(self, ST_float64) if is_floating_code(code) else self,
+                     dims, n, 0)
+
+
+cdef int count_nonzero(Tensor out, Tensor self, IntArray dim) except -1:
+    """How many elements are not 0."""
+    cdef int64_t dims[64]
+    cdef int n = dims_of(dims, self, [dim.data[i] for i in range(dim.len)])
+    if self.c_numel == 0:
+        return fill_values(out, 0) if out.c_numel else 0
+    return fold_into(FOLD_COUNT, out, None, comparable(self), dims, n, 0)
+
+
+cdef Tensor comparable(Tensor self):
+    """Floats of 8 bits have no loops of their own."""
+    return converted(self, ST_float32) if is_in(DTYPES_FLOAT8, self.c_dtype) else self
+
+
+# ---- any, all ------------------------------------------------------------------------------------
+
+cdef int truth(int op, Tensor out, Tensor self, const int64_t* dims, int n) except -1:
+    """NaN is true; the output is 0 or 1. For one of uint8 self is converted to that first."""
+    cdef Tensor given = comparable(self)
+    if out.c_dtype != ST_bool and out.c_dtype != ST_uint8:
+        raise refused("expected out to have dtype bool or uint8, got "
+                      f"{dtypes.get_dtype(out.c_dtype)!r}")
+    if self.c_numel == 0 or (out is self and self.c_ndim):
+        return fill_values(out, op == FOLD_ALL) if out.c_numel else 0
+    if out.c_dtype == ST_uint8:
+        given = converted(self, ST_uint8)
+    return fold_into(op, out, None, given, dims, n, 0)
+
+
+cdef int some_dims(int64_t* dims, Tensor self, object dim) except? -2:
+    """An empty list reduces nothing here."""
+    if dim is not None and len(dim) == 0:
+        return 0
+    return dims_of(dims, self, dim)
+
+
+cdef int any_all(Tensor out, Tensor self) except -1:
+    return truth(FOLD_ANY, out, self, NULL, ALL_DIMS)
+
+
+cdef int any_dim(Tensor out, Tensor self, int64_t dim, bint keepdim) except -1:
+    cdef int64_t dims[1]
+    return truth(FOLD_ANY, out, self, dims, one_dim(dims, self, dim))
+
+
+cdef int any_dims(Tensor out, Tensor self, object dim, bint keepdim) except -1:
+    cdef int64_t dims[64]
+    return truth(FOLD_ANY, out, self, dims, some_dims(dims, self, dim))
+
+
+cdef int all_all(Tensor out, Tensor self) except -1:
+    return truth(FOLD_ALL, out, self, NULL, ALL_DIMS)
+
+
+cdef int all_dim(Tensor out, Tensor self, int64_t dim, bint keepdim) except -1:
+    cdef int64_t dims[1]
+    return truth(FOLD_ALL, out, self, dims, one_dim(dims, self, dim))
+
+
+cdef int all_dims(Tensor out, Tensor self, object dim, bint keepdim) except -1:
+    cdef int64_t dims[64]
+    return truth(FOLD_ALL, out, self, dims, some_dims(dims, self, dim))

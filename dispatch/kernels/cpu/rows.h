@@ -1,0 +1,211 @@
+/* Elements of any dtype as rows of the type that they are computed in, and back.
+
+   A reader brings n elements, any step apart, as a row without gaps: it answers with the elements themselves where they are one
+   already, else with the buffer that it filled. A writer does the opposite. 16-bit floats are computed in float32 and rounded
+   once, integers and bool in int64, everything else in itself. Rows of more than ROW_BLOCK elements are read in blocks. */
+#ifndef DISPATCH_ROWS_H
+#define DISPATCH_ROWS_H
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "types.h"
+
+enum { ROW_BLOCK = 1024 };
+
+/* The types of computation; their sizes are those of ROW_SIZE. */
+enum row_type { ROW_NONE, ROW_F32, ROW_F64, ROW_I64, ROW_C64, ROW_C128, ROW_B8, ROW_TYPES };
+static const int ROW_SIZE[ROW_TYPES] = {0, 4, 8, 8, 8, 16, 1};
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
+#define WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define WIDE
+#endif
+#define EACH static inline __attribute__((always_inline))
+
+typedef struct { float re, im; } row_c64;
+typedef struct { double re, im; } row_c128;
+
+/* ---- 16-bit floats, without a branch so that loops vectorise ---- */
+
+EACH uint32_t bits_of_f32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
+EACH float f32_of_bits(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
+
+EACH float f32_of_bf16(uint16_t h) { return f32_of_bits((uint32_t)h << 16); }
+EACH uint16_t bf16_of_f32(float x)
+{
+    uint32_t u = bits_of_f32(x), rounded = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
+    return (uint16_t)(x != x ? 0x7fc0u : rounded);
+}
+
+EACH float f32_of_f16(uint16_t h)
+{
+    uint32_t u = (uint32_t)(h & 0x7fffu) << 13, exponent = u & 0x0f800000u, n = u + 0x38000000u;
+    uint32_t tiny = bits_of_f32(f32_of_bits(n + 0x00800000u) - f32_of_bits(0x38800000u));
+    n += exponent == 0x0f800000u ? 0x38000000u : 0;
+    n = exponent == 0 ? tiny : n;
+    return f32_of_bits(n | (uint32_t)(h & 0x8000u) << 16);
+}
+EACH uint16_t f16_of_f32(float x)
+{
+    uint32_t u = bits_of_f32(x), a = u & 0x7fffffffu;
+    uint32_t large = a > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    uint32_t tiny = bits_of_f32(f32_of_bits(a) + 0.5f) - 0x3f000000u;
+    uint32_t r = (a + 0xc8000fffu + (a >> 13 & 1)) >> 13;
+    r = a < 0x38800000u ? tiny : r;
+    r = a >= 0x47800000u ? large : r;
+    return (uint16_t)(r | (u >> 16 & 0x8000u));
+}
+
+/* ---- readers and writers ---- */
+
+typedef const void *(*row_reader)(const char *from, intptr_t step, int64_t n, void *buffer);
+typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
+
+#define SAME(x) (x)
+#define NOT_ZERO(x) ((x) != 0)
+
+#define READER(NAME, T, ROW, CONVERT) \
+    WIDE static const void *read_##NAME(const char *from, intptr_t step, int64_t n, void *buffer) \
+    { \
+        ROW *row = buffer; \
+        if (step == (intptr_t)sizeof(T) && (uintptr_t)from % sizeof(T) == 0) { \
+            const T *x = (const T *)from; \
+            for (int64_t i = 0; i < n; i++) \
+                row[i] = (ROW)CONVERT(x[i]); \
+            return row; \
+        } \
+        for (int64_t i = 0; i < n; i++, from += step) { \
+            T x; \
+            memcpy(&x, from, sizeof(T)); \
+            row[i] = (ROW)CONVERT(x); \
+        } \
+        return row; \
+    }
+#define READER_AS_IT_IS(NAME, T, ALIGN) \
+    static const void *read_##NAME(const char *from, intptr_t step, int64_t n, void *buffer) \
+    { \
+        T *row = buffer; \
+        if (step == (intptr_t)sizeof(T) && (uintptr_t)from % ALIGN == 0) \
+            return from; \
+        for (int64_t i = 0; i < n; i++) \
+            memcpy(row + i, from + i * step, sizeof(T)); \
+        return row; \
+    }
+#define WRITER(NAME, T, ROW, CONVERT) \
+    WIDE static void write_##NAME(const void *from, char *to, intptr_t step, int64_t n) \
+    { \
+        const ROW *row = from; \
+        if (step == (intptr_t)sizeof(T) && (uintptr_t)to % sizeof(T) == 0) { \
+            T *x = (T *)to; \
+            for (int64_t i = 0; i < n; i++) \
+                x[i] = (T)CONVERT(row[i]); \
+            return; \
+        } \
+        for (int64_t i = 0; i < n; i++, to += step) { \
+            T x = (T)CONVERT(row[i]); \
+            memcpy(to, &x, sizeof(T)); \
+        } \
+    }
+#define WRITER_AS_IT_IS(NAME, T) \
+    static void write_##NAME(const void *from, char *to, intptr_t step, int64_t n) \
+    { \
+        if (step == (intptr_t)sizeof(T)) { \
+            memcpy(to, from, (size_t)n * sizeof(T)); \
+            return; \
+        } \
+        for (int64_t i = 0; i < n; i++) \
+            memcpy(to + i * step, (const T *)from + i, sizeof(T)); \
+    }
+
+#define EACH_INTEGER(X) \
+    X(u8, uint8_t) X(i8, int8_t) X(i16, int16_t) X(i32, int32_t) X(u16, uint16_t) X(u32, uint32_t)
+#define READ_INTEGER(NAME, T) READER(NAME, T, int64_t, SAME) WRITER(NAME, T, int64_t, SAME)
+EACH_INTEGER(READ_INTEGER)
+READER(b8, uint8_t, int64_t, NOT_ZERO)
+WRITER(b8, uint8_t, int64_t, NOT_ZERO)
+READER(f16, uint16_t, float, f32_of_f16)
+WRITER(f16, uint16_t, float, f16_of_f32)
+READER(bf16, uint16_t, float, f32_of_bf16)
+WRITER(bf16, uint16_t, float, bf16_of_f32)
+READER_AS_IT_IS(i64, int64_t, 8)
+WRITER_AS_IT_IS(i64, int64_t)
+READER_AS_IT_IS(f32, float, 4)
+WRITER_AS_IT_IS(f32, float)
+READER_AS_IT_IS(f64, double, 8)
+WRITER_AS_IT_IS(f64, double)
+READER_AS_IT_IS(c64, row_c64, 4)
+WRITER_AS_IT_IS(c64, row_c64)
+READER_AS_IT_IS(c128, row_c128, 8)
+WRITER_AS_IT_IS(c128, row_c128)
+READER_AS_IT_IS(bytes, uint8_t, 1)
+
+static const void *read_c32(const char *from, intptr_t step, int64_t n, void *buffer)
+{
+    row_c64 *row = buffer;
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t x[2];
+        memcpy(x, from + i * step, 4);
+        row[i] = (row_c64){f32_of_f16(x[0]), f32_of_f16(x[1])};
+    }
+    return row;
+}
+static void write_c32(const void *from, char *to, intptr_t step, int64_t n)
+{
+    const row_c64 *row = from;
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t x[2] = {f16_of_f32(row[i].re), f16_of_f32(row[i].im)};
+        memcpy(to + i * step, x, 4);
+    }
+}
+
+/* Magnitudes of complex numbers, as rows of real ones. */
+static const void *read_abs_c64(const char *from, intptr_t step, int64_t n, void *buffer)
+{
+    float *row = buffer;
+    for (int64_t i = 0; i < n; i++) {
+        row_c64 z;
+        memcpy(&z, from + i * step, 8);
+        row[i] = hypotf(z.re, z.im);
+    }
+    return row;
+}
+static const void *read_abs_c128(const char *from, intptr_t step, int64_t n, void *buffer)
+{
+    double *row = buffer;
+    for (int64_t i = 0; i < n; i++) {
+        row_c128 z;
+        memcpy(&z, from + i * step, 16);
+        row[i] = hypot(z.re, z.im);
+    }
+    return row;
+}
+
+typedef struct { int size, row; row_reader read; row_writer write; } row_kind;
+
+/* By ScalarType; row ROW_NONE: no loops compute with it. */
+static const row_kind ROW_KINDS[] = {
+    [ST_uint8] = {1, ROW_I64, read_u8, write_u8},
+    [ST_int8] = {1, ROW_I64, read_i8, write_i8},
+    [ST_int16] = {2, ROW_I64, read_i16, write_i16},
+    [ST_int32] = {4, ROW_I64, read_i32, write_i32},
+    [ST_int64] = {8, ROW_I64, read_i64, write_i64},
+    [ST_uint16] = {2, ROW_I64, read_u16, write_u16},
+    [ST_uint32] = {4, ROW_I64, read_u32, write_u32},
+    [ST_uint64] = {8, ROW_I64, read_i64, write_i64},
+    [ST_float16] = {2, ROW_F32, read_f16, write_f16},
+    [ST_bfloat16] = {2, ROW_F32, read_bf16, write_bf16},
+    [ST_float32] = {4, ROW_F32, read_f32, write_f32},
+    [ST_float64] = {8, ROW_F64, read_f64, write_f64},
+    [ST_complex32] = {4, ROW_C64, read_c32, write_c32},
+    [ST_complex64] = {8, ROW_C64, read_c64, write_c64},
+    [ST_complex128] = {16, ROW_C128, read_c128, write_c128},
+    [ST_bool] = {1, ROW_I64, read_b8, write_b8},
+    [ST_COUNT - 1] = {0, ROW_NONE, NULL, NULL},
+};
+#pragma GCC pop_options
+#endif

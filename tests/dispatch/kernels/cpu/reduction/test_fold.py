@@ -1,0 +1,116 @@
+"""The driver of reductions: any strides and dimensions, every dtype, long and short rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dispatch
+from dispatch import ops
+
+DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float32", "float64", "bool", "float16"]
+
+
+@st.composite
+def tensors(draw):
+    """A tensor with steps of any sign and size, an array of its values, and dimensions of it."""
+    sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))
+    long = draw(st.sampled_from([1, 1, 40, 600]))
+    sizes[draw(st.integers(0, len(sizes) - 1))] *= long
+    steps = [draw(st.sampled_from([1, 1, 2])) for _ in sizes]
+    order = draw(st.permutations(range(len(sizes))))
+    dtype = draw(st.sampled_from(DTYPES))
+    seed = draw(st.integers(0, 1000))
+    base = np.random.default_rng(seed).integers(-9, 9, np.multiply(sizes, steps))
+    x = dispatch.from_numpy(base).to(getattr(dispatch, dtype))
+    x = x[tuple(slice(None, None, k) for k in steps)].permute(*order)
+    dims = draw(st.lists(st.sampled_from(range(len(sizes))), unique=True, min_size=1))
+    if draw(st.booleans()):
+        x = x[:1].expand(3, *x.shape[1:])
+    return x, x.numpy(), dims
+
+
+@settings(deadline=None, max_examples=60)
+@given(tensors(), st.booleans())
+def test_reductions_are_numpys(case, keepdim):
+    x, array, dims = case
+    axes = tuple(dims)
+    wide = array.astype(np.int64) if array.dtype.kind in "iub" else array.astype(np.float64)
+    for name, want in {
+        "sum": wide.sum(axes, keepdims=keepdim),
+        "any": (array != 0).any(axes, keepdims=keepdim),
+        "all": (array != 0).all(axes, keepdims=keepdim),
+        "amax": array.max(axes, keepdims=keepdim),
+        "amin": array.min(axes, keepdims=keepdim),
+    }.items():
+        got = getattr(dispatch, name)(x, dims, keepdim).numpy()
+        np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=2e-3)
+    dim = dims[0]
+    for name, find in (("max", np.argmax), ("min", np.argmin)):
+        values, places = getattr(dispatch, name)(x, dim, keepdim)
+        want = find(array, axis=dim, keepdims=keepdim)
+        np.testing.assert_array_equal(places.numpy(), want)
+        picked = np.take_along_axis(array, want if keepdim else np.expand_dims(want, dim), dim)
+        np.testing.assert_array_equal(values.numpy().ravel(), picked.ravel())
+    if array.dtype != bool:
+        assert x.argmax().item() == array.argmax()
+    got = ops.aten.count_nonzero.dim_IntList(x, dims).numpy()
+    np.testing.assert_array_equal(got, np.count_nonzero(array, axis=axes))
+
+
+@settings(deadline=None, max_examples=40)
+@given(tensors(), st.sampled_from([0, 1, 2, 3, float("inf"), -float("inf")]))
+def test_moments_and_norms_are_numpys(case, order):
+    x, array, dims = case
+    x, wide, axes = x.double(), array.astype(np.float64), tuple(dims)
+    variance, mean = dispatch.var_mean(x, dims, correction=0)
+    np.testing.assert_allclose(variance.numpy(), wide.var(axes), atol=1e-9)
+    np.testing.assert_allclose(mean.numpy(), wide.mean(axes), atol=1e-12)
+    magnitudes = np.moveaxis(np.abs(wide), axes, range(len(axes)))
+    rows = magnitudes.reshape(-1, *magnitudes.shape[len(axes) :])
+    if np.isinf(order):
+        want = rows.max(0) if order > 0 else rows.min(0)
+    else:
+        want = (rows != 0).sum(0) if order == 0 else (rows**order).sum(0) ** (1 / order)
+    got = ops.aten.linalg_vector_norm(x, order, dims).numpy()
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_long_sums_of_float32_keep_their_precision(dim):
+    x = dispatch.full([1 << 12, 1 << 8], 0.1).contiguous()
+    for values in (x, x.t()):
+        total = values.sum(dim)
+        want = np.float32(0.1).astype(np.float64) * values.shape[dim]
+        np.testing.assert_allclose(total.numpy(), want, rtol=1e-7)
+
+
+def test_infinities_do_not_become_nan_in_long_sums():
+    x = dispatch.ones(5000)
+    x[10] = float("inf")
+    assert x.sum().item() == float("inf")
+    x[4000] = float("-inf")
+    assert np.isnan(x.sum().item())
+
+
+@pytest.mark.parametrize("size", [5, 100, 3000])
+def test_nan_wins_and_its_first_place_counts(size):
+    x = dispatch.zeros(size, dtype=dispatch.float64)
+    x[2], x[4] = float("nan"), float("nan")
+    for pick in (dispatch.max, dispatch.min):
+        value, place = pick(x, 0)
+        assert np.isnan(value.item())
+        assert place.item() == 2
+    columns = x.view(-1, 1).expand(size, 20)
+    assert columns.max(0)[1].tolist() == [2] * 20
+    assert np.isnan(columns.amin(0).numpy()).all()
+
+
+def test_hash_is_the_exclusive_or_of_all_bits():
+    x = dispatch.tensor([1.5, -2.0, 3.0])
+    want = np.bitwise_xor.reduce(np.array([1.5, -2.0, 3.0]).view(np.uint64))
+    assert x.hash_tensor().item() == want
+    assert dispatch.tensor([5, 3], dtype=dispatch.int8).hash_tensor().item() == 6
+    with pytest.raises(RuntimeError, match="mode to be 0"):
+        x.hash_tensor(mode=1)
+    with pytest.raises(RuntimeError, match="elements"):
+        dispatch.empty(0).hash_tensor()
