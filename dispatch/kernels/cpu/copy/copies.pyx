@@ -1,9 +1,8 @@
 """Copies, fills and single values on the CPU: where dtypes are converted.
 
-`copy_values` serves `copy_`, `clone` and `_to_copy`. A conversion is PyTorch's: floats to integers
-by truncation, complex to real by the real part, to the 16- and 8-bit floats through float32.
-numpy's warnings about casts never reach the user. What is read and written are plain memory:
-conjugate and negative bits are applied here.
+`copy_values` serves `copy_`, `clone` and `_to_copy`: loops of `casts.h` and `strided.h`. A conversion is PyTorch's: floats
+to integers by truncation, complex to real by the real part, to the 16- and 8-bit floats through float32. What is read and
+written are plain memory: conjugate and negative bits are applied here. Memory that is shared in part is copied first.
 """
 cimport numpy as cnp
 from libc.float cimport FLT_MAX
@@ -16,29 +15,31 @@ import numpy as np
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float8_e4m3fn, ST_float16,
-    ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, ST_uint32, category_of_code,
+    ST_bfloat16, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, category_of_code,
     is_complex_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE
-from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty
+from dispatch._C.storage cimport new_borrowed_storage
+from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty, new_tensor
+from dispatch.kernels.cpu.copy.strided cimport (
+    LONG_RUN, copier, dispatch_moves, dispatch_run, itemsize_of, memory_meets, move_between, owners,
+    set_moves,
+)
 from dispatch.kernels.meta.copy cimport copies as meta_copy
 
 cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h":
-    int PyArray_CopyInto(cnp.ndarray, cnp.ndarray) except -1
 
 cdef uint64_t ZERO_BIT = KS_ZeroTensor & ~<uint64_t>0xFFFF
 cdef uint64_t BITS = (KS_Conjugate | KS_Negative) & ~<uint64_t>0xFFFF
 
 
-cdef int write_array(object out, object values) except -1:
-    """numpy's own copy: broadcasts, casts, and bears overlap."""
-    if not isinstance(values, cnp.ndarray):
-        values = np.asarray(values)                # numpy makes scalars of 0-d results
-    return PyArray_CopyInto(<cnp.ndarray>out, <cnp.ndarray>values)
+cdef extern from "../kernels/cpu/copy/casts.h" nogil:
+    # NULL: no loop for the dtype.
+    dispatch_run dispatch_caster(int from_, int to) noexcept
+    dispatch_run dispatch_conjugator(int code) noexcept
+    dispatch_run dispatch_negator(int code) noexcept
 
 
 # ---- copy --------------------------------------------------------------------------------------
@@ -54,95 +55,87 @@ cdef inline bint same_geometry(Tensor a, Tensor b) noexcept:
             and memcmp(a.c_strides, b.c_strides, n) == 0)
 
 
-cdef inline bint through_float32(int code) noexcept:
-    return code == ST_float16 or dtypes.is_floating_code(code) and code > ST_complex128
-
-
-cdef bint warns(int old, int new) noexcept:
-    """Whether numpy may warn about a value of the conversion."""
-    if category_of_code(old) < 2:
-        return through_float32(new)
-    return category_of_code(new) < category_of_code(old) or \
-        dtypes.itemsize_table()[new] < dtypes.itemsize_table()[old] or through_float32(new)
-
-
-cdef object in_float32(object values, int new):
-    """float32 values in the range of a narrower float; float8_e4m3fn alone saturates."""
-    values = values.astype(np.float32, copy=False)
-    return np.clip(values, -448, 448) if new == ST_float8_e4m3fn else values
-
-
-cdef object converted(object values, int old, int new):
-    """`values` in a dtype that numpy casts to `new` as PyTorch does. numpy may warn."""
-    if new == ST_bool:
-        return values if not through_float32(old) else values.astype(np.float32)
-    if is_complex_code(old) and not is_complex_code(new):
-        values = values.real
-    if through_float32(old) and old != ST_float16:
-        values = values.astype(np.float32)
-    return in_float32(values, new) if through_float32(new) and old != new else values
+cdef int cast_rarely(Tensor out, Tensor src) except -1:
+    """To or from a dtype without loops of its own, by numpy, by way of float32; float8_e4m3fn alone saturates."""
+    cdef Tensor single
+    cdef bint widen = dispatch_caster(src.c_dtype, ST_float32) == NULL
+    if widen and out.c_dtype == ST_float32:
+        np.copyto(get_numpy(out), get_numpy(src))
+        return 0
+    if widen or src.c_dtype != ST_float32:
+        single = new_empty(ST_float32, DEV_CPU, -1, src.c_ndim, src.c_sizes, NULL)
+        copy_values(single, src)
+        return copy_values(out, single)
+    values = get_numpy(src)
+    with np.errstate(all="ignore"):
+        np.copyto(get_numpy(out), np.clip(values, -448, 448) if out.c_dtype == ST_float8_e4m3fn else values, casting="unsafe")
+    return 0
 
 
 cdef int copy_array(Tensor out, object values) except -1:
-    cdef int old = dtypes.code_of_numpy(values.dtype)
-    if old == out.c_dtype:
-        write_array(get_numpy(out), values)
-    elif warns(old, out.c_dtype):
-        with np.errstate(all="ignore"):
-            write_array(get_numpy(out), converted(values, old, out.c_dtype))
-    else:
-        write_array(get_numpy(out), converted(values, old, out.c_dtype))
-    return 0
+    cdef int64_t sizes[64]
+    cdef int d
+    cdef cnp.ndarray array = np.asarray(values, order="C")
+    cdef int code = dtypes.code_of_numpy(array.dtype)
+    for d in range(cnp.PyArray_NDIM(array)):
+        sizes[d] = cnp.PyArray_DIM(array, d)
+    if not cnp.PyArray_ISCARRAY_RO(array):
+        array = array.copy()
+    return copy_values(out, new_tensor(
+        new_borrowed_storage(<char*>cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array), array), code,
+        cnp.PyArray_NDIM(array), sizes, NULL, 0))
 
 
-cdef int copy_raw(Tensor out, Tensor src) except -1:
-    """complex32, which numpy has not: as its bits."""
-    write_array(raw_view(out), raw_view(src))
-    return 0
+cdef int move_values(Tensor out, Tensor src, dispatch_run run) except -1:
+    cdef dispatch_moves m
+    set_moves(&m, out, src)
+    return move_between(&m, data_of(out, itemsize_of(out)), data_of(src, itemsize_of(src)), run, out, src)
 
 
-cdef object raw_view(Tensor t):
-    cdef Tensor v = meta_copy.alias_of_dtype(t, ST_uint32)
-    return get_numpy(v)
-
-
-cdef object complex32_values(Tensor t):
-    """As complex64."""
-    pairs = raw_view(t)
-    halves = np.ascontiguousarray(pairs).view(np.float16).astype(np.float32)
-    return halves.view(np.complex64).reshape(pairs.shape)
-
-
-cdef int store_complex32(Tensor out, object values) except -1:
-    with np.errstate(all="ignore"):
-        values = np.array(values, dtype=np.complex64, order="C")
-        halves = np.atleast_1d(values).view(np.float32).astype(np.float16).view(np.uint32)
-    write_array(raw_view(out), halves.reshape(values.shape))
-    return 0
+cdef Tensor plain_copy(Tensor src, uint64_t differ):
+    """The values of `src` in memory of its own, conjugated and negated by the bits of `differ`."""
+    cdef Tensor out = new_empty(src.c_dtype, DEV_CPU, -1, src.c_ndim, src.c_sizes, NULL)
+    cdef dispatch_run conjugate = dispatch_conjugator(src.c_dtype)
+    if differ & KS_Conjugate & ~<uint64_t>0xFFFF and conjugate != NULL:
+        move_values(out, src, conjugate)
+        if not differ & KS_Negative & ~<uint64_t>0xFFFF:
+            return out
+        src = out
+    move_values(out, src, dispatch_negator(src.c_dtype) if differ & KS_Negative & ~<uint64_t>0xFFFF
+                else copier(itemsize_of(src)))
+    return out
 
 
 cdef int copy_values(Tensor out, Tensor src) except -1:
     cdef uint64_t differ = (out.c_keys ^ src.c_keys) & BITS
+    cdef dispatch_run run
     cdef int size
     if out.c_numel == 0:
         return 0
     if src.c_keys & ZERO_BIT:
         return fill_values(out, 0)
-    if out.c_dtype == src.c_dtype and not differ:
-        if same_geometry(out, src):
-            size = dtypes.itemsize_table()[out.c_dtype]
+    if out.c_dtype == src.c_dtype and not differ and same_geometry(out, src):
+        size = itemsize_of(out)
+        if out.c_numel < LONG_RUN:
             memmove(data_of(out, size), data_of(src, size), out.c_numel * size)
             return 0
-        if out.c_dtype == ST_complex32:
-            return copy_raw(out, src)
-    values = complex32_values(src) if src.c_dtype == ST_complex32 else get_numpy(src)
-    if differ & KS_Conjugate:
-        values = np.conjugate(values)
-    if differ & KS_Negative:
-        values = np.negative(values)
-    if out.c_dtype == ST_complex32:
-        return store_complex32(out, np.broadcast_to(values, tuple(out.shape)))
-    return copy_array(out, values)
+        return move_block(out, src, out.c_numel * size)
+    if differ or memory_meets(out, src):
+        src = plain_copy(src, differ)
+    if out.c_dtype == src.c_dtype:
+        return move_values(out, src, copier(itemsize_of(out)))
+    run = dispatch_caster(src.c_dtype, out.c_dtype)
+    return cast_rarely(out, src) if run == NULL else move_values(out, src, run)
+
+
+cdef int move_block(Tensor out, Tensor src, int64_t nbytes) except -1:
+    """Without the lock."""
+    cdef object kept = owners(out, src)
+    cdef char* to = data_of(out, itemsize_of(out))
+    cdef char* from_ = data_of(src, itemsize_of(src))
+    with nogil:
+        memmove(to, from_, nbytes)
+    return 0
 
 
 cdef bint same_view(Tensor a, Tensor b) noexcept:
@@ -228,6 +221,8 @@ cdef double largest(int code) except -1:
         return 65504.0
     if code == ST_float64 or code == ST_complex128:
         return 1.7976931348623157e308
+    if code == ST_bfloat16:
+        return 3.3895313892515355e38
     import ml_dtypes
     return float(ml_dtypes.finfo(dtypes.numpy_descr(code)).max)
 
@@ -268,34 +263,20 @@ cdef int store_float(char* p, int code, double value) except -1:
         memcpy(p, &single, 4)
     elif code == ST_float64 or code == ST_complex128:
         memcpy(p, &checked, 8)
+    elif code == ST_float16 or code == ST_bfloat16 or code == ST_complex32:
+        dispatch_caster(ST_float64, ST_float16 if code == ST_complex32 else code)(p, <char*>&checked, 1, 0, 0)
     else:
-        descr = np.dtype(np.float16) if code == ST_complex32 else dtypes.numpy_descr(code)
+        descr = dtypes.numpy_descr(code)
         with np.errstate(all="ignore"):
             raw = np.array(checked, dtype=np.float32).astype(descr).tobytes()
         memcpy(p, <char*><bytes>raw, len(raw))
     return 0
 
 
-cdef void fill_bytes(char* p, int64_t n, const char* element, int size) noexcept nogil:
-    """`n` elements like the given one, one after the other."""
-    cdef int64_t i
-    if size == 1:
-        memset(p, element[0], n)
-    elif size == 4 and not <size_t>p & 3:
-        for i in range(n):
-            (<uint32_t*>p)[i] = (<uint32_t*>element)[0]
-    elif size == 8 and not <size_t>p & 7:
-        for i in range(n):
-            (<uint64_t*>p)[i] = (<uint64_t*>element)[0]
-    else:
-        for i in range(n):
-            memcpy(p + i * size, element, size)
-
-
 cdef int fill_values(Tensor out, object value) except -1:
     cdef uint64_t element[2]
-    cdef int size = dtypes.itemsize_table()[out.c_dtype]
-    cdef Tensor one
+    cdef dispatch_moves m
+    cdef int d, size = itemsize_of(out)
     if out.c_keys & KS_Conjugate:
         value = complex(value).conjugate()
     if out.c_keys & KS_Negative:
@@ -304,14 +285,12 @@ cdef int fill_values(Tensor out, object value) except -1:
     if out.c_numel == 0:
         return 0
     if out.c_flags & TF_NON_OVERLAPPING_DENSE:
-        fill_bytes(data_of(out, size), out.c_numel, <char*>element, size)
-        return 0
-    one = new_empty(out.c_dtype, DEV_CPU, -1, 0, NULL, NULL)
-    memcpy(one.c_storage.data, element, size)
-    if out.c_dtype == ST_complex32:
-        return copy_raw(out, one)
-    write_array(get_numpy(out), get_numpy(one))
-    return 0
+        m.ndim, m.sizes[0], m.to[0], m.from_[0] = 1, out.c_numel, size, 0
+        return move_between(&m, data_of(out, size), <char*>element, copier(size), out, out)
+    m.ndim = out.c_ndim
+    for d in range(out.c_ndim):
+        m.sizes[d], m.to[d], m.from_[d] = out.c_sizes[d], out.c_strides[d] * size, 0
+    return move_between(&m, data_of(out, size), <char*>element, copier(size), out, out)
 
 
 cdef object fill_(Tensor self, object value):
@@ -361,7 +340,11 @@ cdef object _local_scalar_dense(Tensor self):
 
 
 cdef object other_value(Tensor self):
-    values = complex32_values(self) if self.c_dtype == ST_complex32 else get_numpy(self)
-    one = values.reshape(-1)[0]
-    category = category_of_code(self.c_dtype)
-    return int(one) if category == 1 else complex(one) if category == 3 else float(one)
+    cdef double pair[2]
+    cdef int category = category_of_code(self.c_dtype)
+    cdef dispatch_run run = dispatch_caster(self.c_dtype, ST_complex128)
+    if category == 1 or run == NULL:
+        one = get_numpy(self).reshape(-1)[0]
+        return int(one) if category == 1 else float(one)
+    run(<char*>pair, data_of(self, itemsize_of(self)), 1, 0, 0)
+    return complex(pair[0], pair[1]) if category == 3 else pair[0]

@@ -14,5 +14,3 @@ cdef object _local_scalar_dense(Tensor self)
 cdef int check_copy(Tensor self, Tensor src) except -1
 # RuntimeError unless `value` has no dimensions.
 cdef int check_fill(Tensor value) except -1
-# The same memory read as another dtype of the same size: a new tensor that nobody else sees.
-cdef Tensor alias_of_dtype(Tensor t, int dtype)

@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 from dispatch._C.dtypes cimport DEV_META, MF_NONE, MF_contiguous, MF_preserve
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
-from dispatch._C.tensor cimport TF_FAKE, Tensor, new_view_dtype
+from dispatch._C.tensor cimport TF_FAKE, Tensor
 from dispatch._C.tls cimport tls
 from dispatch.kernels.meta cimport rules
 from dispatch._C.structured cimport Spec
@@ -72,7 +72,3 @@ cdef object zero_(Tensor self):
 
 cdef object _local_scalar_dense(Tensor self):
     raise refused("a tensor on meta has no value, item() cannot be called")
-
-
-cdef Tensor alias_of_dtype(Tensor t, int dtype):
-    return new_view_dtype(t, dtype, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset)

@@ -1,0 +1,66 @@
+"""Moves of elements between tensors: geometry from their metadata, the lock, what owns the memory."""
+from libc.stdint cimport int64_t
+
+from dispatch._C.storage cimport shared_owner
+from dispatch._C.tensor cimport Tensor, data_of
+
+cdef extern from "../kernels/cpu/copy/strided.h" nogil:
+    dispatch_run dispatch_copier(int itemsize) noexcept
+    void dispatch_move(dispatch_moves* m, char* to, const char* from_, dispatch_run run) noexcept
+
+
+cdef dispatch_run copier(int itemsize) noexcept nogil:
+    return dispatch_copier(itemsize)
+
+
+cdef void move(dispatch_moves* m, char* to, const char* from_, dispatch_run run) noexcept nogil:
+    dispatch_move(m, to, from_, run)
+
+
+cdef object owners(Tensor a, Tensor b):
+    return shared_owner(a.c_storage), shared_owner(b.c_storage)
+
+
+cdef int move_between(dispatch_moves* m, char* to, const char* from_, dispatch_run run, Tensor a, Tensor b) except -1:
+    cdef object kept
+    cdef int d
+    cdef int64_t n = 1
+    for d in range(m.ndim):
+        n *= m.sizes[d]
+    if n < LONG_RUN:
+        dispatch_move(m, to, from_, run)
+        return 0
+    kept = owners(a, b)
+    with nogil:
+        dispatch_move(m, to, from_, run)
+    return 0
+
+
+cdef int reach(Tensor t, char** first, char** end) except -1:
+    """Addresses of the first byte of any element and behind the last."""
+    cdef int d, size = itemsize_of(t)
+    cdef int64_t low = 0, high = 0
+    for d in range(t.c_ndim):
+        if t.c_strides[d] > 0:
+            high += (t.c_sizes[d] - 1) * t.c_strides[d]
+        else:
+            low += (t.c_sizes[d] - 1) * t.c_strides[d]
+    first[0] = data_of(t, size) + low * size
+    end[0] = data_of(t, size) + (high + 1) * size
+    return 0
+
+
+cdef bint memory_meets(Tensor a, Tensor b) except -1:
+    cdef char* a_first
+    cdef char* a_end
+    cdef char* b_first
+    cdef char* b_end
+    if a.c_numel == 0 or b.c_numel == 0:
+        return False
+    if a.c_storage is not b.c_storage and (
+            a.c_storage.data + a.c_storage.c_nbytes <= b.c_storage.data
+            or b.c_storage.data + b.c_storage.c_nbytes <= a.c_storage.data):
+        return False
+    reach(a, &a_first, &a_end)
+    reach(b, &b_first, &b_end)
+    return a_first < b_end and b_first < a_end
