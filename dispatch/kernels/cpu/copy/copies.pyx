@@ -42,6 +42,10 @@ cdef extern from "../kernels/cpu/copy/casts.h" nogil:
     dispatch_run dispatch_negator(int code) noexcept
 
 
+cdef dispatch_run caster(int from_, int to) noexcept:
+    return copier(dtypes.itemsize_table()[to]) if from_ == to else dispatch_caster(from_, to)
+
+
 # ---- copy --------------------------------------------------------------------------------------
 
 cdef inline bint same_geometry(Tensor a, Tensor b) noexcept:

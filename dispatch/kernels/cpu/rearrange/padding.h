@@ -1,0 +1,72 @@
+/* Padding with what is there: where each position along a padded dimension comes from, and rows copied or added by that.
+
+   Up to three padded dimensions behind up to two that are not; steps in bytes. Memory in which the dimension before the padded
+   ones lies closest (channels_last) is walked with that dimension innermost. */
+#ifndef DISPATCH_PADDING_H
+#define DISPATCH_PADDING_H
+#include "../copy/strided.h"
+
+typedef struct {
+    int64_t batch[2], padded[3];             /* sizes of the padded side; 1 where there is no such dimension */
+    int64_t big_batch[2], big[3];            /* steps of the padded side */
+    int64_t small_batch[2], small[3];        /* steps of the other */
+    const int64_t* at[3];                    /* for each position of the padded side, the one of the other */
+    int64_t middle, width;                   /* of the last dimension: where a run of positions one after the other begins, its length */
+} dispatch_padding;
+
+/* `pick`: big[...] = small[at[...]] of one row of channels or positions */
+static void dispatch_pad_copy(const dispatch_padding* p, char* big, const char* small, dispatch_run run) {
+    const int channels_inside = p->batch[1] > 1 && p->big_batch[1] < p->big[2];
+    int64_t n, c, i, j, k;
+    for (n = 0; n < p->batch[0]; n++)
+        for (c = 0; c < (channels_inside ? 1 : p->batch[1]); c++)
+            for (i = 0; i < p->padded[0]; i++)
+                for (j = 0; j < p->padded[1]; j++) {
+                    char* to = big + n * p->big_batch[0] + c * p->big_batch[1] + i * p->big[0] + j * p->big[1];
+                    const char* from = small + n * p->small_batch[0] + c * p->small_batch[1] + p->at[0][i] * p->small[0]
+                                       + p->at[1][j] * p->small[1];
+                    if (channels_inside) {
+                        for (k = 0; k < p->padded[2]; k++)
+                            run(to + k * p->big[2], from + p->at[2][k] * p->small[2], p->batch[1], p->big_batch[1],
+                                p->small_batch[1]);
+                        continue;
+                    }
+                    for (k = 0; k < p->middle; k++) run(to + k * p->big[2], from + p->at[2][k] * p->small[2], 1, 0, 0);
+                    if (p->width > 0)
+                        run(to + k * p->big[2], from + p->at[2][k] * p->small[2], p->width, p->big[2], p->small[2]);
+                    for (k += p->width; k < p->padded[2]; k++)
+                        run(to + k * p->big[2], from + p->at[2][k] * p->small[2], 1, 0, 0);
+                }
+}
+
+/* small[at[...]] += big[...], each sum rounded to the dtype */
+#define DISPATCH_PAD_ADD(S, ADD) \
+    static void dispatch_pad_add_##S(const dispatch_padding* p, const char* big, char* small) { \
+        int64_t n, c, i, j, k; \
+        for (n = 0; n < p->batch[0]; n++) \
+            for (c = 0; c < p->batch[1]; c++) \
+                for (i = 0; i < p->padded[0]; i++) \
+                    for (j = 0; j < p->padded[1]; j++) { \
+                        const char* from = big + n * p->big_batch[0] + c * p->big_batch[1] + i * p->big[0] + j * p->big[1]; \
+                        char* to = small + n * p->small_batch[0] + c * p->small_batch[1] + p->at[0][i] * p->small[0] \
+                                   + p->at[1][j] * p->small[1]; \
+                        for (k = 0; k < p->padded[2]; k++) { \
+                            char* place = to + p->at[2][k] * p->small[2]; \
+                            const dispatch_v_##S v = dispatch_load_##S(from + k * p->big[2]); \
+                            dispatch_v_##S w = dispatch_load_##S(place); \
+                            ADD; \
+                            dispatch_store_##S(place, w); \
+                        } \
+                    } \
+    }
+DISPATCH_PAD_ADD(f32, w += v) DISPATCH_PAD_ADD(f64, w += v) DISPATCH_PAD_ADD(f16, w += v) DISPATCH_PAD_ADD(bf16, w += v)
+DISPATCH_PAD_ADD(c64, (w.re += v.re, w.im += v.im)) DISPATCH_PAD_ADD(c128, (w.re += v.re, w.im += v.im))
+
+typedef void (*dispatch_pad_add)(const dispatch_padding* p, const char* big, char* small);
+
+/* NULL: no loop for the dtype. */
+static dispatch_pad_add dispatch_pad_adder(int code) {
+    return code == 6 ? dispatch_pad_add_f32 : code == 7 ? dispatch_pad_add_f64 : code == 5 ? dispatch_pad_add_f16
+         : code == 15 ? dispatch_pad_add_bf16 : code == 9 ? dispatch_pad_add_c64 : code == 10 ? dispatch_pad_add_c128 : NULL;
+}
+#endif

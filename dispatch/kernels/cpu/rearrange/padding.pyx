@@ -1,0 +1,241 @@
+"""CPU bodies of padding, by a constant or by what is there, and their gradients.
+
+Called by the structured kernels, which have checked sizes. Where each position along a padded dimension comes from is worked
+out once, in tables; then rows are copied, or added, by the loops of `padding.h`.
+"""
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport DTYPES_RARE, ST_bool, ST_complex32, is_in
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, data_of
+from dispatch.kernels.cpu.copy.copies cimport fill_values
+from dispatch.kernels.cpu.copy.strided cimport (
+    copier, dispatch_moves, dispatch_run, itemsize_of, move_between, owners,
+)
+
+__all__ = [
+    "constant_pad_nd",
+    "reflection_pad1d",
+    "reflection_pad1d_backward",
+    "reflection_pad2d",
+    "reflection_pad2d_backward",
+    "reflection_pad3d",
+    "reflection_pad3d_backward",
+    "replication_pad1d",
+    "replication_pad1d_backward",
+    "replication_pad2d",
+    "replication_pad2d_backward",
+    "replication_pad3d",
+    "replication_pad3d_backward",
+]
+
+cdef extern from "../kernels/cpu/rearrange/padding.h" nogil:
+    ctypedef struct dispatch_padding:
+        int64_t batch[2]
+        int64_t padded[3]
+        int64_t big_batch[2]
+        int64_t big[3]
+        int64_t small_batch[2]
+        int64_t small[3]
+        const int64_t* at[3]
+        int64_t middle
+        int64_t width
+    ctypedef void (*dispatch_pad_add)(const dispatch_padding* p, const char* big, char* small) noexcept nogil
+    void dispatch_pad_copy(const dispatch_padding* p, char* big, const char* small, dispatch_run run) noexcept
+    dispatch_pad_add dispatch_pad_adder(int code) noexcept
+
+
+# ---- with a constant ---------------------------------------------------------------------------
+
+def constant_pad_nd(Tensor out not None, Tensor self not None, pad, value):
+    """self within a border of `value`; negative numbers cut instead."""
+    cdef dispatch_moves m
+    cdef int64_t to = 0, from_ = 0, before, after
+    cdef int d, size = itemsize_of(self)
+    cdef bint grows = False
+    if out.c_numel == 0:
+        return
+    m.ndim = self.c_ndim
+    for d in range(self.c_ndim):
+        m.sizes[d], m.to[d], m.from_[d] = self.c_sizes[d], out.c_strides[d] * size, self.c_strides[d] * size
+    for i in range(len(pad) // 2):
+        d = self.c_ndim - 1 - i
+        before, after = pad[2 * i], pad[2 * i + 1]
+        grows = grows or before > 0 or after > 0
+        if before > 0:
+            to += before * m.to[d]
+        else:
+            from_ -= before * m.from_[d]
+            m.sizes[d] += before
+        if after < 0:
+            m.sizes[d] += after
+    if grows:
+        fill_values(out, value)
+    for d in range(self.c_ndim):
+        if m.sizes[d] <= 0:
+            return
+    move_between(&m, data_of(out, size) + to, data_of(self, size) + from_, copier(size), out, self)
+
+
+# ---- with what is there ------------------------------------------------------------------------
+
+cdef int64_t source(int64_t i, int64_t size, bint mirrored) noexcept nogil:
+    """The position that the i-th (from -before to size + after - 1) comes from."""
+    if not mirrored:
+        return 0 if i < 0 else size - 1 if i >= size else i
+    if i < 0:
+        i = -i
+    return 2 * (size - 1) - i if i >= size else i
+
+
+cdef int set_padding(dispatch_padding* p, int64_t* table, Tensor big, Tensor small, padding, bint mirrored) except -1:
+    """`table` has room for the positions of all padded dimensions."""
+    cdef int n = <int>len(padding) // 2, lead = small.c_ndim - n, d, k, size = itemsize_of(small)
+    cdef int64_t before = 0, i
+    for k in range(2):
+        d = lead - 2 + k
+        p.batch[k] = small.c_sizes[d] if d >= 0 else 1
+        p.big_batch[k] = big.c_strides[d] * size if d >= 0 else 0
+        p.small_batch[k] = small.c_strides[d] * size if d >= 0 else 0
+    for k in range(3):
+        d = lead + k - (3 - n)
+        if k < 3 - n:
+            p.padded[k], p.big[k], p.small[k] = 1, 0, 0
+            before = 0
+        else:
+            p.padded[k], p.big[k], p.small[k] = big.c_sizes[d], big.c_strides[d] * size, small.c_strides[d] * size
+            before = padding[2 * (2 - k)]
+        for i in range(p.padded[k]):
+            table[i] = source(i - before, small.c_sizes[d], mirrored) if k >= 3 - n else 0
+        p.at[k] = table
+        table += p.padded[k]
+    p.middle = min(max(before, 0), p.padded[2])
+    p.width = min(p.padded[2], before + small.c_sizes[small.c_ndim - 1]) - p.middle
+    if p.width < 0:
+        p.width = 0
+    return 0
+
+
+cdef int64_t* new_table(Tensor big, int n) except NULL:
+    cdef int64_t total = 3
+    cdef int d
+    cdef int64_t* table
+    for d in range(n):
+        total += big.c_sizes[big.c_ndim - 1 - d]
+    table = <int64_t*>malloc(total * sizeof(int64_t))
+    if table == NULL:
+        raise MemoryError
+    return table
+
+
+cdef int check_supported(Tensor t) except -1:
+    if is_in(DTYPES_RARE, t.c_dtype) or t.c_dtype == ST_complex32 or t.c_dtype == ST_bool:
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+    return 0
+
+
+cdef int pad(Tensor out, Tensor self, padding, bint mirrored) except -1:
+    cdef dispatch_padding p
+    cdef int64_t* table
+    cdef char* to
+    cdef char* from_
+    cdef int size = itemsize_of(self)
+    check_supported(self)
+    if out.c_numel == 0:
+        return 0
+    to, from_ = data_of(out, size), data_of(self, size)
+    kept = owners(out, self)
+    table = new_table(out, <int>len(padding) // 2)
+    try:
+        set_padding(&p, table, out, self, padding, mirrored)
+        with nogil:
+            dispatch_pad_copy(&p, to, from_, copier(size))
+    finally:
+        free(table)
+    return 0
+
+
+cdef int pad_backward(Tensor grad_input, Tensor grad_output, padding, bint mirrored) except -1:
+    cdef dispatch_padding p
+    cdef int64_t* table
+    cdef char* to
+    cdef char* from_
+    cdef int size = itemsize_of(grad_input)
+    cdef dispatch_pad_add add = dispatch_pad_adder(grad_input.c_dtype)
+    if grad_input.c_numel == 0:
+        return 0
+    if add == NULL:
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(grad_input.c_dtype)!r}", NotImplementedError)
+    fill_values(grad_input, 0)
+    to, from_ = data_of(grad_input, size), data_of(grad_output, size)
+    kept = owners(grad_input, grad_output)
+    table = new_table(grad_output, <int>len(padding) // 2)
+    try:
+        set_padding(&p, table, grad_output, grad_input, padding, mirrored)
+        with nogil:
+            add(&p, from_, to)
+    finally:
+        free(table)
+    return 0
+
+
+def reflection_pad1d(Tensor out not None, Tensor self not None, padding):
+    """The last dimension mirrored at its ends."""
+    pad(out, self, padding, True)
+
+
+def reflection_pad2d(Tensor out not None, Tensor self not None, padding):
+    """The last two dimensions mirrored at their ends."""
+    pad(out, self, padding, True)
+
+
+def reflection_pad3d(Tensor out not None, Tensor self not None, padding):
+    """The last three dimensions mirrored at their ends."""
+    pad(out, self, padding, True)
+
+
+def replication_pad1d(Tensor out not None, Tensor self not None, padding):
+    """The last dimension's ends repeated."""
+    pad(out, self, padding, False)
+
+
+def replication_pad2d(Tensor out not None, Tensor self not None, padding):
+    """The last two dimensions' ends repeated."""
+    pad(out, self, padding, False)
+
+
+def replication_pad3d(Tensor out not None, Tensor self not None, padding):
+    """The last three dimensions' ends repeated."""
+    pad(out, self, padding, False)
+
+
+def reflection_pad1d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
+    """The gradient added up where elements came from."""
+    pad_backward(grad_input, grad_output, padding, True)
+
+
+def reflection_pad2d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
+    """The same in two dimensions."""
+    pad_backward(grad_input, grad_output, padding, True)
+
+
+def reflection_pad3d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
+    """The same in three dimensions."""
+    pad_backward(grad_input, grad_output, padding, True)
+
+
+def replication_pad1d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
+    """The gradient added up where elements came from."""
+    pad_backward(grad_input, grad_output, padding, False)
+
+
+def replication_pad2d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
+    """The same in two dimensions."""
+    pad_backward(grad_input, grad_output, padding, False)
+
+
+def replication_pad3d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
+    """The same in three dimensions."""
+    pad_backward(grad_input, grad_output, padding, False)

@@ -1,0 +1,41 @@
+"""Joining: each input at its place, cast on the way, whatever its strides."""
+
+import numpy as np
+from hypothesis import given, strategies as st
+
+import dispatch
+
+KINDS = ("float32", "int64", "bool", "complex64", "float16")
+
+
+@given(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 3)), min_size=1, max_size=4),
+       st.integers(-2, 1))  # fmt: skip
+def test_cat_of_any_dtypes_along_any_dimension(parts: list, dim: int) -> None:
+    arrays = []
+    for kind, n in parts:
+        sizes = (n, 3) if dim % 2 == 0 else (3, n)
+        arrays.append((np.arange(n * 3) % 5).astype(kind).reshape(sizes[::-1]).T)
+    got = dispatch.cat([dispatch.from_numpy(a) for a in arrays], dim)
+    expected = np.concatenate(arrays, dim).astype(got.numpy().dtype)
+    np.testing.assert_array_equal(got.numpy(), expected)
+
+
+@given(st.integers(-3, 2), st.sampled_from(KINDS))
+def test_stack_along_any_dimension(dim: int, kind: str) -> None:
+    x = dispatch.arange(6.0).reshape(3, 2).t()
+    y = (x + 1).to(getattr(dispatch, kind))
+    got = dispatch.stack([x, y], dim)
+    expected = np.stack([x.numpy(), y.to(dispatch.float32).numpy()], dim)
+    np.testing.assert_array_equal(got.numpy().real, expected)
+
+
+def test_float8_goes_by_way_of_float32() -> None:
+    x = dispatch.tensor([1.5, 2.0]).to(dispatch.float8_e5m2)
+    out = dispatch.empty(3)
+    assert dispatch.cat([x, x[:1]], out=out).tolist() == [1.5, 2, 1.5]
+
+
+def test_results_go_into_a_strided_output() -> None:
+    out = dispatch.zeros(2, 4).t()
+    dispatch.cat([dispatch.ones(1, 2), dispatch.full((3, 2), 2.0)], out=out)
+    assert out.tolist() == [[1, 1], [2, 2], [2, 2], [2, 2]]

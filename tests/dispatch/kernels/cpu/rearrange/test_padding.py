@@ -1,0 +1,90 @@
+"""Padding is numpy's, its gradient the transpose of it; memory formats stay."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+MODES = {"reflection": "reflect", "replication": "edge"}
+
+
+def padded(kind: str, n: int):
+    return getattr(aten, f"{kind}_pad{n}d"), getattr(aten, f"{kind}_pad{n}d_backward")
+
+
+@given(st.sampled_from(sorted(MODES)), st.integers(1, 3), st.data())
+def test_values_are_numpys_and_gradients_the_transpose(kind: str, n: int, data: st.DataObject):
+    sizes = data.draw(st.lists(st.integers(2, 4), min_size=n + 1, max_size=n + 2))
+    pad = data.draw(st.lists(st.integers(0, 1), min_size=2 * n, max_size=2 * n))
+    x = dispatch.arange(float(np.prod(sizes))).reshape(sizes)
+    if data.draw(st.booleans()):
+        x = x.transpose(-1, -2).contiguous().transpose(-1, -2)
+    forward, backward = padded(kind, n)
+    got = forward(x, pad)
+    width = [(0, 0)] * (x.ndim - n) + [
+        (pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n))
+    ]
+    np.testing.assert_array_equal(got.numpy(), np.pad(x.numpy(), width, MODES[kind]))
+    weights = dispatch.arange(float(got.numel())).reshape(list(got.shape))
+    grad = backward(weights, x, pad)
+    assert (grad * x).sum().item() == pytest.approx((weights * got).sum().item())
+
+
+@pytest.mark.parametrize("kind", sorted(MODES))
+def test_negative_padding_cuts(kind: str) -> None:
+    x = dispatch.arange(5.0).reshape(1, 5)
+    forward, backward = padded(kind, 1)
+    assert forward(x, [-2, 1]).tolist() == [[2, 3, 4, 3 if kind == "reflection" else 4]]
+    assert backward(dispatch.ones(1, 4), x, [-2, 1]).sum().item() == 4
+
+
+@given(st.lists(st.integers(-2, 3), min_size=4, max_size=4))
+def test_constant_padding_and_cutting(pad: list[int]) -> None:
+    x = dispatch.arange(1.0, 26.0).reshape(5, 5)
+    a, b, c, d = pad
+    whole = np.full((15, 15), 9.0)
+    whole[5:10, 5:10] = x.numpy()
+    expected = whole[5 - c : 10 + d, 5 - a : 10 + b]
+    np.testing.assert_array_equal(aten.constant_pad_nd(x, pad, 9).numpy(), expected)
+
+
+def test_channels_last_is_walked_channel_by_channel() -> None:
+    x = dispatch.arange(36.0).reshape(1, 4, 3, 3)
+    last = x.contiguous(memory_format=dispatch.channels_last)
+    got = aten.reflection_pad2d(last, [1, 1, 1, 1])
+    assert got.is_contiguous(memory_format=dispatch.channels_last)
+    assert got.tolist() == aten.reflection_pad2d(x, [1, 1, 1, 1]).tolist()
+
+
+def test_gradients_of_another_size_or_dtype_are_refused() -> None:
+    x = dispatch.ones(2, 3)
+    with pytest.raises(RuntimeError, match="grad_output of shape"):
+        aten.reflection_pad1d_backward(dispatch.ones(2, 6), x, [1, 1])
+    with pytest.raises(NotImplementedError, match="no CPU kernel"):
+        aten.replication_pad1d_backward(dispatch.ones(2, 5).int(), x.int(), [1, 1])
+
+
+# ---- channels ----------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 3), st.integers(1, 3), st.booleans())
+def test_channels_are_shuffled_as_views_would(groups: int, each: int, last: bool) -> None:
+    x = dispatch.arange(2.0 * groups * each * 4).reshape(2, groups * each, 2, 2)
+    expected = x.reshape(2, groups, each, 4).permute(0, 2, 1, 3).reshape(x.shape)
+    given_x = x.contiguous(memory_format=dispatch.channels_last) if last else x
+    got = aten.channel_shuffle(given_x, groups)
+    assert got.tolist() == expected.tolist() and got.stride() == given_x.stride()
+
+
+@given(st.lists(st.integers(1, 3), min_size=6, max_size=6), st.integers(0, 2))
+def test_columns_added_up_are_col2im(numbers: list[int], pad: int) -> None:
+    """im2col and col2im are each other's transpose."""
+    kernel, dilation, stride = numbers[:2], numbers[2:4], numbers[4:]
+    x = dispatch.arange(2.0 * 8 * 9).reshape(1, 2, 8, 9)
+    columns = aten.im2col(x, kernel, dilation, [pad, pad], stride)
+    weights = dispatch.arange(float(columns.numel())).reshape(list(columns.shape))
+    back = aten.col2im(weights, [8, 9], kernel, dilation, [pad, pad], stride)
+    assert (back * x).sum().item() == pytest.approx((weights * columns).sum().item())
