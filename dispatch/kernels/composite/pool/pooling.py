@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch._C.dtypes import channels_last
+from dispatch._C.dtypes import channels_last, channels_last_3d
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.meta.rules import suggest_memory_format
+from dispatch.kernels.meta.rules import is_eager, suggest_memory_format
 
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool2d_out",
+    "adaptive_avg_pool3d",
+    "adaptive_avg_pool3d_backward_out",
+    "adaptive_avg_pool3d_out",
+    "adaptive_max_pool1d",
     "avg_pool1d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool3d",
 ]
 
 Ints = Sequence[int]
@@ -23,9 +30,14 @@ Ints = Sequence[int]
 _adaptive_avg_pool2d = ops.aten._adaptive_avg_pool2d.default
 _adaptive_avg_pool2d_out = ops.aten._adaptive_avg_pool2d.out
 _adaptive_avg_pool2d_implicit = ops.aten.adaptive_avg_pool2d.default
+_adaptive_avg_pool3d = ops.aten._adaptive_avg_pool3d.default
+_adaptive_avg_pool3d_backward_out = ops.aten._adaptive_avg_pool3d_backward.out
+_adaptive_avg_pool3d_out = ops.aten._adaptive_avg_pool3d.out
+_adaptive_max_pool2d = ops.aten.adaptive_max_pool2d.default
 _as_strided_ = ops.aten.as_strided_.default
 _avg_pool2d = ops.aten.avg_pool2d.default
 _max_pool2d_with_indices = ops.aten.max_pool2d_with_indices.default
+_max_pool3d_with_indices = ops.aten.max_pool3d_with_indices.default
 _mean = ops.aten.mean.dim
 _squeeze = ops.aten.squeeze.dim
 _unsqueeze = ops.aten.unsqueeze.default
@@ -93,3 +105,78 @@ def max_pool2d(
     ceil_mode: bool = False,
 ) -> Tensor:
     return _max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+def max_pool1d_with_indices(
+    self: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = (0,),
+    dilation: Ints = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    stride = stride or kernel_size
+    check_line(
+        self, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation
+    )
+    values, indices = _max_pool2d_with_indices(
+        _unsqueeze(self, -2),
+        [1, kernel_size[0]],
+        [1, stride[0]],
+        [0, padding[0]],
+        [1, dilation[0]],
+        ceil_mode,
+    )
+    return _squeeze(values, -2), _squeeze(indices, -2)
+
+
+def max_pool1d(
+    self: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = (0,),
+    dilation: Ints = (1,),
+    ceil_mode: bool = False,
+) -> Tensor:
+    if is_eager(self) and self.device.type == "cpu" and not self.dtype.is_floating_point:
+        raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
+    return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+def max_pool3d(
+    self: Tensor,
+    kernel_size: Ints,
+    stride: Ints = (),
+    padding: Ints = (0,),
+    dilation: Ints = (1,),
+    ceil_mode: bool = False,
+) -> Tensor:
+    return _max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+def adaptive_max_pool1d(self: Tensor, output_size: Ints) -> tuple[Tensor, Tensor]:
+    check_line(self, output_size=output_size)
+    values, indices = _adaptive_max_pool2d(_unsqueeze(self, -2), [1, output_size[0]])
+    return _squeeze(values, -2), _squeeze(indices, -2)
+
+
+def adaptive_avg_pool3d(self: Tensor, output_size: Ints) -> Tensor:
+    if len(output_size) != 3 or min(output_size) < 0:
+        raise refused(f"output_size must be 3 sizes, got {list(output_size)}")
+    if tuple(output_size) != (1, 1, 1):
+        return _adaptive_avg_pool3d(self, output_size)
+    out = _mean(self, [-1, -2, -3], True)
+    if suggest_memory_format(self) is channels_last_3d:
+        n, c = self.shape[:2]
+        out = _as_strided_(out, [n, c, 1, 1, 1], [c, 1, c, c, c])
+    return out
+
+
+def adaptive_avg_pool3d_out(self: Tensor, output_size: Ints, *, out: Tensor) -> Tensor:
+    return _adaptive_avg_pool3d_out(self, output_size, out=out)
+
+
+def adaptive_avg_pool3d_backward_out(
+    grad_output: Tensor, self: Tensor, *, grad_input: Tensor
+) -> Tensor:
+    return _adaptive_avg_pool3d_backward_out(grad_output, self, out=grad_input)

@@ -105,3 +105,93 @@ def test_small_integers_in_channels_last_have_few_positions():
     assert aten.max_pool2d_with_indices(x, [1, 1])[0].shape == x.shape
     with pytest.raises(RuntimeError, match=r"max_pool2d_with_indices.*127"):
         aten.max_pool2d_with_indices(x.contiguous(memory_format=dispatch.channels_last), [1, 1])
+
+
+# ---- other pools: against what they mean --------------------------------------------------------
+
+
+def planes(dims, seed=0):
+    sizes = (2, 3, 7, 6, 5)[: dims + 2]
+    return np.random.default_rng(seed).normal(size=sizes)
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+@pytest.mark.parametrize("kind", ["average", "largest"])
+def test_adaptive_bins_cover_the_input(dims, kind):
+    x = planes(dims)
+    given = dispatch.from_numpy(x)
+    if kind == "average":
+        got = getattr(aten, f"_adaptive_avg_pool{dims}d")(given, [3] * dims)
+    else:
+        got = getattr(aten, f"adaptive_max_pool{dims}d")(given, [3] * dims)[0]
+    reduce = np.mean if kind == "average" else np.max
+    for at in np.ndindex(*(3,) * dims):
+        ends = [(i * n // 3, -((i + 1) * -n // 3)) for i, n in zip(at, x.shape[2:], strict=True)]
+        window = x[(..., *(slice(a, b) for a, b in ends))]
+        want = reduce(window, axis=tuple(range(2, dims + 2)))
+        assert np.allclose(got.numpy()[(..., *at)], want)
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+@pytest.mark.parametrize("last", [False, True])
+def test_unpooling_puts_maxima_back(dims, last):
+    layout = dispatch.channels_last if dims == 2 else dispatch.channels_last_3d
+    x = dispatch.from_numpy(planes(dims))
+    x = x.contiguous(memory_format=layout) if last else x
+    values, at = getattr(aten, f"max_pool{dims}d_with_indices")(x, [2] * dims)
+    more = ([1] * 3, [0] * 3) if dims == 3 else ()
+    back = getattr(aten, f"max_unpool{dims}d")(values, at, list(x.shape[2:]), *more)
+    kept = back.numpy() != 0
+    assert (back.numpy()[kept] == x.numpy()[kept]).all() and kept.sum() == values.numel()
+
+
+def test_unpooling_refuses_an_index_outside():
+    x = dispatch.ones(1, 1, 1, 1)
+    with pytest.raises(RuntimeError, match=r"max_unpool2d.*indices.*4"):
+        aten.max_unpool2d(x, dispatch.full([1, 1, 1, 1], 4), [2, 2])
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_gradients_go_where_the_maxima_came_from(dims):
+    x = dispatch.from_numpy(planes(dims))
+    cases = {
+        "max_pool": ([2] * dims, [1] * dims, [0] * dims, [1] * dims, False),
+        "fractional_max_pool": ([2] * dims, [2] * dims),
+        "adaptive_max_pool": (),
+    }
+    for name, options in cases.items():
+        if name == "max_pool":
+            values, at = getattr(aten, f"max_pool{dims}d_with_indices")(x, *options)
+            back = getattr(aten, f"max_pool{dims}d_with_indices_backward")
+            grad = back(dispatch.ones_like(values), x, *options, at)
+        elif name == "adaptive_max_pool":
+            values, at = getattr(aten, f"{name}{dims}d")(x, [2] * dims)
+            grad = getattr(aten, f"{name}{dims}d_backward")(dispatch.ones_like(values), x, at)
+        else:
+            samples = dispatch.full([2, 3, dims], 0.5, dtype=dispatch.float64)
+            values, at = getattr(aten, f"{name}{dims}d")(x, *options, samples)
+            back = getattr(aten, f"{name}{dims}d_backward")
+            grad = back(dispatch.ones_like(values), x, *options, at)
+        assert (grad * x).sum().item() == pytest.approx(values.sum().item())
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+@pytest.mark.parametrize("last", [False, True])
+def test_gradient_of_an_average_is_the_transposed_map(dims, last):
+    layout = dispatch.channels_last if dims == 2 else dispatch.channels_last_3d
+    x = dispatch.from_numpy(planes(dims))
+    x = x.contiguous(memory_format=layout) if last else x
+    options = ([3] * dims, [2] * dims, [1] * dims, True, False, None)
+    y = getattr(aten, f"avg_pool{dims}d")(x, *options)
+    g = dispatch.from_numpy(planes(dims, 1)[tuple(slice(n) for n in y.shape)].copy())
+    back = getattr(aten, f"avg_pool{dims}d_backward")(g, x, *options)
+    assert (y * g).sum().item() == pytest.approx((back * x).sum().item())
+
+
+def test_one_dimension_is_a_plane_of_height_one():
+    x = dispatch.tensor([[1.0, 5.0, 2.0, 4.0, 3.0]])
+    values, at = aten.max_pool1d_with_indices(x, [2], [2], [0], [1], True)
+    assert (values.tolist(), at.tolist()) == ([[5, 4, 3]], [[1, 3, 4]])
+    assert aten.adaptive_max_pool1d(x, [1])[1].tolist() == [[1]]
+    with pytest.raises(NotImplementedError, match="max_pool1d"):
+        aten.max_pool1d(x.to(dispatch.int64), [2])

@@ -8,7 +8,6 @@ from dispatch._C import dtypes, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
-from dispatch.kernels.meta.pool import pooling as pool
 
 Ints = tuple[int, ...]
 
@@ -22,9 +21,11 @@ def tensor(
     return core._new_strided(STORAGE, dtype, sizes, strides, 0)
 
 
-def max2d(x: core.Tensor, *given: object) -> tuple[pool.TensorSpec, pool.TensorSpec]:
-    defaults = ([2], [], [0], [1], False)
-    return pool.max_pool2d(x, *given, *defaults[len(given) :]).specs
+def meta(
+    sizes: Ints, strides: Ints | None = None, dtype: dtypes.dtype = dtypes.float32
+) -> core.Tensor:
+    strides = strides or rules.contiguous_strides(sizes)
+    return ops.aten.empty_strided(sizes, strides, dtype=dtype, device="meta")
 
 
 @pytest.mark.parametrize(
@@ -39,24 +40,28 @@ def max2d(x: core.Tensor, *given: object) -> tuple[pool.TensorSpec, pool.TensorS
     ],
 )
 def test_output_sizes(given: tuple[object, ...], sizes: Ints) -> None:
-    values, indices = max2d(tensor((2, 3, 9, 9)), *given)
-    assert values.sizes == indices.sizes == sizes
+    values, indices = ops.aten.max_pool2d_with_indices(meta((2, 3, 9, 9)), *given)
+    assert values.shape == indices.shape == sizes
     assert indices.dtype is dtypes.int64
 
 
 def test_results_keep_channels_last() -> None:
-    x = tensor((2, 3, 8, 8), rules.channels_last_strides((2, 3, 8, 8)))
+    x = meta((2, 3, 8, 8), rules.channels_last_strides((2, 3, 8, 8)))
     wanted = rules.channels_last_strides((2, 3, 4, 4))
-    assert [spec.strides for spec in max2d(x)] == [wanted, wanted]
-    assert pool.adaptive_avg_pool(x, [4, 4]).strides == wanted
-    assert pool.avg_pool2d(x, [2], [], [0], False, True, None).specs.strides == wanted
+    for result in (
+        *ops.aten.max_pool2d_with_indices(x, [2]),
+        *ops.aten.adaptive_max_pool2d(x, [4, 4]),
+        ops.aten._adaptive_avg_pool2d(x, [4, 4]),
+        ops.aten.avg_pool2d(x, [2]),
+    ):
+        assert result.stride() == wanted
 
 
 def test_average_in_three_dimensions_is_contiguous() -> None:
-    x = tensor((2, 3, 4, 4, 4), rules.channels_last_strides((2, 3, 4, 4, 4)))
-    assert pool.avg_pool3d(x, [2], [], [0], False, True, None).specs.strides is None
-    values, _ = pool.max_pool3d(x, [2], [], [0], [1], False).specs
-    assert values.strides == rules.channels_last_strides((2, 3, 2, 2, 2))
+    x = meta((2, 3, 4, 4, 4), rules.channels_last_strides((2, 3, 4, 4, 4)))
+    assert ops.aten.avg_pool3d(x, [2]).is_contiguous()
+    values, _ = ops.aten.max_pool3d_with_indices(x, [2])
+    assert values.stride() == rules.channels_last_strides((2, 3, 2, 2, 2))
 
 
 @pytest.mark.parametrize(
@@ -86,69 +91,85 @@ def test_too_few_dimensions_are_an_index_error() -> None:
 
 
 def test_an_empty_batch_is_pooled() -> None:
-    assert max2d(tensor((0, 3, 8, 8)))[0].sizes == (0, 3, 4, 4)
+    assert ops.aten.max_pool2d_with_indices(meta((0, 3, 8, 8)), [2])[0].shape == (0, 3, 4, 4)
 
 
 def test_average_checks_divisor_and_dtype() -> None:
     with pytest.raises(RuntimeError, match="divisor_override"):
-        pool.avg_pool2d(tensor((1, 8, 8)), [2], [], [0], False, True, 0)
-    storage = _new_storage(64, "meta")       # a real tensor's dtype is the CPU body's matter
-    with pytest.raises(RuntimeError, match="uint8"):
-        x = core._new_strided(storage, dtypes.uint8, (1, 8, 8), (64, 8, 1), 0)
-        pool.avg_pool2d(x, [2], [], [0], False, True, None)
+        ops.aten.avg_pool2d(tensor((1, 8, 8)), [2], [], [0], False, True, 0)
+    with pytest.raises(RuntimeError, match="uint8"):      # a real tensor's is the CPU body's matter
+        ops.aten.avg_pool2d(meta((1, 8, 8), dtype=dtypes.uint8), [2])
 
 
 def test_backward_wants_a_gradient_of_the_output() -> None:
-    x, right, wrong = tensor((2, 3, 8, 8)), tensor((2, 3, 4, 4)), tensor((2, 3, 4, 5))
+    x, right, wrong = meta((2, 3, 8, 8)), meta((2, 3, 4, 4)), meta((2, 3, 4, 5))
     args = ([2], [2], [0], False, True, None)
-    assert pool.avg_pool2d_backward(right, x, *args).specs.sizes == (2, 3, 8, 8)
+    assert ops.aten.avg_pool2d_backward(right, x, *args).shape == (2, 3, 8, 8)
     with pytest.raises(RuntimeError, match="grad_output must have sizes"):
-        pool.avg_pool2d_backward(wrong, x, *args)
+        ops.aten.avg_pool2d_backward(wrong, x, *args)
 
 
 def test_adaptive_checks_dimensions_and_elements() -> None:
     with pytest.raises(RuntimeError, match="3 or 4 dimensions"):
-        pool.adaptive_avg_pool(tensor((8, 8)), [2, 2])
+        ops.aten._adaptive_avg_pool2d(meta((8, 8)), [2, 2])
     with pytest.raises(RuntimeError, match="elements"):
-        pool.adaptive_avg_pool(tensor((2, 3, 0, 8)), [2, 2])
-
-
-def test_bodies_get_the_windows() -> None:
-    given = pool.max_pool2d(tensor((2, 3, 9, 9)), [3, 2], [2, 1], [1], [1], False)
-    assert given.handed == ([pool.Window(3, 2, 1, 1), pool.Window(2, 1, 1, 1)],)
+        ops.aten._adaptive_avg_pool2d(tensor((2, 3, 0, 8)), [2, 2])
 
 
 def test_backward_of_a_maximum_wants_one_dtype_and_indices_of_the_output() -> None:
-    x, right = tensor((2, 3, 8, 8)), tensor((2, 3, 4, 4))
+    x, right = meta((2, 3, 8, 8)), meta((2, 3, 4, 4))
     args = ([2], [2], [0], [1], False)
-    assert pool.max_pool2d_backward(right, x, *args, right).sizes == (2, 3, 8, 8)
-    double = tensor((2, 3, 4, 4), dtype=dtypes.float64)
+    backward = ops.aten.max_pool2d_with_indices_backward
+    assert backward(right, x, *args, right).shape == (2, 3, 8, 8)
     with pytest.raises(RuntimeError, match=r"grad_output must be .*float32"):
-        pool.max_pool2d_backward(double, x, *args, right)
-    for wrong in (tensor((2, 3, 4, 5)), tensor((3, 4, 4))):
+        backward(meta((2, 3, 4, 4), dtype=dtypes.float64), x, *args, right)
+    for wrong in (meta((2, 3, 4, 5)), meta((3, 4, 4))):
         with pytest.raises(RuntimeError, match="indices must have sizes"):
-            pool.max_pool2d_backward(right, x, *args, wrong)
+            backward(right, x, *args, wrong)
         with pytest.raises(RuntimeError, match="grad_output must have sizes"):
-            pool.max_pool2d_backward(wrong, x, *args, right)
+            backward(wrong, x, *args, right)
 
 
 def test_backward_of_an_adaptive_average() -> None:
-    x, grad = tensor((2, 3, 8, 8)), tensor((2, 3, 4, 4))
-    assert pool.adaptive_avg_pool_backward(grad, x).sizes == (2, 3, 8, 8)
-    assert pool.adaptive_avg_pool_backward(tensor((0, 3, 4, 4)), x).sizes == (2, 3, 8, 8)
-    last = tensor((2, 3, 8, 8), rules.channels_last_strides((2, 3, 8, 8)))
-    assert pool.adaptive_avg_pool_backward(grad, last).strides == last.stride()
+    x, grad = meta((2, 3, 8, 8)), meta((2, 3, 4, 4))
+    backward = ops.aten._adaptive_avg_pool2d_backward
+    assert backward(grad, x).shape == (2, 3, 8, 8)
+    assert backward(meta((0, 3, 4, 4)), x).shape == (2, 3, 8, 8)
+    last = meta((2, 3, 8, 8), rules.channels_last_strides((2, 3, 8, 8)))
+    assert backward(grad, last).stride() == last.stride()
     wrong = {
-        "only the batch": tensor((2, 0, 4, 4)),
-        "3 or 4 dimensions": tensor((4, 4)),
-        "grad_output must be": tensor((2, 3, 4, 4), dtype=dtypes.float64),
+        "only the batch": meta((2, 0, 4, 4)),
+        "3 or 4 dimensions": meta((4, 4)),
+        "grad_output must be": meta((2, 3, 4, 4), dtype=dtypes.float64),
     }
     for problem, given in wrong.items():
         with pytest.raises(RuntimeError, match=problem):
-            pool.adaptive_avg_pool_backward(given, x)
+            backward(given, x)
 
 
 def test_an_adaptive_output_may_be_empty_and_not_negative() -> None:
-    assert pool.adaptive_avg_pool(tensor((2, 3, 8, 8)), [0, 2]).sizes == (2, 3, 0, 2)
+    assert ops.aten._adaptive_avg_pool2d(meta((2, 3, 8, 8)), [0, 2]).shape == (2, 3, 0, 2)
     with pytest.raises(RuntimeError, match="negative"):
-        pool.adaptive_avg_pool(tensor((2, 3, 8, 8)), [-1, 2])
+        ops.aten._adaptive_avg_pool2d(meta((2, 3, 8, 8)), [-1, 2])
+
+
+@pytest.mark.parametrize(
+    ("samples", "dtype", "problem"),
+    [((2, 3, 3), dtypes.float32, "random_samples"), ((2, 3, 2), dtypes.float64, "float32")],
+)
+def test_fractional_pools_want_a_sample_for_each_plane(
+    samples: Ints, dtype: dtypes.dtype, problem: str
+) -> None:
+    with pytest.raises(RuntimeError, match=problem):
+        ops.aten.fractional_max_pool2d(
+            meta((2, 3, 8, 8)), [2, 2], [4, 4], meta(samples, dtype=dtype)
+        )
+
+
+def test_unpooling_wants_indices_of_the_input() -> None:
+    x, at = meta((2, 3, 4, 4)), meta((2, 3, 4, 4), dtype=dtypes.int64)
+    assert ops.aten.max_unpool2d(x, at, [8, 8]).shape == (2, 3, 8, 8)
+    with pytest.raises(RuntimeError, match="int64"):
+        ops.aten.max_unpool2d(x, x, [8, 8])
+    with pytest.raises(RuntimeError, match="indices"):
+        ops.aten.max_unpool2d(x, meta((2, 3, 4), dtype=dtypes.int64), [8, 8])

@@ -1,0 +1,442 @@
+"""Bodies of adaptive and fractional pools, of unpooling, and of all gradients that go by an index.
+
+Called by the structured kernels with outputs of the right size. For each dimension a table says
+where the window of each output element begins and ends; images and volumes are walked alike.
+"""
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport DTYPES_FLOATING, MF_channels_last, MF_contiguous, ST_float32, ST_int64
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, data_of
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.cpu.dense cimport (
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, pinned, target,
+)
+from dispatch.kernels.meta cimport rules
+
+ctypedef fused real:
+    float
+    double
+
+cdef struct Bins:
+    Image a, b                   # input and output; of a gradient the other way round
+    bint last                    # channels last
+    int64_t* first[3]            # of each output element along a dimension; one block of memory
+    int64_t* end[3]
+
+
+cdef int make_bins(Bins* q, Tensor small, Tensor large, int dims, int memory_format) except -1:
+    """Room for the table; `large` is cut into the bins that `small` has."""
+    cdef int i
+    cdef int64_t total
+    q.a, q.b = image_of(large, dims), image_of(small, dims)
+    q.last = memory_format != MF_contiguous
+    total = q.b.size[0] + q.b.size[1] + q.b.size[2]
+    q.first[0] = <int64_t*>malloc(2 * total * sizeof(int64_t))
+    if q.first[0] == NULL:
+        raise MemoryError
+    for i in range(3):
+        if i:
+            q.first[i] = q.first[i - 1] + q.b.size[i - 1]
+        q.end[i] = q.first[i] + total
+    return 0
+
+
+cdef void cut_evenly(Bins* q) noexcept:
+    cdef int i
+    cdef int64_t k, size, count
+    for i in range(3):
+        size, count = q.a.size[i], q.b.size[i]
+        for k in range(count):
+            q.first[i][k] = k * size // count
+            q.end[i][k] = ((k + 1) * size + count - 1) // count
+
+
+# ---- averages ----------------------------------------------------------------------------------
+
+cdef void average_first(Bins* q, real* out, const real* x) noexcept nogil:
+    cdef int64_t p, d, h, w, i, j, k
+    cdef real total, line
+    cdef const real* row
+    for p in range(q.b.n * q.b.c):
+        for d in range(q.b.size[0]):
+            for h in range(q.b.size[1]):
+                for w in range(q.b.size[2]):
+                    total = 0
+                    for i in range(q.first[0][d], q.end[0][d]):
+                        for j in range(q.first[1][h], q.end[1][h]):
+                            row = x + (i * q.a.size[1] + j) * q.a.size[2]
+                            line = 0
+                            for k in range(q.first[2][w], q.end[2][w]):
+                                line += row[k]
+                            total += line
+                    out[0] = total / elements(q, d, h, w)
+                    out += 1
+        x += q.a.plane
+
+
+cdef inline int64_t elements(Bins* q, int64_t d, int64_t h, int64_t w) noexcept nogil:
+    return ((q.end[0][d] - q.first[0][d]) * (q.end[1][h] - q.first[1][h])
+            * (q.end[2][w] - q.first[2][w]))
+
+
+cdef void average_last(Bins* q, real* out, const real* x) noexcept nogil:
+    cdef int64_t n, d, h, w, i, j, k, e, c = q.b.c
+    cdef const real* pixel
+    for n in range(q.b.n):
+        for d in range(q.b.size[0]):
+            for h in range(q.b.size[1]):
+                for w in range(q.b.size[2]):
+                    for e in range(c):
+                        out[e] = 0
+                    for i in range(q.first[0][d], q.end[0][d]):
+                        for j in range(q.first[1][h], q.end[1][h]):
+                            for k in range(q.first[2][w], q.end[2][w]):
+                                pixel = x + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
+                                for e in range(c):
+                                    out[e] += pixel[e]
+                    for e in range(c):
+                        out[e] /= elements(q, d, h, w)
+                    out += c
+        x += q.a.plane * c
+
+
+cdef void spread(Bins* q, real* out, const real* g) noexcept nogil:
+    """The gradient: each bin's share to each of its elements."""
+    cdef int64_t p, d, h, w, i, j, k, e
+    cdef int64_t lead = q.b.n if q.last else q.b.n * q.b.c, c = q.b.c if q.last else 1
+    cdef real* pixel
+    for p in range(lead):
+        for d in range(q.b.size[0]):
+            for h in range(q.b.size[1]):
+                for w in range(q.b.size[2]):
+                    for i in range(q.first[0][d], q.end[0][d]):
+                        for j in range(q.first[1][h], q.end[1][h]):
+                            for k in range(q.first[2][w], q.end[2][w]):
+                                pixel = out + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
+                                for e in range(c):
+                                    pixel[e] += g[e] / elements(q, d, h, w)
+                    g += c
+        out += q.a.plane * c
+
+
+cdef void average(Bins* q, real* out, const real* x, bint backward) noexcept nogil:
+    if backward:
+        spread(q, out, x)
+    elif q.last:
+        average_last(q, out, x)
+    else:
+        average_first(q, out, x)
+
+
+cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -1:
+    cdef Bins q
+    cdef int code = computed_in(given.c_dtype), itemsize = dtypes.itemsize_table()[code]
+    cdef int memory_format = format_of(out)
+    cdef Tensor x, y
+    cdef char* source
+    cdef char* to
+    if out.c_numel == 0 and not backward and dims == 2:
+        return 0
+    check_kernel(given.c_dtype, DTYPES_FLOATING)
+    if out.c_numel == 0:
+        return 0
+    x, y = dense(given, code, memory_format), target(out, code, memory_format)
+    source, to = data_of(x, itemsize), data_of(y, itemsize)
+    kept = pinned(LONG_RUN, x, y)
+    if backward:
+        memset(to, 0, y.c_numel * itemsize)
+    if given.c_numel == 0:
+        return finish(out, y)
+    make_bins(&q, given if backward else out, out if backward else given, dims, memory_format)
+    cut_evenly(&q)
+    q.b.n = min(q.a.n, q.b.n)
+    with nogil:
+        if code == ST_float32:
+            average[float](&q, <float*>to, <float*>source, backward)
+        else:
+            average[double](&q, <double*>to, <double*>source, backward)
+    free(q.first[0])
+    return finish(out, y)
+
+
+# ---- maxima ------------------------------------------------------------------------------------
+
+cdef void largest_in(Bins* q, real* out, int64_t* indices, const real* x, int64_t step) noexcept nogil:
+    """Of one plane, whose elements are `step` apart."""
+    cdef int64_t d, h, w, i, j, k, at, best
+    cdef real value, most
+    for d in range(q.b.size[0]):
+        for h in range(q.b.size[1]):
+            for w in range(q.b.size[2]):
+                best = (q.first[0][d] * q.a.size[1] + q.first[1][h]) * q.a.size[2] + q.first[2][w]
+                most = <real>-INFINITY
+                for i in range(q.first[0][d], q.end[0][d]):
+                    for j in range(q.first[1][h], q.end[1][h]):
+                        for k in range(q.first[2][w], q.end[2][w]):
+                            at = (i * q.a.size[1] + j) * q.a.size[2] + k
+                            value = x[at * step]
+                            if value > most or value != value:
+                                most, best = value, at
+                out[0], indices[0] = most, best
+                out += step
+                indices += step
+
+
+cdef void largest(Bins* q, real* out, int64_t* indices, const real* x) noexcept nogil:
+    cdef int64_t n, c
+    for n in range(q.b.n):
+        for c in range(q.b.c):
+            if q.last:
+                largest_in(q, out + n * q.b.plane * q.b.c + c, indices + n * q.b.plane * q.b.c + c,
+                           x + n * q.a.plane * q.b.c + c, q.b.c)
+            else:
+                largest_in(q, out + (n * q.b.c + c) * q.b.plane, indices + (n * q.b.c + c) * q.b.plane,
+                           x + (n * q.b.c + c) * q.a.plane, 1)
+
+
+cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims) except -1:
+    cdef Bins q
+    cdef int code = computed_in(self.c_dtype), itemsize = dtypes.itemsize_table()[code]
+    cdef int memory_format = format_of(out)
+    cdef Tensor x, y, at
+    cdef char* source
+    cdef char* to
+    cdef int64_t* places
+    check_kernel(self.c_dtype, DTYPES_FLOATING)
+    if out.c_numel == 0:
+        return 0
+    x, y, at = dense(self, code, memory_format), target(out, code, memory_format), target(indices, ST_int64, memory_format)
+    source, to, places = data_of(x, itemsize), data_of(y, itemsize), <int64_t*>data_of(at, 8)
+    kept = pinned(LONG_RUN, x, y, at)
+    make_bins(&q, out, self, dims, memory_format)
+    cut_evenly(&q)
+    with nogil:
+        if code == ST_float32:
+            largest[float](&q, <float*>to, places, <float*>source)
+        else:
+            largest[double](&q, <double*>to, places, <double*>source)
+    free(q.first[0])
+    finish(indices, at)
+    return finish(out, y)
+
+
+# ---- gradients and unpooling: by an index --------------------------------------------------------
+
+cdef int64_t add_at(Image* a, Image* b, bint last, real* out, const real* g, const int64_t* at) noexcept nogil:
+    """`a`: where to, `b`: where from. -1, or the place of an index that is outside."""
+    cdef int64_t n, c, i, where, wrong = -1
+    for n in range(min(a.n, b.n)):
+        for c in range(a.c):
+            for i in range(b.plane):
+                where = (n * b.c * b.plane + (i * b.c + c if last else c * b.plane + i))
+                if 0 <= at[where] < a.plane:
+                    out[n * a.c * a.plane + (at[where] * a.c + c if last else c * a.plane + at[where])] += g[where]
+                else:
+                    wrong = where
+    return wrong
+
+
+cdef int scatter_gradients(Tensor grad_input, Tensor grad_output, Tensor indices, int dims, bint strict=False) except -1:
+    cdef int code = computed_in(grad_output.c_dtype), itemsize = dtypes.itemsize_table()[code]
+    cdef int memory_format = format_of(grad_input)
+    cdef Image a = image_of(grad_input, dims), b = image_of(grad_output, dims)
+    cdef bint last = memory_format != MF_contiguous
+    cdef Tensor x, y, at
+    cdef char* source
+    cdef char* to
+    cdef int64_t* places
+    cdef int64_t wrong = -1
+    check_kernel(grad_output.c_dtype, DTYPES_FLOATING)
+    if grad_input.c_numel == 0:
+        return 0
+    x, y = dense(grad_output, code, memory_format), target(grad_input, code, memory_format)
+    at = dense(indices, ST_int64, memory_format)
+    source, to, places = data_of(x, itemsize), data_of(y, itemsize), <int64_t*>data_of(at, 8)
+    memset(to, 0, y.c_numel * itemsize)
+    if at.c_numel < x.c_numel or b.c != a.c:
+        raise refused("indices must have grad_output's sizes")
+    if x.c_numel:
+        kept = pinned(LONG_RUN, x, y, at)
+        with nogil:
+            if code == ST_float32:
+                wrong = add_at[float](&a, &b, last, <float*>to, <float*>source, places)
+            else:
+                wrong = add_at[double](&a, &b, last, <double*>to, <double*>source, places)
+    if strict and wrong >= 0:
+        raise refused(f"indices must be places of a plane of {a.plane} elements, got {places[wrong]}")
+    return finish(grad_input, y)
+
+
+cdef int64_t put_at(Image* a, Image* b, bint last, real* out, const real* x, const int64_t* at) noexcept nogil:
+    """-1, or the place of an index that is outside."""
+    cdef int64_t n, c, i, where
+    for n in range(a.n):
+        for c in range(a.c):
+            for i in range(b.plane):
+                where = n * b.c * b.plane + (i * b.c + c if last else c * b.plane + i)
+                if not 0 <= at[where] < a.plane:
+                    return where
+                out[n * a.c * a.plane + (at[where] * a.c + c if last else c * a.plane + at[where])] = x[where]
+    return -1
+
+
+cdef int unpool(Tensor out, Tensor self, Tensor indices, int dims) except -1:
+    cdef int code = computed_in(self.c_dtype), itemsize = dtypes.itemsize_table()[code]
+    cdef int memory_format = format_of(out)
+    cdef Image a = image_of(out, dims), b = image_of(self, dims)
+    cdef bint last = memory_format != MF_contiguous
+    cdef Tensor x, y, at
+    cdef char* source
+    cdef char* to
+    cdef int64_t* places
+    cdef int64_t wrong = -1
+    check_kernel(self.c_dtype, DTYPES_FLOATING)
+    if out.c_numel == 0:
+        return 0
+    x, y, at = dense(self, code, memory_format), target(out, code, memory_format), dense(indices, ST_int64, memory_format)
+    source, to, places = data_of(x, itemsize), data_of(y, itemsize), <int64_t*>data_of(at, 8)
+    memset(to, 0, y.c_numel * itemsize)
+    kept = pinned(LONG_RUN, x, y, at)
+    with nogil:
+        if code == ST_float32:
+            wrong = put_at[float](&a, &b, last, <float*>to, <float*>source, places)
+        else:
+            wrong = put_at[double](&a, &b, last, <double*>to, <double*>source, places)
+    if wrong >= 0:
+        raise refused(f"indices must be places of a plane of {a.plane} elements, got {places[wrong]}")
+    return finish(out, y)
+
+
+# ---- fractional --------------------------------------------------------------------------------
+
+cdef void cut_randomly(Bins* q, int dims, const int64_t* kernel, const real* samples) noexcept nogil:
+    """Windows of one size, a random step apart; the samples of images come width first."""
+    cdef int64_t k, n
+    cdef int i, d
+    cdef real alpha, sample
+    for i in range(3):
+        q.first[i][0], q.end[i][0] = 0, 1
+    for d in range(dims):
+        i = 3 - dims + d
+        n = q.b.size[i]
+        sample = samples[1 - d if dims == 2 else d]
+        if n > 1:
+            alpha = <real>(q.a.size[i] - kernel[d]) / <real>(n - 1)
+            for k in range(n - 1):
+                q.first[i][k] = <int64_t>((<real>k + sample) * alpha) - <int64_t>(sample * alpha)
+        q.first[i][n - 1] = q.a.size[i] - kernel[d]
+        for k in range(n):
+            q.first[i][k] = max(min(q.first[i][k], q.a.size[i] - kernel[d]), 0)
+            q.end[i][k] = q.first[i][k] + kernel[d]
+
+
+cdef void fractional(Bins* q, int dims, const int64_t* kernel, real* out, int64_t* indices, const real* x,
+                     const real* samples) noexcept nogil:
+    cdef int64_t p
+    for p in range(q.b.n * q.b.c):
+        cut_randomly(q, dims, kernel, samples + p * dims)
+        largest_in(q, out + p * q.b.plane, indices + p * q.b.plane, x + p * q.a.plane, 1)
+
+
+cdef int run_fractional(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, Tensor random_samples,
+                        int dims) except -1:
+    cdef Bins q
+    cdef int code = computed_in(self.c_dtype), itemsize = dtypes.itemsize_table()[code]
+    cdef Tensor x, y, at, r
+    cdef char* source
+    cdef char* to
+    cdef char* samples
+    cdef int64_t* places
+    check_kernel(self.c_dtype, DTYPES_FLOATING)
+    if out.c_numel == 0:
+        return 0
+    x, r = dense(self, code, MF_contiguous), dense(random_samples, code, MF_contiguous)
+    y, at = target(out, code, MF_contiguous), target(indices, ST_int64, MF_contiguous)
+    source, to, samples = data_of(x, itemsize), data_of(y, itemsize), data_of(r, itemsize)
+    places = <int64_t*>data_of(at, 8)
+    kept = pinned(LONG_RUN, x, y, at, r)
+    make_bins(&q, out, self, dims, MF_contiguous)
+    with nogil:
+        if code == ST_float32:
+            fractional[float](&q, dims, kernel_size.data, <float*>to, places, <float*>source, <float*>samples)
+        else:
+            fractional[double](&q, dims, kernel_size.data, <double*>to, places, <double*>source, <double*>samples)
+    free(q.first[0])
+    finish(indices, at)
+    return finish(out, y)
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+cdef int fractional_max_pool2d(Tensor out, Tensor indices, Tensor self, IntArray kernel_size,
+                               IntArray output_size, Tensor random_samples) except -1:
+    return run_fractional(out, indices, self, kernel_size, random_samples, 2)
+
+
+cdef int fractional_max_pool3d(Tensor out, Tensor indices, Tensor self, IntArray kernel_size,
+                               IntArray output_size, Tensor random_samples) except -1:
+    return run_fractional(out, indices, self, kernel_size, random_samples, 3)
+
+
+cdef int fractional_max_pool2d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
+                                        IntArray kernel_size, IntArray output_size,
+                                        Tensor indices) except -1:
+    return scatter_gradients(grad_input, grad_output, indices, 2, True)
+
+
+cdef int fractional_max_pool3d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
+                                        IntArray kernel_size, IntArray output_size,
+                                        Tensor indices) except -1:
+    return scatter_gradients(grad_input, grad_output, indices, 3, True)
+
+
+cdef int adaptive_max_pool2d(Tensor out, Tensor indices, Tensor self,
+                             IntArray output_size) except -1:
+    return run_largest(out, indices, self, 2)
+
+
+cdef int adaptive_max_pool3d(Tensor out, Tensor indices, Tensor self,
+                             IntArray output_size) except -1:
+    return run_largest(out, indices, self, 3)
+
+
+cdef int adaptive_max_pool2d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
+                                      Tensor indices) except -1:
+    return scatter_gradients(grad_input, grad_output, indices, 2)
+
+
+cdef int adaptive_max_pool3d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
+                                      Tensor indices) except -1:
+    return scatter_gradients(grad_input, grad_output, indices, 3)
+
+
+cdef int adaptive_avg_pool2d(Tensor out, Tensor self, IntArray output_size) except -1:
+    return run_average(out, self, 2, False)
+
+
+cdef int adaptive_avg_pool3d(Tensor out, Tensor self, IntArray output_size) except -1:
+    return run_average(out, self, 3, False)
+
+
+cdef int adaptive_avg_pool2d_backward(Tensor grad_input, Tensor grad_output,
+                                      Tensor self) except -1:
+    return run_average(grad_input, grad_output, 2, True)
+
+
+cdef int adaptive_avg_pool3d_backward(Tensor grad_input, Tensor grad_output,
+                                      Tensor self) except -1:
+    return run_average(grad_input, grad_output, 3, True)
+
+
+cdef int max_unpool2d(Tensor out, Tensor self, Tensor indices, IntArray output_size) except -1:
+    return unpool(out, self, indices, 2)
+
+
+cdef int max_unpool3d(Tensor out, Tensor self, Tensor indices, IntArray output_size,
+                      IntArray stride, IntArray padding) except -1:
+    return unpool(out, self, indices, 3)

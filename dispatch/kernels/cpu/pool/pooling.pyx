@@ -1,0 +1,427 @@
+"""Bodies of pools with windows of one size: averages and maxima of images, lines and volumes.
+
+Called by the structured kernels with outputs of the right size. Each loop runs over the positions
+of the windows, channels first or last as the output has them; fewer dimensions are volumes of
+depth or height 1. What lies in the padding is not looked at.
+"""
+from libc.math cimport INFINITY
+from libc.stdint cimport INT64_MIN, int64_t, uint64_t
+from libc.string cimport memset
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DTYPES_FLOATING, DTYPES_FULL_FLOATING, DTYPES_INTEGRAL, MF_channels_last, MF_contiguous, ST_float32, ST_float64,
+    ST_int64, is_integral_code,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor, data_of
+from dispatch._C.values cimport IntArray
+from dispatch._ops import ops
+from dispatch.kernels.cpu.dense cimport (
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, pinned, target,
+)
+from dispatch.kernels.cpu.pool.places cimport scatter_gradients
+from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.pool.windows cimport Windows, read_dilation, read_windows
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+
+cdef struct Pool:
+    Windows w
+    Image a, b                   # input and output
+    bint last                    # channels last
+    bint count_padding
+    int64_t divisor              # 0: as many as there are elements
+
+
+cdef object _resize_ = ops.aten.resize_.default
+
+
+# ---- maxima ------------------------------------------------------------------------------------
+
+cdef inline void seen(const Pool* q, int i, int64_t at, int64_t* first, int64_t* end) noexcept nogil:
+    """The elements of dimension i that a window sees, in steps of its dilation."""
+    cdef int64_t start = at * q.w.stride[i] - q.w.padding[i]
+    end[0] = min(start + (q.w.kernel[i] - 1) * q.w.dilation[i] + 1, q.a.size[i])
+    if start < 0:
+        start += (q.w.dilation[i] - 1 - start) // q.w.dilation[i] * q.w.dilation[i]
+    first[0] = start
+
+
+cdef inline bint beats(number value, number most) noexcept nogil:
+    """Whether it is larger, or NaN."""
+    if number is int64_t:
+        return value > most
+    else:
+        return value > most or value != value
+
+
+cdef inline number lowest(number like) noexcept nogil:
+    return INT64_MIN if number is int64_t else <number>-INFINITY
+
+
+cdef void largest_first(const Pool* q, number* out, int64_t* indices, const number* x) noexcept nogil:
+    """Of equal values the first counts, of several NaN the last."""
+    cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, best
+    cdef number value, most
+    for p in range(q.b.n * q.b.c):
+        for d in range(q.b.size[0]):
+            seen(q, 0, d, &d0, &d1)
+            for h in range(q.b.size[1]):
+                seen(q, 1, h, &h0, &h1)
+                for w in range(q.b.size[2]):
+                    seen(q, 2, w, &w0, &w1)
+                    best = (d0 * q.a.size[1] + h0) * q.a.size[2] + w0
+                    most = lowest(<number>0)
+                    i = d0
+                    while i < d1:
+                        j = h0
+                        while j < h1:
+                            k = w0
+                            while k < w1:
+                                value = x[(i * q.a.size[1] + j) * q.a.size[2] + k]
+                                if beats(value, most):
+                                    most, best = value, (i * q.a.size[1] + j) * q.a.size[2] + k
+                                k += q.w.dilation[2]
+                            j += q.w.dilation[1]
+                        i += q.w.dilation[0]
+                    out[0], indices[0] = most, best
+                    out += 1
+                    indices += 1
+        x += q.a.plane
+
+
+cdef inline void take_larger(number* most, int64_t* best, const number* x, int64_t c, int64_t at) noexcept nogil:
+    cdef int64_t e
+    for e in range(c):
+        if beats(x[e], most[e]):
+            most[e], best[e] = x[e], at
+
+
+cdef void largest_last(const Pool* q, number* out, int64_t* indices, const number* x) noexcept nogil:
+    cdef int64_t n, d, h, w, i, j, k, e, d0, d1, h0, h1, w0, w1, at, c = q.b.c
+    for n in range(q.b.n):
+        for d in range(q.b.size[0]):
+            seen(q, 0, d, &d0, &d1)
+            for h in range(q.b.size[1]):
+                seen(q, 1, h, &h0, &h1)
+                for w in range(q.b.size[2]):
+                    seen(q, 2, w, &w0, &w1)
+                    at = (d0 * q.a.size[1] + h0) * q.a.size[2] + w0
+                    for e in range(c):
+                        out[e], indices[e] = lowest(<number>0), at
+                    i = d0
+                    while i < d1:
+                        j = h0
+                        while j < h1:
+                            k = w0
+                            while k < w1:
+                                at = (i * q.a.size[1] + j) * q.a.size[2] + k
+                                take_larger(out, indices, x + at * c, c, at)
+                                k += q.w.dilation[2]
+                            j += q.w.dilation[1]
+                        i += q.w.dilation[0]
+                    out += c
+                    indices += c
+        x += q.a.plane * c
+
+
+cdef void largest(const Pool* q, number* out, int64_t* indices, const number* x) noexcept nogil:
+    if q.last:
+        largest_last(q, out, indices, x)
+    else:
+        largest_first(q, out, indices, x)
+
+
+cdef void largest_typed(const Pool* q, int code, void* out, int64_t* indices, void* x) noexcept nogil:
+    if code == ST_float32:
+        largest[float](q, <float*>out, indices, <float*>x)
+    elif code == ST_float64:
+        largest[double](q, <double*>out, indices, <double*>x)
+    else:
+        largest[int64_t](q, <int64_t*>out, indices, <int64_t*>x)
+
+
+cdef int check_index_fits(Tensor self, int memory_format) except -1:
+    """PyTorch keeps indices in integers of the input's width while channels are last."""
+    cdef int64_t positions = 1, largest = (<uint64_t>1 << (8 * dtypes.itemsize_table()[self.c_dtype] - 1)) - 1
+    cdef int i
+    if memory_format == MF_contiguous or not is_integral_code(self.c_dtype, False):
+        return 0
+    for i in range(2, self.c_ndim):
+        positions *= self.c_sizes[i]
+    if positions > largest:
+        raise refused(f"self in channels_last may have at most {largest} positions for "
+                      f"{dtypes.get_dtype(self.c_dtype)!r}, got {list(new_size(self.c_ndim, self.c_sizes))}")
+    return 0
+
+
+cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims, IntArray kernel_size, IntArray stride,
+                     IntArray padding, IntArray dilation) except -1:
+    cdef Pool q
+    cdef int code = computed_in(self.c_dtype), memory_format = rules.suggest_memory_format(self)
+    cdef Tensor x, y, at
+    cdef void* source
+    cdef void* to
+    cdef int64_t* places
+    check_kernel(self.c_dtype, DTYPES_FLOATING | DTYPES_INTEGRAL)
+    check_index_fits(self, memory_format)
+    if out.c_numel == 0:
+        return 0
+    memory_format = format_of(out)
+    read_windows(&q.w, dims, kernel_size, stride, padding)
+    read_dilation(&q.w, dilation)
+    q.a, q.b, q.last = image_of(self, dims), image_of(out, dims), memory_format != MF_contiguous
+    x, y, at = dense(self, code, memory_format), target(out, code, memory_format), target(indices, ST_int64, memory_format)
+    source, to = data_of(x, dtypes.itemsize_table()[code]), data_of(y, dtypes.itemsize_table()[code])
+    places = <int64_t*>data_of(at, 8)
+    kept = pinned(self.c_numel, x, y, at)
+    if self.c_numel >= LONG_RUN:
+        with nogil:
+            largest_typed(&q, code, to, places, source)
+    else:
+        largest_typed(&q, code, to, places, source)
+    finish(indices, at)
+    return finish(out, y)
+
+
+cdef int lay_out(Tensor out, int memory_format) except -1:
+    """PyTorch lays given outputs of volumes out anew."""
+    cdef int64_t strides[64]
+    cdef int i
+    rules.strides_for(strides, out.c_sizes, out.c_ndim, memory_format)
+    for i in range(out.c_ndim):
+        if strides[i] != out.c_strides[i]:
+            _resize_(out, list(new_size(out.c_ndim, out.c_sizes)),
+                     memory_format=dtypes.get_memory_format(memory_format))
+            return 0
+    return 0
+
+
+# ---- averages ----------------------------------------------------------------------------------
+
+cdef inline int64_t covered(const Pool* q, int i, int64_t at, int64_t* first, int64_t* end) noexcept nogil:
+    """The elements of dimension i under a window; how many there are with the padding."""
+    cdef int64_t start = at * q.w.stride[i] - q.w.padding[i]
+    cdef int64_t stop = min(start + q.w.kernel[i], q.a.size[i] + q.w.padding[i])
+    first[0], end[0] = max(start, 0), min(stop, q.a.size[i])
+    return stop - start
+
+
+cdef inline int64_t divisor_of(const Pool* q, int64_t padded, int64_t inside) noexcept nogil:
+    return q.divisor if q.divisor else padded if q.count_padding else inside
+
+
+cdef inline number share(number total, int64_t count) noexcept nogil:
+    """Of integers cut off towards 0."""
+    if number is int64_t:
+        return total // count
+    else:
+        return total / count
+
+
+cdef void average_first(const Pool* q, number* out, const number* x) noexcept nogil:
+    cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, area, volume, inside
+    cdef number total
+    cdef const number* row
+    for p in range(q.b.n * q.b.c):
+        for d in range(q.b.size[0]):
+            volume = covered(q, 0, d, &d0, &d1)
+            for h in range(q.b.size[1]):
+                area = volume * covered(q, 1, h, &h0, &h1)
+                for w in range(q.b.size[2]):
+                    inside = covered(q, 2, w, &w0, &w1) * area
+                    total = 0
+                    for i in range(d0, d1):
+                        for j in range(h0, h1):
+                            row = x + (i * q.a.size[1] + j) * q.a.size[2]
+                            for k in range(w0, w1):
+                                total += row[k]
+                    if d0 < d1 and h0 < h1 and w0 < w1:
+                        total = share(total, divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0)))
+                    out[0] = total
+                    out += 1
+        x += q.a.plane
+
+
+cdef void average_last(const Pool* q, number* out, const number* x) noexcept nogil:
+    cdef int64_t n, d, h, w, i, j, k, e, d0, d1, h0, h1, w0, w1, area, volume, inside, c = q.b.c
+    cdef const number* pixel
+    for n in range(q.b.n):
+        for d in range(q.b.size[0]):
+            volume = covered(q, 0, d, &d0, &d1)
+            for h in range(q.b.size[1]):
+                area = volume * covered(q, 1, h, &h0, &h1)
+                for w in range(q.b.size[2]):
+                    inside = covered(q, 2, w, &w0, &w1) * area
+                    for e in range(c):
+                        out[e] = 0
+                    for i in range(d0, d1):
+                        for j in range(h0, h1):
+                            for k in range(w0, w1):
+                                pixel = x + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
+                                for e in range(c):
+                                    out[e] += pixel[e]
+                    if d0 < d1 and h0 < h1 and w0 < w1:
+                        inside = divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0))
+                        for e in range(c):
+                            out[e] = share(out[e], inside)
+                    out += c
+        x += q.a.plane * c
+
+
+cdef void spread_first(const Pool* q, number* out, const number* g) noexcept nogil:
+    """The gradient: each window's share to each of its elements."""
+    cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, area, volume, inside
+    cdef number part
+    cdef number* row
+    for p in range(q.b.n * q.b.c):
+        for d in range(q.b.size[0]):
+            volume = covered(q, 0, d, &d0, &d1)
+            for h in range(q.b.size[1]):
+                area = volume * covered(q, 1, h, &h0, &h1)
+                for w in range(q.b.size[2]):
+                    inside = covered(q, 2, w, &w0, &w1) * area
+                    if d0 < d1 and h0 < h1 and w0 < w1:
+                        part = share(g[0], divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0)))
+                        for i in range(d0, d1):
+                            for j in range(h0, h1):
+                                row = out + (i * q.a.size[1] + j) * q.a.size[2]
+                                for k in range(w0, w1):
+                                    row[k] += part
+                    g += 1
+        out += q.a.plane
+
+
+cdef void spread_last(const Pool* q, number* out, const number* g) noexcept nogil:
+    cdef int64_t n, d, h, w, i, j, k, e, d0, d1, h0, h1, w0, w1, area, volume, inside, c = q.b.c
+    cdef number* pixel
+    for n in range(q.b.n):
+        for d in range(q.b.size[0]):
+            volume = covered(q, 0, d, &d0, &d1)
+            for h in range(q.b.size[1]):
+                area = volume * covered(q, 1, h, &h0, &h1)
+                for w in range(q.b.size[2]):
+                    inside = covered(q, 2, w, &w0, &w1) * area
+                    if d0 < d1 and h0 < h1 and w0 < w1:
+                        inside = divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0))
+                        for i in range(d0, d1):
+                            for j in range(h0, h1):
+                                for k in range(w0, w1):
+                                    pixel = out + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
+                                    for e in range(c):
+                                        pixel[e] += share(g[e], inside)
+                    g += c
+        out += q.a.plane * c
+
+
+cdef void average(const Pool* q, number* out, const number* x, bint backward) noexcept nogil:
+    if backward and q.last:
+        spread_last(q, out, x)
+    elif backward:
+        spread_first(q, out, x)
+    elif q.last:
+        average_last(q, out, x)
+    else:
+        average_first(q, out, x)
+
+
+cdef void average_typed(const Pool* q, int code, void* out, void* x, bint backward) noexcept nogil:
+    if code == ST_float32:
+        average[float](q, <float*>out, <float*>x, backward)
+    elif code == ST_float64:
+        average[double](q, <double*>out, <double*>x, backward)
+    else:
+        average[int64_t](q, <int64_t*>out, <int64_t*>x, backward)
+
+
+cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, IntArray kernel_size, IntArray stride,
+                     IntArray padding, bint count_include_pad, object divisor_override, bint backward) except -1:
+    """`given`: self, or the gradient of the result."""
+    cdef Pool q
+    cdef int code = computed_in(given.c_dtype), itemsize = dtypes.itemsize_table()[code]
+    cdef int memory_format = format_of(out)
+    cdef Tensor x, y
+    cdef char* source
+    cdef char* to
+    check_kernel(given.c_dtype, (DTYPES_FLOATING if dims == 2 else DTYPES_FULL_FLOATING) | <int64_t>1 << ST_int64)
+    if out.c_numel == 0:
+        return 0
+    read_windows(&q.w, dims, kernel_size, stride, padding)
+    q.count_padding, q.last = count_include_pad, memory_format != MF_contiguous
+    q.divisor = 0 if divisor_override is None else divisor_override
+    q.a, q.b = image_of(out if backward else self, dims), image_of(given if backward else out, dims)
+    q.b.n = min(q.a.n, q.b.n)
+    x, y = dense(given, code, memory_format), target(out, code, memory_format)
+    source, to = data_of(x, itemsize), data_of(y, itemsize)
+    kept = pinned(self.c_numel, x, y)
+    if backward:
+        memset(to, 0, y.c_numel * itemsize)
+    if self.c_numel >= LONG_RUN:
+        with nogil:
+            average_typed(&q, code, to, source, backward)
+    else:
+        average_typed(&q, code, to, source, backward)
+    return finish(out, y)
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+cdef int max_pool2d(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, IntArray stride,
+                    IntArray padding, IntArray dilation, bint ceil_mode) except -1:
+    return run_largest(out, indices, self, 2, kernel_size, stride, padding, dilation)
+
+
+cdef int max_pool3d(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, IntArray stride,
+                    IntArray padding, IntArray dilation, bint ceil_mode) except -1:
+    cdef int memory_format = rules.suggest_memory_format(self)
+    if memory_format == MF_channels_last:
+        raise refused("self of 4 dimensions must not be in channels_last")
+    if self.c_ndim == 5:
+        lay_out(out, memory_format)
+        lay_out(indices, memory_format)
+    return run_largest(out, indices, self, 3, kernel_size, stride, padding, dilation)
+
+
+cdef int max_pool2d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
+                             IntArray kernel_size, IntArray stride, IntArray padding,
+                             IntArray dilation, bint ceil_mode, Tensor indices) except -1:
+    return scatter_gradients(grad_input, grad_output, indices, 2)
+
+
+cdef int max_pool3d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
+                             IntArray kernel_size, IntArray stride, IntArray padding,
+                             IntArray dilation, bint ceil_mode, Tensor indices) except -1:
+    return scatter_gradients(grad_input, grad_output, indices, 3)
+
+
+cdef int avg_pool2d(Tensor out, Tensor self, IntArray kernel_size, IntArray stride,
+                    IntArray padding, bint ceil_mode, bint count_include_pad,
+                    object divisor_override) except -1:
+    return run_average(out, self, self, 2, kernel_size, stride, padding, count_include_pad, divisor_override, False)
+
+
+cdef int avg_pool3d(Tensor out, Tensor self, IntArray kernel_size, IntArray stride,
+                    IntArray padding, bint ceil_mode, bint count_include_pad,
+                    object divisor_override) except -1:
+    return run_average(out, self, self, 3, kernel_size, stride, padding, count_include_pad, divisor_override, False)
+
+
+cdef int avg_pool2d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
+                             IntArray kernel_size, IntArray stride, IntArray padding,
+                             bint ceil_mode, bint count_include_pad,
+                             object divisor_override) except -1:
+    return run_average(grad_input, grad_output, self, 2, kernel_size, stride, padding, count_include_pad, divisor_override,
+                       True)
+
+
+cdef int avg_pool3d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
+                             IntArray kernel_size, IntArray stride, IntArray padding,
+                             bint ceil_mode, bint count_include_pad,
+                             object divisor_override) except -1:
+    return run_average(grad_input, grad_output, self, 3, kernel_size, stride, padding, count_include_pad, divisor_override,
+                       True)

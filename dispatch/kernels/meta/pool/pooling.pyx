@@ -1,0 +1,207 @@
+"""Shape functions of pools with windows of one size, averages and maxima, and of their gradients.
+
+Called by the structured kernels. Results of images keep the memory format that the input suggests,
+and so do maxima of volumes; the rules about windows are in `windows`, which bodies read too.
+"""
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DTYPES_WIDE_UNSIGNED, MF_channels_last_3d, MF_contiguous, ST_int64, ST_uint8, is_in,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.size cimport new_size
+from dispatch._C.structured cimport COPIED, Spec
+from dispatch._C.tensor cimport TF_FAKE, Tensor
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.pool.windows cimport Windows, check_windows, output_length, read_dilation, read_windows
+
+
+cdef object sizes_of(Tensor t):
+    return list(new_size(t.c_ndim, t.c_sizes))
+
+
+cdef int set_sizes(Spec* s, Tensor like, const int64_t* sizes, int code, int memory_format) except -1:
+    s.ndim, s.dtype = like.c_ndim, code
+    memcpy(s.sizes, sizes, s.ndim * sizeof(int64_t))
+    if memory_format != MF_contiguous:
+        rules.strides_for(s.strides, s.sizes, s.ndim, memory_format)
+        s.has_strides = True
+    return 0
+
+
+cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mode) except -1:
+    """Output sizes for (batch,) channels and one dimension for each window."""
+    cdef int i, ndim = self.c_ndim, dims = w.dims
+    cdef int64_t least = 1
+    if ndim < 3:
+        raise refused(f"expected self to have {dims + 1} or {dims + 2} dimensions, got {sizes_of(self)}",
+                      IndexError if dims == 2 else RuntimeError)
+    if ndim != dims + 1 and ndim != dims + 2:
+        raise refused(f"expected self to have {dims + 1} or {dims + 2} dimensions, got {sizes_of(self)}")
+    check_windows(w)
+    for i in range(ndim - dims - 1, ndim):
+        if self.c_sizes[i] == 0:
+            raise refused(f"only the batch of self may be empty, got {sizes_of(self)}")
+    for i in range(ndim):
+        out[i] = self.c_sizes[i]
+        if i >= ndim - dims:
+            out[i] = output_length(w, 3 - ndim + i, self.c_sizes[i], ceil_mode)
+            least = min(least, out[i])
+    if least < 1:
+        raise refused(f"self {sizes_of(self)} is too small, the output would be {list(new_size(ndim, out))}")
+    return 0
+
+
+cdef int check_divisor(object divisor_override) except -1:
+    if divisor_override is not None and divisor_override == 0:
+        raise refused("divisor_override must not be 0")
+    return 0
+
+
+cdef int check_averaged(Tensor self) except -1:
+    """PyTorch's rule for fake and meta tensors; for real ones the CPU body says what it can do."""
+    if (self.c_devtype != DEV_CPU or self.c_flags & TF_FAKE) and \
+            (self.c_dtype == ST_uint8 or is_in(DTYPES_WIDE_UNSIGNED, self.c_dtype)):
+        raise refused(f"not implemented for {dtypes.get_dtype(self.c_dtype)!r}")
+    return 0
+
+
+cdef int check_gradient(str name, Tensor given, const int64_t* wanted, int ndim, int dims) except -1:
+    """`given` has the output's dimensions; a batch of another size is not looked at."""
+    cdef int i
+    cdef bint fits = given.c_ndim == ndim
+    for i in range(ndim - dims - 1, ndim):
+        fits = fits and given.c_sizes[i] == wanted[i]
+    if not fits:
+        raise refused(f"{name} must have sizes {list(new_size(ndim, wanted))}, got {sizes_of(given)}")
+    return 0
+
+
+cdef inline int volume_format(Tensor self) noexcept:
+    """Of maxima in three dimensions: batches keep channels_last_3d."""
+    if self.c_ndim == 5 and rules.suggest_memory_format(self) == MF_channels_last_3d:
+        return MF_channels_last_3d
+    return MF_contiguous
+
+
+# ---- averages ----------------------------------------------------------------------------------
+
+cdef int averaged(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
+                  bint ceil_mode, object divisor_override) except -1:
+    cdef Windows w
+    cdef int64_t sizes[64]
+    cdef int i
+    check_averaged(self)
+    read_windows(&w, dims, kernel_size, stride, padding)
+    check_divisor(divisor_override)
+    pooled_sizes(sizes, self, &w, ceil_mode)
+    if dims == 2:
+        return set_sizes(s, self, sizes, self.c_dtype, rules.suggest_memory_format(self))
+    for i in range(3):
+        if self.c_sizes[self.c_ndim - 3 + i] < w.kernel[i]:
+            raise refused(f"self {sizes_of(self)} is smaller than kernel_size "
+                          f"{list(new_size(3, w.kernel))}")
+    s.cast |= COPIED
+    return set_sizes(s, self, sizes, self.c_dtype, MF_contiguous)
+
+
+cdef int averaged_backward(Spec* s, int dims, Tensor grad_output, Tensor self, IntArray kernel_size,
+                           IntArray stride, IntArray padding, bint ceil_mode, object divisor_override) except -1:
+    cdef Windows w
+    cdef int64_t sizes[64]
+    read_windows(&w, dims, kernel_size, stride, padding)
+    check_divisor(divisor_override)
+    pooled_sizes(sizes, self, &w, ceil_mode)
+    check_gradient("grad_output", grad_output, sizes, self.c_ndim, dims)
+    if dims == 3:
+        s.cast |= COPIED
+    return set_sizes(s, self, self.c_sizes, self.c_dtype,
+                     rules.suggest_memory_format(self) if dims == 2 else MF_contiguous)
+
+
+# ---- maxima ------------------------------------------------------------------------------------
+
+cdef int largest(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
+                 IntArray dilation, bint ceil_mode) except -1:
+    cdef Windows w
+    cdef int64_t sizes[64]
+    cdef int memory_format
+    read_windows(&w, dims, kernel_size, stride, padding)
+    read_dilation(&w, dilation)
+    pooled_sizes(sizes, self, &w, ceil_mode)
+    memory_format = rules.suggest_memory_format(self) if dims == 2 else volume_format(self)
+    s[0].cast |= COPIED
+    s[1].cast |= COPIED
+    set_sizes(&s[0], self, sizes, self.c_dtype, memory_format)
+    return set_sizes(&s[1], self, sizes, ST_int64, memory_format)
+
+
+cdef int largest_backward(Spec* s, int dims, Tensor grad_output, Tensor self, IntArray kernel_size,
+                          IntArray stride, IntArray padding, IntArray dilation, bint ceil_mode,
+                          Tensor indices) except -1:
+    cdef Windows w
+    cdef int64_t sizes[64]
+    read_windows(&w, dims, kernel_size, stride, padding)
+    read_dilation(&w, dilation)
+    pooled_sizes(sizes, self, &w, ceil_mode)
+    if self.c_dtype != grad_output.c_dtype:
+        raise refused(f"grad_output must be {dtypes.get_dtype(self.c_dtype)!r}, got "
+                      f"{dtypes.get_dtype(grad_output.c_dtype)!r}")
+    check_gradient("grad_output", grad_output, sizes, self.c_ndim, dims)
+    check_gradient("indices", indices, sizes, self.c_ndim, dims)
+    s.cast |= COPIED
+    return set_sizes(s, self, self.c_sizes, self.c_dtype,
+                     rules.suggest_memory_format(self) if dims == 2 else volume_format(self))
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+cdef int avg_pool2d(Spec* s, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
+                    bint ceil_mode, bint count_include_pad, object divisor_override) except -1:
+    return averaged(s, 2, self, kernel_size, stride, padding, ceil_mode, divisor_override)
+
+
+cdef int avg_pool3d(Spec* s, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
+                    bint ceil_mode, bint count_include_pad, object divisor_override) except -1:
+    return averaged(s, 3, self, kernel_size, stride, padding, ceil_mode, divisor_override)
+
+
+cdef int avg_pool2d_backward(Spec* s, Tensor grad_output, Tensor self, IntArray kernel_size,
+                             IntArray stride, IntArray padding, bint ceil_mode,
+                             bint count_include_pad, object divisor_override) except -1:
+    return averaged_backward(s, 2, grad_output, self, kernel_size, stride, padding, ceil_mode,
+                             divisor_override)
+
+
+cdef int avg_pool3d_backward(Spec* s, Tensor grad_output, Tensor self, IntArray kernel_size,
+                             IntArray stride, IntArray padding, bint ceil_mode,
+                             bint count_include_pad, object divisor_override) except -1:
+    return averaged_backward(s, 3, grad_output, self, kernel_size, stride, padding, ceil_mode,
+                             divisor_override)
+
+
+cdef int max_pool2d(Spec* s, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
+                    IntArray dilation, bint ceil_mode) except -1:
+    return largest(s, 2, self, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+cdef int max_pool3d(Spec* s, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
+                    IntArray dilation, bint ceil_mode) except -1:
+    return largest(s, 3, self, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+cdef int max_pool2d_backward(Spec* s, Tensor grad_output, Tensor self, IntArray kernel_size,
+                             IntArray stride, IntArray padding, IntArray dilation, bint ceil_mode,
+                             Tensor indices) except -1:
+    return largest_backward(s, 2, grad_output, self, kernel_size, stride, padding, dilation, ceil_mode,
+                            indices)
+
+
+cdef int max_pool3d_backward(Spec* s, Tensor grad_output, Tensor self, IntArray kernel_size,
+                             IntArray stride, IntArray padding, IntArray dilation, bint ceil_mode,
+                             Tensor indices) except -1:
+    return largest_backward(s, 3, grad_output, self, kernel_size, stride, padding, dilation, ceil_mode,
+                            indices)

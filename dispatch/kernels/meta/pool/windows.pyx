@@ -1,0 +1,63 @@
+"""Windows of pools along one to three dimensions: how they lie, how many there are.
+
+Called by the shape functions of pools and by their bodies. The rules are PyTorch's
+(pooling_output_shape, pool2d_shape_check, pool3d_shape_check).
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C.errors cimport refused
+from dispatch._C.size cimport new_size
+from dispatch._C.values cimport IntArray
+
+
+cdef int spread(int64_t* to, str name, IntArray given, int dims) except -1:
+    cdef int i
+    if given.len != 1 and given.len != dims:
+        raise refused(f"expected {name} to be one number or {dims}, got {list(new_size(<int>given.len, given.data))}")
+    for i in range(dims):
+        to[3 - dims + i] = given.data[0 if given.len == 1 else i]
+    return 0
+
+
+cdef int read_windows(Windows* w, int dims, IntArray kernel_size, IntArray stride, IntArray padding) except -1:
+    cdef int i
+    w.dims = dims
+    for i in range(3):
+        w.kernel[i] = w.stride[i] = w.dilation[i] = 1
+        w.padding[i] = 0
+    spread(w.kernel, "kernel_size", kernel_size, dims)
+    spread(w.stride, "stride", stride if stride.len else kernel_size, dims)
+    return spread(w.padding, "padding", padding, dims)
+
+
+cdef int read_dilation(Windows* w, IntArray dilation) except -1:
+    return spread(w.dilation, "dilation", dilation, w.dims)
+
+
+cdef object described(const Windows* w, int i):
+    return (f"kernel size {w.kernel[i]}, stride {w.stride[i]}, padding {w.padding[i]} and dilation "
+            f"{w.dilation[i]}")
+
+
+cdef int check_windows(const Windows* w) except -1:
+    cdef int i
+    for i in range(3 - w.dims, 3):
+        if w.kernel[i] <= 0 or w.stride[i] <= 0 or w.dilation[i] <= 0:
+            raise refused(f"kernel size, stride and dilation must be positive, got {described(w, i)}")
+        if w.padding[i] < 0:
+            raise refused(f"padding must not be negative, got {described(w, i)}")
+        if w.padding[i] > ((w.kernel[i] - 1) * w.dilation[i] + 1) // 2 or w.padding[i] > w.kernel[i] // 2:
+            raise refused(f"padding must be at most half the kernel size, got {described(w, i)}")
+    return 0
+
+
+cdef inline int64_t floor_div(int64_t a, int64_t b) noexcept:
+    return a // b - (a % b != 0 and (a < 0) != (b < 0))
+
+
+cdef int64_t output_length(const Windows* w, int i, int64_t size, bint ceil_mode) noexcept:
+    cdef int64_t room = size + 2 * w.padding[i] - w.dilation[i] * (w.kernel[i] - 1) - 1
+    cdef int64_t length = floor_div(room + (w.stride[i] - 1 if ceil_mode else 0), w.stride[i]) + 1
+    if ceil_mode and (length - 1) * w.stride[i] >= size + w.padding[i]:
+        length -= 1              # the last window would begin in the padding on the right
+    return length
