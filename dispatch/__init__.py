@@ -60,6 +60,7 @@ _ROOMS = frozenset(
         "codegen",
         "device_trace",
         "graph",
+        "linalg",
         "pytree",
         "return_types",
         "types",

@@ -9,6 +9,7 @@ from dispatch import (
     functional as functional,
     graph as graph,
     library as library,
+    linalg as linalg,
     modes as modes,
     pytree as pytree,
     types as types,

@@ -57,7 +57,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("functional", ("dispatch.functional",)),
     ("higher-order operators", ("dispatch._higher_order_ops",)),
     ("library", ("dispatch.library",)),
-    ("tools", ("dispatch.tools", "dispatch.device_trace")),
+    ("tools", ("dispatch.tools", "dispatch.device_trace", "dispatch.linalg")),
     ("build", ("dispatch.build", "dispatch.as_torch")),
     ("forks", ("dispatch.forks",)),
     ("package", ("dispatch",)),

@@ -33,6 +33,7 @@ from dispatch._C import (
     values,
     wrapper,  # noqa: F401  (its methods are entered into Tensor)
 )
+from dispatch._C.errors import LinAlgError as _LinAlgError  # noqa: F401
 
 _PUBLIC = frozenset(
     (

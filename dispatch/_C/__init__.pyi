@@ -267,3 +267,5 @@ from dispatch.functional.wrappers import (
 )
 
 def _offer(names: Iterable[str], find: Callable[[str], object]) -> None: ...
+
+_LinAlgError: type[RuntimeError]

@@ -6,6 +6,15 @@ its own (`name_operator`). A refusal is named once, by the operator whose kernel
 """
 
 
+class LinAlgError(RuntimeError):
+    """A factorisation that does not exist or was not found: of a singular matrix, say."""
+
+
+LinAlgError.__name__ = "_LinAlgError"        # PyTorch's names: torch._C._LinAlgError, torch.linalg.LinAlgError
+LinAlgError.__qualname__ = "_LinAlgError"
+LinAlgError.__module__ = "dispatch._C"
+
+
 cpdef object refused(str text, object type=RuntimeError):
     """An exception to be raised by a kernel, in the words that follow the operator's name.
 

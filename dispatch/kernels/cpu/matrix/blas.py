@@ -51,9 +51,15 @@ _KINDS = (
 _ADDMM_KINDS = (*_KINDS, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz)
 
 
+def _values(tensor: Tensor) -> Array:
+    """What to compute with; these operators get lazily conjugated tensors as they are."""
+    values = compute(tensor)
+    return values.conj() if tensor.is_conj() else values
+
+
 def _matrices(tensor: Tensor) -> Array:
     """Matrices that BLAS takes as they are: rows or columns without gaps between elements."""
-    values = compute(tensor)
+    values = _values(tensor)
     item = values.itemsize
     if values.ndim > 1 and item not in values.strides[-2:]:
         return np.ascontiguousarray(values)
@@ -77,10 +83,14 @@ def _scalar(number: Any, kind: np.dtype) -> Array:
 def _product(out: Tensor, left: Array, right: Array) -> None:
     """left @ right into the output, which may be one of them."""
     target = view(out)
-    if target.dtype == left.dtype:
+    if target.dtype == left.dtype and not out.is_conj():
         np.matmul(left, right, out=target)
     else:
-        store(out, np.matmul(left, right))
+        _store(out, np.matmul(left, right))
+
+
+def _store(out: Tensor, values: Array) -> None:
+    store(out, values.conj() if out.is_conj() else values)
 
 
 def _scaled_sum(
@@ -90,8 +100,9 @@ def _scaled_sum(
     target, kind = view(out), left.dtype
     factor = _scalar(beta, kind)
     ignored = not factor
-    addend = None if ignored else compute(self)
-    direct = target.dtype == kind and (addend is None or not np.may_share_memory(target, addend))
+    addend = None if ignored else _values(self)
+    plain = target.dtype == kind and not out.is_conj()
+    direct = plain and (addend is None or not np.may_share_memory(target, addend))
     total = np.matmul(left, right, out=target if direct else None)
     if alpha != 1:
         total = np.multiply(total, _scalar(alpha, kind), out=target if direct else None)
@@ -99,7 +110,7 @@ def _scaled_sum(
         term = addend if beta == 1 else addend * factor
         total = np.add(total, term, out=target if direct else None)
     if not direct:
-        store(out, total)
+        _store(out, total)
 
 
 def _scaled_self(out: Tensor, self: Tensor, beta: _Number) -> None:
@@ -107,8 +118,8 @@ def _scaled_self(out: Tensor, self: Tensor, beta: _Number) -> None:
     if beta == 0:
         store(out, 0)
     else:
-        values = compute(self)
-        store(out, values * _scalar(beta, values.dtype))
+        values = _values(self)
+        _store(out, values * _scalar(beta, values.dtype))
 
 
 def _check_factor(self: Tensor, beta: _Number) -> None:
@@ -197,7 +208,7 @@ def dot(out: Tensor, self: Tensor, tensor: Tensor) -> None:
     """The sum of the products of two vectors' elements."""
     check_dtype(out.dtype, _KINDS)
     with quiet():
-        store(out, np.dot(compute(self), compute(tensor)))
+        _store(out, np.dot(_values(self), _values(tensor)))
 
 
 def grouped_mm(

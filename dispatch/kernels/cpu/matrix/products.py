@@ -69,6 +69,7 @@ def vdot(self: Tensor, other: Tensor) -> Tensor:
         return ops.aten.dot(self, other)
     check_supported(self, _REFUSED)
     out = ops.aten.new_empty(self, [])
+    a, b = (view(t).conj() if t.is_conj() else view(t) for t in (self, other))
     with quiet():
-        store(out, np.vdot(view(self), view(other)))
+        store(out, np.vdot(a, b))
     return out

@@ -70,3 +70,16 @@ def test_product_is_numpy_s(sizes: tuple[int, int, int]) -> None:
     b = np.arange(k * p, dtype=np.int64).reshape(k, p)
     found = aten.mm(dispatch.from_numpy(a), dispatch.from_numpy(b))
     assert found.tolist() == (a @ b).tolist()
+
+
+def test_lazily_conjugated_operands_are_conjugated():
+    x = np.array([[1 + 2j, 3j], [2.0, 1 - 1j]])
+    t, v = dispatch.from_numpy(x), dispatch.from_numpy(x[0].copy())
+    aten = dispatch.ops.aten
+    np.testing.assert_allclose(aten.mm(t.mH, t).numpy(), x.conj().T @ x)
+    np.testing.assert_allclose(aten.mm(t, t.conj()).numpy(), x @ x.conj())
+    np.testing.assert_allclose(aten.addmm(t.conj(), t, t.mH).numpy(), x.conj() + x @ x.conj().T)
+    pair = t.unsqueeze(0)
+    np.testing.assert_allclose(aten.bmm(pair.mH, pair).numpy()[0], x.conj().T @ x)
+    assert aten.dot(v.conj(), v).item() == np.vdot(x[0], x[0])
+    assert aten.vdot(v.conj(), v).item() == np.dot(x[0], x[0])

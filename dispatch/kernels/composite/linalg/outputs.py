@@ -1,0 +1,38 @@
+"""Outputs of composites: new ones to be resized, and results copied into those that are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dispatch._C import dtypes
+from dispatch._C.dtypes import dtype
+from dispatch._C.errors import refused
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+
+__all__ = ["check_castable", "into", "new", "resized"]
+
+_aten = ops.aten
+
+
+def new(like: Tensor, kind: dtype | None = None) -> Tensor:
+    """An output without elements, for an out variant that resizes it."""
+    return _aten.empty.memory_format([0], dtype=kind or like.dtype, device=like.device)
+
+
+def check_castable(out: Tensor, kind: dtype) -> None:
+    """Whether a result of `kind` can be copied into `out` (checkLinalgCompatibleDtype)."""
+    if not dtypes.can_cast(kind, out.dtype):
+        raise refused(f"a result of {kind} cannot be cast to out of {out.dtype}")
+
+
+def resized(out: Tensor, sizes: Sequence[Any]) -> Tensor:
+    """`out` with these sizes."""
+    return out if tuple(out.shape) == tuple(sizes) else _aten.resize_(out, list(sizes))
+
+
+def into(out: Tensor, result: Tensor) -> Tensor:
+    """`out`, resized to the result and filled with it."""
+    check_castable(out, result.dtype)
+    return _aten.copy_(resized(out, result.shape), result)

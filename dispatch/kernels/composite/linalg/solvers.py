@@ -1,0 +1,233 @@
+"""Determinants, inverses and solutions as users call them.
+
+Called for tensors of all kinds; what is singular is found in LAPACK's numbers by
+`_linalg_check_errors`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dispatch._C import dtypes
+from dispatch._C.errors import refused
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.composite.linalg.outputs import into, new
+from dispatch.kernels.meta.linalg.checks import (
+    broadcast_batches,
+    check_matrix,
+    check_solver_sides,
+)
+
+__all__ = [
+    "cholesky_solve",
+    "cholesky_solve_out",
+    "det",
+    "inv",
+    "inverse",
+    "linalg_solve",
+    "logdet",
+    "lu_solve",
+    "older_det",
+    "older_slogdet",
+    "older_slogdet_out",
+    "slogdet",
+    "slogdet_out",
+    "solve_ex",
+    "solve_ex_out",
+    "tensorinv",
+    "tensorsolve",
+]
+
+_aten = ops.aten
+_Pair = tuple[Tensor, Tensor]
+
+
+def _check(info: Tensor, name: str, matrix: Tensor) -> None:
+    _aten._linalg_check_errors(info, name, is_matrix=matrix.ndim == 2)
+
+
+# ---- determinants ------------------------------------------------------------------------------
+
+
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The determinant."""
+    if out is None:
+        result: Tensor = _aten._linalg_det(A)[0]
+        return result
+    _aten._linalg_det.result(A, result=out, LU=new(A), pivots=new(A, dtypes.int32))
+    return out
+
+
+def older_det(self: Tensor) -> Tensor:
+    """`linalg_det` by its older name."""
+    return _aten.linalg_det(self)
+
+
+def slogdet(A: Tensor) -> _Pair:
+    """Its sign, or phase, and the logarithm of its absolute value."""
+    sign, logabsdet, _, _ = _aten._linalg_slogdet(A)
+    return sign, logabsdet
+
+
+def slogdet_out(A: Tensor, *, sign: Tensor, logabsdet: Tensor) -> _Pair:
+    """The same into tensors that are given."""
+    pivots = new(A, dtypes.int32)
+    _aten._linalg_slogdet.sign(A, sign=sign, logabsdet=logabsdet, LU=new(A), pivots=pivots)
+    return sign, logabsdet
+
+
+def older_slogdet(self: Tensor) -> _Pair:
+    """`linalg_slogdet` by its older name."""
+    return _aten.linalg_slogdet(self)
+
+
+def older_slogdet_out(self: Tensor, *, sign: Tensor, logabsdet: Tensor) -> _Pair:
+    """The same into tensors that are given."""
+    return _aten.linalg_slogdet.out(self, sign=sign, logabsdet=logabsdet)
+
+
+def logdet(self: Tensor) -> Tensor:
+    """The logarithm of the determinant; NaN where it is negative."""
+    sign, logabsdet = _aten.linalg_slogdet(self)
+    if self.dtype.is_complex:
+        return _aten.add.Tensor(_aten.log(sign), logabsdet)
+    negative = _aten.eq.Scalar(sign, -1.0)
+    nan = _aten.scalar_tensor(math.nan, dtype=logabsdet.dtype, device=logabsdet.device)
+    return _aten.where.self(negative, nan, logabsdet)
+
+
+# ---- inverses and solutions --------------------------------------------------------------------
+
+
+def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse."""
+    if out is None:
+        out, info = _aten.linalg_inv_ex(A)
+    else:
+        info = new(A, dtypes.int32)
+        _aten.linalg_inv_ex.inverse(A, inverse=out, info=info)
+    _check(info, "linalg.inv", A)
+    return out
+
+
+def inverse(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`linalg_inv` by its older name."""
+    return _aten.linalg_inv(self) if out is None else _aten.linalg_inv.out(self, out=out)
+
+
+def _solve_into(
+    A: Tensor, B: Tensor, left: bool, check_errors: bool, result: Tensor, info: Tensor
+) -> None:
+    _aten._linalg_solve_ex.result(
+        A,
+        B,
+        left=left,
+        check_errors=check_errors,
+        result=result,
+        LU=_aten.new_empty(B, [0]),
+        pivots=_aten.new_empty(B, [0], dtype=dtypes.int32),
+        info=info,
+    )
+
+
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> _Pair:
+    """The solution of AX = B or XA = B, and LAPACK's numbers."""
+    result, _, _, info = _aten._linalg_solve_ex(A, B, left=left, check_errors=check_errors)
+    return result, info
+
+
+def solve_ex_out(
+    A: Tensor,
+    B: Tensor,
+    *,
+    left: bool = True,
+    check_errors: bool = False,
+    result: Tensor,
+    info: Tensor,
+) -> _Pair:
+    """The same into tensors that are given."""
+    _solve_into(A, B, left, check_errors, result, info)
+    return result, info
+
+
+def linalg_solve(
+    A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None
+) -> Tensor:
+    """The solution alone."""
+    if out is None:
+        out, _, _, info = _aten._linalg_solve_ex(A, B, left=left)
+    else:
+        info = _aten.new_empty(B, [0], dtype=dtypes.int32)
+        _solve_into(A, B, left, False, out, info)
+    _check(info, "torch.linalg.solve", A)
+    return out
+
+
+def lu_solve(
+    self: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None
+) -> Tensor:
+    """`linalg_lu_solve` by its older name, its arguments in another order."""
+    if out is None:
+        return _aten.linalg_lu_solve(LU_data, LU_pivots, self)
+    return _aten.linalg_lu_solve.out(LU_data, LU_pivots, self, out=out)
+
+
+def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """The solution of AX = self, where input2 is A's Cholesky factor."""
+    check_matrix("self", self)
+    check_matrix("input2", input2)
+    check_solver_sides(input2, self)
+    sizes, a_sizes = broadcast_batches(self.shape, input2.shape)
+    return _aten._cholesky_solve_helper(
+        _aten.expand(self, list(sizes)), _aten.expand(input2, list(a_sizes)), upper
+    )
+
+
+def cholesky_solve_out(
+    self: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor
+) -> Tensor:
+    """The same into `out`."""
+    return into(out, _aten.cholesky_solve(self, input2, upper))
+
+
+# ---- tensors as matrices -----------------------------------------------------------------------
+
+
+def tensorinv(self: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of the matrix whose rows are the first `ind` dimensions."""
+    if ind <= 0:
+        raise refused(f"expected ind above 0, got {ind}")
+    left, right = list(self.shape[:ind]), list(self.shape[ind:])
+    size = math.prod(right)
+    if size != math.prod(left):
+        raise refused(f"expected {left} and {right} to have as many elements")
+    result, info = _aten.linalg_inv_ex(_aten.reshape(self, [size, size]))
+    _check(info, "inv", result)
+    result = _aten.reshape(result, right + left)
+    return result if out is None else into(out, result)
+
+
+def tensorsolve(
+    self: Tensor,
+    other: Tensor,
+    dims: Sequence[int] | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The solution of the system whose rows are self's first dimensions, as many as other has."""
+    if dims is not None:
+        last = list(range(self.ndim - len(dims), self.ndim))
+        self = _aten.movedim.intlist(self, list(dims), last)
+    sizes = list(self.shape[other.ndim :])
+    size = math.prod(sizes)
+    if size != math.prod(other.shape):
+        raise refused(
+            f"expected other to have as many elements as the rest of self, {sizes}, got "
+            f"{list(other.shape)}"
+        )
+    square = _aten.reshape(self, [size, size])
+    result = _aten.linalg_solve(square, _aten.flatten.using_ints(other))
+    result = _aten.reshape(result, sizes)
+    return result if out is None else into(out, result)

@@ -1,0 +1,83 @@
+"""Bodies of functions of matrices on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dispatch._C.errors import refused
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.cpu.arrays import Array, compute, quiet, store, view
+
+__all__ = ["compute_linear_combination", "compute_linear_combination_out", "matrix_exp"]
+
+_aten = ops.aten
+
+# The numerator of the Padé approximant of degree 13 and the 1-norm up to which it is exact
+# (Higham, The scaling and squaring method for the matrix exponential revisited, 2005).
+_PADE = (
+    *(64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0),
+    *(129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0),
+    *(40840800.0, 960960.0, 16380.0, 182.0, 1.0),
+)
+_LARGEST = 5.371920351148152
+
+
+def _exponential(a: Array) -> Array:
+    """exp of matrices (..., n, n) in float64 or complex128, by scaling and squaring."""
+    norms = np.abs(a).sum(-2).max(-1)
+    exponents = np.frexp(np.where(np.isfinite(norms), norms, 0) / _LARGEST)[1]
+    squarings = np.maximum(exponents, 0)
+    a = a / np.ldexp(1.0, squarings)[..., None, None]
+    one = np.eye(a.shape[-1])
+    a2 = a @ a
+    a4 = a2 @ a2
+    a6 = a4 @ a2
+    b = _PADE
+    odd = a6 @ (b[13] * a6 + b[11] * a4 + b[9] * a2)
+    odd = a @ (odd + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * one)
+    even = a6 @ (b[12] * a6 + b[10] * a4 + b[8] * a2)
+    even = even + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * one
+    result: Array = np.linalg.solve(even - odd, even + odd)
+    for i in range(int(squarings.max(initial=0))):
+        again = squarings > i
+        result[again] = result[again] @ result[again]
+    return result
+
+
+@quiet()
+def matrix_exp(out: Tensor, self: Tensor) -> None:
+    """The exponential, as a power series, of square matrices."""
+    if not self.numel():
+        return
+    values = compute(self)
+    wide = values.astype(np.result_type(values, np.float64))
+    finite = np.isfinite(wide).all((-1, -2))
+    result = np.full(wide.shape, np.nan, wide.dtype)
+    result[finite] = _exponential(wide[finite])
+    store(out, result)
+
+
+def _combined(input: Tensor, coefficients: Tensor) -> Array:
+    if input.ndim == 0 or not input.numel():
+        raise refused(f"expected input to have elements, got shape {list(input.shape)}")
+    return np.tensordot(view(coefficients), view(input), 1)
+
+
+def compute_linear_combination(input: Tensor, coefficients: Tensor) -> Tensor:
+    """For each row of coefficients, the sum of the slices of input that it weighs."""
+    values = _combined(input, coefficients)
+    out = _aten.new_empty(input, list(values.shape))
+    store(out, values)
+    return out
+
+
+def compute_linear_combination_out(
+    input: Tensor, coefficients: Tensor, *, out: Tensor
+) -> Tensor:
+    """The same into `out`."""
+    values = _combined(input, coefficients)
+    if tuple(out.shape) != values.shape:
+        _aten.resize_(out, list(values.shape))
+    store(out, values)
+    return out
