@@ -1,4 +1,4 @@
-"""What stands for look-ups and writes by index on a backend that has no kernel of its own for them.
+"""What stands for writes by index on a backend that has no kernel of its own for them.
 
 The kernels for every backend (`elsewhere` in the YAML) call these for tensors that are not on the
 CPU. Source of the semantics: PyTorch's CompositeExplicitAutograd kernels of the same names.
@@ -10,23 +10,9 @@ from typing import Any
 
 from dispatch._ops import ops
 
-__all__ = ["_index_put_impl_", "embedding", "index_put_"]
+__all__ = ["_index_put_impl_", "index_put_"]
 
 _aten = ops.aten
-
-
-def embedding(
-    weight: Any,
-    indices: Any,
-    padding_idx: int = -1,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Any:
-    """The rows of `weight` that `indices` name."""
-    if indices.dim() == 1:
-        return _aten.index_select(weight, 0, indices)
-    rows = _aten.index_select(weight, 0, _aten.reshape(indices, [-1]))
-    return _aten.view(rows, [*indices.shape, *weight.shape[1:]])
 
 
 def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:

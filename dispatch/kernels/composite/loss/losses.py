@@ -6,6 +6,7 @@ Called for tensors of all kinds; the operators underneath are those of PyTorch, 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dispatch._C import dtypes
@@ -16,16 +17,26 @@ from dispatch.kernels.meta import rules
 
 __all__ = [
     "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy_loss",
     "dist",
+    "hinge_embedding_loss",
     "kl_div",
     "l1_loss",
+    "margin_ranking_loss",
+    "multilabel_margin_loss",
+    "multilabel_margin_loss_out",
     "nll_loss",
+    "nll_loss2d",
+    "nll_loss2d_out",
     "nll_loss_nd",
+    "nll_loss_out",
     "norm",
     "norm_dtype",
     "pairwise_distance",
+    "poisson_nll_loss",
+    "triplet_margin_loss",
 ]
 
 _aten = ops.aten
@@ -127,6 +138,122 @@ def _ones(like: Tensor) -> Tensor:
     return _aten.ones_like(like)
 
 
+# ---- margins -----------------------------------------------------------------------------------
+
+
+def _contiguous_zeros(like: Tensor) -> Tensor:
+    return _aten.zeros_like(like, memory_format=dtypes.contiguous_format)
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _MEAN
+) -> Tensor:
+    """1 less the cosine of pairs that should be alike (1), what exceeds `margin` of others (-1)."""
+    dim = target.ndim
+    if dim > 1:
+        raise refused(f"expected a target of at most one dimension, got {list(target.shape)}")
+    for name, given in (("input1", input1), ("input2", input2)):
+        if given.ndim != dim + 1:
+            raise refused(
+                f"expected {name} to have {dim + 1} dimensions beside a target of "
+                f"{list(target.shape)}, got {list(given.shape)}"
+            )
+    product = _aten.sum.dim_IntList(_aten.mul.Tensor(input1, input2), [dim])
+    squares = [
+        _aten.add.Scalar(_aten.sum.dim_IntList(_aten.mul.Tensor(t, t), [dim]), 1e-12)
+        for t in (input1, input2)
+    ]
+    cosine = _aten.div.Tensor(product, _aten.sqrt(_aten.mul.Tensor(*squares)))
+    zeros = _contiguous_zeros(cosine)
+    alike = _aten.rsub.Scalar(cosine, 1)
+    others = _aten.clamp_min_(_aten.sub.Scalar(cosine, margin), 0)
+    return _reduced(_by_sign(target, alike, others, zeros, _aten.eq.Scalar), reduction)
+
+
+def _by_sign(target: Tensor, one: Tensor, other: Tensor, zeros: Tensor, compare: Any) -> Tensor:
+    """`one` where `compare(target, 1)`, and `other` where `compare(target, -1)`."""
+    first = _aten.where.self(compare(target, 1), one, zeros)
+    second = _aten.where.self(compare(target, -1), other, zeros)
+    return _aten.add.Tensor(first, second)
+
+
+def hinge_embedding_loss(
+    self: Tensor, target: Tensor, margin: float = 1.0, reduction: int = _MEAN
+) -> Tensor:
+    """Distances of what should be alike (1), and what others (-1) lack to `margin`."""
+    zeros = _contiguous_zeros(self)
+    from_margin = _aten.full([], margin, dtype=self.dtype, device=self.device)
+    lack = _aten.clamp_min_(_aten.sub.Tensor(from_margin, self), 0)
+    return _reduced(_by_sign(target, lack, self, zeros, _aten.ne.Scalar), reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _MEAN
+) -> Tensor:
+    """What the difference of input1 and input2, in the target's direction, lacks to `margin`."""
+    difference = _aten.mul.Tensor(_aten.neg(target), _aten.sub.Tensor(input1, input2))
+    return _reduced(_aten.clamp_min_(_aten.add.Scalar(difference, margin), 0), reduction)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-06,
+    swap: bool = False,
+    reduction: int = _MEAN,
+) -> Tensor:
+    """What the distance to `negative` lacks to `margin` more than that to `positive`."""
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise refused(
+            "expected anchor, positive and negative to have as many dimensions, got "
+            f"{anchor.ndim}, {positive.ndim} and {negative.ndim}"
+        )
+    near = _aten.pairwise_distance(anchor, positive, p, eps)
+    far = _aten.pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = _aten.min.other(far, _aten.pairwise_distance(positive, negative, p, eps))
+    lack = _aten.sub.Tensor(_aten.add.Scalar(near, margin), far)
+    return _reduced(_aten.clamp_min(lack, 0), reduction)
+
+
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
+    """Minus the logarithm of a Poisson distribution; `full`: with Stirling's term."""
+    if log_input:
+        loss = _aten.sub.Tensor(_aten.exp(input), _aten.mul.Tensor(target, input))
+    else:
+        logs = _aten.log(_aten.add.Scalar(input, eps))
+        loss = _aten.sub.Tensor(input, _aten.mul.Tensor(target, logs))
+    if full:
+        term = _aten.sub.Tensor(_aten.mul.Tensor(target, _aten.log(target)), target)
+        half = _aten.mul.Scalar(_aten.log(_aten.mul.Scalar(target, 2 * math.pi)), 0.5)
+        term = _aten.add.Tensor(term, half)
+        term = _aten.masked_fill.Scalar(term, _aten.le.Scalar(target, 1), 0)
+        loss = _aten.add_.Tensor(loss, term)
+    return _reduced(loss, reduction)
+
+
+def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int = _MEAN) -> Tensor:
+    """The first result of `multilabel_margin_loss_forward`."""
+    loss: Tensor = _aten.multilabel_margin_loss_forward(self, target, reduction)[0]
+    return loss
+
+
+def multilabel_margin_loss_out(
+    self: Tensor, target: Tensor, reduction: int = _MEAN, *, out: Tensor
+) -> Tensor:
+    """The same into `out`."""
+    marks = _aten.empty([0], dtype=self.dtype, device=self.device)
+    _aten.multilabel_margin_loss_forward.output(
+        self, target, reduction, output=out, is_target=marks
+    )
+    return out
+
+
 # ---- classes -----------------------------------------------------------------------------------
 
 
@@ -140,6 +267,52 @@ def nll_loss(
     """Minus the value of the class that the target names."""
     output: Tensor = _aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
     return output
+
+
+def nll_loss_out(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = _MEAN,
+    ignore_index: int = -100,
+    *,
+    out: Tensor,
+) -> Tensor:
+    """The same into `out`."""
+    total = _aten.empty([], dtype=self.dtype, device=self.device)
+    _aten.nll_loss_forward.output(
+        self, target, weight, reduction, ignore_index, output=out, total_weight=total
+    )
+    return out
+
+
+def nll_loss2d(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = _MEAN,
+    ignore_index: int = -100,
+) -> Tensor:
+    """The same of images, classes in the second dimension."""
+    output: Tensor = _aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
+    return output
+
+
+def nll_loss2d_out(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = _MEAN,
+    ignore_index: int = -100,
+    *,
+    out: Tensor,
+) -> Tensor:
+    """The same into `out`."""
+    total = _aten.empty([], dtype=self.dtype, device=self.device)
+    _aten.nll_loss2d_forward.output(
+        self, target, weight, reduction, ignore_index, output=out, total_weight=total
+    )
+    return out
 
 
 def nll_loss_nd(

@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import Array, check_dtype, compute, quiet, store, view
+from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store
 from dispatch.kernels.cpu.elementwise.driver import operand
 from dispatch.kernels.meta import rules
 
@@ -19,7 +18,6 @@ __all__ = [
     "binary_cross_entropy_backward",
     "huber_loss",
     "mse_loss",
-    "nll_loss_forward",
     "smooth_l1_loss",
 ]
 
@@ -96,40 +94,3 @@ def binary_cross_entropy_backward(
     if weight is not None:
         slope = slope * operand(weight, self.dtype)
     store(grad_input, slope / x.size if reduction == 1 else slope)
-
-
-@quiet()
-def nll_loss_forward(
-    output: Tensor,
-    total_weight: Tensor,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-) -> None:
-    """Minus the value of the target's class; the mean is over the weights of what counts."""
-    check_dtype(self.dtype, FLOATING)
-    if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise refused(f"expected an int64 target, got {target.dtype}")
-    rows = compute(self).reshape(-1, self.shape[-1])
-    classes = view(target).reshape(-1).astype(np.int64)
-    counted = classes != ignore_index
-    wrong = counted & ((classes < 0) | (classes >= rows.shape[1]))
-    if wrong.any():
-        raise refused(f"target {classes[wrong][0]} is out of bounds", IndexError)
-    safe = np.where(counted, classes, 0)
-    factors = np.ones(len(rows), rows.dtype) if weight is None else compute(weight)[safe]
-    factors = np.where(counted, factors, 0)
-    chosen = rows[np.arange(len(rows)), safe]
-    loss = np.where(counted, -chosen * factors, 0)
-    if reduction == 0:
-        store(output, loss.reshape(tuple(output.shape)))
-        store(total_weight, 0 if self.ndim == 2 else factors.sum(dtype=np.float64))
-        return
-    total = factors.sum(dtype=np.float64)
-    value = loss.sum(dtype=np.float64)
-    if reduction == 1:
-        value = value / total
-    store(output, value)
-    store(total_weight, total)

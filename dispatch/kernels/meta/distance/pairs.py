@@ -5,9 +5,9 @@ from __future__ import annotations
 from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.meta.rules import broadcast_shapes
+from dispatch.kernels.meta.rules import broadcast_shapes, dense_like_strides, is_eager
 
-__all__ = ["cdist", "pdist"]
+__all__ = ["cdist", "cdist_backward", "pdist", "pdist_backward"]
 
 
 def check_points(name: str, points: Tensor) -> None:
@@ -40,5 +40,37 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> TensorS
 def pdist(self: Tensor, p: float) -> TensorSpec:
     if not self.is_contiguous():
         raise refused(f"self must be contiguous, got strides {list(self.stride())}")
+    if self.ndim < 2 and is_eager(self):
+        raise refused(f"expected self to have 2 dimensions, got {list(self.shape)}", IndexError)
     n = self.size(0)
     return TensorSpec((n * (n - 1) // 2,), self.dtype)
+
+
+def cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, cdist: Tensor) -> TensorSpec:
+    """x1's sizes, with all batches."""
+    batch = broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    n, m, columns = x1.shape[-2], x2.shape[-2], x1.shape[-1]
+    if 0 in (n, m, columns, *batch):
+        return TensorSpec(x1.shape, x1.dtype, dense_like_strides(x1) if is_eager(x1) else None)
+    if is_eager(x1):
+        _check_shape("x2", x2, (*x2.shape[:-2], m, columns))
+        for name, t in (("grad", grad), ("cdist", cdist)):
+            _check_shape(name, t, (*batch, n, m))
+    return TensorSpec((*batch, n, columns), x1.dtype)
+
+
+def _check_shape(name: str, given: Tensor, sizes: tuple[int, ...]) -> None:
+    if tuple(given.shape) != sizes:
+        raise refused(f"expected {name} of shape {list(sizes)}, got {list(given.shape)}")
+
+
+def pdist_backward(grad: Tensor, self: Tensor, p: float, pdist: Tensor) -> TensorSpec:
+    """self's sizes."""
+    for name, t in (("self", self), ("pdist", pdist)):
+        if not t.is_contiguous():
+            raise refused(f"{name} must be contiguous, got strides {list(t.stride())}")
+    if is_eager(self) and self.numel():
+        n = self.shape[0]
+        for name, t in (("grad", grad), ("pdist", pdist)):
+            _check_shape(name, t, (n * (n - 1) // 2,))
+    return TensorSpec(self.shape, self.dtype)

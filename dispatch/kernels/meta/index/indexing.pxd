@@ -4,14 +4,6 @@ from libc.stdint cimport int64_t
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.structured cimport Spec
 
-cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
-                   bint scale_grad_by_freq, bint sparse) except -1
-cdef int embedding_dense_backward(Spec* s, Tensor grad_output, Tensor indices, int64_t num_weights,
-                                  int64_t padding_idx, bint scale_grad_by_freq) except -1
-cdef int embedding_bag(Spec* s, Tensor weight, Tensor indices, Tensor offsets,
-                       bint scale_grad_by_freq, int64_t mode, bint sparse,
-                       Tensor per_sample_weights, bint include_last_offset,
-                       int64_t padding_idx) except -1
 cdef int index(Spec* s, Tensor self, list indices) except -1
 cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accumulate) except -1
 cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1

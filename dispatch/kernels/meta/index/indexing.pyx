@@ -13,8 +13,8 @@ import numpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, ST_NONE, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_int8, ST_int32,
-    ST_int64, ST_uint8, is_complex_code, is_floating_code,
+    ST_NONE, ST_bool, ST_int8, ST_int32,
+    ST_int64, ST_uint8, is_complex_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
@@ -61,125 +61,6 @@ cdef int raise_same_dtype(Tensor self, str name, Tensor other) except -1:
     a, b = dtypes.get_dtype(self.c_dtype), dtypes.get_dtype(other.c_dtype)
     raise refused(f"expected self and {name} to have the same dtype, "
                   f"got {a!r} and {b!r}")
-
-
-# ---- embeddings --------------------------------------------------------------------------------
-
-cdef int raise_weight(Tensor weight) except -1:
-    error = RuntimeError if is_eager(weight) else AssertionError
-    raise refused(f"expected weight to have 2 dimensions, got {sizes_of(weight)}", error)
-
-
-cdef int embedding(Spec* s, Tensor weight, Tensor indices, int64_t padding_idx,
-                   bint scale_grad_by_freq, bint sparse) except -1:
-    if weight.c_ndim != 2:
-        raise_weight(weight)
-    check_index_dtype("indices", indices)
-    if indices.c_ndim >= MAX_DIMS:
-        raise refused(f"a result of more than {MAX_DIMS} dimensions")
-    set_sizes(s, indices)
-    s.sizes[s.ndim] = weight.c_sizes[1]
-    s.ndim += 1
-    s.dtype = weight.c_dtype
-    s.cast = copied_into_place(weight)
-    return 0
-
-
-cdef int embedding_dense_backward(Spec* s, Tensor grad_output, Tensor indices, int64_t num_weights,
-                                  int64_t padding_idx, bint scale_grad_by_freq) except -1:
-    check_index_dtype("indices", indices)
-    if grad_output.c_ndim == 0:
-        raise refused("grad_output has no dimensions", IndexError)
-    if num_weights < 0:
-        raise refused(f"num_weights {num_weights} is negative")
-    s.ndim = 2
-    s.sizes[0] = num_weights
-    s.sizes[1] = grad_output.c_sizes[grad_output.c_ndim - 1]
-    s.dtype = grad_output.c_dtype
-    return 0
-
-
-cdef enum:
-    MODE_SUM, MODE_MEAN, MODE_MAX
-
-
-cdef int check_bag(Tensor weight, Tensor indices, Tensor offsets, int64_t mode,
-                   Tensor per_sample_weights, bint include_last_offset) except -1:
-    check_index_dtype("indices", indices)
-    check_index_dtype("offsets", offsets)
-    if not is_floating_code(weight.c_dtype):
-        raise_dtype("weight", weight, "a floating point dtype")
-    for t, name, ndim in ((offsets, "offsets", 1), (weight, "weight", 2)):
-        if (<Tensor>t).c_ndim != ndim:
-            raise refused(f"expected {name} to have {ndim} dimensions, "
-                          f"got {sizes_of(t)}")
-    if indices.c_ndim not in (1, 2):
-        raise refused("expected indices to have 1 or 2 dimensions, "
-                      f"got {sizes_of(indices)}")
-    if not MODE_SUM <= mode <= MODE_MAX:
-        raise refused(f"mode must be 0 (sum), 1 (mean) or 2 (max), got {mode}")
-    if include_last_offset and offsets.c_sizes[0] == 0:
-        raise refused("include_last_offset needs at least one offset")
-    if per_sample_weights is not None:
-        check_sample_weights(indices, mode, per_sample_weights)
-    return 0
-
-
-cdef int check_sample_weights(Tensor indices, int64_t mode, Tensor weights) except -1:
-    if mode != MODE_SUM:
-        raise refused("per_sample_weights are only for mode 0 (sum)")
-    if weights.c_ndim != 1 or weights.c_numel != indices.c_numel:
-        raise refused("expected per_sample_weights to have one "
-                      f"dimension of {indices.c_numel} elements, got {sizes_of(weights)}")
-    return 0
-
-
-cdef inline bint sums_fast(Tensor weight, Tensor scale, int64_t padding_idx) noexcept:
-    """Whether the CPU kernel sums rows without noting which bag each is in (is_fast_path)."""
-    if weight.c_dtype == ST_bfloat16:
-        return is_eager(weight) and can_sum(weight, scale, padding_idx)
-    if weight.c_dtype != ST_float32 and weight.c_dtype != ST_float16:
-        return False
-    return can_sum(weight, scale, padding_idx)
-
-
-cdef inline bint can_sum(Tensor weight, Tensor scale, int64_t padding_idx) noexcept:
-    if scale is not None and scale.c_strides[0] != 1:
-        return False
-    return weight.c_strides[1] == 1 and padding_idx < 0
-
-
-cdef inline void set_vector(Spec* s, int dtype, int64_t size) noexcept:
-    s.ndim, s.dtype, s.sizes[0] = 1, dtype, size
-
-
-cdef inline void set_matrix(Spec* s, int dtype, int64_t rows, int64_t columns) noexcept:
-    s.ndim, s.dtype, s.sizes[0], s.sizes[1] = 2, dtype, rows, columns
-
-
-cdef int embedding_bag(Spec* s, Tensor weight, Tensor indices, Tensor offsets,
-                       bint scale_grad_by_freq, int64_t mode, bint sparse,
-                       Tensor per_sample_weights, bint include_last_offset,
-                       int64_t padding_idx) except -1:
-    """Output, offset2bag, bag_size, max_indices. Tensors on meta get what those on CPU get."""
-    cdef int64_t bags, columns, noted = 0
-    cdef bint cpu = offsets.c_devtype == DEV_CPU or offsets.c_devtype == DEV_META
-    cdef int dtype = offsets.c_dtype if cpu else indices.c_dtype
-    check_bag(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
-    bags = offsets.c_sizes[0] - include_last_offset
-    columns = weight.c_sizes[1]
-    if is_eager(weight):
-        dtype = rules.promoted(indices.c_dtype, offsets.c_dtype)
-    if not cpu or mode != MODE_SUM or not sums_fast(weight, per_sample_weights, padding_idx):
-        noted = indices.c_sizes[0]
-    set_matrix(s, weight.c_dtype, bags, columns)
-    set_vector(&s[1], dtype, noted)
-    set_vector(&s[2], dtype, bags if cpu else offsets.c_sizes[0])
-    if mode == MODE_MAX:
-        set_matrix(&s[3], dtype, bags, columns)
-    else:
-        set_vector(&s[3], dtype, bags if cpu else 0)
-    return 0
 
 
 # ---- index and index_put -----------------------------------------------------------------------

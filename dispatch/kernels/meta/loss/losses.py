@@ -13,7 +13,6 @@ __all__ = [
     "binary_cross_entropy_backward",
     "huber_loss",
     "mse_loss",
-    "nll_loss_forward",
     "smooth_l1_loss",
 ]
 
@@ -88,27 +87,3 @@ def binary_cross_entropy_backward(
     if sizes != tuple(self.shape):
         raise refused(f"operands of shape {list(sizes)} do not fit self {list(self.shape)}")
     return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self))
-
-
-def nll_loss_forward(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> tuple[TensorSpec, TensorSpec]:
-    """The loss, and the sum of the weights that it was divided by."""
-    if self.ndim not in (1, 2) or target.ndim > 1:
-        raise refused(
-            "expected rows of classes and a class for each, got "
-            f"{list(self.shape)} and {list(target.shape)}"
-        )
-    alone = self.ndim == 1 and target.ndim == 0
-    if self.ndim == target.ndim == 1 and rules.is_eager(self):
-        if target.numel() != 1:
-            raise refused(f"expected one target, got {target.numel()}", ValueError)
-        alone = True
-    if not alone and (target.ndim == 0 or self.shape[0] != target.shape[0]):
-        raise refused(
-            f"target of shape {list(target.shape)} does not fit self of shape {list(self.shape)}"
-        )
-    if weight is not None and (weight.ndim != 1 or weight.shape[0] != self.shape[-1]):
-        raise refused(f"expected {self.shape[-1]} weights, got {list(weight.shape)}")
-    sizes = (self.shape[0],) if reduction == 0 and self.ndim == 2 else ()
-    return TensorSpec(sizes, self.dtype), TensorSpec((), self.dtype)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dispatch
-from dispatch.kernels.cpu.distance import pairs as distance
 
 aten = dispatch.ops.aten
 rng = np.random.default_rng(0)
@@ -16,9 +15,7 @@ nan, inf = math.nan, math.inf
 
 
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 2.0, 3.0, inf])
-@pytest.mark.parametrize("block", [1, 1 << 20])
-def test_distances_of_all_pairs(p, block, monkeypatch):
-    monkeypatch.setattr(distance, "BLOCK", block)
+def test_distances_of_all_pairs(p):
     a, b = rng.standard_normal((2, 7, 3)), rng.standard_normal((1, 4, 3))
     got = aten._cdist_forward(dispatch.from_numpy(a), dispatch.from_numpy(b), p, 2).numpy()
     difference = np.abs(a[:, :, None] - b[:, None])
@@ -47,3 +44,31 @@ def test_points_without_coordinates_are_not_apart():
         [0, 0, 0], [0, 0, 0]
     ]
     assert aten._pdist_forward(dispatch.ones(3, 0), 2.0).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 1.5, 2.0, 3.0, inf])
+def test_gradients_are_the_slope(p):
+    x, step = rng.standard_normal((2, 2, 4, 3))
+    y = rng.standard_normal((5, 3))
+    grad = rng.standard_normal((2, 4, 5))
+
+    def distances(v):
+        return aten._cdist_forward(dispatch.from_numpy(v), dispatch.from_numpy(y), p, 2)
+
+    found = aten._cdist_backward(
+        dispatch.from_numpy(grad), dispatch.from_numpy(x), dispatch.from_numpy(y), p, distances(x)
+    ).numpy()
+    slope = ((distances(x + 1e-6 * step) - distances(x - 1e-6 * step)).numpy() * grad).sum() / 2e-6
+    assert np.isclose(slope, (found * step).sum(), rtol=1e-5)
+    within = aten._pdist_forward(dispatch.from_numpy(x[0]), p)
+    ones = dispatch.ones(6, dtype=dispatch.float64)
+    one_set = aten._pdist_backward(ones, dispatch.from_numpy(x[0]), p, within).numpy()
+    np.testing.assert_allclose(one_set.sum(axis=0), 0, atol=1e-9)
+
+
+def test_gradients_of_the_wrong_size_are_refused():
+    x = dispatch.ones(4, 3)
+    with pytest.raises(RuntimeError, match="aten::_pdist_backward: expected grad of shape"):
+        aten._pdist_backward(dispatch.ones(5), x, 2.0, dispatch.ones(6))
+    with pytest.raises(RuntimeError, match="aten::_cdist_backward: expected cdist of shape"):
+        aten._cdist_backward(dispatch.ones(4, 4), x, x, 2.0, dispatch.ones(4, 3))

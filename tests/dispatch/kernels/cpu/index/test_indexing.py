@@ -52,7 +52,6 @@ def test_permuted_index_decides_on_strides():
         (RuntimeError, lambda x, i: aten.gather(x, 0, i)),
         (RuntimeError, lambda x, i: aten.scatter_(x, 0, i, 1.0)),
         (RuntimeError, lambda x, i: aten.scatter_add_(x, 0, i, tensor([1.0, 1.0]))),
-        (IndexError, lambda x, i: aten.embedding(x.reshape(3, 1), i)),
     ],
 )
 def test_index_out_of_range_changes_nothing(error, call):
@@ -127,22 +126,6 @@ def test_nonzero_has_contiguous_columns():
     found = aten.nonzero(tensor([[1, 0], [2, 3]]))
     assert found.tolist() == [[0, 0], [1, 0], [1, 1]]
     assert found.stride() == (1, 3)
-
-
-def test_bag_without_indices_is_zero():
-    weight = tensor([[1.0, 2.0], [3.0, 4.0]])
-    out, bags, sizes, _ = aten._embedding_bag(weight, tensor([0, 1]), tensor([0, 2]), False, 1)
-    assert out.tolist() == [[2.0, 3.0], [0.0, 0.0]]
-    assert bags.tolist() == [0, 0]
-    assert sizes.tolist() == [2, 0]
-
-
-def test_padding_is_left_out_of_a_bag():
-    weight = tensor([[1.0], [3.0], [9.0]])
-    found = aten._embedding_bag(
-        weight, tensor([0, 2, 1]), tensor([0]), False, 2, False, None, False, 2
-    )
-    assert [t.tolist() for t in found] == [[[3.0]], [0, 0, 0], [2], [[1]]]
 
 
 @settings(max_examples=50, deadline=None)

@@ -107,40 +107,6 @@ def test_index_put_refuses_what_does_not_fit(
         aten.index_put(meta((3, 4)), indices, values)
 
 
-@pytest.mark.parametrize(
-    ("indices", "sizes"), [(index_of(), (4,)), (index_of(2, 3), (2, 3, 4)), (index_of(0), (0, 4))]
-)
-def test_embedding_adds_the_rows_to_the_indices(indices: core.Tensor, sizes: Ints) -> None:
-    assert tuple(aten.embedding(meta((10, 4)), indices).shape) == sizes
-
-
-def test_embedding_refuses_a_weight_that_is_no_matrix() -> None:
-    """PyTorch's Meta kernel asserts it."""
-    with pytest.raises(AssertionError, match=r"aten::embedding.*weight"):
-        aten.embedding(meta((4,)), index_of(2))
-    with pytest.raises(RuntimeError, match=r"aten::embedding.*indices"):
-        aten.embedding(meta((4, 4)), index_of(2, dtype="float32"))
-
-
-@pytest.mark.parametrize(
-    ("mode", "last_offset", "padding_idx", "sizes"),
-    [
-        (0, False, -1, [(3, 4), (0,), (3,), (3,)]),
-        (0, False, 1, [(3, 4), (6,), (3,), (3,)]),
-        (1, True, -1, [(2, 4), (6,), (2,), (2,)]),
-        (2, True, -1, [(2, 4), (6,), (2,), (2, 4)]),
-    ],
-)
-def test_embedding_bag_gives_what_the_cpu_kernel_notes(
-    mode: int, last_offset: bool, padding_idx: int, sizes: list[Ints]
-) -> None:
-    weight, indices, offsets = meta((5, 4)), index_of(6), index_of(3)
-    result = aten._embedding_bag(
-        weight, indices, offsets, False, mode, False, None, last_offset, padding_idx
-    )
-    assert [tuple(t.shape) for t in result] == sizes
-
-
 def test_gather_is_contiguous_of_the_shape_of_index() -> None:
     index = meta((3, 2), (1, 3), "int64")
     assert geometry(aten.gather(meta((3, 4)), 1, index)) == ((3, 2), (2, 1))

@@ -1,0 +1,265 @@
+"""Bodies of distances between points: cdist between two sets, pdist within one, and their gradients.
+
+Called by the structured kernels with an output of the right size. One formula for each kind of norm
+(`add_term`, `finish`, `gradient`) serves both. Euclidean distances of many points come from one
+matrix product, as in PyTorch, whose rounding near 0 that decides.
+"""
+from cython cimport floating
+from libc.math cimport INFINITY, fabs, isnan, pow, sqrt
+from libc.stdint cimport int64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport ST_float32, ST_float64
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
+from dispatch.kernels.cpu.runs cimport (
+    address, check_dtype, finish, loop, plain, run_floating, written_as,
+)
+
+from dispatch._ops import ops
+
+cdef enum:
+    FEW_POINTS = 25              # of a set, above which Euclidean distances are a matrix product
+
+cdef enum Norm:
+    NORM_ZERO, NORM_ONE, NORM_TWO, NORM_INF, NORM_OTHER
+
+cdef struct Pairs:
+    Norm norm
+    double p
+    bint skip_nan                # the largest difference passes over NaN
+    int64_t n, m, columns        # points of the sets; pdist: n of one
+    int64_t batches
+    const void* x
+    const void* y
+    const void* grads            # of the distances
+    const void* distances
+    void* out
+
+
+cdef Norm norm_of(double p) noexcept:
+    if p == 0:
+        return NORM_ZERO
+    if p == 1:
+        return NORM_ONE
+    if p == 2:
+        return NORM_TWO
+    return NORM_INF if p == INFINITY else NORM_OTHER
+
+
+cdef inline floating distance(Pairs* j, const floating* a, const floating* b) noexcept nogil:
+    cdef int64_t k
+    cdef floating sum = 0, d
+    if j.norm == NORM_TWO:
+        for k in range(j.columns):
+            sum += (a[k] - b[k]) * (a[k] - b[k])
+        return <floating>sqrt(sum)
+    if j.norm == NORM_ONE:
+        for k in range(j.columns):
+            sum += <floating>fabs(a[k] - b[k])
+        return sum
+    for k in range(j.columns):
+        d = <floating>fabs(a[k] - b[k])
+        if j.norm == NORM_ZERO:
+            sum += 1 if d > 0 else d               # NaN stays
+        elif j.norm == NORM_OTHER:
+            sum += <floating>pow(d, <floating>j.p)
+        elif j.skip_nan:
+            sum = d if d > sum else sum
+        else:
+            sum = d if d > sum or isnan(d) else sum
+    return <floating>pow(sum, 1 / <floating>j.p) if j.norm == NORM_OTHER else sum
+
+
+cdef inline floating gradient(Pairs* j, floating d, floating grad, floating dist) noexcept nogil:
+    """What a distance's gradient is to one of its differences."""
+    cdef floating sign = <floating>((d > 0) - (d < 0))
+    if j.norm == NORM_ONE:
+        return grad * sign
+    if j.norm == NORM_INF:
+        return grad * sign * (fabs(d) == dist)
+    if j.norm == NORM_ZERO or dist == 0:
+        return 0
+    if j.norm == NORM_TWO:
+        return grad * d / dist
+    if j.p < 2:
+        if d == 0 and j.p < 1:
+            return 0
+        return sign * <floating>(pow(fabs(d), j.p - 1) * grad / pow(dist, j.p - 1))
+    return d * <floating>(pow(fabs(d), j.p - 2) * grad / pow(dist, j.p - 1))
+
+
+# ---- between two sets --------------------------------------------------------------------------
+
+cdef int64_t between(Pairs* j, floating* typed) noexcept nogil:
+    cdef int64_t batch, a, b
+    cdef const floating* x
+    cdef const floating* y
+    cdef floating* out = <floating*>j.out
+    for batch in range(j.batches):
+        x = <const floating*>j.x + batch * j.n * j.columns
+        y = <const floating*>j.y + batch * j.m * j.columns
+        for a in range(j.n):
+            for b in range(j.m):
+                out[0] = distance(j, x + a * j.columns, y + b * j.columns)
+                out += 1
+    return 0
+
+
+cdef int64_t between_grads(Pairs* j, floating* typed) noexcept nogil:
+    cdef int64_t batch, a, b, k
+    cdef const floating* x
+    cdef const floating* y
+    cdef const floating* grads = <const floating*>j.grads
+    cdef const floating* distances = <const floating*>j.distances
+    cdef floating* out = <floating*>j.out
+    for batch in range(j.batches):
+        x = <const floating*>j.x + batch * j.n * j.columns
+        for a in range(j.n):
+            y = <const floating*>j.y + batch * j.m * j.columns
+            for b in range(j.m):
+                for k in range(j.columns):
+                    out[k] += gradient(j, x[k] - y[k], grads[0], distances[0])
+                y += j.columns
+                grads += 1
+                distances += 1
+            x += j.columns
+            out += j.columns
+    return 0
+
+
+cdef int check_floats(Tensor t) except -1:
+    if t.c_dtype != ST_float32 and t.c_dtype != ST_float64:
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+    return 0
+
+
+cdef Tensor batched(Tensor t, object batch, int code):
+    """Without gaps and with all batches."""
+    cdef object sizes = [*batch, t.shape[t.c_ndim - 2], t.shape[t.c_ndim - 1]]
+    return plain(t if t.c_ndim == len(sizes) and list(t.shape) == sizes else t.expand(sizes), code)
+
+
+cdef void set_sets(Pairs* j, Tensor x1, Tensor x2, double p) noexcept:
+    j.n, j.m = x1.c_sizes[x1.c_ndim - 2], x2.c_sizes[x2.c_ndim - 2]
+    j.columns, j.p, j.norm, j.skip_nan = x1.c_sizes[x1.c_ndim - 1], p, norm_of(p), True
+
+
+def cdist(Tensor out, Tensor x1, Tensor x2, double p, compute_mode):
+    """Distances of all points of x1 from all of x2."""
+    cdef Pairs j
+    cdef Tensor a, b, made
+    if out.c_numel == 0:
+        return
+    set_sets(&j, x1, x2, p)
+    if j.columns == 0:
+        fill_values(out, 0)
+        return
+    if p == 2 and (compute_mode == 1 or not compute_mode and (j.n > FEW_POINTS or j.m > FEW_POINTS)):
+        copy_values(out, ops.aten._euclidean_dist(x1, x2))
+        return
+    check_floats(x1)
+    check_dtype("x2", x2, x1.c_dtype)
+    batch = list(out.shape[:-2])
+    a, b, made = batched(x1, batch, x1.c_dtype), batched(x2, batch, x1.c_dtype), written_as(out, x1.c_dtype)
+    j.batches = out.c_numel // (j.n * j.m)
+    j.x, j.y, j.out = address(a), address(b), address(made)
+    run_floating(<loop>between[float], <loop>between[double], &j, a, out.c_numel * j.columns,
+                 (a, b, made))
+    finish(out, made)
+
+
+def cdist_backward(Tensor out, Tensor grad, Tensor x1, Tensor x2, double p, Tensor cdist):
+    """The gradient of x1."""
+    cdef Pairs j
+    cdef Tensor a, b, grads, distances, made
+    fill_values(out, 0)
+    set_sets(&j, x1, x2, p)
+    if out.c_numel == 0 or j.m == 0:
+        return
+    check_floats(x1)
+    for name, t in (("x2", x2), ("grad", grad), ("cdist", cdist)):
+        check_dtype(name, t, x1.c_dtype)
+    batch = list(out.shape[:-2])
+    a, b = batched(x1, batch, x1.c_dtype), batched(x2, batch, x1.c_dtype)
+    grads, distances = plain(grad, x1.c_dtype), plain(cdist, x1.c_dtype)
+    made = plain(out, x1.c_dtype)
+    j.batches = out.c_numel // (j.n * j.columns)
+    j.x, j.y, j.out = address(a), address(b), address(made)
+    j.grads, j.distances = address(grads), address(distances)
+    run_floating(<loop>between_grads[float], <loop>between_grads[double], &j, a,
+                 grads.c_numel * j.columns, (a, b, grads, distances, made))
+    finish(out, made)
+
+
+# ---- within one set ----------------------------------------------------------------------------
+
+cdef int64_t within(Pairs* j, floating* typed) noexcept nogil:
+    cdef int64_t a, b
+    cdef const floating* x = <const floating*>j.x
+    cdef floating* out = <floating*>j.out
+    for a in range(j.n):
+        for b in range(a + 1, j.n):
+            out[0] = distance(j, x + a * j.columns, x + b * j.columns)
+            out += 1
+    return 0
+
+
+cdef int64_t within_grads(Pairs* j, floating* typed) noexcept nogil:
+    cdef int64_t a, b, k
+    cdef const floating* x = <const floating*>j.x
+    cdef const floating* grads = <const floating*>j.grads
+    cdef const floating* distances = <const floating*>j.distances
+    cdef floating* out = <floating*>j.out
+    cdef floating g
+    for a in range(j.n):
+        for b in range(a + 1, j.n):
+            for k in range(j.columns):
+                g = gradient(j, x[a * j.columns + k] - x[b * j.columns + k], grads[0], distances[0])
+                out[a * j.columns + k] += g
+                out[b * j.columns + k] -= g
+            grads += 1
+            distances += 1
+    return 0
+
+
+cdef void set_one(Pairs* j, Tensor self, double p) noexcept:
+    j.n, j.columns, j.p = self.c_sizes[0], self.c_sizes[1], p
+    j.norm, j.skip_nan = norm_of(p), False
+
+
+def pdist(Tensor out, Tensor self, double p):
+    """Distances of each point from those after it."""
+    cdef Pairs j
+    cdef Tensor x, made
+    if out.c_numel == 0:
+        return
+    if self.c_numel == 0:
+        fill_values(out, 0)
+        return
+    check_floats(self)
+    set_one(&j, self, p)
+    x, made = plain(self, self.c_dtype), written_as(out, self.c_dtype)
+    j.x, j.out = address(x), address(made)
+    run_floating(<loop>within[float], <loop>within[double], &j, x, out.c_numel * j.columns, (x, made))
+    finish(out, made)
+
+
+def pdist_backward(Tensor out, Tensor grad, Tensor self, double p, Tensor pdist):
+    """The gradient of the points."""
+    cdef Pairs j
+    cdef Tensor x, grads, distances, made
+    fill_values(out, 0)
+    if self.c_numel == 0 or self.c_ndim != 2:
+        return
+    check_floats(self)
+    check_dtype("grad", grad, self.c_dtype)
+    check_dtype("pdist", pdist, self.c_dtype)
+    set_one(&j, self, p)
+    x, grads, distances = plain(self, self.c_dtype), plain(grad, self.c_dtype), plain(pdist, self.c_dtype)
+    made = plain(out, self.c_dtype)
+    j.x, j.out, j.grads, j.distances = address(x), address(made), address(grads), address(distances)
+    run_floating(<loop>within_grads[float], <loop>within_grads[double], &j, x,
+                 grads.c_numel * j.columns, (x, grads, distances, made))
+    finish(out, made)

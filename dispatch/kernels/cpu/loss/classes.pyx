@@ -1,0 +1,196 @@
+"""Bodies of losses that take the value of the class which a target names.
+
+One loop for rows and images of classes: `outer` x `classes` x `inner` values, a target for each of
+`outer` x `inner`. Targets are checked before anything is written; a loop that runs without the
+interpreter's lock passes over those that another thread spoils meanwhile. Sums are in float64.
+"""
+from cython cimport floating
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport ST_int64, ST_uint8
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.cpu.runs cimport (
+    address, check_dtype, finish, floating_code, loop, plain, run_floating, written_as,
+)
+
+cdef enum:
+    REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM
+
+cdef struct Classes:
+    int64_t outer, classes, inner
+    int64_t ignored              # the target that counts for nothing
+    const int64_t* targets
+    const void* values           # NULL in the backward pass
+    const void* weights          # NULL: 1 each
+    void* out                    # a loss for each target, or the gradient of the values
+    const void* grads            # of the losses
+    int64_t grad_step            # 0: one for all
+    double scale                 # of the gradient
+    double loss, total           # sums
+
+
+cdef int64_t take_values(Classes* j, floating* typed) noexcept nogil:
+    """Losses one by one (`out`), or their sum and that of the weights."""
+    cdef int64_t b, i, at = 0, target
+    cdef const floating* values = <const floating*>j.values
+    cdef const floating* weights = <const floating*>j.weights
+    cdef floating* out = <floating*>j.out
+    cdef floating w, value
+    for b in range(j.outer):
+        for i in range(j.inner):
+            target = j.targets[at]
+            value = 0
+            if target != j.ignored and 0 <= target < j.classes:
+                w = weights[target] if weights != NULL else 1
+                value = -values[(b * j.classes + target) * j.inner + i] * w
+                j.loss += value
+                j.total += w
+            if out != NULL:
+                out[at] = value
+            at += 1
+    return 0
+
+
+cdef int64_t spread_grads(Classes* j, floating* typed) noexcept nogil:
+    """Gradients to where the values came from; `out` is zero elsewhere."""
+    cdef int64_t b, i, at = 0, target
+    cdef const floating* grads = <const floating*>j.grads
+    cdef const floating* weights = <const floating*>j.weights
+    cdef floating* out = <floating*>j.out
+    cdef floating w
+    memset(out, 0, j.outer * j.classes * j.inner * sizeof(floating))
+    for b in range(j.outer):
+        for i in range(j.inner):
+            target = j.targets[at]
+            if target != j.ignored and 0 <= target < j.classes:
+                w = weights[target] if weights != NULL else 1
+                out[(b * j.classes + target) * j.inner + i] = \
+                    -w * grads[at * j.grad_step] * <floating>j.scale
+            at += 1
+    return 0
+
+
+cdef int check_targets(Classes* j, int64_t n) except -1:
+    cdef int64_t i, target
+    for i in range(n):
+        target = j.targets[i]
+        if target != j.ignored and not 0 <= target < j.classes:
+            raise refused(f"target {target} is out of bounds for {j.classes} classes", IndexError)
+    return 0
+
+
+cdef void set_sizes(Classes* j, Tensor self, int64_t ignore_index) noexcept:
+    j.ignored = ignore_index
+    j.outer = j.inner = 1
+    j.classes = self.c_sizes[0]
+    if self.c_ndim > 1:
+        j.outer, j.classes = self.c_sizes[0], self.c_sizes[1]
+    if self.c_ndim == 4:
+        j.inner = self.c_sizes[2] * self.c_sizes[3]
+
+
+cdef int forward(Tensor output, Tensor total_weight, Tensor self, Tensor target, Tensor weight,
+                 int64_t reduction, int64_t ignore_index) except -1:
+    cdef Classes j
+    cdef int code = floating_code(self)
+    cdef bint each = reduction == REDUCE_NONE and self.c_ndim > 1
+    cdef Tensor values = plain(self, code), targets = plain(target, ST_int64)
+    cdef Tensor weights, losses = written_as(output, code), totals = written_as(total_weight, code)
+    if weight is not None:
+        check_dtype("weight", weight, self.c_dtype)
+    weights = plain(weight, code)
+    set_sizes(&j, self, ignore_index)
+    j.targets, j.values = <const int64_t*>address(targets), address(values)
+    j.weights, j.out = address(weights), address(losses) if each else NULL
+    j.loss = j.total = 0
+    check_targets(&j, j.outer * j.inner)
+    run_floating(<loop>take_values[float], <loop>take_values[double], &j, values,
+                 j.outer * j.inner, (values, targets, weights, losses))
+    if reduction == REDUCE_MEAN:
+        j.loss /= j.total            # nothing counted: NaN
+    if not each:
+        store_number(losses, j.loss)
+    store_number(totals, 0 if each else j.total)
+    finish(output, losses)
+    return finish(total_weight, totals)
+
+
+cdef int store_number(Tensor out, double value) except -1:
+    if out.c_dtype == dtypes.ST_float64:
+        (<double*>address(out))[0] = value
+    else:
+        (<float*>address(out))[0] = <float>value
+    return 0
+
+
+cdef double number_of(Tensor t, int code) except? -1:
+    cdef Tensor read = plain(t, code)
+    if code == dtypes.ST_float64:
+        return (<double*>address(read))[0]
+    return (<float*>address(read))[0]
+
+
+cdef int backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor target, Tensor weight,
+                  int64_t reduction, int64_t ignore_index, Tensor total_weight) except -1:
+    cdef Classes j
+    cdef int code = floating_code(self)
+    cdef bint each = reduction == REDUCE_NONE and self.c_ndim > 1
+    cdef Tensor targets = plain(target, ST_int64), grads = plain(grad_output, code), weights
+    cdef Tensor out = written_as(grad_input, code)
+    check_dtype("grad_output", grad_output, self.c_dtype)
+    check_dtype("total_weight", total_weight, self.c_dtype)
+    if weight is not None:
+        check_dtype("weight", weight, self.c_dtype)
+    weights = plain(weight, code)
+    set_sizes(&j, self, ignore_index)
+    j.scale = 1 / number_of(total_weight, code) if reduction == REDUCE_MEAN else 1
+    j.targets, j.grads, j.grad_step = <const int64_t*>address(targets), address(grads), each
+    j.weights, j.out, j.values = address(weights), address(out), NULL
+    check_targets(&j, j.outer * j.inner)
+    if out.c_numel:
+        run_floating(<loop>spread_grads[float], <loop>spread_grads[double], &j, out, out.c_numel,
+                     (targets, grads, weights, out))
+    return finish(grad_input, out)
+
+
+# ---- rows and images ---------------------------------------------------------------------------
+
+cdef int check_target(Tensor target, bint bytes_too) except -1:
+    if target.c_dtype != ST_int64 and not (bytes_too and target.c_dtype == ST_uint8):
+        raise refused(f"expected an int64 target, got {dtypes.get_dtype(target.c_dtype)!r}")
+    return 0
+
+
+cdef int nll_loss_forward(Tensor output, Tensor total_weight, Tensor self, Tensor target,
+                          Tensor weight, int64_t reduction, int64_t ignore_index) except -1:
+    floating_code(self)
+    check_target(target, True)
+    return forward(output, total_weight, self, target, weight, reduction, ignore_index)
+
+
+cdef int nll_loss_backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor target,
+                           Tensor weight, int64_t reduction, int64_t ignore_index,
+                           Tensor total_weight) except -1:
+    floating_code(self)
+    check_target(target, True)
+    return backward(grad_input, grad_output, self, target, weight, reduction, ignore_index,
+                    total_weight)
+
+
+cdef int nll_loss2d_forward(Tensor output, Tensor total_weight, Tensor self, Tensor target,
+                            Tensor weight, int64_t reduction, int64_t ignore_index) except -1:
+    floating_code(self)
+    check_target(target, False)
+    return forward(output, total_weight, self, target, weight, reduction, ignore_index)
+
+
+cdef int nll_loss2d_backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor target,
+                             Tensor weight, int64_t reduction, int64_t ignore_index,
+                             Tensor total_weight) except -1:
+    floating_code(self)
+    check_target(target, False)
+    return backward(grad_input, grad_output, self, target, weight, reduction, ignore_index,
+                    total_weight)
