@@ -392,14 +392,11 @@ def _number_lines(formula: Formula) -> Iterator[str]:
         if number.letter in "ib":
             yield f"{indent}{slot}.i64 = {name}"
             continue
-        load = f"load_scalar(&{slot}, {name}, code, {name!r}, {way})"
+        value = f"0 if {name} is None else {name}" if number.optional else name
         if number.optional:
             yield f"{indent}numbers[{flag}].i64 = {name} is not None"
-            yield f"{indent}if {name} is not None:"
-            yield f"{indent}    {load}"
             flag += 1
-        else:
-            yield f"{indent}{load}"
+        yield f"{indent}load_scalar(&{slot}, {value}, code, {name!r}, {way})"
 
 
 # ---- one module

@@ -20,6 +20,7 @@ __all__ = ["KernelRef", "Rooms", "room_of"]
 _DECLARED = re.compile(r"^cdef\s[^#(]*?(\w+)\s*\(", re.MULTILINE)
 # of a header of formulas: FN(name)(...), and macros that define one by their first argument
 _DEFINED = re.compile(r"\bFN\((\w+)\)\s*\(|^[A-Z][A-Z_]*\((\w+)[,)]", re.MULTILINE)
+_OWN = "dispatch"
 _LONGEST_REFERENCE = 200  # it becomes a path
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
 
@@ -62,7 +63,7 @@ class Rooms:
     def __init__(self, folder: Path, name: str, emitted: str = "") -> None:
         self.folder = folder
         self.name = name
-        self.emitted = emitted or f"{name}.generated"
+        self.emitted = emitted or f"{name}.{'_C.' if name == _OWN else ''}generated"
         self._found: dict[Path, frozenset[str]] = {}
 
     def kernel(self, error: ErrorMaker, key: str, text: str, place: str) -> KernelRef:

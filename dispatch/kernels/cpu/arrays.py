@@ -28,6 +28,7 @@ __all__ = [
     "compute",
     "is_narrow",
     "number_of",
+    "operand",
     "quiet",
     "store",
     "view",
@@ -56,6 +57,14 @@ def compute(tensor: Tensor) -> Array:
     """The tensor's values in the dtype that they are computed in: its memory, or a float32 copy."""
     array = view(tensor)
     return array.astype(np.float32) if is_narrow(tensor.dtype) else array
+
+
+def operand(tensor: Tensor, kind: dtype) -> Array:
+    """A tensor's values rounded to `kind`, in the dtype that they are computed in."""
+    array = view(tensor)
+    if tensor.dtype is not kind:
+        array = array.astype(dtypes._numpy_dtype(kind))
+    return array.astype(np.float32) if is_narrow(kind) else array
 
 
 def store(out: Tensor, values: Array | float) -> None:

@@ -56,6 +56,17 @@ INLINE T FN(sgn)(T x)
     PART size = hypot(creal(x), cimag(x));
     return size == 0 ? 0 : FN(of_parts)(creal(x) / size, cimag(x) / size);
 }
+INLINE T FN(lerp)(T x, T end, T weight)
+{
+    PART u = creal(weight), v = cimag(weight);
+    return u * u + v * v < (PART)0.25 ? x + FN(product)(weight, end - x) : end - FN(product)(end - x, 1 - weight);
+}
+INLINE T FN(largest)(void) { return OF_PART(largest)(); }
+INLINE T FN(finite)(T x, T nan, T above, T below)
+{
+    return FN(of_parts)(OF_PART(finite)(creal(x), creal(nan), creal(above), creal(below)),
+                        OF_PART(finite)(cimag(x), creal(nan), creal(above), creal(below)));
+}
 INLINE T FN(logaddexp)(T x, T y)
 {
     T larger = creal(x) > creal(y) ? x : y, smaller = creal(x) > creal(y) ? y : x;
@@ -371,7 +382,83 @@ INLINE T FN(rounded)(T x, int64_t decimals)
     T factor = pow((T)10, (T)(decimals < 0 ? -decimals : decimals));
     return decimals < 0 ? rint(x / factor) * factor : rint(x * factor) / factor;
 }
+INLINE T FN(largest)(void) { return EITHER(3.4028234663852886e+38f, 1.7976931348623157e+308); }
 INLINE T FN(finite)(T x, T nan, T above, T below) { return x != x ? nan : x == INFINITY ? above : x == -INFINITY ? below : x; }
+INLINE T FN(lerp)(T x, T end, T weight)
+{
+    return fabs(weight) < (T)0.5 ? x + weight * (end - x) : end - (end - x) * (1 - weight);
+}
+
+/* The next number of a narrow dtype: its smallest one, and the bits of a number. */
+INLINE T FN(next_narrow)(T x, T y, T smallest, int bits)
+{
+    T size = fabs(x), step;
+    int exponent;
+    if (x != x || y != y)
+        return x + y;
+    if (x == y)
+        return y;
+    if (x == 0)
+        return copysign(smallest, y);
+    if (size - size != 0)
+        return x;
+    exponent = ilogb(size);
+    step = ldexp((T)1, exponent - bits + 1);
+    if ((y < x) == (x > 0) && size == ldexp((T)1, exponent))      /* towards 0 from a power of 2 */
+        step /= 2;
+    step = step < smallest ? smallest : step;
+    return x + (y > x ? step : -step);
+}
+INLINE T FN(next_bf16)(T x, T y)
+{
+    return fabs(x) == INFINITY && x != y ? copysign((T)3.3895313892515355e+38, x) : FN(next_narrow)(x, y, (T)9.183549615799121e-41, 8);
+}
+INLINE T FN(next_f16)(T x, T y)
+{
+    T next = fabs(x) == INFINITY && x != y ? copysign((T)65504, x) : FN(next_narrow)(x, y, (T)5.9604644775390625e-08, 11);
+    return fabs(next) > 65504 ? copysign((T)INFINITY, next) : next;
+}
+
+/* The asymptotic series from 10 on, and what leads there: computed in double. */
+INLINE T FN(digamma)(T given)
+{
+    static const double terms[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
+    double x = (double)given, result = 0, square, tail = 0;
+    if (x == 0)
+        return copysign((T)INFINITY, -given);
+    if (x != x || x == -INFINITY || (x < 0 && x == floor(x)))
+        return (T)NAN;
+    if (x == INFINITY)
+        return given;
+    if (x < 0) {
+        result = -3.14159265358979323846 / tan(3.14159265358979323846 * fmod(x, 1.0));
+        x = 1 - x;
+    }
+    for (; x < 10; x++)
+        result -= 1 / x;
+    square = 1 / (x * x);
+    for (int k = 6; k >= 0; k--)
+        tail = square * (terms[k] + tail);
+    return (T)(result + log(x) - 0.5 / x - tail);
+}
+/* Winitzki's approximation, then Newton's steps with Halley's correction on erf: computed in double. */
+INLINE T FN(erfinv)(T given)
+{
+    double y = (double)given, logarithm, middle, x;
+    if (fabs(y) == 1)
+        return copysign((T)INFINITY, given);
+    if (!(fabs(y) < 1))
+        return (T)NAN;
+    logarithm = log1p(-y * y);
+    middle = 2 / (3.14159265358979323846 * 0.147) + logarithm / 2;
+    x = copysign(sqrt(sqrt(middle * middle - logarithm / 0.147) - middle), y);
+    for (int k = 0; k < 3; k++) {
+        double error = fabs(x) < 1 ? erf(x) - y : copysign(erfc(fabs(x)), -x) + (copysign(1.0, y) - y);
+        double step = error / (1.12837916709551257390 * exp(-x * x));
+        x -= step / (1 + x * step);
+    }
+    return (T)x;
+}
 #elif IS_INTEGER || IS_BOOL
 INLINE T FN(larger)(T a, T b) { return a > b ? a : b; }
 INLINE T FN(smaller)(T a, T b) { return a < b ? a : b; }

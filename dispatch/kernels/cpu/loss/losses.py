@@ -9,8 +9,7 @@ import numpy as np
 from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import Array, check_dtype, quiet, store
-from dispatch.kernels.cpu.elementwise.driver import operand
+from dispatch.kernels.cpu.arrays import Array, check_dtype, operand, quiet, store
 from dispatch.kernels.meta import rules
 
 __all__ = [
