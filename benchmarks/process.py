@@ -29,10 +29,11 @@ class Worker:
         threads: int = 1,
     ) -> None:
         command = [python, "-m", "benchmarks.worker", system, *options]
+        quiet = {"PYTHONWARNINGS": "ignore", "TORCH_CPP_LOG_LEVEL": "ERROR"}
         pools = dict.fromkeys(_POOLS, str(threads))
         pipe = subprocess.Popen(
             command,
-            env={**os.environ, **pools},
+            env={**os.environ, **quiet, **pools},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -531,7 +531,7 @@ def _read_tag_bits(
     if not isinstance(names, list):
         raise entry.error("tags: expected a list of tags", "tags", subject)
     for name in names:
-        if name not in tag_names:
+        if str(name).removeprefix("-") not in tag_names:
             raise entry.error(f"tags: {name!r} is none of tags.yaml", "tags", subject)
     implied = {
         "generated": "autogen_of" in entry,
@@ -539,7 +539,7 @@ def _read_tag_bits(
         "out": any(a.is_out for a in schema.arguments),
         "pt2_compliant_tag": schema.namespace in _COMPLIANT,
     }
-    every = {*names, *(name for name, holds in implied.items() if holds)}
+    every = {*names, *(n for n, holds in implied.items() if holds and f"-{n}" not in names)}
     return sum(1 << i for i, name in enumerate(tag_names) if name in every)
 
 

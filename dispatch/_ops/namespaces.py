@@ -21,6 +21,7 @@ from dispatch._ops.higher_order import HigherOrderOperator, _higher_order_ops, f
 
 if TYPE_CHECKING:
     from dispatch._C.generated.ops_aten import AtenOps
+    from dispatch._C.generated.ops_prims import PrimsOps
 
 __all__ = ["dl_open_guard", "find_overload", "ops", "refresh"]
 
@@ -107,6 +108,7 @@ class _Ops(types.ModuleType):
 
     __file__ = "_ops.py"
     aten: "AtenOps"
+    prims: "PrimsOps"
     higher_order: _HigherOrderNamespace
     loaded_libraries: set[str]
 

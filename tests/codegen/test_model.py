@@ -217,6 +217,14 @@ def test_tags_that_follow_from_the_schema_are_added(tmp_path: Path) -> None:
     assert names == [{"pointwise", "inplace", "pt2_compliant_tag"}, {"out"}]
 
 
+def test_a_tag_that_the_rules_give_can_be_taken_back(tmp_path: Path) -> None:
+    package = read_package(
+        tmp_path, "- func: f_(Tensor(a!) x) -> Tensor(a!)\n  tags: [-pt2_compliant_tag, core]\n"
+    )
+    (f,) = package.functions
+    assert {n for i, n in enumerate(package.tag_names) if f.tags >> i & 1} == {"inplace", "core"}
+
+
 def test_operators_are_sorted_and_overloads_keep_their_order(tmp_path: Path) -> None:
     package = read_package(
         tmp_path, "".join(f"- func: {n}(Tensor x) -> Tensor\n" for n in ("b.z", "a", "b.c", "Z"))

@@ -18,7 +18,11 @@ pytestmark = [
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "golden"
 # Calls that PyTorch answers otherwise, with the reason; docs/differences.md tells users.
-DELIBERATE = {"ba41dcb845bded3b32bf05bd6381e514afd8399f": "fft_ihfftn.out of one dimension leaves its output as it was"}
+DELIBERATE = {
+    "ba41dcb845bded3b32bf05bd6381e514afd8399f": (
+        "fft_ihfftn.out of one dimension leaves its output as it was"
+    )
+}
 needs_recordings = pytest.mark.skipif(
     not (RECORDINGS / "operators").is_dir(), reason="the recordings are not beside the repository"
 )
