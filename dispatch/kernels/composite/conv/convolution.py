@@ -1,4 +1,4 @@
-"""conv1d, conv2d, conv3d: `convolution` with a batch dimension, named padding and complex numbers.
+"""conv1d, conv2d, conv3d and transposed ones: `convolution` with a batch, names, complex numbers.
 
 Called for every convolution of a model, so the usual way is short: one look at the input's
 dimensions, then `convolution`. All sizes are checked there.
@@ -12,13 +12,27 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
-__all__ = ["conv1d", "conv2d", "conv2d_padding", "conv3d"]
+__all__ = [
+    "_convolution",
+    "_convolution_deprecated",
+    "_convolution_mode",
+    "conv1d",
+    "conv1d_padding",
+    "conv2d",
+    "conv2d_padding",
+    "conv3d",
+    "conv3d_padding",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+]
 
 Ints = Sequence[int]
 
 _add = ops.aten.add.Tensor
 _constant_pad_nd = ops.aten.constant_pad_nd.default
-_convolution = ops.aten.convolution.default
+_convolve = ops.aten.convolution.default
+_convolution_flags = ops.aten._convolution.default
 _mul = ops.aten.mul.Scalar
 _resolve_conj = ops.aten.resolve_conj.default
 _select = ops.aten.select.int
@@ -67,6 +81,18 @@ def conv3d(
     return convolve(3, input, weight, bias, stride, padding, dilation, groups)
 
 
+def conv1d_padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1,),
+    padding: str = "valid",
+    dilation: Ints = (1,),
+    groups: int = 1,
+) -> Tensor:
+    return convolve(1, input, weight, bias, stride, named(padding), dilation, groups)
+
+
 def conv2d_padding(
     input: Tensor,
     weight: Tensor,
@@ -76,11 +102,128 @@ def conv2d_padding(
     dilation: Ints = (1, 1),
     groups: int = 1,
 ) -> Tensor:
-    if padding == "valid":
-        return convolve(2, input, weight, bias, stride, _VALID, dilation, groups)
-    if padding != "same":
+    return convolve(2, input, weight, bias, stride, named(padding), dilation, groups)
+
+
+def conv3d_padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1, 1, 1),
+    padding: str = "valid",
+    dilation: Ints = (1, 1, 1),
+    groups: int = 1,
+) -> Tensor:
+    return convolve(3, input, weight, bias, stride, named(padding), dilation, groups)
+
+
+def named(padding: str) -> Ints | None:
+    """Padding by name; None keeps the input's size."""
+    if padding not in ("valid", "same"):
         raise refused(f"padding must be 'valid' or 'same', got {padding!r}")
-    return convolve(2, input, weight, bias, stride, None, dilation, groups)
+    return _VALID if padding == "valid" else None
+
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1,),
+    padding: Ints = (0,),
+    output_padding: Ints = (0,),
+    groups: int = 1,
+    dilation: Ints = (1,),
+) -> Tensor:
+    return convolve(
+        1, input, weight, bias, stride, padding, dilation, groups, output_padding
+    )
+
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1, 1),
+    padding: Ints = (0, 0),
+    output_padding: Ints = (0, 0),
+    groups: int = 1,
+    dilation: Ints = (1, 1),
+) -> Tensor:
+    return convolve(
+        2, input, weight, bias, stride, padding, dilation, groups, output_padding
+    )
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = (1, 1, 1),
+    padding: Ints = (0, 0, 0),
+    output_padding: Ints = (0, 0, 0),
+    groups: int = 1,
+    dilation: Ints = (1, 1, 1),
+) -> Tensor:
+    return convolve(
+        3, input, weight, bias, stride, padding, dilation, groups, output_padding
+    )
+
+
+# ---- with the settings of backends, which mean nothing here --------------------------------------
+
+
+def _convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+    benchmark: bool,
+    deterministic: bool,
+    cudnn_enabled: bool,
+    allow_tf32: bool,
+) -> Tensor:
+    return _convolve(
+        input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+    )
+
+
+def _convolution_deprecated(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+    benchmark: bool,
+    deterministic: bool,
+    cudnn_enabled: bool,
+) -> Tensor:
+    geometry = stride, padding, dilation, transposed, output_padding, groups
+    settings = benchmark, deterministic, cudnn_enabled, True
+    return _convolution_flags(input, weight, bias, *geometry, *settings)
+
+
+def _convolution_mode(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: str,
+    dilation: Ints,
+    groups: int,
+) -> Tensor:
+    if named(padding) is None:
+        return convolve_same(input, weight, bias, stride, dilation, groups)
+    zero = [0] * (weight.ndim - 2)
+    return _convolve(input, weight, bias, stride, _VALID, dilation, False, zero, groups)
 
 
 def convolve(
@@ -92,10 +235,12 @@ def convolve(
     padding: Ints | None,
     dilation: Ints,
     groups: int,
+    output_padding: Ints | None = None,
 ) -> Tensor:
-    """`padding` None keeps the input's size ("same")."""
+    """`padding` None keeps the input's size ("same"); `output_padding`: of a transposed one."""
     kind = input.dtype
-    if bias is not None and bias.dtype is not kind:
+    transposed = output_padding is not None
+    if bias is not None and bias.dtype is not kind and not transposed:
         raise refused(f"input ({kind}) and bias ({bias.dtype}) must have one dtype")
     ndim = input.ndim
     batched = ndim == dims + 2
@@ -107,12 +252,15 @@ def convolve(
             )
         input = _unsqueeze(input, 0)
     if kind.is_complex:
-        out = convolve_complex(dims, input, weight, bias, stride, padding, dilation, groups)
+        geometry = stride, padding, dilation, groups, output_padding
+        out = convolve_complex(dims, input, weight, bias, *geometry)
     elif padding is None:
         out = convolve_same(input, weight, bias, stride, dilation, groups)
     else:
-        zero = padding if padding is _VALID else _ZERO[dims - 1]
-        out = _convolution(input, weight, bias, stride, padding, dilation, False, zero, groups)
+        after = output_padding or (padding if padding is _VALID else _ZERO[dims - 1])
+        out = _convolve(
+            input, weight, bias, stride, padding, dilation, transposed, after, groups
+        )
     return out if batched else _squeeze(out, 0)
 
 
@@ -134,7 +282,7 @@ def convolve_same(
         sides = [side for t in reversed(total) for side in (0, t % 2)]
         input = _constant_pad_nd(input, sides, 0)
     padding, zero = [t // 2 for t in total], [0] * len(total)
-    return _convolution(input, weight, bias, stride, padding, dilation, False, zero, groups)
+    return _convolve(input, weight, bias, stride, padding, dilation, False, zero, groups)
 
 
 def parts(tensor: Tensor) -> tuple[Tensor, Tensor]:
@@ -153,6 +301,7 @@ def convolve_complex(
     padding: Ints | None,
     dilation: Ints,
     groups: int,
+    output_padding: Ints | None,
 ) -> Tensor:
     """Three real convolutions: of the real parts, of the imaginary ones, and of the sums."""
     if input.dtype is not weight.dtype:
@@ -163,8 +312,9 @@ def convolve_complex(
     def real(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
         if padding is None:
             return convolve_same(x, w, b, stride, dilation, groups)
-        zero = padding if padding is _VALID else _ZERO[dims - 1]
-        return _convolution(x, w, b, stride, padding, dilation, False, zero, groups)
+        after = output_padding or (padding if padding is _VALID else _ZERO[dims - 1])
+        transposed = output_padding is not None
+        return _convolve(x, w, b, stride, padding, dilation, transposed, after, groups)
 
     (xr, xi), (wr, wi) = parts(input), parts(weight)
     br, bi = (None, None) if bias is None else parts(bias)

@@ -139,6 +139,18 @@ def check_shapes(sizes: Ints, weight: Ints, bias: Ints | None, p: Parameters) ->
             )
 
 
+def check_output_padding(input: Tensor, p: Parameters) -> None:
+    """What PyTorch's kernels of the CPU look at, and its shape function does not."""
+    if not p.transposed or input.device.type != "cpu" or not is_eager(input):
+        return
+    for after, stride, dilation in zip(p.output_padding, p.stride, p.dilation, strict=True):
+        if after >= stride and after >= dilation:
+            raise refused(
+                "output_padding must be smaller than stride or dilation, got "
+                f"{list(p.output_padding)}, {list(p.stride)} and {list(p.dilation)}"
+            )
+
+
 def output_sizes(sizes: Ints, weight: Ints, p: Parameters) -> list[int]:
     out = [sizes[0], weight[1] * p.groups if p.transposed else weight[0]]
     for i, (size, kernel) in enumerate(zip(sizes[2:], weight[2:], strict=True)):
@@ -243,6 +255,7 @@ def convolution(
     p = parameters(weight, stride, padding, dilation, transposed, output_padding, groups)
     sizes, kernel = input.shape, weight.shape
     check_shapes(sizes, kernel, None if bias is None else bias.shape, p)
+    check_output_padding(input, p)
     out = output_sizes(sizes, kernel, p)
     # PyTorch looks for one dimension that is left; negative sizes never pass.
     if min(out) < 0 or (input.device.type != "cuda" and max(out[2:]) <= 0):
