@@ -19,6 +19,7 @@ __all__ = [
     "_scaled_dot_product_flash_attention",
     "efficient_attention",
     "flash_attention_for_cpu",
+    "flash_attention_for_cpu_backward",
 ]
 
 # Rows of the logsumexp come in blocks of this many on cuda.
@@ -44,6 +45,27 @@ def flash_attention_for_cpu(
         TensorSpec(query.shape, query.dtype, dense_like_strides(query)),
         TensorSpec((batch, heads, length), total, strides),
     )
+
+
+def flash_attention_for_cpu_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    out: Tensor,
+    logsumexp: Tensor,
+    dropout_p: float,
+    is_causal: bool,
+    attn_mask: Tensor | None,
+    scale: float | None,
+) -> tuple[TensorSpec, ...]:
+    """Gradients with the heads beside the widths in memory."""
+    specs = []
+    for t in (query, key, value):
+        _, heads, length, width = (t.size(d) for d in range(4))
+        strides = (length * heads * width, width, heads * width, 1)
+        specs.append(TensorSpec(t.shape, t.dtype, strides))
+    return tuple(specs)
 
 
 def efficient_attention(

@@ -1,0 +1,50 @@
+"""The gradients of fused attention on the CPU, against differences of its output."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dispatch
+
+aten = dispatch.ops.aten
+forward = aten._scaled_dot_product_flash_attention_for_cpu
+backward = aten._scaled_dot_product_flash_attention_for_cpu_backward
+
+
+def random(*sizes: int, seed: int = 0) -> dispatch.Tensor:
+    return dispatch.from_numpy(np.random.default_rng(seed).normal(size=sizes))
+
+
+@pytest.mark.parametrize("kind", ["plain", "causal", "masked"])
+@pytest.mark.parametrize("key_heads", [4, 2])
+def test_gradients_are_those_of_differences(kind, key_heads):
+    given = [random(2, 4, 5, 3), *(random(2, key_heads, 5, 3, seed=s) for s in (1, 2))]
+    options = {"attn_mask": random(5, 5, seed=3)} if kind == "masked" else {}
+    causal = kind == "causal"
+    g = random(2, 4, 5, 3, seed=4)
+    out, total = forward(*given, 0.0, causal, **options)
+    grads = backward(g, *given, out, total, 0.0, causal, **options)
+    for i, grad in enumerate(grads):
+        moved = random(*grad.shape, seed=5)
+        ends = []
+        for step in (-1e-6, 1e-6):
+            moving = list(given)
+            moving[i] = moving[i] + moved * step
+            ends.append((forward(*moving, 0.0, causal, **options)[0] * g).sum().item())
+        assert (grad * moved).sum().item() == pytest.approx((ends[1] - ends[0]) / 2e-6, rel=1e-5)
+
+
+def test_a_row_that_sees_nothing_has_no_gradient():
+    q, mask = random(1, 1, 2, 3), dispatch.tensor([[0.0, 0.0], [-np.inf, -np.inf]])
+    mask = mask.to(dispatch.float64)
+    out, total = forward(q, q, q, attn_mask=mask)
+    grads = backward(dispatch.ones_like(q), q, q, q, out, total, 0.0, False, attn_mask=mask)
+    assert grads[0].tolist()[0][0][1] == [0, 0, 0]
+
+
+def test_logsumexp_of_another_dtype_is_refused():
+    q = random(1, 1, 2, 3)
+    out, total = forward(q, q, q)
+    with pytest.raises(RuntimeError, match="logsumexp"):
+        backward(q, q, q, q, out, total.to(dispatch.float32), 0.0, False)
