@@ -1,7 +1,7 @@
 """Generators of random numbers (torch.Generator): a seed and a state, from which the CPU's kernels draw PyTorch's numbers.
 
-`mersenne.h` is the engine. The kernels ask `generator_of` for their argument and `borrow` its engine: two threads that draw from one
-generator take turns, each for a whole tensor. Importing this module makes `Generator` the type of Generator arguments.
+`mersenne.h` is the engine. The kernels ask `generator_of` for their argument and `borrow` its engine: two threads that draw from
+one generator take turns, each for a whole tensor. Importing this module makes `Generator` the type of Generator arguments.
 """
 from cpython.pythread cimport PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock
 

@@ -11,7 +11,7 @@
 
 /* Loops that pay for wide registers; the compiler makes one for each kind of processor. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
-#define DISPATCH_WIDE __attribute__((optimize("O3", "no-math-errno", "no-trapping-math"), target_clones("arch=x86-64-v3", "default")))
+#define DISPATCH_WIDE __attribute__((optimize("O3"), target_clones("arch=x86-64-v3", "default")))
 #else
 #define DISPATCH_WIDE
 #endif

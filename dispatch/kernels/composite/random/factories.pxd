@@ -15,7 +15,8 @@ cdef object rand_like_generator(Tensor self, object generator, int dtype, int la
                                 int memory_format)
 cdef object rand_out(IntArray size, Tensor out)
 cdef object randint(int64_t high, IntArray size, int dtype, int layout, object device, object pin_memory)
-cdef object randint_generator(int64_t high, IntArray size, object generator, int dtype, int layout, object device, object pin_memory)
+cdef object randint_generator(int64_t high, IntArray size, object generator, int dtype, int layout, object device,
+                              object pin_memory)
 cdef object randint_generator_out(int64_t high, IntArray size, object generator, Tensor out)
 cdef object randint_low(int64_t low, int64_t high, IntArray size, int dtype, int layout, object device, object pin_memory)
 cdef object randint_low_generator(int64_t low, int64_t high, IntArray size, object generator, int dtype, int layout, object device,

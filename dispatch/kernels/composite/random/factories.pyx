@@ -127,7 +127,8 @@ cdef object randint_low(int64_t low, int64_t high, IntArray size, int dtype, int
     return randint_low_generator(low, high, size, None, dtype, layout, device, pin_memory)
 
 
-cdef object randint_generator(int64_t high, IntArray size, object generator, int dtype, int layout, object device, object pin_memory):
+cdef object randint_generator(int64_t high, IntArray size, object generator, int dtype, int layout, object device,
+                              object pin_memory):
     return randint_low_generator(0, high, size, generator, dtype, layout, device, pin_memory)
 
 

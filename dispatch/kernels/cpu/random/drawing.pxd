@@ -1,30 +1,19 @@
 """Filling tensors with random numbers in PyTorch's order: element by element, as the output lies in memory.
 
-A `Draw` says what one element is drawn from: `make` fills `n` values of one of three kinds, which are then converted to the output's
-dtype and put where they belong. The order is that of TensorIterator: the dimension with the smallest stride first.
+A `Draw` says what one element is drawn from: `make` fills `n` values of one dtype, which are then converted to the output's and put
+where they belong. The order is that of TensorIterator: the dimension with the smallest stride first.
 """
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C.generator cimport Generator, Mersenne
 from dispatch._C.tensor cimport Tensor
-
-cdef extern from "halves.h" nogil:
-    float from_bfloat16 "dispatch_from_bfloat16"(uint16_t h)
-    uint16_t to_bfloat16 "dispatch_to_bfloat16"(float f)
-    float from_float16 "dispatch_from_float16"(uint16_t h)
-    uint16_t to_float16 "dispatch_to_float16"(float f)
-
-cdef enum ValueKind:
-    DOUBLES
-    FLOATS
-    INTEGERS                 # int64_t
 
 # Fills values[0 ... n - 1]; x and y are the elements of the operands, NULL where there is none. Not 0: `x` is no parameter.
 ctypedef bint (*maker)(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil
 
 cdef struct Draw:
     maker make
-    ValueKind kind
+    int values               # what it makes: ST_float64, ST_float32 or ST_int64
     int code                 # ScalarType of the output
     double a, b              # parameters of the distribution
     uint64_t range           # of integers: how many there are (0: 2**64)

@@ -1,19 +1,16 @@
 """Filling tensors with random numbers in PyTorch's order: element by element, as the output lies in memory.
 
-Called by the operators of this family after their checks. `walk_of` sorts and merges the dimensions; `run` goes through them in rows,
-makes values in pieces on the stack and puts them into place; a contiguous output of the values' own type is filled where it is.
+Called by the operators of this family after their checks. `walk_of` sorts and merges the dimensions; `run` goes through them in
+rows, makes values in pieces on the stack and casts them into place; a contiguous output of the values' own dtype is filled where
+it is.
 """
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
-
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, ST_uint8, ST_uint16, ST_uint32,
-    ST_uint64,
-)
+from dispatch._C.dtypes cimport ST_float32, ST_float64
 from dispatch._C.errors cimport refused
 from dispatch._C.generator cimport borrow, generator_of, give_back
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport data_of
+from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
 
 cdef enum:
     PIECE = 512              # values on the stack
@@ -27,88 +24,13 @@ cdef struct Walk:
     char* data[3]
     int codes[3]
 
-ctypedef fused source:
-    double
-    float
-    int64_t
-
-ctypedef fused target:
-    double
-    float
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-
-# ---- values ------------------------------------------------------------------------------------
-
 
 cdef double to_scalar(int code, double value) noexcept nogil:
-    if code == ST_float16:
-        return from_float16(to_float16(<float>value))
-    if code == ST_bfloat16:
-        return from_bfloat16(to_bfloat16(<float>value))
-    return <float>value if code == ST_float32 else value
-
-
-cdef inline void put_as(const source* values, target* out, int64_t step, int64_t n) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        out[0] = <target>values[i]
-        out = <target*>(<char*>out + step)
-
-
-cdef void put(const source* values, int code, char* out, int64_t step, int64_t n) noexcept nogil:
-    """Convert and store; floats of 16 bits by way of float, as c10's constructors."""
-    cdef int64_t i
-    if code == ST_float64:
-        put_as(values, <double*>out, step, n)
-    elif code == ST_float32:
-        put_as(values, <float*>out, step, n)
-    elif code == ST_int64:
-        put_as(values, <int64_t*>out, step, n)
-    elif code == ST_int32:
-        put_as(values, <int32_t*>out, step, n)
-    elif code == ST_uint8:
-        put_as(values, <uint8_t*>out, step, n)
-    elif code == ST_int8:
-        put_as(values, <int8_t*>out, step, n)
-    elif code == ST_int16:
-        put_as(values, <int16_t*>out, step, n)
-    elif code == ST_uint16:
-        put_as(values, <uint16_t*>out, step, n)
-    elif code == ST_uint32:
-        put_as(values, <uint32_t*>out, step, n)
-    elif code == ST_uint64:
-        put_as(values, <uint64_t*>out, step, n)
-    elif code == ST_bool:
-        for i in range(n):
-            out[i * step] = values[i] != 0
-    elif code == ST_float16:
-        for i in range(n):
-            (<uint16_t*>(out + i * step))[0] = to_float16(<float>values[i])
-    elif code == ST_bfloat16:
-        for i in range(n):
-            (<uint16_t*>(out + i * step))[0] = to_bfloat16(<float>values[i])
-
-
-cdef void get(double* values, int code, const char* data, int64_t step, int64_t n) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        if code == ST_float64:
-            values[i] = (<double*>data)[0]
-        elif code == ST_float32:
-            values[i] = (<float*>data)[0]
-        elif code == ST_float16:
-            values[i] = from_float16((<uint16_t*>data)[0])
-        else:
-            values[i] = from_bfloat16((<uint16_t*>data)[0])
-        data += step
+    cdef double rounded
+    cdef char narrow[8]
+    get_cast(ST_float64, code)(<char*>&value, 8, narrow, 8, 1)
+    get_cast(code, ST_float64)(narrow, 8, <char*>&rounded, 8, 1)
+    return rounded
 
 
 # ---- order -------------------------------------------------------------------------------------
@@ -174,13 +96,6 @@ cdef int walk_of(Walk* w, tuple tensors) except -1:
 # ---- draws -------------------------------------------------------------------------------------
 
 
-cdef inline bint is_own(const Draw* d) noexcept nogil:
-    """Whether values are of the output's type already."""
-    if d.kind == DOUBLES:
-        return d.code == ST_float64
-    return d.code == (ST_float32 if d.kind == FLOATS else ST_int64)
-
-
 cdef bint row(Walk* w, char** data, Mersenne* m, const Draw* d) noexcept nogil:
     cdef double values[PIECE]
     cdef double x[PIECE]
@@ -189,25 +104,21 @@ cdef bint row(Walk* w, char** data, Mersenne* m, const Draw* d) noexcept nogil:
     cdef const char* first = data[1]
     cdef const char* second = data[2]
     cdef int64_t left = w.sizes[0], step = w.steps[0][0], n
-    cdef bint in_place = is_own(d) and step == (4 if d.kind == FLOATS else 8)
+    cdef int size = 4 if d.values == ST_float32 else 8
+    cdef bint in_place = d.values == d.code and step == size
+    cdef cast_loop put = get_cast(d.values, d.code)
     while left:
         n = left if left < PIECE else PIECE
         if w.n_operands > 1:
-            get(x, w.codes[1], first, w.steps[1][0], n)
+            get_cast(w.codes[1], ST_float64)(first, w.steps[1][0], <char*>x, 8, n)
             first += n * w.steps[1][0]
         if w.n_operands > 2:
-            get(y, w.codes[2], second, w.steps[2][0], n)
+            get_cast(w.codes[2], ST_float64)(second, w.steps[2][0], <char*>y, 8, n)
             second += n * w.steps[2][0]
         if d.make(m, d, out if in_place else <void*>values, x, y, n):
             return True
-        if in_place:
-            pass
-        elif d.kind == DOUBLES:
-            put[double](values, d.code, out, step, n)
-        elif d.kind == FLOATS:
-            put[float](<float*>values, d.code, out, step, n)
-        else:
-            put[int64_t](<int64_t*>values, d.code, out, step, n)
+        if not in_place:
+            put(<char*>values, size, out, step, n)
         out += n * step
         left -= n
     return False

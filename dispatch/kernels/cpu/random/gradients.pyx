@@ -1,7 +1,7 @@
 """Gradients of draws with respect to the shapes of their distributions (reparameterised: Gamma and Dirichlet).
 
-Called by the dispatcher. Each function is an approximation chosen by region, PyTorch's (standard_gamma_grad_one, dirichlet_grad_one):
-the coefficients are its fits. What is computed in float there is computed in float here.
+Called by the dispatcher. Each function is an approximation chosen by region, PyTorch's (standard_gamma_grad_one,
+dirichlet_grad_one): the coefficients are its fits. What is computed in float there is computed in float here.
 """
 from libc.math cimport (
     INFINITY, M_PI, exp, floor, isnan, log, logf, pow, powf, sqrt, tan, tanf,

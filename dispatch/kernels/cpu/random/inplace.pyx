@@ -1,8 +1,8 @@
 """Operators that fill a tensor from a distribution: the numbers that PyTorch draws on the CPU for the same seed.
 
 Called by the dispatcher, and by the factories of `composite/random`. A kernel checks its arguments in PyTorch's order, then `fill`
-draws; which step is rounded to what is part of the numbers: distributions of doubles are rounded once, to the output's dtype, uniform
-ones are drawn as float or double, and products and sums of what PyTorch compiles for wide registers are fused.
+draws; which step is rounded to what is part of the numbers: distributions of doubles are rounded once, to the output's dtype,
+uniform ones are drawn as float or double, and products and sums of what PyTorch compiles for wide registers are fused.
 """
 from libc.math cimport M_PI, ceil, exp, fma, fmaf, isfinite, log, log1p, sqrt, tan
 from libc.stdint cimport INT64_MAX, INT64_MIN, uint16_t, uint32_t, uint64_t
@@ -10,9 +10,9 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport (
-    DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, DTYPES_FLOATING, DTYPES_INTEGRAL_AND_BOOL, DTYPES_INTEGRAL_AND_FLOATING, DTYPES_WIDE_UNSIGNED,
-    ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, ST_uint8, ST_uint16, ST_uint32,
-    ST_uint64, is_in,
+    DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, DTYPES_FLOATING, DTYPES_INTEGRAL_AND_BOOL, DTYPES_INTEGRAL_AND_FLOATING,
+    DTYPES_WIDE_UNSIGNED, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, ST_int16, ST_int32, ST_int64, ST_uint8,
+    ST_uint16, ST_uint32, ST_uint64, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.generator cimport (
@@ -22,9 +22,8 @@ from dispatch._C.generator cimport (
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport data_of
-from dispatch.kernels.cpu.random.drawing cimport (
-    DOUBLES, FLOATS, INTEGERS, Draw, check_target, fill, from_bfloat16, from_float16, maker, to_bfloat16, to_float16, to_scalar,
-)
+from dispatch.kernels.cpu.casts cimport get_cast
+from dispatch.kernels.cpu.random.drawing cimport Draw, check_target, fill, maker, to_scalar
 
 from dispatch._ops import ops
 
@@ -95,13 +94,14 @@ cdef bint make_fractions(Mersenne* m, const Draw* d, void* values, const double*
 cdef bint make_uniform_floats(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
     cdef float* v = <float*>values
     cdef float low = <float>d.a, high = <float>d.b, end = <float>to_scalar(d.code, d.b), begin = <float>to_scalar(d.code, d.a)
+    cdef uint16_t narrow[PIECE]
     cdef int64_t i
     for i in range(n):
         v[i] = fmaf(mersenne_float(m), high - low, low)
-        if d.code == ST_float16:
-            v[i] = from_float16(to_float16(v[i]))
-        elif d.code == ST_bfloat16:
-            v[i] = from_bfloat16(to_bfloat16(v[i]))
+    if d.code != ST_float32:
+        get_cast(ST_float32, d.code)(<char*>v, 4, <char*>narrow, 2, n)
+        get_cast(d.code, ST_float32)(<char*>narrow, 2, <char*>v, 4, n)
+    for i in range(n):
         if v[i] == end:
             v[i] = begin
     return False
@@ -136,8 +136,8 @@ cdef object uniform_(Tensor self, double from_, double to, object generator):
     check_target(self)
     d.a = from_
     d.b = to
-    d.kind = DOUBLES if self.c_dtype == ST_float64 else FLOATS
-    d.make = make_uniform if d.kind == DOUBLES else make_uniform_floats
+    d.values = ST_float64 if self.c_dtype == ST_float64 else ST_float32
+    d.make = make_uniform if d.values == ST_float64 else make_uniform_floats
     if self.c_dtype == ST_float32 and from_ == 0 and to == 1:
         d.make = make_fractions
     fill(self, generator, &d)
@@ -192,12 +192,11 @@ cdef void fill_blocks(Mersenne* m, real* data, int64_t n, double mean, double st
 
 cdef void fill_half_blocks(Mersenne* m, int code, uint16_t* data, int64_t n, double mean, double std) noexcept nogil:
     cdef float block[BLOCK]
-    cdef int64_t i = 0, j, start
+    cdef int64_t i = 0, start
     while i < n:
         start = i if n - i >= BLOCK else n - BLOCK
         make_blocks(m, <float*>block, BLOCK, mean, std)
-        for j in range(BLOCK):
-            data[start + j] = to_float16(block[j]) if code == ST_float16 else to_bfloat16(block[j])
+        get_cast(ST_float32, code)(<char*>block, 4, <char*>(data + start), 2, BLOCK)
         i += BLOCK
 
 
@@ -242,7 +241,7 @@ cdef object normal_(Tensor self, double mean, double std, object generator):
         fill_normal(self, mean, std, generator)
         return self
     check_target(self)
-    d.kind = DOUBLES
+    d.values = ST_float64
     d.make = make_normal
     d.a = mean
     d.b = std
@@ -266,7 +265,7 @@ cdef object fill_doubles(Tensor self, maker make, double a, double b, uint64_t a
     check_target(self)
     if not is_in(allowed, self.c_dtype):
         refuse_dtype(self)
-    d.kind = DOUBLES
+    d.values = ST_float64
     d.make = make
     d.a = a
     d.b = b
@@ -345,7 +344,7 @@ cdef object bernoulli_(Tensor self, double p, object generator):
     check_target(self)
     if not is_in(DTYPES_INTEGRAL_AND_BOOL | DTYPES_FLOATING, self.c_dtype):
         refuse_dtype(self)
-    d.kind = INTEGERS
+    d.values = ST_int64
     d.make = make_coins
     d.a = p
     fill(self, generator, &d)
@@ -374,7 +373,7 @@ cdef object bernoulli_tensor_(Tensor self, Tensor p, object generator):
     p = <Tensor?>aten.expand.default(p, list(self.shape))
     if not is_in(DTYPES_FLOATING, p.c_dtype):
         refuse_dtype(p)
-    d.kind = INTEGERS
+    d.values = ST_int64
     d.make = toss
     d.range = p.c_dtype == ST_float64
     if fill(self, generator, &d, p):
@@ -480,7 +479,7 @@ cdef object draw_integers(Tensor self, int64_t first, uint64_t size, object gene
     cdef Draw d
     if not self.c_numel:
         return self
-    d.kind = INTEGERS
+    d.values = ST_int64
     d.range = size
     d.base = first
     d.make = make_narrow if 0 < size < NARROW_RANGE else make_wide
@@ -495,7 +494,7 @@ cdef object random_(Tensor self, object generator):
     if not self.c_numel:
         return self
     check_target(self)
-    d.kind = INTEGERS
+    d.values = ST_int64
     d.base = 0
     if is_in(DTYPES_FLOATING, self.c_dtype):
         d.range = (<uint64_t>1 << digits(self.c_dtype)) + 1
@@ -631,7 +630,7 @@ cdef object randperm_generator_out(int64_t n, object generator, Tensor out):
         shuffle(m, shuffled, n)
         give_back(g)
     at = shuffled
-    d.kind = INTEGERS
+    d.values = ST_int64
     d.make = make_shuffled
     d.base = <int64_t>&at
     try:

@@ -9,14 +9,13 @@ from libc.stdlib cimport free, malloc
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_FLOAT8, DTYPES_FLOATING, DTYPES_FULL_FLOATING, ST_bfloat16, ST_float16, ST_float32, ST_float64, ST_int64, is_in,
+    DEV_CPU, DTYPES_FLOAT8, DTYPES_FLOATING, DTYPES_FULL_FLOATING, ST_float32, ST_float64, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.generator cimport Generator, Mersenne, borrow, generator_of, give_back, mersenne_double, mersenne_normal
 from dispatch._C.tensor cimport data_of, new_empty
-from dispatch.kernels.cpu.random.drawing cimport (
-    DOUBLES, Draw, fill, from_bfloat16, from_float16, maker, to_bfloat16, to_float16,
-)
+from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
+from dispatch.kernels.cpu.random.drawing cimport Draw, fill, maker
 
 from dispatch._ops import ops
 
@@ -31,12 +30,12 @@ ctypedef fused real:
 
 
 cdef Tensor drawn(Tensor like, int code, maker make, uint64_t allowed, object generator, Tensor x, Tensor y):
-    """A contiguous tensor with the sizes of `like`, drawn for the elements of `x` and `y`; None when one of `x` was no parameter."""
+    """A contiguous tensor with the sizes of `like`, drawn for elements of `x` and `y`; None when one of `x` was no parameter."""
     cdef Draw d
     cdef Tensor out = new_empty(code, DEV_CPU, -1, like.c_ndim, like.c_sizes, NULL)
     if not is_in(allowed, x.c_dtype):
         raise refused(f"no CPU kernel for {x.dtype}", NotImplementedError)
-    d.kind = DOUBLES
+    d.values = ST_float64
     d.make = make
     return None if fill(out, generator, &d, x, y) else out
 
@@ -246,7 +245,7 @@ cdef inline real binomial_one(Mersenne* m, real count, real prob) noexcept nogil
     return <real>NAN
 
 
-cdef bint make_binomial_floats(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
+cdef bint make_binomial_f(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
     cdef double* v = <double*>values
     cdef int64_t i
     for i in range(n):
@@ -264,7 +263,7 @@ cdef bint make_binomial(Mersenne* m, const Draw* d, void* values, const double* 
 
 cdef object binomial(Tensor count, Tensor prob, object generator):
     """How many of `count` throws succeed, each with the probability `prob`."""
-    cdef maker make = make_binomial if count.c_dtype == ST_float64 else make_binomial_floats
+    cdef maker make = make_binomial if count.c_dtype == ST_float64 else make_binomial_f
     for name, t in (("count", count), ("prob", prob)):
         if not is_in(DTYPES_FLOATING | DTYPES_FLOAT8, (<Tensor>t).c_dtype):
             raise refused(f"expected floating-point {name}, got {t.dtype}", ValueError)
@@ -275,19 +274,6 @@ cdef object binomial(Tensor count, Tensor prob, object generator):
 
 
 # ---- multinomial -------------------------------------------------------------------------------
-
-
-cdef inline void get_row(Tensor t, const char* row, real* out) noexcept nogil:
-    cdef int64_t i, n = t.c_sizes[t.c_ndim - 1], step = t.c_strides[t.c_ndim - 1]
-    for i in range(n):
-        if t.c_dtype == ST_float64:
-            out[i] = <real>(<double*>row)[i * step]
-        elif t.c_dtype == ST_float32:
-            out[i] = <real>(<float*>row)[i * step]
-        elif t.c_dtype == ST_float16:
-            out[i] = <real>from_float16((<unsigned short*>row)[i * step])
-        else:
-            out[i] = <real>from_bfloat16((<unsigned short*>row)[i * step])
 
 
 cdef inline bint accumulate(real* row, int64_t n) noexcept nogil:
@@ -307,13 +293,16 @@ cdef inline bint accumulate(real* row, int64_t n) noexcept nogil:
     return True
 
 
-cdef bint choose(Mersenne* m, Tensor t, const char* data, int64_t itemsize, real* row, int64_t samples, int64_t* out) noexcept nogil:
+cdef bint choose(Mersenne* m, Tensor t, const char* data, real* row, int64_t samples, int64_t* out) noexcept nogil:
     """Places in the rows of `t`, by binary search for uniform numbers."""
+    cdef int64_t itemsize = dtypes.itemsize_table()[t.c_dtype]
     cdef int64_t rows = t.c_sizes[0] if t.c_ndim == 2 else 1, n = t.c_sizes[t.c_ndim - 1]
+    cdef int64_t step = t.c_strides[t.c_ndim - 1] * itemsize
+    cdef cast_loop cast = get_cast(t.c_dtype, ST_float32 if sizeof(real) == 4 else ST_float64)
     cdef int64_t i, j, low, high, middle
     cdef double drawn
     for i in range(rows):
-        get_row(t, data + (i * t.c_strides[0] * itemsize if t.c_ndim == 2 else 0), row)
+        cast(data + (i * t.c_strides[0] * itemsize if t.c_ndim == 2 else 0), step, <char*>row, sizeof(real), n)
         if not accumulate(row, n):
             return False
         for j in range(samples):
@@ -335,8 +324,7 @@ def multinomial_with_replacement(Tensor out, Tensor self, generator):
     cdef Generator g = generator_of(generator)
     cdef Mersenne* m
     cdef bint done
-    cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]
-    cdef const char* data = data_of(self, itemsize)
+    cdef const char* data = data_of(self, dtypes.itemsize_table()[self.c_dtype])
     cdef int64_t* places = <int64_t*>data_of(out, sizeof(int64_t))
     cdef int64_t samples = out.c_sizes[out.c_ndim - 1]
     cdef void* row = malloc(self.c_sizes[self.c_ndim - 1] * sizeof(double) + 1)
@@ -344,9 +332,9 @@ def multinomial_with_replacement(Tensor out, Tensor self, generator):
         raise MemoryError
     m = borrow(g)
     if self.c_dtype == ST_float64:
-        done = choose(m, self, data, itemsize, <double*>row, samples, places)
+        done = choose(m, self, data, <double*>row, samples, places)
     else:
-        done = choose(m, self, data, itemsize, <float*>row, samples, places)
+        done = choose(m, self, data, <float*>row, samples, places)
     give_back(g)
     free(row)
     if not done:
@@ -356,36 +344,24 @@ def multinomial_with_replacement(Tensor out, Tensor self, generator):
 # ---- rrelu -------------------------------------------------------------------------------------
 
 
-cdef void leak(Mersenne* m, int code, const char* x, char* out, char* noise, int64_t n, double low, double high) noexcept nogil:
-    """Elements that are not positive times a uniform number; all three contiguous. Slopes are rounded to float, or to double."""
+cdef inline void leak(Mersenne* m, const real* x, real* out, real* noise, int64_t n, real low, real high) noexcept nogil:
     cdef int64_t i
-    cdef double slope, value
-    if code != ST_float64:
-        low = <float>low
-        high = <float>high
     for i in range(n):
-        value = (<double*>x)[i] if code == ST_float64 else (<float*>x)[i] if code == ST_float32 else \
-            from_bfloat16((<unsigned short*>x)[i])
-        slope = mersenne_double(m) * (high - low) + low if value <= 0 else 1.0
-        if code == ST_float64:
-            (<double*>out)[i] = value * slope
-            (<double*>noise)[i] = slope
-        elif code == ST_float32:
-            (<float*>out)[i] = <float>value * <float>slope
-            (<float*>noise)[i] = <float>slope
-        else:
-            (<unsigned short*>out)[i] = to_bfloat16(<float>value * <float>slope)
-            (<unsigned short*>noise)[i] = to_bfloat16(<float>slope)
+        noise[i] = <real>(mersenne_double(m) * (<double>high - low) + low) if x[i] <= 0 else 1
+        out[i] = x[i] * noise[i]
 
 
 def rrelu_train(Tensor out, Tensor self, Tensor noise, double low, double high, generator):
-    """`out` and `noise` filled for the elements of self; all three contiguous and of one dtype."""
+    """`out` and `noise` filled for self: what is not positive times a uniform number; all contiguous and of one dtype."""
     cdef Generator g = generator_of(generator)
     cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]
     cdef const char* x = data_of(self, itemsize)
     cdef char* y = data_of(out, itemsize)
     cdef char* z = data_of(noise, itemsize)
-    if self.c_dtype not in (ST_bfloat16, ST_float32, ST_float64):
+    if self.c_dtype == ST_float32:
+        leak(borrow(g), <const float*>x, <float*>y, <float*>z, self.c_numel, <float>low, <float>high)
+    elif self.c_dtype == ST_float64:
+        leak(borrow(g), <const double*>x, <double*>y, <double*>z, self.c_numel, low, high)
+    else:
         raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
-    leak(borrow(g), self.c_dtype, x, y, z, self.c_numel, low, high)
     give_back(g)

@@ -7,6 +7,7 @@ of the same steps, which is what their numbers follow from.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from dispatch._C import dtypes
@@ -80,7 +81,7 @@ def _drawn(out: Tensor, size: tuple[int, ...], std: float, generator: Generator 
     return drawn
 
 
-def _packed(size: tuple[int, ...], like: Tensor) -> Tensor:
+def _packed(size: Sequence[int], like: Tensor) -> Tensor:
     packed: Tensor = _aten.empty.memory_format(size, dtype=like.dtype)
     return packed
 
@@ -224,11 +225,12 @@ def rrelu_with_noise_out(
         return _aten.leaky_relu.out(self, (lower + upper) / 2, out=out)
     if out.shape != self.shape:
         _aten.resize_(out, list(self.shape))
-    made, slopes = _aten.contiguous(out), _aten.contiguous(noise)
-    sampled.rrelu_train(made, _aten.contiguous(self), slopes, lower, upper, generator)
-    if slopes is not noise:
-        _aten.copy_(noise, slopes)
-    return out if made is out else _aten.copy_(out, made)
+    kind = dtypes.float32 if self.dtype is dtypes.bfloat16 else self.dtype
+    x = _aten.contiguous(_aten.to.dtype(self, kind))
+    made, slopes = _packed(x.shape, x), _packed(x.shape, x)
+    sampled.rrelu_train(made, x, slopes, lower, upper, generator)
+    _aten.copy_(noise, slopes)
+    return _aten.copy_(out, made)
 
 
 def rrelu_with_noise(
