@@ -292,7 +292,7 @@ def test_the_example_at_the_head_of_the_file_is_right(tmp_path: Path) -> None:
     example = "\n".join(lines).replace("mul.Scalar", "add.Scalar")
     example = example.replace("Scalar other, *,", "Scalar other, Scalar alpha=1, *,")
     package = read_package(tmp_path, example)
-    assert len(package.functions) == 8
+    assert len(package.functions) == 9
     assert all(package.kernels.values())
 
 

@@ -5,8 +5,9 @@ need no data, and leaves sizes and strides to `pointwise`.
 """
 from cpython.object cimport PyObject
 
-from dispatch._C.dtypes cimport ST_NONE, ST_bool, ST_uint8, is_integral_code
+from dispatch._C.dtypes cimport ST_NONE, ST_bool, ST_uint8, is_floating_code, is_integral_code
 from dispatch._C.errors cimport refused
+from dispatch._C.storage cimport has_bytes
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
@@ -43,6 +44,8 @@ cdef int fill_promoted(Spec* s, Three* operands, int n_tensors) except -1:
 
 cdef int clamp(Spec* s, Tensor self, object min, object max) except -1:
     cdef Three operands = three(self, min, max)
+    if (isinstance(min, complex) or isinstance(max, complex)) and is_floating_code(self.c_dtype) and has_bytes(self.c_storage):
+        raise refused("min and max must be real numbers")         # PyTorch's CPU kernel; its Meta kernel takes them
     check_bounds(&operands)
     return fill_promoted(s, &operands, 1)
 
