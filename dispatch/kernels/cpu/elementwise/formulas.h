@@ -411,7 +411,8 @@ INLINE T FN(next_narrow)(T x, T y, T smallest, int bits)
 }
 INLINE T FN(next_bf16)(T x, T y)
 {
-    return fabs(x) == INFINITY && x != y ? copysign((T)3.3895313892515355e+38, x) : FN(next_narrow)(x, y, (T)9.183549615799121e-41, 8);
+    return fabs(x) == INFINITY && x != y ? copysign((T)3.3895313892515355e+38, x)
+                                         : FN(next_narrow)(x, y, (T)9.183549615799121e-41, 8);
 }
 INLINE T FN(next_f16)(T x, T y)
 {

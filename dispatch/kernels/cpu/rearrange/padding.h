@@ -11,7 +11,7 @@ typedef struct {
     int64_t big_batch[2], big[3];            /* steps of the padded side */
     int64_t small_batch[2], small[3];        /* steps of the other */
     const int64_t* at[3];                    /* for each position of the padded side, the one of the other */
-    int64_t middle, width;                   /* of the last dimension: where a run of positions one after the other begins, its length */
+    int64_t middle, width;                   /* of the last dimension: where a run of adjacent positions begins, its length */
 } dispatch_padding;
 
 /* `pick`: big[...] = small[at[...]] of one row of channels or positions */
