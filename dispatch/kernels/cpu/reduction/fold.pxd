@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.tensor cimport Tensor
 
-cdef extern from "fold_ops.h" nogil:
+cdef extern from "reduction/fold_ops.h" nogil:
     enum:                        # fold_op: the header says what each is
         FOLD_SUM, FOLD_MEAN, FOLD_NANSUM, FOLD_COUNT, FOLD_NORM0, FOLD_NORM1, FOLD_NORM2, FOLD_POWER
         FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_ABSMAX, FOLD_ABSMIN, FOLD_ARGMAX, FOLD_ARGMIN, FOLD_ANY, FOLD_ALL, FOLD_VAR, FOLD_STD

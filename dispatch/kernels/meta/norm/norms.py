@@ -24,10 +24,13 @@ from dispatch._C.errors import refused
 from dispatch._C.storage import _new_storage
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor, _new_strided
+from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
 __all__ = [
     "batch_norm",
+    "batch_norm_backward",
+    "batch_norm_backward_out",
     "batch_norm_functional",
     "batch_norm_no_stats",
     "batch_norm_no_training",
@@ -37,8 +40,10 @@ __all__ = [
     "group_norm_backward",
     "layer_norm_backward",
     "legit_out",
+    "rms_norm_backward",
     "statistics_type",
     "weight_norm",
+    "weight_norm_backward",
 ]
 
 _REAL = {complex64: float32, complex128: float64}
@@ -256,6 +261,58 @@ def legit_out(*args: object, **outputs: Tensor) -> tuple[Tensor, ...]:
     return outputs["out"], outputs["save_mean"], outputs["save_invstd"]
 
 
+def batch_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    weight: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    save_mean: Tensor | None,
+    save_invstd: Tensor | None,
+    train: bool,
+    eps: float,
+    output_mask: list[bool],
+) -> tuple[TensorSpec | None, ...]:
+    """Gradients of input, weight and bias; PyTorch's Meta kernel makes input's in any case."""
+    features = input.shape[rules.wrap_dim(1, input.ndim)]
+    given = (weight, running_mean, running_var, save_mean, save_invstd)
+    if rules.is_eager(input):
+        if grad_out.shape != input.shape:
+            raise refused(
+                f"expected grad_out to have input's shape {list(input.shape)}, got"
+                f" {list(grad_out.shape)}"
+            )
+        if train and (save_mean is None or save_invstd is None):
+            raise refused("expected save_mean and save_invstd in training")
+        if not train and (running_mean is None or running_var is None):
+            raise refused("expected running_mean and running_var unless training")
+        kind = statistics_type(input, *given)
+        of_channels = TensorSpec((features,), kind)
+        of_input = _dense(input, input.dtype) if output_mask[0] else None
+    else:
+        code = _computation(input.dtype)
+        chain = _combined(_converted(grad_out, code), _converted(input, code))
+        of_input = _spec(_combined(chain), input.dtype)
+        of_channels = TensorSpec((features,), input.dtype if weight is None else weight.dtype)
+    wanted = (of_channels if asked else None for asked in output_mask[1:])
+    return of_input, *wanted
+
+
+def batch_norm_backward_out(
+    *args: Any, out0: Tensor, out1: Tensor, out2: Tensor
+) -> tuple[Tensor, ...]:
+    """The same into given tensors, on the meta device."""
+    outputs = (out0, out1, out2)
+    for out, spec in zip(outputs, batch_norm_backward(*args), strict=True):
+        if spec is None:
+            continue
+        if out.dtype is not spec.dtype:
+            raise refused(f"expected outputs to be {spec.dtype}, got {out.dtype}")
+        if tuple(out.shape) != tuple(spec.sizes):
+            ops.aten.resize_(out, list(spec.sizes))
+    return outputs
+
+
 # ---- group normalisation
 
 
@@ -447,3 +504,39 @@ def weight_norm(v: Tensor, g: Tensor, dim: int) -> tuple[TensorSpec, TensorSpec]
     norms = _packed([v.shape[i] if i == kept else 1 for i in range(v.ndim)], norm_type)
     out = _combined(v, _combined(g, _converted(norms, g.dtype)))
     return _spec(out, out.dtype), _spec(norms, norm_type)
+
+
+def weight_norm_backward(
+    grad_w: Tensor, saved_v: Tensor, saved_g: Tensor, saved_norms: Tensor, dim: int
+) -> tuple[TensorSpec, TensorSpec]:
+    """Gradients of v and g."""
+    if rules.is_eager(saved_v):
+        given = {"saved_v": saved_v, "saved_g": saved_g, "saved_norms": saved_norms}
+        for name, t in given.items():
+            if not t.is_contiguous():
+                raise refused(f"expected {name} to be contiguous, got strides {list(t.stride())}")
+    specs = (TensorSpec(t.shape, t.dtype, rules.dense_like_strides(t)) for t in (saved_v, saved_g))
+    of_v, of_g = specs
+    return of_v, of_g
+
+
+# ---- root mean squares, backward
+
+
+def rms_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    normalized_shape: list[int],
+    rstd: Tensor,
+    weight: Tensor | None,
+    output_mask: list[bool],
+) -> tuple[Tensor | None, ...]:
+    """The Meta kernel of an operator that has no other here."""
+    inner = input.shape[input.ndim - len(normalized_shape) :]
+    of_input = of_weight = None
+    if output_mask[0]:
+        of_input = ops.aten.new_empty(input, list(input.shape))
+    if output_mask[1] and (weight is not None or input.numel() == 0):
+        kind = input.dtype if weight is None else weight.dtype
+        of_weight = ops.aten.new_empty(input, list(inner), dtype=kind)
+    return of_input, of_weight

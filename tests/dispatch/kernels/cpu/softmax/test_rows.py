@@ -130,3 +130,30 @@ def test_attention_refuses_dropout_and_other_masks() -> None:
         fused(q, q, q, dropout_p=0.5)
     with pytest.raises(RuntimeError, match="attn_mask"):
         fused(q, q, q, attn_mask=tensor([[True, True]] * 2, "bool"))
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_gradients_are_those_of_the_formula(dim, dtype):
+    kind = getattr(dispatch, dtype)
+    x = dispatch.arange(24.0).view(2, 3, 4).permute(1, 2, 0).to(kind)
+    grad = x.sin()
+    y, log = x.softmax(dim), x.log_softmax(dim)
+    got = aten._softmax_backward_data(grad, y, dim, kind).double().numpy()
+    g, p = grad.double().numpy(), y.double().numpy()
+    tolerance = 1e-2 if dtype == "bfloat16" else 1e-5
+    want = (g - (g * p).sum(dim, keepdims=True)) * p
+    np.testing.assert_allclose(got, want, atol=tolerance)
+    got = aten._log_softmax_backward_data(grad, log, dim, kind).double().numpy()
+    want = g - np.exp(log.double().numpy()) * g.sum(dim, keepdims=True)
+    np.testing.assert_allclose(got, want, atol=tolerance * 4)
+
+
+def test_gradients_check_sizes_and_dtypes():
+    x = dispatch.ones(2, 3)
+    with pytest.raises(RuntimeError, match="output to have grad_output's shape"):
+        aten._softmax_backward_data(x, dispatch.ones(3, 3), 1, x.dtype)
+    with pytest.raises(RuntimeError, match=r"output to be .*float32"):
+        aten._softmax_backward_data(x, x.double(), 1, x.dtype)
+    with pytest.raises(NotImplementedError, match="int64"):
+        aten._softmax_backward_data(x.long(), x.long(), 1, dispatch.int64)

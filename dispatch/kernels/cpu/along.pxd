@@ -1,0 +1,24 @@
+"""Operators along one dimension on the CPU: hands tensors to the walk over rows of `row_walk.h`.
+
+A step gets rows without gaps, in the type that they are computed in (`row_of`): float32 for 16-bit
+floats, int64 for integers and bool, everything else itself.
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C.tensor cimport Tensor
+
+ctypedef void (*row_step_fn)(const void** in_, void** out, int64_t n, const void* context) noexcept nogil
+
+cdef enum:
+    IN_FLOAT32 = 0               # what row_of answers: which of a step's variants to take
+    IN_FLOAT64 = 1
+    IN_INT64 = 2
+    IN_COMPLEX64 = 3
+    IN_COMPLEX128 = 4
+    IN_NONE = -1                 # no loops compute with the dtype
+
+cdef int row_of(int code) noexcept
+# Every row along `dim` of the inputs into the rows of the outputs, whose other sizes are those of the first input; an output may
+# lack the dimension. No tensor is empty. None: there is no such operand; MemoryError.
+cdef int walk_along(row_step_fn step, const void* context, int64_t dim, Tensor first, Tensor second, Tensor out,
+                    Tensor second_out) except -1

@@ -1,0 +1,228 @@
+/* Normalisation: moments and affine maps of channels, and of rows.
+
+   A tensor of channels is [outer][channels][inner] without gaps: images have an inner extent, channels_last and matrices one of
+   1. Statistics are summed in lanes over blocks, blocks in double precision; results are made in the type of the elements. */
+#ifndef DISPATCH_NORM_H
+#define DISPATCH_NORM_H
+#include "row_walk.h"
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
+
+enum { NORM_LANES = 16, NORM_BLOCK = 512 };
+
+/* The sum of `STEP` (of element i) over n elements, in double precision. */
+#define SUM_OF(T, result, n, STEP) \
+    do { \
+        double total_ = 0; \
+        for (int64_t start_ = 0; start_ < (n); start_ += NORM_BLOCK) { \
+            const int64_t end_ = (n) - start_ < NORM_BLOCK ? (n) : start_ + NORM_BLOCK; \
+            T lane_[NORM_LANES] = {0}; \
+            int64_t j_ = start_; \
+            for (; j_ + NORM_LANES <= end_; j_ += NORM_LANES) \
+                for (int k_ = 0; k_ < NORM_LANES; k_++) { \
+                    const int64_t i = j_ + k_; \
+                    lane_[k_] += (STEP); \
+                } \
+            for (int k_ = 0; j_ < end_; j_++, k_++) { \
+                const int64_t i = j_; \
+                lane_[k_] += (STEP); \
+            } \
+            for (int w_ = NORM_LANES / 2; w_ > 0; w_ /= 2) \
+                for (int k_ = 0; k_ < w_; k_++) \
+                    lane_[k_] += lane_[k_ + w_]; \
+            total_ += lane_[0]; \
+        } \
+        (result) += total_; \
+    } while (0)
+
+#define CHANNELS(K, T) \
+    /* The mean of each channel (unless it is given) and its sum of squared distances from it. */ \
+    WIDE static void channel_moments_##K(const T *x, int64_t outer, int64_t channels, int64_t inner, bool given, double *mean, \
+                                         double *squares) \
+    { \
+        const double count = (double)(outer * inner); \
+        for (int64_t c = 0; c < channels; c++) \
+            squares[c] = 0, mean[c] = given ? mean[c] : 0; \
+        if (inner > 1) { \
+            for (int64_t c = 0; c < channels; c++) { \
+                for (int64_t o = 0; o < outer && !given; o++) { \
+                    const T *p = x + (o * channels + c) * inner; \
+                    SUM_OF(T, mean[c], inner, p[i]); \
+                } \
+                mean[c] = given ? mean[c] : mean[c] / count; \
+                const T middle = (T)mean[c]; \
+                for (int64_t o = 0; o < outer; o++) { \
+                    const T *p = x + (o * channels + c) * inner; \
+                    SUM_OF(T, squares[c], inner, (p[i] - middle) * (p[i] - middle)); \
+                } \
+            } \
+            return; \
+        } \
+        for (int64_t o = 0; o < outer && !given; o++) \
+            for (int64_t c = 0; c < channels; c++) \
+                mean[c] += x[o * channels + c]; \
+        for (int64_t c = 0; c < channels && !given; c++) \
+            mean[c] /= count; \
+        for (int64_t o = 0; o < outer; o++) \
+            for (int64_t c = 0; c < channels; c++) { \
+                const double d = x[o * channels + c] - mean[c]; \
+                squares[c] += d * d; \
+            } \
+    } \
+    /* y = x * scale + shift. */ \
+    WIDE static void channel_affine_##K(const T *x, T *y, int64_t outer, int64_t channels, int64_t inner, const double *scale, \
+                                        const double *shift) \
+    { \
+        if (inner > 1) { \
+            for (int64_t o = 0; o < outer; o++) \
+                for (int64_t c = 0; c < channels; c++, x += inner, y += inner) { \
+                    const T a = (T)scale[c], b = (T)shift[c]; \
+                    for (int64_t i = 0; i < inner; i++) \
+                        y[i] = x[i] * a + b; \
+                } \
+            return; \
+        } \
+        for (int64_t o = 0; o < outer; o++, x += channels, y += channels) \
+            for (int64_t c = 0; c < channels; c++) \
+                y[c] = x[c] * (T)scale[c] + (T)shift[c]; \
+    } \
+    /* Sums of the gradients, and of the gradients times the distance from the mean. */ \
+    WIDE static void channel_dots_##K(const T *grad, const T *x, int64_t outer, int64_t channels, int64_t inner, \
+                                      const double *mean, double *sums, double *dots) \
+    { \
+        for (int64_t c = 0; c < channels; c++) \
+            sums[c] = dots[c] = 0; \
+        if (inner > 1) { \
+            for (int64_t o = 0; o < outer; o++) \
+                for (int64_t c = 0; c < channels; c++, x += inner, grad += inner) { \
+                    const T middle = (T)mean[c]; \
+                    SUM_OF(T, sums[c], inner, grad[i]); \
+                    SUM_OF(T, dots[c], inner, grad[i] * (x[i] - middle)); \
+                } \
+            return; \
+        } \
+        for (int64_t o = 0; o < outer; o++, x += channels, grad += channels) \
+            for (int64_t c = 0; c < channels; c++) { \
+                sums[c] += grad[c]; \
+                dots[c] += grad[c] * (x[c] - mean[c]); \
+            } \
+    } \
+    /* to = grad * a + (x - mean) * b + d. */ \
+    WIDE static void channel_gradient_##K(const T *grad, const T *x, T *to, int64_t outer, int64_t channels, int64_t inner, \
+                                          const double *mean, const double *a, const double *b, const double *d) \
+    { \
+        if (inner > 1) { \
+            for (int64_t o = 0; o < outer; o++) \
+                for (int64_t c = 0; c < channels; c++, x += inner, grad += inner, to += inner) { \
+                    const T middle = (T)mean[c], of_grad = (T)a[c], of_x = (T)b[c], more = (T)d[c]; \
+                    for (int64_t i = 0; i < inner; i++) \
+                        to[i] = grad[i] * of_grad + (x[i] - middle) * of_x + more; \
+                } \
+            return; \
+        } \
+        for (int64_t o = 0; o < outer; o++, x += channels, grad += channels, to += channels) \
+            for (int64_t c = 0; c < channels; c++) \
+                to[c] = (T)(grad[c] * a[c] + (x[c] - mean[c]) * b[c] + d[c]); \
+    }
+CHANNELS(f32, float)
+CHANNELS(f64, double)
+
+/* ---- rows: layer normalisation; steps for `row_walk.h`. Rows come in order. ---- */
+
+typedef struct {
+    double eps;
+    const void *weight, *bias;       /* rows of the type of computation; NULL: none */
+    double *mean, *rstd;             /* of each row: results, or what a gradient is given */
+    double *of_weight, *of_bias;     /* sums for the gradient; NULL: not wanted */
+    int64_t *row;                    /* how many rows are done */
+} norm_rows;
+
+#define LAYER(K, T) \
+    WIDE static void layer_norm_##K(const void **in, void **out, int64_t n, const void *given) \
+    { \
+        const norm_rows *c = given; \
+        const T *x = in[0], *w = c->weight, *b = c->bias; \
+        T *y = out[0]; \
+        double mean = 0, squares = 0, rstd; \
+        SUM_OF(T, mean, n, x[i]); \
+        mean /= (double)n; \
+        const T middle = (T)mean; \
+        SUM_OF(T, squares, n, (x[i] - middle) * (x[i] - middle)); \
+        rstd = 1 / sqrt(squares / (double)n + c->eps); \
+        c->mean[*c->row] = mean; \
+        c->rstd[(*c->row)++] = rstd; \
+        const T scale = (T)rstd; \
+        if (w && b) \
+            for (int64_t i = 0; i < n; i++) \
+                y[i] = (x[i] - middle) * scale * w[i] + b[i]; \
+        else if (w) \
+            for (int64_t i = 0; i < n; i++) \
+                y[i] = (x[i] - middle) * scale * w[i]; \
+        else if (b) \
+            for (int64_t i = 0; i < n; i++) \
+                y[i] = (x[i] - middle) * scale + b[i]; \
+        else \
+            for (int64_t i = 0; i < n; i++) \
+                y[i] = (x[i] - middle) * scale; \
+    } \
+    WIDE static void layer_norm_backward_##K(const void **in, void **out, int64_t n, const void *given) \
+    { \
+        const norm_rows *c = given; \
+        const T *grad = in[0], *x = in[1], *w = c->weight; \
+        T *to = out[0]; \
+        const int64_t row = (*c->row)++; \
+        const T middle = (T)c->mean[row], scale = (T)c->rstd[row]; \
+        double sum = 0, dot = 0; \
+        if (w) { \
+            SUM_OF(T, sum, n, grad[i] * w[i]); \
+            SUM_OF(T, dot, n, grad[i] * w[i] * ((x[i] - middle) * scale)); \
+        } else { \
+            SUM_OF(T, sum, n, grad[i]); \
+            SUM_OF(T, dot, n, grad[i] * ((x[i] - middle) * scale)); \
+        } \
+        const T a = (T)(sum / (double)n), b = (T)(dot / (double)n); \
+        for (int64_t i = 0; i < n && c->of_weight; i++) \
+            c->of_weight[i] += grad[i] * ((x[i] - middle) * scale); \
+        for (int64_t i = 0; i < n && c->of_bias; i++) \
+            c->of_bias[i] += grad[i]; \
+        if (w) \
+            for (int64_t i = 0; i < n; i++) \
+                to[i] = (grad[i] * w[i] - a - (x[i] - middle) * scale * b) * scale; \
+        else \
+            for (int64_t i = 0; i < n; i++) \
+                to[i] = (grad[i] - a - (x[i] - middle) * scale * b) * scale; \
+    }
+LAYER(f32, float)
+LAYER(f64, double)
+static const row_step_fn LAYER_STEPS[2][2] = {
+    {layer_norm_f32, layer_norm_f64}, {layer_norm_backward_f32, layer_norm_backward_f64},
+};
+
+/* ---- parameters and statistics of any floating dtype, as doubles and back ---- */
+
+static void load_doubles(int code, const char *from, intptr_t step, int64_t n, double *to)
+{
+    double buffer[ROW_BLOCK];
+    for (int64_t done = 0; done < n; done += ROW_BLOCK) {
+        int64_t m = n - done < ROW_BLOCK ? n - done : ROW_BLOCK;
+        const void *row = ROW_KINDS[code].read(from + done * step, step, m, buffer);
+        for (int64_t i = 0; i < m; i++)
+            to[done + i] = ROW_KINDS[code].row == ROW_F32 ? ((const float *)row)[i] : ((const double *)row)[i];
+    }
+}
+static void store_doubles(int code, char *to, intptr_t step, int64_t n, const double *from)
+{
+    double buffer[ROW_BLOCK];
+    for (int64_t done = 0; done < n; done += ROW_BLOCK) {
+        int64_t m = n - done < ROW_BLOCK ? n - done : ROW_BLOCK;
+        for (int64_t i = 0; i < m; i++)
+            if (ROW_KINDS[code].row == ROW_F32)
+                ((float *)buffer)[i] = (float)from[done + i];
+            else
+                buffer[i] = from[done + i];
+        ROW_KINDS[code].write(buffer, to + done * step, step, m);
+    }
+}
+#pragma GCC pop_options
+#endif

@@ -1,0 +1,6 @@
+"""Bodies of normalisation on the CPU; those that the YAML alone names have no C face."""
+from dispatch._C.tensor cimport Tensor
+from dispatch._C.values cimport IntArray
+
+cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray normalized_shape, Tensor weight, Tensor bias,
+                    double eps) except -1

@@ -1,0 +1,652 @@
+"""Bodies of batch, group, layer and weight normalisation on the CPU, and of their gradients.
+
+Called by the structured kernels with outputs of the right sizes and dtypes; the loops are those of
+`norm.h`. 16-bit floats are computed in float32 and rounded once, and may come with float32 weights
+and running statistics, as PyTorch's CPU kernels allow (`check_mixed`). A loop sees channels
+[outer, channels, inner]: what has other strides is copied first.
+"""
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DTYPES_FLOATING, MF_contiguous, ST_bfloat16, ST_float16, ST_float32, is_in,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view_dtype
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.cpu.along cimport IN_FLOAT64, row_of, row_step_fn, walk_along
+from dispatch.kernels.cpu.copy.copies cimport fill_values
+from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, format_of, pinned, target
+from dispatch.kernels.meta cimport rules
+
+from dispatch._ops import ops
+
+cdef extern from "norm.h" nogil:
+    ctypedef struct norm_rows:
+        double eps
+        const void* weight
+        const void* bias
+        double* mean
+        double* rstd
+        double* of_weight
+        double* of_bias
+        int64_t* row
+    const row_step_fn LAYER_STEPS[2][2]
+    void load_doubles(int code, const char* from_, Py_ssize_t step, int64_t n, double* to)
+    void store_doubles(int code, char* to, Py_ssize_t step, int64_t n, const double* from_)
+    void channel_moments_f32(const float* x, int64_t outer, int64_t channels, int64_t inner, bint given, double* mean,
+                             double* squares)
+    void channel_moments_f64(const double* x, int64_t outer, int64_t channels, int64_t inner, bint given, double* mean,
+                             double* squares)
+    void channel_affine_f32(const float* x, float* y, int64_t outer, int64_t channels, int64_t inner, const double* scale,
+                            const double* shift)
+    void channel_affine_f64(const double* x, double* y, int64_t outer, int64_t channels, int64_t inner, const double* scale,
+                            const double* shift)
+    void channel_dots_f32(const float* grad, const float* x, int64_t outer, int64_t channels, int64_t inner, const double* mean,
+                          double* sums, double* dots)
+    void channel_dots_f64(const double* grad, const double* x, int64_t outer, int64_t channels, int64_t inner, const double* mean,
+                          double* sums, double* dots)
+    void channel_gradient_f32(const float* grad, const float* x, float* to, int64_t outer, int64_t channels, int64_t inner,
+                              const double* mean, const double* a, const double* b, const double* d)
+    void channel_gradient_f64(const double* grad, const double* x, double* to, int64_t outer, int64_t channels, int64_t inner,
+                              const double* mean, const double* a, const double* b, const double* d)
+
+cdef struct Channels:            # a tensor as [outer, channels, inner]
+    int64_t outer, channels, inner
+
+cdef object BATCH_NORM_OUT = ops.aten.native_batch_norm.out
+
+
+# ---- what the bodies share -----------------------------------------------------------------------
+
+cdef class Numbers:
+    """Rows of doubles, one for each channel (or row); freed with the object."""
+    cdef double* data
+    cdef int64_t count
+
+    def __cinit__(self, int rows, int64_t count):
+        self.count = count
+        self.data = <double*>malloc(rows * (count if count else 1) * sizeof(double))
+        if self.data == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.data)
+
+    cdef double* row(self, int i) noexcept:
+        return self.data + i * self.count
+
+
+cdef int check_floating(int code) except -1:
+    if not is_in(DTYPES_FLOATING, code):
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+    return 0
+
+
+cdef int check_mixed(Tensor input, tuple parameters) except -1:
+    """Parameters are of input's dtype, or all float32 beside half precision."""
+    cdef int code = input.c_dtype
+    cdef Tensor t
+    for item in parameters:
+        if item is not None:
+            if (<Tensor>item).c_dtype == ST_float32 and (code == ST_float16 or code == ST_bfloat16):
+                code = ST_float32
+            break
+    for item in parameters:
+        t = item
+        if t is not None and t.c_dtype != code:
+            raise refused(f"expected weights and statistics to be {dtypes.get_dtype(code)!r} beside an input of "
+                          f"{dtypes.get_dtype(input.c_dtype)!r}, got {dtypes.get_dtype(t.c_dtype)!r}")
+    return 0
+
+
+cdef int load(Tensor t, int64_t n, double default, double* to) except -1:
+    """A parameter of n elements, of one that counts for all, or what stands for none."""
+    cdef int64_t i
+    cdef Tensor flat
+    if t is None:
+        for i in range(n):
+            to[i] = default
+        return 0
+    check_floating(t.c_dtype)
+    flat = t if t.c_ndim == 1 else dense(t, t.c_dtype, MF_contiguous)
+    load_doubles(t.c_dtype, data_of(flat, dtypes.itemsize_table()[t.c_dtype]),
+                 (flat.c_strides[0] if flat.c_ndim == 1 else 1) * dtypes.itemsize_table()[t.c_dtype], t.c_numel, to)
+    for i in range(t.c_numel, n):
+        to[i] = to[0]
+    return 0
+
+
+cdef int save(Tensor t, const double* from_) except -1:
+    """Into an output or a running statistic of any strides; None: not wanted."""
+    cdef Tensor flat
+    if t is None or t.c_numel == 0:
+        return 0
+    flat = t if t.c_ndim == 1 else target(t, t.c_dtype, MF_contiguous)
+    store_doubles(t.c_dtype, data_of(flat, dtypes.itemsize_table()[t.c_dtype]),
+                  (flat.c_strides[0] if flat.c_ndim == 1 else 1) * dtypes.itemsize_table()[t.c_dtype], t.c_numel, from_)
+    return finish(t, flat)
+
+
+cdef Channels channels_of(Tensor t, int memory_format) noexcept:
+    """Dimension 1 has the channels; dimension 0 of a vector."""
+    cdef Channels s
+    cdef int d, axis = 1 if t.c_ndim > 1 else 0
+    s.outer = s.inner = 1
+    s.channels = t.c_sizes[axis]
+    for d in range(t.c_ndim):
+        if d < axis or (d > axis and memory_format != MF_contiguous):
+            s.outer *= t.c_sizes[d]
+        elif d > axis:
+            s.inner *= t.c_sizes[d]
+    return s
+
+
+cdef int clear(tuple outputs) except -1:
+    for out in outputs:
+        if out is not None:
+            fill_values(out, 0)
+    return 0
+
+
+cdef char* bytes_of(Tensor t, int code) except? NULL:
+    return data_of(t, dtypes.itemsize_table()[code])
+
+
+cdef int moments(Tensor x, Channels s, bint given, double* mean, double* squares) except -1:
+    cdef char* data = bytes_of(x, x.c_dtype)
+    cdef object kept = pinned(x.c_numel, x, x)
+    cdef bint wide = row_of(x.c_dtype) == IN_FLOAT64
+    with nogil:
+        if wide:
+            channel_moments_f64(<double*>data, s.outer, s.channels, s.inner, given, mean, squares)
+        else:
+            channel_moments_f32(<float*>data, s.outer, s.channels, s.inner, given, mean, squares)
+    return 0
+
+
+cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const double* shift) except -1:
+    cdef char* data = bytes_of(x, x.c_dtype)
+    cdef char* to = bytes_of(y, x.c_dtype)
+    cdef object kept = pinned(x.c_numel, x, y)
+    cdef bint wide = row_of(x.c_dtype) == IN_FLOAT64
+    with nogil:
+        if wide:
+            channel_affine_f64(<double*>data, <double*>to, s.outer, s.channels, s.inner, scale, shift)
+        else:
+            channel_affine_f32(<float*>data, <float*>to, s.outer, s.channels, s.inner, scale, shift)
+    return 0
+
+
+cdef int dots(Tensor grad, Tensor x, Channels s, const double* mean, double* sums, double* products) except -1:
+    cdef char* data = bytes_of(x, x.c_dtype)
+    cdef char* given = bytes_of(grad, x.c_dtype)
+    cdef object kept = pinned(x.c_numel, x, grad)
+    cdef bint wide = row_of(x.c_dtype) == IN_FLOAT64
+    with nogil:
+        if wide:
+            channel_dots_f64(<double*>given, <double*>data, s.outer, s.channels, s.inner, mean, sums, products)
+        else:
+            channel_dots_f32(<float*>given, <float*>data, s.outer, s.channels, s.inner, mean, sums, products)
+    return 0
+
+
+cdef int gradient(Tensor grad, Tensor x, Tensor to, Channels s, const double* mean, const double* a, const double* b,
+                  const double* d) except -1:
+    cdef char* data = bytes_of(x, x.c_dtype)
+    cdef char* given = bytes_of(grad, x.c_dtype)
+    cdef char* out = bytes_of(to, x.c_dtype)
+    cdef object kept = pinned(x.c_numel, x, grad, to)
+    cdef bint wide = row_of(x.c_dtype) == IN_FLOAT64
+    with nogil:
+        if wide:
+            channel_gradient_f64(<double*>given, <double*>data, <double*>out, s.outer, s.channels, s.inner, mean, a, b, d)
+        else:
+            channel_gradient_f32(<float*>given, <float*>data, <float*>out, s.outer, s.channels, s.inner, mean, a, b, d)
+    return 0
+
+
+# ---- batch normalisation -------------------------------------------------------------------------
+
+cdef int update(Tensor running, const double* value, int64_t n, double momentum, double* scratch) except -1:
+    cdef int64_t i
+    if running is None:
+        return 0
+    load(running, n, 0, scratch)
+    for i in range(n):
+        scratch[i] = momentum * value[i] + (1 - momentum) * scratch[i]
+    return save(running, scratch)
+
+
+cdef int check_batch_norm(Tensor input, bint training, Tensor running_mean, Tensor running_var, Tensor weight,
+                          Tensor bias) except -1:
+    check_floating(input.c_dtype)
+    check_mixed(input, (weight, bias, running_mean, running_var))
+    if (running_mean is None) != (running_var is None):
+        raise refused("expected running_mean and running_var both or neither", ValueError)
+    if training and input.c_numel == 0:
+        raise refused(f"expected input to have at least one element, got shape {list(input.shape)}")
+    return 0
+
+
+cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias,
+                   Tensor running_mean, Tensor running_var, bint training, double momentum, double eps,
+                   bint mean_given) except -1:
+    """Each channel; training updates the running statistics, by the unbiased variance."""
+    cdef int memory_format, code = computed_in(input.c_dtype)
+    cdef Channels s
+    cdef Tensor x, y
+    cdef Numbers numbers
+    cdef double *mean
+    cdef double *rstd
+    cdef double *scale
+    cdef double *shift
+    cdef double *scratch
+    cdef double count
+    cdef int64_t c
+    check_batch_norm(input, training, running_mean, running_var, weight, bias)
+    if input.c_numel == 0:
+        return 0
+    memory_format = format_of(input)
+    s = channels_of(input, memory_format)
+    x, y = dense(input, code, memory_format), target(out, code, memory_format)
+    numbers = Numbers(5, s.channels)
+    mean, rstd, scale, shift, scratch = (numbers.row(0), numbers.row(1), numbers.row(2), numbers.row(3), numbers.row(4))
+    if training:
+        count = <double>(s.outer * s.inner)
+        if mean_given:
+            load(save_mean, s.channels, 0, mean)
+        moments(x, s, mean_given, mean, shift)
+        for c in range(s.channels):
+            rstd[c] = 1 / sqrt(shift[c] / count + eps)
+            shift[c] = shift[c] / (count - 1)
+        save(save_mean, mean)
+        save(save_rstd, rstd)
+        update(running_mean, mean, s.channels, momentum, scratch)
+        update(running_var, shift, s.channels, momentum, scratch)
+    else:
+        load(running_mean, s.channels, 0, mean)
+        load(running_var, s.channels, 1, rstd)
+        for c in range(s.channels):
+            rstd[c] = 1 / sqrt(rstd[c] + eps)
+    load(weight, s.channels, 1, scale)
+    load(bias, s.channels, 0, shift)
+    for c in range(s.channels):
+        scale[c] *= rstd[c]
+        shift[c] -= mean[c] * scale[c]
+    affine(x, y, s, scale, shift)
+    return finish(out, y)
+
+
+def batch_norm(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias, Tensor running_mean,
+               Tensor running_var, bint training, double momentum, double eps):
+    """Normalise each channel, by its own statistics in training."""
+    normalise(out, save_mean, save_rstd, input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+
+
+def batch_norm_out(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias,
+                   Tensor running_mean, Tensor running_var, bint training, double momentum, double eps):
+    """batch_norm into given tensors.
+
+    PyTorch computes no mean of an input that is not contiguous here: what is in save_mean counts.
+    """
+    cdef bint packed = is_contiguous_as(input, rules.suggest_memory_format(input))
+    normalise(out, save_mean, save_rstd, input, weight, bias, running_mean, running_var, training, momentum, eps, not packed)
+
+
+def legit_out(*args, out, save_mean, save_invstd):
+    """native_batch_norm.out for `_native_batch_norm_legit`, with running statistics or without."""
+    if len(args) == 6:
+        args = (*args[:3], None, None, *args[3:])
+    BATCH_NORM_OUT(*args, out=out, save_mean=save_mean, save_invstd=save_invstd)
+    return out, save_mean, save_invstd
+
+
+def batch_norm_no_stats(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias, bint training,
+                        double momentum, double eps):
+    """batch_norm without running statistics."""
+    normalise(out, save_mean, save_rstd, input, weight, bias, None, None, training, momentum, eps, False)
+
+
+def batch_norm_no_training(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias,
+                           Tensor running_mean, Tensor running_var, double momentum, double eps):
+    """batch_norm by the running statistics."""
+    normalise(out, save_mean, save_rstd, input, weight, bias, running_mean, running_var, False, momentum, eps, False)
+
+
+def batch_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tensor grad_out, Tensor input, Tensor weight,
+                        Tensor running_mean, Tensor running_var, Tensor save_mean, Tensor save_invstd, bint train, double eps,
+                        output_mask):
+    """Gradients of input, weight and bias, those that were asked for."""
+    cdef int memory_format, code = computed_in(input.c_dtype)
+    cdef Channels s
+    cdef Tensor x, grad, to
+    cdef Numbers numbers
+    cdef double *mean
+    cdef double *rstd
+    cdef double *sums
+    cdef double *products
+    cdef double *a
+    cdef double count
+    cdef int64_t c
+    check_floating(input.c_dtype)
+    check_mixed(input, (weight, running_mean, running_var, save_mean if train else None))
+    if input.c_numel == 0:
+        clear((of_input, of_weight, of_bias))
+        return
+    memory_format = format_of(input)
+    s = channels_of(input, memory_format)
+    count = <double>(s.outer * s.inner)
+    x, grad = dense(input, code, memory_format), dense(grad_out, code, memory_format)
+    numbers = Numbers(5, s.channels)
+    mean, rstd, sums, products, a = (numbers.row(0), numbers.row(1), numbers.row(2), numbers.row(3), numbers.row(4))
+    if train:
+        load(save_mean, s.channels, 0, mean)
+        load(save_invstd, s.channels, 1, rstd)
+    else:
+        load(running_mean, s.channels, 0, mean)
+        load(running_var, s.channels, 1, rstd)
+        for c in range(s.channels):
+            rstd[c] = 1 / sqrt(rstd[c] + eps)
+    dots(grad, x, s, mean, sums, products)
+    save(of_bias, sums)
+    if of_weight is not None:
+        for c in range(s.channels):
+            a[c] = products[c] * rstd[c]
+        save(of_weight, a)
+    if of_input is None:
+        return
+    load(weight, s.channels, 1, a)
+    for c in range(s.channels):
+        a[c] *= rstd[c]
+        products[c] = -products[c] / count * rstd[c] * rstd[c] * a[c] if train else 0
+        sums[c] = -sums[c] / count * a[c] if train else 0
+    to = target(of_input, code, memory_format)
+    gradient(grad, x, to, s, mean, a, products, sums)
+    finish(of_input, to)
+
+
+def batch_norm_update_stats(Tensor input, Tensor running_mean, Tensor running_var, double momentum):
+    """Mean and variance of each channel; the running statistics take them up."""
+    cdef int memory_format, code = computed_in(input.c_dtype)
+    cdef Channels s
+    cdef Numbers numbers
+    cdef double count
+    cdef int64_t c
+    check_floating(input.c_dtype)
+    check_mixed(input, (running_mean, running_var))
+    memory_format = format_of(input)
+    s = channels_of(input, memory_format)
+    count = <double>(s.outer * s.inner)
+    kind = running_mean.dtype if running_mean is not None else input.dtype
+    mean, variance = (ops.aten.empty([s.channels], dtype=kind, device=input.device) for _ in range(2))
+    if input.c_numel == 0:
+        return mean, variance
+    numbers = Numbers(3, s.channels)
+    moments(dense(input, code, memory_format), s, False, numbers.row(0), numbers.row(1))
+    update(running_mean, numbers.row(0), s.channels, momentum, numbers.row(2))
+    save(mean, numbers.row(0))
+    for c in range(s.channels):
+        numbers.row(1)[c] /= count
+    save(variance, numbers.row(1))
+    for c in range(s.channels):
+        numbers.row(1)[c] *= count / (count - 1)
+    update(running_var, numbers.row(1), s.channels, momentum, numbers.row(2))
+    return mean, variance
+
+
+# ---- layer normalisation -------------------------------------------------------------------------
+
+cdef Tensor as_rows(Tensor t, int64_t count, int64_t width):
+    """A contiguous tensor as a matrix."""
+    cdef int64_t sizes[2]
+    cdef int64_t strides[2]
+    sizes[0], sizes[1] = count, width
+    strides[0], strides[1] = width, 1
+    return new_view_dtype(t, t.c_dtype, 2, sizes, strides, t.c_offset)
+
+
+cdef const void* parameter(Tensor t, int code, list kept) except? NULL:
+    """The elements of a weight or bias in the dtype of computation; `kept` holds what owns them."""
+    cdef Tensor flat
+    if t is None:
+        return NULL
+    flat = dense(t, code, MF_contiguous)
+    kept.append(flat)
+    return data_of(flat, dtypes.itemsize_table()[code])
+
+
+cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray normalized_shape, Tensor weight, Tensor bias,
+                    double eps) except -1:
+    """Mean and 1/deviation of each row are kept."""
+    cdef int64_t width = 1, row = 0, count, i
+    cdef norm_rows context
+    cdef Numbers numbers
+    cdef Tensor x, y
+    cdef list kept = []
+    cdef int code = computed_in(input.c_dtype)
+    check_mixed(input, (weight, bias))
+    check_floating(input.c_dtype)
+    for i in range(normalized_shape.len):
+        width *= normalized_shape.data[i]
+    if width == 0:
+        fill_values(mean, 0)
+        fill_values(rstd, float("nan"))
+    if input.c_numel == 0:
+        return 0
+    count = input.c_numel // width
+    numbers = Numbers(2, count)
+    x, y = dense(input, input.c_dtype, MF_contiguous), target(out, out.c_dtype, MF_contiguous)
+    context.eps = eps
+    context.weight, context.bias = parameter(weight, code, kept), parameter(bias, code, kept)
+    context.mean, context.rstd, context.row = numbers.row(0), numbers.row(1), &row
+    walk_along(LAYER_STEPS[0][row_of(code)], &context, 1, as_rows(x, count, width), None, as_rows(y, count, width), None)
+    finish(out, y)
+    save(mean, numbers.row(0))
+    return save(rstd, numbers.row(1))
+
+
+def layer_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tensor grad_out, Tensor input, normalized_shape,
+                        Tensor mean, Tensor rstd, Tensor weight, Tensor bias, output_mask):
+    """Gradients of input, weight and bias, those that were asked for."""
+    cdef int64_t width = 1, row = 0, count
+    cdef norm_rows context
+    cdef Numbers numbers, sums
+    cdef Tensor x, grad, to
+    cdef list kept = []
+    cdef int code = computed_in(input.c_dtype)
+    if input.c_numel == 0:
+        clear((of_input, of_weight, of_bias))
+        return
+    check_floating(input.c_dtype)
+    for size in normalized_shape:
+        width *= size
+    count = input.c_numel // width
+    numbers, sums = Numbers(2, count), Numbers(2, width)
+    memset(sums.data, 0, 2 * width * sizeof(double))
+    load(mean, count, 0, numbers.row(0))
+    load(rstd, count, 1, numbers.row(1))
+    x, grad = dense(input, input.c_dtype, MF_contiguous), dense(grad_out, input.c_dtype, MF_contiguous)
+    to = dense_like(x) if of_input is None else target(of_input, input.c_dtype, MF_contiguous)
+    context.weight, context.bias = parameter(weight, code, kept), NULL
+    context.mean, context.rstd, context.row = numbers.row(0), numbers.row(1), &row
+    context.of_weight = NULL if of_weight is None else sums.row(0)
+    context.of_bias = NULL if of_bias is None else sums.row(1)
+    walk_along(LAYER_STEPS[1][row_of(code)], &context, 1, as_rows(grad, count, width), as_rows(x, count, width),
+               as_rows(to, count, width), None)
+    save(of_weight, sums.row(0))
+    save(of_bias, sums.row(1))
+    if of_input is not None:
+        finish(of_input, to)
+
+
+cdef Tensor dense_like(Tensor t):
+    """Memory for a gradient that nobody asked for: it is made on the way to the others."""
+    return ops.aten.empty(list(t.shape), dtype=t.dtype)
+
+
+# ---- group normalisation -------------------------------------------------------------------------
+
+cdef int check_layout(str name, Tensor t) except -1:
+    if not is_contiguous_as(t, rules.suggest_memory_format(t)):
+        raise refused(f"expected {name} to be contiguous, got strides {list(t.stride())}")
+    return 0
+
+
+def group_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, Tensor weight, Tensor bias, int64_t N, int64_t C, int64_t HxW,
+               int64_t group, double eps):
+    """Normalise each sample's groups of channels; mean and 1/deviation of each are kept."""
+    cdef int code = computed_in(input.c_dtype)
+    cdef int64_t i, c, size = C // group
+    cdef Channels s
+    cdef Numbers groups, channels
+    cdef Tensor x, y
+    check_mixed(input, (weight, bias))
+    check_layout("input", input)
+    check_floating(input.c_dtype)
+    if input.c_numel == 0:
+        fill_values(mean, 0)
+        fill_values(rstd, float("nan"))
+        return
+    x, y = dense(input, code, MF_contiguous), target(out, code, MF_contiguous)
+    groups, channels = Numbers(2, N * group), Numbers(4, N * C)
+    s.outer, s.channels, s.inner = 1, N * group, size * HxW
+    moments(x, s, False, groups.row(0), groups.row(1))
+    for i in range(N * group):
+        groups.row(1)[i] = 1 / sqrt(groups.row(1)[i] / <double>s.inner + eps)
+    save(mean, groups.row(0))
+    save(rstd, groups.row(1))
+    load(weight, C, 1, channels.row(2))
+    load(bias, C, 0, channels.row(3))
+    for i in range(N * C):
+        c = i % C
+        channels.row(0)[i] = groups.row(1)[i // size] * channels.row(2)[c]
+        channels.row(1)[i] = channels.row(3)[c] - groups.row(0)[i // size] * channels.row(0)[i]
+    s.channels, s.inner = N * C, HxW
+    affine(x, y, s, channels.row(0), channels.row(1))
+    finish(out, y)
+
+
+def group_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tensor grad_out, Tensor input, Tensor mean,
+                        Tensor rstd, Tensor weight, int64_t N, int64_t C, int64_t HxW, int64_t group, output_mask):
+    """Gradients of input, weight and bias, those that were asked for."""
+    cdef int code = computed_in(input.c_dtype)
+    cdef int64_t i, c, g, size = C // group
+    cdef double count = <double>(size * HxW), scale
+    cdef Channels s
+    cdef Numbers groups, channels, totals
+    cdef Tensor x, grad, to
+    if input.c_numel == 0:
+        clear((of_input, of_weight, of_bias))
+        return
+    check_floating(input.c_dtype)
+    x, grad = dense(input, code, MF_contiguous), dense(grad_out, code, MF_contiguous)
+    groups, channels, totals = Numbers(4, N * group), Numbers(6, N * C), Numbers(3, C)
+    load(mean, N * group, 0, groups.row(0))
+    load(rstd, N * group, 1, groups.row(1))
+    load(weight, C, 1, totals.row(2))
+    memset(totals.data, 0, 2 * C * sizeof(double))
+    memset(groups.row(2), 0, 2 * N * group * sizeof(double))
+    for i in range(N * C):
+        channels.row(0)[i] = groups.row(0)[i // size]
+    s.outer, s.channels, s.inner = 1, N * C, HxW
+    dots(grad, x, s, channels.row(0), channels.row(1), channels.row(2))
+    for i in range(N * C):
+        c, g = i % C, i // size
+        totals.row(0)[c] += channels.row(2)[i] * groups.row(1)[g]
+        totals.row(1)[c] += channels.row(1)[i]
+        groups.row(2)[g] += channels.row(1)[i] * totals.row(2)[c]
+        groups.row(3)[g] += channels.row(2)[i] * totals.row(2)[c]
+    save(of_weight, totals.row(0))
+    save(of_bias, totals.row(1))
+    if of_input is None:
+        return
+    for i in range(N * C):
+        c, g = i % C, i // size
+        scale = groups.row(1)[g]
+        channels.row(3)[i] = scale * totals.row(2)[c]
+        channels.row(4)[i] = -groups.row(3)[g] / count * scale * scale * scale
+        channels.row(5)[i] = -groups.row(2)[g] / count * scale
+    to = target(of_input, code, MF_contiguous)
+    gradient(grad, x, to, s, channels.row(0), channels.row(3), channels.row(4), channels.row(5))
+    finish(of_input, to)
+
+
+# ---- weight normalisation ------------------------------------------------------------------------
+
+cdef Channels slices_of(Tensor v, int64_t dim) noexcept:
+    """Channels are along the first dimension or along the last."""
+    cdef Channels s
+    s.channels = v.c_sizes[dim]
+    s.outer = s.inner = 1
+    if dim == 0:
+        s.inner = v.c_numel // s.channels
+    else:
+        s.outer = v.c_numel // s.channels
+    return s
+
+
+cdef int check_weight_norm(Tensor v, Tensor g, int64_t dim, str name) except -1:
+    if dim != 0 and dim != v.c_ndim - 1:
+        raise refused(f"expected dim to be 0 or {v.c_ndim - 1}, got {dim}")
+    check_floating(v.c_dtype)
+    if g.c_dtype != v.c_dtype:
+        raise refused(f"expected {name} to be {dtypes.get_dtype(v.c_dtype)!r} as v is, got {dtypes.get_dtype(g.c_dtype)!r}")
+    return 0
+
+
+def weight_norm(Tensor out, Tensor norm, Tensor v, Tensor g, int64_t dim):
+    """v * (g / norm), and the 2-norm of v over all dimensions but the first or the last."""
+    cdef int code = computed_in(v.c_dtype)
+    cdef int64_t c
+    cdef Channels s
+    cdef Numbers numbers
+    cdef Tensor x, y
+    check_weight_norm(v, g, dim, "g")
+    if v.c_numel == 0:
+        fill_values(norm, 0)
+        return
+    s = slices_of(v, dim)
+    numbers = Numbers(3, s.channels)
+    x, y = dense(v, code, MF_contiguous), target(out, code, MF_contiguous)
+    memset(numbers.data, 0, s.channels * sizeof(double))
+    moments(x, s, True, numbers.row(0), numbers.row(1))
+    load(g, s.channels, 1, numbers.row(2))
+    for c in range(s.channels):
+        numbers.row(1)[c] = sqrt(numbers.row(1)[c])
+        numbers.row(2)[c] /= numbers.row(1)[c]
+    save(norm, numbers.row(1))
+    affine(x, y, s, numbers.row(2), numbers.row(0))
+    finish(out, y)
+
+
+def weight_norm_backward(Tensor of_v, Tensor of_g, Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int64_t dim):
+    """Gradients of v and g."""
+    cdef int code = computed_in(saved_v.c_dtype)
+    cdef int64_t c
+    cdef Channels s
+    cdef Numbers numbers
+    cdef Tensor x, grad, to
+    check_weight_norm(saved_v, saved_g, dim, "saved_g")
+    if saved_v.c_numel == 0:
+        clear((of_g,))
+        return
+    s = slices_of(saved_v, dim)
+    numbers = Numbers(5, s.channels)
+    x, grad = dense(saved_v, code, MF_contiguous), dense(grad_w, code, MF_contiguous)
+    memset(numbers.data, 0, s.channels * sizeof(double))
+    dots(grad, x, s, numbers.row(0), numbers.row(1), numbers.row(2))
+    load(saved_g, s.channels, 1, numbers.row(3))
+    load(saved_norms, s.channels, 1, numbers.row(4))
+    for c in range(s.channels):
+        numbers.row(1)[c] = numbers.row(2)[c] / numbers.row(4)[c]
+        numbers.row(3)[c] /= numbers.row(4)[c]
+    save(of_g, numbers.row(1))
+    for c in range(s.channels):
+        numbers.row(2)[c] *= -numbers.row(3)[c] / (numbers.row(4)[c] * numbers.row(4)[c])
+    to = target(of_v, code, MF_contiguous)
+    gradient(grad, x, to, s, numbers.row(0), numbers.row(3), numbers.row(2), numbers.row(0))
+    finish(of_v, to)

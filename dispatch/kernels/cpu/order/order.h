@@ -1,0 +1,380 @@
+/* Orders of a row: sorted, the first k, the k-th, the most frequent; steps for `row_walk.h`.
+
+   Rows are ordered by integer keys: NaN is larger than every number, -0.0 equals 0.0. Which of several equal elements comes first
+   in an unstable order is not specified, but results show it: it follows from std::sort, std::nth_element and std::partial_sort of
+   libstdc++, whose steps these are. A `pair` is a key and a position; only keys are compared. */
+#ifndef DISPATCH_ORDER_H
+#define DISPATCH_ORDER_H
+#include "order_ops.h"
+#include "row_walk.h"
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
+
+typedef struct { int64_t key, position; } pair;
+enum { SMALL_SORT = 16 };            /* rows that std::sort leaves to the insertion sort */
+
+typedef struct {
+    pair *pairs;                     /* as many as a row has elements, twice if the order is stable */
+    int64_t k;
+    int64_t flip;                    /* what keys are combined with by exclusive or: -1 turns the order around */
+    bool stable, in_order, ignore_nan;
+} order_context;
+
+/* ---- keys ---- */
+
+EACH int64_t key_of_f32(float x)
+{
+    uint32_t u = bits_of_f32(x + 0.0f);
+    int32_t s = (int32_t)(u >> 31 ? u ^ 0x7fffffffu : u);
+    return x != x ? INT32_MAX : s;
+}
+EACH int64_t key_of_f64(double x)
+{
+    double y = x + 0.0;
+    int64_t s;
+    memcpy(&s, &y, 8);
+    return x != x ? INT64_MAX : s < 0 ? s ^ INT64_MAX : s;
+}
+EACH int64_t key_of_i64(int64_t x) { return x; }
+#define NAN_f32 INT32_MAX
+#define NAN_f64 INT64_MAX
+
+/* ---- heaps ---- */
+
+static inline void swap_pairs(pair *a, pair *b) { pair c = *a; *a = *b; *b = c; }
+
+/* The hole sinks to a leaf, then `value` rises from there. */
+static void adjust_heap(pair *p, int64_t hole, int64_t n, pair value)
+{
+    int64_t top = hole, child = hole;
+    while (child < (n - 1) / 2) {
+        child = 2 * (child + 1);
+        if (p[child].key < p[child - 1].key)
+            child--;
+        p[hole] = p[child];
+        hole = child;
+    }
+    if (n % 2 == 0 && child == (n - 2) / 2) {
+        child = 2 * child + 1;
+        p[hole] = p[child];
+        hole = child;
+    }
+    while (hole > top) {
+        int64_t parent = (hole - 1) / 2;
+        if (!(p[parent].key < value.key))
+            break;
+        p[hole] = p[parent];
+        hole = parent;
+    }
+    p[hole] = value;
+}
+/* The largest goes to `to`, what was there into the heap. */
+static void pop_heap(pair *p, int64_t n, pair *to)
+{
+    pair value = *to;
+    *to = p[0];
+    adjust_heap(p, 0, n, value);
+}
+static void make_heap(pair *p, int64_t k)
+{
+    for (int64_t i = k / 2 - 1; i >= 0; i--)
+        adjust_heap(p, i, k, p[i]);
+}
+static void sort_heap(pair *p, int64_t k)
+{
+    for (int64_t i = k - 1; i > 0; i--)
+        pop_heap(p, i, p + i);
+}
+/* The `k` smallest first, as a heap. */
+static void heap_select(pair *p, int64_t k, int64_t n)
+{
+    make_heap(p, k);
+    for (int64_t i = k; i < n; i++)
+        if (p[i].key < p[0].key)
+            pop_heap(p, k, p + i);
+}
+
+/* ---- quicksort's parts ---- */
+
+/* One element moves back to its place; something before it is no larger. */
+static inline void insert_pair(pair *p)
+{
+    pair value = *p;
+    while (value.key < p[-1].key) {
+        *p = p[-1];
+        p--;
+    }
+    *p = value;
+}
+static void insertion_sort(pair *p, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        if (!(p[i].key < p[0].key)) {
+            insert_pair(p + i);
+            continue;
+        }
+        pair value = p[i];
+        memmove(p + 1, p, (size_t)i * sizeof(pair));
+        p[0] = value;
+    }
+}
+static pair *median_of(pair *a, pair *b, pair *c)
+{
+    if (a->key < b->key)
+        return b->key < c->key ? b : a->key < c->key ? c : a;
+    return a->key < c->key ? a : b->key < c->key ? c : b;
+}
+/* Around the median of three, which is put first. */
+static int64_t partition(pair *p, int64_t n)
+{
+    int64_t i = 1, j = n;
+    swap_pairs(p, median_of(p + 1, p + n / 2, p + n - 1));
+    for (;;) {
+        while (p[i].key < p[0].key)
+            i++;
+        j--;
+        while (p[0].key < p[j].key)
+            j--;
+        if (i >= j)
+            return i;
+        swap_pairs(p + i, p + j);
+        i++;
+    }
+}
+static int depth_limit(int64_t n)
+{
+    int log = 0;
+    for (; n > 1; n >>= 1)
+        log++;
+    return 2 * log;
+}
+/* What would be at `nth` comes there, with nothing larger before it. */
+static void nth_element(pair *p, int64_t nth, int64_t n)
+{
+    int depth = depth_limit(n);
+    while (n > 3) {
+        if (depth-- == 0) {
+            heap_select(p, nth + 1, n);
+            swap_pairs(p, p + nth);
+            return;
+        }
+        int64_t cut = partition(p, n);
+        if (cut <= nth)
+            p += cut, nth -= cut, n -= cut;
+        else
+            n = cut;
+    }
+    insertion_sort(p, n);
+}
+/* The same by PyTorch's own steps (quick_select_template), which leave equal elements elsewhere. */
+static void quick_select(pair *p, int64_t k, int64_t n)
+{
+    int64_t left = 0, right = n - 1;
+    while (right > left) {
+        if (right == left + 1) {
+            if (p[left].key > p[right].key)
+                swap_pairs(p + left, p + right);
+            return;
+        }
+        swap_pairs(p + left + (right - left) / 2, p + left + 1);
+        if (p[left + 1].key > p[right].key)
+            swap_pairs(p + left + 1, p + right);
+        if (p[left].key > p[right].key)
+            swap_pairs(p + left, p + right);
+        if (p[left + 1].key > p[left].key)
+            swap_pairs(p + left + 1, p + left);
+        int64_t i = left + 1, j = right, key = p[left].key;
+        for (;;) {
+            do
+                i++;
+            while (key > p[i].key);
+            do
+                j--;
+            while (p[j].key > key);
+            if (j < i)
+                break;
+            swap_pairs(p + i, p + j);
+        }
+        swap_pairs(p + left, p + j);
+        if (j <= k)
+            left = i;
+        if (j >= k)
+            right = j - 1;
+    }
+}
+/* Sorted but for short runs. */
+static void sort_parts(pair *p, int64_t n, int depth)
+{
+    while (n > SMALL_SORT) {
+        if (depth-- == 0) {
+            heap_select(p, n, n);
+            sort_heap(p, n);
+            return;
+        }
+        int64_t cut = partition(p, n);
+        sort_parts(p + cut, n - cut, depth);
+        n = cut;
+    }
+}
+static void sort_pairs(pair *p, int64_t n)
+{
+    sort_parts(p, n, depth_limit(n));
+    insertion_sort(p, n < SMALL_SORT ? n : SMALL_SORT);
+    for (int64_t i = SMALL_SORT; i < n; i++)
+        insert_pair(p + i);
+}
+
+/* ---- a stable order: byte by byte from the lowest, leaving out bytes that all keys share ---- */
+
+static void sort_stable(pair *p, pair *spare, int64_t n)
+{
+    int64_t all = 0, both = -1;
+    pair *from = p, *to = spare;
+    if (n <= 64) {
+        insertion_sort(p, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        all |= p[i].key, both &= p[i].key;
+    for (int shift = 0; shift < 64; shift += 8) {
+        int64_t starts[256] = {0}, place = 0;
+        const uint64_t top = shift == 56 ? 0x80 : 0;
+        if (((all ^ both) >> shift & 0xff) == 0)
+            continue;
+        for (int64_t i = 0; i < n; i++)
+            starts[((uint64_t)from[i].key >> shift & 0xff) ^ top]++;
+        for (int b = 0; b < 256; b++) {
+            int64_t count = starts[b];
+            starts[b] = place;
+            place += count;
+        }
+        for (int64_t i = 0; i < n; i++)
+            to[starts[((uint64_t)from[i].key >> shift & 0xff) ^ top]++] = from[i];
+        pair *other = from;
+        from = to, to = other;
+    }
+    if (from != p)
+        memcpy(p, from, (size_t)n * sizeof(pair));
+}
+
+/* ---- the steps ---- */
+
+#define ORDER(K, T) \
+    static void fill_pairs_##K(const T *x, int64_t n, int64_t flip, pair *p) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            p[i].key = key_of_##K(x[i]) ^ flip, p[i].position = i; \
+    } \
+    static void sort_##K(const void **in, void **out, int64_t n, const void *given) \
+    { \
+        const order_context *c = given; \
+        const T *x = in[0]; \
+        T *values = out[0]; \
+        int64_t *places = out[1]; \
+        pair *p = c->pairs; \
+        fill_pairs_##K(x, n, c->flip, p); \
+        if (c->stable) \
+            sort_stable(p, p + n, n); \
+        else \
+            sort_pairs(p, n); \
+        for (int64_t i = 0; i < n; i++) \
+            places[i] = p[i].position; \
+        if (values == x) { \
+            T *copy = (T *)p; \
+            memcpy(copy, x, (size_t)n * sizeof(T)); \
+            x = copy; \
+        } \
+        for (int64_t i = 0; i < n; i++) \
+            values[i] = x[places[i]]; \
+    } \
+    /* PyTorch's choice of algorithms (topk_impl_loop). */ \
+    static void topk_##K(const void **in, void **out, int64_t n, const void *given) \
+    { \
+        const order_context *c = given; \
+        const T *x = in[0]; \
+        T *values = out[0]; \
+        int64_t *places = out[1], k = c->k; \
+        const int64_t flip = c->flip; \
+        pair *p = c->pairs; \
+        if (k * 64 <= n) { \
+            fill_pairs_##K(x, k, c->flip, p); \
+            make_heap(p, k); \
+            for (int64_t i = k; i < n; i++) { \
+                const int64_t key = key_of_##K(x[i]) ^ flip; \
+                if (key < p[0].key) \
+                    adjust_heap(p, 0, k, (pair){key, i}); \
+            } \
+            sort_heap(p, k); \
+        } else { \
+            fill_pairs_##K(x, n, c->flip, p); \
+            nth_element(p, k - 1, n); \
+            if (c->in_order) \
+                sort_pairs(p, k - 1); \
+        } \
+        for (int64_t i = 0; i < k; i++) { \
+            places[i] = p[i].position; \
+            values[i] = x[p[i].position]; \
+        } \
+    } \
+    static void kthvalue_##K(const void **in, void **out, int64_t n, const void *given) \
+    { \
+        const order_context *c = given; \
+        const T *x = in[0]; \
+        pair *p = c->pairs; \
+        fill_pairs_##K(x, n, 0, p); \
+        quick_select(p, c->k - 1, n); \
+        const int64_t place = p[c->k - 1].position; \
+        *(T *)out[0] = x[place]; \
+        *(int64_t *)out[1] = place; \
+    } \
+    /* The lower median: the first NaN, if there is one and it is not ignored. */ \
+    static void median_##K(const void **in, void **out, int64_t n, const void *given) \
+    { \
+        const order_context *c = given; \
+        const T *x = in[0]; \
+        pair *p = c->pairs; \
+        int64_t place = -1, numbers = 0; \
+        for (int64_t i = n - 1; i >= 0; i--) { \
+            numbers += x[i] == x[i]; \
+            place = x[i] == x[i] ? place : i; \
+        } \
+        if (place < 0 || c->ignore_nan) { \
+            const int64_t k = numbers ? (numbers - 1) / 2 : 0; \
+            fill_pairs_##K(x, n, 0, p); \
+            nth_element(p, k, n); \
+            place = p[k].position; \
+        } \
+        *(T *)out[0] = x[place]; \
+        *(int64_t *)out[1] = place; \
+    } \
+    /* The most frequent element, the smallest of those, and the last place of it. */ \
+    static void mode_##K(const void **in, void **out, int64_t n, const void *given) \
+    { \
+        const order_context *c = given; \
+        const T *x = in[0]; \
+        pair *p = c->pairs; \
+        int64_t most = 0, run = 0, key = 0, place = n - 1; \
+        fill_pairs_##K(x, n, 0, p); \
+        sort_pairs(p, n); \
+        for (int64_t i = 0; i < n; i++) { \
+            run = i && p[i].key == p[i - 1].key ? run + 1 : 1; \
+            if (run > most) \
+                most = run, key = p[i].key; \
+        } \
+        while (key_of_##K(x[place]) != key) \
+            place--; \
+        *(T *)out[0] = x[place]; \
+        *(int64_t *)out[1] = place; \
+    }
+ORDER(f32, float)
+ORDER(f64, double)
+ORDER(i64, int64_t)
+
+
+static const row_step_fn ORDER_STEPS[ORDER_OPS][3] = {
+    {sort_f32, sort_f64, sort_i64}, {topk_f32, topk_f64, topk_i64}, {kthvalue_f32, kthvalue_f64, kthvalue_i64},
+    {median_f32, median_f64, median_i64}, {mode_f32, mode_f64, mode_i64},
+};
+#pragma GCC pop_options
+#endif

@@ -1,0 +1,218 @@
+/* Operators along one dimension: every row of the inputs, as a row without gaps, and the rows of the outputs that are made of it.
+
+   Rows come from `rows.h` in the type that they are computed in. Where another dimension has its elements closer together than
+   the rows have, WALK_ROWS neighbours are read side by side and turned, so that no cache line is fetched twice. */
+#ifndef DISPATCH_ROW_WALK_H
+#define DISPATCH_ROW_WALK_H
+#include <stdlib.h>
+#include "rows.h"
+
+enum { WALK_ROWS = 16, WALK_OPERANDS = 4, WALK_DIMS = 64 };
+
+typedef struct {
+    char *data;
+    int64_t n;                       /* elements of a row */
+    intptr_t step;                   /* bytes between them */
+    int size, row_size;              /* bytes of an element, and of one of the row's */
+    row_reader read;                 /* inputs */
+    row_writer write;                /* outputs */
+    bool as_it_is;                   /* elements are computed in their own dtype */
+    intptr_t steps[WALK_DIMS];       /* of the other dimensions */
+} walk_operand;
+
+typedef void (*row_step_fn)(const void **in, void **out, int64_t n, const void *context);
+
+typedef struct {
+    row_step_fn step;
+    const void *context;
+    int n_in, n_out, ndim;           /* operands: inputs first; the other dimensions */
+    int64_t sizes[WALK_DIMS];
+    walk_operand operands[WALK_OPERANDS];
+} row_walk;
+
+static inline bool is_row_itself(int code)
+{
+    return code == ST_float32 || code == ST_float64 || code == ST_int64 || code == ST_complex64 || code == ST_complex128
+        || code == ST_uint64;
+}
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+
+static inline bool walk_is_direct(const walk_operand *o, const char *data)
+{
+    return o->as_it_is && (o->step == o->size || o->n == 1) && (uintptr_t)data % (o->size < 8 ? o->size : 8) == 0;
+}
+
+/* One row after the other, `count` of them along the innermost dimension. */
+static void walk_each(const row_walk *w, char **data, int64_t count, char **buffers)
+{
+    int inner = w->ndim - 1, n = w->n_in + w->n_out;
+    const void *in[WALK_OPERANDS];
+    void *out[WALK_OPERANDS];
+    for (int64_t k = 0; k < count; k++) {
+        for (int i = 0; i < n; i++) {
+            const walk_operand *o = &w->operands[i];
+            char *at = data[i] + (inner >= 0 ? k * o->steps[inner] : 0);
+            bool direct = walk_is_direct(o, at);
+            if (i < w->n_in)
+                in[i] = direct ? at : o->read(at, o->step, o->n, buffers[i]);
+            else
+                out[i - w->n_in] = direct ? at : buffers[i];
+        }
+        w->step(in, out, w->operands[0].n, w->context);
+        for (int i = w->n_in; i < n; i++) {
+            const walk_operand *o = &w->operands[i];
+            if (out[i - w->n_in] == buffers[i])
+                o->write(buffers[i], data[i] + (inner >= 0 ? k * o->steps[inner] : 0), o->step, o->n);
+        }
+    }
+}
+
+#define TURN(T) \
+    do { \
+        const T *from_ = (const T *)(FROM); \
+        T *to_ = (T *)(TO); \
+        for (int64_t k_ = 0; k_ < count; k_++) \
+            to_[k_ * TO_STEP] = from_[k_ * FROM_STEP]; \
+    } while (0)
+#define TURN_BY_SIZE(SIZE) \
+    do { \
+        if ((SIZE) == 4) \
+            TURN(uint32_t); \
+        else if ((SIZE) == 8) \
+            TURN(uint64_t); \
+        else \
+            TURN(row_c128); \
+    } while (0)
+
+/* `count` rows side by side: turned into the buffers, and back from them. */
+static void walk_turned(const row_walk *w, char **data, int64_t count, char **buffers)
+{
+    int inner = w->ndim - 1, n = w->n_in + w->n_out;
+    row_c128 line[WALK_ROWS];
+    const void *in[WALK_OPERANDS];
+    void *out[WALK_OPERANDS];
+    for (int i = 0; i < w->n_in; i++) {
+        const walk_operand *o = &w->operands[i];
+        for (int64_t j = 0; j < o->n; j++) {
+            const void *FROM = o->read(data[i] + j * o->step, o->steps[inner], count, line);
+            char *TO = buffers[i] + j * o->row_size;
+            const int64_t FROM_STEP = 1, TO_STEP = o->n;
+            TURN_BY_SIZE(o->row_size);
+        }
+    }
+    for (int64_t k = 0; k < count; k++) {
+        for (int i = 0; i < n; i++) {
+            void *row = buffers[i] + k * w->operands[i].n * w->operands[i].row_size;
+            if (i < w->n_in)
+                in[i] = row;
+            else
+                out[i - w->n_in] = row;
+        }
+        w->step(in, out, w->operands[0].n, w->context);
+    }
+    for (int i = w->n_in; i < n; i++) {
+        const walk_operand *o = &w->operands[i];
+        for (int64_t j = 0; j < o->n; j++) {
+            const void *FROM = buffers[i] + j * o->row_size;
+            row_c128 *TO = line;
+            const int64_t FROM_STEP = o->n, TO_STEP = 1;
+            TURN_BY_SIZE(o->row_size);
+            o->write(line, data[i] + j * o->step, o->steps[inner], count);
+        }
+    }
+}
+
+static bool walk_turns(const row_walk *w)
+{
+    int inner = w->ndim - 1;
+    for (int i = 0; i < w->n_in + w->n_out && inner >= 0; i++) {
+        const walk_operand *o = &w->operands[i];
+        intptr_t step = o->step < 0 ? -o->step : o->step, other = o->steps[inner] < 0 ? -o->steps[inner] : o->steps[inner];
+        if (w->sizes[inner] >= 4 && o->n >= 4 && step > o->size && other < step)
+            return true;
+    }
+    return false;
+}
+
+/* The dimension in which the first input's elements are closest together becomes the innermost one; sizes of 1 go. */
+static void walk_order(row_walk *w)
+{
+    int kept = 0;
+    for (int d = 0; d < w->ndim; d++)
+        if (w->sizes[d] != 1) {
+            w->sizes[kept] = w->sizes[d];
+            for (int i = 0; i < w->n_in + w->n_out; i++)
+                w->operands[i].steps[kept] = w->operands[i].steps[d];
+            kept++;
+        }
+    w->ndim = kept;
+    int inner = kept - 1;
+    for (int d = kept - 2; d >= 0; d--) {
+        intptr_t a = w->operands[0].steps[d], b = w->operands[0].steps[inner];
+        if ((a < 0 ? -a : a) < (b < 0 ? -b : b))
+            inner = d;
+    }
+    for (int i = 0; kept && i < w->n_in + w->n_out; i++) {
+        intptr_t *steps = w->operands[i].steps, step = steps[inner];
+        steps[inner] = steps[kept - 1], steps[kept - 1] = step;
+    }
+    if (kept) {
+        int64_t size = w->sizes[inner];
+        w->sizes[inner] = w->sizes[kept - 1], w->sizes[kept - 1] = size;
+    }
+}
+
+/* All rows; no size is 0. False: there is no memory for the buffers. */
+static bool run_row_walk(row_walk *w)
+{
+    int64_t at[WALK_DIMS], offset[WALK_OPERANDS], bytes = 0, small[512];
+    char *data[WALK_OPERANDS], *buffers[WALK_OPERANDS], *memory = (char *)small;
+    int n = w->n_in + w->n_out, outer;
+    walk_order(w);
+    outer = w->ndim ? w->ndim - 1 : 0;
+    bool turns = walk_turns(w);
+    int64_t rows = w->ndim ? w->sizes[outer] : 1, together = turns ? WALK_ROWS : rows;
+    for (int i = 0; i < n; i++) {
+        const walk_operand *o = &w->operands[i];
+        offset[i] = bytes;
+        bytes += (o->n * o->row_size * (turns ? WALK_ROWS : 1) + 63) / 64 * 64;
+        data[i] = o->data;
+    }
+    if (bytes > (int64_t)sizeof small) {
+        memory = malloc((size_t)bytes);
+        if (!memory)
+            return false;
+    }
+    for (int i = 0; i < n; i++)
+        buffers[i] = memory + offset[i];
+    for (int d = 0; d < outer; d++)
+        at[d] = 0;
+    for (;;) {
+        for (int64_t done = 0; done < rows; done += together) {
+            int64_t count = rows - done < together ? rows - done : together;
+            char *here[WALK_OPERANDS];
+            for (int i = 0; i < n; i++)
+                here[i] = data[i] + (w->ndim ? done * w->operands[i].steps[outer] : 0);
+            (turns ? walk_turned : walk_each)(w, here, count, buffers);
+        }
+        int d = outer - 1;
+        for (; d >= 0; d--) {
+            for (int i = 0; i < n; i++)
+                data[i] += w->operands[i].steps[d];
+            if (++at[d] < w->sizes[d])
+                break;
+            for (int i = 0; i < n; i++)
+                data[i] -= w->operands[i].steps[d] * w->sizes[d];
+            at[d] = 0;
+        }
+        if (d < 0)
+            break;
+    }
+    if (memory != (char *)small)
+        free(memory);
+    return true;
+}
+#pragma GCC pop_options
+#endif

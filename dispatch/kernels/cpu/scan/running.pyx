@@ -1,0 +1,107 @@
+"""Bodies of scans on the CPU: loops over rows (`scan.h`).
+
+Called by the structured kernels with an output of the right size and dtype. Input is converted to
+the output's dtype first; 16-bit floats are computed in wider ones and rounded once.
+"""
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, ST_complex32, is_complex_code, is_floating_code,
+    is_in, is_integral_code,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, get_numpy
+from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
+from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
+from dispatch.kernels.cpu.reduction.fold cimport converted
+from dispatch.kernels.meta cimport rules
+
+cdef extern from "scan.h" nogil:
+    enum:
+        CUMSUM, CUMPROD, CUMMAX, CUMMIN, LOGCUMSUMEXP
+    const row_step_fn SCAN_STEPS[5][5]
+
+
+cdef int raise_no_kernel(int code) except -1:
+    raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+
+
+cdef int scan(int op, Tensor out, Tensor second, Tensor self, int64_t dim) except -1:
+    """`second`: places; None where there are none."""
+    if self.c_ndim:
+        dim = rules.wrap_dim(dim, self.c_ndim, True)
+    return walk_along(SCAN_STEPS[op][row_of(self.c_dtype)], NULL, dim, self, None, out, second)
+
+
+cdef int accumulate(int op, Tensor out, Tensor self, int64_t dim) except -1:
+    cdef int code = out.c_dtype
+    cdef bint widens = is_integral_code(self.c_dtype, True) and is_integral_code(code, False)
+    return scan(op, out, None, self if widens else converted(self, code), dim)
+
+
+cdef inline bint has_sums(int code) noexcept:
+    return not is_in(DTYPES_RARE, code) and code != ST_bool and code != ST_complex32
+
+
+cdef int cumsum(Tensor out, Tensor self, int64_t dim, int dtype) except -1:
+    if out.c_numel == 0:
+        return 0
+    if self.c_ndim == 0:
+        return copy_values(out, self)
+    if not has_sums(out.c_dtype):
+        raise_no_kernel(out.c_dtype)
+    return accumulate(CUMSUM, out, self, dim)
+
+
+cdef int cumprod(Tensor out, Tensor self, int64_t dim, int dtype) except -1:
+    if not has_sums(out.c_dtype):
+        raise_no_kernel(out.c_dtype)
+    if out.c_numel == 0:
+        return 0
+    if self.c_ndim == 0:
+        return copy_values(out, self)
+    return accumulate(CUMPROD, out, self, dim)
+
+
+# ---- sums of exponentials ------------------------------------------------------------------------
+
+cdef int complex_exps(Tensor out, Tensor self, int64_t dim) except -1:
+    with np.errstate(all="ignore"):
+        values = get_numpy(self)
+        top = values.real.max(axis=dim, keepdims=True)
+        copy_array(out, np.log(np.cumsum(np.exp(values - top), axis=dim)) + top)
+    return 0
+
+
+cdef int logcumsumexp(Tensor out, Tensor self, int64_t dim) except -1:
+    cdef int code = self.c_dtype
+    if not (is_floating_code(code) or is_complex_code(code)) or is_in(DTYPES_RARE, code) or code == ST_complex32:
+        raise_no_kernel(code)
+    if self.c_numel == 0:
+        return 0
+    if self.c_ndim == 0:
+        return copy_values(out, self)
+    if is_complex_code(code):
+        return complex_exps(out, self, dim)
+    return scan(LOGCUMSUMEXP, out, None, self, dim)
+
+
+# ---- extremes ------------------------------------------------------------------------------------
+
+cdef int extremes(int op, Tensor self, Tensor values, Tensor indices, int64_t dim) except -1:
+    if is_in(DTYPES_RARE | DTYPES_ALL_COMPLEX, self.c_dtype):
+        raise_no_kernel(self.c_dtype)
+    return scan(op, values, indices, self, dim)
+
+
+def cummax_helper(Tensor self not None, Tensor values not None, Tensor indices not None, int64_t dim):
+    """The largest so far, and its place: the last of equal ones."""
+    extremes(CUMMAX, self, values, indices, dim)
+
+
+def cummin_helper(Tensor self not None, Tensor values not None, Tensor indices not None, int64_t dim):
+    """The smallest so far, and its place: the last of equal ones."""
+    extremes(CUMMIN, self, values, indices, dim)

@@ -1,0 +1,129 @@
+/* Scans of a row: sums, products, extremes and sums of exponentials up to each element; steps for `row_walk.h`.
+
+   Sums and products of float32 run in double precision, as PyTorch's do. NaN is larger and smaller than every number, and of
+   equal extremes the last one's place counts. */
+#ifndef DISPATCH_SCAN_H
+#define DISPATCH_SCAN_H
+#include "exps.h"
+#include "row_walk.h"
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
+
+#define SCAN_SUM(K, T, WIDER) \
+    static void cumsum_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T *y = out[0]; \
+        WIDER total = 0; \
+        int64_t i = 0; \
+        (void)context; \
+        for (; i + 4 <= n; i += 4) { \
+            WIDER a = x[i], b = a + x[i + 1], c = x[i + 2], d = c + x[i + 3]; \
+            y[i] = (T)(total + a); \
+            y[i + 1] = (T)(total + b); \
+            y[i + 2] = (T)(total + (b + c)); \
+            total += b + d; \
+            y[i + 3] = (T)total; \
+        } \
+        for (; i < n; i++) \
+            y[i] = (T)(total += x[i]); \
+    } \
+    static void cumprod_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T *y = out[0]; \
+        WIDER total = 1; \
+        (void)context; \
+        for (int64_t i = 0; i < n; i++) \
+            y[i] = (T)(total *= x[i]); \
+    }
+SCAN_SUM(f32, float, double)
+SCAN_SUM(f64, double, double)
+SCAN_SUM(i64, int64_t, int64_t)
+
+#define SCAN_COMPLEX(K, T) \
+    static void cumsum_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T *y = out[0]; \
+        double re = 0, im = 0; \
+        (void)context; \
+        for (int64_t i = 0; i < 2 * n; i += 2) { \
+            y[i] = (T)(re += x[i]); \
+            y[i + 1] = (T)(im += x[i + 1]); \
+        } \
+    } \
+    static void cumprod_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T *y = out[0]; \
+        double re = 1, im = 0; \
+        (void)context; \
+        for (int64_t i = 0; i < 2 * n; i += 2) { \
+            double a = x[i], b = x[i + 1], next = re * a - im * b; \
+            im = re * b + im * a; \
+            re = next; \
+            y[i] = (T)re; \
+            y[i + 1] = (T)im; \
+        } \
+    }
+SCAN_COMPLEX(c64, float)
+SCAN_COMPLEX(c128, double)
+
+#define SCAN_EXTREME(NAME, K, T, BETTER) \
+    static void NAME##_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T *values = out[0], best = x[0]; \
+        int64_t *places = out[1], place = 0; \
+        (void)context; \
+        for (int64_t i = 0; i < n; i++) { \
+            T v = x[i]; \
+            bool better = (v BETTER best) | (v != v); \
+            best = better ? v : best; \
+            place = better ? i : place; \
+            values[i] = best; \
+            places[i] = place; \
+        } \
+    }
+SCAN_EXTREME(cummax, f32, float, >=)
+SCAN_EXTREME(cummax, f64, double, >=)
+SCAN_EXTREME(cummax, i64, int64_t, >=)
+SCAN_EXTREME(cummin, f32, float, <=)
+SCAN_EXTREME(cummin, f64, double, <=)
+SCAN_EXTREME(cummin, i64, int64_t, <=)
+
+/* log(exp(a) + exp(x)), where infinities of one sign stay what they are. A new largest element rescales the sum. */
+#define SCAN_EXPS(K, T, LOG) \
+    static void logcumsumexp_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T *y = out[0]; \
+        double top = -INFINITY, sum = 0; \
+        (void)context; \
+        for (int64_t i = 0; i < n; i++) { \
+            double v = x[i]; \
+            if (v > top) { \
+                sum = top == -INFINITY ? 1 : sum * exp_f64(top - v) + 1; \
+                top = v; \
+            } else if (v == top) \
+                sum += top == -INFINITY ? 0 : 1; \
+            else \
+                sum += exp_f64(v - top); \
+            y[i] = (T)(sum == 0 ? -INFINITY : top + LOG(sum)); \
+        } \
+    }
+SCAN_EXPS(f32, float, log)
+SCAN_EXPS(f64, double, log)
+
+enum scan_op { CUMSUM, CUMPROD, CUMMAX, CUMMIN, LOGCUMSUMEXP, SCAN_OPS };
+static const row_step_fn SCAN_STEPS[SCAN_OPS][5] = {
+    {cumsum_f32, cumsum_f64, cumsum_i64, cumsum_c64, cumsum_c128},
+    {cumprod_f32, cumprod_f64, cumprod_i64, cumprod_c64, cumprod_c128},
+    {cummax_f32, cummax_f64, cummax_i64, NULL, NULL},
+    {cummin_f32, cummin_f64, cummin_i64, NULL, NULL},
+    {logcumsumexp_f32, logcumsumexp_f64, NULL, NULL, NULL},
+};
+#pragma GCC pop_options
+#endif

@@ -1,0 +1,119 @@
+/* Softmax of a row, its logarithm, the logarithm of a row's sum of exponentials, and gradients: steps for `row_walk.h`.
+
+   The largest element is taken off before the exponential, so that nothing overflows; a row of -inf gives NaN. */
+#ifndef DISPATCH_SOFTMAX_H
+#define DISPATCH_SOFTMAX_H
+#include "exps.h"
+#include "row_walk.h"
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
+
+enum { SOFT_LANES = 16 };
+
+/* `value` folded over the row in lanes, by `a = STEP`; the lanes are folded by the same. */
+#define OVER_LANES(T, result, first, n, STEP) \
+    do { \
+        T lane_[SOFT_LANES]; \
+        int64_t i = 0; \
+        for (int k_ = 0; k_ < SOFT_LANES; k_++) \
+            lane_[k_] = (first); \
+        for (; i + SOFT_LANES <= (n); i += SOFT_LANES) \
+            for (int k_ = 0; k_ < SOFT_LANES; k_++) { \
+                T a = lane_[k_]; \
+                const int64_t j = i + k_; \
+                STEP; \
+                lane_[k_] = a; \
+            } \
+        for (; i < (n); i++) { \
+            T a = lane_[i % SOFT_LANES]; \
+            const int64_t j = i; \
+            STEP; \
+            lane_[i % SOFT_LANES] = a; \
+        } \
+        for (int w_ = SOFT_LANES / 2; w_ > 0; w_ /= 2) \
+            for (int k_ = 0; k_ < w_; k_++) \
+                FOLD_LANES(lane_[k_], lane_[k_ + w_]); \
+        (result) = lane_[0]; \
+    } while (0)
+#define ADD_LANES(p, q) (p) += (q)
+#define MAX_LANES(p, q) (p) = (q) > (p) ? (q) : (p)
+
+#define SOFTMAX(K, T) \
+    EACH T largest_##K(const T *x, int64_t n) \
+    { \
+        T top; \
+        OVER_LANES(T, top, -INFINITY, n, a = x[j] > a ? x[j] : a); \
+        return top; \
+    }
+#define FOLD_LANES MAX_LANES
+SOFTMAX(f32, float)
+SOFTMAX(f64, double)
+#undef FOLD_LANES
+#define FOLD_LANES ADD_LANES
+
+#define ROWS(K, T, LOG) \
+    WIDE static void softmax_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T *y = out[0], top = largest_##K(x, n), sum; \
+        (void)context; \
+        for (int64_t i = 0; i < n; i++) \
+            y[i] = exp_##K(x[i] - top); \
+        OVER_LANES(T, sum, 0, n, a += y[j]); \
+        sum = 1 / sum; \
+        for (int64_t i = 0; i < n; i++) \
+            y[i] *= sum; \
+    } \
+    WIDE static T log_sum_##K(const T *x, T top, int64_t n) \
+    { \
+        T sum; \
+        OVER_LANES(T, sum, 0, n, a += exp_##K(x[j] - top)); \
+        return LOG(sum); \
+    } \
+    WIDE static void log_softmax_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T *y = out[0], top = largest_##K(x, n), sum = log_sum_##K(x, top, n); \
+        (void)context; \
+        for (int64_t i = 0; i < n; i++) \
+            y[i] = x[i] - top - sum; \
+    } \
+    WIDE static void logsumexp_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *x = in[0]; \
+        T top = largest_##K(x, n); \
+        (void)context; \
+        if (top - top != 0) \
+            top = 0; \
+        *(T *)out[0] = top + log_sum_##K(x, top, n); \
+    } \
+    WIDE static void softmax_backward_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *grad = in[0], *y = in[1]; \
+        T *to = out[0], sum; \
+        (void)context; \
+        OVER_LANES(T, sum, 0, n, a += grad[j] * y[j]); \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] = (grad[i] - sum) * y[i]; \
+    } \
+    WIDE static void log_softmax_backward_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T *grad = in[0], *y = in[1]; \
+        T *to = out[0], sum; \
+        (void)context; \
+        OVER_LANES(T, sum, 0, n, a += grad[j]); \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] = grad[i] - exp_##K(y[i]) * sum; \
+    }
+ROWS(f32, float, logf)
+ROWS(f64, double, log)
+#undef FOLD_LANES
+
+enum soft_op { SOFTMAX, LOG_SOFTMAX, LOGSUMEXP, SOFTMAX_BACKWARD, LOG_SOFTMAX_BACKWARD, SOFT_OPS };
+static const row_step_fn SOFT_STEPS[SOFT_OPS][2] = {
+    {softmax_f32, softmax_f64}, {log_softmax_f32, log_softmax_f64}, {logsumexp_f32, logsumexp_f64},
+    {softmax_backward_f32, softmax_backward_f64}, {log_softmax_backward_f32, log_softmax_backward_f64},
+};
+#pragma GCC pop_options
+#endif

@@ -1,0 +1,64 @@
+"""Scans: any strides and dimensions, dtypes, places of extremes, infinities."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dispatch
+from dispatch import ops
+
+
+@st.composite
+def tensors(draw):
+    """A tensor with steps of any sign and size, an array of its values, and a dimension of it."""
+    sizes = draw(st.lists(st.integers(1, 20), min_size=1, max_size=3))
+    steps = [draw(st.sampled_from([1, 1, 2])) for _ in sizes]
+    order = draw(st.permutations(range(len(sizes))))
+    dtype = draw(st.sampled_from(["int32", "int64", "float32", "float64", "uint8"]))
+    base = np.random.default_rng(draw(st.integers(0, 99))).integers(0, 4, np.multiply(sizes, steps))
+    x = dispatch.from_numpy(base).to(getattr(dispatch, dtype))
+    x = x[tuple(slice(None, None, k) for k in steps)].permute(*order)
+    return x, x.numpy(), draw(st.integers(0, len(sizes) - 1))
+
+
+@settings(deadline=None, max_examples=60)
+@given(tensors())
+def test_scans_are_numpys(case):
+    x, array, dim = case
+    np.testing.assert_array_equal(x.cumsum(dim).numpy(), array.cumsum(dim))
+    np.testing.assert_array_equal(x.cummax(dim)[0].numpy(), np.maximum.accumulate(array, dim))
+    values, places = x.cummin(dim)
+    np.testing.assert_array_equal(values.numpy(), np.minimum.accumulate(array, dim))
+    np.testing.assert_array_equal(np.take_along_axis(array, places.numpy(), dim), values.numpy())
+    wide = array.astype(np.float64)
+    got = x.double().logcumsumexp(dim).numpy()
+    np.testing.assert_allclose(got, np.logaddexp.accumulate(wide, dim), rtol=1e-12)
+
+
+def test_last_of_equal_extremes_counts_and_nan_stays():
+    x = dispatch.tensor([1.0, 3.0, 3.0, float("nan"), 5.0])
+    assert x.cummax(0)[1].tolist() == [0, 1, 2, 3, 3]
+    assert x.cummin(0)[1].tolist() == [0, 0, 0, 3, 3]
+
+
+def test_sums_of_exponentials_take_infinities():
+    inf = float("inf")
+    x = dispatch.tensor([-inf, -inf, 0.0, -inf, 1000.0, inf, 0.0])
+    assert x.logcumsumexp(0).tolist() == [-inf, -inf, 0.0, 0.0, 1000.0, inf, inf]
+    nan = dispatch.tensor([0.0, float("nan"), 1.0]).logcumsumexp(0)
+    assert nan.isnan().tolist() == [False, True, True]
+
+
+def test_output_may_be_self_and_half_is_rounded_once():
+    x = dispatch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert ops.aten.cumsum.out(x, 0, out=x) is x
+    assert x.tolist() == [[1.0, 2.0], [4.0, 6.0]]
+    half = dispatch.full([3000], 1.0, dtype=dispatch.float16)
+    assert half.cumsum(0)[2999].item() == np.float16(3000)
+
+
+def test_dtypes_without_sums_are_refused():
+    with pytest.raises(NotImplementedError, match="bool"):
+        dispatch.ones(3, dtype=dispatch.bool).cumsum(0, dtype=dispatch.bool)
+    with pytest.raises(NotImplementedError, match="complex64"):
+        dispatch.ones(3, dtype=dispatch.complex64).cummax(0)
