@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 from dispatch._C.dispatcher cimport call_boxed, entry_by_index, load_cython, load_kernel, set_loader
 from dispatch._C.dtypes cimport DEV_CPU, DEV_META
 from dispatch._C.emitted cimport (
-    AF_OPTIONAL, AF_OUT, KK_ALIAS, KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_DEFAULT, KK_NUMBER, OF_INPLACE, OF_OUT,
+    AF_OPTIONAL, AF_OUT, AF_WRITE, KK_ALIAS, KK_AUTOGEN_FUNCTIONAL, KK_AUTOGEN_OUT, KK_DEFAULT, KK_NUMBER, OF_INPLACE, OF_OUT,
     SV_FUNCTIONAL, SV_OUT,
 )
 from dispatch._C.errors cimport refused
@@ -38,13 +38,14 @@ cdef object copy_results(OperatorEntry e, OperatorEntry functional, PyObject** a
             outs.append(<object>args[i])
     place_arguments(e, functional, args, plain, keep)
     results = take(call_boxed(functional, plain))
-    if len(outs) == 1:
-        copy_result(e, outs[0], results)
-        return outs[0]
-    for out, result in zip(outs, results):
+    if len(outs) == 1 and not isinstance(results, tuple):
+        results = results,
+    for out, result in zip(outs, results):           # a functional form of what writes to more than its output has more results
         if result is not None:
             copy_result(e, out, result)
-    return tuple(outs)
+    if e.sig.n_rets == 0:
+        return None
+    return outs[0] if len(outs) == 1 else tuple(outs)
 
 
 cdef int place_arguments(OperatorEntry e, OperatorEntry functional, PyObject** args, PyObject** plain, list keep) except -1:
@@ -79,9 +80,19 @@ cdef object option_of_output(OperatorEntry e, PyObject** args, str name):
     return None
 
 
-cdef int copy_result(OperatorEntry e, Tensor out, object result) except -1:
+cdef int copy_result(OperatorEntry e, object out, object result) except -1:
+    """Into a tensor, or into each of a list of tensors."""
+    if not isinstance(out, list):
+        return copy_tensor(e, out, <Tensor?>result)
+    if len(out) != len(result):
+        raise refused(f"expected {len(result)} tensors to write to, got {len(out)}")
+    for one, value in zip(<list>out, result):
+        copy_tensor(e, one, <Tensor?>value)
+    return 0
+
+
+cdef int copy_tensor(OperatorEntry e, Tensor out, Tensor r) except -1:
     cdef Spec s
-    cdef Tensor r = <Tensor?>result
     init_spec(&s)
     s.ndim = r.c_ndim
     s.dtype = r.c_dtype
@@ -93,16 +104,33 @@ cdef int copy_result(OperatorEntry e, Tensor out, object result) except -1:
 
 
 cdef PyObject* call_autogen_functional(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
-    """Clone self and call the in-place operator on the clone."""
+    """Call the operator that writes to its arguments on clones of them."""
     return give(write_copy(<OperatorEntry>op, <OperatorEntry>(<KernelObject>k.owner).functor, args))
 
 
 cdef object write_copy(OperatorEntry e, OperatorEntry inplace, PyObject** args):
+    """Its results, then the clones that are none of them."""
     cdef PyObject* plain[64]
-    cdef object copy = (<object>args[0]).clone()
+    cdef list copies = []
+    cdef int i
     memcpy(plain, args, e.sig.n_args * sizeof(PyObject*))
-    plain[0] = <PyObject*>copy
-    return take(call_boxed(inplace, plain))
+    for i in range(e.sig.n_args):
+        if inplace.sig.args[i].flags & AF_WRITE:
+            copies.append(clone_of(<object>args[i]))
+            plain[i] = <PyObject*>copies[len(copies) - 1]
+    results = take(call_boxed(inplace, plain))
+    if len(copies) == 1 and results is copies[0]:
+        return results
+    if results is None:
+        results = ()
+    elif not isinstance(results, tuple):
+        results = results,
+    copies = [*results, *[c for c in copies if not any([c is r for r in results])]]
+    return copies[0] if len(copies) == 1 else tuple(copies)
+
+
+cdef object clone_of(object given):
+    return [t.clone() for t in <list>given] if isinstance(given, list) else given.clone()
 
 
 cdef PyObject* call_alias(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) noexcept:
