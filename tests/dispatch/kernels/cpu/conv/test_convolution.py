@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dispatch
-from dispatch.kernels.cpu.conv import convolution as conv
 
 aten = dispatch.ops.aten
 rng = np.random.default_rng(0)
@@ -54,15 +53,13 @@ FORMS = {
     "grouped": ((2, 6, 5, 6), (4, 3, 3, 3), [1, 1], [1, 1], [1, 1], 2),
     "depthwise": ((2, 5, 6, 7), (5, 1, 3, 3), [2, 1], [1, 1], [1, 1], 5),
     "depthwise wide": ((1, 3, 4, 40), (6, 1, 3, 3), [1, 1], [1, 1], [1, 2], 3),
+    "several blocks": ((1, 64, 48, 48), (2, 64, 3, 3), [1, 1], [1, 1], [1, 1], 1),
 }
 
 
 @pytest.mark.parametrize("last", [False, True], ids=["channels_first", "channels_last"])
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-@pytest.mark.parametrize("block", [1, 1 << 23], ids=["small_blocks", "one_block"])
-def test_convolution_is_its_definition(form, last, block, monkeypatch):
-    monkeypatch.setattr(conv, "BLOCK", block)
-    monkeypatch.setattr(conv, "DEPTHWISE_BLOCK", block)
+def test_convolution_is_its_definition(form, last):
     sizes, weight, *rest = form
     x, w, b = numbers(*sizes), numbers(*weight), numbers(weight[0])
     given = tensor(x)
@@ -77,10 +74,8 @@ def test_convolution_is_its_definition(form, last, block, monkeypatch):
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-@pytest.mark.parametrize("block", [1, 1 << 23], ids=["small_blocks", "one_block"])
-def test_gradients_are_adjoint_to_the_convolution(form, block, monkeypatch):
+def test_gradients_are_adjoint_to_the_convolution(form):
     """<gy, conv(x, w)> = <gx, x> = <gw, w>: true of the right gradients only."""
-    monkeypatch.setattr(conv, "BLOCK", block)
     sizes, weight, stride, padding, dilation, groups = form
     x, w = numbers(*sizes), numbers(*weight)
     y = convolved(x, w, stride, padding, dilation, groups)

@@ -1,0 +1,607 @@
+"""Bodies of convolution and its gradients: windows laid out as a matrix, then BLAS.
+
+Called by the structured kernels with outputs of the right size. `x` is the side that windows see,
+`y` the one that they lead to: a transposed convolution goes from y to x, as the gradient of a plain
+one does. Windows of one element are a product of their own; depthwise layers add up rows; everything
+else copies windows into columns, a block at a time. Channels are first, or last where the output of
+a plain convolution has them last.
+"""
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DTYPES_BOOL, DTYPES_COMPLEX, DTYPES_FLOATING, DTYPES_INTEGRAL, MF_channels_last, MF_channels_last_3d, MF_contiguous,
+    ST_float32, ST_float64, ST_int64, is_complex_code,
+)
+from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
+from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
+from dispatch.kernels.cpu.dense cimport (
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
+)
+from dispatch.kernels.cpu.matrix.gemm cimport product
+from dispatch.kernels.cpu.pixels cimport (
+    add_products_f32, add_products_f64, add_scaled_f32, add_scaled_f64, add_scaled_halves_f32, add_scaled_halves_f64,
+)
+from dispatch.kernels.meta.pool.windows cimport Windows, output_length, read_dilation, read_windows
+
+cdef enum:
+    BLOCK = 1 << 22              # bytes of a block of columns: bounds the memory
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+
+cdef struct Conv:
+    Windows w
+    Image x, y
+    int64_t groups, cx, cy       # channels of a group on each side
+    int64_t taps, depth          # depth: cx * taps
+    int code
+    bint last                    # channels last
+    bint plain                   # windows of one element side by side, no padding
+
+
+cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, object stride, object padding, object dilation,
+                   int64_t groups, int code) except -1:
+    cdef int64_t numbers[4][64]
+    cdef IntArray given[4]
+    cdef int i, dims = weight.c_ndim - 2
+    for i in range(dims):
+        numbers[0][i] = weight.c_sizes[i + 2]
+    given[0].data, given[0].len = numbers[0], dims
+    for i, values in enumerate((stride, padding, dilation)):
+        given[i + 1].data, given[i + 1].len = numbers[i + 1], read_ints(values, numbers[i + 1], "geometry")
+    read_windows(&c.w, dims, given[0], given[1], given[2])
+    read_dilation(&c.w, given[3])
+    c.x, c.y, c.groups, c.code = image_of(x, dims), image_of(y, dims), groups, code
+    c.cx, c.cy = weight.c_sizes[1], weight.c_sizes[0] // groups
+    c.taps, c.plain, c.last = c.w.kernel[0] * c.w.kernel[1] * c.w.kernel[2], True, False
+    c.depth = c.cx * c.taps
+    for i in range(3):
+        c.plain = c.plain and c.w.kernel[i] == 1 and c.w.stride[i] == 1 and c.w.padding[i] == 0 \
+            and c.x.size[i] == c.y.size[i]
+    return 0
+
+
+# ---- windows as columns ------------------------------------------------------------------------
+
+cdef inline void reach(const Conv* c, int64_t k, int64_t* first, int64_t* end) noexcept nogil:
+    """The positions of the innermost dimension whose tap k lies inside."""
+    cdef int64_t at = k * c.w.dilation[2] - c.w.padding[2], s = c.w.stride[2]
+    first[0] = 0 if at >= 0 else (s - 1 - at) // s
+    end[0] = 0 if c.x.size[2] <= at else min((c.x.size[2] - at + s - 1) // s, c.y.size[2])
+    first[0] = min(first[0], c.y.size[2])
+    end[0] = max(end[0], first[0])
+
+
+cdef inline int64_t line_of(const Conv* c, int64_t row, int64_t d, int64_t h) noexcept nogil:
+    """Where the line begins that tap (d, h) of a row of positions sees; -1: in the padding."""
+    cdef int64_t i = row // c.y.size[1] * c.w.stride[0] - c.w.padding[0] + d * c.w.dilation[0]
+    cdef int64_t j = row % c.y.size[1] * c.w.stride[1] - c.w.padding[1] + h * c.w.dilation[1]
+    if i < 0 or i >= c.x.size[0] or j < 0 or j >= c.x.size[1]:
+        return -1
+    return (i * c.x.size[1] + j) * c.x.size[2]
+
+
+cdef void lay_out(const Conv* c, number* to, const number* x, int64_t first, int64_t end) noexcept nogil:
+    """Columns (channels and taps, positions) of rows first..end of positions."""
+    cdef int64_t e, d, h, k, row, line, i, low, high, shift, width = c.y.size[2], s = c.w.stride[2]
+    for e in range(c.cx):
+        for d in range(c.w.kernel[0]):
+            for h in range(c.w.kernel[1]):
+                for k in range(c.w.kernel[2]):
+                    reach(c, k, &low, &high)
+                    shift = k * c.w.dilation[2] - c.w.padding[2]
+                    for row in range(first, end):
+                        line = line_of(c, row, d, h)
+                        if line < 0:
+                            memset(to, 0, width * sizeof(number))
+                        else:
+                            for i in range(low):
+                                to[i] = 0
+                            if s == 1:
+                                memcpy(to + low, x + line + low + shift, (high - low) * sizeof(number))
+                            else:
+                                for i in range(low, high):
+                                    to[i] = x[line + i * s + shift]
+                            for i in range(high, width):
+                                to[i] = 0
+                        to += width
+        x += c.x.plane
+
+
+cdef void take_back(const Conv* c, number* x, const number* columns, int64_t first, int64_t end) noexcept nogil:
+    """Adds columns to where they were taken from."""
+    cdef int64_t e, d, h, k, row, line, i, low, high, shift, width = c.y.size[2], s = c.w.stride[2]
+    for e in range(c.cx):
+        for d in range(c.w.kernel[0]):
+            for h in range(c.w.kernel[1]):
+                for k in range(c.w.kernel[2]):
+                    reach(c, k, &low, &high)
+                    shift = k * c.w.dilation[2] - c.w.padding[2]
+                    for row in range(first, end):
+                        line = line_of(c, row, d, h)
+                        if line >= 0:
+                            for i in range(low, high):
+                                x[line + i * s + shift] += columns[i]
+                        columns += width
+        x += c.x.plane
+
+
+cdef void lay_out_last(const Conv* c, number* to, const number* x, int64_t first, int64_t end) noexcept nogil:
+    """Lines (positions, taps and channels); x begins at the group's first channel."""
+    cdef int64_t d, h, k, row, line, i, at
+    cdef size_t pixel = c.cx * sizeof(number)
+    for row in range(first, end):
+        for i in range(c.y.size[2]):
+            for d in range(c.w.kernel[0]):
+                for h in range(c.w.kernel[1]):
+                    line = line_of(c, row, d, h)
+                    for k in range(c.w.kernel[2]):
+                        at = i * c.w.stride[2] - c.w.padding[2] + k * c.w.dilation[2]
+                        if line < 0 or at < 0 or at >= c.x.size[2]:
+                            memset(to, 0, pixel)
+                        else:
+                            memcpy(to, x + (line + at) * c.x.c, pixel)
+                        to += c.cx
+
+
+cdef inline int64_t rows_at_once(const Conv* c, size_t item) noexcept nogil:
+    """Rows of positions whose columns fit into a block; all blocks have about as many."""
+    cdef int64_t rows = c.y.size[0] * c.y.size[1]
+    cdef int64_t most = max(BLOCK // max(c.depth * c.y.size[2] * <int64_t>item, 1), 1)
+    cdef int64_t blocks = (rows + most - 1) // most
+    return max((rows + blocks - 1) // blocks, 1)
+
+
+# ---- forward -----------------------------------------------------------------------------------
+
+cdef void add_bias(number* y, const number* bias, int64_t rows, int64_t n, int64_t step) noexcept nogil:
+    cdef int64_t r, i
+    for r in range(rows):
+        for i in range(n):
+            y[r * step + i] += bias[r]
+
+
+cdef void add_row(number* y, const number* bias, int64_t rows, int64_t n) noexcept nogil:
+    cdef int64_t r, i
+    for r in range(rows):
+        for i in range(n):
+            y[r * n + i] += bias[i]
+
+
+cdef inline void add_scaled(number* to, const number* x, number weight, int64_t n, int64_t step) noexcept nogil:
+    cdef int64_t i
+    if number is float:
+        if step == 1:
+            add_scaled_f32(to, x, weight, n)
+            return
+        if step == 2:
+            add_scaled_halves_f32(to, x, weight, n)
+            return
+    elif number is double:
+        if step == 1:
+            add_scaled_f64(to, x, weight, n)
+            return
+        if step == 2:
+            add_scaled_halves_f64(to, x, weight, n)
+            return
+    for i in range(n):
+        to[i] += weight * x[i * step]
+
+
+cdef void depthwise_first(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
+    """One input channel for each group: rows, scaled and shifted, added up."""
+    cdef int64_t n, o, d, h, k, row, line, low, high, shift
+    for n in range(c.y.n):
+        for o in range(c.y.c):
+            for row in range(c.y.size[0] * c.y.size[1]):
+                memset(y, 0, c.y.size[2] * sizeof(number))
+                for d in range(c.w.kernel[0]):
+                    for h in range(c.w.kernel[1]):
+                        line = line_of(c, row, d, h)
+                        if line < 0:
+                            continue
+                        for k in range(c.w.kernel[2]):
+                            reach(c, k, &low, &high)
+                            shift = low * c.w.stride[2] + k * c.w.dilation[2] - c.w.padding[2]
+                            if low < high:
+                                add_scaled(y + low, x + (n * c.x.c + o // c.cy) * c.x.plane + line + shift,
+                                           w[o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2] + k],
+                                           high - low, c.w.stride[2])
+                y += c.y.size[2]
+
+
+cdef inline void add_products(number* to, const number* x, const number* weights, int64_t n) noexcept nogil:
+    cdef int64_t i
+    if number is float:
+        add_products_f32(to, x, weights, n)
+    elif number is double:
+        add_products_f64(to, x, weights, n)
+    else:
+        for i in range(n):
+            to[i] += weights[i] * x[i]
+
+
+cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
+    """As many channels out as in; weights (taps, channels)."""
+    cdef int64_t n, i, d, h, k, row, line, at
+    for n in range(c.y.n):
+        for row in range(c.y.size[0] * c.y.size[1]):
+            for i in range(c.y.size[2]):
+                memset(y, 0, c.y.c * sizeof(number))
+                for d in range(c.w.kernel[0]):
+                    for h in range(c.w.kernel[1]):
+                        line = line_of(c, row, d, h)
+                        if line < 0:
+                            continue
+                        for k in range(c.w.kernel[2]):
+                            at = i * c.w.stride[2] - c.w.padding[2] + k * c.w.dilation[2]
+                            if 0 <= at < c.x.size[2]:
+                                add_products(y, x + (line + at) * c.x.c,
+                                             w + ((d * c.w.kernel[1] + h) * c.w.kernel[2] + k) * c.y.c, c.y.c)
+                y += c.y.c
+        x += c.x.plane * c.x.c
+
+
+cdef void forward_first(const Conv* c, number* y, const number* x, const number* w, number* columns) noexcept nogil:
+    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, sizeof(number))
+    for n in range(c.y.n):
+        for g in range(c.groups):
+            if c.plain:
+                product(c.code, c.cy, c.depth, c.y.plane, w + g * c.cy * c.depth, c.depth, 1, x, c.y.plane, 1, y, c.y.plane)
+            else:
+                row = 0
+                while row < rows:
+                    end = min(row + step, rows)
+                    count = (end - row) * c.y.size[2]
+                    lay_out(c, columns, x, row, end)
+                    product(c.code, c.cy, c.depth, count, w + g * c.cy * c.depth, c.depth, 1, columns, count, 1,
+                            y + row * c.y.size[2], c.y.plane)
+                    row = end
+            x += c.cx * c.x.plane
+            y += c.cy * c.y.plane
+
+
+cdef void forward_last(const Conv* c, number* y, const number* x, const number* w, number* columns) noexcept nogil:
+    """Weights (groups, taps and channels, channels out)."""
+    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, sizeof(number))
+    for n in range(c.y.n):
+        for g in range(c.groups):
+            if c.plain:
+                product(c.code, c.y.plane, c.depth, c.cy, x + g * c.cx, c.x.c, 1, w + g * c.cy * c.depth, c.cy, 1,
+                        y + g * c.cy, c.y.c)
+                continue
+            row = 0
+            while row < rows:
+                end = min(row + step, rows)
+                count = (end - row) * c.y.size[2]
+                lay_out_last(c, columns, x + g * c.cx, row, end)
+                product(c.code, count, c.depth, c.cy, columns, c.depth, 1, w + g * c.cy * c.depth, c.cy, 1,
+                        y + row * c.y.size[2] * c.y.c + g * c.cy, c.y.c)
+                row = end
+        x += c.x.plane * c.x.c
+        y += c.y.plane * c.y.c
+
+
+cdef void turn_weights(const Conv* c, number* to, const number* w) noexcept nogil:
+    """(groups, channels out, channels in, taps) as (groups, taps and channels in, channels out)."""
+    cdef int64_t g, o, e, t
+    for g in range(c.groups):
+        for o in range(c.cy):
+            for e in range(c.cx):
+                for t in range(c.taps):
+                    to[((g * c.taps + t) * c.cx + e) * c.cy + o] = w[((g * c.cy + o) * c.cx + e) * c.taps + t]
+
+
+cdef inline bint is_depthwise(const Conv* c) noexcept nogil:
+    return c.cx == 1 and c.groups > 1 and not c.plain and (c.cy == 1 or not c.last)
+
+
+cdef void forward(const Conv* c, number* y, const number* x, const number* w, number* turned, const number* bias,
+                  number* columns) noexcept nogil:
+    cdef int64_t n
+    if c.last:
+        turn_weights(c, turned, w)
+        if is_depthwise(c):          # one channel a group: (groups, taps) is what is to be turned
+            for n in range(c.y.c * c.taps):
+                turned[n % c.taps * c.y.c + n // c.taps] = w[n]
+            depthwise_last(c, y, x, turned)
+        else:
+            forward_last(c, y, x, turned, columns)
+        if bias != NULL:
+            add_row(y, bias, c.y.n * c.y.plane, c.y.c)
+        return
+    if is_depthwise(c):
+        depthwise_first(c, y, x, w)
+    else:
+        forward_first(c, y, x, w, columns)
+    if bias != NULL:
+        for n in range(c.y.n):
+            add_bias(y + n * c.y.c * c.y.plane, bias, c.y.c, c.y.plane, c.y.plane)
+
+
+# ---- the way back ------------------------------------------------------------------------------
+
+cdef void backward(const Conv* c, number* x, const number* y, const number* w, const number* bias, number* columns) noexcept nogil:
+    """From y, or its gradient, to x: the weights' transpose, and columns to where they were taken from."""
+    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, sizeof(number))
+    cdef number* begin = x
+    for n in range(c.y.n):
+        for g in range(c.groups):
+            if c.plain:
+                product(c.code, c.depth, c.cy, c.y.plane, w + g * c.cy * c.depth, 1, c.depth, y, c.y.plane, 1, x, c.x.plane)
+            else:
+                memset(x, 0, c.cx * c.x.plane * sizeof(number))
+                row = 0
+                while row < rows:
+                    end = min(row + step, rows)
+                    count = (end - row) * c.y.size[2]
+                    product(c.code, c.depth, c.cy, count, w + g * c.cy * c.depth, 1, c.depth, y + row * c.y.size[2],
+                            c.y.plane, 1, columns, count)
+                    take_back(c, x, columns, row, end)
+                    row = end
+            x += c.cx * c.x.plane
+            y += c.cy * c.y.plane
+        if bias != NULL:
+            add_bias(begin + n * c.x.c * c.x.plane, bias, c.x.c, c.x.plane, c.x.plane)
+
+
+cdef void of_weight(const Conv* c, number* gw, const number* y, const number* x, number* part, number* columns) noexcept nogil:
+    """Sum over batch and positions of the gradients y times what their windows saw of x."""
+    cdef int64_t n, g, row, end, count, i, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, sizeof(number))
+    memset(gw, 0, c.groups * c.cy * c.depth * sizeof(number))
+    for n in range(c.y.n):
+        for g in range(c.groups):
+            row = 0
+            while row < rows:
+                end = min(row + step, rows)
+                count = (end - row) * c.y.size[2]
+                lay_out(c, columns, x, row, end)
+                product(c.code, c.cy, count, c.depth, y + row * c.y.size[2], c.y.plane, 1, columns, 1, count, part, c.depth)
+                for i in range(c.cy * c.depth):
+                    gw[g * c.cy * c.depth + i] += part[i]
+                row = end
+            x += c.cx * c.x.plane
+            y += c.cy * c.y.plane
+
+
+cdef void of_bias(number* gb, const number* g, const Image* m) noexcept nogil:
+    cdef int64_t n, e, i
+    for e in range(m.c):
+        gb[e] = 0
+    for n in range(m.n):
+        for e in range(m.c):
+            for i in range(m.plane):
+                gb[e] += g[i]
+            g += m.plane
+
+
+cdef void fold(const Conv* c, number* x, const number* columns) noexcept nogil:
+    cdef int64_t n
+    memset(x, 0, c.x.n * c.x.c * c.x.plane * sizeof(number))
+    for n in range(c.x.n):
+        take_back(c, x, columns, 0, c.y.size[0] * c.y.size[1])
+        x += c.x.c * c.x.plane
+        columns += c.x.c * c.taps * c.y.plane
+
+
+# ---- by dtype ----------------------------------------------------------------------------------
+
+cdef enum Way:
+    FORWARD
+    BACKWARD
+    WEIGHT
+    BIAS
+    COLUMNS                      # col2im: `y` are columns already
+
+cdef struct Job:
+    Conv c
+    Way way
+    void* to
+    void* x
+    void* y
+    void* w
+    void* bias
+    void* columns
+    void* spare                  # turned weights, or a part of a weight's gradient
+
+
+cdef void work(Job* j, number like) noexcept nogil:
+    if j.way == FORWARD:
+        forward(&j.c, <number*>j.to, <number*>j.x, <number*>j.w, <number*>j.spare, <number*>j.bias, <number*>j.columns)
+    elif j.way == BACKWARD:
+        backward(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.bias, <number*>j.columns)
+    elif j.way == WEIGHT:
+        of_weight(&j.c, <number*>j.to, <number*>j.y, <number*>j.x, <number*>j.spare, <number*>j.columns)
+    elif j.way == BIAS:
+        of_bias(<number*>j.to, <number*>j.y, &j.c.y)
+    else:
+        fold(&j.c, <number*>j.to, <number*>j.y)
+
+
+cdef void work_typed(Job* j) noexcept nogil:
+    if j.c.code == ST_float32:
+        work[float](j, 0)
+    elif j.c.code == ST_float64:
+        work[double](j, 0)
+    else:
+        work[int64_t](j, 0)
+
+
+cdef int run(Job* j) except -1:
+    """Makes the room that the way needs, and lets go of the lock for a long one."""
+    cdef int64_t item = dtypes.itemsize_table()[j.c.code]
+    cdef int64_t columns = 0, spare = 0
+    cdef char* room
+    if not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or j.way == FORWARD and is_depthwise(&j.c)):
+        columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
+    if j.way == WEIGHT or j.way == FORWARD and j.c.last:
+        spare = j.c.groups * j.c.cy * j.c.depth * item
+    room = <char*>malloc(columns + spare + 1)
+    if room == NULL:
+        raise MemoryError
+    j.columns, j.spare = room, room + columns
+    if j.c.y.n * j.c.y.c * j.c.y.plane * j.c.depth >= LONG_RUN:
+        with nogil:
+            work_typed(j)
+    else:
+        work_typed(j)
+    free(room)
+    return 0
+
+
+cdef inline bint has_none(Tensor t) noexcept:
+    return t.c_numel == 0
+
+
+cdef inline void* at(Tensor t) except? NULL:
+    return data_of(t, dtypes.itemsize_table()[t.c_dtype])
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+cdef int image_format(Tensor t) except -1:
+    """Channels last where memory is so, and not contiguous too."""
+    if t.c_flags & TF_CONTIGUOUS or t.c_ndim < 4:
+        return MF_contiguous
+    if t.c_ndim == 4:
+        return MF_channels_last if is_contiguous_as(t, MF_channels_last) else MF_contiguous
+    return MF_channels_last_3d if is_contiguous_as(t, MF_channels_last_3d) else MF_contiguous
+
+
+cdef bint is_dilated(object dilation):
+    for d in dilation:
+        if d > 1:
+            return True
+    return False
+
+
+cdef int empty_sum(Tensor out, Tensor bias) except -1:
+    """Nothing is added up: the bias alone."""
+    fill_values(out, 0)
+    if bias is not None:
+        copy_values(out, bias.reshape([-1] + [1] * (out.c_ndim - 2)).expand(out.shape))
+    return 0
+
+
+def convolution(Tensor out not None, Tensor input not None, Tensor weight not None, Tensor bias, stride, padding,
+                dilation, bint transposed, output_padding, int64_t groups):
+    """Forward; transposed: what is backward for the other."""
+    cdef int code = computed_in(input.c_dtype), memory_format
+    cdef Tensor x, w, y, b
+    cdef Job j
+    if has_none(out):
+        return
+    if transposed or is_dilated(dilation):
+        check_kernel(input.c_dtype, DTYPES_FLOATING | <int64_t>1 << ST_int64)
+    else:
+        check_kernel(input.c_dtype, DTYPES_FLOATING | DTYPES_INTEGRAL)
+    if has_none(input) or has_none(weight):
+        empty_sum(out, bias)
+        return
+    memory_format = MF_contiguous if transposed else image_format(out)
+    x, w, y = dense(input, code, memory_format), dense(weight, code, MF_contiguous), target(out, code, memory_format)
+    b = None if bias is None else dense(bias, code, MF_contiguous)
+    memset(&j, 0, sizeof(Job))
+    read_conv(&j.c, out if transposed else input, input if transposed else out, weight, stride, padding, dilation, groups, code)
+    j.c.last = memory_format != MF_contiguous
+    j.way, j.to, j.w = BACKWARD if transposed else FORWARD, at(y), at(w)
+    j.x = j.y = at(x)
+    if b is not None:
+        j.bias = at(b)
+    kept = pinned(LONG_RUN, x, w, y, b)
+    run(&j)
+    finish(out, y)
+
+
+cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor weight, object like, int code) except -1:
+    """`x` and `y`: those of the two sides that are read, with the sizes of both in `like`."""
+    cdef Tensor made = target(out, code, MF_contiguous)
+    cdef Job j
+    memset(&j, 0, sizeof(Job))
+    x_side, y_side, shape, stride, padding, dilation, groups = like
+    read_conv(&j.c, x_side, y_side, shape, stride, padding, dilation, groups, code)
+    j.way, j.to = <Way>way, at(made)
+    if x is not None:
+        j.x = at(x)
+    if y is not None:
+        j.y = at(y)
+    if weight is not None:
+        j.w = at(weight)
+    kept = pinned(LONG_RUN, made, made, x, y), pinned(LONG_RUN, made, made, weight)
+    run(&j)
+    return finish(out, made)
+
+
+def convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad_bias, Tensor grad_output not None,
+                         Tensor input not None, Tensor weight not None, bias_sizes, stride, padding, dilation,
+                         bint transposed, output_padding, int64_t groups, output_mask):
+    """Whichever of the three are there."""
+    cdef int code
+    cdef Tensor g, x, w
+    if has_none(grad_output) or has_none(input) or has_none(weight):
+        for made in (grad_input, grad_weight, grad_bias):
+            if made is not None:
+                fill_values(<Tensor>made, 0)
+        return
+    if is_dilated(dilation) and not transposed:
+        check_kernel(grad_output.c_dtype, DTYPES_FLOATING | <int64_t>1 << ST_int64)
+    else:
+        check_kernel(grad_output.c_dtype, DTYPES_FLOATING)
+    code = computed_in(grad_output.c_dtype)
+    g, x, w = (dense(t, code, MF_contiguous) for t in (grad_output, input, weight))
+    seen, there = (g, x) if transposed else (x, g)       # the side that windows see, the one that they lead to
+    like = seen, there, weight, stride, padding, dilation, groups
+    if grad_input is not None and transposed:
+        gradient(grad_input, FORWARD, g, None, w, like, code)
+    elif grad_input is not None:
+        gradient(grad_input, BACKWARD, None, g, w, like, code)
+    if grad_weight is not None:
+        gradient(grad_weight, WEIGHT, seen, there, None, like, code)
+    if grad_bias is not None:                            # a sum over one side alone
+        gradient(grad_bias, BIAS, None, g, None, (g, g, weight, stride, padding, dilation, groups), code)
+
+
+def slow_conv_transpose2d(Tensor out not None, Tensor self not None, Tensor weight not None, kernel_size, Tensor bias,
+                          stride, padding, output_padding, dilation):
+    """An unbatched self counts as a batch of one."""
+    convolution(out, self if self.c_ndim == 4 else self.unsqueeze(0), weight, bias, stride, padding, dilation, True,
+                output_padding, 1)
+
+
+def col2im(Tensor out not None, Tensor self not None, output_size, kernel_size, dilation, padding, stride):
+    """Columns added up where their windows lie."""
+    cdef int code = computed_in(self.c_dtype), i
+    cdef int64_t numbers[4][64]
+    cdef IntArray given[4]
+    cdef Tensor x, y
+    cdef Job j
+    check_kernel(self.c_dtype, DTYPES_FLOATING | DTYPES_BOOL | DTYPES_COMPLEX)
+    if has_none(out):
+        return
+    if is_complex_code(self.c_dtype):
+        for part in ("real", "imag"):
+            col2im(getattr(out, part), getattr(self, part), output_size, kernel_size, dilation, padding, stride)
+        return
+    memset(&j, 0, sizeof(Job))
+    for i, values in enumerate((kernel_size, stride, padding, dilation)):
+        given[i].data, given[i].len = numbers[i], read_ints(values, numbers[i], "geometry")
+    read_windows(&j.c.w, 2, given[0], given[1], given[2])
+    read_dilation(&j.c.w, given[3])
+    j.c.x = j.c.y = image_of(out, 2)
+    for i in range(1, 3):
+        j.c.y.size[i] = output_length(&j.c.w, i, j.c.x.size[i], False)
+    j.c.y.plane = j.c.y.size[1] * j.c.y.size[2]
+    j.c.code, j.c.cx, j.c.taps = code, j.c.x.c, j.c.w.kernel[1] * j.c.w.kernel[2]
+    j.c.depth = j.c.cx * j.c.taps
+    x, y = dense(self, code, MF_contiguous), target(out, code, MF_contiguous)
+    j.way, j.to, j.y = COLUMNS, at(y), at(x)
+    kept = pinned(LONG_RUN, x, y)
+    run(&j)
+    finish(out, y)

@@ -1,0 +1,11 @@
+"""Products of matrices over raw memory: the inner loops of numpy's matmul, which call its BLAS.
+
+They need no lock and make no array. Both operands may have rows or columns without gaps; BLAS
+writes straight into the output, whose rows may lie apart.
+"""
+from libc.stdint cimport int64_t
+
+# out (m, p) = a (m, k) @ b (k, p), in the dtype `code`: float32, float64 or int64. Steps in elements; those of
+# out's columns are 1.
+cdef void product(int code, int64_t m, int64_t k, int64_t p, const void* a, int64_t a_row, int64_t a_column,
+                  const void* b, int64_t b_row, int64_t b_column, void* out, int64_t out_row) noexcept nogil

@@ -1,0 +1,79 @@
+/* Rows of floats without gaps, as loops over images use them: all channels of a place, or a line of a plane.
+
+   Each is compiled for AVX2 beside the base line, and the loader chooses; short rows are not worth the call. */
+#ifndef DISPATCH_PIXELS_H
+#define DISPATCH_PIXELS_H
+#include <stdint.h>
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=off")
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
+#define PIXELS __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define PIXELS
+#endif
+
+#define PIXEL_ROWS(T, NAME) \
+    /* to += weight * x */ \
+    PIXELS static void add_scaled_##NAME(T *restrict to, const T *restrict x, T weight, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] += weight * x[i]; \
+    } \
+    /* to = weight * x */ \
+    PIXELS static void scale_##NAME(T *restrict to, const T *restrict x, T weight, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] = weight * x[i]; \
+    } \
+    /* to += weight * every second x */ \
+    PIXELS static void add_scaled_halves_##NAME(T *restrict to, const T *restrict x, T weight, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] += weight * x[2 * i]; \
+    } \
+    /* to += weights * x, element by element */ \
+    PIXELS static void add_products_##NAME(T *restrict to, const T *restrict x, const T *restrict weights, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] += weights[i] * x[i]; \
+    } \
+    /* to = the sum of four rows, each with a weight */ \
+    PIXELS static void mix_four_##NAME(T *restrict to, const T *a, const T *b, const T *c, const T *d, const T *w, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] = w[0] * a[i] + w[1] * b[i] + w[2] * c[i] + w[3] * d[i]; \
+    } \
+    /* to = the sum of two rows, each with a weight */ \
+    PIXELS static void mix_two_##NAME(T *restrict to, const T *a, const T *b, T u, T v, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] = u * a[i] + v * b[i]; \
+    } \
+    /* to = the sum of x's elements that the table names, two for each, with their weights */ \
+    PIXELS static void gather_two_##NAME(T *restrict to, const T *restrict x, const int64_t *restrict at, const T *restrict w, \
+                                         int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] = w[2 * i] * x[at[2 * i]] + w[2 * i + 1] * x[at[2 * i + 1]]; \
+    }
+
+PIXEL_ROWS(float, f32)
+PIXEL_ROWS(double, f64)
+
+/* The larger of each pair, NaN above all, and which tap it came from; the first of equal ones, the last NaN. */
+#define PIXEL_MAX(T, I, NAME) \
+    PIXELS static void take_larger_##NAME(T *restrict most, I *restrict best, const T *restrict x, I tap, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) { \
+            int beats = !(x[i] <= most[i]) & !((most[i] != most[i]) & (x[i] == x[i])); \
+            best[i] = beats ? tap : best[i]; \
+            most[i] = beats ? x[i] : most[i]; \
+        } \
+    }
+
+PIXEL_MAX(float, int32_t, f32)
+PIXEL_MAX(double, int64_t, f64)
+
+#pragma GCC pop_options
+#endif

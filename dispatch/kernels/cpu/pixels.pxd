@@ -1,0 +1,21 @@
+"""Rows of floats without gaps: see pixels.h."""
+from libc.stdint cimport int32_t, int64_t
+
+cdef extern from "pixels.h" nogil:
+    void add_scaled_f32(float* to, const float* x, float weight, int64_t n) noexcept
+    void add_scaled_f64(double* to, const double* x, double weight, int64_t n) noexcept
+    void add_scaled_halves_f32(float* to, const float* x, float weight, int64_t n) noexcept
+    void add_scaled_halves_f64(double* to, const double* x, double weight, int64_t n) noexcept
+    void scale_f32(float* to, const float* x, float weight, int64_t n) noexcept
+    void scale_f64(double* to, const double* x, double weight, int64_t n) noexcept
+    void add_products_f32(float* to, const float* x, const float* weights, int64_t n) noexcept
+    void add_products_f64(double* to, const double* x, const double* weights, int64_t n) noexcept
+    void mix_four_f32(float* to, const float* a, const float* b, const float* c, const float* d, const float* w, int64_t n) noexcept
+    void mix_four_f64(double* to, const double* a, const double* b, const double* c, const double* d, const double* w,
+                      int64_t n) noexcept
+    void mix_two_f32(float* to, const float* a, const float* b, float u, float v, int64_t n) noexcept
+    void mix_two_f64(double* to, const double* a, const double* b, double u, double v, int64_t n) noexcept
+    void gather_two_f32(float* to, const float* x, const int64_t* at, const float* w, int64_t n) noexcept
+    void gather_two_f64(double* to, const double* x, const int64_t* at, const double* w, int64_t n) noexcept
+    void take_larger_f32(float* most, int32_t* best, const float* x, int32_t tap, int64_t n) noexcept
+    void take_larger_f64(double* most, int64_t* best, const double* x, int64_t tap, int64_t n) noexcept
