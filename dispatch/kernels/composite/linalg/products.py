@@ -50,20 +50,22 @@ def _power(a: Tensor, n: int, out: Tensor | None) -> Tensor:
     return result
 
 
+def _contiguous_copy(self: Tensor) -> Tensor:
+    return _aten.clone(self, memory_format=dtypes.contiguous_format)
+
+
 def linalg_matrix_power(self: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """self multiplied by itself; the inverse for a negative n."""
     check_square("self", self)
     if out is not None:
-        if out.dtype is not self.dtype:
-            raise refused(f"expected out to be {self.dtype}, got {out.dtype}")
         resized(out, self.shape)
     if n == 0:
         if out is None:
-            out = _aten.clone(self, memory_format=dtypes.contiguous_format)
+            out = _contiguous_copy(self)
         one = _aten.eye(self.shape[-2], dtype=self.dtype, device=self.device)
         return _aten.copy_(out, one)
     if n == 1:
-        return _aten.clone(self) if out is None else _aten.copy_(out, self)
+        return _contiguous_copy(self) if out is None else _aten.copy_(out, self)
     if n == -1:
         return _aten.linalg_inv(self) if out is None else _aten.linalg_inv.out(self, out=out)
     return _power(_aten.linalg_inv(self) if n < 0 else self, abs(n), out)

@@ -18,9 +18,11 @@ from dispatch.kernels.meta.linalg.checks import (
     broadcast_batches,
     check_matrix,
     check_solver_sides,
+    real_of,
 )
 
 __all__ = [
+    "cholesky_out",
     "cholesky_solve",
     "cholesky_solve_out",
     "det",
@@ -28,6 +30,7 @@ __all__ = [
     "inverse",
     "linalg_solve",
     "logdet",
+    "lstsq",
     "lu_solve",
     "older_det",
     "older_slogdet",
@@ -174,6 +177,11 @@ def lu_solve(
     return _aten.linalg_lu_solve.out(LU_data, LU_pivots, self, out=out)
 
 
+def cholesky_out(self: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
+    """`cholesky` into `out`."""
+    return into(out, _aten.cholesky(self, upper))
+
+
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """The solution of AX = self, where input2 is A's Cholesky factor."""
     check_matrix("self", self)
@@ -190,6 +198,23 @@ def cholesky_solve_out(
 ) -> Tensor:
     """The same into `out`."""
     return into(out, _aten.cholesky_solve(self, input2, upper))
+
+
+def lstsq(
+    self: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Least squares: solutions, residuals, ranks and singular values, those that are known."""
+    real = real_of(self.dtype)
+    return _aten.linalg_lstsq.out(
+        self,
+        b,
+        rcond,
+        driver=driver,
+        solution=new(self),
+        residuals=new(self, real),
+        rank=new(self, dtypes.int64),
+        singular_values=new(self, real),
+    )
 
 
 # ---- tensors as matrices -----------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dispatch._C.dtypes import int32
+from dispatch._C.dtypes import can_cast, int32
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -277,8 +277,8 @@ def geqrf_out(self: Tensor, *, a: Tensor, tau: Tensor) -> tuple[Tensor, Tensor]:
     """The same into tensors that are given."""
     made = geqrf(self)
     for out, result in zip((a, tau), made, strict=True):
-        if out.dtype is not result.dtype:
-            raise refused(f"expected outputs of {result.dtype}, got {out.dtype}")
+        if not can_cast(result.dtype, out.dtype):
+            raise refused(f"results of {result.dtype} cannot be cast to {out.dtype}")
     *batch, m, n = made[0].shape
     if a.shape != made[0].shape:
         _aten.transpose_(_aten.resize_(a, [*batch, n, m]), -2, -1)

@@ -61,6 +61,10 @@ def matrix_exp(out: Tensor, self: Tensor) -> None:
 def _combined(input: Tensor, coefficients: Tensor) -> Array:
     if input.ndim == 0 or not input.numel():
         raise refused(f"expected input to have elements, got shape {list(input.shape)}")
+    if coefficients.ndim != 2 or coefficients.shape[1] != input.shape[0]:
+        raise refused(
+            f"coefficients of {list(coefficients.shape)} do not fit input of {list(input.shape)}"
+        )
     return np.tensordot(view(coefficients), view(input), 1)
 
 

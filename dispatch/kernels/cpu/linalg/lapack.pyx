@@ -44,9 +44,6 @@ ctypedef void (*trsm_fn)(char*, char*, char*, char*, int*, int*, void*, void*, i
 
 # ---- finding routines --------------------------------------------------------------------------
 
-cdef enum:
-    SINGLE, DOUBLE, COMPLEX, ZOMPLEX         # LAPACK's s, d, c and z
-
 cdef dict FOUND = {}                         # name of a routine -> its address
 cdef tuple LETTERS = ("s", "d", "c", "z")
 cdef dict KINDS = {cnp.NPY_FLOAT: SINGLE, cnp.NPY_DOUBLE: DOUBLE,
@@ -74,13 +71,7 @@ cdef void* routine(int kind, str real, str complex_=None) except NULL:
 
 # ---- arrays ------------------------------------------------------------------------------------
 
-cdef struct Batch:
-    char* data
-    size_t step                              # bytes of a matrix
-    int rows, columns                        # of a matrix; rows is the leading dimension too
-
-
-cdef inline int kind_of(cnp.ndarray a) except -1:
+cdef int kind_of(cnp.ndarray a) except -1:
     return KINDS[cnp.PyArray_TYPE(a)]
 
 
@@ -100,12 +91,12 @@ cdef Batch batch(cnp.ndarray a):
     return b
 
 
-cdef inline int* ints(cnp.ndarray a):
+cdef int* ints(cnp.ndarray a):
     check(a)
     return <int*>cnp.PyArray_DATA(a)
 
 
-cdef inline int size_of(int kind, void* work) noexcept nogil:
+cdef int size_of(int kind, void* work) noexcept nogil:
     """The size of a work space that a query has left in its first element."""
     cdef double n
     if kind == SINGLE or kind == COMPLEX:
@@ -116,7 +107,7 @@ cdef inline int size_of(int kind, void* work) noexcept nogil:
     return <int>n if n >= 1 else 1
 
 
-cdef inline size_t width(int kind) noexcept nogil:
+cdef size_t width(int kind) noexcept nogil:
     return 4 << (kind & 1) << (kind >> 1)
 
 

@@ -1,6 +1,6 @@
 """Bodies of determinants, inverses and solutions of linear systems on the CPU, over LAPACK.
 
-As PyTorch, real row-major matrices are factored as they lie in memory: transposed.
+As in PyTorch, determinants factor real row-major matrices as they lie in memory: transposed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 
 from dispatch._C.dtypes import int32
 from dispatch._C.errors import refused
-from dispatch._C.tensor import Tensor
+from dispatch._C.tensor import Tensor, _set_conj
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import Array, quiet, store, view
 from dispatch.kernels.cpu.linalg import lapack
@@ -54,16 +54,15 @@ def _as_transposed(A: Tensor) -> bool:
     return A.is_contiguous() and not A.dtype.is_complex
 
 
-def _factor(A: Tensor) -> tuple[Array, Array, Array, bool]:
-    """Factors as blocks, pivots, info, and whether they are of the transposed matrices."""
-    transposed = _as_transposed(A)
+def _factor(A: Tensor, transposed: bool = False) -> tuple[Array, Array, Array]:
+    """Factors as blocks, of A or of A transposed, pivots, and info."""
     a = rows(A) if transposed else blocks(A)
     pivots = np.empty(a.shape[:2], np.int32)
     numbers = np.zeros(a.shape[0], np.int32)
     if a.size:
         check_kind(A)
         lapack.getrf(a, pivots, numbers)
-    return a, pivots, numbers, transposed
+    return a, pivots, numbers
 
 
 def _store_factors(LU: Tensor, pivots: Tensor, a: Array, found: Array) -> None:
@@ -79,7 +78,7 @@ def _diagonal_and_sign(a: Array, pivots: Array) -> tuple[Array, Array]:
 @quiet()
 def det(result: Tensor, LU: Tensor, pivots: Tensor, A: Tensor) -> None:
     """The product of U's diagonal, and of the signs of the exchanges of rows."""
-    a, found, _, _ = _factor(A)
+    a, found, _ = _factor(A, _as_transposed(A))
     diagonal, sign = _diagonal_and_sign(a, found)
     store(result, (sign * diagonal.prod(1, a.dtype)).reshape(result.shape))
     _store_factors(LU, pivots, a, found)
@@ -90,7 +89,7 @@ def slogdet(
     sign: Tensor, logabsdet: Tensor, LU: Tensor, pivots: Tensor, A: Tensor
 ) -> None:
     """Its sign, or phase, and the logarithm of its absolute value."""
-    a, found, _, _ = _factor(A)
+    a, found, _ = _factor(A, _as_transposed(A))
     diagonal, exchanges = _diagonal_and_sign(a, found)
     sizes = np.abs(diagonal)
     if A.dtype.is_complex:
@@ -128,6 +127,14 @@ def _solved(
     return b.reshape(shape)
 
 
+def _store_solution(out: Tensor, values: Array, left: bool) -> None:
+    """PyTorch's solution of XA = B is lazily conjugate."""
+    if out.dtype.is_complex and not left:
+        values = values.conj()
+        _set_conj(out, True)
+    store(out, values)
+
+
 def lu_solve(
     out: Tensor, LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool
 ) -> None:
@@ -138,7 +145,7 @@ def lu_solve(
     shape, a_shape = broadcast_batches(B.shape, LU.shape)
     lu = read(LU, a_shape)
     found = np.ascontiguousarray(np.broadcast_to(view(pivots), a_shape[:-1]))
-    store(out, _solved(lu, found.reshape(lu.shape[:2]), B, shape, left, adjoint))
+    _store_solution(out, _solved(lu, found.reshape(lu.shape[:2]), B, shape, left, adjoint), left)
 
 
 def solve_ex(
@@ -151,8 +158,8 @@ def solve_ex(
     left: bool,
     check_errors: bool,
 ) -> None:
-    """Solve AX = B or XA = B; the factors are of A, or of A transposed."""
-    a, found, numbers, transposed = _factor(A)
+    """Solve AX = B or XA = B."""
+    a, found, numbers = _factor(A)
     _store_factors(LU, pivots, a, found)
     _check(info, numbers, "torch.linalg.solve_ex" if check_errors else None, A)
     if not result.numel():
@@ -163,12 +170,13 @@ def solve_ex(
     shape, a_shape = broadcast_batches(B.shape, A.shape)
     batch, wanted = tuple(A.shape[:-2]), tuple(a_shape[:-2])
     a, found = _expanded(a, batch, wanted), _expanded(found, batch, wanted)
-    store(result, _solved(a, found, B, tuple(shape), left, transposed))
+    _store_solution(result, _solved(a, found, B, tuple(shape), left, False), left)
 
 
 def inv_ex(inverse: Tensor, info: Tensor, A: Tensor, check_errors: bool) -> None:
     """Solve for the identity."""
-    a, found, numbers, transposed = _factor(A)
+    transposed = _as_transposed(A)
+    a, found, numbers = _factor(A, transposed)
     if a.size:
         b = np.zeros_like(a)
         diagonal = np.arange(a.shape[1])

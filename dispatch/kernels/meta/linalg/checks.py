@@ -90,7 +90,7 @@ def check_solver_sides(a: Tensor, b: Tensor) -> None:
     check_same_dtype("self", b, "the coefficients", a)
     if a.shape[-1] != a.shape[-2]:
         raise refused(f"expected square matrices of coefficients, got {list(a.shape)}")
-    if a.shape[-1] != b.shape[-2]:
+    if a.shape[-1] != b.size(-2):
         raise refused(f"sizes {list(a.shape)} and {list(b.shape)} do not fit each other")
 
 

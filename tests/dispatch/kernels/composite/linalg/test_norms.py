@@ -24,6 +24,13 @@ def test_matrix_norms_are_numpys(ord, dim, keepdim):
     np.testing.assert_allclose(call(T, ord, dim, keepdim).numpy(), want)
 
 
+def test_norm_of_nothing_is_zero():
+    for ord in (1, 2, inf):
+        assert aten.linalg_matrix_norm(dispatch.empty(3, 0), ord).item() == 0.0
+    with pytest.raises(IndexError):
+        aten.linalg_matrix_norm(dispatch.empty(3, 0), -2)
+
+
 def test_norm_is_that_of_vectors_or_matrices():
     assert np.isclose(aten.linalg_norm(T).item(), np.linalg.norm(X.ravel()))
     assert np.isclose(aten.linalg_norm(T[0], 2).item(), np.linalg.norm(X[0], 2))

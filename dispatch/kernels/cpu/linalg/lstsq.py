@@ -1,0 +1,131 @@
+"""Least squares on the CPU: LAPACK's four drivers, and what PyTorch makes of their results.
+
+LAPACK leaves the solution in the first rows of the right side, and in the others, if the system has
+more rows than unknowns and full rank, what the sum of squared residuals is made of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dispatch._C import dtypes
+from dispatch._C.dtypes import can_cast
+from dispatch._C.errors import refused
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.cpu.arrays import Array, store, view
+from dispatch.kernels.cpu.linalg import least_squares
+from dispatch.kernels.cpu.linalg.blocks import blocks, check_kind, info_for
+from dispatch.kernels.meta.linalg.checks import (
+    broadcast_batches,
+    check_matrix,
+    column_strides,
+    is_vector_rhs,
+    real_of,
+)
+
+__all__ = ["lstsq_out"]
+
+_aten = ops.aten
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+_Four = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def _check(self: Tensor, b: Tensor, driver: str) -> None:
+    check_matrix("self", self)
+    if b.ndim < 1 or not 0 <= self.ndim - b.ndim <= 1:
+        raise refused(
+            "expected b of as many dimensions as self, or one less, got "
+            f"{list(self.shape)} and {list(b.shape)}"
+        )
+    if self.dtype is not b.dtype:
+        raise refused(f"expected self and b to have the same dtype, got {self.dtype}, {b.dtype}")
+    rows = b.shape[-1 if is_vector_rhs(self, b) else -2]
+    if self.shape[-2] != rows:
+        raise refused(f"self of {list(self.shape)} and b of {list(b.shape)} differ in rows")
+    if driver not in _DRIVERS:
+        raise refused(f"expected driver to be one of {list(_DRIVERS)}, got {driver!r}")
+
+
+def _take(out: Tensor, result: Tensor) -> None:
+    """`result` as it is, if `out` has nothing to keep, else a copy."""
+    if out.numel() == 0 and out.dtype is result.dtype:
+        _aten.set_.source_Tensor(out, result)
+        return
+    if tuple(out.shape) != tuple(result.shape):
+        _aten.resize_(out, list(result.shape))
+    _aten.copy_(out, result)
+
+
+def _filled(like: Tensor, values: Array, kind: dtypes.dtype) -> Tensor:
+    out = _aten.new_empty(like, list(values.shape), dtype=kind)
+    store(out, values)
+    return out
+
+
+def _residuals(x: Array, rows: int, ranks: Array | None) -> Array | None:
+    """Sums of squares; none where a matrix may not have full rank."""
+    unknowns = x.shape[-1] - rows
+    if rows <= 0 or (ranks is not None and (ranks != unknowns).any()):
+        return None
+    rest = x[..., unknowns:]
+    squares: Array = (rest * rest.conj()).real.sum(-1)
+    return squares
+
+
+def lstsq_out(
+    self: Tensor,
+    b: Tensor,
+    rcond: float | None = None,
+    *,
+    driver: str | None = None,
+    solution: Tensor,
+    residuals: Tensor,
+    rank: Tensor,
+    singular_values: Tensor,
+) -> _Four:
+    """Solutions of the smallest residuals, and of the smallest norm if there are several."""
+    name = "gelsy" if driver is None else driver
+    _check(self, b, name)
+    real = real_of(self.dtype)
+    outs = (solution, residuals, rank, singular_values)
+    for out, kind in zip(outs, (self.dtype, real, dtypes.int64, real), strict=True):
+        if not can_cast(kind, out.dtype):
+            raise refused(f"a result of {kind} cannot be cast to {out.dtype}")
+    check_kind(self)
+    m, n = self.shape[-2:]
+    if rcond is None:
+        rcond = float(np.finfo(view(self).dtype).eps) * max(m, n)
+    vector = is_vector_rhs(self, b)
+    if vector:
+        b = _aten.unsqueeze(b, -1)
+    sizes, a_sizes = broadcast_batches(b.shape, self.shape)
+    batch, count, most = tuple(sizes[:-2]), sizes[-1], max(m, n)
+    made = _aten.new_empty_strided(
+        self, [*batch, most, count], list(column_strides((*batch, most, count)))
+    )
+    a = blocks(self, tuple(a_sizes))
+    x = np.zeros((a.shape[0], count, most), a.dtype)
+    x[:, :, :m] = blocks(b, tuple(sizes))
+    ranks, numbers = np.zeros(a.shape[0], np.int32), np.zeros(a.shape[0], np.int32)
+    values = np.zeros((a.shape[0], min(m, n)), a.real.dtype)
+    if a.size and x.size:
+        least_squares.solve(name, a, x, values, ranks, rcond, numbers)
+    else:
+        x[...] = 0
+    store(made, x.reshape(*batch, count, most).swapaxes(-1, -2))
+    result = _aten.narrow(made, -2, 0, n)
+    _take(solution, _aten.squeeze.dim(result, -1) if vector else result)
+    if name != "gelsy" and a.size:
+        squares = _residuals(x, m - n, ranks if name in ("gelss", "gelsd") else None)
+        if squares is not None:
+            _take(residuals, _filled(self, squares.reshape(*batch, count), real))
+    if name != "gels":
+        _take(rank, _filled(self, ranks.reshape(batch), dtypes.int64))
+    if name in ("gelss", "gelsd"):
+        _take(singular_values, _filled(self, values.reshape(*batch, min(m, n)), real))
+    if numbers.any():
+        info = _aten.new_empty(self, [info_for(made).size], dtype=dtypes.int32)
+        store(info, numbers)
+        _aten._linalg_check_errors(info, "torch.linalg.lstsq", is_matrix=info.numel() <= 1)
+    return outs
