@@ -12,12 +12,15 @@ from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.cpu.fft.windows import fill_kaiser
+from dispatch.kernels.meta import rules
 
 __all__ = [
     "bartlett_window",
     "blackman_window",
     "hamming_window",
     "hann_window",
+    "kaiser_window",
 ]
 
 _aten = ops.aten
@@ -85,3 +88,17 @@ def hamming_window(
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """A raised cosine."""
     return hamming_window(window_length, periodic, 0.5, 0.5, **options)
+
+
+def kaiser_window(
+    window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any
+) -> Tensor:
+    """Bessel functions of half a circle."""
+    short = _short(window_length, options)
+    if short is not None:
+        return short
+    n = window_length + periodic
+    window = _aten.arange(n, **options)
+    if rules.is_eager(window):
+        fill_kaiser(window, n, beta)
+    return _cut(window, periodic)

@@ -11,7 +11,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
-__all__ = ["einsum"]
+__all__ = ["einsum", "multiply_sum"]
 
 _ELLIPSIS = "..."
 
@@ -152,7 +152,7 @@ def _flat(t: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
     return ops.aten.reshape(ops.aten.permute(t, order + rest), sizes)
 
 
-def _multiply_sum(a: Tensor, b: Tensor, dims: Sequence[int]) -> Tensor:
+def multiply_sum(a: Tensor, b: Tensor, dims: Sequence[int]) -> Tensor:
     """(a * b).sum(dims, keepdim=True) as a batched matrix product (at::native sumproduct_pair)."""
     both: list[int] = []
     left: list[int] = []
@@ -202,7 +202,7 @@ def _contract(operands: list[Tensor], n_out: int, path: Sequence[int] | None) ->
             counts[d] -= shared
             if counts[d] == 1 and (a.shape[d] != 1 or b.shape[d] != 1):
                 dims.append(d)
-        operands.append(_multiply_sum(a, b, dims) if dims else ops.aten.mul(a, b))
+        operands.append(multiply_sum(a, b, dims) if dims else ops.aten.mul(a, b))
     return operands[0]
 
 

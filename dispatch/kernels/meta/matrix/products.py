@@ -10,7 +10,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
-__all__ = ["addbmm", "check_vdot", "cross", "trace", "vdot"]
+__all__ = ["addbmm", "addmm_activation", "check_vdot", "cross", "trace", "vdot"]
 
 
 def cross(self: Tensor, other: Tensor, dim: int) -> TensorSpec:
@@ -40,6 +40,22 @@ def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any) 
     if tuple(rules.broadcast_shapes(self.shape, sizes)) != sizes:
         raise refused(f"self of shape {list(self.shape)} does not fit {sizes}")
     return TensorSpec(sizes, self.dtype)
+
+
+def addmm_activation(
+    self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any, use_gelu: bool
+) -> TensorSpec:
+    """As `addmm`, then a function of each element."""
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        raise refused(f"expected matrices, got {list(mat1.shape)} and {list(mat2.shape)}")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise refused(f"{list(mat1.shape)} and {list(mat2.shape)} cannot be multiplied")
+    if not (self.dtype is mat1.dtype is mat2.dtype):
+        raise refused(f"expected one dtype, got {self.dtype}, {mat1.dtype} and {mat2.dtype}")
+    sizes = (mat1.shape[0], mat2.shape[1])
+    if tuple(rules.broadcast_shapes(self.shape, sizes)) != sizes:
+        raise refused(f"self of shape {list(self.shape)} does not expand to {list(sizes)}")
+    return TensorSpec(sizes, mat1.dtype)
 
 
 def trace(self: Tensor) -> Tensor:

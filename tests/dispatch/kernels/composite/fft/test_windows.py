@@ -30,7 +30,15 @@ def test_hamming_takes_its_two_numbers():
     assert np.allclose(got.numpy(), [-0.25, 0.75, -0.25])
 
 
-@pytest.mark.parametrize("name", sorted(WINDOWS))
+@pytest.mark.parametrize("beta", [0.0, 3.5, 12.0])
+def test_kaisers_window_is_numpys(beta):
+    whole = dispatch.kaiser_window(5, False, beta, dtype=dispatch.float64)
+    np.testing.assert_allclose(whole.numpy(), np.kaiser(5, beta), atol=1e-12)
+    periodic = dispatch.kaiser_window(5, dtype=dispatch.float64)
+    np.testing.assert_allclose(periodic.numpy(), np.kaiser(6, 12.0)[:-1], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [*sorted(WINDOWS), "kaiser"])
 def test_short_windows(name):
     make = getattr(dispatch, f"{name}_window")
     assert make(0).shape == (0,)

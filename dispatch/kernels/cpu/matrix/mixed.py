@@ -1,0 +1,154 @@
+"""Bodies of products whose operands and results differ in dtype: integers, scaled, packed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dispatch._C.dtypes import dtype, int32
+from dispatch._C.errors import refused
+from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
+from dispatch.kernels.cpu.arrays import compute, quiet, store, view
+from dispatch.kernels.cpu.matrix import blas
+from dispatch.kernels.meta.matrix import mixed as meta
+
+__all__ = [
+    "addmm_activation",
+    "int8pack_mm",
+    "int_mm",
+    "int_mm_out",
+    "scaled_mm",
+    "scaled_mm_out",
+    "scaled_mm_v2",
+    "scaled_mm_v2_out",
+]
+
+_aten = ops.aten
+_EXACT = 1024  # terms of at most 2 ** 15 whose sum float32 holds
+
+
+def addmm_activation(
+    out: Tensor,
+    self: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    beta: Any,
+    alpha: Any,
+    use_gelu: bool,
+) -> None:
+    """`addmm`, then relu or gelu."""
+    blas.addmm(out, self, mat1, mat2, beta, alpha)
+    if use_gelu:
+        _aten.gelu_(out)
+    else:
+        _aten.relu_(out)
+
+
+def int_mm(out: Tensor, self: Tensor, mat2: Tensor) -> None:
+    """Sums are exact in float64, whose product is BLAS's; in float32 as long as there are few."""
+    kind = np.float32 if self.shape[1] < _EXACT // 2 else np.float64
+    store(out, view(self).astype(kind) @ view(mat2).astype(kind))
+
+
+def int_mm_out(self: Tensor, mat2: Tensor, *, out: Tensor) -> Tensor:
+    """The same into `out`, which is not resized."""
+    spec = meta.int_mm(self, mat2)
+    if out.dtype is not int32 or tuple(out.shape) != spec.sizes:
+        raise refused(
+            f"expected out to be int32 of {list(spec.sizes)}, got {out.dtype} of {list(out.shape)}"
+        )
+    int_mm(out, self, mat2)
+    return out
+
+
+@quiet()
+def int8pack_mm(out: Tensor, self: Tensor, mat2: Tensor, scales: Tensor) -> None:
+    """self times the transposed rows, scaled."""
+    store(out, compute(self) @ view(mat2).astype(np.float32).T * compute(scales))
+
+
+@quiet()
+def scaled_mm(
+    out: Tensor,
+    self: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None,
+    scale_result: Tensor | None,
+    out_dtype: dtype | None,
+    use_fast_accum: bool,
+) -> None:
+    """In float32, rounded once; scale_result has no part in it, as in PyTorch on the CPU."""
+    product = (compute(self) * view(scale_a)) @ (compute(mat2) * view(scale_b))
+    store(out, product if bias is None else product + compute(bias))
+
+
+def scaled_mm_out(
+    self: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: dtype | None = None,
+    use_fast_accum: bool = False,
+    *,
+    out: Tensor,
+) -> Tensor:
+    """The same into `out`, in its dtype."""
+    spec = meta.scaled_mm(
+        self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum
+    )
+    if tuple(out.shape) != spec.sizes:
+        _aten.resize_(out, list(spec.sizes))
+    scaled_mm(out, self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum)
+    return out
+
+
+def scaled_mm_v2(
+    out: Tensor,
+    self: Tensor,
+    mat2: Tensor,
+    scale_a: Sequence[Tensor],
+    recipe_a: Sequence[int],
+    swizzle_a: Sequence[int],
+    scale_b: Sequence[Tensor],
+    recipe_b: Sequence[int],
+    swizzle_b: Sequence[int],
+    bias: Tensor | None,
+    out_dtype: dtype | None,
+    contraction_dim: Sequence[int],
+    use_fast_accum: bool,
+    first: Tensor,
+    second: Tensor,
+) -> None:
+    """The same with lists of scales."""
+    scaled_mm(out, self, mat2, first, second, bias, None, out_dtype, use_fast_accum)
+
+
+def scaled_mm_v2_out(
+    self: Tensor,
+    mat2: Tensor,
+    scale_a: Sequence[Tensor],
+    recipe_a: Sequence[int],
+    swizzle_a: Sequence[int],
+    scale_b: Sequence[Tensor],
+    recipe_b: Sequence[int],
+    swizzle_b: Sequence[int],
+    bias: Tensor | None,
+    out_dtype: dtype | None,
+    contraction_dim: Sequence[int] = (),
+    use_fast_accum: bool = False,
+    *,
+    out: Tensor,
+) -> Tensor:
+    """The same into `out`, in its dtype."""
+    meta.scaled_mm_v2(
+        *(self, mat2, scale_a, recipe_a, swizzle_a, scale_b, recipe_b, swizzle_b, bias),
+        *(out_dtype, contraction_dim, use_fast_accum),
+    )
+    return scaled_mm_out(self, mat2, scale_a[0], scale_b[0], bias, None, out_dtype, out=out)
