@@ -67,6 +67,7 @@ _RULES = frozenset(
     {"compute", "operands", "output", "rounded", "wrapped", "exact", "check", "error"}
 )
 _ELSE, _NONE = "else", "None"
+_NUMEL = "numel_"  # numel_self: how many elements a tensor argument has
 _OUTPUT_KINDS = frozenset({"bool", "real"})
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _COMPUTE = re.compile(r"(?:(common|float)\(([\w\s,]+)\)|(\w+))")
@@ -98,7 +99,10 @@ class Choice(NamedTuple):
 
 
 class Number(NamedTuple):
-    """An argument that is no tensor and that expressions read; `place` is its slot."""
+    """An argument that is no tensor and that expressions read; `place` is its slot.
+
+    The letter "n": how many elements the tensor argument behind `numel_` has.
+    """
 
     name: str
     letter: str
@@ -332,6 +336,8 @@ class Formula:
         plain = name.removeprefix("has_")
         if name in self.arguments or plain in self.arguments or name in _WORDS_OF_C:
             return
+        if self.letters.get(name.removeprefix(_NUMEL)) == "T":
+            return
         known = ", ".join(self.arguments)
         raise self.error(f"expected names of arguments ({known}), got {name!r}", key, source)
 
@@ -378,10 +384,11 @@ class Formula:
         for name in names:
             if not self._is_kind(name, "Scalar", "float", "int", "SymInt", "bool"):
                 raise self.error(f"{name!r} is no number")
-        return tuple(
-            Number(n, self.letters[n], self.arguments[n].real_type.text.endswith("?"), i)
-            for i, n in enumerate(names)
-        )
+        found = [(n, self.letters[n], self.arguments[n].real_type.text.endswith("?")) for n in names]
+        leaves = [leaf for node in self.trees.values() for leaf in _leaves(node)]
+        counts = {n for leaf in leaves for n in names_in(leaf) if n.startswith(_NUMEL)}
+        found += [(n, "n", False) for n in sorted(counts - set(names))]
+        return tuple(Number(*number, i) for i, number in enumerate(found))
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:

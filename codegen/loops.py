@@ -246,7 +246,7 @@ def _declarations(formula: Formula, leaf: Leaf) -> str:
     flag = len(formula.numbers)
     for number in formula.numbers:
         if number.name in used:
-            if number.letter in "ib":
+            if number.letter in "ibn":
                 found.append(f"const int64_t {number.name} = loop_numbers[{number.place}].i64;")
             else:
                 found.append(f"const T {number.name} = NUMBER(T, {number.place});")
@@ -389,6 +389,9 @@ def _number_lines(formula: Formula) -> Iterator[str]:
             if name in formula.rounded
             else "EXACT"
         )
+        if number.letter == "n":
+            yield f"{indent}{slot}.i64 = {name.removeprefix('numel_')}.c_numel"
+            continue
         if number.letter in "ib":
             yield f"{indent}{slot}.i64 = {name}"
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dispatch._C import dtypes
@@ -9,7 +10,24 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
-__all__ = ["celu", "celu_", "log_sigmoid", "prelu", "relu6", "relu6_", "selu", "selu_"]
+__all__ = [
+    "add_relu",
+    "add_relu_",
+    "celu",
+    "celu_",
+    "infinitely_differentiable_gelu_backward",
+    "log_sigmoid",
+    "log_sigmoid_out",
+    "prelu",
+    "relu6",
+    "relu6_",
+    "selu",
+    "selu_",
+    "soft_margin_loss",
+    "soft_margin_loss_backward",
+    "soft_margin_loss_backward_out",
+    "soft_margin_loss_out",
+]
 
 _aten = ops.aten
 _SELU_ALPHA = 1.6732632423543772
@@ -63,6 +81,78 @@ def log_sigmoid(self: Tensor) -> Tensor:
     """log(1 / (1 + exp(-x)))."""
     output: Tensor = _aten.log_sigmoid_forward(self)[0]
     return output
+
+
+def log_sigmoid_out(self: Tensor, *, out: Tensor) -> Tensor:
+    """The same into `out`, with a buffer for nobody."""
+    _aten.log_sigmoid_forward.output(self, output=out, buffer=_aten.empty_like(self))
+    return out
+
+
+def add_relu(self: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+    """A number added; never below 0."""
+    result: Tensor = _aten._add_relu.Tensor(self, other, alpha=alpha)
+    return result
+
+
+def add_relu_(self: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+    """The same in place."""
+    result: Tensor = _aten._add_relu_.Tensor(self, other, alpha=alpha)
+    return result
+
+
+def infinitely_differentiable_gelu_backward(grad: Tensor, self: Tensor) -> Tensor:
+    """The gradient of gelu in operators that have gradients of their own."""
+    below = 0.5 * (1.0 + _aten.erf(self * math.sqrt(0.5)))
+    density = (1 / math.sqrt(2 * math.pi)) * _aten.exp(self * self * -0.5)
+    result: Tensor = below.addcmul(self, density).mul(grad)
+    return result
+
+
+_MEAN, _SUM = 1, 2
+
+
+def soft_margin_loss(self: Tensor, target: Tensor, reduction: int = _MEAN) -> Tensor:
+    """log(1 + exp(-target * x)), reduced."""
+    out = _aten.empty(
+        [0], dtype=self.dtype, layout=self.layout, device=self.device, pin_memory=None
+    )
+    return soft_margin_loss_out(self, target, reduction, out=out)
+
+
+def soft_margin_loss_out(
+    self: Tensor, target: Tensor, reduction: int = _MEAN, *, out: Tensor
+) -> Tensor:
+    """The same into `out`."""
+    losses = _aten.log1p(_aten.exp(_aten.mul(_aten.neg(self), target)))
+    if reduction == _MEAN:
+        losses = _aten.mean(losses)
+    elif reduction == _SUM:
+        losses = _aten.sum(losses)
+    if out.shape != losses.shape:
+        _aten.resize_(out, losses.shape)
+    _aten.copy_(out, losses)
+    return out
+
+
+def soft_margin_loss_backward(
+    grad_output: Tensor, self: Tensor, target: Tensor, reduction: int
+) -> Tensor:
+    """How a loss moves with self."""
+    return soft_margin_loss_backward_out(
+        grad_output, self, target, reduction, grad_input=_aten.empty_like(self)
+    )
+
+
+def soft_margin_loss_backward_out(
+    grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *, grad_input: Tensor
+) -> Tensor:
+    """The same into `grad_input`."""
+    share = 1.0 / self.numel() if reduction == _MEAN else 1.0
+    z = _aten.exp(_aten.mul(_aten.neg(target), self))
+    slope = _aten.mul(_aten.mul(_aten.neg(target), z), _aten.reciprocal(z + 1))
+    _aten.mul.out(_aten.mul(slope, share), grad_output, out=grad_input)
+    return grad_input
 
 
 def prelu(self: Tensor, weight: Tensor) -> Tensor:

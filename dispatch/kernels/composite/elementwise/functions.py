@@ -17,6 +17,7 @@ from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
 __all__ = [
+    "chalf",
     "complex",
     "deg2rad",
     "deg2rad_",
@@ -182,3 +183,9 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """A complex tensor from lengths and angles."""
     out = _paired(abs, angle)
     return _aten.polar.out(abs, angle, out=out)
+
+
+def chalf(self: Tensor, *, memory_format: Any = None) -> Tensor:
+    """The tensor in complex32."""
+    result: Tensor = _aten.to.dtype(self, dtypes.complex32, False, False, memory_format)
+    return result

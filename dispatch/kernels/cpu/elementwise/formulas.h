@@ -56,6 +56,11 @@ INLINE T FN(sgn)(T x)
     PART size = hypot(creal(x), cimag(x));
     return size == 0 ? 0 : FN(of_parts)(creal(x) / size, cimag(x) / size);
 }
+INLINE T FN(silu_gradient)(T grad, T x)
+{
+    T s = FN(sigmoid)(x);
+    return FN(product)(grad, conj(FN(product)(s, 1 + FN(product)(x, 1 - s))));
+}
 INLINE T FN(lerp)(T x, T end, T weight)
 {
     PART u = creal(weight), v = cimag(weight);
@@ -459,6 +464,68 @@ INLINE T FN(erfinv)(T given)
         x -= step / (1 + x * step);
     }
     return (T)x;
+}
+
+/* ---- gradients ---- */
+
+INLINE T FN(elu_gradient)(T grad, T x, T alpha, T scale, T input_scale)
+{
+    return x > 0 ? grad * scale : grad * input_scale * alpha * scale * FN(quick_exp)(x * input_scale);
+}
+INLINE T FN(gelu_gradient)(T grad, T x)
+{
+    T below = (T)0.5 * (1 + FN(quick_erf)(x * (T)0.70710678118654752440));
+    return grad * (below + x * FN(quick_exp)(x * x * (T)-0.5) * (T)0.39894228040143267794);
+}
+INLINE T FN(gelu_tanh_gradient)(T grad, T x)
+{
+    const T beta = (T)0.79788456080286535588, kappa = (T)0.044715;
+    T square = x * x, t = FN(quick_tanh)(beta * (x + kappa * (square * x)));
+    T inner = beta * (1 + 3 * kappa * square);
+    return grad * ((T)0.5 * (1 + t) + (T)0.5 * x * (1 - t * t) * inner);
+}
+INLINE T FN(hardswish_gradient)(T grad, T x) { return x <= -3 ? 0 : x < 3 ? grad * (x / 3 + (T)0.5) : grad; }
+INLINE T FN(log_sigmoid_gradient)(T grad, T x)
+{
+    T small = FN(quick_exp)(-fabs(x)), part = small / (1 + small);
+    return grad * (x < 0 ? 1 - part : part);
+}
+INLINE T FN(logit_gradient)(T grad, T x) { return grad / (x * (1 - x)); }
+INLINE T FN(mish_gradient)(T grad, T x)
+{
+    T s = FN(sigmoid)(x), t = FN(quick_tanh)(FN(log1p_exp)(x));
+    return grad * (t + x * s * (1 - t * t));
+}
+INLINE T FN(silu_gradient)(T grad, T x)
+{
+    T s = FN(sigmoid)(x);
+    return grad * s * (1 + x * (1 - s));
+}
+INLINE T FN(softplus_gradient)(T grad, T x, T beta, T threshold)
+{
+    T z = FN(quick_exp)(x * beta);
+    return x * beta > threshold ? grad : grad * z / (z + 1);
+}
+/* A mean's share of a gradient (reduction 1), the whole of it for a sum or none. */
+INLINE T FN(share)(int64_t reduction, int64_t numel) { return reduction == 1 ? 1 / (T)numel : 1; }
+INLINE T FN(huber_gradient)(T grad, T error, T delta)
+{
+    return error <= -delta ? -grad * delta : error >= delta ? grad * delta : error * grad;
+}
+INLINE T FN(smooth_l1_gradient)(T grad, T error, T beta)
+{
+    return error <= -beta ? -grad : error >= beta ? grad : error * grad / beta;
+}
+INLINE T FN(mantissa)(T x)
+{
+    int exponent;
+    return IS_FLOAT ? (T)frexpf((float)x, &exponent) : (T)frexp((double)x, &exponent);
+}
+INLINE int FN(exponent)(T x)
+{
+    int exponent = 0;
+    (void)frexp((double)x, &exponent);
+    return x - x == 0 ? exponent : 0;
 }
 #elif IS_INTEGER || IS_BOOL
 INLINE T FN(larger)(T a, T b) { return a > b ? a : b; }

@@ -14,7 +14,7 @@ from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import check_dtype, is_narrow
 from dispatch.kernels.meta import rules
 
-__all__ = ["complex_out", "glu", "polar_out"]
+__all__ = ["complex_out", "glu", "glu_backward", "glu_backward_jvp", "glu_jvp", "polar_out"]
 
 _aten = ops.aten
 
@@ -29,6 +29,47 @@ def glu(out: Tensor, self: Tensor, dim: int) -> None:
     check_dtype(self.dtype, FLOATING)
     first, second = _aten.chunk(self, 2, dim)
     _aten.mul.out(first, _aten.sigmoid(_wide(second)), out=out)
+
+
+def glu_backward(grad_input: Tensor, grad_output: Tensor, self: Tensor, dim: int) -> None:
+    """The sigmoid, and the other half times its slope."""
+    check_dtype(self.dtype, FLOATING)
+    first, second = (_wide(half) for half in _aten.chunk(self, 2, dim))
+    to_first, to_second = _aten.chunk(grad_input, 2, dim)
+    gate = _aten.sigmoid(second)
+    grad = _wide(grad_output)
+    _aten.mul.out(grad, gate, out=to_first)
+    _aten.mul.out(_slope(gate, first), grad, out=to_second)
+
+
+def _slope(gate: Tensor, times: Tensor) -> Tensor:
+    slope: Tensor = _aten.sigmoid_backward(times, gate)
+    return slope
+
+
+def glu_jvp(glu: Tensor, x: Tensor, dx: Tensor, dim: int) -> Tensor:
+    """How the result moves with x."""
+    _, second = _aten.chunk(x, 2, dim)
+    d_first, d_second = _aten.chunk(dx, 2, dim)
+    gate = _aten.sigmoid(second)
+    result: Tensor = d_first * gate + glu * (d_second - gate * d_second)
+    return result
+
+
+def glu_backward_jvp(
+    grad_x: Tensor, grad_glu: Tensor, x: Tensor, dgrad_glu: Tensor, dx: Tensor, dim: int
+) -> Tensor:
+    """How the gradient moves with x and with the gradient that came."""
+    first, second = _aten.chunk(x, 2, dim)
+    d_first, d_second = _aten.chunk(dx, 2, dim)
+    gate = _aten.sigmoid(second)
+    d_gate = _aten.sigmoid_backward(d_second, gate)
+    moved_first = dgrad_glu * gate + grad_glu * d_gate
+    slope = _slope(gate, first)
+    d_slope = _slope(gate, d_first) + first * d_gate * (1 - 2 * gate)
+    moved_second = dgrad_glu * slope + grad_glu * d_slope
+    result: Tensor = _aten.cat([moved_first, moved_second], dim)
+    return result
 
 
 # ---- complex numbers from two parts ------------------------------------------------------------

@@ -8,7 +8,7 @@ from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
 
-__all__ = ["glu", "log_sigmoid", "prelu_kernel"]
+__all__ = ["glu", "glu_backward", "log_sigmoid", "prelu_kernel"]
 
 
 def glu(self: Tensor, dim: int) -> TensorSpec:
@@ -40,3 +40,12 @@ def prelu_kernel(self: Tensor, weight: Tensor) -> TensorSpec:
     sizes = rules.broadcast_shapes(self.shape, weight.shape)
     find = rules.elementwise_strides if rules.is_eager(self) else rules.elementwise_strides_meta
     return TensorSpec(sizes, self.dtype, find(sizes, (self, weight), self.dtype))
+
+
+def glu_backward(grad_output: Tensor, self: Tensor, dim: int) -> TensorSpec:
+    """As self is, for a gradient of half its size."""
+    halved = glu(self, dim)
+    if tuple(grad_output.shape) != tuple(halved.sizes):
+        want, got = list(halved.sizes), list(grad_output.shape)
+        raise refused(f"expected grad_output of the shape {want} of the result, got {got}")
+    return TensorSpec(self.shape, self.dtype)
