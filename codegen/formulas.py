@@ -384,7 +384,8 @@ class Formula:
         for name in names:
             if not self._is_kind(name, "Scalar", "float", "int", "SymInt", "bool"):
                 raise self.error(f"{name!r} is no number")
-        found = [(n, self.letters[n], self.arguments[n].real_type.text.endswith("?")) for n in names]
+        optional = {n: self.arguments[n].real_type.text.endswith("?") for n in names}
+        found = [(n, self.letters[n], optional[n]) for n in names]
         leaves = [leaf for node in self.trees.values() for leaf in _leaves(node)]
         counts = {n for leaf in leaves for n in names_in(leaf) if n.startswith(_NUMEL)}
         found += [(n, "n", False) for n in sorted(counts - set(names))]

@@ -214,7 +214,7 @@ def _path_view(steps: list[bool], n_in: int) -> dict[str, Any]:
 
 
 def _load(k: int, at: str) -> str:
-    return f"const COMPUTED_##A{k} a{k} = LOAD(A{k}, {at});"
+    return f"const COMPUTED_##A{k} a{k} UNUSED = LOAD(A{k}, {at});"
 
 
 def _element_lines(sizes: list[str], n_in: int) -> list[str]:

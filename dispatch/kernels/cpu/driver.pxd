@@ -53,8 +53,8 @@ cdef inline int common_of(Tensor a, Tensor b) except -1:
             return a.c_dtype
     items[0], items[1] = <PyObject*>a, <PyObject*>b
     return rules.result_type(items, 2)
-# Whether an argument is this number: True is not 1.
+# Whether an argument is this number.
 cdef inline bint equals(object value, object wanted) except -1:
-    return value is wanted or (type(value) is not bool and value == wanted)
+    return value is wanted or value == wanted
 # numpy's own inner loop of a ufunc for a dtype of computation.
 cdef int take_loop(formula* f, int code, str ufunc) except -1

@@ -22,6 +22,7 @@
 #define cpu_has_avx2() 0
 #endif
 
+#define UNUSED __attribute__((unused))
 #define INLINE static inline __attribute__((always_inline, unused))
 
 /* A Scalar argument in the dtype of computation, an int or a bool as int64_t. */

@@ -8,6 +8,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
+from dispatch._C.values import wrapped_number
 from dispatch._ops import ops
 
 __all__ = [
@@ -91,13 +92,13 @@ def log_sigmoid_out(self: Tensor, *, out: Tensor) -> Tensor:
 
 def add_relu(self: Tensor, other: Any, alpha: Any = 1) -> Tensor:
     """A number added; never below 0."""
-    result: Tensor = _aten._add_relu.Tensor(self, other, alpha=alpha)
+    result: Tensor = _aten._add_relu.Tensor(self, wrapped_number(other), alpha=alpha)
     return result
 
 
 def add_relu_(self: Tensor, other: Any, alpha: Any = 1) -> Tensor:
     """The same in place."""
-    result: Tensor = _aten._add_relu_.Tensor(self, other, alpha=alpha)
+    result: Tensor = _aten._add_relu_.Tensor(self, wrapped_number(other), alpha=alpha)
     return result
 
 
@@ -124,14 +125,13 @@ def soft_margin_loss_out(
     self: Tensor, target: Tensor, reduction: int = _MEAN, *, out: Tensor
 ) -> Tensor:
     """The same into `out`."""
-    losses = _aten.log1p(_aten.exp(_aten.mul(_aten.neg(self), target)))
+    losses = out if reduction not in (_MEAN, _SUM) else _aten.empty_like(self)
+    _aten.neg.out(self, out=losses)
+    losses.mul_(target).exp_().log1p_()
     if reduction == _MEAN:
-        losses = _aten.mean(losses)
+        _aten.mean.out(losses, None, out=out)
     elif reduction == _SUM:
-        losses = _aten.sum(losses)
-    if out.shape != losses.shape:
-        _aten.resize_(out, losses.shape)
-    _aten.copy_(out, losses)
+        _aten.sum.IntList_out(losses, None, out=out)
     return out
 
 
@@ -140,7 +140,7 @@ def soft_margin_loss_backward(
 ) -> Tensor:
     """How a loss moves with self."""
     return soft_margin_loss_backward_out(
-        grad_output, self, target, reduction, grad_input=_aten.empty_like(self)
+        grad_output, self, target, reduction, grad_input=_aten.new_empty(self, self.shape)
     )
 
 

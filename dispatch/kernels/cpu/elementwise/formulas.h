@@ -59,7 +59,7 @@ INLINE T FN(sgn)(T x)
 INLINE T FN(silu_gradient)(T grad, T x)
 {
     T s = FN(sigmoid)(x);
-    return FN(product)(grad, conj(FN(product)(s, 1 + FN(product)(x, 1 - s))));
+    return FN(product)(grad, FN(product)(s, 1 + FN(product)(x, 1 - s)));
 }
 INLINE T FN(lerp)(T x, T end, T weight)
 {
@@ -75,6 +75,10 @@ INLINE T FN(finite)(T x, T nan, T above, T below)
 INLINE T FN(logaddexp)(T x, T y)
 {
     T larger = creal(x) > creal(y) ? x : y, smaller = creal(x) > creal(y) ? y : x;
+    if (x != x || y != y)
+        return FN(of_parts)(NAN, NAN);
+    if (creal(x) == creal(y) && creal(x) - creal(x) != 0)
+        return creal(x) < 0 ? x : log(exp(x) + exp(y));
     return larger + log(1 + exp(smaller - larger));
 }
 #endif
@@ -470,7 +474,7 @@ INLINE T FN(erfinv)(T given)
 
 INLINE T FN(elu_gradient)(T grad, T x, T alpha, T scale, T input_scale)
 {
-    return x > 0 ? grad * scale : grad * input_scale * alpha * scale * FN(quick_exp)(x * input_scale);
+    return x <= 0 ? grad * input_scale * alpha * scale * FN(quick_exp)(x * input_scale) : grad * scale;
 }
 INLINE T FN(gelu_gradient)(T grad, T x)
 {

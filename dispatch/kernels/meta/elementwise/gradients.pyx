@@ -11,6 +11,7 @@ from dispatch._C.structured cimport Spec
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport binary, pointwise
+from dispatch.kernels.meta.elementwise.pointwise cimport is_meta
 
 
 cdef inline int three(Spec* s, Tensor a, Tensor b, Tensor c) except -1:
@@ -57,7 +58,7 @@ cdef int hardtanh_backward(Spec* s, Tensor grad, Tensor self, object min_val, ob
 cdef int leaky_relu_backward(Spec* s, Tensor grad, Tensor self, object negative_slope, bint self_is_result) except -1:
     if self_is_result and negative_slope < 0:
         raise refused(f"negative_slope must not be negative when the gradient is that of a result, got {negative_slope}")
-    return backward(s, grad, self)
+    return backward(s, self, grad)
 
 
 cdef int log_sigmoid_backward(Spec* s, Tensor grad, Tensor self, Tensor buffer) except -1:
@@ -73,15 +74,23 @@ cdef int softplus_backward(Spec* s, Tensor grad, Tensor self, object beta, objec
 
 
 cdef int threshold_backward(Spec* s, Tensor grad, Tensor self, object threshold) except -1:
-    return backward(s, grad, self)
+    return backward(s, self, grad)
+
+
+cdef int contiguous_three(Spec* s, Tensor self, Tensor target, Tensor grad) except -1:
+    """Kernels with data fill zeros_like(self), which is contiguous."""
+    three(s, self, target, grad)
+    if not is_meta(self):
+        s.has_strides = False
+    return 0
 
 
 cdef int loss_backward(Spec* s, Tensor grad, Tensor self, Tensor target, int64_t reduction) except -1:
-    return three(s, self, target, grad)
+    return contiguous_three(s, self, target, grad)
 
 
 cdef int loss_backward_by(Spec* s, Tensor grad, Tensor self, Tensor target, int64_t reduction, double by) except -1:
-    return three(s, self, target, grad)
+    return contiguous_three(s, self, target, grad)
 
 
 cdef int prelu_backward(Spec* specs, Tensor grad, Tensor self, Tensor weight) except -1:
@@ -91,10 +100,12 @@ cdef int prelu_backward(Spec* specs, Tensor grad, Tensor self, Tensor weight) ex
 
 cdef int dropout_backward(Spec* s, Tensor grad, Tensor mask, double scale) except -1:
     cdef PyObject* items[2]
+    cdef int code
     if mask.c_dtype != ST_bool:
         raise refused(f"mask must be a bool tensor, got {mask.dtype!r}")
     items[0], items[1] = <PyObject*>grad, <PyObject*>mask
-    return pointwise.fill(s, items, 2, grad.c_dtype, grad.c_dtype)
+    code = rules.float_type(grad.c_dtype)
+    return pointwise.fill(s, items, 2, code, code)
 
 
 cdef int frexp(Spec* specs, Tensor self) except -1:
