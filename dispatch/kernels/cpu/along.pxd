@@ -9,6 +9,8 @@ from dispatch._C.tensor cimport Tensor
 
 ctypedef void (*row_step_fn)(const void** in_, void** out, int64_t n, const void* context) noexcept nogil
 
+ctypedef void (*row_cols_fn)(const char* x, Py_ssize_t x_step, char* y, Py_ssize_t y_step, int64_t n, int64_t m) noexcept nogil
+
 cdef enum:
     IN_FLOAT32 = 0               # what row_of answers: which of a step's variants to take
     IN_FLOAT64 = 1
@@ -20,5 +22,6 @@ cdef enum:
 cdef int row_of(int code) noexcept
 # Every row along `dim` of the inputs into the rows of the outputs, whose other sizes are those of the first input; an output may
 # lack the dimension. No tensor is empty. None: there is no such operand; MemoryError.
-cdef int walk_along(row_step_fn step, const void* context, int64_t dim, Tensor first, Tensor second, Tensor out,
-                    Tensor second_out) except -1
+# `cols`: the same step for rows side by side; NULL: it has none.
+cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int64_t dim, Tensor first, Tensor second,
+                    Tensor out, Tensor second_out) except -1

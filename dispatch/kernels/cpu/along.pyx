@@ -30,6 +30,7 @@ cdef extern from "row_walk.h" nogil:
         Py_ssize_t steps[64]
     ctypedef struct row_walk:
         row_step_fn step
+        row_cols_fn cols
         const void* context
         int n_in, n_out, ndim
         int64_t sizes[64]
@@ -75,13 +76,13 @@ cdef int place(row_walk* w, walk_operand* o, Tensor t, int ndim, int64_t dim) ex
     return 0
 
 
-cdef int walk_along(row_step_fn step, const void* context, int64_t dim, Tensor first, Tensor second, Tensor out,
-                    Tensor second_out) except -1:
+cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int64_t dim, Tensor first, Tensor second,
+                    Tensor out, Tensor second_out) except -1:
     cdef row_walk w
     cdef int d, kept = 0, n = 0
     cdef bint done
     cdef object pinned
-    w.step, w.context = step, context
+    w.step, w.cols, w.context = step, cols, context
     for d in range(first.c_ndim):
         if d != dim:
             w.sizes[kept] = first.c_sizes[d]

@@ -1,13 +1,14 @@
 /* Operators along one dimension: every row of the inputs, as a row without gaps, and the rows of the outputs that are made of it.
 
    Rows come from `rows.h` in the type that they are computed in. Where another dimension has its elements closer together than
-   the rows have, WALK_ROWS neighbours are read side by side and turned, so that no cache line is fetched twice. */
+   the rows have, a step that can takes up to WALK_COLS neighbours at once, as columns of a matrix; for another one WALK_ROWS of
+   them are read side by side and turned. Either way no cache line is fetched twice. */
 #ifndef DISPATCH_ROW_WALK_H
 #define DISPATCH_ROW_WALK_H
 #include <stdlib.h>
 #include "rows.h"
 
-enum { WALK_ROWS = 16, WALK_OPERANDS = 4, WALK_DIMS = 64 };
+enum { WALK_ROWS = 16, WALK_COLS = 256, WALK_OPERANDS = 4, WALK_DIMS = 64 };
 
 typedef struct {
     char *data;
@@ -22,8 +23,12 @@ typedef struct {
 
 typedef void (*row_step_fn)(const void **in, void **out, int64_t n, const void *context);
 
+/* The same for m rows at once, which lie side by side: element i of all of them is at x + i * x_step. */
+typedef void (*row_cols_fn)(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m);
+
 typedef struct {
     row_step_fn step;
+    row_cols_fn cols;                /* NULL: there is none */
     const void *context;
     int n_in, n_out, ndim;           /* operands: inputs first; the other dimensions */
     int64_t sizes[WALK_DIMS];
@@ -69,37 +74,53 @@ static void walk_each(const row_walk *w, char **data, int64_t count, char **buff
     }
 }
 
-#define TURN(T) \
-    do { \
-        const T *from_ = (const T *)(FROM); \
-        T *to_ = (T *)(TO); \
-        for (int64_t k_ = 0; k_ < count; k_++) \
-            to_[k_ * TO_STEP] = from_[k_ * FROM_STEP]; \
-    } while (0)
-#define TURN_BY_SIZE(SIZE) \
-    do { \
-        if ((SIZE) == 4) \
-            TURN(uint32_t); \
-        else if ((SIZE) == 8) \
-            TURN(uint64_t); \
-        else \
-            TURN(row_c128); \
-    } while (0)
+/* A block of `lines` by `count` elements: line i, element k goes to column k, place i. Steps are in elements. */
+#define TURN(NAME, T) \
+    WIDE static void turn_##NAME(const T *from, intptr_t from_step, T *to, intptr_t to_step, int64_t lines, int64_t count) \
+    { \
+        if (lines == WALK_ROWS && count == WALK_ROWS) { \
+            for (int k = 0; k < WALK_ROWS; k++) \
+                for (int i = 0; i < WALK_ROWS; i++) \
+                    to[k * to_step + i] = from[i * from_step + k]; \
+            return; \
+        } \
+        for (int64_t k = 0; k < count; k++) \
+            for (int64_t i = 0; i < lines; i++) \
+                to[k * to_step + i] = from[i * from_step + k]; \
+    }
+TURN(4, uint32_t)
+TURN(8, uint64_t)
+TURN(16, row_c128)
 
-/* `count` rows side by side: turned into the buffers, and back from them. */
+static void turn(int size, const void *from, intptr_t from_step, void *to, intptr_t to_step, int64_t lines, int64_t count)
+{
+    if (size == 4)
+        turn_4(from, from_step, to, to_step, lines, count);
+    else if (size == 8)
+        turn_8(from, from_step, to, to_step, lines, count);
+    else
+        turn_16(from, from_step, to, to_step, lines, count);
+}
+
+/* `count` rows side by side: turned into the buffers block by block, and back from them. */
 static void walk_turned(const row_walk *w, char **data, int64_t count, char **buffers)
 {
     int inner = w->ndim - 1, n = w->n_in + w->n_out;
-    row_c128 line[WALK_ROWS];
+    row_c128 block[WALK_ROWS * WALK_ROWS];
     const void *in[WALK_OPERANDS];
     void *out[WALK_OPERANDS];
     for (int i = 0; i < w->n_in; i++) {
         const walk_operand *o = &w->operands[i];
-        for (int64_t j = 0; j < o->n; j++) {
-            const void *FROM = o->read(data[i] + j * o->step, o->steps[inner], count, line);
-            char *TO = buffers[i] + j * o->row_size;
-            const int64_t FROM_STEP = 1, TO_STEP = o->n;
-            TURN_BY_SIZE(o->row_size);
+        intptr_t line_bytes = (intptr_t)count * o->row_size;
+        for (int64_t j = 0; j < o->n; j += WALK_ROWS) {
+            int64_t lines = o->n - j < WALK_ROWS ? o->n - j : WALK_ROWS;
+            for (int64_t r = 0; r < lines; r++) {
+                char *line = (char *)block + r * line_bytes;
+                const void *row = o->read(data[i] + (j + r) * o->step, o->steps[inner], count, line);
+                if (row != line)
+                    memcpy(line, row, (size_t)line_bytes);
+            }
+            turn(o->row_size, block, count, buffers[i] + j * o->row_size, o->n, lines, count);
         }
     }
     for (int64_t k = 0; k < count; k++) {
@@ -114,14 +135,34 @@ static void walk_turned(const row_walk *w, char **data, int64_t count, char **bu
     }
     for (int i = w->n_in; i < n; i++) {
         const walk_operand *o = &w->operands[i];
-        for (int64_t j = 0; j < o->n; j++) {
-            const void *FROM = buffers[i] + j * o->row_size;
-            row_c128 *TO = line;
-            const int64_t FROM_STEP = o->n, TO_STEP = 1;
-            TURN_BY_SIZE(o->row_size);
-            o->write(line, data[i] + j * o->step, o->steps[inner], count);
+        for (int64_t j = 0; j < o->n; j += WALK_ROWS) {
+            int64_t lines = o->n - j < WALK_ROWS ? o->n - j : WALK_ROWS;
+            turn(o->row_size, buffers[i] + j * o->row_size, o->n, block, count, count, lines);
+            for (int64_t r = 0; r < lines; r++)
+                o->write((char *)block + r * count * o->row_size, data[i] + (j + r) * o->step, o->steps[inner], count);
         }
     }
+}
+
+static void walk_columns(const row_walk *w, char **data, int64_t count, char **buffers)
+{
+    const walk_operand *x = &w->operands[0], *y = &w->operands[1];
+    (void)buffers;
+    w->cols(data[0], x->step, data[1], y->step, x->n, count);
+}
+
+/* Whether the neighbours lie as the columns of a matrix, aligned, in input and output. */
+static bool walk_has_columns(const row_walk *w)
+{
+    int inner = w->ndim - 1;
+    if (!w->cols || inner < 0 || w->n_in + w->n_out != 2)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const walk_operand *o = &w->operands[i];
+        if (!o->as_it_is || o->steps[inner] != o->size || (uintptr_t)o->data % (o->size < 8 ? o->size : 8) != 0)
+            return false;
+    }
+    return w->sizes[inner] >= 4;
 }
 
 static bool walk_turns(const row_walk *w)
@@ -172,12 +213,12 @@ static bool run_row_walk(row_walk *w)
     int n = w->n_in + w->n_out, outer;
     walk_order(w);
     outer = w->ndim ? w->ndim - 1 : 0;
-    bool turns = walk_turns(w);
-    int64_t rows = w->ndim ? w->sizes[outer] : 1, together = turns ? WALK_ROWS : rows;
+    bool turns = walk_turns(w), columns = turns && walk_has_columns(w);
+    int64_t rows = w->ndim ? w->sizes[outer] : 1, together = columns ? WALK_COLS : turns ? WALK_ROWS : rows;
     for (int i = 0; i < n; i++) {
         const walk_operand *o = &w->operands[i];
         offset[i] = bytes;
-        bytes += (o->n * o->row_size * (turns ? WALK_ROWS : 1) + 63) / 64 * 64;
+        bytes += columns ? 0 : (o->n * o->row_size * (turns ? WALK_ROWS : 1) + 63) / 64 * 64;
         data[i] = o->data;
     }
     if (bytes > (int64_t)sizeof small) {
@@ -195,7 +236,7 @@ static bool run_row_walk(row_walk *w)
             char *here[WALK_OPERANDS];
             for (int i = 0; i < n; i++)
                 here[i] = data[i] + (w->ndim ? done * w->operands[i].steps[outer] : 0);
-            (turns ? walk_turned : walk_each)(w, here, count, buffers);
+            (columns ? walk_columns : turns ? walk_turned : walk_each)(w, here, count, buffers);
         }
         int d = outer - 1;
         for (; d >= 0; d--) {

@@ -135,7 +135,8 @@ typedef struct {
     const void *weight, *bias;       /* rows of the type of computation; NULL: none */
     double *mean, *rstd;             /* of each row: results, or what a gradient is given */
     double *of_weight, *of_bias;     /* sums for the gradient; NULL: not wanted */
-    int64_t *row;                    /* how many rows are done */
+    void *some_weight, *some_bias;   /* those of the last few rows, in the type of computation, all 0 at first */
+    int64_t *row, rows;              /* how many rows are done, and how many there are */
 } norm_rows;
 
 #define LAYER(K, T) \
@@ -182,10 +183,20 @@ typedef struct {
             SUM_OF(T, dot, n, grad[i] * ((x[i] - middle) * scale)); \
         } \
         const T a = (T)(sum / (double)n), b = (T)(dot / (double)n); \
-        for (int64_t i = 0; i < n && c->of_weight; i++) \
-            c->of_weight[i] += grad[i] * ((x[i] - middle) * scale); \
-        for (int64_t i = 0; i < n && c->of_bias; i++) \
-            c->of_bias[i] += grad[i]; \
+        T *restrict of_weight = c->some_weight, *restrict of_bias = c->some_bias; \
+        if (c->of_weight) \
+            for (int64_t i = 0; i < n; i++) \
+                of_weight[i] += grad[i] * ((x[i] - middle) * scale); \
+        if (c->of_bias) \
+            for (int64_t i = 0; i < n; i++) \
+                of_bias[i] += grad[i]; \
+        if (row % 16 == 15 || row + 1 == c->rows) \
+            for (int64_t i = 0; i < n; i++) { \
+                if (c->of_weight) \
+                    c->of_weight[i] += of_weight[i], of_weight[i] = 0; \
+                if (c->of_bias) \
+                    c->of_bias[i] += of_bias[i], of_bias[i] = 0; \
+            } \
         if (w) \
             for (int64_t i = 0; i < n; i++) \
                 to[i] = (grad[i] * w[i] - a - (x[i] - middle) * scale * b) * scale; \

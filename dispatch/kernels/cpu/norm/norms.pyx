@@ -33,7 +33,10 @@ cdef extern from "norm.h" nogil:
         double* rstd
         double* of_weight
         double* of_bias
+        void* some_weight
+        void* some_bias
         int64_t* row
+        int64_t rows
     const row_step_fn LAYER_STEPS[2][2]
     void load_doubles(int code, const char* from_, Py_ssize_t step, int64_t n, double* to)
     void store_doubles(int code, char* to, Py_ssize_t step, int64_t n, const double* from_)
@@ -443,7 +446,7 @@ cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray
     context.eps = eps
     context.weight, context.bias = parameter(weight, code, kept), parameter(bias, code, kept)
     context.mean, context.rstd, context.row = numbers.row(0), numbers.row(1), &row
-    walk_along(LAYER_STEPS[0][row_of(code)], &context, 1, as_rows(x, count, width), None, as_rows(y, count, width), None)
+    walk_along(LAYER_STEPS[0][row_of(code)], NULL, &context, 1, as_rows(x, count, width), None, as_rows(y, count, width), None)
     finish(out, y)
     save(mean, numbers.row(0))
     return save(rstd, numbers.row(1))
@@ -465,8 +468,8 @@ def layer_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tenso
     for size in normalized_shape:
         width *= size
     count = input.c_numel // width
-    numbers, sums = Numbers(2, count), Numbers(2, width)
-    memset(sums.data, 0, 2 * width * sizeof(double))
+    numbers, sums = Numbers(2, count), Numbers(4, width)
+    memset(sums.data, 0, 4 * width * sizeof(double))
     load(mean, count, 0, numbers.row(0))
     load(rstd, count, 1, numbers.row(1))
     x, grad = dense(input, input.c_dtype, MF_contiguous), dense(grad_out, input.c_dtype, MF_contiguous)
@@ -475,7 +478,8 @@ def layer_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tenso
     context.mean, context.rstd, context.row = numbers.row(0), numbers.row(1), &row
     context.of_weight = NULL if of_weight is None else sums.row(0)
     context.of_bias = NULL if of_bias is None else sums.row(1)
-    walk_along(LAYER_STEPS[1][row_of(code)], &context, 1, as_rows(grad, count, width), as_rows(x, count, width),
+    context.some_weight, context.some_bias, context.rows = sums.row(2), sums.row(3), count
+    walk_along(LAYER_STEPS[1][row_of(code)], NULL, &context, 1, as_rows(grad, count, width), as_rows(x, count, width),
                as_rows(to, count, width), None)
     save(of_weight, sums.row(0))
     save(of_bias, sums.row(1))

@@ -431,6 +431,20 @@ PRODUCT(i64, uint64_t)
     { \
         num_##K *restrict to = NUMBERS_OF(s, K); \
         (void)c; \
+        for (; rows >= 4; rows -= 4, x += 4 * step) { \
+            const num_##K *p = (const num_##K *)x, *q = (const num_##K *)(x + step); \
+            const num_##K *r = (const num_##K *)(x + 2 * step), *t = (const num_##K *)(x + 3 * step); \
+            for (int64_t j = 0; j < n; j++) { \
+                num_##K v = OF(K, p[j]), a = to[j]; \
+                a = (v BETTER a) | IS_NAN(v) ? v : a; \
+                v = OF(K, q[j]); \
+                a = (v BETTER a) | IS_NAN(v) ? v : a; \
+                v = OF(K, r[j]); \
+                a = (v BETTER a) | IS_NAN(v) ? v : a; \
+                v = OF(K, t[j]); \
+                to[j] = (v BETTER a) | IS_NAN(v) ? v : a; \
+            } \
+        } \
         for (; rows > 0; rows--, x += step) { \
             const num_##K *p = (const num_##K *)x; \
             for (int64_t j = 0; j < n; j++) { \

@@ -14,7 +14,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, get_numpy
-from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
+from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
 from dispatch.kernels.cpu.reduction.fold cimport converted
 from dispatch.kernels.meta cimport rules
@@ -23,6 +23,7 @@ cdef extern from "scan.h" nogil:
     enum:
         CUMSUM, CUMPROD, CUMMAX, CUMMIN, LOGCUMSUMEXP
     const row_step_fn SCAN_STEPS[5][5]
+    const row_cols_fn SCAN_COLUMNS[5][5]
 
 
 cdef int raise_no_kernel(int code) except -1:
@@ -31,9 +32,10 @@ cdef int raise_no_kernel(int code) except -1:
 
 cdef int scan(int op, Tensor out, Tensor second, Tensor self, int64_t dim) except -1:
     """`second`: places; None where there are none."""
+    cdef int row = row_of(self.c_dtype)
     if self.c_ndim:
         dim = rules.wrap_dim(dim, self.c_ndim, True)
-    return walk_along(SCAN_STEPS[op][row_of(self.c_dtype)], NULL, dim, self, None, out, second)
+    return walk_along(SCAN_STEPS[op][row], SCAN_COLUMNS[op][row], NULL, dim, self, None, out, second)
 
 
 cdef int accumulate(int op, Tensor out, Tensor self, int64_t dim) except -1:

@@ -117,6 +117,26 @@ SCAN_EXTREME(cummin, i64, int64_t, <=)
 SCAN_EXPS(f32, float, log)
 SCAN_EXPS(f64, double, log)
 
+/* Columns: a running sum or product of each, side by side. */
+#define SCAN_COLS(NAME, K, T, WIDER, FIRST, OP) \
+    WIDE static void NAME##_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
+    { \
+        WIDER total[WALK_COLS]; \
+        for (int64_t j = 0; j < m; j++) \
+            total[j] = FIRST; \
+        for (int64_t i = 0; i < n; i++, x += x_step, y += y_step) \
+            for (int64_t j = 0; j < m; j++) { \
+                total[j] = total[j] OP ((const T *)x)[j]; \
+                ((T *)y)[j] = (T)total[j]; \
+            } \
+    }
+SCAN_COLS(cumsum, f32, float, double, 0, +)
+SCAN_COLS(cumsum, f64, double, double, 0, +)
+SCAN_COLS(cumsum, i64, int64_t, int64_t, 0, +)
+SCAN_COLS(cumprod, f32, float, double, 1, *)
+SCAN_COLS(cumprod, f64, double, double, 1, *)
+SCAN_COLS(cumprod, i64, int64_t, int64_t, 1, *)
+
 enum scan_op { CUMSUM, CUMPROD, CUMMAX, CUMMIN, LOGCUMSUMEXP, SCAN_OPS };
 static const row_step_fn SCAN_STEPS[SCAN_OPS][5] = {
     {cumsum_f32, cumsum_f64, cumsum_i64, cumsum_c64, cumsum_c128},
@@ -124,6 +144,10 @@ static const row_step_fn SCAN_STEPS[SCAN_OPS][5] = {
     {cummax_f32, cummax_f64, cummax_i64, NULL, NULL},
     {cummin_f32, cummin_f64, cummin_i64, NULL, NULL},
     {logcumsumexp_f32, logcumsumexp_f64, NULL, NULL, NULL},
+};
+static const row_cols_fn SCAN_COLUMNS[SCAN_OPS][5] = {
+    [CUMSUM] = {cumsum_cols_f32, cumsum_cols_f64, cumsum_cols_i64},
+    [CUMPROD] = {cumprod_cols_f32, cumprod_cols_f64, cumprod_cols_i64},
 };
 #pragma GCC pop_options
 #endif

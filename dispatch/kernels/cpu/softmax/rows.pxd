@@ -7,5 +7,3 @@ cdef int softmax(Tensor out, Tensor self, int64_t dim, bint half_to_float) excep
 cdef int log_softmax(Tensor out, Tensor self, int64_t dim, bint half_to_float) except -1
 cdef int softmax_backward(Tensor out, Tensor grad_output, Tensor output, int64_t dim, int input_dtype) except -1
 cdef int log_softmax_backward(Tensor out, Tensor grad_output, Tensor output, int64_t dim, int input_dtype) except -1
-# log(sum(exp(x))) along one dimension of a floating-point tensor, which has elements, into one that may lack the dimension.
-cdef int logsumexp_into(Tensor out, Tensor self, int64_t dim) except -1

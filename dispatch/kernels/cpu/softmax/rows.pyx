@@ -9,15 +9,16 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, is_in
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
-from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
+from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.reduction.fold cimport converted
 from dispatch.kernels.meta cimport rules
 
 cdef extern from "softmax.h" nogil:
     enum:
-        SOFTMAX, LOG_SOFTMAX, LOGSUMEXP, SOFTMAX_BACKWARD, LOG_SOFTMAX_BACKWARD
-    const row_step_fn SOFT_STEPS[5][2]
+        SOFTMAX, LOG_SOFTMAX, SOFTMAX_BACKWARD, LOG_SOFTMAX_BACKWARD
+    const row_step_fn SOFT_STEPS[4][2]
+    const row_cols_fn SOFT_COLS[4][2]
 
 
 cdef int check_floating(int code) except -1:
@@ -34,7 +35,7 @@ cdef int rows(int op, Tensor out, Tensor self, Tensor second, int64_t dim) excep
         dim = rules.wrap_dim(dim, self.c_ndim, True)
     if row_of(out.c_dtype) != row:
         target = new_empty(self.c_dtype, 0, -1, out.c_ndim, out.c_sizes, NULL)
-    walk_along(SOFT_STEPS[op][row], NULL, dim, self, second, target, None)
+    walk_along(SOFT_STEPS[op][row], SOFT_COLS[op][row], NULL, dim, self, second, target, None)
     if target is not out:
         copy_values(out, target)
     return 0
@@ -55,11 +56,6 @@ cdef int softmax(Tensor out, Tensor self, int64_t dim, bint half_to_float) excep
 
 cdef int log_softmax(Tensor out, Tensor self, int64_t dim, bint half_to_float) except -1:
     return apply(LOG_SOFTMAX, out, self, dim, half_to_float)
-
-
-cdef int logsumexp_into(Tensor out, Tensor self, int64_t dim) except -1:
-    check_floating(self.c_dtype)
-    return rows(LOGSUMEXP, out, self, None, dim)
 
 
 cdef int differentiate(int op, Tensor out, Tensor grad_output, Tensor output, int64_t dim) except -1:

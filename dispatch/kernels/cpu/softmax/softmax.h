@@ -1,4 +1,4 @@
-/* Softmax of a row, its logarithm, the logarithm of a row's sum of exponentials, and gradients: steps for `row_walk.h`.
+/* Softmax of a row, its logarithm, and gradients: steps for `row_walk.h`.
 
    The largest element is taken off before the exponential, so that nothing overflows; a row of -inf gives NaN. */
 #ifndef DISPATCH_SOFTMAX_H
@@ -79,15 +79,6 @@ SOFTMAX(f64, double)
         for (int64_t i = 0; i < n; i++) \
             y[i] = x[i] - top - sum; \
     } \
-    WIDE static void logsumexp_##K(const void **in, void **out, int64_t n, const void *context) \
-    { \
-        const T *x = in[0]; \
-        T top = largest_##K(x, n); \
-        (void)context; \
-        if (top - top != 0) \
-            top = 0; \
-        *(T *)out[0] = top + log_sum_##K(x, top, n); \
-    } \
     WIDE static void softmax_backward_##K(const void **in, void **out, int64_t n, const void *context) \
     { \
         const T *grad = in[0], *y = in[1]; \
@@ -108,12 +99,60 @@ SOFTMAX(f64, double)
     }
 ROWS(f32, float, logf)
 ROWS(f64, double, log)
+
+#define COLUMNS(K, T, LOG) \
+    WIDE static void largest_cols_##K(const char *x, intptr_t step, int64_t n, int64_t m, T *top) \
+    { \
+        for (int64_t j = 0; j < m; j++) \
+            top[j] = -INFINITY; \
+        for (int64_t i = 0; i < n; i++, x += step) \
+            for (int64_t j = 0; j < m; j++) { \
+                const T v = ((const T *)x)[j]; \
+                top[j] = v > top[j] ? v : top[j]; \
+            } \
+    } \
+    WIDE static void softmax_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
+    { \
+        T top[WALK_COLS], sum[WALK_COLS] = {0}; \
+        char *to = y; \
+        largest_cols_##K(x, x_step, n, m, top); \
+        for (int64_t i = 0; i < n; i++, x += x_step, to += y_step) \
+            for (int64_t j = 0; j < m; j++) { \
+                const T e = exp_##K(((const T *)x)[j] - top[j]); \
+                ((T *)to)[j] = e; \
+                sum[j] += e; \
+            } \
+        for (int64_t j = 0; j < m; j++) \
+            sum[j] = 1 / sum[j]; \
+        for (int64_t i = 0; i < n; i++, y += y_step) \
+            for (int64_t j = 0; j < m; j++) \
+                ((T *)y)[j] *= sum[j]; \
+    } \
+    WIDE static void log_softmax_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
+    { \
+        T top[WALK_COLS], sum[WALK_COLS] = {0}; \
+        const char *from = x; \
+        largest_cols_##K(x, x_step, n, m, top); \
+        for (int64_t i = 0; i < n; i++, from += x_step) \
+            for (int64_t j = 0; j < m; j++) \
+                sum[j] += exp_##K(((const T *)from)[j] - top[j]); \
+        for (int64_t j = 0; j < m; j++) \
+            sum[j] = LOG(sum[j]); \
+        for (int64_t i = 0; i < n; i++, x += x_step, y += y_step) \
+            for (int64_t j = 0; j < m; j++) \
+                ((T *)y)[j] = ((const T *)x)[j] - top[j] - sum[j]; \
+    }
+COLUMNS(f32, float, logf)
+COLUMNS(f64, double, log)
 #undef FOLD_LANES
 
-enum soft_op { SOFTMAX, LOG_SOFTMAX, LOGSUMEXP, SOFTMAX_BACKWARD, LOG_SOFTMAX_BACKWARD, SOFT_OPS };
+enum soft_op { SOFTMAX, LOG_SOFTMAX, SOFTMAX_BACKWARD, LOG_SOFTMAX_BACKWARD, SOFT_OPS };
 static const row_step_fn SOFT_STEPS[SOFT_OPS][2] = {
-    {softmax_f32, softmax_f64}, {log_softmax_f32, log_softmax_f64}, {logsumexp_f32, logsumexp_f64},
+    {softmax_f32, softmax_f64}, {log_softmax_f32, log_softmax_f64},
     {softmax_backward_f32, softmax_backward_f64}, {log_softmax_backward_f32, log_softmax_backward_f64},
+};
+static const row_cols_fn SOFT_COLS[SOFT_OPS][2] = {
+    [SOFTMAX] = {softmax_cols_f32, softmax_cols_f64}, [LOG_SOFTMAX] = {log_softmax_cols_f32, log_softmax_cols_f64},
 };
 #pragma GCC pop_options
 #endif
