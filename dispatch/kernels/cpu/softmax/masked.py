@@ -1,7 +1,7 @@
 """Softmax of what a mask leaves, and its gradient: what it hides has weight 0.
 
-Called for `_masked_softmax`. The mask has input's sizes (type 2), or is one of attention: [L, L] for
-every head (0), or [batch, L] of padding (1). Nothing left gives NaN.
+Called for `_masked_softmax`. The mask has input's sizes (type 2), or is one of attention: [L, L]
+for every head (0), or [batch, L] of padding (1). Nothing left gives NaN.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def _whole_mask(self: Tensor, mask: Tensor, mask_type: int | None) -> Tensor:
         raise refused(f"expected mask_type to be 0, 1 or 2, got {mask_type}")
     wanted = {0: sizes[2:3] * 2, 1: [sizes[0], *sizes[2:3]] if sizes else [], 2: sizes}[mask_type]
     if given != wanted:
-        raise refused(f"expected mask to have shape {wanted} for mask_type {mask_type}, got {given}")
+        raise refused(
+            f"expected mask to have shape {wanted} for mask_type {mask_type}, got {given}"
+        )
     if mask_type == 1:
         mask = _aten.view(mask, [given[0], 1, 1, given[1]])
     return _aten.expand(mask, sizes)
