@@ -91,4 +91,10 @@ static inline dispatch_c8 dispatch_load_c32(const char* p) {
     return v;
 }
 static inline void dispatch_store_c32(char* p, dispatch_c8 v) { dispatch_store_f16(p, v.re); dispatch_store_f16(p + 2, v.im); }
+#define DISPATCH_BYTES(S, code, bytes, V) enum { dispatch_bytes_##S = bytes };
+DISPATCH_INTEGERS(DISPATCH_BYTES)
+DISPATCH_FLOATS(DISPATCH_BYTES)
+DISPATCH_COMPLEX(DISPATCH_BYTES)
+DISPATCH_WIDE_UNSIGNED(DISPATCH_BYTES)
+DISPATCH_BOOL(DISPATCH_BYTES)
 #endif

@@ -27,6 +27,7 @@ typedef struct {
             else for (i = 0; i < n; i++) *(T*)(to + i * a) = v; \
         } \
         else if (a == bytes && b == bytes) memcpy(to, from, n * bytes); \
+        else if (a == bytes && b == -bytes) for (i = 0; i < n; i++) ((T*)to)[i] = *((const T*)from - i); \
         else if (a == bytes) for (i = 0; i < n; i++) ((T*)to)[i] = *(const T*)(from + i * b); \
         else for (i = 0; i < n; i++) *(T*)(to + i * a) = *(const T*)(from + i * b); \
     }
@@ -145,6 +146,21 @@ static void dispatch_plane(char* to, const char* from, int64_t outer, int64_t to
     }
 }
 
+/* The two innermost dimensions; where rows would be short, columns, in pieces that stay in the cache. */
+static void dispatch_rows(const dispatch_moves* m, char* to, const char* from, dispatch_run run) {
+    const int inner = m->ndim - 1, last = inner - 1;
+    const int64_t n = m->sizes[inner], rows = m->sizes[last];
+    int64_t k, i;
+    if (n < 8 && rows > n)
+        for (k = 0; k < rows; k += 1024)
+            for (i = 0; i < n; i++)
+                run(to + k * m->to[last] + i * m->to[inner], from + k * m->from[last] + i * m->from[inner],
+                    rows - k < 1024 ? rows - k : 1024, m->to[last], m->from[last]);
+    else
+        for (k = 0; k < rows; k++)
+            run(to + k * m->to[last], from + k * m->from[last], n, m->to[inner], m->from[inner]);
+}
+
 /* All elements. `m` is simplified in place; the caller has made sure that every one lies in memory. */
 static void dispatch_move(dispatch_moves* m, char* to, const char* from, dispatch_run run) {
     int64_t at[64];
@@ -167,11 +183,7 @@ static void dispatch_move(dispatch_moves* m, char* to, const char* from, dispatc
         if (plane >= 0)
             dispatch_plane(to, from, m->sizes[last], m->to[last], m->from[last], m->sizes[inner], m->to[inner], m->from[inner],
                            run);
-        else {
-            int64_t k;
-            for (k = 0; k < m->sizes[last]; k++)
-                run(to + k * m->to[last], from + k * m->from[last], m->sizes[inner], m->to[inner], m->from[inner]);
-        }
+        else dispatch_rows(m, to, from, run);
         for (d = last - 1; d >= 0; d--) {
             to += m->to[d]; from += m->from[d];
             if (++at[d] < m->sizes[d]) break;

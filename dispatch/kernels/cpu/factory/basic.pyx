@@ -5,14 +5,18 @@ The rules are those of `meta/factory/basic`; while a fake kernel runs, the resul
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float32, ST_float64, ST_uint8, category_of_code
+from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float64, ST_uint8, category_of_code
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
+from dispatch.kernels.cpu.copy.strided cimport itemsize_of
 from dispatch.kernels.meta.factory cimport basic as meta_factories
 
-import numpy as np
+cdef extern from "../kernels/cpu/factory/sequences.h" nogil:
+    void dispatch_whole_range(char* to, int code, int64_t start, int64_t step, int64_t n) noexcept
+    void dispatch_float_range(char* to, int code, double start, double step, int64_t n) noexcept
 
 
 cdef int check_options(int layout, object pin_memory) except -1:
@@ -45,28 +49,20 @@ cdef bint has_arange(int code) noexcept:
     return ST_uint8 <= code <= ST_float64 or code == ST_bfloat16
 
 
-cdef object float_range(object start, object step, int64_t n, int code):
-    """PyTorch's vectorised loop: the first value of each 8 lanes is rounded to float32 by itself."""
-    whole = np.arange(n, dtype=np.float64) * float(step) + float(start)
-    if code != ST_float32:
-        return whole
-    blocks = n // 8 * 8
-    lanes = np.arange(blocks) % 8
-    bases = (np.arange(blocks) - lanes) * float(step) + float(start)
-    whole[:blocks] = bases.astype(np.float32).astype(np.float64) + lanes * float(step)
-    return whole
-
-
 cdef object arange_out(object start, object end, object step, Tensor out):
     cdef int64_t n = meta_factories.arange_size(start, end, step, out.c_dtype)
+    cdef Tensor row = out
     if not has_arange(out.c_dtype):
         raise refused(f"has no CPU kernel for {out.dtype}", NotImplementedError)
     meta_factories.resized_for_arange(out, n)
     if n == 0:
         return out
+    if not out.c_flags & TF_CONTIGUOUS:
+        row = new_empty(out.c_dtype, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
     if category_of_code(out.c_dtype) == 1:
-        values = np.arange(n, dtype=np.int64) * int(step) + int(start)
+        dispatch_whole_range(data_of(row, itemsize_of(row)), out.c_dtype, <int64_t>int(start), <int64_t>int(step), n)
     else:
-        values = float_range(start, step, n, out.c_dtype)
-    cpu_copy.copy_array(out, values.reshape(tuple(out.shape)))
+        dispatch_float_range(data_of(row, itemsize_of(row)), out.c_dtype, <double>start, <double>step, n)
+    if row is not out:
+        cpu_copy.copy_values(out, row)
     return out

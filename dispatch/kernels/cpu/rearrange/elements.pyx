@@ -111,45 +111,46 @@ cdef int64_t clamped(int64_t x, int64_t most) noexcept nogil:
     return 0 if x < 0 else most if x > most else x
 
 
-cdef void triangle_rows(Tensor out, Tensor self, char* to, char* from_, int64_t diagonal, bint lower, dispatch_run run,
-                        int size) noexcept nogil:
+cdef void triangle_rows(const dispatch_moves* m, char* to, const char* from_, int64_t diagonal, bint lower,
+                        dispatch_run run) noexcept nogil:
     """One matrix: what is kept of each row copied, unless it is there already, and the rest zero."""
     cdef int64_t zero[2]
-    cdef int64_t rows = out.c_sizes[out.c_ndim - 2], columns = out.c_sizes[out.c_ndim - 1], i, first
-    cdef int64_t a = out.c_strides[out.c_ndim - 1] * size, b = self.c_strides[out.c_ndim - 1] * size
+    cdef int row = m.ndim - 2, column = m.ndim - 1
+    cdef int64_t n = m.sizes[column], a = m.to[column], b = m.from_[column], i, first
     cdef bint moved = to != from_            # in place nothing is
     zero[0] = zero[1] = 0
-    for i in range(rows):
-        first = clamped(i + diagonal + (1 if lower else 0), columns)
+    for i in range(m.sizes[row]):
+        first = clamped(i + diagonal + (1 if lower else 0), n)
         if lower:
             if moved:
                 run(to, from_, first, a, b)
-            run(to + first * a, <char*>zero, columns - first, a, 0)
+            run(to + first * a, <char*>zero, n - first, a, 0)
         else:
             run(to, <char*>zero, first, a, 0)
             if moved:
-                run(to + first * a, from_ + first * b, columns - first, a, b)
-        to += out.c_strides[out.c_ndim - 2] * size
-        from_ += self.c_strides[out.c_ndim - 2] * size
+                run(to + first * a, from_ + first * b, n - first, a, b)
+        to += m.to[row]
+        from_ += m.from_[row]
 
 
-cdef void triangles(Tensor out, Tensor self, char* to, char* from_, int64_t diagonal, bint lower, int size) noexcept nogil:
+cdef void triangles(const dispatch_moves* m, char* to, const char* from_, int64_t diagonal, bint lower,
+                    dispatch_run run) noexcept nogil:
     """All matrices."""
     cdef int64_t at[64]
-    cdef int d, batch = out.c_ndim - 2
+    cdef int d, batch = m.ndim - 2
     for d in range(batch):
         at[d] = 0
     while True:
-        triangle_rows(out, self, to, from_, diagonal, lower, copier(size), size)
+        triangle_rows(m, to, from_, diagonal, lower, run)
         d = batch - 1
         while d >= 0:
             at[d] += 1
-            to += out.c_strides[d] * size
-            from_ += self.c_strides[d] * size
-            if at[d] < out.c_sizes[d]:
+            to += m.to[d]
+            from_ += m.from_[d]
+            if at[d] < m.sizes[d]:
                 break
-            to -= at[d] * out.c_strides[d] * size
-            from_ -= at[d] * self.c_strides[d] * size
+            to -= at[d] * m.to[d]
+            from_ -= at[d] * m.from_[d]
             at[d] = 0
             d -= 1
         if d < 0:
@@ -157,6 +158,7 @@ cdef void triangles(Tensor out, Tensor self, char* to, char* from_, int64_t diag
 
 
 cdef int triangle(Tensor out, Tensor self, diagonal, bint lower) except -1:
+    cdef dispatch_moves m
     cdef int size = itemsize_of(self)
     cdef int64_t wide, by
     cdef char* to
@@ -168,13 +170,14 @@ cdef int triangle(Tensor out, Tensor self, diagonal, bint lower) except -1:
     by = max(-wide - 1, min(wide + 1, diagonal))       # farther off it makes no difference
     if out is not self and memory_meets(out, self):
         self = self.clone()
+    set_moves(&m, out, self)
     to, from_ = data_of(out, size), data_of(self, size)
     if out.c_numel < LONG_RUN:
-        triangles(out, self, to, from_, by, lower, size)
+        triangles(&m, to, from_, by, lower, copier(size))
         return 0
     kept = owners(out, self)
     with nogil:
-        triangles(out, self, to, from_, by, lower, size)
+        triangles(&m, to, from_, by, lower, copier(size))
     return 0
 
 

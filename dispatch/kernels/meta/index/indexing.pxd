@@ -12,6 +12,8 @@ cdef int scatter(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src) ex
 cdef int scatter_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value) except -1
 cdef int scatter_reduce(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce,
                         bint include_self) except -1
+cdef int scatter_combine(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce) except -1
+cdef int scatter_combine_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value, object reduce) except -1
 cdef int masked_fill(Spec* s, Tensor self, Tensor mask, Tensor value) except -1
 cdef int masked_fill_scalar(Spec* s, Tensor self, Tensor mask, object value) except -1
 cdef int masked_scatter(Spec* s, Tensor self, Tensor mask, Tensor source) except -1

@@ -408,6 +408,22 @@ cdef int scatter_reduce(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor 
     return 0
 
 
+cdef int check_combined(object reduce) except -1:
+    if reduce != "add" and reduce != "multiply":
+        raise refused(f"expected reduce to be 'add' or 'multiply', got {reduce!r}")
+    return 0
+
+
+cdef int scatter_combine(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce) except -1:
+    fill_scatter(s, self, dim, index, src)
+    return check_combined(reduce)
+
+
+cdef int scatter_combine_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value, object reduce) except -1:
+    scatter_value(s, self, dim, index, value)
+    return check_combined(reduce)
+
+
 # ---- masks -------------------------------------------------------------------------------------
 
 cdef int raise_number(Tensor self, object value) except -1:

@@ -19,6 +19,7 @@ __all__ = [
     "index_copy",
     "index_fill_scalar",
     "index_fill_tensor",
+    "index_reduce",
     "isin_scalar_tensor",
     "isin_tensor_scalar",
     "isin_tensor_tensor",
@@ -169,6 +170,30 @@ def index_fill_tensor(self: Tensor, dim: int, index: Tensor, value: Tensor) -> T
     """The same."""
     check_fill(self, dim, index, value)
     return self
+
+
+def index_reduce(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool
+) -> TensorSpec:
+    """self's sizes."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise refused(f"expected reduce to be one of prod, mean, amax, amin, got {reduce!r}")
+    if index.dtype not in _INDEX:
+        raise refused(f"expected an index of dtype int32 or int64, got {index.dtype}")
+    dim = rules.wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise refused(f"expected a vector index, got {list(index.shape)}", IndexError)
+    if source.dtype is not self.dtype:
+        raise refused(f"expected source of {self.dtype}, got {source.dtype}")
+    mine, theirs = list(self.shape), list(source.shape)
+    beside = [sizes[:dim] + sizes[dim + 1 :] for sizes in (mine, theirs)]
+    if len(mine) != len(theirs) or beside[0] != beside[1]:
+        raise refused(
+            f"source of shape {theirs} does not fit self of shape {mine} beside dimension {dim}"
+        )
+    if index.numel() != (theirs[dim] if theirs else 1):
+        raise refused(f"{index.numel()} indices for source of shape {theirs}")
+    return _like(self)
 
 
 # ---- places in sorted values -------------------------------------------------------------------

@@ -1,0 +1,146 @@
+"""CPU kernels of sequences of numbers and index pairs: loops in C; powers and complex numbers by numpy."""
+from libc.stdint cimport int16_t, int32_t, int64_t
+
+import numpy as np
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, ST_bool, ST_float32, ST_float64, ST_int16, ST_int32, ST_int64, is_complex_code, is_floating_code,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, data_of, new_empty
+from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
+
+from dispatch._ops import ops
+from dispatch.kernels.meta.factory import sequences as meta
+
+__all__ = [
+    "eye_m_out",
+    "eye_out",
+    "linspace_out",
+    "logspace_out",
+    "range_out",
+    "tril_indices",
+    "triu_indices",
+]
+
+cdef extern from "../kernels/cpu/factory/sequences.h" nogil:
+    void dispatch_linspace_f32(float* to, float first, float last, int64_t n) noexcept
+    void dispatch_linspace_f64(double* to, double first, double last, int64_t n) noexcept
+    void dispatch_triangle_i16(int16_t* rows, int64_t count, int64_t row, int64_t col, int64_t offset, int lower) noexcept
+    void dispatch_triangle_i32(int32_t* rows, int64_t count, int64_t row, int64_t col, int64_t offset, int lower) noexcept
+    void dispatch_triangle_i64(int64_t* rows, int64_t count, int64_t row, int64_t col, int64_t offset, int lower) noexcept
+
+
+def eye_out(n, *, out):
+    """Ones on the diagonal of a square matrix."""
+    return eye_m_out(n, n, out=out)
+
+
+def eye_m_out(n, m, *, out):
+    """Ones on the diagonal of an n by m matrix."""
+    meta.eye_m_out(n, m, out=out)
+    ops.aten.zero_(out)
+    ops.aten.fill_.Scalar(ops.aten.diagonal(out), 1)
+    return out
+
+
+cdef Tensor real_steps(object start, object end, int64_t steps, int code):
+    """Numbers at equal distances in float32 or, for other dtypes, float64; integers from whole bounds."""
+    cdef Tensor row = new_empty(ST_float32 if code == ST_float32 else ST_float64, DEV_CPU, -1, 1, &steps, NULL)
+    if code == ST_float32:
+        dispatch_linspace_f32(<float*>data_of(row, 4), <float><double>start, <float><double>end, steps)
+    else:
+        if not is_floating_code(code):
+            start, end = int(start), int(end)
+        dispatch_linspace_f64(<double*>data_of(row, 8), <double>start, <double>end, steps)
+    return row
+
+
+cdef object complex_steps(object start, object end, object steps, bint single):
+    kind = np.complex64 if single else np.complex128
+    first, last = kind(start), kind(end)
+    if steps == 1:
+        return np.array([first])
+    step = (last - first) / kind(steps - 1)
+    count = np.arange(steps)
+    low = first + step * count.astype(kind)
+    high = last - step * (steps - 1 - count).astype(kind)
+    return np.where(count < steps // 2, low, high)
+
+
+cdef int check_linspace(Tensor out) except -1:
+    if out.c_dtype == ST_bool:
+        raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
+    return 0
+
+
+cdef object shaped(object values, Tensor out):
+    return values.reshape(tuple(out.shape))
+
+
+def linspace_out(start, end, steps, *, Tensor out not None):
+    """`steps` numbers from start to end."""
+    meta.linspace_out(start, end, steps, out=out)
+    if not steps:
+        return out
+    check_linspace(out)
+    if is_complex_code(out.c_dtype):
+        with np.errstate(all="ignore"):
+            copy_array(out, shaped(complex_steps(start, end, steps, out.element_size() == 8), out))
+    else:
+        copy_values(out, ops.aten.view(real_steps(start, end, steps, out.c_dtype), list(out.shape)))
+    return out
+
+
+def logspace_out(start, end, steps, base=10.0, *, Tensor out not None):
+    """Powers of `base`."""
+    meta.logspace_out(start, end, steps, base, out=out)
+    if not steps:
+        return out
+    check_linspace(out)
+    with np.errstate(all="ignore"):
+        if is_complex_code(out.c_dtype):
+            exponents, wide = complex_steps(start, end, steps, out.element_size() == 8), np.complex128
+        else:
+            exponents, wide = real_steps(start, end, steps, out.c_dtype).numpy(), np.float64
+        copy_array(out, shaped(np.power(wide(base), exponents.astype(wide)), out))
+    return out
+
+
+def range_out(start, end, step=1, *, Tensor out not None):
+    """Numbers from start to end, which is included."""
+    meta.range_out(start, end, step, out=out)
+    if out.numel():
+        copy_array(out, shaped(start + np.arange(out.numel()) * step, out))
+    return out
+
+
+cdef object pairs(object row, object col, object offset, bint lower, dict options):
+    cdef Tensor out
+    cdef int64_t count = meta.count_triangle(row, col, offset, lower), by
+    kind = options.get("dtype")
+    cdef int code = ST_int64 if kind is None else dtypes.dtype_code(kind)
+    if code != ST_int16 and code != ST_int32 and code != ST_int64:
+        raise refused(f"no CPU kernel for {kind}", NotImplementedError)
+    out = ops.aten.empty([2, count], **{**options, "dtype": dtypes.get_dtype(code)})
+    if count == 0:
+        return out
+    by = min(max(offset, -row), col)
+    if code == ST_int64:
+        dispatch_triangle_i64(<int64_t*>data_of(out, 8), count, row, col, by, lower)
+    elif code == ST_int32:
+        dispatch_triangle_i32(<int32_t*>data_of(out, 4), count, row, col, by, lower)
+    else:
+        dispatch_triangle_i16(<int16_t*>data_of(out, 2), count, row, col, by, lower)
+    return out
+
+
+def tril_indices(row, col, offset=0, **options):
+    """Rows and columns of the lower triangle."""
+    return pairs(row, col, offset, True, options)
+
+
+def triu_indices(row, col, offset=0, **options):
+    """Rows and columns of the upper triangle."""
+    return pairs(row, col, offset, False, options)

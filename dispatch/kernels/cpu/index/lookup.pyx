@@ -1,0 +1,285 @@
+"""CPU bodies of reading and writing by index along a dimension, or as in one dimension, and of searching: loops in C.
+
+The structured ones (take, index_add, index_copy, index_reduce, searchsorted, bucketize) get outputs of the right size and dtype;
+the others check and write self.
+"""
+from libc.stdint cimport int64_t
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_BOOL, DTYPES_RARE, ST_int64, is_integral_code,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
+from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
+from dispatch.kernels.cpu.copy.strided cimport itemsize_of, memory_meets, owners
+from dispatch.kernels.cpu.index.scatter cimport identity, in_dtype, wide_code
+from dispatch.kernels.cpu.index.slices cimport (
+    ADD, MAX, MIN, MUL, Numbers, Reduction, add_wide_slices, check_numbers, check_supported, copy_unless_same, dispatch_slices,
+    flat_places, places_of, read_numbers, read_slices, reduce_slices, set_rest, write_slices,
+)
+
+from dispatch._ops import ops
+from dispatch.kernels.meta.index import lookup as meta
+
+__all__ = [
+    "bucketize_scalar",
+    "bucketize_tensor",
+    "index_add",
+    "index_copy",
+    "index_fill_scalar",
+    "index_fill_tensor",
+    "index_reduce",
+    "nonzero_static",
+    "put_",
+    "searchsorted_scalar",
+    "searchsorted_tensor",
+    "take",
+]
+
+cdef extern from "../kernels/cpu/index/loops.h" nogil:
+    ctypedef void (*dispatch_search)(int64_t* to, const char* sorted, const int64_t* order, int64_t size, const char* values,
+                                     int64_t n, int right) noexcept nogil
+    dispatch_search dispatch_searcher(int code) noexcept
+
+
+# ---- elements counted as in one dimension ------------------------------------------------------
+
+cdef int set_row(dispatch_slices* s, Tensor dense, bint reads) except -1:
+    s.outer.ndim, s.reads, s.dense, s.step = 0, reads, NULL, itemsize_of(dense)
+    return 0
+
+
+def take(Tensor out not None, Tensor self not None, Tensor index not None):
+    """Elements, negative indices counted from the end."""
+    cdef dispatch_slices s
+    cdef Numbers places = flat_places(self, index)
+    cdef Tensor row = out
+    if places.n == 0:
+        return
+    if not out.is_contiguous():
+        row = new_empty(out.c_dtype, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
+    set_row(&s, row, True)
+    read_slices(&s, self, row, places)
+    copy_unless_same(out, row)
+
+
+def put_(Tensor self not None, Tensor index not None, Tensor source not None, bint accumulate=False):
+    """Elements written, or added to."""
+    cdef dispatch_slices s
+    cdef Numbers places
+    cdef Tensor target = self
+    meta.check_put(self, index, source)
+    if accumulate:
+        places = flat_places(self, index)
+        if places.n:
+            check_supported(self, DTYPES_RARE, True)
+        target = in_dtype(self, wide_code(self.c_dtype))
+        source = in_dtype(source, target.c_dtype)
+    places = flat_places(target, index)
+    if places.n == 0:
+        return self
+    source = source.clone() if memory_meets(source, self) else source
+    source = source.contiguous()
+    set_row(&s, source, False)
+    if accumulate:
+        reduce_slices(&s, target, source, places, ADD)
+    else:
+        write_slices(&s, target, source, places)
+    copy_unless_same(self, target)
+    return self
+
+
+# ---- slices along a dimension ------------------------------------------------------------------
+
+cdef Numbers along(Tensor self, int64_t dim, Tensor index, bint negative):
+    """Places of slices along `dim`, which is wrapped. IndexError: out of range."""
+    cdef int64_t size = self.c_sizes[dim] if self.c_ndim else 1
+    cdef int64_t step = self.c_strides[dim] * itemsize_of(self) if self.c_ndim else 0
+    return places_of(index, -size if negative else 0, size, step, IndexError)
+
+
+cdef int64_t wrapped(Tensor self, int64_t dim) noexcept:
+    return dim + self.c_ndim if dim < 0 else dim
+
+
+cdef Tensor everywhere(Tensor one, Tensor like):
+    """One number in all elements of something of like's sizes."""
+    cdef int64_t zeros[64]
+    cdef int d
+    for d in range(like.c_ndim):
+        zeros[d] = 0
+    return new_view(one, like.c_ndim, like.c_sizes, zeros, 0)
+
+
+cdef Tensor number(object value, int code):
+    cdef Tensor t = new_empty(code, DEV_CPU, -1, 0, NULL, NULL)
+    fill_values(t, value)
+    return t
+
+
+def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None, alpha):
+    """Slices of source times alpha added; an index may occur again."""
+    cdef dispatch_slices s
+    cdef Numbers places
+    cdef int wide = wide_code(self.c_dtype)
+    dim = wrapped(self, dim)
+    if isinstance(alpha, float) and is_integral_code(self.c_dtype, True):
+        raise refused("alpha of an integer tensor must be an integer")
+    places = along(out, dim, index, False)
+    if index.c_numel:
+        check_supported(self, DTYPES_RARE, True)
+    if memory_meets(source, out):
+        source = source.clone()
+    if alpha != 1 and index.c_numel:
+        source = ops.aten.mul(in_dtype(source, wide), alpha)
+        source = in_dtype(source, wide)
+    copy_unless_same(out, self)
+    s.reads = False
+    set_rest(&s, out, source, <int>dim)
+    if source.c_dtype != out.c_dtype:
+        add_wide_slices(&s, out, source, places)
+    elif places.n:
+        reduce_slices(&s, out, source, places, ADD)
+
+
+def index_copy(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None):
+    """Slices of source written."""
+    cdef dispatch_slices s
+    cdef Numbers places
+    dim = wrapped(self, dim)
+    places = along(out, dim, index, False)
+    if memory_meets(source, out):
+        source = source.clone()
+    copy_unless_same(out, self)
+    s.reads = False
+    set_rest(&s, out, source, <int>dim)
+    write_slices(&s, out, source, places)
+
+
+cdef int fill_slices(Tensor self, int64_t dim, object value, Numbers places) except -1:
+    cdef dispatch_slices s
+    cdef Tensor filled = everywhere(number(value, self.c_dtype), self)
+    s.reads = False
+    set_rest(&s, self, filled, <int>dim)
+    return write_slices(&s, self, filled, places)
+
+
+def index_fill_scalar(Tensor self not None, int64_t dim, Tensor index not None, value):
+    """Slices filled with a number; negative indices count from the end."""
+    cdef Numbers places
+    dim = meta.check_fill(self, dim, index, value)
+    places = along(self, dim, index, True)
+    if places.n and self.c_numel:
+        fill_slices(self, dim, value, places)
+    return self
+
+
+def index_fill_tensor(Tensor self not None, int64_t dim, Tensor index not None, value):
+    """The same with the number in a tensor."""
+    meta.check_fill(self, dim, index, value)
+    return index_fill_scalar(self, dim, index, value.item())
+
+
+def index_reduce(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None, str reduce,
+                 bint include_self):
+    """Slices reduced with those of source that `index` sends there, each result rounded; means, then, by how many there are."""
+    cdef dispatch_slices s
+    cdef Numbers places
+    cdef Reduction op = ADD if reduce == "mean" else MUL if reduce == "prod" else MAX if reduce == "amax" else MIN
+    cdef Tensor counts
+    dim = wrapped(self, dim)
+    places = along(out, dim, index, False)
+    if index.c_numel:
+        check_supported(self, DTYPES_RARE | (DTYPES_ALL_COMPLEX if reduce in ("amax", "amin") else 0), True)
+    if memory_meets(source, out):
+        source = source.clone()
+    copy_unless_same(out, self)
+    if places.n == 0:
+        return
+    if not include_self:
+        fill_slices(out, dim, identity(reduce, self.c_dtype), places)
+    s.reads = False
+    set_rest(&s, out, source, <int>dim)
+    reduce_slices(&s, out, source, places, op)
+    if reduce == "mean":
+        counts = new_empty(self.c_dtype, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
+        fill_values(counts, 1 if include_self else 0)
+        places = along(counts, dim, index, False)
+        one = everywhere(number(1, self.c_dtype), source)
+        s.reads = False
+        set_rest(&s, counts, one, <int>dim)
+        reduce_slices(&s, counts, one, places, ADD)
+        ops.aten.masked_fill_(counts, ops.aten.eq(counts, 0), 1)
+        if is_integral_code(self.c_dtype, False):
+            ops.aten.floor_divide_(out, counts)
+        else:
+            ops.aten.div_(out, counts)
+
+
+# ---- places ------------------------------------------------------------------------------------
+
+def nonzero_static(Tensor out not None, Tensor self not None, int64_t size, int64_t fill_value):
+    """The first `size` places of what is not 0, one in each row; rows that are left over are filled."""
+    cdef Tensor found = ops.aten.nonzero(self)
+    cdef int64_t n = min(size, found.c_sizes[0])
+    ops.aten.fill_(out, fill_value)
+    ops.aten.copy_(ops.aten.narrow(out, 0, 0, n), ops.aten.narrow(found, 0, 0, n))
+
+
+cdef Tensor as_rows(Tensor t, int code):
+    """Contiguous, in a dtype."""
+    return in_dtype(t, code).contiguous()
+
+
+def searchsorted_tensor(Tensor out not None, Tensor sorted_sequence not None, Tensor self not None, out_int32, bint right, side,
+                        Tensor sorter):
+    """Where the values would be put in, row by row."""
+    cdef dispatch_search search
+    cdef Tensor found, edges, values
+    cdef Numbers order = None
+    cdef int64_t size, n, rows, i, step
+    cdef int64_t* sorts
+    cdef char* to
+    cdef char* edge
+    cdef char* value
+    if out.c_numel == 0:
+        return
+    check_supported(sorted_sequence, DTYPES_RARE | DTYPES_BOOL | DTYPES_ALL_COMPLEX, True)
+    search = dispatch_searcher(sorted_sequence.c_dtype)
+    if search == NULL:
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(sorted_sequence.c_dtype)!r}", NotImplementedError)
+    right = right or side == "right"
+    edges, values = sorted_sequence.contiguous(), as_rows(self, sorted_sequence.c_dtype)
+    size = edges.c_sizes[edges.c_ndim - 1]
+    if sorter is not None:
+        order = read_numbers(sorter, sorter.c_ndim, sorter.c_sizes)
+        check_numbers(order, 0, size, RuntimeError)
+    found = new_empty(ST_int64, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
+    rows = 1 if edges.c_ndim == 1 else edges.c_numel // size if size else 1
+    n = values.c_numel // rows
+    to, edge, value = data_of(found, 8), data_of(edges, itemsize_of(edges)), data_of(values, itemsize_of(values))
+    step = itemsize_of(edges)
+    sorts = order.data if order is not None else NULL
+    kept = owners(edges, values)
+    with nogil:
+        for i in range(rows):
+            search(<int64_t*>to + i * n, edge + i * size * step, sorts + i * size if sorts != NULL else NULL, size,
+                   value + i * n * step, n, right)
+    copy_values(out, found)
+
+
+def searchsorted_scalar(out, sorted_sequence, self, out_int32, right, side, sorter):
+    """The same for a number."""
+    kind = sorted_sequence.dtype
+    searchsorted_tensor(out, sorted_sequence, ops.aten.full([], self, dtype=kind), out_int32, right, side, sorter)
+
+
+def bucketize_tensor(out, self, boundaries, out_int32, right):
+    """The bucket of each value."""
+    searchsorted_tensor(out, boundaries, self, out_int32, right, None, None)
+
+
+def bucketize_scalar(out, self, boundaries, out_int32, right):
+    """The bucket of a number."""
+    searchsorted_scalar(out, boundaries, self, out_int32, right, None, None)

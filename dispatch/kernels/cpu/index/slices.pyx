@@ -1,0 +1,304 @@
+"""Indices become places in memory, and slices at them are moved or added up: what bodies of look-ups share.
+
+Indices are copied before they are checked, so that nobody can change them in between; long loops run without the lock while what
+owns the memory is held. Rows along a dimension are walked twice, to check and to move; the second walk reads what has become
+wrong since as 0.
+"""
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport ST_complex32, ST_int64, is_in
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, data_of
+from dispatch.kernels.cpu.copy.copies cimport caster, copy_values
+from dispatch.kernels.cpu.copy.strided cimport LONG_RUN, copier, itemsize_of, move, owners
+
+cdef extern from "../kernels/cpu/index/loops.h" nogil:
+    ctypedef struct dispatch_along:
+        int ndim
+        int inner
+        int wide
+        int64_t sizes[64]
+        int64_t index[64]
+        int64_t indexed[64]
+        int64_t dense[64]
+        int64_t size
+        int64_t step
+    dispatch_spread dispatch_reader(int itemsize) noexcept
+    dispatch_spread dispatch_writer(int itemsize) noexcept
+    int dispatch_reducer(int op, int code, dispatch_run* run, dispatch_spread* spread) noexcept
+    void dispatch_wide_adder(int code, dispatch_run* run, dispatch_spread* spread) noexcept
+    void dispatch_flat_places(int64_t* places, int64_t n, int64_t numel, int ndim, const int64_t* sizes,
+                              const int64_t* steps) noexcept
+    void dispatch_split(dispatch_slices* s) noexcept
+    void dispatch_run_slices(const dispatch_slices* s, char* indexed, char* dense, dispatch_run run,
+                             dispatch_spread spread) noexcept
+    int64_t dispatch_find_outside(const int64_t* index, int64_t n, int64_t low, int64_t size) noexcept
+    void dispatch_add_places(int64_t* places, const int64_t* index, int64_t n, int64_t size, int64_t step) noexcept
+    int64_t dispatch_count_true(const char* mask, int64_t n) noexcept
+    int64_t dispatch_true_places(int64_t* places, int64_t room, const char* mask, int ndim, const int64_t* sizes,
+                                 const int64_t* steps) noexcept
+    int dispatch_walk_along(const dispatch_along* w, const char* index, char* indexed, char* dense, dispatch_spread spread,
+                            int64_t* wrong) noexcept
+
+
+cdef int check_supported(Tensor t, unsigned long long missing, bint complex32) except -1:
+    if is_in(missing, t.c_dtype) or (complex32 and t.c_dtype == ST_complex32):
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+    return 0
+
+
+cdef int copy_unless_same(Tensor out, Tensor self) except -1:
+    return 0 if out is self else copy_values(out, self)
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+cdef class Numbers:
+    def __dealloc__(self):
+        free(self.data)
+
+
+cdef Numbers new_numbers(int64_t n):
+    cdef Numbers x = Numbers.__new__(Numbers)
+    x.data = <int64_t*>malloc((n if n else 1) * sizeof(int64_t))
+    if x.data == NULL:
+        raise MemoryError
+    x.n = n
+    return x
+
+
+cdef Numbers read_numbers(Tensor index, int ndim, const int64_t* sizes):
+    cdef dispatch_moves m
+    cdef Numbers x
+    cdef int d, lead = ndim - index.c_ndim, size = itemsize_of(index)
+    cdef int64_t n = 1
+    cdef char* from_
+    cdef dispatch_run run = caster(index.c_dtype, ST_int64)
+    m.ndim = ndim
+    for d in range(ndim - 1, -1, -1):
+        m.sizes[d], m.to[d] = sizes[d], n * sizeof(int64_t)
+        m.from_[d] = 0 if d < lead or index.c_sizes[d - lead] == 1 else index.c_strides[d - lead] * size
+        n *= sizes[d]
+    x = new_numbers(n)
+    if n == 0:
+        return x
+    from_ = data_of(index, size)
+    if n < LONG_RUN:
+        move(&m, <char*>x.data, from_, run)
+        return x
+    kept = owners(index, index)
+    with nogil:
+        move(&m, <char*>x.data, from_, run)
+    return x
+
+
+cdef int check_numbers(Numbers x, int64_t low, int64_t size, object error) except -1:
+    cdef int64_t i = dispatch_find_outside(x.data, x.n, low, size)
+    if i < x.n:
+        raise refused(f"index {x.data[i]} is out of bounds for a dimension of size {size}", error)
+    return 0
+
+
+cdef Numbers places_of(Tensor index, int64_t low, int64_t size, int64_t step, object error):
+    cdef Numbers x = read_numbers(index, index.c_ndim, index.c_sizes)
+    cdef int64_t i
+    check_numbers(x, low, size, error)
+    for i in range(x.n):
+        x.data[i] = (x.data[i] + size if x.data[i] < 0 else x.data[i]) * step
+    return x
+
+
+cdef Numbers flat_places(Tensor t, Tensor index):
+    cdef Numbers x = read_numbers(index, index.c_ndim, index.c_sizes)
+    cdef int64_t steps[64]
+    cdef int d
+    check_numbers(x, -t.c_numel, t.c_numel, IndexError)
+    for d in range(t.c_ndim):
+        steps[d] = t.c_strides[d] * itemsize_of(t)
+    dispatch_flat_places(x.data, x.n, t.c_numel, t.c_ndim, t.c_sizes, steps)
+    return x
+
+
+# ---- masks -------------------------------------------------------------------------------------
+
+cdef int64_t count_true(Tensor mask) except -1:
+    cdef char* p
+    cdef int64_t n = mask.c_numel
+    if n == 0:
+        return 0
+    p = data_of(mask, 1)
+    if n < LONG_RUN:
+        return dispatch_count_true(p, n)
+    kept = owners(mask, mask)
+    with nogil:
+        n = dispatch_count_true(p, n)
+    return n
+
+
+cdef Numbers true_places(Tensor mask, const int64_t* steps):
+    cdef Numbers x
+    cdef int64_t sizes[64]
+    cdef int d, ndim
+    cdef char* p
+    mask = mask.contiguous()
+    x = new_numbers(count_true(mask))
+    if x.n == 0:
+        return x
+    p, ndim = data_of(mask, 1), mask.c_ndim
+    for d in range(ndim):
+        sizes[d] = mask.c_sizes[d]
+    if mask.c_numel < LONG_RUN:
+        x.n = dispatch_true_places(x.data, x.n, p, ndim, sizes, steps)
+        return x
+    kept = owners(mask, mask)
+    with nogil:
+        x.n = dispatch_true_places(x.data, x.n, p, ndim, sizes, steps)
+    return x
+
+
+# ---- slices ------------------------------------------------------------------------------------
+
+cdef int set_rest(dispatch_slices* s, Tensor indexed, Tensor dense, int dim) except -1:
+    cdef int d, a = itemsize_of(indexed), b = itemsize_of(dense)
+    s.outer.ndim = 0
+    for d in range(indexed.c_ndim):
+        if d != dim:
+            add_rest(s, indexed.c_sizes[d], indexed.c_strides[d] * a, dense.c_strides[d] * b)
+    s.dense = NULL
+    s.step = dense.c_strides[dim] * b if 0 <= dim < dense.c_ndim else 0
+    return 0
+
+
+cdef inline void add_rest(dispatch_slices* s, int64_t size, int64_t indexed, int64_t dense) noexcept:
+    s.outer.sizes[s.outer.ndim] = size
+    s.outer.to[s.outer.ndim] = dense if s.reads else indexed
+    s.outer.from_[s.outer.ndim] = indexed if s.reads else dense
+    s.outer.ndim += 1
+
+
+cdef int run(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, dispatch_run each, dispatch_spread spread) except -1:
+    cdef int d
+    cdef int64_t n = at.n
+    cdef char* a
+    cdef char* b
+    for d in range(s.outer.ndim):
+        n *= s.outer.sizes[d]
+    if n == 0:
+        return 0
+    s.n, s.at = at.n, at.data
+    a, b = data_of(indexed, itemsize_of(indexed)), data_of(dense, itemsize_of(dense))
+    dispatch_split(s)
+    if n < LONG_RUN:
+        dispatch_run_slices(s, a, b, each, spread)
+        return 0
+    kept = owners(indexed, dense)
+    with nogil:
+        dispatch_run_slices(s, a, b, each, spread)
+    return 0
+
+
+cdef int read_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1:
+    return run(s, indexed, dense, at, copier(itemsize_of(indexed)), dispatch_reader(itemsize_of(indexed)))
+
+
+cdef int write_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1:
+    return run(s, indexed, dense, at, copier(itemsize_of(indexed)), dispatch_writer(itemsize_of(indexed)))
+
+
+cdef int find_reducer(Tensor t, Reduction op, dispatch_run* each, dispatch_spread* spread) except -1:
+    if not dispatch_reducer(op, t.c_dtype, each, spread):
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
+    return 0
+
+
+cdef int reduce_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, Reduction op) except -1:
+    cdef dispatch_run each = NULL
+    cdef dispatch_spread spread = NULL
+    find_reducer(indexed, op, &each, &spread)
+    return run(s, indexed, dense, at, each, spread)
+
+
+cdef int add_wide_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1:
+    cdef dispatch_run each = NULL
+    cdef dispatch_spread spread = NULL
+    dispatch_wide_adder(indexed.c_dtype, &each, &spread)
+    return run(s, indexed, dense, at, each, spread)
+
+
+# ---- along a dimension -------------------------------------------------------------------------
+
+cdef int set_along(dispatch_along* w, Tensor indexed, Tensor dense, int dim, Tensor index) except -1:
+    """`dense` None: only the index is looked at."""
+    cdef int d, best = 0, a = itemsize_of(indexed), c = itemsize_of(index), n = max(index.c_ndim, 1)
+    w.ndim = n
+    w.wide = index.c_dtype == ST_int64
+    w.size = indexed.c_sizes[dim] if indexed.c_ndim else 1
+    w.step = indexed.c_strides[dim] * a if indexed.c_ndim else 0
+    for d in range(n):
+        w.sizes[d] = index.c_sizes[d] if index.c_ndim else 1
+        w.index[d] = index.c_strides[d] * c if index.c_ndim else 0
+        w.indexed[d] = 0 if d == dim or not indexed.c_ndim else indexed.c_strides[d] * a
+        w.dense[d] = dense.c_strides[d] * itemsize_of(dense) if dense is not None and dense.c_ndim else 0
+    for d in range(n):                     # rows along the last dimension of any length
+        if w.sizes[d] > 1:
+            best = d
+    for d in range(n):
+        if w.sizes[d] > 16 * w.sizes[best]:
+            best = d
+    w.inner = best
+    return 0
+
+
+cdef int check_along(Tensor indexed, int dim, Tensor index) except -1:
+    cdef dispatch_along w
+    cdef int64_t wrong = 0
+    cdef char* p = data_of(index, itemsize_of(index))
+    cdef int found
+    set_along(&w, indexed, None, dim, index)
+    if index.c_numel < LONG_RUN:
+        found = dispatch_walk_along(&w, p, NULL, NULL, NULL, &wrong)
+    else:
+        kept = owners(index, index)
+        with nogil:
+            found = dispatch_walk_along(&w, p, NULL, NULL, NULL, &wrong)
+    if found:
+        raise refused(f"index {wrong} is out of bounds for dimension {dim} with size {w.size}")
+    return 0
+
+
+cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatch_spread spread) except -1:
+    cdef dispatch_along w
+    cdef int64_t wrong = 0
+    cdef char* p
+    cdef char* a
+    cdef char* b
+    if index.c_numel == 0:
+        return 0
+    set_along(&w, indexed, dense, dim, index)
+    if w.size == 0:
+        return 0
+    p, a, b = data_of(index, itemsize_of(index)), data_of(indexed, itemsize_of(indexed)), data_of(dense, itemsize_of(dense))
+    if index.c_numel < LONG_RUN:
+        dispatch_walk_along(&w, p, a, b, spread, &wrong)
+        return 0
+    kept = owners(indexed, dense), owners(index, index)
+    with nogil:
+        dispatch_walk_along(&w, p, a, b, spread, &wrong)
+    return 0
+
+
+cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index) except -1:
+    return walk_along(indexed, dense, dim, index, dispatch_reader(itemsize_of(indexed)))
+
+
+cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index) except -1:
+    return walk_along(indexed, dense, dim, index, dispatch_writer(itemsize_of(indexed)))
+
+
+cdef int reduce_along(Tensor indexed, Tensor dense, int dim, Tensor index, Reduction op) except -1:
+    cdef dispatch_run each = NULL
+    cdef dispatch_spread spread = NULL
+    find_reducer(indexed, op, &each, &spread)
+    return walk_along(indexed, dense, dim, index, spread)

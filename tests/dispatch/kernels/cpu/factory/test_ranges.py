@@ -1,0 +1,44 @@
+"""Ranges and triangles in C: every dtype, strided outputs, sizes that only C would mind."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+
+
+@given(st.integers(-50, 50), st.integers(0, 40), st.integers(1, 5))
+def test_whole_ranges(start: int, n: int, step: int) -> None:
+    for dtype in ("int8", "int64", "float64"):
+        got = aten.arange(start, start + n, step, dtype=getattr(dispatch, dtype))
+        expected = np.arange(start, start + n, step).astype(dtype)
+        np.testing.assert_array_equal(got.numpy(), expected)
+
+
+def test_ranges_into_strided_outputs() -> None:
+    out = dispatch.zeros(2, 3, dtype=dispatch.int64).t()
+    assert aten.arange(6, out=out).tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+@given(st.floats(-5, 5), st.floats(-5, 5), st.integers(1, 30))
+def test_linspace_ends_where_it_is_told_to(start: float, end: float, n: int) -> None:
+    got = aten.linspace(start, end, n, dtype=dispatch.float64).tolist()
+    assert got[0] == start and (n == 1 or got[-1] == end)
+    assert got == pytest.approx(np.linspace(start, end, n).tolist(), abs=1e-12)
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(-8, 8))
+def test_triangles(row: int, col: int, offset: int) -> None:
+    for name in ("tril_indices", "triu_indices"):
+        mine, theirs = getattr(aten, name), getattr(np, name)
+        got = mine(row, col, offset, dtype=dispatch.int32)
+        assert got.dtype is dispatch.int32
+        np.testing.assert_array_equal(got.numpy(), np.stack(theirs(row, offset, col)))
+
+
+def test_only_rows_that_have_any_are_walked() -> None:
+    n = 2**40
+    assert aten.tril_indices(n, 5, -n + 2).tolist() == [[n - 2, n - 1, n - 1], [0, 0, 1]]

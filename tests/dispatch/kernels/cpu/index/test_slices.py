@@ -1,0 +1,123 @@
+"""Slices along a dimension, flat elements, masks, places: numpy's, for any strides."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+
+
+def cube(transposed: bool, dtype: str = "float32") -> dispatch.Tensor:
+    x = dispatch.arange(24).to(getattr(dispatch, dtype)).reshape(2, 3, 4)
+    return x.permute(2, 0, 1) if transposed else x
+
+
+def moved(x: np.ndarray, dim: int) -> np.ndarray:
+    return np.moveaxis(x, dim, 0)
+
+
+@given(st.booleans(), st.integers(-3, 2), st.lists(st.integers(0, 1), max_size=4),
+       st.sampled_from(["float32", "int64", "bfloat16"]))  # fmt: skip
+def test_added_copied_filled(transposed: bool, dim: int, index: list[int], dtype: str) -> None:
+    x = cube(transposed, dtype)
+    where = dispatch.tensor(index, dtype=dispatch.int64)
+    source = x.index_select(dim, where) + 1
+    mine = x.to(dispatch.float32).numpy()
+    added, copied, filled = mine.copy(), mine.copy(), mine.copy()
+    np.add.at(moved(added, dim), index, moved(source.to(dispatch.float32).numpy(), dim) * 2)
+    moved(copied, dim)[index] = moved(source.to(dispatch.float32).numpy(), dim)
+    moved(filled, dim)[index] = 7
+    for got, expected in (
+        (x.index_add(dim, where, source, alpha=2), added),
+        (x.index_copy(dim, where, source), copied),
+        (x.index_fill(dim, where, 7), filled),
+    ):
+        np.testing.assert_array_equal(got.to(dispatch.float32).numpy(), expected)
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("reduce", ["prod", "mean", "amax", "amin"])
+def test_reduced_slices(reduce: str, include_self: bool) -> None:
+    x = dispatch.tensor([[1.0, 8.0], [2.0, 3.0], [9.0, 9.0]])
+    index = dispatch.tensor([0, 1, 0])
+    source = dispatch.tensor([[3.0, 4.0], [5.0, 7.0], [2.0, 6.0]])
+    got = x.index_reduce(0, index, source, reduce, include_self=include_self).tolist()
+    step = {"prod": np.prod, "mean": np.mean, "amax": np.max, "amin": np.min}[reduce]
+    rows = x.numpy()
+    for row, arrived in ((0, source.numpy()[[0, 2]]), (1, source.numpy()[[1]])):
+        all_of_it = np.concatenate([rows[row : row + 1], arrived]) if include_self else arrived
+        assert got[row] == pytest.approx(step(all_of_it, 0).tolist())
+    assert got[2] == [9, 9]
+    with pytest.raises(RuntimeError, match="prod, mean, amax, amin"):
+        x.index_reduce(0, index, source, "sum")
+
+
+@given(st.booleans(), st.lists(st.integers(-24, 23), min_size=1, max_size=6))
+def test_elements_counted_as_in_one_dimension(transposed: bool, index: list[int]) -> None:
+    x = cube(transposed)
+    where = dispatch.tensor(index)
+    np.testing.assert_array_equal(x.take(where).numpy(), np.take(x.numpy(), index))
+    values = dispatch.arange(float(len(index)))
+    expected = x.numpy().copy()
+    flat = expected.reshape(-1)
+    np.add.at(flat, index, values.numpy())
+    got = x.put(where, values, True)
+    np.testing.assert_array_equal(got.numpy(), flat.reshape(expected.shape))
+    with pytest.raises(IndexError, match="out of bounds"):
+        x.take(dispatch.tensor([24]))
+
+
+@given(st.booleans(), st.lists(st.booleans(), min_size=24, max_size=24))
+def test_masks(transposed: bool, bits: list[bool]) -> None:
+    x = cube(transposed)
+    mask = dispatch.tensor(bits).reshape(x.shape)
+    m = mask.numpy()
+    np.testing.assert_array_equal(x.masked_select(mask).numpy(), x.numpy()[m])
+    filled, scattered = x.numpy().copy(), x.numpy().copy()
+    filled[m] = -1
+    np.testing.assert_array_equal(x.masked_fill(mask, -1).numpy(), filled)
+    source = dispatch.arange(100.0, 124.0)
+    scattered[m] = source.numpy()[: m.sum()]
+    np.testing.assert_array_equal(x.masked_scatter(mask, source).numpy(), scattered)
+    np.testing.assert_array_equal(mask.nonzero().numpy(), np.argwhere(m))
+    first = aten.nonzero_static(mask, size=5, fill_value=-1).tolist()
+    assert first == (np.argwhere(m).tolist() + [[-1] * 3] * 5)[:5]
+
+
+def test_masks_are_broadcast_and_sources_must_reach() -> None:
+    x, mask = dispatch.ones(2, 3), dispatch.tensor([True, False, True])
+    assert x.masked_fill(mask, 5).tolist() == [[5, 1, 5]] * 2
+    assert x.masked_select(mask).tolist() == [1] * 4
+    with pytest.raises(RuntimeError, match="4 true elements, but source only 3"):
+        x.masked_scatter_(mask, dispatch.zeros(3))
+    assert x.tolist() == [[1] * 3] * 2
+
+
+@given(
+    st.lists(st.integers(0, 9), max_size=8),
+    st.lists(st.integers(-1, 10), min_size=1, max_size=5),
+    st.booleans(),
+    st.sampled_from(["float32", "int16", "float16"]),
+)
+def test_places_in_sorted_values(edges: list, values: list, right: bool, dtype: str) -> None:
+    kind = getattr(dispatch, dtype)
+    edges.sort()
+    sorted_ = dispatch.tensor(edges, dtype=kind)
+    found = aten.searchsorted(sorted_, dispatch.tensor(values, dtype=kind), right=right)
+    assert found.tolist() == np.searchsorted(edges, values, "right" if right else "left").tolist()
+    rows = dispatch.stack([sorted_, sorted_ + 1])
+    both = dispatch.stack([dispatch.tensor(values, dtype=kind)] * 2)
+    second = np.searchsorted(np.array(edges) + 1, values, "right" if right else "left")
+    got = aten.searchsorted(rows, both, right=right, out_int32=True)
+    assert got.dtype is dispatch.int32 and got.tolist() == [found.tolist(), second.tolist()]
+
+
+def test_sorters_name_what_is_there() -> None:
+    values = dispatch.tensor([5.0, 1.0, 3.0])
+    found = aten.searchsorted(values, dispatch.tensor([2.0]), sorter=dispatch.tensor([1, 2, 0]))
+    assert found.tolist() == [1]
+    with pytest.raises(RuntimeError, match="index 3 is out of bounds"):
+        aten.searchsorted(values, dispatch.tensor([2.0]), sorter=dispatch.tensor([1, 2, 3]))
