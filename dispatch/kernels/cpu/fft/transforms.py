@@ -1,32 +1,31 @@
 """Bodies of Fourier transforms, over numpy's.
 
-Called by the structured kernels with an output of the right size. `normalization`: 0 none, 1
-divided by the square root of the number of elements transformed, 2 by that number.
+Called by the structured kernels with an output of the right size, which numpy fills.
+`normalization`: 0 none, 1 divided by the square root of the number of elements transformed, 2 by
+that number.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
-from dispatch._C.dtypes import complex64, complex128, float32, float64
+from dispatch._C.dtypes import complex64, complex128, dtype, float32, float64
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.cpu.arrays import Array, quiet, store, view
+from dispatch.kernels.cpu.arrays import quiet, store, view
+from dispatch.kernels.meta.fft.transforms import COMPLEX_OF, REAL_OF
 
 __all__ = ["c2c", "c2r", "r2c"]
 
 Ints = Sequence[int]
+Norm = Literal["backward", "ortho", "forward"]
 
-
-def scaled(values: Array, count: int, normalization: int) -> Array:
-    if normalization == 0:
-        return values
-    factor = 1 / math.sqrt(count) if normalization == 1 else 1 / count
-    values *= values.real.dtype.type(factor)
-    return values
+# numpy's names for `normalization`: what they do depends on the direction.
+FORWARD: tuple[Norm, ...] = ("backward", "ortho", "forward")
+BACKWARD: tuple[Norm, ...] = ("forward", "ortho", "backward")
 
 
 def check_width(self: Tensor, *allowed: object) -> None:
@@ -34,18 +33,24 @@ def check_width(self: Tensor, *allowed: object) -> None:
         raise refused(f"no CPU transform for {self.dtype}")
 
 
+def fits(out: Tensor, kind: dtype) -> bool:
+    """Whether numpy may write to the output: it has the dtype of the result."""
+    return out.dtype is kind
+
+
 @quiet()
 def c2c(out: Tensor, self: Tensor, dim: Ints, normalization: int, forward: bool) -> None:
     check_width(self, complex64, complex128)
     if 0 in out.shape:
         return
-    x = view(self)
-    axes = [d % self.ndim for d in dim]
-    if not axes:
+    x, target = view(self), view(out) if fits(out, self.dtype) else None
+    if not dim:
         store(out, x)
         return
-    x = np.fft.fftn(x, axes=axes) if forward else np.fft.ifftn(x, axes=axes, norm="forward")
-    store(out, scaled(x, math.prod(x.shape[d] for d in axes), normalization))
+    transform, norms = (np.fft.fftn, FORWARD) if forward else (np.fft.ifftn, BACKWARD)
+    result = transform(x, axes=dim, norm=norms[normalization], out=target)
+    if target is None:
+        store(out, result)
 
 
 @quiet()
@@ -53,10 +58,11 @@ def r2c(out: Tensor, self: Tensor, dim: Ints, normalization: int, onesided: bool
     check_width(self, float32, float64)
     if 0 in out.shape:
         return
-    x = view(self)
-    axes = [d % self.ndim for d in dim]
-    result = np.fft.rfftn(x, axes=axes) if onesided else np.fft.fftn(x, axes=axes)
-    store(out, scaled(result, math.prod(x.shape[d] for d in axes), normalization))
+    x, target = view(self), view(out) if fits(out, COMPLEX_OF[self.dtype]) else None
+    transform = np.fft.rfftn if onesided else np.fft.fftn
+    result = transform(x, axes=dim, norm=FORWARD[normalization], out=target)
+    if target is None:
+        store(out, result)
 
 
 @quiet()
@@ -64,9 +70,10 @@ def c2r(out: Tensor, self: Tensor, dim: Ints, normalization: int, last_dim_size:
     check_width(self, complex64, complex128)
     if 0 in out.shape:
         return
-    x = view(self)
-    axes = [d % self.ndim for d in dim]
-    for d in axes[:-1]:
-        x = np.fft.ifft(x, axis=d, norm="forward")
-    result = np.fft.irfft(x, n=last_dim_size, axis=axes[-1], norm="forward")
-    store(out, scaled(result, math.prod(out.shape[d] for d in axes), normalization))
+    x, target = view(self), view(out) if fits(out, REAL_OF[self.dtype]) else None
+    norm = BACKWARD[normalization]
+    for d in dim[:-1]:
+        x = np.fft.ifft(x, axis=d, norm=norm)
+    result = np.fft.irfft(x, last_dim_size, dim[-1], norm, out=target)
+    if target is None:
+        store(out, result)
