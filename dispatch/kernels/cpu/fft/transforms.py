@@ -47,8 +47,13 @@ def c2c(out: Tensor, self: Tensor, dim: Ints, normalization: int, forward: bool)
     if not dim:
         store(out, x)
         return
-    transform, norms = (np.fft.fftn, FORWARD) if forward else (np.fft.ifftn, BACKWARD)
-    result = transform(x, axes=dim, norm=norms[normalization], out=target)
+    norm = (FORWARD if forward else BACKWARD)[normalization]
+    if len(dim) == 1:
+        one = np.fft.fft if forward else np.fft.ifft
+        result = one(x, None, dim[0], norm, target)
+    else:
+        several = np.fft.fftn if forward else np.fft.ifftn
+        result = several(x, None, dim, norm, target)
     if target is None:
         store(out, result)
 
@@ -59,8 +64,13 @@ def r2c(out: Tensor, self: Tensor, dim: Ints, normalization: int, onesided: bool
     if 0 in out.shape:
         return
     x, target = view(self), view(out) if fits(out, COMPLEX_OF[self.dtype]) else None
-    transform = np.fft.rfftn if onesided else np.fft.fftn
-    result = transform(x, axes=dim, norm=FORWARD[normalization], out=target)
+    norm = FORWARD[normalization]
+    if len(dim) == 1:
+        one = np.fft.rfft if onesided else np.fft.fft
+        result = one(x, None, dim[0], norm, target)
+    else:
+        several = np.fft.rfftn if onesided else np.fft.fftn
+        result = several(x, None, dim, norm, target)
     if target is None:
         store(out, result)
 

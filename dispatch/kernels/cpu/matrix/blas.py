@@ -1,6 +1,6 @@
-"""Bodies of the matrix products beside mm on the CPU, over numpy's BLAS.
+"""Matrix products on the CPU over numpy's BLAS: those that are not small.
 
-Called by the structured kernels with an output of the right size and dtype. Where it can, BLAS
+Called by the bodies in `matmul` with an output of the right size and dtype. Where it can, BLAS
 writes the output itself. 16- and 8-bit floats are multiplied in float32 and rounded once; integers
 wrap. With beta 0, self is not read, so that its NaN does not reach the result.
 """
@@ -40,7 +40,7 @@ from dispatch.kernels.cpu.arrays import (
     view,
 )
 
-__all__ = ["addmm", "addmv", "baddbmm", "bmm", "dot", "grouped_mm", "mv"]
+__all__ = ["addmm", "addmv", "baddbmm", "bmm", "dot", "grouped_mm", "mm", "mv"]
 
 _Number = bool | int | float | complex
 
@@ -148,11 +148,16 @@ def addmm(
         _scaled_sum(out, self, _matrices(mat1), _matrices(mat2), beta, alpha)
 
 
+def mm(out: Tensor, self: Tensor, mat2: Tensor) -> None:
+    """The product of two matrices."""
+    bmm(out, self, mat2)
+
+
 def bmm(out: Tensor, self: Tensor, mat2: Tensor) -> None:
     """Products of the matrices of two batches."""
     if out.numel() == 0:
         return
-    if self.numel() == 0:
+    if self.numel() == 0:  # of any dtype: nothing is multiplied
         store(out, 0)
         return
     check_dtype(out.dtype, _KINDS)

@@ -1,59 +1,179 @@
-"""Bodies of matrix products on the CPU, over numpy.
+"""Bodies of matrix products on the CPU: loops for small ones, BLAS through numpy for the others.
 
-Called by the structured kernels with an output of the right size and dtype. Floats of 16 and
-8 bits are multiplied in float32 and rounded once; integers wrap.
+Called by the structured kernels with an output of the right size and dtype. What is small is
+decided by `fits`; `blas` has the rest, and whatever must be refused or is rare: lazily conjugated
+operands, outputs that share memory with an operand, factors of other kinds than the dtype's.
 """
-cimport numpy as cnp
+from libc.stdint cimport int64_t
 
-import numpy as np
-
-from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_bool, ST_complex32, ST_float16, ST_uint16, ST_uint64, is_floating_code,
-    is_integral_code,
+    ST_bfloat16, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64,
+    ST_uint8, is_integral_code,
 )
-from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate
-from dispatch._C.tensor cimport Tensor, get_numpy
-from dispatch.kernels.cpu.copy.copies cimport copy_array, fill_values
+from dispatch._C.tensor cimport Tensor, data_of
 
-cnp.import_array()
+cdef extern from "small.h" nogil:
+    enum:
+        SMALL_SIDE, SMALL_RIGHT, SMALL_WORK
+    ctypedef struct row_kind:
+        int size
+    const row_kind ROW_KINDS[]
+    ctypedef struct small_operand:
+        char* data
+        Py_ssize_t batch, row, column
+    ctypedef struct small_product:
+        int dtype
+        int64_t batches, m, n, k
+        small_operand a, b, added, out
+        double alpha, beta
+        int64_t whole_alpha, whole_beta
+    void run_small(const small_product* p)
 
-cdef object MATMUL = np.matmul
+cdef object BLAS = None
 
 
-cdef int check_dtype(int code) except -1:
-    if code == ST_bool or code == ST_complex32 or ST_uint16 <= code <= ST_uint64:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
+cdef object blas():
+    """The module of the large ones, which imports operators: when one is first called."""
+    global BLAS
+    if BLAS is None:
+        from dispatch.kernels.cpu.matrix import blas as BLAS
+    return BLAS
+
+
+# ---- small products ----------------------------------------------------------------------------
+
+cdef bint has_loop(int code) noexcept:
+    return (code == ST_float32 or code == ST_float64 or ST_uint8 <= code <= ST_int64
+            or code == ST_float16 or code == ST_bfloat16 or code == ST_complex64
+            or code == ST_complex128)
+
+
+cdef bint set_factor(object given, int code, double* real, int64_t* whole) except -1:
+    """Whether a factor is of the dtype's kind, and in every one's range."""
+    if type(given) is int:
+        if not (0 if code == ST_uint8 else -128) <= given < 128:
+            return False
+        whole[0] = given
+        real[0] = <double>whole[0]
+        return True
+    if type(given) is float and not is_integral_code(code, True):
+        real[0] = given
+        return True
+    return False
+
+
+cdef int place(small_operand* o, Tensor t, int size, int batch, int row, int column) except -1:
+    """The dimensions that play these parts; -1: none does."""
+    o.data = data_of(t, size)
+    o.batch = t.c_strides[batch] * size if batch >= 0 else 0
+    o.row = t.c_strides[row] * size if row >= 0 else 0
+    o.column = t.c_strides[column] * size if column >= 0 else 0
     return 0
 
 
-cdef inline bint is_narrow(int code) noexcept:
-    return code == ST_float16 or is_floating_code(code) and code >= ST_bfloat16
+cdef int place_added(small_operand* o, Tensor t, int size, Tensor out, bint vector) except -1:
+    """What is added, expanded to the output: steps of 0 where it is."""
+    cdef Py_ssize_t steps[3]
+    cdef int i, d, last = 1 if vector else 2
+    for i in range(3):
+        d = i - last + t.c_ndim - 1
+        steps[i] = 0
+        if 0 <= d < t.c_ndim and t.c_sizes[d] != 1:
+            steps[i] = t.c_strides[d] * size
+    o.data = data_of(t, size)
+    o.batch, o.row, o.column = steps[0], steps[1], steps[2]
+    return 0
 
 
-cdef object operand(Tensor t):
-    """A matrix that BLAS takes as it is: rows or columns without gaps between elements."""
-    values = get_numpy(t)
-    if t.c_keys & KS_Conjugate == KS_Conjugate:
-        values = np.conjugate(values)
-    if is_narrow(t.c_dtype):
-        return values.astype(np.float32)
-    if t.c_strides[0] != 1 and t.c_strides[1] != 1:
-        return np.ascontiguousarray(values)
-    return values
+cdef bint small(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
+    """Make the product here, if it is small and nothing about it is rare; False: it is not made.
 
+    a and b have 3 dimensions, 2, 2 and 1, or 1.
+    """
+    cdef small_product p
+    cdef int code = a.c_dtype, size, r = a.c_ndim - 2, c = a.c_ndim - 1
+    cdef bint vector = b.c_ndim == 1
+    if not has_loop(code) or out.c_dtype != code or b.c_dtype != code:
+        return False
+    p.batches = a.c_sizes[0] if a.c_ndim == 3 else 1
+    p.m = a.c_sizes[r] if r >= 0 else 1
+    p.k = a.c_sizes[c]
+    p.n = 1 if vector else b.c_sizes[b.c_ndim - 1]
+    if p.k > SMALL_SIDE or p.n > SMALL_SIDE or p.k * p.n > SMALL_RIGHT or p.m > SMALL_WORK \
+            or p.m * p.n * p.k * p.batches > SMALL_WORK or p.batches > SMALL_WORK:
+        return False
+    if out.c_numel == 0 or a.c_numel == 0 or (a.c_keys | b.c_keys | out.c_keys) & KS_Conjugate:
+        return False
+    if out.c_storage is a.c_storage or out.c_storage is b.c_storage:
+        return False
+    size = ROW_KINDS[code].size
+    p.dtype = code
+    p.alpha = p.beta = 1
+    p.whole_alpha = p.whole_beta = 1
+    p.added.data = NULL
+    if added is not None:
+        if added.c_dtype != code or added.c_keys & KS_Conjugate or added.c_ndim > out.c_ndim \
+                or not set_factor(beta, code, &p.beta, &p.whole_beta) \
+                or not set_factor(alpha, code, &p.alpha, &p.whole_alpha) or p.alpha == 0:
+            return False
+        if p.beta != 0:
+            if out.c_storage is added.c_storage and out is not added:
+                return False
+            place_added(&p.added, added, size, out, vector)
+    place(&p.a, a, size, 0 if a.c_ndim == 3 else -1, r, c)
+    if vector:
+        place(&p.b, b, size, -1, 0, -1)
+        place(&p.out, out, size, -1, out.c_ndim - 1, -1)
+    else:
+        place(&p.b, b, size, 0 if b.c_ndim == 3 else -1, b.c_ndim - 2, b.c_ndim - 1)
+        place(&p.out, out, size, 0 if out.c_ndim == 3 else -1, out.c_ndim - 2, out.c_ndim - 1)
+    run_small(&p)
+    return True
+
+
+# ---- bodies ------------------------------------------------------------------------------------
 
 cdef int mm(Tensor out, Tensor self, Tensor mat2) except -1:
-    if out.c_numel == 0 or self.c_numel == 0:       # of any dtype: nothing is multiplied
-        return fill_values(out, 0) if out.c_numel else 0
-    check_dtype(self.c_dtype)
-    if is_integral_code(self.c_dtype, False):
-        MATMUL(operand(self), operand(mat2), get_numpy(out))
-        return 0
-    with np.errstate(all="ignore"):
-        if is_narrow(self.c_dtype):
-            copy_array(out, MATMUL(operand(self), operand(mat2)))
-        else:
-            MATMUL(operand(self), operand(mat2), get_numpy(out))
+    if not small(out, self, mat2, None, 1, 1):
+        blas().mm(out, self, mat2)
+    return 0
+
+
+cdef int bmm(Tensor out, Tensor self, Tensor mat2) except -1:
+    if not small(out, self, mat2, None, 1, 1):
+        blas().bmm(out, self, mat2)
+    return 0
+
+
+cdef int mv(Tensor out, Tensor self, Tensor vec) except -1:
+    if not small(out, self, vec, None, 1, 1):
+        blas().mv(out, self, vec)
+    return 0
+
+
+cdef int dot(Tensor out, Tensor self, Tensor tensor) except -1:
+    if not small(out, self, tensor, None, 1, 1):
+        blas().dot(out, self, tensor)
+    return 0
+
+
+cdef int addmm(Tensor out, Tensor self, Tensor mat1, Tensor mat2, object beta,
+               object alpha) except -1:
+    if not small(out, mat1, mat2, self, beta, alpha):
+        blas().addmm(out, self, mat1, mat2, beta, alpha)
+    return 0
+
+
+cdef int addmv(Tensor out, Tensor self, Tensor mat, Tensor vec, object beta,
+               object alpha) except -1:
+    if not small(out, mat, vec, self, beta, alpha):
+        blas().addmv(out, self, mat, vec, beta, alpha)
+    return 0
+
+
+cdef int baddbmm(Tensor out, Tensor self, Tensor batch1, Tensor batch2, object beta,
+                 object alpha) except -1:
+    if not small(out, batch1, batch2, self, beta, alpha):
+        blas().baddbmm(out, self, batch1, batch2, beta, alpha)
     return 0

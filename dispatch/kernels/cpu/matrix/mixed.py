@@ -12,7 +12,6 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import compute, quiet, store, view
-from dispatch.kernels.cpu.matrix import blas
 from dispatch.kernels.meta.matrix import mixed as meta
 
 __all__ = [
@@ -40,7 +39,7 @@ def addmm_activation(
     use_gelu: bool,
 ) -> None:
     """`addmm`, then relu or gelu."""
-    blas.addmm(out, self, mat1, mat2, beta, alpha)
+    _aten.addmm.out(self, mat1, mat2, beta=beta, alpha=alpha, out=out)
     if use_gelu:
         _aten.gelu_(out)
     else:

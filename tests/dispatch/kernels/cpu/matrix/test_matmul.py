@@ -83,3 +83,63 @@ def test_lazily_conjugated_operands_are_conjugated():
     np.testing.assert_allclose(aten.bmm(pair.mH, pair).numpy()[0], x.conj().T @ x)
     assert aten.dot(v.conj(), v).item() == np.vdot(x[0], x[0])
     assert aten.vdot(v.conj(), v).item() == np.dot(x[0], x[0])
+
+
+KINDS = ["uint8", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+KINDS += ["complex64", "complex128"]
+
+
+def example(shape, kind, seed):
+    generator = np.random.default_rng(seed)
+    values = generator.integers(0 if kind == "uint8" else -4, 5, shape)
+    if kind.startswith("complex"):
+        values = values + 1j * generator.integers(-4, 5, shape)
+    return dispatch.from_numpy(np.asarray(values)).to(getattr(dispatch, kind))
+
+
+def exact(t):
+    kind = dispatch.complex128 if t.dtype.is_complex else dispatch.float64
+    return t.to(kind).numpy()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (3, 4, 5), (2, 17, 1), (1, 30, 9), (40, 40, 40)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_small_and_large_products_are_exact(sizes, kind, turned):
+    m, k, n = sizes
+    a, b, c = (example(s, kind, i) for i, s in enumerate([(m, k), (k, n), (n,)]))
+    if turned:
+        a, b = a.t().contiguous().t(), b.t().contiguous().t()
+    want = exact(a) @ exact(b)
+    wrapped = (want + exact(c) * 2) if kind not in ("uint8", "int8") else None
+    if abs(want).max() < 100:
+        assert (exact(ops.aten.mm(a, b)) == want).all()
+        assert (exact(ops.aten.mv(a, b[:, 0])) == want[:, 0]).all()
+        assert exact(ops.aten.dot(a[0], b[:, 0])) == want[0, 0]
+        batch = ops.aten.bmm(a.expand(2, m, k), b.expand(2, k, n))
+        assert (exact(batch) == want).all()
+        if wrapped is not None:
+            assert (exact(ops.aten.addmm(c, a, b, beta=2)) == wrapped).all()
+            both = ops.aten.baddbmm(c, a.unsqueeze(0), b.unsqueeze(0), beta=2)
+            assert (exact(both)[0] == wrapped).all()
+            column = exact(ops.aten.addmv(c[:1], a, b[:, 0], beta=2))
+            assert (column == want[:, 0] + 2 * exact(c)[0]).all()
+
+
+def test_small_integers_wrap():
+    a = dispatch.full((2, 3), 100, dtype=dispatch.int8)
+    assert ops.aten.mm(a, a.t()).tolist() == [[48, 48], [48, 48]]
+
+
+def test_output_that_is_an_operand_is_right():
+    a, b = (dispatch.tensor(v) for v in ([[1.0, 2.0], [3.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]]))
+    b.addmm_(a, a.clone())
+    assert b.tolist() == [[7.0, 11.0], [16.0, 22.0]]
+    assert a.addmm_(a, b, beta=0).tolist() == [[39.0, 55.0], [85.0, 121.0]]
+
+
+def test_factor_zero_ignores_what_it_multiplies():
+    nan = dispatch.full((2, 2), float("nan"))
+    one = dispatch.eye(2)
+    assert ops.aten.addmm(nan, one, one, beta=0).tolist() == one.tolist()
+    assert ops.aten.addmm(one, nan, nan, alpha=0).tolist() == one.tolist()

@@ -1,0 +1,133 @@
+/* Products of small matrices, where a call of BLAS costs more than the arithmetic.
+
+   Rows of the right operand are read once, then a row of the result is made at a time: alpha times the product, and beta times
+   what is added, in the type of computation, and rounded once when it is written. Integers wrap. */
+#ifndef DISPATCH_SMALL_H
+#define DISPATCH_SMALL_H
+#include "rows.h"
+
+enum { SMALL_SIDE = 256, SMALL_RIGHT = 2048, SMALL_WORK = 32768, SMALL_LANES = 8 };
+
+/* Where an operand's elements are; steps in bytes. */
+typedef struct { char *data; intptr_t batch, row, column; } small_operand;
+
+typedef struct {
+    int dtype;
+    int64_t batches, m, n, k;
+    small_operand a, b, added, out;      /* added without data: nothing is */
+    double alpha, beta;
+    int64_t whole_alpha, whole_beta;     /* of integers */
+} small_product;
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
+
+/* A row of the product: n sums of k products, in order. One column is a dot product, in lanes. */
+#define SMALL_REAL(NAME, T, FACTOR) \
+    WIDE static void product_##NAME(const void *left, const void **right, int64_t n, int64_t k, void *to) \
+    { \
+        const T *a = left; \
+        T *sums = to; \
+        if (n == 1) { \
+            const T *b = right[0]; \
+            T lanes[SMALL_LANES] = {0}, sum = 0; \
+            int64_t r = 0; \
+            for (; r + SMALL_LANES <= k; r += SMALL_LANES) \
+                for (int i = 0; i < SMALL_LANES; i++) \
+                    lanes[i] += a[r + i] * b[r + i]; \
+            for (; r < k; r++) \
+                sum += a[r] * b[r]; \
+            for (int i = 0; i < SMALL_LANES; i++) \
+                sum += lanes[i]; \
+            *sums = sum; \
+            return; \
+        } \
+        for (int64_t j = 0; j < n; j++) \
+            sums[j] = 0; \
+        for (int64_t r = 0; r < k; r++) { \
+            const T *b = right[r], x = a[r]; \
+            for (int64_t j = 0; j < n; j++) \
+                sums[j] += x * b[j]; \
+        } \
+    } \
+    static void scaled_##NAME(void *row, const void *added, int64_t n, FACTOR alpha, FACTOR beta) \
+    { \
+        T *x = row; \
+        const T *y = added; \
+        if (alpha != 1) \
+            for (int64_t j = 0; j < n; j++) \
+                x[j] *= (T)alpha; \
+        if (y) \
+            for (int64_t j = 0; j < n; j++) \
+                x[j] += beta == 1 ? y[j] : (T)beta * y[j]; \
+    }
+SMALL_REAL(f32, float, float)
+SMALL_REAL(f64, double, double)
+SMALL_REAL(i64, int64_t, int64_t)
+
+#define SMALL_COMPLEX(NAME, T, ROW) \
+    static void product_##NAME(const void *left, const void **right, int64_t n, int64_t k, void *to) \
+    { \
+        const ROW *a = left; \
+        ROW *sums = to; \
+        memset(sums, 0, (size_t)n * sizeof(ROW)); \
+        for (int64_t r = 0; r < k; r++) { \
+            const ROW *b = n == 1 ? (const ROW *)right[0] + r : right[r], x = a[r]; \
+            for (int64_t j = 0; j < n; j++) { \
+                sums[j].re += x.re * b[j].re - x.im * b[j].im; \
+                sums[j].im += x.re * b[j].im + x.im * b[j].re; \
+            } \
+        } \
+    } \
+    static void scaled_##NAME(void *row, const void *added, int64_t n, T alpha, T beta) \
+    { \
+        ROW *x = row; \
+        const ROW *y = added; \
+        for (int64_t j = 0; j < n; j++) { \
+            x[j].re *= alpha; \
+            x[j].im *= alpha; \
+            if (y) { \
+                x[j].re += beta * y[j].re; \
+                x[j].im += beta * y[j].im; \
+            } \
+        } \
+    }
+SMALL_COMPLEX(c64, float, row_c64)
+SMALL_COMPLEX(c128, double, row_c128)
+
+static void run_small(const small_product *p)
+{
+    double buffer[SMALL_RIGHT * 2], left[SMALL_SIDE * 2], sums[SMALL_SIDE * 2], rest[SMALL_SIDE * 2];
+    const void *right[SMALL_SIDE];
+    const row_kind *kind = &ROW_KINDS[p->dtype];
+    const int size = ROW_SIZE[kind->row];
+    for (int64_t batch = 0; batch < p->batches; batch++) {
+        const char *b = p->b.data + batch * p->b.batch;
+        if (p->n == 1)
+            right[0] = kind->read(b, p->b.row, p->k, buffer);
+        else
+            for (int64_t r = 0; r < p->k; r++)
+                right[r] = kind->read(b + r * p->b.row, p->b.column, p->n, (char *)buffer + r * p->n * size);
+        for (int64_t i = 0; i < p->m; i++) {
+            const void *a = kind->read(p->a.data + batch * p->a.batch + i * p->a.row, p->a.column, p->k, left);
+            const void *y = NULL;
+            if (p->added.data)
+                y = kind->read(p->added.data + batch * p->added.batch + i * p->added.row, p->added.column, p->n, rest);
+#define SMALL_CASE(TYPE, NAME, ALPHA, BETA) \
+            case TYPE: \
+                product_##NAME(a, right, p->n, p->k, sums); \
+                scaled_##NAME(sums, y, p->n, ALPHA, BETA); \
+                break;
+            switch (kind->row) {
+                SMALL_CASE(ROW_F32, f32, (float)p->alpha, (float)p->beta)
+                SMALL_CASE(ROW_F64, f64, p->alpha, p->beta)
+                SMALL_CASE(ROW_I64, i64, p->whole_alpha, p->whole_beta)
+                SMALL_CASE(ROW_C64, c64, (float)p->alpha, (float)p->beta)
+                SMALL_CASE(ROW_C128, c128, p->alpha, p->beta)
+            }
+            kind->write(sums, p->out.data + batch * p->out.batch + i * p->out.row, p->out.column, p->n);
+        }
+    }
+}
+#pragma GCC pop_options
+#endif
