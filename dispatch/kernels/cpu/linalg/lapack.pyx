@@ -9,7 +9,7 @@ each matrix. No size is 0: callers have returned by then.
 from cpython.long cimport PyLong_AsVoidPtr, PyLong_FromVoidPtr
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 cimport numpy as cnp
 
 from dispatch._C.errors cimport refused
@@ -43,6 +43,9 @@ ctypedef void (*trsm_fn)(char*, char*, char*, char*, int*, int*, void*, void*, i
 
 
 # ---- finding routines --------------------------------------------------------------------------
+
+cdef enum:
+    SMALL = 4096                             # elements of a right side that one thread solves for
 
 cdef dict FOUND = {}                         # name of a routine -> its address
 cdef tuple LETTERS = ("s", "d", "c", "z")
@@ -118,6 +121,13 @@ cdef void* space(size_t nbytes) except NULL:
     return p
 
 
+cdef void set_one(int kind, double* one) noexcept:
+    """The number 1 of a dtype, real or complex."""
+    one[0], one[1] = 1, 0
+    if kind == SINGLE or kind == COMPLEX:
+        (<float*>one)[0], (<float*>one)[1] = 1, 0
+
+
 # ---- triangular factors ------------------------------------------------------------------------
 
 def getrf(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray info):
@@ -133,6 +143,45 @@ def getrf(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray info):
             f(&b.rows, &b.columns, b.data + i * b.step, &b.rows, p + i * k, state + i)
 
 
+cdef void exchange(Batch* y, Py_ssize_t i, const int* pivots, size_t item, bint back) noexcept nogil:
+    """Exchange rows of the i-th matrix as `getrf` did, or undo it."""
+    cdef char kept[16]
+    cdef char* column
+    cdef int c, k, row
+    for c in range(y.columns):
+        column = y.data + i * y.step + c * y.rows * item
+        for k in range(y.rows):
+            row = y.rows - 1 - k if back else k
+            if pivots[row] - 1 != row and 0 < pivots[row] <= y.rows:
+                memcpy(kept, column + row * item, item)
+                memcpy(column + row * item, column + (pivots[row] - 1) * item, item)
+                memcpy(column + (pivots[row] - 1) * item, kept, item)
+
+
+cdef int solve_small(int kind, Batch* x, const int* p, Batch* y, char trans, Py_ssize_t n) except -1:
+    """Two triangles one after the other: OpenBLAS's getrs wakes all its threads, however small."""
+    cdef trsm_fn f = <trsm_fn>routine(kind, "trsm")
+    cdef char left = b"L", low = b"L", up = b"U", unit = b"U", no = b"N"
+    cdef size_t item = width(kind)
+    cdef double one[2]
+    cdef char* a
+    cdef char* b
+    cdef Py_ssize_t i
+    set_one(kind, one)
+    with nogil:
+        for i in range(n):
+            a, b = x.data + i * x.step, y.data + i * y.step
+            if trans == b"N":
+                exchange(y, i, p + i * x.rows, item, False)
+                f(&left, &low, &trans, &unit, &y.rows, &y.columns, one, a, &x.rows, b, &y.rows)
+                f(&left, &up, &trans, &no, &y.rows, &y.columns, one, a, &x.rows, b, &y.rows)
+            else:
+                f(&left, &up, &trans, &no, &y.rows, &y.columns, one, a, &x.rows, b, &y.rows)
+                f(&left, &low, &trans, &unit, &y.rows, &y.columns, one, a, &x.rows, b, &y.rows)
+                exchange(y, i, p + i * x.rows, item, True)
+    return 0
+
+
 def getrs(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray b, str trans="N"):
     """Solve with the factors of `getrf`; `trans`: N, T or C."""
     cdef Batch x = batch(a), y = batch(b)
@@ -140,6 +189,9 @@ def getrs(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray b, str trans="N"):
     cdef int state
     cdef char t = <char>ord(trans)
     cdef Py_ssize_t i, n = a.shape[0]
+    if <size_t>y.rows * y.columns <= SMALL:
+        solve_small(kind_of(a), &x, p, &y, t, n)
+        return
     cdef getrs_fn f = <getrs_fn>routine(kind_of(a), "getrs")
     with nogil:
         for i in range(n):
@@ -228,9 +280,7 @@ def trsm(cnp.ndarray a, cnp.ndarray b, bint left, bint upper, str trans, bint un
     cdef Py_ssize_t i, n = a.shape[0]
     cdef double one[2]
     cdef trsm_fn f = <trsm_fn>routine(kind, "trsm")
-    one[0], one[1] = 1, 0
-    if kind == SINGLE or kind == COMPLEX:
-        (<float*>one)[0], (<float*>one)[1] = 1, 0
+    set_one(kind, one)
     with nogil:
         for i in range(n):
             f(&side, &uplo, &t, &diag, &y.rows, &y.columns, one, x.data + i * x.step, &x.rows,

@@ -90,7 +90,12 @@ def wrapped(self: Tensor, dim: Ints) -> list[int]:
     return out
 
 
-def spec(self: Tensor, sizes: Ints, kind: dtype, strides: Ints) -> TensorSpec:
+def runs_along_rows(self: Tensor, dims: Ints) -> bool:
+    """Whether rows are transformed where they lie: the result is contiguous, too."""
+    return len(dims) == 1 and dims[0] == self.ndim - 1 and self.is_contiguous()
+
+
+def spec(self: Tensor, sizes: Ints, kind: dtype, strides: Ints | None) -> TensorSpec:
     """Out variants copy: the CPU into an output of any dtype, Meta into one that it casts to."""
     if is_eager(self):
         return TensorSpec(sizes, kind, strides, cast="any", overlap="any", copied=True)
@@ -104,6 +109,8 @@ def c2c(self: Tensor, dim: Ints, normalization: int, forward: bool) -> TensorSpe
     strides = self.stride()
     if not dims:
         return spec(self, self.shape, self.dtype, dense_like_strides(self))
+    if runs_along_rows(self, dims):
+        return spec(self, self.shape, self.dtype, None)
     order = by_stride(dims, strides)
     return spec(self, self.shape, self.dtype, transform_strides(strides, self.shape, order))
 
@@ -116,6 +123,8 @@ def r2c(self: Tensor, dim: Ints, normalization: int, onesided: bool) -> TensorSp
     sizes = list(self.shape)
     if onesided:
         sizes[dims[-1]] = sizes[dims[-1]] // 2 + 1
+    if runs_along_rows(self, dims):
+        return spec(self, sizes, COMPLEX_OF[self.dtype], None)
     strides = self.stride()
     order = [*by_stride(dims[:-1], strides), dims[-1]]
     steps = transform_strides(strides, sizes, order)
@@ -132,5 +141,7 @@ def c2r(self: Tensor, dim: Ints, normalization: int, last_dim_size: int) -> Tens
         strides = transform_strides(strides, sizes, by_stride(dims[:-1], strides))
     sizes[dims[-1]] = last_dim_size
     numel(sizes)
+    if runs_along_rows(self, dims):
+        return spec(self, sizes, REAL_OF[self.dtype], None)
     strides = transform_strides(strides, sizes, dims[-1:])
     return spec(self, sizes, REAL_OF[self.dtype], strides)
