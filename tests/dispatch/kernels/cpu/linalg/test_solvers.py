@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -129,3 +132,19 @@ def test_cholesky_solve_broadcasts(upper, kind):
 def test_refusals(call, text):
     with pytest.raises(RuntimeError, match=text):
         call()
+
+
+def test_without_scipy_the_error_names_it():
+    program = """
+import sys
+sys.modules["scipy"] = None
+import dispatch
+try:
+    dispatch.linalg.inv(dispatch.eye(2))
+except RuntimeError as error:
+    print(error)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "linalg_inv_ex: linear algebra on the CPU needs scipy" in done.stdout
+    assert "tensor-dispatch[linalg]" in done.stdout
