@@ -61,19 +61,5 @@
 PIXEL_ROWS(float, f32)
 PIXEL_ROWS(double, f64)
 
-/* The larger of each pair, NaN above all, and which tap it came from; the first of equal ones, the last NaN. */
-#define PIXEL_MAX(T, I, NAME) \
-    PIXELS static void take_larger_##NAME(T *restrict most, I *restrict best, const T *restrict x, I tap, int64_t n) \
-    { \
-        for (int64_t i = 0; i < n; i++) { \
-            int beats = !(x[i] <= most[i]) & !((most[i] != most[i]) & (x[i] == x[i])); \
-            best[i] = beats ? tap : best[i]; \
-            most[i] = beats ? x[i] : most[i]; \
-        } \
-    }
-
-PIXEL_MAX(float, int32_t, f32)
-PIXEL_MAX(double, int64_t, f64)
-
 #pragma GCC pop_options
 #endif

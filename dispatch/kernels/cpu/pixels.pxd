@@ -1,5 +1,5 @@
 """Rows of floats without gaps: see pixels.h."""
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
 cdef extern from "pixels.h" nogil:
     void add_scaled_f32(float* to, const float* x, float weight, int64_t n) noexcept
@@ -17,5 +17,3 @@ cdef extern from "pixels.h" nogil:
     void mix_two_f64(double* to, const double* a, const double* b, double u, double v, int64_t n) noexcept
     void gather_two_f32(float* to, const float* x, const int64_t* at, const float* w, int64_t n) noexcept
     void gather_two_f64(double* to, const double* x, const int64_t* at, const double* w, int64_t n) noexcept
-    void take_larger_f32(float* most, int32_t* best, const float* x, int32_t tap, int64_t n) noexcept
-    void take_larger_f64(double* most, int64_t* best, const double* x, int64_t tap, int64_t n) noexcept

@@ -1,3 +1,4 @@
+# cython: annotation_typing=False
 """conv1d, conv2d, conv3d and transposed ones: `convolution` with a batch, names, complex numbers.
 
 Called for every convolution of a model, so the usual way is short: one look at the input's

@@ -1,3 +1,4 @@
+# cython: annotation_typing=False
 """Pools written with other pools: one dimension by two, adaptive to size 1 by a mean."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# cython: annotation_typing=False
 """The `.vec` overloads of interpolation: sizes given, or worked out from scale factors.
 
 Each calls the overload that takes sizes, with the factors as the scales to compute positions with

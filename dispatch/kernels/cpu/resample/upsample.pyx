@@ -7,6 +7,7 @@ in fixed point and rounded after each, as in PyTorch's kernels of Pillow's makin
 along the same tables. Channels may be first or last.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from dispatch._C cimport dtypes
@@ -19,6 +20,10 @@ from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, pinned, target,
 )
+from dispatch.kernels.cpu.pixels cimport (
+    add_scaled_f32, add_scaled_f64, gather_two_f32, gather_two_f64, mix_four_f32, mix_four_f64, mix_two_f32, mix_two_f64,
+    scale_f32, scale_f64,
+)
 from dispatch.kernels.cpu.resample.taps cimport (
     CUBIC, EXACT, LINEAR, NEAREST, SMOOTH_CUBIC, SMOOTH_LANCZOS, SMOOTH_LINEAR, Taps, free_taps, make_nearest, make_taps,
     merge_taps, real, round_weights,
@@ -27,6 +32,7 @@ from dispatch.kernels.cpu.resample.taps cimport (
 cdef enum:
     MOST_BITS = 22               # of a weight in fixed point; less where one would not fit int16
     MOST_ROWS = 4
+    SHORT_ROW = 16               # channels below which a call for them does not pay
 
 ctypedef fused word:             # an element that is only moved
     uint8_t
@@ -40,6 +46,7 @@ cdef struct Job:
     Image a, b                   # input and output; of a gradient the other way round
     bint last                    # channels last
     int mode
+    void* lines                  # room for two lines of the output, where they are kept
 
 
 cdef uint64_t allowed(int dims, int mode, bint backward) noexcept:
@@ -75,6 +82,7 @@ cdef void end(Job* j) noexcept:
     cdef int i
     for i in range(3):
         free_taps(&j.taps[i])
+    free(j.lines)
 
 
 cdef int gather_rows(Job* j, int64_t d, int64_t h, int64_t* offsets, real* weights) noexcept nogil:
@@ -128,6 +136,50 @@ cdef inline void mix_line(real* out, const real* x, const int64_t* rows, const r
         v += t.most
 
 
+cdef inline void mix_two(real* to, const real* a, const real* b, real u, real v, int64_t n) noexcept nogil:
+    if real is float:
+        mix_two_f32(to, a, b, u, v, n)
+    else:
+        mix_two_f64(to, a, b, u, v, n)
+
+
+cdef inline void gather_two(real* to, const real* x, Taps* t) noexcept nogil:
+    if real is float:
+        gather_two_f32(to, x, t.index, <float*>t.weight, t.n)
+    else:
+        gather_two_f64(to, x, t.index, <double*>t.weight, t.n)
+
+
+cdef int ready(Job* j, real* lines, int64_t* held, const real* x, int64_t row, int keep) noexcept nogil:
+    """Which of two lines holds a row of the input at the output's width; that of number `keep` stays."""
+    cdef int k
+    if held[0] == row or held[1] == row:
+        return 0 if held[0] == row else 1
+    k = 1 - keep
+    held[k] = row
+    gather_two(lines + k * j.taps[2].n, x + row, &j.taps[2])
+    return k
+
+
+cdef void mix_planes(Job* j, real* out, const real* x) noexcept nogil:
+    """Linear, two dimensions, channels first: each row of the input is brought to the output's width once."""
+    cdef int64_t p, h, width = j.b.size[2]
+    cdef int64_t held[2]
+    cdef int64_t rows[MOST_ROWS]
+    cdef real weights[MOST_ROWS]
+    cdef real* lines = <real*>j.lines
+    cdef int a, b
+    for p in range(j.b.n * j.b.c):
+        held[0] = held[1] = -1
+        for h in range(j.b.size[1]):
+            gather_rows(j, 0, h, rows, weights)
+            a = ready(j, lines, held, x, rows[0], 1 if held[1] == rows[1] else 0)
+            b = ready(j, lines, held, x, rows[1], a)
+            mix_two(out, lines + a * width, lines + b * width, weights[0], weights[1], width)
+            out += width
+        x += j.a.plane
+
+
 cdef void mix_first(Job* j, real* out, const real* x) noexcept nogil:
     """Channels first."""
     cdef int64_t p, d, h
@@ -143,6 +195,41 @@ cdef void mix_first(Job* j, real* out, const real* x) noexcept nogil:
                 mix_line(to + p * j.b.plane, x + p * j.a.plane, rows, weights, n, &j.taps[2])
 
 
+cdef inline void add_scaled(real* to, const real* x, real weight, int64_t n, bint first) noexcept nogil:
+    if real is float:
+        if first:
+            scale_f32(to, x, weight, n)
+        else:
+            add_scaled_f32(to, x, weight, n)
+    elif first:
+        scale_f64(to, x, weight, n)
+    else:
+        add_scaled_f64(to, x, weight, n)
+
+
+cdef inline void mix_four(real* to, const real* a, const real* b, const real* c, const real* d, const real* w,
+                          int64_t n) noexcept nogil:
+    if real is float:
+        mix_four_f32(to, a, b, c, d, w, n)
+    else:
+        mix_four_f64(to, a, b, c, d, w, n)
+
+
+cdef inline void mix_rows(real* out, const real* x, int64_t c, const int64_t* rows, const real* w, int n,
+                          const int64_t* at, const real* v, int most) noexcept nogil:
+    """Many channels of one place."""
+    cdef int k, r
+    cdef real weights[4]
+    if n == 2 and most == 2:
+        weights[0], weights[1], weights[2], weights[3] = w[0] * v[0], w[0] * v[1], w[1] * v[0], w[1] * v[1]
+        mix_four(out, x + (rows[0] + at[0]) * c, x + (rows[0] + at[1]) * c, x + (rows[1] + at[0]) * c,
+                 x + (rows[1] + at[1]) * c, weights, c)
+        return
+    for r in range(n):
+        for k in range(most):
+            add_scaled(out, x + (rows[r] + at[k]) * c, w[r] * v[k], c, r == 0 and k == 0)
+
+
 cdef inline void mix_pixel(real* out, const real* x, int64_t c, const int64_t* rows, const real* w, int n,
                            const int64_t* at, const real* v, int most) noexcept nogil:
     """All channels of one place."""
@@ -150,6 +237,9 @@ cdef inline void mix_pixel(real* out, const real* x, int64_t c, const int64_t* r
     cdef int k, r
     cdef real weight
     cdef const real* source
+    if c >= SHORT_ROW:
+        mix_rows(out, x, c, rows, w, n, at, v, most)
+        return
     for r in range(n):
         for k in range(most):
             weight = w[r] * v[k]
@@ -182,6 +272,8 @@ cdef void mix_last(Job* j, real* out, const real* x) noexcept nogil:
 cdef void mix(Job* j, real* out, const real* x) noexcept nogil:
     if j.last:
         mix_last(j, out, x)
+    elif j.lines != NULL:
+        mix_planes(j, out, x)
     else:
         mix_first(j, out, x)
 
@@ -203,7 +295,9 @@ cdef void mix_columns(real* out, const real* x, int64_t planes, int64_t size, in
             for k in range(t.most):
                 w = (<real*>t.weight)[i * t.most + k]
                 source = x + (p * size + t.index[i * t.most + k]) * inner
-                if w != 0:
+                if w != 0 and inner >= SHORT_ROW:
+                    add_scaled(to, source, w, inner, False)
+                elif w != 0:
                     for e in range(inner):
                         to[e] += w * source[e]
 
@@ -403,6 +497,10 @@ cdef int run_mixed(Job* j, Tensor out, Tensor self, int code) except -1:
     if j.mode == CUBIC and code != self.c_dtype:         # here PyTorch keeps weights in the dtype
         for i in range(3):
             round_weights(&j.taps[i], self.c_dtype)
+    if j.mode == LINEAR and not j.last and j.taps[0].most == 0 and j.taps[1].most:
+        j.lines = malloc(2 * j.b.size[2] * itemsize)
+        if j.lines == NULL:
+            raise MemoryError
     if out.c_numel >= LONG_RUN:
         with nogil:
             mix_typed(j, code, to, source)
@@ -570,13 +668,11 @@ cdef int nearest1d(Tensor out, Tensor self, IntArray output_size, object scales)
     return run(out, self, 1, NEAREST, False, None, None, scales)
 
 
-cdef int nearest2d(Tensor out, Tensor self, IntArray output_size, object scales_h,
-                   object scales_w) except -1:
+cdef int nearest2d(Tensor out, Tensor self, IntArray output_size, object scales_h, object scales_w) except -1:
     return run(out, self, 2, NEAREST, False, None, scales_h, scales_w)
 
 
-cdef int nearest3d(Tensor out, Tensor self, IntArray output_size, object scales_d, object scales_h,
-                   object scales_w) except -1:
+cdef int nearest3d(Tensor out, Tensor self, IntArray output_size, object scales_d, object scales_h, object scales_w) except -1:
     return run(out, self, 3, NEAREST, False, scales_d, scales_h, scales_w)
 
 
@@ -584,119 +680,109 @@ cdef int nearest_exact1d(Tensor out, Tensor self, IntArray output_size, object s
     return run(out, self, 1, EXACT, False, None, None, scales)
 
 
-cdef int nearest_exact2d(Tensor out, Tensor self, IntArray output_size, object scales_h,
-                         object scales_w) except -1:
+cdef int nearest_exact2d(Tensor out, Tensor self, IntArray output_size, object scales_h, object scales_w) except -1:
     return run(out, self, 2, EXACT, False, None, scales_h, scales_w)
 
 
-cdef int nearest_exact3d(Tensor out, Tensor self, IntArray output_size, object scales_d,
-                         object scales_h, object scales_w) except -1:
+cdef int nearest_exact3d(Tensor out, Tensor self, IntArray output_size, object scales_d, object scales_h,
+                         object scales_w) except -1:
     return run(out, self, 3, EXACT, False, scales_d, scales_h, scales_w)
 
 
-cdef int linear1d(Tensor out, Tensor self, IntArray output_size, bint align_corners,
-                  object scales) except -1:
+cdef int linear1d(Tensor out, Tensor self, IntArray output_size, bint align_corners, object scales) except -1:
     return run(out, self, 1, LINEAR, align_corners, None, None, scales)
 
 
-cdef int linear2d(Tensor out, Tensor self, IntArray output_size, bint align_corners,
-                  object scales_h, object scales_w) except -1:
+cdef int linear2d(Tensor out, Tensor self, IntArray output_size, bint align_corners, object scales_h,
+                  object scales_w) except -1:
     return run(out, self, 2, LINEAR, align_corners, None, scales_h, scales_w)
 
 
-cdef int linear3d(Tensor out, Tensor self, IntArray output_size, bint align_corners,
-                  object scales_d, object scales_h, object scales_w) except -1:
+cdef int linear3d(Tensor out, Tensor self, IntArray output_size, bint align_corners, object scales_d, object scales_h,
+                  object scales_w) except -1:
     return run(out, self, 3, LINEAR, align_corners, scales_d, scales_h, scales_w)
 
 
-cdef int bicubic2d(Tensor out, Tensor self, IntArray output_size, bint align_corners,
-                   object scales_h, object scales_w) except -1:
+cdef int bicubic2d(Tensor out, Tensor self, IntArray output_size, bint align_corners, object scales_h,
+                   object scales_w) except -1:
     return run(out, self, 2, CUBIC, align_corners, None, scales_h, scales_w)
 
 
-cdef int bilinear2d_aa(Tensor out, Tensor self, IntArray output_size, bint align_corners,
-                       object scales_h, object scales_w) except -1:
+cdef int bilinear2d_aa(Tensor out, Tensor self, IntArray output_size, bint align_corners, object scales_h,
+                       object scales_w) except -1:
     return run(out, self, 2, SMOOTH_LINEAR, align_corners, None, scales_h, scales_w)
 
 
-cdef int bicubic2d_aa(Tensor out, Tensor self, IntArray output_size, bint align_corners,
-                      object scales_h, object scales_w) except -1:
+cdef int bicubic2d_aa(Tensor out, Tensor self, IntArray output_size, bint align_corners, object scales_h,
+                      object scales_w) except -1:
     return run(out, self, 2, SMOOTH_CUBIC, align_corners, None, scales_h, scales_w)
 
 
-cdef int lanczos2d_aa(Tensor out, Tensor self, IntArray output_size, bint align_corners,
-                      object scales_h, object scales_w) except -1:
+cdef int lanczos2d_aa(Tensor out, Tensor self, IntArray output_size, bint align_corners, object scales_h,
+                      object scales_w) except -1:
     return run(out, self, 2, SMOOTH_LANCZOS, align_corners, None, scales_h, scales_w)
 
 
-cdef int nearest1d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                            IntArray input_size, object scales) except -1:
+cdef int nearest1d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                            object scales) except -1:
     return run_backward(grad_input, grad_output, 1, NEAREST, False, None, None, scales)
 
 
-cdef int nearest2d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                            IntArray input_size, object scales_h, object scales_w) except -1:
+cdef int nearest2d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                            object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 2, NEAREST, False, None, scales_h, scales_w)
 
 
-cdef int nearest3d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                            IntArray input_size, object scales_d, object scales_h,
-                            object scales_w) except -1:
+cdef int nearest3d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                            object scales_d, object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 3, NEAREST, False, scales_d, scales_h, scales_w)
 
 
-cdef int nearest_exact1d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                                  IntArray input_size, object scales) except -1:
+cdef int nearest_exact1d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                                  object scales) except -1:
     return run_backward(grad_input, grad_output, 1, EXACT, False, None, None, scales)
 
 
-cdef int nearest_exact2d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                                  IntArray input_size, object scales_h, object scales_w) except -1:
+cdef int nearest_exact2d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                                  object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 2, EXACT, False, None, scales_h, scales_w)
 
 
-cdef int nearest_exact3d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                                  IntArray input_size, object scales_d, object scales_h,
-                                  object scales_w) except -1:
+cdef int nearest_exact3d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                                  object scales_d, object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 3, EXACT, False, scales_d, scales_h, scales_w)
 
 
-cdef int linear1d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                           IntArray input_size, bint align_corners, object scales) except -1:
+cdef int linear1d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                           bint align_corners, object scales) except -1:
     return run_backward(grad_input, grad_output, 1, LINEAR, align_corners, None, None, scales)
 
 
-cdef int linear2d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                           IntArray input_size, bint align_corners, object scales_h,
-                           object scales_w) except -1:
+cdef int linear2d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                           bint align_corners, object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 2, LINEAR, align_corners, None, scales_h, scales_w)
 
 
-cdef int linear3d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                           IntArray input_size, bint align_corners, object scales_d,
-                           object scales_h, object scales_w) except -1:
+cdef int linear3d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                           bint align_corners, object scales_d, object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 3, LINEAR, align_corners, scales_d, scales_h, scales_w)
 
 
-cdef int bicubic2d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                            IntArray input_size, bint align_corners, object scales_h,
-                            object scales_w) except -1:
+cdef int bicubic2d_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                            bint align_corners, object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 2, CUBIC, align_corners, None, scales_h, scales_w)
 
 
-cdef int bilinear2d_aa_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                                IntArray input_size, bint align_corners, object scales_h,
-                                object scales_w) except -1:
+cdef int bilinear2d_aa_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                                bint align_corners, object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 2, SMOOTH_LINEAR, align_corners, None, scales_h, scales_w)
 
 
-cdef int bicubic2d_aa_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                               IntArray input_size, bint align_corners, object scales_h,
-                               object scales_w) except -1:
+cdef int bicubic2d_aa_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                               bint align_corners, object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 2, SMOOTH_CUBIC, align_corners, None, scales_h, scales_w)
 
 
-cdef int lanczos2d_aa_backward(Tensor grad_input, Tensor grad_output, IntArray output_size,
-                               IntArray input_size, bint align_corners, object scales_h,
-                               object scales_w) except -1:
+cdef int lanczos2d_aa_backward(Tensor grad_input, Tensor grad_output, IntArray output_size, IntArray input_size,
+                               bint align_corners, object scales_h, object scales_w) except -1:
     return run_backward(grad_input, grad_output, 2, SMOOTH_LANCZOS, align_corners, None, scales_h, scales_w)

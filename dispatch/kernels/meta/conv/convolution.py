@@ -1,3 +1,4 @@
+# cython: annotation_typing=False
 """Shapes and layouts of convolutions, forward and backward, and of col2im.
 
 Called by the structured kernels of `convolution`, `convolution_backward` and `col2im`. Sizes and

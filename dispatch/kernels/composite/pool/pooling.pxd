@@ -1,0 +1,1 @@
+"""Pools by other pools: compiled as it stands."""

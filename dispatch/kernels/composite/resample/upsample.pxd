@@ -1,0 +1,1 @@
+"""The `.vec` overloads: compiled as it stands."""
