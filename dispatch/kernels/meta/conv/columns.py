@@ -1,0 +1,59 @@
+"""The shape function of col2im: columns back to the image that they were taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch._C.errors import refused
+from dispatch._C.structured import TensorSpec
+from dispatch._C.tensor import Tensor
+from dispatch.kernels.meta.rules import is_eager
+
+__all__ = ["col2im"]
+
+Ints = Sequence[int]
+
+
+def check_two(name: str, values: Ints, least: int) -> None:
+    if len(values) != 2:
+        raise refused(f"{name} must have 2 numbers, got {list(values)}")
+    if any(v < least for v in values):
+        raise refused(f"{name} must be at least {least}, got {list(values)}")
+
+
+def col2im(
+    self: Tensor,
+    output_size: Ints,
+    kernel_size: Ints,
+    dilation: Ints,
+    padding: Ints,
+    stride: Ints,
+) -> TensorSpec:
+    check_two("output_size", output_size, 1)
+    check_two("kernel_size", kernel_size, 1)
+    check_two("dilation", dilation, 1)
+    check_two("padding", padding, 0)
+    check_two("stride", stride, 1)
+    sizes = self.shape
+    if len(sizes) not in (2, 3) or 0 in sizes[-2:]:
+        raise refused(
+            f"self must have 2 or 3 dimensions, only the batch may be 0, got {list(sizes)}"
+        )
+    taps = kernel_size[0] * kernel_size[1]
+    if sizes[-2] % taps:
+        raise refused(
+            f"size {sizes[-2]} of self {list(sizes)} is not a multiple of the "
+            f"{taps} taps of kernel_size {list(kernel_size)}"
+        )
+    blocks = 1
+    for i in range(2):
+        room = output_size[i] + 2 * padding[i] - dilation[i] * (kernel_size[i] - 1) - 1
+        blocks *= room // stride[i] + 1
+    if blocks <= 0 or sizes[-1] != blocks:
+        raise refused(
+            f"output_size {list(output_size)} has {blocks} blocks, got self {list(sizes)}"
+        )
+    made = (*sizes[:-2], sizes[-2] // taps, *output_size)
+    if 0 in made and is_eager(self):     # nothing is written, so PyTorch looks at no dtype
+        return TensorSpec(made, self.dtype, cast="any", overlap="any")
+    return TensorSpec(made, self.dtype, copied=True)

@@ -1,0 +1,263 @@
+"""Shapes and layouts of convolutions, forward and backward.
+
+Called by the structured kernels of `convolution` and `convolution_backward`. Sizes and checks are
+those of PyTorch's `check_shape_forward`; the layout is the one that its choice of a CPU
+implementation leads to (`determine_backend_memory_format`). Tensors on `meta` give contiguous
+results, for there is no implementation to choose; a fake tensor shows the device it stands for.
+"""
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DEV_CUDA, DEV_META, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bfloat16, ST_float16, ST_float32,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
+from dispatch._C.size cimport new_size
+from dispatch._C.structured cimport Spec
+from dispatch._C.tensor cimport Tensor
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.meta cimport rules
+
+cdef enum:                       # below these a single thread leaves a convolution to its own loops (PyTorch's use_mkldnn)
+    LARGE_IMAGE = 20480
+    LARGE_BATCH = 16
+
+cdef struct Parameters:          # a convolution's numbers, one for each spatial dimension
+    int dims
+    int64_t stride[64]
+    int64_t padding[64]
+    int64_t dilation[64]
+    int64_t output_padding[64]
+    bint transposed
+    int64_t groups
+
+
+cdef object as_list(int n, const int64_t* values):
+    return list(new_size(n, values))
+
+
+cdef object sizes_of(Tensor t):
+    return as_list(t.c_ndim, t.c_sizes)
+
+
+# ---- checks ------------------------------------------------------------------------------------
+
+cdef int expand(int64_t* to, IntArray values, str name, int dims) except -1:
+    """One number serves all dimensions."""
+    cdef int i
+    if values.len != 1 and values.len != dims:
+        raise refused(f"{name} must be one number or {dims}, got {as_list(<int>values.len, values.data)}")
+    for i in range(dims):
+        to[i] = values.data[0 if values.len == 1 else i]
+    return 0
+
+
+cdef int read_parameters(Parameters* p, Tensor weight, IntArray stride, IntArray padding, IntArray dilation,
+                         bint transposed, IntArray output_padding, int64_t groups) except -1:
+    p.dims, p.transposed, p.groups = weight.c_ndim - 2, transposed, groups
+    if p.dims <= 0:
+        raise refused(f"weight must have at least 3 dimensions, got {sizes_of(weight)}")
+    expand(p.stride, stride, "stride", p.dims)
+    expand(p.padding, padding, "padding", p.dims)
+    expand(p.dilation, dilation, "dilation", p.dims)
+    return expand(p.output_padding, output_padding, "output_padding", p.dims)
+
+
+cdef inline int64_t least(const int64_t* values, int n) noexcept:
+    cdef int64_t found = values[0]
+    cdef int i
+    for i in range(1, n):
+        found = min(found, values[i])
+    return found
+
+
+cdef int check_numbers(const Parameters* p) except -1:
+    if least(p.padding, p.dims) < 0:
+        raise refused(f"negative padding {as_list(p.dims, p.padding)}")
+    if least(p.output_padding, p.dims) < 0:
+        raise refused(f"negative output_padding {as_list(p.dims, p.output_padding)}")
+    if least(p.stride, p.dims) <= 0:
+        raise refused(f"stride must be positive, got {as_list(p.dims, p.stride)}")
+    if least(p.dilation, p.dims) < 0:
+        raise refused(f"negative dilation {as_list(p.dims, p.dilation)}")
+    if p.groups <= 0:
+        raise refused(f"groups must be positive, got {p.groups}")
+    return 0
+
+
+cdef int check_channels(Tensor input, Tensor weight, Tensor bias, const Parameters* p) except -1:
+    """Channels of input, weight and bias agree, with `groups` between them."""
+    cdef int64_t expected, out
+    if input.c_ndim != weight.c_ndim:
+        raise refused(f"weight {sizes_of(weight)} needs an input of {weight.c_ndim} dimensions, got {sizes_of(input)}")
+    if weight.c_sizes[0] < p.groups or weight.c_sizes[0] % p.groups:
+        raise refused(f"the first size of weight {sizes_of(weight)} must be a multiple of groups={p.groups}")
+    expected = weight.c_sizes[0] if p.transposed else weight.c_sizes[1] * p.groups
+    if input.c_sizes[1] != expected:
+        raise refused(f"weight {sizes_of(weight)} with groups={p.groups} needs an input of {expected} channels, got "
+                      f"{sizes_of(input)}")
+    out = weight.c_sizes[1] * p.groups if p.transposed else weight.c_sizes[0]
+    if bias is not None and (bias.c_ndim != 1 or bias.c_sizes[0] != out):
+        raise refused(f"bias must have sizes [{out}], got {sizes_of(bias)}")
+    return 0
+
+
+cdef int check_shapes(Tensor input, Tensor weight, Tensor bias, const Parameters* p) except -1:
+    cdef int i
+    check_numbers(p)
+    check_channels(input, weight, bias, p)
+    for i in range(p.dims):
+        if input.c_sizes[i + 2] == 0 and input.c_sizes[0] and input.c_sizes[1]:
+            raise refused(f"only batch and channels of the input may be empty, got {sizes_of(input)}")
+    if p.transposed:
+        return 0
+    for i in range(p.dims):
+        if input.c_sizes[i + 2] + 2 * p.padding[i] < p.dilation[i] * (weight.c_sizes[i + 2] - 1) + 1:
+            raise refused(f"kernel {as_list(p.dims, weight.c_sizes + 2)} with dilation {as_list(p.dims, p.dilation)} is "
+                          f"larger than input {as_list(p.dims, input.c_sizes + 2)} with padding "
+                          f"{as_list(p.dims, p.padding)}")
+    return 0
+
+
+cdef int check_output_padding(Tensor input, const Parameters* p) except -1:
+    """What PyTorch's kernels of the CPU look at, and its shape function does not."""
+    cdef int i
+    if not p.transposed or input.c_devtype != DEV_CPU or not rules.is_eager(input):
+        return 0
+    for i in range(p.dims):
+        if p.output_padding[i] >= p.stride[i] and p.output_padding[i] >= p.dilation[i]:
+            raise refused(f"output_padding must be smaller than stride or dilation, got "
+                          f"{as_list(p.dims, p.output_padding)}, {as_list(p.dims, p.stride)} and "
+                          f"{as_list(p.dims, p.dilation)}")
+    return 0
+
+
+cdef inline int64_t floor_div(int64_t a, int64_t b) noexcept:
+    return a // b - (a % b != 0 and (a < 0) != (b < 0))
+
+
+cdef int output_sizes(int64_t* out, Tensor input, Tensor weight, const Parameters* p) noexcept:
+    cdef int i
+    cdef int64_t span
+    out[0] = input.c_sizes[0]
+    out[1] = weight.c_sizes[1] * p.groups if p.transposed else weight.c_sizes[0]
+    for i in range(p.dims):
+        span = p.dilation[i] * (weight.c_sizes[i + 2] - 1)
+        if p.transposed:
+            out[i + 2] = (input.c_sizes[i + 2] - 1) * p.stride[i] - 2 * p.padding[i] + span + p.output_padding[i] + 1
+        else:
+            out[i + 2] = floor_div(input.c_sizes[i + 2] + 2 * p.padding[i] - span - 1, p.stride[i]) + 1
+    if input.c_sizes[1] == 0:
+        out[1] = 0
+    return 0
+
+
+# ---- layout ------------------------------------------------------------------------------------
+
+cdef bint uses_onednn(Tensor input, Tensor weight, const Parameters* p) noexcept:
+    """Whether PyTorch's CPU build takes oneDNN for this convolution (use_mkldnn), on one thread."""
+    cdef int i, ndim = weight.c_ndim
+    cdef int64_t last = weight.c_sizes[ndim - 1], other = weight.c_sizes[ndim - 2], image = 1
+    cdef bint worth = input.c_sizes[0] >= LARGE_BATCH or last != 1 or other != 1
+    for i in range(p.dims):
+        if p.transposed and p.output_padding[i] >= p.stride[i]:
+            return False
+        worth = worth or p.stride[i] != 1 or p.dilation[i] != 1
+    if input.c_dtype == ST_bfloat16 or input.c_dtype == ST_float16:
+        return True
+    if input.c_dtype != ST_float32 or not worth:
+        return False
+    for i in range(min(4, input.c_ndim)):
+        image *= input.c_sizes[i]
+    return p.groups > 1 or (last > 3 and other > 3) or input.c_sizes[0] > 1 or image > LARGE_IMAGE
+
+
+cdef bint line_is_channels_last(Tensor t) noexcept:
+    """Whether a tensor of 3 dimensions suggests channels_last once it has a height of 1."""
+    cdef int64_t n = t.c_sizes[0], c = t.c_sizes[1], w = t.c_sizes[2]
+    cdef int64_t sn = t.c_strides[0], sc = t.c_strides[1], sw = t.c_strides[2]
+    if sc == 0 or n == 0 or c == 0 or w == 0 or sw < sc * c:
+        return False
+    return sn >= (sw * w if w > 1 else sw) and sn != sc
+
+
+cdef int layout_of(Tensor t, Tensor weight, const Parameters* p) noexcept:
+    """The memory format that results have; that of a line is the one with a height of 1."""
+    cdef int wanted
+    if t.c_devtype == DEV_META or t.c_sizes[0] == 0 or t.c_sizes[1] == 0:
+        return MF_contiguous
+    if weight.c_ndim == 3:
+        # An input that is not contiguous is copied first; with sizes of 1 its strides may be odd.
+        if line_is_channels_last(weight) or t.c_flags & TF_CONTIGUOUS and line_is_channels_last(t):
+            return MF_channels_last
+        return MF_contiguous
+    if weight.c_ndim == 4:
+        wanted = MF_channels_last
+    elif weight.c_ndim == 5 and uses_onednn(t, weight, p):
+        wanted = MF_channels_last_3d
+    else:
+        return MF_contiguous
+    if rules.suggest_memory_format(t) == wanted or rules.suggest_memory_format(weight) == wanted:
+        return wanted
+    return MF_contiguous
+
+
+cdef int set_spec(Spec* s, const int64_t* sizes, int ndim, int code, int memory_format) except -1:
+    cdef int64_t plane[4]
+    cdef int64_t strides[4]
+    s.ndim, s.dtype = ndim, code
+    memcpy(s.sizes, sizes, ndim * sizeof(int64_t))
+    if memory_format == MF_contiguous:
+        return 0
+    s.has_strides = True
+    if ndim != 3:
+        return rules.strides_for(s.strides, s.sizes, ndim, memory_format)
+    plane[0], plane[1], plane[2], plane[3] = sizes[0], sizes[1], 1, sizes[2]
+    rules.strides_for(strides, plane, 4, memory_format)
+    s.strides[0], s.strides[1], s.strides[2] = strides[0], strides[1], strides[3]
+    return 0
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray stride, IntArray padding,
+                     IntArray dilation, bint transposed, IntArray output_padding, int64_t groups) except -1:
+    cdef Parameters p
+    cdef int64_t out[64]
+    cdef int i
+    cdef int64_t largest = 0
+    if input.c_dtype != weight.c_dtype:
+        raise refused(f"input ({dtypes.get_dtype(input.c_dtype)!r}) and weight ({dtypes.get_dtype(weight.c_dtype)!r}) "
+                      "must have one dtype")
+    read_parameters(&p, weight, stride, padding, dilation, transposed, output_padding, groups)
+    check_shapes(input, weight, bias, &p)
+    check_output_padding(input, &p)
+    output_sizes(out, input, weight, &p)
+    for i in range(2, input.c_ndim):
+        largest = max(largest, out[i])
+    # PyTorch looks for one dimension that is left; negative sizes never pass.
+    if least(out, input.c_ndim) < 0 or (input.c_devtype != DEV_CUDA and largest <= 0):
+        raise refused(f"the output for input {sizes_of(input)} and weight {sizes_of(weight)} would have sizes "
+                      f"{as_list(input.c_ndim, out)}")
+    return set_spec(s, out, input.c_ndim, input.c_dtype, layout_of(input, weight, &p))
+
+
+cdef int convolution_backward(Spec* s, Tensor grad_output, Tensor input, Tensor weight, object bias_sizes,
+                              IntArray stride, IntArray padding, IntArray dilation, bint transposed,
+                              IntArray output_padding, int64_t groups, object output_mask) except -1:
+    cdef Parameters p
+    cdef int code = grad_output.c_dtype, memory_format
+    read_parameters(&p, weight, stride, padding, dilation, transposed, output_padding, groups)
+    check_shapes(input, weight, None, &p)
+    memory_format = layout_of(input, weight, &p)
+    if output_mask[2] and bias_sizes is None:
+        raise refused("the gradient of bias needs bias_sizes")
+    s[0].absent, s[1].absent, s[2].absent = not output_mask[0], not output_mask[1], not output_mask[2]
+    set_spec(&s[0], input.c_sizes, input.c_ndim, code, memory_format)
+    set_spec(&s[1], weight.c_sizes, weight.c_ndim, code, memory_format)
+    s[2].dtype = code
+    if output_mask[2]:
+        s[2].ndim = read_ints(bias_sizes, s[2].sizes, "bias_sizes")
+    return 0
