@@ -46,18 +46,13 @@ cdef struct Conv:
     bint plain                   # windows of one element side by side, no padding
 
 
-cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, object stride, object padding, object dilation,
+cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, IntArray stride, IntArray padding, IntArray dilation,
                    int64_t groups, int code) except -1:
-    cdef int64_t numbers[4][64]
-    cdef IntArray given[4]
+    cdef IntArray kernel
     cdef int i, dims = weight.c_ndim - 2
-    for i in range(dims):
-        numbers[0][i] = weight.c_sizes[i + 2]
-    given[0].data, given[0].len = numbers[0], dims
-    for i, values in enumerate((stride, padding, dilation)):
-        given[i + 1].data, given[i + 1].len = numbers[i + 1], read_ints(values, numbers[i + 1], "geometry")
-    read_windows(&c.w, dims, given[0], given[1], given[2])
-    read_dilation(&c.w, given[3])
+    kernel.data, kernel.len = weight.c_sizes + 2, dims
+    read_windows(&c.w, dims, kernel, stride, padding)
+    read_dilation(&c.w, dilation)
     c.x, c.y, c.groups, c.code = image_of(x, dims), image_of(y, dims), groups, code
     c.cx, c.cy = weight.c_sizes[1], weight.c_sizes[0] // groups
     c.taps, c.plain, c.last = c.w.kernel[0] * c.w.kernel[1] * c.w.kernel[2], True, False
@@ -475,9 +470,10 @@ cdef int image_format(Tensor t) except -1:
     return MF_channels_last_3d if is_contiguous_as(t, MF_channels_last_3d) else MF_contiguous
 
 
-cdef bint is_dilated(object dilation):
-    for d in dilation:
-        if d > 1:
+cdef bint is_dilated(IntArray dilation) noexcept:
+    cdef int i
+    for i in range(<int>dilation.len):
+        if dilation.data[i] > 1:
             return True
     return False
 
@@ -490,21 +486,20 @@ cdef int empty_sum(Tensor out, Tensor bias) except -1:
     return 0
 
 
-def convolution(Tensor out not None, Tensor input not None, Tensor weight not None, Tensor bias, stride, padding,
-                dilation, bint transposed, output_padding, int64_t groups):
+cdef int convolution(Tensor out, Tensor input, Tensor weight, Tensor bias, IntArray stride, IntArray padding,
+                     IntArray dilation, bint transposed, IntArray output_padding, int64_t groups) except -1:
     """Forward; transposed: what is backward for the other."""
     cdef int code = computed_in(input.c_dtype), memory_format
     cdef Tensor x, w, y, b
     cdef Job j
     if has_none(out):
-        return
+        return 0
     if transposed or is_dilated(dilation):
         check_kernel(input.c_dtype, DTYPES_FLOATING | <int64_t>1 << ST_int64)
     else:
         check_kernel(input.c_dtype, DTYPES_FLOATING | DTYPES_INTEGRAL)
     if has_none(input) or has_none(weight):
-        empty_sum(out, bias)
-        return
+        return empty_sum(out, bias)
     memory_format = MF_contiguous if transposed else image_format(out)
     x, w, y = dense(input, code, memory_format), dense(weight, code, MF_contiguous), target(out, code, memory_format)
     b = None if bias is None else dense(bias, code, MF_contiguous)
@@ -517,62 +512,74 @@ def convolution(Tensor out not None, Tensor input not None, Tensor weight not No
         j.bias = at(b)
     kept = pinned(LONG_RUN, x, w, y, b)
     run(&j)
-    finish(out, y)
+    return finish(out, y)
 
 
-cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor weight, object like, int code) except -1:
-    """`x` and `y`: those of the two sides that are read, with the sizes of both in `like`."""
+cdef struct Geometry:            # what both gradients are given
+    IntArray stride, padding, dilation
+    int64_t groups
+
+
+cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor w, Tensor x_side, Tensor y_side, Tensor weight,
+                  const Geometry* g, int code) except -1:
+    """`x`, `y` and `w`: what is read; `x_side`, `y_side` and `weight` have the sizes."""
     cdef Tensor made = target(out, code, MF_contiguous)
     cdef Job j
     memset(&j, 0, sizeof(Job))
-    x_side, y_side, shape, stride, padding, dilation, groups = like
-    read_conv(&j.c, x_side, y_side, shape, stride, padding, dilation, groups, code)
+    read_conv(&j.c, x_side, y_side, weight, g.stride, g.padding, g.dilation, g.groups, code)
     j.way, j.to = <Way>way, at(made)
     if x is not None:
         j.x = at(x)
     if y is not None:
         j.y = at(y)
-    if weight is not None:
-        j.w = at(weight)
-    kept = pinned(LONG_RUN, made, made, x, y), pinned(LONG_RUN, made, made, weight)
+    if w is not None:
+        j.w = at(w)
+    kept = pinned(LONG_RUN, made, made, x, y), pinned(LONG_RUN, made, made, w)
     run(&j)
     return finish(out, made)
 
 
-def convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad_bias, Tensor grad_output not None,
-                         Tensor input not None, Tensor weight not None, bias_sizes, stride, padding, dilation,
-                         bint transposed, output_padding, int64_t groups, output_mask):
+cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad_bias, Tensor grad_output, Tensor input,
+                              Tensor weight, object bias_sizes, IntArray stride, IntArray padding, IntArray dilation,
+                              bint transposed, IntArray output_padding, int64_t groups, object output_mask) except -1:
     """Whichever of the three are there."""
     cdef int code
-    cdef Tensor g, x, w
+    cdef Tensor g, x, w, seen, there             # the side that windows see, the one that they lead to
+    cdef Geometry like
     if has_none(grad_output) or has_none(input) or has_none(weight):
         for made in (grad_input, grad_weight, grad_bias):
             if made is not None:
                 fill_values(<Tensor>made, 0)
-        return
+        return 0
     if is_dilated(dilation) and not transposed:
         check_kernel(grad_output.c_dtype, DTYPES_FLOATING | <int64_t>1 << ST_int64)
     else:
         check_kernel(grad_output.c_dtype, DTYPES_FLOATING)
     code = computed_in(grad_output.c_dtype)
-    g, x, w = (dense(t, code, MF_contiguous) for t in (grad_output, input, weight))
-    seen, there = (g, x) if transposed else (x, g)       # the side that windows see, the one that they lead to
-    like = seen, there, weight, stride, padding, dilation, groups
+    like.stride, like.padding, like.dilation, like.groups = stride, padding, dilation, groups
+    g, x, w = dense(grad_output, code, MF_contiguous), dense(input, code, MF_contiguous), dense(weight, code, MF_contiguous)
+    seen, there = (g, x) if transposed else (x, g)
     if grad_input is not None and transposed:
-        gradient(grad_input, FORWARD, g, None, w, like, code)
+        gradient(grad_input, FORWARD, g, None, w, seen, there, weight, &like, code)
     elif grad_input is not None:
-        gradient(grad_input, BACKWARD, None, g, w, like, code)
+        gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &like, code)
     if grad_weight is not None:
-        gradient(grad_weight, WEIGHT, seen, there, None, like, code)
-    if grad_bias is not None:                            # a sum over one side alone
-        gradient(grad_bias, BIAS, None, g, None, (g, g, weight, stride, padding, dilation, groups), code)
+        gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &like, code)
+    if grad_bias is not None:                    # a sum over one side alone
+        gradient(grad_bias, BIAS, None, g, None, g, g, weight, &like, code)
+    return 0
 
 
 def slow_conv_transpose2d(Tensor out not None, Tensor self not None, Tensor weight not None, kernel_size, Tensor bias,
                           stride, padding, output_padding, dilation):
     """An unbatched self counts as a batch of one."""
-    convolution(out, self if self.c_ndim == 4 else self.unsqueeze(0), weight, bias, stride, padding, dilation, True,
-                output_padding, 1)
+    cdef int64_t numbers[4][64]
+    cdef IntArray given[4]
+    cdef int i
+    for i, values in enumerate((stride, padding, dilation, output_padding)):
+        given[i].data, given[i].len = numbers[i], read_ints(values, numbers[i], "geometry")
+    convolution(out, self if self.c_ndim == 4 else self.unsqueeze(0), weight, bias, given[0], given[1], given[2], True,
+                given[3], 1)
 
 
 def col2im(Tensor out not None, Tensor self not None, output_size, kernel_size, dilation, padding, stride):
