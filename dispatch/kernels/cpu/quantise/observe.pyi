@@ -1,0 +1,6 @@
+from dispatch._C.tensor import Tensor
+
+def choose_per_tensor(self: Tensor, reduce_range: bool = False) -> tuple[float, int]: ...
+def least_error(
+    input: Tensor, numel: int, n_bins: int, ratio: float, bit_width: int
+) -> tuple[Tensor, Tensor]: ...
