@@ -14,6 +14,11 @@ cdef extern from "mersenne.h" nogil:
     float mersenne_float(Mersenne* m)         # in [0, 1), 24 bits
     double mersenne_normal(Mersenne* m)       # mean 0, deviation 1
     void mersenne_draw_all(Mersenne* m, uint32_t* out, int64_t n)
+    void mersenne_doubles(Mersenne* m, double* out, int64_t n)
+    void mersenne_floats(Mersenne* m, float* out, int64_t n)
+    # Values times b plus a, rounded once.
+    void mersenne_scale_doubles(double* v, int64_t n, double a, double b)
+    void mersenne_scale_floats(float* v, int64_t n, float a, float b)
 
 cdef class Generator:
     cdef Mersenne engine

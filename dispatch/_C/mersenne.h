@@ -123,6 +123,49 @@ static inline void mersenne_draw_all(Mersenne* m, uint32_t* out, int64_t n) {
     }
 }
 
+/* So many bits of each word, or pair of words, as a double or a float in [0, 1). */
+DISPATCH_WIDE static void mersenne_to_doubles(const uint32_t* words, double* out, int n) {
+    for (int i = 0; i < n; i++) {
+        double high = (double)(int32_t)(words[2 * i] & 0x1fffffu);
+        out[i] = (high * 4294967296.0 + (double)words[2 * i + 1]) * (1.0 / (double)(1ull << 53));
+    }
+}
+
+DISPATCH_WIDE static void mersenne_to_floats(const uint32_t* words, float* out, int n) {
+    for (int i = 0; i < n; i++)
+        out[i] = (float)(int32_t)(words[i] & 0xffffffu) * (1.0f / (float)(1 << 24));
+}
+
+/* The next n fractions. */
+static inline void mersenne_doubles(Mersenne* m, double* out, int64_t n) {
+    uint32_t words[1024];
+    for (; n > 0; n -= 512, out += 512) {
+        int piece = n < 512 ? (int)n : 512;
+        mersenne_draw_all(m, words, 2 * piece);
+        mersenne_to_doubles(words, out, piece);
+    }
+}
+
+static inline void mersenne_floats(Mersenne* m, float* out, int64_t n) {
+    uint32_t words[1024];
+    for (; n > 0; n -= 1024, out += 1024) {
+        int piece = n < 1024 ? (int)n : 1024;
+        mersenne_draw_all(m, words, piece);
+        mersenne_to_floats(words, out, piece);
+    }
+}
+
+/* v b + a, rounded once. */
+DISPATCH_WIDE static void mersenne_scale_doubles(double* v, int64_t n, double a, double b) {
+    for (int64_t i = 0; i < n; i++)
+        v[i] = fma(v[i], b, a);
+}
+
+DISPATCH_WIDE static void mersenne_scale_floats(float* v, int64_t n, float a, float b) {
+    for (int64_t i = 0; i < n; i++)
+        v[i] = fmaf(v[i], b, a);
+}
+
 /* What PyTorch's get_state gives, byte for byte. */
 typedef struct {
     uint64_t seed;

@@ -4,10 +4,10 @@ Called by the dispatcher, and by the factories of `composite/random`. A kernel c
 draws; which step is rounded to what is part of the numbers: distributions of doubles are rounded once, to the output's dtype,
 uniform ones are drawn as float or double, and products and sums of what PyTorch compiles for wide registers are fused.
 """
-from libc.math cimport M_PI, ceil, exp, fma, fmaf, isfinite, log, log1p, sqrt, tan
+from libc.math cimport M_PI, ceil, exp, isfinite, log, log1p, sqrt, tan
 from libc.stdint cimport INT64_MAX, INT64_MIN, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from dispatch._C.dtypes cimport (
     DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, DTYPES_FLOATING, DTYPES_INTEGRAL_AND_BOOL, DTYPES_INTEGRAL_AND_FLOATING,
@@ -16,8 +16,8 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.generator cimport (
-    Generator, Mersenne, borrow, generator_of, give_back, mersenne_double, mersenne_draw, mersenne_draw64, mersenne_draw_all,
-    mersenne_float, mersenne_normal,
+    Generator, Mersenne, borrow, generator_of, give_back, mersenne_double, mersenne_doubles, mersenne_draw, mersenne_draw64,
+    mersenne_draw_all, mersenne_float, mersenne_floats, mersenne_normal, mersenne_scale_doubles, mersenne_scale_floats,
 )
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport shared_owner
@@ -73,8 +73,9 @@ cdef bint make_uniform(Mersenne* m, const Draw* d, void* values, const double* x
     """Doubles; what rounding makes of the end of the range becomes its beginning."""
     cdef double* v = <double*>values
     cdef int64_t i
+    mersenne_doubles(m, v, n)
+    mersenne_scale_doubles(v, n, d.a, d.b - d.a)
     for i in range(n):
-        v[i] = fma(mersenne_double(m), d.b - d.a, d.a)
         if v[i] == d.b:
             v[i] = d.a
     return False
@@ -82,12 +83,7 @@ cdef bint make_uniform(Mersenne* m, const Draw* d, void* values, const double* x
 
 cdef bint make_fractions(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
     """Floats in [0, 1), which no rounding reaches the end of."""
-    cdef uint32_t* words = <uint32_t*>values
-    cdef float* v = <float*>values
-    cdef int64_t i
-    mersenne_draw_all(m, words, n)
-    for i in range(n):
-        v[i] = <float><int>(words[i] & 0xFFFFFF) * <float>5.9604644775390625e-08
+    mersenne_floats(m, <float*>values, n)
     return False
 
 
@@ -96,8 +92,8 @@ cdef bint make_uniform_floats(Mersenne* m, const Draw* d, void* values, const do
     cdef float low = <float>d.a, high = <float>d.b, end = <float>to_scalar(d.code, d.b), begin = <float>to_scalar(d.code, d.a)
     cdef uint16_t narrow[PIECE]
     cdef int64_t i
-    for i in range(n):
-        v[i] = fmaf(mersenne_float(m), high - low, low)
+    mersenne_floats(m, v, n)
+    mersenne_scale_floats(v, n, low, high - low)
     if d.code != ST_float32:
         get_cast(ST_float32, d.code)(<char*>v, 4, <char*>narrow, 2, n)
         get_cast(d.code, ST_float32)(<char*>narrow, 2, <char*>v, 4, n)
@@ -151,15 +147,17 @@ cdef bint make_normal(Mersenne* m, const Draw* d, void* values, const double* x,
     cdef double* v = <double*>values
     cdef int64_t i
     for i in range(n):
-        v[i] = fma(mersenne_normal(m), d.b, d.a)
+        v[i] = mersenne_normal(m)
+    mersenne_scale_doubles(v, n, d.a, d.b)
     return False
 
 
 cdef bint make_log_normal(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
     cdef double* v = <double*>values
     cdef int64_t i
+    make_normal(m, d, values, x, y, n)
     for i in range(n):
-        v[i] = exp(fma(mersenne_normal(m), d.b, d.a))
+        v[i] = exp(v[i])
     return False
 
 
@@ -170,13 +168,11 @@ ctypedef fused real:
 
 cdef inline void make_blocks(Mersenne* m, real* data, int64_t n, double mean, double std) noexcept nogil:
     """`n` numbers, of which the last n % 16 are left uniform."""
-    cdef int64_t i
     if real is float:
-        make_fractions(m, NULL, data, NULL, NULL, n)
+        mersenne_floats(m, data, n)
         normal_blocks_float(data, n // BLOCK, <float>mean, <float>std)
     else:
-        for i in range(n):
-            data[i] = mersenne_double(m)
+        mersenne_doubles(m, data, n)
         normal_blocks_double(data, n // BLOCK, mean, std)
 
 
@@ -276,24 +272,30 @@ cdef object fill_doubles(Tensor self, maker make, double a, double b, uint64_t a
 cdef bint make_cauchy(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
     cdef double* v = <double*>values
     cdef int64_t i
+    mersenne_doubles(m, v, n)
     for i in range(n):
-        v[i] = fma(d.b, tan(M_PI * (mersenne_double(m) - 0.5)), d.a)
+        v[i] = tan(M_PI * (v[i] - 0.5))
+    mersenne_scale_doubles(v, n, d.a, d.b)
     return False
 
 
 cdef bint make_exponential(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
     cdef double* v = <double*>values
+    cdef double factor = -1.0 / d.a
     cdef int64_t i
+    mersenne_doubles(m, v, n)
     for i in range(n):
-        v[i] = -1.0 / d.a * log1p(-mersenne_double(m))
+        v[i] = factor * log1p(-v[i])
     return False
 
 
 cdef bint make_geometric(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
     cdef double* v = <double*>values
+    cdef double log_failure = log1p(-d.a)
     cdef int64_t i
+    mersenne_doubles(m, v, n)
     for i in range(n):
-        v[i] = ceil(log(mersenne_double(m)) / log1p(-d.a))
+        v[i] = ceil(log(v[i]) / log_failure)
     return False
 
 
@@ -362,6 +364,15 @@ cdef bint toss(Mersenne* m, const Draw* d, void* values, const double* x, const 
     return False
 
 
+cdef bint is_same_size(Tensor a, Tensor b) noexcept:
+    return a.c_ndim == b.c_ndim and not memcmp(a.c_sizes, b.c_sizes, a.c_ndim * sizeof(int64_t))
+
+
+def bernoulli(Tensor out, Tensor self, generator):
+    """Ones in `out` with the probabilities in self: the body of a structured group."""
+    bernoulli_tensor_(out, self, generator)
+
+
 cdef object bernoulli_tensor_(Tensor self, Tensor p, object generator):
     """Ones with the probabilities in `p`, which broadcasts to self; 24 bits are drawn for each, 53 where `p` is double."""
     cdef Draw d
@@ -370,7 +381,8 @@ cdef object bernoulli_tensor_(Tensor self, Tensor p, object generator):
     check_target(self)
     if not is_in(DTYPES_INTEGRAL_AND_BOOL | DTYPES_FLOATING, self.c_dtype):
         refuse_dtype(self)
-    p = <Tensor?>aten.expand.default(p, list(self.shape))
+    if not is_same_size(p, self):
+        p = <Tensor?>aten.expand.default(p, list(self.shape))
     if not is_in(DTYPES_FLOATING, p.c_dtype):
         refuse_dtype(p)
     d.values = ST_int64
@@ -406,11 +418,15 @@ cdef bint make_wide(Mersenne* m, const Draw* d, void* values, const double* x, c
 
 
 cdef bint make_modulo(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
-    """32 bits for each, whatever the range."""
+    """32 bits for each, whatever the range, which fits in 32 bits."""
+    cdef uint32_t words[PIECE]
     cdef int64_t* v = <int64_t*>values
+    cdef uint32_t size = <uint32_t>d.range
+    cdef bint is_power = not size & (size - 1)
     cdef int64_t i
+    mersenne_draw_all(m, words, n)
     for i in range(n):
-        v[i] = <int64_t>(mersenne_draw(m) % d.range)
+        v[i] = words[i] & (size - 1) if is_power else words[i] % size
     return False
 
 
@@ -600,6 +616,19 @@ cdef void shuffle(Mersenne* m, int64_t* v, int64_t n) noexcept nogil:
         v[i], v[j] = v[j], v[i]
 
 
+cdef int permute(Generator g, int64_t* v, int64_t n) except -1:
+    cdef Mersenne* m
+    if n < WITHOUT_LOCK:
+        shuffle(borrow(g), v, n)
+        give_back(g)
+        return 0
+    m = borrow(g)
+    with nogil:
+        shuffle(m, v, n)
+        give_back(g)
+    return 0
+
+
 cdef bint make_shuffled(Mersenne* m, const Draw* d, void* values, const double* x, const double* y, int64_t n) noexcept nogil:
     """The numbers that stand at `base`, which moves on."""
     cdef int64_t** shuffled = <int64_t**>d.base
@@ -612,7 +641,6 @@ cdef object randperm_generator_out(int64_t n, object generator, Tensor out):
     """The integers below `n` in random order, in `out`."""
     cdef Draw d
     cdef Generator g = generator_of(generator)
-    cdef Mersenne* m
     cdef int64_t* shuffled
     cdef int64_t* at
     if n < 0:
@@ -622,13 +650,14 @@ cdef object randperm_generator_out(int64_t n, object generator, Tensor out):
         aten.resize_.default(out, [n])
     if not is_in(DTYPES_INTEGRAL_AND_FLOATING, out.c_dtype):
         refuse_dtype(out)
+    if out.c_dtype == ST_int64 and out.c_flags & TF_CONTIGUOUS:
+        kept = shared_owner(out.c_storage)
+        permute(g, <int64_t*>data_of(out, sizeof(int64_t)), n)
+        return out
     shuffled = <int64_t*>malloc(n * sizeof(int64_t) + 1)
     if shuffled == NULL:
         raise MemoryError
-    m = borrow(g)
-    with nogil:
-        shuffle(m, shuffled, n)
-        give_back(g)
+    permute(g, shuffled, n)
     at = shuffled
     d.values = ST_int64
     d.make = make_shuffled

@@ -1,6 +1,7 @@
 from dispatch._C.generator import Generator
 from dispatch._C.tensor import Tensor
 
+def has_weights(self: Tensor) -> bool: ...
 def multinomial_with_replacement(
     out: Tensor, self: Tensor, generator: Generator | None
 ) -> None: ...

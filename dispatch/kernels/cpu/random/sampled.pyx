@@ -319,6 +319,36 @@ cdef bint choose(Mersenne* m, Tensor t, const char* data, real* row, int64_t sam
     return True
 
 
+cdef inline bint is_weights(const real* row, int64_t n) noexcept nogil:
+    cdef real sum = 0
+    cdef int64_t i
+    for i in range(n):
+        if not (row[i] >= 0 and isfinite(row[i])):
+            return False
+        sum += row[i]
+    return sum > 0
+
+
+def has_weights(Tensor self):
+    """Whether all elements are finite and 0 or more, and in no row all are 0. Rows are not empty."""
+    cdef int64_t itemsize = dtypes.itemsize_table()[self.c_dtype]
+    cdef const char* data = data_of(self, itemsize)
+    cdef int64_t rows = self.c_sizes[0] if self.c_ndim == 2 else 1, n = self.c_sizes[self.c_ndim - 1], i
+    cdef cast_loop cast = get_cast(self.c_dtype, ST_float64)
+    cdef double* row = <double*>malloc(n * sizeof(double))
+    cdef bint valid = True
+    if row == NULL:
+        raise MemoryError
+    for i in range(rows):
+        cast(data + (i * self.c_strides[0] * itemsize if self.c_ndim == 2 else 0), self.c_strides[self.c_ndim - 1] * itemsize,
+             <char*>row, sizeof(double), n)
+        if not is_weights(row, n):
+            valid = False
+            break
+    free(row)
+    return valid
+
+
 def multinomial_with_replacement(Tensor out, Tensor self, generator):
     """`out` (int64, contiguous) filled with places in the rows of `self`."""
     cdef Generator g = generator_of(generator)

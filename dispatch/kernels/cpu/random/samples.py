@@ -6,7 +6,6 @@ of the same steps, which is what their numbers follow from.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,6 @@ from dispatch.kernels.cpu.random import sampled
 from dispatch.kernels.meta import rules
 
 __all__ = [
-    "bernoulli",
     "multinomial",
     "multinomial_out",
     "native_dropout",
@@ -38,11 +36,6 @@ _aten = ops.aten
 
 
 # ---- coins -------------------------------------------------------------------------------------
-
-
-def bernoulli(out: Tensor, self: Tensor, generator: Generator | None) -> None:
-    """Ones with the probabilities in self."""
-    _aten.bernoulli_.Tensor(out, self, generator=generator)
 
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
@@ -164,11 +157,8 @@ def _check_multinomial(self: Tensor, num_samples: int, replacement: bool, out: T
 def _check_probabilities(self: Tensor) -> None:
     if not self.numel():
         raise refused(f"expected some categories, got shape {list(self.shape)}")
-    within = _aten.ge.Scalar(_aten.min(self), 0), _aten.lt.Scalar(_aten.max(self), math.inf)
-    if not all(bound.item() for bound in within):
-        raise refused("expected probabilities to be finite and 0 or more")
-    if not _aten.all(_aten.ne.Scalar(_aten.sum.dim_IntList(self, [-1]), 0)).item():
-        raise refused("expected probabilities whose sum is positive")
+    if not sampled.has_weights(self):
+        raise refused("expected finite probabilities of 0 or more, and a positive sum of each row")
 
 
 def multinomial_out(
@@ -225,6 +215,9 @@ def rrelu_with_noise_out(
         return _aten.leaky_relu.out(self, (lower + upper) / 2, out=out)
     if out.shape != self.shape:
         _aten.resize_(out, list(self.shape))
+    if self.dtype is not dtypes.bfloat16 and all(t.is_contiguous() for t in (self, noise, out)):
+        sampled.rrelu_train(out, self, noise, lower, upper, generator)
+        return out
     kind = dtypes.float32 if self.dtype is dtypes.bfloat16 else self.dtype
     x = _aten.contiguous(_aten.to.dtype(self, kind))
     made, slopes = _packed(x.shape, x), _packed(x.shape, x)

@@ -139,7 +139,7 @@ def test_dtypes_without_a_distribution_are_refused() -> None:
     [
         ([1, 1], 0, "num_samples"),
         ([1, 1], 3, "num_samples"),
-        ([0, 0], 1, "sum"),
+        ([0, 0], 1, "positive sum"),
         ([-1, 1], 1, "finite"),
         ([math.inf, 1], 1, "finite"),
         ([math.nan, 1], 1, "finite"),
