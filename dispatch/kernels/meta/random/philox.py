@@ -44,7 +44,8 @@ def philox_fill_(self: Any, key: Any, low: float, high: float) -> Any:
         raise refused(f"expected a floating-point self, got {self.dtype}")
     if key.dtype is not uint64:
         raise refused(f"expected key to be uint64, got {key.dtype}")
-    if key.device != self.device:
+    devices = {self.device, key.device}
+    if len(devices) > 1 and all(device.type != "meta" for device in devices):
         raise refused(f"expected key on {self.device}, got one on {key.device}")
     _check_key(key)
     if key.ndim == 1:

@@ -6,6 +6,7 @@ bounds that a dtype cannot hold) is not checked here, as it is not for its fake 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype, can_cast, int64, uint8
@@ -19,29 +20,37 @@ __all__ = [
     "bernoulli_",
     "bernoulli_tensor_",
     "cauchy_",
+    "cauchy_out",
     "exponential_",
+    "exponential_out",
     "fused_dropout",
     "geometric_",
+    "geometric_out",
     "log_normal_",
+    "log_normal_out",
     "multinomial",
     "multinomial_out",
     "native_dropout",
     "normal_",
     "normal_float_tensor",
     "normal_float_tensor_out",
+    "normal_out",
     "normal_tensor_float",
     "normal_tensor_float_out",
     "normal_tensor_tensor",
     "normal_tensor_tensor_out",
     "poisson",
+    "poisson_out",
     "random_",
     "random_from_",
     "random_to_",
     "randperm_generator_out",
     "rrelu_with_noise",
     "rrelu_with_noise_",
+    "rrelu_with_noise_backward",
     "rrelu_with_noise_out",
     "standard_gamma",
+    "standard_gamma_out",
     "uniform_",
 ]
 
@@ -125,9 +134,11 @@ def exponential_(self: Any, lambd: float, *, generator: Any) -> Any:
 
 
 def geometric_(self: Any, p: float, *, generator: Any) -> Any:
-    """Checks `p`."""
+    """Checks `p` and the dtype."""
     if not 0 < p < 1:
         raise refused(f"expected p between 0 and 1, both left out, got {p}")
+    if self.dtype.is_complex or self.dtype is bool_dtype:
+        raise refused(f"expected integers or floats, got {self.dtype}")
     return self
 
 
@@ -144,6 +155,30 @@ def _check_floating(self: Any) -> Any:
     if not self.dtype.is_floating_point:
         raise refused(f"expected a floating-point self, got {self.dtype}")
     return self
+
+
+def _into(fill: Callable[..., Any]) -> Callable[..., Any]:
+    """The out variant of a draw: a tensor like self into `out`, which may have another dtype."""
+
+    def kernel(self: Any, *args: Any, generator: Any = None, out: Any) -> Any:
+        return _put(fill(_aten.empty_like.default(self), *args, generator=generator), out)
+
+    return kernel
+
+
+cauchy_out = _into(cauchy_)
+exponential_out = _into(exponential_)
+geometric_out = _into(geometric_)
+log_normal_out = _into(log_normal_)
+normal_out = _into(normal_)
+
+
+def poisson_out(self: Any, generator: Any, *, out: Any) -> Any:
+    """`out` with self's sizes."""
+    return _put(self, out)
+
+
+standard_gamma_out = poisson_out
 
 
 def poisson(self: Any, generator: Any) -> Any:
@@ -165,7 +200,9 @@ def fused_dropout(self: Any, p: float, generator: Any) -> tuple[Any, Any]:
 
 def _computed(mean: Any, std: Any) -> Any:
     tensors = [t for t in (mean, std) if not isinstance(t, float)]
-    dtype = rules.result_type(mean, std)
+    # A number that a caller may leave out takes no part in promotion.
+    is_left_out = isinstance(std, float) and std == 1.0
+    dtype = mean.dtype if is_left_out else rules.result_type(mean, std)
     if not (dtype.is_floating_point or dtype.is_complex):
         raise refused(f"expected floating-point or complex mean and std, got {dtype}")
     mean, std = (
@@ -245,7 +282,7 @@ def rrelu_with_noise(
     """Of self's geometry."""
     if training:
         return _aten.where.self(_aten.le.Scalar(self, 0), self, self)
-    return _aten.leaky_relu.default(self, (lower + upper) / 2)
+    return _aten.add.Tensor(self, self)
 
 
 def rrelu_with_noise_(
@@ -261,3 +298,17 @@ def rrelu_with_noise_out(
 ) -> Any:
     """`out` with self's sizes."""
     return _put(rrelu_with_noise(self, noise, lower, upper, training, generator), out)
+
+
+def rrelu_with_noise_backward(
+    grad_output: Any,
+    self: Any,
+    noise: Any,
+    lower: Any,
+    upper: Any,
+    training: bool,
+    self_is_result: bool,
+) -> Any:
+    """Of the geometry of a product of `grad_output` and what it is multiplied by."""
+    is_random = training and upper - lower > 1e-6
+    return _aten.mul.Tensor(grad_output, noise if is_random else self)
