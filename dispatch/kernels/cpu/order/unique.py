@@ -1,4 +1,4 @@
-"""CPU kernels of distinct elements and their counts: the outputs' sizes are in the values."""
+"""CPU kernels of counts and of distinct slices: the outputs' sizes are in the values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from dispatch.kernels.meta import rules
 
 __all__ = [
     "bincount",
-    "unique",
-    "unique2",
-    "unique_consecutive",
     "unique_dim",
     "unique_dim_consecutive",
 ]
@@ -26,11 +23,10 @@ _UNORDERED = FLOAT8 | ALL_COMPLEX
 Three = tuple[Tensor, Tensor, Tensor]
 
 
-def _places(values: Array, wanted: bool = True) -> Tensor:
-    """int64 values, or nothing."""
-    made = _aten.empty(list(values.shape) if wanted else [0], dtype=dtypes.int64)
-    if wanted:
-        store(made, values)
+def _places(values: Array) -> Tensor:
+    """int64 values."""
+    made = _aten.empty(list(values.shape), dtype=dtypes.int64)
+    store(made, values)
     return made
 
 
@@ -57,7 +53,7 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
     return out
 
 
-# ---- distinct elements -------------------------------------------------------------------------
+# ---- distinct slices -------------------------------------------------------------------------
 
 
 def _values(self: Tensor, array: Array) -> Tensor:
@@ -66,55 +62,12 @@ def _values(self: Tensor, array: Array) -> Tensor:
     return out
 
 
-def unique2(
-    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Three:
-    """Distinct elements in order, where each element of self is among them, and how often."""
-    check_supported(self, _UNORDERED)
-    found, inverse, counts = np.unique(
-        compute(self), return_inverse=True, return_counts=True, equal_nan=False
-    )
-    inverse = np.reshape(inverse, tuple(self.shape))
-    return (
-        _values(self, found),
-        _places(inverse, return_inverse),
-        _places(counts, return_counts),
-    )
-
-
-def unique(
-    self: Tensor, sorted: bool = True, return_inverse: bool = False
-) -> tuple[Tensor, Tensor]:
-    """The same without counts."""
-    found, inverse, _ = unique2(self, sorted, return_inverse)
-    return found, inverse
-
-
 def _runs(different: Array, size: int) -> tuple[Array, Array, Array]:
     """Starts of runs, the run of each element, and lengths, from where neighbours differ."""
     first = np.concatenate([np.ones(min(size, 1), bool), different])
     starts = np.flatnonzero(first)
     lengths = np.diff(np.append(starts, size))
     return starts, np.cumsum(first) - 1, lengths
-
-
-def unique_consecutive(
-    self: Tensor,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-) -> Three:
-    """Elements that differ from the one before, or slices along `dim`."""
-    if dim is not None and not (self.ndim == 1 and rules.wrap_dim(dim, 1) == 0):
-        return unique_dim_consecutive(self, dim, return_inverse, return_counts)
-    check_supported(self, FLOAT8)
-    flat = compute(self).reshape(-1)
-    starts, inverse, lengths = _runs(flat[1:] != flat[:-1], flat.size)
-    return (
-        _values(self, flat[starts]),
-        _places(inverse.reshape(tuple(self.shape)), return_inverse),
-        _places(lengths, return_counts),
-    )
 
 
 def _slices(self: Tensor, dim: int) -> tuple[Array, Array, int]:

@@ -1,0 +1,56 @@
+"""Distinct elements are numpy's, with places and counts, for every dtype."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+KINDS = ("bool", "uint8", "int64", "float16", "bfloat16", "float64")
+
+
+@given(st.lists(st.integers(0, 5), max_size=30), st.sampled_from(KINDS), st.booleans())
+def test_sorted(numbers: list[int], kind: str, matrix: bool) -> None:
+    x = dispatch.tensor(numbers, dtype=dispatch.int64).to(getattr(dispatch, kind))
+    if matrix:
+        x = dispatch.stack([x, x], 1).t()
+    array = x.to(dispatch.float64).numpy()
+    found, inverse, counts = aten._unique2(x, True, True, True)
+    values, where, often = np.unique(array, return_inverse=True, return_counts=True)
+    assert found.dtype is x.dtype
+    assert found.to(dispatch.float64).tolist() == values.tolist()
+    assert inverse.tolist() == where.reshape(array.shape).tolist()
+    assert counts.tolist() == often.tolist()
+
+
+@given(st.lists(st.integers(0, 2), max_size=20), st.sampled_from([*KINDS, "complex64"]))
+def test_one_after_the_other(numbers: list[int], kind: str) -> None:
+    x = dispatch.tensor(numbers, dtype=dispatch.int64).to(getattr(dispatch, kind))
+    found, inverse, counts = aten.unique_consecutive(x, True, True)
+    assert found.index_select(0, inverse).tolist() == x.tolist()
+    assert found.repeat_interleave(counts).tolist() == x.tolist()
+    runs = found.tolist()
+    assert all(a != b for a, b in pairwise(runs))
+
+
+def test_what_was_not_asked_for_is_empty() -> None:
+    found, inverse, counts = aten._unique2(dispatch.tensor([3, 1, 3]))
+    assert found.tolist() == [1, 3] and inverse.shape == counts.shape == (0,)
+
+
+def test_nans_are_each_their_own() -> None:
+    x = dispatch.tensor([float("nan"), 1.0, float("nan")])
+    found, inverse, counts = aten._unique2(x, True, True, True)
+    assert found.isnan().tolist() == [False, True, True]
+    assert sorted(inverse.tolist()) == [0, 1, 2] and inverse[1].item() == 0
+    assert counts.tolist() == [1, 1, 1]
+    assert aten.unique_consecutive(x)[0].shape == (3,)
+
+
+def test_complex_numbers_have_no_order() -> None:
+    with pytest.raises(NotImplementedError, match="no CPU kernel"):
+        aten._unique2(dispatch.tensor([1j]))
