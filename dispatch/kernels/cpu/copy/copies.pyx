@@ -1,8 +1,7 @@
 """Copies, fills and single values on the CPU: where dtypes are converted.
 
-`copy_values` serves `copy_`, `clone` and `_to_copy`: loops of `casts.h` and `strided.h`. A conversion is PyTorch's: floats
-to integers by truncation, complex to real by the real part, to the 16- and 8-bit floats through float32. What is read and
-written are plain memory: conjugate and negative bits are applied here. Memory that is shared in part is copied first.
+`copy_values` serves `copy_`, `clone` and `_to_copy`: the loops of `casts` and `strided`. What is read and written are plain
+memory: conjugate and negative bits are applied here. Memory that is shared in part is copied first.
 """
 cimport numpy as cnp
 from libc.float cimport FLT_MAX
@@ -14,8 +13,8 @@ import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float8_e4m3fn, ST_float16,
-    ST_bfloat16, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, category_of_code,
+    DEV_CPU, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
+    ST_bfloat16, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, ST_uint64, category_of_code,
     is_complex_code,
 )
 from dispatch._C.errors cimport refused
@@ -23,6 +22,7 @@ from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE
 from dispatch._C.storage cimport new_borrowed_storage
 from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty, new_tensor
+from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
 from dispatch.kernels.cpu.copy.strided cimport (
     LONG_RUN, copier, dispatch_moves, dispatch_run, itemsize_of, memory_meets, move_between, owners,
     set_moves,
@@ -35,15 +35,14 @@ cdef uint64_t ZERO_BIT = KS_ZeroTensor & ~<uint64_t>0xFFFF
 cdef uint64_t BITS = (KS_Conjugate | KS_Negative) & ~<uint64_t>0xFFFF
 
 
-cdef extern from "../kernels/cpu/copy/casts.h" nogil:
+cdef extern from "../kernels/cpu/copy/signs.h" nogil:
     # NULL: no loop for the dtype.
-    dispatch_run dispatch_caster(int from_, int to) noexcept
     dispatch_run dispatch_conjugator(int code) noexcept
     dispatch_run dispatch_negator(int code) noexcept
 
 
 cdef dispatch_run caster(int from_, int to) noexcept:
-    return copier(dtypes.itemsize_table()[to]) if from_ == to else dispatch_caster(from_, to)
+    return copier(dtypes.itemsize_table()[to]) if from_ == to else <dispatch_run>get_cast(from_, to)
 
 
 # ---- copy --------------------------------------------------------------------------------------
@@ -57,23 +56,6 @@ cdef inline bint same_geometry(Tensor a, Tensor b) noexcept:
         return True
     return (a.c_flags & b.c_flags & TF_NON_OVERLAPPING_DENSE
             and memcmp(a.c_strides, b.c_strides, n) == 0)
-
-
-cdef int cast_rarely(Tensor out, Tensor src) except -1:
-    """To or from a dtype without loops of its own, by numpy, by way of float32; float8_e4m3fn alone saturates."""
-    cdef Tensor single
-    cdef bint widen = dispatch_caster(src.c_dtype, ST_float32) == NULL
-    if widen and out.c_dtype == ST_float32:
-        np.copyto(get_numpy(out), get_numpy(src))
-        return 0
-    if widen or src.c_dtype != ST_float32:
-        single = new_empty(ST_float32, DEV_CPU, -1, src.c_ndim, src.c_sizes, NULL)
-        copy_values(single, src)
-        return copy_values(out, single)
-    values = get_numpy(src)
-    with np.errstate(all="ignore"):
-        np.copyto(get_numpy(out), np.clip(values, -448, 448) if out.c_dtype == ST_float8_e4m3fn else values, casting="unsafe")
-    return 0
 
 
 cdef int copy_array(Tensor out, object values) except -1:
@@ -128,8 +110,10 @@ cdef int copy_values(Tensor out, Tensor src) except -1:
         src = plain_copy(src, differ)
     if out.c_dtype == src.c_dtype:
         return move_values(out, src, copier(itemsize_of(out)))
-    run = dispatch_caster(src.c_dtype, out.c_dtype)
-    return cast_rarely(out, src) if run == NULL else move_values(out, src, run)
+    run = caster(src.c_dtype, out.c_dtype)
+    if run == NULL:
+        raise refused(f"{dtypes.get_dtype(src.c_dtype)!r} cannot be converted to {dtypes.get_dtype(out.c_dtype)!r}")
+    return move_values(out, src, run)
 
 
 cdef int move_block(Tensor out, Tensor src, int64_t nbytes) except -1:
@@ -267,13 +251,8 @@ cdef int store_float(char* p, int code, double value) except -1:
         memcpy(p, &single, 4)
     elif code == ST_float64 or code == ST_complex128:
         memcpy(p, &checked, 8)
-    elif code == ST_float16 or code == ST_bfloat16 or code == ST_complex32:
-        dispatch_caster(ST_float64, ST_float16 if code == ST_complex32 else code)(p, <char*>&checked, 1, 0, 0)
     else:
-        descr = dtypes.numpy_descr(code)
-        with np.errstate(all="ignore"):
-            raw = np.array(checked, dtype=np.float32).astype(descr).tobytes()
-        memcpy(p, <char*><bytes>raw, len(raw))
+        get_cast(ST_float64, ST_float16 if code == ST_complex32 else code)(<char*>&checked, 0, p, 0, 1)
     return 0
 
 
@@ -345,10 +324,12 @@ cdef object _local_scalar_dense(Tensor self):
 
 cdef object other_value(Tensor self):
     cdef double pair[2]
+    cdef int64_t whole = 0
     cdef int category = category_of_code(self.c_dtype)
-    cdef dispatch_run run = dispatch_caster(self.c_dtype, ST_complex128)
-    if category == 1 or run == NULL:
-        one = get_numpy(self).reshape(-1)[0]
-        return int(one) if category == 1 else float(one)
-    run(<char*>pair, data_of(self, itemsize_of(self)), 1, 0, 0)
+    cdef cast_loop run = get_cast(self.c_dtype, ST_int64 if category == 1 else ST_complex128)
+    if run == NULL:
+        raise refused(f"{dtypes.get_dtype(self.c_dtype)!r} has no values")
+    run(data_of(self, itemsize_of(self)), 0, <char*>&whole if category == 1 else <char*>pair, 0, 1)
+    if category == 1:
+        return <uint64_t>whole if self.c_dtype == ST_uint64 else whole
     return complex(pair[0], pair[1]) if category == 3 else pair[0]

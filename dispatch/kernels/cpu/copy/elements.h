@@ -10,7 +10,6 @@
 
 /* Loops that pay when they are vectorised, for the processor that they run on. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && defined(__OPTIMIZE__)
-#define DISPATCH_HAS_CLONES
 #define DISPATCH_VECTOR __attribute__((optimize("O3"), target_clones("avx2", "default")))
 #else
 #define DISPATCH_VECTOR

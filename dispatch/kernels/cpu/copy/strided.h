@@ -6,7 +6,7 @@
 #define DISPATCH_STRIDED_H
 #include "elements.h"
 
-typedef void (*dispatch_run)(char* to, const char* from, int64_t n, int64_t to_step, int64_t from_step);
+typedef void (*dispatch_run)(const char* from, intptr_t from_step, char* to, intptr_t to_step, intptr_t n);    /* as cast_loop */
 
 typedef struct {
     int ndim;
@@ -19,7 +19,7 @@ typedef struct {
 
 #define DISPATCH_COPY_RUN(T, bytes) \
     DISPATCH_VECTOR \
-    static void dispatch_copy_##bytes(char* to, const char* from, int64_t n, int64_t a, int64_t b) { \
+    static void dispatch_copy_##bytes(const char* from, intptr_t b, char* to, intptr_t a, intptr_t n) { \
         int64_t i; \
         if (b == 0) { \
             const T v = *(const T*)from; \
@@ -129,7 +129,7 @@ static void dispatch_tiles(char* to, const char* from, int64_t m, int64_t a, int
             else dispatch_tile_8(t, f, a, b);
         }
     for (; k < m; k++)
-        (bytes == 4 ? dispatch_copy_4 : dispatch_copy_8)(to + k * a, from + k * bytes, n, bytes, b);
+        (bytes == 4 ? dispatch_copy_4 : dispatch_copy_8)(from + k * bytes, b, to + k * a, bytes, n);
 }
 
 static void dispatch_plane(char* to, const char* from, int64_t outer, int64_t to_outer, int64_t from_outer, int64_t inner,
@@ -142,7 +142,7 @@ static void dispatch_plane(char* to, const char* from, int64_t outer, int64_t to
         char* t = to + i * to_inner;
         const char* f = from + i * from_inner;
         if (tiled && n % 4 == 0) dispatch_tiles(t, f, outer, to_outer, n, from_inner, bytes);
-        else for (k = 0; k < outer; k++) run(t + k * to_outer, f + k * from_outer, n, to_inner, from_inner);
+        else for (k = 0; k < outer; k++) run(f + k * from_outer, from_inner, t + k * to_outer, to_inner, n);
     }
 }
 
@@ -154,11 +154,11 @@ static void dispatch_rows(const dispatch_moves* m, char* to, const char* from, d
     if (n < 8 && rows > n)
         for (k = 0; k < rows; k += 1024)
             for (i = 0; i < n; i++)
-                run(to + k * m->to[last] + i * m->to[inner], from + k * m->from[last] + i * m->from[inner],
-                    rows - k < 1024 ? rows - k : 1024, m->to[last], m->from[last]);
+                run(from + k * m->from[last] + i * m->from[inner], m->from[last],
+                    to + k * m->to[last] + i * m->to[inner], m->to[last], rows - k < 1024 ? rows - k : 1024);
     else
         for (k = 0; k < rows; k++)
-            run(to + k * m->to[last], from + k * m->from[last], n, m->to[inner], m->from[inner]);
+            run(from + k * m->from[last], m->from[inner], to + k * m->to[last], m->to[inner], n);
 }
 
 /* All elements. `m` is simplified in place; the caller has made sure that every one lies in memory. */
@@ -168,9 +168,9 @@ static void dispatch_move(dispatch_moves* m, char* to, const char* from, dispatc
     for (d = 0; d < m->ndim; d++)
         if (m->sizes[d] == 0) return;
     dispatch_simplify(m);
-    if (m->ndim == 0) { run(to, from, 1, 0, 0); return; }
+    if (m->ndim == 0) { run(from, 0, to, 0, 1); return; }
     inner = m->ndim - 1;
-    if (inner == 0) { run(to, from, m->sizes[0], m->to[0], m->from[0]); return; }
+    if (inner == 0) { run(from, m->from[0], to, m->to[0], m->sizes[0]); return; }
     plane = dispatch_other_order(m);
     last = inner - 1;
     if (plane >= 0 && plane != last) {          /* the two dimensions of the blocks innermost */

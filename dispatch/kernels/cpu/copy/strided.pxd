@@ -9,7 +9,8 @@ from dispatch._C cimport dtypes
 from dispatch._C.tensor cimport Tensor
 
 cdef extern from "../kernels/cpu/copy/strided.h" nogil:
-    ctypedef void (*dispatch_run)(char* to, const char* from_, int64_t n, int64_t to_step, int64_t from_step) noexcept nogil
+    ctypedef void (*dispatch_run)(const char* from_, Py_ssize_t from_step, char* to, Py_ssize_t to_step,
+                                  Py_ssize_t n) noexcept nogil
     ctypedef struct dispatch_moves:
         int ndim
         int64_t sizes[64]

@@ -38,7 +38,7 @@ static dispatch_spread dispatch_writer(int bytes) {
 
 #define DISPATCH_REDUCE(S, name, STEP) \
     DISPATCH_VECTOR \
-    static void dispatch_##name##_run_##S(char* to, const char* from, int64_t n, int64_t a, int64_t b) { \
+    static void dispatch_##name##_run_##S(const char* from, intptr_t b, char* to, intptr_t a, intptr_t n) { \
         const int64_t bytes = dispatch_bytes_##S; \
         int64_t i; \
         if (a == bytes && b == bytes) \
@@ -109,7 +109,7 @@ static int dispatch_reducer(int op, int code, dispatch_run* run, dispatch_spread
 
 /* float32 added to a float of 16 bits, rounded after each step. */
 #define DISPATCH_ADD_WIDE(S) \
-    static void dispatch_wide_run_##S(char* to, const char* from, int64_t n, int64_t a, int64_t b) { \
+    static void dispatch_wide_run_##S(const char* from, intptr_t b, char* to, intptr_t a, intptr_t n) { \
         int64_t i; \
         for (i = 0; i < n; i++) \
             dispatch_store_##S(to + i * a, dispatch_load_##S(to + i * a) + dispatch_load_f32(from + i * b)); \
@@ -142,10 +142,10 @@ typedef struct {
 static void dispatch_slice(const dispatch_moves* m, char* to, const char* from, dispatch_run run) {
     int64_t at[64];
     int d, inner = m->ndim - 1;
-    if (m->ndim == 0) { run(to, from, 1, 0, 0); return; }
+    if (m->ndim == 0) { run(from, 0, to, 0, 1); return; }
     for (d = 0; d < inner; d++) at[d] = 0;
     for (;;) {
-        run(to, from, m->sizes[inner], m->to[inner], m->from[inner]);
+        run(from, m->from[inner], to, m->to[inner], m->sizes[inner]);
         for (d = inner - 1; d >= 0; d--) {
             to += m->to[d]; from += m->from[d];
             if (++at[d] < m->sizes[d]) break;

@@ -123,12 +123,12 @@ cdef void triangle_rows(const dispatch_moves* m, char* to, const char* from_, in
         first = clamped(i + diagonal + (1 if lower else 0), n)
         if lower:
             if moved:
-                run(to, from_, first, a, b)
-            run(to + first * a, <char*>zero, n - first, a, 0)
+                run(from_, b, to, a, first)
+            run(<char*>zero, 0, to + first * a, a, n - first)
         else:
-            run(to, <char*>zero, first, a, 0)
+            run(<char*>zero, 0, to, a, first)
             if moved:
-                run(to + first * a, from_ + first * b, n - first, a, b)
+                run(from_ + first * b, b, to + first * a, a, n - first)
         to += m.to[row]
         from_ += m.from_[row]
 

@@ -14,7 +14,7 @@ typedef struct {
     int64_t middle, width;                   /* of the last dimension: where a run of adjacent positions begins, its length */
 } dispatch_padding;
 
-/* `pick`: big[...] = small[at[...]] of one row of channels or positions */
+/* big[...] = small[at[...]] */
 static void dispatch_pad_copy(const dispatch_padding* p, char* big, const char* small, dispatch_run run) {
     const int channels_inside = p->batch[1] > 1 && p->big_batch[1] < p->big[2];
     int64_t n, c, i, j, k;
@@ -27,15 +27,15 @@ static void dispatch_pad_copy(const dispatch_padding* p, char* big, const char* 
                                        + p->at[1][j] * p->small[1];
                     if (channels_inside) {
                         for (k = 0; k < p->padded[2]; k++)
-                            run(to + k * p->big[2], from + p->at[2][k] * p->small[2], p->batch[1], p->big_batch[1],
-                                p->small_batch[1]);
+                            run(from + p->at[2][k] * p->small[2], p->small_batch[1], to + k * p->big[2], p->big_batch[1],
+                                p->batch[1]);
                         continue;
                     }
-                    for (k = 0; k < p->middle; k++) run(to + k * p->big[2], from + p->at[2][k] * p->small[2], 1, 0, 0);
+                    for (k = 0; k < p->middle; k++) run(from + p->at[2][k] * p->small[2], 0, to + k * p->big[2], 0, 1);
                     if (p->width > 0)
-                        run(to + k * p->big[2], from + p->at[2][k] * p->small[2], p->width, p->big[2], p->small[2]);
+                        run(from + p->at[2][k] * p->small[2], p->small[2], to + k * p->big[2], p->big[2], p->width);
                     for (k += p->width; k < p->padded[2]; k++)
-                        run(to + k * p->big[2], from + p->at[2][k] * p->small[2], 1, 0, 0);
+                        run(from + p->at[2][k] * p->small[2], 0, to + k * p->big[2], 0, 1);
                 }
 }
 
