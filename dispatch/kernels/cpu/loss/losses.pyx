@@ -1,0 +1,226 @@
+"""Bodies of losses that compare element by element. `reduction`: 0 none, 1 the mean, 2 the sum.
+
+Called by the structured kernels with an output of the right size. Operands are broadcast and
+converted to one dtype; a loop for each loss, and one function that stores or sums what it gives.
+Sums are in float64, in eight lanes.
+"""
+from cpython.object cimport PyObject
+from cython cimport floating
+from libc.math cimport fabs, log, log1p
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp
+
+from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_float64
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.cpu.dense cimport check_kernel, computed_in
+from dispatch.kernels.cpu.runs cimport (
+    address, finish, loop, plain, run_floating, written_as,
+)
+from dispatch.kernels.meta cimport rules
+
+from dispatch.kernels.meta.rules import broadcast_shapes
+
+cdef enum:
+    REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM
+    LANES = 8
+
+cdef struct Pairs:
+    int64_t n
+    const void* x
+    const void* y
+    const void* weights          # NULL: 1 each
+    const void* grads            # of the losses, for a gradient
+    void* out                    # a loss for each pair; NULL: their sum is asked for
+    double bound                 # beta, delta
+    double scale                 # of a gradient
+    double sums[LANES]
+
+
+cdef inline void give(Pairs* j, int64_t i, floating loss) noexcept nogil:
+    if j.out != NULL:
+        (<floating*>j.out)[i] = loss
+    else:
+        j.sums[i & (LANES - 1)] += loss
+
+
+cdef int64_t squares(Pairs* j, floating* typed) noexcept nogil:
+    cdef int64_t i
+    cdef const floating* x = <const floating*>j.x
+    cdef const floating* y = <const floating*>j.y
+    for i in range(j.n):
+        give(j, i, (x[i] - y[i]) * (x[i] - y[i]))
+    return 0
+
+
+cdef int64_t smooth(Pairs* j, floating* typed) noexcept nogil:
+    """Half the square over beta below beta, the distance less half of beta above."""
+    cdef int64_t i
+    cdef const floating* x = <const floating*>j.x
+    cdef const floating* y = <const floating*>j.y
+    cdef floating beta = <floating>j.bound, half = beta / 2, d
+    for i in range(j.n):
+        d = <floating>fabs(x[i] - y[i])
+        give(j, i, d * d / (2 * beta) if d < beta else d - half)
+    return 0
+
+
+cdef int64_t huber(Pairs* j, floating* typed) noexcept nogil:
+    """Half the square up to delta, a line above."""
+    cdef int64_t i
+    cdef const floating* x = <const floating*>j.x
+    cdef const floating* y = <const floating*>j.y
+    cdef floating delta = <floating>j.bound, half = delta / 2, d
+    for i in range(j.n):
+        d = <floating>fabs(x[i] - y[i])
+        give(j, i, d * d / 2 if d <= delta else delta * (d - half))
+    return 0
+
+
+cdef inline floating cut(floating logarithm) noexcept nogil:
+    return -100 if logarithm < -100 else logarithm
+
+
+cdef int64_t entropy(Pairs* j, floating* typed) noexcept nogil:
+    """Of two classes; logarithms are cut at -100."""
+    cdef int64_t i
+    cdef const floating* x = <const floating*>j.x
+    cdef const floating* y = <const floating*>j.y
+    cdef const floating* weights = <const floating*>j.weights
+    cdef floating loss
+    for i in range(j.n):
+        loss = (y[i] - 1) * cut(<floating>log1p(-x[i])) - y[i] * cut(<floating>log(x[i]))
+        give(j, i, loss if weights == NULL else loss * weights[i])
+    return 0
+
+
+cdef int64_t entropy_slope(Pairs* j, floating* typed) noexcept nogil:
+    """(x - y) / (x (1 - x)), whose denominator is 1e-12 at least."""
+    cdef int64_t i
+    cdef const floating* x = <const floating*>j.x
+    cdef const floating* y = <const floating*>j.y
+    cdef const floating* weights = <const floating*>j.weights
+    cdef const floating* grads = <const floating*>j.grads
+    cdef floating below, slope
+    for i in range(j.n):
+        below = (1 - x[i]) * x[i]
+        slope = (x[i] - y[i]) / (<floating>1e-12 if below < 1e-12 else below) * grads[i]
+        slope = slope if weights == NULL else slope * weights[i]
+        (<floating*>j.out)[i] = slope * <floating>j.scale
+    return 0
+
+
+cdef int64_t is_probable(Pairs* j, floating* typed) noexcept nogil:
+    """Whether all of x are from 0 to 1."""
+    cdef int64_t i
+    cdef const floating* x = <const floating*>j.x
+    for i in range(j.n):
+        if not (x[i] >= 0 and x[i] <= 1):
+            return 0
+    return 1
+
+
+# ---- operands ----------------------------------------------------------------------------------
+
+cdef bint same_sizes(Tensor a, Tensor b) noexcept:
+    return a.c_ndim == b.c_ndim and memcmp(a.c_sizes, b.c_sizes, a.c_ndim * sizeof(int64_t)) == 0
+
+
+cdef Tensor spread(Tensor t, Tensor like, int code):
+    """As large as `like`, without gaps. None gives None."""
+    return plain(t if t is None or same_sizes(t, like) else t.expand(like.shape), code)
+
+
+cdef int common_code(Tensor self, Tensor target) except -1:
+    cdef PyObject* items[2]
+    cdef int kind
+    items[0], items[1] = <PyObject*>self, <PyObject*>target
+    kind = rules.result_type(items, 2)
+    check_kernel(kind, DTYPES_FLOATING)
+    return computed_in(kind)
+
+
+cdef int reduce_pairs(Tensor out, Pairs* j, loop f32, loop f64, Tensor x, Tensor y, Tensor weights,
+                      int64_t reduction) except -1:
+    """Runs a loop over operands of one dtype and size."""
+    cdef Tensor made = written_as(out, x.c_dtype)
+    cdef double sum = 0
+    cdef int k
+    j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
+    j.out = NULL
+    if reduction == REDUCE_NONE:
+        j.out = address(made)
+    for k in range(LANES):
+        j.sums[k] = 0
+    if j.n:
+        run_floating(f32, f64, j, x, j.n, (x, y, weights, made))
+    if reduction != REDUCE_NONE:
+        for k in range(LANES):
+            sum += j.sums[k]
+        sum = sum / j.n if reduction == REDUCE_MEAN else sum
+        if made.c_dtype == ST_float64:
+            (<double*>address(made))[0] = sum
+        else:
+            (<float*>address(made))[0] = <float>sum
+    return finish(out, made)
+
+
+cdef int compare(Tensor out, Tensor self, Tensor target, int64_t reduction, double bound, loop f32,
+                 loop f64) except -1:
+    cdef Pairs j
+    cdef int code = common_code(self, target)
+    cdef Tensor like = self
+    if not same_sizes(self, target):
+        sizes = out.shape if reduction == REDUCE_NONE else broadcast_shapes(self.shape, target.shape)
+        like = self.expand(sizes)
+    j.bound = bound
+    return reduce_pairs(out, &j, f32, f64, spread(like, like, code), spread(target, like, code), None,
+                        reduction)
+
+
+def mse_loss(Tensor out, Tensor self, Tensor target, int64_t reduction):
+    """Squares of differences."""
+    compare(out, self, target, reduction, 0, <loop>squares[float], <loop>squares[double])
+
+
+def smooth_l1_loss(Tensor out, Tensor self, Tensor target, int64_t reduction, double beta):
+    """A square near 0, the distance from `beta` on."""
+    compare(out, self, target, reduction, beta, <loop>smooth[float], <loop>smooth[double])
+
+
+def huber_loss(Tensor out, Tensor self, Tensor target, int64_t reduction, double delta):
+    """A square near 0, a line from `delta` on."""
+    compare(out, self, target, reduction, delta, <loop>huber[float], <loop>huber[double])
+
+
+def binary_cross_entropy(Tensor out, Tensor self, Tensor target, Tensor weight, int64_t reduction):
+    """Cross entropy of two classes, for probabilities."""
+    cdef Pairs j
+    cdef int code
+    cdef Tensor x
+    if target.c_dtype != self.c_dtype:
+        raise refused(f"expected a target of {self.dtype}, got {target.dtype}")
+    code = common_code(self, self)
+    x = plain(self, code)
+    j.n, j.x = x.c_numel, address(x)
+    if not run_floating(<loop>is_probable[float], <loop>is_probable[double], &j, x, j.n, (x,)):
+        raise refused("expected elements of self from 0 to 1")
+    reduce_pairs(out, &j, <loop>entropy[float], <loop>entropy[double], x, spread(target, self, code),
+                 spread(weight, self, code), reduction)
+
+
+def binary_cross_entropy_backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor target,
+                                  Tensor weight, int64_t reduction):
+    """The slope at each element, times the loss's gradient."""
+    cdef Pairs j
+    cdef int code = common_code(self, self)
+    cdef Tensor x = plain(self, code), y = spread(target, self, code), grads = spread(grad_output, self, code)
+    cdef Tensor weights = spread(weight, self, code), made = written_as(grad_input, code)
+    if not x.c_numel:
+        return
+    j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
+    j.grads, j.out = address(grads), address(made)
+    j.scale = 1 / <double>j.n if reduction == REDUCE_MEAN else 1
+    run_floating(<loop>entropy_slope[float], <loop>entropy_slope[double], &j, x, j.n,
+                 (x, y, grads, weights, made))
+    finish(grad_input, made)
