@@ -9,7 +9,7 @@
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
 
-enum { NORM_LANES = 16, NORM_BLOCK = 512 };
+enum { NORM_LANES = 32, NORM_BLOCK = 512 };
 
 /* The sum of `STEP` (of element i) over n elements, in double precision. */
 #define SUM_OF(T, result, n, STEP) \

@@ -9,7 +9,7 @@
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
 
-enum { SOFT_LANES = 16 };
+enum { SOFT_LANES = 32 };
 
 /* `value` folded over the row in lanes, by `a = STEP`; the lanes are folded by the same. */
 #define OVER_LANES(T, result, first, n, STEP) \
