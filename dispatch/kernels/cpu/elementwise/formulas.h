@@ -145,6 +145,16 @@ INLINE T FN(shift_right)(T x, T by)
 #define EITHER(of_float, of_double) (IS_FLOAT ? (T)of_float : (T)of_double)
 #endif
 
+/* a * b + c, rounded once where the processor does so. */
+INLINE T FN(muladd)(T a, T b, T c)
+{
+#ifdef __FMA__
+    return IS_FLOAT ? (T)__builtin_fmaf((float)a, (float)b, (float)c) : (T)__builtin_fma((double)a, (double)b, (double)c);
+#else
+    return a * b + c;
+#endif
+}
+
 /* 2 to the whole number before n, where that is a normal number. */
 INLINE float FN(scale_of_f32)(float n)
 {
@@ -168,35 +178,35 @@ INLINE double FN(scale_of_f64)(double shifted)
 INLINE T FN(exp_parts)(T x, T *half)
 {
     const T shift = EITHER(12582912.0f, 6755399441055744.0);
-    T shifted = x * (T)1.44269504088896340736 + shift, n = shifted - shift, r, m;
+    T shifted = FN(muladd)(x, (T)1.44269504088896340736, shift), n = shifted - shift, r, m;
     if (IS_FLOAT) {
-        r = x - n * (T)0.693359375;
-        r = r - n * (T)-2.12194440e-4;
+        r = FN(muladd)(n, (T)-0.693359375, x);
+        r = FN(muladd)(n, (T)2.12194440e-4, r);
         m = (T)1.9875691500e-4;
-        m = m * r + (T)1.3981999507e-3;
-        m = m * r + (T)8.3334519073e-3;
-        m = m * r + (T)4.1665795894e-2;
-        m = m * r + (T)1.6666665459e-1;
-        m = m * r + (T)5.0000001201e-1;
+        m = FN(muladd)(m, r, (T)1.3981999507e-3);
+        m = FN(muladd)(m, r, (T)8.3334519073e-3);
+        m = FN(muladd)(m, r, (T)4.1665795894e-2);
+        m = FN(muladd)(m, r, (T)1.6666665459e-1);
+        m = FN(muladd)(m, r, (T)5.0000001201e-1);
         *half = (T)FN(scale_of_f32)((float)n);
     } else {
-        r = x - n * (T)6.93145751953125e-1;
-        r = r - n * (T)1.42860682030941723212e-6;
+        r = FN(muladd)(n, (T)-6.93145751953125e-1, x);
+        r = FN(muladd)(n, (T)-1.42860682030941723212e-6, r);
         m = (T)(1.0 / 6227020800);
-        m = m * r + (T)(1.0 / 479001600);
-        m = m * r + (T)(1.0 / 39916800);
-        m = m * r + (T)(1.0 / 3628800);
-        m = m * r + (T)(1.0 / 362880);
-        m = m * r + (T)(1.0 / 40320);
-        m = m * r + (T)(1.0 / 5040);
-        m = m * r + (T)(1.0 / 720);
-        m = m * r + (T)(1.0 / 120);
-        m = m * r + (T)(1.0 / 24);
-        m = m * r + (T)(1.0 / 6);
-        m = m * r + (T)0.5;
+        m = FN(muladd)(m, r, (T)(1.0 / 479001600));
+        m = FN(muladd)(m, r, (T)(1.0 / 39916800));
+        m = FN(muladd)(m, r, (T)(1.0 / 3628800));
+        m = FN(muladd)(m, r, (T)(1.0 / 362880));
+        m = FN(muladd)(m, r, (T)(1.0 / 40320));
+        m = FN(muladd)(m, r, (T)(1.0 / 5040));
+        m = FN(muladd)(m, r, (T)(1.0 / 720));
+        m = FN(muladd)(m, r, (T)(1.0 / 120));
+        m = FN(muladd)(m, r, (T)(1.0 / 24));
+        m = FN(muladd)(m, r, (T)(1.0 / 6));
+        m = FN(muladd)(m, r, (T)0.5);
         *half = (T)FN(scale_of_f64)((double)shifted);
     }
-    return m * r * r + r;
+    return FN(muladd)(m * r, r, r);
 }
 /* Right to 2 units in the last place; what is hardly a normal number, and less, is 0. */
 INLINE T FN(quick_exp)(T x)
@@ -204,7 +214,7 @@ INLINE T FN(quick_exp)(T x)
     const T most = EITHER(88.7228394f, 709.782712893384), least = EITHER(-86.99f, -707.69);
     T inside = x > most ? most : x < least ? least : x, half, m, result;
     m = FN(exp_parts)(inside, &half);
-    result = (m * half + half) * 2;
+    result = FN(muladd)(m, half, half) * 2;
     result = x > most ? (T)INFINITY : result;
     result = x < least ? 0 : result;
     return x != x ? x : result;
@@ -215,7 +225,7 @@ INLINE T FN(quick_expm1)(T x)
     const T most = EITHER(88.7228394f, 709.782712893384), least = EITHER(-17.5f, -38.0);
     T inside = x > most ? most : x < least ? least : x, half, m, result;
     m = FN(exp_parts)(inside, &half);
-    result = (m * half + (half - (T)0.5)) * 2;
+    result = FN(muladd)(m, half, half - (T)0.5) * 2;
     result = x > most ? (T)INFINITY : result;
     return x != x ? x : result;
 }
@@ -230,10 +240,10 @@ INLINE T FN(log1p_unit)(T x)
     T s = x / (x + 2), square = s * s, sum = 0;
     if (IS_FLOAT) {
         for (int k = 7; k >= 0; k--)
-            sum = sum * square + 1 / (T)(2 * k + 1);
+            sum = FN(muladd)(sum, square, 1 / (T)(2 * k + 1));
     } else {
         for (int k = 17; k >= 0; k--)
-            sum = sum * square + 1 / (T)(2 * k + 1);
+            sum = FN(muladd)(sum, square, 1 / (T)(2 * k + 1));
     }
     return 2 * s * sum;
 }
@@ -244,7 +254,7 @@ INLINE T FN(series)(T t, const T *coefficients, int n)     /* of Chebyshev's pol
 {
     T a = 0, b = 0;
     for (int k = n - 1; k > 0; k--) {
-        T c = 2 * t * a - b + coefficients[k];
+        T c = FN(muladd)(2 * t, a, coefficients[k] - b);
         b = a;
         a = c;
     }
@@ -254,20 +264,20 @@ INLINE T FN(series)(T t, const T *coefficients, int n)     /* of Chebyshev's pol
 INLINE T FN(quick_erf)(T x)
 {
     if (IS_FLOAT) {
-        T bounded = x < -4 ? -4 : x > 4 ? 4 : x, s = bounded * bounded, p, q, result;
+        T square = x * x, s = square > 16 ? 16 : square, p, q, result;
         p = (T)1.986787546280323e-06;
-        p = p * s + (T)0.0002845659098081646;
-        p = p * s + (T)0.003883333512788918;
-        p = p * s + (T)0.053101713104278934;
-        p = p * s + (T)0.19354478494006971;
-        p = p * s + (T)1.1283791393471172;
+        p = FN(muladd)(p, s, (T)0.0002845659098081646);
+        p = FN(muladd)(p, s, (T)0.003883333512788918);
+        p = FN(muladd)(p, s, (T)0.053101713104278934);
+        p = FN(muladd)(p, s, (T)0.19354478494006971);
+        p = FN(muladd)(p, s, (T)1.1283791393471172);
         q = (T)3.74202295203757e-05;
-        q = q * s + (T)0.0011855690799784282;
-        q = q * s + (T)0.015207229541633609;
-        q = q * s + (T)0.11534988900701143;
-        q = q * s + (T)0.5048571554561395;
-        q = q * s + 1;
-        result = bounded * p / q;
+        q = FN(muladd)(q, s, (T)0.0011855690799784282);
+        q = FN(muladd)(q, s, (T)0.015207229541633609);
+        q = FN(muladd)(q, s, (T)0.11534988900701143);
+        q = FN(muladd)(q, s, (T)0.5048571554561395);
+        q = FN(muladd)(q, s, 1);
+        result = x * p / q;          /* above 1 where |x| > 4 */
         return result > 1 ? 1 : result < -1 ? -1 : result;
     }
     /* erf(x) / x for |x| <= 1, in 2 x**2 - 1 */
@@ -294,6 +304,22 @@ INLINE T FN(quick_erf)(T x)
 
 INLINE T FN(scaled_sum)(T x, T factor, T y) { return IS_FLOAT ? fma(factor, y, x) : x + factor * y; }
 INLINE T FN(quotient)(T a, T b) { return a / b; }
+/* What fmod is, exactly: for quotients that are not too large by a division, which can be one off. */
+INLINE T FN(fmod_of)(T a, T b)
+{
+    double x = fabs((double)a), y = fabs((double)b), quotient = trunc(x / y), rest;
+#ifdef __FMA__
+    rest = __builtin_fma(-quotient, y, x);
+#else
+    if (!IS_FLOAT)
+        return fmod(a, b);
+    rest = x - quotient * y;
+#endif
+    if (!(quotient < (IS_FLOAT ? 0x1p28 : 0x1p52) && y < INFINITY))
+        return fmod(a, b);
+    rest = rest < 0 ? rest + y : rest >= y ? rest - y : rest;
+    return copysign((T)rest, a);
+}
 INLINE T FN(reciprocal)(T x) { return 1 / x; }
 /* Values as a narrow dtype holds them, for what PyTorch rounds after each step. */
 INLINE T FN(as_exact)(T x) { return x; }
@@ -316,7 +342,7 @@ INLINE T FN(as_f16)(T x)      /* 11 bits, or as many as are above 2**-24 */
 #define FLOORED_QUOTIENT(NAME, ROUNDED) \
     INLINE T FN(NAME)(T a, T b) \
     { \
-        T plain = ROUNDED(a / b), rest = fmod(a, b), quotient = ROUNDED(ROUNDED(a - rest) / b), whole; \
+        T plain = ROUNDED(a / b), rest = FN(fmod_of)(a, b), quotient = ROUNDED(ROUNDED(a - rest) / b), whole; \
         if (b == 0) \
             return plain; \
         if (rest != 0 && (b < 0) != (rest < 0)) \
@@ -334,10 +360,9 @@ INLINE T FN(truncated_quotient_bf16)(T a, T b) { return trunc(FN(as_bf16)(a / b)
 INLINE T FN(truncated_quotient_f16)(T a, T b) { return trunc(FN(as_f16)(a / b)); }
 INLINE T FN(remainder_of)(T a, T b)
 {
-    T rest = fmod(a, b);
+    T rest = FN(fmod_of)(a, b);
     return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
 }
-INLINE T FN(fmod_of)(T a, T b) { return fmod(a, b); }
 INLINE T FN(larger)(T a, T b) { return a != a || a > b ? a : b; }     /* NaN if one of them is */
 INLINE T FN(smaller)(T a, T b) { return a != a || a < b ? a : b; }
 INLINE T FN(sigmoid)(T x) { return 1 / (1 + FN(quick_exp)(-x)); }
@@ -451,18 +476,25 @@ INLINE T FN(digamma)(T given)
         tail = square * (terms[k] + tail);
     return (T)(result + log(x) - 0.5 / x - tail);
 }
-/* Winitzki's approximation, then Newton's steps with Halley's correction on erf: computed in double. */
+/* Giles' polynomials, right to single precision, then a step of Newton's with Halley's correction on erf. */
 INLINE T FN(erfinv)(T given)
 {
-    double y = (double)given, logarithm, middle, x;
+    static const float inner[] = {2.81022636e-08f, 3.43273939e-07f, -3.5233877e-06f, -4.39150654e-06f, 0.00021858087f,
+                                  -0.00125372503f, -0.00417768164f, 0.246640727f, 1.50140941f};
+    static const float outer[] = {-0.000200214257f, 0.000100950558f, 0.00134934322f, -0.00367342844f, 0.00573950773f,
+                                  -0.0076224613f, 0.00943887047f, 1.00167406f, 2.83297682f};
+    double y = (double)given, w, x = 0;
     if (fabs(y) == 1)
         return copysign((T)INFINITY, given);
     if (!(fabs(y) < 1))
         return (T)NAN;
-    logarithm = log1p(-y * y);
-    middle = 2 / (3.14159265358979323846 * 0.147) + logarithm / 2;
-    x = copysign(sqrt(sqrt(middle * middle - logarithm / 0.147) - middle), y);
-    for (int k = 0; k < 3; k++) {
+    w = -log1p(-y * y);
+    const float *terms = w < 5 ? inner : outer;
+    w = w < 5 ? w - 2.5 : sqrt(w) - 3;
+    for (int k = 0; k < 9; k++)
+        x = x * w + terms[k];
+    x *= y;
+    for (int k = 0; k < (IS_FLOAT ? 0 : 2); k++) {
         double error = fabs(x) < 1 ? erf(x) - y : copysign(erfc(fabs(x)), -x) + (copysign(1.0, y) - y);
         double step = error / (1.12837916709551257390 * exp(-x * x));
         x -= step / (1 + x * step);

@@ -171,3 +171,16 @@ def test_products_and_quotients_are_added(op: str, expected: list[float]) -> Non
 def test_dtypes_without_a_kernel(call: Any) -> None:
     with pytest.raises(NotImplementedError, match="no CPU kernel for dispatch"):
         call()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_remainders_are_exact(kind: type) -> None:
+    """Also where the quotient is large, next to a whole number, or not finite."""
+    rng = np.random.default_rng(3)
+    x = (rng.normal(size=4000) * 10.0 ** rng.integers(-6, 12, 4000)).astype(kind)
+    y = (rng.normal(size=4000) * 10.0 ** rng.integers(-6, 6, 4000)).astype(kind)
+    x[:1000] = y[:1000] * rng.integers(-50, 50, 1000)
+    x[1000:1004], y[1000:1004] = [np.inf, 1, 0, 3], [1, np.inf, 2, 0]
+    a, b = dispatch.from_numpy(x), dispatch.from_numpy(y)
+    with np.errstate(all="ignore"):
+        assert np.array_equal(dispatch.fmod(a, b).numpy(), np.fmod(x, y), equal_nan=True)
