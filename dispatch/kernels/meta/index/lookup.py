@@ -23,8 +23,6 @@ __all__ = [
     "isin_scalar_tensor",
     "isin_tensor_scalar",
     "isin_tensor_tensor",
-    "masked_select",
-    "masked_select_out",
     "put_",
     "searchsorted_scalar",
     "searchsorted_tensor",
@@ -64,16 +62,6 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     """The Meta kernel."""
     check_put(self, index, source)
     return self
-
-
-def masked_select(self: Tensor, mask: Tensor) -> Tensor:
-    """The Meta kernel: the output's size is in the values."""
-    raise refused("the output's size depends on values", NotImplementedError)
-
-
-def masked_select_out(self: Tensor, mask: Tensor, *, out: Tensor) -> Tensor:
-    """The same."""
-    return masked_select(self, mask)
 
 
 # ---- slices along a dimension ------------------------------------------------------------------
