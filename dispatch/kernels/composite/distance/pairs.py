@@ -19,14 +19,18 @@ _aten = ops.aten
 _FEW_POINTS = 25
 
 
+def _are_many(points: Tensor) -> bool:
+    return points.ndim > 1 and points.size(-2) > _FEW_POINTS
+
+
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
     """Distances of all points of x1 from all of x2, by batch."""
-    spec = cdist_shape(x1, x2, p, compute_mode)
-    n, m = spec.sizes[-2:]
-    many = compute_mode == 1 or (not compute_mode and (n > _FEW_POINTS or m > _FEW_POINTS))
-    if p != 2 or not many or 0 in spec.sizes or x1.shape[-1] == 0:
+    if p != 2 or compute_mode == 2 or not (compute_mode or _are_many(x1) or _are_many(x2)):
         result: Tensor = _aten._cdist_forward(x1, x2, p, compute_mode)
         return result
+    spec = cdist_shape(x1, x2, p, compute_mode)
+    if 0 in spec.sizes or x1.shape[-1] == 0:
+        return _aten._cdist_forward(x1, x2, p, compute_mode)
     batch = spec.sizes[:-2]
     if batch:
         x1, x2 = (_aten.expand(x, [*batch, *x.shape[-2:]]) for x in (x1, x2))
@@ -50,4 +54,5 @@ def pdist(self: Tensor, p: float = 2.0) -> Tensor:
     check_real("self", self)
     if not p >= 0:
         raise refused(f"p must not be negative, got {p}")
-    return _aten._pdist_forward(_aten.contiguous(self), p)
+    points = self if self.is_contiguous() else _aten.contiguous(self)
+    return _aten._pdist_forward(points, p)

@@ -5,7 +5,7 @@ the longest target's length. Everything is in logarithms; -inf is what cannot ha
 copied and checked before anything is written. Source of the semantics: LossCTC.cpp.
 """
 from cython cimport floating
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY, exp, expf, log, logf
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
@@ -42,13 +42,24 @@ cdef inline bint may_skip(Ctc* j, int64_t b, int64_t s) noexcept nogil:
     return label_at(j, b, s) != label_at(j, b, s - 2)
 
 
+cdef inline floating power(floating x) noexcept nogil:
+    """e to the x, in x's own precision; most terms are those of paths that cannot happen."""
+    if x == -INFINITY:
+        return 0
+    if floating is float:
+        return expf(x)
+    return exp(x)
+
+
 cdef inline floating log_sum(floating a, floating b, floating c) noexcept nogil:
     cdef floating m = a
     m = b if b > m else m
     m = c if c > m else m
     if m == -INFINITY:
-        m = 0
-    return <floating>log(exp(a - m) + exp(b - m) + exp(c - m)) + m
+        return m
+    if floating is float:
+        return logf(power(a - m) + power(b - m) + power(c - m)) + m
+    return log(power(a - m) + power(b - m) + power(c - m)) + m
 
 
 cdef int64_t forward(Ctc* j, floating* typed) noexcept nogil:
@@ -147,7 +158,7 @@ cdef void finish_column(Ctc* j, int64_t b, floating loss) noexcept nogil:
         out = <floating*>j.out + (t * j.batch + b) * j.labels
         for c in range(j.labels):
             if t < j.input_lengths[b]:
-                out[c] = <floating>(exp(probs[c]) - exp(out[c] + loss - probs[c])) * grad
+                out[c] = (power(probs[c]) - power(out[c] + loss - probs[c])) * grad
             else:
                 out[c] = 0
 
