@@ -29,7 +29,7 @@ __all__ = [
     "rrelu_with_noise_backward",
 ]
 
-_aten: Any = ops.aten
+_aten = ops.aten
 _FUSED_DROPOUT = ("cuda", "xpu", "lazy", "privateuseone")
 
 # ---- coins -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ of PyTorch: Hoermann's transformed rejection (PTRS 1993 for Poisson, BTRS for bi
 from libc.math cimport NAN, ceil, exp, fabs, floor, isfinite, lgamma, log, log1p, log1pf, pow, sqrt, sqrtf
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -150,13 +151,73 @@ cdef object dirichlet_gammas(Tensor self, object generator):
     return drawn(self, ST_float64, make_gamma, DTYPES_FULL_FLOATING, generator, self, None)
 
 
+cdef enum:
+    LANES = 4                    # doubles that PyTorch adds side by side, with AVX2
+    CHAINS = 4                   # of such additions at a time
+    LEVELS = 4                   # of sums of sums
+
+
+cdef void add_blocks(const double* x, int64_t blocks, int width, double* sums) noexcept nogil:
+    """Sums of blocks of `width` elements; each level takes up the one below when that has added `step` times."""
+    cdef double levels[LEVELS][CHAINS * LANES]
+    cdef int power = 4, bits = 0, level, k
+    cdef int64_t i = 0, step
+    while <int64_t>1 << bits < blocks:
+        bits += 1
+    power = bits // LEVELS if bits // LEVELS > 4 else 4
+    step = <int64_t>1 << power
+    memset(levels, 0, sizeof(levels))
+    while i < blocks:
+        for k in range(width):
+            levels[0][k] += x[i * width + k]
+        i += 1
+        if i & (step - 1):
+            continue
+        for level in range(1, LEVELS):
+            for k in range(width):
+                levels[level][k] += levels[level - 1][k]
+                levels[level - 1][k] = 0
+            if i & ((step - 1) << (level * power)):
+                break
+    for k in range(width):
+        sums[k] = levels[0][k]
+        for level in range(1, LEVELS):
+            sums[k] += levels[level][k]
+
+
+cdef double sum_of(const double* x, int64_t n) noexcept nogil:
+    """In the order in which PyTorch adds the elements of a row (cascade_sum)."""
+    cdef double sums[CHAINS * LANES]
+    cdef double sum = 0
+    cdef int lanes = LANES if n >= LANES else 1, k, chain
+    cdef int64_t vectors = n // lanes, i
+    add_blocks(x, vectors // CHAINS, CHAINS * lanes, sums)
+    for i in range(vectors // CHAINS * CHAINS, vectors):
+        for k in range(lanes):
+            sums[k] += x[i * lanes + k]
+    for i in range(vectors * lanes, n):
+        sum += x[i]
+    for k in range(lanes):
+        for chain in range(1, CHAINS):
+            sums[k] += sums[chain * lanes + k]
+        sum += sums[k]
+    return sum
+
+
 def sample_dirichlet(Tensor self, generator):
     """Gammas over their sums along the last dimension, between the dtype's least positive number and what is next to 1."""
     cdef Tensor gammas = <Tensor>dirichlet_gammas(self, generator)
+    cdef double* x = <double*>data_of(gammas, sizeof(double))
+    cdef int64_t n = self.c_sizes[self.c_ndim - 1] if self.c_ndim else 1
+    cdef int64_t i, j
+    cdef double sum
+    for i in range(0 if n == 0 else gammas.c_numel // n):
+        sum = sum_of(x + i * n, n)
+        for j in range(n):
+            x[i * n + j] /= sum
     is_double = self.c_dtype == ST_float64
     least, most = (LEAST_FLOAT64, 1 - 2.0**-53) if is_double else (LEAST_FLOAT32, 1 - 2.0**-24)
-    shares = aten.div.Tensor(gammas, aten.sum.dim_IntList(gammas, [-1], True))
-    return aten.clamp.default(aten._to_copy.default(shares, dtype=self.dtype), least, most)
+    return aten.clamp.default(aten.to.dtype(gammas, self.dtype), least, most)
 
 
 # ---- binomial ----------------------------------------------------------------------------------

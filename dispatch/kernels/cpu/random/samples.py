@@ -179,9 +179,9 @@ def multinomial_out(
         sampled.multinomial_with_replacement(made, self, generator)
         return _aten.copy_(out, made)
     waiting = _aten.exponential_(_aten.empty_like(self), 1.0, generator=generator)
-    waiting = _aten.div.Tensor(self, waiting)
+    waiting = _aten.div.out(self, waiting, out=waiting)
     if num_samples == 1:
-        return _aten.copy_(out, _aten.argmax(waiting, -1, True))
+        return _aten.argmax.out(waiting, -1, True, out=out)
     return _aten.copy_(out, _aten.topk(waiting, num_samples)[1])
 
 

@@ -177,6 +177,15 @@ def test_gradients_of_gamma_are_finite_differences(alpha: float, x: float) -> No
     assert math.isclose(got, -slope / density, rel_tol=2e-3)
 
 
+@pytest.mark.parametrize("size", [1, 5, 9, 100, 5000])
+@pytest.mark.parametrize("dtype", [d.float32, d.float64])
+def test_shares_of_a_dirichlet_draw_sum_to_1(size: int, dtype: d.dtype) -> None:
+    shares = aten._sample_dirichlet(d.full((2, size), 0.5, dtype=dtype))
+    assert shares.dtype is dtype and all(0 < x < 1 for row in shares.tolist() for x in row)
+    assert all(math.isclose(math.fsum(row), 1.0, rel_tol=1e-5) for row in shares.tolist())
+    assert aten._sample_dirichlet(d.ones(3, 0)).shape == (3, 0)
+
+
 def test_gradients_need_one_dtype() -> None:
     with pytest.raises(RuntimeError, match="_standard_gamma_grad: expected output to be"):
         aten._standard_gamma_grad(f(1.0), d.ones(1, dtype=d.float64))
