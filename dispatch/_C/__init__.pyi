@@ -160,6 +160,8 @@ from dispatch._C.tensor import (
     _numpy_view as _numpy_view,
     _set_conj as _set_conj,
     _set_neg as _set_neg,
+    _set_throw_on_mutable_data_ptr as _set_throw_on_mutable_data_ptr,
+    _set_warn_deprecated_on_mutable_data_ptr as _set_warn_deprecated_on_mutable_data_ptr,
 )
 from dispatch._C.tls import (
     _are_functorch_transforms_active as _are_functorch_transforms_active,

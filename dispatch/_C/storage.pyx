@@ -3,6 +3,8 @@
 Made by the makers of tensors; `dispatch/tensor/storage.py` answers what bytes are asked in Python. The memory is the storage's own
 until somebody else sees it (`shared_owner`), and never less than it ever was: no tensor reads foreign bytes after `resize_`.
 """
+import warnings
+
 cimport cython
 from cpython.object cimport PyTypeObject
 from libc.stdint cimport int64_t
@@ -72,6 +74,7 @@ cdef class Storage:
         """Address of the first byte; 0 when there are none. RuntimeError for the storage of a wrapper."""
         if self.fake and self.owner is not None:
             raise RuntimeError(f"the storage of {self.owner} has no data pointer")
+        check_pointer(self)
         return PyLong_FromVoidPtr(self.data) if self.c_nbytes else 0
 
     def resizable(self):
@@ -90,6 +93,15 @@ cdef class Storage:
     @property
     def _cdata(self):
         return PyLong_FromVoidPtr(<void*>self)
+
+    def __reduce_ex__(self, protocol):
+        return hook("storage")(self, "__reduce_ex__", protocol)
+
+    def __copy__(self):
+        return hook("storage")(self, "__copy__")
+
+    def __deepcopy__(self, memo):
+        return hook("storage")(self, "__deepcopy__", memo)
 
     def __repr__(self):
         return hook("storage")(self, "__repr__")
@@ -142,6 +154,14 @@ cdef object shared_owner(Storage s):
         b.data = s.data
         s.owner = b
     return s.owner
+
+
+cdef int ask_pointer(Storage s) except -1:
+    if s.pointer_rule == POINTER_THROWS:
+        raise RuntimeError("data_ptr: the memory of this storage must not be written to, so that its address is not given")
+    s.pointer_rule = POINTER_PLAIN
+    warnings.warn("data_ptr: writing through the address of this storage is deprecated", UserWarning, stacklevel=1)
+    return 0
 
 
 cdef int check_resizable(Storage s) except -1:

@@ -22,7 +22,7 @@ from dispatch._C.references cimport give, take
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, reach_of, read_ints
 from dispatch._C.returned cimport items_of
 from dispatch._C.size cimport new_size
-from dispatch._C.storage cimport check_resizable, has_bytes, resize_storage
+from dispatch._C.storage cimport check_pointer, check_resizable, has_bytes, resize_storage
 from dispatch._C.tensor cimport Tensor, needs_grad, new_empty, set_geometry
 from dispatch._C.tls cimport tls
 
@@ -409,9 +409,12 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
         fit_output(e, specs, <Tensor?>(<object>args[0]), False)
         if not is_meta(k):
             check_iterated(e, specs, <Tensor>args[0], args, e.sig.n_args)
+        check_pointer((<Tensor>args[0]).c_storage)
         return <object>args[0]
     first = e.sig.n_args - n
     for i in range(n):
+        if not specs[i].absent:
+            check_pointer((<Tensor?>(<object>args[first + i])).c_storage)
         if specs[i].cast & COPIED and (specs[i].cast & CAST_ANY or is_meta(k)):
             if not specs[i].cast & CAST_ANY:
                 specs[i].cast |= CAST_SAFE

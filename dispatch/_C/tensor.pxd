@@ -25,8 +25,6 @@ cdef enum TensorFlag:             # 8, 16, 32 and 64 are geometry's: GeometryFla
     TF_CUSTOM_LAYOUT = 1 << 17   # layout is
     TF_FUNCTIONAL = 1 << 18      # a functional wrapper: c_extra holds its state
     TF_HAS_TORCH_FUNCTION = 1 << 19   # a subclass whose __torch_function__ is not switched off
-    TF_DATA_PTR_THROWS = 1 << 20 # asking for a writable address raises
-    TF_DATA_PTR_WARNS = 1 << 21  # asking for a writable address warns
     TF_VIEW_NO_GRAD = 1 << 22    # a view made while grad mode was off
     TF_VIEW_INFERENCE = 1 << 23  # a view made in inference mode
     TF_VIEW_OF_MANY = 1 << 24    # one of several views that one call made

@@ -29,7 +29,7 @@ from dispatch._C.keys cimport (
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
 from dispatch._C.slots cimport complete_type, hook, new_instance
 from dispatch._C.storage cimport (
-    Storage, has_bytes, new_storage, resize_storage, room_of, shared_owner,
+    POINTER_THROWS, POINTER_WARNS, Storage, check_pointer, has_bytes, new_storage, resize_storage, room_of, shared_owner,
 )
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 
@@ -564,7 +564,8 @@ cdef class Tensor:
         return self.c_storage
 
     def data_ptr(self):
-        """Address of the first element; 0 when there is none."""
+        """Address of the first element; 0 when there is none. RuntimeError where `_set_throw_on_mutable_data_ptr` forbids it."""
+        check_pointer(self.c_storage)
         if self.c_storage.data == NULL or self.c_storage.c_nbytes == 0 or self.c_numel == 0:
             return 0
         return PyLong_FromVoidPtr(data_of(self, dtypes.itemsize_table()[self.c_dtype]))
@@ -767,6 +768,16 @@ complete()
 
 
 # ---- questions and makers for Python --------------------------------------------------------------------------------------
+
+def _set_throw_on_mutable_data_ptr(Tensor t not None):
+    """From now on asking for an address that one may write to is a RuntimeError, for every tensor of `t`'s storage."""
+    t.c_storage.pointer_rule = POINTER_THROWS
+
+
+def _set_warn_deprecated_on_mutable_data_ptr(Tensor t not None):
+    """The next time that somebody asks for an address that one may write to, there is a UserWarning."""
+    t.c_storage.pointer_rule = POINTER_WARNS
+
 
 def _numpy_view(Tensor t not None):
     """The ndarray over a CPU tensor's memory, as kernels see it (conjugate and negative bits not applied)."""

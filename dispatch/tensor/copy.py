@@ -47,13 +47,10 @@ def _restored_storage(content: bytes | int, device: str) -> Storage:
     return storage
 
 
-def _reduce_storage(storage: Storage) -> tuple[Any, ...]:
+def reduce_storage(storage: Storage) -> tuple[Any, ...]:
     on_cpu = storage.device.type == "cpu"
     content = _bytes_of(storage) if on_cpu else storage.nbytes()
     return _restored_storage, (content, str(storage.device))
-
-
-copyreg.pickle(Storage, _reduce_storage)
 
 
 class _OwnStorage:
@@ -64,7 +61,7 @@ class _OwnStorage:
         self.storage = storage
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reduce_storage(self.storage)
+        return reduce_storage(self.storage)
 
 
 # ---- pickles

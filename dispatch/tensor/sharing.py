@@ -7,6 +7,7 @@ Asked by tools and tests, and by programs of an older kind; nothing on a call pa
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from dispatch._C import dtypes
 from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor, _new_strided
 
-__all__ = ["TypedStorage", "_is_alias_of", "_only_lift_cpu_tensors", "_overlaps",
+__all__ = ["StorageWeakRef", "TypedStorage", "_is_alias_of", "_only_lift_cpu_tensors", "_overlaps",
            "_set_only_lift_cpu_tensors", "storage_of", "typed_storage_of"]  # fmt: skip
 
 
@@ -38,6 +39,31 @@ def _storages(value: Any) -> Iterator[int]:
 def _overlaps(self: Any, other: Any) -> bool:
     """Whether some tensor of one value shares a storage with some tensor of the other."""
     return not set(_storages(self)).isdisjoint(_storages(other))
+
+
+class StorageWeakRef:
+    """A storage that it does not keep alive (torch.multiprocessing.reductions.StorageWeakRef).
+
+    Two of the same storage are equal; `cdata` is the number that both have, `expired` says whether
+    the storage is gone.
+    """
+
+    __slots__ = ("_found", "cdata")
+
+    def __init__(self, storage: Any) -> None:
+        untyped = storage.untyped()
+        self.cdata: int = untyped._cdata
+        self._found = weakref.ref(untyped)
+
+    def expired(self) -> bool:
+        """Whether nobody has the storage any more."""
+        return self._found() is None
+
+    def __hash__(self) -> int:
+        return self.cdata
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, StorageWeakRef) and self.cdata == other.cdata)
 
 
 _only_lift = False

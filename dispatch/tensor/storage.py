@@ -14,6 +14,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor, _new_strided
+from dispatch.tensor.copy import reduce_storage
 
 __all__ = ["UntypedStorage"]
 
@@ -76,6 +77,16 @@ def _clone(self: Storage) -> Storage:
     return _copy(_new_storage(self.nbytes(), str(self.device)), self)
 
 
+def _reduce(self: Storage, protocol: Any) -> tuple[Any, ...]:
+    return reduce_storage(self)
+
+
+def _deepcopy(self: Storage, memo: dict[int, Any]) -> Storage:
+    if id(self) not in memo:
+        memo[id(self)] = _clone(self)
+    return memo[id(self)]
+
+
 def _text(self: Storage) -> str:
     place = f"[dispatch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
     if self.device.type == "meta":
@@ -95,6 +106,7 @@ def _element_size(self: Storage) -> int:
 
 _METHODS: dict[str, Any] = {
     "__getitem__": _get, "__setitem__": _set, "__iter__": _iterate, "__repr__": _text,
+    "__copy__": _clone, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce,
     "clone": _clone, "copy_": _copy, "element_size": _element_size, "fill_": _fill,
     "is_pinned": _never, "is_shared": _never, "tolist": _tolist, "untyped": lambda self: self,
 }  # fmt: skip
