@@ -363,8 +363,17 @@ INLINE T FN(remainder_of)(T a, T b)
     T rest = FN(fmod_of)(a, b);
     return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
 }
-INLINE T FN(larger)(T a, T b) { return a != a || a > b ? a : b; }     /* NaN if one of them is */
-INLINE T FN(smaller)(T a, T b) { return a != a || a < b ? a : b; }
+/* NaN if one of them is: two choices, as one condition of two parts is a branch. */
+INLINE T FN(larger)(T a, T b)
+{
+    T most = a > b ? a : b;
+    return a != a ? a : most;
+}
+INLINE T FN(smaller)(T a, T b)
+{
+    T least = a < b ? a : b;
+    return a != a ? a : least;
+}
 INLINE T FN(sigmoid)(T x) { return 1 / (1 + FN(quick_exp)(-x)); }
 INLINE T FN(silu)(T x) { return x / (1 + FN(quick_exp)(-x)); }
 INLINE T FN(gelu)(T x) { return (T)0.5 * x * (1 + FN(quick_erf)(x * (T)0.70710678118654752440)); }
