@@ -4,6 +4,7 @@
 #include "../copy/elements.h"
 
 #define DISPATCH_WHOLE_RANGE(S, code, bytes, V) \
+    DISPATCH_VECTOR \
     static void dispatch_whole_range_##S(char* to, int64_t start, int64_t step, int64_t n) { \
         int64_t i; \
         for (i = 0; i < n; i++) dispatch_store_##S(to + i * bytes, (V)((uint64_t)start + (uint64_t)step * (uint64_t)i)); \
@@ -16,6 +17,7 @@ static void dispatch_whole_range(char* to, int code, int64_t start, int64_t step
 }
 
 /* Each value from its number; in float32, as PyTorch's vectorised loop has it, the first of 8 is rounded by itself. */
+DISPATCH_VECTOR
 static void dispatch_float_range(char* to, int code, double start, double step, int64_t n) {
     int64_t i = 0, k;
     if (code == 6)
@@ -33,6 +35,7 @@ static void dispatch_float_range(char* to, int code, double start, double step, 
 
 /* Numbers at equal distances: the first half counted from the start, the rest from the end. */
 #define DISPATCH_LINSPACE(S, V) \
+    DISPATCH_VECTOR \
     static void dispatch_linspace_##S(V* to, V first, V last, int64_t n) { \
         const V step = n > 1 ? (last - first) / (V)(n - 1) : 0; \
         int64_t i; \
