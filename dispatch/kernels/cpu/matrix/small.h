@@ -44,7 +44,14 @@ typedef struct {
         } \
         for (int64_t j = 0; j < n; j++) \
             sums[j] = 0; \
-        for (int64_t r = 0; r < k; r++) { \
+        int64_t r = 0; \
+        for (; r + 4 <= k; r += 4) {         /* four rows for each time that the sums are loaded and stored */ \
+            const T *b = right[r], *c = right[r + 1], *d = right[r + 2], *e = right[r + 3]; \
+            const T x = a[r], y = a[r + 1], z = a[r + 2], w = a[r + 3]; \
+            for (int64_t j = 0; j < n; j++) \
+                sums[j] += x * b[j] + y * c[j] + (z * d[j] + w * e[j]); \
+        } \
+        for (; r < k; r++) { \
             const T *b = right[r], x = a[r]; \
             for (int64_t j = 0; j < n; j++) \
                 sums[j] += x * b[j]; \
