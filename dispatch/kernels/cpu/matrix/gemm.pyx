@@ -9,36 +9,33 @@ import numpy
 
 from dispatch._C.dtypes cimport ST_float32, ST_float64
 
-ctypedef void (*core_loop)(char** pointers, const Py_ssize_t* sizes, const Py_ssize_t* steps,
-                           void* data) noexcept nogil
-
 cdef extern from "numpy/ndarraytypes.h":      # what the other header is made of
     pass
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct PyUFuncObject:
         int nargs, ntypes
-        core_loop* functions
+        inner_loop* functions
         void** data
         const char* types
 
-cdef core_loop loops[3]                       # float32, float64, int64
+cdef inner_loop loops[3]                       # float32, float64, int64
 cdef void* data[3]
 
 
-cdef int find_loop(int slot, int num) except -1:
-    cdef PyUFuncObject* f = <PyUFuncObject*><void*>numpy.matmul
+cdef int find_loop(object ufunc, int num, inner_loop* loop, void** data) except -1:
+    cdef PyUFuncObject* f = <PyUFuncObject*><void*>ufunc
     cdef int i
     for i in range(f.ntypes):
         if f.types[i * f.nargs] == num:
-            loops[slot], data[slot] = f.functions[i], f.data[i]
+            loop[0], data[0] = f.functions[i], f.data[i] if f.data != NULL else NULL
             return 0
-    raise ImportError("numpy's matmul has no loop for a dtype that convolutions need")
+    raise ImportError(f"numpy's {ufunc.__name__} has no loop for a dtype that kernels need")
 
 
-find_loop(0, numpy.dtype(numpy.float32).num)
-find_loop(1, numpy.dtype(numpy.float64).num)
-find_loop(2, numpy.dtype(numpy.int64).num)
+find_loop(numpy.matmul, numpy.dtype(numpy.float32).num, &loops[0], &data[0])
+find_loop(numpy.matmul, numpy.dtype(numpy.float64).num, &loops[1], &data[1])
+find_loop(numpy.matmul, numpy.dtype(numpy.int64).num, &loops[2], &data[2])
 
 
 cdef void product(int code, int64_t m, int64_t k, int64_t p, const void* a, int64_t a_row, int64_t a_column,

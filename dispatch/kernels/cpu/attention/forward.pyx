@@ -1,0 +1,217 @@
+"""The fused attention of the CPU: softmax(query * scale @ key + mask) @ value, head by head.
+
+Called by the structured kernel with an output laid out as the query is, so that BLAS writes it in
+place. Rows of a head are taken in blocks whose scores fit in a cache; under `is_causal` keys that no
+row of a block may see are left out. A row that sees nothing gives 0, not NaN. The products and the
+exponential are numpy's inner loops, called without the lock.
+"""
+from libc.math cimport INFINITY, log, sqrt
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+import numpy
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport DTYPES_FLOATING, MF_contiguous, ST_float32, is_floating_code
+from dispatch._C.errors cimport refused
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor, data_of
+from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
+from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop, product
+
+cdef inner_loop exp_loops[2]                  # float32, float64
+cdef void* exp_data[2]
+
+find_loop(numpy.exp, numpy.dtype(numpy.float32).num, &exp_loops[0], &exp_data[0])
+find_loop(numpy.exp, numpy.dtype(numpy.float64).num, &exp_loops[1], &exp_data[1])
+
+cdef enum:
+    BLOCK = 1 << 16              # scores that are computed at a time, at least one row
+
+ctypedef fused real:
+    float
+    double
+
+cdef struct Operand:
+    char* data                   # NULL: no mask
+    int64_t step[4]              # in elements; 0 where a mask is broadcast
+
+cdef struct Job:
+    Operand q, k, v, mask, out, total
+    int64_t batch, heads, rows, keys, width, shared, block
+    double factor
+    int code
+    bint causal
+    void* scores
+
+
+# ---- checks ------------------------------------------------------------------------------------
+
+cdef object sizes_of(Tensor t):
+    return list(new_size(t.c_ndim, t.c_sizes))
+
+
+cdef int check_mask(Tensor mask, int code) except -1:
+    if mask.c_dtype != code and mask.c_dtype != ST_float32:
+        raise refused(f"expected attn_mask to be {dtypes.get_dtype(code)!r} or float32, got "
+                      f"{dtypes.get_dtype(mask.c_dtype)!r}")
+    if mask.c_ndim != 2 and mask.c_ndim != 4:
+        raise refused(f"expected attn_mask to have 2 or 4 dimensions, got {sizes_of(mask)}")
+    return 0
+
+
+cdef int check(Tensor query, Tensor key, Tensor value, double dropout_p) except -1:
+    cdef int i
+    cdef bint same = True
+    if not is_floating_code(query.c_dtype):
+        raise refused(f"expected query to be floating point, got {dtypes.get_dtype(query.c_dtype)!r}")
+    for name, t in (("query", query), ("key", key), ("value", value)):
+        if (<Tensor>t).c_ndim != 4:
+            raise refused(f"expected {name} to have 4 dimensions, got {sizes_of(<Tensor>t)}")
+    if dropout_p != 0.0:
+        raise refused(f"expected dropout_p to be 0, got {dropout_p}")
+    if query.c_sizes[3] != key.c_sizes[3] or key.c_sizes[3] != value.c_sizes[3]:
+        raise refused("expected query, key and value to have one head size")
+    if query.c_dtype != key.c_dtype or key.c_dtype != value.c_dtype:
+        raise refused("expected query, key and value to have one dtype")
+    for i in range(4):
+        same = same and key.c_sizes[i] == value.c_sizes[i] and (i > 0 or key.c_sizes[0] == query.c_sizes[0])
+    if not same or key.c_sizes[1] == 0 or query.c_sizes[1] % key.c_sizes[1]:
+        raise refused("expected key and value of one shape whose heads divide query's, got "
+                      f"{sizes_of(key)}, {sizes_of(value)} and {sizes_of(query)}")
+    return check_kernel(query.c_dtype, DTYPES_FLOATING)
+
+
+cdef int place(Operand* o, Tensor t, int code) except -1:
+    """Steps along four dimensions; those that a mask has not, or has of size 1, are 0."""
+    cdef int i, lead = 4 - t.c_ndim
+    o.data = data_of(t, dtypes.itemsize_table()[code])
+    for i in range(4):
+        o.step[i] = 0
+        if i >= lead:
+            o.step[i] = t.c_strides[i - lead]
+    return 0
+
+
+# ---- the loop ----------------------------------------------------------------------------------
+
+cdef inline real* start(const Operand* o, int64_t b, int64_t h, int64_t row, real like) noexcept nogil:
+    return <real*>o.data + b * o.step[0] + h * o.step[1] + row * o.step[2]
+
+
+cdef void shift_rows(Job* j, real* scores, real* total, const real* mask, int64_t first, int64_t rows, int64_t seen) noexcept nogil:
+    """Scores scaled, masked, and less the largest of their row, which `total` takes (0 for a row that sees nothing)."""
+    cdef int64_t r, i, last
+    cdef real most, factor = <real>j.factor
+    cdef real* row
+    for r in range(rows):
+        row, most = scores + r * seen, <real>-INFINITY
+        last = min(seen, first + r + 1) if j.causal else seen
+        for i in range(last):
+            row[i] *= factor
+            if mask != NULL:
+                row[i] += mask[r * j.mask.step[2] + i * j.mask.step[3]]
+            if row[i] > most or row[i] != row[i]:
+                most = row[i]
+        for i in range(last, seen):
+            row[i] = <real>-INFINITY
+        total[r] = most
+        if most == <real>-INFINITY:
+            most = 0
+        for i in range(last):
+            row[i] -= most
+
+
+cdef void attend(Job* j, real like) noexcept nogil:
+    cdef int64_t b, h, first, rows, seen, r, i
+    cdef Py_ssize_t count
+    cdef Py_ssize_t steps[2]
+    cdef char* pointers[2]
+    cdef real sum, most
+    cdef real* scores = <real*>j.scores
+    cdef real* largest = scores + j.block * max(j.keys, 1)
+    cdef real* out
+    cdef const real* mask
+    cdef int slot = 0 if real is float else 1
+    steps[0] = steps[1] = sizeof(real)
+    for b in range(j.batch):
+        for h in range(j.heads):
+            first = 0
+            while first < j.rows:
+                rows = min(j.block, j.rows - first)
+                seen = min(j.keys, first + rows) if j.causal else j.keys
+                product(j.code, rows, j.width, seen, start(&j.q, b, h, first, like), j.q.step[2], j.q.step[3],
+                        start(&j.k, b, h // j.shared, 0, like), j.k.step[3], j.k.step[2], scores, seen)
+                mask = NULL if j.mask.data == NULL else start(&j.mask, b, h, first, like)
+                shift_rows(j, scores, largest, mask, first, rows, seen)
+                pointers[0] = pointers[1] = <char*>scores
+                count = rows * seen
+                exp_loops[slot](pointers, &count, steps, exp_data[slot])
+                out = start(&j.out, b, h, first, like)
+                product(j.code, rows, seen, j.width, scores, seen, 1, start(&j.v, b, h // j.shared, 0, like), j.v.step[2],
+                        j.v.step[3], out, j.out.step[2])
+                for r in range(rows):
+                    most, sum = largest[r], 0
+                    for i in range(seen):
+                        sum += scores[r * seen + i]
+                    if most == <real>-INFINITY:
+                        most, sum = 0, 1
+                    start(&j.total, b, h, first + r, like)[0] = most + <real>log(sum)
+                    for i in range(j.width):
+                        out[r * j.out.step[2] + i] /= sum
+                first += rows
+
+
+cdef int run(Job* j) except -1:
+    cdef size_t item = dtypes.itemsize_table()[j.code]
+    j.block = max(min(j.rows, BLOCK // max(j.keys, 1)), 1)
+    if j.causal:
+        j.block = min(j.block, max(64, j.rows // 8))
+    j.scores = malloc((j.block * max(j.keys, 1) + j.block) * item)
+    if j.scores == NULL:
+        raise MemoryError
+    with nogil:
+        if j.code == ST_float32:
+            attend[float](j, 0)
+        else:
+            attend[double](j, 0)
+    free(j.scores)
+    return 0
+
+
+def flash_attention_for_cpu(Tensor out not None, Tensor logsumexp not None, Tensor query not None, Tensor key not None,
+                            Tensor value not None, double dropout_p, bint is_causal, Tensor attn_mask, scale):
+    """Output and the logarithm of each row's sum of exponentials."""
+    cdef int code
+    cdef Tensor q, k, v, y, total, mask = None
+    cdef Job j
+    check(query, key, value, dropout_p)
+    if attn_mask is not None:
+        check_mask(attn_mask, query.c_dtype)
+    if out.c_numel == 0:
+        return
+    memset(&j, 0, sizeof(Job))
+    j.code = code = computed_in(query.c_dtype)
+    j.batch, j.heads, j.rows, j.width = query.c_sizes[0], query.c_sizes[1], query.c_sizes[2], query.c_sizes[3]
+    j.keys, j.shared, j.causal = key.c_sizes[2], query.c_sizes[1] // key.c_sizes[1], is_causal
+    j.factor = 1 / sqrt(<double>j.width) if scale is None else scale
+    q, k, v = (t if (<Tensor>t).c_dtype == code else dense(t, code, MF_contiguous) for t in (query, key, value))
+    if attn_mask is not None:
+        mask = attn_mask.expand([j.batch, j.heads, j.rows, j.keys])
+        if mask.c_dtype != code:
+            mask = dense(mask, code, MF_contiguous)
+        place(&j.mask, mask, code)
+    y = out if out.c_dtype == code and out.c_strides[3] == 1 else target(out, code, MF_contiguous)
+    total = logsumexp if logsumexp.c_dtype == code else target(logsumexp, code, MF_contiguous)
+    place(&j.q, q, code)
+    place(&j.k, k, code)
+    place(&j.v, v, code)
+    place(&j.out, y, code)
+    j.total.data = data_of(total, dtypes.itemsize_table()[code])
+    for i in range(3):
+        j.total.step[i] = total.c_strides[i]
+    kept = pinned(1 << 20, q, k, v, y), pinned(1 << 20, total, total, mask)
+    run(&j)
+    finish(logsumexp, total)
+    finish(out, y)
