@@ -19,6 +19,9 @@ from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop, product
+from dispatch.kernels.cpu.pixels cimport (
+    scale_largest_f32, scale_largest_f64, subtract_f32, subtract_f64, sum_f32, sum_f64,
+)
 
 cdef inner_loop exp_loops[2]                  # float32, float64
 cdef void* exp_data[2]
@@ -100,27 +103,45 @@ cdef inline real* start(const Operand* o, int64_t b, int64_t h, int64_t row, rea
     return <real*>o.data + b * o.step[0] + h * o.step[1] + row * o.step[2]
 
 
+cdef inline real scale_largest(real* x, real factor, int64_t n) noexcept nogil:
+    if real is float:
+        return scale_largest_f32(x, factor, <real>-INFINITY, n)
+    else:
+        return scale_largest_f64(x, factor, <real>-INFINITY, n)
+
+
+cdef inline void subtract(real* x, real number, int64_t n) noexcept nogil:
+    if real is float:
+        subtract_f32(x, number, n)
+    else:
+        subtract_f64(x, number, n)
+
+
+cdef inline real sum_of(const real* x, int64_t n) noexcept nogil:
+    if real is float:
+        return sum_f32(x, n)
+    else:
+        return sum_f64(x, n)
+
+
 cdef void shift_rows(Job* j, real* scores, real* total, const real* mask, int64_t first, int64_t rows, int64_t seen) noexcept nogil:
     """Scores scaled, masked, and less the largest of their row, which `total` takes (0 for a row that sees nothing)."""
     cdef int64_t r, i, last
     cdef real most, factor = <real>j.factor
     cdef real* row
     for r in range(rows):
-        row, most = scores + r * seen, <real>-INFINITY
+        row = scores + r * seen
         last = min(seen, first + r + 1) if j.causal else seen
-        for i in range(last):
-            row[i] *= factor
-            if mask != NULL:
-                row[i] += mask[r * j.mask.step[2] + i * j.mask.step[3]]
-            if row[i] > most or row[i] != row[i]:
-                most = row[i]
+        if mask != NULL:
+            for i in range(last):
+                row[i] = row[i] * factor + mask[r * j.mask.step[2] + i * j.mask.step[3]]
+        most = scale_largest(row, <real>1 if mask != NULL else factor, last)
         for i in range(last, seen):
             row[i] = <real>-INFINITY
         total[r] = most
         if most == <real>-INFINITY:
             most = 0
-        for i in range(last):
-            row[i] -= most
+        subtract(row, most, last)
 
 
 cdef void attend(Job* j, real like) noexcept nogil:
@@ -152,10 +173,8 @@ cdef void attend(Job* j, real like) noexcept nogil:
                 product(j.code, rows, seen, j.width, scores, seen, 1, start(&j.v, b, h // j.shared, 0, like), j.v.step[2],
                         j.v.step[3], out, j.out.step[2])
                 for r in range(rows):
-                    most, sum = largest[r], 0
-                    for i in range(seen):
-                        sum += scores[r * seen + i]
-                    if most == <real>-INFINITY:
+                    most, sum = largest[r], sum_of(scores + r * seen, seen)
+                    if most == <real>-INFINITY and sum == 0:
                         most, sum = 0, 1
                     start(&j.total, b, h, first + r, like)[0] = most + <real>log(sum)
                     for i in range(j.width):
