@@ -27,7 +27,7 @@ FUNCTION FN(series)(T x, const T* c, int n) {
     for (int i = 1; i < n; i++) {
         before = b;
         b = a;
-        a = x * b - before + c[i];
+        a = x * b + (c[i] - before);         /* the difference does not wait for the product */
     }
     return (T)0.5 * (a - before);
 }
