@@ -1,6 +1,9 @@
 """`dispatch ops --coverage`: kernels of each operator, recorded calls, the page."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -8,6 +11,7 @@ from click.testing import CliRunner
 from dispatch import cli
 from dispatch.cli_coverage import coverage, family_rows, markdown, replayed
 
+ROOT = Path(__file__).parents[2]
 REPLAY = """
 import json, sys
 counts = {"aten::cumsum": {"values": {"pass": 3, "fail": 1}, "fake": {"pass": 4}}}
@@ -82,3 +86,11 @@ def test_a_folder_without_a_replay_is_the_users_mistake(tmp_path):
 
 def test_options_of_the_coverage_need_it():
     assert invoke("--json").exit_code == 2
+
+
+def test_the_page_of_the_docs_is_up_to_date():
+    """What was replayed is not compared: recorded calls lie outside the repository."""
+    command = [sys.executable, "-m", "dispatch", "ops", "--coverage", "--markdown"]
+    now = subprocess.check_output(command, cwd=ROOT, text=True)
+    written, _, _ = (ROOT / "docs" / "coverage.md").read_text().partition("\n## Recorded calls")
+    assert written.rstrip() == now.rstrip(), "docs/coverage.md: run `make coverage`"
