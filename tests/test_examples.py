@@ -88,6 +88,7 @@ RuntimeError: example::windows: argument 'size' (position 1) must be int, got st
 dispatch.Size([4])
 [[[0.0, 4.0], [0.0, 8.0]], [[1.0, 1.0], [1.0, 1.0]]]
 [0.0, 2.0, 1.0, 4.5]
+[4.0, 5.0, 4.5, 6.25]
 dispatch.Size([1024, 1000000]) dispatch.Size([1024, 3905, 512])
 """,
 }

@@ -32,7 +32,7 @@ def lines(name: str) -> list[str]:
 
 def test_no_file_is_longer_than_it_should_be() -> None:
     """At 800 lines there is a second idea in it."""
-    written = [name for name in files() if not name.startswith(DATA)]
+    written = [name for name in files() if not name.startswith(DATA) and not name.endswith(".bin")]
     assert [name for name in written if len(lines(name)) > MOST_LINES] == []
 
 

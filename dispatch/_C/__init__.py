@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 
 from dispatch._C import (
+    arrays,
     conversion,
     default_device,
     derived,  # noqa: F401  (registers the loaders of its kinds of kernels)
@@ -66,6 +67,7 @@ def _gather(room: ModuleType) -> dict[str, object]:
 
 
 _ROOMS = (
+    arrays,
     enums,
     default_device,
     dtypes,

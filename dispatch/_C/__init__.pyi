@@ -18,6 +18,10 @@ from dispatch._C import (
     tls as tls,
     values as values,
 )
+from dispatch._C.arrays import (
+    _set_throw_on_mutable_data_ptr as _set_throw_on_mutable_data_ptr,
+    _set_warn_deprecated_on_mutable_data_ptr as _set_warn_deprecated_on_mutable_data_ptr,
+)
 from dispatch._C.dispatcher import _emitted_names as _emitted_names
 from dispatch._C.dtypes import (
     _from_numpy_dtype as _from_numpy_dtype,
@@ -160,8 +164,6 @@ from dispatch._C.tensor import (
     _numpy_view as _numpy_view,
     _set_conj as _set_conj,
     _set_neg as _set_neg,
-    _set_throw_on_mutable_data_ptr as _set_throw_on_mutable_data_ptr,
-    _set_warn_deprecated_on_mutable_data_ptr as _set_warn_deprecated_on_mutable_data_ptr,
 )
 from dispatch._C.tls import (
     _are_functorch_transforms_active as _are_functorch_transforms_active,

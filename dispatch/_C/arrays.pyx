@@ -1,14 +1,14 @@
 """numpy arrays as tensors: the memory stays the array's, and the storage keeps the array alive.
 
-`dispatch.from_numpy` is the way in; `get_numpy` in `tensor` is the way back.
+`dispatch.from_numpy` is the way in; `get_numpy` in `tensor` is the way back. Here too is who may not have an address at all.
 """
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.geometry cimport bytes_of, span_of
-from dispatch._C.storage cimport Storage, new_borrowed_storage
-from dispatch._C.tensor cimport new_tensor
+from dispatch._C.storage cimport POINTER_THROWS, POINTER_WARNS, Storage, new_borrowed_storage
+from dispatch._C.tensor cimport Tensor, new_tensor
 
 cnp.import_array()
 
@@ -41,3 +41,15 @@ def from_numpy(array):
     nbytes = bytes_of(0, span_of(n, sizes, steps), itemsize, n, sizes, steps)
     s = new_borrowed_storage(<char*>cnp.PyArray_DATA(<cnp.ndarray>array), nbytes, array)
     return new_tensor(s, code, n, sizes, steps, 0)
+
+
+# ---- addresses -------------------------------------------------------------------------------------------------------
+
+def _set_throw_on_mutable_data_ptr(Tensor t not None):
+    """From now on asking for an address that one may write to is a RuntimeError, for every tensor of `t`'s storage."""
+    t.c_storage.pointer_rule = POINTER_THROWS
+
+
+def _set_warn_deprecated_on_mutable_data_ptr(Tensor t not None):
+    """The next time that somebody asks for an address that one may write to, there is a UserWarning."""
+    t.c_storage.pointer_rule = POINTER_WARNS

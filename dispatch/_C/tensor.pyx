@@ -29,7 +29,7 @@ from dispatch._C.keys cimport (
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
 from dispatch._C.slots cimport complete_type, hook, new_instance
 from dispatch._C.storage cimport (
-    POINTER_THROWS, POINTER_WARNS, Storage, check_pointer, has_bytes, new_storage, resize_storage, room_of, shared_owner,
+    Storage, check_pointer, has_bytes, new_storage, resize_storage, room_of, shared_owner,
 )
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 
@@ -768,16 +768,6 @@ complete()
 
 
 # ---- questions and makers for Python --------------------------------------------------------------------------------------
-
-def _set_throw_on_mutable_data_ptr(Tensor t not None):
-    """From now on asking for an address that one may write to is a RuntimeError, for every tensor of `t`'s storage."""
-    t.c_storage.pointer_rule = POINTER_THROWS
-
-
-def _set_warn_deprecated_on_mutable_data_ptr(Tensor t not None):
-    """The next time that somebody asks for an address that one may write to, there is a UserWarning."""
-    t.c_storage.pointer_rule = POINTER_WARNS
-
 
 def _numpy_view(Tensor t not None):
     """The ndarray over a CPU tensor's memory, as kernels see it (conjugate and negative bits not applied)."""

@@ -160,6 +160,7 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
         raise RuntimeError("numpy: the conjugate bit is set, use resolve_conj() first")
     if self.is_neg():
         raise RuntimeError("numpy: the negative bit is set, use resolve_neg() first")
+    self.data_ptr()  # RuntimeError where nobody may have the address
     return _numpy_view(self.detach())
 
 

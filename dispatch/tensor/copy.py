@@ -203,7 +203,7 @@ def _copy_of_memory(self: Tensor, memo: dict[int, Any]) -> Tensor:
 def _copied_storage(storage: Storage) -> Storage:
     """A storage with the same bytes; modes see the copy (torch.UntypedStorage.clone)."""
     if not _len_torch_dispatch_stack():
-        make, arguments = _reduce_storage(storage)
+        make, arguments = reduce_storage(storage)
         return make(*arguments)
     copy = _new_storage(storage.nbytes(), storage.device)
     target, source = (

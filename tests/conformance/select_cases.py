@@ -18,16 +18,22 @@ __all__ = ["fake_cases", "main"]
 
 DATA = Path(__file__).parent / "data"
 FIELDS = ("id", "overload", "args", "kwargs", "storages", "tensors", "fake")
-N_CALLS, N_TABLES = 2400, 90
+N_CALLS, N_TABLES = 3600, 90
 EACH = 3  # calls of an overload
+# Calls that PyTorch answers otherwise, with the reason; docs/differences.md tells users.
+DELIBERATE = {
+    "ba41dcb845bded3b32bf05bd6381e514afd8399f": "fft_ihfftn.out of one dimension leaves its output"
+}
 
 
 def fake_cases(recordings: Path) -> Iterator[dict[str, Any]]:
-    """All records with fake metadata of operators that this library has, by file."""
+    """All records with fake metadata of operators that there are, by file, but `DELIBERATE`."""
     for path in sorted((recordings / "operators").glob("*.jsonl")):
         for line in path.read_text().splitlines():
             case = json.loads(line)
-            if "fake" in case and case["overload"] and find_overload(case["overload"]) is not None:
+            if "fake" not in case or not case["overload"] or case["id"] in DELIBERATE:
+                continue
+            if find_overload(case["overload"]) is not None:
                 yield case
 
 

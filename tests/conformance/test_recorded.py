@@ -17,12 +17,6 @@ pytestmark = [
 ]
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "golden"
-# Calls that PyTorch answers otherwise, with the reason; docs/differences.md tells users.
-DELIBERATE = {
-    "ba41dcb845bded3b32bf05bd6381e514afd8399f": (
-        "fft_ihfftn.out of one dimension leaves its output as it was"
-    )
-}
 needs_recordings = pytest.mark.skipif(
     not (RECORDINGS / "operators").is_dir(), reason="the recordings are not beside the repository"
 )
@@ -57,7 +51,7 @@ def test_all_recorded_fake_calls():
     for case in fake_cases(RECORDINGS):
         n += 1
         wrong = replay_fake(case)
-        if wrong and case["id"] not in DELIBERATE:
+        if wrong:
             failed[case["overload"]] += 1
             first.setdefault(case["overload"], f"{case['id'][:10]} {wrong}")
     assert n > 1000

@@ -29,7 +29,7 @@ def test_foreign_words_become_ours(call, kind, words):
     "call",
     [
         lambda: A.arange.start_step(2**63 - 1, -2, -2),
-        lambda: A.nonzero.default(dispatch.ones(1).expand(2**62)),
+        lambda: A.repeat.default(dispatch.ones(1), [2**62]),
     ],
 )
 def test_bytes_that_no_storage_has_are_refused_by_the_operators_name(call):

@@ -4,6 +4,7 @@ import copy
 import gc
 import pickle
 import warnings
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,11 @@ from dispatch._C import (
 from dispatch.tensor.sharing import StorageWeakRef
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
+def pickled(storage: Any) -> Any:
+    return pickle.loads(pickle.dumps(storage))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
 def test_copy_of_a_storage_has_its_bytes_and_memory_of_its_own(copied) -> None:
     storage = dispatch.arange(4, dtype=dispatch.uint8).untyped_storage()
     made = copied(storage)
