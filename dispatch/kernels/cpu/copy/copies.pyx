@@ -82,6 +82,8 @@ cdef Tensor plain_copy(Tensor src, uint64_t differ):
     """The values of `src` in memory of its own, conjugated and negated by the bits of `differ`."""
     cdef Tensor out = new_empty(src.c_dtype, DEV_CPU, -1, src.c_ndim, src.c_sizes, NULL)
     cdef dispatch_run conjugate = dispatch_conjugator(src.c_dtype)
+    if differ & KS_Negative & ~<uint64_t>0xFFFF and dispatch_negator(src.c_dtype) == NULL:
+        raise refused(f"no negative of {dtypes.get_dtype(src.c_dtype)!r}")
     if differ & KS_Conjugate & ~<uint64_t>0xFFFF and conjugate != NULL:
         move_values(out, src, conjugate)
         if not differ & KS_Negative & ~<uint64_t>0xFFFF:

@@ -594,11 +594,17 @@ cdef Channels slices_of(Tensor v, int64_t dim) noexcept:
 
 
 cdef int check_weight_norm(Tensor v, Tensor g, int64_t dim, str name) except -1:
-    if dim != 0 and dim != v.c_ndim - 1:
+    if v.c_ndim == 0 or (dim != 0 and dim != v.c_ndim - 1):
         raise refused(f"expected dim to be 0 or {v.c_ndim - 1}, got {dim}")
     check_floating(v.c_dtype)
     if g.c_dtype != v.c_dtype:
         raise refused(f"expected {name} to be {dtypes.get_dtype(v.c_dtype)!r} as v is, got {dtypes.get_dtype(g.c_dtype)!r}")
+    return check_slices(name, g, v, dim)
+
+
+cdef int check_slices(str name, Tensor t, Tensor v, int64_t dim) except -1:
+    if t.c_numel != v.c_sizes[dim]:
+        raise refused(f"expected {name} to have one element for each of {v.c_sizes[dim]} slices, got {list(t.shape)}")
     return 0
 
 
@@ -635,6 +641,9 @@ def weight_norm_backward(Tensor of_v, Tensor of_g, Tensor grad_w, Tensor saved_v
     cdef Numbers numbers
     cdef Tensor x, grad, to
     check_weight_norm(saved_v, saved_g, dim, "saved_g")
+    check_slices("saved_norms", saved_norms, saved_v, dim)
+    if grad_w.shape != saved_v.shape:
+        raise refused(f"expected grad_w of saved_v's sizes {list(saved_v.shape)}, got {list(grad_w.shape)}")
     if saved_v.c_numel == 0:
         clear((of_g,))
         return

@@ -133,6 +133,19 @@ cdef void average(Bins* q, real* out, const real* x, bint backward) noexcept nog
         average_first(q, out, x)
 
 
+cdef int check_gradient(Tensor grad_input, Tensor grad_output, int dims) except -1:
+    """The shape functions check no more than PyTorch's Meta kernels; loops need channels that agree."""
+    cdef Image a, b
+    if grad_input.c_ndim != grad_output.c_ndim or not dims < grad_input.c_ndim <= dims + 2:
+        raise refused(f"expected grad_output to have the dimensions of an input of {list(grad_input.shape)}, got "
+                      f"{list(grad_output.shape)}")
+    a, b = image_of(grad_input, dims), image_of(grad_output, dims)
+    if a.c != b.c or grad_input.c_dtype != grad_output.c_dtype:
+        raise refused(f"grad_output of {list(grad_output.shape)} and {dtypes.get_dtype(grad_output.c_dtype)!r} does not fit "
+                      f"an input of {list(grad_input.shape)} and {dtypes.get_dtype(grad_input.c_dtype)!r}")
+    return 0
+
+
 cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -1:
     cdef Bins q
     cdef int code = computed_in(given.c_dtype), itemsize = dtypes.itemsize_table()[code]
@@ -143,6 +156,8 @@ cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -
     if out.c_numel == 0 and not backward and dims == 2:
         return 0
     check_kernel(given.c_dtype, DTYPES_FLOATING)
+    if backward:
+        check_gradient(out, given, dims)
     if out.c_numel == 0:
         return 0
     x, y = dense(given, code, memory_format), target(out, code, memory_format)
@@ -244,7 +259,7 @@ cdef int64_t add_at(Image* a, Image* b, bint last, real* out, const real* g, con
 cdef int scatter_gradients(Tensor grad_input, Tensor grad_output, Tensor indices, int dims, bint strict=False) except -1:
     cdef int code = computed_in(grad_output.c_dtype), itemsize = dtypes.itemsize_table()[code]
     cdef int memory_format = format_of(grad_input)
-    cdef Image a = image_of(grad_input, dims), b = image_of(grad_output, dims)
+    cdef Image a, b
     cdef bint last = memory_format != MF_contiguous
     cdef Tensor x, y, at
     cdef char* source
@@ -252,6 +267,10 @@ cdef int scatter_gradients(Tensor grad_input, Tensor grad_output, Tensor indices
     cdef int64_t* places
     cdef int64_t wrong = -1
     check_kernel(grad_output.c_dtype, DTYPES_FLOATING)
+    check_gradient(grad_input, grad_output, dims)
+    if indices.shape != grad_output.shape:
+        raise refused(f"expected indices of grad_output's sizes {list(grad_output.shape)}, got {list(indices.shape)}")
+    a, b = image_of(grad_input, dims), image_of(grad_output, dims)
     if grad_input.c_numel == 0:
         return 0
     x, y = dense(grad_output, code, memory_format), target(grad_input, code, memory_format)

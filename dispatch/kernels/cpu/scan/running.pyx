@@ -9,7 +9,7 @@ import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, ST_complex32, is_complex_code, is_floating_code,
+    DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, ST_complex32, ST_int64, is_complex_code, is_floating_code,
     is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
@@ -99,11 +99,25 @@ cdef int extremes(int op, Tensor self, Tensor values, Tensor indices, int64_t di
     return scan(op, values, indices, self, dim)
 
 
+cdef int check_given(str name, Tensor t, Tensor self, int code) except -1:
+    """What a program hands over itself: PyTorch's helpers believe it."""
+    if t.c_dtype != code or t.shape != self.shape:
+        raise refused(f"expected {name} of self's sizes {list(self.shape)} and {dtypes.get_dtype(code)!r}, got "
+                      f"{list(t.shape)} and {dtypes.get_dtype(t.c_dtype)!r}")
+    return 0
+
+
+cdef int given_extremes(int op, Tensor self, Tensor values, Tensor indices, int64_t dim) except -1:
+    check_given("values", values, self, self.c_dtype)
+    check_given("indices", indices, self, ST_int64)
+    return extremes(op, self, values, indices, dim)
+
+
 def cummax_helper(Tensor self not None, Tensor values not None, Tensor indices not None, int64_t dim):
     """The largest so far, and its place: the last of equal ones."""
-    extremes(CUMMAX, self, values, indices, dim)
+    given_extremes(CUMMAX, self, values, indices, dim)
 
 
 def cummin_helper(Tensor self not None, Tensor values not None, Tensor indices not None, int64_t dim):
     """The smallest so far, and its place: the last of equal ones."""
-    extremes(CUMMIN, self, values, indices, dim)
+    given_extremes(CUMMIN, self, values, indices, dim)

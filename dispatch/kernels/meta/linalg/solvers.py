@@ -147,4 +147,9 @@ def triangular_solve(
 
 
 def cholesky_solve_helper(self: Tensor, A: Tensor, upper: bool) -> TensorSpec:
+    if A.dtype is not self.dtype:
+        raise refused(f"expected A and self of one dtype, got {A.dtype} and {self.dtype}")
+    rows = self.shape[-2:-1]
+    if self.ndim < 2 or A.shape != (*self.shape[:-2], *rows, *rows):
+        raise refused(f"A of {list(A.shape)} does not fit self of {list(self.shape)}")
     return column_major(self.shape, self.dtype)

@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import dispatch
 from dispatch import ops
-from dispatch.kernels.cpu.order import selection
 
 aten = ops.aten
 
@@ -52,20 +50,16 @@ def test_sort_of_a_strided_dimension():
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=200), st.data())
-def test_selection_finds_the_smallest_in_order(row, data):
-    keys = np.array([row], dtype=np.int64)
+def test_topk_finds_the_smallest_in_order(row, data):
     k = data.draw(st.integers(1, len(row)))
-    found = np.empty((1, k), np.int64)
-    selection.first(keys, found, True)
-    assert keys[0, found[0]].tolist() == sorted(row)[:k]
-    assert len(set(found[0].tolist())) == k
+    values, indices = aten.topk(dispatch.tensor(row), k, 0, False, True)
+    assert values.tolist() == [row[i] for i in indices.tolist()] == sorted(row)[:k]
+    assert len(set(indices.tolist())) == k
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=200))
-def test_order_is_a_sorted_permutation(row):
-    keys = np.array([row], dtype=np.int64)
-    found = np.empty_like(keys)
-    selection.order(keys, found)
-    assert keys[0, found[0]].tolist() == sorted(row)
-    assert sorted(found[0].tolist()) == list(range(len(row)))
+def test_sorted_places_are_a_permutation(row):
+    values, indices = aten.sort(dispatch.tensor(row))
+    assert values.tolist() == [row[i] for i in indices.tolist()] == sorted(row)
+    assert sorted(indices.tolist()) == list(range(len(row)))
