@@ -115,6 +115,8 @@ cdef int load(Tensor t, int64_t n, double default, double* to) except -1:
             to[i] = default
         return 0
     check_floating(t.c_dtype)
+    if t.c_numel != n and (t.c_numel != 1 or n == 0):
+        raise refused(f"expected parameters and statistics of {n} elements, got {list(t.shape)}")
     flat = t if t.c_ndim == 1 else dense(t, t.c_dtype, MF_contiguous)
     load_doubles(t.c_dtype, data_of(flat, dtypes.itemsize_table()[t.c_dtype]),
                  (flat.c_strides[0] if flat.c_ndim == 1 else 1) * dtypes.itemsize_table()[t.c_dtype], t.c_numel, to)

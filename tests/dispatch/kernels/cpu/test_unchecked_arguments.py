@@ -32,6 +32,8 @@ def ones(*sizes: int, dtype: Any = dispatch.float32) -> dispatch.Tensor:
         lambda: aten._weight_norm_interface_backward(
             ones(2, 3), ones(2, 3), ones(2, 1), ones(1), 0
         ),
+        lambda: aten.batch_norm_update_stats(ones(2, 3), ones(9), None, 0.1),
+        lambda: aten.batch_norm_update_stats(ones(2, 3), None, ones(0), 0.1),
         lambda: aten._neg_view_copy(ones(2, dtype=dispatch.bool)),
         lambda: aten._cholesky_solve_helper(ones(3, 1), ones(2, 2), False),
         lambda: aten._cholesky_solve_helper(ones(2, 2, 1), ones(2, 2), False),
