@@ -200,7 +200,7 @@ cdef int run(Job* j) except -1:
 
 
 def flash_attention_for_cpu(Tensor out not None, Tensor logsumexp not None, Tensor query not None, Tensor key not None,
-                            Tensor value not None, double dropout_p, bint is_causal, Tensor attn_mask, scale):
+                            Tensor value not None, double dropout_p, bint is_causal, Tensor attn_mask or None, scale):
     """Output and the logarithm of each row's sum of exponentials."""
     cdef int code
     cdef Tensor q, k, v, y, total, mask = None

@@ -570,7 +570,7 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
     return 0
 
 
-def slow_conv_transpose2d(Tensor out not None, Tensor self not None, Tensor weight not None, kernel_size, Tensor bias,
+def slow_conv_transpose2d(Tensor out not None, Tensor self not None, Tensor weight not None, kernel_size, Tensor bias or None,
                           stride, padding, output_padding, dilation):
     """An unbatched self counts as a batch of one."""
     cdef int64_t numbers[4][64]

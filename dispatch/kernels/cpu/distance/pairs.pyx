@@ -146,7 +146,7 @@ cdef void set_sets(Pairs* j, Tensor x1, Tensor x2, double p) noexcept:
     j.columns, j.p, j.norm, j.skip_nan = x1.c_sizes[x1.c_ndim - 1], p, norm_of(p), True
 
 
-def cdist(Tensor out, Tensor x1, Tensor x2, double p, compute_mode):
+def cdist(Tensor out not None, Tensor x1 not None, Tensor x2 not None, double p, compute_mode):
     """Distances of all points of x1 from all of x2."""
     cdef Pairs j
     cdef Tensor a, b, made
@@ -170,7 +170,8 @@ def cdist(Tensor out, Tensor x1, Tensor x2, double p, compute_mode):
     finish(out, made)
 
 
-def cdist_backward(Tensor out, Tensor grad, Tensor x1, Tensor x2, double p, Tensor cdist):
+def cdist_backward(Tensor out not None, Tensor grad not None, Tensor x1 not None, Tensor x2 not None, double p,
+                   Tensor cdist not None):
     """The gradient of x1."""
     cdef Pairs j
     cdef Tensor a, b, grads, distances, made
@@ -229,7 +230,7 @@ cdef void set_one(Pairs* j, Tensor self, double p) noexcept:
     j.norm, j.skip_nan = norm_of(p), False
 
 
-def pdist(Tensor out, Tensor self, double p):
+def pdist(Tensor out not None, Tensor self not None, double p):
     """Distances of each point from those after it."""
     cdef Pairs j
     cdef Tensor x, made
@@ -246,7 +247,7 @@ def pdist(Tensor out, Tensor self, double p):
     finish(out, made)
 
 
-def pdist_backward(Tensor out, Tensor grad, Tensor self, double p, Tensor pdist):
+def pdist_backward(Tensor out not None, Tensor grad not None, Tensor self not None, double p, Tensor pdist not None):
     """The gradient of the points."""
     cdef Pairs j
     cdef Tensor x, grads, distances, made

@@ -233,7 +233,7 @@ cdef Tensor as_rows(Tensor t, int code):
 
 
 def searchsorted_tensor(Tensor out not None, Tensor sorted_sequence not None, Tensor self not None, out_int32, bint right, side,
-                        Tensor sorter):
+                        Tensor sorter or None):
     """Where the values would be put in, row by row."""
     cdef dispatch_search search
     cdef Tensor found, edges, values

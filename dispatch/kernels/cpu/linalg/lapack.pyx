@@ -130,7 +130,7 @@ cdef void set_one(int kind, double* one) noexcept:
 
 # ---- triangular factors ------------------------------------------------------------------------
 
-def getrf(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray info):
+def getrf(cnp.ndarray a not None, cnp.ndarray pivots not None, cnp.ndarray info not None):
     """LU factors with partial pivoting; `pivots` (batch, min(m, n)) are rows counted from 1."""
     cdef Batch b = batch(a)
     cdef int* p = ints(pivots)
@@ -182,7 +182,7 @@ cdef int solve_small(int kind, Batch* x, const int* p, Batch* y, char trans, Py_
     return 0
 
 
-def getrs(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray b, str trans="N"):
+def getrs(cnp.ndarray a not None, cnp.ndarray pivots not None, cnp.ndarray b not None, str trans="N"):
     """Solve with the factors of `getrf`; `trans`: N, T or C."""
     cdef Batch x = batch(a), y = batch(b)
     cdef int* p = ints(pivots)
@@ -199,7 +199,7 @@ def getrs(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray b, str trans="N"):
               y.data + i * y.step, &y.rows, &state)
 
 
-def potrf(cnp.ndarray a, bint upper, cnp.ndarray info):
+def potrf(cnp.ndarray a not None, bint upper, cnp.ndarray info not None):
     """Cholesky factors, in one triangle; the other is left as it was."""
     cdef Batch b = batch(a)
     cdef int* state = ints(info)
@@ -211,7 +211,7 @@ def potrf(cnp.ndarray a, bint upper, cnp.ndarray info):
             f(&uplo, &b.rows, b.data + i * b.step, &b.rows, state + i)
 
 
-def potri(cnp.ndarray a, bint upper, cnp.ndarray info):
+def potri(cnp.ndarray a not None, bint upper, cnp.ndarray info not None):
     """One triangle of the inverse, from the Cholesky factor."""
     cdef Batch b = batch(a)
     cdef int* state = ints(info)
@@ -223,7 +223,7 @@ def potri(cnp.ndarray a, bint upper, cnp.ndarray info):
             f(&uplo, &b.rows, b.data + i * b.step, &b.rows, state + i)
 
 
-def potrs(cnp.ndarray a, cnp.ndarray b, bint upper, cnp.ndarray info):
+def potrs(cnp.ndarray a not None, cnp.ndarray b not None, bint upper, cnp.ndarray info not None):
     """Solve with the Cholesky factor."""
     cdef Batch x = batch(a), y = batch(b)
     cdef int* state = ints(info)
@@ -236,7 +236,7 @@ def potrs(cnp.ndarray a, cnp.ndarray b, bint upper, cnp.ndarray info):
               &y.rows, state + i)
 
 
-def sytrf(cnp.ndarray a, cnp.ndarray pivots, bint hermitian, cnp.ndarray info):
+def sytrf(cnp.ndarray a not None, cnp.ndarray pivots not None, bint hermitian, cnp.ndarray info not None):
     """LDL factors of the lower triangle."""
     cdef Batch b = batch(a)
     cdef int* p = ints(pivots)
@@ -255,7 +255,7 @@ def sytrf(cnp.ndarray a, cnp.ndarray pivots, bint hermitian, cnp.ndarray info):
     free(work)
 
 
-def sytrs(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray b, bint hermitian):
+def sytrs(cnp.ndarray a not None, cnp.ndarray pivots not None, cnp.ndarray b not None, bint hermitian):
     """Solve with the factors of `sytrf`."""
     cdef Batch x = batch(a), y = batch(b)
     cdef int* p = ints(pivots)
@@ -269,7 +269,7 @@ def sytrs(cnp.ndarray a, cnp.ndarray pivots, cnp.ndarray b, bint hermitian):
               y.data + i * y.step, &y.rows, &state)
 
 
-def trsm(cnp.ndarray a, cnp.ndarray b, bint left, bint upper, str trans, bint unit):
+def trsm(cnp.ndarray a not None, cnp.ndarray b not None, bint left, bint upper, str trans, bint unit):
     """Solve with triangular matrices: `b` becomes the solution."""
     cdef Batch x = batch(a), y = batch(b)
     cdef char side = b"L" if left else b"R"
@@ -287,7 +287,7 @@ def trsm(cnp.ndarray a, cnp.ndarray b, bint left, bint upper, str trans, bint un
               y.data + i * y.step, &y.rows)
 
 
-def clear(cnp.ndarray a, bint upper):
+def clear(cnp.ndarray a not None, bint upper):
     """Zeros beside the triangle that is upper or lower."""
     cdef Batch b = batch(a)
     cdef size_t item = a.itemsize
@@ -303,7 +303,7 @@ def clear(cnp.ndarray a, bint upper):
                     memset(column + (c + 1) * item, 0, (b.rows - c - 1) * item)
 
 
-def permutations(cnp.ndarray pivots, cnp.ndarray rows):
+def permutations(cnp.ndarray pivots not None, cnp.ndarray rows not None):
     """Where each row comes from when `pivots` of `getrf` exchange rows; both (batch, n), int32."""
     cdef Batch p = batch(pivots), r = batch(rows)
     cdef int* pivot
@@ -323,7 +323,7 @@ def permutations(cnp.ndarray pivots, cnp.ndarray rows):
 
 # ---- orthogonal factors ------------------------------------------------------------------------
 
-def geqrf(cnp.ndarray a, cnp.ndarray tau):
+def geqrf(cnp.ndarray a not None, cnp.ndarray tau not None):
     """QR factors, as reflectors below the diagonal and `tau` (batch, min(m, n))."""
     cdef Batch b = batch(a), t = batch(tau)
     cdef int kind = kind_of(a), size = -1, state
@@ -340,7 +340,7 @@ def geqrf(cnp.ndarray a, cnp.ndarray tau):
     free(work)
 
 
-def orgqr(cnp.ndarray a, cnp.ndarray tau):
+def orgqr(cnp.ndarray a not None, cnp.ndarray tau not None):
     """The first columns of the product of reflectors, as many as `a` has."""
     cdef Batch b = batch(a), t = batch(tau)
     cdef int kind = kind_of(a), size = -1, state
@@ -357,7 +357,7 @@ def orgqr(cnp.ndarray a, cnp.ndarray tau):
     free(work)
 
 
-def ormqr(cnp.ndarray a, cnp.ndarray tau, cnp.ndarray c, bint left, bint transpose):
+def ormqr(cnp.ndarray a not None, cnp.ndarray tau not None, cnp.ndarray c not None, bint left, bint transpose):
     """`c` times the product of reflectors, from the left or the right."""
     cdef Batch b = batch(a), t = batch(tau), y = batch(c)
     cdef int kind = kind_of(a), size = -1, state
@@ -381,7 +381,7 @@ def ormqr(cnp.ndarray a, cnp.ndarray tau, cnp.ndarray c, bint left, bint transpo
 
 # ---- eigenvalues and singular values -----------------------------------------------------------
 
-def syevd(cnp.ndarray a, cnp.ndarray w, bint upper, bint vectors, cnp.ndarray info):
+def syevd(cnp.ndarray a not None, cnp.ndarray w not None, bint upper, bint vectors, cnp.ndarray info not None):
     """Eigenvalues of Hermitian matrices in ascending order; `a` becomes the vectors."""
     cdef Batch b = batch(a), v = batch(w)
     cdef int* state = ints(info)
@@ -422,7 +422,8 @@ def syevd(cnp.ndarray a, cnp.ndarray w, bint upper, bint vectors, cnp.ndarray in
     free(real_work)
 
 
-def geev(cnp.ndarray a, cnp.ndarray w, cnp.ndarray wi, cnp.ndarray vectors, cnp.ndarray info):
+def geev(cnp.ndarray a not None, cnp.ndarray w not None, cnp.ndarray wi or None, cnp.ndarray vectors or None,
+         cnp.ndarray info not None):
     """Eigenvalues and, unless `vectors` is None, right eigenvectors; `a` is overwritten.
 
     Of real matrices, `w` and `wi` are the real and imaginary parts, and of a pair of conjugate
@@ -465,7 +466,8 @@ def geev(cnp.ndarray a, cnp.ndarray w, cnp.ndarray wi, cnp.ndarray vectors, cnp.
     free(real_work)
 
 
-def gesdd(cnp.ndarray a, cnp.ndarray s, cnp.ndarray u, cnp.ndarray vt, cnp.ndarray info):
+def gesdd(cnp.ndarray a not None, cnp.ndarray s not None, cnp.ndarray u or None, cnp.ndarray vt or None,
+          cnp.ndarray info not None):
     """Singular values in descending order and, unless `u` and `vt` are None, vectors.
 
     How many vectors there are follows from the arrays; `a` is overwritten.

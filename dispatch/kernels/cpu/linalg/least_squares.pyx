@@ -68,8 +68,8 @@ cdef void call(Call* c, Py_ssize_t i, int* rank, int* info) noexcept nogil:
                          c.real_work, c.int_work, info)
 
 
-def solve(str driver, cnp.ndarray a, cnp.ndarray b, cnp.ndarray s, cnp.ndarray rank, double rcond,
-          cnp.ndarray info):
+def solve(str driver, cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray s not None, cnp.ndarray rank not None,
+          double rcond, cnp.ndarray info not None):
     """Least squares of `a` x = `b`; `b` has max(m, n) rows and becomes the solution.
 
     `rank` and the singular values `s` are filled by the drivers that find them.

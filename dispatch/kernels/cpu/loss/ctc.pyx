@@ -203,8 +203,8 @@ cdef int begin(Ctc* j, Tensor log_probs, int64_t blank, bint zero_infinity, int6
     return 0
 
 
-def ctc_loss(Tensor losses, Tensor log_alpha, Tensor log_probs, Tensor targets, list input_lengths,
-             list target_lengths, int64_t blank, bint zero_infinity, int64_t longest):
+def ctc_loss(Tensor losses not None, Tensor log_alpha not None, Tensor log_probs not None, Tensor targets not None,
+             list input_lengths, list target_lengths, int64_t blank, bint zero_infinity, int64_t longest):
     """Minus the logarithm of the probability of each target, by the forward recursion."""
     cdef Ctc j
     cdef int64_t* numbers
@@ -223,9 +223,9 @@ def ctc_loss(Tensor losses, Tensor log_alpha, Tensor log_probs, Tensor targets, 
     finish(log_alpha, alpha)
 
 
-def ctc_loss_backward(Tensor out, Tensor grad, Tensor log_probs, Tensor targets,
-                      list input_lengths, list target_lengths, Tensor neg_log_likelihood,
-                      Tensor log_alpha, int64_t blank, bint zero_infinity, int64_t longest):
+def ctc_loss_backward(Tensor out not None, Tensor grad not None, Tensor log_probs not None, Tensor targets not None,
+                      list input_lengths, list target_lengths, Tensor neg_log_likelihood not None, Tensor log_alpha not None,
+                      int64_t blank, bint zero_infinity, int64_t longest):
     """The gradient of the probabilities' logarithms, by the backward recursion."""
     cdef Ctc j
     cdef int64_t* numbers

@@ -178,22 +178,23 @@ cdef int compare(Tensor out, Tensor self, Tensor target, int64_t reduction, doub
                         reduction)
 
 
-def mse_loss(Tensor out, Tensor self, Tensor target, int64_t reduction):
+def mse_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction):
     """Squares of differences."""
     compare(out, self, target, reduction, 0, <loop>squares[float], <loop>squares[double])
 
 
-def smooth_l1_loss(Tensor out, Tensor self, Tensor target, int64_t reduction, double beta):
+def smooth_l1_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction, double beta):
     """A square near 0, the distance from `beta` on."""
     compare(out, self, target, reduction, beta, <loop>smooth[float], <loop>smooth[double])
 
 
-def huber_loss(Tensor out, Tensor self, Tensor target, int64_t reduction, double delta):
+def huber_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction, double delta):
     """A square near 0, a line from `delta` on."""
     compare(out, self, target, reduction, delta, <loop>huber[float], <loop>huber[double])
 
 
-def binary_cross_entropy(Tensor out, Tensor self, Tensor target, Tensor weight, int64_t reduction):
+def binary_cross_entropy(Tensor out not None, Tensor self not None, Tensor target not None, Tensor weight or None,
+                         int64_t reduction):
     """Cross entropy of two classes, for probabilities."""
     cdef Pairs j
     cdef int code
@@ -209,8 +210,8 @@ def binary_cross_entropy(Tensor out, Tensor self, Tensor target, Tensor weight, 
                  spread(weight, self, code), reduction)
 
 
-def binary_cross_entropy_backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor target,
-                                  Tensor weight, int64_t reduction):
+def binary_cross_entropy_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None,
+                                  Tensor target not None, Tensor weight or None, int64_t reduction):
     """The slope at each element, times the loss's gradient."""
     cdef Pairs j
     cdef int code = common_code(self, self)

@@ -137,7 +137,7 @@ cdef int check_one(Tensor self, Tensor target, Tensor weight) except -1:
     return 0
 
 
-def multi_margin_loss(Tensor out, Tensor self, Tensor target, p, margin, Tensor weight,
+def multi_margin_loss(Tensor out not None, Tensor self not None, Tensor target not None, p, margin, Tensor weight or None,
                       int64_t reduction):
     """The mean over classes of what lacks to `margin` between a row's target and each other class."""
     cdef Margins j
@@ -156,8 +156,8 @@ def multi_margin_loss(Tensor out, Tensor self, Tensor target, p, margin, Tensor 
     finish(out, losses)
 
 
-def multi_margin_loss_backward(Tensor grad_input, Tensor grad_output, Tensor self, Tensor target,
-                               p, margin, Tensor weight, int64_t reduction):
+def multi_margin_loss_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None,
+                               Tensor target not None, p, margin, Tensor weight or None, int64_t reduction):
     """What the loss's gradient is to each value."""
     cdef Margins j
     cdef int code = self.c_dtype
@@ -258,8 +258,8 @@ cdef int clear(Tensor t) except -1:
     return 0
 
 
-def multilabel_margin_loss_forward(Tensor output, Tensor is_target, Tensor self, Tensor target,
-                                   int64_t reduction):
+def multilabel_margin_loss_forward(Tensor output not None, Tensor is_target not None, Tensor self not None,
+                                   Tensor target not None, int64_t reduction):
     """The mean over classes of what lacks to 1 between each target and each class that is none."""
     cdef Margins j
     cdef int code = self.c_dtype
@@ -281,8 +281,8 @@ def multilabel_margin_loss_forward(Tensor output, Tensor is_target, Tensor self,
     finish(output, losses)
 
 
-def multilabel_margin_loss_backward(Tensor grad_input, Tensor grad_output, Tensor self,
-                                    Tensor target, int64_t reduction, Tensor is_target):
+def multilabel_margin_loss_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None,
+                                    Tensor target not None, int64_t reduction, Tensor is_target not None):
     """What the loss's gradient is to each value."""
     cdef Margins j
     cdef int code = self.c_dtype

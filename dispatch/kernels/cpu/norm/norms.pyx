@@ -286,14 +286,16 @@ cdef int normalise(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input,
     return finish(out, y)
 
 
-def batch_norm(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias, Tensor running_mean,
-               Tensor running_var, bint training, double momentum, double eps):
+def batch_norm(Tensor out not None, Tensor save_mean or None, Tensor save_rstd or None, Tensor input not None,
+               Tensor weight or None, Tensor bias or None, Tensor running_mean or None, Tensor running_var or None,
+               bint training, double momentum, double eps):
     """Normalise each channel, by its own statistics in training."""
     normalise(out, save_mean, save_rstd, input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
-def batch_norm_out(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias,
-                   Tensor running_mean, Tensor running_var, bint training, double momentum, double eps):
+def batch_norm_out(Tensor out not None, Tensor save_mean or None, Tensor save_rstd or None, Tensor input not None,
+                   Tensor weight or None, Tensor bias or None, Tensor running_mean or None, Tensor running_var or None,
+                   bint training, double momentum, double eps):
     """batch_norm into given tensors.
 
     PyTorch computes no mean of an input that is not contiguous here: what is in save_mean counts.
@@ -310,21 +312,22 @@ def legit_out(*args, out, save_mean, save_invstd):
     return out, save_mean, save_invstd
 
 
-def batch_norm_no_stats(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias, bint training,
-                        double momentum, double eps):
+def batch_norm_no_stats(Tensor out not None, Tensor save_mean or None, Tensor save_rstd or None, Tensor input not None,
+                        Tensor weight or None, Tensor bias or None, bint training, double momentum, double eps):
     """batch_norm without running statistics."""
     normalise(out, save_mean, save_rstd, input, weight, bias, None, None, training, momentum, eps, False)
 
 
-def batch_norm_no_training(Tensor out, Tensor save_mean, Tensor save_rstd, Tensor input, Tensor weight, Tensor bias,
-                           Tensor running_mean, Tensor running_var, double momentum, double eps):
+def batch_norm_no_training(Tensor out not None, Tensor save_mean or None, Tensor save_rstd or None, Tensor input not None,
+                           Tensor weight or None, Tensor bias or None, Tensor running_mean or None, Tensor running_var or None,
+                           double momentum, double eps):
     """batch_norm by the running statistics."""
     normalise(out, save_mean, save_rstd, input, weight, bias, running_mean, running_var, False, momentum, eps, False)
 
 
-def batch_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tensor grad_out, Tensor input, Tensor weight,
-                        Tensor running_mean, Tensor running_var, Tensor save_mean, Tensor save_invstd, bint train, double eps,
-                        output_mask):
+def batch_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tensor of_bias or None, Tensor grad_out not None,
+                        Tensor input not None, Tensor weight or None, Tensor running_mean or None, Tensor running_var or None,
+                        Tensor save_mean or None, Tensor save_invstd or None, bint train, double eps, output_mask):
     """Gradients of input, weight and bias, those that were asked for."""
     cdef int memory_format, code = computed_in(input.c_dtype)
     cdef Channels s
@@ -374,7 +377,7 @@ def batch_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tenso
     finish(of_input, to)
 
 
-def batch_norm_update_stats(Tensor input, Tensor running_mean, Tensor running_var, double momentum):
+def batch_norm_update_stats(Tensor input not None, Tensor running_mean or None, Tensor running_var or None, double momentum):
     """Mean and variance of each channel; the running statistics take them up."""
     cdef int memory_format, code = computed_in(input.c_dtype)
     cdef Channels s
@@ -454,8 +457,9 @@ cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray
     return save(rstd, numbers.row(1))
 
 
-def layer_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tensor grad_out, Tensor input, normalized_shape,
-                        Tensor mean, Tensor rstd, Tensor weight, Tensor bias, output_mask):
+def layer_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tensor of_bias or None, Tensor grad_out not None,
+                        Tensor input not None, normalized_shape, Tensor mean not None, Tensor rstd not None,
+                        Tensor weight or None, Tensor bias or None, output_mask):
     """Gradients of input, weight and bias, those that were asked for."""
     cdef int64_t width = 1, row = 0, count
     cdef norm_rows context
@@ -502,8 +506,8 @@ cdef int check_layout(str name, Tensor t) except -1:
     return 0
 
 
-def group_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, Tensor weight, Tensor bias, int64_t N, int64_t C, int64_t HxW,
-               int64_t group, double eps):
+def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, Tensor input not None, Tensor weight or None,
+               Tensor bias or None, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps):
     """Normalise each sample's groups of channels; mean and 1/deviation of each are kept."""
     cdef int code = computed_in(input.c_dtype)
     cdef int64_t i, c, size = C // group
@@ -536,8 +540,9 @@ def group_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, Tensor weight
     finish(out, y)
 
 
-def group_norm_backward(Tensor of_input, Tensor of_weight, Tensor of_bias, Tensor grad_out, Tensor input, Tensor mean,
-                        Tensor rstd, Tensor weight, int64_t N, int64_t C, int64_t HxW, int64_t group, output_mask):
+def group_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tensor of_bias or None, Tensor grad_out not None,
+                        Tensor input not None, Tensor mean not None, Tensor rstd not None, Tensor weight or None, int64_t N,
+                        int64_t C, int64_t HxW, int64_t group, output_mask):
     """Gradients of input, weight and bias, those that were asked for."""
     cdef int code = computed_in(input.c_dtype)
     cdef int64_t i, c, g, size = C // group
@@ -610,7 +615,7 @@ cdef int check_slices(str name, Tensor t, Tensor v, int64_t dim) except -1:
     return 0
 
 
-def weight_norm(Tensor out, Tensor norm, Tensor v, Tensor g, int64_t dim):
+def weight_norm(Tensor out not None, Tensor norm not None, Tensor v not None, Tensor g not None, int64_t dim):
     """v * (g / norm), and the 2-norm of v over all dimensions but the first or the last."""
     cdef int code = computed_in(v.c_dtype)
     cdef int64_t c
@@ -635,7 +640,8 @@ def weight_norm(Tensor out, Tensor norm, Tensor v, Tensor g, int64_t dim):
     finish(out, y)
 
 
-def weight_norm_backward(Tensor of_v, Tensor of_g, Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int64_t dim):
+def weight_norm_backward(Tensor of_v not None, Tensor of_g not None, Tensor grad_w not None, Tensor saved_v not None,
+                         Tensor saved_g not None, Tensor saved_norms not None, int64_t dim):
     """Gradients of v and g."""
     cdef int code = computed_in(saved_v.c_dtype)
     cdef int64_t c

@@ -28,7 +28,7 @@ cdef int64_t scale_all(Scale* j, floating* values) noexcept nogil:
     return 0
 
 
-def unscale(list self, Tensor found_inf, Tensor inv_scale):
+def unscale(list self, Tensor found_inf not None, Tensor inv_scale not None):
     """Gradients times `inv_scale`; `found_inf` becomes 1 if one was not finite."""
     cdef Scale j
     cdef Tensor t, made
@@ -50,7 +50,7 @@ def unscale(list self, Tensor found_inf, Tensor inv_scale):
         (<float*>address(found_inf))[0] = 1
 
 
-def update_scale(Tensor self, Tensor growth_tracker, Tensor found_inf, double scale_growth_factor,
+def update_scale(Tensor self not None, Tensor growth_tracker not None, Tensor found_inf not None, double scale_growth_factor,
                  double scale_backoff_factor, int64_t growth_interval):
     """Smaller after an infinite gradient, larger after `growth_interval` steps without one."""
     cdef float* scale

@@ -110,7 +110,7 @@ cdef int run_fake(Fake* j, Tensor output, Tensor mask, Tensor self) except -1:
     return finish(output, made)
 
 
-def per_tensor(Tensor output, Tensor mask, Tensor self, double scale, int64_t zero_point,
+def per_tensor(Tensor output not None, Tensor mask not None, Tensor self not None, double scale, int64_t zero_point,
                int64_t quant_min, int64_t quant_max):
     """One scale for all values."""
     cdef Fake j
@@ -121,8 +121,8 @@ def per_tensor(Tensor output, Tensor mask, Tensor self, double scale, int64_t ze
     run_fake(&j, output, mask, self)
 
 
-def per_tensor_of_tensors(Tensor output, Tensor mask, Tensor self, Tensor scale, Tensor zero_point,
-                          Tensor fake_quant_enabled, int64_t quant_min, int64_t quant_max):
+def per_tensor_of_tensors(Tensor output not None, Tensor mask not None, Tensor self not None, Tensor scale not None,
+                          Tensor zero_point not None, Tensor fake_quant_enabled not None, int64_t quant_min, int64_t quant_max):
     """The same with scale and zero point in tensors; not enabled, values stay."""
     floating_code(self)
     if not fake_quant_enabled.flatten()[0].item():
@@ -143,8 +143,8 @@ cdef int check_zeros(Tensor zero_point, int64_t low, int64_t high) except -1:
     return 0
 
 
-def per_channel(Tensor output, Tensor mask, Tensor self, Tensor scale, Tensor zero_point,
-                int64_t axis, int64_t quant_min, int64_t quant_max):
+def per_channel(Tensor output not None, Tensor mask not None, Tensor self not None, Tensor scale not None,
+                Tensor zero_point not None, int64_t axis, int64_t quant_min, int64_t quant_max):
     """A scale for each channel along `axis`."""
     cdef Fake j
     cdef Tensor scales = plain(scale, ST_float32), zeros
@@ -185,15 +185,15 @@ cdef int run_learnable(Tensor out, Tensor self, Tensor scale, Tensor zeros, int6
     return run_fake(&j, out, mask, self)
 
 
-def learnable_per_tensor(Tensor out, Tensor self, Tensor scale, Tensor zero_point,
+def learnable_per_tensor(Tensor out not None, Tensor self not None, Tensor scale not None, Tensor zero_point not None,
                          int64_t quant_min, int64_t quant_max, double grad_factor):
     """One scale; the zero point is rounded into the range."""
     run_learnable(out, self, scale, rounded_zeros(zero_point, quant_min, quant_max, True), -1,
                   quant_min, quant_max)
 
 
-def learnable_per_channel(Tensor out, Tensor self, Tensor scale, Tensor zero_point, int64_t axis,
-                          int64_t quant_min, int64_t quant_max, double grad_factor):
+def learnable_per_channel(Tensor out not None, Tensor self not None, Tensor scale not None, Tensor zero_point not None,
+                          int64_t axis, int64_t quant_min, int64_t quant_max, double grad_factor):
     """A scale for each channel."""
     run_learnable(out, self, scale, rounded_zeros(zero_point, quant_min, quant_max, True), axis,
                   quant_min, quant_max)
@@ -225,7 +225,7 @@ cdef tuple learnable_grads(Tensor grad, Tensor self, Tensor scale, Tensor zero_p
     return out, by_scale, by_zero
 
 
-def learnable_per_tensor_backward(Tensor grad, Tensor self, Tensor scale, Tensor zero_point,
+def learnable_per_tensor_backward(Tensor grad not None, Tensor self not None, Tensor scale not None, Tensor zero_point not None,
                                   int64_t quant_min, int64_t quant_max, double grad_factor=1.0):
     """Gradients of the values, of the scale and of the zero point."""
     if scale.c_numel == 0 or zero_point.c_numel == 0:
@@ -237,8 +237,8 @@ def learnable_per_tensor_backward(Tensor grad, Tensor self, Tensor scale, Tensor
     return out, by_scale.sum().unsqueeze(0), by_zero.sum().unsqueeze(0)
 
 
-def learnable_per_channel_backward(Tensor grad, Tensor self, Tensor scale, Tensor zero_point,
-                                   int64_t axis, int64_t quant_min, int64_t quant_max,
+def learnable_per_channel_backward(Tensor grad not None, Tensor self not None, Tensor scale not None,
+                                   Tensor zero_point not None, int64_t axis, int64_t quant_min, int64_t quant_max,
                                    double grad_factor=1.0):
     """The same, a scale and a zero point for each channel."""
     if not 0 <= axis < self.c_ndim:

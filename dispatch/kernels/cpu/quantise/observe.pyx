@@ -61,7 +61,7 @@ cdef int choose(Chosen* c, float low, float high, int32_t qmin, int32_t qmax, bi
     return 0
 
 
-def choose_per_tensor(Tensor self, bint reduce_range=False):
+def choose_per_tensor(Tensor self not None, bint reduce_range=False):
     """Scale and zero point of the values' range in 8 bits without a sign."""
     cdef Chosen c
     if self.c_numel == 0:
@@ -128,10 +128,10 @@ cdef int choose_all(Tensor low, Tensor high, Tensor scale, Tensor zero_point, in
     return finish(zero_point, zeros)
 
 
-def moving_average(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor running_min,
-                   Tensor running_max, Tensor scale, Tensor zero_point, double averaging_const,
-                   int64_t quant_min, int64_t quant_max, int64_t ch_axis,
-                   bint per_row_fake_quant=False, bint symmetric_quant=False):
+def moving_average(Tensor self not None, Tensor observer_on not None, Tensor fake_quant_on not None,
+                   Tensor running_min not None, Tensor running_max not None, Tensor scale not None, Tensor zero_point not None,
+                   double averaging_const, int64_t quant_min, int64_t quant_max, int64_t ch_axis, bint per_row_fake_quant=False,
+                   bint symmetric_quant=False):
     """Observed and fake-quantised, each if it is on; otherwise a copy and a mask of ones."""
     check_axis(self, ch_axis)
     if per_row_fake_quant and running_min.c_numel == 0:
@@ -174,7 +174,7 @@ cdef inline float half(float x) noexcept:
     return x
 
 
-def least_error(Tensor input, int64_t numel, int64_t n_bins, double ratio, int64_t bit_width):
+def least_error(Tensor input not None, int64_t numel, int64_t n_bins, double ratio, int64_t bit_width):
     """(largest, least) value of the range that is narrowed, bin by bin, to where the error is least."""
     cdef Tensor values
     cdef const float* x

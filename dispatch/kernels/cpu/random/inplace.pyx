@@ -368,7 +368,7 @@ cdef bint is_same_size(Tensor a, Tensor b) noexcept:
     return a.c_ndim == b.c_ndim and not memcmp(a.c_sizes, b.c_sizes, a.c_ndim * sizeof(int64_t))
 
 
-def bernoulli(Tensor out, Tensor self, generator):
+def bernoulli(Tensor out not None, Tensor self not None, generator):
     """Ones in `out` with the probabilities in self: the body of a structured group."""
     bernoulli_tensor_(out, self, generator)
 

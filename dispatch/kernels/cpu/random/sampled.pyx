@@ -204,7 +204,7 @@ cdef double sum_of(const double* x, int64_t n) noexcept nogil:
     return sum
 
 
-def sample_dirichlet(Tensor self, generator):
+def sample_dirichlet(Tensor self not None, generator):
     """Gammas over their sums along the last dimension, between the dtype's least positive number and what is next to 1."""
     cdef Tensor gammas = <Tensor>dirichlet_gammas(self, generator)
     cdef double* x = <double*>data_of(gammas, sizeof(double))
@@ -390,7 +390,7 @@ cdef inline bint is_weights(const real* row, int64_t n) noexcept nogil:
     return sum > 0
 
 
-def has_weights(Tensor self):
+def has_weights(Tensor self not None):
     """Whether all elements are finite and 0 or more, and in no row all are 0. Rows are not empty."""
     cdef int64_t itemsize = dtypes.itemsize_table()[self.c_dtype]
     cdef const char* data = data_of(self, itemsize)
@@ -410,7 +410,7 @@ def has_weights(Tensor self):
     return valid
 
 
-def multinomial_with_replacement(Tensor out, Tensor self, generator):
+def multinomial_with_replacement(Tensor out not None, Tensor self not None, generator):
     """`out` (int64, contiguous) filled with places in the rows of `self`."""
     cdef Generator g = generator_of(generator)
     cdef Mersenne* m
@@ -442,7 +442,7 @@ cdef inline void leak(Mersenne* m, const real* x, real* out, real* noise, int64_
         out[i] = x[i] * noise[i]
 
 
-def rrelu_train(Tensor out, Tensor self, Tensor noise, double low, double high, generator):
+def rrelu_train(Tensor out not None, Tensor self not None, Tensor noise not None, double low, double high, generator):
     """`out` and `noise` filled for self: what is not positive times a uniform number; all contiguous and of one dtype."""
     cdef Generator g = generator_of(generator)
     cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]

@@ -49,21 +49,21 @@ def nanmedian(Tensor self not None):
     return median_of(self, True)
 
 
-def median_dim(Tensor values, Tensor indices, Tensor self, int64_t dim, bint keepdim):
+def median_dim(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t dim, bint keepdim):
     """The lower median; NaN if there is one."""
     if indices.c_numel:
         check_ordered(self, False)
         order_rows(MEDIAN, values, indices, self, dim, 0, False, False, False, False)
 
 
-def nanmedian_dim(Tensor values, Tensor indices, Tensor self, int64_t dim, bint keepdim):
+def nanmedian_dim(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t dim, bint keepdim):
     """The lower median of the numbers."""
     if indices.c_numel:
         check_ordered(self, False)
         order_rows(MEDIAN, values, indices, self, dim, 0, False, False, False, True)
 
 
-def kthvalue(Tensor values, Tensor indices, Tensor self, int64_t k, int64_t dim, bint keepdim):
+def kthvalue(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t k, int64_t dim, bint keepdim):
     """The k-th smallest."""
     if self.c_ndim:
         check_ordered(self, False)

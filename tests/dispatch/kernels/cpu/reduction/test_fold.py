@@ -43,7 +43,9 @@ def test_reductions_are_numpys(case, keepdim):
         "amin": array.min(axes, keepdims=keepdim),
     }.items():
         got = getattr(dispatch, name)(x, dims, keepdim).numpy()
-        np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=2e-3)
+        with np.errstate(over="ignore"):  # a sum of halves may have none
+            want = want.astype(got.dtype).astype(np.float64)
+        np.testing.assert_allclose(got.astype(np.float64), want, rtol=2e-3)
     dim = dims[0]
     for name, find in (("max", np.argmax), ("min", np.argmin)):
         values, places = getattr(dispatch, name)(x, dim, keepdim)
