@@ -8,7 +8,7 @@ halved output backward) are conjugates of those that they have, as in PyTorch's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
@@ -409,73 +409,26 @@ def ihfftn(
 _LAST_TWO = (-2, -1)
 
 
-def fft2(
-    self: Tensor,
-    s: _Ints | None = None,
-    dim: _Ints = _LAST_TWO,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """`fftn` along the last two dimensions."""
-    return fftn(self, s, dim, norm, out=out)
+def _in_two(transform: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The transform along the last two dimensions."""
+
+    def kernel(
+        self: Tensor,
+        s: _Ints | None = None,
+        dim: _Ints = _LAST_TWO,
+        norm: str | None = None,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        return transform(self, s, dim, norm, out=out)
+
+    kernel.__name__ = kernel.__qualname__ = transform.__name__[:-1] + "2"
+    return kernel
 
 
-def ifft2(
-    self: Tensor,
-    s: _Ints | None = None,
-    dim: _Ints = _LAST_TWO,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """`ifftn` along the last two dimensions."""
-    return ifftn(self, s, dim, norm, out=out)
-
-
-def rfft2(
-    self: Tensor,
-    s: _Ints | None = None,
-    dim: _Ints = _LAST_TWO,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """`rfftn` along the last two dimensions."""
-    return rfftn(self, s, dim, norm, out=out)
-
-
-def irfft2(
-    self: Tensor,
-    s: _Ints | None = None,
-    dim: _Ints = _LAST_TWO,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """`irfftn` along the last two dimensions."""
-    return irfftn(self, s, dim, norm, out=out)
-
-
-def hfft2(
-    self: Tensor,
-    s: _Ints | None = None,
-    dim: _Ints = _LAST_TWO,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """`hfftn` along the last two dimensions."""
-    return hfftn(self, s, dim, norm, out=out)
-
-
-def ihfft2(
-    self: Tensor,
-    s: _Ints | None = None,
-    dim: _Ints = _LAST_TWO,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """`ihfftn` along the last two dimensions."""
-    return ihfftn(self, s, dim, norm, out=out)
+fft2 = _in_two(fftn)
+ifft2 = _in_two(ifftn)
+rfft2 = _in_two(rfftn)
+irfft2 = _in_two(irfftn)
+hfft2 = _in_two(hfftn)
+ihfft2 = _in_two(ihfftn)
