@@ -26,7 +26,7 @@ _CORE = {
     "types": "dtypes emitted enums errors foreign generated.dtype_sets generated.type_names "
     "generated.types keys python python_api references returned tags",
     "state": "default_device device_events grad_mode guards pre_dispatch tls",
-    "tensor": "arrays dlpack function_handlers geometry size slots storage tensor",
+    "tensor": "arrays dlpack function_handlers geometry size slots storage symbolic tensor",
     "call": "conversion derived dispatcher generator native_functor operator schema_info "
     "structured unboxing values",
     "callee": "fallbacks mode python_dispatcher python_kernel torch_function wrapper",

@@ -1,0 +1,55 @@
+"""Sizes that are expressions: the table that `dispatch.symbolic` fills in, and what the inline functions of the `.pxd` fall to.
+
+Only `dispatch.symbolic` makes handles, so before it is imported there are none.
+"""
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+
+from dispatch._C.references cimport take
+
+cdef extern from "Python.h":
+    int PyLong_CheckExact(object) noexcept
+    long long PyLong_AsLongLong(object) except? -1
+
+
+cdef int need_symbolic() except -1:
+    """A handle exists only once the table is filled in."""
+    if symbolic_calls.binary == NULL:
+        raise RuntimeError("a size is out of range: it is no number, and no expression was ever made")
+    return 0
+
+
+cdef int64_t binary_slowly(int operation, int64_t a, int64_t b) except? SIZE_ERROR:
+    if not any_symbolic(a, b):
+        raise ZeroDivisionError("integer division or modulo by zero")
+    need_symbolic()
+    return symbolic_calls.binary(operation, a, b)
+
+
+cdef int compare_slowly(int question, int comparison, int64_t a, int64_t b) except -1:
+    need_symbolic()
+    return symbolic_calls.compare(question, comparison, a, b)
+
+
+cdef int64_t guard_slowly(int64_t v) except? SIZE_ERROR:
+    need_symbolic()
+    return symbolic_calls.guard_int(v)
+
+
+cdef int64_t raise_does_not_fit(int64_t a, int64_t b) except? SIZE_ERROR:
+    raise RuntimeError(f"a size computed from {a} and {b} is out of range")
+
+
+cdef object size_object(int64_t v):
+    if not is_symbolic(v):
+        return v
+    need_symbolic()
+    return take(symbolic_calls.to_object(v))
+
+
+cdef int64_t size_from(object o) except? SIZE_ERROR:
+    if PyLong_CheckExact(o):
+        return plain_size(PyLong_AsLongLong(o))
+    if symbolic_calls.is_number != NULL and symbolic_calls.is_number(<PyObject*>o):
+        return symbolic_calls.from_object(<PyObject*>o)
+    return plain_size(PyLong_AsLongLong(o))
