@@ -66,6 +66,8 @@ def main(argv: list[str] | None = None) -> int:
         for name in output.stale:
             print(f"differs: {job.out / name}", file=sys.stderr)
         return 1
+    if job.check:
+        print(f"nothing differs: {len(output.written)} files in {job.out}")
     return 0
 
 

@@ -24,8 +24,10 @@ from .tensor_types import TypeTable, read_types
 __all__ = ["Job", "generate"]
 
 _OWN = "dispatch"
+# By suffix: a build in place puts compiled modules of the same stems beside what is emitted.
 _OURS = (
-    "adapters_*.pyx", "adapters_*.pxd", "kernels_*.pyx", "ops_*.pyi", "calls.pxd", "formulas_*",
+    "adapters_*.pyx", "adapters_*.pxd", "kernels_*.pyx", "ops_*.pyi", "calls.pxd",
+    "formulas_*.pyx", "formulas_*.pxd", "formulas_*.h",
 )  # fmt: skip
 
 

@@ -97,6 +97,22 @@ def test_files_of_what_is_gone_are_removed(sample: Path) -> None:
     assert names == {"op_ids.h", "operators.pyx", "ops.h", "ops_mylib.pyi"}
 
 
+def test_compiled_modules_stay_and_only_emitted_files_are_removed(sample: Path) -> None:
+    """A build in place leaves its modules beside the emitted files, under the same stems."""
+    emitted = set(generate(job_for(sample)).written)
+    folder = sample / "mylib" / "generated"
+    stems = ("adapters_0", "kernels_blending", "formulas_old")
+    compiled = {f"{stem}{end}" for stem in stems for end in (".cpython-311-linux.so", ".so", ".c")}
+    stale = {f"formulas_old{end}" for end in (".pyx", ".pxd", ".h", "_loops.h")}
+    stale |= {"adapters_99.pyx", "adapters_99.pxd", "kernels_old.pyx", "ops_old.pyi"}
+    for name in compiled | stale:
+        (folder / name).write_text("")
+    assert set(generate(job_for(sample)._replace(check=True)).stale) == stale
+    assert set(generate(job_for(sample)).stale) == stale
+    assert set(_files(folder)) == emitted | compiled
+    assert generate(job_for(sample)._replace(check=True)).stale == []
+
+
 def test_check_writes_nothing_and_names_what_differs(sample: Path, capsys) -> None:
     folder = sample / "mylib" / "generated"
     command = ["--schemas", str(sample / "schemas"), "--out", str(folder), "--package", "mylib"]
@@ -105,6 +121,7 @@ def test_check_writes_nothing_and_names_what_differs(sample: Path, capsys) -> No
     assert f"differs: {folder / 'ops.h'}" in capsys.readouterr().err
     assert main(command) == 0
     assert main([*command, "--check"]) == 0
+    assert capsys.readouterr().out.startswith("nothing differs: ")
     (folder / "op_ids.h").write_text("")
     (folder / "kernels_old.pyx").write_text("")
     assert main([*command, "--check"]) == 1
