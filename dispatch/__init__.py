@@ -55,6 +55,7 @@ can_cast, promote_types = _watch_function(_can_cast), _watch_function(_promote_t
 _ROOMS = frozenset(
     {
         "_higher_order_ops",
+        "as_torch",
         "build",
         "cli",
         "codegen",

@@ -2,6 +2,7 @@
 
 from dispatch import (
     _C as _C,
+    as_torch as as_torch,
     build as build,
     cli as cli,
     codegen as codegen,

@@ -6,23 +6,13 @@ name, an item size or a promotion. The tables by code are filled at import and n
 it; only the default dtype and the caches of numpy descriptors and device strings do.
 """
 cimport cython
-from cpython.object cimport PyTypeObject
 from libc.stdint cimport int8_t, uint8_t
 
 from dispatch._C.keys cimport get_privateuse1_name
+from dispatch._C.naming cimport full_name, name_type, package_name
 
 # The named values (float32, strided ...) are added at the end of this file.
 __all__ = ["device", "dtype", "finfo", "get_default_dtype", "iinfo", "layout", "memory_format", "set_default_dtype"]
-
-cdef extern from *:
-    """
-    /* Public classes report `dispatch` as their module, where users find and pickle them. */
-    static void set_type_name(PyTypeObject *t, const char *name) {
-        t->tp_name = name;
-        PyType_Modified(t);
-    }
-    """
-    void set_type_name(PyTypeObject* t, const char* name) noexcept
 
 cdef enum:
     INTERNED_INDICES = 16        # devices with an index below this exist once
@@ -85,11 +75,11 @@ cdef class dtype:
 
     def __cinit__(self):
         if sealed:
-            raise TypeError("cannot create 'dispatch.dtype' instances")
+            raise TypeError(f"cannot create '{full_name('dtype')}' instances")
 
     @property
     def __module__(self):
-        return "dispatch"
+        return package_name()
 
     @property
     def is_floating_point(self):
@@ -123,7 +113,7 @@ cdef class dtype:
         return dtypes_by_code[c]
 
     def __repr__(self):
-        return "dispatch." + self.name
+        return full_name(self.name)
 
     def __reduce__(self):
         return self.name
@@ -135,14 +125,14 @@ cdef class layout:
 
     def __cinit__(self):
         if sealed:
-            raise TypeError("cannot create 'dispatch.layout' instances")
+            raise TypeError(f"cannot create '{full_name('layout')}' instances")
 
     @property
     def __module__(self):
-        return "dispatch"
+        return package_name()
 
     def __repr__(self):
-        return "dispatch." + self.name
+        return full_name(self.name)
 
     def __reduce__(self):
         return self.name
@@ -154,14 +144,14 @@ cdef class memory_format:
 
     def __cinit__(self):
         if sealed:
-            raise TypeError("cannot create 'dispatch.memory_format' instances")
+            raise TypeError(f"cannot create '{full_name('memory_format')}' instances")
 
     @property
     def __module__(self):
-        return "dispatch"
+        return package_name()
 
     def __repr__(self):
-        return "dispatch." + self.name
+        return full_name(self.name)
 
     def __reduce__(self):
         return self.name
@@ -332,8 +322,8 @@ cdef int dtype_code(object o) except -2:
         return ST_bool
     if o is complex:
         return ST_complex128
-    raise TypeError(f"expected a dispatch.dtype, got {o!r:.80}" if isinstance(o, type) else
-                    f"expected a dispatch.dtype, got an object of type {type(o).__name__}")
+    raise TypeError(f"expected a {full_name('dtype')}, got {o!r:.80}" if isinstance(o, type) else
+                    f"expected a {full_name('dtype')}, got an object of type {type(o).__name__}")
 
 
 def promote_types(type1, type2):
@@ -421,7 +411,7 @@ cdef int find_numpy_code(object descr) except -2:
             if numpy_descr(candidate.code) == d:
                 return candidate.code
             break
-    raise TypeError(f"no dispatch.dtype corresponds to numpy's {d!r:.80}")
+    raise TypeError(f"no {full_name('dtype')} corresponds to numpy's {d!r:.80}")
 
 
 def _numpy_dtype(d):
@@ -547,12 +537,8 @@ cdef int make_devices() except -1:
 
 
 cdef int name_types() except -1:
-    set_type_name(<PyTypeObject*>dtype, b"dispatch.dtype")
-    set_type_name(<PyTypeObject*>layout, b"dispatch.layout")
-    set_type_name(<PyTypeObject*>memory_format, b"dispatch.memory_format")
-    set_type_name(<PyTypeObject*>device, b"dispatch.device")
-    set_type_name(<PyTypeObject*>finfo, b"dispatch.finfo")
-    set_type_name(<PyTypeObject*>iinfo, b"dispatch.iinfo")
+    for cls in (dtype, layout, memory_format, device, finfo, iinfo):
+        name_type(cls, full_name(cls.__name__))        # where users find and pickle them
     return 0
 
 

@@ -11,6 +11,7 @@ from dispatch._C cimport dispatcher
 from dispatch._C.dtypes cimport device_of
 from dispatch._C.emitted cimport AF_LIST, AF_OUT, AK_INT, AK_TENSOR, OF_FUNCTION, OF_INPLACE, OF_METHOD
 from dispatch._C.function_handlers cimport any_function_handler
+from dispatch._C.naming cimport full_name, package_name
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.overload cimport (
     FIT_FUNCTION, FIT_SETTLED, FIT_TRIAL, FOUND_ANSWER, FOUND_NONE, FOUND_OVERLOAD, OpOverloadPacket, call_fitting,
@@ -459,7 +460,7 @@ cdef class OpFunction:
 
     def __repr__(self):
         if self.is_method:
-            return f"<method '{self.__name__}' of 'dispatch._C.TensorBase' objects>"
+            return f"<method '{self.__name__}' of '{full_name('_C.TensorBase')}' objects>"
         return f"<built-in method {self.__name__} of type object at {<Py_ssize_t><void*>self:#x}>"
 
     @property
@@ -468,7 +469,7 @@ cdef class OpFunction:
 
     @property
     def __module__(self):
-        return None if self.is_method else "dispatch"
+        return None if self.is_method else package_name()
 
     @property
     def __doc__(self):

@@ -3,6 +3,7 @@
 `function` asks for the class of an operator's results when it first returns some; classes live as long as the program. They
 belong to `dispatch.return_types`, which is where programs find them.
 """
+from dispatch._C.naming cimport full_name
 from dispatch._C.python_api cimport PyStructSequence_Desc, PyStructSequence_Field, PyStructSequence_NewType_
 
 __all__ = ["named"]
@@ -35,14 +36,19 @@ cdef object new_class(str name, tuple fields):
 def shown(self):
     """`repr` of a result: a line for each field."""
     fields = ",\n".join([f"{name}={value!r}" for name, value in zip(type(self).__match_args__, self)])
-    return f"dispatch.return_types.{type(self).__name__}(\n{fields})"
+    return f"{full_name('return_types')}.{type(self).__name__}(\n{fields})"
+
+
+def made_classes():
+    """The classes of results that were asked for so far."""
+    return list(classes.values())
 
 
 def named(str name, tuple fields):
     """The class of results `fields` of the operator `name`; ValueError for none, or more than 15."""
     found = classes.get((name, fields))
     if found is None:
-        found = new_class(f"dispatch.return_types.{name}", fields)
+        found = new_class(full_name(f"return_types.{name}"), fields)
         found.__repr__ = shown
         classes[name, fields] = found
     return found

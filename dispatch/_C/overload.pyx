@@ -10,6 +10,7 @@ from dispatch._C cimport dispatcher, keys
 from dispatch._C.dispatcher cimport find_entry, overload_names
 from dispatch._C.emitted cimport OF_ALIASING, OF_MUTABLE
 from dispatch._C.keys cimport DispatchKeySet
+from dispatch._C.naming cimport full_name
 from dispatch._C.operator cimport OperatorEntry, parse_schema, qualified_name
 from dispatch._C.python_api cimport (
     PyDict_GetItem_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_GetDictPtr_, PyVectorcall_Call_, PyVectorcall_NARGS_, Py_INCREF_,
@@ -127,7 +128,7 @@ cdef object MAKER = object()
 cdef int check_maker(tuple args, str what) except -1:
     """Only this module makes these: an operator without its entry could not be called."""
     if len(args) != 1 or args[0] is not MAKER:
-        raise TypeError(f"{what} objects are reached through dispatch.ops")
+        raise TypeError(f"{what} objects are reached through {full_name('ops')}")
     return 0
 
 
@@ -174,7 +175,7 @@ cdef class OpOverload(OperatorBase):
         self.attributes = {}
 
     def __init__(self, *args, **kwargs):
-        raise TypeError("OpOverload objects are reached through dispatch.ops")
+        raise TypeError(f"OpOverload objects are reached through {full_name('ops')}")
 
     def __call__(self, *args, **kwargs):
         return call_vector(self, args, kwargs)
@@ -218,7 +219,7 @@ cdef class OpOverload(OperatorBase):
 
     @property
     def __module__(self):
-        return f"dispatch._ops.{self.namespace}"
+        return full_name(f"_ops.{self.namespace}")
 
     @property
     def _overloadname(self):
@@ -553,7 +554,7 @@ cdef class OpOverloadPacket:
         self.overload_entries = []
 
     def __init__(self, *args, **kwargs):
-        raise TypeError("OpOverloadPacket objects are reached through dispatch.ops")
+        raise TypeError(f"OpOverloadPacket objects are reached through {full_name('ops')}")
 
     def __call__(self, *args, **kwargs):
         return call_vector(self, args, kwargs)
@@ -583,7 +584,7 @@ cdef class OpOverloadPacket:
 
     @property
     def __module__(self):
-        return f"dispatch._ops.{self._qualified_op_name.partition('::')[0]}"
+        return full_name(f"_ops.{self._qualified_op_name.partition('::')[0]}")
 
     __file__ = "dispatch.ops"
 

@@ -7,6 +7,8 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport int64_t
 
+from dispatch._C.naming cimport full_name
+
 cdef extern from *:
     """
     #define DISPATCH_ALLOC(tp, n) ((tp)->tp_alloc((tp), (n)))
@@ -49,7 +51,7 @@ class Size(tuple):
         return n
 
     def __repr__(self):
-        return f"dispatch.Size([{', '.join(map(repr, self))}])"
+        return f"{full_name('Size')}([{', '.join(map(repr, self))}])"
 
     def __getitem__(self, item):
         r = tuple.__getitem__(self, item)

@@ -6,7 +6,6 @@ until somebody else sees it (`shared_owner`), and never less than it ever was: n
 import warnings
 
 cimport cython
-from cpython.object cimport PyTypeObject
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -14,6 +13,7 @@ from libc.string cimport memcpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.geometry cimport add_overflows
+from dispatch._C.naming cimport full_name, name_type
 from dispatch._C.slots cimport hook
 
 cdef extern from "stdlib.h" nogil:
@@ -21,12 +21,6 @@ cdef extern from "stdlib.h" nogil:
 
 cdef extern from "Python.h":
     object PyLong_FromVoidPtr(void*)
-
-cdef extern from *:
-    """
-    #define DISPATCH_NAME(tp, name) ((tp)->tp_name = (name), PyType_Modified(tp))
-    """
-    void set_type_name "DISPATCH_NAME"(PyTypeObject* tp, const char* name) noexcept
 
 
 cdef class Buffer:
@@ -119,7 +113,7 @@ cdef class Storage:
         return hook("storage_attribute")(self, name)
 
 
-set_type_name(<PyTypeObject*>Storage, "dispatch.UntypedStorage")       # what programs know it as
+name_type(Storage, full_name("UntypedStorage"))       # what programs know it as
 
 
 cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):

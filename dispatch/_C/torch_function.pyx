@@ -13,6 +13,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.type cimport PyType_Modified
 
 from dispatch._C.function_handlers cimport any_function_handler, has_function_handler
+from dispatch._C.naming cimport full_name, package_name
 from dispatch._C.python_api cimport (
     PyList_Check_, PyMethod_New_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_,
     PyVectorcall_Call_, PyVectorcall_NARGS_, Py_TPFLAGS_METHOD_DESCRIPTOR, Py_TYPE_, enable_vectorcall, try_vectorcall,
@@ -465,7 +466,7 @@ cdef class Watched:
         return (getattr, (Tensor, self.__name__)) if self.of_tensor else self.__name__      # a name of the package `__module__`
 
     def __repr__(self):
-        return f"<method '{self.__name__}' of 'dispatch.Tensor' objects>" if self.of_tensor else f"<function {self.__name__}>"
+        return f"<method '{self.__name__}' of '{full_name('Tensor')}' objects>" if self.of_tensor else f"<function {self.__name__}>"
 
     @property
     def __wrapped__(self):
@@ -478,7 +479,7 @@ cdef class Watched:
 
     @property
     def __module__(self):
-        return "dispatch"
+        return package_name()
 
     @property
     def __qualname__(self):
@@ -531,7 +532,7 @@ cdef class WatchedProperty:
         dispatch_descriptor_set(<PyObject*>self.inner, <PyObject*>instance, NULL)
 
     def __repr__(self):
-        return f"<attribute '{self.__name__}' of 'dispatch.Tensor' objects>"
+        return f"<attribute '{self.__name__}' of '{full_name('Tensor')}' objects>"
 
     @property
     def __qualname__(self):

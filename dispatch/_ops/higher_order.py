@@ -17,6 +17,7 @@ from dispatch._C.keys import (
     _dispatch_keyset_full,
     _to_functionality_key,
 )
+from dispatch._C.naming import full_name
 from dispatch._C.overload import OperatorBase
 from dispatch._C.pre_dispatch import (
     _get_current_dispatch_mode_pre_dispatch,
@@ -97,7 +98,7 @@ class HigherOrderOperator(OperatorBase, abc.ABC):
         self.__name__ = name
         _higher_order_ops[name] = self
         self._ns = "higher_order"
-        self.__module__ = "dispatch.ops.higher_order"
+        self.__module__ = full_name("ops.higher_order")
         self._cacheable = cacheable
         self._supports_training_input_mutation = supports_training_input_mutation
         self.non_fallthrough_keys: DispatchKeySet = _dispatch_keyset_full()

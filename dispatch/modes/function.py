@@ -19,6 +19,7 @@ from dispatch import _C
 from dispatch._C.function import _find_function
 from dispatch._C.guards import _RestorePythonTLSSnapshot
 from dispatch._C.inspection import _dispatch_get_all_op_names
+from dispatch._C.naming import full_name
 from dispatch._C.overload import OpOverload, OpOverloadPacket
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import (
@@ -289,21 +290,21 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
     names: dict[Any, str] = {}
     for name in _written:
         function = getattr(_package, name)
-        names[function] = f"dispatch.{name}"
+        names[function] = full_name(name)
         found[_package].append(function)
     for name in _operator_names():
         function = _find_function(name, False)
         if function is not None and name not in _written:
-            names[function] = f"dispatch.{name}"
+            names[function] = full_name(name)
             if not name.startswith("_") and not name.endswith("_") and function not in ignored:
                 found[_package].append(function)
         method = _find_function(name, True)
         if method is not None:
-            names[method] = f"dispatch.Tensor.{name}"
+            names[method] = full_name(f"Tensor.{name}")
             if method not in ignored:
                 found[Tensor].append(method)
     for name in ("tensor", "as_tensor", "asarray"):
-        names[getattr(_package, name)] = f"dispatch.{name}"
+        names[getattr(_package, name)] = full_name(name)
     for name, value in list(vars(Tensor).items()):
         if getattr(object, name, None) is value or name in ("__weakref__", "__dict__", "__doc__"):
             continue
@@ -317,12 +318,12 @@ def _enter_attribute(
     """Add an attribute of Tensor: a method, or a property as its `__get__` and `__set__`."""
     if callable(value):
         if value not in names:
-            names[value] = f"dispatch.Tensor.{name}"
+            names[value] = full_name(f"Tensor.{name}")
             if value not in get_ignored_functions():
                 found[Tensor].append(value)
     elif hasattr(value, "__get__"):
-        names[value.__get__] = f"dispatch.Tensor.{name}.__get__"
-        names[value.__set__] = f"dispatch.Tensor.{name}.__set__"
+        names[value.__get__] = full_name(f"Tensor.{name}.__get__")
+        names[value.__set__] = full_name(f"Tensor.{name}.__set__")
         found.setdefault(value, []).append(value.__get__)
 
 

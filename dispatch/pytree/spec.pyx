@@ -7,6 +7,7 @@ subclasses take apart the arguments of every call they see, so this is compiled.
 import warnings
 from collections import defaultdict, deque, namedtuple
 
+from dispatch._C.naming cimport full_name
 from dispatch._C.references cimport enter_call, leave_call
 
 from dispatch.pytree.kinds import is_namedtuple_class
@@ -31,7 +32,7 @@ cdef object node_type(object tree):
         return cls
     if is_namedtuple_class(cls):
         return NAMED_TUPLE
-    if cls not in NODES and cls.__module__ == "dispatch.return_types":
+    if cls not in NODES and cls.__module__ == full_name("return_types"):
         register_named_results(cls)            # these classes are made when they are first needed
     return cls
 

@@ -12,6 +12,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.generated.type_names import DTYPE_METHODS, TENSOR_TYPES
 from dispatch._C.grad_mode import is_grad_enabled
+from dispatch._C.naming import full_name
 from dispatch._C.tensor import Tensor, _numpy_view
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.wrapper import has_handler
@@ -121,7 +122,7 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         wanted = str(self.dtype).rpartition(".")[2]
         name = next(name for name, dtype_name in TENSOR_TYPES.items() if dtype_name == wanted)
         place = "" if self.device.type == "cpu" else self.device.type + "."
-        return f"dispatch.{place}{name}"
+        return full_name(place + name)
     if isinstance(dtype, str):
         return _aten.to.device(self, *_type_of_name(dtype), non_blocking)
     return _aten.to.dtype(self, dtype, non_blocking)

@@ -15,6 +15,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.arrays import from_numpy
+from dispatch._C.naming import full_name, package_name
 from dispatch._C.size import Size
 from dispatch._C.storage import Storage
 from dispatch._C.tensor import Tensor
@@ -230,7 +231,7 @@ def _typed(name: str, dtype: str) -> type:
 
     class Kind(type):
         def __instancecheck__(cls, obj: Any) -> bool:
-            return isinstance(obj, Tensor) and obj.type() == f"dispatch.{name}"
+            return isinstance(obj, Tensor) and obj.type() == full_name(name)
 
     def new(cls: type, *args: Any) -> Tensor:
         if len(args) == 1 and not isinstance(args[0], (int, Size)):
@@ -238,7 +239,7 @@ def _typed(name: str, dtype: str) -> type:
         size = list(args[0]) if args and isinstance(args[0], Size) else list(args) or [0]
         return _empty(size, getattr(dtypes, dtype))
 
-    return Kind(name, (), {"__new__": new, "__module__": "dispatch"})
+    return Kind(name, (), {"__new__": new, "__module__": package_name()})
 
 
 BFloat16Tensor = _typed("BFloat16Tensor", "bfloat16")

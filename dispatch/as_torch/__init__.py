@@ -1,0 +1,63 @@
+"""Programs written for PyTorch, unchanged: `import torch` gives this package's modules.
+
+    python -m dispatch.as_torch SCRIPT [ARGS]        run a program so
+    python -m dispatch.as_torch -m MODULE [ARGS]
+    python -m dispatch.as_torch --report FILE ...    what it uses and this package lacks
+
+or `dispatch.as_torch.install()` before the first `import torch`. Nothing installs itself. One table
+(`aliases`) says which module stands for which; `docs/porting.md` what is equal, what differs and
+what is missing.
+"""
+
+import sys
+
+import dispatch
+from dispatch._C import naming
+from dispatch._C.named_results import made_classes
+from dispatch.as_torch.aliases import MODULES
+from dispatch.as_torch.modules import Finder, Missing, Stand, claim, claim_homes, stand_for
+from dispatch.as_torch.report import Report, Use, report
+from dispatch.modes import function
+
+__all__ = ["Report", "Use", "install", "report"]
+
+
+def install() -> None:
+    """From now on `import torch` and its submodules give this package's modules.
+
+    Reprs, error texts and pickles then say `torch.`, also for what was made before. A second call
+    does nothing. Raises RuntimeError when `torch` is imported already and is not this package.
+    """
+    there = sys.modules.get("torch")
+    if isinstance(there, Stand):
+        return
+    if there is not None:
+        place = getattr(there, "__file__", None)
+        raise RuntimeError(
+            "dispatch.as_torch.install: torch is imported already"
+            + (f", from {place}" if place else "")
+            + "; install before the first `import torch`"
+        )
+    sys.meta_path.insert(0, Finder())
+    sys.meta_path.append(Missing())
+    naming.set_package_name("torch")
+    torch = sys.modules["torch"] = stand_for("torch")
+    function._set_package(torch, function._written)
+    function._get_overridable_functions.cache_clear()
+    _rename_what_was_made()
+    claim_homes()
+    for module, sources in MODULES.items():
+        if sources[0] in sys.modules:
+            claim(module)
+    claim("torch._utils")
+
+
+def _rename_what_was_made() -> None:
+    """Names that objects keep, because Python itself reads them there."""
+    ops = dispatch.ops
+    for named in (ops, ops.higher_order, *(vars(ops)[name] for name in ops)):
+        named.__name__ = "torch" + named.__name__.removeprefix("dispatch")
+    for op in dispatch._ops._higher_order_ops.values():
+        op.__module__ = naming.full_name("ops.higher_order")
+    for cls in made_classes():
+        cls.__module__ = naming.full_name("return_types")

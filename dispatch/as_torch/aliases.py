@@ -1,0 +1,159 @@
+"""Which module of this package stands for which of PyTorch: the one table.
+
+`MODULES` gives each module of PyTorch its sources here; a name is looked up in them in order.
+`NAMES` has what is called otherwise, `HOMES` where classes say they are from, `HIDDEN` what
+`dispatch` has at its top and `torch` has not, `GAPS` why a whole part of PyTorch is missing (the
+longest prefix is told). A module over these (`torch.utils` over `torch.utils._pytree`) needs no
+row. Sources are imported when somebody asks.
+"""
+
+__all__ = ["GAPS", "HIDDEN", "HOMES", "MODULES", "NAMES"]
+
+_MODULES = """
+torch                                       dispatch
+torch._ops                                  dispatch._ops
+torch._C                                    dispatch._C dispatch
+torch._C._functorch                         dispatch._C._functorch dispatch._C
+torch._C._nn                                dispatch
+torch._C._VariableFunctions                 dispatch
+torch._VF                                   dispatch
+torch._tensor                               dispatch
+torch._utils                                dispatch.tensor.copy dispatch._C.keys dispatch._C.tags
+torch._tensor_str                           dispatch.tensor.text
+torch.library                               dispatch.library
+torch._library                              dispatch.library dispatch.registry
+torch._library.autograd                     dispatch.library.autograd
+torch._library.custom_ops                   dispatch.library.custom_ops dispatch.library
+torch._library.effects                      dispatch.registry.effects
+torch._library.fake_class_registry          dispatch.fake.script_classes
+                                            dispatch.registry.script_classes
+torch._library.fake_impl                    dispatch.registry.fake_kernels dispatch.library
+torch._library.infer_schema                 dispatch.library.signatures
+torch._library.simple_registry              dispatch.registry.entries
+torch._library.utils                        dispatch.registry.schemas dispatch.registry.handles
+                                            dispatch._ops
+torch._custom_op                            dispatch.library
+torch._subclasses.fake_tensor               dispatch.fake
+torch._subclasses                           dispatch.fake
+torch._subclasses.fake_impls                dispatch.fake.implementations dispatch.fake
+torch._subclasses.fake_utils                dispatch.fake.cross_ref dispatch.fake.copy_mode
+                                            dispatch.fake
+torch._subclasses.functional_tensor         dispatch.functional
+torch._subclasses.meta_utils                dispatch.fake.converter dispatch.fake
+torch._subclasses.schema_check_mode         dispatch.tools
+torch.utils._python_dispatch                dispatch.modes.stack dispatch.modes.subclasses
+                                            dispatch.modes.aliasing dispatch.modes
+torch.utils._mode_utils                     dispatch.modes
+torch.utils._pytree                         dispatch.pytree
+torch.utils.flop_counter                    dispatch.tools.flops dispatch.tools
+torch.utils.dlpack                          dispatch
+torch.overrides                             dispatch.modes.function dispatch.modes
+torch._dispatch.python                      dispatch._ops.python_dispatcher dispatch.functional
+                                            dispatch._ops
+torch._python_dispatcher                    dispatch._ops.python_dispatcher
+torch._meta_registrations                   dispatch.fake.meta_registrations
+torch._higher_order_ops                     dispatch._higher_order_ops
+torch._higher_order_ops.auto_functionalize  dispatch._higher_order_ops.auto_functionalize
+torch._higher_order_ops.cond                dispatch._higher_order_ops.cond
+torch._higher_order_ops.effects             dispatch._higher_order_ops.effects
+torch._higher_order_ops.map                 dispatch._higher_order_ops.map
+torch._higher_order_ops.out_dtype           dispatch._higher_order_ops.out_dtype
+torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
+torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
+torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
+torch.fx.experimental.symbolic_shapes       dispatch.symbolic
+torch.fx.experimental.sym_node              dispatch.symbolic
+torch.utils._sympy.value_ranges             dispatch.symbolic
+torch.export                                dispatch.graph
+torch.autograd                              dispatch._C.grad_mode
+torch.autograd.grad_mode                    dispatch._C.grad_mode
+torch.func                                  dispatch.functional
+torch.functional                            dispatch.tensor.functions
+torch.linalg                                dispatch.linalg
+torch.random                                dispatch.tensor.random dispatch
+torch.return_types                          dispatch.return_types
+torch.storage                               dispatch.tensor.sharing dispatch
+torch.types                                 dispatch.types
+torch.cuda                                  dispatch.as_torch.absent
+torch.mps                                   dispatch.as_torch.absent
+torch.xpu                                   dispatch.as_torch.absent
+torch.backends.mps                          dispatch.as_torch.absent
+torch.version                               dispatch.as_torch.version
+torch.testing                               dispatch.as_torch.testing
+torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.modes
+"""
+
+_NAMES = """
+torch.__version__                           dispatch.as_torch.version.__version__
+torch.DisableTorchFunction                  dispatch._C.DisableTorchFunction
+torch.DisableTorchFunctionSubclass          dispatch._C.DisableTorchFunctionSubclass
+torch._C.Generator                          dispatch.Generator
+torch._C.Tag                                dispatch.Tag
+torch._C.TensorBase                         dispatch.Tensor
+torch._C._TensorBase                        dispatch.Tensor
+torch._C._VariableFunctionsClass            dispatch._C.function.OpFunction
+torch._C._get_tensor_methods                dispatch.modes._get_tensor_methods
+torch._C._set_default_dtype                 dispatch.set_default_dtype
+torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
+torch._tensor._rebuild_from_type_v2         dispatch.tensor.copy._rebuilt
+torch.export.load                           dispatch.graph.load
+torch.func.functionalize                    dispatch.functional.functionalize
+"""
+
+GAPS = {
+    "torch._dynamo": "there is no compiler",
+    "torch._inductor": "there is no compiler",
+    "torch.autograd": "there is no autograd engine",
+    "torch.compile": "there is no compiler",
+    "torch.compiler": "there is no compiler",
+    "torch.cuda": "devices hold data only through kernels that somebody registers",
+    "torch.distributed": "there is one process",
+    "torch.export": "exported programs are read here, and made where PyTorch is",
+    "torch.func": "there is no autograd engine, and no vmap",
+    "torch.fx": "programs are not traced",
+    "torch.jit": "there is no TorchScript compiler",
+    "torch.load": "`dispatch.graph.load` reads exported programs",
+    "torch.nn": "there are operators and no modules",
+    "torch.nn.functional": "there are operators and no modules: `torch.ops.aten` has them",
+    "torch.optim": "there is no autograd engine",
+    "torch.profiler": "`dispatch.tools` has modes that count, log and track memory",
+    "torch.quantization": "there are operators and no modules",
+    "torch.save": "tensors pickle",
+    "torch.sparse": "there are dense tensors only",
+    "torch.utils.checkpoint": "there is no autograd engine",
+    "torch.utils.data": "there are operators and no modules",
+    "torch.vmap": "there is no vmap",
+}
+
+
+def _rows(text: str) -> dict[str, tuple[str, ...]]:
+    """A row is a word at the start of a line and the words behind it, on further lines too."""
+    rows = ("torch" + row for row in ("\n" + text.strip()).split("\ntorch")[1:])
+    return {row.split()[0]: tuple(row.split()[1:]) for row in rows}
+
+
+MODULES = _rows(_MODULES)
+NAMES = {name: source for name, (source,) in _rows(_NAMES).items()}
+# Where classes say they are from that several modules have; others are of the first that has them.
+HOMES = {
+    "torch": """
+        Size Tensor TypedStorage UntypedStorage device dtype finfo iinfo layout memory_format
+        """,
+    "torch._C": "DispatchKey DispatchKeySet Generator Tag",
+    "torch._ops": "HigherOrderOperator OpOverload OpOverloadPacket OperatorBase",
+    "torch._subclasses.fake_tensor": "FakeTensor FakeTensorMode",
+    "torch.overrides": "TorchFunctionMode",
+    "torch.utils._python_dispatch": "TorchDispatchMode",
+}
+HIDDEN = frozenset(
+    (
+        "FakeTensor",
+        "FakeTensorMode",
+        "HigherOrderOperator",
+        "Library",
+        "OpOverload",
+        "OpOverloadPacket",
+        "TorchDispatchMode",
+        "TorchFunctionMode",
+    )
+)

@@ -1,0 +1,236 @@
+"""Modules that stand for PyTorch's: they look names up in this package's modules, by the table.
+
+A `Stand` has nothing of its own but what a program sets on it; what a source has too is set there
+as well, so that programs patch what they believe to patch. `find` answers without touching
+`sys.modules`, so that programs can be read (`report`) without installing anything. `Finder` and
+`Missing` are what `install` puts around the other finders of imports.
+"""
+
+import difflib
+import importlib
+import importlib.abc
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, NoReturn
+
+from dispatch._C import naming
+from dispatch.as_torch.aliases import GAPS, HIDDEN, HOMES, MODULES, NAMES
+
+__all__ = [
+    "Finder",
+    "Missing",
+    "Stand",
+    "claim",
+    "claim_homes",
+    "find",
+    "gap",
+    "is_module",
+    "nearest",
+    "stand_for",
+]
+
+PAGE = "docs/porting.md"
+_HEAPTYPE = 1 << 9
+_stands: dict[str, "Stand"] = {}
+_parents = {
+    module[:end]
+    for module in MODULES
+    for end in (at for at, letter in enumerate(module) if letter == ".")
+}
+
+
+def is_module(name: str) -> bool:
+    """Whether something here stands for the module `name`."""
+    return name in MODULES or name in _parents
+
+
+class Stand(ModuleType):
+    """Stands for one module of PyTorch: `torch.utils._pytree` is `dispatch.pytree`."""
+
+    def __init__(self, name: str) -> None:
+        sources = ", ".join(MODULES.get(name, ())) or "a module over others"
+        super().__init__(name, f"Stands for {name}: {sources} (dispatch.as_torch).")
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        found = find(self.__name__, name)
+        if isinstance(found, type) or callable(found) or isinstance(found, ModuleType):
+            self.__dict__[name] = found  # other values may be bound anew where they come from
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("__"):
+            for source in _sources(self.__name__):
+                if name in vars(source):
+                    setattr(source, name, value)
+                    break
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return names_of(self.__name__)
+
+
+def stand_for(name: str) -> Stand:
+    """The one stand for a module that `is_module`."""
+    if name not in _stands:
+        _stands[name] = Stand(name)
+    return _stands[name]
+
+
+def _sources(module: str) -> list[ModuleType]:
+    found = []
+    for source in MODULES.get(module, ()):
+        try:
+            found.append(importlib.import_module(source))
+        except ModuleNotFoundError as missing:  # a room that is not built here
+            if missing.name != source:
+                raise
+    return found
+
+
+def find(module: str, name: str) -> Any:
+    """What `module.name` is here; AttributeError with what is nearest if nothing stands for it."""
+    whole = f"{module}.{name}"
+    if whole in NAMES:
+        place, _, attribute = NAMES[whole].rpartition(".")
+        return getattr(importlib.import_module(place), attribute)
+    if is_module(whole):
+        return stand_for(whole)
+    for source in _sources(module):
+        if _shows(source, name):
+            found = getattr(source, name, _NOTHING)
+            if found is not _NOTHING and type(found) is not ModuleType:
+                return found
+    if name.startswith("__") and name.endswith("__"):
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    raise AttributeError(missing_text(whole), name=name)
+
+
+_NOTHING = object()
+
+
+def _shows(source: ModuleType, name: str) -> bool:
+    """Whether a program may find `name` in this source, if it is there."""
+    if source.__name__ == "dispatch" and name in HIDDEN:
+        return False
+    return not name.startswith("__") or name == "__all__"
+
+
+def names_of(module: str) -> list[str]:
+    """The public and private names that `module` has here."""
+    found: set[str] = set()
+    for source in _sources(module):
+        found.update(
+            there
+            for there in dir(source)
+            if _shows(source, there) and type(vars(source).get(there)) is not ModuleType
+        )
+    start = module + "."
+    for other in (*NAMES, *MODULES, *_parents):
+        if other.startswith(start):
+            found.add(other[len(start) :].partition(".")[0])
+    return sorted(found)
+
+
+# ---- what is missing
+
+
+def gap(name: str) -> str | None:
+    """Why the part of PyTorch that `name` belongs to is not here, if the table says so."""
+    while name:
+        if name in GAPS:
+            return GAPS[name]
+        name = name.rpartition(".")[0]
+    return None
+
+
+def nearest(name: str) -> str | None:
+    """The name here that is most like `name`: the same one elsewhere, else one alike near it."""
+    module, _, last = name.rpartition(".")
+    for other in MODULES:
+        if other != module and last in names_of(other):
+            return f"{other}.{last}"
+    while module and not is_module(module):
+        module = module.rpartition(".")[0]
+    if not module or gap(name):
+        return None
+    close = difflib.get_close_matches(last, names_of(module), 1, 0.75)
+    return f"{module}.{close[0]}" if close else None
+
+
+def missing_text(name: str) -> str:
+    """What a program is told that uses `name`."""
+    why, near = gap(name), nearest(name)
+    return (
+        f"{name} is not here: the package `dispatch` stands for torch"
+        + (f", and {why}" if why else "")
+        + (f". Nearest: {near}" if near else "")
+        + f". See {PAGE}"
+    )
+
+
+# ---- imports
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the modules of the table, before any other finder."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != "torch" and not (fullname.startswith("torch.") and is_module(fullname)):
+            return None
+        return ModuleSpec(fullname, self, origin="dispatch.as_torch", is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return stand_for(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        claim(module.__name__)
+
+
+class Missing(importlib.abc.MetaPathFinder):
+    """Says what is missing, after all other finders: a program may bring modules of its own."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        if fullname.startswith("torch."):
+            refuse(fullname)
+
+
+def refuse(name: str) -> NoReturn:
+    # Without `name=`: for its own name `from torch.x import name` would drop the text.
+    raise ModuleNotFoundError(missing_text(name))
+
+
+# ---- what things say of themselves
+
+
+def claim_homes() -> None:
+    """Name the classes of `HOMES`."""
+    for module, names in HOMES.items():
+        for name in names.split():
+            _rename(find(module, name), module, name)
+
+
+def claim(module: str) -> None:
+    """Name what `module` has after it, once: reprs and pickles show it."""
+    for source in _sources(module):
+        if source.__name__ != "dispatch":
+            for name, found in list(vars(source).items()):
+                _rename(found, module, name)
+
+
+def _rename(found: Any, module: str, name: str) -> None:
+    home = getattr(found, "__module__", None)
+    if not isinstance(home, str) or home.partition(".")[0] != "dispatch":
+        return
+    if isinstance(found, type) and not found.__flags__ & _HEAPTYPE:
+        naming.name_type(found, f"{module}.{name}")
+    elif getattr(found, "__name__", None) == name:
+        try:
+            found.__module__ = module
+        except (AttributeError, TypeError):
+            return  # computed: it asks `naming`

@@ -1,0 +1,110 @@
+"""`torch.testing`: comparing results.
+
+`assert_close` compares tensors, numbers, sequences and mappings, in shape, dtype, device and
+value, within tolerances by dtype (torch.testing.assert_close). What differs is named by its place
+in the nest.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dispatch
+
+__all__ = ["assert_close"]
+
+# (relative, absolute): PyTorch's, by the coarser of the two dtypes.
+_TOLERANCES = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+    "complex32": (1e-3, 1e-5),
+    "complex64": (1.3e-6, 1e-5),
+    "complex128": (1e-7, 1e-7),
+}
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: str | Callable[[str], str] | None = None,
+) -> None:
+    """AssertionError unless both are alike; ValueError for one tolerance without the other."""
+    if (rtol is None) != (atol is None):
+        raise ValueError("assert_close: give both rtol and atol, or neither")
+    checks = [
+        name
+        for name, wanted in (
+            ("device", check_device),
+            ("dtype", check_dtype),
+            ("layout", check_layout),
+        )
+        if wanted
+    ]
+
+    def fail(place: str, text: str) -> None:
+        text = f"{text}, at {place}" if place else text
+        raise AssertionError(msg(text) if callable(msg) else msg or text)
+
+    def compare(a: Any, b: Any, place: str) -> None:
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            if a.keys() != b.keys():
+                fail(place, f"the keys differ: {sorted(map(str, a.keys() ^ b.keys()))}")
+            for key in a:
+                compare(a[key], b[key], f"{place}[{key!r}]")
+        elif _is_sequence(a) and _is_sequence(b):
+            if len(a) != len(b):
+                fail(place, f"the lengths differ: {len(a)} and {len(b)}")
+            for at, pair in enumerate(zip(a, b, strict=True)):
+                compare(*pair, f"{place}[{at}]")
+        elif a is None or b is None:
+            if a is not b:
+                fail(place, f"None is not close to {b if a is None else a!r}")
+        elif isinstance(a, dispatch.Tensor) != isinstance(b, dispatch.Tensor):
+            raise TypeError(f"assert_close: no pair to compare: {type(a)} and {type(b)}")
+        elif not allow_subclasses and type(a) is not type(b):
+            raise TypeError(f"assert_close: {type(a)} and {type(b)} are not of one class")
+        else:
+            compare_tensors(dispatch.as_tensor(a), dispatch.as_tensor(b), place)
+
+    def compare_tensors(a: Any, b: Any, place: str) -> None:
+        if a.shape != b.shape:
+            fail(place, f"the shapes differ: {tuple(a.shape)} and {tuple(b.shape)}")
+        for name in checks:
+            if getattr(a, name) != getattr(b, name):
+                pair = f"{getattr(a, name)} and {getattr(b, name)}"
+                fail(place, f"the attributes {name!r} differ: {pair}")
+        if check_stride and a.stride() != b.stride():
+            fail(place, f"the strides differ: {a.stride()} and {b.stride()}")
+        relative, absolute = _tolerance(a, b)
+        if rtol is not None and atol is not None:
+            relative, absolute = rtol, atol
+        common = dispatch.promote_types(a.dtype, b.dtype)
+        a, b = a.detach().to("cpu", common), b.detach().to("cpu", common)
+        if not common.is_floating_point and not common.is_complex:
+            a, b = a.to(dispatch.int64), b.to(dispatch.int64)
+        close = dispatch.isclose(a, b, rtol=relative, atol=absolute, equal_nan=equal_nan)
+        if not bool(close.all()):
+            wrong = int((~close).sum())
+            fail(place, f"the values are not close: {wrong} of {close.numel()} differ "
+                        f"(rtol={relative}, atol={absolute})")  # fmt: skip
+
+    compare(actual, expected, "")
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _tolerance(a: Any, b: Any) -> tuple[float, float]:
+    pairs = [_TOLERANCES.get(str(t.dtype).rpartition(".")[2], (0.0, 0.0)) for t in (a, b)]
+    return max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)

@@ -1,0 +1,230 @@
+"""`import torch` without PyTorch. What installs does so for a process: each has one of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from dispatch import as_torch
+from dispatch.as_torch.aliases import MODULES, NAMES
+from dispatch.as_torch.modules import find
+from dispatch.as_torch.report import table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments, *(["-c", dedent(text)] if text else [])],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+
+
+def said(text: str) -> str:
+    """What a program prints after `install()`."""
+    done = run("import dispatch.as_torch\ndispatch.as_torch.install()\n" + dedent(text))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_every_row_of_the_table_is_found():
+    later = {"dispatch.symbolic"}
+    for module, sources in MODULES.items():
+        for source in set(sources) - later:
+            __import__(source)
+        assert sources, module
+    for name in NAMES:
+        module, _, last = name.rpartition(".")
+        assert find(module, last) is not None
+
+
+def test_imports_give_this_package():
+    assert said("""
+        import torch, dispatch
+        import torch._C as C
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        from torch.utils._python_dispatch import TorchDispatchMode
+        from torch.utils import _pytree
+        import torch.utils._pytree as again
+        assert torch.ops is dispatch.ops and torch.Tensor is dispatch.Tensor
+        assert FakeTensorMode is dispatch.FakeTensorMode
+        assert TorchDispatchMode is dispatch.TorchDispatchMode
+        assert _pytree is again and _pytree.tree_map is dispatch.pytree.tree_map
+        assert C._len_torch_dispatch_stack() == 0
+        print(torch.add(torch.ones(2), 1))
+        """) == "tensor([2., 2.])"
+
+
+def test_nothing_is_changed_before_it_is_installed():
+    done = run("""
+        import sys, dispatch, dispatch.as_torch
+        print(dispatch.float32, dispatch.Tensor.__module__, "torch" in sys.modules)
+        """)
+    assert done.stdout.split() == ["dispatch.float32", "dispatch._C.tensor", "False"]
+
+
+def test_a_torch_that_is_there_is_refused():
+    done = run("""
+        import sys, types
+        sys.modules["torch"] = types.ModuleType("torch")
+        from dispatch import as_torch
+        n = len(sys.meta_path)
+        try:
+            as_torch.install()
+        except RuntimeError as error:
+            import dispatch
+            print(error, len(sys.meta_path) - n, dispatch.float32)
+        """)
+    assert "torch is imported already" in done.stdout, done.stderr
+    assert done.stdout.split()[-2:] == ["0", "dispatch.float32"]
+
+
+def test_what_is_missing_says_so_and_names_what_is_near():
+    lines = said("""
+        import torch
+        for name in ("nn", "FakeTensorMode", "tenzor"):
+            try:
+                getattr(torch, name)
+            except AttributeError as error:
+                print(error)
+        for text in ("import torch.nn", "from torch.utils._pytree import tree_mop"):
+            try:
+                exec(text)
+            except ImportError as error:
+                print(error)
+        print(hasattr(torch, "compile"), getattr(torch, "compile", None))
+        """).splitlines()
+    assert [line.split()[0] for line in lines[:5]] == [
+        "torch.nn", "torch.FakeTensorMode", "torch.tenzor", "torch.nn",
+        "torch.utils._pytree.tree_mop",
+    ]  # fmt: skip
+    assert all("is not here" in line and "docs/porting.md" in line for line in lines[:5])
+    assert "there are operators and no modules" in lines[0]
+    assert "Nearest: torch._subclasses.fake_tensor.FakeTensorMode" in lines[1]
+    assert "Nearest: torch.tensor" in lines[2]
+    assert "Nearest: torch.utils._pytree.tree_map" in lines[4]
+    assert lines[5] == "False None"
+
+
+def test_modules_that_a_program_brings_are_found():
+    assert said("""
+        import sys, types
+        import torch
+        brought = sys.modules["torch.testing._internal.common_utils"] = types.ModuleType("x")
+        brought.run_tests = 7
+        from torch.testing._internal.common_utils import run_tests
+        print(run_tests)
+        """) == "7"
+
+
+def test_reprs_texts_and_pickles_say_torch():
+    assert said("""
+        import pickle, pickletools
+        import torch
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        from torch.overrides import resolve_name
+        made = [torch.ones(2), torch.int8, torch.Tensor, torch.Size([1]), FakeTensorMode,
+                torch.DispatchKey.CPU, torch.DispatchKeySet(torch.DispatchKey.CPU), torch.Tag.core,
+                torch.add, torch.Tensor.add, torch.ones(2).untyped_storage(), torch.strided]
+        text = pickle.dumps(made)
+        assert not [a for _, a, _ in pickletools.genops(text) if "dispatch" in str(a).split(".")]
+        again = pickle.loads(text)
+        assert again[1:3] == made[1:3] and again[0].equal(made[0])
+        shown = (made[3], torch.Tensor, FakeTensorMode, torch.ops.aten.add.Tensor.__module__,
+                 resolve_name(torch.add), torch.ones(1).type(), torch.max(torch.ones(1, 1), 1))
+        print(*map(repr, shown))
+        try:
+            torch.dtype()
+        except TypeError as error:
+            print(error)
+        """).split() == [
+        "torch.Size([1])",
+        "<class", "'torch.Tensor'>",
+        "<class", "'torch._subclasses.fake_tensor.FakeTensorMode'>",
+        "'torch._ops.aten'", "'torch.add'", "'torch.FloatTensor'",
+        "torch.return_types.max(", "values=tensor([1.]),", "indices=tensor([0]))",
+        "cannot", "create", "'torch.dtype'", "instances",
+    ]  # fmt: skip
+
+
+def test_what_is_patched_is_patched_in_the_package():
+    assert said("""
+        import dispatch, torch
+        import torch.utils._pytree as pytree
+        pytree.tree_map = 5
+        print(dispatch.pytree.tree_map, pytree.tree_map)
+        """) == "5 5"
+
+
+def test_scripts_and_modules_run_with_their_arguments(tmp_path: Path):
+    (tmp_path / "beside.py").write_text("value = 3\n")
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import sys, torch, beside\nprint(__name__, sys.argv[1:], torch.ones(1) + beside.value)\n"
+    )
+    done = run("", "-m", "dispatch.as_torch", str(script), "-m", "x")
+    assert done.stdout.strip() == "__main__ ['-m', 'x'] tensor([4.])", done.stderr
+    done = run("", "-m", "dispatch.as_torch", "-m", "timeit", "-n", "1", "import torch")
+    assert "1 loop" in done.stdout, done.stderr
+    assert run("", "-m", "dispatch.as_torch").returncode == 2
+
+
+def test_a_report_lists_what_a_program_lacks(tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        dedent("""
+        import torch
+        import torch.nn.functional as F
+        from torch.utils._pytree import tree_map, tree_mop
+        x = torch.ones(2).frobnicate()
+        y = F.relu(torch.ops.mine.op(x)) + torch.ops.aten.nothing(x)
+        z = torch.Tensor._make_wrapper_subclass
+        """)
+    )
+    found = as_torch.report(program)
+    assert [(use.name, use.line) for use in found.missing] == [
+        ("torch.nn.functional", 3),
+        ("torch.utils._pytree.tree_mop", 4),
+        ("torch.nn.functional.relu", 6),
+        ("torch.ops.aten.nothing", 6),
+    ]
+    assert "torch.Tensor._make_wrapper_subclass" in {use.name for use in found.used}
+    assert "docs/porting.md" in str(found)
+    done = run("", "-m", "dispatch.as_torch", "--report", str(program))
+    assert done.returncode == 1
+    assert done.stdout.strip() == str(found)
+
+
+def test_the_page_has_the_table():
+    page = (ROOT / "docs" / "porting.md").read_text()
+    assert page.partition("<!-- table -->\n")[2].partition("\n<!-- end")[0] == table()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "close"),
+    [
+        ("1.0", "1.0 + 1e-7", True),
+        ("1.0", "1.1", False),
+        ("[dispatch.ones(2)]", "[dispatch.ones(2)]", True),
+        ("[dispatch.ones(2)]", "[dispatch.ones(3)]", False),
+        ("dispatch.ones(2)", "dispatch.ones(2, dtype=dispatch.float64)", False),
+        ("{'a': dispatch.ones(2)}", "{'a': dispatch.zeros(2)}", False),
+        ("dispatch.tensor([True])", "dispatch.tensor([True])", True),
+        ("dispatch.tensor([float('nan')])", "dispatch.tensor([float('nan')])", False),
+    ],
+)
+def test_assert_close_compares_shape_dtype_and_values(a: str, b: str, close: bool):
+    import dispatch
+    from dispatch.as_torch.testing import assert_close
+
+    pair = (eval(a, {"dispatch": dispatch}), eval(b, {"dispatch": dispatch}))
+    if close:
+        assert_close(*pair)
+    else:
+        with pytest.raises(AssertionError):
+            assert_close(*pair)
