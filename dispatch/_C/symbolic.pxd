@@ -2,8 +2,8 @@
 
 A size, stride or offset is a plain number, or, below `SYMBOLIC_LIMIT`, the handle of an expression of `dispatch.symbolic` (as
 c10::SymInt does with a bit). Shape functions use the functions below in place of operators, once for both; a concrete call takes
-one branch that the processor foresees. What a user gives as a number is refused below the limit (`plain_size`), and a sum or product
-that does not fit is a RuntimeError, so that no number becomes a handle.
+one branch that the processor foresees. What a user gives as a number is refused below the limit (`plain_size`), and a sum or
+product that does not fit is a RuntimeError, so that no number becomes a handle.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
