@@ -154,6 +154,22 @@ cdef inline bint ne_or_true(int64_t a, int64_t b) except -1:
     return compare_slowly(ASK_OR_TRUE, SZ_NE, a, b) if any_symbolic(a, b) else True
 
 
+cdef inline bint gt_or_false(int64_t a, int64_t b) except -1:
+    return compare_slowly(ASK_OR_FALSE, SZ_GT, a, b) if any_symbolic(a, b) else a > b
+
+
+cdef inline bint gt_or_true(int64_t a, int64_t b) except -1:
+    return compare_slowly(ASK_OR_TRUE, SZ_GT, a, b) if any_symbolic(a, b) else a > b
+
+
+cdef inline bint lt_or_false(int64_t a, int64_t b) except -1:
+    return compare_slowly(ASK_OR_FALSE, SZ_LT, a, b) if any_symbolic(a, b) else a < b
+
+
+cdef inline bint lt_or_true(int64_t a, int64_t b) except -1:
+    return compare_slowly(ASK_OR_TRUE, SZ_LT, a, b) if any_symbolic(a, b) else a < b
+
+
 cdef inline bint known_eq(int64_t a, int64_t b) except -1:
     """Whether they are equal for every value of the symbols; never guards."""
     if a == b:
@@ -166,6 +182,18 @@ cdef inline bint expect_eq(int64_t a, int64_t b) except -1:
     if a == b:
         return True
     return compare_slowly(ASK_EXPECT, SZ_EQ, a, b) if any_symbolic(a, b) else False
+
+
+cdef inline int64_t neg(int64_t v) except? SIZE_ERROR:
+    return binary_slowly(SZ_SUB, 0, v) if is_symbolic(v) else -v
+
+
+cdef inline bint expect_ge(int64_t a, int64_t b) except -1:
+    return compare_slowly(ASK_EXPECT, SZ_GE, a, b) if any_symbolic(a, b) else a >= b
+
+
+cdef inline bint expect_le(int64_t a, int64_t b) except -1:
+    return compare_slowly(ASK_EXPECT, SZ_LE, a, b) if any_symbolic(a, b) else a <= b
 
 
 cdef inline int64_t concrete(int64_t v) except? SIZE_ERROR:

@@ -20,7 +20,7 @@ cdef int fill(Spec* s, PyObject** items, int n, int dtype, int compute) except -
 
 # The strides again, from other operands than the call's: `as_made` stands for what a Meta kernel
 # makes of `t` alone, in the sizes of `s`; `as_copied` for `t` converted to a dtype.
-cdef int restride(Spec* s, PyObject** items, int n, bint meta) noexcept
+cdef int restride(Spec* s, PyObject** items, int n, bint meta) except -1
 cdef Tensor as_made(Spec* s, Tensor t, int dtype)
 cdef Tensor as_copied(Tensor t, int dtype)
 

@@ -52,7 +52,7 @@ cdef int fill(Spec* s, PyObject** items, int n, int dtype, int compute) except -
     return set_strides(s, items, n, compute, meta)
 
 
-cdef inline int set_strides(Spec* s, PyObject** items, int n, int compute, bint meta) noexcept:
+cdef inline int set_strides(Spec* s, PyObject** items, int n, int compute, bint meta) except -1:
     cdef bint contiguous
     if meta:
         contiguous = rules.elementwise_strides_meta(s.strides, s.sizes, s.ndim, items, n, compute)
@@ -62,7 +62,7 @@ cdef inline int set_strides(Spec* s, PyObject** items, int n, int compute, bint 
     return 0
 
 
-cdef int restride(Spec* s, PyObject** items, int n, bint meta) noexcept:
+cdef int restride(Spec* s, PyObject** items, int n, bint meta) except -1:
     return set_strides(s, items, n, ST_NONE, meta)
 
 

@@ -5,11 +5,12 @@ memory format of a result, and for nothing else.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport MF_contiguous
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
+from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, floordiv, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
@@ -19,8 +20,8 @@ cdef extern from *:
     PyObject** PySequence_Fast_ITEMS(object) noexcept
 
 
-cdef inline bint counts_for_nothing(Tensor t) noexcept:
-    return t.c_ndim == 1 and t.c_sizes[0] == 0
+cdef inline bint counts_for_nothing(Tensor t) except -1:
+    return t.c_ndim == 1 and eq_or_false(t.c_sizes[0], 0)
 
 
 cdef list sizes_of(Tensor t):
@@ -49,7 +50,7 @@ cdef Tensor find_example(list tensors):
         return <Tensor>tensors[0]
     for i in range(<int>len(tensors)):
         t = <Tensor>tensors[i]
-        if t.c_ndim == 1 and t.c_sizes[0] != 0:
+        if t.c_ndim == 1 and not counts_for_nothing(t):
             raise_ndim(tensors, i, like)
     if like.c_ndim == 0:
         error = RuntimeError if is_eager(like) else IndexError
@@ -57,7 +58,7 @@ cdef Tensor find_example(list tensors):
     return like
 
 
-cdef int common_format(list tensors) noexcept:
+cdef int common_format(list tensors) except -1:
     """The memory format that all suggest; contiguous where they differ."""
     cdef int found = -1, memory_format
     cdef Tensor t
@@ -75,11 +76,11 @@ cdef int common_format(list tensors) noexcept:
 cdef int add_sizes(Spec* s, Tensor t, int i, int64_t dim) except -1:
     cdef int d
     for d in range(s.ndim):
-        if d != dim and t.c_sizes[d] != s.sizes[d]:
+        if d != dim and not expect_eq(t.c_sizes[d], s.sizes[d]):
             raise refused(f"expected sizes to match except in dimension {dim}: "
-                          f"expected {s.sizes[d]} in dimension {d}, got {sizes_of(t)} "
+                          f"expected {size_object(s.sizes[d])} in dimension {d}, got {sizes_of(t)} "
                           f"at position {i}")
-    s.sizes[dim] += t.c_sizes[dim]
+    s.sizes[dim] = add(s.sizes[dim], t.c_sizes[dim])
     return 0
 
 
@@ -120,11 +121,19 @@ cdef int cat(Spec* s, list tensors, int64_t dim) except -1:
 
 # ---- stack -------------------------------------------------------------------------------------
 
+cdef bint expect_sizes(Tensor t, Tensor first) except -1:
+    cdef int d
+    for d in range(t.c_ndim):
+        if not expect_eq(t.c_sizes[d], first.c_sizes[d]):
+            return False
+    return True
+
+
 cdef int check_equal_sizes(list tensors) except -1:
     cdef Tensor t, first = <Tensor>tensors[0]
     for i, item in enumerate(tensors):
         t = <Tensor>item
-        if t.c_ndim != first.c_ndim or memcmp(t.c_sizes, first.c_sizes, t.c_ndim * sizeof(int64_t)):
+        if t.c_ndim != first.c_ndim or not expect_sizes(t, first):
             raise refused("expected tensors of one size, got "
                           f"{sizes_of(first)} at position 0 and {sizes_of(t)} at position {i}")
     return 0
@@ -137,7 +146,7 @@ cdef int split_dim(Spec* s, int64_t dim, int64_t n) except -1:
     cdef int d
     for d in range(s.ndim + 1):
         sizes[d] = s.sizes[d] if d < dim else (n if d == dim else s.sizes[d - 1])
-    sizes[dim + 1] = s.sizes[dim] // n
+    sizes[dim + 1] = floordiv(s.sizes[dim], n)
     if s.has_strides:
         rules.compute_view_strides(strides, s.sizes, s.strides, s.ndim, sizes, s.ndim + 1)
         memcpy(s.strides, strides, (s.ndim + 1) * sizeof(int64_t))

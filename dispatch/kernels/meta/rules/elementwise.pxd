@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 # `code`: the dtype that operands are converted to first (a converted copy can have other strides;
 # CPU kernels convert to the dtype of computation), or ST_NONE.
 cdef int elementwise_strides(int64_t* out, const int64_t* sizes, int ndim, PyObject** items, int n,
-                             int code) noexcept
+                             int code) except -1
 # The same as PyTorch's Meta kernels, and so fake tensors, have it.
 cdef int elementwise_strides_meta(int64_t* out, const int64_t* sizes, int ndim, PyObject** items,
-                                  int n, int code) noexcept
+                                  int n, int code) except -1

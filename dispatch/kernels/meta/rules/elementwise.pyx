@@ -9,12 +9,13 @@ from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_complex32, ST_complex64, ST_float16, ST_float32
-from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, read_ints
+from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
+from dispatch._C.symbolic cimport eq_or_false, mul, ne_or_true
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor
-from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, is_tensor
+from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, is_tensor, same_sizes
 from dispatch.kernels.meta.rules.strides cimport (
     MAX_OPERANDS, Operands, channels_last_strides, contiguous_strides, dense_strides, is_channels_last, is_contiguous,
-    non_overlapping_dense, packed_strides, sort_dims,
+    is_dense, non_overlapping_dense, packed_strides, sort_dims,
 )
 
 cdef extern from *:
@@ -25,11 +26,11 @@ cdef inline bint same_ints(const int64_t* a, const int64_t* b, int n) noexcept n
     return memcmp(a, b, n * sizeof(int64_t)) == 0
 
 
-cdef inline bint has_sizes(Tensor t, const int64_t* sizes, int ndim) noexcept:
-    return t.c_ndim == ndim and same_ints(t.c_sizes, sizes, ndim)
+cdef inline bint has_sizes(Tensor t, const int64_t* sizes, int ndim) except -1:
+    return t.c_ndim == ndim and same_sizes(t.c_sizes, sizes, ndim)
 
 
-cdef bint all_contiguous(const int64_t* sizes, int ndim, PyObject** items, int n) noexcept:
+cdef bint all_contiguous(const int64_t* sizes, int ndim, PyObject** items, int n) except -1:
     """Whether all operands are contiguous tensors of the result's sizes: nearly every call."""
     cdef Tensor t
     cdef int i
@@ -42,34 +43,35 @@ cdef bint all_contiguous(const int64_t* sizes, int ndim, PyObject** items, int n
     return True
 
 
-cdef int64_t* add_operand(Operands* ops, Tensor t, bint convert) noexcept:
+cdef int64_t* add_operand(Operands* ops, Tensor t, bint convert) except NULL:
     """One more operand, as it is or as a copy of another dtype would be; returns its row."""
     cdef int lead = ops.ndim - t.c_ndim, d
     cdef int64_t copied[MAX_DIMS]
     cdef const int64_t* strides = t.c_strides
     cdef int64_t* row = ops.strides[ops.n]
-    if convert and not t.c_flags & TF_NON_OVERLAPPING_DENSE:
+    if convert and not is_dense(t):
         dense_strides(copied, t.c_sizes, t.c_strides, t.c_ndim)
         strides = copied
     ops.n += 1
     for d in range(lead):
         row[d] = 0
     for d in range(lead, ops.ndim):
-        row[d] = 0 if t.c_sizes[d - lead] != ops.sizes[d] else strides[d - lead]
+        row[d] = 0 if ne_or_true(t.c_sizes[d - lead], ops.sizes[d]) else strides[d - lead]
     return row
 
 
-cdef void expand_leading(int64_t* row, const int64_t* sizes, int ndim, int lead) noexcept nogil:
+cdef int expand_leading(int64_t* row, const int64_t* sizes, int ndim, int lead) except -1:
     """`expand`'s strides of new leading dimensions: those of size 1 get a contiguous one's."""
     cdef int d
     if lead == ndim:
-        return                   # a 0-d tensor
+        return 0                 # a 0-d tensor
     for d in range(lead - 1, -1, -1):
-        if sizes[d] == 1:
-            row[d] = sizes[d + 1] * row[d + 1]
+        if eq_or_false(sizes[d], 1):
+            row[d] = mul(sizes[d + 1], row[d + 1])
+    return 0
 
 
-cdef void add_operands(Operands* ops, PyObject** items, int n, int code, bint expanded) noexcept:
+cdef int add_operands(Operands* ops, PyObject** items, int n, int code, bint expanded) except -1:
     """All tensors among `items`; with a `code`, those of another dtype as converted copies."""
     cdef Tensor t
     cdef int64_t* row
@@ -90,10 +92,11 @@ cdef void add_operands(Operands* ops, PyObject** items, int n, int code, bint ex
             ops.same_strides = ops.same_strides and same_ints(row, ops.strides[0], ops.ndim)
             ops.contiguous = ops.contiguous and is_contiguous(ops.sizes, row, ops.ndim)
             ops.channels_last = ops.channels_last and is_channels_last(ops.sizes, row, ops.ndim)
+    return 0
 
 
 cdef int elementwise_strides(int64_t* out, const int64_t* sizes, int ndim, PyObject** items, int n,
-                             int code) noexcept:
+                             int code) except -1:
     """TensorIterator: its fast set-up for operands of one shape, else their common order."""
     cdef Operands ops
     if all_contiguous(sizes, ndim, items, n):
@@ -111,7 +114,7 @@ cdef int elementwise_strides(int64_t* out, const int64_t* sizes, int ndim, PyObj
     return 0
 
 
-cdef inline bint format_strides(int64_t* out, Operands* ops, bint channels_last) noexcept nogil:
+cdef inline int format_strides(int64_t* out, Operands* ops, bint channels_last) except -1:
     if channels_last:
         channels_last_strides(out, ops.sizes, ops.ndim)
     else:
@@ -119,7 +122,7 @@ cdef inline bint format_strides(int64_t* out, Operands* ops, bint channels_last)
     return not channels_last
 
 
-cdef bint ordered_strides(int64_t* out, Operands* ops) noexcept nogil:
+cdef int ordered_strides(int64_t* out, Operands* ops) except -1:
     """TensorIterator without fast set-up: row-major, or with a size of 0 giving strides of 0."""
     cdef int perm[MAX_DIMS]
     cdef int64_t step = 1
@@ -128,8 +131,9 @@ cdef bint ordered_strides(int64_t* out, Operands* ops) noexcept nogil:
         return format_strides(out, ops, False)
     for i in range(ops.ndim):
         out[perm[i]] = step
-        step *= ops.sizes[perm[i]]
-    return False
+        if i + 1 < ops.ndim:
+            step = mul(step, ops.sizes[perm[i]])
+    return 0
 
 
 cdef inline int compute_type(int code) noexcept nogil:
@@ -140,7 +144,7 @@ cdef inline int compute_type(int code) noexcept nogil:
 
 
 cdef int elementwise_strides_meta(int64_t* out, const int64_t* sizes, int ndim, PyObject** items,
-                                  int n, int code) noexcept:
+                                  int n, int code) except -1:
     """PyTorch's Meta kernels of elementwise operators (so fake tensors too), Python references.
 
     Their rule (_prims_common.compute_elementwise_output_logical_to_physical_perm) looks at the

@@ -1,5 +1,6 @@
 """Sizes: how many elements, broadcasting, dimensions counted from either end, reductions, a size left open.
 
+A size is a number or an expression (see `_C/symbolic.pxd`); a number of dimensions, and a dimension, is a number.
 Arrays hold at most `MAX_DIMS` elements, as many as a tensor has dimensions, and a caller's output
 buffer has room for as many. `PyObject** items` are borrowed operands as they came in a call.
 """
@@ -7,6 +8,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport DEV_META
+from dispatch._C.symbolic cimport SIZE_ERROR
 from dispatch._C.tensor cimport TF_FAKE, Tensor
 
 cdef enum:
@@ -18,7 +20,7 @@ cdef inline bint is_eager(Tensor t) noexcept:
     return t.c_devtype != DEV_META and not t.c_flags & TF_FAKE
 
 # RuntimeError for a negative size, or more elements than 64 bits count.
-cdef int64_t numel(const int64_t* sizes, int ndim) except -1
+cdef int64_t numel(const int64_t* sizes, int ndim) except? SIZE_ERROR
 # The sizes of an elementwise result -> its ndim. RuntimeError names the sizes.
 cdef int broadcast(int64_t* out, PyObject** items, int n) except -1
 # The same for one more shape, into `out` -> its new ndim.
@@ -38,6 +40,8 @@ cdef int infer_size(int64_t* out, const int64_t* sizes, int ndim, int64_t numel)
 cdef inline bint is_tensor(PyObject* item) noexcept:
     return isinstance(<object>item, Tensor)
 
+# The same sizes, dimension by dimension; without a hint that decides, they differ.
+cdef bint same_sizes(const int64_t* a, const int64_t* b, int ndim) except -1
 cdef tuple as_tuple(const int64_t* values, int n)
 cdef int raise_negative_size(const int64_t* sizes, int ndim, int dim) except -1
 # Rename the faces of a module, `py_NAME`, to NAME; returns their names, sorted.

@@ -8,11 +8,14 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C.geometry cimport mul_overflows, read_ints
+from dispatch._C.symbolic cimport (
+    SIZE_ERROR, any_symbolic, eq_or_false, expect_eq, expect_ge, floordiv, is_symbolic, mod, mul, size_from, size_object,
+)
 from dispatch._C.tensor cimport Tensor
 
 
 cdef tuple as_tuple(const int64_t* values, int n):
-    return tuple([values[i] for i in range(n)])
+    return tuple([size_object(values[i]) for i in range(n)])
 
 
 cdef list enter_faces(dict names):
@@ -27,50 +30,87 @@ cdef list enter_faces(dict names):
 
 
 cdef int raise_negative_size(const int64_t* sizes, int ndim, int dim) except -1:
-    raise RuntimeError(f"size {sizes[dim]} at dimension {dim} of {as_tuple(sizes, ndim)} "
+    raise RuntimeError(f"size {size_object(sizes[dim])} at dimension {dim} of {as_tuple(sizes, ndim)} "
                        "is negative")
 
 
-cdef int64_t numel(const int64_t* sizes, int ndim) except -1:
+cdef int64_t numel(const int64_t* sizes, int ndim) except? SIZE_ERROR:
     cdef int64_t result = 1
     cdef int i
     cdef bint overflow = False
     for i in range(ndim):
         if sizes[i] < 0:
-            raise_negative_size(sizes, ndim, i)
+            return checked_numel(sizes, ndim)
         overflow |= mul_overflows(result, sizes[i], &result)
-    if overflow:
+    if overflow or is_symbolic(result):
         raise RuntimeError(f"the number of elements of sizes {as_tuple(sizes, ndim)} "
                            "does not fit in 64 bits")
     return result
 
 
+cdef int64_t checked_numel(const int64_t* sizes, int ndim) except? SIZE_ERROR:
+    """Of sizes some of which are expressions, or negative."""
+    cdef int64_t result = 1
+    cdef int i
+    for i in range(ndim):
+        if not expect_ge(sizes[i], 0):
+            raise_negative_size(sizes, ndim, i)
+    for i in range(ndim):
+        result = mul(result, sizes[i])
+    return result
+
+
+cdef bint same_sizes(const int64_t* a, const int64_t* b, int ndim) except -1:
+    cdef int i
+    if memcmp(a, b, ndim * sizeof(int64_t)) == 0:
+        return True
+    for i in range(ndim):
+        if not eq_or_false(a[i], b[i]):
+            return False
+    return True
+
+
 cdef int raise_broadcast(const int64_t* a, int a_ndim, const int64_t* b, int b_ndim,
                          int back) except -1:
     raise RuntimeError(f"sizes {as_tuple(a, a_ndim)} and {as_tuple(b, b_ndim)} do not broadcast: "
-                       f"{a[a_ndim - back]} does not match {b[b_ndim - back]} at dimension "
+                       f"{size_object(a[a_ndim - back])} does not match {size_object(b[b_ndim - back])} at dimension "
                        f"{max(a_ndim, b_ndim) - back}")
+
+
+cdef int64_t common_symbolic(int64_t a, int64_t b) except? SIZE_ERROR:
+    if eq_or_false(a, 1):
+        return b
+    if eq_or_false(b, 1):
+        return a
+    if not expect_eq(a, b):
+        return -1
+    return b if is_symbolic(a) else a
+
+
+cdef inline int64_t common_size(int64_t a, int64_t b) except? SIZE_ERROR:
+    """What two sizes broadcast to; -1: they do not."""
+    if a == b or b == 1:
+        return a
+    if a == 1:
+        return b
+    return common_symbolic(a, b) if any_symbolic(a, b) else -1
 
 
 cdef int broadcast_into(int64_t* out, int out_ndim, const int64_t* sizes, int ndim) except -1:
     """at::infer_size. A failure leaves `out` as it was."""
-    cdef int back, shift
-    cdef int64_t a, b
-    for back in range(1, min(ndim, out_ndim) + 1):           # counted from the last dimension
-        a, b = out[out_ndim - back], sizes[ndim - back]
-        if a != b and a != 1 and b != 1:
-            raise_broadcast(out, out_ndim, sizes, ndim, back)
-    shift = ndim - out_ndim
-    if shift > 0:
-        for back in range(1, out_ndim + 1):
-            out[ndim - back] = out[out_ndim - back]
-        for back in range(shift):
-            out[back] = 1
-        out_ndim = ndim
-    for back in range(1, ndim + 1):
-        if out[out_ndim - back] == 1:
-            out[out_ndim - back] = sizes[ndim - back]
-    return out_ndim
+    cdef int64_t wide[MAX_DIMS]
+    cdef int back, n = max(ndim, out_ndim)
+    for back in range(1, n + 1):             # counted from the last dimension
+        if back > ndim:
+            wide[n - back] = out[out_ndim - back]
+        elif back > out_ndim:
+            wide[n - back] = sizes[ndim - back]
+        else:
+            wide[n - back] = common_size(out[out_ndim - back], sizes[ndim - back])
+            if wide[n - back] == -1:
+                raise_broadcast(out, out_ndim, sizes, ndim, back)
+    memcpy(out, wide, n * sizeof(int64_t))
+    return n
 
 
 cdef int broadcast(int64_t* out, PyObject** items, int n) except -1:
@@ -122,31 +162,40 @@ cdef int reduced_sizes(int64_t* out, const int64_t* sizes, int ndim, const int64
     return k
 
 
+cdef int raise_infer(const int64_t* sizes, int ndim, int64_t numel) except -1:
+    raise RuntimeError(f"shape {as_tuple(sizes, ndim)} is invalid "
+                       f"for a tensor of {size_object(numel)} elements")
+
+
+cdef inline bint divides(int64_t known, int64_t numel) except -1:
+    return not eq_or_false(known, 0) and expect_eq(mod(numel, known), 0)
+
+
 cdef int infer_size(int64_t* out, const int64_t* sizes, int ndim, int64_t numel) except -1:
     """at::infer_size for view and reshape."""
     cdef int64_t known = 1
     cdef int i, hole = -1
-    cdef bint overflow = False
     for i in range(ndim):
-        if sizes[i] == -1:
+        if eq_or_false(sizes[i], -1):
             if hole >= 0:
                 raise RuntimeError("only one dimension can be inferred, "
                                    f"got {as_tuple(sizes, ndim)}")
             hole = i
-        elif sizes[i] < 0:
+        elif not expect_ge(sizes[i], 0):
             raise RuntimeError(f"invalid size {sizes[i]} at dimension {i} "
                                f"of {as_tuple(sizes, ndim)}")
-        else:
-            overflow |= mul_overflows(known, sizes[i], &known)
-    if hole >= 0 and known == 0 and numel == 0 and not overflow:
+        elif any_symbolic(known, sizes[i]):
+            known = mul(known, sizes[i])
+        elif mul_overflows(known, sizes[i], &known):
+            raise_infer(sizes, ndim, numel)
+    if hole >= 0 and numel == 0 and known == 0:
         raise RuntimeError(f"the size -1 of shape {as_tuple(sizes, ndim)} can be anything "
                            "for a tensor without elements")
-    if overflow or (numel != known if hole < 0 else known == 0 or numel % known != 0):
-        raise RuntimeError(f"shape {as_tuple(sizes, ndim)} is invalid "
-                           f"for a tensor of {numel} elements")
+    if not (expect_eq(numel, known) if hole < 0 else divides(known, numel)):
+        raise_infer(sizes, ndim, numel)
     memcpy(out, sizes, ndim * sizeof(int64_t))
     if hole >= 0:
-        out[hole] = numel // known
+        out[hole] = floordiv(numel, known)
     return 0
 
 
@@ -155,7 +204,7 @@ cdef int infer_size(int64_t* out, const int64_t* sizes, int ndim, int64_t numel)
 def py_numel(sizes):
     """The number of elements. RuntimeError for a negative size or more than 64 bits."""
     cdef int64_t buffer[MAX_DIMS]
-    return numel(buffer, read_ints(sizes, buffer, "sizes"))
+    return size_object(numel(buffer, read_ints(sizes, buffer, "sizes")))
 
 
 def py_broadcast_shapes(*shapes):
@@ -164,7 +213,7 @@ def py_broadcast_shapes(*shapes):
     cdef int64_t one[MAX_DIMS]
     cdef int ndim = 0
     for shape in shapes:
-        sizes = (shape,) if isinstance(shape, int) else shape
+        sizes = shape if hasattr(shape, "__iter__") else (shape,)
         ndim = broadcast_into(out, ndim, one, read_ints(sizes, one, "shape"))
     return as_tuple(out, ndim)
 
@@ -197,7 +246,7 @@ def py_infer_size(shape, numel):
     cdef int64_t wanted[MAX_DIMS]
     cdef int64_t out[MAX_DIMS]
     cdef int n = read_ints(shape, wanted, "shape")
-    infer_size(out, wanted, n, numel)
+    infer_size(out, wanted, n, size_from(numel))
     return as_tuple(out, n)
 
 

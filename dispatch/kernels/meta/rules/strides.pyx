@@ -4,23 +4,28 @@
 The C functions are declared in `strides.pxd`; the faces for Python, `py_NAME`, are entered as NAME.
 """
 from libc.stdint cimport int64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport MF_channels_last, MF_channels_last_3d, MF_contiguous
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, check_steps, check_within, read_ints
+from dispatch._C.symbolic cimport (
+    any_symbolic, eq_or_false, floordiv, gt_or_false, gt_or_true, larger, lt_or_true, mod, mul, ne_or_true, smaller,
+)
 from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces
+from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, same_sizes
 
 
 # ---- of a memory format ------------------------------------------------------------------------
 
-cdef void contiguous_strides(int64_t* out, const int64_t* sizes, int ndim) noexcept nogil:
+cdef int contiguous_strides(int64_t* out, const int64_t* sizes, int ndim) except -1:
     cdef int64_t step = 1
     cdef int i
     for i in range(ndim - 1, -1, -1):
         out[i] = step
-        step *= sizes[i] if sizes[i] > 1 else 1
+        if i and sizes[i] != 1:
+            step = mul(step, larger(sizes[i], 1))
+    return 0
 
 
 cdef inline int channels_last_dim(int ndim, int k) noexcept nogil:
@@ -28,13 +33,15 @@ cdef inline int channels_last_dim(int ndim, int k) noexcept nogil:
     return 1 if k == 0 else (ndim - k if k < ndim - 1 else 0)
 
 
-cdef void channels_last_strides(int64_t* out, const int64_t* sizes, int ndim) noexcept nogil:
+cdef int channels_last_strides(int64_t* out, const int64_t* sizes, int ndim) except -1:
     cdef int64_t step = 1
     cdef int k, d
     for k in range(ndim):
         d = channels_last_dim(ndim, k)
         out[d] = step
-        step *= sizes[d]         # a size of 0 gives strides of 0, unlike in contiguous tensors
+        if d:
+            step = mul(step, sizes[d])       # a size of 0 gives strides of 0, unlike in contiguous tensors
+    return 0
 
 
 cdef int strides_for(int64_t* out, const int64_t* sizes, int ndim, int memory_format) except -1:
@@ -52,50 +59,55 @@ cdef int strides_for(int64_t* out, const int64_t* sizes, int ndim, int memory_fo
     return 0
 
 
-cdef bint is_contiguous(const int64_t* sizes, const int64_t* strides, int ndim) noexcept nogil:
-    cdef int64_t step = 1
+cdef bint is_contiguous(const int64_t* sizes, const int64_t* strides, int ndim) except -1:
+    cdef int64_t step = 1, packed = 1        # a size of 0 is counted, and counted as 1
     cdef int i
     for i in range(ndim):
-        if sizes[i] == 0:
+        if eq_or_false(sizes[i], 0):
             return True
     for i in range(ndim - 1, -1, -1):
-        if sizes[i] != 1:
-            if strides[i] != step:
-                return False
-            step *= sizes[i]
+        if eq_or_false(sizes[i], 1):
+            continue
+        if ne_or_true(strides[i], step) and (step == packed or ne_or_true(strides[i], packed)):
+            return False
+        if i:
+            step = mul(step, sizes[i])
+            packed = mul(packed, larger(sizes[i], 1))
     return True
 
 
-cdef bint is_channels_last(const int64_t* sizes, const int64_t* strides, int ndim) noexcept nogil:
+cdef bint is_channels_last(const int64_t* sizes, const int64_t* strides, int ndim) except -1:
     cdef int64_t step = 1
     cdef int k, d
     if ndim != 4 and ndim != 5:
         return False
     for k in range(ndim):
         d = channels_last_dim(ndim, k)
-        if sizes[d] != 1:
-            if strides[d] != step:
-                return False
-            step *= sizes[d]
+        if eq_or_false(sizes[d], 1):
+            continue
+        if ne_or_true(strides[d], step):
+            return False
+        if d:
+            step = mul(step, sizes[d])
     return True
 
 
-cdef bint is_channels_last_like(const int64_t* sizes, const int64_t* strides,
-                                int ndim) noexcept nogil:
+cdef bint is_channels_last_like(const int64_t* sizes, const int64_t* strides, int ndim) except -1:
     """c10's is_channels_last_strides. Ambiguous strides (sizes N, C, 1, 1) count as contiguous."""
     cdef int64_t least = 0
     cdef int k, d
-    if (ndim != 4 and ndim != 5) or strides[1] == 0:
+    if (ndim != 4 and ndim != 5) or eq_or_false(strides[1], 0):
         return False
     for k in range(ndim):
         d = channels_last_dim(ndim, k)
-        if sizes[d] == 0 or strides[d] < least or (d == 0 and least == strides[1]):
+        if eq_or_false(sizes[d], 0) or lt_or_true(strides[d], least) or (d == 0 and eq_or_false(least, strides[1])):
             return False
-        least = strides[d] * (sizes[d] if sizes[d] > 1 else 1)
+        if d:
+            least = mul(strides[d], larger(sizes[d], 1))
     return True
 
 
-cdef int suggest_memory_format(Tensor t) noexcept:
+cdef int suggest_memory_format(Tensor t) except -1:
     if not is_channels_last_like(t.c_sizes, t.c_strides, t.c_ndim):
         return MF_contiguous
     return MF_channels_last if t.c_ndim == 4 else MF_channels_last_3d
@@ -103,7 +115,14 @@ cdef int suggest_memory_format(Tensor t) noexcept:
 
 # ---- the order of dimensions in memory ---------------------------------------------------------
 
-cdef int compare_dims(Operands* ops, int inner, int outer) noexcept nogil:
+cdef bint exceeds(int64_t a, int64_t b) except -1:
+    """Whether one positive stride is larger than another; a multiple is, where nothing else decides."""
+    if not gt_or_true(a, b):
+        return False
+    return gt_or_false(a, b) or eq_or_false(mod(a, b), 0)
+
+
+cdef int compare_dims(Operands* ops, int inner, int outer) except -2:
     """Whether `inner`, now the inner one, changes places with `outer`: 1 yes, -1 no, 0 undecided.
 
     The first operand with an opinion decides. A stride of 0 decides nothing; of equal strides the
@@ -113,16 +132,16 @@ cdef int compare_dims(Operands* ops, int inner, int outer) noexcept nogil:
     cdef int i
     for i in range(ops.n):
         a, b = ops.strides[i][inner], ops.strides[i][outer]
-        if a == 0 or b == 0:
+        if eq_or_false(a, 0) or eq_or_false(b, 0):
             continue
-        if a != b:
-            return 1 if a > b else -1
-        if ops.sizes[inner] > ops.sizes[outer]:
+        if ne_or_true(a, b):
+            return 1 if exceeds(a, b) else -1
+        if gt_or_false(ops.sizes[inner], ops.sizes[outer]):
             return 1
     return 0
 
 
-cdef bint sort_dims(int* perm, Operands* ops) noexcept nogil:
+cdef bint sort_dims(int* perm, Operands* ops) except -1:
     """Dimensions from the innermost to the outermost; returns whether they are row-major.
 
     TensorIterator's insertion sort (reorder_dimensions), swap by swap: it goes on past an undecided
@@ -146,7 +165,7 @@ cdef bint sort_dims(int* perm, Operands* ops) noexcept nogil:
     return True
 
 
-cdef void packed_strides(int64_t* out, Operands* ops) noexcept nogil:
+cdef int packed_strides(int64_t* out, Operands* ops) except -1:
     """Strides without gaps in the operands' order; a size of 0 counts as 1."""
     cdef int perm[MAX_DIMS]
     cdef int64_t step = 1
@@ -154,20 +173,20 @@ cdef void packed_strides(int64_t* out, Operands* ops) noexcept nogil:
     sort_dims(perm, ops)
     for i in range(ops.ndim):
         out[perm[i]] = step
-        step *= ops.sizes[perm[i]] if ops.sizes[perm[i]] > 1 else 1
+        if i + 1 < ops.ndim:
+            step = mul(step, larger(ops.sizes[perm[i]], 1))
+    return 0
 
 
-cdef void dense_strides(int64_t* out, const int64_t* sizes, const int64_t* strides,
-                        int ndim) noexcept nogil:
+cdef int dense_strides(int64_t* out, const int64_t* sizes, const int64_t* strides, int ndim) except -1:
     """at::infer_dense_strides."""
     cdef Operands ops
     ops.sizes, ops.ndim, ops.n = sizes, ndim, 1
     memcpy(ops.strides[0], strides, ndim * sizeof(int64_t))
-    packed_strides(out, &ops)
+    return packed_strides(out, &ops)
 
 
-cdef bint non_overlapping_dense(const int64_t* sizes, const int64_t* strides,
-                                int ndim) noexcept nogil:
+cdef bint non_overlapping_dense(const int64_t* sizes, const int64_t* strides, int ndim) except -1:
     """Whether some order of the dimensions makes the strides contiguous; always for no elements."""
     cdef int64_t dense[MAX_DIMS]
     cdef int i
@@ -175,22 +194,32 @@ cdef bint non_overlapping_dense(const int64_t* sizes, const int64_t* strides,
         return True
     dense_strides(dense, sizes, strides, ndim)
     for i in range(ndim):
-        if sizes[i] > 1 and strides[i] != dense[i]:
+        if ne_or_true(strides[i], dense[i]) and gt_or_true(sizes[i], 1):
             return False
     return True
 
 
-cdef void dense_like_strides(int64_t* out, Tensor t) noexcept:
+cdef bint is_dense(Tensor t) except -1:
+    cdef int i
     if t.c_flags & TF_NON_OVERLAPPING_DENSE:
+        return True
+    for i in range(t.c_ndim):                # the flag of such a tensor is set only when it is known
+        if any_symbolic(t.c_sizes[i], t.c_strides[i]):
+            return non_overlapping_dense(t.c_sizes, t.c_strides, t.c_ndim)
+    return False
+
+
+cdef int dense_like_strides(int64_t* out, Tensor t) except -1:
+    if is_dense(t):
         memcpy(out, t.c_strides, t.c_ndim * sizeof(int64_t))
-    else:
-        dense_strides(out, t.c_sizes, t.c_strides, t.c_ndim)
+        return 0
+    return dense_strides(out, t.c_sizes, t.c_strides, t.c_ndim)
 
 
 # ---- views -------------------------------------------------------------------------------------
 
 cdef bint compute_view_strides(int64_t* out, const int64_t* sizes, const int64_t* strides, int ndim,
-                               const int64_t* new_sizes, int new_ndim) noexcept nogil:
+                               const int64_t* new_sizes, int new_ndim) except -1:
     """at::detail::computeStride.
 
     Old dimensions fall into chunks that lie evenly in memory; a new one must not span two of them.
@@ -198,8 +227,8 @@ cdef bint compute_view_strides(int64_t* out, const int64_t* sizes, const int64_t
     cdef int old, new = new_ndim - 1
     cdef int64_t base, old_count = 1, new_count = 1
     for old in range(ndim):
-        if sizes[old] == 0:
-            if ndim == new_ndim and memcmp(sizes, new_sizes, ndim * sizeof(int64_t)) == 0:
+        if eq_or_false(sizes[old], 0):
+            if ndim == new_ndim and same_sizes(sizes, new_sizes, ndim):
                 memcpy(out, strides, ndim * sizeof(int64_t))
             else:
                 contiguous_strides(out, new_sizes, new_ndim)
@@ -210,14 +239,14 @@ cdef bint compute_view_strides(int64_t* out, const int64_t* sizes, const int64_t
         return True
     base = strides[ndim - 1]
     for old in range(ndim - 1, -1, -1):
-        old_count *= sizes[old]
-        if old > 0 and (sizes[old - 1] == 1 or strides[old - 1] == old_count * base):
+        old_count = mul(old_count, sizes[old])
+        if old > 0 and (eq_or_false(sizes[old - 1], 1) or not ne_or_true(strides[old - 1], mul(old_count, base))):
             continue                         # the chunk goes on
-        while new >= 0 and (new_count < old_count or new_sizes[new] == 1):
-            out[new] = new_count * base
-            new_count *= new_sizes[new]
+        while new >= 0 and (lt_or_true(new_count, old_count) or eq_or_false(new_sizes[new], 1)):
+            out[new] = mul(new_count, base)
+            new_count = mul(new_count, new_sizes[new])
             new -= 1
-        if new_count != old_count:
+        if ne_or_true(new_count, old_count):
             return False
         if old > 0:
             base = strides[old - 1]
@@ -225,17 +254,19 @@ cdef bint compute_view_strides(int64_t* out, const int64_t* sizes, const int64_t
     return new == -1
 
 
-cdef bint collapse(int64_t* sizes, int64_t* strides, int* ndim, int start, int end) noexcept nogil:
+cdef bint collapse(int64_t* sizes, int64_t* strides, int* ndim, int start, int end) except -1:
     """Merge the dimensions start..end into one, in place; False when they do not lie evenly in memory."""
     cdef int i
     cdef int64_t length = sizes[end], step = strides[end]
     for i in range(end - 1, start - 1, -1):
-        if sizes[i] != 1 and sizes[i + 1] != 1 and strides[i] != strides[i + 1] * sizes[i + 1]:
+        if eq_or_false(sizes[i], 1) or eq_or_false(sizes[i + 1], 1):
+            continue
+        if ne_or_true(strides[i], mul(strides[i + 1], sizes[i + 1])):
             return False
     for i in range(end - 1, start - 1, -1):
-        length *= sizes[i]
-        if sizes[i] != 1 and strides[i] < step:
-            step = strides[i]
+        length = mul(length, sizes[i])
+        if ne_or_true(sizes[i], 1):
+            step = smaller(step, strides[i])
     sizes[start] = length
     strides[start] = step
     for i in range(end + 1, ndim[0]):
@@ -245,55 +276,60 @@ cdef bint collapse(int64_t* sizes, int64_t* strides, int* ndim, int start, int e
     return True
 
 
-cdef void split(int64_t* sizes, int64_t* strides, int* ndim, int dim, int64_t outer) noexcept nogil:
+cdef int split(int64_t* sizes, int64_t* strides, int* ndim, int dim, int64_t outer) except -1:
     """Make two dimensions, of `outer` and the rest, out of one, in place."""
     cdef int i
-    cdef int64_t inner = sizes[dim] // outer
+    cdef int64_t inner = floordiv(sizes[dim], outer)
     for i in range(ndim[0] - 1, dim, -1):
         sizes[i + 1] = sizes[i]
         strides[i + 1] = strides[i]
     sizes[dim] = outer
     sizes[dim + 1] = inner
     strides[dim + 1] = strides[dim]
-    strides[dim] *= inner
+    strides[dim] = mul(strides[dim], inner)
     ndim[0] += 1
+    return 0
+
+
+cdef bint is_empty(const int64_t* sizes, int ndim) except -1:
+    cdef int i
+    for i in range(ndim):
+        if eq_or_false(sizes[i], 0):
+            return True
+    return False
 
 
 cdef bint compute_view_strides_meta(int64_t* out, const int64_t* sizes, const int64_t* strides, int ndim,
-                                    const int64_t* new_sizes, int new_ndim) noexcept nogil:
+                                    const int64_t* new_sizes, int new_ndim) except -1:
     """torch._refs._reshape_view_helper: dimensions are merged and split from the left.
 
     It takes the same views as `compute_view_strides`; strides of dimensions of size 1 can differ.
     """
     cdef int64_t size[192]
     cdef int64_t step[192]
-    cdef int64_t length, count = 1
+    cdef int64_t length, count
     cdef int i, end, at = 0, n = ndim
-    for i in range(ndim):
-        count *= sizes[i]
-        size[i] = sizes[i]
-        step[i] = strides[i]
-    if count == 0:
-        contiguous_strides(out, new_sizes, new_ndim)
-        return True
-    if ndim == 0 or (is_contiguous(sizes, strides, ndim) and ((new_ndim == 1 and ndim > 1) or (new_ndim == 2 and ndim == 1))):
+    if is_empty(sizes, ndim) or ndim == 0 or (
+            ((new_ndim == 1 and ndim > 1) or (new_ndim == 2 and ndim == 1)) and is_contiguous(sizes, strides, ndim)):
         contiguous_strides(out, new_sizes, new_ndim)
         return True
     if new_ndim == 0:
         return True
+    memcpy(size, sizes, ndim * sizeof(int64_t))
+    memcpy(step, strides, ndim * sizeof(int64_t))
     for i in range(new_ndim):
         length = new_sizes[i]
         if at >= n:
             split(size, step, &n, n - 1, size[n - 1])
-        elif length != size[at]:
+        elif not eq_or_false(length, size[at]):
             end = at
             count = size[at]
-            while count % length != 0:
+            while end + 1 < n and ne_or_true(mod(count, length), 0):
                 end += 1
-                count *= size[end]
+                count = mul(count, size[end])
             if end != at and not collapse(size, step, &n, at, end):
                 return False
-            if count != length:
+            if ne_or_true(count, length):
                 split(size, step, &n, at, length)
         at += 1
     for i in range(new_ndim):
