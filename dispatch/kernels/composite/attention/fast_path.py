@@ -13,6 +13,7 @@ from dispatch._C.dtypes import bool as boolean, int32, uint8
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = [
     "_convert_weight_to_int4pack_for_cpu",
@@ -73,7 +74,7 @@ def _transform_bias_rescale_qkv(
     whole = _view(_add(qkv, qkv_bias), [batch, length, 3, num_heads, width])
     _copy_(made, _permute(whole, [2, 0, 3, 1, 4]))
     query = _select(made, 0, 0)
-    _copy_(query, _mul(query, 1 / math.sqrt(width)))
+    _copy_(query, _mul(query, 1 / rules.root(width)))
     return query, _select(made, 0, 1), _select(made, 0, 2)
 
 

@@ -18,6 +18,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, get_dtype,
 )
 from dispatch._C.size cimport new_size
+from dispatch._C.symbolic cimport eq, expect_eq, floordiv, is_symbolic, le, mod, ne, size_object
 from dispatch._C.tensor cimport Tensor, needs_grad
 from dispatch._C.tls cimport tls
 from dispatch.kernels.composite.callee cimport Callee, callee
@@ -111,18 +112,18 @@ cdef bint mask_fits(Tensor mask, Tensor query, Tensor key) except -1:
     full[3] = key.c_sizes[2]
     for i in range(mask.c_ndim):
         back = 4 - mask.c_ndim + i
-        if mask.c_sizes[i] != 1 and mask.c_sizes[i] != full[back]:
+        if ne(mask.c_sizes[i], 1) and ne(mask.c_sizes[i], full[back]):
             return False
     return True
 
 
-cdef inline bint all_equal(int64_t a, int64_t b, int64_t c) noexcept:
-    return a == b and b == c
+cdef inline bint all_equal(int64_t a, int64_t b, int64_t c) except -1:
+    return eq(a, b) and eq(b, c)
 
 
-cdef bint heads_fit(int64_t query, int64_t key, int64_t value, bint enable_gqa) noexcept:
+cdef bint heads_fit(int64_t query, int64_t key, int64_t value, bint enable_gqa) except -1:
     if enable_gqa:
-        return key == value and key != 0 and query % key == 0
+        return eq(key, value) and ne(key, 0) and eq(mod(query, key), 0)
     return all_equal(query, key, value)
 
 
@@ -141,11 +142,11 @@ cdef bint uses_flash(Tensor query, Tensor key, Tensor value, Tensor mask, double
         and heads_fit(q[1], k[1], v[1], enable_gqa)
         and (mask is None or mask_fits(mask, query, key))
         and all_equal(q[3], k[3], v[3])
-        and q[2] != 0
-        and k[2] != 0
-        and query.c_strides[3] == 1
-        and key.c_strides[3] == 1
-        and value.c_strides[3] == 1
+        and ne(q[2], 0)
+        and ne(k[2], 0)
+        and eq(query.c_strides[3], 1)
+        and eq(key.c_strides[3], 1)
+        and eq(value.c_strides[3], 1)
     )
 
 
@@ -160,7 +161,7 @@ cdef object float_mask(Tensor mask, object kind):
 cdef object without_elements(Tensor query, Tensor key, Tensor value):
     """Zeros that depend on all three inputs, so that each gets a gradient."""
     sizes = shape_of(query)
-    sizes[query.c_ndim - 1] = value.c_sizes[value.c_ndim - 1]
+    sizes[query.c_ndim - 1] = size_object(value.c_sizes[value.c_ndim - 1])
     out = _zeros(sizes, dtype=query.dtype, layout=dtypes.strided, device=query.device)
     sums = [_sum(query), _sum(key), _sum(value)]
     return _add(out, _mul(_add(_add(sums[0], sums[1]), sums[2]), 0))
@@ -179,7 +180,7 @@ cdef bint is_half(Tensor t) noexcept:
     return t.c_dtype == ST_float16 or t.c_dtype == ST_bfloat16
 
 
-cdef bint uses_accelerator_kernel(Tensor query, Tensor key, Tensor value, bint enable_gqa) noexcept:
+cdef bint uses_accelerator_kernel(Tensor query, Tensor key, Tensor value, bint enable_gqa) except -1:
     """Whether an accelerator's fused kernels take these inputs (sdp_utils.cpp's checks on sizes and dtypes)."""
     if query.c_devtype == DEV_CPU or query.c_devtype == DEV_META:
         return False
@@ -189,7 +190,7 @@ cdef bint uses_accelerator_kernel(Tensor query, Tensor key, Tensor value, bint e
         return False
     return (all_equal(query.c_sizes[0], key.c_sizes[0], value.c_sizes[0])
             and heads_fit(query.c_sizes[1], key.c_sizes[1], value.c_sizes[1], enable_gqa)
-            and (not enable_gqa or is_half(query)) and query.c_sizes[3] == key.c_sizes[3])
+            and (not enable_gqa or is_half(query)) and eq(query.c_sizes[3], key.c_sizes[3]))
 
 
 cdef object call_accelerator(Tensor query, Tensor key, Tensor value, object mask, object dropout_p,
@@ -199,7 +200,7 @@ cdef object call_accelerator(Tensor query, Tensor key, Tensor value, object mask
     cdef PyObject* args[16]
     cdef object no = False
     args[0], args[1], args[2] = <PyObject*>query, <PyObject*>key, <PyObject*>value
-    if mask is None and is_half(query) and query.c_sizes[3] == value.c_sizes[3] and query.c_sizes[3] <= 256:
+    if mask is None and is_half(query) and eq(query.c_sizes[3], value.c_sizes[3]) and le(query.c_sizes[3], 256):
         args[3], args[4], args[5], args[6] = <PyObject*>dropout_p, <PyObject*>is_causal, <PyObject*>no, <PyObject*>scale
         return (<tuple>call_array(FLASH, args, 7))[0]
     args[3], args[4], args[5] = <PyObject*>mask, <PyObject*>no, <PyObject*>dropout_p
@@ -223,7 +224,7 @@ cdef object scaled_dot_product_attention(Tensor query, Tensor key, Tensor value,
     cdef bint flash
     cdef object mask = attn_mask
     check_inputs(query, key, value, attn_mask)
-    if query.c_numel == 0 or key.c_numel == 0 or value.c_numel == 0:
+    if eq(query.c_numel, 0) or eq(key.c_numel, 0) or eq(value.c_numel, 0):
         return without_elements(query, key, value)
     flash = query.c_devtype == DEV_CPU and uses_flash(query, key, value, attn_mask, dropout_p,
                                                       enable_gqa)
@@ -258,26 +259,29 @@ cdef tuple repeat_heads(Tensor query, Tensor key, Tensor value):
     k, v = key.c_sizes[key.c_ndim - 3], value.c_sizes[value.c_ndim - 3]
     if all_equal(heads, k, v):
         return key, value
-    if k == 0 or v == 0 or heads % k or heads % v:
-        raise refused(f"{k} heads of key and {v} of value must divide the {heads} of "
+    if eq(k, 0) or eq(v, 0) or not expect_eq(mod(heads, k), 0) or not expect_eq(mod(heads, v), 0):
+        raise refused(f"{size_object(k)} heads of key and {size_object(v)} of value must divide the {size_object(heads)} of "
                       "query")
-    return _repeat_interleave(key, heads // k, -3), _repeat_interleave(value, heads // v, -3)
+    return (_repeat_interleave(key, size_object(floordiv(heads, k)), -3),
+            _repeat_interleave(value, size_object(floordiv(heads, v)), -3))
 
 
 cdef object as_dtype(Tensor t, int kind):
     return t if t.c_dtype == kind else _to(t, get_dtype(kind))
 
 
-cdef double half_of_scale(Tensor query, object scale) except? -1.0:
+cdef object half_of_scale(Tensor query, object scale):
     """Half of the scale goes on each side of the product, which keeps it in range."""
     cdef int64_t width = query.c_sizes[query.c_ndim - 1]
     if scale is not None:
         return math.sqrt(abs(scale))
+    if is_symbolic(width):
+        return size_object(width) ** -0.25           # an expression too: math.sqrt needs a number
     return math.sqrt(1 / math.sqrt(width)) if width else math.inf
 
 
 cdef object causal_mask(Tensor query, Tensor key):
-    sizes = [query.c_sizes[query.c_ndim - 2], key.c_sizes[key.c_ndim - 2]]
+    sizes = [size_object(query.c_sizes[query.c_ndim - 2]), size_object(key.c_sizes[key.c_ndim - 2])]
     lower = _tril(_ones(sizes, dtype=dtypes.bool, layout=dtypes.strided, device=query.device))
     return float_mask(lower, query.dtype)
 
@@ -288,7 +292,7 @@ def _scaled_dot_product_attention_math(Tensor query not None, Tensor key not Non
                                        Tensor dropout_mask=None, *, scale=None,
                                        bint enable_gqa=False):
     cdef int kind = query.c_dtype
-    cdef double half
+    cdef object half
     cdef Tensor attn
     if query.c_ndim < 2 or key.c_ndim < 2 or value.c_ndim < 2:
         raise refused("query, key and value must have "

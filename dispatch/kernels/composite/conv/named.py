@@ -12,7 +12,7 @@ from dispatch._C.dtypes import contiguous_format, int64
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.meta.rules import suggest_memory_format
+from dispatch.kernels.meta.rules import is_eager, suggest_memory_format
 
 __all__ = [
     "_slow_conv2d_backward",
@@ -355,7 +355,7 @@ def conv_tbc(self: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor
     steps = length - taps + 1 + pad * 2
     out = _empty([steps, batch, channels], dtype=self.dtype, device=self.device)
     _copy_(out, _expand(bias, [steps, batch, channels]))
-    for k, first, there, count in shifts(length, steps, taps, pad):
+    for k, first, there, count in shifts(length, steps, taps, pad) if is_eager(self) else ():
         part = _view(_narrow(out, 0, there, count), [count * batch, channels])
         _addmm_(part, rows(self, first, count), _select(weight, 0, k))
     return out
@@ -368,7 +368,9 @@ def conv_tbc_backward(
     layout = {"memory_format": contiguous_format}
     of_input, of_weight = _zeros_like(input, **layout), _zeros_like(weight, **layout)
     taps = weight.shape[0]
-    for k, first, there, count in shifts(input.shape[0], self.shape[0], taps, pad):
+    for k, first, there, count in (
+        shifts(input.shape[0], self.shape[0], taps, pad) if is_eager(self) else ()
+    ):
         grad = rows(self, there, count)
         target = _narrow(of_input, 0, first, count)
         part = _view(target, [count * input.shape[1], input.shape[2]])

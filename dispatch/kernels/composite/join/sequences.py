@@ -7,6 +7,7 @@ sequences time step by time step, and how many sequences each step has.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -57,7 +58,7 @@ def pad_sequence(
     if padding_side not in ("left", "right"):
         raise refused(f"padding_side must be 'left' or 'right', got {padding_side!r}")
     rest = list(sequences[0].shape[1:])
-    longest = max(s.size(0) for s in sequences)
+    longest = reduce(rules.larger, (s.size(0) for s in sequences))
     count = len(sequences)
     sizes = [count, longest, *rest] if batch_first else [longest, count, *rest]
     out = _aten.new_full(sequences[0], sizes, padding_value)

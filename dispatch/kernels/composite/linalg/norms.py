@@ -242,7 +242,7 @@ def _default_rtol(self: Tensor) -> float:
     kind = real_of(self.dtype)
     if kind not in _EPSILON:
         raise refused(f"expected a floating-point or complex tensor of 32 bits or more, got {kind}")
-    return _EPSILON[kind] * max(self.size(-2), self.size(-1))
+    return _EPSILON[kind] * rules.larger(self.size(-2), self.size(-1))
 
 
 def _check_real(name: str, t: Tensor) -> None:

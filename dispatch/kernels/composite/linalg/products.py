@@ -9,6 +9,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import resized
+from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.linalg.checks import check_floating, check_same_dtype, check_square
 
 __all__ = [
@@ -128,7 +129,7 @@ def _as_matrices(tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[int]]:
 def _splits(matrices: Sequence[Tensor]) -> list[list[int]]:
     """Where to split each run of matrices so that there are the fewest multiplications."""
     n = len(matrices)
-    p = [matrices[0].shape[0], *(m.shape[1] for m in matrices)]
+    p = [rules.example(k) for k in (matrices[0].shape[0], *(m.shape[1] for m in matrices))]
     cost = [[0] * n for _ in range(n)]
     split = [[0] * n for _ in range(n)]
     for length in range(1, n):

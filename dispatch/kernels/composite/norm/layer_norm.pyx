@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch.kernels.composite.callee cimport Callee, callee, ints
 from dispatch.kernels.composite.matrix.matmul cimport call_array
 
 cdef Callee NATIVE = callee("native_layer_norm")
@@ -15,7 +15,7 @@ cdef Callee NATIVE = callee("native_layer_norm")
 cdef object layer_norm(Tensor input, IntArray normalized_shape, Tensor weight, Tensor bias,
                        double eps, bint cudnn_enable):
     cdef PyObject* args[8]
-    cdef list shape = [normalized_shape.data[i] for i in range(normalized_shape.len)]
+    cdef list shape = ints(normalized_shape)
     cdef object boxed_eps = eps
     args[0], args[1], args[2] = <PyObject*>input, <PyObject*>shape, <PyObject*>weight
     args[3], args[4] = <PyObject*>bias, <PyObject*>boxed_eps

@@ -5,6 +5,7 @@ those of other devices, are filled by `uniform_`, `normal_` and `random_`: modes
 """
 from dispatch._C.dtypes cimport DEV_CPU, MF_NONE
 from dispatch._C.errors cimport refused
+from dispatch._C.symbolic cimport ge, lt, size_object
 from dispatch.kernels.composite.callee cimport Callee, callee, ints
 from dispatch.kernels.composite.factory.basic cimport chosen_device, made, made_like
 from dispatch.kernels.cpu.random cimport inplace as cpu
@@ -34,7 +35,7 @@ cdef object normal(Tensor t, double mean, double std, object generator):
 cdef object integers(Tensor t, int64_t low, int64_t high, object generator):
     if t.c_devtype == DEV_CPU:
         return cpu.random_from_(t, low, high, generator)
-    return RANDOM_FROM.call((t, low, high, generator))
+    return RANDOM_FROM.call((t, size_object(low), size_object(high), generator))
 
 
 cdef inline Tensor new(IntArray size, int dtype, int layout, object device, object pin_memory):
@@ -113,8 +114,8 @@ cdef object normal_float_float_out(double mean, double std, IntArray size, objec
 
 
 cdef int check_bounds(int64_t low, int64_t high) except -1:
-    if low >= high:
-        raise refused(f"expected low to be less than high, got {low} and {high}")
+    if ge(low, high):
+        raise refused(f"expected low to be less than high, got {size_object(low)} and {size_object(high)}")
     return 0
 
 
@@ -152,7 +153,7 @@ cdef object randint_generator_out(int64_t high, IntArray size, object generator,
 
 cdef object randint_low_generator_out(int64_t low, int64_t high, IntArray size, object generator, Tensor out):
     check_bounds(low, high)
-    return RANDOM_FROM.call((resized(out, size), low, high, generator))
+    return RANDOM_FROM.call((resized(out, size), size_object(low), size_object(high), generator))
 
 
 # ---- permutations ------------------------------------------------------------------------------
@@ -166,15 +167,15 @@ cdef object randperm(int64_t n, int dtype, int layout, object device, object pin
 cdef object randperm_generator(int64_t n, object generator, int dtype, int layout, object device, object pin_memory):
     cdef IntArray size
     cdef Tensor t
-    if n < 0:
-        raise refused(f"expected n to be 0 or more, got {n}")
+    if lt(n, 0):
+        raise refused(f"expected n to be 0 or more, got {size_object(n)}")
     size.data = &n
     size.len = 1
     t = new(size, dtype, layout, device, pin_memory)
     if t.c_devtype == DEV_CPU:
         return cpu.randperm_generator_out(n, generator, t)
-    return RANDPERM_OUT.call((n, generator, t))
+    return RANDPERM_OUT.call((size_object(n), generator, t))
 
 
 cdef object randperm_out(int64_t n, Tensor out):
-    return RANDPERM_OUT.call((n, None, out))
+    return RANDPERM_OUT.call((size_object(n), None, out))

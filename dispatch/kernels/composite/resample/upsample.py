@@ -7,6 +7,7 @@ Each calls the overload that takes sizes, with the factors as the scales to comp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from dispatch._C.errors import refused
@@ -62,8 +63,11 @@ def sizes_and_scales(
         )
     if scale_factors is None:
         return output_size or (), (None,) * dims
-    sizes = [int(size * scale) for size, scale in zip(spatial, scale_factors, strict=True)]
-    return sizes, scale_factors
+    return [_scaled(n, by) for n, by in zip(spatial, scale_factors, strict=True)], scale_factors
+
+
+def _scaled(size: int, factor: float) -> int:
+    return size * int(factor) if factor.is_integer() else math.trunc(size * factor)
 
 
 def linear1d_vec(

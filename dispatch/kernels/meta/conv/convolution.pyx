@@ -16,6 +16,9 @@ from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport Spec
+from dispatch._C.symbolic cimport (
+    SIZE_ERROR, add, eq, eq_or_false, expect_eq, floordiv, ge, gt, le, lt, mod, mul, ne, size_object, sub,
+)
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -65,25 +68,25 @@ cdef int read_parameters(Parameters* p, Tensor weight, IntArray stride, IntArray
     return expand(p.output_padding, output_padding, "output_padding", p.dims)
 
 
-cdef inline int64_t least(const int64_t* values, int n) noexcept:
-    cdef int64_t found = values[0]
+cdef inline bint all_reach(const int64_t* values, int n, int64_t least) except -1:
     cdef int i
-    for i in range(1, n):
-        found = min(found, values[i])
-    return found
+    for i in range(n):
+        if lt(values[i], least):
+            return False
+    return True
 
 
 cdef int check_numbers(const Parameters* p) except -1:
-    if least(p.padding, p.dims) < 0:
+    if not all_reach(p.padding, p.dims, 0):
         raise refused(f"negative padding {as_list(p.dims, p.padding)}")
-    if least(p.output_padding, p.dims) < 0:
+    if not all_reach(p.output_padding, p.dims, 0):
         raise refused(f"negative output_padding {as_list(p.dims, p.output_padding)}")
-    if least(p.stride, p.dims) <= 0:
+    if not all_reach(p.stride, p.dims, 1):
         raise refused(f"stride must be positive, got {as_list(p.dims, p.stride)}")
-    if least(p.dilation, p.dims) < 0:
+    if not all_reach(p.dilation, p.dims, 0):
         raise refused(f"negative dilation {as_list(p.dims, p.dilation)}")
-    if p.groups <= 0:
-        raise refused(f"groups must be positive, got {p.groups}")
+    if le(p.groups, 0):
+        raise refused(f"groups must be positive, got {size_object(p.groups)}")
     return 0
 
 
@@ -92,16 +95,21 @@ cdef int check_channels(Tensor input, Tensor weight, Tensor bias, const Paramete
     cdef int64_t expected, out
     if input.c_ndim != weight.c_ndim:
         raise refused(f"weight {sizes_of(weight)} needs an input of {weight.c_ndim} dimensions, got {sizes_of(input)}")
-    if weight.c_sizes[0] < p.groups or weight.c_sizes[0] % p.groups:
-        raise refused(f"the first size of weight {sizes_of(weight)} must be a multiple of groups={p.groups}")
-    expected = weight.c_sizes[0] if p.transposed else weight.c_sizes[1] * p.groups
-    if input.c_sizes[1] != expected:
-        raise refused(f"weight {sizes_of(weight)} with groups={p.groups} needs an input of {expected} channels, got "
-                      f"{sizes_of(input)}")
-    out = weight.c_sizes[1] * p.groups if p.transposed else weight.c_sizes[0]
-    if bias is not None and (bias.c_ndim != 1 or bias.c_sizes[0] != out):
-        raise refused(f"bias must have sizes [{out}], got {sizes_of(bias)}")
+    if lt(weight.c_sizes[0], p.groups) or not expect_eq(mod(weight.c_sizes[0], p.groups), 0):
+        raise refused(f"the first size of weight {sizes_of(weight)} must be a multiple of groups={size_object(p.groups)}")
+    expected = weight.c_sizes[0] if p.transposed else mul(weight.c_sizes[1], p.groups)
+    if not expect_eq(input.c_sizes[1], expected):
+        raise refused(f"weight {sizes_of(weight)} with groups={size_object(p.groups)} needs an input of "
+                      f"{size_object(expected)} channels, got {sizes_of(input)}")
+    out = mul(weight.c_sizes[1], p.groups) if p.transposed else weight.c_sizes[0]
+    if bias is not None and (bias.c_ndim != 1 or not expect_eq(bias.c_sizes[0], out)):
+        raise refused(f"bias must have sizes [{size_object(out)}], got {sizes_of(bias)}")
     return 0
+
+
+cdef inline int64_t span(Tensor weight, const Parameters* p, int i) except? SIZE_ERROR:
+    """How far apart the first and the last element under the kernel are."""
+    return mul(p.dilation[i], sub(weight.c_sizes[i + 2], 1))
 
 
 cdef int check_shapes(Tensor input, Tensor weight, Tensor bias, const Parameters* p) except -1:
@@ -109,12 +117,12 @@ cdef int check_shapes(Tensor input, Tensor weight, Tensor bias, const Parameters
     check_numbers(p)
     check_channels(input, weight, bias, p)
     for i in range(p.dims):
-        if input.c_sizes[i + 2] == 0 and input.c_sizes[0] and input.c_sizes[1]:
+        if eq_or_false(input.c_sizes[i + 2], 0) and not eq(input.c_sizes[0], 0) and not eq(input.c_sizes[1], 0):
             raise refused(f"only batch and channels of the input may be empty, got {sizes_of(input)}")
     if p.transposed:
         return 0
     for i in range(p.dims):
-        if input.c_sizes[i + 2] + 2 * p.padding[i] < p.dilation[i] * (weight.c_sizes[i + 2] - 1) + 1:
+        if lt(add(input.c_sizes[i + 2], mul(2, p.padding[i])), add(span(weight, p, i), 1)):
             raise refused(f"kernel {as_list(p.dims, weight.c_sizes + 2)} with dilation {as_list(p.dims, p.dilation)} is "
                           f"larger than input {as_list(p.dims, input.c_sizes + 2)} with padding "
                           f"{as_list(p.dims, p.padding)}")
@@ -127,66 +135,63 @@ cdef int check_output_padding(Tensor input, const Parameters* p) except -1:
     if not p.transposed or input.c_devtype != DEV_CPU or not rules.is_eager(input):
         return 0
     for i in range(p.dims):
-        if p.output_padding[i] >= p.stride[i] and p.output_padding[i] >= p.dilation[i]:
+        if ge(p.output_padding[i], p.stride[i]) and ge(p.output_padding[i], p.dilation[i]):
             raise refused(f"output_padding must be smaller than stride or dilation, got "
                           f"{as_list(p.dims, p.output_padding)}, {as_list(p.dims, p.stride)} and "
                           f"{as_list(p.dims, p.dilation)}")
     return 0
 
 
-cdef inline int64_t floor_div(int64_t a, int64_t b) noexcept:
-    return a // b - (a % b != 0 and (a < 0) != (b < 0))
-
-
-cdef int output_sizes(int64_t* out, Tensor input, Tensor weight, const Parameters* p) noexcept:
+cdef int output_sizes(int64_t* out, Tensor input, Tensor weight, const Parameters* p) except -1:
     cdef int i
-    cdef int64_t span
+    cdef int64_t length, around, reach
     out[0] = input.c_sizes[0]
-    out[1] = weight.c_sizes[1] * p.groups if p.transposed else weight.c_sizes[0]
+    out[1] = mul(weight.c_sizes[1], p.groups) if p.transposed else weight.c_sizes[0]
     for i in range(p.dims):
-        span = p.dilation[i] * (weight.c_sizes[i + 2] - 1)
+        length, around, reach = input.c_sizes[i + 2], mul(2, p.padding[i]), span(weight, p, i)
         if p.transposed:
-            out[i + 2] = (input.c_sizes[i + 2] - 1) * p.stride[i] - 2 * p.padding[i] + span + p.output_padding[i] + 1
+            length = sub(mul(sub(length, 1), p.stride[i]), around)
+            out[i + 2] = add(add(add(length, reach), p.output_padding[i]), 1)
         else:
-            out[i + 2] = floor_div(input.c_sizes[i + 2] + 2 * p.padding[i] - span - 1, p.stride[i]) + 1
-    if input.c_sizes[1] == 0:
+            out[i + 2] = add(floordiv(sub(sub(add(length, around), reach), 1), p.stride[i]), 1)
+    if eq_or_false(input.c_sizes[1], 0):
         out[1] = 0
     return 0
 
 
 # ---- layout ------------------------------------------------------------------------------------
 
-cdef bint uses_onednn(Tensor input, Tensor weight, const Parameters* p) noexcept:
+cdef bint uses_onednn(Tensor input, Tensor weight, const Parameters* p) except -1:
     """Whether PyTorch's CPU build takes oneDNN for this convolution (use_mkldnn), on one thread."""
     cdef int i, ndim = weight.c_ndim
     cdef int64_t last = weight.c_sizes[ndim - 1], other = weight.c_sizes[ndim - 2], image = 1
-    cdef bint worth = input.c_sizes[0] >= LARGE_BATCH or last != 1 or other != 1
+    cdef bint worth = ne(last, 1) or ne(other, 1) or ge(input.c_sizes[0], LARGE_BATCH)
     for i in range(p.dims):
-        if p.transposed and p.output_padding[i] >= p.stride[i]:
+        if p.transposed and ge(p.output_padding[i], p.stride[i]):
             return False
-        worth = worth or p.stride[i] != 1 or p.dilation[i] != 1
+        worth = worth or ne(p.stride[i], 1) or ne(p.dilation[i], 1)
     if input.c_dtype == ST_bfloat16 or input.c_dtype == ST_float16:
         return True
     if input.c_dtype != ST_float32 or not worth:
         return False
     for i in range(min(4, input.c_ndim)):
-        image *= input.c_sizes[i]
-    return p.groups > 1 or (last > 3 and other > 3) or input.c_sizes[0] > 1 or image > LARGE_IMAGE
+        image = mul(image, input.c_sizes[i])
+    return gt(p.groups, 1) or gt(input.c_sizes[0], 1) or (gt(last, 3) and gt(other, 3)) or gt(image, LARGE_IMAGE)
 
 
-cdef bint line_is_channels_last(Tensor t) noexcept:
+cdef bint line_is_channels_last(Tensor t) except -1:
     """Whether a tensor of 3 dimensions suggests channels_last once it has a height of 1."""
     cdef int64_t n = t.c_sizes[0], c = t.c_sizes[1], w = t.c_sizes[2]
     cdef int64_t sn = t.c_strides[0], sc = t.c_strides[1], sw = t.c_strides[2]
-    if sc == 0 or n == 0 or c == 0 or w == 0 or sw < sc * c:
+    if eq_or_false(sc, 0) or eq_or_false(n, 0) or eq_or_false(c, 0) or eq_or_false(w, 0) or lt(sw, mul(sc, c)):
         return False
-    return sn >= (sw * w if w > 1 else sw) and sn != sc
+    return ge(sn, mul(sw, w) if gt(w, 1) else sw) and ne(sn, sc)
 
 
-cdef int layout_of(Tensor t, Tensor weight, const Parameters* p) noexcept:
+cdef int layout_of(Tensor t, Tensor weight, const Parameters* p) except -1:
     """The memory format that results have; that of a line is the one with a height of 1."""
     cdef int wanted
-    if t.c_devtype == DEV_META or t.c_sizes[0] == 0 or t.c_sizes[1] == 0:
+    if t.c_devtype == DEV_META or eq_or_false(t.c_sizes[0], 0) or eq_or_false(t.c_sizes[1], 0):
         return MF_contiguous
     if weight.c_ndim == 3:
         # An input that is not contiguous is copied first; with sizes of 1 its strides may be odd.
@@ -220,14 +225,23 @@ cdef int set_spec(Spec* s, const int64_t* sizes, int ndim, int code, int memory_
     return 0
 
 
+cdef bint is_left(const int64_t* out, const Parameters* p, int device) except -1:
+    """PyTorch looks for one dimension that is left, but on cuda; negative sizes never pass."""
+    cdef int i
+    if not all_reach(out + 2, p.dims, 0):
+        return False
+    for i in range(p.dims):
+        if device == DEV_CUDA or gt(out[i + 2], 0):
+            return True
+    return False
+
+
 # ---- operators ---------------------------------------------------------------------------------
 
 cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray stride, IntArray padding,
                      IntArray dilation, bint transposed, IntArray output_padding, int64_t groups) except -1:
     cdef Parameters p
     cdef int64_t out[64]
-    cdef int i
-    cdef int64_t largest = 0
     if input.c_dtype != weight.c_dtype:
         raise refused(f"input ({dtypes.get_dtype(input.c_dtype)!r}) and weight ({dtypes.get_dtype(weight.c_dtype)!r}) "
                       "must have one dtype")
@@ -235,10 +249,8 @@ cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray
     check_shapes(input, weight, bias, &p)
     check_output_padding(input, &p)
     output_sizes(out, input, weight, &p)
-    for i in range(2, input.c_ndim):
-        largest = max(largest, out[i])
-    # PyTorch looks for one dimension that is left; negative sizes never pass.
-    if least(out, input.c_ndim) < 0 or (input.c_devtype != DEV_CUDA and largest <= 0):
+    # The check of the kernel's span leaves no other sizes than positive ones, unless transposed.
+    if transposed and not is_left(out, &p, input.c_devtype):
         raise refused(f"the output for input {sizes_of(input)} and weight {sizes_of(weight)} would have sizes "
                       f"{as_list(input.c_ndim, out)}")
     return set_spec(s, out, input.c_ndim, input.c_dtype, layout_of(input, weight, &p))

@@ -11,6 +11,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.structured cimport Spec
+from dispatch._C.symbolic cimport eq, expect_eq, lt, size_object, sub
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.embedding.tables cimport check_index_dtype, sizes_of
@@ -36,7 +37,7 @@ cdef int check_bag(Tensor weight, Tensor indices, Tensor offsets, int64_t mode,
                       f"got {sizes_of(indices)}")
     if not MODE_SUM <= mode <= MODE_MAX:
         raise refused(f"mode must be 0 (sum), 1 (mean) or 2 (max), got {mode}")
-    if include_last_offset and offsets.c_sizes[0] == 0:
+    if include_last_offset and eq(offsets.c_sizes[0], 0):
         raise refused("include_last_offset needs at least one offset")
     if per_sample_weights is not None:
         check_sample_weights(indices, mode, per_sample_weights)
@@ -46,9 +47,9 @@ cdef int check_bag(Tensor weight, Tensor indices, Tensor offsets, int64_t mode,
 cdef int check_sample_weights(Tensor indices, int64_t mode, Tensor weights) except -1:
     if mode != MODE_SUM:
         raise refused("per_sample_weights are only for mode 0 (sum)")
-    if weights.c_ndim != 1 or weights.c_numel != indices.c_numel:
+    if weights.c_ndim != 1 or not expect_eq(weights.c_numel, indices.c_numel):
         raise refused("expected per_sample_weights to have one "
-                      f"dimension of {indices.c_numel} elements, got {sizes_of(weights)}")
+                      f"dimension of {size_object(indices.c_numel)} elements, got {sizes_of(weights)}")
     return 0
 
 
@@ -69,7 +70,7 @@ cdef int embedding_bag(Spec* s, Tensor weight, Tensor indices, Tensor offsets,
     cdef bint cpu = offsets.c_devtype == DEV_CPU or offsets.c_devtype == DEV_META
     cdef int dtype = offsets.c_dtype if cpu else indices.c_dtype
     check_bag(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
-    bags = offsets.c_sizes[0] - include_last_offset
+    bags = sub(offsets.c_sizes[0], include_last_offset)
     columns = weight.c_sizes[1]
     if is_eager(weight):
         dtype = rules.promoted(indices.c_dtype, offsets.c_dtype)
@@ -103,8 +104,8 @@ cdef int embedding_bag_forward_only(Spec* s, Tensor weight, Tensor indices, Tens
 
 cdef int check_noted(Tensor offset2bag, Tensor indices) except -1:
     """The bag of each index."""
-    if is_eager(indices) and offset2bag.c_numel != indices.c_numel:
-        raise refused(f"expected offset2bag to have {indices.c_numel} elements, "
+    if is_eager(indices) and not expect_eq(offset2bag.c_numel, indices.c_numel):
+        raise refused(f"expected offset2bag to have {size_object(indices.c_numel)} elements, "
                       f"got {sizes_of(offset2bag)}")
     return 0
 
@@ -119,8 +120,8 @@ cdef int dense_backward(Spec* s, Tensor grad, Tensor indices, Tensor offset2bag,
     if grad.c_ndim != 2:
         raise refused(f"expected grad to have 2 dimensions, got {sizes_of(grad)}",
                       IndexError if grad.c_ndim < 2 else RuntimeError)
-    if num_weights < 0:
-        raise refused(f"num_weights {num_weights} is negative")
+    if lt(num_weights, 0):
+        raise refused(f"num_weights {size_object(num_weights)} is negative")
     if mode != MODE_MAX:
         check_noted(offset2bag, indices)
     elif is_eager(grad) and (maximum_indices.c_ndim != 2
@@ -141,9 +142,9 @@ cdef int per_sample_weights_backward(Spec* s, Tensor grad, Tensor weight, Tensor
     for name, t, ndim in (("grad", grad, 2), ("indices", indices, 1), ("weight", weight, 2)):
         if (<Tensor>t).c_ndim != ndim:
             raise refused(f"expected {name} to have {ndim} dimensions, got {sizes_of(t)}")
-    if weight.c_sizes[1] != grad.c_sizes[1]:
+    if not expect_eq(weight.c_sizes[1], grad.c_sizes[1]):
         raise refused(f"grad of shape {sizes_of(grad)} does not fit weight of {sizes_of(weight)}")
-    if offset2bag.c_numel:
+    if is_eager(indices) and offset2bag.c_numel:
         check_noted(offset2bag, indices)
     set_vector(s, grad.c_dtype, indices.c_sizes[0])
     return 0

@@ -7,6 +7,7 @@ from dispatch._C.dtypes cimport ST_int32, ST_int64, is_integral_code
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, OVERLAP_ANY, Spec
+from dispatch._C.symbolic cimport lt, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 
@@ -43,8 +44,8 @@ cdef int embedding_dense_backward(Spec* s, Tensor grad_output, Tensor indices, i
     check_index_dtype("indices", indices)
     if grad_output.c_ndim == 0:
         raise refused("grad_output has no dimensions", IndexError)
-    if num_weights < 0:
-        raise refused(f"num_weights {num_weights} is negative")
+    if lt(num_weights, 0):
+        raise refused(f"num_weights {size_object(num_weights)} is negative")
     s.ndim = 2
     s.sizes[0] = num_weights
     s.sizes[1] = grad_output.c_sizes[grad_output.c_ndim - 1]

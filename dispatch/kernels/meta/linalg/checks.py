@@ -122,8 +122,7 @@ def column_strides(sizes: Ints) -> tuple[int, ...]:
     strides = rules.contiguous_strides(sizes)
     if len(sizes) < 2:
         return strides
-    rows = sizes[-2]
-    return (*strides[:-2], 1, rows if rows > 1 else 1)
+    return (*strides[:-2], 1, rules.larger(sizes[-2], 1))
 
 
 def column_major(sizes: Ints, kind: dtype, copied: bool = False) -> TensorSpec:

@@ -10,6 +10,7 @@ from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
+from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.linalg.checks import (
     check_floating,
     check_matrix,
@@ -71,14 +72,14 @@ def ldl_factor_ex(self: Tensor, hermitian: bool, check_errors: bool) -> Specs:
 def lu_factor_ex(A: Tensor, pivot: bool, check_errors: bool) -> Specs:
     check_matrix("A", A)
     *batch, m, n = A.shape
-    pivots = TensorSpec((*batch, min(m, n)), dtypes.int32, copied=True)
+    pivots = TensorSpec((*batch, rules.smaller(m, n)), dtypes.int32, copied=True)
     return column_major(A.shape, A.dtype, True), pivots, info_of(A, True)
 
 
 def _unpacked(A: Tensor, permuted: bool, factors: bool) -> Specs:
     """P, L and U; one that is not asked for has no elements."""
     *batch, m, n = A.shape
-    k = min(m, n)
+    k = rules.smaller(m, n)
     p = (*batch, m, m) if permuted else (0,)
     left, right = ((*batch, m, k), (*batch, k, n)) if factors else ((0,), (0,))
     return tuple(TensorSpec(sizes, A.dtype, copied=True) for sizes in (p, left, right))
@@ -108,7 +109,7 @@ def qr(A: Tensor, mode: str) -> Specs:
         raise refused(f"expected mode to be one of {list(_MODES)}, got {mode!r}")
     wanted, reduced = _MODES[mode]
     *batch, m, n = A.shape
-    k = min(m, n) if reduced else m
+    k = rules.smaller(m, n) if reduced else m
     q = TensorSpec((0,), A.dtype, copied=True)
     if wanted:
         q = column_major((*batch, m, k), A.dtype, True)
@@ -116,7 +117,7 @@ def qr(A: Tensor, mode: str) -> Specs:
 
 
 def _check_reflectors(self: Tensor, tau: Tensor) -> None:
-    if self.ndim - tau.ndim != 1 or tuple(tau.shape[:-1]) != tuple(self.shape[:-2]):
+    if self.ndim - tau.ndim != 1 or not rules.same_sizes(tau.shape[:-1], self.shape[:-2]):
         raise refused(
             f"expected a vector of reflectors' factors for each matrix of {list(self.shape)}, got "
             f"{list(tau.shape)}"
@@ -146,7 +147,7 @@ def ormqr(
         raise refused(
             f"{count} reflectors of {list(self.shape)} do not fit input3 of {list(input3.shape)}"
         )
-    if self.ndim != input3.ndim or tuple(self.shape[:-2]) != tuple(input3.shape[:-2]):
+    if self.ndim != input3.ndim or not rules.same_sizes(self.shape[:-2], input3.shape[:-2]):
         raise refused(
             f"expected self and input3 of one batch, got {list(self.shape)} and "
             f"{list(input3.shape)}"
@@ -184,7 +185,7 @@ def svd(A: Tensor, full_matrices: bool, compute_uv: bool, driver: str | None) ->
     check_matrix("A", A)
     check_floating("A", A)
     *batch, m, n = A.shape
-    k = min(m, n)
+    k = rules.smaller(m, n)
     values = TensorSpec((*batch, k), real_of(A.dtype))
     if not compute_uv:
         none = TensorSpec((0,), A.dtype)

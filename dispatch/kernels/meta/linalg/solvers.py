@@ -100,7 +100,7 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) -
     if pivots.dtype is not dtypes.int32:
         raise refused(f"expected pivots to be int32, got {pivots.dtype}")
     check_solver(LU, B.shape, left, "LU")
-    if tuple(LU.shape[:-1]) != tuple(pivots.shape):
+    if not rules.same_sizes(LU.shape[:-1], pivots.shape):
         raise refused(
             f"expected pivots of shape {list(LU.shape[:-1])}, got shape {list(pivots.shape)}"
         )
@@ -112,7 +112,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, hermitian: bool) -> TensorS
     check_square("LD", LD)
     check_floating("LD", LD)
     check_solver_sides(LD, B)
-    if tuple(LD.shape[:-1]) != tuple(pivots.shape):
+    if not rules.same_sizes(LD.shape[:-1], pivots.shape):
         raise refused(
             f"expected pivots of shape {list(LD.shape[:-1])}, got shape {list(pivots.shape)}"
         )
@@ -150,6 +150,6 @@ def cholesky_solve_helper(self: Tensor, A: Tensor, upper: bool) -> TensorSpec:
     if A.dtype is not self.dtype:
         raise refused(f"expected A and self of one dtype, got {A.dtype} and {self.dtype}")
     rows = self.shape[-2:-1]
-    if self.ndim < 2 or A.shape != (*self.shape[:-2], *rows, *rows):
+    if self.ndim < 2 or not rules.same_sizes(A.shape, (*self.shape[:-2], *rows, *rows)):
         raise refused(f"A of {list(A.shape)} does not fit self of {list(self.shape)}")
     return column_major(self.shape, self.dtype)

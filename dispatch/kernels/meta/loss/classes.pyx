@@ -12,6 +12,7 @@ from dispatch._C.dtypes cimport ST_bool, ST_int32, ST_int64, default_dtype_code,
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport Spec
+from dispatch._C.symbolic cimport expect_eq, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta.rules cimport is_eager, promoted
 
@@ -31,7 +32,7 @@ cdef int raise_sizes(Tensor self, Tensor target, object error) except -1:
 
 
 cdef int raise_weight(int64_t classes, Tensor weight) except -1:
-    raise refused(f"expected {classes} weights, got {sizes_of(weight)}", asserted(weight))
+    raise refused(f"expected {size_object(classes)} weights, got {sizes_of(weight)}", asserted(weight))
 
 
 cdef int check_target(Tensor target) except -1:
@@ -77,7 +78,7 @@ cdef int set_like(Spec* s, Tensor like) except -1:
 
 
 cdef int check_number(str name, Tensor t) except -1:
-    if t.c_numel != 1:
+    if not expect_eq(t.c_numel, 1):
         raise refused(f"expected {name} to have one element, got shape {sizes_of(t)}", asserted(t))
     return 0
 
@@ -100,9 +101,9 @@ cdef int check_rows(Tensor self, Tensor target) except -1:
     if self.c_ndim == 1 and target.c_ndim == 1:
         if not is_eager(self):
             raise refused("expected a target without dimensions beside a self of one")
-        if target.c_numel != 1:
-            raise refused(f"expected one target, got {target.c_numel}", ValueError)
-    elif target.c_ndim and self.c_sizes[0] != target.c_sizes[0]:
+        if not expect_eq(target.c_numel, 1):
+            raise refused(f"expected one target, got {size_object(target.c_numel)}", ValueError)
+    elif target.c_ndim and not expect_eq(self.c_sizes[0], target.c_sizes[0]):
         raise_sizes(self, target, RuntimeError)
     return check_target(target)
 
@@ -111,7 +112,7 @@ cdef int nll_loss_forward(Spec* s, Tensor self, Tensor target, Tensor weight, in
                           int64_t ignore_index) except -1:
     """The loss, and the sum of the weights that it was divided by."""
     check_rows(self, target)
-    if weight is not None and (weight.c_ndim != 1 or weight.c_numel != self.c_sizes[self.c_ndim - 1]):
+    if weight is not None and (weight.c_ndim != 1 or not expect_eq(weight.c_numel, self.c_sizes[self.c_ndim - 1])):
         raise_weight(self.c_sizes[self.c_ndim - 1], weight)
     set_number(s, self)
     set_number(&s[1], self)
@@ -129,16 +130,16 @@ cdef int nll_loss_backward(Spec* s, Tensor grad_output, Tensor self, Tensor targ
         raise refused("self has no dimensions", IndexError)
     check_dims(self, target)
     rows = self.c_sizes[0]
-    if target.c_ndim and rows != target.c_sizes[0]:
+    if target.c_ndim and not expect_eq(rows, target.c_sizes[0]):
         raise_sizes(self, target, asserted(self))
     check_number("total_weight", total_weight)
-    if weight is not None and weight.c_numel != self.c_sizes[self.c_ndim - 1]:
+    if weight is not None and not expect_eq(weight.c_numel, self.c_sizes[self.c_ndim - 1]):
         raise_weight(self.c_sizes[self.c_ndim - 1], weight)
     if reduction == 0 and self.c_ndim == 2:
-        if grad_output.c_ndim != 1 or grad_output.c_sizes[0] != rows:
-            raise refused(f"expected grad_output of shape [{rows}], got {sizes_of(grad_output)}",
+        if grad_output.c_ndim != 1 or not expect_eq(grad_output.c_sizes[0], rows):
+            raise refused(f"expected grad_output of shape [{size_object(rows)}], got {sizes_of(grad_output)}",
                           asserted(self) if grad_output.c_ndim else IndexError)
-    elif grad_output.c_ndim > 1 or grad_output.c_numel != 1:
+    elif grad_output.c_ndim > 1 or not expect_eq(grad_output.c_numel, 1):
         raise refused(f"expected grad_output to have one element, got {sizes_of(grad_output)}",
                       asserted(self))
     check_target(target)
@@ -153,10 +154,10 @@ cdef int check_images(Tensor self, Tensor target, Tensor weight, object error) e
         raise refused(f"expected target to have 3 dimensions, got {sizes_of(target)}", error)
     if self.c_ndim != 4:
         raise refused(f"expected self to have 4 dimensions, got {sizes_of(self)}", error)
-    if weight is not None and weight.c_numel != self.c_sizes[1]:
-        raise refused(f"expected {self.c_sizes[1]} weights, got {sizes_of(weight)}")
-    if (self.c_sizes[0] != target.c_sizes[0] or self.c_sizes[2] != target.c_sizes[1]
-            or self.c_sizes[3] != target.c_sizes[2]):
+    if weight is not None and not expect_eq(weight.c_numel, self.c_sizes[1]):
+        raise refused(f"expected {size_object(self.c_sizes[1])} weights, got {sizes_of(weight)}")
+    if (not expect_eq(self.c_sizes[0], target.c_sizes[0]) or not expect_eq(self.c_sizes[2], target.c_sizes[1])
+            or not expect_eq(self.c_sizes[3], target.c_sizes[2])):
         raise_sizes(self, target, error)
     return check_target(target)
 
@@ -188,7 +189,7 @@ cdef int check_image_grads(Tensor grad_output, Tensor target, int64_t reduction)
     if reduction != 0:
         return check_number("grad_output", grad_output)
     for i in range(3):
-        if grad_output.c_ndim != 3 or grad_output.c_sizes[i] != target.c_sizes[i]:
+        if grad_output.c_ndim != 3 or not expect_eq(grad_output.c_sizes[i], target.c_sizes[i]):
             raise refused(f"expected grad_output of shape {sizes_of(target)}, "
                           f"got {sizes_of(grad_output)}")
     return 0

@@ -4,16 +4,17 @@ Called by the structured kernels of `native_layer_norm`. The statistics keep the
 dimensions with size 1; for half precision they are float32, but on CPU they have input's dtype.
 """
 from libc.stdint cimport int64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float16, ST_float32, is_floating_code
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
+from dispatch._C.structured cimport CAST_SAFE, Spec
+from dispatch._C.symbolic cimport expect_eq
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
-from dispatch._C.structured cimport CAST_SAFE, Spec
 
 
 cdef int raise_shape(str name, Tensor t, IntArray shape) except -1:
@@ -23,9 +24,14 @@ cdef int raise_shape(str name, Tensor t, IntArray shape) except -1:
                   f"{list(new_size(t.c_ndim, t.c_sizes))}")
 
 
-cdef inline bint ends_with(Tensor t, IntArray shape) noexcept:
-    return t.c_ndim >= shape.len and \
-        memcmp(t.c_sizes + t.c_ndim - shape.len, shape.data, shape.len * sizeof(int64_t)) == 0
+cdef bint ends_with(Tensor t, IntArray shape) except -1:
+    cdef int i, n = <int>shape.len
+    if t.c_ndim < n:
+        return False
+    for i in range(n):
+        if not expect_eq(t.c_sizes[t.c_ndim - n + i], shape.data[i]):
+            return False
+    return True
 
 
 cdef int check_arguments(Tensor input, IntArray shape, Tensor weight, Tensor bias) except -1:

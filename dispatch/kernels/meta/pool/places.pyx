@@ -12,6 +12,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport read_ints
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport COPIED, Spec, init_spec
+from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, gt, lt
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -36,7 +37,7 @@ cdef int check_count(str name, IntArray given, int dims) except -1:
 cdef int check_elements(str name, Tensor t, int first) except -1:
     cdef int i
     for i in range(first, t.c_ndim):
-        if t.c_sizes[i] == 0:
+        if eq_or_false(t.c_sizes[i], 0):
             raise refused(f"only the batch of {name} may be empty, got {sizes_of(t)}")
     return 0
 
@@ -77,10 +78,10 @@ cdef int adaptive_average(Spec* s, Tensor self, IntArray output_size, int dims) 
     check_count("output_size", output_size, dims)
     check_dims("self", self, dims)
     for i in range(dims):
-        if output_size.data[i] < 0:
+        if lt(output_size.data[i], 0):
             raise refused(f"output_size must not be negative, got {list(new_size(dims, output_size.data))}")
     for i in range(1 if dims == 3 else self.c_ndim - dims, self.c_ndim):
-        if self.c_sizes[i] == 0 and rules.is_eager(self):
+        if rules.is_eager(self) and self.c_sizes[i] == 0:
             raise refused(f"self must have elements to average, got {sizes_of(self)}")
     return resized(s, self, output_size, self.c_dtype, dims == 2)
 
@@ -166,15 +167,15 @@ cdef int fractional(Spec* s, Tensor self, IntArray kernel_size, IntArray output_
     if self.c_dtype != samples.c_dtype:
         raise refused(f"expected random_samples to be {dtypes.get_dtype(self.c_dtype)!r}, got "
                       f"{dtypes.get_dtype(samples.c_dtype)!r}")
-    fits = samples.c_ndim == 3 and samples.c_sizes[0] >= (self.c_sizes[0] if lead > 1 else 1)
-    if not fits or samples.c_sizes[1] != self.c_sizes[lead - 1] or samples.c_sizes[2] != dims:
+    fits = samples.c_ndim == 3 and not lt(samples.c_sizes[0], self.c_sizes[0] if lead > 1 else 1)
+    if not fits or not expect_eq(samples.c_sizes[1], self.c_sizes[lead - 1]) or not expect_eq(samples.c_sizes[2], dims):
         raise refused(f"expected random_samples (batch, channels, {dims}) for self {sizes_of(self)}, got "
                       f"{sizes_of(samples)}")
     for i in range(dims):
-        if output_size.data[i] + kernel_size.data[i] - 1 + (dims == 3) > self.c_sizes[lead + i]:
+        if gt(add(add(output_size.data[i], kernel_size.data[i]), (dims == 3) - 1), self.c_sizes[lead + i]):
             raise refused(f"kernel_size {list(new_size(dims, kernel_size.data))} is too large for self "
                           f"{sizes_of(self)} and output_size {list(new_size(dims, output_size.data))}")
-        if output_size.data[i] < 0 or kernel_size.data[i] < 0:
+        if lt(output_size.data[i], 0) or lt(kernel_size.data[i], 0):
             raise refused(f"kernel_size and output_size must not be negative, got "
                           f"{list(new_size(dims, kernel_size.data))} and {list(new_size(dims, output_size.data))}")
     resized(&s[0], self, output_size, self.c_dtype, False)
@@ -187,7 +188,7 @@ cdef int fractional_backward(Spec* s, Tensor grad_output, Tensor self, IntArray 
     check_dims("self", self, dims)
     check_count("output_size", output_size, dims)
     for i in range(dims):
-        if grad_output.c_ndim != self.c_ndim or grad_output.c_sizes[lead + i] != output_size.data[i]:
+        if grad_output.c_ndim != self.c_ndim or not expect_eq(grad_output.c_sizes[lead + i], output_size.data[i]):
             raise refused(f"expected grad_output to have output_size {list(new_size(dims, output_size.data))}, "
                           f"got {sizes_of(grad_output)}")
     return like(s, self, False)
@@ -223,12 +224,12 @@ cdef int unpooled(Spec* s, Tensor self, Tensor indices, IntArray output_size, in
     check_dims("self", self, dims)
     check_count("output_size", output_size, dims)
     for i in range(self.c_ndim):
-        fits = fits and self.c_sizes[i] == indices.c_sizes[i]
+        fits = fits and expect_eq(self.c_sizes[i], indices.c_sizes[i])
     if not fits:
         raise refused(f"expected indices to have self's sizes {sizes_of(self)}, got {sizes_of(indices)}")
     check_elements("self", self, 1)
     for i in range(dims):
-        if output_size.data[i] < 0:
+        if lt(output_size.data[i], 0):
             raise refused(f"output_size must not be negative, got {list(new_size(dims, output_size.data))}")
     s.cast |= COPIED
     return resized(s, self, output_size, self.c_dtype, dims == 2 and rules.is_eager(self))

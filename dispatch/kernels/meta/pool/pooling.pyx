@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport COPIED, Spec
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, lt
 from dispatch._C.tensor cimport TF_FAKE, Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -35,7 +36,7 @@ cdef int set_sizes(Spec* s, Tensor like, const int64_t* sizes, int code, int mem
 cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mode) except -1:
     """Output sizes for (batch,) channels and one dimension for each window."""
     cdef int i, ndim = self.c_ndim, dims = w.dims
-    cdef int64_t least = 1
+    cdef bint is_left = True
     if ndim < 3:
         raise refused(f"expected self to have {dims + 1} or {dims + 2} dimensions, got {sizes_of(self)}",
                       IndexError if dims == 2 else RuntimeError)
@@ -43,14 +44,14 @@ cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mod
         raise refused(f"expected self to have {dims + 1} or {dims + 2} dimensions, got {sizes_of(self)}")
     check_windows(w)
     for i in range(ndim - dims - 1, ndim):
-        if self.c_sizes[i] == 0:
+        if eq_or_false(self.c_sizes[i], 0):
             raise refused(f"only the batch of self may be empty, got {sizes_of(self)}")
     for i in range(ndim):
         out[i] = self.c_sizes[i]
         if i >= ndim - dims:
             out[i] = output_length(w, 3 - ndim + i, self.c_sizes[i], ceil_mode)
-            least = min(least, out[i])
-    if least < 1:
+            is_left = is_left and not lt(out[i], 1)
+    if not is_left:
         raise refused(f"self {sizes_of(self)} is too small, the output would be {list(new_size(ndim, out))}")
     return 0
 
@@ -74,13 +75,13 @@ cdef int check_gradient(str name, Tensor given, const int64_t* wanted, int ndim,
     cdef int i
     cdef bint fits = given.c_ndim == ndim
     for i in range(ndim - dims - 1, ndim):
-        fits = fits and given.c_sizes[i] == wanted[i]
+        fits = fits and expect_eq(given.c_sizes[i], wanted[i])
     if not fits:
         raise refused(f"{name} must have sizes {list(new_size(ndim, wanted))}, got {sizes_of(given)}")
     return 0
 
 
-cdef inline int volume_format(Tensor self) noexcept:
+cdef inline int volume_format(Tensor self) except -1:
     """Of maxima in three dimensions: batches keep channels_last_3d."""
     if self.c_ndim == 5 and rules.suggest_memory_format(self) == MF_channels_last_3d:
         return MF_channels_last_3d
@@ -101,7 +102,7 @@ cdef int averaged(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray
     if dims == 2:
         return set_sizes(s, self, sizes, self.c_dtype, rules.suggest_memory_format(self))
     for i in range(3):
-        if self.c_sizes[self.c_ndim - 3 + i] < w.kernel[i]:
+        if lt(self.c_sizes[self.c_ndim - 3 + i], w.kernel[i]):
             raise refused(f"self {sizes_of(self)} is smaller than kernel_size "
                           f"{list(new_size(3, w.kernel))}")
     s.cast |= COPIED

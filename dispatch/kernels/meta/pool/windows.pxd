@@ -5,6 +5,7 @@ in every array; those that a tensor has not hold a window of one element.
 """
 from libc.stdint cimport int64_t
 
+from dispatch._C.symbolic cimport SIZE_ERROR
 from dispatch._C.values cimport IntArray
 
 cdef struct Windows:
@@ -18,6 +19,6 @@ cdef struct Windows:
 cdef int read_windows(Windows* w, int dims, IntArray kernel_size, IntArray stride, IntArray padding) except -1
 cdef int read_dilation(Windows* w, IntArray dilation) except -1
 # Positions along dimension i of an input of this size, windows that reach beyond it included under ceil_mode.
-cdef int64_t output_length(const Windows* w, int i, int64_t size, bint ceil_mode) noexcept
+cdef int64_t output_length(const Windows* w, int i, int64_t size, bint ceil_mode) except? SIZE_ERROR
 # Raise RuntimeError.
 cdef int check_windows(const Windows* w) except -1

@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
+from dispatch._C.symbolic cimport add, floordiv, ge, mul, sub
 from dispatch._C.values cimport IntArray
 
 
@@ -51,13 +52,9 @@ cdef int check_windows(const Windows* w) except -1:
     return 0
 
 
-cdef inline int64_t floor_div(int64_t a, int64_t b) noexcept:
-    return a // b - (a % b != 0 and (a < 0) != (b < 0))
-
-
-cdef int64_t output_length(const Windows* w, int i, int64_t size, bint ceil_mode) noexcept:
-    cdef int64_t room = size + 2 * w.padding[i] - w.dilation[i] * (w.kernel[i] - 1) - 1
-    cdef int64_t length = floor_div(room + (w.stride[i] - 1 if ceil_mode else 0), w.stride[i]) + 1
-    if ceil_mode and (length - 1) * w.stride[i] >= size + w.padding[i]:
-        length -= 1              # the last window would begin in the padding on the right
+cdef int64_t output_length(const Windows* w, int i, int64_t size, bint ceil_mode) except? SIZE_ERROR:
+    cdef int64_t room = add(size, 2 * w.padding[i] - w.dilation[i] * (w.kernel[i] - 1) - 1)
+    cdef int64_t length = add(floordiv(add(room, w.stride[i] - 1 if ceil_mode else 0), w.stride[i]), 1)
+    if ceil_mode and ge(mul(sub(length, 1), w.stride[i]), add(size, w.padding[i])):
+        return sub(length, 1)    # the last window would begin in the padding on the right
     return length

@@ -61,7 +61,7 @@ def fft_c2r(self: Tensor, dim: Ints, last_dim_size: int) -> TensorSpec:
 
 def _columns(sizes: Ints) -> list[int]:
     strides = list(rules.contiguous_strides(sizes))
-    strides[-2:] = [1, max(sizes[-2], 1)]
+    strides[-2:] = [1, rules.larger(sizes[-2], 1)]
     return strides
 
 
@@ -72,7 +72,7 @@ def svd(A: Tensor, full_matrices: bool) -> tuple[TensorSpec, TensorSpec, TensorS
     if A.dtype not in _SOLVED:
         raise refused(f"expected a floating or complex dtype of 32 bits or more, got {A.dtype}")
     *batch, rows, columns = A.shape
-    least = min(rows, columns)
+    least = rules.smaller(rows, columns)
     left = [*batch, rows, rows if full_matrices else least]
     right = [*batch, columns if full_matrices else least, columns]
     return (

@@ -11,6 +11,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport Spec
+from dispatch._C.symbolic cimport expect_eq, gt
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 
@@ -31,11 +32,11 @@ cdef int check_sampled(Tensor input, Tensor grid, int dims, int64_t mode, int64_
     if eager and input.c_dtype != grid.c_dtype:
         raise refused(f"expected input ({dtypes.get_dtype(input.c_dtype)!r}) and grid "
                       f"({dtypes.get_dtype(grid.c_dtype)!r}) to have one dtype")
-    fits = input.c_ndim == grid.c_ndim == dims + 2 and grid.c_sizes[dims + 1] == dims and \
-        input.c_sizes[0] == grid.c_sizes[0]
+    fits = input.c_ndim == grid.c_ndim == dims + 2 and expect_eq(grid.c_sizes[dims + 1], dims) and \
+        expect_eq(input.c_sizes[0], grid.c_sizes[0])
     if fits and (eager or dims == 3):
         for i in range(dims):
-            fits = fits and input.c_sizes[2 + i] > 0
+            fits = fits and gt(input.c_sizes[2 + i], 0)
     if not fits:
         raise refused(f"expected input (N, C, {dims} sizes) and grid (N, {dims} sizes, {dims}), got "
                       f"{sizes_of(input)} and {sizes_of(grid)}")
@@ -57,7 +58,7 @@ cdef int sampled_backward(Spec* s, Tensor grad_output, Tensor input, Tensor grid
     check_sampled(input, grid, dims, mode, padding)
     if fits:
         for i in range(dims + 2):
-            fits = fits and grad_output.c_sizes[i] == (input.c_sizes[i] if i < 2 else grid.c_sizes[i - 1])
+            fits = fits and expect_eq(grad_output.c_sizes[i], input.c_sizes[i] if i < 2 else grid.c_sizes[i - 1])
     if not fits:
         raise refused(f"grad_output {sizes_of(grad_output)} does not fit input {sizes_of(input)} and "
                       f"grid {sizes_of(grid)}")

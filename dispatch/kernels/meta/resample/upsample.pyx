@@ -11,6 +11,7 @@ from dispatch._C.dtypes cimport DEV_CUDA, MF_contiguous
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport COPIED, Spec
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, ge, le
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -32,10 +33,10 @@ cdef int check_count(str name, IntArray given, int wanted) except -1:
     return 0
 
 
-cdef bint has_zero(const int64_t* sizes, int n) noexcept:
+cdef bint has_zero(const int64_t* sizes, int n) except -1:
     cdef int i
     for i in range(n):
-        if sizes[i] == 0:
+        if eq_or_false(sizes[i], 0):
             return True
     return False
 
@@ -43,7 +44,7 @@ cdef bint has_zero(const int64_t* sizes, int n) noexcept:
 cdef int check_positive(const int64_t* sizes, const int64_t* output, int dims) except -1:
     cdef int i
     for i in range(dims):
-        if sizes[i] <= 0 or output[i] <= 0:
+        if le(sizes[i], 0) or le(output[i], 0):
             raise refused("input and output sizes must be positive, got "
                           f"{as_list(dims, sizes)} and {as_list(dims, output)}")
     return 0
@@ -76,7 +77,7 @@ cdef int resized(Spec* s, Tensor self, IntArray output_size, int dims, int cuda_
     memcpy(s.sizes + 2, output_size.data, dims * sizeof(int64_t))
     if copied:
         s.cast |= COPIED
-    if cuda_channels >= 0 and (self.c_devtype != DEV_CUDA or self.c_sizes[1] >= cuda_channels):
+    if cuda_channels >= 0 and (self.c_devtype != DEV_CUDA or ge(self.c_sizes[1], cuda_channels)):
         set_format(s, self, cuda_channels > 0)
     return 0
 
@@ -90,7 +91,7 @@ cdef int restored(Spec* s, Tensor grad_output, IntArray output_size, IntArray in
     check_positive(input_size.data + 2, output_size.data, dims)
     for i in range(ndim):
         if grad_output.c_ndim != ndim or \
-                grad_output.c_sizes[i] != (input_size.data[i] if i < 2 else output_size.data[i - 2]):
+                not expect_eq(grad_output.c_sizes[i], input_size.data[i] if i < 2 else output_size.data[i - 2]):
             raise refused(f"grad_output {as_list(grad_output.c_ndim, grad_output.c_sizes)} does not fit "
                           f"input_size {as_list(ndim, input_size.data)} and "
                           f"output_size {as_list(dims, output_size.data)}")

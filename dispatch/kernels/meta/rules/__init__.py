@@ -6,6 +6,7 @@ here makes a tensor or keeps state. The rules are PyTorch's: each names its sour
 
 from dispatch._C.dtypes import promote_types
 from dispatch.kernels.meta.rules.elementwise import elementwise_strides, elementwise_strides_meta
+from dispatch.kernels.meta.rules.numbers import example, larger, root, same_sizes, smaller
 from dispatch.kernels.meta.rules.promotion import float_type, result_type, sum_type
 from dispatch.kernels.meta.rules.sizes import (
     broadcast_shapes,
@@ -39,15 +40,20 @@ __all__ = [
     "dense_strides",
     "elementwise_strides",
     "elementwise_strides_meta",
+    "example",
     "float_type",
     "infer_size",
     "is_contiguous",
     "is_eager",
     "is_non_overlapping_and_dense",
+    "larger",
     "numel",
     "promote_types",
     "reduced_sizes",
     "result_type",
+    "root",
+    "same_sizes",
+    "smaller",
     "strides_for",
     "suggest_memory_format",
     "sum_type",

@@ -512,3 +512,19 @@ def test_an_offset_needs_bytes_too() -> None:
     for offset, nbytes in ((3, 19), (4, 20)):
         with pytest.raises(RuntimeError, match=f"storage of size {nbytes}"):
             rules.check_bounds((2,), (1,), offset, 4, nbytes)
+
+
+@pytest.mark.parametrize("a, b", [(3, 5), (5, 3), (4, 4), (-2, 0)])
+def test_minima_and_maxima_of_numbers_are_numbers(a: int, b: int) -> None:
+    assert (rules.smaller(a, b), rules.larger(a, b)) == (min(a, b), max(a, b))
+
+
+def test_sizes_are_the_same_when_all_of_them_are() -> None:
+    assert rules.same_sizes((2, 3), [2, 3])
+    assert not rules.same_sizes((2, 3), (2, 4))
+    assert not rules.same_sizes((2, 3), (2, 3, 1))
+
+
+def test_a_number_is_its_own_example() -> None:
+    assert rules.example(7) == 7
+    assert rules.root(16) == 4.0

@@ -1,0 +1,51 @@
+# cython: embedsignature=False
+"""Numbers that may be expressions, for Python: what its own operators would settle with a guard.
+
+Called by Python kernels as `rules.NAME`; those in Cython cimport the functions of `_C/symbolic`. Plain numbers give plain
+numbers, expressions (SymInt) expressions.
+"""
+import math
+
+from libc.stdint cimport int64_t
+
+from dispatch._C.symbolic cimport expect_eq, is_symbolic, larger, size_from, size_object, smaller, symbolic_calls
+from dispatch.kernels.meta.rules.sizes cimport enter_faces
+
+
+def py_smaller(a, b):
+    """The minimum, without asking which one it is."""
+    return size_object(smaller(size_from(a), size_from(b)))
+
+
+def py_larger(a, b):
+    """The maximum, without asking which one it is."""
+    return size_object(larger(size_from(a), size_from(b)))
+
+
+def py_same_sizes(a, b):
+    """Whether two sequences of sizes agree, for a check that must hold: sizes without a hint are asserted at run time."""
+    if len(a) != len(b):
+        return False
+    for one, other in zip(a, b):
+        if one is not other and not expect_eq(size_from(one), size_from(other)):
+            return False
+    return True
+
+
+def py_root(n):
+    """The square root of a size."""
+    if is_symbolic(size_from(n)):
+        return n ** 0.5
+    return math.sqrt(n)
+
+
+def py_example(n):
+    """The number that a size stands for now, without a guard: for a choice that no result shows. RuntimeError without one."""
+    cdef int64_t size = size_from(n)
+    cdef int64_t hint = symbolic_calls.hint(size, -1) if is_symbolic(size) else size
+    if hint < 0:
+        raise RuntimeError(f"size {n} has no hint to choose by")
+    return hint
+
+
+__all__ = enter_faces(globals())
