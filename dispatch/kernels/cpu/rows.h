@@ -2,7 +2,8 @@
 
    A reader brings n elements, any step apart, as a row without gaps: it answers with the elements themselves where they are one
    already, else with the buffer that it filled. A writer does the opposite. 16-bit floats are computed in float32 and rounded
-   once, integers and bool in int64, everything else in itself. Rows of more than ROW_BLOCK elements are read in blocks. */
+   once, integers and bool in int64, everything else in itself. Rows of more than ROW_BLOCK elements are read in blocks.
+   Names begin with row_: CPython's internal headers, which Cython may include beside these, have a read_u16 of their own. */
 #ifndef DISPATCH_ROWS_H
 #define DISPATCH_ROWS_H
 #include <math.h>
@@ -70,7 +71,7 @@ typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
 #define NOT_ZERO(x) ((x) != 0)
 
 #define READER(NAME, T, ROW, CONVERT) \
-    WIDE static const void *read_##NAME(const char *from, intptr_t step, int64_t n, void *buffer) \
+    WIDE static const void *row_read_##NAME(const char *from, intptr_t step, int64_t n, void *buffer) \
     { \
         ROW *row = buffer; \
         if (step == (intptr_t)sizeof(T) && (uintptr_t)from % sizeof(T) == 0) { \
@@ -87,7 +88,7 @@ typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
         return row; \
     }
 #define READER_AS_IT_IS(NAME, T, ALIGN) \
-    static const void *read_##NAME(const char *from, intptr_t step, int64_t n, void *buffer) \
+    static const void *row_read_##NAME(const char *from, intptr_t step, int64_t n, void *buffer) \
     { \
         T *row = buffer; \
         if (step == (intptr_t)sizeof(T) && (uintptr_t)from % ALIGN == 0) \
@@ -97,7 +98,7 @@ typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
         return row; \
     }
 #define WRITER(NAME, T, ROW, CONVERT) \
-    WIDE static void write_##NAME(const void *from, char *to, intptr_t step, int64_t n) \
+    WIDE static void row_write_##NAME(const void *from, char *to, intptr_t step, int64_t n) \
     { \
         const ROW *row = from; \
         if (step == (intptr_t)sizeof(T) && (uintptr_t)to % sizeof(T) == 0) { \
@@ -112,7 +113,7 @@ typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
         } \
     }
 #define WRITER_AS_IT_IS(NAME, T) \
-    static void write_##NAME(const void *from, char *to, intptr_t step, int64_t n) \
+    static void row_write_##NAME(const void *from, char *to, intptr_t step, int64_t n) \
     { \
         if (step == (intptr_t)sizeof(T)) { \
             memcpy(to, from, (size_t)n * sizeof(T)); \
@@ -144,7 +145,7 @@ READER_AS_IT_IS(c128, row_c128, 8)
 WRITER_AS_IT_IS(c128, row_c128)
 READER_AS_IT_IS(bytes, uint8_t, 1)
 
-static const void *read_c32(const char *from, intptr_t step, int64_t n, void *buffer)
+static const void *row_read_c32(const char *from, intptr_t step, int64_t n, void *buffer)
 {
     row_c64 *row = buffer;
     for (int64_t i = 0; i < n; i++) {
@@ -154,7 +155,7 @@ static const void *read_c32(const char *from, intptr_t step, int64_t n, void *bu
     }
     return row;
 }
-static void write_c32(const void *from, char *to, intptr_t step, int64_t n)
+static void row_write_c32(const void *from, char *to, intptr_t step, int64_t n)
 {
     const row_c64 *row = from;
     for (int64_t i = 0; i < n; i++) {
@@ -164,7 +165,7 @@ static void write_c32(const void *from, char *to, intptr_t step, int64_t n)
 }
 
 /* Magnitudes of complex numbers, as rows of real ones. */
-static const void *read_abs_c64(const char *from, intptr_t step, int64_t n, void *buffer)
+static const void *row_read_abs_c64(const char *from, intptr_t step, int64_t n, void *buffer)
 {
     float *row = buffer;
     for (int64_t i = 0; i < n; i++) {
@@ -174,7 +175,7 @@ static const void *read_abs_c64(const char *from, intptr_t step, int64_t n, void
     }
     return row;
 }
-static const void *read_abs_c128(const char *from, intptr_t step, int64_t n, void *buffer)
+static const void *row_read_abs_c128(const char *from, intptr_t step, int64_t n, void *buffer)
 {
     double *row = buffer;
     for (int64_t i = 0; i < n; i++) {
@@ -189,22 +190,22 @@ typedef struct { int size, row; row_reader read; row_writer write; } row_kind;
 
 /* By ScalarType; row ROW_NONE: no loops compute with it. */
 static const row_kind ROW_KINDS[] = {
-    [ST_uint8] = {1, ROW_I64, read_u8, write_u8},
-    [ST_int8] = {1, ROW_I64, read_i8, write_i8},
-    [ST_int16] = {2, ROW_I64, read_i16, write_i16},
-    [ST_int32] = {4, ROW_I64, read_i32, write_i32},
-    [ST_int64] = {8, ROW_I64, read_i64, write_i64},
-    [ST_uint16] = {2, ROW_I64, read_u16, write_u16},
-    [ST_uint32] = {4, ROW_I64, read_u32, write_u32},
-    [ST_uint64] = {8, ROW_I64, read_i64, write_i64},
-    [ST_float16] = {2, ROW_F32, read_f16, write_f16},
-    [ST_bfloat16] = {2, ROW_F32, read_bf16, write_bf16},
-    [ST_float32] = {4, ROW_F32, read_f32, write_f32},
-    [ST_float64] = {8, ROW_F64, read_f64, write_f64},
-    [ST_complex32] = {4, ROW_C64, read_c32, write_c32},
-    [ST_complex64] = {8, ROW_C64, read_c64, write_c64},
-    [ST_complex128] = {16, ROW_C128, read_c128, write_c128},
-    [ST_bool] = {1, ROW_I64, read_b8, write_b8},
+    [ST_uint8] = {1, ROW_I64, row_read_u8, row_write_u8},
+    [ST_int8] = {1, ROW_I64, row_read_i8, row_write_i8},
+    [ST_int16] = {2, ROW_I64, row_read_i16, row_write_i16},
+    [ST_int32] = {4, ROW_I64, row_read_i32, row_write_i32},
+    [ST_int64] = {8, ROW_I64, row_read_i64, row_write_i64},
+    [ST_uint16] = {2, ROW_I64, row_read_u16, row_write_u16},
+    [ST_uint32] = {4, ROW_I64, row_read_u32, row_write_u32},
+    [ST_uint64] = {8, ROW_I64, row_read_i64, row_write_i64},
+    [ST_float16] = {2, ROW_F32, row_read_f16, row_write_f16},
+    [ST_bfloat16] = {2, ROW_F32, row_read_bf16, row_write_bf16},
+    [ST_float32] = {4, ROW_F32, row_read_f32, row_write_f32},
+    [ST_float64] = {8, ROW_F64, row_read_f64, row_write_f64},
+    [ST_complex32] = {4, ROW_C64, row_read_c32, row_write_c32},
+    [ST_complex64] = {8, ROW_C64, row_read_c64, row_write_c64},
+    [ST_complex128] = {16, ROW_C128, row_read_c128, row_write_c128},
+    [ST_bool] = {1, ROW_I64, row_read_b8, row_write_b8},
     [ST_COUNT - 1] = {0, ROW_NONE, NULL, NULL},
 };
 #pragma GCC pop_options

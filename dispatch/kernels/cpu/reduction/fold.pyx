@@ -24,7 +24,7 @@ cdef extern from "fold.h" nogil:
         row_reader read
         row_writer write
     const row_kind ROW_KINDS[]
-    row_reader read_bytes, read_abs_c64, read_abs_c128
+    row_reader row_read_bytes, row_read_abs_c64, row_read_abs_c128
     enum:
         FOLD_OPS
     ctypedef struct fold_rule:
@@ -121,9 +121,9 @@ cdef int fold_into(int op, Tensor out, Tensor second, Tensor self, const int64_t
     f.row, f.read, f.itemsize = kind.row, kind.read, kind.size
     if is_complex_code(code) and (FOLD_NORM0 <= op <= FOLD_POWER or op == FOLD_ABSMAX or op == FOLD_ABSMIN):
         f.row = ROW_F32 if code == ST_complex64 else ROW_F64
-        f.read = read_abs_c64 if code == ST_complex64 else read_abs_c128
+        f.read = row_read_abs_c64 if code == ST_complex64 else row_read_abs_c128
     elif code == ST_bool and (op == FOLD_ANY or op == FOLD_ALL):
-        f.row, f.read = ROW_B8, read_bytes
+        f.row, f.read = ROW_B8, row_read_bytes
     elif code == ST_float64 and op == FOLD_XOR:
         f.row = ROW_I64
     if f.row == ROW_NONE or FOLD_RULES[op][f.row].row == NULL:
