@@ -1,6 +1,7 @@
 # Each target does its own set-up: an active virtual environment is used, else .venv is made.
 #
-#   make run      build, then inspect the example model on fake tensors
+#   make run      build, then inspect the example model on fake tensors; leaves the command `dispatch`
+#                 in the environment
 #   make test     build, run the tests, try the built wheel from another folder
 #   make build    compile in place; stops at once when nothing that it reads has changed
 #   make bench    the table of README.md; TORCH_PYTHON=/path/to/python adds PyTorch's column,
@@ -19,7 +20,10 @@
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
 #   make mutants  faults put into a copy of the sources one at a time: which do the tests miss?
 #                 (ARGS="--jobs 2 --only fake/cache"; it goes on where it was stopped: hours)
+#   make sdist    what the sdist holds builds, and the wheel made of it works (PYTHON=python3.13;
+#                 SUITE="tests/dispatch": these tests too, away from the sources)
 #   make lint     ruff and mypy          make check    lint, emitted files, test
+#   make emitted  do the emitted files say what the schemas say?
 #   make clean    remove what the build made
 
 SHELL := /bin/bash
@@ -27,22 +31,30 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-VENV ?= $(or $(VIRTUAL_ENV),$(CURDIR)/.venv)
-PY := $(VENV)/bin/python
+VENV ?= $(or $(VIRTUAL_ENV),.venv)
+# Folders may have a space in their names: quoted in commands, escaped where Make names files.
+PY := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check
-MODEL ?= $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
+HERE := $(subst $() ,\ ,$(VENV))
+# From below a folder of ours.
+AWAY = "$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)/bin/python"
+EXAMPLE := $(firstword $(sort $(wildcard examples/models/*.pt2 examples/models/*.json*)))
+MODEL ?= $(EXAMPLE)
 WHEEL := build/wheel
+SDIST := build/sdist
 
-.PHONY: run test build bench operators coverage instructions fuzz sanitize stress mutants lint ruff mypy check clean wheel
+.PHONY: run test build bench operators coverage instructions fuzz sanitize stress mutants lint ruff mypy emitted check \
+    clean wheel sdist
 
-run: build
+run: build $(HERE)/bin/dispatch
 	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
+	@echo && echo "The command: $(VENV)/bin/dispatch (try: $(VENV)/bin/dispatch inspect $(MODEL) --ops)"
 
-test: build $(VENV)/.has-dev
+test: build $(HERE)/.has-dev
 	$(PY) -m pytest $(ARGS)
 	$(MAKE) --no-print-directory wheel
 
-build: $(VENV)/.has-build
+build: $(HERE)/.has-build
 	@$(PY) -I dispatch/build/stamps.py build/inplace.json $(PY) setup.py --quiet build_ext --inplace
 
 bench: build
@@ -59,7 +71,7 @@ coverage: build
 instructions: build
 	$(PY) -m benchmarks.instructions $(ARGS)
 
-fuzz: build $(VENV)/.has-dev
+fuzz: build $(HERE)/.has-dev
 	$(PY) -m tests.fuzz $(if $(MODELS),$(wildcard $(MODELS)/*.pt2),$(MODEL)) $(ARGS)
 	$(PY) -m tests.fuzz.api
 	$(PY) -m tests.fuzz.memory --seconds 120
@@ -71,41 +83,57 @@ SANITIZED := build/sanitize
 SANITIZERS := -fsanitize=address,undefined -fno-omit-frame-pointer
 RUNTIMES = $(foreach name,libasan.so libubsan.so libstdc++.so.6,$(shell $(or $(CC),cc) -print-file-name=$(name)))
 SANITIZED_PY = LD_PRELOAD="$(RUNTIMES)" PYTHONMALLOC=malloc UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 $(abspath $(PY))
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 $(AWAY)
 
-sanitize: build $(VENV)/.has-dev
+sanitize: build $(HERE)/.has-dev
 	mkdir -p $(SANITIZED)
 	tar -c --exclude=./$(SANITIZED) --exclude=./.git --exclude=./.venv --exclude='*.so' --exclude='*.o' \
 	    --exclude='*.o.json' . | tar -x -C $(SANITIZED)
-	cd $(SANITIZED) && CFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" $(abspath $(PY)) setup.py --quiet build_ext --inplace
+	cd $(SANITIZED) && CFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" $(AWAY) setup.py --quiet build_ext --inplace
 	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.memory --seconds 60
 	cd $(SANITIZED) && $(SANITIZED_PY) -m pytest $(ARGS)
 
 stress: build
 	$(PY) -X faulthandler -m tests.stress $(ARGS)
 
-mutants: build $(VENV)/.has-dev
+mutants: build $(HERE)/.has-dev
 	$(PY) -m tests.mutants $(ARGS)
 
 lint: ruff mypy
 
-ruff: $(VENV)/.has-dev
-	$(VENV)/bin/ruff check .
+ruff: $(HERE)/.has-dev
+	$(PY) -m ruff check .
 
-mypy: $(VENV)/.has-dev
-	$(VENV)/bin/mypy
+mypy: $(HERE)/.has-dev
+	$(PY) -m mypy
 
-check: build lint
+emitted: build
 	$(PY) -m codegen --schemas schemas --out dispatch/_C/generated --check
+
+check: build lint emitted
 	$(MAKE) --no-print-directory test
 
 # The wheel as a user gets it: built in isolation, installed alone, used from elsewhere.
-wheel: $(PY)
+wheel: $(HERE)/bin/python
 	rm -rf $(WHEEL) build/lib.* build/bdist.*
 	$(PIP) wheel --quiet --no-deps --wheel-dir $(WHEEL) .
 	$(PYTHON) -m venv $(WHEEL)/venv || $(PYTHON) -m venv --without-pip $(WHEEL)/venv
 	$(PIP) --python $(WHEEL)/venv/bin/python install --quiet $(WHEEL)/*.whl
-	cd $(WHEEL) && venv/bin/python -I $(CURDIR)/.ci/smoke.py $(CURDIR)/$(MODEL)
+	cd $(WHEEL) && venv/bin/python -I "$(CURDIR)/.ci/smoke.py" "$(CURDIR)/$(EXAMPLE)"
+
+# Compiled without optimisation: what counts is that nothing is missing.
+sdist: $(HERE)/.has-build
+	rm -rf $(SDIST)
+	$(PY) setup.py --quiet sdist --dist-dir $(SDIST)
+	CFLAGS=-O0 $(PIP) wheel --quiet --no-deps --wheel-dir $(SDIST) $(SDIST)/*.tar.gz
+	$(PYTHON) -m venv $(SDIST)/venv || $(PYTHON) -m venv --without-pip $(SDIST)/venv
+	$(PIP) --python $(SDIST)/venv/bin/python install --quiet $(SDIST)/*.whl
+	cd $(SDIST) && venv/bin/python -I "$(CURDIR)/.ci/smoke.py" "$(CURDIR)/$(EXAMPLE)"
+ifdef SUITE
+	$(PIP) --python $(SDIST)/venv/bin/python install --quiet $$($(PY) .ci/requirements.py test)
+	tar -c --exclude=__pycache__ tests examples benchmarks docs schemas codegen pyproject.toml README.md | tar -x -C $(SDIST)
+	cd $(SDIST) && venv/bin/python -m pytest $(SUITE) $(ARGS)
+endif
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
@@ -115,14 +143,21 @@ clean:
 	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A Python without ensurepip (Debian's) makes an environment that its own pip then fills.
-$(PY):
-	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && \
+$(HERE)/bin/python:
+	$(PYTHON) -m venv "$(VENV)" || { $(PYTHON) -m venv --clear --without-pip "$(VENV)" && \
 	    $(PYTHON) -m pip --python $(PY) install --quiet pip; }
 
-$(VENV)/.has-build: pyproject.toml | $(PY)
+$(HERE)/.has-build: pyproject.toml | $(HERE)/bin/python
 	$(PIP) install --quiet $$($(PY) .ci/requirements.py build)
-	@touch $@
+	@touch "$(VENV)/.has-build"
 
-$(VENV)/.has-dev: pyproject.toml | $(PY)
+$(HERE)/.has-dev: pyproject.toml | $(HERE)/bin/python
 	$(PIP) install --quiet $$($(PY) .ci/requirements.py dev)
-	@touch $@
+	@touch "$(VENV)/.has-dev"
+
+# Of this tree, unless a `dispatch` is installed there. (A script in Python would need a path without
+# spaces in its first line.)
+$(HERE)/bin/dispatch: | $(HERE)/bin/python
+	@printf '%s\n' '#!/bin/sh' \
+	    'PYTHONPATH="$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" exec $(AWAY) -P -m dispatch "$$@"' > "$(VENV)/bin/dispatch"
+	@chmod +x "$(VENV)/bin/dispatch"

@@ -1,7 +1,8 @@
 """`BuildExt`: cythonize, compile and link side by side, and again only what changed.
 
 It compares contents, never times, so a fresh checkout or a regenerated file with the same bytes
-costs nothing: each module has a stamp (`stamps`) for its C file and one for its object.
+costs nothing: each module has a stamp (`stamps`) for its C file and one for its object. Objects
+come from ccache where that is installed and `CC` says nothing else.
 """
 
 import logging
@@ -9,6 +10,7 @@ import multiprocessing
 import os
 import re
 import shlex
+import shutil
 import sysconfig
 import time
 from collections.abc import Iterator, Mapping
@@ -22,8 +24,9 @@ from Cython.Build import cythonize
 from Cython.Build.Dependencies import create_dependency_tree
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError
+from setuptools.errors import CompileError, PlatformError
 
+from .progress import Progress
 from .stamps import Stamp, digest, file_digest, toolchain
 
 __all__ = ["BuildExt"]
@@ -52,6 +55,7 @@ class BuildExt(build_ext):
     """`build_ext` that cythonizes and compiles side by side, and only what changed."""
 
     _cython: ProcessPoolExecutor
+    _progress: Progress
 
     def run(self) -> None:
         """Build, and put into place what could be built, also when some could not."""
@@ -66,12 +70,18 @@ class BuildExt(build_ext):
     def build_extensions(self) -> None:
         """Build every extension, the largest first; report all that fail, then stop."""
         self.check_extensions_list(self.extensions)
+        _check_tools(self.compiler.compiler_so[0])
+        ccache = shutil.which("ccache")
+        if ccache and "CC" not in os.environ:
+            self.compiler.compiler_so = [ccache, *self.compiler.compiler_so]
+        self._progress = Progress({ext.name: _source_size(ext) for ext in self.extensions})
         jobs = self.parallel if isinstance(self.parallel, int) else len(os.sched_getaffinity(0))
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(jobs, context) as self._cython, ThreadPoolExecutor(jobs) as pool:
             self._cython.submit(os.getpid).result()  # forks the workers before any thread runs
             by_size = sorted(self.extensions, key=_source_size, reverse=True)
             runs = {ext.name: pool.submit(self.build_extension, ext) for ext in by_size}
+        self._progress.close()
         self._raise_failures(runs)
 
     def _raise_failures(self, runs: Mapping[str, Future[None]]) -> None:
@@ -88,6 +98,7 @@ class BuildExt(build_ext):
         self._cythonize(ext, c_file)
         self._compile(ext, c_file)
         self._link(ext, c_file.with_suffix(".o"))
+        self._progress.end(ext.name)
 
     def _cythonize(self, ext: Extension, c_file: Path) -> None:
         """Make the C file unless the `.pyx` and all `.pxd` files below it are as they were."""
@@ -100,7 +111,7 @@ class BuildExt(build_ext):
         if stamp.is_current(inputs) and not self.force:
             return
         stamp.drop()
-        print("cythonizing", ext.name, flush=True)
+        self._progress.start("cythonizing", ext.name)
         self._cython.submit(_cythonize, ext.name, ext.sources[0], self.build_temp).result()
         stamp.write(inputs, [c_file])
 
@@ -111,7 +122,7 @@ class BuildExt(build_ext):
         if stamp.is_current(_c_inputs(ext, c_file)) and not self.force:
             return
         stamp.drop()
-        print("compiling", ext.name, flush=True)
+        self._progress.start("compiling", ext.name)
         started = time.time()
         system = (f"-isystem{folder}" for folder in (numpy.get_include(), _PYTHON_INCLUDE))
         self.compiler.compile(
@@ -142,6 +153,24 @@ class BuildExt(build_ext):
             build_temp=self.build_temp,
         )
         scratch.replace(target)
+
+
+def _check_tools(compiler: str) -> None:
+    """What a machine may lack is said before anything is made, with what to install."""
+    if shutil.which(compiler) is None:
+        raise PlatformError(
+            f"this package is compiled, and there is no C compiler {compiler!r} here. Install one: "
+            "apt install build-essential (Debian, Ubuntu), dnf install gcc (Fedora), "
+            "xcode-select --install (macOS); CC=... names another"
+        )
+    folders = dict.fromkeys((_PYTHON_INCLUDE, sysconfig.get_path("platinclude")))
+    if not any(Path(folder, "Python.h").exists() for folder in folders):
+        version = sysconfig.get_python_version()
+        raise PlatformError(
+            f"this package is compiled, and Python's headers are missing: no Python.h in "
+            f"{' or '.join(folders)}. Install them: apt install python{version}-dev (Debian, "
+            f"Ubuntu), dnf install python{version}-devel (Fedora)"
+        )
 
 
 def _cythonize(name: str, source: str, build_dir: str) -> None:

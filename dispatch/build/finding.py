@@ -5,6 +5,7 @@ Called by a `setup.py` as `dispatch.build.extensions`. Sources are found by rule
 """
 
 import os
+import shlex
 from glob import glob
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def _is_compiled(path: Path) -> bool:
 def _extension(path: Path, emitted: Path) -> Extension:
     core = _DISPATCH / "_C"
     core = Path(os.path.relpath(core)) if core.is_relative_to(Path.cwd()) else core
+    flags = C_FLAGS + (LOOP_FLAGS if path.stem.startswith("formulas_") else [])
     # The package's own `ops.h` before that of dispatch; a header of loops stands beside its module.
     folders = (emitted, core, core / "generated", path.parent, core.parent / "kernels" / "cpu")
     include = dict.fromkeys((*map(str, folders), numpy.get_include()))
@@ -66,5 +68,5 @@ def _extension(path: Path, emitted: Path) -> Extension:
         [str(path)],
         include_dirs=list(include),
         define_macros=MACROS,
-        extra_compile_args=C_FLAGS + (LOOP_FLAGS if path.stem.startswith("formulas_") else []),
+        extra_compile_args=flags + shlex.split(os.environ.get("CFLAGS", "")),  # the user's win
     )

@@ -8,6 +8,7 @@ changed, starting Python is most of the time that `make build` takes.
 """
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
@@ -82,7 +83,8 @@ def _files(patterns: Iterable[str]) -> list[Path]:
 
 def _tree_digest() -> str:
     inputs = [path for path in _files(_INPUTS) if _EMITTED not in path.parents]
-    return digest([toolchain(), *(f"{path} {file_digest(path)}" for path in inputs)])
+    flags = os.environ.get("CFLAGS", "")
+    return digest([toolchain(), flags, *(f"{path} {file_digest(path)}" for path in inputs)])
 
 
 def _main(stamp: Stamp, command: list[str]) -> int:

@@ -1,6 +1,7 @@
 """`dispatch.build`: modules are found by rule, and built again only when contents changed."""
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -8,11 +9,11 @@ from pathlib import Path
 import pytest
 from Cython.Utils import clear_function_caches
 from setuptools import Distribution
-from setuptools.errors import CompileError
+from setuptools.errors import CompileError, PlatformError
 
 import dispatch
 from dispatch import build
-from dispatch.build import compiling, finding
+from dispatch.build import compiling, finding, progress
 
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
 
@@ -22,6 +23,7 @@ def package(tmp_path, monkeypatch):
     """A package `shop` with one module that reads a constant from its `.pxd`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(finding, "generate", lambda argv: 0)
+    monkeypatch.setattr(progress, "_PAUSE", 0)
     folder = tmp_path / "shop"
     folder.mkdir()
     for name, text in {
@@ -45,6 +47,11 @@ def run_build():
     command.run()
 
 
+def steps(capfd):
+    """What the build says that it did."""
+    return re.findall(r"\[0 of 1\] (\w+ [\w.]+)\n", capfd.readouterr().out)
+
+
 @pytest.mark.parametrize(
     "till",
     [
@@ -58,7 +65,7 @@ def run_build():
 def test_build_follows_contents(package, capfd, till):
     (package / "till.pyx").write_text(till)
     run_build()
-    assert capfd.readouterr().out.split() == ["cythonizing", "shop.till", "compiling", "shop.till"]
+    assert steps(capfd) == ["cythonizing shop.till", "compiling shop.till"]
     assert list(package.glob("till*.so"))
     for path in package.iterdir():
         os.utime(path)
@@ -67,7 +74,7 @@ def test_build_follows_contents(package, capfd, till):
     price = package / "price.pxd"
     price.write_text(price.read_text().replace("1", "2"))
     run_build()
-    assert capfd.readouterr().out.split() == ["cythonizing", "shop.till", "compiling", "shop.till"]
+    assert steps(capfd) == ["cythonizing shop.till", "compiling shop.till"]
 
 
 def test_build_follows_a_package_that_is_cimported(package, capfd):
@@ -80,7 +87,7 @@ def test_build_follows_a_package_that_is_cimported(package, capfd):
     capfd.readouterr()
     face.write_text(face.read_text().replace("1", "2"))
     run_build()
-    assert capfd.readouterr().out.split() == ["cythonizing", "shop.till", "compiling", "shop.till"]
+    assert steps(capfd) == ["cythonizing shop.till", "compiling shop.till"]
 
 
 def test_headers_are_read_where_they_stand(package):
@@ -92,6 +99,45 @@ def test_headers_are_read_where_they_stand(package):
     run_build()
     assert not list(Path("build").rglob("*.h"))
     assert "shop/generated/price.h" in next(Path("build").rglob("till.d")).read_text()
+
+
+def test_the_users_flags_come_last(package, monkeypatch, capfd):
+    """So they win over ours, and other flags compile again."""
+    run_build()
+    capfd.readouterr()
+    monkeypatch.setenv("CFLAGS", "-O0 -DNAME='a b'")
+    run_build()
+    assert steps(capfd) == ["compiling shop.till"]
+    assert build.extensions("schemas", "shop")[0].extra_compile_args[-2:] == ["-O0", "-DNAME=a b"]
+
+
+def test_without_a_compiler_the_build_says_what_to_install(package, monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler -pthread")
+    with pytest.raises(PlatformError, match=r"no C compiler 'no-such-compiler'.*build-essential"):
+        run_build()
+
+
+def test_without_pythons_headers_the_build_says_what_to_install(package, monkeypatch):
+    monkeypatch.setattr(compiling, "_PYTHON_INCLUDE", "/nowhere")
+    monkeypatch.setattr(compiling.sysconfig, "get_path", lambda name: "/nowhere/at/all")
+    with pytest.raises(PlatformError, match=r"in /nowhere or /nowhere/at/all.*python3\.\d+-dev"):
+        run_build()
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_ccache_is_used_where_it_is_there_and_cc_is_not_set(package, monkeypatch, tmp_path, named):
+    ccache = tmp_path / "bin" / "ccache"
+    ccache.parent.mkdir()
+    ccache.write_text('#!/bin/sh\necho "$@" >> ccache.log\nexec "$@"\n')
+    ccache.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ccache.parent}:{os.environ['PATH']}")
+    monkeypatch.delenv("CC", raising=False)
+    if named:
+        monkeypatch.setenv("CC", "gcc")
+    run_build()
+    log = Path("ccache.log")
+    assert log.exists() is not named
+    assert named or "till.c" in log.read_text()
 
 
 def test_failure_names_the_module(package):
