@@ -80,7 +80,7 @@ def adaptive_avg_pool1d(self: Tensor, output_size: Ints) -> Tensor:
 
 
 def adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
-    if len(output_size) != 2 or min(output_size) < 0:
+    if len(output_size) != 2 or any(n < 0 for n in output_size):
         raise RuntimeError(
             f"adaptive_avg_pool2d: output_size must be 2 sizes, got {list(output_size)}"
         )
@@ -162,7 +162,7 @@ def adaptive_max_pool1d(self: Tensor, output_size: Ints) -> tuple[Tensor, Tensor
 
 
 def adaptive_avg_pool3d(self: Tensor, output_size: Ints) -> Tensor:
-    if len(output_size) != 3 or min(output_size) < 0:
+    if len(output_size) != 3 or any(n < 0 for n in output_size):
         raise refused(f"output_size must be 3 sizes, got {list(output_size)}")
     if tuple(output_size) != (1, 1, 1):
         return _adaptive_avg_pool3d(self, output_size)

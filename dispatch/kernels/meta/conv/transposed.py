@@ -8,7 +8,7 @@ from dispatch._C.dtypes import channels_last
 from dispatch._C.errors import refused
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
-from dispatch.kernels.meta.rules import is_eager, strides_for, suggest_memory_format
+from dispatch.kernels.meta.rules import is_eager, same_sizes, strides_for, suggest_memory_format
 
 __all__ = ["slow_conv_transpose2d"]
 
@@ -35,21 +35,21 @@ def slow_conv_transpose2d(
     ):
         if len(values) != 2:
             raise refused(f"expected {name} to have 2 numbers, got {list(values)}")
-        if least is not None and min(values) < least:
+        if least is not None and any(v < least for v in values):
             raise refused(f"expected {name} to be positive, got {list(values)}")
     for after, s, d in zip(output_padding, stride, dilation, strict=True):
-        if not 0 <= after < max(s, d):
+        if after < 0 or (after >= s and after >= d):
             raise refused(
                 "output_padding must be smaller than stride or dilation, got "
                 f"{list(output_padding)}, {list(stride)} and {list(dilation)}"
             )
     if self.ndim not in (3, 4) or 0 in self.shape[self.ndim - 3 :]:
         raise refused(f"expected self to have 3 or 4 dimensions, got {list(self.shape)}")
-    if weight.ndim != 4 or tuple(weight.shape[2:]) != tuple(kernel_size):
+    if weight.ndim != 4 or not same_sizes(weight.shape[2:], kernel_size):
         raise refused(f"weight {list(weight.shape)} does not fit kernel_size {list(kernel_size)}")
-    if weight.shape[0] != self.shape[-3]:
+    if not same_sizes(weight.shape[:1], self.shape[-3:-2]):
         raise refused(f"weight {list(weight.shape)} does not fit self {list(self.shape)}")
-    if bias is not None and tuple(bias.shape) != (weight.shape[1],):
+    if bias is not None and not same_sizes(bias.shape, weight.shape[1:2]):
         raise refused(f"bias must have {weight.shape[1]} elements, got {list(bias.shape)}")
     made = [
         (self.shape[i - 2] - 1) * stride[i]
@@ -59,7 +59,7 @@ def slow_conv_transpose2d(
         + 1
         for i in range(2)
     ]
-    if min(made) < 1:
+    if any(n < 1 for n in made):
         raise refused(f"self {list(self.shape)} is too small, the output would be {made}")
     batch = self.shape[0] if self.ndim == 4 else 1
     sizes = (batch, weight.shape[1], *made)

@@ -29,7 +29,7 @@ def channel_shuffle(self: Tensor, groups: int) -> TensorSpec:
 def _check_window(name: str, values: Sequence[int], least: int) -> None:
     if len(values) != 2:
         raise refused(f"expected {name} to have 2 numbers, got {list(values)}")
-    if min(values) < least:
+    if any(v < least for v in values):
         raise refused(f"{name} must be {least} or more, got {list(values)}")
 
 
@@ -62,7 +62,7 @@ def im2col(
             self.shape[-2:], padding, dilation, kernel_size, stride, strict=True
         )
     ]
-    if min(places) < 1:
+    if any(n < 1 for n in places):
         raise refused(f"a window of {list(kernel_size)} has {places} places in {list(self.shape)}")
     sizes = [self.shape[-3] * kernel_size[0] * kernel_size[1], places[0] * places[1]]
     return TensorSpec([self.shape[0], *sizes] if batched else sizes, self.dtype)
