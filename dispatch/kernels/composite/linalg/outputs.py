@@ -29,7 +29,7 @@ def check_castable(out: Tensor, kind: dtype) -> None:
 
 def resized(out: Tensor, sizes: Sequence[Any]) -> Tensor:
     """`out` with these sizes."""
-    return out if tuple(out.shape) == tuple(sizes) else _aten.resize_(out, list(sizes))
+    return out if list(out.shape) == list(sizes) else _aten.resize_(out, list(sizes))
 
 
 def into(out: Tensor, result: Tensor) -> Tensor:

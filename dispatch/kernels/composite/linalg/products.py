@@ -154,8 +154,8 @@ def _ends(matrices: list[Tensor]) -> tuple[Tensor, Tensor]:
         return matrices[0], matrices[1]
     if len(matrices) == 3:
         a, b, c = matrices
-        left = a.shape[0] * b.shape[1] * (a.shape[1] + c.shape[1])
-        right = a.shape[1] * c.shape[1] * (a.shape[0] + b.shape[1])
+        w, x, y, z = (rules.example(n) for n in (*a.shape, *c.shape))
+        left, right = w * y * (x + z), x * z * (w + y)
         return (a, _aten.mm(b, c)) if left > right else (_aten.mm(a, b), c)
     split, last = _splits(matrices), len(matrices) - 1
     k = split[0][last]

@@ -348,7 +348,7 @@ def cross_entropy_loss(
 ) -> Tensor:
     """`nll_loss` of the logarithm of the softmax; the target names classes, or is probabilities."""
     dim = 0 if self.ndim == 1 else 1
-    if tuple(self.shape) == tuple(target.shape):
+    if list(self.shape) == list(target.shape):       # lists of other lengths ask about no size
         if not target.dtype.is_floating_point:
             raise refused("probabilities must be floating")
         if ignore_index >= 0:

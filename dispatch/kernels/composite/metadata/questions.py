@@ -103,7 +103,7 @@ def get_device(self: Tensor) -> int:
 
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes."""
-    return tuple(self.shape) == tuple(other.shape)
+    return list(self.shape) == list(other.shape)
 
 
 def positive(self: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     return (
         self.untyped_storage() is tensor.untyped_storage()
         and self.storage_offset() == tensor.storage_offset()
-        and tuple(self.shape) == tuple(tensor.shape)
+        and list(self.shape) == list(tensor.shape)
         and tuple(self.stride()) == tuple(tensor.stride())
     )
 
