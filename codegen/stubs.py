@@ -57,6 +57,10 @@ def _name(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
+def _is_name(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
 def _parameter(argument: Argument, renamed: str = "") -> str:
     text = f"{renamed or _name(argument.name)}: {_python_type(argument.real_type)}"
     if not argument.has_default_value():
@@ -100,12 +104,14 @@ def namespace_views(package: Package) -> Iterator[tuple[str, list[dict[str, Any]
 
 
 def _packet(name: str, functions: list[NativeFunction]) -> dict[str, Any]:
-    overloads = [f.schema.overload_name or "default" for f in functions]
+    overloads = [
+        {"name": f.schema.overload_name or "default", "result": _result_type(f)} for f in functions
+    ]
     return {
         "name": _name(name),
         "calls": [_packet_call(f) for f in functions],
         "is_overloaded": len(functions) > 1,
-        "overloads": [o for o in overloads if o.isidentifier() and not keyword.iskeyword(o)],
+        "overloads": [o for o in overloads if _is_name(o["name"])],
     }
 
 
@@ -131,8 +137,7 @@ def methods_view(package: Package) -> list[dict[str, Any]]:
 def _named(package: Package, functions: list[NativeFunction], call: Any) -> list[dict[str, Any]]:
     named: dict[str, list[dict[str, str]]] = {}
     for f in functions:
-        keep = f.variant != OUT and f.base_name.isidentifier()
-        if keep and not keyword.iskeyword(f.base_name):
+        if f.variant != OUT and _is_name(f.base_name):
             calls = named.setdefault(f.base_name, [])
             calls += [view for view in call(package, f) if view not in calls]
     return [

@@ -1,11 +1,14 @@
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from dispatch._C.keys import DispatchKey, DispatchKeySet
 from dispatch._C.tags import Tag
 from dispatch.codegen.schema import FunctionSchema
 
+_R = TypeVar("_R", default=Any)  # what an overload returns
 _F = TypeVar("_F", bound=Callable[..., Any])
 _Module = TypeVar("_Module", bound=ModuleType)
 
@@ -23,7 +26,8 @@ class OperatorBase:
     def py_impl(self, k: Any) -> Callable[[_F], _F]: ...
     def py_functionalize_impl(self, fn: _F) -> _F: ...
 
-class OpOverload(OperatorBase):
+class OpOverload(OperatorBase, Generic[_R]):
+    def __call__(self, /, *args: Any, **kwargs: Any) -> _R: ...
     __name__: str
     __qualname__: str
     @property

@@ -2,7 +2,7 @@
 
 `BuildExt` says what it starts and what it has ended; a terminal shows one line that is written
 over, anything else a line now and then. A build in which nothing is to be done says nothing. What
-is left is guessed from the sizes of the sources that are done and of those that are not.
+is left is guessed from the sizes of the sources that are done (or were) and of those that are not.
 """
 
 import shutil
@@ -42,9 +42,7 @@ class Progress:
     def end(self, name: str) -> None:
         """A module is as it should be, whether or not there was something to do."""
         with self._lock:
-            size = self._waiting.pop(name)
-            if name in self._at_work:
-                self._size_done += size
+            self._size_done += self._waiting.pop(name)
 
     def close(self) -> None:
         """The build is over; says how many modules it made."""

@@ -12,7 +12,7 @@ import logging
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast, overload
 
 from dispatch._C.dtypes import dtype as _dtype
 from dispatch._C.guards import _ExcludeDispatchKeyGuard
@@ -34,6 +34,18 @@ from dispatch.registry.fake_kernels import (
     generate_trivial_fake_impl,
 )
 
+if TYPE_CHECKING:  # defaults, so that `CustomOpDef` may stand alone in annotations
+    from typing_extensions import ParamSpec, TypeVar
+
+    _P = ParamSpec("_P", default=...)
+    _R = TypeVar("_R", default=Any)
+else:
+    from typing import ParamSpec, TypeVar
+
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
+_F = TypeVar("_F", bound=Callable[..., Any])
+
 __all__ = ["CustomOpDef", "custom_op", "has_fake_kernel"]
 
 device_types_t: TypeAlias = str | Sequence[str] | None
@@ -48,6 +60,28 @@ def _normalize_tags(tags: tags_t) -> tuple[Tag, ...]:
     return tuple(dict.fromkeys((tags,) if isinstance(tags, Tag) else tags))
 
 
+@overload
+def custom_op(
+    name: str,
+    fn: None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: device_types_t = None,
+    schema: str | None = None,
+    tags: tags_t = None,
+) -> "Callable[[Callable[_P, _R]], CustomOpDef[_P, _R]]": ...
+@overload
+def custom_op(
+    name: str,
+    fn: Callable[_P, _R],
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: device_types_t = None,
+    schema: str | None = None,
+    tags: tags_t = None,
+) -> "CustomOpDef[_P, _R]": ...
 def custom_op(
     name: str,
     fn: Callable[..., Any] | None = None,
@@ -80,13 +114,13 @@ def custom_op(
     Source of the semantics: torch.library.custom_op.
     """
 
-    def inner(fn: Callable[..., Any]) -> "CustomOpDef":
+    def inner(fn: Callable[..., Any]) -> CustomOpDef:
         listed = _normalize_tags(tags)
         text = schema
         if text is None:
             text = infer_schema(fn, mutates_args=mutates_args, tags=listed)
         namespace, opname = name.split("::")
-        made = CustomOpDef(namespace, opname, text, fn, listed)
+        made: CustomOpDef = CustomOpDef(namespace, opname, text, fn, listed)
         if schema is not None:
             arguments = made._opoverload._schema.arguments
             written = {a.name for a in arguments if a.is_write}
@@ -101,7 +135,7 @@ def custom_op(
     return inner if fn is None else inner(fn)
 
 
-class CustomOpDef:
+class CustomOpDef(Generic[_P, _R]):
     """An operator made by `custom_op`: called like its function, and where more is registered.
 
     `_opoverload` is the operator; the functions registered so far stand in `_backend_fns`
@@ -116,7 +150,7 @@ class CustomOpDef:
         namespace: str,
         name: str,
         schema: str,
-        fn: Callable[..., Any],
+        fn: Callable[_P, _R],
         tags: tags_t = None,
     ) -> None:
         self._namespace = namespace
@@ -151,8 +185,8 @@ class CustomOpDef:
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opoverload(*args, **kwargs)
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        return cast(_R, self._opoverload(*args, **kwargs))
 
     def _define(self) -> None:
         from dispatch.codegen.parser import parse_schema
@@ -204,6 +238,12 @@ class CustomOpDef:
             restore = self._disabled_kernel.add if was_disabled else self._disabled_kernel.discard
             restore(device_type)
 
+    @overload
+    def register_kernel(
+        self, device_types: device_types_t, fn: None = None, /
+    ) -> Callable[[_F], _F]: ...
+    @overload
+    def register_kernel(self, device_types: device_types_t, fn: _F, /) -> _F: ...
     def register_kernel(
         self, device_types: device_types_t, fn: Callable[..., Any] | None = None, /
     ) -> Callable[..., Any]:
@@ -254,7 +294,7 @@ class CustomOpDef:
 
         self._lib.impl(self._name, backend_select, "BackendSelect", with_keyset=True)
 
-    def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
+    def register_fake(self, fn: _F, /) -> _F:
         """Register what stands for the operator on fake and Meta tensors (a decorator)."""
         if self._is_inplace or self._is_out:
             warnings.warn(
@@ -269,6 +309,12 @@ class CustomOpDef:
         """Declare a side effect."""
         self._lib._register_effectful_op(self._qualname, effect)
 
+    @overload
+    def register_torch_dispatch(
+        self, torch_dispatch_class: Any, fn: None = None, /
+    ) -> Callable[[_F], _F]: ...
+    @overload
+    def register_torch_dispatch(self, torch_dispatch_class: Any, fn: _F, /) -> _F: ...
     def register_torch_dispatch(
         self, torch_dispatch_class: Any, fn: Callable[..., Any] | None = None, /
     ) -> Callable[..., Any]:

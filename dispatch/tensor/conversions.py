@@ -209,7 +209,8 @@ def _item(self: Tensor, kind: str) -> Any:
 def as_index(self: Tensor) -> int:
     if self.numel() != 1 or self.dtype.is_floating_point or self.dtype.is_complex:
         raise TypeError("only integer tensors of a single element can be converted to an index")
-    return int(_aten.item.default(self))
+    found: Any = _aten.item.default(self)
+    return int(found)
 
 
 def value_as(kind: str) -> Callable[[Tensor], Any]:

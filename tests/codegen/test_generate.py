@@ -276,7 +276,8 @@ def test_a_stub_keeps_overloads_apart_and_names_types_privately(tmp_path: Path) 
     generate(Job(path.parent, tmp_path / "mylib" / "generated", "mylib"))
     stub = (tmp_path / "mylib" / "generated" / "ops_aten.pyi").read_text()
     assert "class Packet_f(_OpOverloadPacket):" in stub
-    assert "    Tensor: _OpOverload\n    int: _OpOverload\n    @_overload\n" in stub
+    results = "Tensor: _OpOverload[_tuple[_Tensor, _int]]\n    int: _OpOverload[_list[_Tensor]]\n"
+    assert f"    {results}    @_overload\n" in stub
     assert "from_: _float = 0.0" in stub
     assert "dims: _Sequence[_int] | None = None" in stub
     assert "-> _tuple[_Tensor, _int]: ..." in stub

@@ -126,6 +126,7 @@ PROGRAM = """
 
     import dispatch
     from dispatch import DispatchKey, FakeTensorMode, OpOverload, Tensor, ops
+    from dispatch.library import CustomOpDef, custom_op
 
     x = dispatch.ones([2, 3], dtype=dispatch.float32)
     assert_type(dispatch.add(x, 1, alpha=2), Tensor)
@@ -136,8 +137,30 @@ PROGRAM = """
     assert_type(x.size(0), int)
     assert_type(dispatch.float, dispatch.dtype)
     assert_type(ops.aten.add(x, x), Tensor)
-    assert_type(ops.aten.add.Tensor, OpOverload)
+    assert_type(ops.aten.add.Tensor, OpOverload[Tensor])
+    assert_type(ops.aten.add.Tensor(x, x, alpha=2), Tensor)
+    assert_type(ops.aten.max.dim(x, 0), tuple[Tensor, Tensor])
     assert_type(DispatchKey.CPU, DispatchKey)
+
+    @custom_op("shop::grow", mutates_args=())
+    def grow(x: Tensor, by: int = 2) -> Tensor:
+        return x + by
+
+    @grow.register_fake
+    def fake(x: Tensor, by: int = 2) -> Tensor:
+        return dispatch.empty_like(x)
+
+    @grow.register_kernel("cpu")
+    def kernel(x: Tensor, by: int = 2) -> Tensor:
+        return x + by
+
+    def name(op: OpOverload, made: CustomOpDef) -> str:
+        return str(op) + str(made)
+
+    assert_type(grow(x, by=3), Tensor)
+    assert_type(fake(x), Tensor)
+    assert_type(kernel(x), Tensor)
+    grow(x, by="3")  # type: ignore[arg-type]
     with FakeTensorMode() as mode:
         assert_type(mode.cache_info().hits, int)
 

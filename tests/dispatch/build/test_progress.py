@@ -27,7 +27,7 @@ def test_steps_are_counted_and_the_rest_is_guessed_from_sizes(clock, capsys):
     told.close()
     assert capsys.readouterr().out.splitlines() == [
         "[0 of 3] cythonizing a.big",
-        "[2 of 3] cythonizing a.small, about 0:30 minutes left",
+        "[2 of 3] cythonizing a.small, about 0:26 minutes left",
         "built 2 of 3 modules in 2:05 minutes",
     ]
 
