@@ -192,8 +192,20 @@ cdef inline bint expect_ge(int64_t a, int64_t b) except -1:
     return compare_slowly(ASK_EXPECT, SZ_GE, a, b) if any_symbolic(a, b) else a >= b
 
 
+cdef inline bint expect_gt(int64_t a, int64_t b) except -1:
+    return compare_slowly(ASK_EXPECT, SZ_GT, a, b) if any_symbolic(a, b) else a > b
+
+
 cdef inline bint expect_le(int64_t a, int64_t b) except -1:
     return compare_slowly(ASK_EXPECT, SZ_LE, a, b) if any_symbolic(a, b) else a <= b
+
+
+cdef inline bint has_symbolic(const int64_t* values, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if is_symbolic(values[i]):
+            return True
+    return False
 
 
 cdef inline int64_t concrete(int64_t v) except? SIZE_ERROR:

@@ -1,4 +1,6 @@
 """Calling operators from composite kernels in Cython: an operator's name, and its entry once asked for."""
+from libc.stdint cimport int64_t
+
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
@@ -19,3 +21,4 @@ cdef Callee callee(str name, str overload=*)
 # Arguments for them.
 cdef list sizes_of(Tensor self)
 cdef list ints(IntArray a)
+cdef list numbers(const int64_t* values, Py_ssize_t n)

@@ -5,9 +5,12 @@ needed, so that importing a kernel module makes no operator.
 """
 from cpython.object cimport PyObject
 
+from libc.stdint cimport int64_t
+
 from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.references cimport take
 from dispatch._C.size cimport new_size
+from dispatch._C.symbolic cimport size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 
@@ -35,4 +38,8 @@ cdef list sizes_of(Tensor self):
 
 
 cdef list ints(IntArray a):
-    return [a.data[i] for i in range(a.len)]
+    return numbers(a.data, a.len)
+
+
+cdef list numbers(const int64_t* values, Py_ssize_t n):
+    return [size_object(values[i]) for i in range(n)]

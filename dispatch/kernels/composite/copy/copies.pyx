@@ -10,10 +10,10 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE,
 )
 from dispatch._C.errors cimport refused
-from dispatch._C.geometry cimport TF_CONTIGUOUS, span_of
+from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, floordiv, gt_or_true, mul, size_object, smaller, sub
 from dispatch._C.tensor cimport TF_FAKE, Tensor, is_contiguous_as, new_empty, new_view
 from dispatch._C.tls cimport tls
-from dispatch.kernels.composite.callee cimport Callee, callee, sizes_of
+from dispatch.kernels.composite.callee cimport Callee, callee, numbers, sizes_of
 from dispatch.kernels.composite.factory.basic cimport empty_like
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 from dispatch.kernels.meta cimport rules
@@ -124,7 +124,7 @@ cdef object _to_copy(Tensor self, int dtype, int layout, object device, object p
 cdef object to_elsewhere(Tensor self, int code, object device, bint non_blocking,
                          const int64_t* strides):
     """By the kernels of the devices at both ends."""
-    out = EMPTY_STRIDED.call((sizes_of(self), [strides[i] for i in range(self.c_ndim)],
+    out = EMPTY_STRIDED.call((sizes_of(self), numbers(strides, self.c_ndim),
                               dtypes.get_dtype(code), None,
                               self.device if device is None else device))
     COPY.call((out, self, True if non_blocking else False))
@@ -135,7 +135,7 @@ cdef object to_elsewhere(Tensor self, int code, object device, bint non_blocking
 
 cdef object contiguous(Tensor self, int memory_format):
     if memory_format == MF_contiguous or memory_format == MF_preserve:
-        if self.c_flags & TF_CONTIGUOUS:
+        if is_contiguous_as(self, MF_contiguous):
             return self
     elif is_contiguous_as(self, memory_format):
         return self
@@ -146,16 +146,16 @@ cdef object contiguous(Tensor self, int memory_format):
 
 cdef Tensor cloned_with_strides(Tensor self):
     """clone_preserve_strides: a copy of the memory too, from its start to the last element."""
-    cdef int64_t n = self.c_offset + span_of(self.c_ndim, self.c_sizes, self.c_strides)
+    cdef int64_t n = add(self.c_offset, 1)
     cdef int i
     for i in range(self.c_ndim):
-        if self.c_strides[i] == 0 and self.c_sizes[i] > 1:
+        if eq_or_false(self.c_strides[i], 0) and gt_or_true(self.c_sizes[i], 1):
             return CLONE.call((self,))
-    if self.c_numel == 0:                    # may lie beyond the memory, as a slice from the end on does
-        n = min(n, self.c_storage.c_nbytes // dtypes.itemsize_table()[self.c_dtype])
-    whole = CLONE.call((AS_STRIDED.call((self, [n], [1], 0)),))
-    return AS_STRIDED.call((whole, sizes_of(self),
-                            [self.c_strides[i] for i in range(self.c_ndim)], self.c_offset))
+        n = add(n, mul(sub(self.c_sizes[i], 1), self.c_strides[i]))
+    if eq_or_false(self.c_numel, 0):         # may lie beyond the memory, as a slice from the end on does
+        n = smaller(self.c_offset, floordiv(self.c_storage.c_nbytes, dtypes.itemsize_table()[self.c_dtype]))
+    whole = CLONE.call((AS_STRIDED.call((self, [size_object(n)], [1], 0)),))
+    return AS_STRIDED.call((whole, sizes_of(self), numbers(self.c_strides, self.c_ndim), size_object(self.c_offset)))
 
 
 cdef object copy(Tensor self, Tensor src, bint non_blocking):
@@ -194,13 +194,13 @@ cdef object lift_fresh_copy(Tensor self):
 # ---- one value ---------------------------------------------------------------------------------
 
 cdef object item(Tensor self):
-    if self.c_numel != 1:
-        raise refused(f"a tensor of {self.c_numel} elements is not one number")
+    if not expect_eq(self.c_numel, 1):
+        raise refused(f"a tensor of {size_object(self.c_numel)} elements is not one number")
     return LOCAL_SCALAR.call((self,))
 
 
 cdef object is_nonzero(Tensor self):
-    if self.c_numel != 1:
-        raise refused(f"the truth of a tensor of {self.c_numel} elements is "
+    if not expect_eq(self.c_numel, 1):
+        raise refused(f"the truth of a tensor of {size_object(self.c_numel)} elements is "
                       "ambiguous")
     return True if ITEM.call((self,)) else False

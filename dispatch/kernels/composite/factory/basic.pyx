@@ -12,6 +12,7 @@ from dispatch._C.dtypes cimport (
     ST_complex32, ST_int64,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.symbolic cimport larger, mul
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
@@ -131,7 +132,7 @@ cdef int dtype_of_number(object value) noexcept:
     if isinstance(value, complex):
         return (ST_complex128 if code == ST_float64 else
                 ST_complex32 if code == ST_float16 else ST_complex64)
-    return code if isinstance(value, float) else ST_int64
+    return ST_int64 if isinstance(value, int) or hasattr(value, "__index__") else code
 
 
 # ---- empty -------------------------------------------------------------------------------------
@@ -169,7 +170,8 @@ cdef object empty_permuted(IntArray size, IntArray physical_layout, int dtype, i
     for i in range(<int>size.len - 1, -1, -1):
         d = physical_layout.data[i]
         strides[d] = step
-        step *= size.data[d] if size.data[d] > 1 else 1
+        if i:
+            step = mul(step, larger(size.data[d], 1))
     stride.data = strides
     stride.len = size.len
     return made_strided(size, stride, dtype, layout, chosen_device(device),
@@ -280,7 +282,7 @@ cdef object arange_start_step(object start, object end, object step, int dtype, 
     if code == ST_NONE:
         code = ST_int64
         for value in (start, end, step):
-            if not isinstance(value, int):
+            if not isinstance(value, int) and not hasattr(value, "__index__"):
                 code = dtypes.default_dtype_code()
     out = made(size, code, layout, chosen_device(device), pin_memory, MF_NONE)
     return ARANGE_OUT.call((start, end, step, out))

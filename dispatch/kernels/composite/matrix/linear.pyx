@@ -6,10 +6,11 @@ one addmm over the rows of a contiguous input; any other goes through matmul and
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
+from dispatch._C.dtypes cimport MF_contiguous
 from dispatch._C.errors cimport refused
-from dispatch._C.geometry cimport TF_CONTIGUOUS
-from dispatch._C.tensor cimport Tensor
-from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch._C.symbolic cimport mul, size_object
+from dispatch._C.tensor cimport Tensor, is_contiguous_as
+from dispatch.kernels.composite.callee cimport Callee, callee, numbers
 from dispatch.kernels.composite.matrix.matmul cimport call_array, call_one, call_two, is_subclass_like
 from dispatch.kernels.composite.matrix.matmul cimport matmul as matmul_of
 
@@ -40,14 +41,13 @@ cdef object linear_flat(Tensor input, Tensor weight, Tensor bias):
     """addmm over the rows of an input of any number of dimensions."""
     cdef int i, last = input.c_ndim - 1
     cdef int64_t rows = 1
-    cdef list shape = []
+    cdef list shape = numbers(input.c_sizes, last)
     cdef Tensor flat, result
     for i in range(last):
-        rows *= input.c_sizes[i]
-        shape.append(input.c_sizes[i])
-    flat = call_two(VIEW, input, [rows, input.c_sizes[last]])
+        rows = mul(rows, input.c_sizes[i])
+    flat = call_two(VIEW, input, [size_object(rows), size_object(input.c_sizes[last])])
     result = call_addmm(bias, flat, call_one(T, weight))
-    shape.append(result.c_sizes[1])
+    shape.append(size_object(result.c_sizes[1]))
     return call_two(VIEW, result, shape)
 
 
@@ -64,7 +64,7 @@ cdef object linear(Tensor input, Tensor weight, Tensor bias):
         return matmul_of(input, call_one(T, weight))
     if input.c_ndim == 2:
         return call_addmm(bias, input, call_one(T, weight))
-    if is_row(bias) and input.c_flags & TF_CONTIGUOUS:
+    if is_row(bias) and is_contiguous_as(input, MF_contiguous):
         return linear_flat(input, weight, bias)
     product = matmul_of(input, call_one(T, weight))
     return call_two(ADD if is_subclass_like(bias) else ADD_, product, bias)

@@ -11,10 +11,11 @@ from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Python
 from dispatch._C.size cimport new_size
+from dispatch._C.symbolic cimport eq_or_false, mul, ne_or_true, size_object
 from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, Tensor, needs_grad
 from dispatch._C.tls cimport n_dispatch_modes, tls
 from dispatch._C.references cimport take
-from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch.kernels.composite.callee cimport Callee, callee, numbers
 from dispatch.kernels.meta cimport rules
 
 cdef Callee BMM = callee("bmm")
@@ -69,13 +70,13 @@ cdef bint is_subclass_like(Tensor t) noexcept:
 
 # ---- folding -----------------------------------------------------------------------------------
 
-cdef bint is_foldable(Tensor t) noexcept:
+cdef bint is_foldable(Tensor t) except -1:
     """Whether all dimensions but the last are one in memory."""
     cdef int i
-    if t.c_numel == 0:
+    if eq_or_false(t.c_numel, 0):
         return True
     for i in range(t.c_ndim - 2):
-        if t.c_strides[i] != t.c_strides[i + 1] * t.c_sizes[i + 1]:
+        if ne_or_true(t.c_strides[i], mul(t.c_strides[i + 1], t.c_sizes[i + 1])):
             return False
     return True
 
@@ -100,9 +101,9 @@ cdef bint should_fold(Tensor a, Tensor b, bint has_out) except -1:
 
 cdef list folded_shape(Tensor larger, Tensor smaller):
     """The result's sizes; `larger` is on the left."""
-    cdef list shape = [larger.c_sizes[i] for i in range(larger.c_ndim - 1)]
+    cdef list shape = numbers(larger.c_sizes, larger.c_ndim - 1)
     if smaller.c_ndim == 2:
-        shape.append(smaller.c_sizes[1])
+        shape.append(size_object(smaller.c_sizes[1]))
     return shape
 
 
@@ -110,8 +111,8 @@ cdef Tensor fold_rows(Tensor t):
     cdef int64_t rows = 1
     cdef int i
     for i in range(t.c_ndim - 1):
-        rows *= t.c_sizes[i]
-    return call_two(RESHAPE, t, [rows, t.c_sizes[t.c_ndim - 1]])
+        rows = mul(rows, t.c_sizes[i])
+    return call_two(RESHAPE, t, [size_object(rows), size_object(t.c_sizes[t.c_ndim - 1])])
 
 
 cdef object matmul_folded(Tensor a, Tensor b):
@@ -136,10 +137,10 @@ cdef object matmul_folded_out(Tensor a, Tensor b, Tensor out):
     call_two(RESIZE, out, folded_shape(larger, smaller))
     rows = fold_rows(larger)
     if smaller.c_ndim == 2:
-        flat = call_two(RESHAPE, out, [rows.c_sizes[0], smaller.c_sizes[1]])
+        flat = call_two(RESHAPE, out, [size_object(rows.c_sizes[0]), size_object(smaller.c_sizes[1])])
         MM_OUT.call((rows, smaller, flat))
     else:
-        flat = call_two(RESHAPE, out, [rows.c_sizes[0]])
+        flat = call_two(RESHAPE, out, numbers(rows.c_sizes, 1))
         MV_OUT.call((rows, smaller, flat))
     return copy_back(out, flat, False)
 
@@ -176,34 +177,34 @@ cdef int read_batch(Batch* g, Tensor a, Tensor b) except -1:
 
 
 cdef inline list batch_sizes(Batch* g):
-    return [g.sizes[i] for i in range(g.ndim)]
+    return numbers(g.sizes, g.ndim)
 
 
 cdef Tensor expand_batch(Batch* g, Tensor t, list matrix):
     """[batch..., matrix...] of `t`, with the batch as one dimension."""
-    return call_two(RESHAPE, call_two(EXPAND, t, batch_sizes(g) + matrix), [g.count] + matrix)
+    return call_two(RESHAPE, call_two(EXPAND, t, batch_sizes(g) + matrix), [size_object(g.count)] + matrix)
 
 
 cdef list batched_shape(Batch* g, Tensor a, Tensor b):
     cdef list shape = batch_sizes(g)
     if a.c_ndim > 1:
-        shape.append(g.n)
+        shape.append(size_object(g.n))
     if b.c_ndim > 1:
-        shape.append(g.p)
+        shape.append(size_object(g.p))
     return shape
 
 
 cdef Tensor expand_right(Batch* g, Tensor b):
     if b.c_ndim > 1:
-        return expand_batch(g, b, [g.m2, g.p])
-    return call_two(UNSQUEEZE, expand_batch(g, b, [g.m2]), 2)
+        return expand_batch(g, b, [size_object(g.m2), size_object(g.p)])
+    return call_two(UNSQUEEZE, expand_batch(g, b, [size_object(g.m2)]), 2)
 
 
 cdef object matmul_batched(Tensor a, Tensor b):
     cdef Batch g
     cdef Tensor left, right
     read_batch(&g, a, b)
-    left = expand_batch(&g, a, [g.n, g.m1])
+    left = expand_batch(&g, a, [size_object(g.n), size_object(g.m1)])
     right = expand_right(&g, b)
     result = call_two(BMM, left, right)
     if b.c_ndim == 1:
@@ -215,21 +216,21 @@ cdef object matmul_batched_out(Tensor a, Tensor b, Tensor out):
     cdef Batch g
     cdef Tensor left, right, flat
     read_batch(&g, a, b)
-    left = expand_batch(&g, a, [g.n, g.m1])
+    left = expand_batch(&g, a, [size_object(g.n), size_object(g.m1)])
     right = expand_right(&g, b)
     call_two(RESIZE, out, batched_shape(&g, a, b))
-    flat = call_two(RESHAPE, out, [g.count, g.n, g.p])
+    flat = call_two(RESHAPE, out, [size_object(g.count), size_object(g.n), size_object(g.p)])
     BMM_OUT.call((left, right, flat))
     return copy_back(out, call_two(SQUEEZE, flat, -1) if b.c_ndim == 1 else flat, True)
 
 
-cdef int broadcasts_lone_batch(Tensor a, Tensor b) noexcept:
+cdef int broadcasts_lone_batch(Tensor a, Tensor b) except -1:
     """1 or 2: that operand, a batch of one, is better folded than expanded; 0: neither."""
     if a.c_ndim != 3 or b.c_ndim != 3 or a.c_sizes[0] == b.c_sizes[0]:
         return 0
-    if a.c_sizes[0] == 1 and (needs_grad(a) or is_subclass_like(a)):
+    if eq_or_false(a.c_sizes[0], 1) and (needs_grad(a) or is_subclass_like(a)):
         return 1
-    if b.c_sizes[0] == 1 and (needs_grad(b) or is_subclass_like(b)):
+    if eq_or_false(b.c_sizes[0], 1) and (needs_grad(b) or is_subclass_like(b)):
         return 2
     return 0
 

@@ -7,11 +7,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport (
-    DEV_CUDA, ST_NONE, ST_float16, ST_float32, dtype_code, get_dtype,
+    DEV_CUDA, MF_contiguous, ST_NONE, ST_float16, ST_float32, dtype_code, get_dtype,
 )
-from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.size cimport new_size
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.tensor cimport Tensor, is_contiguous_as
 from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.composite.matrix.matmul cimport call_array, call_one, call_two
 
@@ -66,7 +65,7 @@ cdef object normalize_into(Callee op, Tensor self, int64_t dim, object dtype, Te
     cdef int code = ST_NONE if dtype is None else dtype_code(dtype)
     cdef bint fused = is_fused(self, code)
     cdef Tensor given = self if fused else converted(self, code), target = out
-    if not out.c_flags & TF_CONTIGUOUS:
+    if not is_contiguous_as(out, MF_contiguous):
         target = call_one(EMPTY_LIKE, out)
     op.call((given, dim, fused, target))
     if target is not out:

@@ -8,11 +8,13 @@ from libc.stdint cimport int64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport MF_NONE, MF_contiguous, is_complex_code, is_integral_code
 from dispatch._C.errors cimport refused
-from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.symbolic cimport (
+    add, eq_or_false, expect_ge, expect_le, floordiv, lt_or_false, mul, neg, size_object, sub,
+)
+from dispatch._C.tensor cimport Tensor, is_contiguous_as
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.composite.callee cimport Callee, callee, ints, sizes_of
+from dispatch.kernels.composite.callee cimport Callee, callee, ints, numbers, sizes_of
 from dispatch.kernels.composite.views.geometry cimport wrap
 from dispatch.kernels.meta cimport rules
 
@@ -42,10 +44,10 @@ cdef object chunk(Tensor self, int64_t chunks, int64_t dim):
         raise refused(f"chunks must be positive, got {chunks}")
     d = wrap(dim, self.c_ndim, True)
     size = self.c_sizes[d]
-    if size == 0:
+    if eq_or_false(size, 0):
         return SPLIT_WITH_SIZES.call((self, [0] * chunks, dim))
-    each = (size - 1) // chunks + 1
-    return SPLIT.call((self, each, dim))
+    each = add(floordiv(sub(size, 1), chunks), 1)
+    return SPLIT.call((self, size_object(each), dim))
 
 
 cdef object conj(Tensor self):
@@ -68,9 +70,9 @@ cdef object flatten(Tensor self, int64_t start_dim, int64_t end_dim):
     if first == last:
         return self
     for i in range(first, last + 1):
-        n *= self.c_sizes[i]
+        n = mul(n, self.c_sizes[i])
     sizes = sizes_of(self)
-    return RESHAPE.call((self, sizes[:first] + [n] + sizes[last + 1:]))
+    return RESHAPE.call((self, sizes[:first] + [size_object(n)] + sizes[last + 1:]))
 
 
 cdef object imag(Tensor self):
@@ -88,18 +90,18 @@ cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
     cdef int64_t size
     if self.c_ndim == 0:
         raise refused("the tensor has no dimensions")
-    if length < 0:
-        raise refused(f"length must not be negative, got {length}")
+    if not expect_ge(length, 0):
+        raise refused(f"length must not be negative, got {size_object(length)}")
     d = wrap(dim, self.c_ndim, True)
     size = self.c_sizes[d]
-    if start < -size or start > size:
-        raise refused(f"start {start} is out of range for dimension {d} of size {size}", IndexError)
-    if start < 0:
-        start += size
-    if start > size - length:
-        raise refused(f"start {start} and length {length} exceed dimension {d} of size "
-                      f"{size}")
-    return SLICE.call((self, dim, start, start + length))
+    if not expect_ge(start, neg(size)) or not expect_le(start, size):
+        raise refused(f"start {size_object(start)} is out of range for dimension {d} of size {size_object(size)}", IndexError)
+    if lt_or_false(start, 0):
+        start = add(start, size)
+    if not expect_le(start, sub(size, length)):
+        raise refused(f"start {size_object(start)} and length {size_object(length)} exceed dimension {d} of size "
+                      f"{size_object(size)}")
+    return SLICE.call((self, dim, size_object(start), size_object(add(start, length))))
 
 
 cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length):
@@ -119,14 +121,14 @@ cdef object real(Tensor self):
 cdef object reshape(Tensor self, IntArray shape):
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
-    cdef int i, n = <int>shape.len
-    if self.c_flags & TF_CONTIGUOUS:
+    cdef int n = <int>shape.len
+    if is_contiguous_as(self, MF_contiguous):
         return VIEW.call((self, ints(shape)))
     rules.infer_size(sizes, shape.data, n, self.c_numel)
     if rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
         return VIEW.call((self, ints(shape)))
     copy = CLONE.call((self, dtypes.get_memory_format(MF_contiguous)))
-    return UNSAFE_VIEW.call((copy, [sizes[i] for i in range(n)]))
+    return UNSAFE_VIEW.call((copy, numbers(sizes, n)))
 
 
 cdef object reshape_as(Tensor self, Tensor other):
@@ -153,12 +155,12 @@ def split_sizes(Tensor self not None, list split_size, int64_t dim=0):
 
 cdef object unflatten(Tensor self, int64_t dim, IntArray sizes):
     cdef int64_t found[64]
-    cdef int i, d = wrap(dim, self.c_ndim, False)
+    cdef int d = wrap(dim, self.c_ndim, False)
     if sizes.len == 0:
         raise refused("sizes must not be empty")
     rules.infer_size(found, sizes.data, <int>sizes.len, self.c_sizes[d])
     whole = sizes_of(self)
-    return VIEW.call((self, whole[:d] + [found[i] for i in range(sizes.len)] + whole[d + 1:]))
+    return VIEW.call((self, whole[:d] + numbers(found, sizes.len) + whole[d + 1:]))
 
 
 cdef object view_as(Tensor self, Tensor other):

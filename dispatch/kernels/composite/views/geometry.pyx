@@ -4,8 +4,8 @@ Called by the dispatcher below ADInplaceOrView, which relates a view to its base
 version. A view is always a new object, even of the same sizes.
 Each computes the new geometry in full before it makes or changes a tensor.
 """
-from libc.stdint cimport int64_t
-from libc.string cimport memcmp, memcpy
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -14,15 +14,20 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
-from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, product, reach_of, total
+from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, reach_of
+from dispatch._C.symbolic cimport (
+    SIZE_ERROR, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, floordiv, gt_or_false, has_symbolic,
+    is_symbolic, larger, lt_or_false, mod, mul, ne_or_true, neg, size_from, size_object, smaller, sub,
+)
 from dispatch._C.tensor cimport (
     TF_IS_VIEW, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, needs_grad, new_view, new_view_dtype, place_tensor,
     set_geometry,
 )
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.composite.callee cimport ints, sizes_of
+from dispatch.kernels.composite.callee cimport ints, numbers, sizes_of
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.sizes cimport same_sizes
 
 
 cdef struct Geometry:
@@ -58,7 +63,7 @@ cdef int raise_dim(int64_t dim, int extent) except -1:
 
 
 cdef bint exactly_contiguous(Tensor self) noexcept:
-    """Contiguous, with the usual strides in dimensions of size 1 too."""
+    """Contiguous, with the usual strides in dimensions of size 1 too; no for expressions."""
     cdef int64_t step = 1
     cdef int i
     for i in range(self.c_ndim - 1, -1, -1):
@@ -96,7 +101,7 @@ cdef object _neg_view(Tensor self):
 
 cdef int raise_view(Tensor self, IntArray size, error) except -1:
     raise refused(
-        f"strides {[self.c_strides[i] for i in range(self.c_ndim)]} of a tensor of "
+        f"strides {numbers(self.c_strides, self.c_ndim)} of a tensor of "
         f"sizes {sizes_of(self)} cannot show it as {ints(size)} without a copy: use reshape()", error)
 
 
@@ -141,11 +146,13 @@ cdef object _unsafe_view(Tensor self, IntArray size):
 
 cdef int check_strided(Tensor self, IntArray size, IntArray stride,
                        int64_t offset, bint bounded) except -1:
-    """at::as_strided's checks; a Meta tensor's storage bounds nothing there."""
+    """at::as_strided's checks; a Meta tensor's storage bounds nothing there, and nothing bounds expressions."""
     cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]
     if size.len != stride.len:
         raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
                       "in length")
+    if is_symbolic(offset) or has_symbolic(size.data, size.len) or has_symbolic(stride.data, stride.len):
+        return 0
     if bounded:
         check_within(self.c_storage.c_nbytes, itemsize, <int>size.len, size.data, stride.data, offset)
     else:
@@ -170,7 +177,7 @@ cdef IntArray read_list(list values, int64_t* buffer) except *:
     if r.len > 128:
         raise refused(f"a tensor has at most 128 dimensions, got {r.len}")
     for i in range(r.len):
-        buffer[i] = values[i]
+        buffer[i] = size_from(values[i])
     return r
 
 
@@ -178,7 +185,7 @@ def as_strided(Tensor self not None, list size, list stride, storage_offset=None
     """A view of any geometry within the storage: the one operator that takes more than 64 dimensions."""
     cdef int64_t sizes[128]
     cdef int64_t strides[128]
-    cdef int64_t offset = self.c_offset if storage_offset is None else storage_offset
+    cdef int64_t offset = self.c_offset if storage_offset is None else size_from(storage_offset)
     cdef IntArray s = read_list(size, sizes), t = read_list(stride, strides)
     check_strided(self, s, t, offset, self.c_storage.devtype != DEV_META)
     return new_view(self, <int>s.len, s.data, t.data, offset)
@@ -187,10 +194,10 @@ def as_strided(Tensor self not None, list size, list stride, storage_offset=None
 cdef int raise_expand(Tensor self, IntArray size, int dim) except -1:
     cdef int64_t old = dim - (size.len - self.c_ndim)
     if old < 0:
-        raise refused(f"size {size.data[dim]} at new leading dimension {dim} of "
+        raise refused(f"size {size_object(size.data[dim])} at new leading dimension {dim} of "
                       f"{ints(size)}: there is nothing to keep")
     raise refused(f"a tensor of sizes {sizes_of(self)} does not expand to {ints(size)}: "
-                  f"{self.c_sizes[old]} at dimension {old} is neither 1 nor {size.data[dim]}")
+                  f"{size_object(self.c_sizes[old])} at dimension {old} is neither 1 nor {size_object(size.data[dim])}")
 
 
 cdef object expand(Tensor self, IntArray size, bint implicit):
@@ -207,13 +214,13 @@ cdef object expand(Tensor self, IntArray size, bint implicit):
         if old >= 0:
             g.strides[i] = self.c_strides[old]
         else:
-            g.strides[i] = product(g.sizes[i + 1], g.strides[i + 1]) if i + 1 < n else 1
+            g.strides[i] = mul(g.sizes[i + 1], g.strides[i + 1]) if i + 1 < n else 1
         want = size.data[i]
-        if want == -1 and old >= 0:
+        if old >= 0 and eq_or_false(want, -1):
             want = have
-        if want < 0 or (want != have and have != 1):
+        if want != have and not (expect_ge(want, 0) and (eq_or_false(have, 1) or expect_eq(want, have))):
             raise_expand(self, size, i)
-        if want != have or self.c_ndim == 0:
+        if ne_or_true(want, have) or self.c_ndim == 0:
             g.strides[i] = 0
         g.sizes[i] = want
     return new_view(self, n, g.sizes, g.strides, self.c_offset)
@@ -267,16 +274,17 @@ cdef object t(Tensor self):
     return made(self, &g)
 
 
-cdef void drop_ones(Geometry* g, Tensor self, unsigned long long among) noexcept:
+cdef int drop_ones(Geometry* g, Tensor self, unsigned long long among) except -1:
     """Leave out the dimensions of size 1 that are in the bit set `among`."""
     cdef int i
     g.ndim = 0
     g.offset = self.c_offset
     for i in range(self.c_ndim):
-        if self.c_sizes[i] != 1 or not (among >> i) & 1:
+        if not (among >> i) & 1 or not eq_or_false(self.c_sizes[i], 1):
             g.sizes[g.ndim] = self.c_sizes[i]
             g.strides[g.ndim] = self.c_strides[i]
             g.ndim += 1
+    return 0
 
 
 cdef int drop_listed(Geometry* g, Tensor self, IntArray dim) except -1:
@@ -288,8 +296,7 @@ cdef int drop_listed(Geometry* g, Tensor self, IntArray dim) except -1:
         if among & bit:
             raise refused(f"dimension {d} is given more than once in {ints(dim)}")
         among |= bit
-    drop_ones(g, self, among)
-    return 0
+    return drop_ones(g, self, among)
 
 
 cdef object squeeze(Tensor self):
@@ -320,7 +327,7 @@ cdef int add_one(Geometry* g, Tensor self, int64_t dim) except -1:
         g.sizes[i] = self.c_sizes[i]
         g.strides[i] = self.c_strides[i]
     g.sizes[d] = 1
-    g.strides[d] = product(self.c_sizes[d], self.c_strides[d]) if d < self.c_ndim else 1
+    g.strides[d] = mul(self.c_sizes[d], self.c_strides[d]) if d < self.c_ndim else 1
     for i in range(d, self.c_ndim):
         g.sizes[i + 1] = self.c_sizes[i]
         g.strides[i + 1] = self.c_strides[i]
@@ -341,41 +348,53 @@ cdef Tensor selected(Tensor self, int d, int64_t index):
     memcpy(strides, self.c_strides, d * sizeof(int64_t))
     memcpy(sizes + d, self.c_sizes + d + 1, (n - d) * sizeof(int64_t))
     memcpy(strides + d, self.c_strides + d + 1, (n - d) * sizeof(int64_t))
-    return new_view(self, n, sizes, strides, total(self.c_offset, product(index, self.c_strides[d])))
+    return new_view(self, n, sizes, strides, add(self.c_offset, mul(index, self.c_strides[d])))
 
 
 cdef object select(Tensor self, int64_t dim, int64_t index):
     cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t size = self.c_sizes[d]
-    if index < -size or index >= size:
-        raise refused(f"index {index} is out of range for dimension {d} of sizes "
+    if not expect_gt(size, index) or not expect_ge(index, neg(size)):
+        raise refused(f"index {size_object(index)} is out of range for dimension {d} of sizes "
                       f"{sizes_of(self)}", IndexError)
-    return selected(self, d, index + size if index < 0 else index)
+    return selected(self, d, add(index, size) if lt_or_false(index, 0) else index)
 
 
 cdef inline Tensor sliced(Tensor self, int d, int64_t start, int64_t length, int64_t step):
     cdef Geometry g
     load(&g, self)
     g.sizes[d] = length
-    g.strides[d] = product(step, self.c_strides[d])
-    g.offset = total(g.offset, product(start, self.c_strides[d]))
+    g.strides[d] = mul(step, self.c_strides[d])
+    g.offset = add(g.offset, mul(start, self.c_strides[d]))
     return made(self, &g)
 
 
-cdef inline int64_t clamped(int64_t at, int64_t size) noexcept:
-    if at < 0:
-        at += size
-    return 0 if at < 0 else size if at > size else at
+cdef inline int64_t clamped(int64_t at, int64_t size) except? SIZE_ERROR:
+    if lt_or_false(at, 0):
+        at = add(at, size)
+    if at == INT64_MAX:
+        return size              # up to the end, as Python's slices write it
+    return 0 if lt_or_false(at, 0) else size if gt_or_false(at, size) else at
+
+
+cdef inline int64_t slice_length(int64_t first, int64_t last, int64_t step) except? SIZE_ERROR:
+    if lt_or_false(last, first):
+        return 0
+    if step == 1:
+        return sub(last, first)
+    if any_symbolic(first, last) or is_symbolic(step):
+        return floordiv(add(sub(last, first), sub(step, 1)), step)
+    return 1 + (last - first - 1) // step if last > first else 0
 
 
 cdef object slice(Tensor self, int64_t dim, object start, object end, int64_t step):
     cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t size = self.c_sizes[d]
-    cdef int64_t first = 0 if start is None else clamped(start, size)
-    cdef int64_t last = size if end is None else clamped(end, size)
-    if step <= 0:
-        raise refused(f"step must be positive, got {step}")
-    return sliced(self, d, first, 1 + (last - first - 1) // step if last > first else 0, step)
+    cdef int64_t first = 0 if start is None else clamped(size_from(start), size)
+    cdef int64_t last = size if end is None else clamped(size_from(end), size)
+    if not expect_gt(step, 0):
+        raise refused(f"step must be positive, got {size_object(step)}")
+    return sliced(self, d, first, slice_length(first, last, step), step)
 
 
 cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
@@ -386,24 +405,30 @@ cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
     if a == b:
         raise refused(f"dim1 and dim2 must differ, got {dim1} and {dim2}")
     if offset >= 0:
-        length = max(min(self.c_sizes[a], self.c_sizes[b] - offset), 0)
+        length = larger(smaller(self.c_sizes[a], sub(self.c_sizes[b], offset)), 0)
     else:
-        length = max(min(self.c_sizes[a] + offset, self.c_sizes[b]), 0)
+        length = larger(smaller(add(self.c_sizes[a], offset), self.c_sizes[b]), 0)
     g.ndim = 0
     g.offset = self.c_offset
-    if length and offset >= 0:
-        g.offset = total(g.offset, product(offset, self.c_strides[b]))
-    elif length:
-        g.offset = total(g.offset, product(-offset, self.c_strides[a]))
+    if offset and ne_or_true(length, 0):
+        g.offset = add(g.offset, mul(offset, self.c_strides[b]) if offset > 0 else mul(-offset, self.c_strides[a]))
     for i in range(self.c_ndim):
         if i != a and i != b:
             g.sizes[g.ndim] = self.c_sizes[i]
             g.strides[g.ndim] = self.c_strides[i]
             g.ndim += 1
     g.sizes[g.ndim] = length
-    g.strides[g.ndim] = total(self.c_strides[a], self.c_strides[b])
+    g.strides[g.ndim] = add(self.c_strides[a], self.c_strides[b])
     g.ndim += 1
     return made(self, &g)
+
+
+cdef inline bint is_multiple(int64_t n, int64_t of) except -1:
+    return expect_eq(mod(n, of), 0)
+
+
+cdef inline int64_t rescaled(int64_t n, int64_t ratio, bint down) except? SIZE_ERROR:
+    return floordiv(n, ratio) if down else mul(n, ratio)
 
 
 cdef int rescale(Geometry* g, Tensor self, int dtype, int old, int new) except -1:
@@ -413,19 +438,19 @@ cdef int rescale(Geometry* g, Tensor self, int dtype, int old, int new) except -
     what = f"{self.dtype} as {dtypes.get_dtype(dtype)}, of another size"
     if self.c_ndim == 0:
         raise refused(f"{what}: the tensor has no dimensions")
-    if self.c_strides[last] != 1:
-        raise refused(f"{what}: the last stride must be 1, got {self.c_strides[last]}")
+    if not expect_eq(self.c_strides[last], 1):
+        raise refused(f"{what}: the last stride must be 1, got {size_object(self.c_strides[last])}")
     for i in range(last):
-        if new > old and self.c_strides[i] % ratio:
-            raise refused(f"{what}: stride {self.c_strides[i]} at dimension {i} must be "
+        if new > old and not is_multiple(self.c_strides[i], ratio):
+            raise refused(f"{what}: stride {size_object(self.c_strides[i])} at dimension {i} must be "
                           f"divisible by {ratio}")
-        g.strides[i] = self.c_strides[i] // ratio if new > old else product(self.c_strides[i], ratio)
-    if new > old and self.c_sizes[last] % ratio:
-        raise refused(f"{what}: the last size {self.c_sizes[last]} must be divisible by {ratio}")
-    if new > old and self.c_offset % ratio:
-        raise refused(f"{what}: the storage offset {self.c_offset} must be divisible by {ratio}")
-    g.sizes[last] = self.c_sizes[last] // ratio if new > old else product(self.c_sizes[last], ratio)
-    g.offset = self.c_offset // ratio if new > old else product(self.c_offset, ratio)
+        g.strides[i] = rescaled(self.c_strides[i], ratio, new > old)
+    if new > old and not is_multiple(self.c_sizes[last], ratio):
+        raise refused(f"{what}: the last size {size_object(self.c_sizes[last])} must be divisible by {ratio}")
+    if new > old and not is_multiple(self.c_offset, ratio):
+        raise refused(f"{what}: the storage offset {size_object(self.c_offset)} must be divisible by {ratio}")
+    g.sizes[last] = rescaled(self.c_sizes[last], ratio, new > old)
+    g.offset = rescaled(self.c_offset, ratio, new > old)
     return 0
 
 
@@ -455,10 +480,10 @@ cdef object view_as_real(Tensor self):
         raise refused("a tensor has at most 64 dimensions")
     load(&g, self)
     for i in range(g.ndim):
-        g.strides[i] = product(g.strides[i], 2)
+        g.strides[i] = mul(g.strides[i], 2)
     g.sizes[g.ndim] = 2
     g.strides[g.ndim] = 1
-    return new_view_dtype(self, dtype, g.ndim + 1, g.sizes, g.strides, product(g.offset, 2))
+    return new_view_dtype(self, dtype, g.ndim + 1, g.sizes, g.strides, mul(g.offset, 2))
 
 
 cdef object view_as_complex(Tensor self):
@@ -473,35 +498,47 @@ cdef object view_as_complex(Tensor self):
     else:
         raise refused("expected float16, float32 or float64, "
                       f"got {self.dtype}")
-    if last < 0 or self.c_sizes[last] != 2 or self.c_strides[last] != 1:
+    if last < 0 or not expect_eq(self.c_sizes[last], 2) or not expect_eq(self.c_strides[last], 1):
         raise refused("expected a last dimension of size 2 and stride 1, got "
                       f"sizes {sizes_of(self)} and strides {list(self.stride())}")
     load(&g, self)
     for i in range(last):
-        if g.strides[i] % 2:
-            raise refused(f"stride {g.strides[i]} at dimension {i} is odd")
-        g.strides[i] //= 2
-    if g.offset % 2:
-        raise refused(f"storage offset {g.offset} is odd")
-    return new_view_dtype(self, dtype, last, g.sizes, g.strides, g.offset // 2)
+        if not is_multiple(g.strides[i], 2):
+            raise refused(f"stride {size_object(g.strides[i])} at dimension {i} is odd")
+        g.strides[i] = floordiv(g.strides[i], 2)
+    if not is_multiple(g.offset, 2):
+        raise refused(f"storage offset {size_object(g.offset)} is odd")
+    return new_view_dtype(self, dtype, last, g.sizes, g.strides, floordiv(g.offset, 2))
 
 
 # ---- several -----------------------------------------------------------------------------------
+
+cdef int64_t n_pieces(int64_t size, int64_t split_size) except? SIZE_ERROR:
+    """A number: how many results there are is no expression."""
+    if any_symbolic(size, split_size):
+        size = concrete(floordiv(add(size, sub(split_size, 1)), split_size))
+    elif size:
+        size = (size - 1) // split_size + 1
+    return max(size, 1)
+
 
 cdef object split(Tensor self, int64_t split_size, int64_t dim):
     cdef int d
     cdef int64_t size, n, i
     if self.c_ndim == 0:
         raise refused("expected at least one dimension")
-    if split_size < 0:
-        raise refused(f"split_size must not be negative, got {split_size}")
+    if not expect_ge(split_size, 0):
+        raise refused(f"split_size must not be negative, got {size_object(split_size)}")
     d = wrap(dim, self.c_ndim, True)
     size = self.c_sizes[d]
-    if split_size == 0 and size != 0:
-        raise refused(f"split_size is 0, but dimension {d} has size {size}")
-    n = max((size - 1) // split_size + 1, 1) if split_size and size else 1
-    return [sliced(self, d, i * split_size, min(split_size, size - i * split_size), 1)
-            for i in range(n)]
+    if eq_or_false(split_size, 0):
+        if not expect_eq(size, 0):
+            raise refused(f"split_size is 0, but dimension {d} has size {size_object(size)}")
+        return [sliced(self, d, 0, 0, 1)]
+    n = n_pieces(size, split_size) - 1
+    out = [sliced(self, d, mul(i, split_size), split_size, 1) for i in range(n)]
+    out.append(sliced(self, d, mul(n, split_size), sub(size, mul(n, split_size)), 1))
+    return out
 
 
 def split_with_sizes(Tensor self not None, list split_sizes, int64_t dim=0):
@@ -512,30 +549,32 @@ def split_with_sizes(Tensor self not None, list split_sizes, int64_t dim=0):
     if self.c_ndim == 0:
         raise refused("expected at least one dimension")
     d = wrap(dim, self.c_ndim, True)
-    for length in split_sizes:
-        if length < 0:
+    for item in split_sizes:
+        length = size_from(item)
+        if not expect_ge(length, 0):
             raise refused("split_sizes must not be negative, "
                           f"got {split_sizes}")
-        total += length
-    if total != self.c_sizes[d]:
+        total = add(total, length)
+    if not expect_eq(total, self.c_sizes[d]):
         raise refused(f"split_sizes {split_sizes} do not sum to "
-                      f"{self.c_sizes[d]}, the size of dimension {d}")
-    for length in split_sizes:
+                      f"{size_object(self.c_sizes[d])}, the size of dimension {d}")
+    for item in split_sizes:
+        length = size_from(item)
         out.append(sliced(self, d, start, length, 1))
-        start += length
+        start = add(start, length)
     return out
 
 
 cdef object unbind(Tensor self, int64_t dim):
     cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t i
-    return [selected(self, d, i) for i in range(self.c_sizes[d])]
+    return [selected(self, d, i) for i in range(concrete(self.c_sizes[d]))]
 
 
 # ---- in place ----------------------------------------------------------------------------------
 
 cdef object as_strided_(Tensor self, IntArray size, IntArray stride, object storage_offset):
-    cdef int64_t offset = self.c_offset if storage_offset is None else storage_offset
+    cdef int64_t offset = self.c_offset if storage_offset is None else size_from(storage_offset)
     check_strided(self, size, stride, offset, True)
     set_geometry(self, <int>size.len, size.data, stride.data, offset)
     return self
@@ -553,8 +592,7 @@ cdef object resize_(Tensor self, IntArray size, int memory_format):
     """at::native::resize_: sizes that stay keep their strides unless a format is given."""
     cdef int64_t strides[64]
     cdef int n = <int>size.len
-    cdef bint same = n == self.c_ndim and memcmp(
-        size.data, self.c_sizes, n * sizeof(int64_t)) == 0
+    cdef bint same = n == self.c_ndim and same_sizes(size.data, self.c_sizes, n)
     if needs_grad(self):
         raise refused("a tensor that requires grad cannot be resized")
     if same and memory_format == MF_NONE:
@@ -607,13 +645,11 @@ cdef object unsqueeze_(Tensor self, int64_t dim):
 # ---- what a tensor's metadata are --------------------------------------------------------------
 
 cdef object sym_is_contiguous(Tensor self, int memory_format):
-    if memory_format != MF_preserve:
-        return is_contiguous_as(self, memory_format)
-    return self.c_flags & TF_CONTIGUOUS != 0
+    return is_contiguous_as(self, memory_format)
 
 
 cdef int check_ints(str what, object expected, int n, const int64_t* values) except -1:
-    cdef list got = [values[i] for i in range(n)]
+    cdef list got = numbers(values, n)
     if expected is not None and expected != got:
         raise refused(f"expected {what} {expected}, got {got}")
     return 0

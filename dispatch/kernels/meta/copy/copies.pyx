@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 from dispatch._C.dtypes cimport DEV_META, MF_NONE, MF_contiguous, MF_preserve
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
+from dispatch._C.symbolic cimport eq_or_false, expect_eq
 from dispatch._C.tensor cimport TF_FAKE, Tensor
 from dispatch._C.tls cimport tls
 from dispatch.kernels.meta cimport rules
@@ -33,7 +34,7 @@ cdef int check_copy(Tensor self, Tensor src) except -1:
     cdef bint fits = shift >= 0
     if fits:
         for i in range(src.c_ndim):
-            if src.c_sizes[i] != self.c_sizes[i + shift] and src.c_sizes[i] != 1:
+            if not eq_or_false(src.c_sizes[i], 1) and not expect_eq(src.c_sizes[i], self.c_sizes[i + shift]):
                 fits = False
                 break
     if not fits:

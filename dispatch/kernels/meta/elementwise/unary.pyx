@@ -44,7 +44,7 @@ cdef int category_of_number(object number) noexcept:
     """As `category_of_code`: 0 bool, 1 integer, 2 floating, 3 complex."""
     if isinstance(number, bool):
         return 0
-    if isinstance(number, int):
+    if isinstance(number, int) or hasattr(number, "__index__"):
         return 1
     return 3 if isinstance(number, complex) else 2
 

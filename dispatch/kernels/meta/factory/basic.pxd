@@ -1,6 +1,7 @@
 """Factories on Meta, and what all factories share: how options become a dtype and a device."""
 from libc.stdint cimport int64_t
 
+from dispatch._C.symbolic cimport SIZE_ERROR
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 
@@ -22,7 +23,7 @@ cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype)
 # NotImplementedError unless `layout` is strided or not given (-1).
 cdef int check_layout(int layout) except -1
 # How many elements arange has in dtype `code`. RuntimeError for bounds that make no range.
-cdef int64_t arange_size(object start, object end, object step, int code) except -1
+cdef int64_t arange_size(object start, object end, object step, int code) except? SIZE_ERROR
 cdef Tensor resized_for_arange(Tensor out, int64_t n)
 # Meta while a fake kernel runs, else `devtype`.
 cdef int kernel_device(int devtype) noexcept

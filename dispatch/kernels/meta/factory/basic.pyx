@@ -3,6 +3,7 @@
 Which key a factory runs at is decided by its device argument before it gets here, so a Meta kernel
 makes Meta tensors whatever the argument says, and the CPU kernels in `cpu/factory/basic` likewise.
 """
+import math
 import warnings
 
 from libc.math cimport ceil, isfinite
@@ -15,6 +16,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport reach_of
 from dispatch._C.keys cimport KS_ZeroTensor
+from dispatch._C.symbolic cimport SIZE_ERROR, eq_or_false, gt_or_false, has_symbolic, ne_or_true, size_from, size_object
 from dispatch._C.tensor cimport Tensor, keys_for, new_empty, place_tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
@@ -22,7 +24,7 @@ from dispatch.kernels.meta cimport rules
 
 
 cdef list ints(IntArray a):
-    return [a.data[i] for i in range(a.len)]
+    return [size_object(a.data[i]) for i in range(a.len)]
 
 
 cdef int kernel_device(int devtype) noexcept:
@@ -58,7 +60,8 @@ cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype):
     if size.len != stride.len:
         raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
                       "in length")
-    reach_of(dtypes.itemsize_table()[code], n, size.data, stride.data, 0)
+    if not has_symbolic(size.data, n) and not has_symbolic(stride.data, n):
+        reach_of(dtypes.itemsize_table()[code], n, size.data, stride.data, 0)
     return new_empty(code, devtype, -1, n, size.data, stride.data)
 
 
@@ -106,9 +109,37 @@ cdef int check_range(object start, object end, object step) except -1:
     return 0
 
 
-cdef int64_t arange_size(object start, object end, object step, int code) except -1:
+cdef bint is_expression(object value) noexcept:
+    """Whether a number is one of `dispatch.symbolic`'s."""
+    return not isinstance(value, (int, float, complex)) and hasattr(value, "node")
+
+
+cdef int64_t symbolic_arange_size(object start, object end, object step, int code) except? SIZE_ERROR:
+    """Of expressions: the direction is the step's, which is asked for; what lies within it, rounded up."""
+    if step == 0:
+        raise refused(f"step must be a number other than 0, got {step}")
+    if not (end >= start if step > 0 else end <= start):
+        raise refused(f"from {start} to {end} there is no range of step {step}")
+    if code != ST_int64 and not all([is_whole(value) for value in (start, end, step)]):
+        return size_from(math.ceil((end - start) / step))
+    if not is_whole(start):
+        start = math.trunc(start)
+    if not is_whole(end):
+        end = math.trunc(end)
+    if not is_whole(step):
+        step = math.trunc(step)
+    return size_from((end - start + step - (1 if step > 0 else -1)) // step)
+
+
+cdef bint is_whole(object value) noexcept:
+    return isinstance(value, int) or hasattr(value, "__index__")
+
+
+cdef int64_t arange_size(object start, object end, object step, int code) except? SIZE_ERROR:
     """compute_arange_size: int64 counts in integers, every other dtype in double."""
     cdef double n
+    if is_expression(start) or is_expression(end) or is_expression(step):
+        return symbolic_arange_size(start, end, step, code)
     check_range(start, end, step)
     if code == ST_int64:
         first, last, by = int(start), int(end), int(step)
@@ -126,9 +157,9 @@ cdef int64_t arange_size(object start, object end, object step, int code) except
 
 cdef Tensor resized_for_arange(Tensor out, int64_t n):
     """`out` keeps its shape when it has `n` elements already; else it becomes one-dimensional."""
-    if out.c_numel != n:
-        if out.c_numel > 0:
-            warnings.warn(f"arange: the out tensor has {out.c_numel} elements, and {n} are needed: "
+    if ne_or_true(out.c_numel, n):
+        if gt_or_false(out.c_numel, 0):
+            warnings.warn(f"arange: the out tensor has {size_object(out.c_numel)} elements, and {size_object(n)} are needed: "
                           "it was resized", UserWarning, stacklevel=2)
         place_tensor(out, out.c_storage, 1, &n, NULL, out.c_offset)
     return out
@@ -136,6 +167,6 @@ cdef Tensor resized_for_arange(Tensor out, int64_t n):
 
 cdef object arange_out(object start, object end, object step, Tensor out):
     cdef int64_t n = arange_size(start, end, step, out.c_dtype)
-    if out.c_ndim == 1 and out.c_sizes[0] == n:
+    if out.c_ndim == 1 and eq_or_false(out.c_sizes[0], n):
         return out
     return resized_for_arange(out, n)

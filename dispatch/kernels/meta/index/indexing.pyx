@@ -19,6 +19,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.size cimport new_size
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, ne_or_true, size_object
 from dispatch._C.tensor cimport Tensor, get_numpy, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
@@ -144,7 +145,7 @@ cdef int read_mask(Indexed* x, bint eager, Tensor self, Tensor mask, int i, int 
     if k + mask.c_ndim > self.c_ndim:
         raise refused(f"too many indices for a tensor of {self.c_ndim} dimensions", IndexError)
     for j in range(mask.c_ndim):
-        if mask.c_sizes[j] != self.c_sizes[k + j]:
+        if not expect_eq(mask.c_sizes[j], self.c_sizes[k + j]):
             raise refused(f"the mask at {i} of shape {sizes_of(mask)} does not match the "
                           f"tensor of shape {sizes_of(self)} at dimension {k + j}", IndexError)
         x.used[k + j] = True
@@ -212,10 +213,10 @@ cdef void mistake_strides(int64_t* steps, Tensor self, Indexed* x, int ndim) noe
 cdef int check_bounds(Tensor self, Indexed* x) except -1:
     """No index fits in a dimension of size 0."""
     cdef int i
-    if rules.numel(x.sizes, x.ndim) == 0:
+    if eq_or_false(rules.numel(x.sizes, x.ndim), 0):
         return 0
     for i in range(self.c_ndim):
-        if x.used[i] and self.c_sizes[i] == 0:
+        if x.used[i] and eq_or_false(self.c_sizes[i], 0):
             raise refused(f"index out of bounds for dimension {i} of size 0", IndexError)
     return 0
 
@@ -235,7 +236,7 @@ cdef int index(Spec* s, Tensor self, list indices) except -1:
     s.dtype = self.c_dtype
     s.cast = OVERLAP_NONE | OVERLAP_SELF
     stop = indexed_sizes(s, steps, self, &x)
-    if self.c_numel == 0:
+    if eq_or_false(self.c_numel, 0):
         return 0
     if x.ndim == 0 and not eager:
         mistake_strides(steps, self, &x, s.ndim)
@@ -259,20 +260,21 @@ cdef bint has_permuted(list indices):
     return False
 
 
-cdef void index_strides(int64_t* steps, Spec* s, Tensor t, int start, int stop) noexcept:
+cdef int index_strides(int64_t* steps, Spec* s, Tensor t, int start, int stop) except -1:
     """An index's strides along the result: expanded, then seen with sizes of 1 on both sides."""
     cdef int64_t expanded[MAX_DIMS]
     cdef int64_t sizes[MAX_DIMS]
     cdef int i, k
     for i in range(start, stop):
         k = i - stop + t.c_ndim
-        expanded[i - start] = t.c_strides[k] if k >= 0 and t.c_sizes[k] == s.sizes[i] else 0
+        expanded[i - start] = t.c_strides[k] if k >= 0 and eq_or_false(t.c_sizes[k], s.sizes[i]) else 0
     for i in range(s.ndim):
         sizes[i] = s.sizes[i] if start <= i < stop else 1
     rules.compute_view_strides(steps, &s.sizes[start], expanded, stop - start, sizes, s.ndim)
     for i in range(s.ndim):
-        if sizes[i] != s.sizes[i]:
+        if not start <= i < stop and ne_or_true(s.sizes[i], 1):
             steps[i] = 0
+    return 0
 
 
 cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices, int start,
@@ -298,7 +300,7 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
     cdef Indexed x
     cdef int64_t steps[MAX_DIMS]
     read_indices(&x, True, self, indices, False)
-    if self.c_dtype != values.c_dtype and not (x.has_mask and values.c_numel == 1 and not accumulate):
+    if self.c_dtype != values.c_dtype and not (x.has_mask and eq_or_false(values.c_numel, 1) and not accumulate):
         raise_same_dtype(self, "values", values)     # one value for a mask: PyTorch runs masked_fill
     if not x.has_mask:
         indexed_sizes(s, steps, self, &x)
@@ -313,7 +315,7 @@ cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accum
 cdef int check_values(Spec* s, Tensor values) except -1:
     cdef int i, lead = values.c_ndim - s.ndim
     for i in range(values.c_ndim):
-        if values.c_sizes[i] != 1 and (i < lead or values.c_sizes[i] != s.sizes[i - lead]):
+        if not eq_or_false(values.c_sizes[i], 1) and (i < lead or not expect_eq(values.c_sizes[i], s.sizes[i - lead])):
             raise refused(f"values of shape {sizes_of(values)} do not "
                           f"broadcast to the indexed shape {list(new_size(s.ndim, s.sizes))}")
     return 0
@@ -326,9 +328,9 @@ cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1
     if index.c_ndim > 1:
         raise refused("expected index to have 0 or 1 dimensions, "
                       f"got {sizes_of(index)}", IndexError)
-    if self.c_ndim == 0 and index.c_numel != 1:
+    if self.c_ndim == 0 and not expect_eq(index.c_numel, 1):
         raise refused("expected index to have 1 element for a tensor of "
-                      f"0 dimensions, got {index.c_numel}")
+                      f"0 dimensions, got {size_object(index.c_numel)}")
     check_index_dtype("index", index)
     set_sizes(s, self)
     if self.c_ndim:
@@ -349,7 +351,7 @@ cdef int check_smaller(Tensor index, str name, Tensor other, int64_t but) except
         raise refused(f"expected index to have as many dimensions as {name}, "
                       f"got shapes {sizes_of(index)} and {sizes_of(other)}")
     for d in range(max(index.c_ndim, 1)):
-        if d != but and size_at(index, d) > size_at(other, d):
+        if d != but and not expect_le(size_at(index, d), size_at(other, d)):
             raise refused(f"expected index of shape {sizes_of(index)} to be no larger "
                           f"than {name} of shape {sizes_of(other)} at dimension {d}")
     return 0
@@ -357,7 +359,7 @@ cdef int check_smaller(Tensor index, str name, Tensor other, int64_t but) except
 
 cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_grad) except -1:
     dim = rules.wrap_dim(dim, self.c_ndim, True)
-    if index.c_numel:
+    if ne_or_true(index.c_numel, 0):
         check_index_dtype("index", index)
         check_smaller(index, "self", self, dim)
     set_sizes(s, index)
@@ -369,11 +371,11 @@ cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_gra
 cdef int fill_scatter(Spec* s, Tensor self, int64_t dim, Tensor index,
                       Tensor src) except -1:
     dim = rules.wrap_dim(dim, self.c_ndim, True)
-    if index.c_numel:
+    if ne_or_true(index.c_numel, 0):
         check_index_dtype("index", index)
     if src is not None and src.c_dtype != self.c_dtype:
         raise_same_dtype(self, "src", src)
-    if index.c_numel:
+    if ne_or_true(index.c_numel, 0):
         check_smaller(index, "self", self, dim)
         if src is not None:
             check_smaller(index, "src", src, -1)
@@ -389,7 +391,7 @@ cdef int scatter(Spec* s, Tensor self, int64_t dim, Tensor index, Tensor src) ex
 
 cdef int scatter_value(Spec* s, Tensor self, int64_t dim, Tensor index, object value) except -1:
     fill_scatter(s, self, dim, index, None)
-    if is_eager(self) and index.c_numel:
+    if is_eager(self) and ne_or_true(index.c_numel, 0):
         check_number(self, value)
     return 0
 

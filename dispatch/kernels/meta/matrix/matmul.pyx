@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, larger, lt_or_false, mod, mul, ne_or_true
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch._C.structured cimport Spec
@@ -54,7 +55,7 @@ cdef int check_expand(Spec* s, Tensor self) except -1:
     if lead < 0:
         return raise_expand(s, self)
     for i in range(self.c_ndim):
-        if self.c_sizes[i] != 1 and self.c_sizes[i] != s.sizes[lead + i]:
+        if not eq_or_false(self.c_sizes[i], 1) and not expect_eq(self.c_sizes[i], s.sizes[lead + i]):
             return raise_expand(s, self)
     return 0
 
@@ -75,7 +76,7 @@ cdef int promote(Tensor a, Tensor b, Tensor c) except -1:
 cdef int fill_mm(Spec* s, Tensor a, Tensor b, str a_name, str b_name) except -1:
     check_ndim(a_name, a, 2)
     check_ndim(b_name, b, 2)
-    if a.c_sizes[1] != b.c_sizes[0]:
+    if not expect_eq(a.c_sizes[1], b.c_sizes[0]):
         raise_shapes(a, b)
     s.ndim = 2
     s.sizes[0], s.sizes[1] = a.c_sizes[0], b.c_sizes[1]
@@ -94,7 +95,7 @@ cdef int fill_bmm(Spec* s, Tensor a, Tensor b, str a_name, str b_name) except -1
     check_ndim(a_name, a, 3)
     check_ndim(b_name, b, 3)
     check_dtypes(a_name, a, b_name, b)
-    if a.c_sizes[0] != b.c_sizes[0] or a.c_sizes[2] != b.c_sizes[1]:
+    if not expect_eq(a.c_sizes[0], b.c_sizes[0]) or not expect_eq(a.c_sizes[2], b.c_sizes[1]):
         raise_shapes(a, b)
     s.ndim = 3
     s.sizes[0], s.sizes[1], s.sizes[2] = a.c_sizes[0], a.c_sizes[1], b.c_sizes[2]
@@ -109,7 +110,7 @@ cdef int bmm(Spec* s, Tensor self, Tensor mat2) except -1:
 cdef int fill_mv(Spec* s, Tensor mat, Tensor vec, str mat_name) except -1:
     check_ndim(mat_name, mat, 2)
     check_ndim("vec", vec, 1)
-    if mat.c_sizes[1] != vec.c_sizes[0]:
+    if not expect_eq(mat.c_sizes[1], vec.c_sizes[0]):
         raise_shapes(mat, vec)
     s.ndim = 1
     s.sizes[0] = mat.c_sizes[0]
@@ -130,7 +131,7 @@ cdef int dot(Spec* s, Tensor self, Tensor tensor) except -1:
     check_ndim("self", self, 1)
     check_ndim("tensor", tensor, 1)
     check_dtypes("self", self, "tensor", tensor)
-    if self.c_sizes[0] != tensor.c_sizes[0]:
+    if not expect_eq(self.c_sizes[0], tensor.c_sizes[0]):
         raise_shapes(self, tensor)
     s.ndim = 0
     s.dtype = self.c_dtype
@@ -148,8 +149,8 @@ cdef int addmm(Spec* s, Tensor self, Tensor mat1, Tensor mat2, object beta,
         return check_expand(s, self)
     if self.c_dtype != mat1.c_dtype or self.c_dtype != mat2.c_dtype:
         s.dtype = promote(self, mat1, mat2)
-    if self.c_ndim > 2 or self.c_ndim and self.c_sizes[self.c_ndim - 1] != s.sizes[1] \
-            or self.c_ndim == 2 and self.c_sizes[0] != s.sizes[0]:
+    if self.c_ndim > 2 or self.c_ndim and ne_or_true(self.c_sizes[self.c_ndim - 1], s.sizes[1]) \
+            or self.c_ndim == 2 and ne_or_true(self.c_sizes[0], s.sizes[0]):
         if not is_zero(beta, self):
             s.ndim = rules.broadcast_into(s.sizes, s.ndim, self.c_sizes, self.c_ndim)
     return 0
@@ -163,7 +164,7 @@ cdef int addmv(Spec* s, Tensor self, Tensor mat, Tensor vec, object beta, object
         return check_expand(s, self)
     if is_zero(beta, self):
         return 0
-    if s.sizes[0] == 0:              # PyTorch's Meta kernel gives beta * self for an empty product
+    if eq_or_false(s.sizes[0], 0):            # PyTorch's Meta kernel gives beta * self for an empty product
         s.ndim = self.c_ndim
         memcpy(s.sizes, self.c_sizes, self.c_ndim * sizeof(int64_t))
     else:
@@ -191,13 +192,13 @@ cdef int check_grouped(str name, Tensor t) except -1:
     if t.c_ndim != 2 and t.c_ndim != 3:
         raise refused(f"expected {name} to have 2 or 3 dimensions, got "
                       f"shape {list(new_size(t.c_ndim, t.c_sizes))}")
-    if t.c_strides[d - 1] == 1 and t.c_strides[d] >= max(1, t.c_sizes[d - 1]):
+    if eq_or_false(t.c_strides[d - 1], 1) and not lt_or_false(t.c_strides[d], larger(1, t.c_sizes[d - 1])):
         outer = t.c_strides[d]
-    elif t.c_strides[d] == 1 and t.c_strides[d - 1] >= max(1, t.c_sizes[d]):
+    elif eq_or_false(t.c_strides[d], 1) and not lt_or_false(t.c_strides[d - 1], larger(1, t.c_sizes[d])):
         outer = t.c_strides[d - 1]
     else:
         outer = -1
-    if outer < 0 or outer * dtypes.itemsize_table()[t.c_dtype] % 16 != 0:
+    if outer == -1 or not expect_eq(mod(mul(outer, dtypes.itemsize_table()[t.c_dtype]), 16), 0):
         raise refused(f"expected {name} to have a dimension of stride 1 "
                       "and one whose stride is a multiple of 16 bytes, got strides "
                       f"{list(new_size(t.c_ndim, t.c_strides))}")
@@ -218,8 +219,8 @@ cdef int check_offsets(Tensor offs, bint needed) except -1:
 cdef int check_groups(Tensor a, Tensor b, Tensor offs) except -1:
     """On CPU both operands must have as many matrices as there are groups."""
     cdef int64_t groups = offs.c_sizes[0] if offs is not None else a.c_sizes[0]
-    if rules.is_eager(a) and (a.c_ndim == 3 and a.c_sizes[0] != groups
-                              or b.c_ndim == 3 and b.c_sizes[0] != groups):
+    if rules.is_eager(a) and (a.c_ndim == 3 and not expect_eq(a.c_sizes[0], groups)
+                              or b.c_ndim == 3 and not expect_eq(b.c_sizes[0], groups)):
         raise_shapes(a, b)
     return 0
 
@@ -242,7 +243,7 @@ cdef int grouped_mm(Spec* s, Tensor self, Tensor mat2, Tensor offs, Tensor bias,
     check_grouped("mat2", mat2)
     check_dtypes("self", self, "mat2", mat2)
     if self.c_ndim + mat2.c_ndim > 4 and \
-            self.c_sizes[self.c_ndim - 1] != mat2.c_sizes[mat2.c_ndim - 2]:
+            not expect_eq(self.c_sizes[self.c_ndim - 1], mat2.c_sizes[mat2.c_ndim - 2]):
         raise_shapes(self, mat2)
     check_offsets(offs, flat)
     if bias is not None:

@@ -6,6 +6,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_bool, ST_int64, is_complex_code
 from dispatch._C.errors cimport refused
 from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_SELF, RESTRIDE, Spec
+from dispatch._C.symbolic cimport expect_ge, expect_le, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 
@@ -37,8 +38,8 @@ cdef int topk(Spec* s, Tensor self, int64_t k, int64_t dim, bint largest, bint s
     cdef int64_t along = rules.wrap_dim(dim, self.c_ndim, True)
     cdef int64_t size = self.c_sizes[along] if self.c_ndim else 1
     cdef int i
-    if not 0 <= k <= size:
-        raise refused(f"expected k from 0 to {size}, got {k}")
+    if not expect_ge(k, 0) or not expect_le(k, size):
+        raise refused(f"expected k from 0 to {size_object(size)}, got {size_object(k)}")
     check_ordered(self)
     if self.c_dtype == ST_bool and rules.is_eager(self):
         raise refused("self of dtype bool is not supported")

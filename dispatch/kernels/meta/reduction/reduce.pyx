@@ -16,6 +16,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport read_ints
+from dispatch._C.symbolic cimport eq_or_false
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -154,11 +155,11 @@ cdef int raise_empty_all(error=RuntimeError) except -1:
 cdef int amax(Spec* s, Tensor self, IntArray dim, bint keepdim) except -1:
     cdef int n = <int>dim.len, i
     wrap_all(dim.data, n, self)
-    if self.c_numel == 0:
+    if eq_or_false(self.c_numel, 0):
         if n == 0:
             raise_empty_all()
         for i in range(n):
-            if self.c_ndim and self.c_sizes[dim.data[i]] == 0:
+            if self.c_ndim and eq_or_false(self.c_sizes[dim.data[i]], 0):
                 raise_empty(dim.data[i],
                             IndexError if rules.is_eager(self) else RuntimeError)
     return fill_reduction(s, self, dim.data, n, keepdim, self.c_dtype, CAST_SAFE)
@@ -177,24 +178,24 @@ cdef int argmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
     cdef int64_t wrapped
     check_ordered(self, False)
     if dim is None:
-        if self.c_numel == 0:
+        if eq_or_false(self.c_numel, 0):
             raise_empty_all(IndexError if rules.is_eager(self) else RuntimeError)
         return fill_reduction(s, self, NULL, 0, keepdim, ST_int64, CAST_EXACT)
     wrapped = rules.wrap_dim(dim, self.c_ndim, True)
-    if self.c_ndim and self.c_sizes[wrapped] == 0:
+    if self.c_ndim and eq_or_false(self.c_sizes[wrapped], 0):
         raise_empty(wrapped, IndexError)
     return fill_reduction(s, self, &wrapped, 1, keepdim, ST_int64, CAST_EXACT)
 
 
 cdef int max(Spec* s, Tensor self) except -1:
-    if self.c_numel == 0 and rules.is_eager(self):
+    if eq_or_false(self.c_numel, 0) and rules.is_eager(self):
         raise_empty_all()
     return fill_reduction(s, self, NULL, 0, False, self.c_dtype, CAST_SAFE)
 
 
 cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
     cdef int64_t wrapped = rules.wrap_dim(dim, self.c_ndim, True)
-    if self.c_ndim and self.c_sizes[wrapped] == 0 and rules.is_eager(self):
+    if self.c_ndim and eq_or_false(self.c_sizes[wrapped], 0) and rules.is_eager(self):
         raise_empty(wrapped, IndexError)
     check_ordered(self, True)
     fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
@@ -204,12 +205,12 @@ cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
 cdef int aminmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
     cdef int64_t wrapped
     if dim is None:
-        if self.c_numel == 0:
+        if eq_or_false(self.c_numel, 0):
             raise_empty_all()
         fill_reduction(&s[0], self, NULL, 0, keepdim, self.c_dtype, CAST_EXACT)
         return fill_reduction(&s[1], self, NULL, 0, keepdim, self.c_dtype, CAST_EXACT)
     wrapped = rules.wrap_dim(dim, self.c_ndim, True)
-    if self.c_ndim and self.c_sizes[wrapped] == 0:
+    if self.c_ndim and eq_or_false(self.c_sizes[wrapped], 0):
         raise_empty(wrapped, IndexError)
     fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
     return fill_reduction(&s[1], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
@@ -257,7 +258,7 @@ cdef int check_norm_extent(Tensor self, object ord, object given, const int64_t*
     cdef int i
     cdef bint counts_back = not rules.is_eager(self)
     cdef double order
-    if self.c_numel != 0 or isinstance(ord, complex):
+    if not eq_or_false(self.c_numel, 0) or isinstance(ord, complex):
         return 0
     order = ord
     if order >= 0.0 and order != INFINITY:
@@ -265,7 +266,7 @@ cdef int check_norm_extent(Tensor self, object ord, object given, const int64_t*
     if n == 0:
         raise_empty_all()
     for i in range(n):
-        if self.c_ndim and (self.c_sizes[dims[i]] == 0 or counts_back and given[i] < 0):
+        if self.c_ndim and (eq_or_false(self.c_sizes[dims[i]], 0) or counts_back and given[i] < 0):
             raise_empty(dims[i], RuntimeError)
     return 0
 
@@ -311,11 +312,11 @@ cdef int hash_tensor(Spec* s, Tensor self, IntArray dim, bint keepdim, int64_t m
     if mode != 0:
         raise refused(f"expected mode to be 0, got {mode}")
     wrap_all(dim.data, n, self)
-    if self.c_numel == 0:
+    if eq_or_false(self.c_numel, 0):
         if n == 0:
             raise_empty_all()
         for i in range(n):
-            if self.c_ndim and self.c_sizes[dim.data[i]] == 0:
+            if self.c_ndim and eq_or_false(self.c_sizes[dim.data[i]], 0):
                 raise_empty(dim.data[i], IndexError)
     return fill_reduction(s, self, dim.data, n, keepdim, ST_uint64, CAST_EXACT)
 
