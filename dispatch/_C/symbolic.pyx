@@ -37,7 +37,7 @@ cdef int64_t guard_slowly(int64_t v) except? SIZE_ERROR:
 
 
 cdef int64_t raise_does_not_fit(int64_t a, int64_t b) except? SIZE_ERROR:
-    raise RuntimeError(f"a size computed from {a} and {b} is out of range")
+    raise RuntimeError(f"overflow: a size computed from {a} and {b} is out of range")
 
 
 cdef object size_object(int64_t v):
