@@ -64,6 +64,7 @@ _ROOMS = frozenset(
         "linalg",
         "pytree",
         "return_types",
+        "symbolic",
         "types",
     }
 )
@@ -76,6 +77,11 @@ _LATER = {
         "_higher_order_ops": "cond while_loop",
         "functional": " ".join(functional._OF_WRAPPER),
         "kernels.cpu.threads": "get_num_threads set_num_threads",
+        "symbolic": """
+            SymBool SymFloat SymInt _check_is_size _constrain_range_for_size _sym_acos _sym_asin
+            _sym_atan _sym_cos _sym_cosh _sym_log2 _sym_sin _sym_sinh _sym_sqrt _sym_tan _sym_tanh
+            sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum
+            """,
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
             atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod

@@ -1,0 +1,106 @@
+"""Symbolic sizes: numbers that are expressions over the sizes of inputs, and what a run relied on.
+
+The names are those of `torch.fx.experimental.symbolic_shapes`, with `SymInt` and its like and the
+`sym_*` functions of `torch`. `docs/symbolic.md` has the whole.
+"""
+
+from dispatch.symbolic import calls, rules, text  # noqa: F401  (they enter themselves below)
+from dispatch.symbolic.contexts import (
+    Constraint as Constraint,
+    DimConstraint as DimConstraint,
+    DimDynamic as DimDynamic,
+    EqualityConstraint as EqualityConstraint,
+    RelaxedUnspecConstraint as RelaxedUnspecConstraint,
+    StatefulSymbolicContext as StatefulSymbolicContext,
+    StatelessSymbolicContext as StatelessSymbolicContext,
+    StrictMinMaxConstraint as StrictMinMaxConstraint,
+    SubclassSymbolicContext as SubclassSymbolicContext,
+    SymbolicContext as SymbolicContext,
+    SymIntSymbolicContext as SymIntSymbolicContext,
+)
+from dispatch.symbolic.core import (
+    RuntimeAssert as RuntimeAssert,
+    ShapeGuard as ShapeGuard,
+    SLoc as SLoc,
+)
+from dispatch.symbolic.errors import (
+    ConstraintViolationError as ConstraintViolationError,
+    GuardOnDataDependentSymNode as GuardOnDataDependentSymNode,
+    PendingUnbackedSymbolNotFound as PendingUnbackedSymbolNotFound,
+    ShapeEnvGuardError as ShapeEnvGuardError,
+    ValueRangeError as ValueRangeError,
+)
+from dispatch.symbolic.expr import (
+    Expr as Expr,
+)
+from dispatch.symbolic.numbers import (
+    SymBool as SymBool,
+    SymFloat as SymFloat,
+    SymInt as SymInt,
+    SymNode as SymNode,
+)
+from dispatch.symbolic.questions import (
+    _advise_is_bounded as _advise_is_bounded,
+    _advise_is_size as _advise_is_size,
+    _check as _check,
+    _check_is_size as _check_is_size,
+    _constrain_range_for_size as _constrain_range_for_size,
+    _sym_acos as _sym_acos,
+    _sym_asin as _sym_asin,
+    _sym_atan as _sym_atan,
+    _sym_cos as _sym_cos,
+    _sym_cosh as _sym_cosh,
+    _sym_log2 as _sym_log2,
+    _sym_sin as _sym_sin,
+    _sym_sinh as _sym_sinh,
+    _sym_sqrt as _sym_sqrt,
+    _sym_tan as _sym_tan,
+    _sym_tanh as _sym_tanh,
+    constrain_range as constrain_range,
+    constrain_unify as constrain_unify,
+    expect_true as expect_true,
+    guard_bool as guard_bool,
+    guard_float as guard_float,
+    guard_int as guard_int,
+    guard_or_false as guard_or_false,
+    guard_or_true as guard_or_true,
+    guard_scalar as guard_scalar,
+    guard_size_oblivious as guard_size_oblivious,
+    has_guarding_hint as has_guarding_hint,
+    has_static_value as has_static_value,
+    is_concrete_bool as is_concrete_bool,
+    is_concrete_float as is_concrete_float,
+    is_concrete_int as is_concrete_int,
+    is_nested_int as is_nested_int,
+    is_symbolic as is_symbolic,
+    statically_known_false as statically_known_false,
+    statically_known_true as statically_known_true,
+    sym_and as sym_and,
+    sym_eq as sym_eq,
+    sym_float as sym_float,
+    sym_int as sym_int,
+    sym_ite as sym_ite,
+    sym_max as sym_max,
+    sym_min as sym_min,
+    sym_not as sym_not,
+    sym_or as sym_or,
+    sym_sqrt as sym_sqrt,
+    sym_sum as sym_sum,
+)
+from dispatch.symbolic.ranges import (
+    ValueRanges as ValueRanges,
+    int_oo as int_oo,
+)
+from dispatch.symbolic.shape_env import (
+    ShapeEnv as ShapeEnv,
+)
+from dispatch.symbolic.sources import (
+    AttrSource as AttrSource,
+    ConstantSource as ConstantSource,
+    EphemeralSource as EphemeralSource,
+    GetItemSource as GetItemSource,
+    LocalSource as LocalSource,
+    Source as Source,
+    TensorProperty as TensorProperty,
+    TensorPropertySource as TensorPropertySource,
+)

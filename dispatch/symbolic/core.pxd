@@ -1,0 +1,38 @@
+"""Core, what a ShapeEnv has compiled: its table, its guards, and what it can say of a condition without and with a guard."""
+from dispatch.symbolic.expr cimport Expr, Table
+from dispatch.symbolic.rules cimport Condition
+
+# What a question that ranges do not decide does; the numbers are those of `dispatch._C.symbolic`.
+cdef enum Question:
+    Q_GUARD, Q_OR_FALSE, Q_OR_TRUE, Q_KNOWN, Q_EXPECT
+
+cdef class Core:
+    cdef object __weakref__
+    cdef Table table
+    cdef readonly list guards
+    cdef readonly dict replacements, replacements_slocs, deferred_runtime_asserts, backed_var_to_val
+    cdef readonly object var_to_range    # a dict that passes entries on to the symbols
+    cdef readonly dict var_to_range_sloc, var_to_sources
+    cdef readonly set size_like, unbacked_inputs
+    cdef readonly dict real_tensor_prop_unbacked_vals, unbacked_renamings
+    cdef public bint frozen, runtime_asserts_frozen, _error_on_new_guards
+    cdef public bint prefer_deferred_runtime_asserts_over_guards
+    cdef public int num_deferred_runtime_asserts
+
+    cdef int ask(self, int question, Expr e) except -1
+    cdef object value(self, Expr e, object fallback, bint size_oblivious)
+    cdef int expect(self, Expr e, str msg) except -1
+    cdef Expr backed_form(self, Expr e)
+    cdef object last_resort(self, Expr e)
+    cdef Expr oblivious(self, Expr e)
+    cdef Expr canonical(self, Expr e)
+    cdef int learn(self, Expr g, object sloc) except -1
+    cdef int narrow(self, Expr e, object low, object high, object sloc, int depth) except -1
+    cdef int set_range(self, Expr s, object low, object high, object sloc) except -1
+    cdef int set_replacement(self, Expr s, Expr target, object sloc) except -1
+    cdef int solve(self, Expr g, object sloc) except -1
+    cdef bint trivially(self, Expr a, Expr b) except -1
+    cdef int eliminate(self, Condition c, Expr s, object sloc) except -1
+
+cdef int decide(Expr e) except -2                # 1, 0, or -1: neither is known
+cdef object known_value(Expr e)                  # the number that an expression can only be; None

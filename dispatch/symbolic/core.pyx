@@ -1,0 +1,773 @@
+"""What a ShapeEnv knows, and how it learns: deciding a condition from ranges, guarding on the hint where they do not, drawing conclusions.
+
+`numbers` and the calls of `dispatch._C.symbolic` come here with conditions; what comes out of a guard goes into the nodes (`expr`):
+ranges of symbols, bounds of sums, excluded values, replacements. A condition that has been answered once is answered from its node.
+Invariant: what is recorded holds wherever all guards hold, so an answer never needs to be taken back.
+"""
+import math
+import sys
+import threading
+import traceback
+from pathlib import Path
+
+from dispatch.symbolic import errors
+from dispatch.symbolic.bounds cimport bounds_of, intersection
+from dispatch.symbolic.errors import ConstraintViolationError, GuardOnDataDependentSymNode, ShapeEnvGuardError, ValueRangeError
+from dispatch.symbolic.expr cimport (
+    Expr, H_KNOWN, S_FLOAT, S_SIZE, S_UNBACKED, S_UNBACKED_FLOAT, Table, divided_exactly, hint_of, range_of, substituted, sympify,
+)
+from dispatch.symbolic.operations cimport *
+from dispatch.symbolic.ranges import ValueRanges
+from dispatch.symbolic.rules cimport Condition, condition_of, expand, replaced, target_of
+
+cdef double INF = math.inf
+cdef str OURS = str(Path(errors.__file__).parents[1]) + "/"
+
+
+class _Suppressed(threading.local):
+    depth = 0
+
+
+suppressed = _Suppressed()
+_SYMBOLS = {"size": S_SIZE, "float": S_FLOAT, "unbacked": S_UNBACKED, "unbacked float": S_UNBACKED_FLOAT}
+
+
+cdef class SLoc:
+    """The line of a program that made a guard: of the innermost frame outside this package."""
+
+    cdef readonly str filename, name
+    cdef readonly int lineno
+    cdef readonly object maybe_user_loc
+
+    @property
+    def framework_loc(self):
+        return traceback.FrameSummary(self.filename, self.lineno, self.name) if self.filename else None
+
+    def __str__(self):
+        return f"({self.filename}:{self.lineno} in {self.name})" if self.filename else "(unknown)"
+
+    def __repr__(self):
+        return f"SLoc(framework_loc={self.framework_loc}, maybe_user_loc={self.maybe_user_loc})"
+
+
+def here():
+    """The SLoc of the program's line that is running."""
+    cdef SLoc found = SLoc.__new__(SLoc)
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    if frame is not None:
+        found.filename, found.lineno, found.name = frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name
+    return found
+
+
+cdef class ShapeGuard:
+    """A condition that a run of the program relied on, and the line that asked."""
+
+    cdef readonly Expr expr
+    cdef readonly object sloc
+    cdef readonly bint size_oblivious
+
+    def __init__(self, Expr expr, sloc, size_oblivious=False):
+        self.expr, self.sloc, self.size_oblivious = expr, sloc, size_oblivious
+
+    def __repr__(self):
+        return f"ShapeGuard(expr={self.expr}, sloc={self.sloc!r}, size_oblivious={self.size_oblivious})"
+
+
+cdef class RuntimeAssert:
+    """A condition on unbacked symbols that must be checked when the program runs."""
+
+    cdef readonly Expr expr
+    cdef readonly str msg
+    cdef readonly object stack
+
+    def __init__(self, Expr expr, msg, stack):
+        self.expr, self.msg, self.stack = expr, msg, stack
+
+    def __repr__(self):
+        return f"RuntimeAssert(expr={self.expr})"
+
+
+# --- deciding
+
+
+cdef object known_value(Expr e):
+    cdef tuple r
+    if e.op == OP_NUMBER or e.op == OP_BOOL:
+        return e.value
+    r = range_of(e)
+    if r[0] == r[1] and r[0] != INF and r[0] != -INF:
+        return r[0]
+    return None
+
+
+cdef int decide(Expr e) except -2:
+    cdef Table t = e.table
+    cdef int found
+    if e.op == OP_BOOL:
+        return e.value
+    if e.answer >= 0:
+        return e.answer
+    if e.static_state != t.state:
+        found = worked_out(e)
+        e.static_answer, e.static_state = found, t.state
+        if found >= 0:
+            e.answer = found
+    return e.static_answer
+
+
+cdef int worked_out(Expr e) except -2:
+    cdef int found, part
+    cdef Expr a
+    if e.op == OP_NOT:
+        found = decide(e.args[0])
+        return found if found < 0 else not found
+    if e.op == OP_AND or e.op == OP_OR:
+        found = e.op == OP_AND
+        for a in e.args:
+            part = decide(a)
+            if part == (e.op == OP_OR):
+                return part
+            if part < 0:
+                found = -1
+        return found
+    if is_relation(e.op):
+        if (<Expr>e.args[0]).kind == K_BOOL:
+            found, part = decide(e.args[0]), decide(e.args[1])
+            return -1 if found < 0 or part < 0 else (found == part) == (e.op == OP_EQ)
+        found = of_bounds(bounds_of(e.op, [range_of(<Expr>e.args[0]), range_of(<Expr>e.args[1])], False))
+        if found < 0 and (<Expr>e.args[0]).kind == K_INT and (<Expr>e.args[1]).kind == K_INT:
+            return of_condition(e)
+        return found
+    return of_bounds(range_of(e))
+
+
+cdef inline int of_bounds(tuple r) except -2:
+    return bool(r[0]) if bool(r[0]) == bool(r[1]) else -1
+
+
+cdef Condition condition(Expr e):
+    if e.condition is None:
+        e.condition = condition_of(e)
+    return e.condition
+
+
+cdef int of_condition(Expr e) except -2:
+    cdef Condition c = condition(e)
+    cdef Expr f = c.form, other
+    cdef int found
+    if f is None:
+        return c.relation == OP_EQ
+    found = compared(c, range_of(f))
+    if found < 0 and f.excluded is not None and c.bound in f.excluded and c.relation in (OP_EQ, OP_NE):
+        return c.relation == OP_NE
+    if found < 0 and shared_symbols(f):
+        found = compared(c, range_of(shifted(f)))
+    if found < 0:
+        for other in quotients(f):
+            found = of_quotient(c, other)
+            if found >= 0:
+                break
+    return found
+
+
+cdef int compared(Condition c, tuple r) except -2:
+    if c.relation == OP_LE:
+        return 1 if r[1] <= c.bound else 0 if r[0] > c.bound else -1
+    if c.relation == OP_GE:
+        return 1 if r[0] >= c.bound else 0 if r[1] < c.bound else -1
+    if r[0] == r[1] == c.bound:
+        return c.relation == OP_EQ
+    return c.relation == OP_NE if c.bound < r[0] or c.bound > r[1] else -1
+
+
+cdef bint shared_symbols(Expr f) except -1:
+    """Whether a symbol is in two terms, so that the bounds of the terms say too little."""
+    cdef Py_ssize_t total = 0
+    if f.op != OP_ADD:
+        return False
+    for term in f.args:
+        total += len((<Expr>term).free_symbols)
+    return total > len(f.free_symbols)
+
+
+cdef Expr shifted(Expr f):
+    """Over symbols that begin at 0: then signs of the terms tell more."""
+    cdef Table t = f.table
+    cdef Expr s, moved
+    cdef dict rule = {}
+    cdef tuple r
+    for s in f.free_symbols:
+        r = range_of(s)
+        if s.kind == K_INT and r[0] != -INF and r[0] != 0:
+            moved = t.symbol(f"_{s.value}_{r[0]}", K_INT, S_SIZE, False)
+            moved.assumed = (0, INF)
+            moved.bounds, moved.bounds_state = (0, r[1] - r[0]), 0
+            rule[s] = t.sum_of([moved, t.number(r[0])])
+    return expand(substituted(f, rule, {})) if rule else f
+
+
+cdef list quotients(Expr f):
+    """Floor divisions among the factors of the terms, by something positive."""
+    found = []
+    for term in (f.args if f.op == OP_ADD else (f,)):
+        for x in ((<Expr>term).args if (<Expr>term).op == OP_MUL else (term,)):
+            if (<Expr>x).op == OP_FLOORDIV and x not in found and range_of((<Expr>x).args[1])[0] > 0:
+                found.append(x)
+    return found
+
+
+cdef int of_quotient(Condition c, Expr quotient) except -2:
+    """With x // k written as (x - x % k) / k and everything multiplied by k."""
+    cdef Expr f = c.form, whole
+    cdef Table t = f.table
+    cdef Expr x = quotient.args[0], k = quotient.args[1]
+    cdef list terms = []
+    remainder = t.build(OP_REMAINDER, [x, k])
+    for term in (f.args if f.op == OP_ADD else (f,)):
+        rest = divided_exactly(<Expr>term, quotient)
+        if rest is None:
+            terms.append(t.product_of([term, k]))
+        else:
+            terms.append(t.product_of([rest, x]))
+            terms.append(t.product_of([t.number(-1), rest, remainder]))
+    terms.append(t.product_of([t.number(-c.bound), k]))
+    whole = expand(t.sum_of(terms))
+    if quotient in (f.args if f.op == OP_ADD else ()) and whole is f:
+        return -1
+    if shared_symbols(whole):
+        whole = shifted(whole)
+    return of_bounds(bounds_of(c.relation, [range_of(whole), (0, 0)], True))
+
+
+# --- learning
+
+
+cdef class Core:
+    """The compiled part of a ShapeEnv."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.table = Table()
+        self.table.owner = <void*>self
+        self.guards = []
+        self.replacements, self.replacements_slocs, self.deferred_runtime_asserts = {}, {}, {}
+        self.backed_var_to_val, self.var_to_range_sloc, self.var_to_sources = {}, {}, {}
+        self.var_to_range = Ranges()
+        self.size_like, self.unbacked_inputs = set(), set()
+        self.real_tensor_prop_unbacked_vals, self.unbacked_renamings = {}, {}
+
+    def __del__(self):
+        self.table.close()
+
+    @property
+    def _version_counter(self):
+        return self.table.state
+
+    @property
+    def _replacements_version_counter(self):
+        return self.table.replacements
+
+    # --- what is asked
+
+    cdef int ask(self, int question, Expr e) except -1:
+        """A condition, by `Question`."""
+        cdef int found
+        if e.table.replacements:
+            e = replaced(e)
+        found = decide(e)
+        if found >= 0:
+            return found
+        if question == Q_KNOWN:
+            return 0
+        if question == Q_EXPECT:
+            return self.expect(e, "")
+        return self.value(e, None if question == Q_GUARD else question == Q_OR_TRUE, False)
+
+    cdef object value(self, Expr e, object fallback, bint size_oblivious):
+        """What the expression is in this run, guarded on. A condition without a hint gives `fallback`, or raises when that is None."""
+        cdef int found
+        cdef object concrete
+        cdef Expr g
+        cdef Table t = self.table
+        e = replaced(e)
+        if e.kind == K_BOOL:
+            found = decide(e)
+            if found < 0 and size_oblivious:
+                found = decide(self.oblivious(e))
+            if found >= 0:
+                return bool(found)
+        else:
+            concrete = known_value(e)
+            if concrete is not None:
+                return concrete
+        if is_relation(e.op) and (<Expr>e.args[0]).kind == K_BOOL:
+            raise TypeError(f"conditions are compared: {e}")
+        if e.unbacked:
+            e = self.backed_form(e)
+            if e.unbacked:
+                concrete = self.last_resort(e)
+                if concrete is not None:
+                    return concrete
+                if fallback is not None:
+                    return fallback
+                raise self._make_data_dependent_error(e)
+        concrete = hint_of(e)
+        if e.kind == K_BOOL:
+            g = e if concrete else t.negate(e)
+        else:
+            g = t.build(OP_EQ, [e, t.number(concrete)])
+        if self._error_on_new_guards:
+            raise ShapeEnvGuardError(f"Guard attempted while ShapeEnv guards are frozen: {e} == {concrete}")
+        if suppressed.depth == 0:
+            sloc = here()
+            self.learn(g, sloc)
+            self.guards.append(ShapeGuard(g, sloc, size_oblivious))
+        return concrete
+
+    cdef Expr backed_form(self, Expr e):
+        """The condition without the unbacked symbols that cancel."""
+        cdef Condition c
+        if is_relation(e.op) and (<Expr>e.args[0]).kind == K_INT and (<Expr>e.args[1]).kind == K_INT:
+            c = condition(e)
+            if c.form is not None and not c.form.unbacked:
+                return self.table.build(c.relation, [c.form, self.table.number(c.bound)])
+        return e
+
+    cdef object last_resort(self, Expr e):
+        """By a value that a real run gave an unbacked symbol: it becomes a runtime assert."""
+        values = self.real_tensor_prop_unbacked_vals
+        if not values:
+            return None
+        rule = {s: self.table.number(v) for s, v in values.items()}
+        found = hint_of(replaced(substituted(e, rule, {})))
+        if found is not None:
+            condition = e if found is True else self.table.negate(e) if found is False else self.table.build(OP_EQ, [e, self.table.number(found)])
+            self.expect(condition, f"propagate_real_tensors: {e} == {found}")
+        return found
+
+    cdef Expr oblivious(self, Expr e):
+        """Over size-like symbols that are at least 2 and below 2**48."""
+        cdef Expr s, other
+        cdef dict rule = {}
+        cdef Table t = self.table
+        for s in e.free_symbols:
+            if s in self.size_like:
+                low, high = range_of(s)
+                low, high = max(2, low), min(2 ** 48, high)
+                if low <= high:
+                    other = t.symbol(f"_{s.value}_size_{low}", K_INT, S_SIZE, False)
+                    other.assumed = (2, INF)
+                    other.bounds, other.bounds_state = (low, high - 1 if high > low else high), 0
+                    rule[s] = other
+        return substituted(e, rule, {}) if rule else e
+
+    cdef int expect(self, Expr e, str msg) except -1:
+        """It must hold: a guard when all symbols have hints, else a runtime assert. False when it is known not to."""
+        cdef int found
+        cdef Expr form
+        e = replaced(e)
+        found = decide(e)
+        if found >= 0:
+            return found
+        form = self.backed_form(e)
+        if is_relation(e.op) and (<Expr>e.args[0]).kind == K_BOOL:
+            raise TypeError(f"conditions are compared: {e}")
+        if not form.unbacked and not self.prefer_deferred_runtime_asserts_over_guards:
+            return self.value(form, None, False)
+        if suppressed.depth:
+            return 1
+        if self._error_on_new_guards:
+            raise ShapeEnvGuardError(f"Guard attempted while ShapeEnv guards are frozen: {e}")
+        sloc = here()
+        self.learn(e, sloc)
+        unbacked = sorted([(int(s.name.lstrip("zuf")), s.name) for s in e.free_symbols if s not in self.backed_var_to_val])
+        last = None if not unbacked else self.table.symbols[unbacked[len(unbacked) - 1][1]]
+        self.deferred_runtime_asserts.setdefault(last, []).append(RuntimeAssert(self.canonical(e), msg, sloc))
+        self.num_deferred_runtime_asserts += 1
+        return 1
+
+    cdef Expr canonical(self, Expr e):
+        """Comparisons as < and <=, terms on the side where they are positive."""
+        cdef Table t = self.table
+        cdef Expr gap
+        cdef int op = e.op
+        cdef list sides
+        if op == OP_AND or op == OP_OR:
+            return t.build(op, [self.canonical(<Expr>a) for a in e.args])
+        if not is_relation(op) or (<Expr>e.args[0]).kind == K_BOOL:
+            return e
+        gap = t.sum_of([e.args[1], t.scaled(e.args[0], -1)])
+        if op == OP_GT or op == OP_GE:
+            gap, op = t.scaled(gap, -1), mirrored(op)
+        sides = [[], []]
+        for term in (gap.args if gap.op == OP_ADD else (gap,)):
+            negative = (<Expr>term).value < 0 if (<Expr>term).op == OP_NUMBER else (<Expr>term).coeff < 0
+            sides[0 if negative else 1].append(t.scaled(term, -1) if negative else term)
+        return t.intern(op, tuple([t.sum_of(side) if side else t.number(0) for side in sides]), K_BOOL)
+
+    # --- what a condition that holds says
+
+    cdef int learn(self, Expr g, object sloc) except -1:
+        cdef Table t = self.table
+        cdef Condition c
+        cdef Expr other
+        cdef tuple r
+        t.state += 1
+        g.answer = 1
+        if g.op != OP_BOOL:
+            other = t.negate(g)
+            if other.op != OP_BOOL:
+                other.answer = 0
+        if g.op == OP_AND:
+            for a in g.args:
+                self.learn(<Expr>a, sloc)
+            return 0
+        if not is_relation(g.op) or (<Expr>g.args[0]).kind == K_BOOL:
+            return 0
+        if (<Expr>g.args[0]).kind == K_INT and (<Expr>g.args[1]).kind == K_INT:
+            c = condition(g)
+            if c.form is not None:
+                if c.relation == OP_NE:
+                    if c.form.excluded is None:
+                        c.form.excluded = set()
+                    c.form.excluded.add(c.bound)
+                    if c.form.op == OP_SYMBOL:
+                        r = range_of(c.form)
+                        self.set_range(c.form, r[0], r[1], sloc)
+                else:
+                    self.narrow(c.form, -INF if c.relation == OP_LE else c.bound, INF if c.relation == OP_GE else c.bound, sloc, 0)
+        else:
+            other = t.intern(mirrored(g.op), (g.args[1], g.args[0]), K_BOOL)
+            other.answer = 1
+            t.negate(other).answer = 0
+        if g.op == OP_EQ:
+            self.solve(g, sloc)
+        return 0
+
+    cdef int narrow(self, Expr e, object low, object high, object sloc, int depth) except -1:
+        """The expression lies in [low, high]: what follows for its parts."""
+        cdef Table t = self.table
+        cdef tuple r = range_of(e), other
+        cdef Expr a, b
+        low, high = low if low > r[0] else r[0], high if high < r[1] else r[1]
+        if e.op == OP_NUMBER or low > high or depth > 8:
+            return 0
+        if e.op == OP_SYMBOL:
+            self.set_range(e, low, high, sloc)
+            return 0
+        if low == r[0] and high == r[1]:
+            return 0
+        e.lower, e.upper = low, high
+        t.state += 1
+        if e.op == OP_ADD:
+            for a in e.args[:32]:
+                self.narrow(a, less(low, rest_of(e, a, 1)), less(high, rest_of(e, a, 0)), sloc, depth + 1)
+        elif e.op == OP_MUL and e.rest is not None and type(e.coeff) is int:
+            if e.coeff < 0:
+                low, high = -high, -low
+            by = abs(e.coeff)
+            self.narrow(e.rest, low if low == -INF else -(-low // by), high if high == INF else high // by, sloc, depth + 1)
+        elif e.op == OP_MUL and e.kind == K_INT:
+            for a in e.args:
+                other = bounds_of(OP_MUL, [range_of(<Expr>x) for x in e.args if x is not a] or [(1, 1)], True)
+                if other[0] >= 1 and range_of(a)[0] >= 0:
+                    self.narrow(a, -(-low // other[1]) if low > 0 and other[1] != INF else 1 if low > 0 else 0, high if high == INF else high // other[0], sloc, depth + 1)
+        elif e.op == OP_FLOORDIV:
+            a, b = e.args
+            if b.op == OP_NUMBER and b.value > 0:
+                self.narrow(a, low if low == -INF else low * b.value, high if high == INF else high * b.value + b.value - 1, sloc, depth + 1)
+        elif e.op == OP_MAX:
+            for a in e.args:
+                self.narrow(a, -INF, high, sloc, depth + 1)
+        elif e.op == OP_MIN:
+            for a in e.args:
+                self.narrow(a, low, INF, sloc, depth + 1)
+        return 0
+
+    cdef int set_range(self, Expr s, object low, object high, object sloc) except -1:
+        """Intersects a symbol's range; at one number it is replaced by it."""
+        cdef tuple r = range_of(s)
+        if s.excluded is not None:
+            while low in s.excluded and low < high:
+                low = low + 1
+            while high in s.excluded and low < high:
+                high = high - 1
+        low, high = low if low > r[0] else r[0], high if high < r[1] else r[1]
+        if high < 2 and s in self.size_like:
+            high = max(2, low)
+        if low > high:
+            return 0
+        if low != r[0] or high != r[1] or (low, high) != s.bounds:
+            s.bounds = (low, high)
+            self.table.state += 1
+            dict.__setitem__(self.var_to_range, s, ValueRanges._of(low, high, s.kind == K_INT))
+            self.var_to_range_sloc[s] = sloc
+        if low == high and s.target is None and s.kind == K_INT:
+            self.set_replacement(s, self.table.number(low), sloc)
+        return 0
+
+    cdef int set_replacement(self, Expr s, Expr target, object sloc) except -1:
+        """`target` takes the symbol's place, unless that forgets a bound of the symbol."""
+        cdef Table t = self.table
+        cdef tuple source, bound
+        if s.target is target or s in target.free_symbols:
+            return 0
+        if self.prefer_deferred_runtime_asserts_over_guards and not supported(target):
+            return 0
+        if s.kind == K_INT and s in self.var_to_range:
+            source = range_of(s)
+            bound = range_of(target)
+            if target.op != OP_NUMBER:
+                self.set_range(s, bound[0], bound[1], sloc)
+                source = range_of(s)
+                if bound[0] < source[0] or bound[1] > source[1]:
+                    self.narrow(target, source[0], source[1], sloc, 0)
+                    if target.op != OP_SYMBOL:
+                        bound = bounds_of(target.op, [range_of(<Expr>a) for a in target.args], True)
+                    else:
+                        bound = range_of(target)
+                    if bound[0] < source[0] or bound[1] > source[1]:
+                        return 0
+            if target.op == OP_SYMBOL:
+                if s in self.size_like:
+                    self.size_like.add(target)
+                elif target in self.size_like:
+                    self.size_like.add(s)
+        s.target = target
+        self.replacements[s] = target
+        self.replacements_slocs.setdefault(s, sloc)
+        t.replacements += 1
+        t.state += 1
+        return 0
+
+    cdef int solve(self, Expr g, object sloc) except -1:
+        """An equality gives a symbol its replacement, or says that something divides."""
+        cdef Expr a = g.args[0], b = g.args[1], s
+        cdef Table t = self.table
+        cdef Condition c
+        if len(g.free_symbols) > 5:
+            return 0
+        nodes = g.atoms()
+        for e in nodes:
+            if (<Expr>e).op in (OP_MOD, OP_PYTHONMOD, OP_FLOORDIV):
+                return 0
+        if self.trivially(a, b):
+            return self.set_replacement(a, replaced(b), sloc)
+        if self.trivially(b, a):
+            return self.set_replacement(b, replaced(a), sloc)
+        if a.kind != K_INT or b.kind != K_INT:
+            return 0
+        c = condition(g)
+        if c.form is None:
+            return 0
+        s = max(g.free_symbols, key=self.elimination_order)
+        return self.eliminate(c, s, sloc)
+
+    cdef bint trivially(self, Expr a, Expr b) except -1:
+        if a.op != OP_SYMBOL:
+            return False
+        if a.unbacked and all([s in self.backed_var_to_val or s in self.unbacked_inputs for s in b.free_symbols]):
+            return True
+        return a.symbol_type == S_FLOAT
+
+    def elimination_order(self, Expr s):
+        """Ephemeral sources first, then those without a hint, large sizes, late names."""
+        sources = self.var_to_sources.get(s)
+        hint = self.backed_var_to_val.get(s)
+        size = hint if type(hint) is int and s.symbol_type == S_SIZE else sys.maxsize
+        return (bool(sources) and all([source.is_ephemeral() for source in sources]), size, s.value)
+
+    cdef int eliminate(self, Condition c, Expr s, object sloc) except -1:
+        """form == bound, solved for a symbol that stands in one term."""
+        cdef Table t = self.table
+        cdef Expr term, by = None
+        cdef list rest = [t.number(c.bound)]
+        for term in (c.form.args if c.form.op == OP_ADD else (c.form,)):
+            if s not in term.free_symbols:
+                rest.append(t.scaled(term, -1))
+                continue
+            quotient = divided_exactly(term, s)
+            if quotient is None or by is not None or s in (<Expr>quotient).free_symbols:
+                return 0
+            by = quotient
+        if by is None or (by.op != OP_NUMBER and range_of(by)[0] <= 0):
+            return 0
+        found = divided_exactly(t.sum_of(rest), by)
+        if found is None or (<Expr>found).unbacked:
+            return 0
+        return self.set_replacement(s, replaced(<Expr>found), sloc)
+
+    # --- the same, for Python
+
+    def sympify(self, o):
+        """A number, an expression of any ShapeEnv, a sympy expression or a SymInt as an expression of this one."""
+        return sympify(self.table, o)
+
+    def same(self, a, b):
+        """The condition a == b (`==` of expressions asks whether they are the same)."""
+        return self.table.binary(OP_EQ, sympify(self.table, a), sympify(self.table, b))
+
+    def _number(self, value):
+        return self.table.number(value)
+
+    def _symbol(self, str name, str kind, hint, bint positive, low, high):
+        """A new symbol with its range: "size", "float", "unbacked" or "unbacked float"."""
+        cdef bint whole = kind == "size" or kind == "unbacked"
+        cdef Expr s = self.table.symbol(name, K_INT if whole else K_FLOAT, _SYMBOLS[kind], positive)
+        if hint is not None:
+            s.hint, s.hinted, s.unbacked = hint, H_KNOWN, False
+            self.backed_var_to_val[s] = hint
+        s.bounds = (-INF if low is None else low, INF if high is None else high)
+        dict.__setitem__(self.var_to_range, s, ValueRanges._of(s.bounds[0], s.bounds[1], whole))
+        self.var_to_range_sloc[s] = here()
+        return s
+
+    def _give_hint(self, Expr s, value):
+        s.hint, s.hinted = value, H_KNOWN
+        self.backed_var_to_val[s] = value
+        self.table.state += 1
+
+    def _update_var_to_range(self, Expr s, vr, vr_sloc=None, *, is_constraint=False):
+        """Intersects a symbol's range with this one."""
+        low, high = vr._bounds()
+        hint = self.backed_var_to_val.get(s)
+        if hint is not None and not low <= hint <= high:
+            if not is_constraint:
+                raise AssertionError(f"{hint} not in {vr}")
+            raise ConstraintViolationError(f"{hint} not in range [{vr.lower}, {vr.upper}]")
+        known = range_of(s)
+        if low > known[1] or high < known[0]:
+            raise ValueRangeError(f"Invalid ranges [{max(low, known[0])}:{min(high, known[1])}]")
+        self.set_range(s, low, high, vr_sloc or here())
+
+    def _replace_by(self, Expr s, Expr target):
+        if s is not target:
+            s.target = target
+            self.replacements[s] = target
+            self.table.replacements += 1
+            self.table.state += 1
+
+    def _set_replacement(self, Expr s, target, msg=""):
+        """`target` takes the symbol's place, if that forgets nothing of its range."""
+        self.set_replacement(s, sympify(self.table, target), here())
+
+    _eliminate_unbacked = _set_replacement
+
+    def _rename_unbacked_to(self, Expr s, Expr new):
+        """The symbol of a call that was made again is the one of the first time."""
+        before = self.replacements.get(s)
+        self._replace_by(s, new)
+        self.unbacked_renamings[s] = new
+        if before is not None:
+            self._replace_by(new, before)
+
+    def _find(self, Expr s):
+        return target_of(s)
+
+    def replace(self, e):
+        """With the replacements of its symbols."""
+        return replaced(sympify(self.table, e))
+
+    def simplify(self, e, size_oblivious=False):
+        """With replacements, products of sums written out."""
+        return expand(replaced(sympify(self.table, e)))
+
+    def bound_sympy(self, e, size_oblivious=False):
+        """What an expression can be, as ValueRanges."""
+        cdef Expr x = replaced(sympify(self.table, e))
+        cdef tuple r
+        if size_oblivious:
+            x = self.oblivious(x)
+        if x.kind == K_BOOL:
+            found = decide(x)
+            return ValueRanges._of(found == 1, found != 0, False)
+        r = range_of(x)
+        if x.kind == K_INT and shared_symbols(x):
+            r = intersection(r, range_of(shifted(expand(x))))
+        return ValueRanges._of(r[0], r[1], x.kind == K_INT)
+
+    def _maybe_evaluate_static(self, e, *, unbacked_only=False, compute_hint=False, size_oblivious=False, axioms=None, var_to_range=None):
+        """The number or truth value that an expression is for all values of its symbols; None: it depends on them."""
+        cdef Expr x = replaced(sympify(self.table, e))
+        if compute_hint:
+            return hint_of(x)
+        if size_oblivious:
+            x = self.oblivious(x)
+        if x.kind == K_BOOL:
+            found = decide(x)
+            return None if found < 0 else bool(found)
+        return known_value(x)
+
+    def evaluate_expr(self, orig_expr, hint=None, fx_node=None, size_oblivious=False, fallback_value=None, *, forcing_spec=False):
+        """What an expression is in this run, with a guard where that is not so for all."""
+        return self.value(sympify(self.table, orig_expr), fallback_value, size_oblivious)
+
+    def evaluate_sym_node(self, sym_node, size_oblivious=False, fallback_value=None):
+        """The same of a SymNode."""
+        return self.value(sym_node.expr, fallback_value, size_oblivious)
+
+    def guard_or_defer_runtime_assert(self, orig_expr, msg, fx_node=None):
+        """A condition must hold: a guard if there are hints, else a runtime assert. False when it is known not to."""
+        return bool(self.expect(sympify(self.table, orig_expr), msg))
+
+    def guarding_hint_or_throw(self, e):
+        """The hint; GuardOnDataDependentSymNode without one."""
+        cdef Expr x = replaced(sympify(self.table, e))
+        found = hint_of(x)
+        if found is None:
+            raise self._make_data_dependent_error(x)
+        return found
+
+    def has_guarding_hint(self, e):
+        return hint_of(replaced(sympify(self.table, e))) is not None
+
+    def size_hint(self, e, *, allow_none=False):
+        """The hint of an expression; None without one, if that is allowed."""
+        found = hint_of(replaced(sympify(self.table, e)))
+        return found if found is not None or allow_none else self.guarding_hint_or_throw(e)
+
+    def _make_data_dependent_error(self, Expr e, unhinted=None):
+        """GuardOnDataDependentSymNode: what was asked, what is unknown in it, and the line that asked."""
+        likes = ", ".join(sorted([s.name for s in e.free_symbols if s in self.size_like])) or "none"
+        if e.kind == K_INT:
+            head, advice = "Could not extract specialized integer from data-dependent expression", ""
+        else:
+            head = "Could not guard on data-dependent expression"
+            advice = "consider using data-dependent friendly APIs such as guard_or_false, guard_or_true and statically_known_true.\n"
+        values = {s: self.table.number(v) for s, v in self.backed_var_to_val.items()}
+        hinted = substituted(e, values, {})
+        return GuardOnDataDependentSymNode(e, f"{head} {hinted} (unhinted: {e}).  (Size-like symbols: {likes})\n\n{advice}Caused by: {here()}")
+
+
+class Ranges(dict):
+    """{symbol: ValueRanges}; an entry that a program sets is the symbol's range from then on."""
+
+    def __setitem__(self, symbol, value):
+        cdef Expr s = symbol
+        s.bounds = value._bounds()
+        s.table.state += 1
+        super().__setitem__(symbol, value)
+
+
+cdef bint supported(Expr e):
+    """A symbol, or one with a number added or multiplied: what a deferred assert may replace by."""
+    if e.op == OP_ADD or e.op == OP_MUL:
+        return len(e.args) == 2 and (<Expr>e.args[0]).op == OP_NUMBER and supported(e.args[1])
+    return e.op == OP_SYMBOL
+
+
+cdef object rest_of(Expr total, Expr term, int end):
+    """The sum of one end of the ranges of all other terms."""
+    found = 0
+    for other in total.args:
+        if other is not term:
+            found = found + range_of(<Expr>other)[end]
+    return found
+
+
+cdef object less(a, b):
+    """a - b, where an infinite bound says nothing."""
+    if a == INF or a == -INF:
+        return a
+    return a - b
