@@ -63,7 +63,8 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("package", ("dispatch",)),
     ("graph", ("dispatch.graph",)),
     ("as_torch", ("dispatch.as_torch",)),
-    ("cli", ("dispatch.cli", "dispatch.cli_coverage", "dispatch.cli_files", "dispatch.__main__")),
+    ("cli", ("dispatch.cli", "dispatch.cli_console", "dispatch.cli_coverage", "dispatch.cli_files",
+             "dispatch.cli_inspect", "dispatch.__main__")),
 )  # fmt: skip
 
 # (who, whom): why this arrow may stand although it goes up.

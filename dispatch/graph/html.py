@@ -7,13 +7,12 @@ within the JSON no character can end the element that holds it.
 
 import html
 import json
-import math
 from importlib.resources import files
 from typing import Any
 
-from dispatch._C.generated.type_names import DTYPE_BYTES
+from dispatch.graph import text
 
-__all__ = ["html_page"]
+__all__ = ["html_page", "summary_html"]
 
 Json = dict[str, Any]
 _TITLE, _REPORT = "@TITLE@", "@REPORT@"
@@ -32,6 +31,32 @@ def html_page(report: Json) -> str:
     return "".join((before, title, between, _script_json(_page_data(report)), after))
 
 
+def summary_html(report: Json) -> str:
+    """The facts and the operators, as a notebook shows them under a cell."""
+    facts = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+        f"<td style='text-align:left'>{html.escape(_plain(value))}</td></tr>"
+        for name, value in text.facts(report)
+    )
+    tables = (
+        text.operator_table(report),
+        text.alive_table(report, report["alive_at_peak"], at_most=10),
+    )
+    return f"<table>{facts}</table>" + "".join(map(_table, tables))
+
+
+def _table(table: text.Table) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in table.rows
+    )
+    return (
+        f"<details><summary>{html.escape(table.title)}</summary>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></details>"
+    )
+
+
 def _page_data(report: Json) -> Json:
     """What the page shows, small: an operator's name stands once, a call is a list."""
     ops: dict[str, int] = {}
@@ -43,7 +68,7 @@ def _page_data(report: Json) -> Json:
             call["flops"],
             call["ns"],
             ", ".join(map(_shape_text, call["outputs"])),
-            sum(map(_nbytes, call["outputs"])),
+            call["output_bytes"],
         ]
         for call in report["calls"]
     ]
@@ -64,10 +89,6 @@ def _plain(text: str) -> str:
 
 def _shape_text(meta: Json | None) -> str:
     return "None" if meta is None else f"{meta['dtype']}{meta['shape']}"
-
-
-def _nbytes(meta: Json | None) -> int:
-    return math.prod(meta["shape"]) * DTYPE_BYTES.get(meta["dtype"], 0) if meta else 0
 
 
 def _script_json(data: Json) -> str:

@@ -22,9 +22,11 @@ from dispatch._C.generated.type_names import DTYPE_BYTES
 from dispatch.graph.archive import Archive, JsonFile, open_archive
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain
 from dispatch.graph.executor import Executable, RunLog
+from dispatch.graph.memory import InputFact
+from dispatch.graph.modules import WeightFact
 from dispatch.graph.plan import Plan, Slot, plan_graph
 from dispatch.graph.program import ExportedProgram, Graph, InputSpec, read_program
-from dispatch.graph.report import ModelFacts, Report
+from dispatch.graph.report import ModelFacts, Report, RunFacts
 from dispatch.graph.safetensors import read_tensors
 from dispatch.graph.signature import Binding, Signature, read_signature
 from dispatch.graph.weights import (
@@ -95,6 +97,7 @@ class GraphModule:
         self._fake_runs: dict[str | None, _FakeRun] = {}
         self._real: tuple[Executable, list[Any]] | None = None
         self._log_size = 1024
+        self._made_up: set[str] = set()
 
     @property
     def graph(self) -> Graph:
@@ -188,6 +191,7 @@ class GraphModule:
             self._store_of(name).check(name, tensor)
         for name, tensor in tensors.items():
             self._store_of(name).assign(name, tensor)
+        self._made_up -= tensors.keys()
         self._real = None
 
     def load_safetensors(
@@ -226,6 +230,7 @@ class GraphModule:
         for name in self.without_data():
             values = self._random_tensor(name, self._weights[name].spec, rng, 0.05)
             self._store_of(name).assign(name, values)
+            self._made_up.add(name)
         self._real = None
 
     def random_inputs(self, seed: int = 0) -> list[Any]:
@@ -328,7 +333,10 @@ class GraphModule:
         given = inputs or tuple(self.random_inputs())
         start = time.perf_counter_ns()
         self._compute(given, log, progress)
-        return self._report(log, "cpu", "cpu", time.perf_counter_ns() - start, _NO_CACHE)
+        took = time.perf_counter_ns() - start
+        n_inputs = 0 if inputs else sum(b.is_tensor for b in self.signature.user_bindings)
+        facts = RunFacts("cpu", "cpu", _NO_CACHE, took, (), len(self._made_up), n_inputs)
+        return Report(self._facts, log, facts)
 
     def _run_fake(
         self, inputs: tuple[Any, ...], device: str | None, timed: bool, progress: Progress | None
@@ -348,7 +356,9 @@ class GraphModule:
         wall_ns = time.perf_counter_ns() - start
         self._log_size = len(log) + 64
         cache = _cache_difference(before, mode.cache_info())
-        return self._report(log, device or self._recorded_device(), "fake", wall_ns, cache)
+        return Report(
+            self._facts, log, RunFacts(device or self._recorded_device(), "fake", cache, wall_ns)
+        )
 
     def _prepare_fake(self, device: str | None) -> _FakeRun:
         plan = self._ready_plan()
@@ -390,11 +400,6 @@ class GraphModule:
         first = next(tensors, None)
         return self._spec_of(first).device if first is not None else "cpu"
 
-    def _report(
-        self, log: RunLog, device: str, mode: str, wall_ns: int, cache: Mapping[str, Any]
-    ) -> Report:
-        return Report(self._facts, log, device, mode, cache, wall_ns)
-
     @cached_property
     def _facts(self) -> ModelFacts:
         """What every report says of the model."""
@@ -408,9 +413,19 @@ class GraphModule:
             sum(spec.nbytes for spec in distinct.values()),
             tuple(b.slot for b in self.signature.user_bindings),
             tuple(ref.number for ref in outputs if isinstance(ref, Slot)),
-        )
+            tuple(
+                InputFact(_KINDS.get(b.kind, b.kind), b.target) if b.is_weight
+                else InputFact("input", b.name)
+                for b in self.signature.bindings
+            ),
+            tuple(
+                WeightFact(name, w.spec.numel, w.spec.nbytes, (w.record or name, w.spec))
+                for name, w in self._weights.items() if w.is_param
+            ),
+        )  # fmt: skip
 
 
+_KINDS = {"tensor_constant": "constant"}
 _NO_CACHE: Mapping[str, Any] = {"hits": 0, "misses": 0, "bypasses": {}}
 
 

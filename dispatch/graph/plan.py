@@ -24,6 +24,7 @@ from dispatch.graph.program import (
     Graph,
     NamedArgument,
     Node,
+    NodeNotes,
 )
 from dispatch.graph.weights import device_name
 
@@ -68,7 +69,7 @@ class Step(NamedTuple):
 
     `outputs` is a slot, a nest of them as the operator returns it, or None when nothing is kept; -1
     stands for a result that has no name. `branches` are the graphs of a higher-order operator.
-    `frees` are slots that die with this call.
+    `frees` are slots that die with this call, `notes` say where the call comes from.
     """
 
     node: str
@@ -79,6 +80,7 @@ class Step(NamedTuple):
     outputs: OutputTemplate
     branches: tuple["Plan", ...]
     frees: tuple[int, ...]
+    notes: NodeNotes
 
 
 class Plan(NamedTuple):
@@ -198,7 +200,7 @@ class _Planner:
             args, names = self._arguments(i, node, place, callee)
         outputs = self._output_template(node, place)
         label = node.name if node.name is not None else _first_name(node.outputs) or op
-        return Step(label, op, callee, args, names, outputs, branches, ())
+        return Step(label, op, callee, args, names, outputs, branches, (), node.metadata)
 
     def _higher_order(
         self, i: int, node: Node, place: str

@@ -2,7 +2,8 @@
 
 Each record is a named tuple whose fields are those of PyTorch's serialised schema (version 8) that
 a reader needs; each union is `(tag, value)`. The annotations are the format: shapes for `reader`
-are made from them, and a field that is not named here (node metadata, guards) is skipped unread.
+are made from them, and a field that is not named here (most of a node's metadata, guards) is
+skipped unread.
 Names are not looked up here: `plan` resolves and checks them.
 """
 
@@ -35,6 +36,7 @@ __all__ = [
     "ModuleCallSignature",
     "NamedArgument",
     "Node",
+    "NodeNotes",
     "OutputSpec",
     "PayloadConfig",
     "PayloadMeta",
@@ -52,6 +54,7 @@ ScalarType = typing.NewType("ScalarType", int)
 Layout = typing.NewType("Layout", int)
 MemoryFormat = typing.NewType("MemoryFormat", int)
 ArgumentKind = typing.NewType("ArgumentKind", int)
+Note = typing.NewType("Note", bytes)  # a string's bytes as they stand in the JSON, escapes and all
 _ENUMS: dict[Any, tuple[str, typing.Iterable[int]]] = {
     ScalarType: ("dtype number", EXPORTED_DTYPES),
     Layout: ("layout number", EXPORTED_LAYOUTS),
@@ -211,6 +214,13 @@ class NamedArgument(NamedTuple):
 # -- the graph ----------------------------------------------------------------------------------
 
 
+class NodeNotes(NamedTuple):
+    """Where a call comes from: the modules that it was made in, and the lines of Python."""
+
+    nn_module_stack: Note | None = None
+    stack_trace: Note | None = None
+
+
 class Node(NamedTuple):
     """One call; arguments that are not in `inputs` take the schema's defaults."""
 
@@ -219,6 +229,7 @@ class Node(NamedTuple):
     outputs: tuple[Argument, ...]
     is_hop_single_tensor_return: bool | None = None
     name: str | None = None
+    metadata: NodeNotes = NodeNotes()
 
 
 class Graph(NamedTuple):
@@ -409,6 +420,7 @@ _SIMPLE = {
     float: Shape("float", "a number"),
     bool: Shape("bool", "true or false"),
     str: Shape("str", "a string"),
+    Note: Shape("note", "a string"),
 }
 _shapes: dict[Any, Shape] = {}
 

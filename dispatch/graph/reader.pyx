@@ -27,11 +27,12 @@ cdef int _MAX_DEPTH = MAX_DEPTH
 cdef int _MAX_SHARED = 65536   # strings, and inner lists, of which one object is kept
 
 cdef enum Kind:
-    K_INT, K_FLOAT, K_BOOL, K_STR, K_ENUM, K_OPTIONAL, K_LIST, K_DICT, K_RECORD, K_UNION
+    K_INT, K_FLOAT, K_BOOL, K_STR, K_ENUM, K_OPTIONAL, K_LIST, K_DICT, K_RECORD, K_UNION, K_NOTE
 
 cdef dict _KINDS = {
     "int": K_INT, "float": K_FLOAT, "bool": K_BOOL, "str": K_STR, "enum": K_ENUM,
     "optional": K_OPTIONAL, "list": K_LIST, "dict": K_DICT, "record": K_RECORD, "union": K_UNION,
+    "note": K_NOTE,
 }
 cdef dict _FLOAT_WORDS = {
     "Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan"),
@@ -45,8 +46,9 @@ cdef class Shape:
 
     `kind` is one of int, float, bool, str, enum (an int among `values`), optional, list (a tuple),
     dict, record (a named tuple `cls` with a shape for each field of `fields`; missing fields take
-    `defaults`), union (an object with one key among `fields`: `cls(tag, value)`). `item` is the
-    element's shape of optional, list and dict.
+    `defaults`), union (an object with one key among `fields`: `cls(tag, value)`), note (a string of
+    which the bytes between the quotes are kept as they stand: few readers want it as text). `item`
+    is the element's shape of optional, list and dict.
     """
     cdef int kind
     cdef public object cls
@@ -102,6 +104,7 @@ cdef class _Reader:
     cdef int depth
     cdef dict strings            # each distinct string once: names recur
     cdef dict inner              # each distinct list of numbers within a list once
+    cdef dict notes              # each distinct note once: layers share their source lines
 
     def __init__(self, bytes data):
         self.data = data
@@ -109,6 +112,7 @@ cdef class _Reader:
         self.size = PyBytes_GET_SIZE(data)
         self.strings = {}
         self.inner = {}
+        self.notes = {}
 
     # -- tokens -------------------------------------------------------------------------------
 
@@ -213,6 +217,15 @@ cdef class _Reader:
             raise _Failure(start, f"not a valid string ({type(error).__name__})") from None
         return <str>share(self.strings, text)
 
+    cdef bytes read_note(self, str expected):
+        cdef bint escaped
+        cdef Py_ssize_t start
+        if self.peek() != 34:
+            self.fail_expected(self.at, expected)
+        start = self.at + 1
+        self.at = self.end_of_string(&escaped) + 1
+        return <bytes>share(self.notes, self.data[start:self.at - 1])
+
     cdef int skip_string(self) except -1:
         cdef bint escaped
         self.at = self.end_of_string(&escaped) + 1
@@ -254,6 +267,8 @@ cdef class _Reader:
             return self.read_float(shape)
         if kind == K_ENUM:
             return self.read_enum(shape)
+        if kind == K_NOTE:
+            return self.read_note(shape.label)
         self.enter()
         if kind == K_LIST:
             value = self.read_list(shape)

@@ -1,24 +1,39 @@
-"""What a run did: shapes, live memory, operations, cache use, worked out when asked for.
+"""What a run did: shapes, memory, operations, modules, cache use, worked out when asked for.
 
-A run hands over its `RunLog` and nothing else is kept; `Report.to_json` reads the log once. Live
-memory is that of storages, not tensors: a storage lives while an input, parameter or constant
-stands on it, or a value that a later call or the output needs.
+A run hands over its `RunLog` and nothing else is kept; the first question reads the log once
+(`memory`), and every answer is made from that: rows of calls, storages, operators and modules, in
+plain values that `to_json` gives as they are. What shows them (`text`, `html`, the command line)
+works nothing out.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple
 
+from dispatch._C.generated.type_names import DTYPE_BYTES
+from dispatch.graph import text
+from dispatch.graph.advice import ideas
 from dispatch.graph.errors import plain
 from dispatch.graph.executor import RunLog
-from dispatch.graph.plan import Const, Items, Plan, Slot, Step
+from dispatch.graph.html import html_page, summary_html
+from dispatch.graph.memory import (
+    Call,
+    InputFact,
+    Record,
+    Storage,
+    Walk,
+    is_tensor,
+    meta_of,
+    sizes_of,
+    value_of,
+)
+from dispatch.graph.modules import ModuleTree, WeightFact, place_of_notes
 from dispatch.tools.formulas import FlopCall, count_flops, has_formula
 
-__all__ = ["ModelFacts", "Report"]
+__all__ = ["ModelFacts", "Report", "RunFacts"]
 
-Record = tuple[Any, ...]
 Json = dict[str, Any]
-_SLOT, _STORAGE, _BYTES, _DTYPE, _DEVICE, _OFFSET, _SIZES, _STRIDES = range(8)
 
 
 class ModelFacts(NamedTuple):
@@ -29,138 +44,237 @@ class ModelFacts(NamedTuple):
     parameter_bytes: int
     input_slots: tuple[int, ...]
     output_slots: tuple[int, ...]
+    inputs: tuple[InputFact, ...]
+    weights: tuple[WeightFact, ...]
 
 
-def _is_tensor(record: Record) -> bool:
-    return len(record) > 2
+class RunFacts(NamedTuple):
+    """What a report says of the run. `mode`: "fake" or "cpu"; `unregistered`: operators that ran
+    with the metadata that the file records; `made_up_weights`, `made_up_inputs`: how many had
+    random values."""
 
-
-def _meta(record: Record) -> Json | None:
-    """The report's META of a tensor; None for None."""
-    if not _is_tensor(record):
-        return None
-    return {
-        "shape": list(record[_SIZES]),
-        "dtype": record[_DTYPE],
-        "stride": list(record[_STRIDES]),
-        "storage_offset": record[_OFFSET],
-        "device": record[_DEVICE],
-    }
-
-
-class _LiveStorages:
-    """Bytes of the storages under the values that are still needed. Addresses recur only after a
-    storage has died, and by then no value stands on it, so an address names one storage at any one
-    time."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self._users: dict[int, int] = {}
-        self._bytes: dict[int, int] = {}
-
-    def add(self, storage: int, nbytes: int) -> None:
-        users = self._users.get(storage, 0)
-        self.total += nbytes - (self._bytes[storage] if users else 0)
-        self._users[storage] = users + 1
-        self._bytes[storage] = nbytes
-
-    def drop(self, storage: int) -> None:
-        self._users[storage] -= 1
-        if not self._users[storage]:
-            self.total -= self._bytes[storage]
-
-
-class _Scope:
-    """A graph that is running: its values' records by slot, and the storages that it holds."""
-
-    def __init__(self, plan: Plan, live: _LiveStorages) -> None:
-        self.plan = plan
-        self.live = live
-        self.records: dict[int, Record] = {}
-        self._held: dict[int, int] = {}
-
-    def define(self, record: Record, step: int) -> None:
-        slot = record[_SLOT]
-        self.records[slot] = record
-        if slot >= 0 and _is_tensor(record) and self.plan.last_use[slot] > step:
-            self._held[slot] = record[_STORAGE]
-            self.live.add(record[_STORAGE], record[_BYTES])
-
-    def free(self, slots: Iterable[int]) -> None:
-        for slot in slots:
-            if slot in self._held:
-                self.live.drop(self._held.pop(slot))
-
-    def close(self) -> None:
-        self.free(list(self._held))
+    device: str
+    mode: str
+    cache: Mapping[str, Any]
+    wall_ns: int
+    unregistered: tuple[str, ...] = ()
+    made_up_weights: int = 0
+    made_up_inputs: int = 0
 
 
 class Report:
     """The result of `GraphModule.run`; `to_json()` is the object that `dispatch inspect --json`
-    writes."""
+    writes, `str()` what it prints."""
 
-    def __init__(
-        self,
-        facts: ModelFacts,
-        log: RunLog,
-        device: str,
-        mode: str,
-        cache: Mapping[str, Any],
-        wall_ns: int,
-    ) -> None:
+    def __init__(self, facts: ModelFacts, log: RunLog, run: RunFacts) -> None:
         self._facts = facts
         self._log = log
-        self._cache = cache
-        self.device = device
-        self.mode = mode
-        self.wall_ns = wall_ns
+        self._run = run
 
-    def __repr__(self) -> str:
-        run = f"{plain(self._facts.model)} on {self.device}, {self.mode}"
-        return f"<Report of {run}: {self.wall_ns / 1e6:.2f} ms>"
+    # -- the run ----------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The file's name."""
+        return self._facts.model
+
+    @property
+    def device(self) -> str:
+        """Where the program ran, or would have run."""
+        return self._run.device
+
+    @property
+    def mode(self) -> str:
+        """`"fake"`, or `"cpu"` when it was computed."""
+        return self._run.mode
+
+    @property
+    def wall_ns(self) -> int:
+        """How long the run took here: of a fake run, this tool's own time, not the model's."""
+        return self._run.wall_ns
+
+    @property
+    def cache(self) -> Mapping[str, Any]:
+        """Hits, misses and bypasses of the fake mode's cache in this run."""
+        return self._run.cache
+
+    @property
+    def unregistered(self) -> tuple[str, ...]:
+        """Operators that nobody registered: their outputs are as the file records them."""
+        return self._run.unregistered
+
+    @property
+    def made_up_weights(self) -> int:
+        """How many weights had random values, because the file has none."""
+        return self._run.made_up_weights
+
+    @property
+    def made_up_inputs(self) -> int:
+        """How many inputs had random values, because none were given."""
+        return self._run.made_up_inputs
+
+    @property
+    def parameters(self) -> int:
+        """Elements of all parameters, tied ones once."""
+        return self._facts.parameters
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Bytes of all parameters, tied ones once."""
+        return self._facts.parameter_bytes
+
+    @cached_property
+    def inputs(self) -> list[Json]:
+        """The META of each tensor that the user gives."""
+        return _metas(self._walk.records, self._facts.input_slots)
+
+    @cached_property
+    def outputs(self) -> list[Json]:
+        """The META of each tensor that the user gets."""
+        return _metas(self._walk.records, self._facts.output_slots)
+
+    # -- rows -------------------------------------------------------------------------------
+
+    @cached_property
+    def _walk(self) -> Walk:
+        return Walk(self._log, self._facts.inputs)
 
     @cached_property
     def calls(self) -> list[Json]:
-        """Every operator call in order."""
-        return self._walked[0]
+        """A row for each operator call, in order."""
+        return [_call_row(call) for call in self._walk.calls]
 
     @cached_property
-    def _walked(self) -> tuple[list[Json], dict[int, Record]]:
-        live = _LiveStorages()
-        scopes: list[_Scope] = []
-        calls = list(self._walk(live, scopes))
-        return calls, scopes[0].records if scopes else {}
+    def storages(self) -> list[Json]:
+        """A row for each piece of memory: name, kind, bytes, and the calls that made, last used
+        and last held it (-1: before the first call, the number of calls: the end)."""
+        modules = [call["module"] for call in self.calls]
+        return [_storage_row(storage, modules) for storage in self._walk.storages]
 
-    def _walk(self, live: _LiveStorages, scopes: list[_Scope]) -> Iterator[Json]:
-        index = 0
-        for kind, plan, *rest in self._log.events():
-            if kind == "exit":
-                scopes.pop().close()
-            elif kind == "enter" or (rest[0] < 0 and not scopes):
-                scopes.append(_Scope(plan, live))
-            if kind == "call":
-                step_number, ns, records = rest
-                for record in records:
-                    scopes[-1].define(record, step_number)
-                if step_number >= 0:
-                    yield self._call(index, scopes, plan.steps[step_number], records, ns)
-                    index += 1
+    @cached_property
+    def operators(self) -> list[Json]:
+        """A row for each operator, the one that allocates (or, when timed, takes) most first."""
+        rows: dict[str, Json] = {}
+        for call in self.calls:
+            row = rows.setdefault(call["op"], {"op": call["op"], **_NO_CALLS})
+            row["calls"] += 1
+            for key in ("new_bytes", "output_bytes", "flops"):
+                row[key] += call[key]
+            if call["ns"] is not None:
+                row["ns"] = (row["ns"] or 0) + call["ns"]
+        return sorted(
+            rows.values(), key=lambda r: (-(r["ns"] or 0), -r["new_bytes"], -r["flops"], r["op"])
+        )
 
-    def _call(
-        self, index: int, scopes: list[_Scope], step: Step, records: list[Record], ns: int | None
-    ) -> Json:
-        scopes[-1].free(step.frees)
-        outputs = [_meta(r) for r in records if r[1] is not ...]
-        prefix = "".join(f"{scope.plan.name}." for scope in scopes[1:])
-        return {
-            "index": index,
-            "node": prefix + step.node,
-            "op": step.op,
-            "outputs": outputs,
-            "live_bytes": scopes[-1].live.total,
-            "flops": _flops(step, scopes[-1].records, records) if has_formula(step.op) else 0,
-            "ns": ns,
-        }
+    @cached_property
+    def modules(self) -> list[Json]:
+        """A row for each module, outer ones first; each counts all that is below it."""
+        tree = ModuleTree()
+        for call, row in zip(self._walk.calls, self.calls, strict=True):
+            place = place_of_notes(call.step.notes)
+            tree.add_call(place, row["new_bytes"], row["flops"], row["ns"])
+        for weight in self._facts.weights:
+            tree.add_weight(weight)
+        for row in self.alive_at_peak:
+            tree.add_peak(row["module"], row["bytes"])
+        return tree.rows(self.peak_bytes)
+
+    # -- memory -----------------------------------------------------------------------------
+
+    @cached_property
+    def peak_index(self) -> int:
+        """The first call during which most memory is there; -1 without calls."""
+        calls = self._walk.calls
+        return max(range(len(calls)), key=lambda i: (calls[i].during_bytes, -i), default=-1)
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most bytes that are there during a call: its inputs and its outputs together."""
+        return self._walk.calls[self.peak_index].during_bytes if self.peak_index >= 0 else 0
+
+    @cached_property
+    def flops(self) -> int:
+        """Floating-point operations of all calls."""
+        return sum(call["flops"] for call in self.calls)
+
+    def alive_at(self, index: int) -> list[Json]:
+        """The rows of `storages` that are there while call number `index` runs, largest first."""
+        pairs = zip(self._walk.storages, self.storages, strict=True)
+        rows = [row for storage, row in pairs if storage.is_alive(index) and storage.nbytes]
+        return sorted(rows, key=lambda row: -row["bytes"])
+
+    @cached_property
+    def alive_at_peak(self) -> list[Json]:
+        """The rows of `storages` that are there at the peak, largest first."""
+        return self.alive_at(self.peak_index) if self.peak_index >= 0 else []
+
+    @cached_property
+    def advice(self) -> list[Json]:
+        """What would lower the peak: rows of `what`, `saved_bytes`, and the `peak_bytes` left."""
+        return ideas(self._walk.calls, self._walk.storages, self.peak_index)
+
+    # -- faces ------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        run = f"{plain(self.model)} on {self.device}, {self.mode}"
+        return f"<Report of {run}: peak {text.bytes_text(self.peak_bytes)}>"
+
+    def __str__(self) -> str:
+        return text.plain_text(self.to_json())
+
+    def _repr_html_(self) -> str:
+        return summary_html(self.to_json())
+
+    def to_html(self) -> str:
+        """A page that needs nothing else: charts, tables, search."""
+        return html_page(self.to_json())
+
+    def to_markdown(self) -> str:
+        """A summary as GitHub shows it."""
+        return text.markdown(self.to_json())
+
+    def to_pandas(self, rows: str = "calls") -> Any:
+        """A `DataFrame` of `rows`: `"calls"`, `"modules"`, `"operators"`, `"storages"` or
+        `"alive_at_peak"`. Needs pandas, which this package does not."""
+        if rows not in _TABLES:
+            raise ValueError(f"to_pandas: rows: expected one of {', '.join(_TABLES)}, got {rows!r}")
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from None
+        return pandas.DataFrame(getattr(self, rows))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Memory during each call as stacked bands, drawn by matplotlib, which this package does
+        not need otherwise; gives the axes."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError("plot needs matplotlib: pip install matplotlib") from None
+        chosen = axes if axes is not None else plt.subplots(figsize=(10, 4))[1]
+        bands = self.bands
+        if self.calls:
+            at = range(len(self.calls))
+            chosen.stackplot(at, *bands.values(), labels=list(bands), step="mid")
+            chosen.axvline(self.peak_index, color="black", linestyle="--", linewidth=1)
+            peak = f"peak {text.bytes_text(self.peak_bytes)}"
+            chosen.annotate(peak, (self.peak_index, self.peak_bytes), ha="center", va="bottom")
+        chosen.set_xlabel("call")
+        chosen.set_ylabel("bytes")
+        chosen.set_title(plain(self.model))
+        chosen.legend(loc="lower right")
+        return chosen
+
+    @cached_property
+    def bands(self) -> dict[str, list[int]]:
+        """By kind of memory, the bytes that are there during each call."""
+        count = len(self.calls)
+        steps = {kind: [0] * (count + 1) for kind in _KINDS}
+        for storage in self._walk.storages:
+            band = steps[storage.kind]
+            band[max(storage.made, 0)] += storage.nbytes
+            band[min(storage.freed + 1, count)] -= storage.nbytes
+        return {kind: _sums(band[:count]) for kind, band in steps.items() if any(band)}
 
     def to_json(self) -> Json:
         """The report as one object of plain values; made once."""
@@ -168,49 +282,104 @@ class Report:
 
     @cached_property
     def _json(self) -> Json:
-        facts = self._facts
-        calls, records = self._walked
-        peak = max(calls, key=lambda c: (c["live_bytes"], -c["index"]), default=None)
         return {
-            "model": facts.model,
+            "model": self.model,
             "device": self.device,
             "mode": self.mode,
-            "parameters": facts.parameters,
-            "parameter_bytes": facts.parameter_bytes,
-            "inputs": _metas(records, facts.input_slots),
-            "outputs": _metas(records, facts.output_slots),
-            "calls": calls,
-            "peak_bytes": peak["live_bytes"] if peak else 0,
-            "peak_index": peak["index"] if peak else -1,
-            "flops": sum(c["flops"] for c in calls),
-            "cache": dict(self._cache),
+            "parameters": self.parameters,
+            "parameter_bytes": self.parameter_bytes,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "calls": self.calls,
+            "peak_bytes": self.peak_bytes,
+            "peak_index": self.peak_index,
+            "alive_at_peak": self.alive_at_peak,
+            "advice": self.advice,
+            "flops": self.flops,
+            "operators": self.operators,
+            "modules": self.modules,
+            "storages": self.storages,
+            "unregistered": list(self.unregistered),
+            "made_up_weights": self.made_up_weights,
+            "made_up_inputs": self.made_up_inputs,
+            "cache": dict(self.cache),
             "wall_ns": self.wall_ns,
         }
 
 
+_TABLES = ("calls", "modules", "operators", "storages", "alive_at_peak")
+_KINDS = ("parameter", "buffer", "constant", "input", "activation")
+_NO_CALLS: Json = {"calls": 0, "new_bytes": 0, "output_bytes": 0, "flops": 0, "ns": None}
+
+
+def _sums(steps: Iterable[int]) -> list[int]:
+    total, sums = 0, []
+    for step in steps:
+        total += step
+        sums.append(total)
+    return sums
+
+
 def _metas(records: Mapping[int, Record], slots: Iterable[int]) -> list[Json]:
-    metas = (_meta(records[slot]) for slot in slots if slot in records)
+    metas = (meta_of(records[slot]) for slot in slots if slot in records)
     return [meta for meta in metas if meta is not None]
 
 
-def _flops(step: Step, values: Mapping[int, Record], results: list[Record]) -> int:
+def _call_row(call: Call) -> Json:
+    step = call.step
+    place = place_of_notes(step.notes)
+    outputs = [meta_of(record) for record in call.records if record[1] is not ...]
+    return {
+        "index": call.number,
+        "node": call.node,
+        "op": step.op,
+        "outputs": outputs,
+        "live_bytes": call.live_bytes,
+        "during_bytes": call.during_bytes,
+        # What a branch gives, its own calls have allocated.
+        "new_bytes": 0 if step.branches else call.new_bytes,
+        "output_bytes": sum(map(_nbytes, outputs)),
+        "flops": _flops(call) if has_formula(step.op) else 0,
+        "ns": call.ns,
+        "module": place.module,
+        "source": place.source,
+    }
+
+
+def _nbytes(meta: Json | None) -> int:
+    """Bytes of a tensor's elements."""
+    return prod(meta["shape"]) * DTYPE_BYTES.get(meta["dtype"], 0) if meta else 0
+
+
+def _storage_row(storage: Storage, modules: list[str | None]) -> Json:
+    meta = storage.meta
+    if storage.kind == "activation":
+        module = modules[storage.made] if 0 <= storage.made < len(modules) else None
+    else:
+        module = storage.name.rpartition(".")[0] if storage.kind != "input" else ""
+    return {
+        "name": storage.name,
+        "kind": storage.kind,
+        "bytes": storage.nbytes,
+        "made": storage.made,
+        "last_used": storage.last_used,
+        "freed": storage.freed,
+        "module": module,
+        "shape": meta["shape"] if meta else None,
+        "dtype": meta["dtype"] if meta else None,
+    }
+
+
+def _flops(call: Call) -> int:
+    step = call.step
     schema = getattr(step.callee, "_schema", None)
     if schema is None:
         return 0
     n_positional = len(step.args) - len(step.kwnames)
     names = [a.name for a in schema.arguments][:n_positional] + list(step.kwnames)
-    args = {name: _shape_or_value(ref, values) for name, ref in zip(names, step.args, strict=True)}
+    args = {name: value_of(ref, call.values) for name, ref in zip(names, step.args, strict=True)}
     # What was left out has the schema's default; formulas tell variants apart by what there is.
     for argument in schema.arguments:
         args.setdefault(argument.name, None)
-    shapes = [r[_SIZES] for r in results if _is_tensor(r)]
+    shapes = [sizes_of(r) for r in call.records if is_tensor(r)]
     return count_flops(step.op, FlopCall(args, shapes))
-
-
-def _shape_or_value(ref: Any, values: Mapping[int, Record]) -> Any:
-    if isinstance(ref, Slot):
-        record = values.get(ref.number, ())
-        return record[_SIZES] if _is_tensor(record) else None
-    if isinstance(ref, Items):
-        return [_shape_or_value(item, values) for item in ref.refs]
-    return ref.value if isinstance(ref, Const) else None

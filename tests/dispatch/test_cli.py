@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import dispatch
-from dispatch import cli
+from dispatch import cli, cli_inspect
 from dispatch.graph import module
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_module import EXAMPLE, floats
@@ -39,7 +39,9 @@ def test_inspect_shows_head_operators_and_totals():
         "peak memory",
         "FLOPs",
         "hits",
-        "wall time",
+        "not the model's time",
+        "GPT2Block",
+        "m.transformer.wte.weight",
     ):
         assert text in result.output
 
@@ -55,6 +57,78 @@ def test_inspect_writes_the_report(add_relu, tmp_path):
     target = tmp_path / "report.json"
     assert invoke("inspect", add_relu, "--json", target).exit_code == 0
     assert json.loads(target.read_text())["calls"][2]["op"] == "aten::mul.Tensor"
+
+
+def test_inspect_shows_the_tree_of_modules():
+    result = invoke("inspect", EXAMPLE, "--modules", "--depth", 4)
+    assert result.exit_code == 0, result.output
+    assert "GPT2Block" in result.output and "GPT2Attention" not in result.output
+    assert "aten::addmm" not in result.output.partition("modules")[2]
+    assert "GPT2Attention" in invoke("inspect", EXAMPLE, "--modules").output
+
+
+def test_inspect_shows_what_is_alive_during_a_call():
+    result = invoke("inspect", EXAMPLE, "--alive", 3)
+    assert "alive during call 3" in result.output
+    result = invoke("inspect", EXAMPLE, "--alive", 128)
+    assert result.exit_code == 2
+    assert "no call 128: it has 128" in result.output
+
+
+def test_checks_that_hold_and_checks_that_fail(tmp_path):
+    summary = tmp_path / "summary.md"
+    args = ("inspect", EXAMPLE, "--assert", "calls == 128", "--markdown", summary)
+    assert invoke(*args).exit_code == 0
+    result = invoke(*args, "--assert", "peak_bytes < 100kB")
+    assert result.exit_code == 1
+    assert "failed: peak_bytes < 100kB: peak_bytes is 198,656" in result.output
+    assert "FAILED" in summary.read_text()
+    result = invoke("inspect", EXAMPLE, "--assert", "peak < 1")
+    assert result.exit_code == 2 and result.output.count("\n") == 1
+
+
+def test_a_folder_of_models_is_a_table(tmp_path, add_relu):
+    programs.linear_archive(tmp_path / "linear.pt2")
+    (tmp_path / "broken.json").write_text("{}")
+    (tmp_path / "notes.txt").write_text("not looked at")
+    result = invoke("inspect", tmp_path, "--assert", "peak_bytes < 100")
+    assert result.exit_code == 1
+    for words in ("add_relu.json", "linear.pt2", "broken.json: byte 0: 'graph_module' is missing"):
+        assert words in result.output
+    assert "failed: linear.pt2: peak_bytes < 100" in result.output
+    found = json.loads(invoke("inspect", tmp_path, "--json", "-").output)
+    assert [r["model"] for r in found["models"]] == ["add_relu.json", "linear.pt2"]
+    assert list(found["errors"]) == ["broken.json"]
+
+
+def test_diff_says_what_changed_by_its_exit_code(tmp_path, add_relu):
+    same = invoke("diff", add_relu, add_relu)
+    assert same.exit_code == 0
+    assert "no difference" in same.output
+    content = programs.add_relu()
+    content["graph_module"]["graph"]["nodes"][1]["target"] = "torch.ops.aten.tanh.default"
+    other = programs.write_json(tmp_path / "other.json", content)
+    result = invoke("diff", add_relu, other, "--markdown", tmp_path / "d.md")
+    assert result.exit_code == 1
+    assert "aten::tanh" in result.output
+    assert "aten::tanh" in (tmp_path / "d.md").read_text()
+    assert json.loads(invoke("diff", add_relu, other, "--json", "-").output)["equal"] is False
+    assert invoke("diff", add_relu, tmp_path / "none").exit_code == 2
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_name_that_the_terminal_has_no_letters_for(tmp_path, encoding):
+    path = programs.write_json(tmp_path / "модель\u2603.json", programs.add_relu())
+    settings = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    for args in (("inspect", path), ("inspect", path, "--markdown", "-"), ("inspect", f"{path}?")):
+        result = subprocess.run(
+            [sys.executable, "-m", "dispatch", *map(str, args)],
+            capture_output=True, timeout=60, check=False, env=os.environ | settings,
+        )  # fmt: skip
+        assert b"Traceback" not in result.stderr
+        assert b"2603" in result.stdout + result.stderr or "\u2603".encode() in (
+            result.stdout + result.stderr
+        )
 
 
 def test_inspect_writes_a_page(add_relu, tmp_path):
@@ -80,13 +154,18 @@ def test_inspect_runs_for_real_with_given_inputs(add_relu, tmp_path):
     np.savez(arrays, in_0=floats(2, 3), in_1=floats(2, 3), out_0=floats(1))
     result = invoke("inspect", add_relu, "--cpu", "--inputs", arrays)
     assert result.exit_code == 0, result.output
-    assert "cpu on cpu" in result.output
+    assert "computed on cpu" in result.output
     assert "time" in result.output
 
 
-def test_inspect_makes_up_weights_that_are_not_there(tmp_path):
+def test_inspect_makes_up_weights_only_when_told(tmp_path):
     path = programs.write_json(tmp_path / "m.json", programs.linear())
-    assert invoke("inspect", path, "--cpu").exit_code == 0
+    result = invoke("inspect", path, "--cpu")
+    assert result.exit_code == 2
+    assert "no data for 1 weights (w): --random-weights makes them up" in result.output
+    result = invoke("inspect", path, "--cpu", "--random-weights")
+    assert result.exit_code == 0
+    assert "1 weight and 1 input: random values" in result.output
 
 
 def missing_operators(path):
@@ -254,12 +333,12 @@ def test_a_files_name_is_shown_without_control_characters(tmp_path):
 
 
 def test_progress_appears_on_long_runs_only(monkeypatch, capsys):
-    with cli._late_progress(100) as advance:
+    with cli_inspect._late_progress(100) as advance:
         advance(50)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(cli, "_PROGRESS_AFTER_SECONDS", -1)
+    monkeypatch.setattr(cli_inspect, "_PROGRESS_AFTER_SECONDS", -1)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with cli._late_progress(100) as advance:
+    with cli_inspect._late_progress(100) as advance:
         advance(50)
     assert "50/100" in capsys.readouterr().err
 

@@ -1,0 +1,244 @@
+"""What memory a run needs, and what is in it: the log of a run -> calls and storages.
+
+`Walk` reads a `RunLog` once. A storage (not a tensor: views add nothing) lives while an input,
+parameter or constant stands on it, or a value that a later call or the output needs. While a call
+runs, its inputs and its outputs are there together, so that the peak is reached during a call.
+Invariant: the bytes that a call's `during_bytes` counts are those of the storages whose life
+(`made` to `freed`, both included) holds the call.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from dispatch.graph.executor import RunLog
+from dispatch.graph.plan import Const, Items, Plan, Slot, Step
+
+__all__ = [
+    "BEFORE",
+    "INPUT_KINDS",
+    "Call",
+    "InputFact",
+    "Record",
+    "Storage",
+    "Walk",
+    "is_tensor",
+    "meta_of",
+    "sizes_of",
+    "value_of",
+]
+
+Record = tuple[Any, ...]
+Json = dict[str, Any]
+BEFORE = -1  # the number of the call that made what was there at the start
+INPUT_KINDS = ("parameter", "buffer", "constant", "input")
+_SLOT, _STORAGE, _BYTES, _DTYPE, _DEVICE, _OFFSET, _SIZES, _STRIDES = range(8)
+
+
+class InputFact(NamedTuple):
+    """One of the graph's inputs: its kind (`INPUT_KINDS`), and the name that people know."""
+
+    kind: str
+    name: str
+
+
+class Storage:
+    """Memory that was there for a while. `made`: the call that allocated it (`BEFORE`: it was
+    there); `last_used`: the last call that took it (`BEFORE`: none); `freed`: the last call during
+    which it is there (the number of calls: until the end)."""
+
+    __slots__ = ("freed", "kind", "last_used", "made", "meta", "name", "nbytes", "users")
+
+    def __init__(self, kind: str, name: str, nbytes: int, made: int, meta: Json | None) -> None:
+        self.kind = kind
+        self.name = name
+        self.nbytes = nbytes
+        self.made = made
+        self.meta = meta
+        self.last_used = BEFORE
+        self.freed = BEFORE
+        self.users = 0
+
+    def is_alive(self, index: int) -> bool:
+        """Whether it is there while call number `index` runs."""
+        return self.made <= index <= self.freed
+
+
+class Call(NamedTuple):
+    """One call as it was made; `records` are the leaves of its result, `values` the records of its
+    graph's values by slot, `first` the storage of its first argument."""
+
+    number: int
+    node: str
+    step: Step
+    records: list[Record]
+    values: Mapping[int, Record]
+    live_bytes: int
+    during_bytes: int
+    new_bytes: int
+    ns: int | None
+    first: Storage | None
+
+
+def is_tensor(record: Record) -> bool:
+    return len(record) > 2
+
+
+def sizes_of(record: Record) -> tuple[int, ...]:
+    """The sizes of a record that is a tensor's."""
+    sizes: tuple[int, ...] = record[_SIZES]
+    return sizes
+
+
+def meta_of(record: Record) -> Json | None:
+    """The report's META of a tensor; None for None."""
+    if not is_tensor(record):
+        return None
+    return {
+        "shape": list(record[_SIZES]),
+        "dtype": record[_DTYPE],
+        "stride": list(record[_STRIDES]),
+        "storage_offset": record[_OFFSET],
+        "device": record[_DEVICE],
+    }
+
+
+def value_of(ref: Any, values: Mapping[int, Record]) -> Any:
+    """An argument as a formula wants it: a tensor's shape, a list of them, or a constant."""
+    if isinstance(ref, Slot):
+        record = values.get(ref.number, ())
+        return record[_SIZES] if is_tensor(record) else None
+    if isinstance(ref, Items):
+        return [value_of(item, values) for item in ref.refs]
+    return ref.value if isinstance(ref, Const) else None
+
+
+class _Scope:
+    """A graph that is running: its values' records and storages by slot. `finished` are storages
+    of a branch that has ended, of which its cond may give some out."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.records: dict[int, Record] = {}
+        self.held: dict[int, Storage] = {}
+        self.finished: list[Storage] = []
+
+
+class Walk:
+    """A run's calls and storages, in order; `total` is what is alive just now."""
+
+    def __init__(self, log: RunLog, inputs: tuple[InputFact, ...]) -> None:
+        self.storages: list[Storage] = []
+        self.records: Mapping[int, Record] = {}
+        self._inputs = inputs
+        self._total = 0
+        self._new = 0
+        # Addresses recur only after a storage has died, and by then no value stands on it, so that
+        # an address names one storage at any one time.
+        self._alive: dict[int, Storage] = {}
+        self._addresses: dict[Storage, int] = {}
+        self._scopes: list[_Scope] = []
+        self.calls = list(self._walk(log))
+        for storage in self._alive.values():
+            storage.freed = len(self.calls)
+        for scope in self._scopes[:1]:
+            for ref in scope.plan.outputs:
+                self._use(scope, ref, len(self.calls))
+
+    def _walk(self, log: RunLog) -> Iterator[Call]:
+        index = 0
+        for kind, plan, *rest in log.events():
+            if kind == "exit":
+                self._leave()
+            elif kind == "enter":
+                self._release(self._scopes[-1].finished, index - 1)
+                self._scopes.append(_Scope(plan))
+            elif rest[0] < 0:
+                self._begin(plan, rest[2])
+            else:
+                step, ns, records = rest
+                yield self._call(index, plan.steps[step], step, records, ns)
+                index += 1
+
+    def _begin(self, plan: Plan, records: list[Record]) -> None:
+        """The inputs of the graph, or of a branch."""
+        if not self._scopes:
+            self._scopes.append(_Scope(plan))
+            self.records = self._scopes[0].records
+        scope = self._scopes[-1]
+        for record in records:
+            scope.records[record[_SLOT]] = record
+            if is_tensor(record):
+                known = self._inputs if len(self._scopes) == 1 else ()
+                fact = known[record[_SLOT]] if record[_SLOT] < len(known) else _OPERAND
+                scope.held[record[_SLOT]] = self._hold(record, fact.kind, fact.name, BEFORE)
+
+    def _leave(self) -> None:
+        scope = self._scopes.pop()
+        self._scopes[-1].finished.extend(scope.held.values())
+
+    def _call(
+        self, index: int, step: Step, number: int, records: list[Record], ns: int | None
+    ) -> Call:
+        scope = self._scopes[-1]
+        for ref in step.args:
+            self._use(scope, ref, index)
+        head = step.args[0] if step.args else None
+        first = scope.held.get(head.number) if isinstance(head, Slot) else None
+        self._new = 0
+        passing = [*scope.finished]
+        scope.finished.clear()
+        for record in records:
+            slot = record[_SLOT]
+            scope.records[slot] = record
+            if is_tensor(record):
+                name = scope.plan.slot_names[slot] if slot >= 0 else step.node
+                storage = self._hold(record, "activation", name, index)
+                if slot >= 0 and scope.plan.last_use[slot] > number:
+                    scope.held[slot] = storage
+                else:
+                    passing.append(storage)
+        during = self._total
+        passing += [scope.held.pop(slot) for slot in step.frees if slot in scope.held]
+        self._release(passing, index)
+        prefix = "".join(f"{inner.plan.name}." for inner in self._scopes[1:])
+        return Call(
+            index, prefix + step.node, step, records, scope.records, self._total, during,
+            self._new, ns, first,
+        )  # fmt: skip
+
+    def _use(self, scope: _Scope, ref: Any, index: int) -> None:
+        if isinstance(ref, Slot):
+            storage = scope.held.get(ref.number)
+            if storage is not None:
+                storage.last_used = index
+        elif isinstance(ref, Items):
+            for item in ref.refs:
+                self._use(scope, item, index)
+
+    def _hold(self, record: Record, kind: str, name: str, made: int) -> Storage:
+        """The storage under a value, with one more user."""
+        address, nbytes = record[_STORAGE], record[_BYTES]
+        storage = self._alive.get(address)
+        if storage is None:
+            storage = self._alive[address] = Storage(kind, name, 0, made, meta_of(record))
+            self._addresses[storage] = address
+            self.storages.append(storage)
+        # One that an operator resizes is as large as it came to be.
+        if nbytes > storage.nbytes:
+            grown = nbytes - storage.nbytes
+            storage.nbytes = nbytes
+            self._new += grown
+            self._total += grown
+        storage.users += 1
+        return storage
+
+    def _release(self, storages: Iterable[Storage], index: int) -> None:
+        for storage in storages:
+            storage.users -= 1
+            if not storage.users:
+                del self._alive[self._addresses.pop(storage)]
+                storage.freed = index
+                self._total -= storage.nbytes
+
+
+_OPERAND = InputFact("activation", "operand")

@@ -1,0 +1,336 @@
+"""A report in words and columns: the tables that the terminal, Markdown and `str(report)` show.
+
+All take the report as `to_json` gives it. `facts` and the functions that make a `Table` say what is
+shown, once; the command line draws them with rich, `plain_text` and `markdown` with nothing. Texts
+from a model file are shown without control characters. A fake run computes nothing: its time is
+that of this tool, and is called so.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from dispatch.graph.errors import plain
+
+__all__ = [
+    "Table",
+    "advice_table",
+    "alive_table",
+    "bytes_text",
+    "count_text",
+    "facts",
+    "fitting_depth",
+    "markdown",
+    "markdown_tables",
+    "module_table",
+    "operator_table",
+    "plain_text",
+    "shape_text",
+    "time_text",
+]
+
+Json = dict[str, Any]
+_ROWS = 30  # of a table in `str(report)` and in Markdown
+_LISTED = 8
+
+
+class Table(NamedTuple):
+    """Rows of texts under `columns`; those in `left` are texts, the others numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    left: tuple[str, ...]
+    rows: list[list[str]]
+
+
+# -- numbers ------------------------------------------------------------------------------------
+
+
+def bytes_text(n: int) -> str:
+    """`96.7 MB`."""
+    return f"{n} B" if abs(n) < 1000 else _scaled(n, ("kB", "MB", "GB", "TB", "PB", "EB"), 1)
+
+
+def count_text(n: int) -> str:
+    """`1.97 M`."""
+    return str(n) if abs(n) < 1000 else _scaled(n, ("k", "M", "G", "T", "P", "E"), 2)
+
+
+def time_text(ns: int | None) -> str:
+    """`27.1 ms`."""
+    if ns is None:
+        return ""
+    return f"{ns} ns" if ns < 1000 else _scaled(ns, ("us", "ms", "s"), 1)
+
+
+def _scaled(n: float, units: Sequence[str], digits: int) -> str:
+    for unit in units:
+        n /= 1000
+        if abs(n) < 999.95 or unit == units[-1]:
+            break
+    return f"{n:,.{digits}f} {unit}"
+
+
+def shape_text(meta: Json | None, strides: bool = False) -> str:
+    """`float32[2, 3]`."""
+    if meta is None:
+        return "None"
+    text = f"{meta['dtype']}{meta['shape']}"
+    return f"{text} strides {meta['stride']}" if strides else text
+
+
+def _listed(texts: Iterable[str], at_most: int = _LISTED) -> str:
+    items = list(texts)
+    more = f", and {len(items) - at_most} more" if len(items) > at_most else ""
+    return ", ".join(items[:at_most]) + more
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n != 1 else ''}"
+
+
+# -- what is shown ------------------------------------------------------------------------------
+
+
+def facts(report: Json) -> list[tuple[str, str]]:
+    """The head of a report: what was run and what it needs."""
+    size = bytes_text(report["parameter_bytes"])
+    found = [
+        ("model", plain(report["model"])),
+        ("run", _run_text(report)),
+        ("parameters", f"{report['parameters']:,} ({size})"),
+        ("inputs", _listed(shape_text(m) for m in report["inputs"])),
+        ("outputs", _listed(shape_text(m) for m in report["outputs"])),
+        ("peak memory", _peak_text(report)),
+        ("FLOPs", count_text(report["flops"])),
+        ("calls", f"{len(report['calls']):,}, {len(report['operators']):,} operators"),
+    ]
+    views = [call for call in report["calls"] if call["outputs"] and not call["new_bytes"]]
+    if views:
+        hidden = sum(call["output_bytes"] for call in views)
+        text = f"{_counted(len(views), 'call')} (views, in place) allocate nothing"
+        found.append(("no new memory", f"{text}; copies would take {bytes_text(hidden)}"))
+    if report["unregistered"]:
+        names = _listed(plain(name) for name in report["unregistered"])
+        found.append(("not registered", f"{names}: outputs as the file records them"))
+    made_up = [
+        _counted(report[f"made_up_{what}s"], what)
+        for what in ("weight", "input")
+        if report[f"made_up_{what}s"]
+    ]
+    if made_up:
+        found.append(("made up", f"{' and '.join(made_up)}: random values, nobody gave any"))
+    found.append(("this tool", _tool_text(report)))
+    return found
+
+
+def _run_text(report: Json) -> str:
+    device = plain(report["device"])
+    if report["mode"] == "fake":
+        return f"fake on {device}: shapes and memory are worked out, nothing is computed"
+    return f"computed on {device}"
+
+
+def _tool_text(report: Json) -> str:
+    took = time_text(report["wall_ns"])
+    if report["mode"] != "fake":
+        return f"computed for {took}, kernels of this package, not PyTorch's"
+    cache = report["cache"]
+    hits = f"{cache['hits']:,} hits, {cache['misses']:,} misses"
+    bypassed = sum(cache["bypasses"].values())
+    return f"worked for {took} (not the model's time); cache {hits}, {bypassed:,} bypassed"
+
+
+def _peak_text(report: Json) -> str:
+    if report["peak_index"] < 0:
+        return bytes_text(report["peak_bytes"])
+    call = report["calls"][report["peak_index"]]
+    sums: dict[str, int] = {}
+    for row in report["alive_at_peak"]:
+        sums[row["kind"]] = sums.get(row["kind"], 0) + row["bytes"]
+    plural = {"activation": "activations", "parameter": "parameters", "input": "inputs",
+              "buffer": "buffers", "constant": "constants"}  # fmt: skip
+    parts = (f"{plural[kind]} {bytes_text(n)}" for kind, n in sums.items() if n)
+    where = f"during call {call['index']}, {plain(call['node'])} ({plain(call['op'])})"
+    return f"{bytes_text(report['peak_bytes'])} {where}: {', '.join(parts)}"
+
+
+def operator_table(report: Json) -> Table:
+    """Operators by the memory that they allocate, or by their time."""
+    rows = report["operators"]
+    timed = any(row["ns"] is not None for row in rows)
+    key = "ns" if timed else "new_bytes"
+    total = sum(row[key] or 0 for row in rows) or 1
+    columns = ("operator", "calls", *(["time"] if timed else []), "share", "new memory", "output",
+               "FLOPs")  # fmt: skip
+    cells = [
+        [
+            plain(row["op"]),
+            f"{row['calls']:,}",
+            *([time_text(row["ns"])] if timed else []),
+            f"{(row[key] or 0) / total:.1%}",
+            bytes_text(row["new_bytes"]) if row["new_bytes"] else "-",
+            bytes_text(row["output_bytes"]),
+            count_text(row["flops"]) if row["flops"] else "",
+        ]
+        for row in rows
+    ]
+    return Table("operators", columns, ("operator",), cells)
+
+
+def module_table(report: Json, depth: int | None = None) -> Table:
+    """The tree of modules, down to `depth`; each with all that is below it."""
+    rows = [r for r in report["modules"] if depth is None or r["depth"] <= depth]
+    timed = any(row["ns"] is not None for row in rows)
+    columns = ("module", "class", "parameters", "new memory", "at the peak", "share", "FLOPs",
+               *(["time"] if timed else []), "calls", "source")  # fmt: skip
+    cells = [
+        [
+            "  " * row["depth"] + plain(row["path"].rpartition(".")[2] or "(model)"),
+            plain((row["class"] or "").rpartition(".")[2]),
+            count_text(row["parameters"]) if row["parameters"] else "",
+            bytes_text(row["bytes"]) if row["bytes"] else "",
+            bytes_text(row["peak_bytes"]) if row["peak_bytes"] else "",
+            f"{row['peak_share']:.1%}" if row["peak_bytes"] else "",
+            count_text(row["flops"]) if row["flops"] else "",
+            *([time_text(row["ns"])] if timed else []),
+            f"{row['calls']:,}" if row["calls"] else "",
+            _short_source(row["source"]),
+        ]
+        for row in rows
+    ]
+    return Table("modules", columns, ("module", "class", "source"), cells)
+
+
+def _short_source(source: str | None) -> str:
+    """The last two parts of a file's path, and the line."""
+    return plain("/".join(source.replace("\\", "/").split("/")[-2:])) if source else ""
+
+
+def alive_table(
+    report: Json, rows: list[Json], title: str = "alive at the peak", at_most: int = _ROWS
+) -> Table:
+    """Storages (of `Report.alive_at`), with the calls that made and last used them."""
+    columns = ("what", "kind", "size", "shape", "made by", "last used by", "module")
+    cells = [
+        [
+            plain(row["name"]),
+            row["kind"],
+            bytes_text(row["bytes"]),
+            f"{row['dtype']}{row['shape']}" if row["shape"] is not None else "",
+            _call_text(report, row["made"], row["kind"]),
+            _call_text(report, row["last_used"], "never"),
+            plain(row["module"] or ""),
+        ]
+        for row in rows[:at_most]
+    ]
+    if len(rows) > at_most:
+        rest = sum(row["bytes"] for row in rows[at_most:])
+        cells.append([f"and {len(rows) - at_most} more", "", bytes_text(rest), "", "", "", ""])
+    left = ("what", "kind", "shape", "made by", "last used by", "module")
+    return Table(title, columns, left, cells)
+
+
+def _call_text(report: Json, index: int, before: str) -> str:
+    if index < 0:
+        return before
+    if index >= len(report["calls"]):
+        return "output"
+    return f"{index} {plain(report['calls'][index]['node'])}"
+
+
+def advice_table(report: Json) -> Table:
+    """What would lower the peak."""
+    cells = [
+        [plain(row["what"]), bytes_text(row["saved_bytes"]), bytes_text(row["peak_bytes"])]
+        for row in report["advice"]
+    ]
+    columns = ("idea", "saves", "peak then")
+    return Table("what would lower the peak", columns, columns[:1], cells)
+
+
+# -- how it is shown ----------------------------------------------------------------------------
+
+
+def plain_text(report: Json) -> str:
+    """`str(report)`."""
+    width = max(len(name) for name, _ in facts(report))
+    lines = [f"{name:{width}}  {text}" for name, text in facts(report)]
+    for table in (
+        operator_table(report),
+        alive_table(report, report["alive_at_peak"], at_most=_LISTED),
+        advice_table(report),
+    ):
+        if table.rows:
+            lines += ["", *_columns(table)]
+    return "\n".join(lines)
+
+
+def _columns(table: Table) -> list[str]:
+    rows = table.rows[:_ROWS]
+    widths = [max(map(len, column)) for column in zip(table.columns, *rows, strict=True)]
+    shown = []
+    for row in (list(table.columns), *rows):
+        cells = (
+            f"{text:<{width}}" if name in table.left else f"{text:>{width}}"
+            for name, text, width in zip(table.columns, row, widths, strict=True)
+        )
+        shown.append("  ".join(cells).rstrip())
+    more = len(table.rows) - len(rows)
+    return [*shown, f"and {more} more"] if more > 0 else shown
+
+
+def markdown(report: Json, checks: Sequence[tuple[str, bool]] = ()) -> str:
+    """A summary as GitHub shows it: facts, checks, and the tables that explain the memory."""
+    parts = [f"## {_cell(report['model'])}", ""]
+    parts += _markdown_rows(("", ""), (), [list(fact) for fact in facts(report)[1:]])
+    if checks:
+        rows = [[text, "passed" if passed else "FAILED"] for text, passed in checks]
+        parts += ["", *_markdown_rows(("check", "result"), ("check", "result"), rows)]
+    for table in (
+        module_table(report, fitting_depth(report, _ROWS)),
+        operator_table(report),
+        alive_table(report, report["alive_at_peak"]),
+        advice_table(report),
+    ):
+        if table.rows:
+            parts += ["", f"<details><summary>{table.title}</summary>", ""]
+            parts += [*_markdown_table(table), "", "</details>"]
+    return "\n".join(parts) + "\n"
+
+
+def markdown_tables(title: str, tables: Iterable[Table]) -> str:
+    """Tables under a title, as GitHub shows them."""
+    parts = [f"## {_cell(title)}"]
+    for table in tables:
+        parts += ["", f"### {_cell(table.title)}", "", *_markdown_table(table)]
+    return "\n".join(parts) + "\n"
+
+
+def fitting_depth(report: Json, at_most: int) -> int:
+    """How deep the tree of modules may be shown in that many rows."""
+    depths = [row["depth"] for row in report["modules"]]
+    deepest = max(depths, default=0)
+    fitting = (d for d in range(1, deepest + 1) if sum(x <= d for x in depths) <= at_most)
+    return max(fitting, default=1)
+
+
+def _markdown_table(table: Table) -> list[str]:
+    rows = _markdown_rows(table.columns, table.left, table.rows[:_ROWS])
+    more = len(table.rows) - _ROWS
+    return [*rows, "", f"and {more} more"] if more > 0 else rows
+
+
+def _markdown_rows(
+    columns: Sequence[str], left: Sequence[str], rows: Iterable[Sequence[str]]
+) -> list[str]:
+    line = "|".join(":--" if name in left or not name else "--:" for name in columns)
+    shown = [f"| {' | '.join(columns)} |", f"|{line}|"]
+    return shown + [f"| {' | '.join(map(_cell, row))} |" for row in rows]
+
+
+def _cell(text: str) -> str:
+    """A stranger's text within a table: no markup, no new cell; indents stay."""
+    indent = len(text) - len(text.lstrip(" "))
+    marks = {c: f"\\{c}" for c in "\\`*_|[]#~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+    shown = "".join(marks.get(c, c) for c in plain(text)[indent:])
+    return "&nbsp;" * indent + shown

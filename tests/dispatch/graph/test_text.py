@@ -1,0 +1,55 @@
+"""`text`: figures with units, tables, Markdown; a stranger's names stay text."""
+
+import pytest
+
+from dispatch import graph
+from dispatch.graph import text
+from tests.dispatch.graph import programs
+from tests.dispatch.graph.test_module import EXAMPLE
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (text.bytes_text(0), "0 B"),
+        (text.bytes_text(999), "999 B"),
+        (text.bytes_text(96_734_784), "96.7 MB"),
+        (text.bytes_text(999_960), "1.0 MB"),
+        (text.count_text(1_966_080), "1.97 M"),
+        (text.time_text(None), ""),
+        (text.time_text(870), "870 ns"),
+        (text.time_text(27_100), "27.1 us"),
+        (text.time_text(27_100_000), "27.1 ms"),
+        (text.time_text(61_000_000_000), "61.0 s"),
+    ],
+)
+def test_a_figure_has_the_unit_that_fits(shown, expected):
+    assert shown == expected
+
+
+def test_the_tools_time_is_not_the_models():
+    facts = dict(text.facts(graph.load(EXAMPLE).run(device="cuda").to_json()))
+    assert facts["run"].startswith("fake on cuda")
+    assert "nothing is computed" in facts["run"]
+    assert "not the model's time" in facts["this tool"]
+    assert "during call 69, mul_2" in facts["peak memory"]
+
+
+def test_the_tree_is_cut_at_a_depth():
+    report = graph.load(EXAMPLE).run().to_json()
+    assert [row[0] for row in text.module_table(report, 1).rows] == ["(model)", "  m"]
+    assert text.fitting_depth(report, 12) == 4
+    assert len(text.module_table(report).rows) == len(report["modules"])
+
+
+def test_markdown_is_whole_and_a_strangers_name_is_no_markup(tmp_path):
+    content = programs.add_relu()
+    content["graph_module"]["graph"]["nodes"][1]["name"] = "<img src=x>|`*\n"
+    report = graph.load(programs.write_json(tmp_path / "a|b.json", content)).run().to_json()
+    shown = text.markdown(report, [("peak_bytes < 1", False), ("calls > 0", True)])
+    assert shown.startswith("## a\\|b.json\n")
+    assert "<img" not in shown
+    assert "| peak\\_bytes &lt; 1 | FAILED |" in shown
+    assert shown.count("<details>") == shown.count("</details>") == 4
+    for line in shown.splitlines():
+        assert not line.startswith("|") or line.endswith("|")
