@@ -412,4 +412,4 @@ def _get_schema(name, overload_name):
     return live_overload(need_entry(text_of(name, "an operator's name"), text_of(overload_name, "an overload's name")))._schema
 
 
-_set_overload_hooks(find_handle=_dispatch_find_schema_or_throw)
+_set_overload_hooks(find_handle=_dispatch_find_schema_or_throw, find_table=_dispatch_table)

@@ -247,6 +247,13 @@ cdef class DispatchKeySet:
     def __repr__(self):
         return key_set_text(self.ks)
 
+    def _repr_html_(self):
+        """For notebooks: the runtime keys, the one that a call goes to first on top."""
+        from dispatch._C.markup import table
+
+        rows = [(value, get_key(value).name) for value in reversed(values_of(self.ks))]
+        return table(f"DispatchKeySet, {self.ks:#x}", ("value", "key"), rows)
+
     def __copy__(self):
         return self
 

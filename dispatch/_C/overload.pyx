@@ -136,7 +136,7 @@ cdef dict hooks = {}      # what overloads do in Python, by name: the rooms abov
 
 
 def _set_overload_hooks(**functions):
-    """Enter what overloads call: `decompose`, `get_dispatch`, `py_functionalize`, `find_handle`, those of script objects."""
+    """Enter what overloads call: `decompose`, `get_dispatch`, `py_functionalize`, `find_handle`, `find_table`, script objects'."""
     hooks.update(functions)
 
 
@@ -191,6 +191,13 @@ cdef class OpOverload(OperatorBase):
 
     def __str__(self):
         return f"{self.namespace}.{self._packet_name()}.{self._overloadname}"
+
+    def _repr_html_(self):
+        """For notebooks: the schema, and the computed table with the reason for each entry."""
+        from dispatch._C.markup import table
+
+        rows = [(key, f"fallthrough {where}" if fall else where, why) for key, where, why, fall in hooks["find_table"](self.name())]
+        return table(self._schema, ("key", "kernel", "reason"), rows)
 
     def __deepcopy__(self, memo=None):
         return self

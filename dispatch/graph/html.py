@@ -10,12 +10,14 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from dispatch._C.markup import table
 from dispatch.graph import text
 
 __all__ = ["html_page", "summary_html"]
 
 Json = dict[str, Any]
 _TITLE, _REPORT = "@TITLE@", "@REPORT@"
+_ROWS = 40  # of a table in a notebook
 _KEPT = (
     "device", "mode", "parameters", "parameter_bytes", "peak_bytes", "peak_index", "flops",
     "wall_ns",
@@ -33,27 +35,14 @@ def html_page(report: Json) -> str:
 
 def summary_html(report: Json) -> str:
     """The facts and the operators, as a notebook shows them under a cell."""
-    facts = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-        f"<td style='text-align:left'>{html.escape(_plain(value))}</td></tr>"
-        for name, value in text.facts(report)
-    )
+    rows = [(name, _plain(value)) for name, value in text.facts(report)]
     tables = (
         text.operator_table(report),
-        text.alive_table(report, report["alive_at_peak"], at_most=10),
+        text.module_table(report, text.fitting_depth(report, _ROWS)),
+        text.alive_table(report, report["alive_at_peak"], at_most=_ROWS),
     )
-    return f"<table>{facts}</table>" + "".join(map(_table, tables))
-
-
-def _table(table: text.Table) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in table.rows
-    )
-    return (
-        f"<details><summary>{html.escape(table.title)}</summary>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></details>"
+    return table("report", ("", ""), rows) + "".join(
+        table(shown.title, shown.columns, shown.rows, True) for shown in tables
     )
 
 

@@ -9,6 +9,7 @@ are kept for each device, so a second run finds its calls in the cache.
 import gc
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -19,12 +20,14 @@ import numpy as np
 import dispatch
 from dispatch._C.arrays import from_numpy
 from dispatch._C.generated.type_names import DTYPE_BYTES
+from dispatch._C.markup import table
 from dispatch.graph.archive import Archive, JsonFile, open_archive
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain
 from dispatch.graph.executor import Executable, RunLog
 from dispatch.graph.memory import InputFact
 from dispatch.graph.modules import WeightFact
 from dispatch.graph.plan import Plan, Slot, plan_graph
+from dispatch.graph.printing import type_text
 from dispatch.graph.program import ExportedProgram, Graph, InputSpec, read_program
 from dispatch.graph.report import ModelFacts, Report, RunFacts
 from dispatch.graph.safetensors import read_tensors
@@ -122,6 +125,22 @@ class GraphModule:
     def __repr__(self) -> str:
         counts = f"{self.n_calls} calls, {len(self.state_dict)} weights"
         return f"<GraphModule {plain(self.name)}: {counts}>"
+
+    def print_readable(self, print_output: bool = True) -> str:
+        """The graph as Python-like code, printed too unless told otherwise."""
+        return self.graph.print_readable(print_output)
+
+    def print_tabular(self, print_output: bool = True) -> str:
+        """The graph as a table, printed too unless told otherwise."""
+        return self.graph.print_tabular(print_output)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it takes, and what it calls how often."""
+        takes = [(b.kind, b.target or b.name, _input_text(b)) for b in self.signature.bindings]
+        ops = Counter(step.op for step in self._plan.steps)
+        return table(repr(self), ("operator", "calls"), ops.most_common(), True) + table(
+            f"{len(takes)} inputs", ("kind", "name", "value"), takes, True
+        )
 
     # -- at load --------------------------------------------------------------------------------
 
@@ -431,6 +450,10 @@ _NO_CACHE: Mapping[str, Any] = {"hits": 0, "misses": 0, "bypasses": {}}
 
 def _chosen(weights: Mapping[str, Weight], state: set[str], inside: bool) -> dict[str, Weight]:
     return {name: w for name, w in weights.items() if (name in state) == inside}
+
+
+def _input_text(binding: Binding) -> str:
+    return type_text(binding.meta) if binding.meta is not None else repr(binding.value)
 
 
 def _as_tensor(value: Any) -> Any:

@@ -6,18 +6,17 @@ dotted paths, so that a module's figures are those of all that is below its name
 stranger's text: what cannot be read is as if it were not there.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from dispatch.graph.notes import Frame, frames_of, innermost, text_of
 from dispatch.graph.program import NodeNotes
 
 __all__ = ["ModuleTree", "Place", "WeightFact", "place_of_notes"]
 
 Json = dict[str, Any]
-_FRAME = re.compile(r'File "([^"\n]*)", line (\d+), in (\S+)')
 _REPEATED = re.compile(r"@\d+$")
 _LOCAL = re.compile(r"^(?:L\['self'\]\.?|_export_root\.?|L__self__\.?)")
 _MAX_DEPTH = 64
@@ -51,9 +50,9 @@ class WeightFact(NamedTuple):
 @lru_cache(maxsize=4096)
 def place_of_notes(notes: NodeNotes) -> Place:
     """What a node's notes say."""
-    stack = _stack(_text(notes.nn_module_stack))
-    frames = _frames(_text(notes.stack_trace))
-    forwards = [i for i, (_, _, function) in enumerate(frames) if function == "forward"]
+    stack = _stack(text_of(notes.nn_module_stack))
+    frames = frames_of(notes.stack_trace)
+    forwards = [i for i, (_, _, function, _) in enumerate(frames) if function == "forward"]
     modules = []
     for depth, (path, kind) in enumerate(stack):
         last = depth == len(stack) - 1
@@ -62,16 +61,6 @@ def place_of_notes(notes: NodeNotes) -> Place:
         until = len(frames) if last else forwards[depth] + 1 if known else 0
         modules.append((path, kind, _line(frames[:until])))
     return Place(tuple(modules), _line(frames))
-
-
-def _text(note: bytes | None) -> str:
-    if not note:
-        return ""
-    try:
-        text = json.loads(b'"%s"' % note)
-    except ValueError:
-        return ""
-    return text if isinstance(text, str) else ""
 
 
 def _stack(text: str) -> list[tuple[str, str]]:
@@ -99,15 +88,10 @@ def _split(entry: str) -> Iterator[str]:
     yield entry[start:]
 
 
-def _frames(text: str) -> list[tuple[str, str, str]]:
-    return _FRAME.findall(text)
-
-
-def _line(frames: list[tuple[str, str, str]]) -> str | None:
+def _line(frames: list[Frame]) -> str | None:
     """The innermost line outside PyTorch itself, as `file:line`."""
-    own = [f for f in frames if "/torch/" not in f[0] and "\\torch\\" not in f[0]]
-    chosen = (own or frames)[-1:]
-    return f"{chosen[0][0]}:{chosen[0][1]}" if chosen else None
+    own = innermost(frames)
+    return f"{own[0]}:{own[1]}" if own else None
 
 
 # -- the tree -----------------------------------------------------------------------------------

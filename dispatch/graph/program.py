@@ -17,6 +17,7 @@ from dispatch._C.generated.type_names import (
     EXPORTED_LAYOUTS,
     EXPORTED_MEMORY_FORMATS,
 )
+from dispatch.graph import printing
 from dispatch.graph.reader import Shape, read_json
 
 __all__ = [
@@ -242,6 +243,23 @@ class Graph(NamedTuple):
     is_single_tensor_return: bool = False
     custom_obj_values: Mapping[str, CustomObjArgument] = {}
     sym_float_values: Mapping[str, SymFloat] = {}
+
+    def __repr__(self) -> str:
+        return printing.line(self)
+
+    def print_readable(self, print_output: bool = True) -> str:
+        """The graph as Python-like code, printed too unless told otherwise."""
+        return _printed(printing.readable(self), print_output)
+
+    def print_tabular(self, print_output: bool = True) -> str:
+        """The graph as a table, printed too unless told otherwise."""
+        return _printed(printing.tabular(self), print_output)
+
+
+def _printed(text: str, print_output: bool) -> str:
+    if print_output:
+        print(text)
+    return text
 
 
 # -- the signature ------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any
 
 from dispatch import _ops
 from dispatch._C.keys import DispatchKey, DispatchKeySet
+from dispatch._C.markup import table
 from dispatch._C.overload import OpOverload
 from dispatch._C.registration import LibraryModule, _dispatch_pystub
 from dispatch._C.tags import Tag
@@ -65,6 +66,13 @@ class Library:
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the operators that it defines, and those that it has kernels for."""
+        defined = [("defines", name, "") for name in sorted(self._op_defs)]
+        tokens = (token.split("/", 2) for token in sorted(self._op_impls))
+        kernels = [("kernel", f"{ns}::{name}", key) for ns, name, key in tokens]
+        return table(repr(self), ("what", "operator", "key"), [*defined, *kernels])
 
     def _module(self) -> LibraryModule:
         if self.m is None:
