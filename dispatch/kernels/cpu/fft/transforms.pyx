@@ -1,0 +1,247 @@
+"""Bodies of Fourier transforms, over the inner loops of numpy's transforms.
+
+Called by the structured kernels with an output of the right size. A transform of several dimensions
+is one pass over lines for each of them: the first reads the input, the others work in the output's
+memory (`made`, in the dtype that is computed in). `normalization`: 0 none, 1 divided by the square
+root of the number of elements transformed, 2 by that number; the first pass multiplies by it.
+"""
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t
+
+from numpy.fft import _pocketfft_umath
+
+from dispatch._C cimport dtypes
+from dispatch._C.dtypes cimport (
+    DEV_CPU, ST_complex64, ST_complex128, ST_float32, ST_float64, itemsize_table,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, data_of, new_empty
+from dispatch._C.values cimport IntArray
+from dispatch.kernels.cpu.copy.copies cimport copy_values
+from dispatch.kernels.cpu.copy.strided cimport memory_meets
+from dispatch.kernels.cpu.dense cimport finish, pinned
+from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop
+from dispatch.kernels.meta.fft.transforms cimport complex_of, real_of
+
+cdef enum:                       # a transform along one dimension
+    FORWARD, BACKWARD, HALF_EVEN, HALF_ODD, REAL, KINDS
+
+cdef enum:
+    MAX_DIMS = 64
+    FLOAT_TYPE = 11              # numpy's numbers of types
+    DOUBLE_TYPE = 12
+    CFLOAT_TYPE = 14
+    CDOUBLE_TYPE = 15
+
+cdef inner_loop loops[KINDS][2]              # float32, float64
+cdef void* data[KINDS][2]
+
+
+cdef int take(int kind, str name, int single, int double_) except -1:
+    ufunc = getattr(_pocketfft_umath, name)
+    find_loop(ufunc, single, &loops[kind][0], &data[kind][0])
+    find_loop(ufunc, double_, &loops[kind][1], &data[kind][1])
+    return 0
+
+
+take(FORWARD, "fft", CFLOAT_TYPE, CDOUBLE_TYPE)
+take(BACKWARD, "ifft", CFLOAT_TYPE, CDOUBLE_TYPE)
+take(HALF_EVEN, "rfft_n_even", FLOAT_TYPE, DOUBLE_TYPE)
+take(HALF_ODD, "rfft_n_odd", FLOAT_TYPE, DOUBLE_TYPE)
+take(REAL, "irfft", CFLOAT_TYPE, CDOUBLE_TYPE)
+
+
+# ---- lines -------------------------------------------------------------------------------------
+
+cdef struct Lines:               # along one dimension, of what is read and of what is written; steps in bytes
+    inner_loop loop
+    void* data
+    char* from_
+    char* to
+    int64_t n_in, n_out, step_in, step_out
+    int ndim                     # of the other dimensions, from the outermost to the innermost
+    int64_t sizes[MAX_DIMS]
+    int64_t steps_in[MAX_DIMS]
+    int64_t steps_out[MAX_DIMS]
+    double factor
+    float factor32
+
+
+cdef int set_lines(Lines* w, Tensor src, Tensor out, int64_t dim) except -1:
+    """Neighbours that follow each other in both are one dimension; one remains at least."""
+    cdef int d, k = -1
+    cdef int64_t a = itemsize_table()[src.c_dtype], b = itemsize_table()[out.c_dtype], step_in, step_out
+    w.from_, w.to = data_of(src, <int>a), data_of(out, <int>b)
+    w.n_in, w.n_out = src.c_sizes[dim], out.c_sizes[dim]
+    w.step_in, w.step_out = src.c_strides[dim] * a, out.c_strides[dim] * b
+    w.ndim, w.sizes[0], w.steps_in[0], w.steps_out[0] = 1, 1, 0, 0
+    for d in range(out.c_ndim):
+        if d == dim or out.c_sizes[d] == 1:
+            continue
+        step_in, step_out = src.c_strides[d] * a, out.c_strides[d] * b
+        if k >= 0 and w.steps_in[k] == step_in * out.c_sizes[d] and w.steps_out[k] == step_out * out.c_sizes[d]:
+            w.sizes[k] *= out.c_sizes[d]
+        else:
+            k += 1
+            w.sizes[k] = out.c_sizes[d]
+        w.steps_in[k], w.steps_out[k] = step_in, step_out
+    w.ndim = max(k + 1, 1)
+    return 0
+
+
+cdef void walk(Lines* w, bint is_double) noexcept nogil:
+    cdef char* pointers[3]
+    cdef Py_ssize_t sizes[3]
+    cdef Py_ssize_t steps[5]
+    cdef int64_t at[MAX_DIMS]
+    cdef int d, last = w.ndim - 1
+    for d in range(w.ndim):
+        at[d] = 0
+    pointers[0], pointers[2] = w.from_, w.to
+    pointers[1] = <char*>&w.factor if is_double else <char*>&w.factor32
+    sizes[0], sizes[1], sizes[2] = w.sizes[last], w.n_in, w.n_out
+    steps[0], steps[1], steps[2], steps[3], steps[4] = w.steps_in[last], 0, w.steps_out[last], w.step_in, w.step_out
+    while True:
+        w.loop(pointers, sizes, steps, w.data)
+        d = last - 1
+        while d >= 0:
+            at[d] += 1
+            pointers[0] += w.steps_in[d]
+            pointers[2] += w.steps_out[d]
+            if at[d] < w.sizes[d]:
+                break
+            pointers[0] -= w.sizes[d] * w.steps_in[d]
+            pointers[2] -= w.sizes[d] * w.steps_out[d]
+            at[d] = 0
+            d -= 1
+        if d < 0:
+            return
+
+
+cdef int along(Lines* w, Tensor src, Tensor out) except -1:
+    cdef bint is_double = out.c_dtype == ST_complex128 or out.c_dtype == ST_float64
+    cdef object kept = pinned(out.c_numel, src, out)
+    w.factor32 = <float>w.factor
+    if kept is None:
+        walk(w, is_double)
+        return 0
+    with nogil:
+        walk(w, is_double)
+    return 0
+
+
+cdef int transform(int kind, Tensor src, Tensor out, int64_t dim, double factor) except -1:
+    cdef Lines w
+    cdef bint is_double = out.c_dtype == ST_complex128 or out.c_dtype == ST_float64
+    set_lines(&w, src, out, dim)
+    w.loop, w.data, w.factor = loops[kind][is_double], data[kind][is_double], factor
+    return along(&w, src, out)
+
+
+cdef void mirror(char** pointers, const Py_ssize_t* sizes, const Py_ssize_t* steps, void* data) noexcept nogil:
+    """The second half of lines whose first one is there: conjugates. `data` is NULL for complex64."""
+    cdef int64_t i, k, n = sizes[2]
+    cdef char* line
+    for i in range(sizes[0]):
+        line = pointers[2] + i * steps[2]
+        for k in range(n // 2 + 1, n):
+            if data != NULL:
+                (<double*>(line + k * steps[4]))[0] = (<double*>(line + (n - k) * steps[4]))[0]
+                (<double*>(line + k * steps[4]))[1] = -(<double*>(line + (n - k) * steps[4]))[1]
+            else:
+                (<float*>(line + k * steps[4]))[0] = (<float*>(line + (n - k) * steps[4]))[0]
+                (<float*>(line + k * steps[4]))[1] = -(<float*>(line + (n - k) * steps[4]))[1]
+
+
+cdef int half(Tensor src, Tensor out, int64_t dim, double factor, bint onesided) except -1:
+    """The half that tells all, and the other one unless `onesided`."""
+    cdef Lines w
+    cdef int64_t n = src.c_sizes[dim]
+    cdef bint is_double = out.c_dtype == ST_complex128
+    set_lines(&w, src, out, dim)
+    w.loop, w.data = loops[HALF_ODD if n & 1 else HALF_EVEN][is_double], data[HALF_ODD if n & 1 else HALF_EVEN][is_double]
+    w.factor, w.n_out = factor, n // 2 + 1
+    along(&w, src, out)
+    if onesided or n < 3:
+        return 0
+    set_lines(&w, out, out, dim)
+    w.loop, w.data, w.factor = mirror, <void*>&mirror if is_double else NULL, 1
+    return along(&w, out, out)
+
+
+# ---- bodies ------------------------------------------------------------------------------------
+
+cdef int check_width(Tensor self, int single, int double_) except -1:
+    if self.c_dtype != single and self.c_dtype != double_:
+        raise refused(f"no CPU transform for {dtypes.get_dtype(self.c_dtype)!r}")
+    return 0
+
+
+cdef inline int64_t wrapped(Tensor self, int64_t dim) noexcept:
+    return dim + self.c_ndim if dim < 0 else dim
+
+
+cdef double factor_of(int64_t normalization, Tensor self, IntArray dim, int64_t last) noexcept:
+    """`last`: how many elements the last of `dim` has."""
+    cdef double n = <double>last
+    cdef int i
+    for i in range(<int>dim.len - 1):
+        n *= <double>self.c_sizes[wrapped(self, dim.data[i])]
+    return 1 / sqrt(n) if normalization == 1 else 1 / n if normalization == 2 else 1.0
+
+
+cdef Tensor made_for(Tensor out, int code, Tensor self):
+    """The output, or what is copied into it: it has another dtype, or lies where the input does."""
+    if out.c_dtype == code and not memory_meets(out, self):
+        return out
+    return new_empty(code, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
+
+
+cdef int c2c(Tensor out, Tensor self, IntArray dim, int64_t normalization, bint forward) except -1:
+    cdef Tensor made, src = self
+    cdef double factor
+    cdef int i
+    check_width(self, ST_complex64, ST_complex128)
+    if out.c_numel == 0:
+        return 0
+    if dim.len == 0:
+        return copy_values(out, self)
+    made = made_for(out, self.c_dtype, self)
+    factor = factor_of(normalization, self, dim, self.c_sizes[wrapped(self, dim.data[dim.len - 1])])
+    for i in range(<int>dim.len - 1, -1, -1):
+        transform(FORWARD if forward else BACKWARD, src, made, wrapped(self, dim.data[i]), factor)
+        src, factor = made, 1
+    return finish(out, made)
+
+
+cdef int r2c(Tensor out, Tensor self, IntArray dim, int64_t normalization, bint onesided) except -1:
+    cdef Tensor made
+    cdef int64_t last
+    cdef int i
+    check_width(self, ST_float32, ST_float64)
+    if out.c_numel == 0:
+        return 0
+    made = made_for(out, complex_of(self.c_dtype), self)
+    last = wrapped(self, dim.data[dim.len - 1])
+    half(self, made, last, factor_of(normalization, self, dim, self.c_sizes[last]), onesided)
+    for i in range(<int>dim.len - 2, -1, -1):
+        transform(FORWARD, made, made, wrapped(self, dim.data[i]), 1)
+    return finish(out, made)
+
+
+cdef int c2r(Tensor out, Tensor self, IntArray dim, int64_t normalization, int64_t last_dim_size) except -1:
+    cdef Tensor made, whole, src = self
+    cdef double factor
+    cdef int i
+    check_width(self, ST_complex64, ST_complex128)
+    if out.c_numel == 0:
+        return 0
+    made = made_for(out, real_of(self.c_dtype), self)
+    factor = factor_of(normalization, self, dim, last_dim_size)
+    if dim.len > 1:
+        whole = new_empty(self.c_dtype, DEV_CPU, -1, self.c_ndim, self.c_sizes, NULL)
+        for i in range(<int>dim.len - 1):
+            transform(BACKWARD, src, whole, wrapped(self, dim.data[i]), factor)
+            src, factor = whole, 1
+    transform(REAL, src, made, wrapped(self, dim.data[dim.len - 1]), factor)
+    return finish(out, made)
