@@ -13,7 +13,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import new, resized
-from dispatch.kernels.meta.linalg.checks import check_matrix, real_of
+from dispatch.kernels.meta.linalg.checks import check_matrix
 
 __all__ = [
     "cholesky",
@@ -222,7 +222,7 @@ def svd_older_out(
     check_matrix("self", self)
     for name, out, kind in (
         ("U", U, self.dtype),
-        ("S", S, real_of(self.dtype)),
+        ("S", S, self.dtype.to_real()),
         ("V", V, self.dtype),
     ):
         if out.dtype is not kind:

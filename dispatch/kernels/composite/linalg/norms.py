@@ -16,12 +16,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import check_castable, into, resized
 from dispatch.kernels.meta import rules
-from dispatch.kernels.meta.linalg.checks import (
-    check_floating,
-    check_matrix,
-    check_square,
-    real_of,
-)
+from dispatch.kernels.meta.linalg.checks import check_floating, check_matrix, check_square
 
 __all__ = [
     "cond",
@@ -209,7 +204,7 @@ def _condition(self: Tensor, p: Any) -> Tensor:
     if isinstance(p, str):
         check_square("self", self)
     if 0 in self.shape:
-        sizes, kind = list(self.shape[:-2]), real_of(self.dtype)
+        sizes, kind = list(self.shape[:-2]), self.dtype.to_real()
         return _aten.zeros(sizes, dtype=kind, device=self.device)
     if p == "nuc":
         values = _aten.linalg_svdvals(self)
@@ -226,7 +221,7 @@ def _condition(self: Tensor, p: Any) -> Tensor:
 def cond(self: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
     """How much larger errors become in solving with these matrices."""
     if out is not None:
-        check_castable(out, real_of(self.dtype))
+        check_castable(out, self.dtype.to_real())
     result = _condition(self, 2 if p is None else p)
     return result if out is None else into(out, result)
 
@@ -239,7 +234,7 @@ def _full(self: Tensor, value: float) -> Tensor:
 
 
 def _default_rtol(self: Tensor) -> float:
-    kind = real_of(self.dtype)
+    kind = self.dtype.to_real()
     if kind not in _EPSILON:
         raise refused(f"expected a floating-point or complex tensor of 32 bits or more, got {kind}")
     return _EPSILON[kind] * rules.larger(self.size(-2), self.size(-1))

@@ -14,12 +14,8 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import into, new
-from dispatch.kernels.meta.linalg.checks import (
-    broadcast_batches,
-    check_matrix,
-    check_solver_sides,
-    real_of,
-)
+from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.linalg.checks import check_matrix, check_solver_sides
 
 __all__ = [
     "cholesky_out",
@@ -187,10 +183,9 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     check_matrix("self", self)
     check_matrix("input2", input2)
     check_solver_sides(input2, self)
-    sizes, a_sizes = broadcast_batches(self.shape, input2.shape)
-    return _aten._cholesky_solve_helper(
-        _aten.expand(self, list(sizes)), _aten.expand(input2, list(a_sizes)), upper
-    )
+    batch = rules.broadcast_shapes(self.shape[:-2], input2.shape[:-2])
+    self, input2 = (_aten.expand(t, [*batch, *t.shape[-2:]]) for t in (self, input2))
+    return _aten._cholesky_solve_helper(self, input2, upper)
 
 
 def cholesky_solve_out(
@@ -204,7 +199,7 @@ def lstsq(
     self: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Least squares: solutions, residuals, ranks and singular values, those that are known."""
-    real = real_of(self.dtype)
+    real = self.dtype.to_real()
     return _aten.linalg_lstsq.out(
         self,
         b,

@@ -1,20 +1,16 @@
 """LAPACK on batches of matrices: scipy's compiled routines, called in C without the GIL.
 
 Called by the bodies of this family. scipy is optional: addresses are taken from the capsules of its
-`cython_lapack` and `cython_blas` when a routine is first called. Every array is contiguous, of one
-of the four dtypes, and has a batch dimension; a matrix of m rows and n columns is a block of shape
-(n, m), which is LAPACK's order of columns. Routines write where LAPACK does; `info` has a number for
-each matrix. No size is 0: callers have returned by then.
+`cython_lapack` and `cython_blas` when a routine is first called. Matrices are blocks (`blocks.pxd`);
+pivots, factors of reflectors and values are blocks of one column for each matrix. Routines write
+where LAPACK does; `info` has a number for each matrix. No size is 0: callers have returned by then.
 """
-from cpython.long cimport PyLong_AsVoidPtr, PyLong_FromVoidPtr
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-cimport numpy as cnp
 
 from dispatch._C.errors cimport refused
-
-cnp.import_array()
+from dispatch.kernels.cpu.linalg.blocks cimport COMPLEX, SINGLE, Block, width
 
 ctypedef void (*getrf_fn)(int*, int*, void*, int*, int*, int*) noexcept nogil
 ctypedef void (*getrs_fn)(char*, int*, int*, void*, int*, int*, void*, int*, int*) noexcept nogil
@@ -47,56 +43,43 @@ ctypedef void (*trsm_fn)(char*, char*, char*, char*, int*, int*, void*, void*, i
 cdef enum:
     SMALL = 4096                             # elements of a right side that one thread solves for
 
-cdef dict FOUND = {}                         # name of a routine -> its address
-cdef tuple LETTERS = ("s", "d", "c", "z")
-cdef dict KINDS = {cnp.NPY_FLOAT: SINGLE, cnp.NPY_DOUBLE: DOUBLE,
-                   cnp.NPY_CFLOAT: COMPLEX, cnp.NPY_CDOUBLE: ZOMPLEX}
+cdef enum:                                   # places in NAMES
+    GETRF, GETRS, POTRF, POTRI, POTRS, SYTRF, SYTRS, HETRF, HETRS, TRSM, GEQRF, ORGQR, ORMQR, SYEVD, GEEV, GESDD, ROUTINES
+
+# Without the letter of the dtype; where it differs, the name for complex numbers too.
+cdef tuple NAMES = (
+    ("getrf",), ("getrs",), ("potrf",), ("potri",), ("potrs",), ("sytrf",), ("sytrs",), ("sytrf", "hetrf"),
+    ("sytrs", "hetrs"), ("trsm",), ("geqrf",), ("orgqr", "ungqr"), ("ormqr", "unmqr"), ("syevd", "heevd"), ("geev",),
+    ("gesdd",))
+cdef str LETTERS = "sdcz"
+cdef void* found[ROUTINES][4]
 
 
-cdef object load(str name):
+cdef void* address_of(int kind, str name) except NULL:
     try:
         from scipy.linalg import cython_blas, cython_lapack
     except ImportError:
         raise refused("linear algebra on the CPU needs scipy, which is not installed: "
                       "pip install 'tensor-dispatch[linalg]'") from None
+    name = LETTERS[kind] + name
     capsule = cython_lapack.__pyx_capi__.get(name) or cython_blas.__pyx_capi__[name]
-    return PyLong_FromVoidPtr(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)))
+    return PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule))
 
 
-cdef void* routine(int kind, str real, str complex_=None) except NULL:
-    """The address of a routine, by its name without the letter of the dtype."""
-    cdef str name = LETTERS[kind] + (complex_ if complex_ and kind >= COMPLEX else real)
-    address = FOUND.get(name)
-    if address is None:
-        address = FOUND[name] = load(name)
-    return PyLong_AsVoidPtr(address)
+cdef void* routine(int place, int kind) except NULL:
+    cdef tuple names
+    if found[place][kind] == NULL:
+        names = NAMES[place]
+        found[place][kind] = address_of(kind, names[len(names) - 1 if kind >= COMPLEX else 0])
+    return found[place][kind]
 
 
-# ---- arrays ------------------------------------------------------------------------------------
+# ---- blocks and work space -----------------------------------------------------------------------
 
-cdef int kind_of(cnp.ndarray a) except -1:
-    return KINDS[cnp.PyArray_TYPE(a)]
-
-
-cdef inline int check(cnp.ndarray a) except -1:
-    assert cnp.PyArray_IS_C_CONTIGUOUS(a)
-    return 0
-
-
-cdef Batch batch(cnp.ndarray a):
-    """An array of shape (batch, columns, rows), or (batch, rows)."""
+cdef Batch batch(Block a) noexcept:
     cdef Batch b
-    check(a)
-    b.data = <char*>cnp.PyArray_DATA(a)
-    b.rows = <int>a.shape[a.ndim - 1]
-    b.columns = <int>a.shape[1] if a.ndim == 3 else 1
-    b.step = <size_t>a.itemsize * b.rows * b.columns
+    b.data, b.step, b.rows, b.columns = a.data, a.step, a.rows, a.columns
     return b
-
-
-cdef int* ints(cnp.ndarray a):
-    check(a)
-    return <int*>cnp.PyArray_DATA(a)
 
 
 cdef int size_of(int kind, void* work) noexcept nogil:
@@ -110,10 +93,6 @@ cdef int size_of(int kind, void* work) noexcept nogil:
     return <int>n if n >= 1 else 1
 
 
-cdef size_t width(int kind) noexcept nogil:
-    return 4 << (kind & 1) << (kind >> 1)
-
-
 cdef void* space(size_t nbytes) except NULL:
     cdef void* p = malloc(nbytes if nbytes else 1)
     if p == NULL:
@@ -122,7 +101,6 @@ cdef void* space(size_t nbytes) except NULL:
 
 
 cdef void set_one(int kind, double* one) noexcept:
-    """The number 1 of a dtype, real or complex."""
     one[0], one[1] = 1, 0
     if kind == SINGLE or kind == COMPLEX:
         (<float*>one)[0], (<float*>one)[1] = 1, 0
@@ -130,17 +108,18 @@ cdef void set_one(int kind, double* one) noexcept:
 
 # ---- triangular factors ------------------------------------------------------------------------
 
-def getrf(cnp.ndarray a not None, cnp.ndarray pivots not None, cnp.ndarray info not None):
+cdef int getrf(Block a, Block pivots, Block info) except -1:
     """LU factors with partial pivoting; `pivots` (batch, min(m, n)) are rows counted from 1."""
     cdef Batch b = batch(a)
-    cdef int* p = ints(pivots)
-    cdef int* state = ints(info)
+    cdef int* p = <int*>pivots.data
+    cdef int* state = <int*>info.data
     cdef int k = min(b.rows, b.columns)
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef getrf_fn f = <getrf_fn>routine(kind_of(a), "getrf")
+    cdef Py_ssize_t i, n = a.count
+    cdef getrf_fn f = <getrf_fn>routine(GETRF, a.kind)
     with nogil:
         for i in range(n):
             f(&b.rows, &b.columns, b.data + i * b.step, &b.rows, p + i * k, state + i)
+    return 0
 
 
 cdef void exchange(Batch* y, Py_ssize_t i, const int* pivots, size_t item, bint back) noexcept nogil:
@@ -160,7 +139,7 @@ cdef void exchange(Batch* y, Py_ssize_t i, const int* pivots, size_t item, bint 
 
 cdef int solve_small(int kind, Batch* x, const int* p, Batch* y, char trans, Py_ssize_t n) except -1:
     """Two triangles one after the other: OpenBLAS's getrs wakes all its threads, however small."""
-    cdef trsm_fn f = <trsm_fn>routine(kind, "trsm")
+    cdef trsm_fn f = <trsm_fn>routine(TRSM, kind)
     cdef char left = b"L", low = b"L", up = b"U", unit = b"U", no = b"N"
     cdef size_t item = width(kind)
     cdef double one[2]
@@ -182,70 +161,73 @@ cdef int solve_small(int kind, Batch* x, const int* p, Batch* y, char trans, Py_
     return 0
 
 
-def getrs(cnp.ndarray a not None, cnp.ndarray pivots not None, cnp.ndarray b not None, str trans="N"):
+cdef int getrs(Block a, Block pivots, Block b, char trans=b"N") except -1:
     """Solve with the factors of `getrf`; `trans`: N, T or C."""
     cdef Batch x = batch(a), y = batch(b)
-    cdef int* p = ints(pivots)
+    cdef int* p = <int*>pivots.data
     cdef int state
-    cdef char t = <char>ord(trans)
-    cdef Py_ssize_t i, n = a.shape[0]
+    cdef char t = trans
+    cdef Py_ssize_t i, n = a.count
     if <size_t>y.rows * y.columns <= SMALL:
-        solve_small(kind_of(a), &x, p, &y, t, n)
-        return
-    cdef getrs_fn f = <getrs_fn>routine(kind_of(a), "getrs")
+        return solve_small(a.kind, &x, p, &y, t, n)
+    cdef getrs_fn f = <getrs_fn>routine(GETRS, a.kind)
     with nogil:
         for i in range(n):
             f(&t, &x.rows, &y.columns, x.data + i * x.step, &x.rows, p + i * x.rows,
               y.data + i * y.step, &y.rows, &state)
+    return 0
 
 
-def potrf(cnp.ndarray a not None, bint upper, cnp.ndarray info not None):
+cdef int potrf(Block a, bint upper, Block info) except -1:
     """Cholesky factors, in one triangle; the other is left as it was."""
     cdef Batch b = batch(a)
-    cdef int* state = ints(info)
+    cdef int* state = <int*>info.data
     cdef char uplo = b"U" if upper else b"L"
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef potrf_fn f = <potrf_fn>routine(kind_of(a), "potrf")
+    cdef Py_ssize_t i, n = a.count
+    cdef potrf_fn f = <potrf_fn>routine(POTRF, a.kind)
     with nogil:
         for i in range(n):
             f(&uplo, &b.rows, b.data + i * b.step, &b.rows, state + i)
+    return 0
 
 
-def potri(cnp.ndarray a not None, bint upper, cnp.ndarray info not None):
+cdef int potri(Block a, bint upper, Block info) except -1:
     """One triangle of the inverse, from the Cholesky factor."""
     cdef Batch b = batch(a)
-    cdef int* state = ints(info)
+    cdef int* state = <int*>info.data
     cdef char uplo = b"U" if upper else b"L"
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef potrf_fn f = <potrf_fn>routine(kind_of(a), "potri")
+    cdef Py_ssize_t i, n = a.count
+    cdef potrf_fn f = <potrf_fn>routine(POTRI, a.kind)
     with nogil:
         for i in range(n):
             f(&uplo, &b.rows, b.data + i * b.step, &b.rows, state + i)
+    return 0
 
 
-def potrs(cnp.ndarray a not None, cnp.ndarray b not None, bint upper, cnp.ndarray info not None):
+cdef int potrs(Block a, Block b, bint upper, Block info) except -1:
     """Solve with the Cholesky factor."""
     cdef Batch x = batch(a), y = batch(b)
-    cdef int* state = ints(info)
+    cdef int* state = <int*>info.data
     cdef char uplo = b"U" if upper else b"L"
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef potrs_fn f = <potrs_fn>routine(kind_of(a), "potrs")
+    cdef Py_ssize_t i, n = a.count
+    cdef potrs_fn f = <potrs_fn>routine(POTRS, a.kind)
     with nogil:
         for i in range(n):
             f(&uplo, &x.rows, &y.columns, x.data + i * x.step, &x.rows, y.data + i * y.step,
               &y.rows, state + i)
+    return 0
 
 
-def sytrf(cnp.ndarray a not None, cnp.ndarray pivots not None, bint hermitian, cnp.ndarray info not None):
+cdef int sytrf(Block a, Block pivots, bint hermitian, Block info) except -1:
     """LDL factors of the lower triangle."""
     cdef Batch b = batch(a)
-    cdef int* p = ints(pivots)
-    cdef int* state = ints(info)
-    cdef int kind = kind_of(a), size = -1
+    cdef int* p = <int*>pivots.data
+    cdef int* state = <int*>info.data
+    cdef int kind = a.kind, size = -1
     cdef char uplo = b"L"
     cdef char query[16]
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef sytrf_fn f = <sytrf_fn>routine(kind, "sytrf", "hetrf" if hermitian else None)
+    cdef Py_ssize_t i, n = a.count
+    cdef sytrf_fn f = <sytrf_fn>routine(HETRF if hermitian else SYTRF, kind)
     f(&uplo, &b.rows, b.data, &b.rows, p, query, &size, state)
     size = size_of(kind, query)
     cdef void* work = space(size * width(kind))
@@ -253,45 +235,48 @@ def sytrf(cnp.ndarray a not None, cnp.ndarray pivots not None, bint hermitian, c
         for i in range(n):
             f(&uplo, &b.rows, b.data + i * b.step, &b.rows, p + i * b.rows, work, &size, state + i)
     free(work)
+    return 0
 
 
-def sytrs(cnp.ndarray a not None, cnp.ndarray pivots not None, cnp.ndarray b not None, bint hermitian):
+cdef int sytrs(Block a, Block pivots, Block b, bint hermitian) except -1:
     """Solve with the factors of `sytrf`."""
     cdef Batch x = batch(a), y = batch(b)
-    cdef int* p = ints(pivots)
+    cdef int* p = <int*>pivots.data
     cdef int state
     cdef char uplo = b"L"
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef sytrs_fn f = <sytrs_fn>routine(kind_of(a), "sytrs", "hetrs" if hermitian else None)
+    cdef Py_ssize_t i, n = a.count
+    cdef sytrs_fn f = <sytrs_fn>routine(HETRS if hermitian else SYTRS, a.kind)
     with nogil:
         for i in range(n):
             f(&uplo, &x.rows, &y.columns, x.data + i * x.step, &x.rows, p + i * x.rows,
               y.data + i * y.step, &y.rows, &state)
+    return 0
 
 
-def trsm(cnp.ndarray a not None, cnp.ndarray b not None, bint left, bint upper, str trans, bint unit):
+cdef int trsm(Block a, Block b, bint left, bint upper, char trans, bint unit) except -1:
     """Solve with triangular matrices: `b` becomes the solution."""
     cdef Batch x = batch(a), y = batch(b)
     cdef char side = b"L" if left else b"R"
     cdef char uplo = b"U" if upper else b"L"
     cdef char diag = b"U" if unit else b"N"
-    cdef char t = <char>ord(trans)
-    cdef int kind = kind_of(a)
-    cdef Py_ssize_t i, n = a.shape[0]
+    cdef char t = trans
+    cdef int kind = a.kind
+    cdef Py_ssize_t i, n = a.count
     cdef double one[2]
-    cdef trsm_fn f = <trsm_fn>routine(kind, "trsm")
+    cdef trsm_fn f = <trsm_fn>routine(TRSM, kind)
     set_one(kind, one)
     with nogil:
         for i in range(n):
             f(&side, &uplo, &t, &diag, &y.rows, &y.columns, one, x.data + i * x.step, &x.rows,
               y.data + i * y.step, &y.rows)
+    return 0
 
 
-def clear(cnp.ndarray a not None, bint upper):
+cdef int clear(Block a, bint upper) except -1:
     """Zeros beside the triangle that is upper or lower."""
     cdef Batch b = batch(a)
-    cdef size_t item = a.itemsize
-    cdef Py_ssize_t i, c, n = a.shape[0]
+    cdef size_t item = width(a.kind)
+    cdef Py_ssize_t i, c, n = a.count
     cdef char* column
     with nogil:
         for i in range(n):
@@ -301,15 +286,16 @@ def clear(cnp.ndarray a not None, bint upper):
                     memset(column, 0, min(c, b.rows) * item)
                 elif c + 1 < b.rows:
                     memset(column + (c + 1) * item, 0, (b.rows - c - 1) * item)
+    return 0
 
 
-def permutations(cnp.ndarray pivots not None, cnp.ndarray rows not None):
+cdef int permutations(Block pivots, Block rows) except -1:
     """Where each row comes from when `pivots` of `getrf` exchange rows; both (batch, n), int32."""
     cdef Batch p = batch(pivots), r = batch(rows)
     cdef int* pivot
     cdef int* row
     cdef int k, other
-    cdef Py_ssize_t i, n = pivots.shape[0]
+    cdef Py_ssize_t i, n = pivots.count
     with nogil:
         for i in range(n):
             pivot, row = <int*>(p.data + i * p.step), <int*>(r.data + i * r.step)
@@ -319,17 +305,18 @@ def permutations(cnp.ndarray pivots not None, cnp.ndarray rows not None):
                 other = pivot[k] - 1
                 if 0 <= other < r.rows:
                     row[k], row[other] = row[other], row[k]
+    return 0
 
 
 # ---- orthogonal factors ------------------------------------------------------------------------
 
-def geqrf(cnp.ndarray a not None, cnp.ndarray tau not None):
+cdef int geqrf(Block a, Block tau) except -1:
     """QR factors, as reflectors below the diagonal and `tau` (batch, min(m, n))."""
     cdef Batch b = batch(a), t = batch(tau)
-    cdef int kind = kind_of(a), size = -1, state
+    cdef int kind = a.kind, size = -1, state
     cdef char query[16]
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef geqrf_fn f = <geqrf_fn>routine(kind, "geqrf")
+    cdef Py_ssize_t i, n = a.count
+    cdef geqrf_fn f = <geqrf_fn>routine(GEQRF, kind)
     f(&b.rows, &b.columns, b.data, &b.rows, t.data, query, &size, &state)
     size = size_of(kind, query)
     cdef void* work = space(size * width(kind))
@@ -338,15 +325,16 @@ def geqrf(cnp.ndarray a not None, cnp.ndarray tau not None):
             f(&b.rows, &b.columns, b.data + i * b.step, &b.rows, t.data + i * t.step, work, &size,
               &state)
     free(work)
+    return 0
 
 
-def orgqr(cnp.ndarray a not None, cnp.ndarray tau not None):
+cdef int orgqr(Block a, Block tau) except -1:
     """The first columns of the product of reflectors, as many as `a` has."""
     cdef Batch b = batch(a), t = batch(tau)
-    cdef int kind = kind_of(a), size = -1, state
+    cdef int kind = a.kind, size = -1, state
     cdef char query[16]
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef orgqr_fn f = <orgqr_fn>routine(kind, "orgqr", "ungqr")
+    cdef Py_ssize_t i, n = a.count
+    cdef orgqr_fn f = <orgqr_fn>routine(ORGQR, kind)
     f(&b.rows, &b.columns, &t.rows, b.data, &b.rows, t.data, query, &size, &state)
     size = size_of(kind, query)
     cdef void* work = space(size * width(kind))
@@ -355,17 +343,18 @@ def orgqr(cnp.ndarray a not None, cnp.ndarray tau not None):
             f(&b.rows, &b.columns, &t.rows, b.data + i * b.step, &b.rows, t.data + i * t.step, work,
               &size, &state)
     free(work)
+    return 0
 
 
-def ormqr(cnp.ndarray a not None, cnp.ndarray tau not None, cnp.ndarray c not None, bint left, bint transpose):
+cdef int ormqr(Block a, Block tau, Block c, bint left, bint transpose) except -1:
     """`c` times the product of reflectors, from the left or the right."""
     cdef Batch b = batch(a), t = batch(tau), y = batch(c)
-    cdef int kind = kind_of(a), size = -1, state
+    cdef int kind = a.kind, size = -1, state
     cdef char query[16]
     cdef char side = b"L" if left else b"R"
     cdef char trans = b"N"
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef ormqr_fn f = <ormqr_fn>routine(kind, "ormqr", "unmqr")
+    cdef Py_ssize_t i, n = a.count
+    cdef ormqr_fn f = <ormqr_fn>routine(ORMQR, kind)
     if transpose:
         trans = b"C" if kind >= COMPLEX else b"T"
     f(&side, &trans, &y.rows, &y.columns, &t.rows, b.data, &b.rows, t.data, y.data, &y.rows, query,
@@ -377,22 +366,23 @@ def ormqr(cnp.ndarray a not None, cnp.ndarray tau not None, cnp.ndarray c not No
             f(&side, &trans, &y.rows, &y.columns, &t.rows, b.data + i * b.step, &b.rows,
               t.data + i * t.step, y.data + i * y.step, &y.rows, work, &size, &state)
     free(work)
+    return 0
 
 
 # ---- eigenvalues and singular values -----------------------------------------------------------
 
-def syevd(cnp.ndarray a not None, cnp.ndarray w not None, bint upper, bint vectors, cnp.ndarray info not None):
+cdef int syevd(Block a, Block w, bint upper, bint vectors, Block info) except -1:
     """Eigenvalues of Hermitian matrices in ascending order; `a` becomes the vectors."""
     cdef Batch b = batch(a), v = batch(w)
-    cdef int* state = ints(info)
-    cdef int kind = kind_of(a), size = -1, real_size = -1, int_size = -1
+    cdef int* state = <int*>info.data
+    cdef int kind = a.kind, size = -1, real_size = -1, int_size = -1
     cdef char query[16]
     cdef char real_query[8]
     cdef int int_query[1]
     cdef char job = b"V" if vectors else b"N"
     cdef char uplo = b"U" if upper else b"L"
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef void* f = routine(kind, "syevd", "heevd")
+    cdef Py_ssize_t i, n = a.count
+    cdef void* f = routine(SYEVD, kind)
     cdef void* work
     cdef void* real_work = NULL
     cdef int* int_work
@@ -420,23 +410,24 @@ def syevd(cnp.ndarray a not None, cnp.ndarray w not None, bint upper, bint vecto
     free(work)
     free(int_work)
     free(real_work)
+    return 0
 
 
-def geev(cnp.ndarray a not None, cnp.ndarray w not None, cnp.ndarray wi or None, cnp.ndarray vectors or None,
-         cnp.ndarray info not None):
+cdef int geev(Block a, Block w, Block wi, Block vectors,
+         Block info) except -1:
     """Eigenvalues and, unless `vectors` is None, right eigenvectors; `a` is overwritten.
 
     Of real matrices, `w` and `wi` are the real and imaginary parts, and of a pair of conjugate
     values the vectors are the real and the imaginary part; of complex ones `wi` is None.
     """
     cdef Batch b = batch(a), v = batch(w), x = v, vr = v
-    cdef int* state = ints(info)
-    cdef int kind = kind_of(a), size = -1, one = 1
+    cdef int* state = <int*>info.data
+    cdef int kind = a.kind, size = -1, one = 1
     cdef char query[16]
     cdef char no = b"N"
     cdef char job = b"N" if vectors is None else b"V"
-    cdef Py_ssize_t i, n = a.shape[0]
-    cdef void* f = routine(kind, "geev")
+    cdef Py_ssize_t i, n = a.count
+    cdef void* f = routine(GEEV, kind)
     cdef void* work
     cdef void* real_work = NULL
     vr.step, vr.rows, vr.data = 0, 1, query          # not written without vectors
@@ -464,23 +455,24 @@ def geev(cnp.ndarray a not None, cnp.ndarray w not None, cnp.ndarray wi or None,
                               state + i)
     free(work)
     free(real_work)
+    return 0
 
 
-def gesdd(cnp.ndarray a not None, cnp.ndarray s not None, cnp.ndarray u or None, cnp.ndarray vt or None,
-          cnp.ndarray info not None):
+cdef int gesdd(Block a, Block s, Block u, Block vt,
+          Block info) except -1:
     """Singular values in descending order and, unless `u` and `vt` are None, vectors.
 
     How many vectors there are follows from the arrays; `a` is overwritten.
     """
     cdef Batch b = batch(a), w = batch(s), x = w, y = w
-    cdef int* state = ints(info)
-    cdef int kind = kind_of(a), size = -1, low = min(b.rows, b.columns)
+    cdef int* state = <int*>info.data
+    cdef int kind = a.kind, size = -1, low = min(b.rows, b.columns)
     cdef int high = max(b.rows, b.columns)
     cdef char query[16]
     cdef char job = b"N"
-    cdef Py_ssize_t i, n = a.shape[0]
+    cdef Py_ssize_t i, n = a.count
     cdef size_t real_size = 7 * low
-    cdef void* f = routine(kind, "gesdd")
+    cdef void* f = routine(GESDD, kind)
     cdef void* work
     cdef void* real_work = NULL
     cdef int* int_work
@@ -514,3 +506,4 @@ def gesdd(cnp.ndarray a not None, cnp.ndarray s not None, cnp.ndarray u or None,
     free(work)
     free(int_work)
     free(real_work)
+    return 0

@@ -1,13 +1,13 @@
 """LAPACK's least squares on batches of matrices: gels, gelsy, gelss and gelsd.
 
-Arrays are those of `lapack`, which finds the routines.
+Every array is contiguous and has a batch dimension: a matrix of m rows and n columns is a block of
+shape (n, m), which is LAPACK's order of columns. `lapack` finds the routines.
 """
 from libc.stdlib cimport free
 cimport numpy as cnp
 
-from dispatch.kernels.cpu.linalg.lapack cimport (
-    COMPLEX, SINGLE, Batch, batch, ints, kind_of, routine, size_of, space, width,
-)
+from dispatch.kernels.cpu.linalg.blocks cimport COMPLEX, DOUBLE, SINGLE, ZOMPLEX, width
+from dispatch.kernels.cpu.linalg.lapack cimport Batch, address_of, size_of, space
 
 cnp.import_array()
 
@@ -37,6 +37,25 @@ cdef struct Call:
     void* real_work
     int* int_work                            # the columns' order of gelsy, the work space of gelsd
     int size
+
+
+cdef dict KINDS = {cnp.NPY_FLOAT: SINGLE, cnp.NPY_DOUBLE: DOUBLE, cnp.NPY_CFLOAT: COMPLEX, cnp.NPY_CDOUBLE: ZOMPLEX}
+
+
+cdef Batch batch(cnp.ndarray a):
+    """An array of shape (batch, columns, rows), or (batch, rows)."""
+    cdef Batch b
+    assert cnp.PyArray_IS_C_CONTIGUOUS(a)
+    b.data = <char*>cnp.PyArray_DATA(a)
+    b.rows = <int>a.shape[a.ndim - 1]
+    b.columns = <int>a.shape[1] if a.ndim == 3 else 1
+    b.step = <size_t>a.itemsize * b.rows * b.columns
+    return b
+
+
+cdef int* ints(cnp.ndarray a):
+    assert cnp.PyArray_IS_C_CONTIGUOUS(a)
+    return <int*>cnp.PyArray_DATA(a)
 
 
 cdef void call(Call* c, Py_ssize_t i, int* rank, int* info) noexcept nogil:
@@ -82,11 +101,11 @@ def solve(str driver, cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarra
     cdef int* state = ints(info)
     cdef int m, n
     cdef Py_ssize_t i, j, count = a.shape[0]
-    c.kind, c.driver = kind_of(a), {"gels": b"s", "gelsy": b"y", "gelss": b"S"}.get(driver, b"d")[0]
+    c.kind, c.driver = KINDS[cnp.PyArray_TYPE(a)], {"gels": b"s", "gelsy": b"y", "gelss": b"S"}.get(driver, b"d")[0]
     c.a, c.b, c.s = batch(a), batch(b), batch(s)
     c.nrhs = c.b.columns
     m, n = c.a.rows, c.a.columns
-    c.f = routine(c.kind, driver)
+    c.f = address_of(c.kind, driver)
     c.rcond[0] = rcond
     if c.kind == SINGLE or c.kind == COMPLEX:
         (<float*>c.rcond)[0] = <float>rcond

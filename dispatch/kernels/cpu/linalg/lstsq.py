@@ -6,6 +6,8 @@ more rows than unknowns and full rank, what the sum of squared residuals is made
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dispatch._C import dtypes
@@ -13,22 +15,24 @@ from dispatch._C.dtypes import can_cast
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import Array, store, view
+from dispatch.kernels.cpu.arrays import Array, check_dtype, store, view
 from dispatch.kernels.cpu.linalg import least_squares
-from dispatch.kernels.cpu.linalg.blocks import blocks, check_kind, info_for
-from dispatch.kernels.meta.linalg.checks import (
-    broadcast_batches,
-    check_matrix,
-    column_strides,
-    is_vector_rhs,
-    real_of,
-)
+from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.linalg.checks import check_matrix, is_vector_rhs
 
 __all__ = ["lstsq_out"]
 
 _aten = ops.aten
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+_KINDS = (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
 _Four = tuple[Tensor, Tensor, Tensor, Tensor]
+_Ints = tuple[int, ...]
+
+
+def _blocks(t: Tensor, shape: _Ints) -> Array:
+    """A copy expanded to `shape`: (batch, columns, rows), contiguous."""
+    columns = np.broadcast_to(view(t), shape).swapaxes(-1, -2)
+    return np.array(columns, order="C").reshape(math.prod(shape[:-2]), *columns.shape[-2:])
 
 
 def _check(self: Tensor, b: Tensor, driver: str) -> None:
@@ -87,26 +91,24 @@ def lstsq_out(
     """Solutions of the smallest residuals, and of the smallest norm if there are several."""
     name = "gelsy" if driver is None else driver
     _check(self, b, name)
-    real = real_of(self.dtype)
+    real = self.dtype.to_real()
     outs = (solution, residuals, rank, singular_values)
     for out, kind in zip(outs, (self.dtype, real, dtypes.int64, real), strict=True):
         if not can_cast(kind, out.dtype):
             raise refused(f"a result of {kind} cannot be cast to {out.dtype}")
-    check_kind(self)
+    check_dtype(self.dtype, _KINDS)
     m, n = self.shape[-2:]
     if rcond is None:
         rcond = float(np.finfo(view(self).dtype).eps) * max(m, n)
     vector = is_vector_rhs(self, b)
     if vector:
         b = _aten.unsqueeze(b, -1)
-    sizes, a_sizes = broadcast_batches(b.shape, self.shape)
-    batch, count, most = tuple(sizes[:-2]), sizes[-1], max(m, n)
-    made = _aten.new_empty_strided(
-        self, [*batch, most, count], list(column_strides((*batch, most, count)))
-    )
-    a = blocks(self, tuple(a_sizes))
+    batch = rules.broadcast_shapes(b.shape[:-2], self.shape[:-2])
+    rows, count, most = b.shape[-2], b.shape[-1], max(m, n)
+    made = _aten.transpose.int(_aten.new_empty(self, [*batch, count, most]), -2, -1)
+    a = _blocks(self, (*batch, m, n))
     x = np.zeros((a.shape[0], count, most), a.dtype)
-    x[:, :, :m] = blocks(b, tuple(sizes))
+    x[:, :, :m] = _blocks(b, (*batch, rows, count))
     ranks, numbers = np.zeros(a.shape[0], np.int32), np.zeros(a.shape[0], np.int32)
     values = np.zeros((a.shape[0], min(m, n)), a.real.dtype)
     if a.size and x.size:
@@ -125,7 +127,7 @@ def lstsq_out(
     if name in ("gelss", "gelsd"):
         _take(singular_values, _filled(self, values.reshape(*batch, min(m, n)), real))
     if numbers.any():
-        info = _aten.new_empty(self, [info_for(made).size], dtype=dtypes.int32)
+        info = _aten.new_empty(self, [len(numbers)], dtype=dtypes.int32)
         store(info, numbers)
         _aten._linalg_check_errors(info, "torch.linalg.lstsq", is_matrix=info.numel() <= 1)
     return outs

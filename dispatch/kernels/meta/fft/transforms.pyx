@@ -15,6 +15,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport CAST_ANY, COPIED, OVERLAP_ANY, Spec
+from dispatch._C.symbolic cimport add, eq, floordiv, larger, lt, mul
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -41,16 +42,17 @@ cdef int real_of(int code) noexcept nogil:
 
 # ---- strides -----------------------------------------------------------------------------------
 
-cdef void sort_by_stride(int64_t* dims, int n, const int64_t* strides) noexcept nogil:
+cdef int sort_by_stride(int64_t* dims, int n, const int64_t* strides) except -1:
     """From the outermost in memory to the innermost; equal strides keep their order."""
     cdef int i, j
     cdef int64_t d
     for i in range(1, n):
         d, j = dims[i], i
-        while j > 0 and strides[dims[j - 1]] < strides[d]:
+        while j > 0 and lt(strides[dims[j - 1]], strides[d]):
             dims[j] = dims[j - 1]
             j -= 1
         dims[j] = d
+    return 0
 
 
 cdef bint has(const int64_t* dims, int n, int64_t d) noexcept nogil:
@@ -76,8 +78,8 @@ cdef int partitioned(int64_t* out, int ndim, const int64_t* dims, int n) noexcep
         out[first], out[last] = out[last], out[first]
 
 
-cdef void transform_strides(int64_t* out, const int64_t* strides, int ndim, const int64_t* out_sizes,
-                            const int64_t* dims, int n) noexcept nogil:
+cdef int transform_strides(int64_t* out, const int64_t* strides, int ndim, const int64_t* out_sizes,
+                           const int64_t* dims, int n) except -1:
     """Strides of the transform along `dims` of a tensor with `strides`."""
     cdef int64_t batch[MAX_DIMS]
     cdef int64_t step = 1
@@ -85,10 +87,11 @@ cdef void transform_strides(int64_t* out, const int64_t* strides, int ndim, cons
     sort_by_stride(batch, count, strides)
     for i in range(n - 1, -1, -1):
         out[dims[i]] = step
-        step *= max(out_sizes[dims[i]], 1)
+        step = mul(step, larger(out_sizes[dims[i]], 1))
     for i in range(count - 1, -1, -1):
         out[batch[i]] = step
-        step *= out_sizes[batch[i]]
+        step = mul(step, out_sizes[batch[i]])
+    return 0
 
 
 # ---- what they share ---------------------------------------------------------------------------
@@ -104,7 +107,7 @@ cdef int read_dims(int64_t* dims, Tensor self, IntArray dim) except -1:
             raise refused(f"a dimension is given more than once in {list(new_size(n, dim.data))}")
         dims[i] = dim.data[i] + (self.c_ndim if dim.data[i] < 0 else 0)
     for i in range(n):
-        if self.c_sizes[dims[i]] == 0:
+        if eq(self.c_sizes[dims[i]], 0):
             raise refused(f"dimensions {list(new_size(n, dims))} of {list(new_size(self.c_ndim, self.c_sizes))} must not "
                           "be empty")
     return n
@@ -162,7 +165,7 @@ cdef int r2c(Spec* s, Tensor self, IntArray dim, int64_t normalization, bint one
     n = read_dims(dims, self, dim)
     start(s, self, code)
     if onesided:
-        s.sizes[dims[n - 1]] = s.sizes[dims[n - 1]] // 2 + 1
+        s.sizes[dims[n - 1]] = add(floordiv(s.sizes[dims[n - 1]], 2), 1)
     if not runs_along_rows(self, dims, n):
         s.has_strides = True
         sort_by_stride(dims, n - 1, self.c_strides)
