@@ -23,7 +23,8 @@ from dispatch._C.python_api cimport (
     PyObject_Vectorcall_, PySequence_Check_, PyTuple_New_, PyTuple_SET_ITEM_, Py_DECREF_, Py_INCREF_, Py_NotImplemented_,
     Py_TYPE_, try_vectorcall, try_vectorcall_method,
 )
-from dispatch._C.references cimport enter_call, give, leave_call, raised, set_error, take
+from dispatch._C.references cimport give, raised, set_error, take
+from dispatch._C.stack cimport check_depth, enter_call, leave_call, try_depth
 from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
 from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
 from dispatch._C.values cimport ArgSpec, RetSpec, Signature, describe_value, equals_default, is_number
@@ -136,7 +137,9 @@ cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
             nkw += 1
     if nkw:
         names = tuple(kw)
-    if not PyFunction_Check_(<PyObject*>functor):     # a function counts its own depth; an operator as its own kernel would not end
+    if PyFunction_Check_(<PyObject*>functor):         # which counts its own depth; an operator as its own kernel would not end
+        check_depth(" in a kernel")
+    else:
         enter_call(" in a kernel")
     try:
         result = take(PyObject_Vectorcall_(<PyObject*>functor, first, <size_t>m | PY_VECTORCALL_ARGUMENTS_OFFSET,
@@ -349,6 +352,8 @@ cdef PyObject* ask_mode(PyObject** vec) noexcept:
     except Exception as error:
         set_error(error)
         return NULL
+    if try_depth(" in a mode"):
+        return NULL
     if rule != NULL:
         return try_vectorcall(rule, vec, 5, NULL)
     return try_vectorcall_method(<PyObject*>HANDLER, vec, 5 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
@@ -363,6 +368,7 @@ cdef PyObject* call_handler(PyObject* tensor, PyObject** vec) except NULL:
     cdef PyObject* cls = Py_TYPE_(tensor)
     cdef PyObject* function = find_rule(vec[1], cls)
     cdef object handler
+    check_depth(" in __torch_dispatch__")
     if function != NULL:
         handler = <object>function
         vec[0] = cls

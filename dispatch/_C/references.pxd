@@ -10,7 +10,6 @@ cdef extern from *:
             PyErr_SetString(PyExc_SystemError, "a kernel returned NULL without setting an exception");
         return NULL;
     }
-    static inline int dispatch_enter_call(const char* where) { return Py_EnterRecursiveCall(where) ? -1 : 0; }
     static inline int dispatch_forbid_new(PyTypeObject* cls) {
         cls->tp_new = NULL;      /* Cython's own `X.__new__(X)` in the module of X does not read the slot */
         if (PyDict_DelItemString(cls->tp_dict, "__new__") < 0)
@@ -20,8 +19,6 @@ cdef extern from *:
     }
     static inline PyObject* dispatch_take(PyObject* o) { return o != NULL ? o : dispatch_raised(); }
     """
-    int enter_call "dispatch_enter_call"(const char* where) except -1     # a level deeper: RecursionError when that is too deep
-    void leave_call "Py_LeaveRecursiveCall"() noexcept
     # instances come from C alone: call it after the class of this module
     int forbid_new "dispatch_forbid_new"(type cls) except -1
     object take "dispatch_take"(PyObject* o)                     # a new reference becomes an object; NULL raises what is set

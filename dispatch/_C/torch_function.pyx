@@ -20,6 +20,7 @@ from dispatch._C.python_api cimport (
     vectorcall_fn,
 )
 from dispatch._C.references cimport give, set_error, take
+from dispatch._C.stack cimport check_depth
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, check_owner, tls
 
@@ -137,6 +138,7 @@ cdef object answer_of(object func, list found, tuple args, dict kwargs, ThreadSt
 cdef object first_answer(object func, list found, tuple args, dict kwargs, ThreadState* ts):
     cdef tuple types = tuple([type(o) for o in found])
     cdef tuple given = (func, types, args) if kwargs is None else (func, types, args, kwargs)
+    check_depth(" in __torch_function__")
     if ts.torch_function_off != 2 and ts.n_function_modes > 0:
         result = ask_mode(given, ts)
         if result is not NotImplemented:

@@ -11,8 +11,8 @@ from libc.stdint cimport int64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_META, LAYOUT_strided
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE
-from dispatch._C.references cimport enter_call, leave_call
 from dispatch._C.geometry cimport reach_of
+from dispatch._C.stack cimport enter_call, leave_call
 from dispatch._C.storage cimport Storage
 from dispatch._C.tensor cimport (
     TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_MARKS, Tensor, bump_version, set_base, share_version,

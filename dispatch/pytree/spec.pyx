@@ -8,7 +8,7 @@ import warnings
 from collections import defaultdict, deque, namedtuple
 
 from dispatch._C.naming cimport full_name
-from dispatch._C.references cimport enter_call, leave_call
+from dispatch._C.stack cimport enter_call, leave_call
 
 from dispatch.pytree.kinds import is_namedtuple_class
 from dispatch.pytree.nodes import BUILTIN_TYPES, STANDARD_DICT_TYPES, SUPPORTED_NODES, ConstantNode, register_named_results
