@@ -1,36 +1,48 @@
 """A run's report as one HTML page that needs nothing else: `dispatch inspect --html FILE`.
 
-`page.html` is the page with two holes: its title, and the report as JSON, which the page's script
-draws. Names come from a model file, a stranger's text: the script only ever sets them as text, and
-within the JSON no character can end the element that holds it.
+`page/page.html` is the page with holes: its title, style and scripts, the facts as text (all that
+shows without scripts), and the report as JSON, which the scripts draw. Names come from a model
+file, a stranger's text: the scripts only ever set them as text, and within the JSON no character
+can end the element that holds it. `summary_html` is the short form for notebooks.
 """
 
-import html
 import json
+import re
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from dispatch._C.markup import table
+from dispatch._C.markup import escaped, table
 from dispatch.graph import text
 
 __all__ = ["html_page", "summary_html"]
 
 Json = dict[str, Any]
-_TITLE, _REPORT = "@TITLE@", "@REPORT@"
+_HOLE = re.compile("@(TITLE|STYLE|FACTS|REPORT|SCRIPT)@")
+_SCRIPTS = ("base.js", "chart.js", "modules.js", "tables.js")
 _ROWS = 40  # of a table in a notebook
 _KEPT = (
     "device", "mode", "parameters", "parameter_bytes", "peak_bytes", "peak_index", "flops",
     "wall_ns",
 )  # fmt: skip
+_BANDS = {"parameter": 0, "buffer": 1, "constant": 1, "input": 2, "activation": 3}
 
 
 def html_page(report: Json) -> str:
     """The page for what `Report.to_json` gives."""
-    template = files("dispatch.graph").joinpath("page.html").read_text(encoding="utf-8")
-    before, rest = template.split(_TITLE)
-    between, after = rest.split(_REPORT)
-    title = html.escape(_plain(report["model"]))
-    return "".join((before, title, between, _script_json(_page_data(report)), after))
+    facts = ((escaped(name), escaped(_plain(value))) for name, value in text.facts(report)[1:])
+    parts = {
+        "TITLE": escaped(_plain(report["model"])),
+        "STYLE": _file("page.css"),
+        "FACTS": "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts),
+        "REPORT": _script_json(_page_data(report)),
+        "SCRIPT": "".join(map(_file, _SCRIPTS)),
+    }
+    return _HOLE.sub(lambda hole: parts[hole[1]], _file("page.html"))
+
+
+def _file(name: str) -> str:
+    return files("dispatch.graph").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def summary_html(report: Json) -> str:
@@ -47,37 +59,57 @@ def summary_html(report: Json) -> str:
 
 
 def _page_data(report: Json) -> Json:
-    """What the page shows, small: an operator's name stands once, a call is a list."""
+    """What the page shows, small: a name that recurs stands once, a row is a list."""
     ops: dict[str, int] = {}
-    calls = [
-        [
-            _plain(call["node"]),
-            ops.setdefault(_plain(call["op"]), len(ops)),
-            call["live_bytes"],
-            call["flops"],
-            call["ns"],
-            ", ".join(map(_shape_text, call["outputs"])),
-            call["output_bytes"],
-        ]
-        for call in report["calls"]
-    ]
+    places = {row["path"]: i for i, row in enumerate(report["modules"])}
     return {
         "model": _plain(report["model"]),
         **{key: report[key] for key in _KEPT},
-        "inputs": list(map(_shape_text, report["inputs"])),
-        "outputs": list(map(_shape_text, report["outputs"])),
+        "calls": [_call(call, ops, places) for call in report["calls"]],
         "ops": list(ops),
-        "calls": calls,
+        "modules": list(map(_module, report["modules"])),
+        "storages": [_storage(row, places) for row in report["storages"]],
+        "advice": [
+            [_plain(row["what"]), row["saved_bytes"], row["peak_bytes"]] for row in report["advice"]
+        ],
     }
+
+
+def _call(call: Json, ops: dict[str, int], places: Mapping[str, int]) -> list[Any]:
+    return [
+        _plain(call["node"]),
+        ops.setdefault(_plain(call["op"]), len(ops)),
+        call["live_bytes"],
+        call["during_bytes"],
+        call["new_bytes"],
+        call["flops"],
+        call["ns"],
+        ", ".join(map(text.shape_text, call["outputs"])),
+        places.get(call["module"] or "", 0) if len(places) > 1 else -1,
+        _plain(call["source"] or ""),
+    ]
+
+
+def _module(row: Json) -> list[Any]:
+    return [
+        _plain(row["path"]), _plain(row["class"] or ""), _plain(row["source"] or ""), row["depth"],
+        row["parameters"], row["parameter_bytes"], row["bytes"], row["peak_bytes"], row["flops"],
+        row["calls"], row["ns"],
+    ]  # fmt: skip
+
+
+def _storage(row: Json, places: Mapping[str, int]) -> list[Any]:
+    shape = f"{row['dtype']}{row['shape']}" if row["shape"] is not None else ""
+    known = row["module"] and len(places) > 1
+    return [
+        _plain(row["name"]), _BANDS[row["kind"]], row["bytes"], row["made"], row["last_used"],
+        row["freed"], places.get(row["module"], -1) if known else -1, shape,
+    ]  # fmt: skip
 
 
 def _plain(text: str) -> str:
     """Text without what is not printed: control characters, and those that turn its direction."""
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
-
-
-def _shape_text(meta: Json | None) -> str:
-    return "None" if meta is None else f"{meta['dtype']}{meta['shape']}"
 
 
 def _script_json(data: Json) -> str:

@@ -27,16 +27,24 @@ def test_the_page_holds_the_report(report):
     data = data_of(html_page(report))
     assert data["ops"] == ["aten::add.Tensor", "aten::relu", "aten::mul.Tensor"]
     assert [call[0] for call in data["calls"]] == ["sum", "act", "out"]
-    assert [call[2] for call in data["calls"]] == [c["live_bytes"] for c in report["calls"]]
-    assert data["calls"][0][5:] == ["float32[2, 3]", 24]
+    assert [call[3] for call in data["calls"]] == [c["during_bytes"] for c in report["calls"]]
+    assert data["calls"][0][4:] == [24, 0, None, "float32[2, 3]", -1, ""]
+    assert [row[0] for row in data["storages"]] == ["x", "y", "sum", "act", "out"]
     assert data["peak_bytes"] == report["peak_bytes"]
 
 
 def test_the_page_needs_nothing_else(report):
     page = html_page(report)
-    assert not re.search(r"(src|href)=|url\(|import ", page)
+    assert not re.search(r"(src|href)=|url\(|import |https?://(?!www\.w3\.org)", page)
     assert "default-src 'none'" in page
-    assert "@TITLE@" not in page and "@REPORT@" not in page
+    assert not re.search("@[A-Z]+@", page)
+
+
+def test_the_facts_stand_there_without_scripts(report):
+    page = html_page(report)
+    head = page[: page.index("<script")]
+    assert "96 B during call 1, act (aten::relu)" in head
+    assert "<noscript>" in head
 
 
 def test_a_strangers_names_are_only_text(report):
@@ -60,5 +68,6 @@ def test_ten_thousand_calls_make_a_small_page(report):
 
 
 def test_a_program_without_calls_has_a_page(report):
-    report.update(calls=[], peak_bytes=0, peak_index=-1)
+    report.update(calls=[], storages=[], operators=[], alive_at_peak=[])
+    report.update(peak_bytes=0, peak_index=-1)
     assert data_of(html_page(report))["calls"] == []

@@ -1,0 +1,351 @@
+"""`page`: the report's page in a real Chromium: clicks, keys, search, themes, widths, contrast."""
+
+import json
+
+import pytest
+
+from dispatch import graph
+from dispatch.graph.html import html_page
+from tests.browser import CHROMIUM, Browser
+from tests.dispatch.graph.test_module import EXAMPLE
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+SHOWN = "document.getElementById('shown').textContent"
+ALIVE = "document.getElementById('alive-title').textContent"
+CHOSEN = "document.querySelector('.row.chosen span').textContent"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    made = tmp_path_factory.mktemp("page") / "gpt2.html"
+    made.write_text(graph.load(EXAMPLE).run().to_html())
+    return made
+
+
+@pytest.fixture
+def page(browser, path):
+    browser.open(path)
+    yield browser
+    assert browser.errors == []
+
+
+def many_calls(count):
+    """A report with that many calls, each alive for a while."""
+    report = graph.load(EXAMPLE).run().to_json()
+    calls = [
+        {**report["calls"][i % 128], "index": i, "node": f"n{i}", "during_bytes": 1000 + i % 97}
+        for i in range(count)
+    ]
+    rows = [
+        {**report["storages"][-1], "name": f"n{i}", "bytes": 10 + i % 7, "made": i,
+         "last_used": i + 1, "freed": min(count, i + 50)}
+        for i in range(count)
+    ]  # fmt: skip
+    weights = [r for r in report["storages"] if r["made"] < 0]
+    for row in weights:
+        row["freed"] = count
+    return {**report, "calls": calls, "storages": weights + rows, "peak_index": count // 2}
+
+
+def test_it_opens_at_the_peak(page):
+    assert page.run(ALIVE).startswith("At the peak, call 69: 199 kB in 36 storages")
+    assert page.run("document.querySelector('.peak-text').textContent") == "peak 199 kB, call 69"
+    assert page.run(SHOWN).startswith("128 of 128")
+    assert page.run("document.querySelectorAll('#chart path').length") == 3
+    first = "document.querySelector('#alive tbody td').textContent"
+    assert page.run(first) == "m.transformer.wte.weight"
+
+
+def test_bands_are_switched_off(page):
+    page.click("#band-parameter")
+    assert page.run("document.querySelectorAll('#chart path').length") == 2
+    text = page.run("document.querySelector('.peak-text').textContent")
+    assert text == "peak 199 kB, call 69 (126 kB not drawn)"
+    cells = "[...document.querySelectorAll('#alive tbody td:nth-child(2)')]"
+    assert set(page.run(f"{cells}.map(c => c.textContent.trim())")) == {"activation", "input"}
+
+
+def test_a_click_in_the_chart_chooses_a_call_and_links_lead_on(page):
+    x, y = page.run(
+        "(() => { svg.scrollIntoView({block: 'center'}); const b = svg.getBoundingClientRect(); "
+        "return [b.x + x_of(20.5), b.y + 100]; })()"
+    )
+    page.mouse("mouseMoved", x, y)
+    assert "call" not in page.run("chart_tip.style.display")
+    assert page.run("chart_tip.textContent").startswith("20  ")
+    page.mouse("mousePressed", x, y)
+    page.mouse("mouseReleased", x, y)
+    page.settle()
+    assert page.run(ALIVE).startswith("During, call 20:")
+    assert page.run(CHOSEN) == "20"
+    assert page.run("location.hash") == "#call-20"
+    link = "document.querySelector('#alive tbody td:nth-child(6) button.link')"
+    target = page.run(f"{link}.textContent").split()[0]
+    page.run(f"{link}.click()")
+    assert page.run(ALIVE).startswith(f"During, call {target}:")
+    page.click("#to-peak")
+    assert page.run(ALIVE).startswith("At the peak, call 69")
+
+
+def test_a_drag_zooms_and_a_button_goes_back(page):
+    left, right, y = page.run(
+        "(() => { svg.scrollIntoView({block: 'center'}); const b = svg.getBoundingClientRect(); "
+        "return [b.x + x_of(60), b.x + x_of(80), b.y + 100]; })()"
+    )
+    page.mouse("mousePressed", left, y)
+    page.mouse("mouseMoved", right, y, buttons=1)
+    page.mouse("mouseReleased", right, y)
+    page.settle()
+    assert page.run("[Math.round(from), Math.round(to)]") == [60, 80]
+    page.click("#zoom-all")
+    assert page.run("[from, to]") == [0, 128]
+    page.click("#zoom-in")
+    assert page.run("to - from") == 64
+
+
+def test_the_chart_is_used_by_keyboard(page):
+    page.run("chart.focus()")
+    page.key("Home", "ArrowRight", "ArrowRight")
+    assert page.run("chart.getAttribute('aria-valuenow')") == "2"
+    assert page.run("chart.getAttribute('aria-valuetext')").startswith("call 2, ")
+    page.key("Enter")
+    assert page.run(ALIVE).startswith("During, call 2:")
+    page.key("+")
+    assert page.run("to - from < 128")
+    page.key("0")
+    assert page.run("to - from") == 128
+
+
+def test_search_by_words_operator_and_module(page):
+    for text, count in (
+        ("gelu nothing", 0),
+        ("op:aten::addmm", 8),
+        ("in:m.transformer.h.0.mlp", 15),
+    ):
+        page.run(
+            f"(() => {{ const s = $('search'); s.value = {json.dumps(text)}; "
+            "s.dispatchEvent(new Event('input')); })()"
+        )
+        assert page.run(SHOWN).startswith(f"{count} of 128"), text
+        assert page.run("document.querySelectorAll('.row').length") == min(count, 15)
+
+
+def test_columns_sort_both_ways(page):
+    first = "document.querySelector('#operators tbody td').textContent"
+    assert page.run(first) == "aten::mul.Tensor"
+    page.click("#operators th button")
+    assert page.run(first) == "aten::__and__.Tensor"
+    assert (
+        page.run("document.querySelector('#operators th').getAttribute('aria-sort')") == "ascending"
+    )
+    page.click("#operators th button")
+    assert page.run(first) == "aten::zeros"
+    page.click("#names span:nth-child(7) button")
+    values = page.run("found.slice(0, 128).map(i => calls[i][NEW])")
+    assert values == sorted(values, reverse=True)
+
+
+def test_an_operator_leads_to_its_calls(page):
+    page.click("#operators tbody tr:nth-child(3) button.link")
+    assert page.run("$('search').value") == "op:aten::addmm"
+    assert page.run(SHOWN).startswith("8 of 128")
+
+
+def test_modules_are_opened_by_mouse_and_keyboard(page):
+    box = "document.querySelector('g[aria-label^=\"m.transformer.h.0,\"]')"
+    for shape in ("flame", "treemap"):
+        page.run(f"$('shape').value = '{shape}'; $('shape').dispatchEvent(new Event('change'))")
+        page.run(f"{box}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+        assert page.run("$('module-path').textContent") == "m.transformer.h.0"
+        assert page.run("$('module-facts').textContent").startswith("m.transformer.h.0")
+        page.click("#module-up")
+        assert page.run("$('module-path').textContent") == "m.transformer.h"
+        page.run("choose_module(0)")
+    page.run("$('shape').value = 'flame'; draw_boxes(); focus_opened()")
+    page.key("ArrowDown", "ArrowDown", "Enter")
+    assert page.run("$('module-path').textContent") == "m.transformer"
+    page.key("Escape", "Escape")
+    assert page.run("$('module-path').textContent") == "(model)"
+
+
+@pytest.mark.parametrize("metric", range(5))
+def test_a_pictures_boxes_lie_within_and_add_up(page, metric):
+    """No box is wider than the picture; a row of the flame adds up to no more than its width."""
+    page.run(f"metric = METRICS[{metric}]; draw_boxes()")
+    boxes = page.run(
+        "[...document.querySelectorAll('#boxes rect')].map(r => ['x', 'y', 'width', 'height']"
+        ".map(k => Number(r.getAttribute(k))))"
+    )
+    width = page.run("box_svg.clientWidth")
+    assert len(boxes) > 3
+    assert all(x >= 0 and x + w <= width + 1 for x, _, w, _ in boxes)
+    for row in {y for _, y, _, _ in boxes}:
+        assert sum(w for _, y, w, _ in boxes if y == row) <= width + 1
+    page.run("$('shape').value = 'treemap'; draw_boxes()")
+    high = page.run("box_svg.clientHeight")
+    assert page.run("document.querySelectorAll('#boxes rect').length") > 3
+    assert page.run(
+        "[...document.querySelectorAll('#boxes rect')].every(r => "
+        f"r.y.baseVal.value + r.height.baseVal.value <= {high} + 1 && "
+        f"r.x.baseVal.value + r.width.baseVal.value <= {width} + 1)"
+    )
+
+
+def test_the_tree_unfolds(page):
+    rows = "document.querySelectorAll('#modules tbody tr').length"
+    before = page.run(rows)
+    page.run("document.querySelector('#modules button[aria-expanded=false]').click()")
+    assert page.run(rows) > before
+
+
+def test_the_list_of_calls_is_used_by_keyboard(page):
+    page.run("list.focus()")
+    page.key("End", "ArrowUp", "Enter")
+    assert page.run(ALIVE).startswith("During, call 126:")
+    assert page.run("list.getAttribute('aria-activedescendant')") == "row-126"
+    assert page.run("document.getElementById('row-126').getAttribute('aria-selected')") == "true"
+
+
+def test_the_address_names_a_call(browser, path):
+    browser.open(path)
+    browser.run("location.hash = '#call-7'")
+    browser.settle()
+    assert browser.run(ALIVE).startswith("During, call 7:")
+
+
+LUMINANCE = """(() => {
+  const numbers = text => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  function back(e) {
+    for (; e; e = e.parentElement) {
+      if (e.tagName === 'g') return numbers(getComputedStyle(e.querySelector('rect')).fill);
+      const c = numbers(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  }
+  const found = [];
+  for (const e of document.querySelectorAll('body *')) {
+    const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !e.getClientRects().length || e.closest('script, style, :disabled')) continue;
+    const style = getComputedStyle(e);
+    const color = numbers(e instanceof SVGElement ? style.fill : style.color);
+    const pair = [light(color), light(back(e))].sort((a, b) => b - a);
+    const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
+    if (contrast < 4.5) found.push([e.textContent.slice(0, 30), contrast]);
+  }
+  return found;
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_every_text_has_contrast_and_nothing_sticks_out(browser, path, width, dark):
+    browser.open(path, width, dark=dark)
+    assert browser.run("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(20, 24, 30)" if dark else "rgb(255, 255, 255)"
+    )
+    assert browser.run(LUMINANCE) == []
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.errors == []
+
+
+def test_a_button_overrides_the_systems_theme(page):
+    colors = [page.run("getComputedStyle(document.body).backgroundColor")]
+    for _ in range(2):
+        page.click("#theme")
+        colors.append(page.run("getComputedStyle(document.body).backgroundColor"))
+    assert colors == ["rgb(255, 255, 255)", "rgb(255, 255, 255)", "rgb(20, 24, 30)"]
+    assert page.run(LUMINANCE) == []
+
+
+def test_on_a_phone_the_operators_numbers_are_on_the_screen(browser, path):
+    browser.open(path, 360)
+    assert browser.run(
+        "[...document.querySelectorAll('#operators tbody td')]"
+        ".filter(c => c.getClientRects().length)"
+        ".every(c => c.getBoundingClientRect().right <= innerWidth)"
+    )
+    assert browser.run("document.querySelector('.row').children.length") == 9
+
+
+def test_everything_focusable_has_a_name(page):
+    nameless = (
+        "[...document.querySelectorAll('button, input, select, [tabindex]')].filter(e => !("
+        "e.textContent.trim() || e.getAttribute('aria-label') || e.labels && e.labels.length || "
+        "e.getAttribute('aria-labelledby'))).map(e => e.outerHTML)"
+    )
+    assert page.run(nameless) == []
+
+
+def test_a_print_has_the_list_and_no_controls(page):
+    page.send("Emulation.setEmulatedMedia", media="print")
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert page.run("document.querySelectorAll('.row').length") == 128
+    assert page.run("getComputedStyle($('zoom-in')).display") == "none"
+    page.send("Emulation.setEmulatedMedia", media="")
+    page.run("dispatchEvent(new Event('afterprint'))")
+    assert page.run("document.querySelectorAll('.row').length") < 128
+
+
+def test_ten_thousand_calls_are_all_reachable_and_few_in_the_page(browser, tmp_path):
+    made = tmp_path / "many.html"
+    made.write_text(html_page(many_calls(10_000)))
+    browser.open(made)
+    assert browser.run(SHOWN).startswith("10,000 of 10,000")
+    assert browser.run("document.querySelectorAll('*').length") < 6000
+    browser.run("list.scrollTop = list.scrollHeight")
+    browser.settle()
+    assert (
+        browser.run("[...document.querySelectorAll('.row')].at(-1).children[1].textContent")
+        == "n9999"
+    )
+    assert browser.run(
+        "Math.max(...[...document.querySelectorAll('#chart path')]"
+        ".map(p => p.getAttribute('d').length)) < 120000"
+    )
+    browser.run("zoom(5000, 5010)")
+    browser.settle()
+    assert browser.run("columns_of().length") == 10
+    browser.run("choose_call(4)")
+    browser.settle()
+    assert browser.run("from <= 4 && 4 < to")
+    assert browser.errors == []
+
+
+def test_no_calls_and_no_modules_are_a_page_too(browser, tmp_path):
+    report = graph.load(EXAMPLE).run().to_json()
+    empty = {
+        **report,
+        "calls": [],
+        "operators": [],
+        "storages": [],
+        "modules": report["modules"][:1],
+    }
+    empty |= {"alive_at_peak": [], "advice": [], "peak_index": -1, "peak_bytes": 0}
+    made = tmp_path / "empty.html"
+    made.write_text(html_page(empty))
+    browser.open(made)
+    assert browser.errors == []
+    assert browser.run("$('modules-section').hidden")
+
+
+def test_a_strangers_names_are_not_run(browser, tmp_path):
+    report = graph.load(EXAMPLE).run().to_json()
+    nasty = "<img src=x onerror=console.error(1)>"
+    report = json.loads(json.dumps(report).replace("mul_2", nasty).replace("GPT2Block", nasty))
+    made = tmp_path / "nasty.html"
+    made.write_text(html_page(report))
+    browser.open(made)
+    browser.run("choose_call(69)")
+    browser.run("metric = METRICS[1]; draw_boxes()")
+    assert browser.run("document.querySelectorAll('img').length") == 0
+    assert browser.errors == []
