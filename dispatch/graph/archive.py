@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import IO, BinaryIO
 
 from dispatch.graph.errors import ModelFileError
+from dispatch.graph.recognise import HEAD, kind_of_head, kind_of_members
 
 __all__ = [
     "ZIP_ERRORS",
@@ -130,6 +131,9 @@ class Archive:
             raise ModelFileError(self.path, "", "an archive without members")
         root, slash, _ = first.partition("/")
         if not slash:
+            known = kind_of_members(self._members)
+            if known is not None:
+                raise ModelFileError(self.path, "", known)
             raise ModelFileError(self.path, shown_name(first), "a member outside the root folder")
         return root + "/"
 
@@ -138,6 +142,9 @@ class Archive:
             return "models/model.json"
         models = [n for n in self.names("models/") if n.endswith(".json")]
         if len(models) != 1:
+            known = kind_of_members(self._members) if not models else None
+            if known is not None:
+                raise ModelFileError(self.path, "", known)
             found = "none" if not models else ", ".join(shown_name(n) for n in models[:5])
             raise ModelFileError(self.path, "models/", f"expected one program, found {found}")
         return models[0]
@@ -285,9 +292,9 @@ def open_archive(path: str | os.PathLike[str], opener: Opener = open_regular) ->
     handle = _handle_of_pipe(text)
     if handle is not None:
         data = _all_of_pipe(text, handle)
-        return _kind_of(text, data[:4])(text, lambda _: io.BytesIO(data))
+        return _kind_of(text, data[:HEAD])(text, lambda _: io.BytesIO(data))
     with opener(text) as file:
-        head = file.read(4)
+        head = file.read(HEAD)
     return _kind_of(text, head)(text, opener)
 
 
@@ -296,7 +303,7 @@ def _kind_of(path: str, head: bytes) -> type[Archive] | type[JsonFile]:
         return Archive
     if head.startswith(b"\x1f\x8b") or head.lstrip(b" \t\r\n\xef\xbb\xbf").startswith(b"{"):
         return JsonFile
-    problem = "neither a .pt2 archive nor the JSON of an exported program"
+    problem = kind_of_head(head) or "neither a .pt2 archive nor the JSON of an exported program"
     raise ModelFileError(path, "", problem if head else "an empty file")
 
 
@@ -315,7 +322,7 @@ def _handle_of_pipe(path: str) -> int | None:
 def _all_of_pipe(path: str, handle: int) -> bytes:
     """What a pipe gives up to its end; refused at its head when it is no model file."""
     with open(handle, "rb", closefd=False) as pipe:
-        data = bytearray(pipe.read(4))
+        data = bytearray(pipe.read(HEAD))
         most = MAX_PIPED_BYTES if _kind_of(path, bytes(data)) is Archive else MAX_JSON_BYTES
         while chunk := pipe.read(_CHUNK):
             data += chunk

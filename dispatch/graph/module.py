@@ -28,7 +28,14 @@ from dispatch.graph.memory import InputFact
 from dispatch.graph.modules import WeightFact
 from dispatch.graph.plan import Plan, Slot, plan_graph
 from dispatch.graph.printing import type_text
-from dispatch.graph.program import ExportedProgram, Graph, InputSpec, read_program
+from dispatch.graph.program import (
+    ExportedProgram,
+    Graph,
+    InputSpec,
+    TensorMeta,
+    read_program,
+)
+from dispatch.graph.recorded import Recorded, with_recorded
 from dispatch.graph.report import ModelFacts, Report, RunFacts
 from dispatch.graph.safetensors import read_tensors
 from dispatch.graph.signature import Binding, Signature, read_signature
@@ -180,12 +187,11 @@ class GraphModule:
             raise ModelFileError(self.path, place, problem)
 
     def _ready_plan(self) -> Plan:
-        """The plan, once every operator is there: one that was missing may have been registered
-        since."""
+        """The plan of a real run, which needs every operator."""
         if self._plan.missing:
-            self._plan = self._make_plan()
-            if self._plan.missing:
-                raise MissingOperatorsError(self.path, self._plan.missing)
+            self._look_again()
+        if self._plan.missing:
+            raise MissingOperatorsError(self.path, self._plan.missing)
         return self._plan
 
     # -- weights --------------------------------------------------------------------------------
@@ -360,6 +366,8 @@ class GraphModule:
     def _run_fake(
         self, inputs: tuple[Any, ...], device: str | None, timed: bool, progress: Progress | None
     ) -> Report:
+        if self._plan.missing:
+            self._look_again()
         prepared = self._fake_runs.get(device)
         if prepared is None:
             prepared = self._fake_runs[device] = self._prepare_fake(device)
@@ -375,18 +383,30 @@ class GraphModule:
         wall_ns = time.perf_counter_ns() - start
         self._log_size = len(log) + 64
         cache = _cache_difference(before, mode.cache_info())
-        return Report(
-            self._facts, log, RunFacts(device or self._recorded_device(), "fake", cache, wall_ns)
-        )
+        place = device or self._recorded_device()
+        facts = RunFacts(place, "fake", cache, wall_ns, self._plan.missing)
+        return Report(self._facts, log, facts)
+
+    def _look_again(self) -> None:
+        """Plan anew when an operator that was missing has been registered since."""
+        plan = self._make_plan()
+        if plan.missing != self._plan.missing:
+            self._plan = plan
+            self._fake_runs.clear()
 
     def _prepare_fake(self, device: str | None) -> _FakeRun:
-        plan = self._ready_plan()
         mode = dispatch.FakeTensorMode()
         shared: dict[str, Any] = {}
         with mode:
             if device is not None:
                 # "cuda" becomes "cuda:0", which the program's own device arguments must agree with.
                 device = str(dispatch.empty_strided((0,), (1,), device=device).device)
+
+            def new(meta: TensorMeta, place: str) -> Any:
+                return _fake_tensor(spec_of(meta, self.path, place), device)
+
+            recorded = Recorded(self.graph, self.path, self._place + _GRAPH, new)
+            plan = with_recorded(self._plan, recorded)
             executable = Executable(plan, device, self.path)
             values = [self._fake_value(b, device, shared) for b in self.signature.bindings]
         return _FakeRun(mode, executable, values)

@@ -210,15 +210,16 @@ class _Planner:
         n_branches = _HIGHER_ORDER.get(kind)
         if n_branches is None:
             self.missing[report_name(node.target)] = None
-            return None, (), (), ()
         args: list[Ref] = []
         branches: list[Plan] = []
         for j, given in enumerate(node.inputs):
             where = f"{place}.inputs[{j}].arg"
-            if given.arg.tag == "as_graph":
-                branches.append(self._branch(given.arg, where))
-            else:
+            if given.arg.tag != "as_graph":
                 args.append(self.convert(given.arg, where, i))
+            elif n_branches is not None:
+                branches.append(self._branch(given.arg, where))
+        if n_branches is None:
+            return None, tuple(args), (), ()
         if len(branches) != n_branches or not args or len(args) < 2:
             problem = f"{kind} takes {n_branches} graphs and a list of operands"
             raise self.fail(place, problem)

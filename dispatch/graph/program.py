@@ -18,7 +18,9 @@ from dispatch._C.generated.type_names import (
     EXPORTED_MEMORY_FORMATS,
 )
 from dispatch.graph import printing
+from dispatch.graph.errors import ModelFileError
 from dispatch.graph.reader import Shape, read_json
+from dispatch.graph.recognise import json_kind
 
 __all__ = [
     "Argument",
@@ -51,6 +53,7 @@ __all__ = [
     "read_program",
 ]
 
+_MAJOR = 8  # of the serialised schema; a minor version only adds fields
 ScalarType = typing.NewType("ScalarType", int)
 Layout = typing.NewType("Layout", int)
 MemoryFormat = typing.NewType("MemoryFormat", int)
@@ -478,11 +481,42 @@ def _named_shape(cls: Any) -> Shape:
     return shape
 
 
+class _Versioned(NamedTuple):
+    """Of a program that cannot be read whole, what says why."""
+
+    schema_version: SchemaVersion
+
+
 def read_program(data: bytes, path: str, member: str = "") -> ExportedProgram:
     """The exported program in `data`; `ModelFileError` with the place of the first mistake
-    otherwise."""
-    program: ExportedProgram = read_json(data, _shape_of(ExportedProgram), path, member)
+    otherwise. A program of another major version is refused, as PyTorch refuses it."""
+    try:
+        program: ExportedProgram = read_json(data, _shape_of(ExportedProgram), path, member)
+    except ModelFileError as error:
+        _check_readable(data, path, member)
+        known = json_kind(data) if not member else None
+        raise (ModelFileError(path, "", known) if known else error) from None
+    _check_version(program.schema_version, path, member)
     return program
+
+
+def _check_readable(data: bytes, path: str, member: str) -> None:
+    """Raise when a program was not understood because it is of another version."""
+    try:
+        found: _Versioned = read_json(data, _shape_of(_Versioned), path, member)
+    except ModelFileError:
+        return
+    _check_version(found.schema_version, path, member)
+
+
+def _check_version(version: SchemaVersion, path: str, member: str) -> None:
+    if version.major != _MAJOR and version != (0, 0):
+        place = f"{member}: schema_version" if member else "schema_version"
+        problem = (
+            f"{version.major}.{version.minor}, and only {_MAJOR} is read: "
+            "export the model with a PyTorch that writes that (2.7 to 2.13)"
+        )
+        raise ModelFileError(path, place, problem)
 
 
 def read_payload_config(data: bytes, path: str, member: str = "") -> dict[str, PayloadMeta]:
