@@ -21,7 +21,7 @@ _CROSSINGS = {
     "T": ("Tensor", "unbox_tensor({a})", ""),
     "L": ("list", "<list>{a}", ""),
     "O": ("object", "<object>{a}", ""),
-    "i": ("int64_t", "unbox_int({a})", "{v}"),
+    "i": ("int64_t", "unbox_int({a})", "size_object({v})"),
     "d": ("double", "unbox_float({a})", "{v}"),
     "b": ("bint", "unbox_bool({a})", "{v}"),
     "I": ("IntArray", "unbox_ints({a}, {b})", "box_ints({v})"),

@@ -6,8 +6,8 @@ looser on types. Called by the matcher only.
 from cpython.object cimport PyObject
 from libc.stdint cimport uint16_t
 
-# An element of kind `kind` (not AK_TENSOR); `function` is `Frame.lone_ints`, 0 for operators. A new reference, or NULL: no match,
-# nothing raised.
+# An element of kind `kind` (not AK_TENSOR); `function` is `Frame.lone_ints`, 0 for operators. A new reference, or NULL: no match;
+# an exception is only set by the guard of a symbolic number.
 cdef PyObject* new_value(int kind, uint16_t flags, int function, PyObject* o) noexcept
 # What stands for a tensor where numbers may: Python's numbers as they are, numpy's as Python's. The same contract.
 cdef PyObject* new_number(PyObject* o) noexcept

@@ -1,8 +1,9 @@
 """Casters of elements: a number, a dtype, a device ... out of a Python object, or no match.
 
 Two tongues: `ops` follow the casters of TorchScript (torch/csrc/jit/python/pybind_utils.cpp), functions and methods the argument
-parser (torch/csrc/utils/python_arg_parser.cpp). A float is no int in either; a bool is an int for `ops` only. Nothing here
-raises.
+parser (torch/csrc/utils/python_arg_parser.cpp). A float is no int in either; a bool is an int for `ops` only. Symbolic numbers stay
+what they are where the schema says SymInt or Scalar, and are guarded elsewhere. Nothing here raises but such a guard, which leaves
+its exception set.
 """
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -21,7 +22,9 @@ from dispatch._C.python_api cimport (
     PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyUnicode_CheckExact_, PyUnicode_Check_, Py_DECREF_, Py_False_,
     Py_INCREF_, Py_None_, Py_True_,
 )
+from dispatch._C.references cimport set_error
 from dispatch._C.storage cimport Storage
+from dispatch._C.symbolic cimport NK_BOOL, NK_FLOAT, NK_INT, NK_NONE, number_kind, plain_number
 from dispatch._C.tensor cimport Tensor, needs_grad
 from dispatch._C.tls cimport ThreadState, tls
 
@@ -92,7 +95,18 @@ cdef bint is_plain_scalar(PyObject* o) noexcept:
 cdef bint is_parsed_int(PyObject* o) noexcept:
     if PyLong_Check_(o):
         return not PyBool_Check_(o)
-    return PyObject_TypeCheck_(o, NUMPY_INTEGER)
+    return PyObject_TypeCheck_(o, NUMPY_INTEGER) or number_kind(o) == NK_INT
+
+
+cdef PyObject* guarded(PyObject* o) noexcept:
+    """The plain number that a symbolic one is here, by a guard. NULL with an exception set: nothing is known of it."""
+    try:
+        r = plain_number(<object>o)
+    except Exception as error:
+        set_error(error)
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
 
 
 cdef PyObject* fitting_int(PyObject* made, bint as_unsigned) noexcept:
@@ -124,6 +138,8 @@ cdef PyObject* new_int(PyObject* o, uint16_t flags, int function) noexcept:
     cdef PyObject* made
     if PyLong_CheckExact_(o):
         return again(o) if fits_64(o, False) else NULL
+    if number_kind(o) == NK_INT:
+        return again(o) if flags & AF_SYM else guarded(o)
     if function:
         if not is_parsed_int(o) and not (is_plain_scalar(o) and is_integral((<Tensor>o).c_dtype)):
             return NULL
@@ -184,9 +200,15 @@ cdef inline bint is_integral(int code) noexcept:
     return not (is_floating_code(code) or is_complex_code(code) or code == dtypes.ST_bool)
 
 
-cdef PyObject* new_float(PyObject* o, int function) noexcept:
+cdef PyObject* new_float(PyObject* o, uint16_t flags, int function) noexcept:
+    cdef int kind
     if PyFloat_CheckExact_(o):
         return again(o)
+    kind = number_kind(o)
+    if kind == NK_FLOAT and flags & AF_SYM:
+        return again(o)
+    if kind == NK_FLOAT or kind == NK_INT:
+        return float_of_guarded(guarded(o))
     if PyUnicode_Check_(o) or PyBytes_Check_(o) or PyComplex_CheckExact_(o):
         return NULL
     if function and not (PyFloat_Check_(o) or PyLong_Check_(o) or is_plain_scalar(o)
@@ -197,10 +219,22 @@ cdef PyObject* new_float(PyObject* o, int function) noexcept:
     return cleared(PyNumber_Float_(o))
 
 
-cdef PyObject* new_bool(PyObject* o, int function) noexcept:
+cdef PyObject* float_of_guarded(PyObject* plain) noexcept:
+    """Steals `plain`; NULL stays NULL."""
+    cdef PyObject* made
+    if plain == NULL:
+        return NULL
+    made = PyNumber_Float_(plain)
+    Py_DECREF_(plain)
+    return made
+
+
+cdef PyObject* new_bool(PyObject* o, uint16_t flags, int function) noexcept:
     cdef int truth
     if o == Py_True_ or o == Py_False_:
         return again(o)
+    if number_kind(o) == NK_BOOL:
+        return again(o) if flags & AF_SYM else guarded(o)
     if function:
         return NULL
     if o == Py_None_:
@@ -219,6 +253,8 @@ cdef PyObject* new_scalar(PyObject* o, uint16_t flags, int function) noexcept:
         return again(o)
     if PyLong_Check_(o):
         return fitting_int(again(o), True)
+    if number_kind(o) != NK_NONE:
+        return again(o)
     if PyFloat_Check_(o):
         return cleared(PyNumber_Float_(o))
     if function:
@@ -231,7 +267,7 @@ cdef PyObject* new_scalar(PyObject* o, uint16_t flags, int function) noexcept:
 
 
 cdef PyObject* new_number(PyObject* o) noexcept:
-    if PyLong_Check_(o) or PyFloat_Check_(o) or PyComplex_CheckExact_(o):
+    if PyLong_Check_(o) or PyFloat_Check_(o) or PyComplex_CheckExact_(o) or number_kind(o) != NK_NONE:
         return again(o)
     if PyObject_TypeCheck_(o, NUMPY_SCALAR) and not PyBytes_Check_(o) and not PyUnicode_Check_(o):
         return new_numpy_number(o)
@@ -369,9 +405,9 @@ cdef PyObject* new_value(int kind, uint16_t flags, int function, PyObject* o) no
     if kind == AK_INT:
         return new_int(o, flags, function)
     if kind == AK_FLOAT:
-        return new_float(o, function)
+        return new_float(o, flags, function)
     if kind == AK_BOOL:
-        return new_bool(o, function)
+        return new_bool(o, flags, function)
     if kind == AK_SCALAR:
         return new_scalar(o, flags, function)
     if kind == AK_STR:

@@ -14,25 +14,27 @@ from libc.string cimport strcmp
 
 from dispatch._C cimport dtypes
 from dispatch._C.emitted cimport (
-    AF_HAS_DEFAULT, AK_DEVICE, KK_AD_INPLACE_OR_VIEW, KK_BACKEND_SELECT, KK_COUNT, KK_CYTHON, KK_FALLTHROUGH, KK_PYTHON, OF_METHOD,
-    OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set,
+    AF_HAS_DEFAULT, AK_DEVICE, KK_AD_INPLACE_OR_VIEW, KK_BACKEND_SELECT, KK_COUNT, KK_CYTHON, KK_DEFAULT, KK_FALLTHROUGH,
+    KK_PYTHON, OF_METHOD, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set,
     emitted_slot,
 )
 from dispatch._C.errors cimport take_text
 from dispatch._C.foreign cimport in_own_words
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BackendSelect,
-    KS_BY_DEVICE_TYPE, KS_BY_VALUE, KS_PythonDispatcher, key_value, ks_highest_functionality, ks_index, ks_remove,
+    KS_BY_DEVICE_TYPE, KS_BY_VALUE, KS_FULL_BACKENDS, KS_Meta, KS_PythonDispatcher, key_value, ks_highest_functionality,
+    ks_index, ks_remove,
 )
 from dispatch._C.operator cimport (
-    KF_BELOW_AUTOGRAD, KF_ELEMENTS_BELOW, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel, KernelObject,
+    KF_BELOW_AUTOGRAD, KF_BYTES, KF_ELEMENTS_BELOW, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel, KernelObject,
     OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema, update_row,
 )
 from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
 from dispatch._C.references cimport give, raised, set_error, take
-from dispatch._C.tensor cimport TF_MANY_DIMS, grad_flags
+from dispatch._C.symbolic cimport NK_NONE, in_use, number_kind, plain_number
+from dispatch._C.tensor cimport TF_MANY_DIMS, TF_SYMBOLIC, Tensor, grad_flags
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport ArgSpec, default_object, gather
 
@@ -203,7 +205,7 @@ cdef KernelObject pending_kernel(int which, const emitted_kernel* ek):
     if ek.kind == KK_FALLTHROUGH:
         k.k.flags = KF_FALLTHROUGH
         return k
-    k.k.flags = KF_PENDING
+    k.k.flags = KF_PENDING | (k.k.flags & KF_BYTES) | (KF_BYTES if ek.kind == KK_DEFAULT else 0)
     k.k.call = <boxed_fn>call_pending
     k.k.variant = ek.variant
     k.k.n_out = ek.n_out
@@ -518,6 +520,56 @@ cdef inline PyObject* run(OperatorEntry e, uint64_t ks, PyObject** args, ThreadS
 
 
 cdef inline PyObject* run_kernel(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
+    if k.flags & KF_BYTES and in_use():
+        return run_on_bytes(e, k, ks, args, ts)
+    return run_given(e, k, ks, args, ts)
+
+
+cdef PyObject* run_on_bytes(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
+    """A kernel that reads and writes bytes, in a process that may have symbolic sizes: it never sees them. Numbers become plain by
+    guards; a tensor with symbolic sizes is refused. The kernels for all devices (KK_DEFAULT) serve Meta too, where both pass."""
+    cdef PyObject* plain[64]
+    cdef list keep
+    if (<KernelObject>k.owner).kind == KK_DEFAULT and (ks & KS_FULL_BACKENDS == KS_Meta & KS_FULL_BACKENDS or ts.meta_in_include):
+        return run_given(e, k, ks, args, ts)
+    try:
+        keep = []
+        plain_arguments(e, args, plain, keep)
+    except Exception as error:
+        set_error(error)
+        return NULL
+    return run_given(e, k, ks, plain, ts)
+
+
+cdef int plain_arguments(OperatorEntry e, PyObject** args, PyObject** plain, list keep) except -1:
+    """The arguments without symbolic numbers; RuntimeError for a tensor that has them. What is made is in `keep`."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        plain[i] = args[i]
+        value = plain_argument(e, <object>args[i])
+        if <PyObject*>value != args[i]:
+            keep.append(value)
+            plain[i] = <PyObject*>value
+    return 0
+
+
+cdef object plain_argument(OperatorEntry e, object value):
+    if isinstance(value, Tensor):
+        if (<Tensor>value).c_flags & TF_SYMBOLIC:
+            raise RuntimeError(f"{qualified_name(e)}: a tensor with symbolic sizes {value.shape} has no bytes, which this kernel "
+                               f"reads\n  {e._schema_text}")
+        return value
+    if number_kind(<PyObject*>value) != NK_NONE:
+        return plain_number(value)
+    if isinstance(value, list):
+        plain = [plain_argument(e, v) for v in <list>value]
+        for given, made in zip(<list>value, plain):
+            if given is not made:
+                return plain
+    return value
+
+
+cdef inline PyObject* run_given(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
     cdef PyObject* r
     cdef PyObject* owner = k.owner
     cdef uint64_t excluded

@@ -21,7 +21,7 @@ from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport reach_of, span_of
 from dispatch._C.returned cimport ints_of
 from dispatch._C.storage cimport new_borrowed_storage
-from dispatch._C.tensor cimport TF_FAKE, Tensor, data_of, get_numpy, needs_grad, new_tensor
+from dispatch._C.tensor cimport TF_FAKE, TF_SYMBOLIC, Tensor, data_of, get_numpy, needs_grad, new_tensor
 
 __all__ = ["DLDeviceType", "dlpack_device", "from_dlpack", "to_dlpack"]
 
@@ -113,7 +113,7 @@ cdef int check_lendable(Tensor t) except -1:
         raise BufferError("__dlpack__: the negative bit is set, use resolve_neg() first")
     if t.c_layout != LAYOUT_strided:
         raise BufferError(f"__dlpack__: a tensor of layout {t.layout}, expected dispatch.strided")
-    if t.c_flags & TF_FAKE:
+    if t.c_flags & (TF_FAKE | TF_SYMBOLIC):
         raise BufferError("__dlpack__: a fake tensor has no memory")
     if t.c_devtype != DEV_CPU:
         raise BufferError(f"__dlpack__: a tensor on {t.device} has no memory here")

@@ -5,6 +5,7 @@ tuples, and factories take `requires_grad`, as in PyTorch's functions and method
 """
 import warnings
 
+from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher
@@ -272,6 +273,9 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
             release_frame(&f)
             return r
         release_frame(&f)
+        if PyErr_Occurred() != NULL:             # MATCH_RAISED
+            found[0] = FOUND_OVERLOAD
+            return NULL
     return NULL
 
 

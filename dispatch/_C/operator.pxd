@@ -19,6 +19,7 @@ cdef enum KernelFlag:
     KF_WITH_OP = 256         # its first argument (after the key set) is the OpOverload: a Python fallback
     KF_IDLE = 64             # does nothing but pass on: the call path skips it
     KF_IDLE_NO_GRAD = 128    # likewise, unless some input requires grad and grad mode is on
+    KF_BYTES = 1024          # of a backend whose tensors have bytes: never runs with symbolic sizes
     KF_ELEMENTS_BELOW = 512  # with KF_BELOW_AUTOGRAD: ADInplaceOrView stays, for the elements of the lists that it writes
 
 # A kernel's boxed face: borrowed arguments in, a new reference out, or NULL with an exception set (the pointer type says

@@ -12,7 +12,9 @@ from libc.string cimport memset
 
 from dispatch._C cimport keys
 from dispatch._C.emitted cimport AF_WRITE, OF_ALIASING, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK
-from dispatch._C.keys cimport DK_INDEX_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_BY_VALUE
+from dispatch._C.keys cimport (
+    DK_INDEX_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_VALUE, KS_FULL_BACKENDS, KS_Meta,
+)
 from dispatch._C.python_api cimport Py_XDECREF_
 from dispatch._C.values cimport MAX_ARGS, ArgSpec, RetSpec, default_object
 
@@ -74,8 +76,16 @@ cdef class KernelObject:
         return self.functor
 
 
+cdef bint has_backend_bytes(int key) noexcept:
+    """Whether kernels at this key read and write bytes: those of a backend, but for Meta's and autograd's."""
+    cdef uint64_t ks = KS_BY_VALUE[key] if DK_INDEX_BY_VALUE[key] > 0 else 0
+    return ks & KS_FULL_BACKENDS & ~KS_Meta != 0 and not ks & (KS_AUTOGRAD | KS_ADInplaceOrView)
+
+
 cdef KernelObject new_kernel(object functor, int key, str where, uint32_t flags):
     cdef KernelObject k = KernelObject.__new__(KernelObject)
+    if not flags & KF_PYTHON and has_backend_bytes(key):
+        flags |= KF_BYTES
     k.functor = functor
     k.k.functor = <PyObject*>functor if functor is not None else NULL
     k.k.flags = flags

@@ -20,7 +20,7 @@ from dispatch._C.python_kernel cimport set_overload_maker
 from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.torch_function cimport ASK_KEYWORDS, ask_functions, n_function_modes
-from dispatch._C.values cimport Frame, complete_options, match, match_given, raise_mismatch, release_frame
+from dispatch._C.values cimport MATCH_RAISED, Frame, complete_options, match, match_given, raise_mismatch, release_frame
 
 from dispatch._C._functorch import TransformType
 from dispatch._C.mode import TorchDispatchMode
@@ -47,7 +47,7 @@ cdef PyObject* call_overload(PyObject* self, PyObject** args, size_t nargsf, PyO
             return r
     code = match(&(<OperatorEntry>entry).sig, args, PyVectorcall_NARGS_(nargsf), kwnames, &f)
     if code != 0 or f.flags & TF_HAS_TORCH_FUNCTION:
-        if n_function_modes == 0:                # else they were asked above
+        if n_function_modes == 0 and code != MATCH_RAISED:       # else they were asked above
             r = ask_functions(self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS, &asked)
         if asked:
             release_frame(&f)
@@ -523,6 +523,9 @@ cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args
             release_frame(&f)
             return r
         release_frame(&f)
+        if PyErr_Occurred() != NULL:             # MATCH_RAISED
+            found[0] = FOUND_OVERLOAD
+            return NULL
     return NULL
 
 

@@ -8,6 +8,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport int64_t
 
 from dispatch._C.naming cimport full_name
+from dispatch._C.symbolic cimport is_symbolic, size_object
 
 cdef extern from *:
     """
@@ -81,11 +82,11 @@ cdef object new_size(int n, const int64_t* values):
     cdef int i
     cdef object v
     for i in range(n):
-        v = values[i]
+        v = values[i] if not is_symbolic(values[i]) else size_object(values[i])
         Py_INCREF(v)
         PyTuple_SET_ITEM(r, i, v)
     return r
 
 
 cdef tuple tuple_of(int n, const int64_t* values):
-    return tuple([values[i] for i in range(n)])
+    return tuple([values[i] if not is_symbolic(values[i]) else size_object(values[i]) for i in range(n)])

@@ -10,7 +10,7 @@ cdef enum PointerRule:           # what asking for a writable address does
 
 cdef class Storage:
     cdef char* data              # first byte; NULL on meta/fake devices and when nbytes is 0
-    cdef int64_t c_nbytes
+    cdef int64_t c_nbytes         # on devices without bytes it may be the handle of an expression
     cdef object owner            # keeps the memory alive once somebody else sees it (Buffer, ndarray ...); None: `data` is ours
     cdef int8_t devtype
     cdef int8_t devindex
@@ -31,6 +31,7 @@ cdef int ask_pointer(Storage s) except -1                                       
 cdef inline int check_pointer(Storage s) except -1:                              # before a writable address is given to anybody
     return ask_pointer(s) if s.pointer_rule else 0
 cdef int resize_storage(Storage s, int64_t nbytes) except -1                     # RuntimeError for one that is not resizable
+cdef int grow_storage(Storage s, int64_t nbytes) except -1                       # to at least that many bytes
 # Keeps the bytes alive (None: there are none), so that somebody else may look: an array, or a loop without the interpreter's lock.
 cdef object shared_owner(Storage s)
 cdef inline int64_t room_of(Storage s) noexcept:         # bytes that tensors may reach: at least what it says, and what it once had

@@ -15,6 +15,7 @@ from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.geometry cimport add_overflows
 from dispatch._C.naming cimport full_name, name_type
 from dispatch._C.slots cimport hook
+from dispatch._C.symbolic cimport any_symbolic, concrete, is_symbolic, larger, size_from, size_object
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t, size_t)
@@ -55,14 +56,14 @@ cdef class Storage:
 
     def nbytes(self):
         """Size in bytes."""
-        return self.c_nbytes
+        return size_object(self.c_nbytes)
 
     def size(self):
         """Size in bytes (an untyped storage counts bytes)."""
-        return self.c_nbytes
+        return size_object(self.c_nbytes)
 
     def __len__(self):
-        return self.c_nbytes
+        return concrete(self.c_nbytes)
 
     def data_ptr(self):
         """Address of the first byte; 0 when there are none. RuntimeError for the storage of a wrapper."""
@@ -75,9 +76,9 @@ cdef class Storage:
         """Whether `resize_` may change the size: memory borrowed from elsewhere is not resizable."""
         return self.c_resizable
 
-    def resize_(self, int64_t nbytes):
+    def resize_(self, nbytes):
         """Change the size in bytes, keeping the bytes that stay."""
-        resize_storage(self, nbytes)
+        resize_storage(self, size_from(nbytes))
         return self
 
     @property
@@ -119,7 +120,7 @@ name_type(Storage, full_name("UntypedStorage"))       # what programs know it as
 cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):
     cdef Storage s
     if nbytes < 0:
-        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
+        nbytes = checked_nbytes(nbytes, devtype == DEV_CPU)
     s = Storage.__new__(Storage)
     s.c_nbytes = nbytes
     s.devtype = devtype
@@ -128,6 +129,17 @@ cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):
     if devtype == DEV_CPU and nbytes:
         s.data = new_bytes(nbytes)
     return s
+
+
+cdef int64_t checked_nbytes(int64_t nbytes, bint bytes_there) except -1:
+    """The size of a storage that is no plain number: where there are bytes, an expression is pinned to one."""
+    if is_symbolic(nbytes):
+        if not bytes_there:
+            return nbytes
+        nbytes = concrete(nbytes)
+    if nbytes < 0:
+        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
+    return nbytes
 
 
 cdef Storage new_borrowed_storage(char* data, int64_t nbytes, object owner):
@@ -172,7 +184,7 @@ cdef int resize_storage(Storage s, int64_t nbytes) except -1:
     cdef char* p
     check_resizable(s)
     if nbytes < 0:
-        raise RuntimeError(f"storage size must not be negative, got {nbytes}")
+        nbytes = checked_nbytes(nbytes, has_bytes(s))
     room = max(nbytes, room_of(s))
     if has_bytes(s) and nbytes > s.c_nbytes:
         p = new_bytes(room)
@@ -188,7 +200,14 @@ cdef int resize_storage(Storage s, int64_t nbytes) except -1:
     return 0
 
 
-def _new_storage(int64_t nbytes, device="cpu"):
+cdef int grow_storage(Storage s, int64_t nbytes) except -1:
+    if any_symbolic(nbytes, s.c_nbytes):
+        nbytes = larger(nbytes, s.c_nbytes)
+        return resize_storage(s, nbytes) if nbytes != s.c_nbytes else 0
+    return resize_storage(s, nbytes) if nbytes > s.c_nbytes else 0
+
+
+def _new_storage(nbytes, device="cpu"):
     """A fresh storage of that many bytes."""
     cdef dtypes.device dev = dtypes.device_of(device)
-    return new_storage(nbytes, dev.devtype, dev.devindex)
+    return new_storage(size_from(nbytes), dev.devtype, dev.devindex)

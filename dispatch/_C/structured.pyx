@@ -22,8 +22,9 @@ from dispatch._C.references cimport give, take
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, reach_of, read_ints
 from dispatch._C.returned cimport items_of
 from dispatch._C.size cimport new_size
-from dispatch._C.storage cimport check_pointer, check_resizable, has_bytes, resize_storage
-from dispatch._C.tensor cimport Tensor, needs_grad, new_empty, set_geometry
+from dispatch._C.storage cimport check_pointer, check_resizable, grow_storage, has_bytes
+from dispatch._C.symbolic cimport gt, ne
+from dispatch._C.tensor cimport TF_FAKE, TF_FUNCTIONAL, TF_SYMBOLIC, Tensor, needs_grad, new_empty, set_geometry
 from dispatch._C.tls cimport tls
 
 cdef enum:
@@ -216,21 +217,21 @@ cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args):
     return new_empty(s.dtype, devtype, devindex, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
 
 
-cdef bint same_sizes(Spec* s, Tensor t) noexcept:
+cdef bint same_sizes(Spec* s, Tensor t) except -1:
     cdef int i
     if s.ndim != t.c_ndim:
         return False
     for i in range(s.ndim):
-        if s.sizes[i] != t.c_sizes[i]:
+        if ne(s.sizes[i], t.c_sizes[i]):
             return False
     return True
 
 
-cdef bint overlaps_itself(Tensor t) noexcept:
+cdef bint overlaps_itself(Tensor t) except -1:
     """Whether some stride is 0 over more than one element: two indices name one element for sure."""
     cdef int i
     for i in range(t.c_ndim):
-        if t.c_strides[i] == 0 and t.c_sizes[i] > 1:
+        if t.c_strides[i] == 0 and gt(t.c_sizes[i], 1):
             return True
     return False
 
@@ -240,11 +241,12 @@ cdef int raise_overlap(str what) except -1:
 
 
 cdef bint share_memory(Tensor a, Tensor b) noexcept:
-    """Whether two tensors surely share elements (at::get_overlap_status); those with gaps count as apart."""
+    """Whether two tensors surely share elements (at::get_overlap_status); those with gaps count as apart, and so do those with
+    symbolic sizes that are not one tensor."""
     cdef int64_t a_start, a_end, b_start, b_end
     if a is b:
-        return a.c_numel > 0
-    if a.c_storage is not b.c_storage or not a.c_numel or not b.c_numel:
+        return a.c_numel != 0
+    if a.c_storage is not b.c_storage or not a.c_numel or not b.c_numel or (a.c_flags | b.c_flags) & TF_SYMBOLIC:
         return False
     if not a.c_flags & b.c_flags & TF_NON_OVERLAPPING_DENSE:
         return False
@@ -258,7 +260,7 @@ cdef bint share_memory(Tensor a, Tensor b) noexcept:
 cdef bint overlaps_partly(Tensor out, Tensor t) noexcept:
     """Whether both share memory without being the same view of it (at::get_overlap_status)."""
     cdef int i
-    if not share_memory(out, t):
+    if out is t or not share_memory(out, t):
         return False
     if out.c_offset * dtypes.itemsize_table()[out.c_dtype] != t.c_offset * dtypes.itemsize_table()[t.c_dtype] \
             or out.c_numel != t.c_numel or out.c_ndim != t.c_ndim:
@@ -372,8 +374,10 @@ cdef Tensor planned(Tensor out, Spec* s):
     """What `out` will be, for the checks of overlap: it stays as it is until all of them are done."""
     cdef Tensor t = Tensor.__new__(Tensor)
     t.c_dtype = out.c_dtype
-    set_geometry(t, s.ndim, s.sizes, steps_of(s), out.c_offset)
+    t.c_devtype = out.c_devtype
     t.c_storage = out.c_storage
+    t.c_flags = out.c_flags & (TF_FAKE | TF_FUNCTIONAL)
+    set_geometry(t, s.ndim, s.sizes, steps_of(s), out.c_offset)
     return t
 
 
@@ -385,8 +389,8 @@ cdef int move_outputs(Spec* specs, PyObject** args, int n, const bint* moved) ex
         if moved[i]:
             out = <Tensor>args[i]
             reach = need_room(out, &specs[i])
-            if reach > out.c_storage.c_nbytes and out.c_storage.c_resizable:
-                resize_storage(out.c_storage, reach)
+            if out.c_storage.c_resizable:
+                grow_storage(out.c_storage, reach)
     for i in range(n):
         if moved[i]:
             out = <Tensor>args[i]

@@ -8,19 +8,26 @@ product that does not fit is a RuntimeError, so that no number becomes a handle.
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from dispatch._C.geometry cimport add_overflows, mul_overflows
-
 cdef extern from *:
     """
     #define DISPATCH_SYMBOLIC_LIMIT (-((int64_t)1 << 62))
     #define DISPATCH_SIZE_ERROR INT64_MIN
     #define DISPATCH_MARK(v) __builtin_expect((v) < DISPATCH_SYMBOLIC_LIMIT, 0)
     #define DISPATCH_MARK2(a, b) (DISPATCH_MARK(a) | DISPATCH_MARK(b))
+    /* a * b and a + b into *result; whether they do not fit. */
+    static inline int dispatch_mul_overflows(int64_t a, int64_t b, int64_t* result) {
+        return __builtin_mul_overflow(a, b, result);
+    }
+    static inline int dispatch_add_overflows(int64_t a, int64_t b, int64_t* result) {
+        return __builtin_add_overflow(a, b, result);
+    }
     """
     const int64_t SYMBOLIC_LIMIT "DISPATCH_SYMBOLIC_LIMIT"
     const int64_t SIZE_ERROR "DISPATCH_SIZE_ERROR"           # what a function of sizes returns when it raised
     bint is_symbolic "DISPATCH_MARK"(int64_t v) noexcept nogil
     bint any_symbolic "DISPATCH_MARK2"(int64_t a, int64_t b) noexcept nogil
+    bint mul_overflows "dispatch_mul_overflows"(int64_t a, int64_t b, int64_t* result) noexcept nogil
+    bint add_overflows "dispatch_add_overflows"(int64_t a, int64_t b, int64_t* result) noexcept nogil
 
 cdef enum SizeOperation:
     SZ_ADD, SZ_SUB, SZ_MUL, SZ_FLOORDIV, SZ_MOD, SZ_MIN, SZ_MAX    # // and % as Python's
@@ -36,6 +43,9 @@ cdef enum SizeQuestion:
     ASK_KNOWN                    # never guards: True only when it holds for every value (statically_known_true)
     ASK_EXPECT                   # it must hold: guards, without a hint a deferred runtime assert (expect_true); False: it does not
 
+cdef enum NumberKind:
+    NK_NONE = 0, NK_INT, NK_FLOAT, NK_BOOL                     # no symbolic number; SymInt, SymFloat, SymBool
+
 # What `dispatch.symbolic` enters when it is loaded. A function that raises returns SIZE_ERROR, -1 or NULL.
 cdef struct SymbolicCalls:
     int64_t (*binary)(int operation, int64_t a, int64_t b)
@@ -46,6 +56,7 @@ cdef struct SymbolicCalls:
     int64_t (*from_object)(PyObject* o)                      # of a SymInt: its handle, or a number that it is known to be
     bint (*is_number)(PyObject* o) noexcept                  # whether it is a SymInt
     PyObject* (*env_of)(int64_t v)                           # borrowed: the ShapeEnv whose life is the handle's
+    int (*number_kind)(PyObject* o) noexcept                 # NumberKind
 
 cdef SymbolicCalls symbolic_calls
 
@@ -55,6 +66,23 @@ cdef int64_t guard_slowly(int64_t v) except? SIZE_ERROR
 cdef int64_t raise_does_not_fit(int64_t a, int64_t b) except? SIZE_ERROR
 cdef object size_object(int64_t v)                           # int or SymInt, for Python
 cdef int64_t size_from(object o) except? SIZE_ERROR          # of an int or SymInt; RuntimeError for a number out of range
+# Of what stands in an argument: as `size_from`, but the smallest int64, which is no handle, passes (`random_` draws from there).
+cdef int64_t unboxed_size(PyObject* o) except? SIZE_ERROR
+cdef object plain_number(object o)                           # int, float or bool of a symbolic number, by a guard
+cdef object env_of_size(int64_t v)                           # the ShapeEnv of a handle
+cdef int64_t hint_of(int64_t v, int64_t otherwise) except? SIZE_ERROR         # never guards; `otherwise` without a hint
+# The first handle among `n` numbers; 0.
+cdef int64_t first_symbolic(int n, const int64_t* values) noexcept nogil
+
+
+cdef inline int number_kind(PyObject* o) noexcept:
+    """Whether `o` is a symbolic number, and which."""
+    return NK_NONE if symbolic_calls.number_kind == NULL else symbolic_calls.number_kind(o)
+
+
+cdef inline bint in_use() noexcept:
+    """Whether this process can have expressions."""
+    return symbolic_calls.binary != NULL
 
 
 cdef inline int64_t plain_size(int64_t v) except? SIZE_ERROR:

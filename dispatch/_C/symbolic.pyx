@@ -53,3 +53,40 @@ cdef int64_t size_from(object o) except? SIZE_ERROR:
     if symbolic_calls.is_number != NULL and symbolic_calls.is_number(<PyObject*>o):
         return symbolic_calls.from_object(<PyObject*>o)
     return plain_size(PyLong_AsLongLong(o))
+
+
+cdef int64_t unboxed_size(PyObject* o) except? SIZE_ERROR:
+    if PyLong_CheckExact(<object>o) and PyLong_AsLongLong(<object>o) == SIZE_ERROR:
+        return SIZE_ERROR
+    return size_from(<object>o)
+
+
+cdef object plain_number(object o):
+    cdef int kind = number_kind(<PyObject*>o)
+    if kind == NK_INT:
+        return concrete(symbolic_calls.from_object(<PyObject*>o))
+    return float(o) if kind == NK_FLOAT else bool(o)
+
+
+cdef object env_of_size(int64_t v):
+    cdef PyObject* env
+    need_symbolic()
+    env = symbolic_calls.env_of(v)
+    if env == NULL:
+        take(env)
+    return <object>env
+
+
+cdef int64_t hint_of(int64_t v, int64_t otherwise) except? SIZE_ERROR:
+    if not is_symbolic(v):
+        return v
+    need_symbolic()
+    return symbolic_calls.hint(v, otherwise)
+
+
+cdef int64_t first_symbolic(int n, const int64_t* values) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        if is_symbolic(values[i]):
+            return values[i]
+    return 0

@@ -1,11 +1,14 @@
 """Tensor: all metadata inline in one C struct; the Python object is the tensor.
 
 Sizes, strides, offset and storage change only through `set_geometry` and `set_storage`, which check first and write then, drop the
-cached numpy view and recompute `c_numel` and the flags of geometry.
+cached numpy view and recompute `c_numel` and the flags of geometry. Any of these numbers may be the handle of an expression
+(`symbolic`): then TF_SYMBOLIC is set, the tensor has no bytes, and the flags of geometry say only what holds for every value of the
+symbols: ask `is_contiguous`, `is_dense` and `is_contiguous_as`, which guard.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 
+from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE
 from dispatch._C.storage cimport Storage
 
 cdef enum TensorFlag:             # 8, 16, 32 and 64 are geometry's: GeometryFlag
@@ -25,11 +28,12 @@ cdef enum TensorFlag:             # 8, 16, 32 and 64 are geometry's: GeometryFla
     TF_CUSTOM_LAYOUT = 1 << 17   # layout is
     TF_FUNCTIONAL = 1 << 18      # a functional wrapper: c_extra holds its state
     TF_HAS_TORCH_FUNCTION = 1 << 19   # a subclass whose __torch_function__ is not switched off
+    TF_SYMBOLIC = 1 << 20        # a size, stride, the offset or numel is an expression: no bytes, and c_symbols is a ShapeEnv
     TF_VIEW_NO_GRAD = 1 << 22    # a view made while grad mode was off
     TF_VIEW_INFERENCE = 1 << 23  # a view made in inference mode
     TF_VIEW_OF_MANY = 1 << 24    # one of several views that one call made
     TF_VIEW_MARKS = 7 << 22      # what autograd refuses to follow a write through
-    TF_GEOMETRY_KEPT = 8 | 16 | 32 | 64 | 128 | 8192   # what set_geometry decides
+    TF_GEOMETRY_KEPT = 8 | 16 | 32 | 64 | 128 | 8192 | 1 << 20   # what set_geometry decides
 
 cdef struct VersionCounter:
     int64_t refs                 # tensors that share it
@@ -54,6 +58,7 @@ cdef class Tensor:
     cdef object c_array          # cached numpy view, else None
     cdef object c_autograd       # grad_fn placeholder or None
     cdef int64_t c_seen_version  # of a view: the version for which c_autograd holds
+    cdef object c_symbols        # the ShapeEnv whose expressions the sizes are, else None
     cdef object c_extra          # state of an upper room (a functional wrapper's value), else None
     cdef PyObject* c_dict        # instance dictionary, made when the first attribute is set (tp_dictoffset points here); owned
     cdef object __weakref__
@@ -77,9 +82,18 @@ cdef Tensor new_tensor_within(Storage storage, int dtype, int ndim, const int64_
 cdef int set_storage(Tensor t, Storage storage) except -1
 # Geometry that follows from that of a tensor over the same storage.
 cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1
+# The same of geometry that another tensor had: what `set_geometry` worked out then is given (`flags`: TF_GEOMETRY_KEPT).
+cdef int set_known_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset, int64_t numel,
+                            uint32_t flags, object symbols) except -1
 cdef object get_numpy(Tensor t)                        # numpy view of a CPU tensor's memory (cached); else RuntimeError
 cdef uint64_t keys_for(int devtype, int layout) except? 0   # PyTorch's key set of a new tensor on that device
 cdef bint is_contiguous_as(Tensor t, int memory_format) except -1
+cdef bint ask_contiguous(Tensor t) except -1
+cdef bint ask_dense(Tensor t) except -1
+cdef inline bint is_contiguous(Tensor t) except -1:              # guards; False where no hint decides
+    return t.c_flags & TF_CONTIGUOUS != 0 or (t.c_flags & TF_SYMBOLIC != 0 and ask_contiguous(t))
+cdef inline bint is_dense(Tensor t) except -1:                   # no gaps, no overlap; guards likewise
+    return t.c_flags & TF_NON_OVERLAPPING_DENSE != 0 or (t.c_flags & TF_SYMBOLIC != 0 and ask_dense(t))
 cdef Tensor alias_as(Tensor base, type cls)              # the same tensor as an instance of `cls`
 cdef Tensor blank_of(type cls)                           # an uninitialised one, made without running its `__new__`
 cdef int set_class_flags(Tensor t, type cls) except -1

@@ -20,7 +20,8 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.geometry cimport (
     TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, check_within,
-    geometry_flags, mul_overflows, numel_of, reach_of, read_ints, wrapped_index,
+    asked_channels_last, asked_contiguous, asked_dense, contiguous_steps, geometry_flags, known_flags, mul_overflows, numel_of,
+    raise_numel_overflow, reach_of, read_ints, wrapped_index,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,
@@ -29,7 +30,10 @@ from dispatch._C.keys cimport (
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
 from dispatch._C.slots cimport complete_type, hook, new_instance
 from dispatch._C.storage cimport (
-    Storage, check_pointer, has_bytes, new_storage, resize_storage, room_of, shared_owner,
+    Storage, check_pointer, grow_storage, has_bytes, new_storage, room_of, shared_owner,
+)
+from dispatch._C.symbolic cimport (
+    NK_BOOL, NK_INT, NK_NONE, concrete, env_of_size, first_symbolic, is_symbolic, number_kind, size_from, size_object,
 )
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 
@@ -90,16 +94,38 @@ cdef int share_version(Tensor of_view, Tensor base) except -1:
 # ---- geometry --------------------------------------------------------------------------------------------------------
 
 cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
-    cdef int64_t* mem
-    cdef int64_t numel, step = 1
+    cdef int64_t numel = 1, signs = offset
     cdef int i
     if ndim > 128:
         raise RuntimeError(f"a tensor has at most 128 dimensions, got {ndim}")
-    numel = numel_of(ndim, sizes)
-    if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    for i in range(ndim):
+        if sizes[i] < 0:
+            return set_signed_geometry(t, ndim, sizes, strides, offset)
+        if mul_overflows(numel, sizes[i], &numel):
+            raise_numel_overflow(ndim, sizes)
+    if strides != NULL:
+        for i in range(ndim):
+            signs |= strides[i]
+    if signs < 0:
+        return set_signed_geometry(t, ndim, sizes, strides, offset)
     if numel == 0 and strides == NULL:
         check_steps(ndim, sizes)
+    write_geometry(t, ndim, sizes, strides, offset, numel)
+    if t.c_symbols is not None:
+        t.c_symbols = None
+    if strides == NULL and ndim < 4:
+        t.c_flags |= TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
+    else:
+        t.c_flags |= geometry_flags(ndim, t.c_sizes, t.c_strides, numel)
+    return 0
+
+
+cdef inline int write_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset,
+                               int64_t numel) except -1:
+    """The numbers, all checked; the flags of geometry are the caller's."""
+    cdef int64_t* mem
+    cdef int64_t step = 1
+    cdef int i
     if ndim > 5:
         mem = <int64_t*>malloc(2 * ndim * sizeof(int64_t))
         if mem == NULL:
@@ -126,18 +152,80 @@ cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* s
     t.c_flags &= ~<uint32_t>TF_GEOMETRY_KEPT
     if ndim > 5:
         t.c_flags |= TF_HEAP_GEOMETRY | (TF_MANY_DIMS if ndim > 64 else 0)
-    if strides == NULL and ndim < 4:
-        t.c_flags |= TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
-    else:
-        t.c_flags |= geometry_flags(ndim, mem, mem + ndim, numel)
+    return 0
+
+
+cdef int set_signed_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
+    """Some number is negative: the handle of an expression, or a mistake. Where there are bytes, expressions are pinned."""
+    cdef int64_t steps[128]
+    cdef int64_t numel = numel_of(ndim, sizes)                  # RuntimeError for a negative size
+    cdef int64_t symbol = first_symbolic(ndim, sizes)
+    cdef object symbols
+    cdef uint32_t flags
+    if offset < 0 and not is_symbolic(offset):
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if symbol == 0 and strides != NULL:
+        symbol = first_symbolic(ndim, strides)
+    if symbol == 0:
+        symbol = first_symbolic(1, &offset)
+    if symbol == 0:                                             # a negative stride
+        write_geometry(t, ndim, sizes, strides, offset, numel)
+        t.c_flags |= geometry_flags(ndim, t.c_sizes, t.c_strides, numel)
+        t.c_symbols = None
+        return 0
+    if t.c_devtype == DEV_CPU and has_bytes(t.c_storage) and not t.c_flags & (TF_FAKE | TF_FUNCTIONAL):
+        return pin_geometry(t, ndim, sizes, strides, offset)
+    symbols = env_of_size(symbol)
+    if strides == NULL:
+        contiguous_steps(ndim, sizes, steps)
+        strides = steps
+    flags = known_flags(ndim, sizes, strides, numel) | TF_SYMBOLIC
+    write_geometry(t, ndim, sizes, strides, offset, numel)
+    t.c_flags |= flags
+    t.c_symbols = symbols
+    return 0
+
+
+cdef int pin_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
+    """Expressions over a storage with bytes become the numbers that they are here; the storage must hold what they say."""
+    cdef int64_t plain[256]
+    cdef int i
+    for i in range(ndim):
+        plain[i] = concrete(sizes[i])
+        if strides != NULL:
+            plain[ndim + i] = concrete(strides[i])
+    offset = concrete(offset)
+    if t.c_storage is not blank_storage:
+        check_within(room_of(t.c_storage), dtypes.itemsize_table()[t.c_dtype], ndim, plain, plain + ndim if strides != NULL else NULL,
+                     offset)
+    return set_geometry(t, ndim, plain, plain + ndim if strides != NULL else NULL, offset)
+
+
+cdef int set_known_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset, int64_t numel,
+                            uint32_t flags, object symbols) except -1:
+    write_geometry(t, ndim, sizes, strides, offset, numel)
+    t.c_flags |= flags & TF_GEOMETRY_KEPT
+    t.c_symbols = symbols
     return 0
 
 
 cdef int place_tensor(Tensor t, Storage storage, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
-    cdef int64_t reach = reach_of(dtypes.itemsize_table()[t.c_dtype], ndim, sizes, strides, offset)
+    cdef int64_t plain[256]
+    cdef int64_t reach
+    cdef int i
+    if has_bytes(storage):
+        for i in range(ndim):
+            plain[i] = concrete(sizes[i])
+            if strides != NULL:
+                plain[ndim + i] = concrete(strides[i])
+        sizes = plain
+        if strides != NULL:
+            strides = plain + ndim
+        offset = concrete(offset)
+    reach = reach_of(dtypes.itemsize_table()[t.c_dtype], ndim, sizes, strides, offset)
     check_kind(t, storage)
-    if reach > storage.c_nbytes and (storage.c_resizable or has_bytes(storage)):
-        resize_storage(storage, reach)
+    if storage.c_resizable or has_bytes(storage):
+        grow_storage(storage, reach)
     set_geometry(t, ndim, sizes, strides, offset)
     if storage is not t.c_storage:
         write_storage(t, storage)
@@ -145,9 +233,9 @@ cdef int place_tensor(Tensor t, Storage storage, int ndim, const int64_t* sizes,
 
 
 cdef int check_kind(Tensor t, Storage storage) except -1:
-    """Fake tensors and functional wrappers change their geometry freely, so they never have bytes."""
-    if t.c_flags & (TF_FAKE | TF_FUNCTIONAL) and has_bytes(storage):
-        kind = "functional" if t.c_flags & TF_FUNCTIONAL else "fake"
+    """Fake tensors and functional wrappers change their geometry freely, so they never have bytes; nor have symbolic sizes."""
+    if t.c_flags & (TF_FAKE | TF_FUNCTIONAL | TF_SYMBOLIC) and has_bytes(storage):
+        kind = "functional" if t.c_flags & TF_FUNCTIONAL else "fake" if t.c_flags & TF_FAKE else "symbolic"
         raise RuntimeError(f"a {kind} tensor cannot take over a storage with bytes")
     return 0
 
@@ -216,7 +304,7 @@ cdef Tensor new_empty(int dtype, int devtype, int devindex, int ndim, const int6
     if strides == NULL or t.c_flags & TF_NON_OVERLAPPING_DENSE:
         n = bytes_of(0, t.c_numel, dtypes.itemsize_table()[dtype], ndim, sizes, strides)
     else:
-        n = reach_of(dtypes.itemsize_table()[dtype], ndim, sizes, strides, 0)
+        n = reach_of(dtypes.itemsize_table()[dtype], ndim, t.c_sizes, t.c_strides, 0)
     t.c_storage = new_storage(n, devtype, devindex)
     return t
 
@@ -242,6 +330,9 @@ cdef Tensor new_wrapped_number(object number):
     cdef int dtype
     cdef Tensor t
     cdef double complex z
+    cdef int kind = number_kind(<PyObject*>number)
+    if kind != NK_NONE:                # only metadata is ever read of it: kernels that read values get plain numbers
+        number = False if kind == NK_BOOL else 0 if kind == NK_INT else 0.0
     if isinstance(number, bool):
         dtype = ST_bool
     elif isinstance(number, int):
@@ -278,7 +369,7 @@ cdef object get_numpy(Tensor t):
     cdef int i, itemsize = dtypes.itemsize_table()[t.c_dtype]
     cdef char* data
     cdef object owner
-    if t.c_devtype != DEV_CPU or t.c_flags & TF_FAKE:
+    if t.c_devtype != DEV_CPU or t.c_flags & (TF_FAKE | TF_SYMBOLIC):
         raise_no_bytes(t)
     if t.c_ndim > 64:
         raise RuntimeError(f"numpy arrays have at most 64 dimensions, the tensor has {t.c_ndim}")
@@ -441,7 +532,7 @@ cdef class Tensor:
             return self.shape
         if self.c_flags & TF_CUSTOM_SIZES:
             return answered_size(self, dim)
-        return self.c_sizes[wrapped_dim(self, dim)]
+        return size_object(self.c_sizes[wrapped_dim(self, dim)])
 
     def stride(self, dim=None):
         """All strides in elements as a tuple, or that of dimension `dim`."""
@@ -450,13 +541,13 @@ cdef class Tensor:
             return steps if dim is None else steps[wrapped_index(dim, len(steps))]
         if dim is None:
             return tuple_of(self.c_ndim, self.c_strides)
-        return self.c_strides[wrapped_dim(self, dim)]
+        return size_object(self.c_strides[wrapped_dim(self, dim)])
 
     def storage_offset(self):
         """Offset of the first element in the storage, in elements."""
         if self.c_flags & TF_CUSTOM_SIZES:
             return answer(self, "sym_storage_offset")
-        return self.c_offset
+        return size_object(self.c_offset)
 
     @property
     def dtype(self):
@@ -489,7 +580,7 @@ cdef class Tensor:
         """Number of elements."""
         if self.c_flags & TF_CUSTOM_SIZES:
             return answer(self, "sym_numel")
-        return self.c_numel
+        return size_object(self.c_numel)
 
     def nelement(self):
         return self.numel()
@@ -506,7 +597,7 @@ cdef class Tensor:
     def nbytes(self):
         if self.c_flags & (TF_CUSTOM_SIZES | TF_CUSTOM_LAYOUT):
             return answered_nbytes(self)
-        return <object>self.c_numel * dtypes.itemsize_table()[self.c_dtype]     # a view's may not fit in 64 bits
+        return size_object(self.c_numel) * dtypes.itemsize_table()[self.c_dtype]     # a view's may not fit in 64 bits
 
     def get_device(self):
         """Device index; -1 on the CPU."""
@@ -666,7 +757,7 @@ cdef class Tensor:
             return hook("__len__")(self)
         if self.c_ndim == 0:
             raise TypeError("len() of a 0-d tensor")
-        return self.c_sizes[0]
+        return concrete(self.c_sizes[0])
 
     def __repr__(self):
         return hook("__repr__")(self)
@@ -714,7 +805,7 @@ cdef object answered_size(Tensor t, object dim):
 cdef object answered_nbytes(Tensor t):
     if t.c_flags & TF_CUSTOM_LAYOUT and answer(t, "layout") != dtypes.get_layout(LAYOUT_strided):
         raise RuntimeError("nbytes: only strided tensors have a number of bytes")
-    n = answer(t, "numel") if t.c_flags & TF_CUSTOM_SIZES else <object>t.c_numel
+    n = answer(t, "numel") if t.c_flags & TF_CUSTOM_SIZES else size_object(t.c_numel)
     return n * dtypes.itemsize_table()[t.c_dtype]
 
 
@@ -726,13 +817,20 @@ cdef inline dtypes.device device_seen(Tensor t):
 
 cdef bint is_contiguous_as(Tensor t, int mf) except -1:
     """Whether `t` is contiguous in memory format `mf`; preserve asks for the contiguous one."""
-    if mf == MF_contiguous:
-        return t.c_flags & TF_CONTIGUOUS != 0
-    if mf == MF_channels_last:
-        return t.c_flags & TF_CHANNELS_LAST != 0
-    if mf == MF_channels_last_3d:
-        return t.c_flags & TF_CHANNELS_LAST_3D != 0
-    return t.c_flags & TF_CONTIGUOUS != 0
+    if mf == MF_channels_last or mf == MF_channels_last_3d:
+        if t.c_flags & (TF_CHANNELS_LAST if mf == MF_channels_last else TF_CHANNELS_LAST_3D):
+            return True
+        return (t.c_flags & TF_SYMBOLIC and t.c_ndim == (4 if mf == MF_channels_last else 5)
+                and asked_channels_last(t.c_ndim, t.c_sizes, t.c_strides))
+    return is_contiguous(t)
+
+
+cdef bint ask_contiguous(Tensor t) except -1:
+    return asked_contiguous(t.c_ndim, t.c_sizes, t.c_strides, t.c_numel)
+
+
+cdef bint ask_dense(Tensor t) except -1:
+    return asked_dense(t.c_ndim, t.c_sizes, t.c_strides, t.c_numel)
 
 
 cdef int set_requires_grad(Tensor t, bint value) except -1:
@@ -774,14 +872,14 @@ def _numpy_view(Tensor t not None):
     return get_numpy(t)
 
 
-def _new_strided(Storage storage not None, dtype, sizes, strides, int64_t offset):
+def _new_strided(Storage storage not None, dtype, sizes, strides, offset):
     """A tensor over `storage` with the given geometry; the bytes must reach."""
     cdef int64_t sz[64]
     cdef int64_t st[64]
     cdef int n = read_ints(sizes, sz, "sizes"), code = dtypes.dtype_code(dtype)
     if read_ints(strides, st, "strides") != n:
         raise RuntimeError(f"mismatch in length of strides and shape: {strides} and {sizes}")
-    return new_tensor_within(storage, code, n, sz, st, offset)
+    return new_tensor_within(storage, code, n, sz, st, size_from(offset))
 
 
 def _dispatch_keys(Tensor tensor not None):

@@ -2,7 +2,7 @@
 
 A boxed argument has been through the matcher: tensors as given, exact numbers, lists, the value objects of dtypes and their
 kind, None. Hence nothing is checked here but what the matcher lets through on purpose: a number in a Tensor slot becomes a
-0-d tensor, owned by the adapter for the call.
+0-d tensor, owned by the adapter for the call; a SymInt becomes the handle of its expression, and no int does.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -11,10 +11,11 @@ from dispatch._C.dtypes cimport (
     LAYOUT_strided, MF_NONE, ST_NONE, dtype, get_dtype, get_layout, get_memory_format, layout, memory_format,
 )
 from dispatch._C.python_api cimport (
-    PyFloat_AsDouble_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_AsLongLong_, PyObject_TypeCheck_, Py_None_, Py_TYPE_,
+    PyFloat_AsDouble_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_AsLongLong_, PyLong_CheckExact_, PyObject_TypeCheck_, Py_None_, Py_TYPE_,
     Py_True_,
 )
 from dispatch._C.references cimport give
+from dispatch._C.symbolic cimport SYMBOLIC_LIMIT, size_object, unboxed_size
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 from dispatch._C.values cimport IntArray
 
@@ -28,7 +29,13 @@ cdef inline Tensor unbox_tensor(PyObject* a):
     return new_wrapped_number(<object>a)
 
 cdef inline int64_t unbox_int(PyObject* a) except? -1:
-    return PyLong_AsLongLong_(a)
+    """A number, or the handle of a SymInt's expression. RuntimeError for an int that could be taken for one."""
+    cdef int64_t v
+    if PyLong_CheckExact_(a):
+        v = PyLong_AsLongLong_(a)
+        if v >= SYMBOLIC_LIMIT:
+            return v
+    return unboxed_size(a)
 
 cdef inline double unbox_float(PyObject* a) except? -1.0:
     return PyFloat_AsDouble_(a)
@@ -45,7 +52,7 @@ cdef inline IntArray unbox_ints(PyObject* a, int64_t* buffer) except *:
     if r.len > MAX_INTS:
         raise RuntimeError(f"expected at most {<int>MAX_INTS} integers in a list, got {r.len}")
     for i in range(r.len):
-        buffer[i] = PyLong_AsLongLong_(PyList_GET_ITEM_(a, i))
+        buffer[i] = unbox_int(PyList_GET_ITEM_(a, i))
     return r
 
 cdef inline int unbox_dtype(PyObject* a) noexcept:
@@ -58,7 +65,7 @@ cdef inline int unbox_memory_format(PyObject* a) noexcept:
     return MF_NONE if a == Py_None_ else (<memory_format>a).code
 
 cdef inline list box_ints(IntArray a):
-    return [a.data[i] for i in range(a.len)]
+    return [size_object(a.data[i]) for i in range(a.len)]
 
 cdef inline object box_dtype(int code):
     return None if code == ST_NONE else get_dtype(code)

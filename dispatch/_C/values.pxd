@@ -14,6 +14,15 @@ cdef enum:
     MAX_ARGS = 64            # arguments of one operator
     MAX_OWNED = 72
 
+cdef enum MatchError:
+    MATCH_OK = 0
+    MATCH_TOO_MANY = 1
+    MATCH_MISSING = 2
+    MATCH_BAD_TYPE = 3
+    MATCH_UNKNOWN_KEYWORD = 4
+    MATCH_TWICE = 5
+    MATCH_RAISED = 6         # a symbolic number has no value to guard on: the exception is set
+
 cdef struct ArgSpec:
     PyObject* name           # interned str, owned
     PyObject* dflt           # the schema's own default object, owned; NULL: required

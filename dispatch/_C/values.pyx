@@ -19,11 +19,13 @@ from dispatch._C.emitted cimport (
 )
 from dispatch._C.function_handlers cimport any_function_handler, is_function_object
 from dispatch._C.python_api cimport (
-    PyBool_Check_, PyBytes_Check_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyFloat_CheckExact_, PyFloat_Check_,
+    PyBool_Check_, PyBytes_Check_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyErr_Occurred_, PyFloat_CheckExact_, PyFloat_Check_,
     PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_, PyLong_Check_,
     PyObject_RichCompareBool_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyUnicode_Check_,
     PyUnicode_Compare_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_,
 )
+from dispatch._C.references cimport raised
+from dispatch._C.symbolic cimport NK_INT, NK_NONE, number_kind
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD
 from dispatch._C.tls cimport ThreadState, tls
@@ -50,22 +52,12 @@ cdef object CPU = dtypes.new_device(dtypes.DEV_CPU, -1)
 cdef uint64_t NUMBER_KEYS = new_wrapped_number(0).c_keys      # a number in a Tensor slot is a tensor on the CPU
 cdef uint64_t INFERENCE_NUMBER_KEYS = NUMBER_KEYS & ~(KS_AUTOGRAD | KS_ADInplaceOrView)
 
-cdef enum MatchError:
-    MATCH_OK = 0
-    MATCH_TOO_MANY = 1
-    MATCH_MISSING = 2
-    MATCH_BAD_TYPE = 3
-    MATCH_UNKNOWN_KEYWORD = 4
-    MATCH_TWICE = 5
-    MATCH_RAISED = 6
-
-
 cdef inline bint is_tensor(PyObject* o) noexcept:
     return Py_TYPE_(o) == TENSOR or PyObject_TypeCheck_(o, TENSOR)
 
 
 cdef bint is_number(PyObject* o) noexcept:
-    return PyLong_Check_(o) or PyFloat_Check_(o) or PyComplex_Check_(o)
+    return PyLong_Check_(o) or PyFloat_Check_(o) or PyComplex_Check_(o) or number_kind(o) != NK_NONE
 
 
 def wrapped_number(number):
@@ -166,7 +158,7 @@ cdef PyObject* new_repeated(ArgSpec* spec, PyObject* o, Frame* f) noexcept:
     cdef PyObject* out
     cdef int i
     if spec.kind == AK_INT:
-        if not (PyLong_Check_(o) if not f.lone_ints else is_parsed_int(o) or is_tensor(o) and spec.flags & AF_SYM):
+        if not (PyLong_Check_(o) or number_kind(o) == NK_INT if not f.lone_ints else is_parsed_int(o) or is_tensor(o) and spec.flags & AF_SYM):
             return NULL
     elif spec.kind != AK_FLOAT or PyLong_Check_(o) or is_tensor(o):
         return NULL
@@ -258,7 +250,7 @@ cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwna
         if v == NULL:
             f.bad_arg = i
             f.bad_value = args[i]
-            return MATCH_BAD_TYPE
+            return MATCH_BAD_TYPE if PyErr_Occurred_() == NULL else MATCH_RAISED
         f.args[i] = v
     if nargs == n:
         return MATCH_OK if kwnames == NULL or PyTuple_GET_SIZE_(kwnames) == 0 else unplaced_keyword(sig, kwnames, f)
@@ -277,7 +269,7 @@ cdef int match(Signature* sig, PyObject** args, Py_ssize_t nargs, PyObject* kwna
             if v == NULL:
                 f.bad_arg = i
                 f.bad_value = args[nargs + k]
-                return MATCH_BAD_TYPE
+                return MATCH_BAD_TYPE if PyErr_Occurred_() == NULL else MATCH_RAISED
             f.args[i] = v
     for i in range(<int>nargs, n):
         if f.args[i] == NULL:
@@ -452,6 +444,8 @@ cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, 
     cdef ArgSpec* spec
     release_frame(f)
     f.n_owned = 0
+    if code == MATCH_RAISED:
+        raised()
     if code == MATCH_OK:         # a second look at arguments that Python code changes while they are read
         why = f"{name}: the arguments changed while they were matched"
     elif code == MATCH_TOO_MANY:

@@ -19,12 +19,13 @@ from dispatch._C.keys cimport (
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport ask_handlers
 from dispatch._C.references cimport take
-from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, product, read_ints
+from dispatch._C.geometry cimport TF_CONTIGUOUS, product, reach_of, read_ints
 from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport Storage
+from dispatch._C.symbolic cimport NK_INT, NK_NONE, is_symbolic, larger, number_kind, size_from, size_object
 from dispatch._C.tensor cimport (
     TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, TF_VIEW_MARKS,
-    Tensor, alias_as, blank_of, init_tensor, is_contiguous_as, keys_for, place_tensor, set_base, set_class_flags,
+    Tensor, TF_SYMBOLIC, alias_as, blank_of, init_tensor, is_contiguous_as, is_dense, keys_for, place_tensor, set_base, set_class_flags,
     set_requires_grad, set_storage, share_version,
 )
 from dispatch._C.tls cimport n_dispatch_modes, tls
@@ -56,6 +57,8 @@ cdef object refuse(Tensor t, str question, object value, str wanted):
 
 
 cdef object whole(Tensor t, str question, object value):
+    if number_kind(<PyObject*>value) == NK_INT:
+        return value
     if isinstance(value, (float, complex, Tensor)) or not hasattr(value, "__index__"):
         refuse(t, question, value, "an int")
     return index(value)
@@ -90,7 +93,7 @@ def answer(Tensor t not None, str question, memory_format=None):
     if question.endswith("stride"):
         return tuple(whole_list(t, question, value)) if value is not None else tuple(new_size(t.c_ndim, t.c_strides))
     if value is None:
-        return t.c_offset if question == "sym_storage_offset" else t.c_numel
+        return size_object(t.c_offset if question == "sym_storage_offset" else t.c_numel)
     return whole(t, question, value)
 
 
@@ -113,7 +116,7 @@ def stored_fact(Tensor t not None, str question, memory_format=None):
     """The same bools from the metadata that the tensor was made with."""
     cdef int mf = (<dtypes.memory_format?>memory_format).code if memory_format is not None else MF_contiguous
     if question == "is_non_overlapping_and_dense":
-        return t.c_flags & TF_NON_OVERLAPPING_DENSE != 0
+        return is_dense(t)
     if question == "is_strides_like_format" and mf == MF_contiguous:
         return False
     return is_contiguous_as(t, mf)
@@ -271,7 +274,7 @@ def share_memory(Tensor tensor not None, Tensor source not None):
     place_tensor(tensor, source.c_storage, source.c_ndim, source.c_sizes, source.c_strides, source.c_offset)
 
 
-def set_source(Tensor tensor not None, Storage storage not None, int64_t storage_offset, size, stride):
+def set_source(Tensor tensor not None, Storage storage not None, storage_offset, size, stride):
     """Give a tensor a storage and a geometry over it (the kernels of `aten.set_`). RuntimeError when they do not fit together.
 
     The storage grows when it must and can.
@@ -284,7 +287,7 @@ def set_source(Tensor tensor not None, Storage storage not None, int64_t storage
         raise RuntimeError(f"set_: the storage is on {storage.device}, the tensor's on {tensor.c_storage.device}")
     if strided and read_ints(stride, steps, "stride") != n:
         raise RuntimeError(f"set_: size {tuple(size)} and stride {tuple(stride)} differ in length")
-    place_tensor(tensor, storage, n, sizes, steps if strided else NULL, storage_offset)
+    place_tensor(tensor, storage, n, sizes, steps if strided else NULL, size_from(storage_offset))
 
 
 # ---- wrappers: instances without memory ------------------------------------------------------------------------------
@@ -301,17 +304,17 @@ cdef object bytes_reached(int n, const int64_t* sizes, list strides, object offs
 
 
 cdef int64_t as_int64(object value, str what) except? -1:
-    if not -(1 << 63) <= value < 1 << 63:
+    if number_kind(<PyObject*>value) == NK_NONE and not -(1 << 62) <= value < 1 << 63:
         raise RuntimeError(f"_make_wrapper_subclass: the {what} does not fit in 64 bits")
-    return value
+    return size_from(value)
 
 
 cdef int mend_strides(int n, const int64_t* sizes, int64_t* steps) except -1:
     """A negative stride counts as the contiguous one over the dimensions behind it, as in PyTorch."""
     cdef int i
     for i in range(n - 1, -1, -1):
-        if steps[i] < 0:
-            steps[i] = 1 if i == n - 1 else product(max(sizes[i + 1], 1), steps[i + 1])
+        if steps[i] < 0 and not is_symbolic(steps[i]):
+            steps[i] = 1 if i == n - 1 else product(larger(sizes[i + 1], 1), steps[i + 1])
     return 0
 
 
@@ -376,9 +379,12 @@ def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_f
                 steps if strides is not None else NULL, 0 if storage_offset is None else as_int64(storage_offset, "storage_offset"))
     if given is None:
         given = [t.c_strides[i] for i in range(n)]
-    t.c_storage.c_nbytes = as_int64(
-        storage_size if storage_size is not None else bytes_reached(n, sizes, given, t.c_offset, dtypes.itemsize_table()[code]),
-        "storage size")
+    if storage_size is not None:
+        t.c_storage.c_nbytes = as_int64(storage_size, "storage size")
+    elif t.c_flags & TF_SYMBOLIC:
+        t.c_storage.c_nbytes = reach_of(dtypes.itemsize_table()[code], n, t.c_sizes, t.c_strides, t.c_offset)
+    else:
+        t.c_storage.c_nbytes = as_int64(bytes_reached(n, sizes, given, t.c_offset, dtypes.itemsize_table()[code]), "storage size")
     set_class_flags(t, cls)
     if (<dtypes.layout>layout).code != LAYOUT_jagged:
         t.c_layout = (<dtypes.layout>layout).code

@@ -1,6 +1,7 @@
 """The dispatch cache of fake tensors: from the metadata of a call to the metadata of its outputs, without a Python object.
 
-A key is the operator and everything that its shape function can see, as 64-bit words; an entry says how each output is made: new,
+A key is the operator and everything that its shape function can see, as 64-bit words (expressions by their handles, which are equal
+when they are, after the number of their ShapeEnv); an entry says how each output is made: new,
 a view of an argument's storage, an argument itself (an in-place view operator gives it another geometry), None, or a plain
 number; or why such calls are not cached.
 """
@@ -29,6 +30,7 @@ cdef enum:                       # why a call is not cached; 0: it is
 
 cdef struct Key:
     int n
+    PyObject* env                # borrowed: the ShapeEnv of the arguments' sizes (the last one), NULL without symbols
     uint64_t hash
     uint64_t words[512]
 
@@ -48,6 +50,8 @@ cdef struct OutSpec:
     uint64_t keys                # bits beyond the device's own
     int64_t offset
     int64_t nbytes               # OUT_NEW: of the storage
+    int64_t numel
+    uint32_t flags               # of geometry: TF_GEOMETRY_KEPT
     int32_t geometry             # index of sizes, then strides, in the entry's `numbers`
     PyObject* value              # OUT_VALUE, owned
 
@@ -91,6 +95,6 @@ cdef int build_key(Key* key, object mode, uint64_t settings, OperatorEntry e, Py
 cdef Entry* new_entry_of(Key* key, OperatorEntry e, PyObject** args, object result, int* why) except? NULL
 # An entry that says why calls of this key are not cached.
 cdef Entry* new_bypass(Key* key, int why) except NULL
-# The outputs of a hit. The caller holds the entry.
-cdef object new_outputs(Entry* entry, object mode, OperatorEntry e, PyObject** args)
+# The outputs of a hit. The caller holds the entry; `env` is the key's.
+cdef object new_outputs(Entry* entry, object mode, OperatorEntry e, PyObject** args, PyObject* env)
 cdef int drop_entry(Entry* e) noexcept

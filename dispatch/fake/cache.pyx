@@ -20,8 +20,11 @@ from dispatch._C.python_api cimport Py_INCREF_, Py_XDECREF_
 from dispatch._C.tags cimport TAG_inplace_view
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport Storage
-from dispatch._C.tensor cimport TF_INFERENCE, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_geometry
-from dispatch.fake.fake_tensor cimport FakeTensor, new_fake, new_fake_storage
+from dispatch._C.symbolic cimport NK_INT, SIZE_ERROR, is_symbolic, number_kind, symbolic_calls
+from dispatch._C.tensor cimport (
+    TF_GEOMETRY_KEPT, TF_INFERENCE, TF_SYMBOLIC, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_known_geometry,
+)
+from dispatch.fake.fake_tensor cimport FakeTensor, new_blank_fake, new_fake_storage
 
 cdef extern from "Python.h":
     int PyLong_CheckExact_ "PyLong_CheckExact"(PyObject*) noexcept
@@ -81,7 +84,7 @@ BYPASS_NAMES = ("", "non-fake tensor", "not our fake", "constant attribute", "no
 
 cdef enum KeyTag:
     KT_NONE = 1, KT_TENSOR, KT_INT, KT_FLOAT, KT_COMPLEX, KT_TRUE, KT_FALSE, KT_STR, KT_LIST, KT_DTYPE, KT_DEVICE, KT_LAYOUT,
-    KT_FORMAT, KT_SHARED
+    KT_FORMAT, KT_SHARED, KT_ENV, KT_SYMINT
 
 
 cdef inline bint room(Key* k, int n) noexcept:
@@ -93,10 +96,74 @@ cdef inline void put(Key* k, uint64_t word) noexcept:
     k.n += 1
 
 
+# Numbers of ShapeEnvs, never used twice: a handle means something else once its ShapeEnv is gone.
+cdef object env_numbers = weakref.WeakKeyDictionary()
+cdef uint64_t next_env_number = 1
+cdef PyObject* last_env = NULL           # borrowed: while it lives, its number is `last_env_number`
+cdef uint64_t last_env_number = 0
+cdef object last_env_reference = None
+
+
+def _forget_last_env(reference):
+    global last_env
+    if reference is last_env_reference:
+        last_env = NULL
+
+
+cdef int learn_env(PyObject* env) except -1:
+    global last_env, last_env_number, last_env_reference, next_env_number
+    number = env_numbers.get(<object>env)
+    if number is None:
+        number = env_numbers[<object>env] = next_env_number
+        next_env_number += 1
+    last_env_reference = weakref.ref(<object>env, _forget_last_env)
+    last_env_number = number
+    last_env = env
+    return 0
+
+
+cdef int put_env(Key* k, PyObject* env) noexcept:
+    """Before the first handle of a ShapeEnv: its number."""
+    if env == k.env:
+        return BY_NONE
+    if not room(k, 1):
+        return BY_TOO_LARGE
+    if env != last_env:
+        try:
+            learn_env(env)
+        except Exception:
+            return BY_ARGUMENT
+    put(k, KT_ENV | last_env_number << 8)
+    k.env = env
+    return BY_NONE
+
+
+cdef int put_symint(Key* k, PyObject* o) noexcept:
+    cdef int64_t v = symbolic_calls.from_object(o)
+    cdef PyObject* env
+    cdef int why
+    if v == SIZE_ERROR:
+        PyErr_Clear_()
+        return BY_ARGUMENT
+    if is_symbolic(v):
+        env = symbolic_calls.env_of(v)
+        if env == NULL:
+            PyErr_Clear_()
+            return BY_ARGUMENT
+        why = put_env(k, env)
+        if why:
+            return why
+    if not room(k, 2):
+        return BY_TOO_LARGE
+    put(k, KT_SYMINT)
+    put(k, <uint64_t>v)
+    return BY_NONE
+
+
 cdef int put_tensor(Key* k, object mode, PyObject* o) noexcept:
     cdef FakeTensor t
     cdef uint64_t head
-    cdef int n
+    cdef int n, why
     cdef bint plain
     if Py_TYPE_(o) != FAKE_TYPE:
         return BY_NOT_FAKE
@@ -105,8 +172,12 @@ cdef int put_tensor(Key* k, object mode, PyObject* o) noexcept:
     if (<FakeTensor>o).c_constant is not None:
         return BY_CONSTANT
     n = (<FakeTensor>o).c_ndim
-    if not room(k, 2 * n + 4):
+    if not room(k, 2 * n + 5):
         return BY_TOO_LARGE
+    if (<FakeTensor>o).c_flags & TF_SYMBOLIC and <PyObject*>(<FakeTensor>o).c_symbols != k.env:
+        why = put_env(k, <PyObject*>(<FakeTensor>o).c_symbols)
+        if why:
+            return why
     plain = ((<FakeTensor>o).c_flags & TF_CONTIGUOUS != 0 and (<FakeTensor>o).c_offset == 0 and (<FakeTensor>o).c_numel > 0 and
              (<FakeTensor>o).c_storage.c_nbytes == (<FakeTensor>o).c_numel * dtypes.itemsize_table()[(<FakeTensor>o).c_dtype])
     head = (KT_TENSOR | <uint64_t>plain << 6 | <uint64_t><uint8_t>(<FakeTensor>o).c_dtype << 8
@@ -204,6 +275,8 @@ cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
             d = PyComplex_ImagAsDouble_(o)
             memcpy(&k.words[k.n + 1], &d, 8)
             k.n += 2
+        elif number_kind(o) == NK_INT:
+            return put_symint(k, o)
         else:
             return BY_ARGUMENT
     return BY_NONE
@@ -261,6 +334,7 @@ cdef int build_key(Key* key, object mode, uint64_t settings, OperatorEntry e, Py
     cdef int i, why
     cdef uint64_t h = 0x9E3779B97F4A7C15
     key.n = 3
+    key.env = NULL
     key.words[0] = <uint64_t>e.id << 32 | e.generation
     key.words[1] = settings
     key.words[2] = emitted_epoch if e.emitted != NULL else any_epoch
@@ -320,7 +394,8 @@ cdef inline bint is_it(PyObject* candidate, object t, bint by_storage) noexcept:
     return by_storage and Py_TYPE_(candidate) == FAKE_TYPE and (<Tensor>candidate).c_storage is (<Tensor>t).c_storage
 
 
-cdef int describe(OutSpec* s, OperatorEntry e, PyObject** args, object out, int64_t* numbers, int* n_numbers) except -1:
+cdef int describe(OutSpec* s, OperatorEntry e, PyObject** args, object out, PyObject* env, int64_t* numbers,
+                  int* n_numbers) except -1:
     """Fill `s`; 0: described, else a Bypass code."""
     cdef FakeTensor t
     s.value = NULL
@@ -341,6 +416,8 @@ cdef int describe(OutSpec* s, OperatorEntry e, PyObject** args, object out, int6
     t = <FakeTensor>out
     if t.c_constant is not None:
         return BY_CONSTANT
+    if t.c_flags & TF_SYMBOLIC and <PyObject*>t.c_symbols != env:
+        return BY_DYNAMIC_SHAPE            # symbols that the arguments do not have
     if find_argument(e, args, t, False, s):
         s.kind = OUT_ARGUMENT
         if not e.tags & TAG_inplace_view:
@@ -356,6 +433,8 @@ cdef int describe(OutSpec* s, OperatorEntry e, PyObject** args, object out, int6
     s.ndim = t.c_ndim
     s.offset = t.c_offset
     s.nbytes = t.c_storage.c_nbytes
+    s.numel = t.c_numel
+    s.flags = t.c_flags & TF_GEOMETRY_KEPT
     s.keys = t.c_keys & (KS_Conjugate | KS_Negative | KS_ZeroTensor)
     s.geometry = n_numbers[0]
     memcpy(&numbers[n_numbers[0]], t.c_sizes, <size_t>t.c_ndim * 8)
@@ -422,7 +501,7 @@ cdef Entry* new_entry_of(Key* key, OperatorEntry e, PyObject** args, object resu
     numbers = <int64_t*>malloc((n if n else 1) * 128 * sizeof(int64_t))
     try:
         for i in range(n):
-            why[0] = describe(&specs[i], e, args, outs[i], numbers, &n_numbers)
+            why[0] = describe(&specs[i], e, args, outs[i], key.env, numbers, &n_numbers)
             if why[0]:
                 return NULL
         if n > 1 and any([specs[i].kind == OUT_NEW for i in range(n)]) and shares_new_storage(outs):
@@ -441,13 +520,18 @@ cdef Entry* new_entry_of(Key* key, OperatorEntry e, PyObject** args, object resu
     return entry
 
 
+cdef inline object symbols_of(OutSpec* s, PyObject* env):
+    """What keeps the expressions alive: the ShapeEnv of the arguments, where a fresh run found those of the output too."""
+    return <object>env if s.flags & TF_SYMBOLIC else None
+
+
 cdef inline object argument_at(PyObject** args, OutSpec* s):
     if s.element < 0:
         return <object>args[s.arg]
     return <object>PyList_GET_ITEM_(args[s.arg], s.element)
 
 
-cdef inline object new_output(Entry* entry, OutSpec* s, object mode, PyObject** args):
+cdef inline object new_output(Entry* entry, OutSpec* s, object mode, PyObject** args, PyObject* env):
     cdef Storage storage
     cdef FakeTensor t
     cdef int64_t* g
@@ -458,7 +542,7 @@ cdef inline object new_output(Entry* entry, OutSpec* s, object mode, PyObject** 
     elif s.kind == OUT_RESHAPED:
         t = <FakeTensor>argument_at(args, s)
         g = numbers_of(entry) + s.geometry
-        set_geometry(t, s.ndim, g, g + s.ndim, s.offset)
+        set_known_geometry(t, s.ndim, g, g + s.ndim, s.offset, s.numel, s.flags, symbols_of(s, env))
         return t
     elif s.kind == OUT_VIEW:
         storage = (<Tensor>argument_at(args, s)).c_storage
@@ -467,17 +551,18 @@ cdef inline object new_output(Entry* entry, OutSpec* s, object mode, PyObject** 
     else:
         return <object>s.value
     g = numbers_of(entry) + s.geometry
-    t = new_fake(mode, storage, s.devtype, s.devindex, s.dtype, s.keys, s.ndim, g, g + s.ndim, s.offset, s.inference)
+    t = new_blank_fake(mode, storage, s.devtype, s.devindex, s.dtype, s.keys, s.inference)
+    set_known_geometry(t, s.ndim, g, g + s.ndim, s.offset, s.numel, s.flags, symbols_of(s, env))
     t.c_layout = s.layout
     return t
 
 
-cdef object new_outputs(Entry* entry, object mode, OperatorEntry e, PyObject** args):
+cdef object new_outputs(Entry* entry, object mode, OperatorEntry e, PyObject** args, PyObject* env):
     cdef int i
     cdef list outs
     if entry.shape == SHAPE_SINGLE:
-        return new_output(entry, outs_of(entry), mode, args)
-    outs = [new_output(entry, &outs_of(entry)[i], mode, args) for i in range(entry.n_out)]
+        return new_output(entry, outs_of(entry), mode, args, env)
+    outs = [new_output(entry, &outs_of(entry)[i], mode, args, env) for i in range(entry.n_out)]
     return outs if entry.shape == SHAPE_LIST else tuple(outs)
 
 

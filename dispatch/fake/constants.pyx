@@ -11,7 +11,7 @@ from dispatch._C.emitted cimport AF_WRITE
 from dispatch._C.keys cimport KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.python_kernel cimport get_overload, python_arguments
-from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, Tensor
+from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_SYMBOLIC, Tensor
 from dispatch._C.tls cimport ThreadState
 from dispatch.fake.converter cimport FakeTensorConverter
 from dispatch.fake.fake_tensor cimport FakeTensor
@@ -23,7 +23,7 @@ cdef uint64_t PYTHON_KEYS = KS_Python | KS_PythonTLSSnapshot
 
 
 cdef bint may_be_constant(object t) noexcept:
-    return isinstance(t, Tensor) and not (<Tensor>t).c_flags & (TF_FAKE | TF_HAS_TORCH_DISPATCH) and (<Tensor>t).c_numel <= 1 \
+    return isinstance(t, Tensor) and not (<Tensor>t).c_flags & (TF_FAKE | TF_HAS_TORCH_DISPATCH | TF_SYMBOLIC) and (<Tensor>t).c_numel <= 1 \
         and (<Tensor>t).c_devtype != DEV_META
 
 

@@ -11,17 +11,20 @@ from libc.stdint cimport int64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_META, LAYOUT_strided
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE
-from dispatch._C.geometry cimport reach_of
+from dispatch._C.geometry cimport reach_of, read_ints
 from dispatch._C.stack cimport enter_call, leave_call
 from dispatch._C.storage cimport Storage
+from dispatch._C.symbolic cimport size_from
 from dispatch._C.tensor cimport (
-    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_MARKS, Tensor, bump_version, set_base, share_version,
+    TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_SYMBOLIC, TF_VIEW_MARKS, Tensor, bump_version, set_base,
+    set_geometry, share_version,
 )
 from dispatch.fake.devices cimport normalized
 from dispatch.fake.fake_tensor cimport FakeTensor, new_fake_like, new_fake_storage
 from dispatch.fake.settings cimport FakeState
 
 from dispatch._C.guards import _DisableTorchDispatch
+from dispatch._C.size import Size
 from dispatch.fake.exceptions import UnsupportedFakeTensorException
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 
@@ -152,10 +155,11 @@ cdef class FakeTensorConverter:
                          source=None, symbolic_context=None, trace=True):
         """The fake counterpart of `t` in `fake_mode`; with `make_constant` a new one keeps `t` as its value.
 
-        UnsupportedFakeTensorException: a tensor that is not strided. Symbolic shapes are not here yet: their arguments are
-        accepted.
+        With `shape_env` its sizes become symbols, as `symbolic_context` says; `source` names the tensor in guards.
+
+        UnsupportedFakeTensorException: a tensor that is not strided.
         """
-        return self.convert(fake_mode, t, make_constant)
+        return self.convert(fake_mode, t, make_constant, shape_env, source, symbolic_context)
 
     def from_meta_and_device(self, FakeState fake_mode not None, Tensor t not None, device, pytype=None, dispatch_keys=None):
         """A fake tensor on `device` over a meta tensor: the same one for the same tensor.
@@ -184,7 +188,7 @@ cdef class FakeTensorConverter:
             raise AssertionError("this mode does not allow meta as a fake device")
         return new_fake_like(mode, t.c_storage, t, dtypes.new_device(devtype, devindex))
 
-    cdef object convert(self, FakeState mode, Tensor t, bint make_constant):
+    cdef object convert(self, FakeState mode, Tensor t, bint make_constant, object env=None, object source=None, object context=None):
         cdef Memo memo = self.meta_converter.tensor_memo
         cdef object held = memo.find(t)
         if held is not None:
@@ -193,11 +197,11 @@ cdef class FakeTensorConverter:
             self.meta_converter.miss += 1
             raise UnsupportedFakeTensorException(f"a tensor of layout {t.layout} has no fake counterpart here")
         if t.c_flags & TF_HAS_TORCH_DISPATCH and not isinstance(t, FakeTensor) and is_traceable_wrapper_subclass(t):
-            made = converted_wrapper(self, mode, t)
+            made = converted_wrapper(self, mode, t, env, source, context)
         elif t.c_flags & TF_IS_VIEW and t.c_base is not None:
-            made = converted_view(self, mode, t)
+            made = converted_view(self, mode, t, env, source, context)
         else:
-            made = converted_plain(self, mode, t)
+            made = converted_plain(self, mode, t, env, source, context)
             if self.copy_data and not isinstance(t, FakeTensor):
                 with _DisableTorchDispatch():
                     (<FakeTensor>made).c_real = t.detach().clone()
@@ -257,17 +261,55 @@ cdef inline dtypes.device device_of_original(Tensor t):
     return normalized(dtypes.new_device(t.c_devtype, t.c_devindex))
 
 
-cdef FakeTensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t):
+cdef object source_of(FakeTensorConverter c, object source):
+    """The name of a tensor in guards; one that nobody named is told by its number (PyTorch's name for it)."""
+    from dispatch.symbolic import ConstantSource       # loaded by whoever made the ShapeEnv
+
+    return ConstantSource(f"__meta_utils_unknown_tensor{len(c.meta_converter.tensor_memo)}") if source is None else source
+
+
+cdef tuple symbols_of(FakeTensorConverter c, Tensor t, object env, object source, object context):
+    """Sizes, strides and offset as the ShapeEnv wants them. A fake tensor's own symbols stay, or are brought over from its env."""
+    cdef FakeState of_fake = <FakeState>(<FakeTensor>t).c_mode if isinstance(t, FakeTensor) else None
+    if of_fake is not None and (of_fake.shape_env is env or (context is None and not t.c_flags & TF_SYMBOLIC)):
+        return t.shape, t.stride(), t.storage_offset()
+    source = source_of(c, source)
+    if of_fake is not None:
+        return env.transfer_symbols_from_foreign_shape_env(t.shape, t.stride(), t.storage_offset(), source, symbolic_context=context)
+    return env.create_symbolic_sizes_strides_storage_offset(t, source, symbolic_context=context)
+
+
+cdef int take_symbols(FakeTensorConverter c, FakeTensor f, Tensor t, object env, object source, object context) except -1:
+    cdef int64_t sizes[64]
+    cdef int64_t strides[64]
+    cdef tuple made = symbols_of(c, t, env, source, context)
+    cdef int n = read_ints(made[0], sizes, "sizes")
+    if read_ints(made[1], strides, "strides") != n or n != t.c_ndim:
+        raise RuntimeError(f"the ShapeEnv gave {made[0]} and {made[1]} for a tensor of sizes {t.shape}")
+    return set_geometry(f, n, sizes, strides, size_from(made[2]))
+
+
+cdef object part_of(FakeTensorConverter c, object source, str name):
+    """The name of an attribute of a tensor that has one."""
+    from dispatch.symbolic import AttrSource           # loaded by whoever made the ShapeEnv
+
+    return AttrSource(source_of(c, source), name)
+
+
+cdef FakeTensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t, object env, object source, object context):
     cdef Storage s = t.c_storage, made = c.meta_converter.storage_memo.find(t.c_storage)
     cdef bint known = made is not None
     cdef int64_t nbytes = s.c_nbytes
     cdef FakeTensor f
     if not known:
-        if t.c_offset == 0 and nbytes:            # PyTorch makes a storage of just the size that the sizes need
-            nbytes = reach_of(dtypes.itemsize_table()[t.c_dtype], t.c_ndim, t.c_sizes, t.c_strides, 0)
         made = new_fake_storage(nbytes)
-        c.meta_converter.storage_memo.remember(s, made)
     f = new_fake_like(mode, made, t, device_of_original(t))
+    if env is not None:
+        take_symbols(c, f, t, env, source, context)
+    if not known:
+        if t.c_offset == 0 and nbytes:            # PyTorch makes a storage of just the size that the sizes need
+            (<Storage>made).c_nbytes = reach_of(dtypes.itemsize_table()[f.c_dtype], f.c_ndim, f.c_sizes, f.c_strides, 0)
+        c.meta_converter.storage_memo.remember(s, made)
     if f.c_devtype == DEV_META and not mode.allow_meta:
         raise AssertionError("this mode does not allow meta as a fake device")
     if known or t.c_offset:                       # as PyTorch, which gives the storage with `set_`, a write
@@ -276,31 +318,48 @@ cdef FakeTensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t)
     return f
 
 
-cdef FakeTensor converted_view(FakeTensorConverter c, FakeState mode, Tensor t):
+cdef FakeTensor converted_view(FakeTensorConverter c, FakeState mode, Tensor t, object env, object source, object context):
     """A view of the base's counterpart."""
-    cdef object base = c.convert(mode, <Tensor>t.c_base, False)
+    cdef object base, of_base = None
     cdef FakeTensor f
+    if env is not None:
+        of_base = context.view_base_context if context is not None else None
+        base = c.convert(mode, <Tensor>t.c_base, False, env, part_of(c, source, "_base"), of_base)
+    else:
+        base = c.convert(mode, <Tensor>t.c_base, False)
     if not isinstance(base, FakeTensor):
-        return converted_plain(c, mode, t)
+        return converted_plain(c, mode, t, env, source, context)
     f = new_fake_like(mode, (<FakeTensor>base).c_storage, t, device_of_original(t))
+    if env is not None:
+        take_symbols(c, f, t, env, source, context)
     share_version(f, base)
     copy_marks(f, t)
     set_base(f, base)
     return f
 
 
-cdef object converted_wrapper(FakeTensorConverter c, FakeState mode, Tensor t):
+cdef object converted_wrapper(FakeTensorConverter c, FakeState mode, Tensor t, object env, object source, object symbols):
     """The wrapper around the counterparts of what it wraps."""
     names, context = t.__tensor_flatten__()
+    cdef dict contexts = {} if symbols is None else symbols.inner_contexts
+    cdef object sizes = t.size(), strides = t.stride()
     inner = {}
+    if env is not None:
+        sizes, strides, _ = symbols_of(c, t, env, source, symbols)
+        sizes = Size(sizes)
     enter_call(" while a wrapper of tensors is made fake")
     try:
         for name in names:
             part = getattr(t, name)
-            inner[name] = c.convert(mode, <Tensor>part, False) if isinstance(part, Tensor) else part
+            if not isinstance(part, Tensor):
+                inner[name] = part
+            elif env is None:
+                inner[name] = c.convert(mode, <Tensor>part, False)
+            else:
+                inner[name] = c.convert(mode, <Tensor>part, False, env, part_of(c, source, name), contexts.get(name))
     finally:
         leave_call()
-    made = type(t).__tensor_unflatten__(inner, context, t.size(), t.stride())
+    made = type(t).__tensor_unflatten__(inner, context, sizes, strides)
     if not isinstance(made, Tensor):
         raise TypeError(f"{type(t).__name__}.__tensor_unflatten__ must return a tensor, got {type(made).__name__}")
     return made

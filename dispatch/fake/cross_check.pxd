@@ -7,4 +7,4 @@ from dispatch.fake.cache cimport Entry
 from dispatch.fake.settings cimport FakeState
 
 # A hit's outputs, compared with those of a fresh run on stand-ins of the arguments; MetadataMismatchError when they differ.
-cdef object checked_outputs(Entry* entry, FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts)
+cdef object checked_outputs(Entry* entry, FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts, PyObject* env)

@@ -3,6 +3,8 @@
 Called by the handler when `cache_crosscheck_enabled`; the fresh run gets stand-ins of the arguments, so that it changes nothing.
 """
 from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp
 
 from dispatch._C cimport dtypes
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
@@ -16,7 +18,7 @@ from dispatch.fake.settings cimport FakeState
 
 from dispatch.fake.exceptions import MetadataMismatchError
 
-cdef object checked_outputs(Entry* entry, FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts):
+cdef object checked_outputs(Entry* entry, FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts, PyObject* env):
     """A hit's outputs, compared with those of a fresh run on stand-ins of the arguments; MetadataMismatchError when they differ."""
     cdef PyObject* twins[64]
     cdef dict made = {}
@@ -27,7 +29,7 @@ cdef object checked_outputs(Entry* entry, FakeState mode, OperatorEntry e, PyObj
         keep.append(value)
         twins[i] = <PyObject*>value
     want = fresh(mode, e, twins, ts)
-    got = new_outputs(entry, mode, e, args)
+    got = new_outputs(entry, mode, e, args, env)
     compare(e, got, want, {id(twin): original for original, twin in made.values()})
     return got
 
@@ -62,17 +64,19 @@ cdef int compare(OperatorEntry e, object got, object want, dict originals) excep
             mismatch(e, got, want)
         return 0
     a, b = <FakeTensor>got, <FakeTensor>want
-    for name in ("dtype", "layout", "device", "shape"):
+    for name in ("dtype", "layout", "device"):
         if getattr(a, name) != getattr(b, name):
             mismatch(e, f"{name} {getattr(a, name)}", getattr(b, name))
-    if a.stride() != b.stride() or a.c_offset != b.c_offset:
-        mismatch(e, f"strides {a.stride()} at {a.c_offset}", f"{b.stride()} at {b.c_offset}")
+    if a.c_ndim != b.c_ndim or memcmp(a.c_sizes, b.c_sizes, a.c_ndim * sizeof(int64_t)):
+        mismatch(e, f"shape {a.shape}", b.shape)
+    if memcmp(a.c_strides, b.c_strides, a.c_ndim * sizeof(int64_t)) or a.c_offset != b.c_offset:
+        mismatch(e, f"strides {a.stride()} at {a.storage_offset()}", f"{b.stride()} at {b.storage_offset()}")
     if (a.c_keys ^ b.c_keys) & (KS_Conjugate | KS_Negative | KS_ZeroTensor):
         mismatch(e, f"keys {a.c_keys:#x}", f"{b.c_keys:#x}")
     if id(b) in originals and originals[id(b)] is not a:
         mismatch(e, "a new tensor", "an argument itself")
     if a.c_storage.c_nbytes != b.c_storage.c_nbytes:
-        mismatch(e, f"a storage of {a.c_storage.c_nbytes} bytes", f"{b.c_storage.c_nbytes}")
+        mismatch(e, f"a storage of {a.c_storage.nbytes()} bytes", f"{b.c_storage.nbytes()}")
     return 0
 
 

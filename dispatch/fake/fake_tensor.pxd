@@ -13,10 +13,9 @@ cdef class FakeTensor(Tensor):
     cdef object c_constant           # a real tensor with the same (small) values, or None
     cdef object c_real               # the real tensor that runs along (propagate_real_tensors), or None
 
-# A FakeTensor over `storage` on a device. `keys`: bits beyond the device's own (conjugate, negative). `inference`: it is an
-# inference tensor, which a view of a normal tensor is not, whatever the thread's mode.
-cdef FakeTensor new_fake(object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
-                         const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference)
+# A FakeTensor over `storage` on a device, without a geometry, which the caller sets. `keys`: bits beyond the device's own
+# (conjugate, negative). `inference`: it is an inference tensor, which a view of a normal tensor is not, whatever the thread's mode.
+cdef FakeTensor new_blank_fake(object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, bint inference)
 # With t's dtype, layout, geometry, bits and inference.
 cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.device dev)
 cdef Storage new_fake_storage(int64_t nbytes)

@@ -11,6 +11,7 @@ from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python, KS_PythonTLSSnapshot, KS_ZeroTensor,
 )
 from dispatch._C.storage cimport Storage
+from dispatch._C.symbolic cimport mul, size_object
 from dispatch._C.tensor cimport (
     TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_geometry, set_requires_grad,
     share_version,
@@ -144,7 +145,7 @@ cdef class FakeTensor(Tensor):
         """The first element's address if the storage began at 0; RuntimeError unless `_allow_unsafe_data_ptr_access`."""
         if self.c_mode is not None and not self.c_mode._allow_unsafe_data_ptr_access:
             raise RuntimeError("data_ptr: a fake tensor has no memory")
-        return self.c_offset * dtypes.itemsize_table()[self.c_dtype] if self.c_numel else 0
+        return size_object(mul(self.c_offset, dtypes.itemsize_table()[self.c_dtype])) if self.c_numel else 0
 
     def __copy__(self):
         cdef FakeTensor t = alias_of(self)
@@ -295,8 +296,9 @@ cdef Storage new_fake_storage(int64_t nbytes):
     return s
 
 
-cdef int fill(FakeTensor t, object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
-              const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference) except -1:
+cdef inline int begin(FakeTensor t, object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys,
+                      bint inference) except -1:
+    """All but the geometry."""
     t.c_storage = storage
     t.c_devtype = devtype
     t.c_devindex = devindex
@@ -306,13 +308,18 @@ cdef int fill(FakeTensor t, object mode, Storage storage, int devtype, int devin
         t.c_keys &= ~(KS_AUTOGRAD | KS_ADInplaceOrView)
         t.c_flags |= TF_INFERENCE
     t.c_mode = mode
+    return 0
+
+
+cdef int fill(FakeTensor t, object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
+              const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference) except -1:
+    begin(t, mode, storage, devtype, devindex, dtype, keys, inference)
     return set_geometry(t, ndim, sizes, strides, offset)
 
 
-cdef FakeTensor new_fake(object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
-                         const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference):
+cdef FakeTensor new_blank_fake(object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, bint inference):
     cdef FakeTensor t = FakeTensor.__new__(FakeTensor)
-    fill(t, mode, storage, devtype, devindex, dtype, keys, ndim, sizes, strides, offset, inference)
+    begin(t, mode, storage, devtype, devindex, dtype, keys, inference)
     return t
 
 

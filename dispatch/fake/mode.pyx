@@ -94,8 +94,8 @@ cdef PyObject* handle(PyObject* self, PyObject* op, uint64_t ks, PyObject** args
     entry.refs += 1
     try:
         if mode.cache_crosscheck_enabled:
-            return give(checked_outputs(entry, mode, e, args, ts))
-        return give(new_outputs(entry, mode, e, args))
+            return give(checked_outputs(entry, mode, e, args, ts, key.env))
+        return give(new_outputs(entry, mode, e, args, key.env))
     finally:
         drop_entry(entry)
 
@@ -106,7 +106,7 @@ cdef object fresh_cached(FakeTensorMode mode, OperatorEntry e, PyObject** args, 
     cdef Entry* entry = NULL
     cdef int why
     cdef object storage = None
-    cdef int64_t nbytes = 0
+    cdef int64_t nbytes = 0, unbacked = mode.unbacked_made
     cdef bint reshapes = e.tags & TAG_inplace_view != 0
     if reshapes:
         storage = (<Tensor>args[0]).c_storage
@@ -115,6 +115,8 @@ cdef object fresh_cached(FakeTensorMode mode, OperatorEntry e, PyObject** args, 
     if result is NotImplemented:
         return result
     why = operator_bypass(mode, e, args)
+    if why == BY_NONE and mode.unbacked_made != unbacked:
+        why = BY_DYNAMIC_SHAPE
     if why == BY_NONE and reshapes:
         if (<Tensor>args[0]).c_storage is not storage or (<Storage>storage).c_nbytes != nbytes:
             why = BY_INPLACE_VIEW
@@ -163,7 +165,10 @@ cdef class FakeTensorMode(FakeState):
     Args:
         allow_fallback_kernels: an operator of ours without a Meta kernel runs its real kernel on zeros, for the shapes.
         allow_non_fake_inputs: real tensors among the arguments are made fake.
-        static_shapes, shape_env, export: accepted for symbolic shapes, which are not here yet.
+        shape_env: a `dispatch.symbolic.ShapeEnv`: sizes of converted tensors become symbols of it, and what depends on values
+            gives unbacked ones. None: no symbols.
+        static_shapes: whether sizes stay numbers (default: without a `shape_env`).
+        export: kept for programs that read it.
         cache: True for a cache of the mode's own, None or False for none, or a `DispatchCache` to share.
         cache_policy: `policy(op) -> bool`: which operators of other packages may be cached (default: none).
 
@@ -293,12 +298,18 @@ cdef class FakeTensorMode(FakeState):
         Raises:
             UnsupportedFakeTensorException: a kind of tensor that has no fake counterpart.
             AssertionError: a symbolic context for static shapes.
+
+        `symbolic_context` says which sizes become symbols of the mode's `shape_env` (by default all become symbols, equal sizes
+        the same one); `source` is what guards call the tensor.
         """
+        cdef object env = self.shape_env
         if not isinstance(tensor, Tensor):
             raise TypeError(f"from_tensor: expected a Tensor, got {type(tensor).__name__}")
-        if symbolic_context is not None and (self.static_shapes if static_shapes is None else static_shapes):
-            raise AssertionError("from_tensor: static_shapes and symbolic_context exclude each other")
-        return (<FakeTensorConverter>self.c_converter).convert(self, <Tensor>tensor, False)
+        if self.static_shapes if static_shapes is None else static_shapes:
+            if symbolic_context is not None:
+                raise AssertionError("from_tensor: static_shapes and symbolic_context exclude each other")
+            env = None
+        return (<FakeTensorConverter>self.c_converter).convert(self, <Tensor>tensor, False, env, source, symbolic_context)
 
     # -- the parts of a call, for programs that run them by hand
     def may_turn_const(self, t):

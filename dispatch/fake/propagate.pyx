@@ -220,20 +220,35 @@ cdef object by_value(FakeState mode, OperatorEntry e, PyObject** args):
         value = first.item_memo if isinstance(first, FakeTensor) else None
         if value is not None:
             return value
-        raise DataDependentOutputException(get_overload(e))
+        return by_symbol(mode, e, args, DataDependentOutputException)
     if e.name == "prim::device":
         return (<object>args[0]).device
     if e.tags & TAG_data_dependent_output:
-        raise DataDependentOutputException(get_overload(e))
+        return by_symbol(mode, e, args, DataDependentOutputException)
     if e.name == "aten::index_put" or e.name == "aten::index_put_":
         check_put_device(e, <Tensor>args[0], <Tensor>args[2])
     elif e.name == "aten::index" and is_dynamic(e, args):
         if e.sig.n_args > 2:                         # index.Tensor_out: PyTorch's fallback leaves `out` as it is
             return <object>args[e.sig.n_args - 1]
+        if mode.shape_env is not None:
+            return by_symbol(mode, e, args, DynamicOutputShapeException)
         raise DynamicOutputShapeException(get_overload(need_entry("aten::nonzero", "")))       # a mask is expanded into its indices
     elif e.tags & TAG_dynamic_output_shape and is_dynamic(e, args):
-        raise DynamicOutputShapeException(get_overload(e))
+        return by_symbol(mode, e, args, DynamicOutputShapeException)
     return NotImplemented
+
+
+cdef object by_symbol(FakeState mode, OperatorEntry e, PyObject** args, error):
+    """An unbacked symbol for what nobody knows, where the mode has a ShapeEnv and `unbacked` a rule; else `error`."""
+    cdef object op = get_overload(e), result = NotImplemented
+    if mode.shape_env is not None:
+        from dispatch.fake.unbacked import unbacked_result     # needs `dispatch.symbolic`, which the ShapeEnv is of
+
+        a, kw = python_arguments(e, args)
+        result = unbacked_result(mode, op, a, kw)
+    if result is NotImplemented:
+        raise error(op)
+    return result
 
 
 cdef int check_put_device(OperatorEntry e, Tensor self, Tensor values) except -1:

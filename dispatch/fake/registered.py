@@ -40,13 +40,17 @@ class FakeImplCtx:
 
         Raises:
             DynamicOutputShapeException: the mode has no symbolic shapes.
-            ValueError: a negative minimum.
+            ValueError: a bound that is no plain int, or a negative minimum.
         """
         if self._shape_env is None or not self._shape_env.allow_dynamic_output_shape_ops:
             raise DynamicOutputShapeException(self._op)
+        if not isinstance(min, int) or not isinstance(max, int | None):
+            raise ValueError(f"new_dynamic_size: min and max must be plain ints, got {min}, {max}")
         if min < 0:
             raise ValueError(f"new_dynamic_size: min must not be negative, got {min}")
-        return self._shape_env.create_unbacked_symint()
+        from dispatch.fake.unbacked import new_size  # needs `dispatch.symbolic`
+
+        return new_size(self._fake_mode, min=min, max=max)
 
 
 def run_fake_kernel(mode: Any, op: Any, kernel: Kernel, args: Any, kwargs: Any) -> Any:

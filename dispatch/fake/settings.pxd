@@ -1,4 +1,6 @@
 """The settings of a mode, which every module of `fake` knows. `FakeTensorMode` is the one class below `FakeState`."""
+from libc.stdint cimport int64_t
+
 from dispatch._C.mode cimport TorchDispatchMode
 
 cdef class FakeState(TorchDispatchMode):
@@ -10,6 +12,7 @@ cdef class FakeState(TorchDispatchMode):
     cdef bint c_in_kernel                     # said by hand, for all threads
     cdef dict in_kernel_threads               # thread -> how deep, while it runs a kernel of others; None until one did
     cdef public object shape_env
+    cdef public int64_t unbacked_made         # how often a call has made symbols of its own
     cdef public object epoch                  # memos of numbers hold within one
     cdef object c_converter                   # FakeTensorConverter
     cdef bint in_kernel(self) noexcept        # whether fake tensors say that they are on meta

@@ -16,7 +16,9 @@ from dispatch.functional.wrappers cimport (
 from dispatch._C.keys cimport DK_INDEX_BY_VALUE, KS_Functionalize, key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.references cimport give, take
+from dispatch._C.geometry cimport product
 from dispatch._C.returned cimport items_of
+from dispatch._C.symbolic cimport gt
 from dispatch._C.tensor cimport Tensor, place_tensor
 from dispatch._C.tls cimport ThreadState, tls
 
@@ -375,7 +377,7 @@ cdef object resize_in_place(OperatorEntry e, tuple args):
     cdef Tensor value
     sync(t)
     value = call_below("aten::resize", "", (s.value, args[1]), {"memory_format": args[2]}, s.transform)
-    if value.c_numel * itemsize_table()[value.c_dtype] > s.storage.size:
+    if gt(product(value.c_numel, itemsize_table()[value.c_dtype]), s.storage.size):
         return grown(t, s, value)
     op = find_entry("aten::as_strided", "")
     strides = []

@@ -5,9 +5,11 @@ one `index` or `index_put_`. `methods` makes both functions hooks of Tensor.
 """
 from operator import index as as_int
 
+from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 
 from dispatch._C.dtypes cimport DEV_CPU, ST_bool, ST_uint8, is_complex_code, is_floating_code
+from dispatch._C.symbolic cimport NK_INT, NK_NONE, number_kind, size_from, size_object
 from dispatch._C.tensor cimport TF_CUSTOM_DEVICE, TF_CUSTOM_SIZES, Tensor
 
 from dispatch._C.dtypes import int64
@@ -86,10 +88,12 @@ cdef inline int dims_of(Tensor t) except -1:
 
 
 cdef inline object size_at(Tensor t, int dim):
-    return t.size(dim) if t.c_flags & TF_CUSTOM_SIZES else t.c_sizes[dim]
+    return t.size(dim) if t.c_flags & TF_CUSTOM_SIZES else size_object(t.c_sizes[dim])
 
 
 cdef object chosen(Tensor self, int dim, object index, int real_dim):
+    if is_symbol(index):
+        return SELECT(self, dim, index)
     if not LOWEST <= index <= HIGHEST:
         raise ValueError(f"index {index} does not fit in 64 bits")
     if dims_of(self) == 0:
@@ -107,12 +111,29 @@ cdef object sliced(Tensor self, int dim, slice index, bint always):
         raise ValueError(f"slice: step must be greater than zero, got {step}")
     start = 0 if index.start is None else slice_int(index.start)
     stop = TO_THE_END if index.stop is None else slice_int(index.stop)
-    if not always and start == 0 and step == 1 and stop >= size_at(self, dim):
+    if not always and takes_all(start, stop, step, size_at(self, dim)):
         return self
     return SLICE(self, dim, start, stop, step)
 
 
+cdef inline bint is_symbol(object value) noexcept:
+    return number_kind(<PyObject*>value) == NK_INT
+
+
+cdef bint takes_all(object start, object stop, object step, object size) except -1:
+    """Whether a slice is of everything. Nothing is guarded on: a symbolic end is that of everything when it is the size itself."""
+    if is_symbol(start) or is_symbol(step) or start != 0 or step != 1:
+        return False
+    if stop is TO_THE_END or stop is size:
+        return True
+    if is_symbol(stop) or is_symbol(size):
+        return size_from(stop) == size_from(size)
+    return stop >= size
+
+
 cdef object slice_int(object value):
+    if is_symbol(value):
+        return value
     try:
         number = value if type(value) is int else as_int(value)
     except TypeError:
@@ -210,6 +231,8 @@ cdef object normal(object entry):
         return entry
     if hasattr(entry, "__len__") and hasattr(entry, "__getitem__"):
         return tensor_for_index(entry)
+    if is_symbol(entry):
+        return entry
     if hasattr(entry, "__index__"):
         return as_int(entry)
     raise IndexError("an index is made of integers, slices, `...`, None, and long, byte or bool tensors, "
@@ -233,6 +256,8 @@ cdef list on_device(list tensors, Tensor like):
 cdef object as_source(Tensor self, object value):
     if isinstance(value, Tensor):
         return value
+    if number_kind(<PyObject*>value) != NK_NONE:
+        return FULL([], value, dtype=self.dtype, device=self.device)
     if isinstance(value, (int, float, complex)):
         if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
             raise ValueError(f"value {value} does not fit in 64 bits")

@@ -65,7 +65,13 @@ def assume_functional(self: Tensor, assert_msg: str, dep_token: Tensor) -> Tenso
 
 def _assert_scalar(self: Any, assert_msg: str) -> None:
     """RuntimeError if a number is 0."""
-    if not self:
+    if not isinstance(self, int | float | complex):
+        from dispatch.symbolic import expect_true
+
+        holds = expect_true(self)
+    else:
+        holds = bool(self)
+    if not holds:
         raise refused(assert_msg)
 
 
@@ -77,9 +83,16 @@ def _functional_assert_scalar(self: Any, assert_msg: str, dep_token: Tensor) -> 
 # ---- ranges ------------------------------------------------------------------------------------
 
 
-def _check_range(size: Any, least: int, most: int) -> None:
+def _check_range(size: Any, least: int, most: int, *, of_size: bool = False) -> None:
     if most < least:
         raise refused(f"max {most} is less than min {least}")
+    if not isinstance(size, int | float):
+        from dispatch.symbolic import SymInt, _constrain_range_for_size, constrain_range
+
+        if isinstance(size, SymInt):
+            constrain = _constrain_range_for_size if of_size else constrain_range
+            constrain(size, min=least, max=most)
+            return
     if not least <= int(size) <= most:
         raise refused(f"{size} is not in the range [{least}, {most}]")
 
@@ -95,7 +108,7 @@ def sym_constrain_range_for_size(
     """The same for a size, which is 0 at least and may be larger than 2."""
     if max is not None and max <= 2:
         raise refused(f"max of a size must be greater than 2, got {max}")
-    _check_range(size, 0 if min is None else min, _LAST if max is None else max)
+    _check_range(size, 0 if min is None else min, _LAST if max is None else max, of_size=True)
 
 
 def _functional_sym_constrain_range(
