@@ -71,13 +71,14 @@ cdef int64_t unboxed_size(PyObject* o) except? SIZE_ERROR
 cdef object plain_number(object o)                           # int, float or bool of a symbolic number, by a guard
 cdef object env_of_size(int64_t v)                           # the ShapeEnv of a handle
 cdef int64_t hint_of(int64_t v, int64_t otherwise) except? SIZE_ERROR         # never guards; `otherwise` without a hint
+cdef int kind_of_number(PyObject* o) noexcept
 # The first handle among `n` numbers; 0.
 cdef int64_t first_symbolic(int n, const int64_t* values) noexcept nogil
 
 
 cdef inline int number_kind(PyObject* o) noexcept:
     """Whether `o` is a symbolic number, and which."""
-    return NK_NONE if symbolic_calls.number_kind == NULL else symbolic_calls.number_kind(o)
+    return NK_NONE if symbolic_calls.binary == NULL else kind_of_number(o)
 
 
 cdef inline bint in_use() noexcept:

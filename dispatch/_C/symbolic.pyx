@@ -90,3 +90,9 @@ cdef int64_t first_symbolic(int n, const int64_t* values) noexcept nogil:
         if is_symbolic(values[i]):
             return values[i]
     return 0
+
+
+cdef int kind_of_number(PyObject* o) noexcept:
+    if symbolic_calls.is_number(o):
+        return NK_INT
+    return symbolic_calls.number_kind(o) if symbolic_calls.number_kind != NULL else NK_NONE
