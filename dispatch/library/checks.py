@@ -4,10 +4,11 @@
 - `test_autograd_registration`: when an output requires grad, a kernel stands at an autograd key (of
   the library's own operators the fallback does);
 - `test_faketensor`: on fake tensors its results have the same metadata (`CrossRefFakeMode`);
-- `test_aot_dispatch_dynamic`, `test_aot_dispatch_static`: it runs on fake tensors under any
-  conditions, a second run gives the first one's values, and its gradient formula, run once on
-  real and once on fake tensors, gives gradients of the arguments' sizes. PyTorch traces and
-  compiles the operator with symbolic sizes here; there are neither, so both checks are one.
+- `test_aot_dispatch_static`: it runs on fake tensors under any conditions, a second run gives the
+  first one's values, and its gradient formula, run once on real and once on fake tensors, gives
+  gradients of the arguments' sizes. PyTorch compiles the operator here;
+- `test_aot_dispatch_dynamic`: the same with symbolic sizes, which must come out as the real ones
+  for the arguments' sizes; a size that depends on values may be anything.
 
 Each works on copies of the arguments, and passes when these are fake or Meta tensors.
 """
@@ -90,11 +91,23 @@ def _test_faketensor(op: OpOverload, args: Any, kwargs: Any, **_: Any) -> None:
         op(*args, **kwargs)
 
 
+def _test_dynamic(op: OpOverload, args: Any, kwargs: Any, **tolerances: float | None) -> None:
+    from dispatch.symbolic import ShapeEnv  # dear at import
+
+    _test_tracing(op, args, kwargs, shape_env=ShapeEnv(), **tolerances)
+
+
 def _test_tracing(
-    op: OpOverload, args: Any, kwargs: Any, *, rtol: float | None, atol: float | None
+    op: OpOverload,
+    args: Any,
+    kwargs: Any,
+    *,
+    rtol: float | None,
+    atol: float | None,
+    shape_env: Any = None,
 ) -> None:
     fresh = _copies((args, kwargs))
-    with FakeTensorMode() as mode:
+    with FakeTensorMode(shape_env=shape_env) as mode:
         a, kw = pytree.tree_map_only(Tensor, mode.from_tensor, fresh)
         fake = op(*a, **kw)
         fake_grads = _gradients(op, fake)
@@ -102,15 +115,29 @@ def _test_tracing(
     again = op(*fresh[0], **fresh[1])
     _compare_values(op, first, again, rtol, atol)
     real, made = _tensors(first), _tensors(fake)
-    if [_metadata(t) for t in real] != [_metadata(t) for t in made]:
+    if not _same_metadata(real, made):
         raise AssertionError(f"{op}: fake and real tensors give different results")
     grads = _gradients(op, first)
-    if [_metadata(t) for t in grads] != [_metadata(t) for t in fake_grads]:
+    if not _same_metadata(grads, fake_grads):
         raise AssertionError(f"{op}: its formula gives other gradients on fake tensors")
 
 
-def _metadata(t: Tensor) -> tuple[Any, ...]:
-    return t.dtype, tuple(t.shape), t.device, t.requires_grad
+def _same_metadata(real: list[Tensor], fake: list[Tensor]) -> bool:
+    return len(real) == len(fake) and all(map(_fits, real, fake))
+
+
+def _fits(real: Tensor, fake: Tensor) -> bool:
+    """Whether a fake tensor has the real one's metadata; symbolic sizes are what they are here."""
+    for name in ("dtype", "device", "requires_grad"):
+        if getattr(real, name) != getattr(fake, name):
+            return False
+    return real.dim() == fake.dim() and all(map(_is_size, real.shape, fake.shape))
+
+
+def _is_size(real: int, fake: Any) -> bool:
+    if isinstance(fake, int):
+        return fake == real
+    return not fake.node.has_hint() or int(fake.node.hint) == real
 
 
 def _gradients(op: OpOverload, result: Any) -> list[Tensor]:
@@ -161,7 +188,7 @@ _CHECKS: dict[str, _Check] = {
     "test_autograd_registration": _test_autograd_registration,
     "test_faketensor": _test_faketensor,
     "test_aot_dispatch_static": _test_tracing,
-    "test_aot_dispatch_dynamic": _test_tracing,
+    "test_aot_dispatch_dynamic": _test_dynamic,
 }
 
 

@@ -1,0 +1,329 @@
+"""Fake tensors whose sizes are expressions of a ShapeEnv."""
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import ops, symbolic
+from dispatch.fake import DynamicOutputShapeException, FakeTensorMode
+from dispatch.symbolic import DimDynamic, ShapeEnv, StatelessSymbolicContext, SymInt
+
+
+def context(*dims):
+    return StatelessSymbolicContext(dynamic_sizes=[getattr(DimDynamic, d) for d in dims])
+
+
+@pytest.fixture
+def mode():
+    return FakeTensorMode(shape_env=ShapeEnv())
+
+
+def dynamic(mode, *sizes, **options):
+    t = dispatch.empty(*sizes, **options)
+    return mode.from_tensor(t, symbolic_context=context(*["DYNAMIC"] * len(sizes)))
+
+
+def exprs(values):
+    return [str(v) for v in values]
+
+
+def guards(mode):
+    return [str(g.expr) for g in mode.shape_env.guards]
+
+
+def test_sizes_of_a_converted_tensor_are_symbols(mode):
+    x = dynamic(mode, 3, 4)
+    assert exprs(x.shape) == ["s0", "s1"] or all(isinstance(s, SymInt) for s in x.shape)
+    assert str(x.stride(0)) == str(x.size(1))
+    assert str(x.numel()) == str(x.shape[0] * x.shape[1])
+    assert x.stride(1) == 1
+    assert x.storage_offset() == 0
+    assert guards(mode) == []
+
+
+def test_metadata_give_symbols_without_a_guard(mode):
+    x = dynamic(mode, 3, 4)
+    assert x.is_contiguous()
+    assert str(x.nbytes) == str(x.numel() * 4)
+    assert str(x.untyped_storage().nbytes()) == str(x.numel() * 4)
+    assert [type(s) for s in ops.aten.sym_size.default(x)] == [SymInt, SymInt]
+    assert str(ops.aten.sym_stride.int(x, 0)) == str(x.shape[1])
+    assert str(ops.aten.sym_numel.default(x)) == str(x.numel())
+    assert guards(mode) == []
+
+
+def test_len_of_a_symbolic_tensor_is_guarded(mode):
+    x = dynamic(mode, 3, 4)
+    assert len(x) == 3
+    assert len(guards(mode)) == 1
+
+
+def test_static_dimensions_stay_numbers(mode):
+    t = mode.from_tensor(dispatch.empty(3, 4), symbolic_context=context("STATIC", "DYNAMIC"))
+    assert t.shape[0] == 3
+    assert type(t.shape[0]) is int
+    assert isinstance(t.shape[1], SymInt)
+
+
+def test_static_shapes_leave_numbers(mode):
+    t = mode.from_tensor(dispatch.empty(3, 4), static_shapes=True)
+    assert t.shape == (3, 4)
+
+
+def test_elementwise_results_have_the_symbols(mode):
+    x = dynamic(mode, 3, 4)
+    with mode:
+        y = x + x
+    assert exprs(y.shape) == exprs(x.shape)
+    assert exprs(y.stride()) == exprs(x.stride())
+
+
+def test_a_view_shares_the_storage_of_its_base(mode):
+    base = dispatch.empty(6, 4)
+    view = base[2:5]
+    f = mode.from_tensor(view, symbolic_context=context("DYNAMIC", "DYNAMIC"))
+    assert f.untyped_storage()._cdata == mode.from_tensor(base).untyped_storage()._cdata
+    assert isinstance(f.shape[0], SymInt)
+    assert f._is_view()
+
+
+def test_equal_layers_hit_the_cache(mode):
+    x = dynamic(mode, 3, 4)
+    with mode:
+        for _ in range(5):
+            x = x + x
+    assert mode.cache_info().hits == 4
+    assert isinstance(x.shape[0], SymInt)
+
+
+def test_different_symbols_are_different_calls(mode):
+    x, y = dynamic(mode, 3, 4), dynamic(mode, 5, 6)
+    with mode:
+        a, b = x + x, y + y
+    assert mode.cache_info().hits == 0
+    assert exprs(a.shape) != exprs(b.shape)
+
+
+def test_symbolic_arguments_are_part_of_the_key(mode):
+    x, y = dynamic(mode, 3, 4), dynamic(mode, 5, 6)
+    with mode:
+        a = ops.aten.expand.default(x, [x.shape[0], x.shape[0], x.shape[1]])
+        b = ops.aten.expand.default(x, [y.shape[0], x.shape[0], x.shape[1]])
+        c = ops.aten.expand.default(x, [x.shape[0], x.shape[0], x.shape[1]])
+    assert str(b.shape[0]) == str(y.shape[0])
+    assert str(a.shape[0]) == str(c.shape[0]) == str(x.shape[0])
+    assert mode.cache_info().hits == 1
+
+
+def test_cross_check_of_symbolic_hits_agrees(mode):
+    x = dynamic(mode, 3, 4)
+    mode.cache_crosscheck_enabled = True
+    with mode:
+        x + x
+        y = x + x
+    assert mode.cache_info().hits == 1
+    assert exprs(y.shape) == exprs(x.shape)
+
+
+def test_one_cache_serves_two_envs_apart():
+    cache = dispatch.fake.DispatchCache()
+    shapes = []
+    for _ in range(2):
+        mode = FakeTensorMode(shape_env=ShapeEnv(), cache=cache)
+        x = dynamic(mode, 3, 4)
+        with mode:
+            y = x + x
+        shapes.append(y.shape[0].node.shape_env is mode.shape_env)
+        del mode, x, y
+    assert shapes == [True, True]
+
+
+# ---- no bytes ------------------------------------------------------------------------------------
+
+
+def test_factories_take_symbolic_sizes(mode):
+    s = dynamic(mode, 3).shape[0]
+    t = dispatch.empty((s, 2), device="meta")
+    assert exprs(t.shape) == [str(s), "2"]
+    assert exprs(t.stride()) == ["2", "1"]
+    assert guards(mode) == []
+
+
+def test_a_cpu_tensor_pins_symbols(mode):
+    s = dynamic(mode, 3).shape[0]
+    t = dispatch.empty((s, 2))
+    assert t.shape == (3, 2)
+    assert type(t.shape[0]) is int
+    assert len(guards(mode)) == 1
+
+
+def test_a_view_of_bytes_pins_symbols(mode):
+    s = dynamic(mode, 3).shape[0]
+    t = dispatch.arange(12).narrow(0, s, s)
+    assert t.tolist() == [3, 4, 5]
+    assert type(t.shape[0]) is int
+
+
+def test_kernels_with_bytes_refuse_symbolic_tensors(mode):
+    s = dynamic(mode, 3).shape[0]
+    t = dispatch.empty((s,), device="meta")
+    with pytest.raises(RuntimeError, match="symbolic"):
+        ops.aten.add.Tensor.redispatch(
+            dispatch.DispatchKeySet(dispatch.DispatchKey.CPU), t, dispatch.zeros(3)
+        )
+
+
+def test_memory_of_symbolic_tensors_is_refused(mode):
+    x = dynamic(mode, 3, 4)
+    with pytest.raises(RuntimeError):
+        x.numpy()
+    with pytest.raises((BufferError, RuntimeError)):
+        x.__dlpack__()
+    with pytest.raises((BufferError, RuntimeError)):
+        memoryview(x)
+
+
+@pytest.mark.parametrize("forged", [-(2**63) + 1, -(2**63) + 2, -(2**62) - 1])
+def test_no_int_becomes_an_expression(mode, forged):
+    dynamic(mode, 3, 4)
+    for call in (
+        lambda: dispatch.empty((forged,), device="meta"),
+        lambda: ops.aten.empty.memory_format([forged, 2], device="meta"),
+        lambda: dispatch.empty(4, device="meta").as_strided([2], [1], forged),
+        lambda: dispatch.empty(4, device="meta").as_strided([2], [forged], 0),
+        lambda: dispatch.empty(4).expand(forged, 4),
+        lambda: dispatch.empty(4).unfold(0, forged, 1),
+    ):
+        with pytest.raises(RuntimeError):
+            call()
+
+
+def test_an_int_argument_guards_a_symint(mode):
+    x = dynamic(mode, 3, 4)
+    with mode:
+        y = x.unsqueeze(x.shape[0] - 3)
+    assert len(y.shape) == 3
+    assert len(guards(mode)) == 1
+
+
+# ---- results that depend on values ---------------------------------------------------------------
+
+
+def test_item_is_an_unbacked_symbol_and_remembered(mode):
+    x = mode.from_tensor(dispatch.empty((), dtype=dispatch.int64))
+    with mode:
+        a, b = x.item(), x.item()
+    assert isinstance(a, SymInt)
+    assert str(a) == str(b)
+    assert not a.node.has_hint()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kind"),
+    [(dispatch.int32, "SymInt"), (dispatch.float64, "SymFloat"), (dispatch.bool, "SymBool")],
+)
+def test_item_has_the_kind_of_its_dtype(mode, dtype, kind):
+    x = mode.from_tensor(dispatch.empty((), dtype=dtype))
+    with mode:
+        assert isinstance(x.item(), getattr(symbolic, kind))
+
+
+def test_nonzero_is_remembered_until_the_tensor_changes(mode):
+    x = mode.from_tensor(dispatch.empty(5), symbolic_context=context("STATIC"))
+    with mode:
+        a, b = x.nonzero(), x.nonzero()
+        x.add_(1)
+        c = x.nonzero()
+    assert str(a.shape[0]) == str(b.shape[0]) != str(c.shape[0])
+    assert a.shape[1] == 1
+    symbol = a.shape[0].node.expr
+    bounds = mode.shape_env.bound_sympy(symbol)
+    assert (int(bounds.lower), int(bounds.upper)) == (0, 5)
+
+
+def test_masks_give_unbacked_sizes(mode):
+    x = dynamic(mode, 3, 4)
+    mask = mode.from_tensor(
+        dispatch.empty(3, 4, dtype=dispatch.bool), symbolic_context=context("DUCK", "DUCK")
+    )
+    with mode:
+        a = x[mask]
+        b = x.masked_select(mask)
+    assert len(a.shape) == len(b.shape) == 1
+    assert not a.shape[0].node.has_hint()
+
+
+def test_unbacked_results_are_not_cached(mode):
+    x = dynamic(mode, 3)
+    with mode:
+        a = dispatch.masked_select(x, x > 0)
+        b = dispatch.masked_select(x, x > 0)
+    assert str(a.shape[0]) != str(b.shape[0])
+
+
+def test_dynamic_output_shapes_may_be_forbidden():
+    mode = FakeTensorMode(shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False))
+    x = dynamic(mode, 3)
+    with mode, pytest.raises(DynamicOutputShapeException):
+        x.nonzero()
+
+
+def test_fake_kernels_may_make_dynamic_sizes(mode):
+    with dispatch.library._scoped_library("symt", "FRAGMENT") as lib:
+        lib.define("found(Tensor x) -> Tensor")
+
+        @dispatch.library.register_fake("symt::found", lib=lib)
+        def _(x):
+            n = dispatch.library.get_ctx().new_dynamic_size(min=1, max=7)
+            return x.new_empty((n, x.shape[0]))
+
+        x = dynamic(mode, 3)
+        with mode:
+            y = ops.symt.found(x)
+    bounds = mode.shape_env.bound_sympy(y.shape[0].node.expr)
+    assert (int(bounds.lower), int(bounds.upper)) == (1, 7)
+    assert str(y.shape[1]) == str(x.shape[0])
+
+
+# ---- wrappers ------------------------------------------------------------------------------------
+
+
+class Wrapper(dispatch.Tensor):
+    @staticmethod
+    def __new__(cls, sizes, strides=None, **options):
+        return dispatch.Tensor._make_wrapper_subclass(cls, sizes, strides, **options)
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
+def test_wrappers_take_symbolic_sizes(mode):
+    s = dynamic(mode, 3).shape[0]
+    w = Wrapper((s, 2))
+    assert exprs(w.shape) == [str(s), "2"]
+    assert exprs(w.stride()) == ["2", "1"]
+    assert str(w.numel()) == str(s * 2)
+    assert str(w.untyped_storage().nbytes()) == str(s * 8)
+
+
+def test_wrappers_may_answer_with_symbols(mode):
+    s = dynamic(mode, 3).shape[0]
+
+    class Answers(Wrapper):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            if func is ops.aten.sym_size.default:
+                return (s, 5)
+            if func is ops.aten.dim.default:
+                return 2
+            return NotImplemented
+
+    w = Answers((3, 5), dispatch_sizes_strides_policy="sizes")
+    assert exprs(w.shape) == [str(s), "5"]
+
+
+def test_numbers_of_real_tensors_are_guarded(mode):
+    s = dynamic(mode, 3).shape[0]
+    got = dispatch.arange(6).roll(s, 0)
+    assert np.array_equal(got.numpy(), np.roll(np.arange(6), 3))
