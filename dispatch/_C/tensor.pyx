@@ -176,10 +176,13 @@ cdef int set_signed_geometry(Tensor t, int ndim, const int64_t* sizes, const int
     if t.c_devtype == DEV_CPU and has_bytes(t.c_storage) and not t.c_flags & (TF_FAKE | TF_FUNCTIONAL):
         return pin_geometry(t, ndim, sizes, strides, offset)
     symbols = env_of_size(symbol)
+    flags = TF_SYMBOLIC
     if strides == NULL:
         contiguous_steps(ndim, sizes, steps)
         strides = steps
-    flags = known_flags(ndim, sizes, strides, numel) | TF_SYMBOLIC
+        flags |= TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
+    if not flags & TF_CONTIGUOUS or ndim == 4 or ndim == 5:
+        flags |= known_flags(ndim, sizes, strides, numel)
     write_geometry(t, ndim, sizes, strides, offset, numel)
     t.c_flags |= flags
     t.c_symbols = symbols

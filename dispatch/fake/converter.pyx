@@ -261,11 +261,19 @@ cdef inline dtypes.device device_of_original(Tensor t):
     return normalized(dtypes.new_device(t.c_devtype, t.c_devindex))
 
 
+cdef object constant_source = None
+
+
 cdef object source_of(FakeTensorConverter c, object source):
     """The name of a tensor in guards; one that nobody named is told by its number (PyTorch's name for it)."""
-    from dispatch.symbolic import ConstantSource       # loaded by whoever made the ShapeEnv
+    global constant_source
+    if source is not None:
+        return source
+    if constant_source is None:
+        from dispatch.symbolic import ConstantSource       # loaded by whoever made the ShapeEnv
 
-    return ConstantSource(f"__meta_utils_unknown_tensor{len(c.meta_converter.tensor_memo)}") if source is None else source
+        constant_source = ConstantSource
+    return constant_source(f"__meta_utils_unknown_tensor{c.meta_converter.tensor_memo.next_number}")
 
 
 cdef tuple symbols_of(FakeTensorConverter c, Tensor t, object env, object source, object context):

@@ -3,7 +3,7 @@
 The device of a fake tensor is in the Tensor struct itself; our kernels see it as it is, Meta kernels of others see meta, as in
 PyTorch, and `meta_in_include` of the thread's state makes the dispatcher serve fake tensors with Meta kernels.
 """
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU, DEV_META, is_complex_code, is_floating_code
@@ -13,8 +13,8 @@ from dispatch._C.keys cimport (
 from dispatch._C.storage cimport Storage
 from dispatch._C.symbolic cimport mul, size_object
 from dispatch._C.tensor cimport (
-    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_geometry, set_requires_grad,
-    share_version,
+    TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_INFERENCE, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_geometry, set_known_geometry,
+    set_requires_grad, share_version,
 )
 from dispatch.fake.devices cimport normalized
 from dispatch.fake.settings cimport FakeState
@@ -267,8 +267,9 @@ def construct(FakeTensor self not None, fake_mode_or_elem=None, elem=None, devic
         raise AssertionError("FakeTensor: this mode does not allow meta as a fake device")
     if isinstance(real_tensor, FakeTensor):
         raise AssertionError("FakeTensor: real_tensor must be a real tensor")
-    fill(self, fake_mode, meta.c_storage, dev.devtype, dev.devindex, meta.c_dtype, meta.c_keys & KEPT_KEYS, meta.c_ndim,
-         meta.c_sizes, meta.c_strides, meta.c_offset, meta.c_flags & TF_INFERENCE != 0)
+    begin(self, fake_mode, meta.c_storage, dev.devtype, dev.devindex, meta.c_dtype, meta.c_keys & KEPT_KEYS,
+          meta.c_flags & TF_INFERENCE != 0)
+    copy_geometry(self, meta)
     self.c_layout = meta.c_layout
     share_version(self, meta)
     set_requires_grad(self, needs_grad(meta) if requires_grad is None else requires_grad)
@@ -311,10 +312,8 @@ cdef inline int begin(FakeTensor t, object mode, Storage storage, int devtype, i
     return 0
 
 
-cdef int fill(FakeTensor t, object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, int ndim,
-              const int64_t* sizes, const int64_t* strides, int64_t offset, bint inference) except -1:
-    begin(t, mode, storage, devtype, devindex, dtype, keys, inference)
-    return set_geometry(t, ndim, sizes, strides, offset)
+cdef inline int copy_geometry(FakeTensor f, Tensor t) except -1:
+    return set_known_geometry(f, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset, t.c_numel, t.c_flags, t.c_symbols)
 
 
 cdef FakeTensor new_blank_fake(object mode, Storage storage, int devtype, int devindex, int dtype, uint64_t keys, bint inference):
@@ -325,8 +324,8 @@ cdef FakeTensor new_blank_fake(object mode, Storage storage, int devtype, int de
 
 cdef FakeTensor new_fake_like(object mode, Storage storage, Tensor t, dtypes.device dev):
     cdef FakeTensor f = FakeTensor.__new__(FakeTensor)
-    fill(f, mode, storage, dev.devtype, dev.devindex, t.c_dtype, t.c_keys & KEPT_KEYS, t.c_ndim, t.c_sizes, t.c_strides, t.c_offset,
-         t.c_flags & TF_INFERENCE != 0)
+    begin(f, mode, storage, dev.devtype, dev.devindex, t.c_dtype, t.c_keys & KEPT_KEYS, t.c_flags & TF_INFERENCE != 0)
+    copy_geometry(f, t)
     f.c_layout = t.c_layout
     f.c_flags |= t.c_flags & TF_WRAPPED_NUMBER
     return f
