@@ -6,10 +6,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.references cimport give, set_error
-from dispatch._C.symbolic cimport SIZE_ERROR, is_symbolic, symbolic_calls
+from dispatch._C.symbolic cimport NK_BOOL, NK_FLOAT, NK_INT, NK_NONE, SIZE_ERROR, is_symbolic, symbolic_calls
 from dispatch.symbolic.core cimport Core
 from dispatch.symbolic.expr cimport Expr, Table, get_node, hint_of
-from dispatch.symbolic.numbers cimport SymInt, SymNode, expr_of, remainder_of, wrapped
+from dispatch.symbolic.numbers cimport SymBool, SymFloat, SymInt, SymNode, expr_of, remainder_of, wrapped
 from dispatch.symbolic.operations cimport *
 from dispatch.symbolic.rules cimport replaced
 
@@ -69,6 +69,14 @@ cdef bint is_number(PyObject* o) noexcept:
     return isinstance(<object>o, SymInt)
 
 
+cdef int number_kind(PyObject* o) noexcept:
+    if isinstance(<object>o, SymInt):
+        return NK_INT
+    if isinstance(<object>o, SymFloat):
+        return NK_FLOAT
+    return NK_BOOL if isinstance(<object>o, SymBool) else NK_NONE
+
+
 cdef PyObject* env_of(int64_t v) except NULL:
     return <PyObject*>core_of(v, v).table.owner
 
@@ -80,4 +88,5 @@ symbolic_calls.hint = <int64_t (*)(int64_t, int64_t)>hint
 symbolic_calls.to_object = <PyObject* (*)(int64_t)>to_object
 symbolic_calls.from_object = <int64_t (*)(PyObject*)>from_object
 symbolic_calls.is_number = is_number
+symbolic_calls.number_kind = number_kind
 symbolic_calls.env_of = <PyObject* (*)(int64_t)>env_of
