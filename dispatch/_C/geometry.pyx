@@ -61,7 +61,7 @@ cdef int64_t expressed_span(int ndim, const int64_t* sizes, const int64_t* strid
     for i in range(ndim):
         if eq_or_false(sizes[i], 0):
             return 0
-        span = add(span, mul(sub(sizes[i], 1), strides[i]))
+        span = add(span, sub(mul(sizes[i], strides[i]), strides[i]))     # so that sums cancel: contiguous ones give numel
     return span
 
 
