@@ -10,22 +10,53 @@ from dispatch._C.dtypes import iinfo
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, is_floating_code, is_in,
+    DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, is_floating_code, is_in, itemsize_table,
 )
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor, new_empty
+from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.reduction.fold cimport (
     ALL_DIMS, FOLD_ARGMAX, FOLD_ARGMIN, FOLD_MAX, FOLD_MIN, fold_into,
 )
+from dispatch.kernels.cpu.dense cimport pinned
 from dispatch.kernels.meta cimport rules
+
+cdef extern from "narrow.h" nogil:
+    ctypedef void (*narrow_fn)(const void* given, void* made, int64_t outer, int64_t n, int64_t inner)
+    narrow_fn narrow_extreme(bint largest, int code)
 
 
 cdef int check_ordered(Tensor self) except -1:
     if is_in(DTYPES_RARE | DTYPES_ALL_COMPLEX, self.c_dtype):
         raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
     return 0
+
+
+cdef bint try_narrow(int op, Tensor out, Tensor self, const int64_t* dims, int n) except -1:
+    """Integers without gaps, over all dimensions or one. False: nothing was done."""
+    cdef narrow_fn f = narrow_extreme(op == FOLD_MAX, self.c_dtype)
+    cdef int64_t outer = 1, count = self.c_numel, inner = 1
+    cdef int d, item = itemsize_table()[self.c_dtype]
+    if f == NULL or n > 1 or n == 0 or count == 0 or not self.c_flags & out.c_flags & TF_CONTIGUOUS:
+        return False
+    if n == 1:
+        count = self.c_sizes[dims[0]]
+        for d in range(self.c_ndim):
+            if d < dims[0]:
+                outer *= self.c_sizes[d]
+            elif d > dims[0]:
+                inner *= self.c_sizes[d]
+    cdef object kept = pinned(self.c_numel, self, out)
+    cdef char* from_ = data_of(self, item)
+    cdef char* to = data_of(out, item)
+    if kept is None:
+        f(from_, to, outer, count, inner)
+        return True
+    with nogil:
+        f(from_, to, outer, count, inner)
+    return True
 
 
 cdef int extremum(int op, Tensor out, Tensor self, const int64_t* dims, int n) except -1:
@@ -36,7 +67,8 @@ cdef int extremum(int op, Tensor out, Tensor self, const int64_t* dims, int n) e
     check_ordered(self)
     if out.c_dtype != self.c_dtype:
         target = new_empty(self.c_dtype, 0, -1, out.c_ndim, out.c_sizes, NULL)
-    fold_into(op, target, None, self, dims, n, 0)
+    if not try_narrow(op, target, self, dims, n):
+        fold_into(op, target, None, self, dims, n, 0)
     if target is not out:
         copy_values(out, target)
     return 0
