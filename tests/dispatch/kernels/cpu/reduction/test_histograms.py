@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import dispatch
 from dispatch import ops
+
+aten = ops.aten
+rng = np.random.default_rng(5)
 
 
 def test_right_edge_belongs_to_the_last_bin_only():
@@ -64,3 +68,57 @@ def test_outputs_are_resized_and_keep_their_dtype():
 def test_wrong_arguments_are_refused(options, text):
     with pytest.raises(RuntimeError, match=text):
         dispatch.histogram(dispatch.ones(2), **options)
+
+
+@given(
+    st.lists(st.floats(-4, 4, width=32), min_size=1, max_size=40),
+    st.integers(1, 9),
+    st.booleans(),
+)
+def test_equal_parts_hold_what_their_edges_say(values, bins, density):
+    x = np.array(values, np.float64)
+    counts, edges = aten.histogram.bin_ct(
+        dispatch.from_numpy(x), bins, range=[-3.0, 3.0], density=density
+    )
+    if density and not ((x >= -3) & (x <= 3)).any():
+        assert np.isnan(counts.numpy()).all()
+        return
+    want, _ = np.histogram(x, edges.numpy(), density=density)
+    np.testing.assert_allclose(counts.numpy(), want)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_given_edges_and_weights(kind):
+    x, w = rng.standard_normal(50).astype(kind), rng.random(50).astype(kind)
+    edges = np.array([-1, -0.5, 0.25, 2], kind)
+    counts, same = aten.histogram.bins_tensor(
+        dispatch.from_numpy(x), dispatch.from_numpy(edges), weight=dispatch.from_numpy(w)
+    )
+    np.testing.assert_allclose(counts.numpy(), np.histogram(x, edges, weights=w)[0], rtol=1e-6)
+    assert same.tolist() == edges.tolist()
+
+
+def test_strided_points_of_three_coordinates():
+    wide = rng.standard_normal((40, 6))
+    points = wide[::2, ::2]
+    bins = [2, 3, 4]
+    t = dispatch.from_numpy(wide)[::2, ::2]
+    edges = aten._histogramdd_bin_edges(t, bins)
+    counts = aten._histogramdd_from_bin_cts(t, bins)
+    want, _ = np.histogramdd(points, [e.numpy() for e in edges])
+    assert counts.tolist() == want.tolist()
+    again = aten._histogramdd_from_bin_tensors(t, edges)
+    assert again.tolist() == want.tolist()
+
+
+def test_what_is_outside_and_nan_are_left_out():
+    x = dispatch.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan, np.inf])
+    counts, _ = aten.histogram.bin_ct(x, 2, range=[0.0, 1.0])
+    assert counts.tolist() == [1, 2]
+    assert aten.histc(x, 2, 0, 1).tolist() == [1, 2]
+
+
+def test_histc_of_half_precision_rounds_at_each_step():
+    x = dispatch.arange(0, 64, dtype=dispatch.bfloat16)
+    assert sum(aten.histc(x, 10).tolist()) == 64
+    assert aten.histc(x, 10).dtype is dispatch.bfloat16

@@ -67,3 +67,28 @@ def test_lengths_must_add_up_unless_unsafe():
     assert got.tolist() == [3.0, 7.0]
     with pytest.raises(RuntimeError, match="lengths or offsets"):
         ops.aten.segment_reduce(dispatch.tensor(DATA), "sum")
+
+
+@pytest.mark.parametrize("options", [{"unsafe": True}, {}])
+def test_segments_stay_within_the_data(options):
+    data = dispatch.tensor(DATA)
+    with pytest.raises(RuntimeError, match=r"segment_reduce.*(within|sum)"):
+        ops.aten.segment_reduce(data, "sum", lengths=dispatch.tensor([2, 9]), **options)
+    with pytest.raises(RuntimeError, match=r"segment_reduce.*within"):
+        ops.aten.segment_reduce(data, "sum", offsets=dispatch.tensor([0, 6]))
+
+
+def test_gradient_needs_an_element_for_each_segment():
+    data, lengths = dispatch.tensor(DATA), dispatch.tensor([2, 3])
+    out = ops.aten.segment_reduce(data, "sum", lengths=lengths)
+    with pytest.raises(RuntimeError, match=r"_segment_reduce_backward.*grad"):
+        ops.aten._segment_reduce_backward(dispatch.ones(1), out, data, "sum", lengths=lengths)
+
+
+def test_elements_in_no_segment_have_no_gradient():
+    data, offsets = dispatch.tensor(DATA), dispatch.tensor([1, 3])
+    out = ops.aten.segment_reduce(data, "sum", offsets=offsets)
+    assert out.tolist() == [5.0]
+    grad = dispatch.ones(1)
+    got = ops.aten._segment_reduce_backward(grad, out, data, "sum", offsets=offsets)
+    assert got.tolist() == [0.0, 1.0, 1.0, 0.0, 0.0]
