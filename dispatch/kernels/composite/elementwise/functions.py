@@ -1,4 +1,4 @@
-"""Elementwise operators that are others on converted operands: angles, powers, complex numbers.
+"""Elementwise operators that are others on converted operands: angles and powers.
 
 Called for tensors of all kinds.
 """
@@ -14,11 +14,9 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._C.values import wrapped_number
 from dispatch._ops import ops
-from dispatch.kernels.meta import rules
 
 __all__ = [
     "chalf",
-    "complex",
     "deg2rad",
     "deg2rad_",
     "deg2rad_out",
@@ -34,7 +32,6 @@ __all__ = [
     "ldexp_",
     "ldexp_Tensor",
     "ldexp_out",
-    "polar",
     "rad2deg",
     "rad2deg_",
     "rad2deg_out",
@@ -153,36 +150,6 @@ def isreal(self: Tensor) -> Tensor:
         return _aten.eq.Scalar(_aten.imag(self), 0)
     like = dtypes.preserve_format
     return _aten.ones_like(self, dtype=dtypes.bool, memory_format=like)
-
-
-_PAIRED = {
-    dtypes.float16: dtypes.complex32,
-    dtypes.float32: dtypes.complex64,
-    dtypes.float64: dtypes.complex128,
-}
-
-
-def _paired(first: Tensor, second: Tensor) -> Tensor:
-    """An empty tensor for the result."""
-    for t in (first, second):
-        if t.dtype not in _PAIRED:
-            error = RuntimeError if rules.is_eager(t) else AssertionError
-            raise refused(f"expected float16, float32 or float64, got {t.dtype}", error)
-    if first.dtype is not second.dtype:
-        raise refused(f"expected one dtype, got {first.dtype} and {second.dtype}")
-    return _aten.empty([0], dtype=_PAIRED[first.dtype], device=first.device)
-
-
-def complex(real: Tensor, imag: Tensor) -> Tensor:
-    """A complex tensor from its parts."""
-    out = _paired(real, imag)
-    return _aten.complex.out(real, imag, out=out)
-
-
-def polar(abs: Tensor, angle: Tensor) -> Tensor:
-    """A complex tensor from lengths and angles."""
-    out = _paired(abs, angle)
-    return _aten.polar.out(abs, angle, out=out)
 
 
 def chalf(self: Tensor, *, memory_format: Any = None) -> Tensor:

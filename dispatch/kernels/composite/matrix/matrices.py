@@ -5,7 +5,6 @@ Called for tensors of all kinds; the operators underneath are those of PyTorch, 
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -32,10 +31,6 @@ __all__ = [
     "fill_diagonal_",
     "fliplr",
     "flipud",
-    "inner",
-    "inner_out",
-    "kron",
-    "kron_out",
     "mH",
     "mT",
     "outer",
@@ -44,8 +39,6 @@ __all__ = [
     "pixel_unshuffle",
     "rot90",
     "sum_to_size",
-    "tensordot",
-    "tensordot_out",
     "trapezoid_dx",
     "trapezoid_x",
     "trapz_dx",
@@ -54,6 +47,7 @@ __all__ = [
 ]
 
 _aten = ops.aten
+_warned: list[bool] = []  # that cross without dim is deprecated: PyTorch says so once
 
 
 def _error(text: str) -> RuntimeError:
@@ -252,68 +246,16 @@ def outer_out(self: Tensor, vec2: Tensor, *, out: Tensor) -> Tensor:
     return _aten.mul.out(_column(self, vec2), vec2, out=out)
 
 
-def inner(self: Tensor, other: Tensor) -> Tensor:
-    """Products summed over the last dimensions."""
-    if self.ndim == 0 or other.ndim == 0:
-        return _aten.mul.Tensor(self, other)
-    if self.shape[-1] != other.shape[-1]:
-        raise _error(
-            f"expected one size for the last dimensions, got {list(self.shape)} and "
-            f"{list(other.shape)}",
-        )
-    return _aten.tensordot(self, other, [-1], [-1])
-
-
-def inner_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
-    """The same into `out`."""
-    result = inner(self, other)
-    return _into(out, result)
-
-
-def _into(out: Tensor, result: Tensor) -> Tensor:
-    _check_out(result, out)
-    if tuple(out.shape) != tuple(result.shape):
-        _aten.resize_(out, list(result.shape))
-    return _aten.copy_(out, result)
-
-
-def _kron_views(self: Tensor, other: Tensor) -> tuple[Tensor, Tensor, list[int]]:
-    n = max(self.ndim, other.ndim)
-    a = [1] * (n - self.ndim) + list(self.shape)
-    b = [1] * (n - other.ndim) + list(other.shape)
-    left = [size for s in a for size in (s, 1)]
-    right = [size for s in b for size in (1, s)]
-    sizes = [x * y for x, y in zip(a, b, strict=True)]
-    return _aten._unsafe_view(self, left), _aten._unsafe_view(other, right), sizes
-
-
-def kron(self: Tensor, other: Tensor) -> Tensor:
-    """Every element of self replaced by its product with other."""
-    left, right, sizes = _kron_views(self, other)
-    return _aten._unsafe_view(_aten.mul.Tensor(left, right), sizes)
-
-
-def kron_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
-    """The same into `out`."""
-    left, right, sizes = _kron_views(self, other)
-    kind = rules.result_type(self, other)
-    if not dtypes.can_cast(kind, out.dtype):
-        raise _error(f"a result of {kind} cannot be cast to out of {out.dtype}")
-    if tuple(out.shape) != tuple(sizes):
-        _aten.resize_(out, sizes)
-    product = [x * y for x, y in zip(left.shape, right.shape, strict=True)]
-    _aten.mul.out(left, right, out=_aten._unsafe_view(out, product))
-    return out
-
-
 def _cross_dim(self: Tensor, other: Tensor, dim: int | None) -> int:
     if dim is not None:
         return dim
-    warnings.warn(
-        "cross without dim is deprecated: its default will be that of linalg.cross",
-        UserWarning,
-        stacklevel=2,
-    )
+    if not _warned:
+        _warned.append(True)
+        warnings.warn(
+            "cross without dim is deprecated: its default will be that of linalg.cross",
+            UserWarning,
+            stacklevel=2,
+        )
     for d, size in enumerate(self.shape):
         if size == 3:
             return d
@@ -328,57 +270,6 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 def cross_out(self: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor) -> Tensor:
     """The same into `out`."""
     return _aten.linalg_cross.out(self, other, dim=_cross_dim(self, other, dim), out=out)
-
-
-def _check_contracted(self: Tensor, other: Tensor, left: list[int], right: list[int]) -> None:
-    for a, b in zip(left, right, strict=True):
-        if self.shape[a] != other.shape[b] and 1 not in (self.shape[a], other.shape[b]):
-            raise _error(
-                f"dimension {a} of {list(self.shape)} and dimension {b} of {list(other.shape)} "
-                "differ in size",
-            )
-
-
-def tensordot(
-    self: Tensor, other: Tensor, dims_self: Sequence[int], dims_other: Sequence[int]
-) -> Tensor:
-    """Products summed over pairs of dimensions, as one matrix product."""
-    if len(dims_self) != len(dims_other):
-        raise _error("expected as many dims_self as dims_other")
-    left = [rules.wrap_dim(d, self.ndim) for d in dims_self]
-    right = [rules.wrap_dim(d, other.ndim) for d in dims_other]
-    _check_contracted(self, other, left, right)
-    t1, t2, size = self, other, 1
-    for a, b, x, y in zip(left, right, dims_self, dims_other, strict=True):
-        if self.shape[a] == other.shape[b]:
-            size *= self.shape[a]
-        elif self.shape[a] == 1:
-            t2 = _aten.sum.dim_IntList(t2, [y], True)
-        else:
-            t1 = _aten.sum.dim_IntList(t1, [x], True)
-    kept1 = [d for d in range(self.ndim) if d not in left]
-    kept2 = [d for d in range(other.ndim) if d not in right]
-    sizes = [t1.shape[d] for d in kept1] + [t2.shape[d] for d in kept2]
-    rows = math.prod(t1.shape[d] for d in kept1)
-    columns = math.prod(t2.shape[d] for d in kept2)
-    m1 = _aten.permute(t1, kept1 + list(dims_self))
-    if self.ndim == other.ndim == 1 and not sizes:
-        return _aten.reshape(_aten.dot(m1, _aten.permute(t2, list(dims_other))), sizes)
-    m1 = _aten.reshape(m1, [rows, size])
-    m2 = _aten.reshape(_aten.permute(t2, list(dims_other) + kept2), [size, columns])
-    return _aten.reshape(_aten.mm(m1, m2), sizes)
-
-
-def tensordot_out(
-    self: Tensor,
-    other: Tensor,
-    dims_self: Sequence[int],
-    dims_other: Sequence[int],
-    *,
-    out: Tensor,
-) -> Tensor:
-    """The same into `out`."""
-    return _into(out, _aten.tensordot(self, other, dims_self, dims_other))
 
 
 def vdot_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:

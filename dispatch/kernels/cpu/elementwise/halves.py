@@ -1,20 +1,18 @@
-"""CPU bodies over the two halves of a tensor (glu) or the two parts of complex numbers.
+"""CPU bodies over the two halves of a tensor: glu and its gradients.
 
-Called by the structured kernel, or as a whole kernel of an out variant. The arithmetic is that of
-other operators, written into a half of the output; 16-bit floats stay float32 in between.
+Called by the structured kernel, or as a whole kernel. The arithmetic is that of other operators,
+written into a half of the output; 16-bit floats stay float32 in between.
 """
 
 from __future__ import annotations
 
 from dispatch._C import dtypes
-from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import check_dtype, is_narrow
-from dispatch.kernels.meta import rules
 
-__all__ = ["complex_out", "glu", "glu_backward", "glu_backward_jvp", "glu_jvp", "polar_out"]
+__all__ = ["glu", "glu_backward", "glu_backward_jvp", "glu_jvp"]
 
 _aten = ops.aten
 
@@ -70,39 +68,3 @@ def glu_backward_jvp(
     moved_second = dgrad_glu * slope + grad_glu * d_slope
     result: Tensor = _aten.cat([moved_first, moved_second], dim)
     return result
-
-
-# ---- complex numbers from two parts ------------------------------------------------------------
-
-_PAIRED = {
-    dtypes.float16: dtypes.complex32,
-    dtypes.float32: dtypes.complex64,
-    dtypes.float64: dtypes.complex128,
-}
-
-
-def _parts(out: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-    if first.dtype is not second.dtype or _PAIRED.get(first.dtype) is not out.dtype:
-        raise refused(f"{first.dtype} and {second.dtype} do not make out of {out.dtype}")
-    sizes = list(rules.broadcast_shapes(list(first.shape), list(second.shape)))
-    if list(out.shape) != sizes:
-        _aten.resize_(out, sizes)
-    parts = _aten.view_as_real(out)
-    return _aten.select.int(parts, -1, 0), _aten.select.int(parts, -1, 1)
-
-
-def complex_out(real: Tensor, imag: Tensor, *, out: Tensor) -> Tensor:
-    """Real and imaginary parts."""
-    x, y = _parts(out, real, imag)
-    _aten.copy_(x, real)
-    _aten.copy_(y, imag)
-    return out
-
-
-def polar_out(abs: Tensor, angle: Tensor, *, out: Tensor) -> Tensor:
-    """Lengths and angles."""
-    check_dtype(abs.dtype, (dtypes.float32, dtypes.float64))
-    x, y = _parts(out, abs, angle)
-    _aten.mul.out(abs, _aten.cos(angle), out=x)
-    _aten.mul.out(abs, _aten.sin(angle), out=y)
-    return out

@@ -1,4 +1,5 @@
-"""CPU kernels of sequences of numbers and index pairs: loops in C; powers and complex numbers by numpy."""
+"""CPU kernels of sequences of numbers and index pairs: loops in C; complex numbers by numpy."""
+from libc.math cimport pow
 from libc.stdint cimport int16_t, int32_t, int64_t
 
 import numpy as np
@@ -57,6 +58,18 @@ cdef Tensor real_steps(object start, object end, int64_t steps, int code):
     return row
 
 
+cdef Tensor powers_of(double base, Tensor exponents):
+    """In float64."""
+    cdef Tensor made = new_empty(ST_float64, DEV_CPU, -1, 1, exponents.c_sizes, NULL)
+    cdef double* to = <double*>data_of(made, 8)
+    cdef bint single = exponents.c_dtype == ST_float32
+    cdef void* from_ = data_of(exponents, 4 if single else 8)
+    cdef int64_t i
+    for i in range(exponents.c_numel):
+        to[i] = pow(base, <double>(<float*>from_)[i] if single else (<double*>from_)[i])
+    return made
+
+
 cdef object complex_steps(object start, object end, object steps, bint single):
     kind = np.complex64 if single else np.complex128
     first, last = kind(start), kind(end)
@@ -99,12 +112,13 @@ def logspace_out(start, end, steps, base=10.0, *, Tensor out not None):
     if not steps:
         return out
     check_linspace(out)
-    with np.errstate(all="ignore"):
-        if is_complex_code(out.c_dtype):
-            exponents, wide = complex_steps(start, end, steps, out.element_size() == 8), np.complex128
-        else:
-            exponents, wide = real_steps(start, end, steps, out.c_dtype).numpy(), np.float64
-        copy_array(out, shaped(np.power(wide(base), exponents.astype(wide)), out))
+    if is_complex_code(out.c_dtype):
+        with np.errstate(all="ignore"):
+            exponents = complex_steps(start, end, steps, out.element_size() == 8).astype(np.complex128)
+            copy_array(out, shaped(np.power(np.complex128(base), exponents), out))
+        return out
+    powers = powers_of(base, real_steps(start, end, steps, out.c_dtype))
+    copy_values(out, powers if out.c_ndim == 1 else ops.aten.view(powers, list(out.shape)))
     return out
 
 

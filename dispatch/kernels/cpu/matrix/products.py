@@ -18,24 +18,11 @@ from dispatch.kernels.cpu.arrays import (
     store,
     view,
 )
-from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.matrix import products as meta
 
-__all__ = ["addbmm", "cross", "trace", "vdot"]
+__all__ = ["addbmm", "trace", "vdot"]
 
 _REFUSED = RARE_OR_COMPLEX32 | {dtypes.bool}
-
-
-def cross(out: Tensor, self: Tensor, other: Tensor, dim: int) -> None:
-    """The vector at right angles to both."""
-    check_supported(self, _REFUSED)
-    if self.dtype is not other.dtype:
-        raise refused(f"expected one dtype, got {self.dtype} and {other.dtype}")
-    dim = rules.wrap_dim(dim, self.ndim)
-    a, b = (np.moveaxis(compute(t), dim, 0) for t in (self, other))
-    with quiet():
-        parts = [a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))]
-        store(out, np.stack(np.broadcast_arrays(*parts), axis=dim))
 
 
 def addbmm(

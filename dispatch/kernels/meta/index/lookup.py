@@ -20,9 +20,6 @@ __all__ = [
     "index_fill_scalar",
     "index_fill_tensor",
     "index_reduce",
-    "isin_scalar_tensor",
-    "isin_tensor_scalar",
-    "isin_tensor_tensor",
     "put_",
     "searchsorted_scalar",
     "searchsorted_tensor",
@@ -265,33 +262,3 @@ def bucketize_scalar(self: Any, boundaries: Tensor, out_int32: bool, right: bool
 
 
 # ---- elements of a set -------------------------------------------------------------------------
-
-
-def _check_members(*tensors: Tensor) -> None:
-    for t in tensors:
-        if t.dtype is dtypes.bool or t.dtype.is_complex:
-            raise refused(f"not defined for {t.dtype}")
-
-
-def isin_tensor_tensor(
-    elements: Tensor, test_elements: Tensor, assume_unique: bool, invert: bool
-) -> TensorSpec:
-    """The sizes of the elements."""
-    _check_members(elements, test_elements)
-    return TensorSpec(elements.shape, dtypes.bool)
-
-
-def isin_tensor_scalar(
-    elements: Tensor, test_element: Any, assume_unique: bool, invert: bool
-) -> TensorSpec:
-    """The sizes of the elements."""
-    _check_members(elements)
-    return TensorSpec(elements.shape, dtypes.bool)
-
-
-def isin_scalar_tensor(
-    element: Any, test_elements: Tensor, assume_unique: bool, invert: bool
-) -> TensorSpec:
-    """One answer."""
-    _check_members(test_elements)
-    return TensorSpec((), dtypes.bool)

@@ -10,22 +10,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
-__all__ = ["addbmm", "addmm_activation", "check_vdot", "cross", "trace", "vdot"]
-
-
-def cross(self: Tensor, other: Tensor, dim: int) -> TensorSpec:
-    """Both broadcast, with size 3 along `dim`."""
-    if self.ndim != other.ndim:
-        raise refused(
-            f"expected as many dimensions, got {list(self.shape)} and {list(other.shape)}"
-        )
-    dim = rules.wrap_dim(dim, self.ndim)
-    if self.ndim == 0 or self.shape[dim] != 3 or other.shape[dim] != 3:
-        raise refused(
-            f"expected size 3 in dimension {dim}, got {list(self.shape)} and {list(other.shape)}"
-        )
-    kind = self.dtype if rules.is_eager(self) else rules.result_type(self, other)
-    return TensorSpec(rules.broadcast_shapes(self.shape, other.shape), kind)
+__all__ = ["addbmm", "addmm_activation", "check_vdot", "trace", "vdot"]
 
 
 def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any) -> TensorSpec:

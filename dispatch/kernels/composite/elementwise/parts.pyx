@@ -1,0 +1,33 @@
+"""Complex numbers from two parts, for tensors of all kinds: an output of their dtype, which the out variant fills."""
+from dispatch._C.dtypes cimport ST_NONE, get_dtype
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.composite.callee cimport Callee, callee
+from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.fft.transforms cimport complex_of
+
+cdef Callee EMPTY = callee("empty", "memory_format")
+cdef Callee COMPLEX_OUT = callee("complex", "out")
+cdef Callee POLAR_OUT = callee("polar", "out")
+
+
+cdef Tensor paired(Tensor first, Tensor second):
+    """An empty tensor for the result."""
+    cdef Tensor t
+    for t in (first, second):
+        if complex_of(t.c_dtype) == ST_NONE:
+            error = RuntimeError if rules.is_eager(t) else AssertionError
+            raise refused(f"expected float16, float32 or float64, got {get_dtype(t.c_dtype)!r}", error)
+    if first.c_dtype != second.c_dtype:
+        raise refused(f"expected one dtype, got {get_dtype(first.c_dtype)!r} and {get_dtype(second.c_dtype)!r}")
+    return EMPTY.call(([0], get_dtype(complex_of(first.c_dtype)), None, first.device))
+
+
+def complex(Tensor real not None, Tensor imag not None):
+    """A complex tensor from its parts."""
+    return COMPLEX_OUT.call((real, imag, paired(real, imag)))
+
+
+def polar(Tensor abs not None, Tensor angle not None):
+    """A complex tensor from lengths and angles."""
+    return POLAR_OUT.call((abs, angle, paired(abs, angle)))

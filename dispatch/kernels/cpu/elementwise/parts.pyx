@@ -1,0 +1,76 @@
+"""CPU kernels of complex numbers from two parts: real and imaginary, or lengths and angles.
+
+Each is a whole kernel of an out variant. The parts are copied, or computed by other operators, into
+the two halves of the output, which are views of every other number in its memory.
+"""
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp
+
+from dispatch._C.dtypes cimport ST_float32, ST_float64, get_dtype
+from dispatch._C.errors cimport refused
+from dispatch._C.size cimport new_size
+from dispatch._C.tensor cimport Tensor, new_view, new_view_dtype
+from dispatch.kernels.cpu.copy.copies cimport copy_values
+from dispatch.kernels.cpu.copy.strided cimport memory_meets
+from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.fft.transforms cimport complex_of
+
+from dispatch._ops import ops
+
+cdef enum:
+    MAX_DIMS = 64
+
+
+cdef int check_parts(Tensor out, Tensor first, Tensor second) except -1:
+    """Broadcast sizes for the output."""
+    cdef int64_t sizes[MAX_DIMS]
+    cdef PyObject* items[2]
+    cdef int ndim
+    if first.c_dtype != second.c_dtype or complex_of(first.c_dtype) != out.c_dtype:
+        raise refused(f"{get_dtype(first.c_dtype)!r} and {get_dtype(second.c_dtype)!r} do not make out of "
+                      f"{get_dtype(out.c_dtype)!r}")
+    items[0], items[1] = <PyObject*>first, <PyObject*>second
+    ndim = rules.broadcast(sizes, items, 2)
+    if out.c_ndim != ndim or memcmp(out.c_sizes, sizes, ndim * sizeof(int64_t)):
+        ops.aten.resize_(out, list(new_size(ndim, sizes)))
+    return 0
+
+
+cdef Tensor part_of(Tensor out, int code, int which):
+    cdef int64_t strides[MAX_DIMS]
+    cdef int d
+    for d in range(out.c_ndim):
+        strides[d] = 2 * out.c_strides[d]
+    return new_view_dtype(out, code, out.c_ndim, out.c_sizes, strides, 2 * out.c_offset + which)
+
+
+cdef int put(Tensor part, Tensor value) except -1:
+    """`value`, broadcast."""
+    cdef int64_t strides[MAX_DIMS]
+    cdef int d, lead = part.c_ndim - value.c_ndim
+    for d in range(part.c_ndim):
+        strides[d] = 0 if d < lead or value.c_sizes[d - lead] != part.c_sizes[d] else value.c_strides[d - lead]
+    return copy_values(part, new_view(value, part.c_ndim, part.c_sizes, strides, value.c_offset))
+
+
+def complex_out(Tensor real not None, Tensor imag not None, *, Tensor out not None):
+    """Real and imaginary parts."""
+    check_parts(out, real, imag)
+    if memory_meets(out, imag):
+        imag = ops.aten.clone(imag)
+    put(part_of(out, real.c_dtype, 0), real)
+    put(part_of(out, real.c_dtype, 1), imag)
+    return out
+
+
+def polar_out(Tensor abs not None, Tensor angle not None, *, Tensor out not None):
+    """Lengths and angles."""
+    if abs.c_dtype != ST_float32 and abs.c_dtype != ST_float64:
+        raise refused(f"no CPU kernel for {get_dtype(abs.c_dtype)!r}", NotImplementedError)
+    check_parts(out, abs, angle)
+    real, imaginary = ops.aten.cos(angle), ops.aten.sin(angle)
+    imaginary = ops.aten.mul.Tensor(abs, imaginary)
+    put(part_of(out, abs.c_dtype, 0), ops.aten.mul.Tensor(abs, real))
+    put(part_of(out, abs.c_dtype, 1), imaginary)
+    return out

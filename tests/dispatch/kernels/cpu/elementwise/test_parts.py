@@ -1,0 +1,39 @@
+"""Complex numbers from two parts: broadcast, into memory that a part lies in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dispatch
+
+aten = dispatch.ops.aten
+
+
+def test_parts_are_broadcast():
+    real, imag = dispatch.tensor([[1.0], [2.0]]), dispatch.tensor([3.0, 4.0, 5.0])
+    want = [[1 + 3j, 1 + 4j, 1 + 5j], [2 + 3j, 2 + 4j, 2 + 5j]]
+    assert aten.complex(real, imag).tolist() == want
+    out = dispatch.zeros(3, 2, dtype=dispatch.complex64).t()
+    assert aten.complex.out(real, imag, out=out).tolist() == want
+    assert out.stride() == (1, 2)
+
+
+def test_parts_that_are_the_outputs_own():
+    out = dispatch.tensor([1 + 2j, 3 + 4j])
+    parts = dispatch.view_as_real(out)
+    aten.complex.out(parts[:, 1], parts[:, 0], out=out)
+    assert out.tolist() == [2 + 1j, 4 + 3j]
+
+
+def test_lengths_and_angles():
+    size, angle = np.array([1.0, 2.0]), np.array([0.5, -2.0])
+    got = aten.polar(dispatch.from_numpy(size), dispatch.from_numpy(angle))
+    np.testing.assert_allclose(got.numpy(), size * np.exp(1j * angle))
+    with pytest.raises(NotImplementedError, match=r"polar.*float16"):
+        aten.polar(dispatch.ones(1, dtype=dispatch.half), dispatch.ones(1, dtype=dispatch.half))
+
+
+def test_parts_of_two_dtypes():
+    with pytest.raises(RuntimeError, match=r"complex.*float64"):
+        aten.complex(dispatch.ones(1), dispatch.ones(1, dtype=dispatch.float64))

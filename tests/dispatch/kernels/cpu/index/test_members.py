@@ -1,0 +1,51 @@
+"""isin: small sets are looked at, large ones searched; NaN is in none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dispatch
+
+aten = dispatch.ops.aten
+
+
+@given(
+    st.lists(st.integers(-20, 20), max_size=30),
+    st.lists(st.integers(-20, 20), max_size=40),
+    st.sampled_from([dispatch.int8, dispatch.int64, dispatch.float32, dispatch.bfloat16]),
+    st.booleans(),
+)
+def test_members_of_small_and_large_sets(values, tested, kind, invert):
+    got = aten.isin.Tensor_Tensor(
+        dispatch.tensor(values, dtype=kind),
+        dispatch.tensor(tested, dtype=dispatch.int32),
+        invert=invert,
+    )
+    assert got.tolist() == [(v in tested) != invert for v in values]
+
+
+@pytest.mark.parametrize("size", [3, 40])
+def test_nan_is_in_no_set(size):
+    x = dispatch.tensor([np.nan, 1.0])
+    tested = dispatch.tensor([np.nan, 1.0, *range(2, size)])
+    assert aten.isin.Tensor_Tensor(x, tested).tolist() == [False, True]
+
+
+def test_promotion_decides_what_is_equal():
+    x = dispatch.tensor([2**24 + 1])
+    assert aten.isin.Tensor_Tensor(x, dispatch.tensor([float(2**24)])).tolist() == [True]
+    assert aten.isin.Tensor_Tensor(x, dispatch.tensor([2**24])).tolist() == [False]
+
+
+def test_numbers_on_either_side():
+    assert aten.isin.Tensor_Scalar(dispatch.tensor([1, 2]), 2).tolist() == [False, True]
+    assert aten.isin.Scalar_Tensor(2, dispatch.tensor([1, 2])).item() is True
+
+
+def test_output_of_other_strides():
+    out = dispatch.zeros(2, 2, dtype=dispatch.bool).t()
+    x = dispatch.tensor([[1, 2], [3, 4]])
+    aten.isin.Tensor_Tensor_out(x, dispatch.tensor([2, 3]), out=out)
+    assert out.tolist() == [[False, True], [True, False]]

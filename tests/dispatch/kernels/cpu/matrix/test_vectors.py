@@ -1,0 +1,55 @@
+"""Cross products: every dtype, broadcast, strided, into an operand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dispatch
+
+aten = dispatch.ops.aten
+rng = np.random.default_rng(1)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.complex64, np.complex128, np.int32])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_cross_of_strided_operands(kind, dim):
+    a, b = (rng.integers(-9, 9, (6, 6)).astype(kind) for _ in range(2))
+    if np.dtype(kind).kind == "c":
+        a = a + 1j * b[::-1]
+    a, b = a[::2, ::2], b[::2, 1::2]
+    got = aten.linalg_cross(dispatch.from_numpy(a), dispatch.from_numpy(b), dim=dim)
+    np.testing.assert_allclose(got.numpy(), np.cross(a, b, axis=dim))
+
+
+def test_one_vector_for_all():
+    a, b = rng.standard_normal((4, 3)), rng.standard_normal((1, 3))
+    got = aten.linalg_cross(dispatch.from_numpy(a), dispatch.from_numpy(b))
+    np.testing.assert_allclose(got.numpy(), np.cross(a, b))
+
+
+def test_half_precision_is_rounded_once():
+    a, b = dispatch.tensor([3.0, 5.0, 7.0]), dispatch.tensor([1.0, 257.0, 3.0])
+    narrow = aten.linalg_cross(a.to(dispatch.bfloat16), b.to(dispatch.bfloat16))
+    exact = aten.linalg_cross(a, b.to(dispatch.bfloat16).to(dispatch.float32))
+    assert narrow.tolist() == exact.to(dispatch.bfloat16).tolist()
+
+
+def test_integers_wrap():
+    x = dispatch.tensor([100, 100, 100], dtype=dispatch.int8)
+    y = dispatch.tensor([1, 2, 3], dtype=dispatch.int8)
+    want = np.cross([100, 100, 100], [1, 2, 3]).astype(np.int8)
+    assert aten.linalg_cross(x, y).tolist() == want.tolist()
+
+
+def test_output_may_be_an_operand():
+    a, b = rng.standard_normal((2, 3)), rng.standard_normal((2, 3))
+    x = dispatch.from_numpy(a.copy())
+    assert aten.linalg_cross.out(x, dispatch.from_numpy(b), out=x) is x
+    np.testing.assert_allclose(x.numpy(), np.cross(a, b))
+
+
+def test_bool_has_no_cross_product():
+    x = dispatch.ones(3, dtype=dispatch.bool)
+    with pytest.raises(NotImplementedError, match=r"linalg_cross.*bool"):
+        aten.linalg_cross(x, x)
