@@ -514,7 +514,7 @@ def _check_version(version: SchemaVersion, path: str, member: str) -> None:
         place = f"{member}: schema_version" if member else "schema_version"
         problem = (
             f"{version.major}.{version.minor}, and only {_MAJOR} is read: "
-            "export the model with a PyTorch that writes that (2.7 to 2.13)"
+            "export the model with a PyTorch that writes that, such as 2.13"
         )
         raise ModelFileError(path, place, problem)
 

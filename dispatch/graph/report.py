@@ -252,15 +252,17 @@ class Report:
         except ImportError:
             raise ImportError("plot needs matplotlib: pip install matplotlib") from None
         chosen = axes if axes is not None else plt.subplots(figsize=(10, 4))[1]
-        bands = self.bands
+        bands = {kind: [*band, *band[-1:]] for kind, band in self.bands.items()}
         if self.calls:
-            at = range(len(self.calls))
-            chosen.stackplot(at, *bands.values(), labels=list(bands), step="mid")
-            chosen.axvline(self.peak_index, color="black", linestyle="--", linewidth=1)
-            peak = f"peak {text.bytes_text(self.peak_bytes)}"
-            chosen.annotate(peak, (self.peak_index, self.peak_bytes), ha="center", va="bottom")
+            count, peak = len(self.calls), self.peak_index
+            chosen.stackplot(range(count + 1), *bands.values(), labels=list(bands), step="post")
+            chosen.axvline(peak + 0.5, color="black", linestyle="--", linewidth=1)
+            label = f"peak {text.bytes_text(self.peak_bytes)}, call {peak} "
+            side = "right" if peak > count / 2 else "left"
+            chosen.annotate(label, (peak + 0.5, self.peak_bytes), ha=side, va="bottom")
+        chosen.yaxis.set_major_formatter(lambda value, _: text.bytes_text(int(value)))
         chosen.set_xlabel("call")
-        chosen.set_ylabel("bytes")
+        chosen.set_ylabel("memory")
         chosen.set_title(plain(self.model))
         chosen.legend(loc="lower right")
         return chosen

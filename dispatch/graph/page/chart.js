@@ -196,9 +196,10 @@ on_call.push(i => { show_in_chart(i); pointed = i; chart.setAttribute("aria-valu
   chart.setAttribute("aria-valuetext", value_text(i)); later(); });
 
 // -- what is alive ----------------------------------------------------------------------------------
-const MOST_ALIVE = 300;
-let alive = [];
-alive.ordered = compare => [...alive].sort(compare).slice(0, MOST_ALIVE);
+const FEW_ALIVE = 60;
+let most_alive = FEW_ALIVE;
+const alive = [];
+alive.ordered = compare => [...alive].sort(compare).slice(0, most_alive);
 const alive_columns = [
   ["what", s => s[NAME], (cell, s) => { cell.textContent = s[NAME]; cell.title = s[NAME]; }, "left name"],
   ["kind", s => KINDS[s[KIND]], (cell, s) => {
@@ -219,10 +220,11 @@ function show_alive(i) {
   alive.splice(0, alive.length, ...found);
   draw_alive();
   const where = i === report.peak_index ? "At the peak" : "During";
-  const more = found.length > MOST_ALIVE ? `, the first ${MOST_ALIVE} below` : "";
   $("alive-title").textContent = i < 0 ? "" :
     `${where}, call ${whole(i)}: ${bytes(calls[i][DURING])} in ${whole(all.length)} storages` +
-    (rest ? `; ${bytes(rest)} of what is not drawn is left out` : "") + more;
+    (rest ? `; ${bytes(rest)} of what is not drawn is left out` : "");
+  $("more-alive").hidden = found.length <= most_alive;
+  $("more-alive").textContent = `Show all ${whole(found.length)}`;
   const line = $("chosen");
   line.replaceChildren();
   if (i < 0) return;
@@ -232,7 +234,8 @@ function show_alive(i) {
   if (call[MODULE] >= 0) { line.append("; in "); module_link(line, call[MODULE]); }
   if (call[SOURCE]) line.append("; " + call[SOURCE]);
 }
-on_call.push(show_alive);
+$("more-alive").addEventListener("click", () => { most_alive = Infinity; show_alive(chosen.call); });
+on_call.push(i => { most_alive = FEW_ALIVE; show_alive(i); });
 if (report.advice.length) {
   el($("advice"), "h3", "What would lower the peak");
   const list = el($("advice"), "ul");

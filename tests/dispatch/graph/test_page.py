@@ -136,6 +136,23 @@ def test_search_by_words_operator_and_module(page):
         assert page.run("document.querySelectorAll('.row').length") == min(count, 15)
 
 
+def test_a_long_list_is_shown_when_asked_for(browser, tmp_path):
+    made = tmp_path / "many.html"
+    made.write_text(html_page(many_calls(300)))
+    browser.open(made)
+    browser.click(
+        "#band-parameter"
+    )  # weights beside which activations are a hairline are not drawn
+    browser.run("choose_call(100)")
+    rows = "document.querySelectorAll('#alive tbody tr').length"
+    assert browser.run(rows) == 60
+    whole = int(browser.run("$('more-alive').textContent").removeprefix("Show all "))
+    browser.click("#more-alive")
+    assert browser.run(rows) == whole > 60
+    assert browser.run("$('more-alive').hidden")
+    assert browser.errors == []
+
+
 def test_columns_sort_both_ways(page):
     first = "document.querySelector('#operators tbody td').textContent"
     assert page.run(first) == "aten::mul.Tensor"
