@@ -4,7 +4,7 @@ The names are those of `torch.fx.experimental.symbolic_shapes`, with `SymInt` an
 `sym_*` functions of `torch`. `docs/symbolic.md` has the whole.
 """
 
-from dispatch.symbolic import calls, rules, text  # noqa: F401  (they enter themselves below)
+from dispatch.symbolic import calls, parsing, rules, sympy_bridge, text  # noqa: F401  (they enter themselves below)
 from dispatch.symbolic.contexts import (
     Constraint as Constraint,
     DimConstraint as DimConstraint,
@@ -18,11 +18,6 @@ from dispatch.symbolic.contexts import (
     SymbolicContext as SymbolicContext,
     SymIntSymbolicContext as SymIntSymbolicContext,
 )
-from dispatch.symbolic.core import (
-    RuntimeAssert as RuntimeAssert,
-    ShapeGuard as ShapeGuard,
-    SLoc as SLoc,
-)
 from dispatch.symbolic.errors import (
     ConstraintViolationError as ConstraintViolationError,
     GuardOnDataDependentSymNode as GuardOnDataDependentSymNode,
@@ -33,11 +28,16 @@ from dispatch.symbolic.errors import (
 from dispatch.symbolic.expr import (
     Expr as Expr,
 )
+from dispatch.symbolic.node import SymNode as SymNode
 from dispatch.symbolic.numbers import (
     SymBool as SymBool,
     SymFloat as SymFloat,
     SymInt as SymInt,
-    SymNode as SymNode,
+)
+from dispatch.symbolic.provenance import (
+    RuntimeAssert as RuntimeAssert,
+    ShapeGuard as ShapeGuard,
+    SLoc as SLoc,
 )
 from dispatch.symbolic.questions import (
     _advise_is_bounded as _advise_is_bounded,

@@ -9,7 +9,8 @@ from dispatch._C.references cimport give, set_error
 from dispatch._C.symbolic cimport NK_BOOL, NK_FLOAT, NK_INT, NK_NONE, SIZE_ERROR, is_symbolic, symbolic_calls
 from dispatch.symbolic.core cimport Core
 from dispatch.symbolic.expr cimport Expr, Table, get_node, hint_of
-from dispatch.symbolic.numbers cimport SymBool, SymFloat, SymInt, SymNode, expr_of, remainder_of, wrapped
+from dispatch.symbolic.node cimport SymNode, expr_of, remainder_of
+from dispatch.symbolic.numbers cimport SymBool, SymFloat, SymInt, wrapped
 from dispatch.symbolic.operations cimport *
 from dispatch.symbolic.rules cimport replaced
 

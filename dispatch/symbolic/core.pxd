@@ -19,6 +19,7 @@ cdef class Core:
     cdef public bint prefer_deferred_runtime_asserts_over_guards
     cdef public int num_deferred_runtime_asserts
 
+    cdef Expr new_symbol(self, str name, int symbol_type, object hint, bint positive, object low, object high)
     cdef int ask(self, int question, Expr e) except -1
     cdef object value(self, Expr e, object fallback, bint size_oblivious)
     cdef int expect(self, Expr e, str msg) except -1

@@ -6,88 +6,21 @@ Invariant: what is recorded holds wherever all guards hold, so an answer never n
 """
 import math
 import sys
-import threading
-import traceback
-from pathlib import Path
 
-from dispatch.symbolic import errors
 from dispatch.symbolic.bounds cimport bounds_of, intersection
 from dispatch.symbolic.errors import ConstraintViolationError, GuardOnDataDependentSymNode, ShapeEnvGuardError, ValueRangeError
 from dispatch.symbolic.expr cimport (
-    Expr, H_KNOWN, S_FLOAT, S_SIZE, S_UNBACKED, S_UNBACKED_FLOAT, Table, divided_exactly, hint_of, range_of, substituted, sympify,
+    Expr, H_KNOWN, S_FLOAT, S_SIZE, S_UNBACKED, Table, divided_exactly, hint_of, hooks, range_of, substituted, sympify,
 )
 from dispatch.symbolic.operations cimport *
-from dispatch.symbolic.ranges import ValueRanges
+from dispatch.symbolic.provenance import RuntimeAssert, ShapeGuard, here, suppressed
+from dispatch.symbolic.ranges cimport ValueRanges, new_range
 from dispatch.symbolic.rules cimport Condition, condition_of, expand, replaced, target_of
 
+cdef extern from "Python.h":
+    int PyDict_SetItem(object, object, object) except -1
+
 cdef double INF = math.inf
-cdef str OURS = str(Path(errors.__file__).parents[1]) + "/"
-
-
-class _Suppressed(threading.local):
-    depth = 0
-
-
-suppressed = _Suppressed()
-_SYMBOLS = {"size": S_SIZE, "float": S_FLOAT, "unbacked": S_UNBACKED, "unbacked float": S_UNBACKED_FLOAT}
-
-
-cdef class SLoc:
-    """The line of a program that made a guard: of the innermost frame outside this package."""
-
-    cdef readonly str filename, name
-    cdef readonly int lineno
-    cdef readonly object maybe_user_loc
-
-    @property
-    def framework_loc(self):
-        return traceback.FrameSummary(self.filename, self.lineno, self.name) if self.filename else None
-
-    def __str__(self):
-        return f"({self.filename}:{self.lineno} in {self.name})" if self.filename else "(unknown)"
-
-    def __repr__(self):
-        return f"SLoc(framework_loc={self.framework_loc}, maybe_user_loc={self.maybe_user_loc})"
-
-
-def here():
-    """The SLoc of the program's line that is running."""
-    cdef SLoc found = SLoc.__new__(SLoc)
-    frame = sys._getframe()
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
-        frame = frame.f_back
-    if frame is not None:
-        found.filename, found.lineno, found.name = frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name
-    return found
-
-
-cdef class ShapeGuard:
-    """A condition that a run of the program relied on, and the line that asked."""
-
-    cdef readonly Expr expr
-    cdef readonly object sloc
-    cdef readonly bint size_oblivious
-
-    def __init__(self, Expr expr, sloc, size_oblivious=False):
-        self.expr, self.sloc, self.size_oblivious = expr, sloc, size_oblivious
-
-    def __repr__(self):
-        return f"ShapeGuard(expr={self.expr}, sloc={self.sloc!r}, size_oblivious={self.size_oblivious})"
-
-
-cdef class RuntimeAssert:
-    """A condition on unbacked symbols that must be checked when the program runs."""
-
-    cdef readonly Expr expr
-    cdef readonly str msg
-    cdef readonly object stack
-
-    def __init__(self, Expr expr, msg, stack):
-        self.expr, self.msg, self.stack = expr, msg, stack
-
-    def __repr__(self):
-        return f"RuntimeAssert(expr={self.expr})"
-
 
 # --- deciding
 
@@ -134,8 +67,7 @@ cdef int worked_out(Expr e) except -2:
         return found
     if is_relation(e.op):
         if (<Expr>e.args[0]).kind == K_BOOL:
-            found, part = decide(e.args[0]), decide(e.args[1])
-            return -1 if found < 0 or part < 0 else (found == part) == (e.op == OP_EQ)
+            return -1
         found = of_bounds(bounds_of(e.op, [range_of(<Expr>e.args[0]), range_of(<Expr>e.args[1])], False))
         if found < 0 and (<Expr>e.args[0]).kind == K_INT and (<Expr>e.args[1]).kind == K_INT:
             return of_condition(e)
@@ -301,8 +233,7 @@ cdef class Core:
             concrete = known_value(e)
             if concrete is not None:
                 return concrete
-        if is_relation(e.op) and (<Expr>e.args[0]).kind == K_BOOL:
-            raise TypeError(f"conditions are compared: {e}")
+        check_comparable(e)
         if e.unbacked:
             e = self.backed_form(e)
             if e.unbacked:
@@ -371,8 +302,7 @@ cdef class Core:
         if found >= 0:
             return found
         form = self.backed_form(e)
-        if is_relation(e.op) and (<Expr>e.args[0]).kind == K_BOOL:
-            raise TypeError(f"conditions are compared: {e}")
+        check_comparable(e)
         if not form.unbacked and not self.prefer_deferred_runtime_asserts_over_guards:
             return self.value(form, None, False)
         if suppressed.depth:
@@ -423,17 +353,24 @@ cdef class Core:
             for a in g.args:
                 self.learn(<Expr>a, sloc)
             return 0
+        if g.op == OP_NOT and (<Expr>g.args[0]).op == OP_OR:
+            for a in (<Expr>g.args[0]).args:
+                self.learn(t.negate(<Expr>a), sloc)
+            return 0
         if not is_relation(g.op) or (<Expr>g.args[0]).kind == K_BOOL:
             return 0
+        if g.op == OP_EQ and (<Expr>g.args[0]).op == OP_SYMBOL and (<Expr>g.args[1]).op == OP_NUMBER and g.args[0].kind == K_INT:
+            value = (<Expr>g.args[1]).value
+            return self.set_range(g.args[0], value, value, sloc)
         if (<Expr>g.args[0]).kind == K_INT and (<Expr>g.args[1]).kind == K_INT:
             c = condition(g)
             if c.form is not None:
                 if c.relation == OP_NE:
                     if c.form.excluded is None:
                         c.form.excluded = set()
+                    r = range_of(c.form)
                     c.form.excluded.add(c.bound)
                     if c.form.op == OP_SYMBOL:
-                        r = range_of(c.form)
                         self.set_range(c.form, r[0], r[1], sloc)
                 else:
                     self.narrow(c.form, -INF if c.relation == OP_LE else c.bound, INF if c.relation == OP_GE else c.bound, sloc, 0)
@@ -501,8 +438,10 @@ cdef class Core:
         if low != r[0] or high != r[1] or (low, high) != s.bounds:
             s.bounds = (low, high)
             self.table.state += 1
-            dict.__setitem__(self.var_to_range, s, ValueRanges._of(low, high, s.kind == K_INT))
+            PyDict_SetItem(self.var_to_range, s, new_range(low, high, s.kind == K_INT))
             self.var_to_range_sloc[s] = sloc
+            if s.hinted == H_KNOWN and not low <= s.hint <= high:
+                raise AssertionError(f"{s.hint} not in {self.var_to_range[s]}")
         if low == high and s.target is None and s.kind == K_INT:
             self.set_replacement(s, self.table.number(low), sloc)
         return 0
@@ -608,33 +547,62 @@ cdef class Core:
         """The condition a == b (`==` of expressions asks whether they are the same)."""
         return self.table.binary(OP_EQ, sympify(self.table, a), sympify(self.table, b))
 
+    def parse(self, text, names=None):
+        """An expression from its text, over this ShapeEnv's symbols; `names` gives other names meanings."""
+        return hooks["parse"](self.table, text, names or {})
+
     def _number(self, value):
         return self.table.number(value)
 
-    def _symbol(self, str name, str kind, hint, bint positive, low, high):
-        """A new symbol with its range: "size", "float", "unbacked" or "unbacked float"."""
-        cdef bint whole = kind == "size" or kind == "unbacked"
-        cdef Expr s = self.table.symbol(name, K_INT if whole else K_FLOAT, _SYMBOLS[kind], positive)
+    cdef Expr new_symbol(self, str name, int symbol_type, object hint, bint positive, object low, object high):
+        """A symbol with its range."""
+        cdef bint whole = symbol_type == S_SIZE or symbol_type == S_UNBACKED
+        cdef Expr s = self.table.symbol(name, K_INT if whole else K_FLOAT, symbol_type, positive)
         if hint is not None:
             s.hint, s.hinted, s.unbacked = hint, H_KNOWN, False
             self.backed_var_to_val[s] = hint
         s.bounds = (-INF if low is None else low, INF if high is None else high)
-        dict.__setitem__(self.var_to_range, s, ValueRanges._of(s.bounds[0], s.bounds[1], whole))
+        PyDict_SetItem(self.var_to_range, s, new_range(s.bounds[0], s.bounds[1], whole))
         self.var_to_range_sloc[s] = here()
         return s
+
+    def _rows(self):
+        """Every symbol as a row of plain values, and back by `_restore`."""
+        cdef Expr s
+        return [(s.value, s.symbol_type, self.backed_var_to_val.get(s), s.assumed[0] == 1, s.bounds, s in self.size_like, s in self.unbacked_inputs)
+                for s in self.var_to_range]
+
+    def _restore(self, row):
+        cdef Expr s
+        name, symbol_type, hint, positive, (low, high), is_size, is_input = row
+        s = self.new_symbol(name, symbol_type, hint, positive, None if low == -INF else low, None if high == INF else high)
+        if is_size:
+            self.size_like.add(s)
+        if is_input:
+            self.unbacked_inputs.add(s)
+        return s
+
+    def _learn_again(self, Expr e, sloc, bint deferred):
+        """A guard or runtime assert that another process recorded."""
+        self.learn(e, sloc)
+        if not deferred:
+            self.guards.append(ShapeGuard(e, sloc))
+            return
+        unbacked = [s for s in e.free_symbols if (<Expr>s).unbacked]
+        last = max(unbacked, key=lambda s: (len(s.name), s.name)) if unbacked else None
+        self.deferred_runtime_asserts.setdefault(last, []).append(RuntimeAssert(e, "", sloc))
+        self.num_deferred_runtime_asserts += 1
 
     def _give_hint(self, Expr s, value):
         s.hint, s.hinted = value, H_KNOWN
         self.backed_var_to_val[s] = value
         self.table.state += 1
 
-    def _update_var_to_range(self, Expr s, vr, vr_sloc=None, *, is_constraint=False):
+    def _update_var_to_range(self, Expr s, ValueRanges vr, vr_sloc=None, *, is_constraint=False):
         """Intersects a symbol's range with this one."""
-        low, high = vr._bounds()
+        low, high = vr.low, vr.high
         hint = self.backed_var_to_val.get(s)
-        if hint is not None and not low <= hint <= high:
-            if not is_constraint:
-                raise AssertionError(f"{hint} not in {vr}")
+        if is_constraint and hint is not None and not low <= hint <= high:
             raise ConstraintViolationError(f"{hint} not in range [{vr.lower}, {vr.upper}]")
         known = range_of(s)
         if low > known[1] or high < known[0]:
@@ -681,11 +649,11 @@ cdef class Core:
             x = self.oblivious(x)
         if x.kind == K_BOOL:
             found = decide(x)
-            return ValueRanges._of(found == 1, found != 0, False)
+            return new_range(found == 1, found != 0, False)
         r = range_of(x)
         if x.kind == K_INT and shared_symbols(x):
             r = intersection(r, range_of(shifted(expand(x))))
-        return ValueRanges._of(r[0], r[1], x.kind == K_INT)
+        return new_range(r[0], r[1], x.kind == K_INT)
 
     def _maybe_evaluate_static(self, e, *, unbacked_only=False, compute_hint=False, size_oblivious=False, axioms=None, var_to_range=None):
         """The number or truth value that an expression is for all values of its symbols; None: it depends on them."""
@@ -740,12 +708,23 @@ cdef class Core:
         return GuardOnDataDependentSymNode(e, f"{head} {hinted} (unhinted: {e}).  (Size-like symbols: {likes})\n\n{advice}Caused by: {here()}")
 
 
+cdef int check_comparable(Expr e) except -1:
+    """TypeError where truth values are compared: a condition of conditions has no range to be decided by."""
+    if e.kind != K_BOOL:
+        return 0
+    for a in e.args:
+        if is_relation(e.op) and (<Expr>a).kind == K_BOOL:
+            raise TypeError(f"truth values are compared: {e}")
+        check_comparable(<Expr>a)
+    return 0
+
+
 class Ranges(dict):
     """{symbol: ValueRanges}; an entry that a program sets is the symbol's range from then on."""
 
     def __setitem__(self, symbol, value):
         cdef Expr s = symbol
-        s.bounds = value._bounds()
+        s.bounds = (value.low, value.high)
         s.table.state += 1
         super().__setitem__(symbol, value)
 

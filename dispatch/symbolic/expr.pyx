@@ -12,6 +12,9 @@ from dispatch.symbolic.operations cimport *
 
 import math
 
+cdef extern from "Python.h":
+    long PyLong_AsLongAndOverflow(object, int*) except? -1
+
 cdef enum:
     PAGE = 256
     FIRST_SMALL = -8
@@ -104,7 +107,7 @@ cdef class Expr:
         return self.value
 
     def __reduce__(self):
-        return hooks["rebuild"], (str(self), [(s.name, (<Expr>s).kind, (<Expr>s).symbol_type, is_positive(<Expr>s)) for s in self.free_symbols])
+        return _unpickled, (str(self), [(s.name, (<Expr>s).kind, (<Expr>s).symbol_type, is_positive(<Expr>s)) for s in self.free_symbols])
 
     @property
     def name(self):
@@ -228,8 +231,41 @@ cdef class Expr:
         return self.table.binary(OP_GE, self, sympify(self.table, other))
 
 
-# What upper modules do for a node: "text" prints it, "sympy" converts it, "rebuild" unpickles, "foreign" takes other objects in.
+# What upper modules do for a node: "text" prints it, "sympy" converts it, "parse" reads it, "foreign" takes other objects in.
 hooks = {}
+
+
+def hook(str name, function):
+    """Enters what an upper module does."""
+    hooks[name] = function
+
+
+_loose = None                            # the table of expressions that were unpickled outside a ShapeEnv
+
+
+def _unpickled(text, symbols):
+    """An expression as it was pickled; a ShapeEnv takes it in by `sympify`."""
+    global _loose
+    if _loose is None:
+        _loose = Table()
+    table = _loose
+    return hooks["parse"](table, text, {name: (<Table>table).symbol(name, kind, symbol_type, positive) for name, kind, symbol_type, positive in symbols})
+
+
+def build(Table table, name, list args):
+    """The expression of this operation ("Add", "FloorDiv", ...) on arguments of the table."""
+    cdef int op = OPS[name]
+    if op == OP_POW and (<Expr>args[1]).op != OP_NUMBER:
+        op = OP_POWBYNATURAL
+    return table.build(op, args)
+
+
+def leaf(Table table, value):
+    """A number, a truth value, or (of a name) the table's symbol; a name that it does not know becomes a symbol without a hint."""
+    if isinstance(value, str):
+        found = table.symbols.get(value)
+        return table.symbol(value, K_FLOAT if value.startswith("z") else K_INT, S_OTHER, False) if found is None else found
+    return sympify(table, value)
 
 
 cdef bint is_positive(Expr symbol) noexcept:
@@ -279,7 +315,7 @@ cdef tuple range_of(Expr e):
     cdef Table table = e.table
     if e.bounds_state == table.state or e.op == OP_NUMBER or e.op == OP_BOOL:
         return e.bounds
-    if e.target is not None:
+    if e.target is not None and e.op == OP_SYMBOL:
         found = intersection(range_of(e.target), e.bounds)
     elif e.op == OP_SYMBOL:
         found = e.bounds
@@ -374,7 +410,7 @@ cdef class Table:
             raise MemoryError
         self.true = self._constant(OP_BOOL, True, K_BOOL)
         self.false = self._constant(OP_BOOL, False, K_BOOL)
-        self.small = [self._constant(OP_NUMBER, i, K_INT) for i in range(FIRST_SMALL, FIRST_SMALL + SMALL)]
+        self.small = [None] * SMALL
 
     def __dealloc__(self):
         free(self.memo)
@@ -431,9 +467,15 @@ cdef class Table:
     cdef Expr number(self, object value):
         cdef Expr found
         cdef dict known
+        cdef Py_ssize_t small
+        cdef int overflow
         if type(value) is int:
-            if FIRST_SMALL <= value < FIRST_SMALL + SMALL:
-                return <Expr>self.small[<Py_ssize_t>(value - FIRST_SMALL)]
+            small = PyLong_AsLongAndOverflow(value, &overflow) - FIRST_SMALL
+            if 0 <= small < SMALL and not overflow:
+                found = <Expr>self.small[small]
+                if found is None:
+                    found = self.small[small] = self._constant(OP_NUMBER, value, K_INT)
+                return found
             known, key = self.ints, value
         elif isinstance(value, float):
             value = float(value)
@@ -455,10 +497,10 @@ cdef class Table:
             e.symbol_type = symbol_type
             e.assumed = (1, INF) if positive else NO_BOUNDS
             e.bounds = e.assumed
+            e.hashed = hash(name)
             e.free_symbols = frozenset((e,))
             e.hinted = H_NONE
             e.unbacked = True
-            e.hashed = hash(name)
         return e
 
     cdef Expr intern(self, int op, tuple args, int kind):

@@ -39,11 +39,17 @@ cdef object _indicator(list values):
     return 1
 
 
+def _real(value):
+    if isinstance(value, complex):
+        raise ValueError("a negative number to a power that is not whole")
+    return value
+
+
 _FUNCTIONS = {
     OP_POW: operator.pow, OP_FLOORDIV: operator.floordiv, OP_CLEANDIV: operator.floordiv, OP_MOD: operator.mod, OP_PYTHONMOD: operator.mod,
     OP_REMAINDER: operator.mod, OP_ABS: abs, OP_POWBYNATURAL: operator.pow, OP_EQ: operator.eq, OP_NE: operator.ne, OP_LT: operator.lt,
     OP_LE: operator.le, OP_GT: operator.gt, OP_GE: operator.ge, OP_NOT: operator.not_, OP_TOFLOAT: float, OP_INTTRUEDIV: operator.truediv,
-    OP_FLOATTRUEDIV: operator.truediv, OP_FLOATPOW: lambda a, b: float(a) ** float(b), OP_TRUNCTOINT: math.trunc, OP_CEILTOINT: math.ceil,
+    OP_FLOATTRUEDIV: operator.truediv, OP_FLOATPOW: lambda a, b: _real(operator.pow(float(a), float(b))), OP_TRUNCTOINT: math.trunc, OP_CEILTOINT: math.ceil,
     OP_FLOORTOINT: math.floor, OP_ROUNDTOINT: round, OP_ROUNDDECIMAL: lambda x, n: round(float(x), n),
     OP_TRUNCTOFLOAT: lambda x: float(math.trunc(x)), OP_FLOOR: math.floor, OP_CEILING: math.ceil,
     OP_PIECEWISE: lambda value, condition, otherwise: value if condition else otherwise,

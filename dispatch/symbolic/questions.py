@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from dispatch.symbolic.node import SymNode
 from dispatch.symbolic.numbers import (
     SymBool,
     SymFloat,
     SymInt,
-    SymNode,
     sym_float,
     to_node,
     wrap_node,
@@ -73,7 +73,7 @@ __all__ = [
     "sym_sum",
 ]
 
-_SYMBOLIC = (SymInt, SymFloat, SymBool)
+_SYMBOLIC: Any = (SymInt, SymFloat, SymBool)
 
 
 def sym_int(a: Any) -> Any:
@@ -359,9 +359,9 @@ def is_concrete_bool(a: Any) -> bool:
 
 def has_static_value(a: Any) -> bool:
     """Whether what is known leaves only one value."""
-    if not isinstance(a, (*_SYMBOLIC, bool, float, int)):
+    if not isinstance(a, (bool, float, int, SymInt, SymFloat, SymBool)):
         raise AssertionError(f"Expected a number, got {type(a)}")
-    if not isinstance(a, _SYMBOLIC):
+    if isinstance(a, (bool, float, int)):
         return True
     return bool(a.node.shape_env.bound_sympy(a.node.expr).is_singleton())
 

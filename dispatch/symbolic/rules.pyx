@@ -189,6 +189,9 @@ cdef Expr extreme(Table t, int op, list args):
                     number = x
             elif x not in found:
                 found.append(x)
+    if len(found) > 1:
+        # of Min(x, Max(x, y)) the second says nothing
+        found = [x for x in found if (<Expr>x).op != (OP_MIN if op == OP_MAX else OP_MAX) or not any([y in (<Expr>x).args for y in found])]
     if len(found) == 2 and number is None:
         e = collapsed(op, found[0], found[1])
         if e is not None:
@@ -268,16 +271,22 @@ cdef Expr joined(Table t, int op, list args):
         for x in (e.args if e.op == op else (e,)):
             if x is final:
                 return final
-            if x is not neutral and x not in found:
+            if x is not neutral and x not in found and turned(t, <Expr>x) not in found:
                 found.append(x)
     for x in found:
-        if opposite(t, <Expr>x) in found:
+        other = opposite(t, <Expr>x)
+        if other in found or turned(t, other) in found:
             return final
     if not found:
         return neutral
     if len(found) == 1:
         return found[0]
     return t.intern(op, tuple(expr.ordered(found)), K_BOOL)
+
+
+cdef Expr turned(Table t, Expr e):
+    """b > a for a < b, and the like."""
+    return t.intern(mirrored(e.op), (e.args[1], e.args[0]), K_BOOL) if is_relation(e.op) else e
 
 
 cdef Expr indicator(Table t, list args):

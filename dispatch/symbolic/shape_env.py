@@ -5,45 +5,37 @@ decides and learns. Names and behaviour are those of
 `torch.fx.experimental.symbolic_shapes.ShapeEnv`.
 """
 
-import functools
-import hashlib
-import threading
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dispatch.symbolic import core
-from dispatch.symbolic.contexts import (
-    DimDynamic,
-    StatefulSymbolicContext,
-    StatelessSymbolicContext,
-    StrictMinMaxConstraint,
-    SymbolicContext,
-)
-from dispatch.symbolic.errors import ConstraintViolationError
+from dispatch.symbolic import guard_text, provenance
+from dispatch.symbolic.contexts import DimDynamic, SymbolicContext
 from dispatch.symbolic.expr import Expr
-from dispatch.symbolic.numbers import SymBool, SymFloat, SymInt, SymNode, int_of
+from dispatch.symbolic.node import SymNode
+from dispatch.symbolic.numbers import SymBool, SymFloat, SymInt, int_of, wrap_node
 from dispatch.symbolic.ranges import ValueRanges, int_oo
-from dispatch.symbolic.sources import Source, TensorProperty, TensorPropertySource
+from dispatch.symbolic.sources import LocalSource, Source
+from dispatch.symbolic.symbols import Symbols, ignoring
 
 __all__ = ["ShapeEnv"]
 
 
-@functools.lru_cache(4096)
-def _first_id(source_name: str) -> int:
-    """Where the search for a symbol's number begins: a hash, so that runs agree."""
-    return int(hashlib.sha256(source_name.encode()).hexdigest(), 16) % 100
+def _rebuilt(settings: dict[str, Any], state: dict[str, Any]) -> "ShapeEnv":
+    """A ShapeEnv as it was pickled."""
+    env = ShapeEnv(**settings)
+    symbols = {row[0]: env._restore(row) for row in state["symbols"]}
+    env.var_to_sources.update({symbols[name]: x for name, x in state["sources"].items()})
+    for kind in ("guards", "asserts"):
+        for text, sloc in state[kind]:
+            env._learn_again(env.parse(text), sloc, kind == "asserts")
+    for name, text in state["replacements"].items():
+        env._set_replacement(symbols[name], env.parse(text))
+    env.unbacked_symint_counter, env.unbacked_symfloat_counter = state["counters"]
+    return env
 
 
-class _Ignoring(threading.local):
-    fresh_unbacked = False
-
-
-_ignoring = _Ignoring()
-
-
-class ShapeEnv(core.Core):
+class ShapeEnv(Symbols):
     """The symbols of one run.
 
     Args:
@@ -81,17 +73,7 @@ class ShapeEnv(core.Core):
         self.tracked_fakes = tracked_fakes
         self.should_record_events = bool(should_record_events)
         self.co_fields = co_fields or {}
-        self.unique_ids: set[int] = set()
-        self.val_to_var: dict[int, Expr] = {}
-        self.source_to_var: dict[str, Expr] = {}
         self.var_to_hint_override: dict[Expr, int] = {}
-        self.unbacked_symint_counter = 0
-        self.unbacked_symfloat_counter = 0
-        self.pending_fresh_unbacked_symbols: list[Expr] = []
-        self.counter: Counter[str] = Counter()
-        self.symbol_guard_counter: Counter[Expr] = Counter()
-        self.var_to_stack: dict[Expr, Any] = {}
-        self._shapes_of_ids: dict[str, Expr] = {}
 
     @property
     def settings(self) -> dict[str, bool]:
@@ -109,127 +91,6 @@ class ShapeEnv(core.Core):
         }
 
     # --- symbols of inputs
-
-    def create_symbol(
-        self,
-        val: Any,
-        source: Source,
-        dynamic_dim: DimDynamic = DimDynamic.DUCK,
-        constraint_dim: Any = None,
-        positive: bool | None = True,
-        do_not_specialize_zero_one: bool = False,
-        symbolic_context: SymbolicContext | None = None,
-    ) -> Any:
-        """The symbol of a size or number from `source` that is `val` in this run; or the number.
-
-        Raises:
-            ConstraintViolationError: `val` is not what the constraint allows.
-        """
-        if isinstance(constraint_dim, StrictMinMaxConstraint) and constraint_dim.vr.is_singleton():
-            if constraint_dim.vr.lower != val:
-                raise ConstraintViolationError(
-                    f"Static shape constraint of {constraint_dim.vr.lower} does not match "
-                    f"input size of {val}, for {source.name}"
-                )
-            dynamic_dim, constraint_dim = DimDynamic.STATIC, None
-        if isinstance(symbolic_context, StatefulSymbolicContext):
-            known = symbolic_context.shape_env_to_source_to_symbol_cache.setdefault(id(self), {})
-            name = source.name
-            if name not in known:
-                known[name] = self._create_symbol(
-                    val, source, dynamic_dim, constraint_dim, positive,
-                    do_not_specialize_zero_one, symbolic_context,
-                )  # fmt: skip
-            return known[name]
-        return self._create_symbol(
-            val, source, dynamic_dim, constraint_dim, positive,
-            do_not_specialize_zero_one, symbolic_context,
-        )  # fmt: skip
-
-    def _create_symbol(
-        self,
-        val: Any,
-        source: Source,
-        dynamic_dim: DimDynamic,
-        constraint: Any,
-        positive: bool | None,
-        keep_zero_one: bool,
-        context: SymbolicContext | None,
-    ) -> Any:
-        if dynamic_dim is DimDynamic.UNBACKED:
-            return self._create_unbacked_size(source, context)
-        if not isinstance(source, Source):
-            raise AssertionError(f"{type(source)} {source}")
-        if positive and val < 0:
-            raise AssertionError(f"positive set for negative value: {val}")
-        if constraint is not None:
-            dynamic_dim = DimDynamic.DYNAMIC
-        if dynamic_dim is DimDynamic.STATIC:
-            return self._number(val)
-        if dynamic_dim is DimDynamic.INFER_STRIDE:
-            raise AssertionError(f"unhandled dynamic_dim {dynamic_dim}")
-        if self.specialize_zero_one and not keep_zero_one and (val == 0 or val == 1):
-            return self._number(val)
-        duck = dynamic_dim is DimDynamic.DUCK and self.duck_shape
-        if duck:
-            known = self.val_to_var.get(val)
-            if known is not None:
-                self.source_to_var[source.name] = known
-                sources = self.var_to_sources[known]
-                sources.append(source)
-                if sources[0].is_ephemeral() and not source.is_ephemeral():
-                    sources[0], sources[-1] = sources[-1], sources[0]
-                return known
-        symbol = self._new_symbol(val, source, positive, keep_zero_one)
-        if duck:
-            self.val_to_var[val] = symbol
-        if type(val) is int:
-            if isinstance(constraint, StrictMinMaxConstraint):
-                self._update_var_to_range(symbol, constraint.vr, is_constraint=True)
-            r = self.var_to_range[symbol]
-            if not r.lower <= val <= r.upper:
-                raise ConstraintViolationError(f"{val} not in range [{r.lower}, {r.upper}]")
-        self.counter["create_symbol"] += 1
-        return symbol
-
-    def _new_symbol(
-        self, val: Any, source: Source, positive: bool | None, keep_zero_one: bool
-    ) -> Expr:
-        name = source.name
-        attempt = _first_id(name)
-        while attempt in self.unique_ids:
-            attempt += 1
-        self.unique_ids.add(attempt)
-        if type(val) is float:
-            symbol = self._symbol(f"zf{attempt}", "float", val, bool(positive), None, None)
-        else:
-            low = (0 if keep_zero_one or not self.specialize_zero_one else 2) if positive else None
-            symbol = self._symbol(f"s{attempt}", "size", val, bool(positive), low, None)
-        self.source_to_var[name] = symbol
-        self.var_to_sources[symbol] = [source]
-        self.symbol_guard_counter[symbol] = 0
-        return symbol
-
-    def _create_unbacked_size(self, source: Source, context: Any) -> Expr:
-        symbol: Expr = self.create_unbacked_symint(source).node.expr
-        self._constrain_range_for_size(symbol)
-        self.unbacked_inputs.add(symbol)
-        index = getattr(source, "idx", None)
-        low, high = (getattr(context, "unbacked_bounds", None) or {}).get(index, (None, None))
-        if low is not None:
-            self._must(symbol >= low)
-        if high is not None:
-            self._must(symbol <= high)
-        shape_id = (getattr(context, "shape_ids", None) or {}).get(index)
-        if shape_id is not None:
-            first = self._shapes_of_ids.setdefault(shape_id, symbol)
-            if first is not symbol:
-                self._must(self.same(symbol, first))
-        return symbol
-
-    def _must(self, condition: Expr) -> None:
-        if not self.guard_or_defer_runtime_assert(condition, ""):
-            raise RuntimeError(f"{condition} does not hold")
 
     def create_unspecified_symbol(
         self,
@@ -250,97 +111,6 @@ class ShapeEnv(core.Core):
         """A SymInt of such a symbol."""
         symbol = self.create_unspecified_symbol(value, source, dynamic_dim)
         return self.create_symintnode(symbol, hint=value, source=source)
-
-    def create_symbolic_sizes_strides_storage_offset(
-        self, ex: Any, source: Source, *, symbolic_context: SymbolicContext | None = None
-    ) -> tuple[tuple[Any, ...], tuple[Any, ...], Any]:
-        """Symbolic sizes, strides and offset for a tensor like `ex`."""
-        return self._create_symbolic_sizes_strides_storage_offset(
-            tuple(ex.size()),
-            tuple(ex.stride()),
-            ex.storage_offset(),
-            [False] * ex.dim(),
-            source,
-            symbolic_context=symbolic_context,
-        )
-
-    def _create_symbolic_sizes_strides_storage_offset(
-        self,
-        ex_size: Sequence[Any],
-        ex_stride: Sequence[Any],
-        ex_storage_offset: Any,
-        is_dim_dynamic: Sequence[bool],
-        source: Source,
-        *,
-        symbolic_context: Any = None,
-        hint_overrides: dict[int, int] | None = None,
-    ) -> tuple[tuple[Any, ...], tuple[Any, ...], Any]:
-        dim = len(ex_size)
-        context = symbolic_context
-        if context is None:
-            context = StatelessSymbolicContext([DimDynamic.DUCK] * dim)
-        if not isinstance(context, SymbolicContext) or type(context) is SymbolicContext:
-            raise AssertionError("Invalid symbolic_context object")
-        if len(context.dynamic_sizes) != dim or len(context.constraint_sizes) != dim:
-            raise AssertionError(f"{len(context.dynamic_sizes)} != {dim}")
-        static = all(d is DimDynamic.STATIC for d in context.dynamic_sizes)
-        rest = DimDynamic.STATIC if static else DimDynamic.DUCK
-        hints = dict(enumerate(ex_size)) | (hint_overrides or {})
-        sizes = [
-            self.create_symbol(
-                hints[i],
-                TensorPropertySource(source, TensorProperty.SIZE, i),
-                context.dynamic_sizes[i],
-                context.constraint_sizes[i],
-                symbolic_context=context,
-            )
-            for i in range(dim)
-        ]
-        strides = self._compute_symbolic_stride(source, sizes, ex_size, ex_stride, context, rest)
-        offset = self.create_symbol(
-            ex_storage_offset,
-            TensorPropertySource(source, TensorProperty.STORAGE_OFFSET),
-            rest,
-            symbolic_context=context,
-        )
-        return (
-            tuple([int_of(x, self) for x in sizes]),
-            tuple([int_of(x, self) for x in strides]),
-            int_of(offset, self),
-        )
-
-    def _compute_symbolic_stride(
-        self,
-        source: Source,
-        size: Sequence[Any],
-        ex_size: Sequence[Any],
-        ex_stride: Sequence[Any],
-        context: Any,
-        inferred: DimDynamic,
-    ) -> list[Any]:
-        """Strides as products of sizes where the numbers say so, the innermost first."""
-        stride: list[Any] = [None] * len(size)
-        candidates: dict[Any, Any] = {}
-        last = len(ex_stride) - 1
-        for val, minus in sorted((val, -i) for i, val in enumerate(ex_stride)):
-            i = -minus
-            follows = i != last and val == ex_size[i + 1] * ex_stride[i + 1]
-            dynamic = context.dynamic_strides[i]
-            if val in (0, 1) and not follows:
-                out = self._number(val)
-            elif dynamic is DimDynamic.INFER_STRIDE and val in candidates:
-                out = candidates[val]
-            else:
-                out = self.create_symbol(
-                    val,
-                    TensorPropertySource(source, TensorProperty.STRIDE, i),
-                    inferred if dynamic is DimDynamic.INFER_STRIDE else dynamic,
-                    context.constraint_strides[i],
-                    symbolic_context=context,
-                )
-            stride[i] = out
-            candidates[ex_size[i] * val] = size[i] * out
-        return stride
 
     def create_symintnode(self, sym: Any, *, hint: Any = None, source: Source | None = None) -> Any:
         """A SymInt of an expression; an int of a number."""
@@ -376,33 +146,6 @@ class ShapeEnv(core.Core):
 
     # --- symbols of data
 
-    def _fresh(self, name: str, kind: str, low: Any, high: Any) -> Expr:
-        symbol = self._symbol(name, kind, None, False, low, high)
-        if not _ignoring.fresh_unbacked:
-            self.pending_fresh_unbacked_symbols.append(symbol)
-        self.var_to_stack[symbol] = self.var_to_range_sloc[symbol]
-        self.counter["create_unbacked_symbol"] += 1
-        return symbol
-
-    def create_unbacked_symint(self, source: Source | None = None) -> SymInt:
-        """A whole number that data decide."""
-        name = f"u{self.unbacked_symint_counter}"
-        self.unbacked_symint_counter += 1
-        return int_of(self._fresh(name, "unbacked", None, None), self)
-
-    def create_unbacked_symbool(self) -> SymBool:
-        """A truth value that data decide."""
-        name = f"u{self.unbacked_symint_counter}"
-        self.unbacked_symint_counter += 1
-        symbol = self._fresh(name, "unbacked", 0, 1)
-        return SymBool(SymNode(self.same(symbol, 1), self, bool, None))
-
-    def create_unbacked_symfloat(self) -> SymFloat:
-        """A float that data decide."""
-        name = f"zuf{self.unbacked_symfloat_counter}"
-        self.unbacked_symfloat_counter += 1
-        return SymFloat(SymNode(self._fresh(name, "unbacked float", None, None), self, float, None))
-
     def is_unbacked_symint(self, symbol: Any) -> bool:
         """Whether a symbol stands for a number that data decide."""
         return str(symbol).startswith("u")
@@ -410,11 +153,11 @@ class ShapeEnv(core.Core):
     @contextmanager
     def ignore_fresh_unbacked_symbols(self) -> Iterator[None]:
         """Symbols made inside need not be found in a result."""
-        before, _ignoring.fresh_unbacked = _ignoring.fresh_unbacked, True
+        before, ignoring.fresh_unbacked = ignoring.fresh_unbacked, True
         try:
             yield
         finally:
-            _ignoring.fresh_unbacked = before
+            ignoring.fresh_unbacked = before
 
     def set_real_tensor_prop_unbacked_vals(self, k: Expr, v: Any) -> None:
         """The number that an unbacked symbol had in a real run: asked when nothing else decides."""
@@ -486,11 +229,11 @@ class ShapeEnv(core.Core):
     @contextmanager
     def suppress_guards(self) -> Iterator[None]:
         """Answers by the hint, and nothing is recorded."""
-        core.suppressed.depth += 1
+        provenance.suppressed.depth += 1
         try:
             yield
         finally:
-            core.suppressed.depth -= 1
+            provenance.suppressed.depth -= 1
 
     @contextmanager
     def error_on_new_guards(self) -> Iterator[None]:
@@ -509,6 +252,69 @@ class ShapeEnv(core.Core):
             self.num_deferred_runtime_asserts,
             self.unbacked_symint_counter,
         )
+
+    # --- guards of the whole run
+
+    def produce_guards(self, placeholders: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+        """Conditions under which the run holds for other inputs, as Python text over `sources`.
+
+        Raises:
+            ConstraintViolationError: a guard says more than the inputs' constraints allow.
+        """
+        return guard_text.produce(self, placeholders, sources, *args, **kwargs)
+
+    def produce_guards_expression(
+        self, placeholders: Any, *, guards: Any = None, ignore_static: bool = True
+    ) -> str | None:
+        """All of them as one text, for `evaluate_guards_expression`; None when there is none."""
+        sources = [LocalSource(f"t{i}") for i in range(len(placeholders))]
+        found = self.produce_guards(
+            placeholders, sources, guards=guards, ignore_static=ignore_static
+        )
+        return " and ".join(found) if found else None
+
+    def evaluate_guards_expression(self, code: str, args: Any) -> bool:
+        """Whether these inputs keep to the guards."""
+        inputs = {f"t{i}": arg for i, arg in enumerate(args)}
+        return bool(eval(code, dict(guard_text.FUNCTIONS), {"L": inputs}))
+
+    def evaluate_guards_for_args(
+        self, placeholders: Any, args: Any, *, ignore_static: bool = True
+    ) -> bool:
+        """Whether inputs in the place of `placeholders` keep to the guards."""
+        code = self.produce_guards_expression(placeholders, ignore_static=ignore_static)
+        return not code or self.evaluate_guards_expression(code, args)
+
+    def bind_symbols(self, placeholders: Any, args: Any) -> dict[Expr, int]:
+        """The symbols' numbers when these inputs stand in the place of `placeholders`."""
+        return guard_text.bind(placeholders, args)
+
+    def get_pruned_guards(self, symints: Any) -> list[Any]:
+        """Guards on nothing but these symbols."""
+        known = {s.node.expr for s in symints}
+        return [g for g in self.guards if g.expr.free_symbols <= known]
+
+    def evaluate_symexpr(self, code: str) -> Any:
+        """What a text is in this run."""
+        return self.parse(code).evaluate(self.backed_var_to_val)
+
+    def deserialize_symexpr(self, code: str) -> Any:
+        """A text as a symbolic number."""
+        e = self.parse(code)
+        kind = bool if e.is_Boolean else int if e.is_integer else float
+        return wrap_node(SymNode(e, self, kind, None))
+
+    def __reduce__(self) -> Any:
+        asserts = [a for each in self.deferred_runtime_asserts.values() for a in each]
+        state = {
+            "symbols": self._rows(),
+            "sources": {s.name: x for s, x in self.var_to_sources.items()},
+            "guards": [(str(g.expr), g.sloc) for g in self.guards],
+            "asserts": [(str(a.expr), a.stack) for a in asserts],
+            "replacements": {s.name: str(e) for s, e in self.replacements.items()},
+            "counters": (self.unbacked_symint_counter, self.unbacked_symfloat_counter),
+        }
+        return _rebuilt, (self.settings, state)
 
     # --- reading
 

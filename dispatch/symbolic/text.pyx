@@ -42,7 +42,7 @@ cdef int binding(Expr e) except -1:
     if e.op == OP_MUL:
         return B_ADD if e.coeff < 0 else B_MUL
     if is_relation(e.op):
-        return B_FUNCTION
+        return B_ATOM if e.op == OP_EQ or e.op == OP_NE else B_FUNCTION
     return _BINDING.get(e.op, B_ATOM)
 
 
@@ -173,9 +173,16 @@ cdef str printed(Expr e, bint alone):
     if e.op == OP_NOT:
         return "~" + within(e.args[0], B_NOT)
     if e.op == OP_PIECEWISE:
-        return f"Piecewise(({printed(e.args[0], False)}, {printed(e.args[1], False)}), ({printed(e.args[2], False)}, True))"
+        return f"Piecewise(({printed(e.args[0], False)}, {condition_text(e.args[1])}), ({printed(e.args[2], False)}, True))"
     args = sorted(e.args, key=key_of) if e.op == OP_MIN or e.op == OP_MAX else e.args
     return f"{NAMES[e.op]}({', '.join([printed(<Expr>a, False) for a in args])})"
+
+
+cdef str condition_text(Expr e):
+    """Of a branch: sympy turns a comparison so that its sides are in order."""
+    if is_relation(e.op) and (<Expr>e.args[1]).op != OP_NUMBER and sort_key(e.args[1]) < sort_key(e.args[0]):
+        e = e.table.intern(mirrored(e.op), (e.args[1], e.args[0]), K_BOOL)
+    return printed(e, False)
 
 
 cdef str sum_text(Expr e):

@@ -1,0 +1,1 @@
+"""Fills in what shape functions in C ask of sizes that are expressions."""

@@ -1,0 +1,262 @@
+"""Guards as Python text over a program's inputs, and that text asked of other inputs.
+
+Called by `ShapeEnv.produce_guards` and its like. A guard's symbols are written as their sources
+(`L['x'].size()[0]`), so that the text can be evaluated where nothing of this room is.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dispatch.symbolic.contexts import RelaxedUnspecConstraint, StrictMinMaxConstraint
+from dispatch.symbolic.errors import ConstraintViolationError
+from dispatch.symbolic.expr import Expr
+from dispatch.symbolic.numbers import SymFloat, SymInt
+from dispatch.symbolic.sources import LocalSource, Source, TensorProperty, TensorPropertySource
+
+__all__ = ["FUNCTIONS", "bind", "produce", "python_text"]
+
+# What the text of a guard may call.
+FUNCTIONS: dict[str, Any] = {"math": math, "min": min, "max": max, "abs": abs, "float": float}
+_INFIX = {
+    "Add": " + ",
+    "Mul": "*",
+    "Pow": "**",
+    "PowByNatural": "**",
+    "FloatPow": "**",
+    "FloorDiv": " // ",
+    "CleanDiv": " // ",
+    "Mod": " % ",
+    "PythonMod": " % ",
+    "IntTrueDiv": " / ",
+    "FloatTrueDiv": " / ",
+    "Eq": " == ",
+    "Ne": " != ",
+    "Lt": " < ",
+    "Le": " <= ",
+    "Gt": " > ",
+    "Ge": " >= ",
+    "And": " and ",
+    "Or": " or ",
+    "BitwiseFn_bitwise_and": " & ",
+    "BitwiseFn_bitwise_or": " | ",
+    "BitwiseFn_bitwise_xor": " ^ ",
+}
+_CALLED = {
+    "Min": "min",
+    "Max": "max",
+    "Abs": "abs",
+    "ToFloat": "float",
+    "TruncToInt": "math.trunc",
+    "CeilToInt": "math.ceil",
+    "FloorToInt": "math.floor",
+    "floor": "math.floor",
+    "ceiling": "math.ceil",
+    "RoundToInt": "round",
+    "RoundDecimal": "round",
+    "TruncToFloat": "math.trunc",
+    "LShift": "<<",
+}
+
+
+def python_text(e: Any, name_of: Callable[[Any], str], inside: bool = False) -> str:
+    """An expression as Python, with a name for each symbol."""
+    kind = e.function
+    if kind == "Symbol":
+        return name_of(e)
+    if kind == "Number":
+        return str(e.value) if e.value >= 0 or not inside else f"({e.value})"
+    parts = [python_text(a, name_of, True) for a in e.args]
+    if kind == "Not":
+        return f"not {parts[0]}"
+    if kind == "Piecewise":
+        return f"({parts[0]} if {parts[1]} else {parts[2]})"
+    if kind in _INFIX:
+        text = _INFIX[kind].join(parts)
+        return f"({text})" if inside else text
+    called = _CALLED.get(kind) or "math." + kind.removeprefix("OpaqueUnaryFn_")
+    return f"{called}({', '.join(parts)})"
+
+
+class _Inputs:
+    """The numbers of the inputs: (source, expression or number, constraint) each."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Source, Any, Any]] = []
+        self.sources: dict[Any, list[Source]] = {}
+
+    def number(self, source: Source, value: Any, constraint: Any = None) -> None:
+        e = value.node.expr if isinstance(value, (SymInt, SymFloat)) else value
+        if isinstance(e, Expr) and e.is_number:
+            e = e.value
+        self.rows.append((source, e, constraint))
+        if isinstance(e, Expr) and e.is_symbol:
+            self.sources.setdefault(e, []).append(source)
+        elif isinstance(e, Expr) and (-e).is_symbol:
+            self.sources.setdefault(-e, [])
+
+    def tensor(self, source: Source, t: Any, context: Any) -> None:
+        for prop, values, constraints in (
+            (TensorProperty.SIZE, t.size(), getattr(context, "constraint_sizes", None)),
+            (TensorProperty.STRIDE, t.stride(), getattr(context, "constraint_strides", None)),
+        ):
+            for i, value in enumerate(values):
+                constraint = constraints[i] if constraints else None
+                self.number(TensorPropertySource(source, prop, i), value, constraint)
+        offset = TensorPropertySource(source, TensorProperty.STORAGE_OFFSET)
+        self.number(offset, t.storage_offset())
+
+
+def _collect(
+    env: Any, placeholders: Sequence[Any], sources: Sequence[Any], contexts: Any
+) -> _Inputs:
+    if len(placeholders) != len(sources):
+        raise AssertionError(f"len({placeholders}) != len({sources})")
+    inputs = _Inputs()
+    for i, (value, source) in enumerate(zip(placeholders, sources, strict=True)):
+        context = contexts[i] if contexts is not None else None
+        if isinstance(source, str):
+            source = LocalSource(source)
+        if isinstance(value, (SymInt, SymFloat, int, float)):
+            inputs.number(source, value, getattr(context, "constraint", None))
+        elif value is not None:
+            inputs.tensor(source, value, context)
+    return inputs
+
+
+def produce(
+    env: Any,
+    placeholders: Sequence[Any],
+    sources: Sequence[Any],
+    source_ref: Callable[[Source], str] = lambda source: source.name,
+    *,
+    guards: Sequence[Any] | None = None,
+    input_contexts: Sequence[Any] | None = None,
+    equalities_inputs: Any = None,
+    _simplified: bool = False,
+    ignore_static: bool = True,
+) -> list[str]:
+    """Conditions on inputs under which the run holds for them, each as Python text.
+
+    Raises:
+        ConstraintViolationError: a guard says more than the inputs' constraints allow.
+    """
+    inputs = _collect(env, placeholders, sources, input_contexts)
+    found: list[str] = []
+
+    def name_of(symbol: Any) -> str:
+        known = inputs.sources.get(symbol) or env.var_to_sources.get(symbol)
+        if not known:
+            raise AssertionError(f"{symbol} is in no input, yet a guard speaks of it")
+        return source_ref(known[0])
+
+    _check_constraints(env, inputs, equalities_inputs)
+    if not _simplified:
+        for source, e, _ in inputs.rows:
+            first = inputs.sources.get(e) if isinstance(e, Expr) else None
+            if first and first[0] is source:
+                continue
+            if (
+                not isinstance(e, Expr)
+                and ignore_static
+                and isinstance(source, TensorPropertySource)
+            ):
+                continue
+            text = python_text(e, name_of) if isinstance(e, Expr) else str(e)
+            found.append(f"{source_ref(source)} == {text}")
+    for guard in env.guards if guards is None else guards:
+        e = env.replace(guard.expr)
+        if guards is None and (e == True or _is_range(e)):  # noqa: E712  (an expression, not a bool)
+            continue
+        if all(inputs.sources.get(s) or env.var_to_sources.get(s) for s in e.free_symbols):
+            found.append(python_text(e, name_of))
+    if guards is None:
+        found += [
+            text for s in inputs.sources for text in _range_text(env, s, name_of, _simplified)
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _is_range(e: Any) -> bool:
+    """Whether it compares a symbol with a number, which its range says."""
+    if e.function not in ("Lt", "Le", "Gt", "Ge"):
+        return False
+    return (e.lhs.is_symbol and e.rhs.is_number) or (e.rhs.is_symbol and e.lhs.is_number)
+
+
+def _range_text(env: Any, s: Any, name_of: Callable[[Any], str], simplified: bool) -> list[str]:
+    if s not in env.var_to_range or s in env.replacements:
+        return []
+    r = env.var_to_range[s]
+    low, high = float(r.lower), float(r.upper)
+    if simplified and low <= float(env._default_value_range().lower):
+        low = -math.inf
+    parts = [f"{r.lower} <= "] if low != -math.inf else []
+    text = "".join(parts) + name_of(s) + (f" <= {r.upper}" if high != math.inf else "")
+    return [text] if low != -math.inf or high != math.inf else []
+
+
+def _check_constraints(env: Any, inputs: _Inputs, equalities: Any) -> None:
+    wrong: list[str] = []
+    for source, e, constraint in inputs.rows:
+        if constraint is None or constraint.warn_only:
+            continue
+        if not isinstance(e, Expr) or not e.is_symbol:
+            if isinstance(constraint, RelaxedUnspecConstraint) and e in (0, 1):
+                continue
+            became = f"a constant ({e})" if not isinstance(e, Expr) else f"{e}"
+            wrong.append(
+                f"You marked {source.name} as dynamic but your code specialized it to be {became}."
+            )
+        elif isinstance(constraint, StrictMinMaxConstraint):
+            wrong += _beyond(env, source, e, constraint)
+    if equalities is not None:
+        for known in inputs.sources.values():
+            wrong += [
+                f"The values of {known[0].name} and {other.name} must always be equal."
+                for other in known[1:]
+                if not equalities.is_equal(known[0], other)
+            ]
+    if wrong:
+        lines = "\n".join(f"  {i}. {text}" for i, text in enumerate(wrong, 1))
+        raise ConstraintViolationError(f"Constraints violated!\n{lines}")
+
+
+def _beyond(env: Any, source: Source, s: Any, constraint: StrictMinMaxConstraint) -> list[str]:
+    """What guards say of a symbol beyond its range."""
+    low, high = env._default_value_range().lower, constraint.vr.upper
+    r = env.var_to_range[s]
+    if r.lower > max(constraint.vr.lower, low) or r.upper < high:
+        return [f"Not all values of {source.name} are in {r.lower} <= {source.name} <= {r.upper}."]
+    return [
+        f"Not all values of {source.name} satisfy the generated guard {g.expr} {g.sloc}."
+        for g in env.guards
+        if s in g.expr.free_symbols and env._maybe_evaluate_static(g.expr, axioms=()) is None
+    ]
+
+
+def bind(placeholders: Sequence[Any], args: Sequence[Any]) -> dict[Any, int]:
+    """{symbol: number} from symbolic inputs and the real ones in their place."""
+    found: dict[Any, int] = {}
+
+    def number(value: Any, symbolic: Any) -> None:
+        if not isinstance(symbolic, SymInt):
+            return
+        e = symbolic.node.expr
+        if not e.is_symbol:
+            e, value = -e, -value
+        if e.is_symbol and found.setdefault(e, value) != value:
+            raise AssertionError(f"{found[e]} != {value}")
+
+    for symbolic, arg in zip(placeholders, args, strict=False):
+        if isinstance(symbolic, SymInt):
+            number(arg, symbolic)
+        elif symbolic is not None:
+            for values, symbols in (
+                (arg.size(), symbolic.size()),
+                (arg.stride(), symbolic.stride()),
+            ):
+                for value, symbol in zip(values, symbols, strict=True):
+                    number(value, symbol)
+            number(arg.storage_offset(), symbolic.storage_offset())
+    return found

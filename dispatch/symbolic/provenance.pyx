@@ -1,0 +1,90 @@
+"""Guards and runtime asserts as they are recorded: the condition, and the line of the program that asked.
+
+`core` makes them; programs read them from `ShapeEnv.guards`. The line is that of the innermost frame outside this package.
+"""
+import sys
+import threading
+import traceback
+from pathlib import Path
+
+cimport cython
+
+from dispatch.symbolic import errors
+from dispatch.symbolic.expr cimport Expr
+
+cdef str OURS = str(Path(errors.__file__).parents[1]) + "/"
+
+
+class _Suppressed(threading.local):
+    depth = 0
+
+
+suppressed = _Suppressed()
+
+
+@cython.freelist(16)
+cdef class SLoc:
+    """The line of a program that made a guard: of the innermost frame outside this package."""
+
+    cdef readonly str filename, name
+    cdef readonly int lineno
+    cdef readonly object maybe_user_loc
+
+    @property
+    def framework_loc(self):
+        return traceback.FrameSummary(self.filename, self.lineno, self.name) if self.filename else None
+
+    def __str__(self):
+        return f"({self.filename}:{self.lineno} in {self.name})" if self.filename else "(unknown)"
+
+    def __reduce__(self):
+        return _sloc, (self.filename, self.lineno, self.name)
+
+    def __repr__(self):
+        return f"SLoc(framework_loc={self.framework_loc}, maybe_user_loc={self.maybe_user_loc})"
+
+
+def _sloc(filename, lineno, name):
+    cdef SLoc found = SLoc.__new__(SLoc)
+    found.filename, found.lineno, found.name = filename, lineno, name
+    return found
+
+
+def here():
+    """The SLoc of the program's line that is running."""
+    cdef SLoc found = SLoc.__new__(SLoc)
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    if frame is not None:
+        found.filename, found.lineno, found.name = frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name
+    return found
+
+
+@cython.freelist(16)
+cdef class ShapeGuard:
+    """A condition that a run of the program relied on, and the line that asked."""
+
+    cdef readonly Expr expr
+    cdef readonly object sloc
+    cdef readonly bint size_oblivious
+
+    def __init__(self, Expr expr, sloc, size_oblivious=False):
+        self.expr, self.sloc, self.size_oblivious = expr, sloc, size_oblivious
+
+    def __repr__(self):
+        return f"ShapeGuard(expr={self.expr}, sloc={self.sloc!r}, size_oblivious={self.size_oblivious})"
+
+
+cdef class RuntimeAssert:
+    """A condition on unbacked symbols that must be checked when the program runs."""
+
+    cdef readonly Expr expr
+    cdef readonly str msg
+    cdef readonly object stack
+
+    def __init__(self, Expr expr, msg, stack):
+        self.expr, self.msg, self.stack = expr, msg, stack
+
+    def __repr__(self):
+        return f"RuntimeAssert(expr={self.expr})"

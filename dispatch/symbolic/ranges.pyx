@@ -1,0 +1,187 @@
+"""ValueRanges, an interval, and the infinities of whole numbers.
+
+What `bound_sympy` and `var_to_range` give, and what constraints are made of. Inside the core an
+infinite bound is a float also of whole numbers; here it is `int_oo`, which prints as PyTorch's.
+"""
+
+import functools
+import math
+from dispatch.symbolic.errors import ValueRangeError
+
+cdef double INF = math.inf
+
+__all__ = ["ValueRanges", "int_oo"]
+
+
+@functools.total_ordering
+class IntInfinity:
+    """Above (below) every whole number, below the infinity of floats."""
+
+    __slots__ = ("_sign",)
+
+    def __init__(self, sign = 1):
+        self._sign = sign
+
+    def __eq__(self, other):
+        return isinstance(other, IntInfinity) and other._sign == self._sign
+
+    def __lt__(self, other):
+        if isinstance(other, IntInfinity):
+            return self._sign < other._sign
+        return float(other) == math.inf if self._sign > 0 else float(other) != -math.inf
+
+    def __hash__(self):
+        return hash(float(self))
+
+    def __neg__(self):
+        return NEGATIVE if self._sign > 0 else int_oo
+
+    def __float__(self):
+        return self._sign * math.inf
+
+    def __repr__(self):
+        return "int_oo" if self._sign > 0 else "-int_oo"
+
+    def __reduce__(self):
+        return _infinity, (self._sign,)
+
+    def __add__(self, other):
+        return self
+
+    __radd__ = __sub__ = __add__
+
+    def __rsub__(self, other):
+        return -self
+
+    def __mul__(self, other):
+        return 0 if other == 0 else self if other > 0 else -self
+
+    __rmul__ = __mul__
+
+
+int_oo = IntInfinity()
+NEGATIVE = IntInfinity(-1)
+
+
+def _infinity(sign):
+    return int_oo if sign > 0 else NEGATIVE
+
+
+def _plain(bound):
+    """An int, float or bool: of a number, an expression that is one, a sympy number."""
+    if isinstance(bound, IntInfinity):
+        return float(bound)
+    if type(bound) in (int, float, bool):
+        return bound
+    if bound is None or isinstance(bound, str):
+        raise AssertionError(f"not accepted type {type(bound)}")
+    text = str(bound)
+    if text in ("oo", "int_oo", "-oo", "-int_oo"):
+        return -math.inf if text[0] == "-" else math.inf
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return int(bound) if getattr(bound, "is_integer", False) in (True, None) else float(bound)
+
+
+cdef class ValueRanges:
+    """All numbers from `lower` to `upper`, both included."""
+
+    def __init__(self, lower, upper):
+        cdef bint whole = any([isinstance(b, IntInfinity) or str(b).endswith("int_oo") for b in (lower, upper)])
+        self.low, self.high = _plain(lower), _plain(upper)
+        if self.low > self.high:
+            raise ValueRangeError(f"Invalid ranges [{lower}:{upper}]")
+        if type(self.low) is int or type(self.high) is int:
+            whole = True
+        self.whole = whole and all([type(b) is int or b in (INF, -INF) for b in (self.low, self.high)])
+
+    @staticmethod
+    def unknown():
+        """Every float."""
+        return new_range(-INF, INF, False)
+
+    @staticmethod
+    def unknown_int():
+        """Every whole number."""
+        return new_range(-INF, INF, True)
+
+    @staticmethod
+    def unknown_bool():
+        """False and True."""
+        return new_range(False, True, False)
+
+    @staticmethod
+    def wrap(value):
+        """A range as it is; a number as the range of it alone."""
+        return value if isinstance(value, ValueRanges) else ValueRanges(value, value)
+
+    @property
+    def lower(self):
+        return shown(self.low, self.whole)
+
+    @property
+    def upper(self):
+        return shown(self.high, self.whole)
+
+    @property
+    def is_bool(self):
+        return type(self.low) is bool
+
+    @property
+    def is_int(self):
+        return self.whole
+
+    @property
+    def is_float(self):
+        return not self.whole and type(self.low) is not bool
+
+    def is_singleton(self):
+        return bool(self.low == self.high)
+
+    def issubset(self, ValueRanges other):
+        return bool(other.low <= self.low and self.high <= other.high)
+
+    def __contains__(self, value):
+        return ValueRanges.wrap(value).issubset(self)
+
+    def __and__(self, ValueRanges other):
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        if low > high:
+            raise ValueRangeError(f"Invalid ranges [{low}:{high}]")
+        return new_range(low, high, self.whole or other.whole)
+
+    def tighten(self, other):
+        """The numbers of both."""
+        return self & other
+
+    def __or__(self, ValueRanges other):
+        return new_range(min(self.low, other.low), max(self.high, other.high), self.whole and other.whole)
+
+    def __eq__(self, other):
+        cdef ValueRanges o
+        if not isinstance(other, ValueRanges):
+            return NotImplemented
+        o = other
+        return self.low == o.low and self.high == o.high and self.whole == o.whole
+
+    def __hash__(self):
+        return hash((self.low, self.high))
+
+    def __repr__(self):
+        return f"VR[{self.lower}, {self.upper}]"
+
+    def __reduce__(self):
+        return ValueRanges, (self.lower, self.upper)
+
+
+cdef object shown(object bound, bint whole):
+    """A bound as programs see it: infinities of whole numbers are `int_oo`."""
+    if whole and type(bound) is float and (bound == INF or bound == -INF):
+        return int_oo if bound > 0 else NEGATIVE
+    return bound
+
+
+cdef ValueRanges new_range(object low, object high, bint whole):
+    cdef ValueRanges r = ValueRanges.__new__(ValueRanges)
+    r.low, r.high, r.whole = low, high, whole
+    return r

@@ -1,0 +1,1 @@
+"""The normal form of everything that is no sum or product."""

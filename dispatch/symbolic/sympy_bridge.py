@@ -1,0 +1,94 @@
+"""Expressions as sympy's, and back: for what the core does not do, such as solving.
+
+Comes in through `expr.hook`; sympy is imported when it is first asked for. Functions that sympy
+does not have become undefined functions of PyTorch's names, so that both ways end where they began.
+"""
+
+import importlib
+from typing import Any
+
+from dispatch.symbolic.expr import Expr, build, hook, leaf
+
+__all__ = ["from_sympy", "to_sympy"]
+
+_OWN = {
+    "Add",
+    "Mul",
+    "Pow",
+    "Eq",
+    "Ne",
+    "Lt",
+    "Le",
+    "Gt",
+    "Ge",
+    "And",
+    "Or",
+    "Not",
+    "Min",
+    "Max",
+} | {"Abs", "floor", "ceiling"}
+_NAMES = {
+    "Equality": "Eq",
+    "Unequality": "Ne",
+    "StrictLessThan": "Lt",
+    "LessThan": "Le",
+    "StrictGreaterThan": "Gt",
+    "GreaterThan": "Ge",
+}
+
+
+def _sympy() -> Any:
+    try:
+        return importlib.import_module("sympy")
+    except ModuleNotFoundError:
+        message = "expressions become sympy's with sympy: pip install 'tensor-dispatch[symbolic]'"
+        raise ImportError(message) from None
+
+
+def to_sympy(e: Expr) -> Any:
+    """The expression in sympy's classes."""
+    sympy = _sympy()
+    if e.function == "Symbol":
+        return sympy.Symbol(e.name, integer=e.is_integer or None, positive=e.is_positive or None)
+    if e.function == "Number":
+        return sympy.sympify(e.value)
+    args = [to_sympy(a) for a in e.args]
+    if e.function == "Piecewise":
+        return sympy.Piecewise((args[0], args[1]), (args[2], True))
+    function = getattr(sympy, e.function) if e.function in _OWN else sympy.Function(e.function)
+    return function(*args)
+
+
+def from_sympy(table: Any, e: Any) -> Any:
+    """A sympy expression in a table."""
+    sympy = _sympy()
+    if isinstance(e, sympy.Symbol):
+        return leaf(table, e.name)
+    if isinstance(e, sympy.logic.boolalg.BooleanAtom):
+        return leaf(table, bool(e))
+    if isinstance(e, sympy.Integer):
+        return leaf(table, int(e))
+    if isinstance(e, sympy.Float):
+        return leaf(table, float(e))
+    if not isinstance(e, sympy.Basic):
+        raise TypeError(f"no expression: {e!r}")
+    name = type(e).__name__
+    if name == "Piecewise":
+        (value, condition), (otherwise, _) = e.args
+        return build(table, name, [from_sympy(table, x) for x in (value, condition, otherwise)])
+    return build(table, _NAMES.get(name, name), [from_sympy(table, x) for x in e.args])
+
+
+def taken_in(table: Any, o: Any) -> Any:
+    """Anything that stands for an expression: a symbolic number, a sympy object, a numpy number."""
+    if hasattr(o, "node"):
+        return o.node.expr
+    if hasattr(o, "is_Symbol"):
+        return from_sympy(table, o)
+    if hasattr(o, "__index__"):
+        return leaf(table, int(o))
+    raise TypeError(f"no expression: {o!r}")
+
+
+hook("sympy", to_sympy)
+hook("foreign", taken_in)

@@ -1,0 +1,1 @@
+"""Expressions as text, as sympy prints them."""
