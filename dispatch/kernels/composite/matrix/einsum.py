@@ -131,9 +131,9 @@ def _aligned(i: int, t: Tensor, labels: Labels, plan: Plan) -> Tensor:
 
 def _check_sizes(operands: Sequence[Tensor], plan: Plan) -> None:
     for d, label in enumerate(plan.labels):
-        sizes = {t.shape[d] for t in operands} - {1}
-        if len(sizes) > 1:
-            raise _error(f"the subscript {label[0]!r} has sizes {sorted(sizes)} that differ")
+        sizes = [t.shape[d] for t in operands if t.shape[d] != 1]
+        if any(n != sizes[0] for n in sizes[1:]):
+            raise _error(f"the subscript {label[0]!r} has sizes {sizes} that differ")
 
 
 # ---- contraction -------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def multiply_sum(a: Tensor, b: Tensor, dims: Sequence[int]) -> Tensor:
             b = ops.aten.sum(b, [d], True)
     product = ops.aten.bmm(_flat(a, (both, left, inner)), _flat(b, (both, inner, right)))
     order = [*both, *left, *right]
-    sizes = [max(a.shape[d], b.shape[d]) if 0 not in (a.shape[d], b.shape[d]) else 0 for d in order]
+    sizes = [b.shape[d] if a.shape[d] == 1 else a.shape[d] for d in order]
     product = ops.aten.reshape(product, sizes + [1] * len(dims))
     order += dims
     return ops.aten.permute(product, [order.index(d) for d in range(a.ndim)])

@@ -115,7 +115,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     sizes, strides = list(self.shape), list(self.stride())
     if self.ndim < 2:
         raise _error(f"expected at least 2 dimensions, got {sizes}")
-    if self.ndim > 2 and len(set(sizes)) > 1:
+    if self.ndim > 2 and any(n != sizes[0] for n in sizes[1:]):
         raise _error(f"expected dimensions of one size, got {sizes}")
     offset, step, size = self.storage_offset(), sum(strides), min(sizes)
     _aten.fill_.Scalar(_aten.as_strided(self, [size], [step], offset), fill_value)
