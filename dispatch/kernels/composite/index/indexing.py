@@ -31,6 +31,13 @@ def _copy(self: Tensor) -> Tensor:
     return ops.aten.copy_(strided, self)
 
 
+def _is_open(self: Tensor, src: Tensor) -> bool:
+    """Whether sizes are expressions. PyTorch's fake tensors write nothing then, and ask nothing."""
+    if rules.is_eager(self):
+        return False
+    return any(type(n) is not int for n in (*self.shape, *src.shape))
+
+
 def _write(part: Tensor, src: Tensor) -> None:
     if tuple(part.shape) != tuple(src.shape):
         raise refused(
@@ -43,6 +50,8 @@ def _write(part: Tensor, src: Tensor) -> None:
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of self with `src` in place of `self.select(dim, index)`."""
     result = _copy(self)
+    if _is_open(self, src):
+        return result
     _write(ops.aten.select(result, dim, index), src)
     return result
 
@@ -58,6 +67,8 @@ def slice_scatter(
     """A copy of self with `src` in place of a slice of it."""
     rules.wrap_dim(dim, self.ndim)
     result = _copy(self)
+    if _is_open(self, src):
+        return result
     _write(ops.aten.slice(result, dim, start, end, step), src)
     return result
 
@@ -78,6 +89,8 @@ def diagonal_scatter(
 ) -> Tensor:
     """A copy of self with `src` in place of a diagonal of it."""
     result = _copy(self)
+    if _is_open(self, src):
+        return result
     _write(ops.aten.diagonal(result, offset, dim1, dim2), src)
     return result
 

@@ -190,10 +190,10 @@ def tensor_split(self: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
     dim = _wrapped(self, dim)
     if sections <= 0:
         raise refused(f"expected sections above 0, got {sections}")
-    least, longer = divmod(self.shape[dim], sections)
+    least, longer = self.shape[dim] // sections, self.shape[dim] % sections
     parts, start = [], 0
     for i in range(sections):
-        end = start + least + (i < longer)
+        end = start + least + (1 if i < longer else 0)
         parts.append(_aten.slice(self, dim, start, end))
         start = end
     return parts
@@ -223,7 +223,7 @@ def tensor_split_tensor(
             f"most one dimension, got {given.dtype} of shape {list(given.shape)}"
         )
     if given.ndim == 0:
-        return tensor_split(self, int(given.item().real), dim)
+        return tensor_split(self, int(given.item()), dim)
     if not rules.is_eager(given):
         raise refused("tensor_indices_or_sections has no values to read")
     return tensor_split_at(self, given.tolist(), dim)

@@ -12,6 +12,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import share_memory
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 _aten = ops.aten
 

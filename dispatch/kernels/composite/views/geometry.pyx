@@ -17,7 +17,8 @@ from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, reach_of
 from dispatch._C.symbolic cimport (
     SIZE_ERROR, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, floordiv, gt_or_false, has_symbolic,
-    is_symbolic, larger, lt_or_false, mod, mul, ne_or_true, neg, size_from, size_object, smaller, sub,
+    is_symbolic, larger, lt_or_false, lt_or_true, mod, mul, ne_or_true, neg, size_from, size_object, smaller, sub,
+    symbolic_calls,
 )
 from dispatch._C.tensor cimport (
     TF_IS_VIEW, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, needs_grad, new_view, new_view_dtype, place_tensor,
@@ -340,6 +341,20 @@ cdef object unsqueeze(Tensor self, int64_t dim):
     return made(self, &g)
 
 
+cdef int64_t fresh_offset(object env) except? SIZE_ERROR:
+    """An offset that data decide: an index of unknown sign counts from either end."""
+    made = env.create_unbacked_symint()
+    env._constrain_range_for_size(made.node._expr)
+    return size_from(made)
+
+
+cdef inline int64_t place_of(Tensor self, int d, int64_t at) except? SIZE_ERROR:
+    """The offset of the place `at` along a dimension."""
+    if is_symbolic(at) and lt_or_true(at, 0) and not lt_or_false(at, 0):
+        return fresh_offset(<object>symbolic_calls.env_of(at))
+    return add(self.c_offset, mul(at, self.c_strides[d]))
+
+
 cdef Tensor selected(Tensor self, int d, int64_t index):
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
@@ -348,7 +363,7 @@ cdef Tensor selected(Tensor self, int d, int64_t index):
     memcpy(strides, self.c_strides, d * sizeof(int64_t))
     memcpy(sizes + d, self.c_sizes + d + 1, (n - d) * sizeof(int64_t))
     memcpy(strides + d, self.c_strides + d + 1, (n - d) * sizeof(int64_t))
-    return new_view(self, n, sizes, strides, add(self.c_offset, mul(index, self.c_strides[d])))
+    return new_view(self, n, sizes, strides, place_of(self, d, index))
 
 
 cdef object select(Tensor self, int64_t dim, int64_t index):
@@ -365,7 +380,7 @@ cdef inline Tensor sliced(Tensor self, int d, int64_t start, int64_t length, int
     load(&g, self)
     g.sizes[d] = length
     g.strides[d] = mul(step, self.c_strides[d])
-    g.offset = add(g.offset, mul(start, self.c_strides[d]))
+    g.offset = place_of(self, d, start)
     return made(self, &g)
 
 
@@ -410,7 +425,7 @@ cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
         length = larger(smaller(add(self.c_sizes[a], offset), self.c_sizes[b]), 0)
     g.ndim = 0
     g.offset = self.c_offset
-    if offset and ne_or_true(length, 0):
+    if offset and length:                    # for expressions as if there were elements, like PyTorch
         g.offset = add(g.offset, mul(offset, self.c_strides[b]) if offset > 0 else mul(-offset, self.c_strides[a]))
     for i in range(self.c_ndim):
         if i != a and i != b:
