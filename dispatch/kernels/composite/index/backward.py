@@ -8,6 +8,7 @@ from __future__ import annotations
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = [
     "gather_backward",
@@ -46,6 +47,8 @@ def _broadcast(input: Tensor, mask: Tensor) -> list[int]:
 
 def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: list[int]) -> Tensor:
     """What the mask let through, then zeros, in the sizes of the source."""
+    if not rules.is_eager(grad_output):  # how much was let through is in the values
+        return _aten.new_empty(grad_output, sizes)
     numel = 1
     for n in sizes:
         numel *= n

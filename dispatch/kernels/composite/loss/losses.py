@@ -329,6 +329,8 @@ def nll_loss_nd(
         raise refused(f"expected one batch size, got {list(self.shape)} and {list(target.shape)}")
     if self.ndim <= 2:
         return _aten.nll_loss(self, target, weight, reduction, ignore_index)
+    if self.ndim == 4:
+        return _aten.nll_loss2d(self, target, weight, reduction, ignore_index)
     if tuple(target.shape[1:]) != tuple(self.shape[2:]):
         raise refused(
             f"target of shape {list(target.shape)} does not fit self of shape {list(self.shape)}"

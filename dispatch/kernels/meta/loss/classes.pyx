@@ -15,6 +15,7 @@ from dispatch._C.structured cimport Spec
 from dispatch._C.symbolic cimport expect_eq, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta.rules cimport is_eager, promoted
+from dispatch.kernels.meta.rules.numbers cimport agree
 
 
 cdef object sizes_of(Tensor t):
@@ -149,15 +150,20 @@ cdef int nll_loss_backward(Spec* s, Tensor grad_output, Tensor self, Tensor targ
 
 # ---- images ------------------------------------------------------------------------------------
 
-cdef int check_images(Tensor self, Tensor target, Tensor weight, object error) except -1:
+cdef bint one_image_each(Tensor self, Tensor target, bint exactly) except -1:
+    """Not `exactly`: a target of another size is refused, but no guard keeps it away (PyTorch gathers from a part of self)."""
+    return agree(self.c_sizes[0], target.c_sizes[0], exactly) and agree(self.c_sizes[2], target.c_sizes[1], exactly) and \
+        agree(self.c_sizes[3], target.c_sizes[2], exactly)
+
+
+cdef int check_images(Tensor self, Tensor target, Tensor weight, bint exactly, object error) except -1:
     if target.c_ndim != 3:
         raise refused(f"expected target to have 3 dimensions, got {sizes_of(target)}", error)
     if self.c_ndim != 4:
         raise refused(f"expected self to have 4 dimensions, got {sizes_of(self)}", error)
     if weight is not None and not expect_eq(weight.c_numel, self.c_sizes[1]):
         raise refused(f"expected {size_object(self.c_sizes[1])} weights, got {sizes_of(weight)}")
-    if (not expect_eq(self.c_sizes[0], target.c_sizes[0]) or not expect_eq(self.c_sizes[2], target.c_sizes[1])
-            or not expect_eq(self.c_sizes[3], target.c_sizes[2])):
+    if not one_image_each(self, target, exactly):
         raise_sizes(self, target, error)
     return check_target(target)
 
@@ -165,7 +171,7 @@ cdef int check_images(Tensor self, Tensor target, Tensor weight, object error) e
 cdef int nll_loss2d_forward(Spec* s, Tensor self, Tensor target, Tensor weight, int64_t reduction,
                             int64_t ignore_index) except -1:
     """The same of images: without a reduction the target's sizes."""
-    check_images(self, target, weight, RuntimeError)
+    check_images(self, target, weight, is_eager(self), RuntimeError)
     set_number(s, self)
     set_number(&s[1], self)
     if reduction == 0:
@@ -176,7 +182,7 @@ cdef int nll_loss2d_forward(Spec* s, Tensor self, Tensor target, Tensor weight, 
 cdef int nll_loss2d_backward(Spec* s, Tensor grad_output, Tensor self, Tensor target, Tensor weight,
                              int64_t reduction, int64_t ignore_index, Tensor total_weight) except -1:
     """self's sizes."""
-    check_images(self, target, weight, asserted(self))
+    check_images(self, target, weight, True, asserted(self))
     check_number("total_weight", total_weight)
     if is_eager(self):
         check_image_grads(grad_output, target, reduction)

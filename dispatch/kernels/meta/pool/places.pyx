@@ -16,6 +16,7 @@ from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, gt, lt
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.numbers cimport agree
 
 
 cdef object sizes_of(Tensor t):
@@ -159,7 +160,7 @@ cdef int adaptive_max_pool3d_backward(Spec* s, Tensor grad_output, Tensor self, 
 
 cdef int fractional(Spec* s, Tensor self, IntArray kernel_size, IntArray output_size, Tensor samples, int dims) except -1:
     cdef int i, lead = self.c_ndim - dims
-    cdef bint fits
+    cdef bint fits, exactly
     check_dims("self", self, dims)
     check_elements("self", self, lead - 1)
     check_count("kernel_size", kernel_size, dims)
@@ -167,8 +168,12 @@ cdef int fractional(Spec* s, Tensor self, IntArray kernel_size, IntArray output_
     if self.c_dtype != samples.c_dtype:
         raise refused(f"expected random_samples to be {dtypes.get_dtype(self.c_dtype)!r}, got "
                       f"{dtypes.get_dtype(samples.c_dtype)!r}")
-    fits = samples.c_ndim == 3 and not lt(samples.c_sizes[0], self.c_sizes[0] if lead > 1 else 1)
-    if not fits or not expect_eq(samples.c_sizes[1], self.c_sizes[lead - 1]) or not expect_eq(samples.c_sizes[2], dims):
+    exactly = dims == 2 or rules.is_eager(self)      # PyTorch's shape function of volumes does not look
+    fits = samples.c_ndim == 3 and agree(samples.c_sizes[1], self.c_sizes[lead - 1], exactly) and \
+        agree(samples.c_sizes[2], dims, exactly)
+    if fits and exactly:
+        fits = not lt(samples.c_sizes[0], self.c_sizes[0] if lead > 1 else 1)
+    if not fits:
         raise refused(f"expected random_samples (batch, channels, {dims}) for self {sizes_of(self)}, got "
                       f"{sizes_of(samples)}")
     for i in range(dims):

@@ -13,10 +13,11 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport COPIED, Spec
-from dispatch._C.symbolic cimport eq_or_false, expect_eq, lt
+from dispatch._C.symbolic cimport eq_or_false, lt
 from dispatch._C.tensor cimport TF_FAKE, Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.numbers cimport agree
 from dispatch.kernels.meta.pool.windows cimport Windows, check_windows, output_length, read_dilation, read_windows
 
 
@@ -70,12 +71,12 @@ cdef int check_averaged(Tensor self) except -1:
     return 0
 
 
-cdef int check_gradient(str name, Tensor given, const int64_t* wanted, int ndim, int dims) except -1:
-    """`given` has the output's dimensions; a batch of another size is not looked at."""
+cdef int check_gradient(str name, Tensor given, const int64_t* wanted, int ndim, int dims, bint exactly=True) except -1:
+    """`given` has the output's dimensions; a batch of another size is not looked at. Not `exactly`: no guard keeps others away."""
     cdef int i
     cdef bint fits = given.c_ndim == ndim
     for i in range(ndim - dims - 1, ndim):
-        fits = fits and expect_eq(given.c_sizes[i], wanted[i])
+        fits = fits and agree(given.c_sizes[i], wanted[i], exactly)
     if not fits:
         raise refused(f"{name} must have sizes {list(new_size(ndim, wanted))}, got {sizes_of(given)}")
     return 0
@@ -145,14 +146,15 @@ cdef int largest_backward(Spec* s, int dims, Tensor grad_output, Tensor self, In
                           Tensor indices) except -1:
     cdef Windows w
     cdef int64_t sizes[64]
+    cdef bint exactly = dims == 2 or rules.is_eager(self)      # of volumes PyTorch's shape function looks at channels alone
     read_windows(&w, dims, kernel_size, stride, padding)
     read_dilation(&w, dilation)
     pooled_sizes(sizes, self, &w, ceil_mode)
     if self.c_dtype != grad_output.c_dtype:
         raise refused(f"grad_output must be {dtypes.get_dtype(self.c_dtype)!r}, got "
                       f"{dtypes.get_dtype(grad_output.c_dtype)!r}")
-    check_gradient("grad_output", grad_output, sizes, self.c_ndim, dims)
-    check_gradient("indices", indices, sizes, self.c_ndim, dims)
+    check_gradient("grad_output", grad_output, sizes, self.c_ndim, dims, exactly)
+    check_gradient("indices", indices, sizes, self.c_ndim, dims, exactly)
     s.cast |= COPIED
     return set_sizes(s, self, self.c_sizes, self.c_dtype,
                      rules.suggest_memory_format(self) if dims == 2 else volume_format(self))

@@ -113,7 +113,7 @@ def _pad(self: Tensor, padding: Ints, n: int, mirrored: bool) -> TensorSpec:
     sizes = list(self.shape)
     for i in range(n):
         sizes[self.ndim - 1 - i] += padding[2 * i] + padding[2 * i + 1]
-    if all(size < 1 for size in sizes[-n:]) or any(size < 0 for size in sizes):
+    if all(size < 1 for size in reversed(sizes[-n:])) or any(size < 0 for size in sizes):
         raise refused(
             f"padding {list(padding)} of shape {list(self.shape)} leaves nothing: {sizes}"
         )

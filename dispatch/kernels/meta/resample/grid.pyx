@@ -11,16 +11,18 @@ from dispatch._C cimport dtypes
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport Spec
-from dispatch._C.symbolic cimport expect_eq, gt
+from dispatch._C.symbolic cimport gt
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.numbers cimport agree
 
 
 cdef object sizes_of(Tensor t):
     return list(new_size(t.c_ndim, t.c_sizes))
 
 
-cdef int check_sampled(Tensor input, Tensor grid, int dims, int64_t mode, int64_t padding) except -1:
+cdef int check_sampled(Tensor input, Tensor grid, int dims, int64_t mode, int64_t padding, bint exactly) except -1:
+    """Not `exactly`: sizes that differ are refused, but no guard keeps them away (PyTorch's gradients look at nothing)."""
     cdef bint fits, eager = rules.is_eager(input)
     cdef int i
     if not 0 <= mode <= 2:
@@ -32,8 +34,8 @@ cdef int check_sampled(Tensor input, Tensor grid, int dims, int64_t mode, int64_
     if eager and input.c_dtype != grid.c_dtype:
         raise refused(f"expected input ({dtypes.get_dtype(input.c_dtype)!r}) and grid "
                       f"({dtypes.get_dtype(grid.c_dtype)!r}) to have one dtype")
-    fits = input.c_ndim == grid.c_ndim == dims + 2 and expect_eq(grid.c_sizes[dims + 1], dims) and \
-        expect_eq(input.c_sizes[0], grid.c_sizes[0])
+    fits = input.c_ndim == grid.c_ndim == dims + 2 and agree(grid.c_sizes[dims + 1], dims, exactly) and \
+        agree(input.c_sizes[0], grid.c_sizes[0], exactly)
     if fits and (eager or dims == 3):
         for i in range(dims):
             fits = fits and gt(input.c_sizes[2 + i], 0)
@@ -44,7 +46,7 @@ cdef int check_sampled(Tensor input, Tensor grid, int dims, int64_t mode, int64_
 
 
 cdef int sampled(Spec* s, Tensor input, Tensor grid, int dims, int64_t mode, int64_t padding) except -1:
-    check_sampled(input, grid, dims, mode, padding)
+    check_sampled(input, grid, dims, mode, padding, True)
     s.ndim, s.dtype = dims + 2, input.c_dtype
     memcpy(s.sizes, input.c_sizes, 2 * sizeof(int64_t))
     memcpy(s.sizes + 2, grid.c_sizes + 1, dims * sizeof(int64_t))
@@ -54,11 +56,11 @@ cdef int sampled(Spec* s, Tensor input, Tensor grid, int dims, int64_t mode, int
 cdef int sampled_backward(Spec* s, Tensor grad_output, Tensor input, Tensor grid, int dims, int64_t mode,
                           int64_t padding, object output_mask) except -1:
     cdef int i
-    cdef bint fits = grad_output.c_ndim == dims + 2
-    check_sampled(input, grid, dims, mode, padding)
+    cdef bint fits = grad_output.c_ndim == dims + 2, eager = rules.is_eager(input)
+    check_sampled(input, grid, dims, mode, padding, eager)
     if fits:
         for i in range(dims + 2):
-            fits = fits and expect_eq(grad_output.c_sizes[i], input.c_sizes[i] if i < 2 else grid.c_sizes[i - 1])
+            fits = fits and agree(grad_output.c_sizes[i], input.c_sizes[i] if i < 2 else grid.c_sizes[i - 1], eager)
     if not fits:
         raise refused(f"grad_output {sizes_of(grad_output)} does not fit input {sizes_of(input)} and "
                       f"grid {sizes_of(grid)}")

@@ -6,7 +6,14 @@ here makes a tensor or keeps state. The rules are PyTorch's: each names its sour
 
 from dispatch._C.dtypes import promote_types
 from dispatch.kernels.meta.rules.elementwise import elementwise_strides, elementwise_strides_meta
-from dispatch.kernels.meta.rules.numbers import example, larger, root, same_sizes, smaller
+from dispatch.kernels.meta.rules.numbers import (
+    example,
+    larger,
+    root,
+    same_sizes,
+    sizes_may_agree,
+    smaller,
+)
 from dispatch.kernels.meta.rules.promotion import float_type, result_type, sum_type
 from dispatch.kernels.meta.rules.sizes import (
     broadcast_shapes,
@@ -53,6 +60,7 @@ __all__ = [
     "result_type",
     "root",
     "same_sizes",
+    "sizes_may_agree",
     "smaller",
     "strides_for",
     "suggest_memory_format",

@@ -8,8 +8,21 @@ import math
 
 from libc.stdint cimport int64_t
 
-from dispatch._C.symbolic cimport expect_eq, is_symbolic, larger, size_from, size_object, smaller, symbolic_calls
+from dispatch._C.symbolic cimport any_symbolic, expect_eq, is_symbolic, larger, size_from, size_object, smaller, symbolic_calls
 from dispatch.kernels.meta.rules.sizes cimport enter_faces
+
+
+cdef inline int64_t now(int64_t size):
+    """The number that a size stands for now; -1 when nobody knows."""
+    return symbolic_calls.hint(size, -1) if is_symbolic(size) else size
+
+
+cdef bint agree(int64_t a, int64_t b, bint exactly) except -1:
+    cdef int64_t one, other
+    if exactly or not any_symbolic(a, b):
+        return expect_eq(a, b)
+    one, other = now(a), now(b)
+    return one == other or one < 0 or other < 0
 
 
 def py_smaller(a, b):
@@ -32,6 +45,16 @@ def py_same_sizes(a, b):
     return True
 
 
+def py_sizes_may_agree(a, b):
+    """Whether they are equal now, or nobody knows; without a guard."""
+    if len(a) != len(b):
+        return False
+    for one, other in zip(a, b):
+        if not agree(size_from(one), size_from(other), False):
+            return False
+    return True
+
+
 def py_root(n):
     """The square root of a size."""
     if is_symbolic(size_from(n)):
@@ -41,8 +64,7 @@ def py_root(n):
 
 def py_example(n):
     """The number that a size stands for now, without a guard: for a choice that no result shows. RuntimeError without one."""
-    cdef int64_t size = size_from(n)
-    cdef int64_t hint = symbolic_calls.hint(size, -1) if is_symbolic(size) else size
+    cdef int64_t hint = now(size_from(n))
     if hint < 0:
         raise RuntimeError(f"size {n} has no hint to choose by")
     return hint
