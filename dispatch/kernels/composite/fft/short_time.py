@@ -8,6 +8,7 @@ from typing import Any
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = ["istft", "stft", "stft_center"]
 
@@ -214,6 +215,7 @@ def istft(
     wide = n_fft if win_length is None else win_length
     if not self.dtype.is_complex:
         raise refused(f"expected self to be complex, got {self.dtype}")
+    known = rules.are_numbers(self.shape)
     input = _aten.view_as_real(_aten.resolve_conj(self))
     ndim = input.ndim
     half = input.size(-3) != n_fft if onesided is None else onesided
@@ -245,6 +247,8 @@ def istft(
     if length is not None:
         end = start + length
     y, envelope = (_aten.slice(t, 1, start, end) for t in (y, envelope))
+    if not known:
+        raise refused("whether the windows add up to zero is in values, which are not there")
     if bool(_aten.lt.Scalar(_aten.min(_aten.abs(envelope)), 1e-11)):
         raise refused("the windows add up to zero at some place")
     y = _aten.div.Tensor(y, envelope)

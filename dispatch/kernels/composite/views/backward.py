@@ -1,7 +1,8 @@
 """Gradients of views: where a part of the input was seen, the gradient; elsewhere zeros.
 
 Called by autograd's formulas and by users of `ops`. Each makes zeros of the input's sizes and
-writes the gradient through the view itself, so that what a view refuses is refused here too.
+writes the gradient through the view itself, so that what a view refuses is refused here too. Where
+sizes are expressions there is no memory to write to, and nothing is asked, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = ["diagonal_backward", "select_backward", "slice_backward", "trace_backward"]
 
@@ -20,14 +22,16 @@ def diagonal_backward(
 ) -> Tensor:
     """The gradient on a diagonal."""
     result = _aten.new_zeros(grad_output, input_sizes)
-    _aten.copy_(_aten.diagonal(result, offset, dim1, dim2), grad_output)
+    if rules.are_numbers(grad_output.shape, input_sizes):
+        _aten.copy_(_aten.diagonal(result, offset, dim1, dim2), grad_output)
     return result
 
 
 def select_backward(grad_output: Tensor, input_sizes: list[int], dim: int, index: int) -> Tensor:
     """The gradient in one slice."""
     result = _aten.new_zeros(grad_output, input_sizes)
-    _aten.copy_(_aten.select.int(result, dim, index), grad_output)
+    if rules.are_numbers(grad_output.shape, input_sizes):
+        _aten.copy_(_aten.select.int(result, dim, index), grad_output)
     return result
 
 
@@ -36,7 +40,8 @@ def slice_backward(
 ) -> Tensor:
     """The gradient in every `step`th slice."""
     result = _aten.new_zeros(grad_output, input_sizes)
-    _aten.copy_(_aten.slice.Tensor(result, dim, start, end, step), grad_output)
+    if rules.are_numbers(grad_output.shape, input_sizes):
+        _aten.copy_(_aten.slice.Tensor(result, dim, start, end, step), grad_output)
     return result
 
 

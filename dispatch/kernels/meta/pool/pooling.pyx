@@ -13,7 +13,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport COPIED, Spec
-from dispatch._C.symbolic cimport eq_or_false, lt
+from dispatch._C.symbolic cimport eq_or_false, is_symbolic, lt
 from dispatch._C.tensor cimport TF_FAKE, Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -34,8 +34,8 @@ cdef int set_sizes(Spec* s, Tensor like, const int64_t* sizes, int code, int mem
     return 0
 
 
-cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mode) except -1:
-    """Output sizes for (batch,) channels and one dimension for each window."""
+cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mode, bint exactly=True) except -1:
+    """Output sizes for (batch,) channels and one dimension for each window. Not `exactly`: no guard keeps small inputs away."""
     cdef int i, ndim = self.c_ndim, dims = w.dims
     cdef bint is_left = True
     if ndim < 3:
@@ -51,7 +51,7 @@ cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mod
         out[i] = self.c_sizes[i]
         if i >= ndim - dims:
             out[i] = output_length(w, 3 - ndim + i, self.c_sizes[i], ceil_mode)
-            is_left = is_left and not lt(out[i], 1)
+            is_left = is_left and not ((exactly or not is_symbolic(out[i])) and lt(out[i], 1))
     if not is_left:
         raise refused(f"self {sizes_of(self)} is too small, the output would be {list(new_size(ndim, out))}")
     return 0
@@ -149,7 +149,7 @@ cdef int largest_backward(Spec* s, int dims, Tensor grad_output, Tensor self, In
     cdef bint exactly = dims == 2 or rules.is_eager(self)      # of volumes PyTorch's shape function looks at channels alone
     read_windows(&w, dims, kernel_size, stride, padding)
     read_dilation(&w, dilation)
-    pooled_sizes(sizes, self, &w, ceil_mode)
+    pooled_sizes(sizes, self, &w, ceil_mode, exactly)
     if self.c_dtype != grad_output.c_dtype:
         raise refused(f"grad_output must be {dtypes.get_dtype(self.c_dtype)!r}, got "
                       f"{dtypes.get_dtype(grad_output.c_dtype)!r}")

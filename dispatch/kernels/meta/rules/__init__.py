@@ -7,6 +7,7 @@ here makes a tensor or keeps state. The rules are PyTorch's: each names its sour
 from dispatch._C.dtypes import promote_types
 from dispatch.kernels.meta.rules.elementwise import elementwise_strides, elementwise_strides_meta
 from dispatch.kernels.meta.rules.numbers import (
+    are_numbers,
     example,
     larger,
     root,
@@ -38,6 +39,7 @@ from dispatch.kernels.meta.rules.strides import (
 )
 
 __all__ = [
+    "are_numbers",
     "broadcast_shapes",
     "channels_last_strides",
     "check_bounds",

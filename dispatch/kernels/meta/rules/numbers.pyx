@@ -55,6 +55,15 @@ def py_sizes_may_agree(a, b):
     return True
 
 
+def py_are_numbers(*shapes):
+    """Whether no size of them is an expression."""
+    for shape in shapes:
+        for size in shape:
+            if is_symbolic(size_from(size)):
+                return False
+    return True
+
+
 def py_root(n):
     """The square root of a size."""
     if is_symbolic(size_from(n)):
