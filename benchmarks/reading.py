@@ -52,7 +52,7 @@ def _msgspec() -> Callable[[bytes], object]:
         if isinstance(hint, str):
             hint = eval(hint, vars(program))
         if isinstance(hint, typing.NewType):
-            return int
+            return str if hint.__supertype__ is bytes else int
         args = typing.get_args(hint)
         if isinstance(hint, UnionType) or typing.get_origin(hint) is typing.Union:
             return typed(args[0]) | None if NoneType in args else hint

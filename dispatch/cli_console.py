@@ -113,17 +113,18 @@ def grid(rows: list[tuple[str, str]]) -> Table:
     return shown
 
 
-def draw(table: texts.Table, at_most: int | None = None) -> Table:
-    """A table of the report's."""
+def draw(table: texts.Table, width: int, at_most: int | None = None) -> Table:
+    """A table of the report's, in a console of that width."""
+    count = len(table.rows)
+    table = table._replace(rows=table.rows[:at_most]).within(width)
     shown = Table(header_style="bold", box=None, padding=(0, 2, 0, 0))
     for name in table.columns:
         left = name in table.left
         shown.add_column(
             name, justify="left" if left else "right", no_wrap=not left, overflow="fold"
         )
-    rows = table.rows[:at_most]
-    for row in rows:
+    for row in table.rows:
         shown.add_row(*map(plain, row))
-    if len(rows) < len(table.rows):
-        shown.add_row(f"and {len(table.rows) - len(rows)} more", *[""] * (len(table.columns) - 1))
+    if len(table.rows) < count:
+        shown.add_row(f"and {count - len(table.rows)} more", *[""] * (len(table.columns) - 1))
     return shown

@@ -217,7 +217,7 @@ def _print_report(report: graph.Report, wish: _Tables) -> None:
         if table.rows:
             console.print()
             console.print(plain(table.title), style="bold")
-            console.print(draw(table, at_most))
+            console.print(draw(table, console.width, at_most))
 
 
 def _tables(
@@ -227,7 +227,8 @@ def _tables(
         yield text.module_table(found, wish.depth), None
     if wish.alive is not None:
         rows = report.alive_at(wish.alive)
-        yield text.alive_table(found, rows, f"alive during call {wish.alive}", len(rows)), None
+        title = f"alive during call {wish.alive}"
+        yield text.alive_table(found, rows, title, len(rows), folded=False), None
     if wish.modules or wish.depth is not None or wish.alive is not None:
         return
     yield text.operator_table(found), None
@@ -282,7 +283,8 @@ def _print_folder(reports: Mapping[str, Json], errors: Mapping[str, str]) -> Non
         ]
         for name, r in reports.items()
     ]
-    console.print(draw(text.Table("models", columns, ("model",), rows)))
+    table = text.Table("models", columns, ("model",), rows, ("calls", "weights"))
+    console.print(draw(table, console.width))
     for problem in errors.values():
         console.print(plain(problem), soft_wrap=True)
 
@@ -332,5 +334,5 @@ def _print_difference(found: Difference) -> None:
         console.print(plain("no difference in totals, operators, parameters, shapes or modules"))
     for table in found.tables():
         console.print(plain(table.title), style="bold")
-        console.print(draw(table))
+        console.print(draw(table, console.width))
         console.print()

@@ -67,12 +67,21 @@ def _page_data(report: Json) -> Json:
         **{key: report[key] for key in _KEPT},
         "calls": [_call(call, ops, places) for call in report["calls"]],
         "ops": list(ops),
+        "op_outputs": _outputs(report, ops),
         "modules": list(map(_module, report["modules"])),
         "storages": [_storage(row, places) for row in report["storages"]],
         "advice": [
             [_plain(row["what"]), row["saved_bytes"], row["peak_bytes"]] for row in report["advice"]
         ],
     }
+
+
+def _outputs(report: Json, ops: Mapping[str, int]) -> list[int]:
+    """Bytes of the outputs of each operator, views and all."""
+    sums = [0] * len(ops)
+    for call in report["calls"]:
+        sums[ops[_plain(call["op"])]] += call["output_bytes"]
+    return sums
 
 
 def _call(call: Json, ops: dict[str, int], places: Mapping[str, int]) -> list[Any]:

@@ -15,7 +15,7 @@ from dispatch.graph.plan import Const, Items, Plan, Slot, Step
 
 __all__ = [
     "BEFORE",
-    "INPUT_KINDS",
+    "KINDS",
     "Call",
     "InputFact",
     "Record",
@@ -30,12 +30,12 @@ __all__ = [
 Record = tuple[Any, ...]
 Json = dict[str, Any]
 BEFORE = -1  # the number of the call that made what was there at the start
-INPUT_KINDS = ("parameter", "buffer", "constant", "input")
+KINDS = ("parameter", "buffer", "constant", "input", "activation")
 _SLOT, _STORAGE, _BYTES, _DTYPE, _DEVICE, _OFFSET, _SIZES, _STRIDES = range(8)
 
 
 class InputFact(NamedTuple):
-    """One of the graph's inputs: its kind (`INPUT_KINDS`), and the name that people know."""
+    """One of the graph's inputs: its kind (of `KINDS`), and the name that people know."""
 
     kind: str
     name: str

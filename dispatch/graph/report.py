@@ -18,6 +18,7 @@ from dispatch.graph.errors import plain
 from dispatch.graph.executor import RunLog
 from dispatch.graph.html import html_page, summary_html
 from dispatch.graph.memory import (
+    KINDS,
     Call,
     InputFact,
     Record,
@@ -271,7 +272,7 @@ class Report:
     def bands(self) -> dict[str, list[int]]:
         """By kind of memory, the bytes that are there during each call."""
         count = len(self.calls)
-        steps = {kind: [0] * (count + 1) for kind in _KINDS}
+        steps = {kind: [0] * (count + 1) for kind in KINDS}
         for storage in self._walk.storages:
             band = steps[storage.kind]
             band[max(storage.made, 0)] += storage.nbytes
@@ -310,7 +311,6 @@ class Report:
 
 
 _TABLES = ("calls", "modules", "operators", "storages", "alive_at_peak")
-_KINDS = ("parameter", "buffer", "constant", "input", "activation")
 _NO_CALLS: Json = {"calls": 0, "new_bytes": 0, "output_bytes": 0, "flops": 0, "ns": None}
 
 

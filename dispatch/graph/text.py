@@ -31,15 +31,32 @@ __all__ = [
 Json = dict[str, Any]
 _ROWS = 30  # of a table in `str(report)` and in Markdown
 _LISTED = 8
+_WEIGHTS = ("parameter", "buffer", "constant")
 
 
 class Table(NamedTuple):
-    """Rows of texts under `columns`; those in `left` are texts, the others numbers."""
+    """Rows of texts under `columns`; those in `left` are texts, the others numbers. Where there is
+    no room for all columns, those in `spare` go, the first one first."""
 
     title: str
     columns: tuple[str, ...]
     left: tuple[str, ...]
     rows: list[list[str]]
+    spare: tuple[str, ...] = ()
+
+    def within(self, width: int, gap: int = 2) -> "Table":
+        """The table without columns that say nothing, and as wide as `width` if it can be."""
+        widths = {
+            name: max(map(len, (name, *cells)))
+            for name, *cells in zip(self.columns, *self.rows, strict=True)
+            if any(cells)
+        }
+        for name in self.spare:
+            if sum(widths.values()) + gap * len(widths) > width:
+                widths.pop(name, None)
+        kept = [i for i, name in enumerate(self.columns) if name in widths]
+        rows = [[row[i] for i in kept] for row in self.rows]
+        return self._replace(columns=tuple(self.columns[i] for i in kept), rows=rows)
 
 
 # -- numbers ------------------------------------------------------------------------------------
@@ -174,7 +191,7 @@ def operator_table(report: Json) -> Table:
         ]
         for row in rows
     ]
-    return Table("operators", columns, ("operator",), cells)
+    return Table("operators", columns, ("operator",), cells, ("share", "output"))
 
 
 def module_table(report: Json, depth: int | None = None) -> Table:
@@ -198,7 +215,8 @@ def module_table(report: Json, depth: int | None = None) -> Table:
         ]
         for row in rows
     ]
-    return Table("modules", columns, ("module", "class", "source"), cells)
+    spare = ("source", "calls", "parameters", "share", "class")
+    return Table("modules", columns, ("module", "class", "source"), cells, spare)
 
 
 def _short_source(source: str | None) -> str:
@@ -207,11 +225,17 @@ def _short_source(source: str | None) -> str:
 
 
 def alive_table(
-    report: Json, rows: list[Json], title: str = "alive at the peak", at_most: int = _ROWS
+    report: Json,
+    rows: list[Json],
+    title: str = "alive at the peak",
+    at_most: int = _ROWS,
+    folded: bool = True,
 ) -> Table:
-    """Storages (of `Report.alive_at`), with the calls that made and last used them."""
+    """Storages (of `Report.alive_at`), with the calls that made and last used them; `folded`: all
+    weights of a kind are one row, beside which activations are seen."""
     columns = ("what", "kind", "size", "shape", "made by", "last used by", "module")
-    cells = [
+    shown, weights = _without_weights(rows) if folded else (rows, [])
+    cells = weights + [
         [
             plain(row["name"]),
             row["kind"],
@@ -221,13 +245,29 @@ def alive_table(
             _call_text(report, row["last_used"], "never"),
             plain(row["module"] or ""),
         ]
-        for row in rows[:at_most]
+        for row in shown[: at_most - len(weights)]
     ]
+    rows, at_most = shown, at_most - len(weights)
     if len(rows) > at_most:
         rest = sum(row["bytes"] for row in rows[at_most:])
         cells.append([f"and {len(rows) - at_most} more", "", bytes_text(rest), "", "", "", ""])
     left = ("what", "kind", "shape", "made by", "last used by", "module")
-    return Table(title, columns, left, cells)
+    return Table(title, columns, left, cells, ("module", "kind", "shape"))
+
+
+def _without_weights(rows: list[Json]) -> tuple[list[Json], list[list[str]]]:
+    """The rows of what is no weight, and a row of cells for the weights of each kind."""
+    sums: dict[str, list[int]] = {}
+    for row in rows:
+        if row["kind"] in _WEIGHTS:
+            found = sums.setdefault(row["kind"], [0, 0])
+            found[0] += 1
+            found[1] += row["bytes"]
+    cells = [
+        [_counted(n, kind), kind, bytes_text(size), "", kind, "", ""]
+        for kind, (n, size) in sums.items()
+    ]
+    return [row for row in rows if row["kind"] not in _WEIGHTS], cells
 
 
 def _call_text(report: Json, index: int, before: str) -> str:

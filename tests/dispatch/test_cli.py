@@ -41,7 +41,7 @@ def test_inspect_shows_head_operators_and_totals():
         "hits",
         "not the model's time",
         "GPT2Block",
-        "m.transformer.wte.weight",
+        "28 parameters",
     ):
         assert text in result.output
 
@@ -70,6 +70,7 @@ def test_inspect_shows_the_tree_of_modules():
 def test_inspect_shows_what_is_alive_during_a_call():
     result = invoke("inspect", EXAMPLE, "--alive", 3)
     assert "alive during call 3" in result.output
+    assert "m.transformer.wte.weight" in result.output
     result = invoke("inspect", EXAMPLE, "--alive", 128)
     assert result.exit_code == 2
     assert "no call 128: it has 128" in result.output

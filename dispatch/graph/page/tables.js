@@ -1,5 +1,5 @@
 // Operators, and the calls: only the rows in view are in the page, so that ten thousand stay fluid.
-const totals = ops.map(op => ({ op, calls: 0, fresh: 0, flops: 0, ns: 0 }));
+const totals = ops.map((op, k) => ({ op, calls: 0, fresh: 0, outputs: report.op_outputs[k], flops: 0, ns: 0 }));
 for (const call of calls) {
   const row = totals[call[OP]];
   row.calls++; row.fresh += call[NEW]; row.flops += call[FLOPS]; row.ns += call[NS] || 0;
@@ -13,6 +13,7 @@ const operator_columns = [
   }, "left name"],
   ["calls", row => row.calls, (cell, row) => cell.append(whole(row.calls))],
   ["new memory", row => row.fresh, (cell, row) => cell.append(row.fresh ? bytes(row.fresh) : "-")],
+  ["outputs", row => row.outputs, (cell, row) => { cell.append(bytes(row.outputs)); cell.title = "all outputs, views too"; }, "wide"],
   ["share", row => row.fresh, (cell, row) => share_cell(cell, row.fresh / all_fresh), "wide"],
   ["FLOPs", row => row.flops, (cell, row) => cell.append(count(row.flops))],
   ...(timed ? [
@@ -20,7 +21,7 @@ const operator_columns = [
     ["share of time", row => row.ns, (cell, row) => share_cell(cell, row.ns / all_ns), "wide"],
   ] : []),
 ];
-sortable($("operators"), operator_columns, totals, null, timed ? 5 : 2);
+sortable($("operators"), operator_columns, totals, null, timed ? 6 : 2);
 
 // -- calls ----------------------------------------------------------------------------------------------
 const list = $("list"), rows = $("rows"), ROW = 26, AT_PRINT = 400;

@@ -30,6 +30,7 @@ def test_the_page_holds_the_report(report):
     assert [call[3] for call in data["calls"]] == [c["during_bytes"] for c in report["calls"]]
     assert data["calls"][0][4:] == [24, 0, None, "float32[2, 3]", -1, ""]
     assert [row[0] for row in data["storages"]] == ["x", "y", "sum", "act", "out"]
+    assert data["op_outputs"] == [24, 24, 24]
     assert data["peak_bytes"] == report["peak_bytes"]
 
 

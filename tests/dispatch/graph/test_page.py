@@ -355,6 +355,24 @@ def test_no_calls_and_no_modules_are_a_page_too(browser, tmp_path):
     assert browser.run("$('modules-section').hidden")
 
 
+def test_a_real_runs_page_has_times(browser, tmp_path):
+    made = tmp_path / "real.html"
+    made.write_text(graph.load(EXAMPLE).run(fake=False).to_html())
+    browser.open(made)
+    assert browser.run("METRICS.at(-1)[0]") == "time"
+    browser.run("metric = METRICS.at(-1); draw_boxes()")
+    assert browser.run("document.querySelectorAll('#boxes rect').length") > 5
+    times = browser.run("totals.map(t => t.ns)")
+    assert sum(times) == browser.run("modules[0][M_NS]") > 0
+    heads = browser.run("[...document.querySelectorAll('#operators th')].map(h => h.textContent)")
+    assert heads[-2:] == ["time", "share of time"]
+    assert (
+        browser.run("document.querySelectorAll('#operators th')[6].getAttribute('aria-sort')")
+        == "descending"
+    )
+    assert browser.errors == []
+
+
 def test_a_strangers_names_are_not_run(browser, tmp_path):
     report = graph.load(EXAMPLE).run().to_json()
     nasty = "<img src=x onerror=console.error(1)>"

@@ -22,6 +22,7 @@ class Tag(NamedTuple):
 INT, FLOAT = Shape("int", "a whole number"), Shape("float", "a number")
 STR, BOOL = Shape("str", "a string"), Shape("bool", "true or false")
 INTS = Shape("list", "a list", item=INT)
+NOTE = Shape("note", "a string")
 POINT = Shape("record", "an object (Point)", cls=Point)
 POINT.define({"x": INT, "y": FLOAT}, {"y": 0.0})
 UNION = Shape("union", "a Tag", cls=Tag)
@@ -46,6 +47,7 @@ def read(text, shape):
         ("true", BOOL, True),
         (r'"a\u00e9\"b"', STR, 'a\u00e9"b'),
         (r'"\ud83d\ude00"', STR, "\U0001f600"),
+        (r'"a\n\"\u00e9"', NOTE, rb"a\n\"\u00e9"),
         ("[ ]", INTS, ()),
         ("[1 , 2]", INTS, (1, 2)),
         ("null", Shape("optional", "x", item=INT), None),
@@ -124,3 +126,14 @@ def test_memory_stays_in_proportion_to_the_text(item):
     tracemalloc.stop()
     assert len(value) == 300_000
     assert peak < 12 * len(text) + (8 << 20) * (item == "{}") * 4
+
+
+def test_notes_that_recur_are_one_object():
+    first, second = read('["line 1\\n", "line 1\\n"]', Shape("list", "a list", item=NOTE))
+    assert first is second == rb"line 1\n"
+
+
+@pytest.mark.parametrize("text", ["1", "null", '"no end', "[]"])
+def test_a_note_is_a_string(text):
+    with pytest.raises(ModelFileError):
+        read(text, NOTE)

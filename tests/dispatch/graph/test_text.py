@@ -53,3 +53,31 @@ def test_markdown_is_whole_and_a_strangers_name_is_no_markup(tmp_path):
     assert shown.count("<details>") == shown.count("</details>") == 4
     for line in shown.splitlines():
         assert not line.startswith("|") or line.endswith("|")
+
+
+def test_weights_are_one_row_beside_activations():
+    report = graph.load(EXAMPLE).run().to_json()
+    folded = text.alive_table(report, report["alive_at_peak"], at_most=4)
+    assert [row[0] for row in folded.rows] == [
+        "28 parameters", "addmm_2", "mul_1", "pow_1", "and 5 more",
+    ]  # fmt: skip
+    whole = text.alive_table(report, report["alive_at_peak"], at_most=99, folded=False)
+    assert len(whole.rows) == len(report["alive_at_peak"]) == 36
+
+
+def test_a_narrow_table_lets_columns_go_and_empty_ones_never_stand():
+    rows = [["long name", "1", "x" * 20, ""], ["b", "2", "y", ""]]
+    table = text.Table("t", ("what", "n", "note", "empty"), ("what", "note"), rows, ("note", "n"))
+    assert table.within(80).columns == ("what", "n", "note")
+    assert table.within(20).columns == ("what", "n")
+    assert table.within(5).columns == ("what",)
+    assert table.within(5).rows == [["long name"], ["b"]]
+
+
+def test_the_tables_of_a_report_fit_eighty_columns():
+    report = graph.load(EXAMPLE).run().to_json()
+    alive = text.alive_table(report, report["alive_at_peak"])
+    for table in (text.operator_table(report), text.module_table(report, 4), alive):
+        shown = table.within(80)
+        widths = [max(map(len, cells)) for cells in zip(shown.columns, *shown.rows, strict=True)]
+        assert sum(widths) + 2 * len(widths) <= 80
