@@ -235,6 +235,7 @@ def alive_table(
     weights of a kind are one row, beside which activations are seen."""
     columns = ("what", "kind", "size", "shape", "made by", "last used by", "module")
     shown, weights = _without_weights(rows) if folded else (rows, [])
+    most = max(at_most - len(weights), 0)
     cells = weights + [
         [
             plain(row["name"]),
@@ -245,12 +246,11 @@ def alive_table(
             _call_text(report, row["last_used"], "never"),
             plain(row["module"] or ""),
         ]
-        for row in shown[: at_most - len(weights)]
+        for row in shown[:most]
     ]
-    rows, at_most = shown, at_most - len(weights)
-    if len(rows) > at_most:
-        rest = sum(row["bytes"] for row in rows[at_most:])
-        cells.append([f"and {len(rows) - at_most} more", "", bytes_text(rest), "", "", "", ""])
+    if len(shown) > most:
+        rest = sum(row["bytes"] for row in shown[most:])
+        cells.append([f"and {len(shown) - most} more", "", bytes_text(rest), "", "", "", ""])
     left = ("what", "kind", "shape", "made by", "last used by", "module")
     return Table(title, columns, left, cells, ("module", "kind", "shape"))
 

@@ -272,6 +272,7 @@ def test_every_text_has_contrast_and_nothing_sticks_out(browser, path, width, da
     )
     assert browser.run(LUMINANCE) == []
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.run("list.scrollWidth <= list.clientWidth")
     assert browser.errors == []
 
 
@@ -308,6 +309,8 @@ def test_a_print_has_the_list_and_no_controls(page):
     page.run("dispatchEvent(new Event('beforeprint'))")
     assert page.run("document.querySelectorAll('.row').length") == 128
     assert page.run("getComputedStyle($('zoom-in')).display") == "none"
+    page.resize(800)
+    assert page.run("document.documentElement.scrollWidth") <= 800
     page.send("Emulation.setEmulatedMedia", media="")
     page.run("dispatchEvent(new Event('afterprint'))")
     assert page.run("document.querySelectorAll('.row').length") < 128
