@@ -6,6 +6,7 @@ the line of Python that it comes from, and after a call the names that nobody ne
 Names are a stranger's: what cannot be printed is escaped.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ _SHORT = {
     "float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c", "bool": "b8",
 }  # fmt: skip
 _INDENT = "    "
+_SYMBOL = re.compile(r"Symbol\('(\w+)'[^()]*\)")
 
 
 def line(graph: Any) -> str:
@@ -48,8 +50,12 @@ def type_text(meta: Any) -> str:
 
 
 def _size_text(size: Any) -> str:
+    """A number, a symbol's name, or of another expression its value when it was traced."""
     if size.tag != "as_expr":
         return str(size.value)
+    symbol = _SYMBOL.fullmatch(size.value.expr_str)
+    if symbol is not None:
+        return symbol[1]
     hint = size.value.hint
     return f"{hint.value}?" if hint is not None else "?"
 

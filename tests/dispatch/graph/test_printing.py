@@ -63,7 +63,15 @@ def test_every_kind_of_argument_has_a_text(tmp_path):
         "all.default(torch.bfloat16, torch.strided, device(type='cuda', index=1), ['a'], "
         "[None, x], (1+2j), [2, s], None)" in shown
     )
-    assert 'x: "f32[4?, 3]"' in shown
+    assert 'x: "f32[s0, 3]"' in shown
+
+
+def test_a_size_that_is_no_symbol_alone_is_its_recorded_value(tmp_path):
+    product = "Mul(Integer(2), Symbol('s0', integer=True))"
+    size = {"as_expr": {"expr_str": product, "hint": {"as_int": 8}}}
+    body = programs.graph(["x"], ["x"], [], {"x": meta([size, 3], strides=[3, 1])})
+    content = programs.program(body, [programs.user_input("x")], [programs.user_output("x")])
+    assert 'x: "f32[8?, 3]"' in load(tmp_path, content).print_readable(False)
 
 
 def test_branches_are_functions_within(tmp_path):
