@@ -60,10 +60,12 @@ _ROOMS = frozenset(
         "cli",
         "codegen",
         "device_trace",
+        "fft",
         "graph",
         "linalg",
         "pytree",
         "return_types",
+        "special",
         "symbolic",
         "types",
     }
@@ -99,6 +101,7 @@ _LATER = {
         "tensor.random": "get_rng_state initial_seed seed set_rng_state",
         "tensor.sharing": "TypedStorage",
         "tensor.storage": "UntypedStorage",
+        "tensor.streams": "Event Stream",
         "tensor.text": "set_printoptions",
     }.items()
     for name in names.split()

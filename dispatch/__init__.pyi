@@ -7,12 +7,14 @@ from dispatch import (
     cli as cli,
     codegen as codegen,
     fake as fake,
+    fft as fft,
     functional as functional,
     graph as graph,
     library as library,
     linalg as linalg,
     modes as modes,
     pytree as pytree,
+    special as special,
     types as types,
 )
 from dispatch._C.arrays import from_numpy as from_numpy
@@ -113,6 +115,7 @@ from dispatch.tensor.random import (
 )
 from dispatch.tensor.sharing import TypedStorage as TypedStorage
 from dispatch.tensor.storage import UntypedStorage as UntypedStorage
+from dispatch.tensor.streams import Event as Event, Stream as Stream
 from dispatch.tensor.text import set_printoptions as set_printoptions
 
 __version__: str

@@ -30,8 +30,8 @@ _CORE = {
     "call": "conversion derived dispatcher generator native_functor operator schema_info "
     "structured unboxing values",
     "callee": "fallbacks mode python_dispatcher python_kernel torch_function wrapper",
-    "face": "_functorch function inspection jit named_results overload registration "
-    "signature_order",
+    "face": "_functorch _nn _variable_functions function inspection jit named_results overload "
+    "prefixed registration signature_order",
 }
 
 # From the ground up. A room is a module or a package with all that is in it; of two names that
@@ -57,7 +57,8 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("functional", ("dispatch.functional",)),
     ("higher-order operators", ("dispatch._higher_order_ops",)),
     ("library", ("dispatch.library",)),
-    ("tools", ("dispatch.tools", "dispatch.device_trace", "dispatch.linalg")),
+    ("tools", ("dispatch.tools", "dispatch.device_trace")),
+    ("operator modules", ("dispatch.fft", "dispatch.linalg", "dispatch.special")),
     ("build", ("dispatch.build",)),
     ("forks", ("dispatch.forks",)),
     ("package", ("dispatch",)),

@@ -2,3 +2,4 @@
 
 cpdef object refused(str text, object type=*)
 cdef object take_text(object error)          # the text of a refusal that nobody has named yet, which is named by that; else None
+cdef object not_several(str text)

@@ -30,6 +30,13 @@ cpdef object refused(str text, object type=RuntimeError):
     return error
 
 
+cdef object not_several(str text):
+    """The TypeError for one value where an operator has several results; functions and methods make a RuntimeError of it."""
+    error = TypeError(text)
+    error._not_several = True
+    return error
+
+
 cdef extern from *:
     """
     static inline int dispatch_has_attributes(PyObject* o) {     /* of its own; none are made for the question */

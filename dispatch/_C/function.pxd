@@ -12,4 +12,5 @@ cdef class OpFunction:
     cdef list entries                  # the overloads that are functions or methods, in the order in which they are tried
     cdef bint moves_self               # the method's self is the second argument of the schema (`where`)
     cdef bint is_method
+    cdef bint in_room                  # of `linalg`, `special` ...: every overload is a function there
     cdef int how                       # AskFlag

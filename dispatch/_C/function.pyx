@@ -5,7 +5,7 @@ tuples, and factories take `requires_grad`, as in PyTorch's functions and method
 """
 import warnings
 
-from cpython.exc cimport PyErr_Occurred
+from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Occurred
 from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher
@@ -24,7 +24,7 @@ from dispatch._C.python_api cimport (
     PyTuple_GET_SIZE_, PyVectorcall_NARGS_, Py_DECREF_, Py_INCREF_, Py_None_, Py_TPFLAGS_METHOD_DESCRIPTOR, enable_vectorcall,
 )
 from dispatch._C.references cimport give, set_error
-from dispatch._C.signature_order cimport ordered_entries
+from dispatch._C.signature_order cimport EVERY_OVERLOAD, ordered_entries
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.torch_function cimport ASK_SELF, ask_functions, n_function_modes
@@ -314,17 +314,32 @@ cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyO
         Py_DECREF_(r)
         return fixed
     if r == NULL:
-        return r
+        return name_failure()
     if PyTuple_CheckExact_(r):
         return with_names(self, r, args, nargs, kwnames)
+    if (PyLong_Check_(r) or PyFloat_Check_(r) or PyComplex_Check_(r)) and gives_tensors((<OpFunction>self).packet):
+        Py_DECREF_(r)
+        return refuse_number((<OpFunction>self).packet)
     if nargs != 0 and r != args[0] and writes_first((<OpFunction>self).packet):
         Py_INCREF_(args[0])                 # `x.add_(1)` is x, whatever a mode gave back
         Py_DECREF_(r)
         return args[0]
-    if (PyLong_Check_(r) or PyFloat_Check_(r) or PyComplex_Check_(r)) and gives_tensors((<OpFunction>self).packet):
-        Py_DECREF_(r)
-        return refuse_number((<OpFunction>self).packet)
     return r
+
+
+cdef PyObject* name_failure() noexcept:
+    """The exception that is set, as functions and methods raise it."""
+    if PyErr_ExceptionMatches(TypeError):
+        try:
+            raise_failure()
+        except TypeError as e:
+            set_error(RuntimeError(str(e)) if hasattr(e, "_not_several") else e)
+    return NULL
+
+
+cdef int raise_failure() except -1:
+    """Raise what is set."""
+    return -1
 
 
 cdef dict named_classes = {}             # (name, number of results, out=) -> class of the results, or None
@@ -460,7 +475,7 @@ cdef class OpFunction:
         return PyMethod_New_(self, instance)
 
     def __reduce__(self):
-        return _find_function, (self.__name__, self.is_method)
+        return (_find_room_function, (self.__name__,)) if self.in_room else (_find_function, (self.__name__, self.is_method))
 
     def __repr__(self):
         if self.is_method:
@@ -516,11 +531,25 @@ cdef OpFunction new_function(str name, bint is_method):
     return f
 
 
+cdef dict room_functions = {}            # name -> OpFunction
+
+
+def _find_room_function(str name):
+    """The aten operator `name` as a function of a module of its own (`linalg_det`): all of its overloads; None without one."""
+    cdef OpFunction f = room_functions.get(name)
+    if f is None and find_packet("aten::" + name) is not None:
+        f = new_function(name, False)
+        del functions[(name, False)]
+        f.in_room = True
+        room_functions[name] = f
+    return f
+
+
 cdef OpOverloadPacket packet_of(OpFunction f):
     cdef OpOverloadPacket p
     if f.packet is None:
         p = find_packet("aten::" + f.__name__)
-        f.entries = ordered_entries(p, OF_METHOD if f.is_method else OF_FUNCTION)
+        f.entries = ordered_entries(p, EVERY_OVERLOAD if f.in_room else OF_METHOD if f.is_method else OF_FUNCTION)
         f.moves_self = f.is_method and bool(f.entries) and <object>(<OperatorEntry>f.entries[0]).sig.args[0].name != "self"
         f.how = ASK_SELF if f.is_method and takes_only_self(p) else 0
         f.packet = p                         # last: calls look at it for the rest

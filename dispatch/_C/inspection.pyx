@@ -11,14 +11,14 @@ from dispatch._C.dispatcher cimport all_entries, find_entry, get_fallback, name_
 from dispatch._C.emitted cimport ROW_AMBIGUOUS, ROW_SPECIAL
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_VALUE,
-    KS_FULL_BACKENDS, KS_Meta, DispatchKeySet, get_key, is_alias_value, key_bits, key_value, ks_index, new_key_set,
+    KS_FULL_BACKENDS, KS_Meta, KS_Python, DispatchKeySet, get_key, is_alias_value, key_bits, key_value, ks_index, new_key_set,
 )
 from dispatch._C.operator cimport (
     KF_BELOW_AUTOGRAD, KF_FALLTHROUGH, KernelObject, OperatorEntry, qualified_name, resolve_key_debug,
 )
 from dispatch._C.references cimport forbid_new, take
 from dispatch._C.tensor cimport Tensor
-from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 from dispatch._C.values cimport Frame, match_given, release_frame
 
 from dispatch._C.overload import _find_overload, _set_overload_hooks
@@ -259,8 +259,9 @@ cdef uint64_t SUBCLASS_LIKE = (key_bits("Python") | key_bits("FuncTorchBatched")
 
 
 def _dispatch_isTensorSubclassLike(Tensor tensor not None):
-    """Whether the tensor is something else than a plain one with data: a subclass, a meta or a sparse tensor, ..."""
-    return tensor.c_keys & SUBCLASS_LIKE != 0
+    """Whether the tensor is something else than a plain one with data: a subclass, a meta or a sparse tensor, ..., or any
+    under a dispatch mode."""
+    return tensor.c_keys & SUBCLASS_LIKE != 0 or (n_dispatch_modes(tls()) != 0 and tls().excluded & KS_Python == 0)
 
 
 def _dispatch_key_set(Tensor tensor not None):

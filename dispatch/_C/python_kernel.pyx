@@ -8,13 +8,14 @@ from operator import index
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
-from dispatch._C.dispatcher cimport import_reference, set_loader
+from dispatch._C.dispatcher cimport call_boxed, import_reference, set_loader
 from dispatch._C.dtypes cimport dtype, layout, memory_format
 from dispatch._C.emitted cimport (
     AF_ELEM_OPTIONAL, AF_HAS_DEFAULT, AF_LIST, AF_OPTIONAL, AK_BOOL, AK_DTYPE, AK_FLOAT, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT,
     AK_OTHER, AK_SCALAR, AK_STR, AK_TENSOR, KK_PYTHON,
 )
-from dispatch._C.keys cimport KS_Python, new_key_set
+from dispatch._C.errors cimport not_several
+from dispatch._C.keys cimport KS_Python, KS_PythonTLSSnapshot, new_key_set
 from dispatch._C.operator cimport (
     KF_WITH_KEYSET, KF_WITH_OP, Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name,
 )
@@ -208,8 +209,8 @@ cdef object checked_sequence(OperatorEntry e, object result):
     a shorter tuple), as PyTorch's stack of values makes it; too many, which crash PyTorch, are an error."""
     cdef int i, n = e.sig.n_rets
     if isinstance(result, (Tensor, dict)) or not PySequence_Check_(<PyObject*>result):
-        raise TypeError(f"{qualified_name(e)}: a kernel must return {n} values, got {describe_value(<PyObject*>result)}"
-                        f"\n  {e._schema_text}")
+        raise not_several(f"{qualified_name(e)}: a kernel must return {n} values, got {describe_value(<PyObject*>result)}"
+                          f"\n  {e._schema_text}")
     values = list(result)
     if len(values) > n or (len(values) < n and e.emitted != NULL):
         raise RuntimeError(f"{qualified_name(e)}: a kernel must return {n} values, got {len(values)}\n  {e._schema_text}")
@@ -425,7 +426,25 @@ cdef PyObject* ask_handlers(PyObject* op, PyObject** args, ThreadState* ts, bint
         if r != Py_NotImplemented_:
             return r
         Py_DECREF_(r)
+    if not types and get_top_mode(ts) == NULL and sig_has_tensor(&e.sig, args):
+        return call_below(e, args, ts)
     return raise_declined(e, types, get_top_mode(ts))
+
+
+cdef bint sig_has_tensor(Signature* sig, PyObject** args) noexcept:
+    cdef int i
+    for i in range(sig.n_args):
+        if PyObject_TypeCheck_(args[i], TENSOR):
+            return True
+    return False
+
+
+cdef PyObject* call_below(OperatorEntry e, PyObject** args, ThreadState* ts) except NULL:
+    """A call of plain tensors with nobody to ask: a handler brought back the key sets with which its own call came in
+    (`enable_reentrant_dispatch`), and the modes that were on then are its callers."""
+    ts.excluded |= KS_Python | KS_PythonTLSSnapshot            # `python_fallback` puts it back
+    cdef PyObject* r = call_boxed(e, args)
+    return r if r != NULL else raised()
 
 
 cdef PyObject* raise_declined(OperatorEntry e, tuple types, PyObject* mode) except NULL:

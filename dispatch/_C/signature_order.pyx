@@ -26,8 +26,9 @@ cdef dict list_words = {
 
 
 cdef list ordered_entries(OpOverloadPacket packet, int flag):
-    """The overloads that are functions or methods (`flag`), in the order in which they are tried."""
-    cdef list found = [e for e in packet.overload_entries if (<OperatorEntry>e).flags & flag and not is_shadowed(<OperatorEntry>e)]
+    """The overloads that are functions or methods (`flag`; EVERY_OVERLOAD: all), in the order in which they are tried."""
+    cdef list found = [e for e in packet.overload_entries
+                       if (flag == EVERY_OVERLOAD or (<OperatorEntry>e).flags & flag) and not is_shadowed(<OperatorEntry>e)]
     if len(found) < 2:
         return found
     cdef list texts = [(signature_text(<OperatorEntry>e), i) for i, e in enumerate(found)]

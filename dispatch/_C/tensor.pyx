@@ -576,17 +576,11 @@ cdef class Tensor:
             return answer(self, "dim")
         return self.c_ndim
 
-    def ndimension(self):
-        return self.dim()
-
     def numel(self):
         """Number of elements."""
         if self.c_flags & TF_CUSTOM_SIZES:
             return answer(self, "sym_numel")
         return size_object(self.c_numel)
-
-    def nelement(self):
-        return self.numel()
 
     def element_size(self):
         """Bytes of one element."""
@@ -660,6 +654,8 @@ cdef class Tensor:
     def data_ptr(self):
         """Address of the first element; 0 when there is none. RuntimeError where `_set_throw_on_mutable_data_ptr` forbids it."""
         check_pointer(self.c_storage)
+        if self.c_flags & TF_CUSTOM_SIZES:
+            answer(self, "numel")
         if self.c_storage.data == NULL or self.c_storage.c_nbytes == 0 or self.c_numel == 0:
             return 0
         return PyLong_FromVoidPtr(data_of(self, dtypes.itemsize_table()[self.c_dtype]))
@@ -724,7 +720,11 @@ cdef class Tensor:
         cdef object found
         if (self.c_keys & KS_Python or n_dispatch_modes(tls())) and not tls().excluded & KS_Python:
             found = hook("data")(self)       # PyTorch detaches, which handlers see
-            return alias_as(<Tensor>found, Tensor) if type(found) is Tensor else found
+            if type(found) is Tensor:
+                return alias_as(<Tensor>found, Tensor)
+            if isinstance(found, Tensor) and found is not self and not (<Tensor>found).c_flags & TF_IS_VIEW:
+                drop_counter(<Tensor>found)
+            return found
         return alias_as(self, type(self) if self.c_keys & KS_Python else Tensor)
 
     @data.setter
@@ -734,7 +734,7 @@ cdef class Tensor:
         if not isinstance(value, Tensor):
             raise TypeError(f"Tensor.data: expected a tensor, got {type(value).__name__}")
         t = <Tensor>value
-        if t.c_devtype != self.c_devtype or (t.c_keys ^ self.c_keys) & KS_Python:
+        if t.c_devtype != self.c_devtype or t.c_keys & KS_Python & ~self.c_keys:       # a wrapper has no memory to give
             raise RuntimeError(f"Tensor.data: a tensor on {t.device} cannot take the place of one on {self.device}")
         if needs_grad(self) and not (is_floating_code(t.c_dtype) or is_complex_code(t.c_dtype)):
             raise RuntimeError(f"Tensor.data: {t.dtype} cannot stand in a tensor that requires grad")

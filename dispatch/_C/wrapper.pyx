@@ -219,15 +219,17 @@ def make_subclass(cls, data, bint require_grad=False, *, dispatch_sizes_strides_
     TypeError: `cls` is no subclass of Tensor, `data` no tensor. ValueError: an unknown policy. RuntimeError: `require_grad` with
     integers.
     """
-    cdef Tensor t, source
+    cdef Tensor t
     cdef dtypes.device dev
     cdef uint32_t flags
     tensor_class(cls, "_make_subclass")
     check_type(data, Tensor, "_make_subclass", "data")
     flags = policy_flags(dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
-    source = call_without_modes("aten::detach", data) if (<Tensor>data).c_flags & TF_HAS_TORCH_DISPATCH else <Tensor>data
-    t = alias_as(source, cls)
-    share_version(t, source)
+    if (<Tensor>data).c_flags & TF_HAS_TORCH_DISPATCH:
+        t = as_instance(call_without_modes("aten::detach", data), cls)
+    else:
+        t = alias_as(<Tensor>data, cls)
+        share_version(t, <Tensor>data)
     set_requires_grad(t, require_grad)
     t.c_flags |= flags
     if device_for_backend_keys is not None:
@@ -242,11 +244,19 @@ def as_subclass(Tensor self not None, cls):
     cdef Tensor made, t
     tensor_class(cls, "as_subclass")
     made = call_without_modes("aten::alias", self)
-    if type(made) is cls:
-        return made
+    if self.c_flags & TF_HAS_TORCH_DISPATCH or type(made) is cls:
+        return as_instance(made, cls)
     t = alias_as(made, cls)
     adopt_view(t, made)
     return t
+
+
+cdef Tensor as_instance(Tensor made, type cls):
+    """What a handler made, if it is of that class: nobody changes the class of an object that a program holds."""
+    if not isinstance(made, cls):
+        raise RuntimeError(f"{cls.__name__}: the tensor belongs to an object of class {type(made).__name__} already, which its "
+                           f"__torch_dispatch__ returned, and that is no subclass of {cls.__name__}")
+    return made
 
 
 def adopt_view(Tensor t not None, Tensor made not None):

@@ -14,6 +14,7 @@ import sys
 import dispatch
 from dispatch._C import naming
 from dispatch._C.named_results import made_classes
+from dispatch._C.storage import Storage
 from dispatch.as_torch.aliases import MODULES
 from dispatch.as_torch.modules import Finder, Missing, Stand, claim, claim_homes, stand_for
 from dispatch.as_torch.report import Report, Use, report
@@ -59,5 +60,6 @@ def _rename_what_was_made() -> None:
         named.__name__ = "torch" + named.__name__.removeprefix("dispatch")
     for op in dispatch._ops._higher_order_ops.values():
         op.__module__ = naming.full_name("ops.higher_order")
+    naming.name_type(Storage, naming.full_name(Storage.__name__))
     for cls in made_classes():
         cls.__module__ = naming.full_name("return_types")

@@ -14,9 +14,12 @@ torch                                       dispatch
 torch._ops                                  dispatch._ops
 torch._C                                    dispatch._C dispatch
 torch._C._functorch                         dispatch._C._functorch dispatch._C
-torch._C._nn                                dispatch
-torch._C._VariableFunctions                 dispatch
-torch._VF                                   dispatch
+torch._C._fft                               dispatch.fft
+torch._C._linalg                            dispatch.linalg
+torch._C._nn                                dispatch._C._nn
+torch._C._special                           dispatch.special
+torch._C._VariableFunctions                 dispatch._C._variable_functions
+torch._VF                                   dispatch._C._variable_functions
 torch._tensor                               dispatch
 torch._utils                                dispatch.tensor.copy dispatch._C.keys dispatch._C.tags
 torch._tensor_str                           dispatch.tensor.text
@@ -69,7 +72,10 @@ torch.autograd                              dispatch._C.grad_mode
 torch.autograd.grad_mode                    dispatch._C.grad_mode
 torch.func                                  dispatch.functional
 torch.functional                            dispatch.tensor.functions
+torch.fft                                   dispatch.fft
 torch.linalg                                dispatch.linalg
+torch.special                               dispatch.special
+torch.multiprocessing.reductions            dispatch.tensor.sharing
 torch.random                                dispatch.tensor.random dispatch
 torch.return_types                          dispatch.return_types
 torch.storage                               dispatch.tensor.sharing dispatch
@@ -85,6 +91,7 @@ torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.mode
 
 _NAMES = """
 torch.__version__                           dispatch.as_torch.version.__version__
+torch.Storage                               dispatch.TypedStorage
 torch.DisableTorchFunction                  dispatch._C.DisableTorchFunction
 torch.DisableTorchFunctionSubclass          dispatch._C.DisableTorchFunctionSubclass
 torch._C.Generator                          dispatch.Generator

@@ -227,9 +227,11 @@ def _rename(found: Any, module: str, name: str) -> None:
     home = getattr(found, "__module__", None)
     if not isinstance(home, str) or home.partition(".")[0] != "dispatch":
         return
+    if getattr(found, "__name__", None) != name:
+        return
     if isinstance(found, type) and not found.__flags__ & _HEAPTYPE:
         naming.name_type(found, f"{module}.{name}")
-    elif getattr(found, "__name__", None) == name:
+    else:
         try:
             found.__module__ = module
         except (AttributeError, TypeError):

@@ -61,8 +61,9 @@ class Library:
         self._op_impls: set[str] = set()
         self._registration_handles: list[RegistrationHandle] = []
         weakref.finalize(
-            self, _forget, self.m, self._op_defs, self._op_impls, self._registration_handles
-        )
+            self, _forget, self.m, _defs, self._op_defs, _impls, self._op_impls,
+            self._registration_handles,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
@@ -243,13 +244,16 @@ class Library:
     def _destroy(self) -> None:
         """Take away everything that this library registered."""
         if self.m is not None:
-            _take_back(self.m, self._op_defs, self._op_impls, self._registration_handles)
+            _take_back(
+                self.m, self._op_defs, _impls, self._op_impls, self._registration_handles
+            )
             self.m = None
 
 
 def _take_back(
     module: LibraryModule,
     defs: set[str],
+    all_impls: set[str],
     impls: set[str],
     handles: list[RegistrationHandle],
 ) -> None:
@@ -257,19 +261,21 @@ def _take_back(
     for handle in handles:
         handle.destroy()
     handles.clear()
-    _impls.difference_update(impls)
+    all_impls.difference_update(impls)
     for name in defs:
         _ops.refresh(name.partition(".")[0])
 
 
 def _forget(
     module: LibraryModule,
+    all_defs: set[str],
     defs: set[str],
+    all_impls: set[str],
     impls: set[str],
     handles: list[RegistrationHandle],
 ) -> None:
-    _take_back(module, defs, impls, handles)
-    _defs.difference_update(defs)
+    _take_back(module, defs, all_impls, impls, handles)
+    all_defs.difference_update(defs)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from dispatch import _C
-from dispatch._C.function import _find_function
+from dispatch._C.function import OpFunction, _find_function, _find_room_function
 from dispatch._C.guards import _RestorePythonTLSSnapshot
 from dispatch._C.inspection import _dispatch_get_all_op_names
 from dispatch._C.naming import full_name
@@ -244,12 +244,33 @@ _IGNORED_FUNCTIONS = (
     "empty_strided", "empty_permuted", "from_file", "can_cast", "promote_types", "as_strided",
     "rand_like", "randint_like", "randn_like",
     "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window",
+    "normal", "empty_quantized", "fill", "is_vulkan_available", "qscheme", "vander",
+    "quantized_gru", "quantized_lstm", "sparse_bsc_tensor", "sparse_bsr_tensor",
+    "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
+    "sym_constrain_range", "sym_constrain_range_for_size", "cudnn_affine_grid_generator",
+    "cudnn_batch_norm", "cudnn_convolution", "cudnn_convolution_add_relu",
+    "cudnn_convolution_relu", "cudnn_convolution_transpose", "cudnn_grid_sampler",
+    "cudnn_is_acceptable", "miopen_ctc_loss", "mkldnn_adaptive_avg_pool2d", "mkldnn_convolution",
+    "mkldnn_linear_backward_weights", "mkldnn_max_pool2d", "mkldnn_max_pool3d",
+    "mkldnn_rnn_layer",
+    # no functions of PyTorch's package: operators that this one shows as well
+    "alias", "avg_pool2d_backward", "convolution_backward", "convolution_backward_overrideable",
+    "convolution_overrideable", "copy", "embedding_dense_backward", "index", "lift", "lift_fresh",
+    "lift_fresh_copy", "max_pool2d_with_indices_backward", "native_group_norm_backward",
+    "native_layer_norm_backward", "normal_functional", "slice", "sym_is_contiguous", "sym_numel",
+    "sym_size", "sym_storage_offset", "sym_stride", "unfold_backward", "unique_dim",
 )  # fmt: skip
 _IGNORED_METHODS = (
     "__init__", "__new__", "__init_subclass__", "__delitem__", "__iter__", "__reduce_ex__",
     "__setstate__", "__torch_function__", "__torch_dispatch__", "as_subclass", "_make_subclass",
     "_make_wrapper_subclass", "__getattr__", "__getattribute__", "__hash__", "new_empty",
     "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros", "retain_grad", "to",
+    "_addmm_activation", "_conj", "_conj_physical", "_is_all_true", "_is_any_true",
+    "_is_zerotensor", "_lazy_clone", "_neg_view", "_philox_normal_", "_philox_uniform_",
+    "_reshape_alias", "_to_sparse", "_to_sparse_bsc", "_to_sparse_bsr", "_to_sparse_csc",
+    "_to_sparse_csr", "_typed_storage", "alias", "index", "is_non_overlapping_and_dense",
+    "is_strides_like_format", "new", "slice", "to_padded_tensor", "to_sparse_bsc",
+    "to_sparse_bsr", "to_sparse_csc", "to_sparse_csr", "unflatten",
 )  # fmt: skip
 
 
@@ -258,7 +279,8 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
     """Functions and methods that the protocol is not meant for: factories, constructors."""
     functions = (_find_function(name, False) for name in _IGNORED_FUNCTIONS)
     methods = (getattr(Tensor, name, None) for name in _IGNORED_METHODS)
-    return {found for found in (*functions, *methods) if found is not None}
+    frequencies = map(_find_room_function, ("fft_fftfreq", "fft_rfftfreq"))
+    return {found for found in (*functions, *methods, *frequencies) if found is not None}
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
@@ -273,6 +295,7 @@ def _operator_names() -> list[str]:
 
 _package: Any = None
 _written: tuple[str, ...] = ()
+_ROOMS = ("fft", "linalg", "special")  # modules of the package whose functions are operators
 
 
 def _set_package(package: Any, written: tuple[str, ...]) -> None:
@@ -292,9 +315,17 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
         function = getattr(_package, name)
         names[function] = full_name(name)
         found[_package].append(function)
+    for room in _ROOMS:
+        module = getattr(_package, room)
+        found[module] = [getattr(module, name) for name in dir(module)]
+        found[module] = [f for f in found[module] if isinstance(f, OpFunction) and f not in ignored]
+        for function in found[module]:
+            short = function.__name__.removeprefix(room + "_")
+            names[function] = full_name(f"{room}.{short}")
     for name in _operator_names():
         function = _find_function(name, False)
-        if function is not None and name not in _written:
+        shown = name.partition("_")[0] not in _ROOMS and name not in _written
+        if function is not None and shown:
             names[function] = full_name(name)
             if not name.startswith("_") and not name.endswith("_") and function not in ignored:
                 found[_package].append(function)

@@ -117,6 +117,10 @@ ATTRIBUTES: dict[str, Any] = {
     "is_shared": _is_shared,
     "is_sparse_csr": _constant(False), "is_vulkan": _is_on("vulkan"),
     "is_xla": _is_on("xla"), "is_xpu": _is_on("xpu"), "name": _constant(None), "new": _new,
+    "grad_dtype": property(lambda t: t.dtype if t.requires_grad else None),
+    "volatile": _constant(False),
+    "ndimension": _answer("ndimension", Tensor.dim),
+    "nelement": _answer("nelement", Tensor.numel),
     "output_nr": _constant(0), "retains_grad": _constant(False),
     "sparse_dim": _answer("sparse_dim", lambda self: 0),
 }  # fmt: skip

@@ -234,5 +234,5 @@ CONVERSIONS: dict[str, Any] = {
     "__array__": _array, "__array_priority__": 1000, "__array_wrap__": _array_wrap,
     "__format__": _format, "numpy": _numpy, "to": _to, "tolist": _tolist, "type": _type,
     **{name: _to_dtype_method(name, getattr(dtypes, dt)) for name, dt in DTYPE_METHODS.items()},
-    **{name: _to_device_method(name) for name in ("cpu", "cuda", "xpu")},
+    **{name: _to_device_method(name) for name in ("cpu", "cuda", "ipu", "mtia", "xpu")},
 }  # fmt: skip

@@ -22,6 +22,7 @@ from dispatch._C.storage import _new_storage
 from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.torch_function import _watch_function
+from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
 from dispatch.tensor.arrays import become, tensor_of_array
 
@@ -382,8 +383,17 @@ def new_tensor(
 
 
 def construct(self: Tensor, *args: Any, device: Any = None, size: Any = None) -> None:
-    """`Tensor.__init__`: a blank tensor becomes what `constructed` makes."""
-    become(self, constructed(*args, device=device, size=size))
+    """`Tensor.__init__`: a blank tensor becomes what `constructed` makes.
+
+    RuntimeError for what a handler made, if it is of another class: it stays its program's object.
+    """
+    made = constructed(*args, device=device, size=size)
+    if type(self) is not Tensor and has_handler(made) and not isinstance(made, type(self)):
+        raise RuntimeError(
+            f"{type(self).__name__}(): the tensor belongs to an object of class "
+            f"{type(made).__name__} already"
+        )
+    become(self, made)
 
 
 def constructed(*args: Any, device: Any = None, size: Any = None) -> Tensor:

@@ -31,6 +31,7 @@ from dispatch.tensor.attributes import ATTRIBUTES
 from dispatch.tensor.conversions import CONVERSIONS, value_as
 from dispatch.tensor.index import getitem, setitem
 from dispatch.tensor.operators import as_function, positive, reverse_divide
+from dispatch.tensor.seldom import METHODS
 
 __all__ = ["nonzero"]
 
@@ -193,7 +194,7 @@ def _register_hooks() -> None:
 
 def _install_methods() -> None:
     for name, value in {
-        **ATTRIBUTES, **CONVERSIONS, "__deepcopy__": _deepcopy,
+        **ATTRIBUTES, **CONVERSIONS, **METHODS, "__deepcopy__": _deepcopy,
         "__dlpack__": _room("_C.dlpack.to_dlpack"),
         "__dlpack_device__": _room("_C.dlpack.dlpack_device"),
         "__rdiv__": reverse_divide, "__reduce_ex__": _reduce_ex, "__repr__": _represent,

@@ -11,7 +11,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, floordiv, gt_or_true, mul, size_object, smaller, sub
-from dispatch._C.tensor cimport TF_FAKE, Tensor, is_contiguous_as, new_empty, new_view
+from dispatch._C.tensor cimport TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_FAKE, Tensor, is_contiguous_as, new_empty, new_view
 from dispatch._C.tls cimport tls
 from dispatch.kernels.composite.callee cimport Callee, callee, numbers, sizes_of
 from dispatch.kernels.composite.factory.basic cimport empty_like
@@ -134,7 +134,11 @@ cdef object to_elsewhere(Tensor self, int code, object device, bint non_blocking
 # ---- copies ------------------------------------------------------------------------------------
 
 cdef object contiguous(Tensor self, int memory_format):
-    if memory_format == MF_contiguous or memory_format == MF_preserve:
+    if self.c_flags & (TF_CUSTOM_STRIDES | TF_CUSTOM_SIZES):                 # its class answers
+        format = None if memory_format == MF_contiguous else dtypes.get_memory_format(memory_format)
+        if self.is_contiguous(memory_format=format):
+            return self
+    elif memory_format == MF_contiguous or memory_format == MF_preserve:
         if is_contiguous_as(self, MF_contiguous):
             return self
     elif is_contiguous_as(self, memory_format):
