@@ -204,6 +204,7 @@ def _install_methods() -> None:
         "new_tensor": _room("tensor.data.new_tensor"), "nonzero": nonzero,
         "positive": positive, "split": _split, "storage": _room("tensor.sharing.storage_of"),
         "_typed_storage": _room("tensor.sharing.typed_storage_of"),
+        "storage_type": _room("tensor.sharing.storage_type_of"),
     }.items():  # fmt: skip
         _install_tensor_attribute(name, value)
 

@@ -80,11 +80,6 @@ def _share_memory(self: Tensor) -> Tensor:
     raise RuntimeError("share_memory_: memory is not shared between processes")
 
 
-def _storage_type(self: Tensor) -> type:
-    """The class of the storage that knows its dtype (torch.Tensor.storage_type)."""
-    return type(self._typed_storage())
-
-
 def _module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """What takes this tensor's place when a state is loaded (torch.Tensor.module_load)."""
     return other.detach() if assign else self.copy_(other).detach()
@@ -110,6 +105,5 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "resize": _resize,
     "resize_as": _resize_as,
     "share_memory_": _share_memory,
-    "storage_type": _storage_type,
 }
 METHODS = {name: _named(name, function) for name, function in _FUNCTIONS.items()}

@@ -215,6 +215,11 @@ def storage_of(self: Tensor) -> TypedStorage:
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
 
 
+def storage_type_of(self: Tensor) -> type[TypedStorage]:
+    """The class of storages that know their dtype (torch.Tensor.storage_type)."""
+    return TypedStorage
+
+
 def typed_storage_of(self: Tensor) -> TypedStorage:
     """The same without a warning."""
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
