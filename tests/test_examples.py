@@ -27,6 +27,17 @@ Global       1649.267B    100.00%
   - aten.mm   549.756B     33.33%
 peak: 1280 MiB, {'weights': 805306368, 'input': 134217728, 'result': 402653184}
 """,
+    "device.py": """\
+toy:0 (4, 8)
+equal to the CPU's: True
+  2 add on the device
+  1 aten._softmax.out on the host
+  1 aten.div.out on the host
+  2 aten.native_layer_norm.default on the host
+  1 aten.relu.default on the host
+  7 mm on the device
+24 allocations, 5376 bytes; 1 are alive
+""",
     "logging_mode.py": """\
 aten.t.default           [[3, 2]]
 aten.mm.default          [[2, 2]]

@@ -186,6 +186,8 @@ def _tolist(self: Tensor) -> Any:
         raise NotImplementedError("tolist: a tensor on meta has no values")
     if _len_torch_dispatch_stack():  # below autograd, modes see these
         self = _aten.resolve_neg.default(_aten.resolve_conj.default(self))
+    if self.device.type != "cpu" and not has_handler(self):  # by the kernels that its device has
+        self = self.detach().to("cpu")
     return plain_values(self).tolist()
 
 

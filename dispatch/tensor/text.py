@@ -14,6 +14,7 @@ import numpy as np
 
 from dispatch._C import dtypes
 from dispatch._C.tensor import Tensor
+from dispatch._C.wrapper import has_handler
 from dispatch.tensor.data import plain_values
 
 __all__ = ["print_as_wrapper", "set_printoptions", "tensor_text"]
@@ -77,20 +78,33 @@ def print_as_wrapper(
 def tensor_text(self: Tensor) -> str:
     """What `repr` shows."""
     prefix = "tensor(" if type(self) is Tensor else f"{type(self).__name__}("
-    suffixes = _suffixes(self)
+    values = _values_of(self)
+    suffixes = _suffixes(self, values is None)
     for maker, is_wrapper, value_of in _wrappers:
         if is_wrapper(self) and self.device.type != "meta":
             said = ("dtype=", "size=")
             suffixes = [s for s in suffixes if not s.startswith(said)]
             return _joined(f"{maker}(", repr(value_of(self)), suffixes)
-    if _is_fake(self):
+    if values is None:
         return _joined(prefix, "...", suffixes)
-    if self.numel() == 0 and self.device.type == "cpu":
+    if self.numel() == 0:
         return _joined(prefix, "[]", suffixes)
-    if self.device.type != "cpu" or not self.data_ptr():
+    if not values.data_ptr():
         return _joined(prefix, "...", suffixes)
-    text = _array_text(_shown(plain_values(self)), tuple(self.shape), len(prefix))
+    text = _array_text(_shown(plain_values(values)), tuple(self.shape), len(prefix))
     return _joined(prefix, text, suffixes)
+
+
+def _values_of(self: Tensor) -> Tensor | None:
+    """The tensor on the CPU, copied by the kernels that its device has; None without values."""
+    if self.device.type == "cpu" and not _is_fake(self):
+        return self
+    if has_handler(self) or self.device.type == "meta":
+        return None
+    try:
+        return self.detach().to("cpu")
+    except (NotImplementedError, RuntimeError):  # nobody registered what moves it
+        return None
 
 
 def _is_fake(self: Tensor) -> bool:
@@ -98,10 +112,9 @@ def _is_fake(self: Tensor) -> bool:
     return hasattr(self, "fake_mode")
 
 
-def _suffixes(self: Tensor) -> list[str]:
+def _suffixes(self: Tensor, without_values: bool) -> list[str]:
     found = []
     on_cpu = self.device.type == "cpu"
-    without_values = not on_cpu or _is_fake(self)
     if not on_cpu:
         found.append(f"device='{self.device}'")
     if without_values or (self.numel() == 0 and self.ndim != 1):
