@@ -13,10 +13,10 @@
 #   make instructions  what a call costs in instructions against benchmarks/instructions.json
 #                 (needs valgrind; ARGS=--keep keeps what was counted)
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
-#                 500 processes of calls with arguments that nobody should pass, and two minutes of
-#                 random programs over memory
+#                 500 processes of calls with arguments that nobody should pass, two minutes of
+#                 random programs over memory, and 20 random calls of every operator
 #   make sanitize build once more with AddressSanitizer and UBSan, in build/sanitize; a minute of the
-#                 programs over memory, then the tests (ARGS=tests/dispatch/_C: only those)
+#                 programs over memory, random calls of every operator, then the tests (ARGS=tests/dispatch/_C: only those)
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
 #   make mutants  faults put into a copy of the sources one at a time: which do the tests miss?
 #                 (ARGS="--jobs 2 --only fake/cache"; it goes on where it was stopped: hours)
@@ -76,11 +76,12 @@ fuzz: build $(HERE)/.has-dev
 	$(PY) -m tests.fuzz.api
 	$(PY) -m tests.fuzz.memory --seconds 120
 	$(PY) -m tests.fuzz.hostile
+	$(PY) -m tests.fuzz.operators --rounds 20
 
 # The interpreter is not sanitized, so the runtimes come first, and its memory from malloc. What was
 # cythonized is taken over; objects are the folder's own.
 SANITIZED := build/sanitize
-SANITIZERS := -fsanitize=address,undefined -fno-omit-frame-pointer
+SANITIZERS := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer
 RUNTIMES = $(foreach name,libasan.so libubsan.so libstdc++.so.6,$(shell $(or $(CC),cc) -print-file-name=$(name)))
 SANITIZED_PY = LD_PRELOAD="$(RUNTIMES)" PYTHONMALLOC=malloc UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 $(AWAY)
@@ -91,6 +92,7 @@ sanitize: build $(HERE)/.has-dev
 	    --exclude='*.o.json' . | tar -x -C $(SANITIZED)
 	cd $(SANITIZED) && CFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" $(AWAY) setup.py --quiet build_ext --inplace
 	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.memory --seconds 60
+	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.operators --rounds 3
 	cd $(SANITIZED) && $(SANITIZED_PY) -m pytest $(ARGS)
 
 stress: build

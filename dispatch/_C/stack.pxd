@@ -7,7 +7,7 @@ nothing is refused.
 cdef extern from *:
     """
     #include <stdint.h>
-    /* The lowest address of the thread's stack, and how much above it is kept free; UINTPTR_MAX: not asked yet; 0: nothing known. */
+    /* The lowest address of the thread's stack, and how much above it is kept free: UINTPTR_MAX: not asked yet; 0: unknown. */
     typedef struct { uintptr_t low, kept; } dispatch_stack;
     static __thread dispatch_stack dispatch_own_stack = {0, UINTPTR_MAX};
     #if defined(__linux__)

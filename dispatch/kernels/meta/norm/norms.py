@@ -316,6 +316,22 @@ def batch_norm_backward_out(
 # ---- group normalisation
 
 
+def _check_channels(input: Tensor, C: int, group: int) -> None:
+    if group <= 0 or C % group != 0:
+        raise refused(
+            "expected the number of channels to be a multiple of group,"
+            f" got input of shape {list(input.shape)} and group {group}"
+        )
+
+
+def _check_counts(input: Tensor, N: int, C: int, HxW: int) -> None:
+    if N < 0 or C < 0 or HxW < 0 or input.numel() != N * C * HxW:
+        raise refused(
+            f"expected input to have N * C * HxW = {N} * {C} * {HxW} elements,"
+            f" got shape {list(input.shape)}"
+        )
+
+
 def group_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -331,15 +347,12 @@ def group_norm(
         raise refused(
             f"expected input to have at least 2 dimensions, got shape {list(input.shape)}"
         )
-    if group <= 0 or C % group != 0:
-        raise refused(
-            "expected the number of channels to be a multiple of group,"
-            f" got input of shape {list(input.shape)} and group {group}"
-        )
+    _check_channels(input, C, group)
     for name, t in (("weight", weight), ("bias", bias)):
         if t is not None and t.numel() != C:
             raise refused(f"expected {name} to have {C} elements, got {t.numel()}")
     if rules.is_eager(input):
+        _check_counts(input, N, C, HxW)
         saved = TensorSpec((N, group), statistics_type(input, weight, bias))
         return _dense(input, input.dtype), saved, saved
     computed = _converted(input, _computation(input.dtype))
@@ -365,15 +378,13 @@ def _check_group_backward(
             f"expected grad_out to have input's shape {list(input.shape)}, got"
             f" {list(grad_out.shape)}"
         )
-    if input.numel() != N * C * HxW:
-        raise refused(f"expected input to have {N * C * HxW} elements")
+    _check_counts(input, N, C, HxW)
+    _check_channels(input, C, group)
     for what, t in (("mean", mean), ("rstd", rstd)):
         if tuple(t.shape) != (N, group):
             raise refused(f"expected {what} to have shape {[N, group]}, got {list(t.shape)}")
     if weight is not None and weight.numel() != C:
         raise refused(f"expected weight to have {C} elements, got {weight.numel()}")
-    if C % group != 0:
-        raise refused(f"expected {C} channels to be a multiple of group {group}")
 
 
 def _check_viewable(name: str, t: Tensor, sizes: Sequence[int]) -> None:

@@ -60,6 +60,23 @@ def test_group_norm(order: str) -> None:
     assert out.stride() == given.stride()
 
 
+@pytest.mark.parametrize("counts", [(7, 4, 7), (2, 4, 4), (-2, 4, -3), (2, -4, -3)])
+def test_group_norm_refuses_counts_that_are_not_those_of_input(counts: tuple[int, ...]) -> None:
+    """The loops believe them."""
+    x = dispatch.ones(2, 4, 3)
+    with pytest.raises(RuntimeError, match=r"N \* C \* HxW = .* elements, got shape \[2, 4, 3\]"):
+        aten.native_group_norm(x, None, None, *counts, 2, 1e-5)
+    stat = dispatch.ones(max(counts[0], 0), 2)
+    with pytest.raises(RuntimeError, match=r"N \* C \* HxW"):
+        aten.native_group_norm_backward(x, x, stat, stat, None, *counts, 2, [True] * 3)
+
+
+def test_group_norm_backward_refuses_groups_that_channels_do_not_make() -> None:
+    x, stat = dispatch.ones(2, 4, 3), dispatch.ones(2, 0)
+    with pytest.raises(RuntimeError, match="multiple of group"):
+        aten.native_group_norm_backward(x, x, stat, stat, None, 2, 4, 3, 0, [True] * 3)
+
+
 def test_batch_norm_trains_running_statistics_by_the_unbiased_variance() -> None:
     x = RNG.normal(size=(4, 2, 3))
     mean, var = tensor([5, 6]), tensor([2, 3])
