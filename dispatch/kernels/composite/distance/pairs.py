@@ -10,7 +10,8 @@ from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.meta.distance.pairs import cdist as cdist_shape, check_real
+from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.distance.pairs import check_real, check_sets
 
 __all__ = ["cdist", "euclidean", "pdist"]
 
@@ -28,10 +29,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = Non
     if p != 2 or compute_mode == 2 or not (compute_mode or _are_many(x1) or _are_many(x2)):
         result: Tensor = _aten._cdist_forward(x1, x2, p, compute_mode)
         return result
-    spec = cdist_shape(x1, x2, p, compute_mode)
-    if 0 in spec.sizes or x1.shape[-1] == 0:
+    check_sets(x1, x2, p, compute_mode)
+    batch = rules.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    if 0 in (*batch, *x1.shape[-2:], x2.shape[-2]):
         return _aten._cdist_forward(x1, x2, p, compute_mode)
-    batch = spec.sizes[:-2]
     if batch:
         x1, x2 = (_aten.expand(x, [*batch, *x.shape[-2:]]) for x in (x1, x2))
     return _aten._euclidean_dist(x1, x2)
