@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_float32, ST_float64
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.tensor cimport Tensor, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.runs cimport (
     address, check_dtype, finish, loop, plain, run_floating, written_as,
@@ -135,10 +135,17 @@ cdef int check_floats(Tensor t) except -1:
     return 0
 
 
-cdef Tensor batched(Tensor t, object batch, int code):
-    """Without gaps and with all batches."""
-    cdef object sizes = [*batch, t.shape[t.c_ndim - 2], t.shape[t.c_ndim - 1]]
-    return plain(t if t.c_ndim == len(sizes) and list(t.shape) == sizes else t.expand(sizes), code)
+cdef Tensor batched(Tensor t, Tensor out, int code):
+    """Without gaps and with all batches, which are those of the output."""
+    cdef int64_t sizes[64]
+    cdef int64_t strides[64]
+    cdef int d, n = out.c_ndim - 2, lead = out.c_ndim - t.c_ndim
+    cdef bint same = lead == 0
+    for d in range(out.c_ndim):
+        sizes[d] = out.c_sizes[d] if d < n else t.c_sizes[d - lead]
+        strides[d] = 0 if d < lead or t.c_sizes[d - lead] != sizes[d] else t.c_strides[d - lead]
+        same = same and t.c_sizes[d] == sizes[d]
+    return plain(t if same else new_view(t, out.c_ndim, sizes, strides, t.c_offset), code)
 
 
 cdef void set_sets(Pairs* j, Tensor x1, Tensor x2, double p) noexcept:
@@ -146,44 +153,39 @@ cdef void set_sets(Pairs* j, Tensor x1, Tensor x2, double p) noexcept:
     j.columns, j.p, j.norm, j.skip_nan = x1.c_sizes[x1.c_ndim - 1], p, norm_of(p), True
 
 
-def cdist(Tensor out not None, Tensor x1 not None, Tensor x2 not None, double p, compute_mode):
+cdef int cdist(Tensor out, Tensor x1, Tensor x2, double p, object compute_mode) except -1:
     """Distances of all points of x1 from all of x2."""
     cdef Pairs j
     cdef Tensor a, b, made
     if out.c_numel == 0:
-        return
+        return 0
     set_sets(&j, x1, x2, p)
     if j.columns == 0:
-        fill_values(out, 0)
-        return
+        return fill_values(out, 0)
     if p == 2 and (compute_mode == 1 or not compute_mode and (j.n > FEW_POINTS or j.m > FEW_POINTS)):
-        copy_values(out, ops.aten._euclidean_dist(x1, x2))
-        return
+        return copy_values(out, ops.aten._euclidean_dist(x1, x2))
     check_floats(x1)
     check_dtype("x2", x2, x1.c_dtype)
-    batch = list(out.shape[:-2])
-    a, b, made = batched(x1, batch, x1.c_dtype), batched(x2, batch, x1.c_dtype), written_as(out, x1.c_dtype)
+    a, b, made = batched(x1, out, x1.c_dtype), batched(x2, out, x1.c_dtype), written_as(out, x1.c_dtype)
     j.batches = out.c_numel // (j.n * j.m)
     j.x, j.y, j.out = address(a), address(b), address(made)
     run_floating(<loop>between[float], <loop>between[double], &j, a, out.c_numel * j.columns,
                  (a, b, made))
-    finish(out, made)
+    return finish(out, made)
 
 
-def cdist_backward(Tensor out not None, Tensor grad not None, Tensor x1 not None, Tensor x2 not None, double p,
-                   Tensor cdist not None):
+cdef int cdist_backward(Tensor out, Tensor grad, Tensor x1, Tensor x2, double p, Tensor cdist) except -1:
     """The gradient of x1."""
     cdef Pairs j
     cdef Tensor a, b, grads, distances, made
     fill_values(out, 0)
     set_sets(&j, x1, x2, p)
     if out.c_numel == 0 or j.m == 0:
-        return
+        return 0
     check_floats(x1)
     for name, t in (("x2", x2), ("grad", grad), ("cdist", cdist)):
         check_dtype(name, t, x1.c_dtype)
-    batch = list(out.shape[:-2])
-    a, b = batched(x1, batch, x1.c_dtype), batched(x2, batch, x1.c_dtype)
+    a, b = batched(x1, out, x1.c_dtype), batched(x2, out, x1.c_dtype)
     grads, distances = plain(grad, x1.c_dtype), plain(cdist, x1.c_dtype)
     made = plain(out, x1.c_dtype)
     j.batches = out.c_numel // (j.n * j.columns)
@@ -191,7 +193,7 @@ def cdist_backward(Tensor out not None, Tensor grad not None, Tensor x1 not None
     j.grads, j.distances = address(grads), address(distances)
     run_floating(<loop>between_grads[float], <loop>between_grads[double], &j, a,
                  grads.c_numel * j.columns, (a, b, grads, distances, made))
-    finish(out, made)
+    return finish(out, made)
 
 
 # ---- within one set ----------------------------------------------------------------------------
@@ -230,30 +232,29 @@ cdef void set_one(Pairs* j, Tensor self, double p) noexcept:
     j.norm, j.skip_nan = norm_of(p), False
 
 
-def pdist(Tensor out not None, Tensor self not None, double p):
+cdef int pdist(Tensor out, Tensor self, double p) except -1:
     """Distances of each point from those after it."""
     cdef Pairs j
     cdef Tensor x, made
     if out.c_numel == 0:
-        return
+        return 0
     if self.c_numel == 0:
-        fill_values(out, 0)
-        return
+        return fill_values(out, 0)
     check_floats(self)
     set_one(&j, self, p)
     x, made = plain(self, self.c_dtype), written_as(out, self.c_dtype)
     j.x, j.out = address(x), address(made)
     run_floating(<loop>within[float], <loop>within[double], &j, x, out.c_numel * j.columns, (x, made))
-    finish(out, made)
+    return finish(out, made)
 
 
-def pdist_backward(Tensor out not None, Tensor grad not None, Tensor self not None, double p, Tensor pdist not None):
+cdef int pdist_backward(Tensor out, Tensor grad, Tensor self, double p, Tensor pdist) except -1:
     """The gradient of the points."""
     cdef Pairs j
     cdef Tensor x, grads, distances, made
     fill_values(out, 0)
     if self.c_numel == 0 or self.c_ndim != 2:
-        return
+        return 0
     check_floats(self)
     check_dtype("grad", grad, self.c_dtype)
     check_dtype("pdist", pdist, self.c_dtype)
@@ -263,4 +264,4 @@ def pdist_backward(Tensor out not None, Tensor grad not None, Tensor self not No
     j.x, j.out, j.grads, j.distances = address(x), address(made), address(grads), address(distances)
     run_floating(<loop>within_grads[float], <loop>within_grads[double], &j, x,
                  grads.c_numel * j.columns, (x, grads, distances, made))
-    finish(out, made)
+    return finish(out, made)

@@ -72,3 +72,23 @@ def test_gradients_of_the_wrong_size_are_refused():
         aten._pdist_backward(dispatch.ones(5), x, 2.0, dispatch.ones(6))
     with pytest.raises(RuntimeError, match="aten::_cdist_backward: expected cdist of shape"):
         aten._cdist_backward(dispatch.ones(4, 4), x, x, 2.0, dispatch.ones(4, 3))
+
+
+def test_batches_of_both_are_broadcast_where_they_lie():
+    rng = np.random.default_rng(2)
+    wide = rng.standard_normal((2, 1, 8, 6))
+    a, b = wide[:, :, ::2, ::2], rng.standard_normal((3, 5, 3))
+    want = np.abs(a[..., :, None, :] - b[..., None, :, :]).sum(-1)
+    got = dispatch.ops.aten._cdist_forward(
+        dispatch.from_numpy(wide)[:, :, ::2, ::2], dispatch.from_numpy(b), 1.0, None
+    )
+    np.testing.assert_allclose(got.numpy(), want)
+    grad = dispatch.ops.aten._cdist_backward(
+        dispatch.ones_like(got),
+        dispatch.from_numpy(wide)[:, :, ::2, ::2],
+        dispatch.from_numpy(b),
+        1.0,
+        got,
+    )
+    signs = np.sign(a[..., :, None, :] - b[..., None, :, :]).sum(-2)
+    np.testing.assert_allclose(grad.numpy(), signs)
