@@ -53,6 +53,32 @@ from dispatch.modes import (
     TorchDispatchMode as TorchDispatchMode,
     TorchFunctionMode as TorchFunctionMode,
 )
+from dispatch.symbolic import (
+    SymBool as SymBool,
+    SymFloat as SymFloat,
+    SymInt as SymInt,
+    _check_is_size as _check_is_size,
+    _constrain_range_for_size as _constrain_range_for_size,
+    _sym_acos as _sym_acos,
+    _sym_asin as _sym_asin,
+    _sym_atan as _sym_atan,
+    _sym_cos as _sym_cos,
+    _sym_cosh as _sym_cosh,
+    _sym_log2 as _sym_log2,
+    _sym_sin as _sym_sin,
+    _sym_sinh as _sym_sinh,
+    _sym_sqrt as _sym_sqrt,
+    _sym_tan as _sym_tan,
+    _sym_tanh as _sym_tanh,
+    sym_float as sym_float,
+    sym_int as sym_int,
+    sym_ite as sym_ite,
+    sym_max as sym_max,
+    sym_min as sym_min,
+    sym_not as sym_not,
+    sym_sqrt as sym_sqrt,
+    sym_sum as sym_sum,
+)
 from dispatch.tensor.data import as_tensor as as_tensor, asarray as asarray, tensor as tensor
 from dispatch.tensor.functions import (
     atleast_1d as atleast_1d,

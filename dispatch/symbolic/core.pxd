@@ -10,7 +10,8 @@ cdef class Core:
     cdef object __weakref__
     cdef Table table
     cdef readonly list guards
-    cdef readonly dict replacements, replacements_slocs, deferred_runtime_asserts, backed_var_to_val
+    cdef dict targets                    # symbol -> what took its place, when it did
+    cdef readonly dict replacements_slocs, deferred_runtime_asserts, backed_var_to_val
     cdef readonly object var_to_range    # a dict that passes entries on to the symbols
     cdef readonly dict var_to_range_sloc, var_to_sources
     cdef readonly set size_like, unbacked_inputs

@@ -8,7 +8,6 @@ from dispatch.symbolic.ranges import ValueRanges
 
 class Core:
     guards: list[ShapeGuard]
-    replacements: dict[Expr, Expr]
     replacements_slocs: dict[Expr, SLoc]
     deferred_runtime_asserts: dict[Expr | None, list[RuntimeAssert]]
     backed_var_to_val: dict[Expr, Any]
@@ -24,6 +23,8 @@ class Core:
     _error_on_new_guards: bool
     prefer_deferred_runtime_asserts_over_guards: bool
     num_deferred_runtime_asserts: int
+    @property
+    def replacements(self) -> dict[Expr, Expr]: ...
     @property
     def _version_counter(self) -> int: ...
     @property

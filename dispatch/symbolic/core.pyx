@@ -183,7 +183,7 @@ cdef class Core:
         self.table = Table()
         self.table.owner = <void*>self
         self.guards = []
-        self.replacements, self.replacements_slocs, self.deferred_runtime_asserts = {}, {}, {}
+        self.targets, self.replacements_slocs, self.deferred_runtime_asserts = {}, {}, {}
         self.backed_var_to_val, self.var_to_range_sloc, self.var_to_sources = {}, {}, {}
         self.var_to_range = Ranges()
         self.size_like, self.unbacked_inputs = set(), set()
@@ -191,6 +191,13 @@ cdef class Core:
 
     def __del__(self):
         self.table.close()
+
+    @property
+    def replacements(self):
+        """{symbol: what stands for it}, with the replacements of the symbols in that."""
+        for s in self.targets:
+            self.targets[s] = target_of(<Expr>s)
+        return self.targets
 
     @property
     def _version_counter(self):
@@ -474,7 +481,7 @@ cdef class Core:
                 elif target in self.size_like:
                     self.size_like.add(s)
         s.target = target
-        self.replacements[s] = target
+        self.targets[s] = target
         self.replacements_slocs.setdefault(s, sloc)
         t.replacements += 1
         t.state += 1
@@ -612,7 +619,7 @@ cdef class Core:
     def _replace_by(self, Expr s, Expr target):
         if s is not target:
             s.target = target
-            self.replacements[s] = target
+            self.targets[s] = target
             self.table.replacements += 1
             self.table.state += 1
 
@@ -624,7 +631,7 @@ cdef class Core:
 
     def _rename_unbacked_to(self, Expr s, Expr new):
         """The symbol of a call that was made again is the one of the first time."""
-        before = self.replacements.get(s)
+        before = self.targets.get(s)
         self._replace_by(s, new)
         self.unbacked_renamings[s] = new
         if before is not None:

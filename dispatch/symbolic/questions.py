@@ -336,7 +336,7 @@ def statically_known_false(x: Any) -> bool:
     return _known(x) is False
 
 
-def _is_concrete(a: Any, symbolic: type, plain: type) -> bool:
+def _is_concrete(a: Any, symbolic: Any, plain: type) -> bool:
     if not isinstance(a, (symbolic, plain)):
         raise AssertionError(f"Expected {plain.__name__}, got {type(a)}")
     return not isinstance(a, symbolic) or (a.node.expr.is_number or a.node.expr in (True, False))

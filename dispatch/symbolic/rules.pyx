@@ -6,6 +6,8 @@ one node.
 """
 import math
 
+from libc.stdint cimport int64_t
+
 from dispatch.symbolic cimport expr
 from dispatch.symbolic.expr cimport Expr, Table, always, divided_exactly, substituted
 from dispatch.symbolic.operations cimport *
@@ -79,7 +81,6 @@ cdef Expr natural_power(Table t, Expr base, Expr exponent):
 
 
 cdef Expr absolute(Table t, Expr a):
-    cdef Expr last
     if a.op == OP_NUMBER:
         return t.number(abs(a.value))
     if always(a)[0] >= 0:
@@ -88,11 +89,20 @@ cdef Expr absolute(Table t, Expr a):
         return t.scaled(a, -1)
     if a.rest is not None:
         return t.scaled(absolute(t, a.rest), abs(a.coeff))
-    if a.op == OP_ADD:
-        last = a.args[len(a.args) - 1]
-        if last.coeff < 0:
-            a = t.scaled(a, -1)
+    if a.op == OP_ADD and leading(a).coeff < 0:
+        a = t.scaled(a, -1)
     return t.intern(OP_ABS, (a,), a.kind)
+
+
+cdef Expr leading(Expr e):
+    """The term whose sign is that of a sum: of the oldest rest, so that it is the same for e and -e."""
+    cdef Expr term, rest, found = None
+    cdef int64_t oldest = 0
+    for term in (e.args if e.op == OP_ADD else (e,)):
+        rest = term if term.rest is None else term.rest
+        if term.op != OP_NUMBER and (found is None or rest.handle < oldest):
+            found, oldest = term, rest.handle
+    return found
 
 
 # --- division
@@ -367,7 +377,7 @@ cdef Expr replaced(Expr e):
 
 cdef tuple form_of(Expr e):
     cdef Table t = e.table
-    cdef Expr first, rest
+    cdef Expr rest
     number = 0
     if e.op == OP_NUMBER:
         return (None, 1, e.value)
@@ -375,8 +385,7 @@ cdef tuple form_of(Expr e):
         number = (<Expr>e.args[0]).value
         e = t.sum_of(list(e.args[1:]))
     factor = content(e)
-    first = e.args[0] if e.op == OP_ADD else e
-    if first.coeff < 0:
+    if leading(e).coeff < 0:
         factor = -factor
     rest = e if factor == 1 else divided_exactly(e, t.number(factor))
     return (rest, factor, number)

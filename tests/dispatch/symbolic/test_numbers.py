@@ -1,0 +1,114 @@
+"""SymInt, SymFloat and SymBool as numbers, and nodes that are not ours inside them."""
+
+import math
+from typing import Any
+
+import pytest
+
+from dispatch.symbolic import (
+    ShapeEnv,
+    SymBool,
+    SymFloat,
+    SymInt,
+    SymNode,
+    _sym_sqrt,
+    sym_int,
+    sym_ite,
+    sym_max,
+    sym_not,
+    sym_sum,
+)
+
+from .making import size
+
+
+@pytest.fixture
+def a() -> Any:
+    return size(ShapeEnv(), 4, "a")
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "hint"),
+    [
+        (lambda a: a / 2, SymFloat, 2.0),
+        (lambda a: a + 0.5, SymFloat, 4.5),
+        (lambda a: 3 // a, SymInt, 0),
+        (lambda a: 2**a, SymInt, 16),
+        (lambda a: a**-1, SymFloat, 0.25),
+        (lambda a: a // 1.5, SymFloat, 2.0),
+        (lambda a: divmod(7, 2)[0] + a, SymInt, 7),
+        (lambda a: math.floor(a / 3), SymInt, 1),
+        (lambda a: math.ceil(a / 3), SymInt, 2),
+        (lambda a: round(a / 3, 1), SymFloat, 1.3),
+        (lambda a: sym_int(a / 3), SymInt, 1),
+        (lambda a: _sym_sqrt(a), SymFloat, 2.0),
+        (lambda a: a & 6, SymInt, 4),
+        (lambda a: a << 2, SymInt, 16),
+        (lambda a: sym_max(a, 4.5), SymFloat, 4.5),
+        (lambda a: sym_sum([a, 1, a]), SymInt, 9),
+        (lambda a: sym_ite(a > 3, a, 1 + a), SymInt, 4),
+        (lambda a: sym_not(a > 3), SymBool, False),
+        (lambda a: (a / 2).is_integer(), SymBool, True),
+    ],
+)
+def test_operation_has_pythons_type_and_value(a: Any, make: Any, kind: type, hint: Any) -> None:
+    made = make(a)
+    assert type(made) is kind
+    assert (made.node.hint, type(made.node.hint)) == (hint, type(hint))
+
+
+def test_symbolic_numbers_serve_as_numbers(a: Any) -> None:
+    assert list(range(a)) == [0, 1, 2, 3]
+    assert [7, 8, 9, 10, 11][a] == 11
+    assert float(a) == 4.0
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(a)
+
+
+class Plus:
+    """A node of somebody else's."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def is_int(self) -> bool:
+        return True
+
+    def is_float(self) -> bool:
+        return False
+
+    def is_bool(self) -> bool:
+        return False
+
+    def is_constant(self) -> bool:
+        return False
+
+    def wrap_int(self, number: int) -> "Plus":
+        return Plus(number)
+
+    def add(self, other: "Plus") -> "Plus":
+        return Plus(self.number + other.number)
+
+    def guard_int(self, file: str, line: int) -> int:
+        return self.number
+
+    def _graph_repr(self) -> str:
+        return f"plus {self.number}"
+
+
+def test_a_node_that_is_not_ours_does_its_own_arithmetic() -> None:
+    made = SymInt(Plus(3)) + 4
+    assert repr(made) == "plus 7"
+    assert repr(5 + made) == "plus 12"
+
+
+def test_a_node_made_by_hand_is_as_good(a: Any) -> None:
+    node = SymNode(a.node.expr + 1, a.node.shape_env, int)
+    assert node.add(node.wrap_int(2)).hint == 7
+    assert SymInt(node) == 5
+
+
+def test_contiguity_is_a_condition(a: Any) -> None:
+    one = a.node.wrap_int(1)
+    assert str(a.node.is_contiguous([a.node, a.node], [a.node, one])) == "True"
+    assert not a.node.is_contiguous([a.node, a.node], [one, a.node]).bool_()

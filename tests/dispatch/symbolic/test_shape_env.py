@@ -1,0 +1,207 @@
+"""ShapeEnv: symbols, guards and what they teach, runtime asserts, constraints, text and pickles."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+from dispatch.symbolic import (
+    ConstantSource,
+    ConstraintViolationError,
+    DimDynamic,
+    GuardOnDataDependentSymNode,
+    RelaxedUnspecConstraint,
+    ShapeEnv,
+    StatefulSymbolicContext,
+    StatelessSymbolicContext,
+    StrictMinMaxConstraint,
+    SymInt,
+    SymIntSymbolicContext,
+    ValueRanges,
+    _check,
+    guard_int,
+    guard_or_false,
+    guard_or_true,
+    guard_size_oblivious,
+    int_oo,
+    statically_known_true,
+    sym_max,
+)
+from dispatch.symbolic.errors import ShapeEnvGuardError
+
+from .making import size
+
+
+def guards(env: ShapeEnv) -> list[str]:
+    return [str(g.expr) for g in env.guards]
+
+
+def tensor(env: ShapeEnv, shape: Any, stride: Any, dims: Any, **kw: Any) -> Any:
+    context = StatelessSymbolicContext(dims, **kw)
+    return env._create_symbolic_sizes_strides_storage_offset(
+        shape, stride, 0, [False] * len(shape), ConstantSource("t"), symbolic_context=context
+    )
+
+
+def test_a_condition_is_guarded_by_the_hint_once() -> None:
+    env = ShapeEnv()
+    a = size(env, 4, "a")
+    assert [bool(a > 3), bool(a > 3), bool(a <= 3)] == [True, True, False]
+    assert guards(env) == ["s99 > 3"]
+    assert env.var_to_range[a.node.expr] == ValueRanges(4, int_oo)
+
+
+def test_a_guard_names_the_line_of_the_program() -> None:
+    env = ShapeEnv()
+    assert size(env, 4, "a") != 5
+    sloc = env.guards[0].sloc
+    assert sloc.filename == __file__
+    assert "test_a_guard_names_the_line" in str(sloc)
+    assert str(sloc) in str(env)
+
+
+def test_sizes_are_known_to_be_at_least_two() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 4, "a"), size(env, 5, "b")
+    assert (a != 1) and (a * b >= 4) and (a * b != b) and (a * b - b > 0)
+    assert not env.guards
+    assert size(env, 1, "c") == 1
+    assert not isinstance(size(env, 0, "d"), SymInt)
+
+
+def test_without_specialising_zero_and_one_are_symbols() -> None:
+    env = ShapeEnv(specialize_zero_one=False)
+    a = size(env, 1, "a")
+    assert isinstance(a, SymInt)
+    assert a == 1
+    assert guards(env) == ["Eq(s99, 1)"]
+
+
+def test_duck_sizes_share_a_symbol() -> None:
+    duck = [DimDynamic.DUCK] * 2
+    sizes, _, _ = tensor(ShapeEnv(), (3, 3), (3, 1), duck)
+    assert sizes[0].node.expr == sizes[1].node.expr
+    sizes, _, _ = tensor(ShapeEnv(duck_shape=False), (3, 3), (3, 1), duck)
+    assert sizes[0].node.expr != sizes[1].node.expr
+
+
+def test_strides_are_products_of_sizes() -> None:
+    sizes, strides, offset = tensor(ShapeEnv(), (2, 3, 4), (12, 4, 1), [DimDynamic.DYNAMIC] * 3)
+    assert strides[0].node.expr == (sizes[1] * sizes[2]).node.expr
+    assert (strides[1].node.expr, strides[2], offset) == (sizes[2].node.expr, 1, 0)
+    assert tensor(ShapeEnv(), (2, 3), (3, 1), [DimDynamic.STATIC] * 2) == ((2, 3), (3, 1), 0)
+
+
+def test_an_equality_replaces_the_larger_symbol() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 4, "a"), size(env, 6, "b")
+    assert a + 2 == b
+    assert str(b) == "s99 + 2"
+    assert statically_known_true(b - a == 2)
+    assert guard_int(a) == 4
+    assert (str(b), {str(k): str(v) for k, v in env.replacements.items()}) == (
+        "6",
+        {"s65": "6", "s99": "4"},
+    )
+
+
+def test_divisibility_is_remembered() -> None:
+    env = ShapeEnv()
+    a = size(env, 12, "a")
+    assert a % 4 == 0
+    before = len(env.guards)
+    assert (a // 4) * 4 == a
+    assert a % 4 == 0
+    assert len(env.guards) == before
+
+
+@pytest.mark.parametrize("question", [guard_or_false, guard_or_true])
+def test_a_condition_on_data_has_a_fallback(question: Any) -> None:
+    env = ShapeEnv()
+    u = env.create_unbacked_symint()
+    with pytest.raises(GuardOnDataDependentSymNode, match="u0 > 3"):
+        bool(u > 3)
+    assert question(u > 3) is (question is guard_or_true)
+    _check(u > 3)
+    assert u > 3
+    asserts = [str(a.expr) for each in env.deferred_runtime_asserts.values() for a in each]
+    assert (asserts, guards(env)) == (["3 < u0"], [])
+
+
+def test_size_oblivious_questions_take_sizes_for_at_least_two() -> None:
+    env = ShapeEnv()
+    u = env.create_unbacked_symint()
+    env._constrain_range_for_size(u.node.expr)
+    assert not guard_size_oblivious(u == 1)
+    with pytest.raises(GuardOnDataDependentSymNode):
+        bool(u == 1)
+
+
+def test_suppressed_guards_are_not_recorded() -> None:
+    env = ShapeEnv()
+    a = size(env, 4, "a")
+    with env.suppress_guards():
+        assert a == 4
+    assert (guards(env), str(a)) == ([], "s99")
+    with env.error_on_new_guards(), pytest.raises(ShapeEnvGuardError):
+        bool(a == 4)
+    assert guards(env) == []
+
+
+def test_constraints_set_the_range_and_refuse_other_sizes() -> None:
+    between = StrictMinMaxConstraint(warn_only=False, vr=ValueRanges(3, 9))
+    dims = [DimDynamic.DYNAMIC]
+    env = ShapeEnv()
+    (a,), _, _ = tensor(env, (4,), (1,), dims, constraint_sizes=[between])
+    assert env.bound_sympy((a * 2).node.expr) == ValueRanges(6, 18)
+    with pytest.raises(ConstraintViolationError):
+        tensor(ShapeEnv(), (12,), (1,), dims, constraint_sizes=[between])
+
+
+def test_a_stateful_context_gives_the_same_symbol_again() -> None:
+    env, source = ShapeEnv(), ConstantSource("t")
+    context = StatefulSymbolicContext([DimDynamic.DYNAMIC], tensor_source=source)
+    made = [
+        env._create_symbolic_sizes_strides_storage_offset(
+            (4,), (1,), 0, [False], source, symbolic_context=context
+        )[0][0].node.expr
+        for _ in range(2)
+    ]
+    assert made[0] is made[1]
+
+
+def test_produced_guards_hold_for_what_the_run_holds_for() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 4, "a"), size(env, 5, "b")
+    assert a * 2 > b
+    assert b % 5 == 0
+    code = env.produce_guards_expression([a, b])
+    assert env.evaluate_guards_expression(code, [4, 5])
+    assert not env.evaluate_guards_expression(code, [2, 5])
+    assert not env.evaluate_guards_expression(code, [4, 6])
+    assert env.bind_symbols([a, b], [7, 8]) == {a.node.expr: 7, b.node.expr: 8}
+
+
+def test_a_symbol_that_must_stay_free_and_does_not_is_reported() -> None:
+    env = ShapeEnv()
+    a = size(env, 4, "a")
+    assert guard_int(a) == 4
+    context = SymIntSymbolicContext(RelaxedUnspecConstraint(warn_only=False))
+    with pytest.raises(ConstraintViolationError, match=r"a constant \(4\)"):
+        env.produce_guards([a], [ConstantSource("a")], input_contexts=[context])
+
+
+def test_pickled_environment_knows_the_same() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 4, "a"), size(env, 6, "b")
+    assert a + 2 == b
+    assert sym_max(a, 3) == a
+    copy = pickle.loads(pickle.dumps(env))
+    assert guards(copy) == guards(env)
+    assert copy.parse("s65 - s99").has("Symbol")
+    assert copy.simplify(copy.parse("s65 - s99")) == 2
+
+
+def test_a_thousand_symbols_have_names_of_their_own() -> None:
+    env = ShapeEnv()
+    assert len({str(size(env, 4, f"x{i}")) for i in range(1000)}) == 1000
