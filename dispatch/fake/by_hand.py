@@ -52,7 +52,7 @@ def create_symbolic_nested_int(self: Any, *, nt_tensor_id: int | None = None) ->
     """Refused: AssertionError outside of the mode's block, NotImplementedError in it."""
     if nt_tensor_id is None and not self.enter_stack:
         raise AssertionError("create_symbolic_nested_int: only while the mode is active")
-    raise NotImplementedError("create_symbolic_nested_int: there are no symbolic sizes yet")
+    raise NotImplementedError("create_symbolic_nested_int: there are no nested tensors here")
 
 
 def reset_nt_tensor_id_counter(self: Any) -> None:

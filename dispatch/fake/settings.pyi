@@ -15,6 +15,7 @@ class FakeState(TorchDispatchMode):
     propagate_real_tensors: bool
     allow_scalar_outputs: bool
     shape_env: Any
+    unbacked_made: int
     epoch: Any
     @property
     def in_kernel_invocation(self) -> bool: ...
