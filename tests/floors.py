@@ -26,9 +26,10 @@ _CORE = {
     "types": "dtypes emitted enums errors foreign generated.dtype_sets generated.type_names "
     "generated.types keys markup naming python python_api references returned stack tags",
     "state": "default_device device_events grad_mode guards pre_dispatch tls",
-    "tensor": "arrays dlpack function_handlers geometry size slots storage symbolic tensor",
-    "call": "conversion derived dispatcher generator native_functor operator schema_info "
-    "structured unboxing values",
+    "tensor": "arrays disabled dlpack expressed function_handlers geometry size slots storage "
+    "symbolic tensor",
+    "call": "conversion derived dispatcher generator native_functor operator plain_arguments "
+    "schema_info structured unboxing values",
     "callee": "fallbacks mode python_dispatcher python_kernel torch_function wrapper",
     "face": "_functorch _nn _variable_functions function inspection jit named_results overload "
     "prefixed registration signature_order",

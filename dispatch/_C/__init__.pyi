@@ -19,8 +19,17 @@ from dispatch._C import (
     values as values,
 )
 from dispatch._C.arrays import (
+    _dispatch_keys as _dispatch_keys,
+    _new_strided as _new_strided,
+    _numpy_view as _numpy_view,
+    _set_conj as _set_conj,
+    _set_neg as _set_neg,
     _set_throw_on_mutable_data_ptr as _set_throw_on_mutable_data_ptr,
     _set_warn_deprecated_on_mutable_data_ptr as _set_warn_deprecated_on_mutable_data_ptr,
+)
+from dispatch._C.disabled import (
+    _disabled_torch_dispatch_impl as _disabled_torch_dispatch_impl,
+    _disabled_torch_function_impl as _disabled_torch_function_impl,
 )
 from dispatch._C.dispatcher import _emitted_names as _emitted_names
 from dispatch._C.dtypes import (
@@ -155,16 +164,7 @@ from dispatch._C.slots import (
     _set_tensor_hook as _set_tensor_hook,
 )
 from dispatch._C.storage import Storage as Storage, _new_storage as _new_storage
-from dispatch._C.tensor import (
-    Tensor as Tensor,
-    _disabled_torch_dispatch_impl as _disabled_torch_dispatch_impl,
-    _disabled_torch_function_impl as _disabled_torch_function_impl,
-    _dispatch_keys as _dispatch_keys,
-    _new_strided as _new_strided,
-    _numpy_view as _numpy_view,
-    _set_conj as _set_conj,
-    _set_neg as _set_neg,
-)
+from dispatch._C.tensor import Tensor as Tensor
 from dispatch._C.tls import (
     _are_functorch_transforms_active as _are_functorch_transforms_active,
     _dispatch_tls_is_dispatch_key_excluded as _dispatch_tls_is_dispatch_key_excluded,

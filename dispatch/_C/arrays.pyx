@@ -1,14 +1,17 @@
 """numpy arrays as tensors: the memory stays the array's, and the storage keeps the array alive.
 
-`dispatch.from_numpy` is the way in; `get_numpy` in `tensor` is the way back. Here too is who may not have an address at all.
+`dispatch.from_numpy` is the way in; `get_numpy` in `tensor` is the way back. Here too is who may not have an address at all, and
+what Python asks below the tensor's own methods.
 """
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.geometry cimport bytes_of, span_of
+from dispatch._C.geometry cimport bytes_of, read_ints, span_of
+from dispatch._C.keys cimport KS_Conjugate, KS_Negative, new_key_set
 from dispatch._C.storage cimport POINTER_THROWS, POINTER_WARNS, Storage, new_borrowed_storage
-from dispatch._C.tensor cimport Tensor, new_tensor
+from dispatch._C.symbolic cimport size_from
+from dispatch._C.tensor cimport Tensor, get_numpy, new_tensor, new_tensor_within
 
 cnp.import_array()
 
@@ -43,6 +46,21 @@ def from_numpy(array):
     return new_tensor(s, code, n, sizes, steps, 0)
 
 
+def _numpy_view(Tensor t not None):
+    """The ndarray over a CPU tensor's memory, as kernels see it (conjugate and negative bits not applied)."""
+    return get_numpy(t)
+
+
+def _new_strided(Storage storage not None, dtype, sizes, strides, offset):
+    """A tensor over `storage` with the given geometry; the bytes must reach."""
+    cdef int64_t sz[64]
+    cdef int64_t st[64]
+    cdef int n = read_ints(sizes, sz, "sizes"), code = dtypes.dtype_code(dtype)
+    if read_ints(strides, st, "strides") != n:
+        raise RuntimeError(f"mismatch in length of strides and shape: {strides} and {sizes}")
+    return new_tensor_within(storage, code, n, sz, st, size_from(offset))
+
+
 # ---- addresses -------------------------------------------------------------------------------------------------------
 
 def _set_throw_on_mutable_data_ptr(Tensor t not None):
@@ -53,3 +71,20 @@ def _set_throw_on_mutable_data_ptr(Tensor t not None):
 def _set_warn_deprecated_on_mutable_data_ptr(Tensor t not None):
     """The next time that somebody asks for an address that one may write to, there is a UserWarning."""
     t.c_storage.pointer_rule = POINTER_WARNS
+
+
+# ---- bits ------------------------------------------------------------------------------------------------------------
+
+def _dispatch_keys(Tensor tensor not None):
+    """The key set of a tensor (torch._C._dispatch_keys)."""
+    return new_key_set(tensor.c_keys)
+
+
+def _set_conj(Tensor tensor not None, bint value):
+    """Set or clear the conjugate bit."""
+    tensor.c_keys = (tensor.c_keys | KS_Conjugate) if value else (tensor.c_keys & ~KS_Conjugate)
+
+
+def _set_neg(Tensor tensor not None, bint value):
+    """Set or clear the negative bit."""
+    tensor.c_keys = (tensor.c_keys | KS_Negative) if value else (tensor.c_keys & ~KS_Negative)

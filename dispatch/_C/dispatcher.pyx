@@ -29,12 +29,13 @@ from dispatch._C.operator cimport (
     KF_BELOW_AUTOGRAD, KF_BYTES, KF_ELEMENTS_BELOW, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel, KernelObject,
     OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema, update_row,
 )
+from dispatch._C.plain_arguments cimport plain_arguments
 from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
 from dispatch._C.references cimport give, raised, set_error, take
-from dispatch._C.symbolic cimport NK_NONE, in_use, number_kind, plain_number
-from dispatch._C.tensor cimport TF_MANY_DIMS, TF_SYMBOLIC, Tensor, grad_flags
+from dispatch._C.symbolic cimport in_use
+from dispatch._C.tensor cimport TF_MANY_DIMS, grad_flags
 from dispatch._C.tls cimport ThreadState, tls
 from dispatch._C.values cimport ArgSpec, default_object, gather
 
@@ -539,34 +540,6 @@ cdef PyObject* run_on_bytes(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** 
         set_error(error)
         return NULL
     return run_given(e, k, ks, plain, ts)
-
-
-cdef int plain_arguments(OperatorEntry e, PyObject** args, PyObject** plain, list keep) except -1:
-    """The arguments without symbolic numbers; RuntimeError for a tensor that has them. What is made is in `keep`."""
-    cdef int i
-    for i in range(e.sig.n_args):
-        plain[i] = args[i]
-        value = plain_argument(e, <object>args[i])
-        if <PyObject*>value != args[i]:
-            keep.append(value)
-            plain[i] = <PyObject*>value
-    return 0
-
-
-cdef object plain_argument(OperatorEntry e, object value):
-    if isinstance(value, Tensor):
-        if (<Tensor>value).c_flags & TF_SYMBOLIC:
-            raise RuntimeError(f"{qualified_name(e)}: a tensor with symbolic sizes {value.shape} has no bytes, which this kernel "
-                               f"reads\n  {e._schema_text}")
-        return value
-    if number_kind(<PyObject*>value) != NK_NONE:
-        return plain_number(value)
-    if isinstance(value, list):
-        plain = [plain_argument(e, v) for v in <list>value]
-        for given, made in zip(<list>value, plain):
-            if given is not made:
-                return plain
-    return value
 
 
 cdef inline PyObject* run_given(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:

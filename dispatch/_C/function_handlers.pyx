@@ -11,7 +11,7 @@ from dispatch._C.python_api cimport (
 )
 from dispatch._C.tensor cimport Tensor
 
-from dispatch._C.tensor import _disabled_torch_function_impl
+from dispatch._C.disabled import _disabled_torch_function_impl
 
 cdef PyObject* TENSOR = <PyObject*>Tensor
 cdef str HANDLER = "__torch_function__"

@@ -30,7 +30,7 @@ from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
 from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
 from dispatch._C.values cimport ArgSpec, RetSpec, Signature, describe_value, equals_default, is_number
 
-from dispatch._C.tensor import _disabled_torch_dispatch_impl as disabled_dispatch
+from dispatch._C.disabled import _disabled_torch_dispatch_impl as disabled_dispatch
 
 cdef extern from *:
     """

@@ -33,7 +33,7 @@ cdef int compare_slowly(int question, int comparison, int64_t a, int64_t b) exce
 
 cdef int64_t guard_slowly(int64_t v) except? SIZE_ERROR:
     need_symbolic()
-    return symbolic_calls.guard_int(v)
+    return plain_size(symbolic_calls.guard_int(v))          # what an expression is here may be any number
 
 
 cdef int64_t raise_does_not_fit(int64_t a, int64_t b) except? SIZE_ERROR:

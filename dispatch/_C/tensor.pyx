@@ -18,25 +18,24 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, LAYOUT_sparse_coo, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool,
     ST_complex128, ST_float32, ST_float64, ST_int64, is_complex_code, is_floating_code,
 )
+from dispatch._C.expressed cimport Expressed, express, pin_numbers
 from dispatch._C.geometry cimport (
     TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, check_within,
-    asked_channels_last, asked_contiguous, asked_dense, contiguous_steps, geometry_flags, known_flags, mul_overflows, numel_of,
-    raise_numel_overflow, reach_of, read_ints, wrapped_index,
+    asked_channels_last, asked_contiguous, asked_dense, geometry_flags, mul_overflows, raise_numel_overflow, reach_of, wrapped_index,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,
-    KS_PythonTLSSnapshot, KS_ZeroTensor, new_key_set,
+    KS_PythonTLSSnapshot, KS_ZeroTensor,
 )
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
 from dispatch._C.slots cimport complete_type, hook, new_instance
 from dispatch._C.storage cimport (
     Storage, check_pointer, grow_storage, has_bytes, new_storage, room_of, shared_owner,
 )
-from dispatch._C.symbolic cimport (
-    NK_BOOL, NK_INT, NK_NONE, concrete, env_of_size, first_symbolic, is_symbolic, number_kind, size_from, size_object,
-)
+from dispatch._C.symbolic cimport NK_BOOL, NK_INT, NK_NONE, concrete, number_kind, size_object
 from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 
+from dispatch._C.disabled import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
 from dispatch._C.size import Size
 from dispatch._C.slots import _install_tensor_attribute
 
@@ -157,51 +156,15 @@ cdef inline int write_geometry(Tensor t, int ndim, const int64_t* sizes, const i
 
 cdef int set_signed_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
     """Some number is negative: the handle of an expression, or a mistake. Where there are bytes, expressions are pinned."""
-    cdef int64_t steps[128]
-    cdef int64_t numel = numel_of(ndim, sizes)                  # RuntimeError for a negative size
-    cdef int64_t symbol = first_symbolic(ndim, sizes)
-    cdef object symbols
-    cdef uint32_t flags
-    if offset < 0 and not is_symbolic(offset):
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    if symbol == 0 and strides != NULL:
-        symbol = first_symbolic(ndim, strides)
-    if symbol == 0:
-        symbol = first_symbolic(1, &offset)
-    if symbol == 0:                                             # a negative stride
-        write_geometry(t, ndim, sizes, strides, offset, numel)
-        t.c_flags |= geometry_flags(ndim, t.c_sizes, t.c_strides, numel)
-        t.c_symbols = None
-        return 0
-    if t.c_devtype == DEV_CPU and has_bytes(t.c_storage) and not t.c_flags & (TF_FAKE | TF_FUNCTIONAL):
-        return pin_geometry(t, ndim, sizes, strides, offset)
-    symbols = env_of_size(symbol)
-    flags = TF_SYMBOLIC
-    if strides == NULL:
-        contiguous_steps(ndim, sizes, steps)
-        strides = steps
-        flags |= TF_CONTIGUOUS | TF_NON_OVERLAPPING_DENSE
-    if not flags & TF_CONTIGUOUS or ndim == 4 or ndim == 5:
-        flags |= known_flags(ndim, sizes, strides, numel)
-    write_geometry(t, ndim, sizes, strides, offset, numel)
-    t.c_flags |= flags
-    t.c_symbols = symbols
+    cdef Expressed e
+    express(&e, ndim, sizes, strides, offset,
+            t.c_devtype == DEV_CPU and has_bytes(t.c_storage) and not t.c_flags & (TF_FAKE | TF_FUNCTIONAL))
+    if e.pinned and t.c_storage is not blank_storage:
+        check_within(room_of(t.c_storage), dtypes.itemsize_table()[t.c_dtype], ndim, e.sizes, e.strides, e.offset)
+    write_geometry(t, ndim, e.sizes, e.strides, e.offset, e.numel)
+    t.c_flags |= e.flags | (TF_SYMBOLIC if e.symbols != NULL else 0)
+    t.c_symbols = <object>e.symbols if e.symbols != NULL else None
     return 0
-
-
-cdef int pin_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
-    """Expressions over a storage with bytes become the numbers that they are here; the storage must hold what they say."""
-    cdef int64_t plain[256]
-    cdef int i
-    for i in range(ndim):
-        plain[i] = concrete(sizes[i])
-        if strides != NULL:
-            plain[ndim + i] = concrete(strides[i])
-    offset = concrete(offset)
-    if t.c_storage is not blank_storage:
-        check_within(room_of(t.c_storage), dtypes.itemsize_table()[t.c_dtype], ndim, plain, plain + ndim if strides != NULL else NULL,
-                     offset)
-    return set_geometry(t, ndim, plain, plain + ndim if strides != NULL else NULL, offset)
 
 
 cdef int set_known_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset, int64_t numel,
@@ -213,18 +176,13 @@ cdef int set_known_geometry(Tensor t, int ndim, const int64_t* sizes, const int6
 
 
 cdef int place_tensor(Tensor t, Storage storage, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
-    cdef int64_t plain[256]
+    cdef Expressed e
     cdef int64_t reach
-    cdef int i
     if has_bytes(storage):
-        for i in range(ndim):
-            plain[i] = concrete(sizes[i])
-            if strides != NULL:
-                plain[ndim + i] = concrete(strides[i])
-        sizes = plain
-        if strides != NULL:
-            strides = plain + ndim
-        offset = concrete(offset)
+        pin_numbers(&e, ndim, sizes, strides, offset)
+        sizes = e.sizes
+        strides = e.strides if strides != NULL else NULL
+        offset = e.offset
     reach = reach_of(dtypes.itemsize_table()[t.c_dtype], ndim, sizes, strides, offset)
     check_kind(t, storage)
     if storage.c_resizable or has_bytes(storage):
@@ -399,34 +357,7 @@ cdef object get_numpy(Tensor t):
 
 # ---- the tensor ------------------------------------------------------------------------------------------------------
 
-@cython.binding(False)
-def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
-    """`Tensor.__torch_dispatch__`: runs `func` with modes and handlers off. A class that has this one takes no part in dispatch."""
-    cdef ThreadState* ts = tls()
-    cdef uint64_t excluded = ts.excluded
-    ts.excluded |= KS_Python | KS_PythonTLSSnapshot
-    try:
-        return func(*args, **(kwargs or {}))
-    finally:
-        ts.excluded = excluded
-
-
 cdef object disabled_dispatch = _disabled_torch_dispatch_impl
-
-
-@cython.binding(False)
-def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
-    """Runs `func` with `__torch_function__` of subclasses off. A class that has this one is not asked."""
-    cdef ThreadState* ts = tls()
-    cdef int off = ts.torch_function_off
-    if off == 0:
-        ts.torch_function_off = 1
-    try:
-        return func(*args, **(kwargs or {}))
-    finally:
-        ts.torch_function_off = off
-
-
 cdef object disabled_function = _disabled_torch_function_impl
 
 
@@ -866,35 +797,3 @@ cdef int complete() except -1:
 
 
 complete()
-
-
-# ---- questions and makers for Python --------------------------------------------------------------------------------------
-
-def _numpy_view(Tensor t not None):
-    """The ndarray over a CPU tensor's memory, as kernels see it (conjugate and negative bits not applied)."""
-    return get_numpy(t)
-
-
-def _new_strided(Storage storage not None, dtype, sizes, strides, offset):
-    """A tensor over `storage` with the given geometry; the bytes must reach."""
-    cdef int64_t sz[64]
-    cdef int64_t st[64]
-    cdef int n = read_ints(sizes, sz, "sizes"), code = dtypes.dtype_code(dtype)
-    if read_ints(strides, st, "strides") != n:
-        raise RuntimeError(f"mismatch in length of strides and shape: {strides} and {sizes}")
-    return new_tensor_within(storage, code, n, sz, st, size_from(offset))
-
-
-def _dispatch_keys(Tensor tensor not None):
-    """The key set of a tensor (torch._C._dispatch_keys)."""
-    return new_key_set(tensor.c_keys)
-
-
-def _set_conj(Tensor tensor not None, bint value):
-    """Set or clear the conjugate bit."""
-    tensor.c_keys = (tensor.c_keys | KS_Conjugate) if value else (tensor.c_keys & ~KS_Conjugate)
-
-
-def _set_neg(Tensor tensor not None, bint value):
-    """Set or clear the negative bit."""
-    tensor.c_keys = (tensor.c_keys | KS_Negative) if value else (tensor.c_keys & ~KS_Negative)

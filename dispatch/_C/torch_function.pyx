@@ -24,7 +24,7 @@ from dispatch._C.stack cimport check_depth
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, check_owner, tls
 
-from dispatch._C.tensor import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
+from dispatch._C.disabled import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
 
 cdef extern from *:
     """

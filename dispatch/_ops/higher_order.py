@@ -9,6 +9,8 @@ import abc
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
+from dispatch._C.arrays import _dispatch_keys
+from dispatch._C.disabled import _disabled_torch_dispatch_impl
 from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.keys import (
@@ -23,7 +25,7 @@ from dispatch._C.pre_dispatch import (
     _get_current_dispatch_mode_pre_dispatch,
     _len_torch_dispatch_stack_pre_dispatch,
 )
-from dispatch._C.tensor import Tensor, _disabled_torch_dispatch_impl, _dispatch_keys
+from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _dispatch_tls_is_dispatch_key_excluded
 from dispatch._ops.keysets import _compute_keyset, _to_flat_tuple
 from dispatch._ops.python_dispatcher import current_mode

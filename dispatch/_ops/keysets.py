@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from dispatch._C.arrays import _dispatch_keys
 from dispatch._C.keys import DispatchKeySet
-from dispatch._C.tensor import Tensor, _dispatch_keys
+from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _dispatch_tls_local_exclude_set, _dispatch_tls_local_include_set
 
 __all__ = ["_compute_keyset", "_get_tensors", "_to_flat_tuple", "key_extractor"]

@@ -7,6 +7,7 @@ key resolves to, not what depends on the modes of the moment.
 from collections.abc import Callable
 from typing import Any
 
+from dispatch._C.arrays import _dispatch_keys
 from dispatch._C.guards import _DisablePythonDispatcher, _EnablePythonDispatcher
 from dispatch._C.keys import DispatchKey, _to_functionality_key
 from dispatch._C.mode import TorchDispatchMode
@@ -16,7 +17,7 @@ from dispatch._C.pre_dispatch import (
     _pop_mode_from_pre_dispatch,
     _set_mode_pre_dispatch,
 )
-from dispatch._C.tensor import Tensor, _dispatch_keys
+from dispatch._C.tensor import Tensor
 from dispatch._C.tls import (
     _dispatch_tls_is_dispatch_key_excluded,
     _get_dispatch_stack_at,

@@ -191,7 +191,7 @@ def _get_overloaded_args(
 
 
 def _handles(kind: type) -> bool:
-    from dispatch._C.tensor import _disabled_torch_function_impl
+    from dispatch._C.disabled import _disabled_torch_function_impl
 
     handler = getattr(kind, "__torch_function__", None)
     return handler is not None and handler is not _disabled_torch_function_impl

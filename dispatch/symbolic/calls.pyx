@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.references cimport give, set_error
-from dispatch._C.symbolic cimport NK_BOOL, NK_FLOAT, NK_INT, NK_NONE, SIZE_ERROR, is_symbolic, symbolic_calls
+from dispatch._C.symbolic cimport NK_BOOL, NK_FLOAT, NK_INT, NK_NONE, SIZE_ERROR, is_symbolic, plain_size, symbolic_calls
 from dispatch.symbolic.core cimport Core
 from dispatch.symbolic.expr cimport Expr, Table, get_node, hint_of
 from dispatch.symbolic.node cimport SymNode, expr_of, remainder_of
@@ -28,8 +28,8 @@ cdef Core core_of(int64_t a, int64_t b):
     return <Core>e.table.owner
 
 
-cdef int64_t handle_of(Expr e):
-    return e.value if e.op == OP_NUMBER else e.handle
+cdef int64_t handle_of(Expr e) except? SIZE_ERROR:
+    return plain_size(e.value) if e.op == OP_NUMBER else e.handle
 
 
 cdef int64_t binary(int operation, int64_t a, int64_t b) except? SIZE_ERROR:

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.arrays import _numpy_view
 from dispatch._C.generated.type_names import DTYPE_METHODS, TENSOR_TYPES
 from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.naming import full_name
-from dispatch._C.tensor import Tensor, _numpy_view
+from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops

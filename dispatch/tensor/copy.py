@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.arrays import _new_strided, _numpy_view
 from dispatch._C.grad_mode import no_grad
 from dispatch._C.storage import Storage, _new_storage
-from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
+from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _get_dispatch_mode, _len_torch_dispatch_stack, _TorchDispatchModeKey
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
-from dispatch._C.arrays import from_numpy
+from dispatch._C.arrays import _new_strided, _numpy_view, from_numpy
 from dispatch._C.default_device import get_default_device
 from dispatch._C.dtypes import get_default_dtype, promote_types, strided
 from dispatch._C.guards import _DisableTorchDispatch
 from dispatch._C.size import Size
 from dispatch._C.storage import _new_storage
-from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
+from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.torch_function import _watch_function
 from dispatch._C.wrapper import has_handler

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.arrays import _new_strided
 from dispatch._C.storage import Storage, _new_storage
-from dispatch._C.tensor import Tensor, _new_strided
+from dispatch._C.tensor import Tensor
 
 __all__ = ["StorageWeakRef", "TypedStorage", "_is_alias_of", "_only_lift_cpu_tensors", "_overlaps",
            "_set_only_lift_cpu_tensors", "storage_of", "typed_storage_of"]  # fmt: skip

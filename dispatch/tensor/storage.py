@@ -12,8 +12,9 @@ from types import MethodType
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.arrays import _new_strided
 from dispatch._C.storage import Storage, _new_storage
-from dispatch._C.tensor import Tensor, _new_strided
+from dispatch._C.tensor import Tensor
 from dispatch.tensor.copy import reduce_storage
 
 __all__ = ["UntypedStorage"]

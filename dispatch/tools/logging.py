@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dispatch import pytree
+from dispatch._C.disabled import _disabled_torch_function_impl
 from dispatch._C.mode import TorchDispatchMode
-from dispatch._C.tensor import Tensor, _disabled_torch_function_impl
+from dispatch._C.tensor import Tensor
 from dispatch.modes.function import enable_reentrant_dispatch
 
 __all__ = [

@@ -18,7 +18,7 @@ import pytest
 
 import dispatch
 from dispatch import ops
-from dispatch._C.tensor import _numpy_view
+from dispatch._C.arrays import _numpy_view
 from tests.codegen.helpers import ROOT
 
 SOURCE = Path(__file__).parent / "crossing"

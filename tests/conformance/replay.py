@@ -11,8 +11,8 @@ from typing import Any
 
 import dispatch
 from dispatch import _C, FakeTensorMode, Tensor, ops
+from dispatch._C.arrays import _new_strided
 from dispatch._C.storage import _new_storage
-from dispatch._C.tensor import _new_strided
 from dispatch._ops import resolve_key
 from dispatch.library import Library, fallthrough_kernel
 

@@ -22,8 +22,9 @@ import numpy as np
 
 import dispatch
 from dispatch import ops
+from dispatch._C.arrays import _new_strided
 from dispatch._C.structured import check_written
-from dispatch._C.tensor import Tensor, _new_strided
+from dispatch._C.tensor import Tensor
 from dispatch._C.wrapper import share_storage
 
 __all__ = ["Program", "attempt"]

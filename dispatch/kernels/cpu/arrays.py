@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.arrays import _new_strided, _numpy_view
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import RARE
-from dispatch._C.tensor import Tensor, _new_strided, _numpy_view
+from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
 __all__ = [

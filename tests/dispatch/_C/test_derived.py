@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import dispatch
+from dispatch._C.arrays import _new_strided
 from dispatch._C.storage import _new_storage
-from dispatch._C.tensor import _new_strided
 
 KEY = "PrivateUse1"
 

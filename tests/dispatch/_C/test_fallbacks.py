@@ -4,7 +4,7 @@ import pytest
 
 import dispatch
 from dispatch import _C, ops
-from dispatch._C.tensor import _set_conj, _set_neg
+from dispatch._C.arrays import _set_conj, _set_neg
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 

@@ -5,8 +5,8 @@ import pytest
 
 import dispatch
 from dispatch import from_numpy, ops
+from dispatch._C.arrays import _new_strided
 from dispatch._C.storage import _new_storage
-from dispatch._C.tensor import _new_strided
 from dispatch._C.wrapper import share_storage
 
 pytestmark = pytest.mark.usefixtures("same_state_after")

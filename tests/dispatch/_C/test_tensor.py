@@ -8,8 +8,8 @@ import pytest
 
 import dispatch
 from dispatch import Tensor, from_numpy, ops
+from dispatch._C.arrays import _new_strided, _numpy_view
 from dispatch._C.storage import _new_storage
-from dispatch._C.tensor import _new_strided, _numpy_view
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dispatch._C import dtypes
+from dispatch._C.arrays import _new_strided
 from dispatch._C.dtypes import device, dtype
 from dispatch._C.errors import refused
-from dispatch._C.tensor import Tensor, _new_strided
+from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
 __all__ = [

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.arrays import _numpy_view
 from dispatch._C.errors import refused
-from dispatch._C.tensor import Tensor, _numpy_view
+from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 

@@ -23,7 +23,7 @@ from dispatch.kernels.cpu.linalg.lapack cimport (
 )
 from dispatch.kernels.meta.linalg.checks cimport broadcast_batch, is_vector_rhs, real_of
 
-from dispatch._C.tensor import _set_conj
+from dispatch._C.arrays import _set_conj
 from dispatch._ops import ops
 
 cdef enum:

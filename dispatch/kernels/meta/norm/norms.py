@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from dispatch._C.arrays import _new_strided
 from dispatch._C.dtypes import (
     bfloat16,
     complex64,
@@ -23,7 +24,7 @@ from dispatch._C.dtypes import (
 from dispatch._C.errors import refused
 from dispatch._C.storage import _new_storage
 from dispatch._C.structured import TensorSpec
-from dispatch._C.tensor import Tensor, _new_strided
+from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
