@@ -15,8 +15,8 @@ from libc.string cimport strcmp
 from dispatch._C cimport dtypes
 from dispatch._C.emitted cimport (
     AF_HAS_DEFAULT, AK_DEVICE, KK_AD_INPLACE_OR_VIEW, KK_BACKEND_SELECT, KK_COUNT, KK_CYTHON, KK_DEFAULT, KK_FALLTHROUGH,
-    KK_PYTHON, OF_METHOD, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default, emitted_kernel, emitted_op, emitted_set,
-    emitted_slot,
+    KK_PYTHON, OF_METHOD, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK, ROW_SPECIAL, emitted_arg, emitted_default, emitted_kernel,
+    emitted_op, emitted_set, emitted_slot,
 )
 from dispatch._C.errors cimport take_text
 from dispatch._C.foreign cimport in_own_words
@@ -26,8 +26,8 @@ from dispatch._C.keys cimport (
     ks_index, ks_remove,
 )
 from dispatch._C.operator cimport (
-    KF_BELOW_AUTOGRAD, KF_BYTES, KF_ELEMENTS_BELOW, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel, KernelObject,
-    OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema, update_row,
+    KF_BELOW_AUTOGRAD, KF_BYTES, KF_ELEMENTS_BELOW, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel,
+    KernelObject, OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema, update_row,
 )
 from dispatch._C.plain_arguments cimport plain_arguments
 from dispatch._C.python_api cimport (

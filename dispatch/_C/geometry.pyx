@@ -90,8 +90,8 @@ cdef int check_within(int64_t room, int itemsize, int ndim, const int64_t* sizes
     if beyond:
         raise refused(
             f"setStorage: sizes {list(tuple_of(ndim, sizes))}, strides {list(tuple_of(ndim, strides))}, storage offset "
-            f"{size_object(offset)}, and itemsize {itemsize} requiring a storage size of {size_object(reach)} are out of bounds for "
-            f"storage of size {size_object(room)}")
+            f"{size_object(offset)}, and itemsize {itemsize} requiring a storage size of {size_object(reach)} are out of bounds "
+            f"for storage of size {size_object(room)}")
     return 0
 
 

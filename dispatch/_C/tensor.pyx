@@ -21,7 +21,8 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.expressed cimport Expressed, express, pin_numbers
 from dispatch._C.geometry cimport (
     TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, check_within,
-    asked_channels_last, asked_contiguous, asked_dense, geometry_flags, mul_overflows, raise_numel_overflow, reach_of, wrapped_index,
+    asked_channels_last, asked_contiguous, asked_dense, geometry_flags, mul_overflows, raise_numel_overflow, reach_of,
+    wrapped_index,
 )
 from dispatch._C.keys cimport (
     KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE, KS_Conjugate, KS_Negative, KS_Python,

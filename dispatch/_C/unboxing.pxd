@@ -11,8 +11,8 @@ from dispatch._C.dtypes cimport (
     LAYOUT_strided, MF_NONE, ST_NONE, dtype, get_dtype, get_layout, get_memory_format, layout, memory_format,
 )
 from dispatch._C.python_api cimport (
-    PyFloat_AsDouble_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_AsLongLong_, PyLong_CheckExact_, PyObject_TypeCheck_, Py_None_, Py_TYPE_,
-    Py_True_,
+    PyFloat_AsDouble_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_AsLongLong_, PyLong_CheckExact_, PyObject_TypeCheck_, Py_None_,
+    Py_TYPE_, Py_True_,
 )
 from dispatch._C.references cimport give
 from dispatch._C.symbolic cimport SYMBOLIC_LIMIT, size_object, unboxed_size

@@ -19,7 +19,8 @@ from dispatch._C.emitted cimport (
 )
 from dispatch._C.function_handlers cimport any_function_handler, is_function_object
 from dispatch._C.python_api cimport (
-    PyBool_Check_, PyBytes_Check_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyErr_Occurred_, PyFloat_CheckExact_, PyFloat_Check_,
+    PyBool_Check_, PyBytes_Check_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyErr_Occurred_, PyFloat_CheckExact_,
+    PyFloat_Check_,
     PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_, PyLong_Check_,
     PyObject_RichCompareBool_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyUnicode_Check_,
     PyUnicode_Compare_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_,
@@ -158,7 +159,8 @@ cdef PyObject* new_repeated(ArgSpec* spec, PyObject* o, Frame* f) noexcept:
     cdef PyObject* out
     cdef int i
     if spec.kind == AK_INT:
-        if not (PyLong_Check_(o) or number_kind(o) == NK_INT if not f.lone_ints else is_parsed_int(o) or is_tensor(o) and spec.flags & AF_SYM):
+        if not (is_parsed_int(o) or is_tensor(o) and spec.flags & AF_SYM if f.lone_ints else
+                PyLong_Check_(o) or number_kind(o) == NK_INT):
             return NULL
     elif spec.kind != AK_FLOAT or PyLong_Check_(o) or is_tensor(o):
         return NULL

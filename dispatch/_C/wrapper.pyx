@@ -25,8 +25,8 @@ from dispatch._C.storage cimport Storage
 from dispatch._C.symbolic cimport NK_INT, NK_NONE, is_symbolic, larger, number_kind, size_from, size_object
 from dispatch._C.tensor cimport (
     TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, TF_VIEW_MARKS,
-    Tensor, TF_SYMBOLIC, alias_as, blank_of, init_tensor, is_contiguous_as, is_dense, keys_for, place_tensor, set_base, set_class_flags,
-    set_requires_grad, set_storage, share_version,
+    TF_SYMBOLIC, Tensor, alias_as, blank_of, init_tensor, is_contiguous_as, is_dense, keys_for, place_tensor, set_base,
+    set_class_flags, set_requires_grad, set_storage, share_version,
 )
 from dispatch._C.tls cimport n_dispatch_modes, tls
 

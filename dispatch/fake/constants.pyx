@@ -23,8 +23,8 @@ cdef uint64_t PYTHON_KEYS = KS_Python | KS_PythonTLSSnapshot
 
 
 cdef bint may_be_constant(object t) noexcept:
-    return isinstance(t, Tensor) and not (<Tensor>t).c_flags & (TF_FAKE | TF_HAS_TORCH_DISPATCH | TF_SYMBOLIC) and (<Tensor>t).c_numel <= 1 \
-        and (<Tensor>t).c_devtype != DEV_META
+    return isinstance(t, Tensor) and not (<Tensor>t).c_flags & (TF_FAKE | TF_HAS_TORCH_DISPATCH | TF_SYMBOLIC) \
+        and (<Tensor>t).c_numel <= 1 and (<Tensor>t).c_devtype != DEV_META
 
 
 cdef object run_for_real(OperatorEntry e, tuple a, dict kw, ThreadState* ts):

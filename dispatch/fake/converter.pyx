@@ -188,7 +188,8 @@ cdef class FakeTensorConverter:
             raise AssertionError("this mode does not allow meta as a fake device")
         return new_fake_like(mode, t.c_storage, t, dtypes.new_device(devtype, devindex))
 
-    cdef object convert(self, FakeState mode, Tensor t, bint make_constant, object env=None, object source=None, object context=None):
+    cdef object convert(self, FakeState mode, Tensor t, bint make_constant, object env=None, object source=None,
+                        object context=None):
         cdef Memo memo = self.meta_converter.tensor_memo
         cdef object held = memo.find(t)
         if held is not None:
@@ -283,7 +284,8 @@ cdef tuple symbols_of(FakeTensorConverter c, Tensor t, object env, object source
         return t.shape, t.stride(), t.storage_offset()
     source = source_of(c, source)
     if of_fake is not None:
-        return env.transfer_symbols_from_foreign_shape_env(t.shape, t.stride(), t.storage_offset(), source, symbolic_context=context)
+        return env.transfer_symbols_from_foreign_shape_env(t.shape, t.stride(), t.storage_offset(), source,
+                                                           symbolic_context=context)
     return env.create_symbolic_sizes_strides_storage_offset(t, source, symbolic_context=context)
 
 
