@@ -77,6 +77,12 @@ def _like(self: Tensor) -> TensorSpec:
     return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self), overlap="self")
 
 
+def _surely_differ(sizes: list[Any], others: list[Any], but: int = -1) -> bool:
+    """PyTorch's Meta kernel does not look at sizes, so that expressions are not asked."""
+    pairs = enumerate(zip(sizes, others, strict=True))
+    return any(d != but and type(a) is type(b) is int and a != b for d, (a, b) in pairs)
+
+
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> TensorSpec:
     """self's sizes; source has those too, but along `dim` the index's length."""
     dim = rules.wrap_dim(dim, self.ndim)
@@ -86,12 +92,12 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any)
         raise refused(f"expected source of {self.dtype}, got {source.dtype}")
     _check_index(self, dim, index)
     count = source.shape[dim] if source.ndim else 1
-    if dim >= max(source.ndim, 1) or index.numel() != count:
+    if dim >= max(source.ndim, 1) or _surely_differ([index.numel()], [count]):
         raise refused(f"{index.numel()} indices for source of shape {list(source.shape)}")
     mine, theirs = list(self.shape), list(source.shape)
     if self.ndim and source.ndim:
         del mine[dim], theirs[dim]
-    if mine != theirs:
+    if len(mine) != len(theirs) or _surely_differ(mine, theirs):
         raise refused(
             f"source of shape {list(source.shape)} does not fit self of shape "
             f"{list(self.shape)} beside dimension {dim}"
@@ -155,12 +161,6 @@ def index_fill_tensor(self: Tensor, dim: int, index: Tensor, value: Tensor) -> T
     """The same."""
     check_fill(self, dim, index, value)
     return self
-
-
-def _surely_differ(sizes: list[Any], others: list[Any], but: int = -1) -> bool:
-    """PyTorch's Meta kernel does not look at sizes, so that expressions are not asked."""
-    pairs = enumerate(zip(sizes, others, strict=True))
-    return any(d != but and type(a) is type(b) is int and a != b for d, (a, b) in pairs)
 
 
 def index_reduce(
