@@ -97,7 +97,8 @@ def _split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
         return _ask_torch_function(Tensor.split, (self,), (self, split_size), {"dim": dim})
     if isinstance(split_size, Tensor) and split_size.ndim == 0:
         split_size = int(split_size)
-    name = "split" if isinstance(split_size, int) else "split_with_sizes"
+    sizes = isinstance(split_size, Tensor) or not hasattr(split_size, "__index__")
+    name = "split_with_sizes" if sizes else "split"
     return _split_function(name)(self, split_size, dim)
 
 

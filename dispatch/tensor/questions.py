@@ -119,7 +119,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
     Raises: RuntimeError when they do not fit together or hold a negative size.
     """
-    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    given = [tuple(s) if hasattr(s, "__iter__") else (s,) for s in shapes]
     result = [1] * max((len(s) for s in given), default=0)
     for shape in given:
         for i in range(-1, -1 - len(shape), -1):
