@@ -66,9 +66,11 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
             raise refused("num_classes must be given for an empty tensor")
         return _aten.empty([*self.shape, num_classes], **options)
     smallest, largest = _aten.aminmax(self)
-    if smallest.item() < 0:
+    least: Any = smallest.item()
+    most: Any = largest.item()
+    if least < 0:
         raise refused("classes must not be negative")
-    classes = int(largest.item()) + 1
+    classes = int(most) + 1
     if num_classes != -1:
         if num_classes < 1 or classes > num_classes:
             raise refused(f"expected num_classes of {classes} or more, got {num_classes}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
@@ -223,7 +224,8 @@ def tensor_split_tensor(
             f"most one dimension, got {given.dtype} of shape {list(given.shape)}"
         )
     if given.ndim == 0:
-        return tensor_split(self, int(given.item()), dim)
+        sections: Any = given.item()
+        return tensor_split(self, int(sections), dim)
     if not rules.is_eager(given):
         raise refused("tensor_indices_or_sections has no values to read")
     return tensor_split_at(self, given.tolist(), dim)
