@@ -18,7 +18,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, get_dtype,
 )
 from dispatch._C.size cimport new_size
-from dispatch._C.symbolic cimport eq, expect_eq, floordiv, is_symbolic, le, mod, ne, size_object
+from dispatch._C.symbolic cimport eq, eq_or_false, expect_eq, floordiv, is_symbolic, le, mod, ne, size_object
 from dispatch._C.tensor cimport Tensor, needs_grad
 from dispatch._C.tls cimport tls
 from dispatch.kernels.composite.callee cimport Callee, callee
@@ -142,8 +142,8 @@ cdef bint uses_flash(Tensor query, Tensor key, Tensor value, Tensor mask, double
         and heads_fit(q[1], k[1], v[1], enable_gqa)
         and (mask is None or mask_fits(mask, query, key))
         and all_equal(q[3], k[3], v[3])
-        and ne(q[2], 0)
-        and ne(k[2], 0)
+        and not eq_or_false(q[2], 0)
+        and not eq_or_false(k[2], 0)
         and eq(query.c_strides[3], 1)
         and eq(key.c_strides[3], 1)
         and eq(value.c_strides[3], 1)
@@ -224,7 +224,7 @@ cdef object scaled_dot_product_attention(Tensor query, Tensor key, Tensor value,
     cdef bint flash
     cdef object mask = attn_mask
     check_inputs(query, key, value, attn_mask)
-    if eq(query.c_numel, 0) or eq(key.c_numel, 0) or eq(value.c_numel, 0):
+    if eq_or_false(query.c_numel, 0) or eq_or_false(key.c_numel, 0) or eq_or_false(value.c_numel, 0):
         return without_elements(query, key, value)
     flash = query.c_devtype == DEV_CPU and uses_flash(query, key, value, attn_mask, dropout_p,
                                                       enable_gqa)

@@ -17,7 +17,7 @@ __all__ = [
 
 def _overlaps_itself(self: Tensor) -> bool:
     pairs = zip(self.shape, self.stride(), strict=True)
-    return any(size > 1 and stride == 0 for size, stride in pairs)
+    return any(stride == 0 and size > 1 for size, stride in pairs)
 
 
 def _copy(self: Tensor) -> Tensor:
@@ -26,7 +26,7 @@ def _copy(self: Tensor) -> Tensor:
         return ops.aten.clone(self)
     offset = self.storage_offset()
     span = sum((n - 1) * step for n, step in zip(self.shape, self.stride(), strict=True)) + 1
-    buffer = ops.aten.new_empty(self, [offset + span if self.numel() else offset])
+    buffer = ops.aten.new_empty(self, [offset if rules.has_zero(self.shape) else offset + span])
     strided = ops.aten.as_strided(buffer, self.shape, self.stride(), offset)
     return ops.aten.copy_(strided, self)
 

@@ -22,6 +22,7 @@ from dispatch._C.symbolic cimport (
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.numbers cimport example, expect_ge
 
 cdef enum:                       # below these a single thread leaves a convolution to its own loops (PyTorch's use_mkldnn)
     LARGE_IMAGE = 20480
@@ -122,7 +123,7 @@ cdef int check_shapes(Tensor input, Tensor weight, Tensor bias, const Parameters
     if p.transposed:
         return 0
     for i in range(p.dims):
-        if lt(add(input.c_sizes[i + 2], mul(2, p.padding[i])), add(span(weight, p, i), 1)):
+        if not expect_ge(add(input.c_sizes[i + 2], mul(2, p.padding[i])), add(span(weight, p, i), 1)):
             raise refused(f"kernel {as_list(p.dims, weight.c_sizes + 2)} with dilation {as_list(p.dims, p.dilation)} is "
                           f"larger than input {as_list(p.dims, input.c_sizes + 2)} with padding "
                           f"{as_list(p.dims, p.padding)}")
@@ -200,7 +201,7 @@ cdef int layout_of(Tensor t, Tensor weight, const Parameters* p) except -1:
         return MF_contiguous
     if weight.c_ndim == 4:
         wanted = MF_channels_last
-    elif weight.c_ndim == 5 and uses_onednn(t, weight, p):
+    elif weight.c_ndim == 5 and example(t.c_sizes[0]) >= 0 and uses_onednn(t, weight, p):
         wanted = MF_channels_last_3d
     else:
         return MF_contiguous

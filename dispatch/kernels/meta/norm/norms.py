@@ -54,7 +54,7 @@ _REAL = {complex64: float32, complex128: float64}
 
 def _geometry(sizes: Sequence[int], strides: Sequence[int], dtype: dtype) -> Tensor:
     extent = 0
-    if 0 not in sizes:
+    if not rules.has_zero(sizes):
         extent = 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
     storage = _new_storage(extent * dtype.itemsize, "meta")
     return _new_strided(storage, dtype, list(sizes), list(strides), 0)

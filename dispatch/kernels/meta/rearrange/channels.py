@@ -51,7 +51,7 @@ def im2col(
     ):
         _check_window(name, values, least)
     batched = self.ndim == 4
-    if self.ndim not in (3, 4) or 0 in self.shape[batched:]:
+    if self.ndim not in (3, 4) or rules.has_zero(self.shape[batched:]):
         raise refused(
             "expected self to have 3 dimensions or 4 with a batch, none but the batch of size 0, "
             f"got {list(self.shape)}"

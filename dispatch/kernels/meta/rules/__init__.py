@@ -9,6 +9,7 @@ from dispatch.kernels.meta.rules.elementwise import elementwise_strides, element
 from dispatch.kernels.meta.rules.numbers import (
     are_numbers,
     example,
+    has_zero,
     larger,
     root,
     same_sizes,
@@ -51,6 +52,7 @@ __all__ = [
     "elementwise_strides_meta",
     "example",
     "float_type",
+    "has_zero",
     "infer_size",
     "is_contiguous",
     "is_eager",

@@ -8,20 +8,26 @@ import math
 
 from libc.stdint cimport int64_t
 
-from dispatch._C.symbolic cimport any_symbolic, expect_eq, is_symbolic, larger, size_from, size_object, smaller, symbolic_calls
+from dispatch._C.symbolic cimport (
+    ASK_EXPECT, SZ_GE, any_symbolic, compare_slowly, eq_or_false, expect_eq, is_symbolic, larger, size_from, size_object, smaller,
+    symbolic_calls,
+)
 from dispatch.kernels.meta.rules.sizes cimport enter_faces
 
 
-cdef inline int64_t now(int64_t size):
-    """The number that a size stands for now; -1 when nobody knows."""
+cdef int64_t example(int64_t size):
     return symbolic_calls.hint(size, -1) if is_symbolic(size) else size
+
+
+cdef bint expect_ge(int64_t a, int64_t b) except -1:
+    return compare_slowly(ASK_EXPECT, SZ_GE, a, b) if any_symbolic(a, b) else a >= b
 
 
 cdef bint agree(int64_t a, int64_t b, bint exactly) except -1:
     cdef int64_t one, other
     if exactly or not any_symbolic(a, b):
         return expect_eq(a, b)
-    one, other = now(a), now(b)
+    one, other = example(a), example(b)
     return one == other or one < 0 or other < 0
 
 
@@ -55,6 +61,14 @@ def py_sizes_may_agree(a, b):
     return True
 
 
+def py_has_zero(sizes):
+    """Whether a size is 0; one that nobody knows is not."""
+    for size in sizes:
+        if eq_or_false(size_from(size), 0):
+            return True
+    return False
+
+
 def py_are_numbers(*shapes):
     """Whether no size of them is an expression."""
     for shape in shapes:
@@ -73,7 +87,7 @@ def py_root(n):
 
 def py_example(n):
     """The number that a size stands for now, without a guard: for a choice that no result shows. RuntimeError without one."""
-    cdef int64_t hint = now(size_from(n))
+    cdef int64_t hint = example(size_from(n))
     if hint < 0:
         raise RuntimeError(f"size {n} has no hint to choose by")
     return hint
