@@ -51,6 +51,8 @@ torch.utils._pytree                         dispatch.pytree
 torch.utils.flop_counter                    dispatch.tools.flops dispatch.tools
 torch.utils.dlpack                          dispatch
 torch.overrides                             dispatch.modes.function dispatch.modes
+torch._dynamo.config                        dispatch.fake.config
+torch._functorch.config                     dispatch.fake.config
 torch._dispatch.python                      dispatch._ops.python_dispatcher dispatch.functional
                                             dispatch._ops
 torch._python_dispatcher                    dispatch._ops.python_dispatcher
@@ -78,6 +80,7 @@ torch.special                               dispatch.special
 torch.multiprocessing.reductions            dispatch.tensor.sharing
 torch.random                                dispatch.tensor.random dispatch
 torch.return_types                          dispatch.return_types
+torch.serialization                         dispatch.as_torch.serialization
 torch.storage                               dispatch.tensor.sharing dispatch
 torch.types                                 dispatch.types
 torch.cuda                                  dispatch.as_torch.absent
@@ -92,6 +95,8 @@ torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.mode
 _NAMES = """
 torch.__version__                           dispatch.as_torch.version.__version__
 torch.Storage                               dispatch.TypedStorage
+torch.load                                  dispatch.as_torch.serialization.load
+torch.save                                  dispatch.as_torch.serialization.save
 torch.DisableTorchFunction                  dispatch._C.DisableTorchFunction
 torch.DisableTorchFunctionSubclass          dispatch._C.DisableTorchFunctionSubclass
 torch._C.Generator                          dispatch.Generator
@@ -119,13 +124,11 @@ GAPS = {
     "torch.func": "there is no autograd engine, and no vmap",
     "torch.fx": "programs are not traced",
     "torch.jit": "there is no TorchScript compiler",
-    "torch.load": "`dispatch.graph.load` reads exported programs",
     "torch.nn": "there are operators and no modules",
     "torch.nn.functional": "there are operators and no modules: `torch.ops.aten` has them",
     "torch.optim": "there is no autograd engine",
     "torch.profiler": "`dispatch.tools` has modes that count, log and track memory",
     "torch.quantization": "there are operators and no modules",
-    "torch.save": "tensors pickle",
     "torch.sparse": "there are dense tensors only",
     "torch.utils.checkpoint": "there is no autograd engine",
     "torch.utils.data": "there are operators and no modules",

@@ -60,12 +60,31 @@ class Stand(ModuleType):
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("__"):
-            for source in _sources(self.__name__):
-                if name in vars(source):
-                    setattr(source, name, value)
-                    break
-        super().__setattr__(name, value)
+        source = self._source_of(name)
+        if source is None:
+            super().__setattr__(name, value)
+        else:
+            self.__dict__.pop(name, None)
+            setattr(source, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        source = self._source_of(name)
+        if source is None:
+            super().__delattr__(name)
+        else:
+            self.__dict__.pop(name, None)
+            delattr(source, name)
+
+    def _source_of(self, name: str) -> ModuleType | None:
+        """The source that has this name, or had it before it was deleted here."""
+        known: dict[str, ModuleType] = self.__dict__.setdefault("_known_sources", {})
+        if name not in known and not name.startswith("__"):
+            found = (source for source in _sources(self.__name__) if name in vars(source))
+            source = next(found, None)
+            if source is None:
+                return None
+            known[name] = source
+        return known.get(name)
 
     def __dir__(self) -> list[str]:
         return names_of(self.__name__)

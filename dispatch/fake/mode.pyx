@@ -31,7 +31,7 @@ from dispatch.fake.fake_tensor cimport FakeTensor
 from dispatch.fake.propagate cimport fresh, is_dynamic
 
 from dispatch._C.tls import _get_dispatch_mode, _set_dispatch_mode, _TorchDispatchModeKey, _unset_dispatch_mode
-from dispatch.fake import by_hand
+from dispatch.fake import by_hand, config
 from dispatch.fake.cache import DispatchCacheInfo, clear_all, total_info
 from dispatch.fake.exceptions import UnsupportedOperatorException
 
@@ -216,11 +216,13 @@ cdef class FakeTensorMode(FakeState):
         self.shape_env = shape_env
         self.static_shapes = shape_env is None if static_shapes is None else bool(static_shapes)
         self.export = export
-        self.allow_meta = True
+        self.allow_meta = config.fake_tensor_allow_meta
+        self.propagate_real_tensors = config.fake_tensor_propagate_real_tensors
         self.c_policy = cache_policy
-        self.c_converter = FakeTensorConverter(export=export)
+        self.c_converter = FakeTensorConverter(copy_data=self.propagate_real_tensors, export=export)
         self.made_at = frames_of_caller()
-        self.cache_enabled = True
+        self.cache_enabled = config.fake_tensor_cache_enabled and not self.propagate_real_tensors
+        self.cache_crosscheck_enabled = config.fake_tensor_cache_crosscheck_enabled
         if isinstance(cache, DispatchCache):
             self.c_cache = cache
         elif cache:

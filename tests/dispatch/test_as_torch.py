@@ -161,6 +161,26 @@ def test_what_is_patched_is_patched_in_the_package():
         """) == "5 5"
 
 
+def test_what_is_patched_for_a_block_is_put_back():
+    assert said("""
+        from unittest.mock import patch
+        import dispatch, torch
+        import torch._functorch.config as config
+        import torch.utils._pytree as pytree
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        before = pytree.tree_map
+        with patch.object(config, "fake_tensor_allow_meta", False):
+            print(FakeTensorMode().allow_meta)
+        with patch.object(pytree, "tree_map", 5):
+            print(dispatch.pytree.tree_map, pytree.tree_map)
+        print(FakeTensorMode().allow_meta, dispatch.pytree.tree_map is pytree.tree_map is before)
+        torch.something_new = 3
+        print(torch.something_new, hasattr(dispatch, "something_new"))
+        del torch.something_new
+        print(hasattr(torch, "something_new"))
+        """).split() == ["False", "5", "5", "True", "True", "3", "False", "False"]
+
+
 def test_scripts_and_modules_run_with_their_arguments(tmp_path: Path):
     (tmp_path / "beside.py").write_text("value = 3\n")
     script = tmp_path / "program.py"

@@ -1,0 +1,135 @@
+"""`torch.save` and `torch.load`: values as pickles, tensors with their bytes.
+
+A file of this package is no file of PyTorch, and neither reads the other's. `load` makes nothing
+but tensors, what describes them, plain containers, and classes that were named as safe, unless it
+is told `weights_only=False`.
+"""
+
+import contextlib
+import io
+import os
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+from dispatch._C import dtypes
+from dispatch._C.size import Size
+from dispatch._C.tensor import Tensor
+from dispatch.tensor import copy
+
+__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals",
+           "save"]  # fmt: skip
+
+File = str | os.PathLike[str] | IO[bytes]
+_safe: dict[tuple[str, str], Any] = {}
+# What pickles of tensors call (`reduce` in `tensor/copy`), and what they hold beside numbers.
+_REBUILDING = frozenset(
+    ("_rebuilt", "_rebuilt_from", "_rebuilt_wrapper", "_restored", "_restored_storage")
+)
+_CLASSES = {"Size": Size, "Tensor": Tensor, "device": dtypes.device}
+_CONTAINERS = {
+    "builtins": ("bytearray", "complex", "frozenset", "set", "slice"),
+    "collections": ("Counter", "OrderedDict"),
+}
+
+
+def save(obj: Any, f: File, pickle_module: Any = pickle, pickle_protocol: int = 4) -> None:
+    """Write a value to a file, given as a path or open for writing."""
+    with _opened(f, "wb") as file:
+        pickle_module.dump(obj, file, protocol=pickle_protocol)
+
+
+def load(
+    f: File,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool = True,
+    mmap: bool | None = None,
+) -> Any:
+    """Read what `save` wrote.
+
+    Args:
+        map_location: the device that takes the tensors, or a dict from devices to devices.
+        weights_only: only tensors, containers and classes named by `add_safe_globals`.
+
+    Raises pickle.UnpicklingError for anything else in the file.
+    """
+    with _opened(f, "rb") as file:
+        reader = _Reader(io.BytesIO(file.read()), map_location, weights_only)
+        return reader.load()
+
+
+@contextlib.contextmanager
+def _opened(f: File, mode: str) -> Iterator[IO[bytes]]:
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, mode) as file:
+            yield file
+    else:
+        yield f
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, file: IO[bytes], places: Any, checked: bool) -> None:
+        super().__init__(file)
+        self.places = places
+        self.checked = checked
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module in ("torch._utils", copy.__name__) and name in _REBUILDING:
+            return self._storage if name == "_restored_storage" else getattr(copy, name)
+        if not self.checked:
+            return super().find_class(module, name)
+        if (module, name) in _safe:
+            return _safe[module, name]
+        if name in _CONTAINERS.get(module, ()):
+            return super().find_class(module, name)
+        if module.partition(".")[0] in ("torch", "dispatch"):
+            found = _CLASSES.get(name, getattr(dtypes, name, None))
+            kinds = (dtypes.dtype, dtypes.layout, dtypes.memory_format)
+            if name in _CLASSES or isinstance(found, kinds):
+                return found
+        raise pickle.UnpicklingError(
+            f"load: {module}.{name} is not among what weights_only=True makes: "
+            "name its class with add_safe_globals, or trust the file with weights_only=False"
+        )
+
+    def _storage(self, content: bytes | int, device: str) -> Any:
+        place = self.places
+        if isinstance(place, dict):
+            place = place.get(device, device)
+        target = str(dtypes.device(place)) if place is not None else device
+        if target.partition(":")[0] != "cpu" and isinstance(content, bytes):
+            content = len(content)
+        return copy._restored_storage(content, target)
+
+
+def _named(classes: Sequence[Any]) -> dict[tuple[str, str], Any]:
+    return {(c.__module__, c.__qualname__): c for c in classes}
+
+
+def add_safe_globals(safe_globals: Sequence[Any]) -> None:
+    """Classes and functions that `load` may use from now on."""
+    _safe.update(_named(safe_globals))
+
+
+def get_safe_globals() -> list[Any]:
+    """What was named as safe."""
+    return list(_safe.values())
+
+
+def clear_safe_globals() -> None:
+    """Nothing is safe any more."""
+    _safe.clear()
+
+
+@contextlib.contextmanager
+def safe_globals(safe_globals: Sequence[Any]) -> Iterator[None]:
+    """Classes and functions that `load` may use in a block."""
+    before = dict(_safe)
+    add_safe_globals(safe_globals)
+    try:
+        yield
+    finally:
+        _safe.clear()
+        _safe.update(before)

@@ -1,0 +1,38 @@
+"""What new fake modes start with (torch._functorch.config and torch._dynamo.config in PyTorch).
+
+A mode reads these when it is made, and keeps what it read.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["patch"]
+
+fake_tensor_allow_meta = True  # meta tensors may be arguments
+fake_tensor_cache_enabled = True  # results are kept by the arguments' metadata
+fake_tensor_cache_crosscheck_enabled = False  # each of them is compared with a fresh run
+fake_tensor_propagate_real_tensors = False  # real tensors run along, and nothing is kept
+
+
+@contextlib.contextmanager
+def patch(settings: dict[str, Any] | None = None, **more: Any) -> Iterator[None]:
+    """Other settings in a block; AttributeError for one that there is not.
+
+    Example:
+        >>> from dispatch.fake import FakeTensorMode, config
+        >>> with config.patch(fake_tensor_allow_meta=False):
+        ...     FakeTensorMode().allow_meta
+        False
+    """
+    new = {**(settings or {}), **more}
+    place = globals()
+    for name in new:
+        if not name.startswith("fake_tensor_") or name not in place:
+            raise AttributeError(f"dispatch.fake.config has no setting {name!r}")
+    before = {name: place[name] for name in new}
+    place.update(new)
+    try:
+        yield
+    finally:
+        place.update(before)
