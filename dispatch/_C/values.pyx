@@ -33,9 +33,14 @@ from dispatch._C.tls cimport ThreadState, tls
 
 cdef extern from *:
     """
-    static int dispatch_long_fits(PyObject* o) {       /* int64; two digits of 30 bits always do */
+    #if PY_VERSION_HEX >= 0x030C0000                   /* an int has no size any more */
+    #define DISPATCH_SHORT(o) PyUnstable_Long_IsCompact((PyLongObject*)(o))
+    #else
+    #define DISPATCH_SHORT(o) (Py_ABS(Py_SIZE(o)) <= 2)
+    #endif
+    static int dispatch_long_fits(PyObject* o) {       /* int64; a short one always does */
         int overflow;
-        if (Py_ABS(Py_SIZE(o)) <= 2) return 1;
+        if (DISPATCH_SHORT(o)) return 1;
         PyLong_AsLongLongAndOverflow(o, &overflow);
         return !overflow;
     }
