@@ -13,9 +13,9 @@ from collections import Counter
 import dispatch
 from dispatch import device_trace
 from dispatch._C import _rename_privateuse1_backend
+from dispatch._C.arrays import _new_strided
 from dispatch._C.device_events import _fire_device_event
 from dispatch._C.storage import _new_storage
-from dispatch._C.tensor import _new_strided
 from dispatch.library import Library
 from dispatch.pytree import tree_map
 

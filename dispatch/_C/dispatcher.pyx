@@ -27,7 +27,8 @@ from dispatch._C.keys cimport (
 )
 from dispatch._C.operator cimport (
     KF_BELOW_AUTOGRAD, KF_BYTES, KF_ELEMENTS_BELOW, KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, KF_PENDING, OF_DETACH, Kernel,
-    KernelObject, OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema, update_row,
+    KernelObject, OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema,
+    update_row,
 )
 from dispatch._C.plain_arguments cimport plain_arguments
 from dispatch._C.python_api cimport (

@@ -1,7 +1,7 @@
 # Operators come from the emitted `TensorMethods`; here is what a tensor has of its own.
 # mypy: disable-error-code="override, misc"
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self, TypeAlias, TypeVar, overload
 
 from dispatch._C.dlpack import DLDeviceType

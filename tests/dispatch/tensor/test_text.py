@@ -74,8 +74,8 @@ def test_print_options_hold_until_they_are_set_back():
 
 def test_values_on_other_devices_are_read_by_their_kernels():
     """Without kernels there is nothing to show; an example registers some."""
+    from dispatch._C.arrays import _new_strided
     from dispatch._C.storage import _new_storage
-    from dispatch._C.tensor import _new_strided
 
     there = _new_strided(_new_storage(8, "xpu:0"), dispatch.float32, [2], [1], 0)
     assert repr(there) == "tensor(..., device='xpu:0', size=(2,))"
