@@ -6,11 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import dispatch
-from dispatch import FakeTensorMode, Library, TorchDispatchMode, ops
+from dispatch import FakeTensorMode, Library, TorchDispatchMode, ops, symbolic as symbolic_numbers
 from dispatch._C import DispatchKey, DispatchKeySet, _after_autograd_keyset
 from dispatch.graph import load
 
-from . import calls
+from . import calls, symbolic
 from .rows import Row, model_files
 
 __all__ = ["API", "NAME", "rows", "set_threads"]
@@ -24,6 +24,7 @@ API = SimpleNamespace(
     DispatchKey=DispatchKey,
     DispatchKeySet=DispatchKeySet,
     below_autograd=_after_autograd_keyset,
+    symbolic=symbolic_numbers,
     fake_mode=lambda cache: FakeTensorMode(cache=cache),
 )
 
@@ -41,4 +42,4 @@ def _model(path: Path) -> Row:
 def rows(models: Path | None) -> dict[str, Callable[[], Row]]:
     """Name -> what sets the row up."""
     found = {name: partial(_model, path) for name, path in model_files(models).items()}
-    return calls.rows(API) | found
+    return calls.rows(API) | symbolic.rows(API) | found

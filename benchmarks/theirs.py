@@ -11,11 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import torch
+from torch._dynamo.source import ConstantSource
 from torch._export.serde import serialize
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import calls
+from . import calls, symbolic
 from .rows import Row, model_files
 
 __all__ = ["API", "NAME", "rows", "set_threads"]
@@ -42,6 +44,12 @@ API = SimpleNamespace(
     DispatchKey=torch._C.DispatchKey,
     DispatchKeySet=torch._C.DispatchKeySet,
     below_autograd=torch._C._after_autograd_keyset,
+    symbolic=SimpleNamespace(
+        ConstantSource=ConstantSource,
+        DimDynamic=DimDynamic,
+        ShapeEnv=ShapeEnv,
+        StatelessSymbolicContext=StatelessSymbolicContext,
+    ),
     fake_mode=_fake_mode,
 )
 
@@ -68,4 +76,4 @@ def _model(path: Path) -> Row:
 def rows(models: Path | None) -> dict[str, Callable[[], Row]]:
     """Name -> what sets the row up."""
     found = {name: partial(_model, path) for name, path in model_files(models).items()}
-    return calls.rows(API) | found
+    return calls.rows(API) | symbolic.rows(API) | found

@@ -5,6 +5,15 @@ The names are those of `torch.fx.experimental.symbolic_shapes`, with `SymInt` an
 """
 
 from dispatch.symbolic import calls, parsing, rules, sympy_bridge, text  # noqa: F401  (they enter themselves below)
+from dispatch.symbolic.contents import (
+    free_symbols as free_symbols,
+    free_unbacked_symbols as free_unbacked_symbols,
+    guarding_hint_or_throw as guarding_hint_or_throw,
+    has_free_symbols as has_free_symbols,
+    has_free_unbacked_symbols as has_free_unbacked_symbols,
+    has_symbolic_sizes_strides as has_symbolic_sizes_strides,
+    optimization_hint as optimization_hint,
+)
 from dispatch.symbolic.contexts import (
     Constraint as Constraint,
     DimConstraint as DimConstraint,
@@ -28,11 +37,17 @@ from dispatch.symbolic.errors import (
 from dispatch.symbolic.expr import (
     Expr as Expr,
 )
+from dispatch.symbolic.nested import (
+    _get_constant_bool_symnode as _get_constant_bool_symnode,
+    _get_nested_int as _get_nested_int,
+)
 from dispatch.symbolic.node import SymNode as SymNode
 from dispatch.symbolic.numbers import (
     SymBool as SymBool,
     SymFloat as SymFloat,
     SymInt as SymInt,
+    to_node as to_node,
+    wrap_node as wrap_node,
 )
 from dispatch.symbolic.provenance import (
     RuntimeAssert as RuntimeAssert,

@@ -9,6 +9,7 @@ cdef enum Question:
 cdef class Core:
     cdef object __weakref__
     cdef Table table
+    cdef object sloc                     # of the symbols that are being made; None: that of the running line
     cdef readonly list guards
     cdef dict targets                    # symbol -> what took its place, when it did
     cdef readonly dict replacements_slocs, deferred_runtime_asserts, backed_var_to_val

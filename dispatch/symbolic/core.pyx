@@ -570,7 +570,7 @@ cdef class Core:
             self.backed_var_to_val[s] = hint
         s.bounds = (-INF if low is None else low, INF if high is None else high)
         PyDict_SetItem(self.var_to_range, s, new_range(s.bounds[0], s.bounds[1], whole))
-        self.var_to_range_sloc[s] = here()
+        self.var_to_range_sloc[s] = self.sloc or here()
         return s
 
     def _rows(self):

@@ -191,6 +191,9 @@ cdef Expr extreme(Table t, int op, list args):
     cdef Expr e, number = None
     cdef list found = []
     cdef bint floats = False
+    cdef int dual = OP_MIN
+    if op == OP_MIN:
+        dual = OP_MAX
     for e in args:
         floats |= e.kind == K_FLOAT
         for x in (e.args if e.op == op else (e,)):
@@ -201,7 +204,7 @@ cdef Expr extreme(Table t, int op, list args):
                 found.append(x)
     if len(found) > 1:
         # of Min(x, Max(x, y)) the second says nothing
-        found = [x for x in found if (<Expr>x).op != (OP_MIN if op == OP_MAX else OP_MAX) or not any([y in (<Expr>x).args for y in found])]
+        found = [x for x in found if (<Expr>x).op != dual or not any([y in (<Expr>x).args for y in found])]
     if len(found) == 2 and number is None:
         e = collapsed(op, found[0], found[1])
         if e is not None:

@@ -115,6 +115,9 @@ class TensorProperty(enum.Enum):
         return self.name.lower()
 
 
+_METHODS = {prop: prop.method_name() for prop in TensorProperty}
+
+
 class TensorPropertySource(Source):
     """A size or stride of a tensor, or its storage offset."""
 
@@ -126,9 +129,12 @@ class TensorPropertySource(Source):
 
     @property
     def name(self) -> str:
-        if self._name is None:
-            self._name = property_name(self.base.name, self.prop, self.idx)
-        return self._name
+        name = self._name
+        if name is None:
+            method = _METHODS[self.prop]
+            place = "" if self.idx is None else f"[{self.idx}]"
+            name = self._name = f"{self.base.name}.{method}(){place}"
+        return name
 
     def is_ephemeral(self) -> bool:
         return self.base.is_ephemeral()
@@ -138,10 +144,3 @@ class TensorPropertySource(Source):
 
     def __hash__(self) -> int:
         return hash(self.name)
-
-
-def property_name(base: str, prop: TensorProperty, index: int | None) -> str:
-    """The expression of a tensor's number over the tensor's."""
-    if prop is TensorProperty.STORAGE_OFFSET:
-        return f"{base}.storage_offset()"
-    return f"{base}.{'size' if prop is TensorProperty.SIZE else 'stride'}()[{index}]"

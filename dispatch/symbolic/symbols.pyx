@@ -15,6 +15,7 @@ from dispatch.symbolic.errors import ConstraintViolationError
 from dispatch.symbolic.expr cimport Expr, S_FLOAT, S_SIZE, S_UNBACKED, S_UNBACKED_FLOAT
 from dispatch.symbolic.numbers cimport wrapped
 from dispatch.symbolic.operations cimport *
+from dispatch.symbolic.provenance import here
 from dispatch.symbolic.ranges cimport ValueRanges
 from dispatch.symbolic.sources import Source, TensorProperty, TensorPropertySource
 
@@ -41,7 +42,7 @@ cdef int64_t first_id(str name) except -1:
     if found is None:
         if len(FIRST_IDS) > 8192:
             FIRST_IDS.clear()
-        found = FIRST_IDS[name] = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 100
+        found = FIRST_IDS[name] = int.from_bytes(hashlib.sha256(name.encode()).digest(), "big") % 100
     return found
 
 
@@ -193,10 +194,15 @@ cdef class Symbols(Core):
         if len(dynamic) != dim or len(constraints) != dim:
             raise AssertionError(f"{len(dynamic)} != {dim}")
         rest = STATIC if all([d is STATIC for d in dynamic]) else DUCK
-        for i in range(dim):
-            val = ex_size[i] if hint_overrides is None else hint_overrides.get(i, ex_size[i])
-            sizes.append(self.create_symbol(val, TensorPropertySource(source, SIZE, i), dynamic[i], constraints[i], symbolic_context=context))
-        strides = self.strides(source, sizes, ex_size, ex_stride, context, rest)
+        self.sloc = here()
+        try:
+            for i in range(dim):
+                val = ex_size[i] if hint_overrides is None else hint_overrides.get(i, ex_size[i])
+                sizes.append(self.create_symbol(val, TensorPropertySource(source, SIZE, i), dynamic[i], constraints[i],
+                                                symbolic_context=context))
+            strides = self.strides(source, sizes, ex_size, ex_stride, context, rest)
+        finally:
+            self.sloc = None
         x = self.create_symbol(ex_storage_offset, TensorPropertySource(source, TensorProperty.STORAGE_OFFSET), rest, symbolic_context=context)
         return (
             tuple([(<Expr>e).value if (<Expr>e).op == OP_NUMBER else wrapped(<Expr>e, self, K_INT) for e in sizes]),

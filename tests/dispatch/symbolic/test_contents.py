@@ -1,0 +1,35 @@
+"""What symbols are in values."""
+
+import pytest
+
+from dispatch.symbolic import (
+    GuardOnDataDependentSymNode,
+    ShapeEnv,
+    free_symbols,
+    free_unbacked_symbols,
+    guarding_hint_or_throw,
+    has_free_symbols,
+    has_free_unbacked_symbols,
+    optimization_hint,
+)
+
+from .making import size
+
+
+def test_symbols_are_found_in_nests() -> None:
+    env = ShapeEnv()
+    a, u = size(env, 4, "a"), env.create_unbacked_symint()
+    assert free_symbols([a + 1, (u, 3)]) == {a.node.expr, u.node.expr}
+    assert free_unbacked_symbols([a, u * a]) == {u.node.expr}
+    assert (has_free_symbols((1, 2.5)), has_free_unbacked_symbols(a)) == (False, False)
+    with pytest.raises(AssertionError, match="str"):
+        free_symbols("a")
+
+
+def test_hints_are_those_of_the_run() -> None:
+    env = ShapeEnv()
+    a, u = size(env, 4, "a"), env.create_unbacked_symint()
+    assert guarding_hint_or_throw(a * 2) == 8
+    assert (optimization_hint(u + a, 9), optimization_hint(5)) == (9, 5)
+    with pytest.raises(GuardOnDataDependentSymNode):
+        guarding_hint_or_throw(u)
