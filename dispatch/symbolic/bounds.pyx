@@ -66,7 +66,7 @@ cdef tuple quotient(tuple a, tuple b, bint floored):
             most = max(abs(a[0]), abs(a[1]))
             return (-most, most)
     parts = [divided(x, y, floored) for x in a for y in b]
-    if infinite(a[0]) and infinite(b[1]) or infinite(a[1]) and infinite(b[0]) or infinite(a[0]) and infinite(b[0]) or infinite(a[1]) and infinite(b[1]):
+    if (infinite(a[0]) or infinite(a[1])) and (infinite(b[0]) or infinite(b[1])):
         # inf / inf takes every value from 0 to inf
         parts.append(0)
         if infinite(a[1]):
@@ -188,7 +188,7 @@ cdef tuple bounds_of(int op, list of, bint whole):
         return (any([r[0] for r in of]), any([r[1] for r in of]))
     if op == OP_NOT:
         return (not a[1], not a[0])
-    if op == OP_TOFLOAT or op == OP_TRUNCTOINT or op == OP_TRUNCTOFLOAT or OP_CEILTOINT <= op <= OP_ROUNDTOINT or op == OP_FLOOR or op == OP_CEILING:
+    if op == OP_TOFLOAT or (OP_TRUNCTOINT <= op <= OP_CEILING and op != OP_ROUNDDECIMAL):
         return mapped(op, a)
     if op == OP_INTTRUEDIV or op == OP_FLOATTRUEDIV:
         return quotient(a, of[1], False)

@@ -1,8 +1,9 @@
-"""What a ShapeEnv knows, and how it learns: deciding a condition from ranges, guarding on the hint where they do not, drawing conclusions.
+"""What a ShapeEnv knows, and how it learns: deciding a condition from ranges, guarding on the hint where they do not, drawing
+conclusions.
 
-`numbers` and the calls of `dispatch._C.symbolic` come here with conditions; what comes out of a guard goes into the nodes (`expr`):
-ranges of symbols, bounds of sums, excluded values, replacements. A condition that has been answered once is answered from its node.
-Invariant: what is recorded holds wherever all guards hold, so an answer never needs to be taken back.
+`numbers` and the calls of `dispatch._C.symbolic` come here with conditions; what comes out of a guard goes into the nodes
+(`expr`): ranges of symbols, bounds of sums, excluded values, replacements. A condition that has been answered once is answered
+from its node. Invariant: what is recorded holds wherever all guards hold, so an answer never needs to be taken back.
 """
 import math
 import sys
@@ -224,7 +225,7 @@ cdef class Core:
         return self.value(e, None if question == Q_GUARD else question == Q_OR_TRUE, False)
 
     cdef object value(self, Expr e, object fallback, bint size_oblivious):
-        """What the expression is in this run, guarded on. A condition without a hint gives `fallback`, or raises when that is None."""
+        """What the expression is in this run, guarded on. A condition without a hint gives `fallback`, or raises without one."""
         cdef int found
         cdef object concrete
         cdef Expr g
@@ -280,7 +281,9 @@ cdef class Core:
         rule = {s: self.table.number(v) for s, v in values.items()}
         found = hint_of(replaced(substituted(e, rule, {})))
         if found is not None:
-            condition = e if found is True else self.table.negate(e) if found is False else self.table.build(OP_EQ, [e, self.table.number(found)])
+            condition = e
+            if found is not True:
+                condition = self.table.negate(e) if found is False else self.table.build(OP_EQ, [e, self.table.number(found)])
             self.expect(condition, f"propagate_real_tensors: {e} == {found}")
         return found
 
@@ -416,11 +419,13 @@ cdef class Core:
             for a in e.args:
                 other = bounds_of(OP_MUL, [range_of(<Expr>x) for x in e.args if x is not a] or [(1, 1)], True)
                 if other[0] >= 1 and range_of(a)[0] >= 0:
-                    self.narrow(a, -(-low // other[1]) if low > 0 and other[1] != INF else 1 if low > 0 else 0, high if high == INF else high // other[0], sloc, depth + 1)
+                    self.narrow(a, -(-low // other[1]) if low > 0 and other[1] != INF else 1 if low > 0 else 0, high
+                            if high == INF else high // other[0], sloc, depth + 1)
         elif e.op == OP_FLOORDIV:
             a, b = e.args
             if b.op == OP_NUMBER and b.value > 0:
-                self.narrow(a, low if low == -INF else low * b.value, high if high == INF else high * b.value + b.value - 1, sloc, depth + 1)
+                self.narrow(a, low if low == -INF else low * b.value, high if high == INF else high * b.value + b.value - 1, sloc,
+                        depth + 1)
         elif e.op == OP_MAX:
             for a in e.args:
                 self.narrow(a, -INF, high, sloc, depth + 1)
@@ -576,7 +581,8 @@ cdef class Core:
     def _rows(self):
         """Every symbol as a row of plain values, and back by `_restore`."""
         cdef Expr s
-        return [(s.value, s.symbol_type, self.backed_var_to_val.get(s), s.assumed[0] == 1, s.bounds, s in self.size_like, s in self.unbacked_inputs)
+        return [(s.value, s.symbol_type, self.backed_var_to_val.get(s), s.assumed[0] == 1, s.bounds, s in self.size_like,
+                s in self.unbacked_inputs)
                 for s in self.var_to_range]
 
     def _restore(self, row):
@@ -662,7 +668,8 @@ cdef class Core:
             r = intersection(r, range_of(shifted(expand(x))))
         return new_range(r[0], r[1], x.kind == K_INT)
 
-    def _maybe_evaluate_static(self, e, *, unbacked_only=False, compute_hint=False, size_oblivious=False, axioms=None, var_to_range=None):
+    def _maybe_evaluate_static(self, e, *, unbacked_only=False, compute_hint=False, size_oblivious=False, axioms=None,
+            var_to_range=None):
         """The number or truth value that an expression is for all values of its symbols; None: it depends on them."""
         cdef Expr x = replaced(sympify(self.table, e))
         if compute_hint:
@@ -709,10 +716,11 @@ cdef class Core:
             head, advice = "Could not extract specialized integer from data-dependent expression", ""
         else:
             head = "Could not guard on data-dependent expression"
-            advice = "consider using data-dependent friendly APIs such as guard_or_false, guard_or_true and statically_known_true.\n"
+            advice = "consider data-dependent friendly APIs such as guard_or_false, guard_or_true and statically_known_true.\n"
         values = {s: self.table.number(v) for s, v in self.backed_var_to_val.items()}
         hinted = substituted(e, values, {})
-        return GuardOnDataDependentSymNode(e, f"{head} {hinted} (unhinted: {e}).  (Size-like symbols: {likes})\n\n{advice}Caused by: {here()}")
+        return GuardOnDataDependentSymNode(e,
+                f"{head} {hinted} (unhinted: {e}).  (Size-like symbols: {likes})\n\n{advice}Caused by: {here()}")
 
 
 cdef int check_comparable(Expr e) except -1:

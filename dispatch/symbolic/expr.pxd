@@ -1,8 +1,8 @@
 """Expr, the node of an expression, and Table, which holds the nodes of one ShapeEnv, each once.
 
-Nodes of one table are equal only when they are the same object, so a node's handle (see `dispatch._C.symbolic`) names its value. What
-is known of a node stands in it: the bounds that hold always (`assumed`), those that guards have taught (`range_of`), its hint, its
-replacement. Each is remembered with the number of the table's state that it was computed from.
+Nodes of one table are equal only when they are the same object, so a node's handle (see `dispatch._C.symbolic`) names its
+value. What is known of a node stands in it: the bounds that hold always (`assumed`), those that guards have taught
+(`range_of`), its hint, its replacement. Each is remembered with the number of the table's state that it was computed from.
 """
 from libc.stdint cimport int64_t, uint64_t
 

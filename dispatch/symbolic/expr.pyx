@@ -1,8 +1,8 @@
 """Nodes of expressions, each once in its table, and the normal form of sums and products.
 
-The lowest of what knows symbols: `rules` brings the functions to normal form, `numbers` gives them to programs as SymInt, `guards` learns
-from what they ask. Invariant: a node in a table is in normal form under what never changes (the assumptions), so that whatever a guard
-teaches can only make its range narrower and never its form wrong.
+The lowest of what knows symbols: `rules` brings the functions to normal form, `numbers` gives them to programs as SymInt,
+`guards` learns from what they ask. Invariant: a node in a table is in normal form under what never changes (the assumptions),
+so that whatever a guard teaches can only make its range narrower and never its form wrong.
 """
 from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, realloc
@@ -107,7 +107,8 @@ cdef class Expr:
         return self.value
 
     def __reduce__(self):
-        return _unpickled, (str(self), [(s.name, (<Expr>s).kind, (<Expr>s).symbol_type, is_positive(<Expr>s)) for s in self.free_symbols])
+        return _unpickled, (str(self), [(s.name, (<Expr>s).kind, (<Expr>s).symbol_type, is_positive(<Expr>s))
+                for s in self.free_symbols])
 
     @property
     def name(self):
@@ -249,7 +250,8 @@ def _unpickled(text, symbols):
     if _loose is None:
         _loose = Table()
     table = _loose
-    return hooks["parse"](table, text, {name: (<Table>table).symbol(name, kind, symbol_type, positive) for name, kind, symbol_type, positive in symbols})
+    return hooks["parse"](table, text, {name: (<Table>table).symbol(name, kind, symbol_type, positive) for name, kind,
+            symbol_type, positive in symbols})
 
 
 def build(Table table, name, list args):
@@ -398,6 +400,12 @@ cdef list ordered(list nodes):
             j -= 1
         nodes[j + 1] = e
     return nodes
+
+
+cdef inline uint64_t mixed(uint64_t a, uint64_t b, uint64_t operation) noexcept:
+    """Where to look for an operation on two nodes."""
+    cdef uint64_t at = (a * 0x9E3779B97F4A7C15ULL) ^ (b * 0xC2B2AE3D27D4EB4FULL) ^ (operation * 0x165667B19E3779F9ULL)
+    return at ^ (at >> 29)
 
 
 cdef class Table:
@@ -635,8 +643,7 @@ cdef class Table:
         cdef MemoEntry* entry
         cdef MemoEntry* memo = self.memo
         cdef Expr made
-        at = (<uint64_t>a.handle * 0x9E3779B97F4A7C15ULL) ^ (<uint64_t>b.handle * 0xC2B2AE3D27D4EB4FULL) ^ (<uint64_t>op * 0x165667B19E3779F9ULL)
-        at = (at ^ (at >> 29)) & self.memo_mask
+        at = mixed(a.handle, b.handle, op) & self.memo_mask
         while memo[at].node != NULL:
             entry = &memo[at]
             if entry.a == a.handle and entry.b == b.handle and entry.operation == <uint64_t>op:
@@ -667,8 +674,7 @@ cdef class Table:
 
     cdef void _enter(self, MemoEntry entry) noexcept:
         cdef MemoEntry* memo = self.memo
-        cdef uint64_t at = (<uint64_t>entry.a * 0x9E3779B97F4A7C15ULL) ^ (<uint64_t>entry.b * 0xC2B2AE3D27D4EB4FULL) ^ (entry.operation * 0x165667B19E3779F9ULL)
-        at = (at ^ (at >> 29)) & self.memo_mask
+        cdef uint64_t at = mixed(entry.a, entry.b, entry.operation) & self.memo_mask
         while memo[at].node != NULL:
             at = (at + 1) & self.memo_mask
         memo[at] = entry

@@ -1,7 +1,7 @@
 """SymNode: an expression, its ShapeEnv and the Python type that it stands for, with the methods that PyTorch's nodes have.
 
-Below `numbers`, whose SymInt, SymFloat and SymBool hold one. An operation on two nodes is a look-up in the table; a question goes to the
-ShapeEnv. A node of another class is met through its methods.
+Below `numbers`, whose SymInt, SymFloat and SymBool hold one. An operation on two nodes is a look-up in the table; a question
+goes to the ShapeEnv. A node of another class is met through its methods.
 """
 cimport cython
 
@@ -67,7 +67,8 @@ cdef class SymNode:
         return SymNode(self.c_expr, shape_env, self.pytype, self.c_hint, self.constant, self.fx_node)
 
     def _value_eq(self, SymNode other):
-        return self.c_expr == other.c_expr and self.c_kind == other.c_kind and self.hint == other.hint and self.constant == other.constant
+        same = self.c_expr == other.c_expr and self.c_kind == other.c_kind
+        return same and self.hint == other.hint and self.constant == other.constant
 
     def _value_hash(self):
         return hash((self.c_expr, self.c_kind, self.hint, self.constant))
@@ -376,7 +377,8 @@ cdef class SymNode:
         if len(order) == len(sizes):
             for d in order:
                 size = expr_of(sizes[d])
-                found = t.build(OP_AND, [found, t.build(OP_OR, [t.build(OP_EQ, [size, t.number(1)]), t.build(OP_EQ, [expr_of(strides[d]), expected])])])
+                found = t.build(OP_AND, [found, t.build(OP_OR, [t.build(OP_EQ, [size, t.number(1)]), t.build(OP_EQ,
+                        [expr_of(strides[d]), expected])])])
                 expected = t.product_of([expected, size])
             for n in sizes:
                 found = t.build(OP_OR, [found, t.build(OP_EQ, [expr_of(n), t.number(0)])])

@@ -1,8 +1,8 @@
 """SymInt, SymFloat and SymBool: numbers whose arithmetic makes expressions.
 
-Programs compute with these; an operation on two of them looks up a node in the table (`expr`) and is done. Turning one into a plain
-number, or a condition into a truth value, asks the ShapeEnv (`core`). A node that is not ours (any object with SymNode's methods) works
-as well: then its methods are called.
+Programs compute with these; an operation on two of them looks up a node in the table (`expr`) and is done. Turning one into a
+plain number, or a condition into a truth value, asks the ShapeEnv (`core`). A node that is not ours (any object with SymNode's
+methods) works as well: then its methods are called.
 """
 import math
 
@@ -602,8 +602,8 @@ cdef int must_hold(condition) except -1:
     """A guard, or a runtime assert; RuntimeError where it does not hold."""
     if not (condition.node.expect_true("", 0) if isinstance(condition, SymBool) else condition):
         raise RuntimeError(
-            "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an enhancement request "
-            "to PyTorch.)")
+            "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
+            "enhancement request to PyTorch.)")
     return 0
 
 

@@ -36,7 +36,9 @@ cdef inline bint is_unary(int op) noexcept:
 
 cdef inline int negated(int op) noexcept:
     """not (a op b)"""
-    return OP_NE if op == OP_EQ else OP_EQ if op == OP_NE else OP_GE if op == OP_LT else OP_GT if op == OP_LE else OP_LE if op == OP_GT else OP_LT
+    if op == OP_EQ or op == OP_NE:
+        return OP_NE if op == OP_EQ else OP_EQ
+    return OP_GE if op == OP_LT else OP_GT if op == OP_LE else OP_LE if op == OP_GT else OP_LT
 
 
 cdef inline int mirrored(int op) noexcept:

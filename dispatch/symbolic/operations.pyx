@@ -1,20 +1,23 @@
 """The operations of expressions: their names, their kinds, and what they give on numbers.
 
-The lowest module of the room. `value_of` is Python's arithmetic: hints, constants and points at which an expression is evaluated all
-go through it, so that a symbolic program and its run on plain numbers cannot differ.
+The lowest module of the room. `value_of` is Python's arithmetic: hints, constants and points at which an expression is
+evaluated all go through it, so that a symbolic program and its run on plain numbers cannot differ.
 """
 import math
 import operator
 
 NAMES = {
-    OP_ADD: "Add", OP_MUL: "Mul", OP_POW: "Pow", OP_FLOORDIV: "FloorDiv", OP_CLEANDIV: "CleanDiv", OP_MOD: "Mod", OP_PYTHONMOD: "PythonMod",
+    OP_ADD: "Add", OP_MUL: "Mul", OP_POW: "Pow", OP_FLOORDIV: "FloorDiv", OP_CLEANDIV: "CleanDiv", OP_MOD: "Mod",
+    OP_PYTHONMOD: "PythonMod",
     OP_MIN: "Min", OP_MAX: "Max", OP_ABS: "Abs", OP_POWBYNATURAL: "PowByNatural",
     OP_EQ: "Eq", OP_NE: "Ne", OP_LT: "Lt", OP_LE: "Le", OP_GT: "Gt", OP_GE: "Ge", OP_AND: "And", OP_OR: "Or", OP_NOT: "Not",
     OP_TOFLOAT: "ToFloat", OP_INTTRUEDIV: "IntTrueDiv", OP_FLOATTRUEDIV: "FloatTrueDiv", OP_FLOATPOW: "FloatPow",
     OP_TRUNCTOINT: "TruncToInt", OP_CEILTOINT: "CeilToInt", OP_FLOORTOINT: "FloorToInt", OP_ROUNDTOINT: "RoundToInt",
-    OP_ROUNDDECIMAL: "RoundDecimal", OP_TRUNCTOFLOAT: "TruncToFloat", OP_FLOOR: "floor", OP_CEILING: "ceiling", OP_PIECEWISE: "Piecewise",
+    OP_ROUNDDECIMAL: "RoundDecimal", OP_TRUNCTOFLOAT: "TruncToFloat", OP_FLOOR: "floor", OP_CEILING: "ceiling",
+    OP_PIECEWISE: "Piecewise",
     OP_BITAND: "BitwiseFn_bitwise_and", OP_BITOR: "BitwiseFn_bitwise_or", OP_BITXOR: "BitwiseFn_bitwise_xor",
-    OP_INDICATOR: "IsNonOverlappingAndDenseIndicator", OP_MODULARINDEXING: "ModularIndexing", OP_LSHIFT: "LShift", OP_RSHIFT: "RShift",
+    OP_INDICATOR: "IsNonOverlappingAndDenseIndicator", OP_MODULARINDEXING: "ModularIndexing", OP_LSHIFT: "LShift",
+    OP_RSHIFT: "RShift",
     OP_SQRT: "OpaqueUnaryFn_sqrt", OP_COS: "OpaqueUnaryFn_cos", OP_COSH: "OpaqueUnaryFn_cosh", OP_SIN: "OpaqueUnaryFn_sin",
     OP_SINH: "OpaqueUnaryFn_sinh", OP_TAN: "OpaqueUnaryFn_tan", OP_TANH: "OpaqueUnaryFn_tanh", OP_ASIN: "OpaqueUnaryFn_asin",
     OP_ACOS: "OpaqueUnaryFn_acos", OP_ATAN: "OpaqueUnaryFn_atan", OP_EXP: "OpaqueUnaryFn_exp", OP_LOG: "OpaqueUnaryFn_log",
@@ -46,10 +49,14 @@ def _real(value):
 
 
 _FUNCTIONS = {
-    OP_POW: operator.pow, OP_FLOORDIV: operator.floordiv, OP_CLEANDIV: operator.floordiv, OP_MOD: operator.mod, OP_PYTHONMOD: operator.mod,
-    OP_REMAINDER: operator.mod, OP_ABS: abs, OP_POWBYNATURAL: operator.pow, OP_EQ: operator.eq, OP_NE: operator.ne, OP_LT: operator.lt,
-    OP_LE: operator.le, OP_GT: operator.gt, OP_GE: operator.ge, OP_NOT: operator.not_, OP_TOFLOAT: float, OP_INTTRUEDIV: operator.truediv,
-    OP_FLOATTRUEDIV: operator.truediv, OP_FLOATPOW: lambda a, b: _real(operator.pow(float(a), float(b))), OP_TRUNCTOINT: math.trunc, OP_CEILTOINT: math.ceil,
+    OP_POW: operator.pow, OP_FLOORDIV: operator.floordiv, OP_CLEANDIV: operator.floordiv, OP_MOD: operator.mod,
+    OP_PYTHONMOD: operator.mod,
+    OP_REMAINDER: operator.mod, OP_ABS: abs, OP_POWBYNATURAL: operator.pow, OP_EQ: operator.eq, OP_NE: operator.ne,
+    OP_LT: operator.lt,
+    OP_LE: operator.le, OP_GT: operator.gt, OP_GE: operator.ge, OP_NOT: operator.not_, OP_TOFLOAT: float,
+    OP_INTTRUEDIV: operator.truediv,
+    OP_FLOATTRUEDIV: operator.truediv, OP_FLOATPOW: lambda a, b: _real(operator.pow(float(a), float(b))),
+    OP_TRUNCTOINT: math.trunc, OP_CEILTOINT: math.ceil,
     OP_FLOORTOINT: math.floor, OP_ROUNDTOINT: round, OP_ROUNDDECIMAL: lambda x, n: round(float(x), n),
     OP_TRUNCTOFLOAT: lambda x: float(math.trunc(x)), OP_FLOOR: math.floor, OP_CEILING: math.ceil,
     OP_PIECEWISE: lambda value, condition, otherwise: value if condition else otherwise,
@@ -80,7 +87,7 @@ cdef object value_of(int op, list values):
 cdef int kind_of(int op, int first, int other) noexcept:
     if OP_EQ <= op <= OP_NOT:
         return K_BOOL
-    if op in (OP_TOFLOAT, OP_INTTRUEDIV, OP_FLOATTRUEDIV, OP_FLOATPOW, OP_ROUNDDECIMAL, OP_TRUNCTOFLOAT) or OP_SQRT <= op <= OP_LOG2:
+    if OP_TOFLOAT <= op <= OP_FLOATPOW or op == OP_ROUNDDECIMAL or op == OP_TRUNCTOFLOAT or OP_SQRT <= op <= OP_LOG2:
         return K_FLOAT
     if op in (OP_TRUNCTOINT, OP_CEILTOINT, OP_FLOORTOINT, OP_ROUNDTOINT, OP_FLOOR, OP_CEILING, OP_INDICATOR):
         return K_INT

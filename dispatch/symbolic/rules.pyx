@@ -1,8 +1,8 @@
 """The normal form of everything that is no sum or product: divisions, comparisons, logic, conversions.
 
-Behaviour: torch.utils._sympy.functions and sympy's relations, so far as whole numbers and floats of sizes need them. A rule may use
-only what always holds (`always`), never what a guard has taught. `Table.build` comes here; results of one and the same arguments are
-one node.
+Behaviour: torch.utils._sympy.functions and sympy's relations, so far as whole numbers and floats of sizes need them. A rule may
+use only what always holds (`always`), never what a guard has taught. `Table.build` comes here; results of one and the same
+arguments are one node.
 """
 import math
 
@@ -175,7 +175,8 @@ cdef Expr remainder(Table t, int op, Expr a, Expr b):
         return t.number(0)
     if b.op == OP_NUMBER and b.value == 2 and a.op == OP_ADD:
         # odd or even is known when all terms but the number are even
-        if (<Expr>a.args[0]).op == OP_NUMBER and (<Expr>a.args[0]).value % 2 and divided_exactly(t.sum_of([a, t.number(-1)]), b) is not None:
+        gap = a.args[0]
+        if gap.op == OP_NUMBER and gap.value % 2 and divided_exactly(t.sum_of([a, t.number(-1)]), b) is not None:
             return t.number(1)
     if b.op != OP_NUMBER and always(a)[0] > 0:
         gap = t.sum_of([b, t.scaled(a, -1)])
@@ -307,7 +308,7 @@ cdef Expr indicator(Table t, list args):
     cdef Py_ssize_t half = len(args) // 2
     sizes, strides = args[:half], args[half:]
     if half == 1:
-        if (<Expr>strides[0]).op == OP_NUMBER and (<Expr>strides[0]).value == 1 or (<Expr>sizes[0]).op == OP_NUMBER and (<Expr>sizes[0]).value < 2:
+        if strides[0] is t.number(1) or ((<Expr>sizes[0]).op == OP_NUMBER and (<Expr>sizes[0]).value < 2):
             return t.number(1)
     if all([(<Expr>s).op == OP_NUMBER for s in strides]):
         pairs = sorted(zip([(<Expr>s).value for s in strides], range(half)))

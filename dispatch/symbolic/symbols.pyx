@@ -1,7 +1,8 @@
 """Symbols: how a ShapeEnv makes them, for the numbers of inputs and for those that data decide.
 
-`FakeTensorMode.from_tensor` comes here with a tensor's sizes, strides and offset; operators whose result depends on data come for
-unbacked ones. A symbol's name is a hash of its source's, so that runs agree. Invariant: a symbol has its hint and range from the start.
+`FakeTensorMode.from_tensor` comes here with a tensor's sizes, strides and offset; operators whose result depends on data come
+for unbacked ones. A symbol's name is a hash of its source's, so that runs agree. Invariant: a symbol has its hint and range
+from the start.
 """
 import hashlib
 import threading
@@ -9,7 +10,9 @@ from collections import Counter
 
 from libc.stdint cimport int64_t
 
-from dispatch.symbolic.contexts import DimDynamic, StatefulSymbolicContext, StatelessSymbolicContext, StrictMinMaxConstraint, SymbolicContext
+from dispatch.symbolic.contexts import (
+    DimDynamic, StatefulSymbolicContext, StatelessSymbolicContext, StrictMinMaxConstraint, SymbolicContext,
+)
 from dispatch.symbolic.core cimport Core
 from dispatch.symbolic.errors import ConstraintViolationError
 from dispatch.symbolic.expr cimport Expr, S_FLOAT, S_SIZE, S_UNBACKED, S_UNBACKED_FLOAT
@@ -87,7 +90,8 @@ cdef class Symbols(Core):
             known = symbolic_context.shape_env_to_source_to_symbol_cache.setdefault(id(self), {})
             name = source.name
             if name not in known:
-                known[name] = self.made(val, source, dynamic_dim, constraint_dim, positive, do_not_specialize_zero_one, symbolic_context)
+                known[name] = self.made(val, source, dynamic_dim, constraint_dim, positive, do_not_specialize_zero_one,
+                        symbolic_context)
             return known[name]
         return self.made(val, source, dynamic_dim, constraint_dim, positive, do_not_specialize_zero_one, symbolic_context)
 
@@ -203,7 +207,8 @@ cdef class Symbols(Core):
             strides = self.strides(source, sizes, ex_size, ex_stride, context, rest)
         finally:
             self.sloc = None
-        x = self.create_symbol(ex_storage_offset, TensorPropertySource(source, TensorProperty.STORAGE_OFFSET), rest, symbolic_context=context)
+        x = self.create_symbol(ex_storage_offset, TensorPropertySource(source, TensorProperty.STORAGE_OFFSET), rest,
+                symbolic_context=context)
         return (
             tuple([(<Expr>e).value if (<Expr>e).op == OP_NUMBER else wrapped(<Expr>e, self, K_INT) for e in sizes]),
             tuple([(<Expr>e).value if (<Expr>e).op == OP_NUMBER else wrapped(<Expr>e, self, K_INT) for e in strides]),
@@ -225,7 +230,8 @@ cdef class Symbols(Core):
             elif dynamic is INFER_STRIDE and val in candidates:
                 out = candidates[val]
             else:
-                out = self.create_symbol(val, TensorPropertySource(source, STRIDE, i), inferred if dynamic is INFER_STRIDE else dynamic,
+                out = self.create_symbol(val, TensorPropertySource(source, STRIDE, i), inferred if dynamic is INFER_STRIDE
+                        else dynamic,
                                          context.constraint_strides[i], symbolic_context=context)
             found[i] = out
             candidates[ex_size[i] * val] = self.table.binary(OP_MUL, size[i], out)

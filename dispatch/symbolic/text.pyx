@@ -1,7 +1,7 @@
 """Expressions as text, letter for letter as sympy prints them, terms in sympy's order.
 
-Comes in through `expr.hooks`. Terms of a sum go by the powers of its factors, the factors by their kind and name; what binds less than
-its surroundings stands in brackets, and a floor division always does.
+Comes in through `expr.hooks`. Terms of a sum go by the powers of its factors, the factors by their kind and name; what binds
+less than its surroundings stands in brackets, and a floor division always does.
 """
 from dispatch.symbolic.expr cimport Expr, always, hooks
 from dispatch.symbolic.operations cimport *
@@ -25,7 +25,8 @@ cdef dict _BINDING = {
     OP_ADD: B_ADD, OP_BITAND: B_BITAND, OP_BITOR: B_BITOR, OP_BITXOR: B_BITXOR, OP_NOT: B_NOT, OP_AND: B_AND, OP_OR: B_OR,
 }  # fmt: skip
 cdef dict _SIGNS = {OP_LT: "<", OP_LE: "<=", OP_GT: ">", OP_GE: ">="}
-cdef dict _CLASSES = {OP_LT: "StrictLessThan", OP_LE: "LessThan", OP_GT: "StrictGreaterThan", OP_GE: "GreaterThan", OP_EQ: "Equality",
+cdef dict _CLASSES = {OP_LT: "StrictLessThan", OP_LE: "LessThan", OP_GT: "StrictGreaterThan", OP_GE: "GreaterThan",
+        OP_EQ: "Equality",
                       OP_NE: "Unequality"}
 
 
@@ -102,7 +103,8 @@ cdef tuple sort_key(Expr e):
     if rest.op == OP_SYMBOL or rest.op == OP_BOOL:
         args = (str(rest.value),)
     else:
-        args = tuple([sort_key(<Expr>a) for a in (terms_of(rest) if rest.op == OP_ADD else factors_of(rest) if rest.op == OP_MUL else rest.args)])
+        args = tuple([sort_key(<Expr>a) for a in (terms_of(rest) if rest.op == OP_ADD else factors_of(rest) if rest.op == OP_MUL
+                else rest.args)])
     return (class_key(e if e.rest is None else e.rest), (len(args), args), exponent, e.coeff)
 
 
@@ -135,7 +137,8 @@ cdef list terms_of(Expr total):
                 bases[base] = None
         rows.append((e, powers))
     columns = sorted(bases, key=key_of)
-    rows = [(tuple([-powers.get(b, 0) for b in columns]), e.value if e.op == OP_NUMBER else e.coeff, i, e) for i, (e, powers) in enumerate(rows)]
+    rows = [(tuple([-powers.get(b, 0) for b in columns]), e.value if e.op == OP_NUMBER else e.coeff, i, e) for i, (e,
+            powers) in enumerate(rows)]
     rows.sort()
     return [row[3] for row in rows]
 
