@@ -7,7 +7,7 @@ longest prefix is told). A module over these (`torch.utils` over `torch.utils._p
 row. Sources are imported when somebody asks.
 """
 
-__all__ = ["GAPS", "HIDDEN", "HOMES", "MODULES", "NAMES"]
+__all__ = ["GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES"]
 
 _MODULES = """
 torch                                       dispatch
@@ -155,6 +155,8 @@ HOMES = {
     "torch.overrides": "TorchFunctionMode",
     "torch.utils._python_dispatch": "TorchDispatchMode",
 }
+# The same of modules that are imported late.
+LATE_HOMES = {"SymBool": "torch", "SymFloat": "torch", "SymInt": "torch"}
 HIDDEN = frozenset(
     (
         "FakeTensor",

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from dispatch._C import naming
-from dispatch.as_torch.aliases import GAPS, HIDDEN, HOMES, MODULES, NAMES
+from dispatch.as_torch.aliases import GAPS, HIDDEN, HOMES, LATE_HOMES, MODULES, NAMES
 
 __all__ = [
     "Finder",
@@ -248,6 +248,7 @@ def _rename(found: Any, module: str, name: str) -> None:
         return
     if getattr(found, "__name__", None) != name:
         return
+    module = LATE_HOMES.get(name, module)
     if isinstance(found, type) and not found.__flags__ & _HEAPTYPE:
         naming.name_type(found, f"{module}.{name}")
     else:

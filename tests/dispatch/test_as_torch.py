@@ -152,6 +152,17 @@ def test_reprs_texts_and_pickles_say_torch():
     ]  # fmt: skip
 
 
+def test_symbolic_sizes_are_of_torch():
+    assert said("""
+        import sys, torch
+        print("dispatch.symbolic" in sys.modules)
+        from torch.fx.experimental.symbolic_shapes import ShapeEnv
+        print(torch.SymInt, ShapeEnv.__module__)
+        """).split() == [
+        "False", "<class", "'torch.SymInt'>", "torch.fx.experimental.symbolic_shapes",
+    ]  # fmt: skip
+
+
 def test_what_is_patched_is_patched_in_the_package():
     assert said("""
         import dispatch, torch
