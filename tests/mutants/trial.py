@@ -125,7 +125,8 @@ class Tree:
         directives = dict(DIRECTIVES[Path(file).suffix])
         level = directives.pop("language_level")
         settings = [word for item in directives.items() for word in ("-X", "{}={}".format(*item))]
-        include = ("dispatch/_C/generated", "dispatch/_C", sysconfig.get_path("include"),
+        include = ("dispatch/_C/generated", "dispatch/_C", str(Path(file).parent),
+                   "dispatch/kernels/cpu", sysconfig.get_path("include"),
                    numpy.get_include())  # fmt: skip
         c_compiler = ["ccache", "cc"] if shutil.which("ccache") else ["cc"]
         steps = [

@@ -63,3 +63,19 @@ def test_sorted_places_are_a_permutation(row):
     values, indices = aten.sort(dispatch.tensor(row))
     assert values.tolist() == [row[i] for i in indices.tolist()] == sorted(row)
     assert sorted(indices.tolist()) == list(range(len(row)))
+
+
+@pytest.mark.parametrize("k", [200, 900, 1800])
+def test_topk_of_what_defeats_the_median_of_three(k):
+    """Musser's sequence: the partition cuts off two at a time, until heaps take over."""
+    half = 1024
+    killer = [0] * (2 * half)
+    for i in range(1, half + 1):
+        if i % 2:
+            killer[i - 1], killer[i] = i, half + i
+        killer[half + i - 1] = 2 * i
+    for row in (killer, killer[-1:] + killer[:-1]):
+        for largest in (False, True):
+            values, places = aten.topk(dispatch.tensor(row), k, 0, largest, True)
+            assert values.tolist() == sorted(row, reverse=largest)[:k]
+            assert [row[place] for place in places.tolist()] == values.tolist()

@@ -195,3 +195,11 @@ def test_one_dimension_is_a_plane_of_height_one():
     assert aten.adaptive_max_pool1d(x, [1])[1].tolist() == [[1]]
     with pytest.raises(NotImplementedError, match="max_pool1d"):
         aten.max_pool1d(x.to(dispatch.int64), [2])
+
+
+@pytest.mark.parametrize("dtype", [dispatch.float32, dispatch.int64])
+def test_windows_with_gaps_that_begin_in_the_padding_keep_steps(dtype: dispatch.dtype) -> None:
+    """The first window is at -1 and 1: it does not see what is at 0."""
+    x = dispatch.tensor([[[9, 1, 2, 3, 4]]]).to(dtype)
+    flat = aten.max_pool2d(x.unsqueeze(0), (1, 2), 1, (0, 1), (1, 2))
+    assert flat.tolist() == [[[[1, 9, 3, 4, 3]]]]

@@ -116,3 +116,12 @@ def test_hash_is_the_exclusive_or_of_all_bits():
         x.hash_tensor(mode=1)
     with pytest.raises(RuntimeError, match="elements"):
         dispatch.empty(0).hash_tensor()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bfloat16", "float64"])
+def test_places_count_on_over_blocks_of_columns(dtype):
+    """Rows of columns are converted a few at a time."""
+    array = np.random.default_rng(1).permutation(40 * 20).reshape(40, 20) % 200
+    x = dispatch.from_numpy(array).to(getattr(dispatch, dtype))
+    np.testing.assert_array_equal(x.argmax(0).numpy(), array.argmax(0))
+    np.testing.assert_array_equal(x.min(0)[1].numpy(), array.argmin(0))

@@ -62,3 +62,33 @@ def test_dtypes_without_sums_are_refused():
         dispatch.ones(3, dtype=dispatch.bool).cumsum(0, dtype=dispatch.bool)
     with pytest.raises(NotImplementedError, match="complex64"):
         dispatch.ones(3, dtype=dispatch.complex64).cummax(0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_sums_of_16_bit_floats_are_rounded_once(dtype, dim):
+    """To the nearest, ties to even; small ones, large ones and infinities too: any two patterns."""
+    kind = getattr(dispatch, dtype)
+    bits = np.random.default_rng(5).integers(-(2**15), 2**15, (2, 20000)).astype(np.int16)
+    bits[:, :5000] &= 0x3FF  # small halves
+    x = dispatch.from_numpy(bits if dim == 0 else np.ascontiguousarray(bits.T)).view(kind)
+    wide = x.double()
+    want = (wide.select(dim, 0) + wide.select(dim, 1)).float().to(kind)
+    got = x.cumsum(dim).select(dim, 1)
+    np.testing.assert_array_equal(got.float().numpy(), want.float().numpy())
+
+
+def test_sums_of_float32_are_kept_in_double():
+    x = dispatch.tensor([2.0**25, 1.0, 1.0, 1.0, -(2.0**25)])
+    assert x.cumsum(0)[-1].item() == 3.0
+    assert dispatch.stack([x, x], 1).cumsum(0)[-1].tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64", "complex128"])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_products_are_numpys(dtype, dim):
+    """Along rows, and of columns side by side."""
+    base = np.random.default_rng(3).integers(-2, 3, (6, 300) if dim == 0 else (300, 6))
+    array = (base + 1j * base[::-1] if dtype.startswith("complex") else base).astype(dtype)
+    got = dispatch.from_numpy(array).cumprod(dim).numpy()
+    np.testing.assert_array_equal(got, np.cumprod(array, dim))
