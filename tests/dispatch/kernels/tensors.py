@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import dispatch
-from dispatch._C import tensor as core
+from dispatch._C import arrays, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.kernels.meta import rules
@@ -22,7 +22,7 @@ def meta(
     """A meta tensor; strides None for contiguous."""
     steps = rules.contiguous_strides(sizes) if strides is None else strides
     storage = _new_storage(1 << 16, "meta")
-    return core._new_strided(storage, getattr(dispatch, dtype), list(sizes), list(steps), 0)
+    return arrays._new_strided(storage, getattr(dispatch, dtype), list(sizes), list(steps), 0)
 
 
 def fake(

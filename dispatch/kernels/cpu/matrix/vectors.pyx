@@ -5,7 +5,8 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_RARE, MF_contiguous, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float32, ST_float64, get_dtype, is_in,
+    DEV_CPU, DTYPES_RARE, MF_contiguous, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float32, ST_float64,
+    get_dtype, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty, new_view

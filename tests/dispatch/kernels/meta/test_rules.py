@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from dispatch._C import dtypes, tensor as core
+from dispatch._C import arrays, dtypes, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch.kernels.meta import rules
 
@@ -23,7 +23,7 @@ STORAGE = _new_storage(1 << 16)
 
 
 def strided(sizes: Ints, strides: Ints, dtype: dtypes.dtype = dtypes.float32) -> core.Tensor:
-    return core._new_strided(STORAGE, dtype, sizes, strides, 0)
+    return arrays._new_strided(STORAGE, dtype, sizes, strides, 0)
 
 
 def empty(ndim: int, dtype: str) -> core.Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dispatch._C import dtypes, tensor as core
+from dispatch._C import arrays, dtypes, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -24,7 +24,7 @@ def tensor(
     storage: core.Storage = STORAGE,
 ) -> core.Tensor:
     strides = strides or rules.contiguous_strides(sizes)
-    return core._new_strided(storage, dtype, sizes, strides, 0)
+    return arrays._new_strided(storage, dtype, sizes, strides, 0)
 
 
 def last(sizes: Ints, **kwargs: object) -> core.Tensor:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dispatch import ops
-from dispatch._C import dtypes, tensor as core
+from dispatch._C import arrays, dtypes, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch.kernels.meta import rules
 
@@ -21,7 +21,7 @@ Ints = tuple[int, ...]
 def meta(sizes: Ints, strides: Ints | None = None, dtype: str = "float32") -> core.Tensor:
     steps = rules.contiguous_strides(sizes) if strides is None else strides
     storage = _new_storage(1 << 16, "meta")
-    return core._new_strided(storage, getattr(dtypes, dtype), sizes, steps, 0)
+    return arrays._new_strided(storage, getattr(dtypes, dtype), sizes, steps, 0)
 
 
 def index_of(*sizes: int, dtype: str = "int64") -> core.Tensor:

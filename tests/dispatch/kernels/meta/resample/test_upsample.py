@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dispatch._C import dtypes, tensor as core
+from dispatch._C import arrays, dtypes, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -18,7 +18,7 @@ def tensor(
     sizes: Ints, strides: Ints | None = None, dtype: dtypes.dtype = dtypes.float32
 ) -> core.Tensor:
     strides = strides or rules.contiguous_strides(sizes)
-    return core._new_strided(STORAGE, dtype, sizes, strides, 0)
+    return arrays._new_strided(STORAGE, dtype, sizes, strides, 0)
 
 
 def meta(sizes: Ints, strides: Ints | None = None) -> core.Tensor:
