@@ -1,15 +1,18 @@
 """The documents say what happens: their examples are run, their links and paths lead somewhere."""
 
-import doctest
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import dispatch
+from tests.walkthrough import FOLLOWED, Command, apply, steps
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted((ROOT / "docs").glob("*.md"))
+DOCUMENTS = sorted((ROOT / "docs").rglob("*.md"))
+TUTORIALS = [path for path in DOCUMENTS if path.parent.name == "tutorials"]
 TEXTS = [*DOCUMENTS, ROOT / "README.md", ROOT / "examples" / "package" / "README.md"]
 FOLDERS = "schemas|codegen|dispatch|docs|examples|tests|benchmarks"
 
@@ -18,11 +21,34 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
+WITH_COMMANDS = [
+    path for path in DOCUMENTS if "```console" in path.read_text() and name_of(path) not in FOLLOWED
+]
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
-def test_examples_print_what_stands_below_them(path, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    assert doctest.testfile(str(path), module_relative=False, optionflags=flags).failed == 0
+def test_examples_print_what_stands_below_them(path):
+    """Each document in a process of its own, as for its reader: it names devices and operators."""
+    flags = ["-o", "ELLIPSIS", "-o", "NORMALIZE_WHITESPACE"]
+    command = [sys.executable, "-m", "doctest", *flags, str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+
+
+@pytest.mark.parametrize("path", WITH_COMMANDS, ids=name_of)
+def test_commands_print_what_stands_below_them(path):
+    """In the tree itself, so they change nothing; what changes files is followed in a copy."""
+    text = path.read_text()
+    assert all(isinstance(step, Command) for step in steps(text))
+    apply(ROOT, text)
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=name_of)
+def test_tutorials_are_run(path):
+    """Every block of code is an example, a command, or a step that is followed."""
+    text = path.read_text()
+    assert name_of(path) in FOLLOWED or re.search(r"^ +>>> ", text, re.MULTILINE)
+    assert not re.search(r"^```(?!console|\w+ \w+=|$)", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=name_of)
@@ -39,7 +65,7 @@ def test_paths_are_in_the_tree(path):
 
 def test_index_lists_every_document():
     index = (ROOT / "docs" / "README.md").read_text()
-    names = {path.name for path in DOCUMENTS} - {"README.md"}
+    names = {str(path.relative_to(ROOT / "docs")) for path in DOCUMENTS} - {"README.md"}
     assert {name for name in names if f"]({name})" not in index} == set()
 
 

@@ -28,7 +28,12 @@ from typing import NamedTuple
 __all__ = ["FOLLOWED", "LONG", "Command", "Edit", "apply", "copy_of_the_tree", "steps"]
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLLOWED = ("docs/adding-an-operator.md", "docs/adding-a-key.md", "examples/package/README.md")
+FOLLOWED = (
+    "docs/adding-an-operator.md",
+    "docs/adding-a-key.md",
+    "docs/tutorials/operators-from-yaml.md",
+    "examples/package/README.md",
+)
 # A new key changes what nearly every module is compiled from, which takes minutes: followed in CI.
 LONG = frozenset({"docs/adding-a-key.md"})
 _BLOCK = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
