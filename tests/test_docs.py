@@ -1,4 +1,4 @@
-"""The documents say what happens: their examples are run, their links and paths lead somewhere."""
+"""Documents and doc strings say what happens: examples are run, links and paths lead somewhere."""
 
 import re
 import subprocess
@@ -21,18 +21,42 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
+DOC_STRING = re.compile(r'"""(.*?)"""', re.DOTALL)
+WITH_EXAMPLES = [
+    path
+    for path in sorted((ROOT / "dispatch").rglob("*.py*"))
+    if path.suffix in (".py", ".pyx")
+    and any(">>> " in s for s in DOC_STRING.findall(path.read_text()))
+]
 WITH_COMMANDS = [
     path for path in DOCUMENTS if "```console" in path.read_text() and name_of(path) not in FOLLOWED
 ]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
-def test_examples_print_what_stands_below_them(path):
-    """Each document in a process of its own, as for its reader: it names devices and operators."""
+def run_examples(path):
+    """In a process of its own, as for its reader: a document names devices and operators."""
     flags = ["-o", "ELLIPSIS", "-o", "NORMALIZE_WHITESPACE"]
     command = [sys.executable, "-m", "doctest", *flags, str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_examples_print_what_stands_below_them(path):
+    run_examples(path)
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=name_of)
+def test_examples_of_doc_strings(path, tmp_path):
+    """They may use the names of the package and of the module, and `dispatch`."""
+    module = name_of(path.with_suffix("")).replace("/", ".")
+    lines = ["import dispatch", "from importlib import import_module"]
+    for name in (module.rpartition(".")[0], module):
+        lines.append(f"globals().update(vars(import_module({name!r})))")
+    found = [text for text in DOC_STRING.findall(path.read_text()) if ">>> " in text]
+    page = tmp_path / "examples.md"
+    page.write_text("\n\n".join([*(f">>> {line}" for line in lines), *found]) + "\n")
+    run_examples(page)
 
 
 @pytest.mark.parametrize("path", WITH_COMMANDS, ids=name_of)
