@@ -16,6 +16,7 @@ from dispatch._C.python_kernel cimport get_overload
 from dispatch._C.references cimport forbid_new, take
 from dispatch._C.geometry cimport reach_of
 from dispatch._C.storage cimport Storage
+from dispatch._C.symbolic cimport NK_NONE, number_kind
 from dispatch._C.tensor cimport (
     TF_FUNCTIONAL, TF_INFERENCE, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_geometry, set_requires_grad, set_storage,
     share_version,
@@ -395,8 +396,17 @@ def _functionalize_is_multi_output_view(t):
 
 
 def _functionalize_is_symbolic(t):
-    """Whether some view has symbolic sizes: never here."""
-    checked("_functionalize_is_symbolic", t)
+    """Whether some view on the way from the base was given an expression: a slice up to one, an expand to one."""
+    for meta in state_of(checked("_functionalize_is_symbolic", t)).metas:
+        if has_expression((<ViewMeta>meta).args):
+            return True
+    return False
+
+
+cdef bint has_expression(object args) except -1:
+    for a in args:
+        if has_expression(a) if isinstance(a, (list, tuple)) else number_kind(<PyObject*>a) != NK_NONE:
+            return True
     return False
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import dispatch
-from dispatch import _C
+from dispatch import _C, symbolic
 from dispatch._C.tags import Tag
 from dispatch.functional import functionalize
 from dispatch.modes import TorchDispatchMode
@@ -191,3 +191,20 @@ def test_a_list_of_results_that_is_too_short_is_an_error():
 
     with Fewer(), pytest.raises(RuntimeError, match="expected a tuple of 2"):
         functionalize(step)(dispatch.ones(4))
+
+
+def test_a_view_that_was_given_an_expression_is_symbolic() -> None:
+    """So are views of it; a view by plain numbers of a tensor with symbolic sizes is not."""
+    mode = dispatch.FakeTensorMode(shape_env=symbolic.ShapeEnv())
+    context = symbolic.StatelessSymbolicContext(dynamic_sizes=[symbolic.DimDynamic.DYNAMIC] * 2)
+    fake = mode.from_tensor(dispatch.empty(5, 7), symbolic_context=context)
+    with mode:
+        wrapper = dispatch._to_functional_tensor(fake)
+        dispatch._enable_functionalization(reapply_views=False)
+        try:
+            cut, plain = wrapper[: wrapper.shape[0] - 1], wrapper[:2]
+            row = cut[0]
+        finally:
+            dispatch._disable_functionalization()
+        answers = [_C._functionalize_is_symbolic(t) for t in (wrapper, cut, plain, row)]
+    assert answers == [False, True, False, True]
