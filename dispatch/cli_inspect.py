@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from dispatch import graph
 from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
 from dispatch.cli_files import STDOUT, check_paths, write_report
+from dispatch.cli_sizes import SizesCommand, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
 from dispatch.graph.diff import Difference, compare
@@ -35,8 +36,13 @@ Json = dict[str, Any]
 _OUTPUT = click.Path(readable=False)
 
 
-@click.command()
+@click.command(cls=SizesCommand)
 @click.argument("model", type=click.Path())
+@click.option(
+    "--set", "sizes", multiple=True, metavar="NAME=SIZE...",
+    help="Other sizes than the recorded ones, where the program leaves them open: "
+    "batch=64 seq=2048.",
+)  # fmt: skip
 @click.option("--fake/--cpu", "fake", default=True, help="Fake tensors (default), or for real.")
 @click.option("--device", help="Run as if on this device (fake only), such as cuda.")
 @click.option("--inputs", type=click.Path(), help="An .npz file with the inputs, in order.")
@@ -56,6 +62,7 @@ _OUTPUT = click.Path(readable=False)
 def inspect(
     context: click.Context,
     model: str,
+    sizes: tuple[str, ...],
     fake: bool,
     device: str | None,
     inputs: str | None,
@@ -73,11 +80,14 @@ def inspect(
     report memory, modules, operators and operations."""
     written = {"--json": json_path, "--html": html_path, "--markdown": markdown_path}
     model = "/dev/stdin" if model == "-" else model
-    options = {"fake": fake, "device": device, "random_weights": random_weights}
+    options: Json = {"fake": fake, "device": device, "random_weights": random_weights}
     tables = _Tables(list_ops, list_modules, depth, alive)
     with user_errors():
         check_paths(written, {"MODEL": model, "--inputs": inputs})
         wanted = [read_check(check) for check in checks]
+        options["sizes"] = read_sizes(sizes)
+        if inputs and sizes:
+            raise UserError("--set: the sizes are those of --inputs: give one of them")
         if os.path.isdir(model):
             if html_path or inputs or markdown_path:
                 raise UserError(f"{model}: a folder: --html, --markdown and --inputs take a file")
@@ -129,7 +139,12 @@ def _showing(content: str | None, tables: Callable[[], None]) -> Callable[[], No
 
 
 def _run(
-    path: str, inputs: str | None, fake: bool, device: str | None, random_weights: bool
+    path: str,
+    inputs: str | None,
+    fake: bool,
+    device: str | None,
+    random_weights: bool,
+    sizes: Mapping[str, int],
 ) -> graph.Report:
     module = graph.load(path)
     given = read_inputs(inputs) if inputs is not None else []
@@ -145,10 +160,10 @@ def _run(
             )
         module.fill_missing_weights()
     with _late_progress(module.n_calls) as progress:
-        report = module.run(*given, fake=fake, device=device, progress=progress)
+        report = module.run(*given, fake=fake, device=device, progress=progress, sizes=sizes)
     if not fake and report.wall_ns < _WARM_UP_BELOW_NS:
         # Kernels are imported at their first call, which would be most of a short run's time.
-        return module.run(*given, fake=False, device=device)
+        return module.run(*given, fake=False, device=device, sizes=sizes)
     return report
 
 
@@ -314,7 +329,7 @@ def diff(
     written = {"--json": json_path, "--markdown": markdown_path}
     with user_errors():
         check_paths(written, {"A": first, "B": second})
-        a, b = (_run(path, None, True, device, False).to_json() for path in (first, second))
+        a, b = (_run(path, None, True, device, False, {}).to_json() for path in (first, second))
         found = compare(a, b)
         content = _write(
             written,

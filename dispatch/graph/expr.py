@@ -17,7 +17,7 @@ from typing import NamedTuple
 from dispatch.graph.arithmetic import Number, bounded, power
 from dispatch.graph.program import SymBool, SymExpr, SymFloat, SymInt
 
-__all__ = ["evaluate", "hint_of", "symbol_of"]
+__all__ = ["evaluate", "hint_of", "symbol_of", "symbols_in"]
 
 _MAX_TEXT = 4096
 _MAX_DEPTH = 64
@@ -55,6 +55,12 @@ def symbol_of(value: SymInt) -> str | None:
         return None
     tree = _parse(value.value.expr_str)
     return tree.name if isinstance(tree, _Symbol) else None
+
+
+def symbols_in(value: SymInt) -> tuple[str, ...]:
+    """The names of the symbols in the value, each once; none when its form is not known."""
+    tree = _parse(value.value.expr_str) if value.tag == "as_expr" else None
+    return tuple(dict.fromkeys(_symbols(tree)))
 
 
 def evaluate(value: SymInt, symbols: Mapping[str, int]) -> int | None:
@@ -181,6 +187,14 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "Rational": lambda a, b: a / b,
     "ToFloat": float,
 }
+
+
+def _symbols(tree: _Tree | None) -> Iterator[str]:
+    if isinstance(tree, _Symbol):
+        yield tree.name
+    elif isinstance(tree, _Call):
+        for arg in tree.args:
+            yield from _symbols(arg)
 
 
 def _evaluate(tree: _Tree, symbols: Mapping[str, int]) -> Number:

@@ -39,6 +39,14 @@ from dispatch.graph.recorded import Recorded, with_recorded
 from dispatch.graph.report import ModelFacts, Report, RunFacts
 from dispatch.graph.safetensors import read_tensors
 from dispatch.graph.signature import Binding, Signature, read_signature
+from dispatch.graph.sizes import (
+    OpenSize,
+    chosen,
+    open_sizes,
+    shape_values,
+    sized,
+    sized_number,
+)
 from dispatch.graph.weights import (
     TensorSpec,
     Weight,
@@ -123,6 +131,11 @@ class GraphModule:
     def missing_operators(self) -> tuple[str, ...]:
         """Operators that the program needs and that are not registered, each once."""
         return self._plan.missing
+
+    @cached_property
+    def sizes(self) -> tuple[OpenSize, ...]:
+        """The sizes that the program leaves open, which `run(sizes=...)` sets by their names."""
+        return open_sizes(self.signature, self.graph)
 
     @property
     def n_calls(self) -> int:
@@ -258,13 +271,36 @@ class GraphModule:
             self._made_up.add(name)
         self._real = None
 
-    def random_inputs(self, seed: int = 0) -> list[Any]:
-        """Inputs of the recorded shapes: normal floats, and integers 0 or 1."""
+    def random_inputs(self, seed: int = 0, sizes: Mapping[str, int] | None = None) -> list[Any]:
+        """Inputs of the recorded shapes, or with other `sizes` (see `run`): normal floats, and
+        integers 0 or 1."""
         rng = np.random.default_rng(seed)
         return [
-            self._random_tensor(b.name, self._spec_of(b), rng, 1.0) if b.is_tensor else b.value
-            for b in self.signature.user_bindings
+            self._random_tensor(b.name, spec, rng, 1.0) if spec is not None else value
+            for b, spec, value in self._sized_inputs(self._values_of(sizes))
         ]
+
+    def _values_of(self, sizes: Mapping[str, int] | None) -> dict[str, int] | None:
+        """Values for all symbols; None when no size is set, and all are as recorded."""
+        try:
+            return chosen(self.sizes, sizes) if sizes else None
+        except ValueError as error:
+            raise ValueError(f"{plain(self.path)}: {error}") from None
+
+    def _sized_inputs(
+        self, values: Mapping[str, int] | None
+    ) -> Iterator[tuple[Binding, TensorSpec | None, Any]]:
+        """For each of the user's inputs its metadata or, if it is no tensor, its value."""
+        for binding in self.signature.user_bindings:
+            if not binding.is_tensor:
+                known = values is not None
+                value = sized_number(binding, self.graph, values or {}) if known else binding.value
+                yield binding, None, value
+            elif values is None:
+                yield binding, self._spec_of(binding), None
+            else:
+                place = f"input {binding.name[:80]}"
+                yield binding, spec_of(sized(binding, values), self.path, place), None
 
     def _random_tensor(
         self, name: str, spec: TensorSpec, rng: np.random.Generator, scale: float
@@ -340,40 +376,65 @@ class GraphModule:
         device: Any = None,
         timed: bool | None = None,
         progress: Progress | None = None,
+        sizes: Mapping[str, int] | None = None,
     ) -> Report:
         """Run and report. `inputs` may be left out: then they have the recorded metadata (and
         random values in a real run).
+
+        `sizes`: instead of inputs, values of sizes that the program leaves open, by any name of
+        `self.sizes` (`{"batch": 64, "input_ids:1": 2048}`); `ValueError` for others.
 
         `fake`: no data, no kernel, no weight is read; `device` then moves the whole program
         (`"cuda"` needs none here). `timed`: record each call's time (real runs do unless told
         otherwise). `progress(calls done)` is called now and then.
         """
+        if inputs and sizes:
+            raise ValueError("run: sizes are those of the inputs: give one of them")
         if fake:
             name = str(dispatch.device(device)) if device is not None else None
-            return self._run_fake(inputs, name, bool(timed), progress)
+            return self._run_fake(inputs, name, bool(timed), progress, self._values_of(sizes))
         if device is not None and str(dispatch.device(device)) != "cpu":
             raise RuntimeError(f"a real run is on the cpu, not on {device}: use fake=True")
         log = RunLog(timed=timed is None or timed, capacity=self._log_size)
         self._ready_real()
-        given = inputs or tuple(self.random_inputs())
+        given = inputs or tuple(self.random_inputs(sizes=sizes))
         start = time.perf_counter_ns()
         self._compute(given, log, progress)
         took = time.perf_counter_ns() - start
         n_inputs = 0 if inputs else sum(b.is_tensor for b in self.signature.user_bindings)
-        facts = RunFacts("cpu", "cpu", _NO_CACHE, took, (), len(self._made_up), n_inputs)
+        rows = self._size_rows(self._bind(given))
+        facts = RunFacts("cpu", "cpu", _NO_CACHE, took, (), len(self._made_up), n_inputs, rows)
         return Report(self._facts, log, facts)
 
     def _run_fake(
-        self, inputs: tuple[Any, ...], device: str | None, timed: bool, progress: Progress | None
+        self,
+        inputs: tuple[Any, ...],
+        device: str | None,
+        timed: bool,
+        progress: Progress | None,
+        sizes: Mapping[str, int] | None,
     ) -> Report:
         if self._plan.missing:
             self._look_again()
+        if self._plan.missing and sizes:
+            names = ", ".join(self._plan.missing[:3])
+            problem = f"not registered: {names}: known at the recorded sizes only"
+            raise RuntimeError(plain(f"{self.path}: {problem}"))
         prepared = self._fake_runs.get(device)
         if prepared is None:
             prepared = self._fake_runs[device] = self._prepare_fake(device)
         mode, executable, values = prepared
         if inputs:
             values = self._with_inputs(values, self._fake_inputs(inputs, mode, device))
+        elif sizes:
+            with mode:
+                values = self._with_inputs(
+                    values,
+                    [
+                        _fake_tensor(spec, device) if spec is not None else value
+                        for _, spec, value in self._sized_inputs(sizes)
+                    ],
+                )
         log = RunLog(timed=timed, fake=True, capacity=self._log_size)
         before = mode.cache_info()
         start = time.perf_counter_ns()
@@ -384,8 +445,19 @@ class GraphModule:
         self._log_size = len(log) + 64
         cache = _cache_difference(before, mode.cache_info())
         place = device or self._recorded_device()
-        facts = RunFacts(place, "fake", cache, wall_ns, self._plan.missing)
+        users = [values[b.slot] for b in self.signature.user_bindings]
+        rows = self._size_rows(users)
+        facts = RunFacts(place, "fake", cache, wall_ns, self._plan.missing, sizes=rows)
         return Report(self._facts, log, facts)
+
+    def _size_rows(self, inputs: list[Any]) -> tuple[dict[str, Any], ...]:
+        """What the report says of the open sizes, whose values are those of the run's inputs."""
+        values = shape_values(self.sizes, lambda i: inputs[i].shape)
+        return tuple(
+            {"name": s.name, "symbol": s.symbol, "names": list(s.names), "min": s.low,
+             "max": s.high, "value": values.get(s.symbol)}
+            for s in self.sizes
+        )  # fmt: skip
 
     def _look_again(self) -> None:
         """Plan anew when an operator that was missing has been registered since."""

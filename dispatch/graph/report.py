@@ -6,7 +6,7 @@ plain values that `to_json` gives as they are. What shows them (`text`, `html`, 
 works nothing out.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -52,7 +52,7 @@ class ModelFacts(NamedTuple):
 class RunFacts(NamedTuple):
     """What a report says of the run. `mode`: "fake" or "cpu"; `unregistered`: operators that ran
     with the metadata that the file records; `made_up_weights`, `made_up_inputs`: how many had
-    random values."""
+    random values; `sizes`: a row for each size that the program leaves open."""
 
     device: str
     mode: str
@@ -61,6 +61,7 @@ class RunFacts(NamedTuple):
     unregistered: tuple[str, ...] = ()
     made_up_weights: int = 0
     made_up_inputs: int = 0
+    sizes: Sequence[Json] = ()
 
 
 class Report:
@@ -113,6 +114,11 @@ class Report:
     def made_up_inputs(self) -> int:
         """How many inputs had random values, because none were given."""
         return self._run.made_up_inputs
+
+    @property
+    def sizes(self) -> list[Json]:
+        """A row for each size that the program leaves open: its names, range, and `value` here."""
+        return list(self._run.sizes)
 
     @property
     def parameters(self) -> int:
@@ -291,6 +297,7 @@ class Report:
             "mode": self.mode,
             "parameters": self.parameters,
             "parameter_bytes": self.parameter_bytes,
+            "sizes": self.sizes,
             "inputs": self.inputs,
             "outputs": self.outputs,
             "calls": self.calls,

@@ -115,6 +115,7 @@ def facts(report: Json) -> list[tuple[str, str]]:
         ("model", plain(report["model"])),
         ("run", _run_text(report)),
         ("parameters", f"{report['parameters']:,} ({size})"),
+        *([("open sizes", _sizes_text(report["sizes"]))] if report["sizes"] else []),
         ("inputs", _listed(shape_text(m) for m in report["inputs"])),
         ("outputs", _listed(shape_text(m) for m in report["outputs"])),
         ("peak memory", _peak_text(report)),
@@ -138,6 +139,17 @@ def facts(report: Json) -> list[tuple[str, str]]:
         found.append(("made up", f"{' and '.join(made_up)}: random values, nobody gave any"))
     found.append(("this tool", _tool_text(report)))
     return found
+
+
+def _sizes_text(rows: list[Json]) -> str:
+    """`batch = 64 (s43; 1 to 512)`."""
+    texts = []
+    for row in rows:
+        value = "not known" if row["value"] is None else row["value"]
+        high = "more" if row["max"] is None else row["max"]
+        others = ", ".join(name for name in row["names"] if name != row["name"])
+        texts.append(f"{row['name']} = {value} ({row['min']} to {high}; {others})")
+    return plain(_listed(texts))
 
 
 def _run_text(report: Json) -> str:

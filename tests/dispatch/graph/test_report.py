@@ -57,6 +57,7 @@ def test_the_whole_object(tmp_path):
         "mode": "fake",
         "parameters": 0,
         "parameter_bytes": 0,
+        "sizes": [],
         "inputs": [cuda, cuda],
         "outputs": [cuda],
         "calls": [
