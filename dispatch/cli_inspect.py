@@ -23,6 +23,7 @@ from dispatch.cli_sizes import SizesCommand, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
 from dispatch.graph.diff import Difference, compare
+from dispatch.graph.hardware import Hardware, hardware
 from dispatch.graph.html import html_page
 from dispatch.graph.inputs import read_inputs
 
@@ -45,6 +46,10 @@ _OUTPUT = click.Path(readable=False)
 )  # fmt: skip
 @click.option("--fake/--cpu", "fake", default=True, help="Fake tensors (default), or for real.")
 @click.option("--device", help="Run as if on this device (fake only), such as cuda.")
+@click.option(
+    "--hardware", "device_name",
+    help="Estimate the least time on h100, a100, l4, mi300x, cpu, or what FILE.yaml describes.",
+)  # fmt: skip
 @click.option("--inputs", type=click.Path(), help="An .npz file with the inputs, in order.")
 @click.option("--random-weights", is_flag=True, help="With --cpu: make up weights without data.")
 @click.option("--ops", "list_ops", is_flag=True, help="List every call.")
@@ -65,6 +70,7 @@ def inspect(
     sizes: tuple[str, ...],
     fake: bool,
     device: str | None,
+    device_name: str | None,
     inputs: str | None,
     random_weights: bool,
     list_ops: bool,
@@ -83,17 +89,18 @@ def inspect(
     options: Json = {"fake": fake, "device": device, "random_weights": random_weights}
     tables = _Tables(list_ops, list_modules, depth, alive)
     with user_errors():
-        check_paths(written, {"MODEL": model, "--inputs": inputs})
+        check_paths(written, {"MODEL": model, "--inputs": inputs, "--hardware": device_name})
         wanted = [read_check(check) for check in checks]
         options["sizes"] = read_sizes(sizes)
+        on = hardware(device_name) if device_name is not None else None
         if inputs and sizes:
             raise UserError("--set: the sizes are those of --inputs: give one of them")
         if os.path.isdir(model):
             if html_path or inputs or markdown_path:
                 raise UserError(f"{model}: a folder: --html, --markdown and --inputs take a file")
-            answer = _inspect_folder(model, options, wanted, written)
+            answer = _inspect_folder(model, options, on, wanted, written)
         else:
-            answer = _inspect_file(model, inputs, options, wanted, written, tables)
+            answer = _inspect_file(model, inputs, options, on, wanted, written, tables)
     answer.show()
     for line in answer.failed:
         click.echo(plain(f"failed: {line}").plain, err=True)
@@ -195,12 +202,13 @@ def _inspect_file(
     path: str,
     inputs: str | None,
     options: Json,
+    on: Hardware | None,
     checks: list[Check],
     written: Mapping[str, str | None],
     wish: _Tables,
 ) -> _Answer:
     report = _run(path, inputs, **options)
-    found = report.to_json()
+    found = _with_estimate(report, on)
     if wish.alive is not None and wish.alive >= len(found["calls"]):
         raise UserError(f"{path}: no call {wish.alive}: it has {len(found['calls'])}")
     results = [(check, check.holds(found)) for check in checks]
@@ -213,13 +221,19 @@ def _inspect_file(
             "--markdown": lambda: text.markdown(found, passed),
         },
     )
-    show = _showing(content, lambda: _print_report(report, wish))
+    show = _showing(content, lambda: _print_report(report, found, wish))
     return _Answer(show, [check.failure(found) for check, ok in results if not ok])
 
 
-def _print_report(report: graph.Report, wish: _Tables) -> None:
+def _with_estimate(report: graph.Report, on: Hardware | None) -> Json:
+    """The report, with an estimate of the time on a device if one is given."""
+    found = report.to_json()
+    return found if on is None else {**found, "roofline": report.roofline(on)}
+
+
+def _print_report(report: graph.Report, found: Json, wish: _Tables) -> None:
     """The facts and the tables that are asked for; without a wish, a few rows of each."""
-    console, found = standard_output(), report.to_json()
+    console = standard_output()
     console.print(grid(text.facts(found)))
     if wish.ops:
         console.print()
@@ -247,6 +261,8 @@ def _tables(
     if wish.modules or wish.depth is not None or wish.alive is not None:
         return
     yield text.operator_table(found), None
+    for table in text.roofline_tables(found, text.fitting_depth(found, _FEW)):
+        yield table, _FEW
     if len(found["modules"]) > 1:
         yield text.module_table(found, text.fitting_depth(found, _FEW)), _FEW
     yield text.alive_table(found, found["alive_at_peak"], at_most=_FEW), None
@@ -257,7 +273,11 @@ def _tables(
 
 
 def _inspect_folder(
-    folder: str, options: Json, checks: list[Check], written: Mapping[str, str | None]
+    folder: str,
+    options: Json,
+    on: Hardware | None,
+    checks: list[Check],
+    written: Mapping[str, str | None],
 ) -> _Answer:
     """A row for each model; what is no model is a line with the reason."""
     names = [name for name in sorted(os.listdir(folder)) if name.endswith(_SUFFIXES)]
@@ -267,7 +287,7 @@ def _inspect_folder(
     for name in names:
         try:
             with user_errors():
-                report = _run(os.path.join(folder, name), None, **options).to_json()
+                report = _with_estimate(_run(os.path.join(folder, name), None, **options), on)
         except UserError as error:
             errors[name] = error.message
             failed += [f"{name}: could not be read"] if checks else []
@@ -286,7 +306,7 @@ def _inspect_folder(
 
 def _print_folder(reports: Mapping[str, Json], errors: Mapping[str, str]) -> None:
     console = standard_output()
-    columns = ("model", "parameters", "weights", "peak memory", "FLOPs", "calls")
+    columns = ("model", "parameters", "weights", "peak memory", "FLOPs", "time, at least", "calls")
     rows = [
         [
             name,
@@ -294,6 +314,7 @@ def _print_folder(reports: Mapping[str, Json], errors: Mapping[str, str]) -> Non
             text.bytes_text(r["parameter_bytes"]),
             text.bytes_text(r["peak_bytes"]),
             text.count_text(r["flops"]),
+            text.time_text(round(r["roofline"]["ns"])) if "roofline" in r else "",
             f"{len(r['calls']):,}",
         ]
         for name, r in reports.items()

@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Check", "read_check"]
+__all__ = ["Check", "read_amount", "read_check"]
 
 Json = dict[str, Any]
-_FORM = re.compile(r"\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(\d[\d_,]*(?:\.\d*)?(?:[eE][+-]?\d{1,3})?)"
-                   r"\s*([A-Za-z]*)\s*")  # fmt: skip
+_NUMBER = r"\s*(\d[\d_,]*(?:\.\d*)?(?:[eE][+-]?\d{1,3})?)\s*([A-Za-z]*)\s*"
+_AMOUNT = re.compile(_NUMBER)
+_FORM = re.compile(r"\s*(\w+)\s*(<=|>=|==|!=|<|>)" + _NUMBER)
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "==": operator.eq, "!=": operator.ne,
@@ -64,6 +65,18 @@ class Check(NamedTuple):
         return f"{self.text}: {self.name} is {self.value(report):,}"
 
 
+def read_amount(text: str, where: str) -> float:
+    """A number, perhaps with a unit: `80GB`; `ValueError` that begins with `where` for others."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None or found[2].lower() not in _UNITS:
+        raise ValueError(f"{where}: expected an amount like 80GB, got {text!r}")
+    return _amount(found[1], found[2])
+
+
+def _amount(number: str, unit: str) -> float:
+    return float(number.replace(",", "").replace("_", "")) * _UNITS[unit.lower()]
+
+
 def read_check(text: str) -> Check:
     """The check that `text` is: NAME, one of < <= > >= == !=, a number, perhaps a unit.
 
@@ -77,5 +90,4 @@ def read_check(text: str) -> Check:
         raise ValueError(f"--assert {text!r}: no {name!r}: there are {', '.join(_VALUES)}")
     if unit.lower() not in _UNITS:
         raise ValueError(f"--assert {text!r}: no unit {unit!r}: expected one like MB, GiB, G")
-    limit = float(number.replace(",", "").replace("_", "")) * _UNITS[unit.lower()]
-    return Check(text.strip(), name, relation, limit)
+    return Check(text.strip(), name, relation, _amount(number, unit))

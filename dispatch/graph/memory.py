@@ -21,9 +21,12 @@ __all__ = [
     "Record",
     "Storage",
     "Walk",
+    "dtype_of",
     "is_tensor",
     "meta_of",
     "sizes_of",
+    "strides_of",
+    "tensors_of",
     "value_of",
 ]
 
@@ -87,6 +90,32 @@ def sizes_of(record: Record) -> tuple[int, ...]:
     """The sizes of a record that is a tensor's."""
     sizes: tuple[int, ...] = record[_SIZES]
     return sizes
+
+
+def strides_of(record: Record) -> tuple[int, ...]:
+    """The strides of a record that is a tensor's."""
+    strides: tuple[int, ...] = record[_STRIDES]
+    return strides
+
+
+def dtype_of(record: Record) -> str:
+    """The dtype of a record that is a tensor's, by name."""
+    return str(record[_DTYPE])
+
+
+def tensors_of(call: Call) -> list[Record]:
+    """The tensors that a call takes, each once, in order."""
+    slots = dict.fromkeys(slot for ref in call.step.args for slot in _slots(ref))
+    records = (call.values.get(slot, ()) for slot in slots)
+    return [record for record in records if is_tensor(record)]
+
+
+def _slots(ref: Any) -> Iterator[int]:
+    if isinstance(ref, Slot):
+        yield ref.number
+    elif isinstance(ref, Items):
+        for item in ref.refs:
+            yield from _slots(item)
 
 
 def meta_of(record: Record) -> Json | None:

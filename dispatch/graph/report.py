@@ -6,6 +6,7 @@ plain values that `to_json` gives as they are. What shows them (`text`, `html`, 
 works nothing out.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
@@ -16,6 +17,7 @@ from dispatch.graph import text
 from dispatch.graph.advice import ideas
 from dispatch.graph.errors import plain
 from dispatch.graph.executor import RunLog
+from dispatch.graph.hardware import Hardware, hardware
 from dispatch.graph.html import html_page, summary_html
 from dispatch.graph.memory import (
     KINDS,
@@ -30,6 +32,8 @@ from dispatch.graph.memory import (
     value_of,
 )
 from dispatch.graph.modules import ModuleTree, WeightFact, place_of_notes
+from dispatch.graph.roofline import estimate
+from dispatch.graph.traffic import compute_dtype, moved_bytes
 from dispatch.tools.formulas import FlopCall, count_flops, has_formula
 
 __all__ = ["ModelFacts", "Report", "RunFacts"]
@@ -220,6 +224,11 @@ class Report:
         """What would lower the peak: rows of `what`, `saved_bytes`, and the `peak_bytes` left."""
         return ideas(self._walk.calls, self._walk.storages, self.peak_index)
 
+    def roofline(self, device: "str | os.PathLike[str] | Hardware") -> Json:
+        """An estimate of the least time on a device (`"h100"`, or a file that describes one), in
+        all, by operator and by module; `how` says how it is made."""
+        return estimate(self.to_json(), hardware(device))
+
     # -- faces ------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -348,6 +357,8 @@ def _call_row(call: Call) -> Json:
         # What a branch gives, its own calls have allocated.
         "new_bytes": 0 if step.branches else call.new_bytes,
         "output_bytes": sum(map(_nbytes, outputs)),
+        "moved_bytes": moved_bytes(call),
+        "compute_dtype": compute_dtype(call),
         "flops": _flops(call) if has_formula(step.op) else 0,
         "ns": call.ns,
         "module": place.module,

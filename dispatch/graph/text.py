@@ -24,6 +24,7 @@ __all__ = [
     "module_table",
     "operator_table",
     "plain_text",
+    "roofline_tables",
     "shape_text",
     "time_text",
 ]
@@ -127,6 +128,8 @@ def facts(report: Json) -> list[tuple[str, str]]:
         hidden = sum(call["output_bytes"] for call in views)
         text = f"{_counted(len(views), 'call')} (views, in place) allocate nothing"
         found.append(("no new memory", f"{text}; copies would take {bytes_text(hidden)}"))
+    if "roofline" in report:
+        found.append(("estimated time", _roofline_text(report)))
     if report["unregistered"]:
         names = _listed(plain(name) for name in report["unregistered"])
         found.append(("not registered", f"{names}: outputs as the file records them"))
@@ -181,6 +184,51 @@ def _peak_text(report: Json) -> str:
     parts = (f"{plural[kind]} {bytes_text(n)}" for kind, n in sums.items() if n)
     where = f"during call {call['index']}, {plain(call['node'])} ({plain(call['op'])})"
     return f"{bytes_text(report['peak_bytes'])} {where}: {', '.join(parts)}"
+
+
+def _roofline_text(report: Json) -> str:
+    found = report["roofline"]
+    fits = "the peak fits in" if found["fits"] else "the peak DOES NOT FIT in"
+    return (
+        f"at least {time_text(round(found['ns']))} on {plain(found['title'])}, "
+        f"{found['memory_bound_share']:.0%} of it bound by memory, "
+        f"utilisation at most {found['utilisation']:.0%}, "
+        f"{bytes_text(found['moved_bytes'])} moved; "
+        f"{fits} {bytes_text(int(found['memory']))} ({found['how']})"
+    )
+
+
+def roofline_tables(report: Json, depth: int | None = None) -> list[Table]:
+    """The estimated times, by operator and by module; none when there is no estimate."""
+    if "roofline" not in report:
+        return []
+    found = report["roofline"]
+    columns = ("time", "share", "memory-bound", "utilisation", "FLOPs", "moved", "calls")
+    operators = [[plain(row["op"]), *_roofline_cells(row)] for row in found["operators"]]
+    modules = [
+        ["  " * row["depth"] + plain(row["path"].rpartition(".")[2] or "(model)"),
+         *_roofline_cells(row)]
+        for row in found["modules"]
+        if depth is None or row["depth"] <= depth
+    ]  # fmt: skip
+    title = f"estimated time on {plain(found['hardware'])}, at least"
+    tables = [
+        Table(f"{title}, by {what}", (what, *columns), (what,), rows, ("calls", "FLOPs", "moved"))
+        for what, rows in (("operator", operators), ("module", modules))
+    ]
+    return tables if len(modules) > 1 else tables[:1]
+
+
+def _roofline_cells(row: Json) -> list[str]:
+    return [
+        time_text(round(row["ns"])),
+        f"{row['share']:.1%}",
+        f"{row['memory_bound_share']:.0%}",
+        f"{row['utilisation']:.1%}",
+        count_text(row["flops"]) if row["flops"] else "",
+        bytes_text(row["moved_bytes"]) if row["moved_bytes"] else "",
+        f"{row['calls']:,}",
+    ]
 
 
 def operator_table(report: Json) -> Table:
@@ -341,6 +389,7 @@ def markdown(report: Json, checks: Sequence[tuple[str, bool]] = ()) -> str:
     for table in (
         module_table(report, fitting_depth(report, _ROWS)),
         operator_table(report),
+        *roofline_tables(report, fitting_depth(report, _ROWS)),
         alive_table(report, report["alive_at_peak"]),
         advice_table(report),
     ):

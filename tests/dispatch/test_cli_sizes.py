@@ -1,4 +1,4 @@
-"""`--set` on the command line: one takes several settings, and what is no setting is told."""
+"""`--set` and `--hardware`: other sizes, estimated times, and what is wrong with either told."""
 
 import json
 
@@ -54,3 +54,24 @@ def test_sizes_are_those_of_the_inputs_file(model, tmp_path):
 
 def test_numbers_may_be_grouped():
     assert read_sizes(["seq = 131_072"]) == {"seq": 131072}
+
+
+def test_hardware_adds_an_estimate(model, tmp_path):
+    page = tmp_path / "summary.md"
+    result = invoke("inspect", model, "--hardware", "a100", "--markdown", page)
+    assert result.exit_code == 0, result.output
+    for text in (" ".join(result.output.split()), page.read_text()):
+        assert "estimate of a lower bound" in text and "by operator" in text
+        assert "NVIDIA A100" in text and "memory-bound" in text
+    result = invoke("inspect", model, "--hardware", "a100", "--json", "-")
+    found = json.loads(result.output)["roofline"]
+    assert found["hardware"] == "a100" and found["operators"][0]["op"] == "aten::relu"
+    folder = invoke("inspect", model.parent, "--hardware", "a100")
+    assert "time, at least" in folder.output
+    assert "time, at least" not in invoke("inspect", model.parent).output
+
+
+def test_unknown_hardware_is_one_line(model):
+    result = invoke("inspect", model, "--hardware", "b9000")
+    assert result.exit_code == 2 and result.output.count("\n") == 1
+    assert "no hardware 'b9000': there is h100" in result.output

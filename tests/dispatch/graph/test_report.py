@@ -70,6 +70,8 @@ def test_the_whole_object(tmp_path):
                 "during_bytes": during * MATRIX,
                 "new_bytes": MATRIX,
                 "output_bytes": MATRIX,
+                "moved_bytes": (3 if name == "sum" else 2) * MATRIX,
+                "compute_dtype": "float32",
                 "flops": 0,
                 "ns": None,
                 "module": None,
