@@ -1,5 +1,5 @@
-"""The command line: what a model does (`inspect`, `diff`), which operators, tables and keys there
-are.
+"""The command line: what a model does and how large it may be (`inspect`, `diff`, `fit`), which
+operators, tables and keys there are.
 
 Installed as `dispatch`, and run by `python -m dispatch`. Only the modules of the command line
 import click and rich; `cli_console` holds what all commands promise of their output and errors.
@@ -24,6 +24,7 @@ from dispatch.cli_coverage import (
     markdown,
     replayed,
 )
+from dispatch.cli_fit import fit
 from dispatch.cli_inspect import diff, inspect
 
 __all__ = ["main"]
@@ -37,6 +38,7 @@ def main() -> None:
 
 main.add_command(inspect)
 main.add_command(diff)
+main.add_command(fit)
 
 
 # -- operators, tables, keys --------------------------------------------------------------------

@@ -9,10 +9,12 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-__all__ = ["STDOUT", "check_paths", "write_report"]
+import click
+
+__all__ = ["STDOUT", "check_paths", "showing", "write_report", "write_reports"]
 
 STDOUT = "-"
 
@@ -40,6 +42,25 @@ def _identity(path: str) -> object:
     except OSError:
         return os.path.realpath(path)
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else object()
+
+
+def write_reports(
+    written: Mapping[str, str | None], makers: Mapping[str, Callable[[], str]]
+) -> str | None:
+    """Write the files that are asked for; what is to stand on standard output instead of tables."""
+    made = [(path, makers[name]()) for name, path in written.items() if path is not None]
+    for path, content in made:
+        if path != STDOUT:
+            write_report(path, content)
+    return next((content for path, content in made if path == STDOUT), None)
+
+
+def showing(content: str | None, tables: Callable[[], None]) -> Callable[[], None]:
+    """What prints `content`, or else the tables."""
+    if content is None:
+        return tables
+    data = content.encode()
+    return lambda: click.echo(data, nl=False)
 
 
 def write_report(path: str, text: str) -> None:

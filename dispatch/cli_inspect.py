@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from dispatch import graph
 from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
-from dispatch.cli_files import STDOUT, check_paths, write_report
+from dispatch.cli_files import check_paths, showing, write_reports
 from dispatch.cli_sizes import SizesCommand, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
@@ -124,24 +124,6 @@ class _Answer(NamedTuple):
     failed: list[str]
 
 
-def _write(
-    written: Mapping[str, str | None], makers: Mapping[str, Callable[[], str]]
-) -> str | None:
-    """Write the files that are asked for; what is to stand on standard output instead of tables."""
-    made = [(path, makers[name]()) for name, path in written.items() if path is not None]
-    for path, content in made:
-        if path != STDOUT:
-            write_report(path, content)
-    return next((content for path, content in made if path == STDOUT), None)
-
-
-def _showing(content: str | None, tables: Callable[[], None]) -> Callable[[], None]:
-    if content is None:
-        return tables
-    data = content.encode()
-    return lambda: click.echo(data, nl=False)
-
-
 # -- running ------------------------------------------------------------------------------------
 
 
@@ -213,7 +195,7 @@ def _inspect_file(
         raise UserError(f"{path}: no call {wish.alive}: it has {len(found['calls'])}")
     results = [(check, check.holds(found)) for check in checks]
     passed = [(str(check), ok) for check, ok in results]
-    content = _write(
+    content = write_reports(
         written,
         {
             "--json": lambda: json.dumps(found) + "\n",
@@ -221,7 +203,7 @@ def _inspect_file(
             "--markdown": lambda: text.markdown(found, passed),
         },
     )
-    show = _showing(content, lambda: _print_report(report, found, wish))
+    show = showing(content, lambda: _print_report(report, found, wish))
     return _Answer(show, [check.failure(found) for check, ok in results if not ok])
 
 
@@ -300,8 +282,8 @@ def _inspect_folder(
             f"{folder}: Is a directory without a model ({', '.join(_SUFFIXES)}){reason}"
         )
     models = json.dumps({"models": list(reports.values()), "errors": errors}) + "\n"
-    content = _write(written, {"--json": lambda: models})
-    return _Answer(_showing(content, lambda: _print_folder(reports, errors)), failed)
+    content = write_reports(written, {"--json": lambda: models})
+    return _Answer(showing(content, lambda: _print_folder(reports, errors)), failed)
 
 
 def _print_folder(reports: Mapping[str, Json], errors: Mapping[str, str]) -> None:
@@ -352,14 +334,14 @@ def diff(
         check_paths(written, {"A": first, "B": second})
         a, b = (_run(path, None, True, device, False, {}).to_json() for path in (first, second))
         found = compare(a, b)
-        content = _write(
+        content = write_reports(
             written,
             {
                 "--json": lambda: json.dumps(found.to_json()) + "\n",
                 "--markdown": lambda: text.markdown_tables(found.title, found.tables()),
             },
         )
-    _showing(content, lambda: _print_difference(found))()
+    showing(content, lambda: _print_difference(found))()
     if not found.is_empty:
         context.exit(1)
 

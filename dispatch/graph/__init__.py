@@ -6,15 +6,18 @@ happened.
 """
 
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError
+from dispatch.graph.fitting import Fit, fit
 from dispatch.graph.module import GraphModule, load
 from dispatch.graph.report import Report
 from dispatch.tools.formulas import flop_formula
 
 __all__ = [
+    "Fit",
     "GraphModule",
     "MissingOperatorsError",
     "ModelFileError",
     "Report",
+    "fit",
     "flop_formula",
     "load",
 ]

@@ -1,0 +1,80 @@
+"""`dispatch fit`: the largest sizes of a model that a memory holds.
+
+The search is `graph.fit`; here are its options, and its tables in the terminal, as Markdown and as
+JSON. Exit code 1: nothing fits.
+"""
+
+import json
+
+import click
+
+from dispatch import graph
+from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
+from dispatch.cli_files import check_paths, showing, write_reports
+from dispatch.cli_sizes import SizesCommand, read_sizes
+from dispatch.graph import text
+from dispatch.graph.checks import read_amount
+
+__all__ = ["fit"]
+
+_OUTPUT = click.Path(readable=False)
+
+
+@click.command(cls=SizesCommand)
+@click.argument("model", type=click.Path())
+@click.option("--memory", required=True, help="What there is: 80GB, 24GiB.")
+@click.option(
+    "--vary", multiple=True, metavar="NAME",
+    help="A size to vary, such as batch or seq; at most two. Else the first two there are.",
+)  # fmt: skip
+@click.option(
+    "--set", "sizes", multiple=True, metavar="NAME=SIZE...",
+    help="Other sizes than the recorded ones, for what does not vary: seq=2048.",
+)  # fmt: skip
+@click.option("--device", help="Run as if on this device, such as cuda.")
+@click.option("--json", "json_path", type=_OUTPUT, help="Write the answer; - is stdout.")
+@click.option("--markdown", "markdown_path", type=_OUTPUT, help="Write a summary; - is stdout.")
+@click.pass_context
+def fit(
+    context: click.Context,
+    model: str,
+    memory: str,
+    vary: tuple[str, ...],
+    sizes: tuple[str, ...],
+    device: str | None,
+    json_path: str | None,
+    markdown_path: str | None,
+) -> None:
+    """The largest sizes with which MODEL, exported with dynamic shapes, stays within a memory.
+
+    Exit code 0: something fits; 1: nothing.
+    """
+    written = {"--json": json_path, "--markdown": markdown_path}
+    with user_errors():
+        check_paths(written, {"MODEL": model})
+        limit = int(read_amount(memory, "--memory"))
+        wanted = read_sizes(sizes)
+        module = graph.load("/dev/stdin" if model == "-" else model)
+        try:
+            found = graph.fit(module, limit, vary, device=device, sizes=wanted)
+        except ValueError as error:
+            raise UserError(plain(f"{model}: {error}").plain) from None
+        content = write_reports(
+            written,
+            {
+                "--json": lambda: json.dumps(found.to_json()) + "\n",
+                "--markdown": lambda: text.markdown_tables(found.title, found.tables()),
+            },
+        )
+    showing(content, lambda: _print(found))()
+    if found.is_empty:
+        context.exit(1)
+
+
+def _print(found: graph.Fit) -> None:
+    console = standard_output()
+    console.print(grid(found.facts()))
+    for table in found.tables():
+        console.print()
+        console.print(plain(table.title), style="bold")
+        console.print(draw(table, console.width))

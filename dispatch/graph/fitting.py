@@ -1,0 +1,257 @@
+"""What fits: the largest sizes of a program whose peak of memory stays within a limit.
+
+Each answer comes from concrete fake runs: a size is bisected between one that fits and one that
+does not, so that few runs find the end of a peak that grows with the size. A size is looked for
+alone, with the others as recorded or set, and beside a second one: the largest of the second at
+some of the first. Each answer is run, and so is one more, which says what ends it there: memory,
+the exported range, or the program itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dispatch.graph import text
+from dispatch.graph.errors import plain
+from dispatch.graph.module import GraphModule
+from dispatch.graph.sizes import OpenSize, chosen, find
+
+__all__ = ["Fit", "fit"]
+
+Json = dict[str, Any]
+_MOST = 1 << 24  # where a size without a limit stops growing
+_POINTS = 8  # of the frontier, at most
+
+
+class _Peak(NamedTuple):
+    """A run at some sizes: its peak, or why there is none."""
+
+    nbytes: int | None
+    problem: str
+
+
+class Fit(NamedTuple):
+    """The answer to "what fits". `sizes`: the program's open sizes; `at`: their values where they
+    do not vary, and `peak_bytes` the peak there; `largest`: a row for each size that varies, alone;
+    `frontier`: rows of both; `runs`: how many fake runs it took."""
+
+    model: str
+    device: str
+    memory: int
+    sizes: list[Json]
+    at: dict[str, int]
+    peak_bytes: int
+    largest: list[Json]
+    frontier: list[Json]
+    runs: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no size that varies fits, alone or beside another."""
+        return not any(row["value"] for row in (*self.largest, *self.frontier))
+
+    @property
+    def title(self) -> str:
+        return f"{plain(self.model)}: what fits in {text.bytes_text(self.memory)}"
+
+    def to_json(self) -> Json:
+        """The answer as one object of plain values."""
+        return self._asdict()
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What was asked."""
+        at = ", ".join(f"{name} = {value}" for name, value in self.at.items())
+        return [
+            ("model", plain(self.model)),
+            ("memory", text.bytes_text(self.memory)),
+            ("run", f"{self.runs} fake runs on {plain(self.device)}"),
+            ("recorded or set", plain(f"{at}: peak {text.bytes_text(self.peak_bytes)}")),
+        ]
+
+    def tables(self) -> list[text.Table]:
+        """The largest of each size alone, and of both together."""
+        cells = [
+            [plain(row["name"]), *_cells(row), plain(self._others(row["name"]))]
+            for row in self.largest
+        ]
+        columns = ("size", "largest", *_COLUMNS, "with")
+        found = [text.Table("largest sizes", columns, ("size", "ended by", "with"), cells)]
+        if self.frontier:
+            first, second = (plain(row["name"]) for row in self.largest)
+            rows = [[f"{next(iter(r['at'].values())):,}", *_cells(r)] for r in self.frontier]
+            title = f"largest {second} for each {first}"
+            found.append(text.Table(title, (first, second, *_COLUMNS), ("ended by",), rows))
+        return found
+
+    def _others(self, name: str) -> str:
+        return ", ".join(f"{n} = {value}" for n, value in self.at.items() if n != name)
+
+
+_COLUMNS = ("peak", "one more", "ended by")
+
+
+def _cells(row: Json) -> list[str]:
+    """The largest value, the peak there and one past it, and what ends it."""
+    value, ended = row["value"], row["ended_by"]
+    peak, beyond = row["peak_bytes"], row["next_peak_bytes"]
+    why = {"memory": "memory", "range": "the exported range", "program": row["problem"][:80]}
+    return [
+        f"{value:,}" if value is not None else "none",
+        text.bytes_text(peak) if peak is not None else "",
+        text.bytes_text(beyond) if beyond is not None else "",
+        plain(why[ended]),
+    ]
+
+
+def fit(
+    module: GraphModule,
+    memory: int,
+    vary: Sequence[str] = (),
+    *,
+    device: Any = None,
+    sizes: Mapping[str, int] | None = None,
+) -> Fit:
+    """The largest sizes whose peak is at most `memory` bytes.
+
+    `vary`: one or two names of open sizes (of `module.sizes`; else the first two); `sizes`: values
+    for others, which stay as recorded otherwise. `ValueError` for unknown names, sizes out of
+    range, or a program that leaves no size open.
+    """
+    return _Search(module, memory, vary, device, sizes or {}).answer()
+
+
+class _Search:
+    def __init__(
+        self,
+        module: GraphModule,
+        memory: int,
+        vary: Sequence[str],
+        device: Any,
+        sizes: Mapping[str, int],
+    ) -> None:
+        self.module = module
+        self.memory = memory
+        self.device = device
+        names = vary or [size.symbol for size in module.sizes[:2]] or ["batch"]
+        self.varied = list(dict.fromkeys(find(module.sizes, name) for name in names))
+        if len(self.varied) > 2:
+            raise ValueError(f"at most two sizes can vary, not {len(self.varied)}")
+        at = dict(sizes)
+        for size in self.varied:
+            if size.recorded is None and not any(name in size.names for name in at):
+                at[size.symbol] = max(size.low, 1)
+        self.at = chosen(module.sizes, at)
+        self.known: dict[tuple[int, ...], _Peak] = {}
+
+    def answer(self) -> Fit:
+        report = self.module.run(sizes=self.at, device=self.device)
+        self.known[tuple(self.at.values())] = _Peak(report.peak_bytes, "")
+        largest = [self.limit(size, {}) for size in self.varied]
+        frontier = self.frontier() if len(self.varied) == 2 else []
+        return Fit(
+            model=self.module.name,
+            device=report.device,
+            memory=self.memory,
+            sizes=[
+                {"name": s.name, "symbol": s.symbol, "names": list(s.names), "min": s.low,
+                 "max": s.high, "recorded": s.recorded}
+                for s in self.module.sizes
+            ],
+            at={size.name: self.at[size.symbol] for size in self.module.sizes},
+            peak_bytes=report.peak_bytes,
+            largest=largest,
+            frontier=frontier,
+            runs=len(self.known),
+        )  # fmt: skip
+
+    # -- runs -----------------------------------------------------------------------------------
+
+    def peak(self, values: Mapping[str, int]) -> _Peak:
+        """The peak at these values, the rest as set; each is run once."""
+        at = {**self.at, **values}
+        key = tuple(at.values())
+        if key not in self.known:
+            self.known[key] = self.run(at)
+        return self.known[key]
+
+    def run(self, at: Mapping[str, int]) -> _Peak:
+        try:
+            report = self.module.run(sizes=at, device=self.device)
+        except (RuntimeError, ValueError, LookupError, ArithmeticError) as error:
+            return _Peak(None, plain(" ".join(str(error).split())))
+        return _Peak(report.peak_bytes, "")
+
+    def fits(self, values: Mapping[str, int]) -> bool:
+        nbytes = self.peak(values).nbytes
+        return nbytes is not None and nbytes <= self.memory
+
+    # -- bisection ------------------------------------------------------------------------------
+
+    def limit(self, size: OpenSize, others: Mapping[str, int]) -> Json:
+        """The largest value of `size` that fits, and what ends it one past that."""
+        symbol, low = size.symbol, self.least(size, others)
+        high = _MOST if size.high is None else min(size.high, _MOST)
+
+        def fits(value: int) -> bool:
+            return self.fits({**others, symbol: value})
+
+        if not fits(low):
+            return self.row(size, None, low, others, high)
+        good, bad, step = low, high + 1, max(self.at[symbol] - low, 1)
+        while good < high and bad > high:
+            value = min(good + step, high)
+            if fits(value):
+                good, step = value, step * 2
+            else:
+                bad = value
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            if fits(middle):
+                good = middle
+            else:
+                bad = middle
+        return self.row(size, good, good + 1, others, high)
+
+    def least(self, size: OpenSize, others: Mapping[str, int]) -> int:
+        """Where to begin: the smallest of the range, or, when the program does not run with that,
+        what it was recorded or set to."""
+        low = max(size.low, 1)
+        runs = self.peak({**others, size.symbol: low}).nbytes is not None
+        return low if runs else self.at[size.symbol]
+
+    def row(
+        self, size: OpenSize, value: int | None, past: int, others: Mapping[str, int], high: int
+    ) -> Json:
+        beyond = self.peak({**others, size.symbol: past}) if past <= high else None
+        ended = "range" if beyond is None else "memory" if beyond.nbytes is not None else "program"
+        here = self.peak({**others, size.symbol: value}).nbytes if value is not None else None
+        return {
+            "name": size.name,
+            "symbol": size.symbol,
+            "value": value,
+            "peak_bytes": here,
+            "ended_by": ended,
+            "next": past if beyond is not None else None,
+            "next_peak_bytes": beyond.nbytes if beyond is not None else None,
+            "problem": beyond.problem if beyond is not None else "",
+        }
+
+    def frontier(self) -> list[Json]:
+        """The largest second size at growing first sizes, up to the largest with the second one
+        as small as it can be."""
+        first, second = self.varied
+        smallest = {second.symbol: self.least(second, {})}
+        last = self.limit(first, smallest)["value"]
+        if last is None:
+            return []
+        rows = []
+        for value in _spread(self.least(first, smallest), last):
+            row = self.limit(second, {first.symbol: value})
+            rows.append({"at": {first.name: value}, **row})
+        return rows
+
+
+def _spread(low: int, high: int) -> list[int]:
+    """Some values from `low` to `high`, both included, each about the same times the one before."""
+    ratio = (high / low) ** (1 / (_POINTS - 1))
+    values = {min(max(round(low * ratio**i), low), high) for i in range(_POINTS)}
+    return sorted(values | {low, high})

@@ -1,0 +1,119 @@
+"""What fits: answers held against runs at the size and one past it, and what ends them."""
+
+import json
+
+import pytest
+
+from dispatch import graph
+from tests.dispatch.graph import programs
+from tests.dispatch.graph.programs import as_int, node, tensor
+from tests.dispatch.graph.test_module import dynamic
+from tests.dispatch.graph.test_sizes import two_symbols
+
+
+@pytest.fixture
+def one(tmp_path):
+    return graph.load(programs.write_json(tmp_path / "one.json", dynamic()))
+
+
+@pytest.fixture
+def two(tmp_path):
+    return graph.load(programs.write_json(tmp_path / "two.json", two_symbols()))
+
+
+@pytest.mark.parametrize("memory", [100, 200, 333, 1000, 1270])
+def test_the_largest_is_what_trying_all_gives(one, memory):
+    """Sizes from 2 to 64: of all that fit, the largest."""
+    peaks = {n: one.run(sizes={"batch": n}).peak_bytes for n in range(2, 65)}
+    best = max(n for n, peak in peaks.items() if peak <= memory)
+    found = graph.fit(one, memory)
+    (row,) = found.largest
+    assert (row["value"], row["peak_bytes"]) == (best, peaks[best])
+    assert (row["next"], row["next_peak_bytes"]) == (best + 1, peaks[best + 1])
+    assert row["ended_by"] == "memory" and found.frontier == []
+    assert found.peak_bytes == peaks[4] and found.at == {"batch": 4}
+    assert not found.is_empty
+
+
+def test_the_exported_range_ends_it(one):
+    (row,) = graph.fit(one, 10**9, device="cuda").largest
+    assert (row["value"], row["ended_by"], row["next"]) == (64, "range", None)
+
+
+def test_nothing_fits(one):
+    found = graph.fit(one, 10)
+    assert found.is_empty
+    (row,) = found.largest
+    assert (row["value"], row["next"], row["ended_by"]) == (None, 2, "memory")
+    assert row["next_peak_bytes"] == one.run(sizes={"batch": 2}).peak_bytes
+
+
+def test_the_frontier_holds_and_one_past_it_does_not(two):
+    memory = 100_000
+    found = graph.fit(two, memory, device="cuda")
+    assert found.device.startswith("cuda") and len(found.frontier) == 8
+    values = []
+    for row in found.frontier:
+        at = {**row["at"], row["symbol"]: row["value"]}
+        assert two.run(sizes=at, device="cuda").peak_bytes == row["peak_bytes"] <= memory
+        if row["ended_by"] == "range":
+            assert row["value"] == 64
+            continue
+        at[row["symbol"]] += 1
+        assert two.run(sizes=at, device="cuda").peak_bytes == row["next_peak_bytes"] > memory
+        values.append(row["value"])
+    assert values == sorted(values, reverse=True) and len(values) > 3
+    firsts = [row["at"]["batch"] for row in found.frontier]
+    assert firsts == sorted(set(firsts)) and firsts[0] == 1
+    assert two.run(sizes={"batch": firsts[-1], "seq": 2}).peak_bytes <= memory
+    assert two.run(sizes={"batch": firsts[-1] + 1, "seq": 2}).peak_bytes > memory
+    assert found.runs < 120 and json.loads(json.dumps(found.to_json())) == found.to_json()
+
+
+def test_a_size_without_a_limit_is_found_by_doubling(two):
+    found = graph.fit(two, 10**9, ["batch"], sizes={"seq": 10})
+    (row,) = found.largest
+    peaks = [two.run(sizes={"batch": row["value"] + i, "seq": 10}).peak_bytes for i in (0, 1)]
+    assert peaks[0] <= 10**9 < peaks[1] and found.at == {"batch": 4, "seq": 10}
+    assert found.runs < 60
+
+
+def test_a_number_baked_in_ends_it(tmp_path):
+    """The view takes the recorded number of elements: other sizes do not run."""
+    content = dynamic()
+    body = content["graph_module"]["graph"]
+    shape = ("size", {"as_ints": [12]})
+    body["nodes"][2] = node("aten.view.default", [("self", tensor("x")), shape], ["v"])
+    module = graph.load(programs.write_json(tmp_path / "baked.json", content))
+    (row,) = graph.fit(module, 10**6).largest
+    assert (row["value"], row["next"], row["ended_by"]) == (4, 5, "program")
+    assert "12" in row["problem"]
+
+
+def test_tables_say_it(two):
+    found = graph.fit(two, 100_000)
+    largest, frontier = found.tables()
+    assert [row[0] for row in largest.rows] == ["batch", "seq"]
+    assert largest.rows[0][-1] == "seq = 5" and "the exported range" in largest.rows[1]
+    assert frontier.title == "largest seq for each batch" and len(frontier.rows) == 8
+    assert ("memory", "100.0 kB") in found.facts()
+
+
+def test_what_cannot_be_asked(two, tmp_path):
+    with pytest.raises(ValueError, match="no size 'bath': there is batch"):
+        graph.fit(two, 100, ["bath"])
+    with pytest.raises(ValueError, match="out of range"):
+        graph.fit(two, 100, ["batch"], sizes={"seq": 65})
+    fixed = graph.load(programs.write_json(tmp_path / "fixed.json", programs.add_relu()))
+    with pytest.raises(ValueError, match="exported with fixed sizes"):
+        graph.fit(fixed, 100)
+
+
+def test_more_than_two_sizes_do_not_vary(tmp_path):
+    content = two_symbols()
+    values = content["graph_module"]["graph"]["tensor_values"]
+    values["x"]["sizes"][2] = programs.symbol("c", 3)
+    values["x"]["strides"] = [as_int(1)] * 3
+    module = graph.load(programs.write_json(tmp_path / "three.json", content))
+    with pytest.raises(ValueError, match="at most two sizes can vary, not 3"):
+        graph.fit(module, 100, ["a", "b", "c"])
