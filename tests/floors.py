@@ -66,7 +66,8 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("graph", ("dispatch.graph",)),
     ("as_torch", ("dispatch.as_torch",)),
     ("cli", ("dispatch.cli", "dispatch.cli_console", "dispatch.cli_coverage", "dispatch.cli_files",
-             "dispatch.cli_inspect", "dispatch.__main__")),
+             "dispatch.cli_fit", "dispatch.cli_inspect", "dispatch.cli_sizes",
+             "dispatch.__main__")),
 )  # fmt: skip
 
 # (who, whom): why this arrow may stand although it goes up.
