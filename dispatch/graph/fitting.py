@@ -1,13 +1,15 @@
 """What fits: the largest sizes of a program whose peak of memory stays within a limit.
 
-Each answer comes from concrete fake runs: a size is bisected between one that fits and one that
-does not, so that few runs find the end of a peak that grows with the size. A size is looked for
+Each answer comes from concrete fake runs: between a size that fits and one that does not the next
+is guessed from the peaks that are known (a peak is mostly a parabola), or is the middle, so that
+few runs find the end of a peak that grows with the size. A size is looked for
 alone, with the others as recorded or set, and beside a second one: the largest of the second at
 some of the first. Each answer is run, and so is one more, which says what ends it there: memory,
 the exported range, or the program itself.
 """
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 from dispatch.graph import text
@@ -20,6 +22,7 @@ __all__ = ["Fit", "fit"]
 Json = dict[str, Any]
 _MOST = 1 << 24  # where a size without a limit stops growing
 _POINTS = 8  # of the frontier, at most
+_GUESSES = 4  # each such try is the middle, whatever the guess
 
 
 class _Peak(NamedTuple):
@@ -180,10 +183,6 @@ class _Search:
             return _Peak(None, plain(" ".join(str(error).split())))
         return _Peak(report.peak_bytes, "")
 
-    def fits(self, values: Mapping[str, int]) -> bool:
-        nbytes = self.peak(values).nbytes
-        return nbytes is not None and nbytes <= self.memory
-
     # -- bisection ------------------------------------------------------------------------------
 
     def limit(self, size: OpenSize, others: Mapping[str, int]) -> Json:
@@ -191,24 +190,30 @@ class _Search:
         symbol, low = size.symbol, self.least(size, others)
         high = _MOST if size.high is None else min(size.high, _MOST)
 
+        points: dict[int, int] = {}
+
         def fits(value: int) -> bool:
-            return self.fits({**others, symbol: value})
+            nbytes = self.peak({**others, symbol: value}).nbytes
+            if nbytes is not None:
+                points[value] = nbytes
+            return nbytes is not None and nbytes <= self.memory
 
         if not fits(low):
             return self.row(size, None, low, others, high)
-        good, bad, step = low, high + 1, max(self.at[symbol] - low, 1)
-        while good < high and bad > high:
-            value = min(good + step, high)
+        good, bad, tries = low, high + 1, 0
+        while bad - good > 1:
+            tries += 1
+            if len(points) == 1:
+                value = max(self.at[symbol], 2 * good)
+            elif tries % _GUESSES == 0:
+                value = (good + bad) // 2
+            else:
+                value = _guess(points, self.memory, good, bad)
+            value = min(max(value, good + 1), bad - 1)
             if fits(value):
-                good, step = value, step * 2
+                good = value
             else:
                 bad = value
-        while bad - good > 1:
-            middle = (good + bad) // 2
-            if fits(middle):
-                good = middle
-            else:
-                bad = middle
         return self.row(size, good, good + 1, others, high)
 
     def least(self, size: OpenSize, others: Mapping[str, int]) -> int:
@@ -248,6 +253,24 @@ class _Search:
             row = self.limit(second, {first.symbol: value})
             rows.append({"at": {first.name: value}, **row})
         return rows
+
+
+def _guess(points: Mapping[int, int], memory: int, good: int, bad: int) -> int:
+    """The largest size below `bad` that fits, if the peak goes on as a parabola through the three
+    known points next to the end."""
+    near = sorted(points, key=lambda value: min(abs(value - good), abs(value - bad)))[:3]
+
+    def peak(value: int) -> float:
+        terms = (points[a] * prod((value - b) / (a - b) for b in near if b != a) for a in near)
+        return sum(terms)
+
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if peak(middle) <= memory:
+            good = middle
+        else:
+            bad = middle
+    return good
 
 
 def _spread(low: int, high: int) -> list[int]:
