@@ -4,6 +4,7 @@ Called by the dispatcher below ADInplaceOrView, which relates a view to its base
 version. A view is always a new object, even of the same sizes.
 Each computes the new geometry in full before it makes or changes a tensor.
 """
+from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.string cimport memcpy
 
@@ -15,9 +16,10 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, reach_of
+from dispatch._C.python_api cimport PyLong_AsLongLong_, PyLong_CheckExact_
 from dispatch._C.symbolic cimport (
-    SIZE_ERROR, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, floordiv, gt_or_false, has_symbolic,
-    is_symbolic, larger, lt_or_false, lt_or_true, mod, mul, ne_or_true, neg, size_from, size_object, smaller, sub,
+    SIZE_ERROR, SYMBOLIC_LIMIT, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, floordiv, gt_or_false,
+    has_symbolic, is_symbolic, larger, lt_or_false, lt_or_true, mod, mul, ne_or_true, neg, size_from, size_object, smaller, sub,
     symbolic_calls,
 )
 from dispatch._C.tensor cimport (
@@ -402,11 +404,20 @@ cdef inline int64_t slice_length(int64_t first, int64_t last, int64_t step) exce
     return 1 + (last - first - 1) // step if last > first else 0
 
 
+cdef inline int64_t bound_from(object o) except? SIZE_ERROR:
+    """A place to begin or end at; one far before the first element is any such one."""
+    cdef int64_t n
+    if PyLong_CheckExact_(<PyObject*>o):
+        n = PyLong_AsLongLong_(<PyObject*>o)
+        return n if n > SYMBOLIC_LIMIT else SYMBOLIC_LIMIT
+    return size_from(o)
+
+
 cdef object slice(Tensor self, int64_t dim, object start, object end, int64_t step):
     cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t size = self.c_sizes[d]
-    cdef int64_t first = 0 if start is None else clamped(size_from(start), size)
-    cdef int64_t last = size if end is None else clamped(size_from(end), size)
+    cdef int64_t first = 0 if start is None else clamped(bound_from(start), size)
+    cdef int64_t last = size if end is None else clamped(bound_from(end), size)
     if not expect_gt(step, 0):
         raise refused(f"step must be positive, got {size_object(step)}")
     return sliced(self, d, first, slice_length(first, last, step), step)

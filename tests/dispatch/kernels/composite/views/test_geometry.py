@@ -198,3 +198,13 @@ def test_detached_tensor_shares_values_and_version_but_no_gradient() -> None:
     assert not detached.requires_grad and base._version == 1
     with pytest.raises(RuntimeError, match="detach"):
         base[0].detach_()
+
+
+@pytest.mark.parametrize("far", [2**62, 2**62 + 1, 2**63 - 1, 2**63])
+def test_slice_may_begin_and_end_anywhere_before_and_behind(far: int) -> None:
+    """Numbers that no size can have, since handles of expressions lie there, among them."""
+    x = dispatch.arange(5)
+    assert x[-far:].tolist() == [0, 1, 2, 3, 4]
+    assert x[-far:2].tolist() == [0, 1]
+    assert x[:-far].tolist() == []
+    assert ops.aten.slice.Tensor(x, 0, -far, min(far, 2**63 - 1), 2).tolist() == [0, 2, 4]
