@@ -113,6 +113,7 @@ def test_equal_expressions_are_one_node() -> None:
     a, b = size(env, 4, "a"), size(env, 5, "b")
     assert (a * 2 + b + a).node.expr is (b + 3 * a).node.expr
     assert ((a * b) // b).node.expr is a.node.expr
+    assert (a // 2 // 3).node.expr is (a // 6).node.expr
     assert (4 * a + 8 * b).node.expr // 4 is (a + 2 * b).node.expr
     assert sym_max(a, sym_max(b, a)).node.expr is sym_max(b, a).node.expr
 

@@ -1,10 +1,11 @@
 """ValueRanges: what is in one, intersections, infinities."""
 
 import pickle
+from typing import Any
 
 import pytest
 
-from dispatch.symbolic import ValueRanges, int_oo
+from dispatch.symbolic import ShapeEnv, ValueRanges, int_oo, sym_max
 from dispatch.symbolic.errors import ValueRangeError
 
 
@@ -27,3 +28,21 @@ def test_intersection_keeps_the_narrower_bounds() -> None:
 def test_a_range_survives_pickling() -> None:
     r = ValueRanges(-int_oo, 3)
     assert pickle.loads(pickle.dumps(r)) == r
+
+
+@pytest.mark.parametrize(
+    ("make", "low", "high"),
+    [
+        (lambda u: -u, -3, 9),
+        (lambda u: abs(u), 0, 9),
+        (lambda u: u * (u + 1), -36, 72),
+        (lambda u: u // 2, -5, 1),
+        (lambda u: u % -4, -3, 0),
+        (lambda u: sym_max(u, 0), 0, 3),
+    ],
+)
+def test_bounds_follow_through_operations_on_either_sign(make: Any, low: int, high: int) -> None:
+    env = ShapeEnv()
+    u = env.create_unbacked_symint()
+    env.constrain_symbol_range(u.node.expr, -9, 3)
+    assert env.bound_sympy(make(u).node.expr) == ValueRanges(low, high)
