@@ -121,3 +121,12 @@ def test_negating_and_conjugating_twice_is_nothing():
     assert A._neg_view.default(x).is_neg() and A._conj.default(x).is_conj()
     assert not A._neg_view.default(A._neg_view.default(x)).is_neg()
     assert not A._conj.default(A._conj.default(x)).is_conj()
+
+
+def test_offsets_of_views_count_elements_of_the_new_dtype() -> None:
+    x = dispatch.ones(12, dtype=dispatch.float32)
+    assert x[4:8].view(dispatch.float64).storage_offset() == 2
+    assert x[3:8].view(dispatch.int16).storage_offset() == 6
+    assert A.view_as_complex(x[4:8].reshape(2, 2)).storage_offset() == 2
+    with pytest.raises(RuntimeError, match="storage offset 3"):
+        x[3:7].view(dispatch.float64)
