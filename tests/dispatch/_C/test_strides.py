@@ -130,3 +130,9 @@ def test_offsets_of_views_count_elements_of_the_new_dtype() -> None:
     assert A.view_as_complex(x[4:8].reshape(2, 2)).storage_offset() == 2
     with pytest.raises(RuntimeError, match="storage offset 3"):
         x[3:7].view(dispatch.float64)
+
+
+@pytest.mark.parametrize("sizes", [[1, 2], [3, 2]])
+def test_pieces_must_sum_to_the_size(sizes: list[int]) -> None:
+    with pytest.raises(RuntimeError, match="do not sum to 4"):
+        A.split_with_sizes(dispatch.ones(4), sizes)
