@@ -136,7 +136,7 @@ cdef Expr floordiv(Table t, Expr a, Expr b):
         return t.scaled(a, b.value)
     if a is b:
         return t.number(1)
-    if a.op == OP_FLOORDIV:
+    if a.op == OP_FLOORDIV and always(b)[0] >= 1:        # by less than 0, what the first one rounds down would go up
         return floordiv(t, a.args[0], t.product_of([a.args[1], b]))
     if b.op == OP_NUMBER:
         # (x + y) // b is x // b + y / b where b divides y

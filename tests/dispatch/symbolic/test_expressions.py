@@ -143,3 +143,32 @@ def test_division_by_zero_is_met_where_python_meets_it() -> None:
     for divide in (lambda: a // 0, lambda: a % 0, lambda: a / 0, lambda: 1 // (a - 4)):
         with pytest.raises(ZeroDivisionError):
             divide()
+
+
+@pytest.mark.parametrize("text", ["7//-2", "-7//2", "-7//-2", "0//3"])
+def test_quotients_of_numbers_round_down(text: str) -> None:
+    """Where an expression comes to numbers alone, as a text or as a difference does."""
+    a, b = (int(part) for part in text.split("//"))
+    assert ShapeEnv().parse(f"({a})//({b})").value == a // b
+
+
+@pytest.mark.parametrize(("a", "b"), [(7, -2), (-7, 2), (-7, -2), (6, -3)])
+def test_remainders_of_numbers_have_the_sign_of_the_divisor(a: int, b: int) -> None:
+    assert ShapeEnv().parse(f"Mod({a}, {b})").value == a % b
+
+
+@given(st.integers(2, 30), st.integers(2, 30), st.integers(1, 7), st.sampled_from([-3, -2, 2, 3]))
+def test_a_sum_is_divided_with_what_is_left_of_it(a: int, b: int, k: int, n: int) -> None:
+    env = ShapeEnv()
+    x, y = size(env, 5, "a"), size(env, 7, "b")
+    at = {str(x): a, str(y): b}
+    assert ((x * n + y + k) // n).node.expr.evaluate(at) == (a * n + b + k) // n
+    assert ((x * n + k) // n).node.expr.evaluate(at) == (a * n + k) // n
+
+
+@given(st.integers(2, 60), st.integers(1, 5), st.integers(-5, 5).filter(bool))
+def test_a_quotient_that_is_divided_again_has_its_value(a: int, m: int, n: int) -> None:
+    """One quotient by the product is the same for a positive second divisor only."""
+    env = ShapeEnv()
+    x = size(env, 9, "a")
+    assert (x // m // n).node.expr.evaluate({str(x): a}) == a // m // n

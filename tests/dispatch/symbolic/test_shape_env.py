@@ -205,3 +205,10 @@ def test_pickled_environment_knows_the_same() -> None:
 def test_a_thousand_symbols_have_names_of_their_own() -> None:
     env = ShapeEnv()
     assert len({str(size(env, 4, f"x{i}")) for i in range(1000)}) == 1000
+
+
+def test_a_condition_that_is_false_is_recorded_as_its_opposite() -> None:
+    env = ShapeEnv()
+    a = size(env, 4, "a")
+    assert not a > 9
+    assert [str(g.expr) for g in env.guards] == [f"{a} <= 9"]
