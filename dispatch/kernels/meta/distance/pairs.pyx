@@ -56,7 +56,7 @@ cpdef int check_sets(Tensor x1, Tensor x2, double p, object compute_mode) except
     check_real("x2", x2)
     if not p >= 0:
         raise refused(f"p must not be negative, got {p}")
-    if compute_mode not in (None, 0, 1, 2):
+    if compute_mode is not None and compute_mode not in (0, 1, 2):
         raise refused(f"compute_mode must be 0, 1 or 2, got {compute_mode}")
     return 0
 
