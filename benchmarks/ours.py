@@ -1,12 +1,13 @@
 """Our side of the table. Each row has its counterpart of the same name in `theirs`."""
 
+import importlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import dispatch
-from dispatch import FakeTensorMode, Library, TorchDispatchMode, ops, symbolic as symbolic_numbers
+from dispatch import FakeTensorMode, Library, TorchDispatchMode, ops
 from dispatch._C import DispatchKey, DispatchKeySet, _after_autograd_keyset
 from dispatch.graph import load
 
@@ -24,7 +25,7 @@ API = SimpleNamespace(
     DispatchKey=DispatchKey,
     DispatchKeySet=DispatchKeySet,
     below_autograd=_after_autograd_keyset,
-    symbolic=symbolic_numbers,
+    symbolic=lambda: importlib.import_module("dispatch.symbolic"),  # others do without
     fake_mode=lambda cache: FakeTensorMode(cache=cache),
 )
 

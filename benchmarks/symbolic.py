@@ -33,7 +33,8 @@ class _Sizes:
     """An environment that makes symbols of ever new sources."""
 
     def __init__(self, api: SimpleNamespace) -> None:
-        self.api, self.env, self.numbers = api.symbolic, api.symbolic.ShapeEnv(), count()
+        self.api, self.numbers = api.symbolic(), count()
+        self.env = self.api.ShapeEnv()
 
     def source(self) -> Any:
         return self.api.ConstantSource(f"x{next(self.numbers)}")

@@ -30,7 +30,7 @@ from dispatch._C.operator cimport (
     KernelObject, OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema,
     update_row,
 )
-from dispatch._C.plain_arguments cimport plain_arguments
+from dispatch._C.plain_arguments cimport has_symbols, plain_arguments
 from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
@@ -522,7 +522,7 @@ cdef inline PyObject* run(OperatorEntry e, uint64_t ks, PyObject** args, ThreadS
 
 
 cdef inline PyObject* run_kernel(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
-    if k.flags & KF_BYTES and in_use():
+    if k.flags & KF_BYTES and in_use() and has_symbols(e, args):
         return run_on_bytes(e, k, ks, args, ts)
     return run_given(e, k, ks, args, ts)
 

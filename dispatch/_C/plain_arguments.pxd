@@ -3,6 +3,8 @@ from cpython.object cimport PyObject
 
 from dispatch._C.operator cimport OperatorEntry
 
+# Whether there may be a symbolic number or a tensor with symbolic sizes among them. No object is made.
+cdef bint has_symbols(OperatorEntry e, PyObject** args) noexcept
 # The arguments without symbolic numbers, which guards make plain; RuntimeError for a tensor that has them. `keep` owns what is
 # made.
 cdef int plain_arguments(OperatorEntry e, PyObject** args, PyObject** plain, list keep) except -1

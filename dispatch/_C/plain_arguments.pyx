@@ -5,8 +5,33 @@ Called by the dispatcher before a kernel of a backend with bytes runs, in a proc
 from cpython.object cimport PyObject
 
 from dispatch._C.operator cimport OperatorEntry, qualified_name
+from dispatch._C.python_api cimport (
+    PyList_CheckExact_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_CheckExact_, PyObject_TypeCheck_, Py_None_, Py_TYPE_,
+)
 from dispatch._C.symbolic cimport NK_NONE, number_kind, plain_number
 from dispatch._C.tensor cimport TF_SYMBOLIC, Tensor
+
+
+cdef bint has_symbols(OperatorEntry e, PyObject** args) noexcept:
+    cdef int i
+    cdef Py_ssize_t j
+    for i in range(e.sig.n_args):
+        if PyList_CheckExact_(args[i]):
+            for j in range(PyList_GET_SIZE_(args[i])):
+                if is_symbol(PyList_GET_ITEM_(args[i], j)):
+                    return True
+        elif is_symbol(args[i]):
+            return True
+    return False
+
+
+cdef inline bint is_symbol(PyObject* o) noexcept:
+    """A symbolic number, a tensor with symbolic sizes; of lists in lists nobody looks, so they are taken for one."""
+    if o == Py_None_ or PyLong_CheckExact_(o):
+        return False
+    if Py_TYPE_(o) == <PyObject*>Tensor or PyObject_TypeCheck_(o, <PyObject*>Tensor):
+        return (<Tensor>o).c_flags & TF_SYMBOLIC != 0
+    return PyList_CheckExact_(o) or number_kind(o) != NK_NONE
 
 
 cdef int plain_arguments(OperatorEntry e, PyObject** args, PyObject** plain, list keep) except -1:
