@@ -522,7 +522,7 @@ cdef class Core:
             return True
         return a.symbol_type == S_FLOAT
 
-    def elimination_order(self, Expr s):
+    def elimination_order(self, Expr s not None):
         """Ephemeral sources first, then those without a hint, large sizes, late names."""
         sources = self.var_to_sources.get(s)
         hint = self.backed_var_to_val.get(s)
@@ -595,7 +595,7 @@ cdef class Core:
             self.unbacked_inputs.add(s)
         return s
 
-    def _learn_again(self, Expr e, sloc, bint deferred):
+    def _learn_again(self, Expr e not None, sloc, bint deferred):
         """A guard or runtime assert that another process recorded."""
         self.learn(e, sloc)
         if not deferred:
@@ -606,12 +606,12 @@ cdef class Core:
         self.deferred_runtime_asserts.setdefault(last, []).append(RuntimeAssert(e, "", sloc))
         self.num_deferred_runtime_asserts += 1
 
-    def _give_hint(self, Expr s, value):
+    def _give_hint(self, Expr s not None, value):
         s.hint, s.hinted = value, H_KNOWN
         self.backed_var_to_val[s] = value
         self.table.state += 1
 
-    def _update_var_to_range(self, Expr s, ValueRanges vr, vr_sloc=None, *, is_constraint=False):
+    def _update_var_to_range(self, Expr s not None, ValueRanges vr not None, vr_sloc=None, *, is_constraint=False):
         """Intersects a symbol's range with this one."""
         low, high = vr.low, vr.high
         hint = self.backed_var_to_val.get(s)
@@ -622,20 +622,20 @@ cdef class Core:
             raise ValueRangeError(f"Invalid ranges [{max(low, known[0])}:{min(high, known[1])}]")
         self.set_range(s, low, high, vr_sloc or here())
 
-    def _replace_by(self, Expr s, Expr target):
+    def _replace_by(self, Expr s not None, Expr target not None):
         if s is not target:
             s.target = target
             self.targets[s] = target
             self.table.replacements += 1
             self.table.state += 1
 
-    def _set_replacement(self, Expr s, target, msg=""):
+    def _set_replacement(self, Expr s not None, target, msg=""):
         """`target` takes the symbol's place, if that forgets nothing of its range."""
         self.set_replacement(s, sympify(self.table, target), here())
 
     _eliminate_unbacked = _set_replacement
 
-    def _rename_unbacked_to(self, Expr s, Expr new):
+    def _rename_unbacked_to(self, Expr s not None, Expr new not None):
         """The symbol of a call that was made again is the one of the first time."""
         before = self.targets.get(s)
         self._replace_by(s, new)
@@ -643,7 +643,7 @@ cdef class Core:
         if before is not None:
             self._replace_by(new, before)
 
-    def _find(self, Expr s):
+    def _find(self, Expr s not None):
         return target_of(s)
 
     def replace(self, e):
@@ -709,7 +709,7 @@ cdef class Core:
         found = hint_of(replaced(sympify(self.table, e)))
         return found if found is not None or allow_none else self.guarding_hint_or_throw(e)
 
-    def _make_data_dependent_error(self, Expr e, unhinted=None):
+    def _make_data_dependent_error(self, Expr e not None, unhinted=None):
         """GuardOnDataDependentSymNode: what was asked, what is unknown in it, and the line that asked."""
         likes = ", ".join(sorted([s.name for s in e.free_symbols if s in self.size_like])) or "none"
         if e.kind == K_INT:

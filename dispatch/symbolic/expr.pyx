@@ -254,7 +254,7 @@ def _unpickled(text, symbols):
             symbol_type, positive in symbols})
 
 
-def build(Table table, name, list args):
+def build(Table table not None, name, list args):
     """The expression of this operation ("Add", "FloorDiv", ...) on arguments of the table."""
     cdef int op = OPS[name]
     if op == OP_POW and (<Expr>args[1]).op != OP_NUMBER:
@@ -262,7 +262,7 @@ def build(Table table, name, list args):
     return table.build(op, args)
 
 
-def leaf(Table table, value):
+def leaf(Table table not None, value):
     """A number, a truth value, or (of a name) the table's symbol; a name that it does not know becomes a symbol without a hint."""
     if isinstance(value, str):
         found = table.symbols.get(value)

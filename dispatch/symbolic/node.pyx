@@ -66,7 +66,7 @@ cdef class SymNode:
     def with_shape_env(self, shape_env):
         return SymNode(self.c_expr, shape_env, self.pytype, self.c_hint, self.constant, self.fx_node)
 
-    def _value_eq(self, SymNode other):
+    def _value_eq(self, SymNode other not None):
         same = self.c_expr == other.c_expr and self.c_kind == other.c_kind
         return same and self.hint == other.hint and self.constant == other.constant
 
@@ -148,7 +148,7 @@ cdef class SymNode:
             return new_node(t.build(OP_ROUNDTOINT, [expr_of(self)]), self.shape_env, K_INT)
         return new_node(t.build(OP_ROUNDDECIMAL, [expr_of(self), t.number(ndigits)]), self.shape_env, self.c_kind)
 
-    def sym_ite(self, SymNode then_node, SymNode else_node):
+    def sym_ite(self, SymNode then_node not None, SymNode else_node not None):
         made = self.c_expr.table.build(OP_PIECEWISE, [expr_of(then_node), expr_of(self), expr_of(else_node)])
         return new_node(made, self.shape_env, then_node.c_kind)
 

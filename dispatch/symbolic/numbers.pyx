@@ -57,7 +57,7 @@ def to_node(node, number):
     return NotImplemented
 
 
-def int_of(Expr e, Core env):
+def int_of(Expr e not None, Core env not None):
     """An int of a number, else a SymInt."""
     return e.value if e.op == OP_NUMBER else wrapped(e, env, K_INT)
 

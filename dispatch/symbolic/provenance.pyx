@@ -69,7 +69,7 @@ cdef class ShapeGuard:
     cdef readonly object sloc
     cdef readonly bint size_oblivious
 
-    def __init__(self, Expr expr, sloc, size_oblivious=False):
+    def __init__(self, Expr expr not None, sloc, size_oblivious=False):
         self.expr, self.sloc, self.size_oblivious = expr, sloc, size_oblivious
 
     def __repr__(self):
@@ -83,7 +83,7 @@ cdef class RuntimeAssert:
     cdef readonly str msg
     cdef readonly object stack
 
-    def __init__(self, Expr expr, msg, stack):
+    def __init__(self, Expr expr not None, msg, stack):
         self.expr, self.msg, self.stack = expr, msg, stack
 
     def __repr__(self):

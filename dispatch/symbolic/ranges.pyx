@@ -138,13 +138,13 @@ cdef class ValueRanges:
     def is_singleton(self):
         return bool(self.low == self.high)
 
-    def issubset(self, ValueRanges other):
+    def issubset(self, ValueRanges other not None):
         return bool(other.low <= self.low and self.high <= other.high)
 
     def __contains__(self, value):
         return ValueRanges.wrap(value).issubset(self)
 
-    def __and__(self, ValueRanges other):
+    def __and__(self, ValueRanges other not None):
         low, high = max(self.low, other.low), min(self.high, other.high)
         if low > high:
             raise ValueRangeError(f"Invalid ranges [{low}:{high}]")
@@ -154,7 +154,7 @@ cdef class ValueRanges:
         """The numbers of both."""
         return self & other
 
-    def __or__(self, ValueRanges other):
+    def __or__(self, ValueRanges other not None):
         return new_range(min(self.low, other.low), max(self.high, other.high), self.whole and other.whole)
 
     def __eq__(self, other):

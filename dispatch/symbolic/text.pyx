@@ -112,7 +112,7 @@ cdef list factors_of(Expr product):
     return sorted(product.args, key=key_of)
 
 
-def key_of(Expr e):
+def key_of(Expr e not None):
     return sort_key(e)
 
 
@@ -200,7 +200,7 @@ cdef str sum_text(Expr e):
     return ("-" if parts[0] == "-" else "") + " ".join(parts[1:])
 
 
-def text_of(Expr e):
+def text_of(Expr e not None):
     """An expression as sympy's `str` has it."""
     return printed(e, True)
 
