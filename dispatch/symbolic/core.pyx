@@ -1,3 +1,4 @@
+# cython: nonecheck=True
 """What a ShapeEnv knows, and how it learns: deciding a condition from ranges, guarding on the hint where they do not, drawing
 conclusions.
 

@@ -1,3 +1,4 @@
+# cython: nonecheck=True
 """Nodes of expressions, each once in its table, and the normal form of sums and products.
 
 The lowest of what knows symbols: `rules` brings the functions to normal form, `numbers` gives them to programs as SymInt,

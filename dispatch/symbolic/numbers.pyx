@@ -1,3 +1,4 @@
+# cython: nonecheck=True
 """SymInt, SymFloat and SymBool: numbers whose arithmetic makes expressions.
 
 Programs compute with these; an operation on two of them looks up a node in the table (`expr`) and is done. Turning one into a
@@ -166,7 +167,6 @@ cdef class SymNumber:
         return type(self), (self.node,)
 
 
-@cython.freelist(64)
 cdef class SymInt(SymNumber):
     """Like an int, and its arithmetic makes expressions."""
 
@@ -346,7 +346,6 @@ cdef class SymInt(SymNumber):
         return self
 
 
-@cython.freelist(16)
 cdef class SymFloat(SymNumber):
     """Like a float, and its arithmetic makes expressions."""
 
@@ -527,7 +526,6 @@ cdef class SymFloat(SymNumber):
         return self
 
 
-@cython.freelist(16)
 cdef class SymBool(SymNumber):
     """Like a bool; `&`, `|` and `sym_not` make conditions, where `and`, `or` and `not` guard."""
 

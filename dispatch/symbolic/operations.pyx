@@ -1,3 +1,4 @@
+# cython: nonecheck=True
 """The operations of expressions: their names, their kinds, and what they give on numbers.
 
 The lowest module of the room. `value_of` is Python's arithmetic: hints, constants and points at which an expression is

@@ -1,3 +1,4 @@
+# cython: nonecheck=True
 """Guards and runtime asserts as they are recorded: the condition, and the line of the program that asked.
 
 `core` makes them; programs read them from `ShapeEnv.guards`. The line is that of the innermost frame outside this package.

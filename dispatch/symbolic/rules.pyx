@@ -1,3 +1,4 @@
+# cython: nonecheck=True
 """The normal form of everything that is no sum or product: divisions, comparisons, logic, conversions.
 
 Behaviour: torch.utils._sympy.functions and sympy's relations, so far as whole numbers and floats of sizes need them. A rule may

@@ -1,3 +1,4 @@
+# cython: nonecheck=True
 """Expressions as text, letter for letter as sympy prints them, terms in sympy's order.
 
 Comes in through `expr.hooks`. Terms of a sum go by the powers of its factors, the factors by their kind and name; what binds
