@@ -7,7 +7,6 @@ methods) works as well: then its methods are called.
 """
 import math
 
-cimport cython
 
 from dispatch.symbolic.core cimport Core, Q_GUARD
 from dispatch.symbolic.expr cimport Expr, Table, sympify
