@@ -5,10 +5,13 @@ from dispatch.symbolic.expr cimport Expr
 cdef class SymNumber:
     cdef public object node              # a SymNode, or any object with its methods
 
-cdef class SymInt(SymNumber):
+cdef class SymReal(SymNumber):
+    cdef Py_hash_t hashed(self) except? -1
+
+cdef class SymInt(SymReal):
     pass
 
-cdef class SymFloat(SymNumber):
+cdef class SymFloat(SymReal):
     pass
 
 cdef class SymBool(SymNumber):

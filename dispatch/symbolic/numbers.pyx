@@ -7,7 +7,6 @@ methods) works as well: then its methods are called.
 """
 import math
 
-
 from dispatch.symbolic.core cimport Core, Q_GUARD
 from dispatch.symbolic.expr cimport Expr, Table, sympify
 from dispatch.symbolic.node cimport METHODS, SymNode, expr_of, new_node, remainder_of, result_kind
@@ -165,8 +164,87 @@ cdef class SymNumber:
     def __reduce__(self):
         return type(self), (self.node,)
 
+    def __add__(self, other):
+        return operate(OP_ADD, self, other, False)
 
-cdef class SymInt(SymNumber):
+    def __radd__(self, other):
+        return operate(OP_ADD, self, other, True)
+
+    def __sub__(self, other):
+        return operate(OP_SUB, self, other, False)
+
+    def __rsub__(self, other):
+        return operate(OP_SUB, self, other, True)
+
+    def __mul__(self, other):
+        return operate(OP_MUL, self, other, False)
+
+    def __rmul__(self, other):
+        return operate(OP_MUL, self, other, True)
+
+
+cdef class SymReal(SymNumber):
+    """What SymInt and SymFloat share: order, remainders, rounding. Python inherits comparisons together with `__hash__` only."""
+
+    cdef Py_hash_t hashed(self) except? -1:
+        raise TypeError("unhashable type: SymReal")
+
+    def __hash__(self):
+        return self.hashed()
+
+    def __mod__(self, other):
+        return operate(OP_REMAINDER, self, other, False)
+
+    def __rmod__(self, other):
+        return operate(OP_REMAINDER, self, other, True)
+
+    def __eq__(self, other):
+        return operate(OP_EQ, self, other, False)
+
+    def __ne__(self, other):
+        return operate(OP_NE, self, other, False)
+
+    def __lt__(self, other):
+        return operate(OP_LT, self, other, False)
+
+    def __le__(self, other):
+        return operate(OP_LE, self, other, False)
+
+    def __gt__(self, other):
+        return operate(OP_GT, self, other, False)
+
+    def __ge__(self, other):
+        return operate(OP_GE, self, other, False)
+
+    def __sym_min__(self, other):
+        return operate(OP_MIN, self, other, False)
+
+    def __sym_max__(self, other):
+        return operate(OP_MAX, self, other, False)
+
+    def __neg__(self):
+        return operate_alone(OP_NEG, self)
+
+    def __abs__(self):
+        return operate_alone(OP_ABS, self)
+
+    def __ceil__(self):
+        return operate_alone(OP_CEILTOINT, self)
+
+    def __floor__(self):
+        return operate_alone(OP_FLOORTOINT, self)
+
+    def __trunc__(self):
+        return operate_alone(OP_TRUNCTOINT, self)
+
+    def __pos__(self):
+        return self
+
+    def conjugate(self):
+        return self
+
+
+cdef class SymInt(SymReal):
     """Like an int, and its arithmetic makes expressions."""
 
     def __bool__(self):
@@ -180,6 +258,11 @@ cdef class SymInt(SymNumber):
 
     def __round__(self, ndigits=None):
         return self
+
+    cdef Py_hash_t hashed(self) except? -1:
+        if self.node.is_nested_int():
+            return hash(self.node.nested_int())
+        raise TypeError("unhashable type: non-nested SymInt")
 
     def __truediv__(self, other):
         return operate(OP_FLOATTRUEDIV if isinstance(other, (float, SymFloat)) else OP_INTTRUEDIV, self, other, False)
@@ -212,44 +295,12 @@ cdef class SymInt(SymNumber):
             return NotImplemented
         return operate(OP_POWBYNATURAL, self, other, True) if self >= 0 else sym_float(other) ** sym_float(self)
 
-    def __hash__(self):
-        if self.node.is_nested_int():
-            return hash(self.node.nested_int())
-        raise TypeError("unhashable type: non-nested SymInt")
-
     def as_integer_ratio(self):
         """Represent this int as an exact integer ratio"""
         return self, 1
 
     def bit_length(self):
         return int(self).bit_length()
-
-    def conjugate(self):
-        return self
-
-    def __add__(self, other):
-        return operate(OP_ADD, self, other, False)
-
-    def __radd__(self, other):
-        return operate(OP_ADD, self, other, True)
-
-    def __sub__(self, other):
-        return operate(OP_SUB, self, other, False)
-
-    def __rsub__(self, other):
-        return operate(OP_SUB, self, other, True)
-
-    def __mul__(self, other):
-        return operate(OP_MUL, self, other, False)
-
-    def __rmul__(self, other):
-        return operate(OP_MUL, self, other, True)
-
-    def __mod__(self, other):
-        return operate(OP_REMAINDER, self, other, False)
-
-    def __rmod__(self, other):
-        return operate(OP_REMAINDER, self, other, True)
 
     def __lshift__(self, other):
         return operate(OP_LSHIFT, self, other, False)
@@ -299,53 +350,11 @@ cdef class SymInt(SymNumber):
     def __rint_floordiv__(self, other):
         return operate(OP_FLOORDIV, self, other, True)
 
-    def __eq__(self, other):
-        return operate(OP_EQ, self, other, False)
-
-    def __ne__(self, other):
-        return operate(OP_NE, self, other, False)
-
-    def __lt__(self, other):
-        return operate(OP_LT, self, other, False)
-
-    def __le__(self, other):
-        return operate(OP_LE, self, other, False)
-
-    def __gt__(self, other):
-        return operate(OP_GT, self, other, False)
-
-    def __ge__(self, other):
-        return operate(OP_GE, self, other, False)
-
-    def __sym_min__(self, other):
-        return operate(OP_MIN, self, other, False)
-
-    def __sym_max__(self, other):
-        return operate(OP_MAX, self, other, False)
-
-    def __neg__(self):
-        return operate_alone(OP_NEG, self)
-
-    def __abs__(self):
-        return operate_alone(OP_ABS, self)
-
-    def __ceil__(self):
-        return operate_alone(OP_CEILTOINT, self)
-
-    def __floor__(self):
-        return operate_alone(OP_FLOORTOINT, self)
-
-    def __trunc__(self):
-        return operate_alone(OP_TRUNCTOINT, self)
-
     def __sym_float__(self):
         return operate_alone(OP_TOFLOAT, self)
 
-    def __pos__(self):
-        return self
 
-
-cdef class SymFloat(SymNumber):
+cdef class SymFloat(SymReal):
     """Like a float, and its arithmetic makes expressions."""
 
     def __bool__(self):
@@ -356,6 +365,9 @@ cdef class SymFloat(SymNumber):
 
     def __int__(self):
         return self.__trunc__().__int__()
+
+    cdef Py_hash_t hashed(self) except? -1:
+        return hash(float(self))
 
     def __truediv__(self, other):
         return operate(OP_FLOATTRUEDIV, self, other, False)
@@ -394,9 +406,6 @@ cdef class SymFloat(SymNumber):
     def __sym_float__(self):
         return self
 
-    def __hash__(self):
-        return hash(float(self))
-
     def is_integer(self):
         """Return True if the float is an integer."""
         return wrap_node(self.node.is_integer())
@@ -405,37 +414,9 @@ cdef class SymFloat(SymNumber):
         """Represent this float as an exact integer ratio"""
         return float(self).as_integer_ratio()
 
-    def conjugate(self):
-        """Returns the complex conjugate of the float."""
-        return self
-
     def hex(self):
         """Returns the hexadecimal representation of the float."""
         return self.node.guard_float("", 0).hex()
-
-    def __add__(self, other):
-        return operate(OP_ADD, self, other, False)
-
-    def __radd__(self, other):
-        return operate(OP_ADD, self, other, True)
-
-    def __sub__(self, other):
-        return operate(OP_SUB, self, other, False)
-
-    def __rsub__(self, other):
-        return operate(OP_SUB, self, other, True)
-
-    def __mul__(self, other):
-        return operate(OP_MUL, self, other, False)
-
-    def __rmul__(self, other):
-        return operate(OP_MUL, self, other, True)
-
-    def __mod__(self, other):
-        return operate(OP_REMAINDER, self, other, False)
-
-    def __rmod__(self, other):
-        return operate(OP_REMAINDER, self, other, True)
 
     def __float_pow__(self, other):
         return operate(OP_FLOATPOW, self, other, False)
@@ -448,45 +429,6 @@ cdef class SymFloat(SymNumber):
 
     def __rfloat_truediv__(self, other):
         return operate(OP_FLOATTRUEDIV, self, other, True)
-
-    def __eq__(self, other):
-        return operate(OP_EQ, self, other, False)
-
-    def __ne__(self, other):
-        return operate(OP_NE, self, other, False)
-
-    def __lt__(self, other):
-        return operate(OP_LT, self, other, False)
-
-    def __le__(self, other):
-        return operate(OP_LE, self, other, False)
-
-    def __gt__(self, other):
-        return operate(OP_GT, self, other, False)
-
-    def __ge__(self, other):
-        return operate(OP_GE, self, other, False)
-
-    def __sym_min__(self, other):
-        return operate(OP_MIN, self, other, False)
-
-    def __sym_max__(self, other):
-        return operate(OP_MAX, self, other, False)
-
-    def __neg__(self):
-        return operate_alone(OP_NEG, self)
-
-    def __abs__(self):
-        return operate_alone(OP_ABS, self)
-
-    def __ceil__(self):
-        return operate_alone(OP_CEILTOINT, self)
-
-    def __floor__(self):
-        return operate_alone(OP_FLOORTOINT, self)
-
-    def __trunc__(self):
-        return operate_alone(OP_TRUNCTOINT, self)
 
     def __sym_sqrt__(self):
         return operate_alone(OP_SQRT, self)
@@ -521,9 +463,6 @@ cdef class SymFloat(SymNumber):
     def __sym_log2__(self):
         return operate_alone(OP_LOG2, self)
 
-    def __pos__(self):
-        return self
-
 
 cdef class SymBool(SymNumber):
     """Like a bool; `&`, `|` and `sym_not` make conditions, where `and`, `or` and `not` guard."""
@@ -557,24 +496,6 @@ cdef class SymBool(SymNumber):
 
     def __hash__(self):
         return hash(self.node.bool_() if self.node.is_constant() else bool(self))
-
-    def __add__(self, other):
-        return operate(OP_ADD, self, other, False)
-
-    def __radd__(self, other):
-        return operate(OP_ADD, self, other, True)
-
-    def __sub__(self, other):
-        return operate(OP_SUB, self, other, False)
-
-    def __rsub__(self, other):
-        return operate(OP_SUB, self, other, True)
-
-    def __mul__(self, other):
-        return operate(OP_MUL, self, other, False)
-
-    def __rmul__(self, other):
-        return operate(OP_MUL, self, other, True)
 
     def __and__(self, other):
         return operate(OP_AND, self, other, False)
