@@ -124,7 +124,6 @@ cdef inline int write_geometry(Tensor t, int ndim, const int64_t* sizes, const i
                                int64_t numel) except -1:
     """The numbers, all checked; the flags of geometry are the caller's."""
     cdef int64_t* mem
-    cdef int64_t step = 1
     cdef int i
     if ndim > 5:
         mem = <int64_t*>malloc(2 * ndim * sizeof(int64_t))
@@ -137,9 +136,9 @@ cdef inline int write_geometry(Tensor t, int ndim, const int64_t* sizes, const i
         if strides != NULL:
             memcpy(mem + ndim, strides, <size_t>ndim * sizeof(int64_t))
         else:
-            for i in range(ndim - 1, -1, -1):
-                mem[ndim + i] = step
-                step *= sizes[i] if sizes[i] > 1 else 1
+            mem[2 * ndim - 1] = 1
+            for i in range(ndim - 1, 0, -1):
+                mem[ndim + i - 1] = mem[ndim + i] * (sizes[i] if sizes[i] > 1 else 1)
     if t.c_flags & TF_HEAP_GEOMETRY:
         free(t.c_sizes)
     t.c_sizes = mem
