@@ -44,6 +44,10 @@ _OUTPUT = click.Path(readable=False)
     help="Other sizes than the recorded ones, where the program leaves them open: "
     "batch=64 seq=2048.",
 )  # fmt: skip
+@click.option(
+    "--symbolic", is_flag=True,
+    help="Sizes, memory and operations as expressions of the open sizes too.",
+)  # fmt: skip
 @click.option("--fake/--cpu", "fake", default=True, help="Fake tensors (default), or for real.")
 @click.option("--device", help="Run as if on this device (fake only), such as cuda.")
 @click.option(
@@ -68,6 +72,7 @@ def inspect(
     context: click.Context,
     model: str,
     sizes: tuple[str, ...],
+    symbolic: bool,
     fake: bool,
     device: str | None,
     device_name: str | None,
@@ -92,6 +97,9 @@ def inspect(
         check_paths(written, {"MODEL": model, "--inputs": inputs, "--hardware": device_name})
         wanted = [read_check(check) for check in checks]
         options["sizes"] = read_sizes(sizes)
+        options["symbolic"] = symbolic
+        if symbolic and (inputs or not fake):
+            raise UserError("--symbolic: takes sizes (--set), not --inputs nor --cpu")
         on = hardware(device_name) if device_name is not None else None
         if inputs and sizes:
             raise UserError("--set: the sizes are those of --inputs: give one of them")
@@ -134,6 +142,7 @@ def _run(
     device: str | None,
     random_weights: bool,
     sizes: Mapping[str, int],
+    symbolic: bool = False,
 ) -> graph.Report:
     module = graph.load(path)
     given = read_inputs(inputs) if inputs is not None else []
@@ -149,7 +158,9 @@ def _run(
             )
         module.fill_missing_weights()
     with _late_progress(module.n_calls) as progress:
-        report = module.run(*given, fake=fake, device=device, progress=progress, sizes=sizes)
+        report = module.run(
+            *given, fake=fake, device=device, progress=progress, sizes=sizes, symbolic=symbolic
+        )
     if not fake and report.wall_ns < _WARM_UP_BELOW_NS:
         # Kernels are imported at their first call, which would be most of a short run's time.
         return module.run(*given, fake=False, device=device, sizes=sizes)
@@ -220,10 +231,7 @@ def _print_report(report: graph.Report, found: Json, wish: _Tables) -> None:
     if wish.ops:
         console.print()
         for call in found["calls"]:
-            outputs = "; ".join(text.shape_text(meta, strides=True) for meta in call["outputs"])
-            place = f"  in {call['module']}" if call["module"] else ""
-            line = f"{call['index']:>6}  {call['node']}  {call['op']}  {outputs}{place}"
-            console.print(plain(line), soft_wrap=True)
+            console.print(plain(text.call_line(call)), soft_wrap=True)
     for table, at_most in _tables(report, found, wish):
         if table.rows:
             console.print()

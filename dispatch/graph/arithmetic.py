@@ -1,15 +1,19 @@
 """Arithmetic on sizes: the targets of nodes that are no operators (`_operator.mul`,
 `torch.sym_float`, ...).
 
-A run calls these with plain Python numbers. A stranger's file chooses the operands, so they must be
-numbers and the result must be a number that fits 64 bits; a power, a shift or a rounding cannot run
-away before that is known. `expr` bounds what it computes in the same way.
+A run calls these with plain Python numbers, a symbolic run with symbolic ones too. A stranger's
+file chooses the operands, so they must be numbers and the result must be a number that fits 64
+bits; a power, a shift or a rounding cannot run away before that is known. `expr` bounds what it
+computes in the same way.
 """
 
 import math
 import operator
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
+
+import dispatch
 
 __all__ = ["NUMBER_OPERATORS", "Number", "bounded", "power"]
 
@@ -27,9 +31,11 @@ def bounded(value: Number, name: str) -> Number:
 
 def _checked(function: Callable[..., Number], name: str) -> Callable[..., Number]:
     @wraps(function, assigned=("__name__",))
-    def call(*args: Number) -> Number:
+    def call(*args: Any) -> Any:
         for value in args:
             if not isinstance(value, int | float):
+                if isinstance(value, dispatch.SymInt | dispatch.SymFloat | dispatch.SymBool):
+                    return _SYMBOLIC.get(name, function)(*args)
                 raise TypeError(f"{name}: expected numbers, got {type(value).__name__}")
         try:
             result = function(*args)
@@ -121,5 +127,23 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "round": _rounded,
     "torch._sym_sqrt": math.sqrt,
     "torch.sym_sqrt": math.sqrt,
+}
+# On symbolic numbers, where Python's own function would ask for a plain one.
+_SYMBOLIC: dict[str, Callable[..., Any]] = {
+    "_operator.not_": lambda value: dispatch.sym_not(value),
+    "_operator.pow": operator.pow,
+    "_operator.lshift": operator.lshift,
+    "math.trunc": lambda value: dispatch.sym_int(value),
+    "torch.sym_float": lambda value: dispatch.sym_float(value),
+    "torch.sym_int": lambda value: dispatch.sym_int(value),
+    "torch.sym_ite": lambda *args: dispatch.sym_ite(*args),
+    "torch.sym_max": lambda a, b: dispatch.sym_max(a, b),
+    "torch.sym_min": lambda a, b: dispatch.sym_min(a, b),
+    "torch.sym_not": lambda value: dispatch.sym_not(value),
+    "torch.sym_sum": lambda *terms: dispatch.sym_sum(terms),
+    "builtins.round": round,
+    "round": round,
+    "torch._sym_sqrt": lambda value: dispatch.sym_sqrt(value),
+    "torch.sym_sqrt": lambda value: dispatch.sym_sqrt(value),
 }
 NUMBER_OPERATORS = {name: _checked(function, name) for name, function in _FUNCTIONS.items()}

@@ -14,6 +14,7 @@ from libc.string cimport memcpy, memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from dispatch._C.dtypes cimport get_dtype, new_device
+from dispatch._C.symbolic cimport is_symbolic, size_object
 from dispatch._C.tensor cimport Tensor
 
 import dispatch
@@ -79,10 +80,14 @@ cdef class RunLog:
     cdef public bint fake                # branches cannot look at data: both run
     cdef list plans                      # by plan number
     cdef dict plan_numbers               # id(plan) -> number
+    cdef readonly object env             # the ShapeEnv of a symbolic run, whose life is that of the words; else None
+    cdef readonly list learnt            # of a symbolic run: (guards, numbers of data) that are known after each call
 
-    def __cinit__(self, *, bint timed=False, bint fake=False, Py_ssize_t capacity=1024):
+    def __cinit__(self, *, bint timed=False, bint fake=False, Py_ssize_t capacity=1024, env=None):
         self.timed = timed
         self.fake = fake
+        self.env = env
+        self.learnt = []
         self.plans = []
         self.plan_numbers = {}
         self.capacity = max(capacity, 64)
@@ -181,45 +186,66 @@ cdef class RunLog:
         p[3] = ns
         p[4] = count
 
-    def events(self):
+    cdef int note(self) except -1:
+        """What the ShapeEnv has learnt up to the end of a call."""
+        self.learnt.append((len(self.env.guards), self.env.unbacked_symint_counter))
+        return 0
+
+    def events(self, numbers=None):
         """Yields ("call", plan, step, ns or None, records), ("enter", plan), ("exit", plan).
 
         A record is (slot, None) for None, (slot, ...) for a number, else
-        (slot, storage, storage bytes, dtype, device, offset, sizes, strides).
+        (slot, storage, storage bytes, dtype, device, offset, sizes, strides). `numbers`: of a
+        symbolic run, what stands for each of its `handles`.
         """
         cdef Py_ssize_t at = 0
         cdef int64_t word
         while at < self.size:
             word = self.words[at]
             if word == EV_CALL:
-                at, event = self._call_event(at)
+                at, event = self._call_event(at, numbers)
                 yield event
             else:
                 yield ("enter" if word == EV_ENTER else "exit"), self.plans[self.words[at + 1]]
                 at += 2
 
-    def _call_event(self, Py_ssize_t at):
+    def handles(self):
+        """The sizes of a symbolic run that are expressions: each handle in the words, with what it stands for."""
+        cdef dict found = {}
+        cdef Py_ssize_t i
+        for i in range(self.size):
+            if is_symbolic(self.words[i]) and self.words[i] not in found:
+                found[self.words[i]] = size_object(self.words[i])
+        return found
+
+    def _call_event(self, Py_ssize_t at, dict numbers):
         cdef int64_t* p = self.words + at
         plan, step, ns = self.plans[p[1]], p[2], p[3]
         records = []
         at += 5
         for _ in range(p[4]):
-            at = self._read_record(at, records)
+            at = self._read_record(at, records, numbers)
         return at, ("call", plan, step, ns if ns >= 0 else None, records)
 
-    cdef Py_ssize_t _read_record(self, Py_ssize_t at, list records) except -1:
+    cdef Py_ssize_t _read_record(self, Py_ssize_t at, list records, dict numbers) except -1:
         cdef int64_t* p = self.words + at
         cdef int n, i
         if p[0] != REC_TENSOR:
             records.append((p[1], None if p[0] == REC_NONE else ...))
             return at + 2
         n = <int>p[8]
-        sizes = tuple([p[9 + i] for i in range(n)])
-        strides = tuple([p[9 + n + i] for i in range(n)])
+        sizes = tuple([number_at(p + 9 + i, numbers) for i in range(n)])
+        strides = tuple([number_at(p + 9 + n + i, numbers) for i in range(n)])
         device = str(new_device(<int>p[5], <int>p[6]))
         dtype = get_dtype(<int>p[4]).name.rpartition(".")[2]
-        records.append((p[1], p[2], p[3], dtype, device, p[7], sizes, strides))
+        nbytes, offset = number_at(p + 3, numbers), number_at(p + 7, numbers)
+        records.append((p[1], p[2], nbytes, dtype, device, offset, sizes, strides))
         return at + 9 + 2 * n
+
+
+cdef object number_at(int64_t* p, dict numbers):
+    """The number in a word; of a symbolic run, what stands for the expression there."""
+    return p[0] if numbers is None or not is_symbolic(p[0]) else numbers[p[0]]
 
 
 cdef class _ItemsTemplate:
@@ -401,6 +427,8 @@ cdef class Executable:
         log.room(5)
         self.store(i, s, result, values, log, &count)
         log.finish_call(start, plan_number, i, ns, count)
+        if log.env is not None:
+            log.note()
         for k in range(s.n_free):
             dead = values[frees[k]]
             values[frees[k]] = NULL

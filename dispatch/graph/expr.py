@@ -9,15 +9,17 @@ length, its depth and every number on the way are bounded.
 """
 
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
 
+import dispatch
 from dispatch.graph.arithmetic import Number, bounded, power
 from dispatch.graph.program import SymBool, SymExpr, SymFloat, SymInt
 
-__all__ = ["evaluate", "hint_of", "symbol_of", "symbols_in"]
+__all__ = ["evaluate", "hint_of", "symbol_of", "symbolic_value", "symbols_in"]
 
 _MAX_TEXT = 4096
 _MAX_DEPTH = 64
@@ -75,6 +77,26 @@ def evaluate(value: SymInt, symbols: Mapping[str, int]) -> int | None:
         return int(result) if result is not None and result == int(result) else None
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return None
+
+
+def symbolic_value(value: SymInt, symbols: Mapping[str, Any]) -> Any:
+    """The value with symbolic numbers (or plain ones) in the symbols' places; `LookupError` when
+    one is missing or the form is not known."""
+    if value.tag != "as_expr":
+        return value.value
+    tree = _parse(value.value.expr_str)
+    if tree is None:
+        raise LookupError(f"an expression that is not known here: {value.value.expr_str[:80]}")
+    return _substituted(tree, symbols)
+
+
+def _substituted(tree: _Tree, symbols: Mapping[str, Any]) -> Any:
+    if isinstance(tree, _Symbol):
+        return symbols[tree.name]
+    if not isinstance(tree, _Call):
+        return tree
+    function = _SYMBOLIC.get(tree.function) or _FUNCTIONS[tree.function]
+    return function(*(_substituted(arg, symbols) for arg in tree.args))
 
 
 # -- reading ------------------------------------------------------------------------------------
@@ -186,6 +208,14 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "PythonMod": lambda a, b: a % b,
     "Rational": lambda a, b: a / b,
     "ToFloat": float,
+}
+
+_SYMBOLIC: dict[str, Callable[..., Any]] = {
+    "Max": lambda *values: reduce(dispatch.sym_max, values),
+    "Min": lambda *values: reduce(dispatch.sym_min, values),
+    "Pow": operator.pow,
+    "PowByNatural": operator.pow,
+    "ToFloat": lambda value: dispatch.sym_float(value),
 }
 
 

@@ -1,6 +1,7 @@
 """What memory a run needs, and what is in it: the log of a run -> calls and storages.
 
-`Walk` reads a `RunLog` once. A storage (not a tensor: views add nothing) lives while an input,
+`Walk` reads a `RunLog` once (a symbolic one with `numbers` for its expressions). A storage (not a
+tensor: views add nothing) lives while an input,
 parameter or constant stands on it, or a value that a later call or the output needs. While a call
 runs, its inputs and its outputs are there together, so that the peak is reached during a call.
 Invariant: the bytes that a call's `during_bytes` counts are those of the storages whose life
@@ -153,29 +154,40 @@ class _Scope:
 
 
 class Walk:
-    """A run's calls and storages, in order; `total` is what is alive just now."""
+    """A run's calls and storages, in order.
 
-    def __init__(self, log: RunLog, inputs: tuple[InputFact, ...]) -> None:
+    `moves`: (bytes, 1 or -1) as they came and went; `marks`: by call, how many moves there were
+    before it made anything, while it ran, and after it.
+    """
+
+    def __init__(
+        self,
+        log: RunLog,
+        inputs: tuple[InputFact, ...],
+        numbers: dict[int, Any] | None = None,
+    ) -> None:
         self.storages: list[Storage] = []
         self.records: Mapping[int, Record] = {}
+        self.moves: list[tuple[int, int]] = []
+        self.marks: list[tuple[int, int, int]] = []
         self._inputs = inputs
-        self._total = 0
+        self._total = 0  # what is alive just now
         self._new = 0
         # Addresses recur only after a storage has died, and by then no value stands on it, so that
         # an address names one storage at any one time.
         self._alive: dict[int, Storage] = {}
         self._addresses: dict[Storage, int] = {}
         self._scopes: list[_Scope] = []
-        self.calls = list(self._walk(log))
+        self.calls = list(self._walk(log.events(numbers)))
         for storage in self._alive.values():
             storage.freed = len(self.calls)
         for scope in self._scopes[:1]:
             for ref in scope.plan.outputs:
                 self._use(scope, ref, len(self.calls))
 
-    def _walk(self, log: RunLog) -> Iterator[Call]:
+    def _walk(self, events: Iterable[Any]) -> Iterator[Call]:
         index = 0
-        for kind, plan, *rest in log.events():
+        for kind, plan, *rest in events:
             if kind == "exit":
                 self._leave()
             elif kind == "enter":
@@ -214,6 +226,7 @@ class Walk:
         head = step.args[0] if step.args else None
         first = scope.held.get(head.number) if isinstance(head, Slot) else None
         self._new = 0
+        before = len(self.moves)
         passing = [*scope.finished]
         scope.finished.clear()
         for record in records:
@@ -226,9 +239,10 @@ class Walk:
                     scope.held[slot] = storage
                 else:
                     passing.append(storage)
-        during = self._total
+        during, made = self._total, len(self.moves)
         passing += [scope.held.pop(slot) for slot in step.frees if slot in scope.held]
         self._release(passing, index)
+        self.marks.append((before, made, len(self.moves)))
         prefix = "".join(f"{inner.plan.name}." for inner in self._scopes[1:])
         return Call(
             index, prefix + step.node, step, records, scope.records, self._total, during,
@@ -255,6 +269,7 @@ class Walk:
         # One that an operator resizes is as large as it came to be.
         if nbytes > storage.nbytes:
             grown = nbytes - storage.nbytes
+            self.moves += [(storage.nbytes, -1)] * bool(storage.nbytes) + [(nbytes, 1)]
             storage.nbytes = nbytes
             self._new += grown
             self._total += grown
@@ -268,6 +283,7 @@ class Walk:
                 del self._alive[self._addresses.pop(storage)]
                 storage.freed = index
                 self._total -= storage.nbytes
+                self.moves.append((storage.nbytes, -1))
 
 
 _OPERAND = InputFact("activation", "operand")

@@ -8,9 +8,10 @@ are kept for each device, so a second run finds its calls in the cache.
 
 import gc
 import os
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,8 +23,10 @@ from dispatch._C.arrays import from_numpy
 from dispatch._C.generated.type_names import DTYPE_BYTES
 from dispatch._C.markup import table
 from dispatch.graph.archive import Archive, JsonFile, open_archive
+from dispatch.graph.cases import Case, Cases, Symbols, new_symbols
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain
 from dispatch.graph.executor import Executable, RunLog
+from dispatch.graph.expr import symbolic_value
 from dispatch.graph.memory import InputFact
 from dispatch.graph.modules import WeightFact
 from dispatch.graph.plan import Plan, Slot, plan_graph
@@ -36,12 +39,13 @@ from dispatch.graph.program import (
     read_program,
 )
 from dispatch.graph.recorded import Recorded, with_recorded
-from dispatch.graph.report import ModelFacts, Report, RunFacts
+from dispatch.graph.report import At, ModelFacts, Report, RunFacts
 from dispatch.graph.safetensors import read_tensors
 from dispatch.graph.signature import Binding, Signature, read_signature
 from dispatch.graph.sizes import (
     OpenSize,
     chosen,
+    find,
     open_sizes,
     shape_values,
     sized,
@@ -113,6 +117,7 @@ class GraphModule:
         self.constants = WeightStore(archive, _chosen(self._weights, state, False))
         self._plan = self._make_plan()
         self._fake_runs: dict[str | None, _FakeRun] = {}
+        self._cases: dict[str | None, Cases] = {}
         self._real: tuple[Executable, list[Any]] | None = None
         self._log_size = 1024
         self._made_up: set[str] = set()
@@ -377,6 +382,7 @@ class GraphModule:
         timed: bool | None = None,
         progress: Progress | None = None,
         sizes: Mapping[str, int] | None = None,
+        symbolic: bool = False,
     ) -> Report:
         """Run and report. `inputs` may be left out: then they have the recorded metadata (and
         random values in a real run).
@@ -387,7 +393,18 @@ class GraphModule:
         `fake`: no data, no kernel, no weight is read; `device` then moves the whole program
         (`"cuda"` needs none here). `timed`: record each call's time (real runs do unless told
         otherwise). `progress(calls done)` is called now and then.
+
+        `symbolic`: run with symbols in place of the open sizes. The report is that of the recorded
+        sizes (or of `sizes`), with every size, the memory and the operations as expressions too,
+        and `report.at(sizes)` gives it at others without another run.
         """
+        if symbolic:
+            if inputs or not fake or timed:
+                raise ValueError("run: symbolic takes sizes, and is neither timed nor real")
+            cases = self.cases(device)
+            return self._report_at(
+                device, sizes or {}, lambda values: cases.fresh(values, progress)
+            )
         if inputs and sizes:
             raise ValueError("run: sizes are those of the inputs: give one of them")
         if fake:
@@ -450,13 +467,81 @@ class GraphModule:
         facts = RunFacts(place, "fake", cache, wall_ns, self._plan.missing, sizes=rows)
         return Report(self._facts, log, facts)
 
+    # -- symbolic runs --------------------------------------------------------------------------
+
+    def cases(self, device: Any = None) -> Cases:
+        """What the program does on a device, as symbolic runs that are kept."""
+        if self._plan.missing:
+            self._look_again()
+        name = str(dispatch.device(device)) if device is not None else None
+        if name not in self._cases:
+            self._cases[name] = Cases(
+                lambda values, progress: self._run_case(name, values, progress)
+            )
+        return self._cases[name]
+
+    def _report_at(
+        self, device: Any, sizes: Mapping[str, int], case_at: Callable[[Mapping[str, int]], Case]
+    ) -> Report:
+        """A report from the case that these sizes belong to; they may name numbers of data."""
+        of_data = {name: n for name, n in sizes.items() if _OF_DATA.fullmatch(name)}
+        wanted = {name: n for name, n in sizes.items() if name not in of_data}
+        values = self._values_of(wanted) or chosen(self.sizes, {})
+        case = case_at(values)
+        for name, number in of_data.items():
+            find(case.from_data, name).check(number)
+        values = case.complete({**values, **of_data})
+        rows = self._rows_of((*self.sizes, *case.from_data), values)
+        place = str(dispatch.device(device)) if device is not None else self._recorded_device()
+        facts = RunFacts(place, "fake", case.cache, case.wall_ns, self._plan.missing, sizes=rows)
+        cases = self.cases(device)
+        at = At(case, values, lambda other: self._report_at(device, other, cases.at))
+        return Report(self._facts, case.log, facts, at)
+
+    def _run_case(
+        self, device: str | None, values: Mapping[str, int], progress: Progress | None
+    ) -> Case:
+        start = time.perf_counter_ns()
+        made = new_symbols(self.sizes, values)
+        prepared = self._prepare_fake(device, made)
+        return self._ran_case(made, prepared, None, start, progress)
+
+    def _ran_case(
+        self,
+        made: Symbols,
+        prepared: _FakeRun,
+        learnt: Sequence[tuple[int, int]] | None,
+        start: int,
+        progress: Progress | None,
+    ) -> Case:
+        """`learnt`: of a run that is made again, what the first one learnt."""
+        mode, executable, inputs = prepared
+        log = RunLog(fake=True, capacity=self._log_size, env=made.env)
+        before = mode.cache_info()
+        with mode:
+            log.add_inputs(executable.plan, inputs)
+            executable.run(inputs, log, progress)
+        self._log_size = len(log) + 64
+        cache = _cache_difference(before, mode.cache_info())
+        known = log.learnt if learnt is None else learnt
+
+        def again() -> Case:
+            return self._ran_case(made, prepared, known, time.perf_counter_ns(), None)
+
+        took = time.perf_counter_ns() - start
+        return Case(made, log, known, self._facts.inputs, cache, took, again)
+
     def _size_rows(self, inputs: list[Any]) -> tuple[dict[str, Any], ...]:
         """What the report says of the open sizes, whose values are those of the run's inputs."""
-        values = shape_values(self.sizes, lambda i: inputs[i].shape)
+        return self._rows_of(self.sizes, shape_values(self.sizes, lambda i: inputs[i].shape))
+
+    def _rows_of(
+        self, sizes: Iterable[OpenSize], values: Mapping[str, int]
+    ) -> tuple[dict[str, Any], ...]:
         return tuple(
             {"name": s.name, "symbol": s.symbol, "names": list(s.names), "min": s.low,
              "max": s.high, "value": values.get(s.symbol)}
-            for s in self.sizes
+            for s in sizes
         )  # fmt: skip
 
     def _look_again(self) -> None:
@@ -465,9 +550,11 @@ class GraphModule:
         if plan.missing != self._plan.missing:
             self._plan = plan
             self._fake_runs.clear()
+            self._cases.clear()
 
-    def _prepare_fake(self, device: str | None) -> _FakeRun:
-        mode = dispatch.FakeTensorMode()
+    def _prepare_fake(self, device: str | None, symbols: Symbols | None = None) -> _FakeRun:
+        """What runs on a device, with symbols for the open sizes or as recorded."""
+        mode = dispatch.FakeTensorMode(shape_env=symbols.env if symbols is not None else None)
         shared: dict[str, Any] = {}
         with mode:
             if device is not None:
@@ -475,18 +562,33 @@ class GraphModule:
                 device = str(dispatch.empty_strided((0,), (1,), device=device).device)
 
             def new(meta: TensorMeta, place: str) -> Any:
-                return _fake_tensor(spec_of(meta, self.path, place), device)
+                spec = spec_of(meta, self.path, place)
+                return _fake_tensor(_in_symbols(spec, meta, symbols), device)
 
             recorded = Recorded(self.graph, self.path, self._place + _GRAPH, new)
             plan = with_recorded(self._plan, recorded)
             executable = Executable(plan, device, self.path)
-            values = [self._fake_value(b, device, shared) for b in self.signature.bindings]
+            values = [
+                self._fake_value(b, device, shared, symbols) for b in self.signature.bindings
+            ]
         return _FakeRun(mode, executable, values)
 
-    def _fake_value(self, binding: Binding, device: str | None, shared: dict[str, Any]) -> Any:
+    def _fake_value(
+        self,
+        binding: Binding,
+        device: str | None,
+        shared: dict[str, Any],
+        symbols: Symbols | None,
+    ) -> Any:
         if binding.is_weight:
             return _fake_weight(self._weights[binding.target], device, shared)
-        return _fake_tensor(self._spec_of(binding), device) if binding.is_tensor else binding.value
+        if binding.meta is not None:
+            spec = _in_symbols(self._spec_of(binding), binding.meta, symbols)
+            return _fake_tensor(spec, device)
+        recorded = self.graph.sym_int_values.get(binding.name)
+        if symbols is None or recorded is None:
+            return binding.value
+        return symbolic_value(recorded, symbols.numbers)
 
     def _fake_inputs(self, inputs: tuple[Any, ...], mode: Any, device: str | None) -> list[Any]:
         """Fake stand-ins with the metadata of the tensors given."""
@@ -537,6 +639,7 @@ class GraphModule:
 
 
 _KINDS = {"tensor_constant": "constant"}
+_OF_DATA = re.compile(r"z?u[f\d]\d*", re.ASCII)
 _NO_CACHE: Mapping[str, Any] = {"hits": 0, "misses": 0, "bypasses": {}}
 
 
@@ -550,6 +653,18 @@ def _input_text(binding: Binding) -> str:
 
 def _as_tensor(value: Any) -> Any:
     return from_numpy(value) if isinstance(value, np.ndarray) else value
+
+
+def _in_symbols(spec: TensorSpec, meta: TensorMeta, symbols: Symbols | None) -> TensorSpec:
+    """The metadata with symbols where the file has them."""
+    if symbols is None:
+        return spec
+    known = symbols.numbers
+    return spec._replace(
+        sizes=tuple(symbolic_value(s, known) for s in meta.sizes),
+        strides=tuple(symbolic_value(s, known) for s in meta.strides),
+        offset=symbolic_value(meta.storage_offset, known),
+    )
 
 
 def _fake_tensor(spec: TensorSpec, device: str | None) -> Any:

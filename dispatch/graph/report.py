@@ -7,7 +7,7 @@ works nothing out.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 from dispatch._C.generated.type_names import DTYPE_BYTES
 from dispatch.graph import text
 from dispatch.graph.advice import ideas
+from dispatch.graph.cases import Case
 from dispatch.graph.errors import plain
 from dispatch.graph.executor import RunLog
+from dispatch.graph.expressions import Expressions, call_flops
 from dispatch.graph.hardware import Hardware, hardware
 from dispatch.graph.html import html_page, summary_html
 from dispatch.graph.memory import (
@@ -26,17 +28,13 @@ from dispatch.graph.memory import (
     Record,
     Storage,
     Walk,
-    is_tensor,
     meta_of,
-    sizes_of,
-    value_of,
 )
 from dispatch.graph.modules import ModuleTree, WeightFact, place_of_notes
 from dispatch.graph.roofline import estimate
 from dispatch.graph.traffic import compute_dtype, moved_bytes
-from dispatch.tools.formulas import FlopCall, count_flops, has_formula
 
-__all__ = ["ModelFacts", "Report", "RunFacts"]
+__all__ = ["At", "ModelFacts", "Report", "RunFacts"]
 
 Json = dict[str, Any]
 
@@ -68,14 +66,26 @@ class RunFacts(NamedTuple):
     sizes: Sequence[Json] = ()
 
 
+class At(NamedTuple):
+    """Where in a symbolic run a report stands: the values of the symbols, and how to get the
+    report at others."""
+
+    case: Case
+    values: Mapping[str, int]
+    at: "Callable[[Mapping[str, int]], Report]"
+
+
 class Report:
     """The result of `GraphModule.run`; `to_json()` is the object that `dispatch inspect --json`
     writes, `str()` what it prints."""
 
-    def __init__(self, facts: ModelFacts, log: RunLog, run: RunFacts) -> None:
+    def __init__(
+        self, facts: ModelFacts, log: RunLog, run: RunFacts, symbolic: At | None = None
+    ) -> None:
         self._facts = facts
         self._log = log
         self._run = run
+        self._symbolic = symbolic
 
     # -- the run ----------------------------------------------------------------------------
 
@@ -148,12 +158,18 @@ class Report:
 
     @cached_property
     def _walk(self) -> Walk:
-        return Walk(self._log, self._facts.inputs)
+        symbolic = self._symbolic
+        numbers = symbolic.case.numbers(symbolic.values) if symbolic is not None else None
+        return Walk(self._log, self._facts.inputs, numbers)
 
     @cached_property
     def calls(self) -> list[Json]:
         """A row for each operator call, in order."""
-        return [_call_row(call) for call in self._walk.calls]
+        rows = [_call_row(call) for call in self._walk.calls]
+        if self._expressions is not None:
+            for row, more in zip(rows, self._expressions.calls, strict=True):
+                row.update(more)
+        return rows
 
     @cached_property
     def storages(self) -> list[Json]:
@@ -189,6 +205,32 @@ class Report:
         for row in self.alive_at_peak:
             tree.add_peak(row["module"], row["bytes"])
         return tree.rows(self.peak_bytes)
+
+    # -- expressions ------------------------------------------------------------------------
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether there are expressions, and reports `at` other sizes."""
+        return self._symbolic is not None
+
+    @cached_property
+    def _expressions(self) -> Expressions | None:
+        return Expressions(self._symbolic.case, self._walk) if self._symbolic is not None else None
+
+    @property
+    def expressions(self) -> Expressions:
+        """What is there as expressions of the open sizes; `ValueError` unless the run was
+        symbolic."""
+        if self._expressions is None:
+            raise ValueError("no expressions: they come from run(symbolic=True)")
+        return self._expressions
+
+    def at(self, sizes: Mapping[str, int]) -> "Report":
+        """The report at other sizes, by any of their names; no run is made unless the program
+        does something else there."""
+        if self._symbolic is None:
+            raise ValueError("at: other sizes need run(symbolic=True)")
+        return self._symbolic.at(sizes)
 
     # -- memory -----------------------------------------------------------------------------
 
@@ -323,6 +365,7 @@ class Report:
             "made_up_inputs": self.made_up_inputs,
             "cache": dict(self.cache),
             "wall_ns": self.wall_ns,
+            **(self._expressions.to_json() if self._expressions is not None else {}),
         }
 
 
@@ -359,7 +402,7 @@ def _call_row(call: Call) -> Json:
         "output_bytes": sum(map(_nbytes, outputs)),
         "moved_bytes": moved_bytes(call),
         "compute_dtype": compute_dtype(call),
-        "flops": _flops(call) if has_formula(step.op) else 0,
+        "flops": call_flops(call),
         "ns": call.ns,
         "module": place.module,
         "source": place.source,
@@ -388,18 +431,3 @@ def _storage_row(storage: Storage, modules: list[str | None]) -> Json:
         "shape": meta["shape"] if meta else None,
         "dtype": meta["dtype"] if meta else None,
     }
-
-
-def _flops(call: Call) -> int:
-    step = call.step
-    schema = getattr(step.callee, "_schema", None)
-    if schema is None:
-        return 0
-    n_positional = len(step.args) - len(step.kwnames)
-    names = [a.name for a in schema.arguments][:n_positional] + list(step.kwnames)
-    args = {name: value_of(ref, call.values) for name, ref in zip(names, step.args, strict=True)}
-    # What was left out has the schema's default; formulas tell variants apart by what there is.
-    for argument in schema.arguments:
-        args.setdefault(argument.name, None)
-    shapes = [sizes_of(r) for r in call.records if is_tensor(r)]
-    return count_flops(step.op, FlopCall(args, shapes))

@@ -16,6 +16,7 @@ __all__ = [
     "advice_table",
     "alive_table",
     "bytes_text",
+    "call_line",
     "count_text",
     "facts",
     "fitting_depth",
@@ -96,6 +97,24 @@ def shape_text(meta: Json | None, strides: bool = False) -> str:
     return f"{text} strides {meta['stride']}" if strides else text
 
 
+def call_line(call: Json) -> str:
+    """A call with its outputs; of a symbolic run with expressions for their sizes."""
+    metas = call["outputs"]
+    if "outputs_expr" in call:
+        metas = [
+            {**meta, "shape": _symbols(expr["shape"]), "stride": _symbols(expr["stride"])}
+            if meta is not None else None
+            for meta, expr in zip(metas, call["outputs_expr"], strict=True)
+        ]  # fmt: skip
+    outputs = "; ".join(shape_text(meta, strides=True) for meta in metas)
+    place = f"  in {call['module']}" if call["module"] else ""
+    return f"{call['index']:>6}  {call['node']}  {call['op']}  {outputs}{place}"
+
+
+def _symbols(sizes: Iterable[int | str]) -> str:
+    return f"[{', '.join(map(str, sizes))}]"
+
+
 def _listed(texts: Iterable[str], at_most: int = _LISTED) -> str:
     items = list(texts)
     more = f", and {len(items) - at_most} more" if len(items) > at_most else ""
@@ -120,7 +139,10 @@ def facts(report: Json) -> list[tuple[str, str]]:
         ("inputs", _listed(shape_text(m) for m in report["inputs"])),
         ("outputs", _listed(shape_text(m) for m in report["outputs"])),
         ("peak memory", _peak_text(report)),
+        *_peak_expressions(report),
         ("FLOPs", count_text(report["flops"])),
+        *([("FLOPs =", plain(str(report["flops_expr"])))] if "flops_expr" in report else []),
+        *_conditions(report),
         ("calls", f"{len(report['calls']):,}, {len(report['operators']):,} operators"),
     ]
     views = [call for call in report["calls"] if call["outputs"] and not call["new_bytes"]]
@@ -144,6 +166,25 @@ def facts(report: Json) -> list[tuple[str, str]]:
     return found
 
 
+def _peak_expressions(report: Json) -> list[tuple[str, str]]:
+    """A row for each call where the peak of a symbolic run can be."""
+    rows = report.get("peaks", [])
+    what = "peak =" if len(rows) == 1 else "peak = max of"
+    return [
+        (what, plain(f"{row['bytes_expr']} during call {row['index']}, {row['node']}"))
+        for row in rows
+    ]
+
+
+def _conditions(report: Json) -> list[tuple[str, str]]:
+    """When the expressions of a symbolic run hold."""
+    guards = [row["expr"] + (f" ({row['node']})" if row["node"] else "")
+              for row in report.get("guards", [])]  # fmt: skip
+    found = [("expressions if", plain(_listed(guards)))] if guards else []
+    asserts = report.get("asserts", [])
+    return [*found, *([("data decide", plain(_listed(asserts)))] if asserts else [])]
+
+
 def _sizes_text(rows: list[Json]) -> str:
     """`batch = 64 (s43; 1 to 512)`."""
     texts = []
@@ -151,7 +192,8 @@ def _sizes_text(rows: list[Json]) -> str:
         value = "not known" if row["value"] is None else row["value"]
         high = "more" if row["max"] is None else row["max"]
         others = ", ".join(name for name in row["names"] if name != row["name"])
-        texts.append(f"{row['name']} = {value} ({row['min']} to {high}; {others})")
+        limits = f"{row['min']} to {high}; {others or 'data decide'}"
+        texts.append(f"{row['name']} = {value} ({limits})")
     return plain(_listed(texts))
 
 

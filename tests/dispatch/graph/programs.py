@@ -117,6 +117,84 @@ def linear(tied=False):
     return program(graph(inputs, ["out"], nodes, values), specs, [user_output("out")])
 
 
+def sym(name):
+    """The use of a number's name as an argument."""
+    return {"as_sym_int": {"as_name": name}}
+
+
+def attention():
+    """A block over x of (b, s, 4): 32 wide and back, then each of s weighs each other. Small s: the
+    wide layer needs most memory, large s: the weights."""
+    b, s = symbol("b", 2), symbol("s", 3)
+    tokens = "Mul(Symbol('b', positive=True, integer=True), Symbol('s', positive=True))"
+    n = {"as_expr": {"expr_str": tokens, "hint": as_int(6)}}
+    values = {
+        "p_up": meta([4, 32]), "p_down": meta([32, 4]), "x": meta([b, s, 4]), "flat": meta([n, 4]),
+        "up": meta([n, 32]), "act": meta([n, 32]), "down": meta([n, 4]), "back": meta([b, s, 4]),
+        "turned": meta([b, 4, s]), "scores": meta([b, s, s]), "weights": meta([b, s, s]),
+        "out": meta([b, s, 4]),
+    }  # fmt: skip
+    four = {"as_expr": {"expr_str": "Mul(Integer(4), Symbol('s'))", "hint": as_int(12)}}
+    values["x"]["strides"] = [four, as_int(4), as_int(1)]
+
+    def call(op, out, *given, names=("self", "mat2")):
+        args = [tensor(x) if isinstance(x, str) else x for x in given]
+        return node(f"aten.{op}", list(zip(names, args, strict=False)), [out])
+
+    def sizes(*items):
+        as_items = [sym(x)["as_sym_int"] if isinstance(x, str) else as_int(x) for x in items]
+        return {"as_sym_ints": as_items}
+
+    nodes = [
+        call("sym_size.int", sym("nb"), "x", as_int(0), names=("self", "dim")),
+        call("sym_size.int", sym("ns"), "x", as_int(1), names=("self", "dim")),
+        node("_operator.mul", [("a", sym("nb")), ("b", sym("ns"))], [sym("nn")]),
+        call("view.default", "flat", "x", sizes("nn", 4), names=("self", "size")),
+        call("mm.default", "up", "flat", "p_up"),
+        call("relu.default", "act", "up"),
+        call("mm.default", "down", "act", "p_down"),
+        call("view.default", "back", "down", sizes("nb", "ns", 4), names=("self", "size")),
+        call("transpose.int", "turned", "back", as_int(1), as_int(2),
+             names=("self", "dim0", "dim1")),
+        call("bmm.default", "scores", "back", "turned"),
+        call("softmax.int", "weights", "scores", as_int(-1), names=("self", "dim")),
+        call("bmm.default", "out", "weights", "back"),
+    ]  # fmt: skip
+    body = graph(["p_up", "p_down", "x"], ["out"], nodes, values, nb=b, ns=s, nn=n)
+    specs = [parameter("p_up", "up"), parameter("p_down", "down"), user_input("x")]
+    return program(body, specs, [user_output("out")], b=(1, 64), s=(2, None))
+
+
+def chosen_by_data():
+    """Where x of (b, 3) is not 0, and a tensor as long as a number n says."""
+    b, rows, n = symbol("b", 4), symbol("u0", 0), symbol("u1", 0)
+    for unknown in (rows, n):
+        unknown["as_expr"]["hint"] = None
+    values = {"x": meta([b, 3]), "n": meta([], dtype=5)}
+    values |= {"found": meta([0, 2], dtype=5), "more": meta([0, 2], dtype=5), "new": meta([0])}
+    for name in ("found", "more"):
+        values[name]["sizes"][0] = rows
+    values["new"]["sizes"][0] = n
+
+    def check(compare, name, limit):
+        truth = {"as_sym_bool": {"as_name": name}}
+        text = {"as_string": f"k: {limit}"}
+        yield node(f"_operator.{compare}", [("a", sym("k")), ("b", as_int(limit))], [truth])
+        yield node("aten._assert_scalar.default", [("self", truth), ("assert_msg", text)], [])
+
+    nodes = [
+        node("aten.nonzero.default", [("self", tensor("x"))], ["found"]),
+        node("aten.add.Tensor", [("self", tensor("found")), ("other", as_int(1))], ["more"]),
+        node("aten.item.default", [("self", tensor("n"))], [sym("k")]),
+        *check("le", "small", 7),
+        *check("ge", "large", 2),
+        node("aten.zeros.default", [("size", {"as_sym_ints": [sym("k")["as_sym_int"]]})], ["new"]),
+    ]  # fmt: skip
+    body = graph(["x", "n"], ["more", "new"], nodes, values, k=n)
+    specs = [user_input("x"), user_input("n")]
+    return program(body, specs, [user_output("more"), user_output("new")], b=(2, None))
+
+
 def payload(record, tensor_meta, is_param=True, use_pickle=False):
     return {
         "path_name": record,
