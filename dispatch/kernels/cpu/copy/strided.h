@@ -26,7 +26,7 @@ typedef struct {
             if (a == bytes) for (i = 0; i < n; i++) ((T*)to)[i] = v; \
             else for (i = 0; i < n; i++) *(T*)(to + i * a) = v; \
         } \
-        else if (a == bytes && b == bytes) memcpy(to, from, n * bytes); \
+        else if (a == bytes && b == bytes) memmove(to, from, n * bytes); \
         else if (a == bytes && b == -bytes) for (i = 0; i < n; i++) ((T*)to)[i] = *((const T*)from - i); \
         else if (a == bytes) for (i = 0; i < n; i++) ((T*)to)[i] = *(const T*)(from + i * b); \
         else for (i = 0; i < n; i++) *(T*)(to + i * a) = *(const T*)(from + i * b); \
