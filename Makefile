@@ -14,7 +14,8 @@
 #                 (needs valgrind; ARGS=--keep keeps what was counted)
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
 #                 500 processes of calls with arguments that nobody should pass, two minutes of
-#                 random programs over memory, and 20 random calls of every operator
+#                 random programs over memory, 20 random calls of every operator, and 300 processes of
+#                 calls of `dispatch.symbolic`
 #   make sanitize build once more with AddressSanitizer and UBSan, in build/sanitize; a minute of the
 #                 programs over memory, random calls of every operator, then the tests (ARGS=tests/dispatch/_C: only those)
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
@@ -77,6 +78,7 @@ fuzz: build $(HERE)/.has-dev
 	$(PY) -m tests.fuzz.memory --seconds 120
 	$(PY) -m tests.fuzz.hostile
 	$(PY) -m tests.fuzz.operators --rounds 20
+	$(PY) -m tests.fuzz.symbolic
 
 # The interpreter is not sanitized, so the runtimes come first, and its memory from malloc. What was
 # cythonized is taken over; objects are the folder's own.

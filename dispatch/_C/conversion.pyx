@@ -375,7 +375,7 @@ cdef PyObject* new_coded(int kind, PyObject* o, int function) noexcept:
 
 
 cdef bint fits_code(PyObject* o) noexcept:
-    return 0 <= <object>o < ST_COUNT
+    return number_kind(o) == NK_NONE and 0 <= <object>o < ST_COUNT
 
 
 cdef PyObject* object_of_code(int kind, Py_ssize_t code) noexcept:

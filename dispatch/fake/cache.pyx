@@ -20,7 +20,7 @@ from dispatch._C.python_api cimport Py_INCREF_, Py_XDECREF_
 from dispatch._C.tags cimport TAG_inplace_view
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport Storage
-from dispatch._C.symbolic cimport NK_INT, SIZE_ERROR, is_symbolic, number_kind, symbolic_calls
+from dispatch._C.symbolic cimport NK_INT, is_symbolic, number_kind, symbolic_calls
 from dispatch._C.tensor cimport (
     TF_GEOMETRY_KEPT, TF_INFERENCE, TF_SYMBOLIC, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_known_geometry,
 )
@@ -139,16 +139,17 @@ cdef int put_env(Key* k, PyObject* env) noexcept:
 
 
 cdef int put_symint(Key* k, PyObject* o) noexcept:
-    cdef int64_t v = symbolic_calls.from_object(o)
+    cdef int64_t v
     cdef PyObject* env
     cdef int why
-    if v == SIZE_ERROR:
-        PyErr_Clear_()
+    try:
+        v = symbolic_calls.from_object(o)
+    except Exception:
         return BY_ARGUMENT
     if is_symbolic(v):
-        env = symbolic_calls.env_of(v)
-        if env == NULL:
-            PyErr_Clear_()
+        try:
+            env = symbolic_calls.env_of(v)
+        except Exception:
             return BY_ARGUMENT
         why = put_env(k, env)
         if why:

@@ -4,7 +4,7 @@ The names are those of `torch.fx.experimental.symbolic_shapes`, with `SymInt` an
 `sym_*` functions of `torch`. `docs/symbolic.md` has the whole.
 """
 
-from dispatch.symbolic import calls, parsing, rules, sympy_bridge, text  # noqa: F401  (they enter themselves below)
+from dispatch.symbolic import calls, parsing, pickles, rules, sympy_bridge, text  # noqa: F401  (they enter themselves below)  # noqa: F401
 from dispatch.symbolic.contents import (
     free_symbols as free_symbols,
     free_unbacked_symbols as free_unbacked_symbols,

@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """Intervals: what an operation can give when its arguments lie between bounds.
 
 Called for each node when its range is first asked for, and again after a guard. The result always contains every value that the

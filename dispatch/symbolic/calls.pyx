@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """Fills in `symbolic_calls`: what shape functions in C ask of sizes that are expressions.
 
 Handles come in and go out; each function is one look-up in a table and a call of `core` or of the table itself.

@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """What a ShapeEnv knows, and how it learns: deciding a condition from ranges, guarding on the hint where they do not, drawing
 conclusions.
 
@@ -9,6 +9,9 @@ from its node. Invariant: what is recorded holds wherever all guards hold, so an
 import math
 import sys
 
+cimport cython
+
+from dispatch._C.stack cimport check_depth
 from dispatch.symbolic.bounds cimport bounds_of, intersection
 from dispatch.symbolic.errors import ConstraintViolationError, GuardOnDataDependentSymNode, ShapeEnvGuardError, ValueRangeError
 from dispatch.symbolic.expr cimport (
@@ -45,6 +48,7 @@ cdef int decide(Expr e) except -2:
     if e.answer >= 0:
         return e.answer
     if e.static_state != t.state:
+        check_depth(" in a condition")
         found = worked_out(e)
         e.static_answer, e.static_state = found, t.state
         if found >= 0:
@@ -178,6 +182,7 @@ cdef int of_quotient(Condition c, Expr quotient) except -2:
 # --- learning
 
 
+@cython.no_gc_clear                      # the table is told of the end
 cdef class Core:
     """The compiled part of a ShapeEnv."""
 
@@ -192,13 +197,19 @@ cdef class Core:
         self.real_tensor_prop_unbacked_vals, self.unbacked_renamings = {}, {}
 
     def __del__(self):
-        self.table.close()
+        if self.table is not None:
+            self.table.close()
+
+    def __dealloc__(self):
+        if self.table is not None:
+            self.table.owner = NULL      # a subclass may have a `__del__` of its own
 
     @property
     def replacements(self):
         """{symbol: what stands for it}, with the replacements of the symbols in that."""
+        cdef Expr s
         for s in self.targets:
-            self.targets[s] = target_of(<Expr>s)
+            self.targets[s] = target_of(s)
         return self.targets
 
     @property
@@ -322,8 +333,8 @@ cdef class Core:
             raise ShapeEnvGuardError(f"Guard attempted while ShapeEnv guards are frozen: {e}")
         sloc = here()
         self.learn(e, sloc)
-        unbacked = sorted([(int(s.name.lstrip("zuf")), s.name) for s in e.free_symbols if s not in self.backed_var_to_val])
-        last = None if not unbacked else self.table.symbols[unbacked[len(unbacked) - 1][1]]
+        unbacked = [s for s in e.free_symbols if s not in self.backed_var_to_val]
+        last = max(unbacked, key=age_of_name) if unbacked else None
         self.deferred_runtime_asserts.setdefault(last, []).append(RuntimeAssert(self.canonical(e), msg, sloc))
         self.num_deferred_runtime_asserts += 1
         return 1
@@ -486,12 +497,19 @@ cdef class Core:
                     self.size_like.add(target)
                 elif target in self.size_like:
                     self.size_like.add(s)
-        s.target = target
-        self.targets[s] = target
-        self.replacements_slocs.setdefault(s, sloc)
-        t.replacements += 1
-        t.state += 1
+        if self.replace_by(s, target):
+            self.replacements_slocs.setdefault(s, sloc)
         return 0
+
+    cdef bint replace_by(self, Expr s, Expr target) except -1:
+        """Enters a replacement; not one that has the symbol in it, itself or by other replacements: nothing would end."""
+        cdef Expr found = replaced(target)
+        if s.op != OP_SYMBOL or s.table is not self.table or s in found.free_symbols:
+            return False
+        s.target = self.targets[s] = found
+        self.table.replacements += 1
+        self.table.state += 1
+        return True
 
     cdef int solve(self, Expr g, object sloc) except -1:
         """An equality gives a symbol its replacement, or says that something divides."""
@@ -603,7 +621,7 @@ cdef class Core:
             self.guards.append(ShapeGuard(e, sloc))
             return
         unbacked = [s for s in e.free_symbols if (<Expr>s).unbacked]
-        last = max(unbacked, key=lambda s: (len(s.name), s.name)) if unbacked else None
+        last = max(unbacked, key=age_of_name) if unbacked else None
         self.deferred_runtime_asserts.setdefault(last, []).append(RuntimeAssert(e, "", sloc))
         self.num_deferred_runtime_asserts += 1
 
@@ -624,11 +642,7 @@ cdef class Core:
         self.set_range(s, low, high, vr_sloc or here())
 
     def _replace_by(self, Expr s not None, Expr target not None):
-        if s is not target:
-            s.target = target
-            self.targets[s] = target
-            self.table.replacements += 1
-            self.table.state += 1
+        self.replace_by(s, target)
 
     def _set_replacement(self, Expr s not None, target, msg=""):
         """`target` takes the symbol's place, if that forgets nothing of its range."""
@@ -639,10 +653,10 @@ cdef class Core:
     def _rename_unbacked_to(self, Expr s not None, Expr new not None):
         """The symbol of a call that was made again is the one of the first time."""
         before = self.targets.get(s)
-        self._replace_by(s, new)
+        self.replace_by(s, new)
         self.unbacked_renamings[s] = new
         if before is not None:
-            self._replace_by(new, before)
+            self.replace_by(new, before)
 
     def _find(self, Expr s not None):
         return target_of(s)
@@ -724,6 +738,11 @@ cdef class Core:
                 f"{head} {hinted} (unhinted: {e}).  (Size-like symbols: {likes})\n\n{advice}Caused by: {here()}")
 
 
+def age_of_name(Expr s not None):
+    """Later symbols have higher numbers."""
+    return len(s.value), s.value
+
+
 cdef int check_comparable(Expr e) except -1:
     """TypeError where truth values are compared: a condition of conditions has no range to be decided by."""
     if e.kind != K_BOOL:
@@ -731,6 +750,7 @@ cdef int check_comparable(Expr e) except -1:
     for a in e.args:
         if is_relation(e.op) and (<Expr>a).kind == K_BOOL:
             raise TypeError(f"truth values are compared: {e}")
+        check_depth(" in a condition")
         check_comparable(<Expr>a)
     return 0
 

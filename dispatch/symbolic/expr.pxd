@@ -36,6 +36,7 @@ cdef class Expr:
     cdef object coeff                    # of a product its number, else 1: the node is coeff * rest
     cdef Expr rest                       # NULL-like None: itself
     cdef Py_hash_t hashed
+    cdef int depth                       # of the nodes below it: at most DEEPEST
     cdef readonly int64_t handle
     cdef readonly frozenset free_symbols
     cdef readonly bint unbacked          # has a symbol without a hint
@@ -56,6 +57,7 @@ cdef class Expr:
     cdef signed char static_answer       # as of `static_state`: 0, 1, or -1 when it is undecided
     cdef int64_t static_state
     cdef object text
+    cdef tuple order                     # sympy's sort key; None: not asked yet
 
 
 cdef class Table:
@@ -67,7 +69,8 @@ cdef class Table:
     cdef list small                      # nodes of the numbers -8 .. 127
     cdef MemoEntry* memo                      # (op, handle, handle) -> node, open addressing
     cdef uint64_t memo_mask, memo_used
-    cdef list pages                      # keeps the numbers of its pages of handles
+    cdef int64_t* pages                  # the numbers of its pages of handles: no list, which the collector would empty first
+    cdef Py_ssize_t page_count
     cdef int64_t next_slot, last_slot
     cdef int64_t state                   # grows with whatever is learnt
     cdef int64_t replacements            # grows with each replacement
@@ -87,6 +90,7 @@ cdef class Table:
     cdef close(self)
     cdef int _empty_memo(self, uint64_t room) except -1
     cdef int64_t _new_handle(self, Expr e) except 0
+    cdef void _free_pages(self) noexcept
     cdef Expr _node(self, int op, tuple args, object value, int kind)
     cdef Expr _constant(self, int op, object value, int kind)
     cdef int _remember(self, int op, Expr a, Expr b, Expr made) except -1
@@ -97,6 +101,7 @@ cdef tuple range_of(Expr e)
 cdef object hint_of(Expr e)                                # None: there is none
 cdef object divided_exactly(Expr e, Expr by)               # the quotient, or None
 cdef tuple always(Expr e)                                  # bounds that no state changes
+cdef bint is_positive(Expr symbol) noexcept                # whether it was made so
 cdef Expr sympify(Table table, object o)                   # a number or any node, as a node of this table
 cdef Expr substituted(Expr e, dict rule, dict done)
 cdef list ordered(list nodes)

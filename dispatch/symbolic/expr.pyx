@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """Nodes of expressions, each once in its table, and the normal form of sums and products.
 
 The lowest of what knows symbols: `rules` brings the functions to normal form, `numbers` gives them to programs as SymInt,
@@ -8,6 +8,9 @@ so that whatever a guard teaches can only make its range narrower and never its 
 from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, realloc
 
+cimport cython
+
+from dispatch._C.stack cimport check_depth
 from dispatch.symbolic.bounds cimport bounds_of, intersection
 from dispatch.symbolic.operations cimport *
 
@@ -17,6 +20,7 @@ cdef extern from "Python.h":
     long PyLong_AsLongAndOverflow(object, int*) except? -1
 
 cdef enum:
+    DEEPEST = 2000                       # nodes below each other; what is deeper ends in RecursionError where it is made
     PAGE = 256
     FIRST_SMALL = -8
     SMALL = 136
@@ -58,11 +62,17 @@ def count_pages():
     return sum([1 for i in range(pages_made) if directory[i] != NULL])
 
 
+@cython.trashcan(True)
 cdef class Expr:
     """An expression over the symbols of one ShapeEnv. It prints as sympy prints it; `sympy()` makes it a sympy object."""
 
     def __init__(self):
         raise TypeError("expressions are made by a ShapeEnv")
+
+    def __dealloc__(self):
+        cdef int64_t index = self.handle - FIRST_HANDLE
+        if self.handle < 0 and directory[index // PAGE] != NULL:
+            directory[index // PAGE][index % PAGE] = NULL
 
     def __hash__(self):
         return self.hashed
@@ -71,7 +81,7 @@ cdef class Expr:
         if self is other:
             return True
         if isinstance(other, Expr):
-            return (<Expr>other).table is not self.table and same(self, <Expr>other)
+            return (<Expr>other).table is not self.table and same(self, <Expr>other, set())
         if self.op == OP_NUMBER or self.op == OP_BOOL:
             return self.value == other
         return NotImplemented
@@ -108,8 +118,7 @@ cdef class Expr:
         return self.value
 
     def __reduce__(self):
-        return _unpickled, (str(self), [(s.name, (<Expr>s).kind, (<Expr>s).symbol_type, is_positive(<Expr>s))
-                for s in self.free_symbols])
+        return hooks["pickle"](self)
 
     @property
     def name(self):
@@ -233,7 +242,8 @@ cdef class Expr:
         return self.table.binary(OP_GE, self, sympify(self.table, other))
 
 
-# What upper modules do for a node: "text" prints it, "sympy" converts it, "parse" reads it, "foreign" takes other objects in.
+# What upper modules do for a node: "text" prints it, "sympy" converts it, "parse" reads it, "pickle" reduces it, "foreign" takes
+# other objects in.
 hooks = {}
 
 
@@ -242,22 +252,12 @@ def hook(str name, function):
     hooks[name] = function
 
 
-_loose = None                            # the table of expressions that were unpickled outside a ShapeEnv
-
-
-def _unpickled(text, symbols):
-    """An expression as it was pickled; a ShapeEnv takes it in by `sympify`."""
-    global _loose
-    if _loose is None:
-        _loose = Table()
-    table = _loose
-    return hooks["parse"](table, text, {name: (<Table>table).symbol(name, kind, symbol_type, positive) for name, kind,
-            symbol_type, positive in symbols})
-
-
-def build(Table table not None, name, list args):
+def build(Table table not None, name, list args not None):
     """The expression of this operation ("Add", "FloorDiv", ...) on arguments of the table."""
     cdef int op = OPS[name]
+    args = [sympify(table, a) for a in args]
+    if not takes(op, len(args)):
+        raise TypeError(f"{name} of {len(args)} arguments")
     if op == OP_POW and (<Expr>args[1]).op != OP_NUMBER:
         op = OP_POWBYNATURAL
     return table.build(op, args)
@@ -275,19 +275,33 @@ cdef bint is_positive(Expr symbol) noexcept:
     return symbol.assumed is not None and symbol.assumed[0] == 1
 
 
-cdef bint same(Expr a, Expr b):
-    """Whether nodes of two tables say the same."""
+cdef bint same(Expr a, Expr b, set known) except -1:
+    """Whether nodes of two tables say the same; `known`: pairs of handles that do."""
+    cdef Expr x, y
     if a.op != b.op or a.hashed != b.hashed or a.kind != b.kind or a.value != b.value or len(a.args) != len(b.args):
         return False
+    if not a.args or (a.handle, b.handle) in known:
+        return True
+    check_depth(" while expressions are compared")
     if a.op in (OP_ADD, OP_MUL, OP_AND, OP_OR, OP_MIN, OP_MAX):
-        return set(a.args) == set(b.args)
-    return all([x == y for x, y in zip(a.args, b.args)])
+        others = {}
+        for y in b.args:
+            others.setdefault(y.hashed, []).append(y)
+        for x in a.args:
+            if not any([same(x, y, known) for y in others.get(x.hashed, ())]):
+                return False
+    else:
+        for x, y in zip(a.args, b.args):
+            if not same(x, y, known):
+                return False
+    known.add((a.handle, b.handle))
+    return True
 
 
 cdef Expr sympify(Table table, object o):
     """A number, or a node of any table, as a node of this one."""
     if isinstance(o, Expr):
-        return <Expr>o if (<Expr>o).table is table else imported(table, <Expr>o)
+        return <Expr>o if (<Expr>o).table is table else imported(table, <Expr>o, {})
     if o is True or o is False:
         return table.boolean(o)
     if isinstance(o, (int, float)):
@@ -295,19 +309,25 @@ cdef Expr sympify(Table table, object o):
     return hooks["foreign"](table, o)
 
 
-cdef Expr imported(Table table, Expr e):
+cdef Expr imported(Table table, Expr e, dict done):
+    cdef Expr found = done.get(e)
+    if found is not None:
+        return found
     if e.op == OP_NUMBER:
         return table.number(e.value)
     if e.op == OP_BOOL:
         return table.boolean(e.value)
     if e.op == OP_SYMBOL:
         return table.symbol(e.value, e.kind, e.symbol_type, is_positive(e))
-    return table.build(e.op, [imported(table, a) for a in e.args])
+    check_depth(" while an expression is taken in")
+    found = done[e] = table.build(e.op, [imported(table, a, done) for a in e.args])
+    return found
 
 
 cdef tuple always(Expr e):
     """The bounds that no state changes: those of symbols made positive."""
     if e.assumed is None:
+        check_depth(" in an expression")
         e.assumed = bounds_of(e.op, [always(<Expr>a) for a in e.args], e.kind == K_INT)
     return e.assumed
 
@@ -323,6 +343,7 @@ cdef tuple range_of(Expr e):
     elif e.op == OP_SYMBOL:
         found = e.bounds
     else:
+        check_depth(" in an expression")
         found = bounds_of(e.op, [range_of(<Expr>a) for a in e.args], e.kind == K_INT)
     if e.lower is not None:
         found = (e.lower if e.lower > found[0] else found[0], e.upper if e.upper < found[1] else found[1])
@@ -352,6 +373,7 @@ cdef object hint_of(Expr e):
                     return None
                 if (<Expr>s).hinted != H_KNOWN and (<Expr>s).target is None:
                     return None
+        check_depth(" in an expression")
         values = [hint_of(<Expr>a) for a in e.args]
         if None in values:
             return None
@@ -369,6 +391,7 @@ cdef object value_at(Expr e, dict values, dict done):
         return values[e.value]
     found = done.get(e, done)
     if found is done:
+        check_depth(" in an expression")
         found = done[e] = value_of(e.op, [value_at(<Expr>a, values, done) for a in e.args])
     return found
 
@@ -383,6 +406,7 @@ cdef Expr substituted(Expr e, dict rule, dict done):
         return e
     found = done.get(e)
     if found is None:
+        check_depth(" in an expression")
         args = [substituted(<Expr>a, rule, done) for a in e.args]
         found = e if all([x is y for x, y in zip(args, e.args)]) else e.table.build(e.op, args)
         done[e] = found
@@ -393,6 +417,9 @@ cdef list ordered(list nodes):
     """By age: the order that makes a sum the same whichever way it was written."""
     cdef Py_ssize_t i, j
     cdef Expr e
+    if len(nodes) > 64:
+        nodes.sort(key=age_of)
+        return nodes
     for i in range(1, len(nodes)):
         e = nodes[i]
         j = i - 1
@@ -403,15 +430,20 @@ cdef list ordered(list nodes):
     return nodes
 
 
+def age_of(Expr e not None):
+    return e.handle
+
+
 cdef inline uint64_t mixed(uint64_t a, uint64_t b, uint64_t operation) noexcept:
     """Where to look for an operation on two nodes."""
     cdef uint64_t at = (a * 0x9E3779B97F4A7C15ULL) ^ (b * 0xC2B2AE3D27D4EB4FULL) ^ (operation * 0x165667B19E3779F9ULL)
     return at ^ (at >> 29)
 
 
+@cython.no_gc_clear                      # the pages are needed to the end
 cdef class Table:
     def __cinit__(self):
-        self.nodes, self.ints, self.floats, self.symbols, self.pages = {}, {}, {}, {}, []
+        self.nodes, self.ints, self.floats, self.symbols = {}, {}, {}, {}
         self.state = 1
         self.memo_mask = 1023
         self.memo = <MemoEntry*>calloc(1024, sizeof(MemoEntry))
@@ -423,34 +455,43 @@ cdef class Table:
 
     def __dealloc__(self):
         free(self.memo)
-        for page in self.pages or ():
-            free(directory[<int64_t>page])
-            directory[<int64_t>page] = NULL
+        self._free_pages()
 
     cdef close(self):
         """The ShapeEnv is gone: handles end, and nodes live only as long as somebody holds them."""
         self.owner = NULL
-        for page in self.pages:
-            free(directory[<int64_t>page])
-            directory[<int64_t>page] = NULL
-        self.pages = []
-        self.next_slot = self.last_slot = 0
+        self._free_pages()
         self._empty_memo(1024)
         self.nodes = {}
 
+    cdef void _free_pages(self) noexcept:
+        cdef Py_ssize_t i
+        for i in range(self.page_count):
+            free(directory[self.pages[i]])
+            directory[self.pages[i]] = NULL
+        free(self.pages)
+        self.pages = NULL
+        self.page_count = self.next_slot = self.last_slot = 0
+
     cdef int _empty_memo(self, uint64_t room) except -1:
-        free(self.memo)
-        self.memo = <MemoEntry*>calloc(room, sizeof(MemoEntry))
-        if self.memo == NULL:
+        cdef MemoEntry* fresh = <MemoEntry*>calloc(room, sizeof(MemoEntry))
+        if fresh == NULL:
             raise MemoryError
-        self.memo_mask, self.memo_used = room - 1, 0
+        free(self.memo)
+        self.memo, self.memo_mask, self.memo_used = fresh, room - 1, 0
         return 0
 
     cdef int64_t _new_handle(self, Expr e) except 0:
         cdef int64_t page, slot
+        cdef int64_t* grown
         if self.next_slot == self.last_slot:
+            grown = <int64_t*>realloc(self.pages, (self.page_count + 1) * sizeof(int64_t))
+            if grown == NULL:
+                raise MemoryError
+            self.pages = grown
             page = new_page()
-            self.pages.append(page)
+            self.pages[self.page_count] = page
+            self.page_count += 1
             self.next_slot, self.last_slot = page * PAGE, (page + 1) * PAGE
         slot = self.next_slot
         self.next_slot += 1
@@ -502,7 +543,7 @@ cdef class Table:
     cdef Expr symbol(self, str name, int kind, int symbol_type, bint positive):
         cdef Expr e = self.symbols.get(name)
         if e is None:
-            e = self.symbols[name] = self._node(OP_SYMBOL, (), name, kind)
+            e = self.symbols.setdefault(name, self._node(OP_SYMBOL, (), name, kind))
             e.symbol_type = symbol_type
             e.assumed = (1, INF) if positive else NO_BOUNDS
             e.bounds = e.assumed
@@ -516,17 +557,25 @@ cdef class Table:
         """The node of this operation on these arguments, as they are."""
         cdef Expr e
         cdef Expr a
+        cdef int deepest = 0
         key = (op, *args)
         e = self.nodes.get(key)
         if e is None:
+            for a in args:
+                if a.table is not self:
+                    raise AssertionError("expressions of two ShapeEnvs meet")
+                deepest = a.depth if a.depth > deepest else deepest
+            if deepest == DEEPEST:
+                raise RecursionError(f"an expression is nested more than {DEEPEST} deep")
             e = self._node(op, args, None, kind)
+            e.depth = deepest + 1
             e.hashed = hash(op) ^ (hash(frozenset(args)) if op in (OP_ADD, OP_MUL, OP_AND, OP_OR, OP_MIN, OP_MAX) else hash(args))
             e.free_symbols = (<Expr>args[0]).free_symbols
             for a in args:
                 e.unbacked |= a.unbacked
                 if a.free_symbols is not e.free_symbols:
                     e.free_symbols = e.free_symbols | a.free_symbols
-            self.nodes[key] = e
+            e = self.nodes.setdefault(key, e)        # what runs meanwhile may have made it too
         return e
 
     # --- sums and products
@@ -615,7 +664,7 @@ cdef class Table:
         if exponent == 1:
             return base
         if base.op == OP_NUMBER:
-            return self.number(base.value ** exponent)
+            return self.number(value_of(OP_POW, [base.value, exponent]))
         if base.op == OP_MUL:
             return self.product_of([self.power(<Expr>f, exponent) for f in base.args])
         if base.op == OP_POW:
@@ -665,7 +714,11 @@ cdef class Table:
             return 0                     # nothing keeps the node
         if 2 * self.memo_used >= room:
             self.memo = NULL
-            self._empty_memo(2 * room)
+            try:
+                self._empty_memo(2 * room)
+            except MemoryError:
+                self.memo = old
+                raise
             for i in range(room):
                 if old[i].node != NULL:
                     self._enter(old[i])

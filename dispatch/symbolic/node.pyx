@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """SymNode: an expression, its ShapeEnv and the Python type that it stands for, with the methods that PyTorch's nodes have.
 
 Below `numbers`, whose SymInt, SymFloat and SymBool hold one. An operation on two nodes is a look-up in the table; a question

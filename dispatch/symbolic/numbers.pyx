@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """SymInt, SymFloat and SymBool: numbers whose arithmetic makes expressions.
 
 Programs compute with these; an operation on two of them looks up a node in the table (`expr`) and is done. Turning one into a

@@ -34,6 +34,15 @@ cdef inline bint is_unary(int op) noexcept:
         OP_TRUNCTOINT <= op <= OP_CEILING and op != OP_ROUNDDECIMAL)
 
 
+cdef inline bint takes(int op, Py_ssize_t n) noexcept:
+    """Whether the operation has that many arguments."""
+    if op in (OP_ADD, OP_MUL, OP_MIN, OP_MAX, OP_AND, OP_OR):
+        return n > 0
+    if op == OP_INDICATOR:
+        return n > 0 and n % 2 == 0
+    return n == (1 if is_unary(op) else 3 if op == OP_PIECEWISE or op == OP_MODULARINDEXING else 2)
+
+
 cdef inline int negated(int op) noexcept:
     """not (a op b)"""
     if op == OP_EQ or op == OP_NE:

@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """The operations of expressions: their names, their kinds, and what they give on numbers.
 
 The lowest module of the room. `value_of` is Python's arithmetic: hints, constants and points at which an expression is
@@ -6,6 +6,9 @@ evaluated all go through it, so that a symbolic program and its run on plain num
 """
 import math
 import operator
+
+cdef enum:
+    MOST_BITS = 1 << 16                  # of a number that a power or a shift gives
 
 NAMES = {
     OP_ADD: "Add", OP_MUL: "Mul", OP_POW: "Pow", OP_FLOORDIV: "FloorDiv", OP_CLEANDIV: "CleanDiv", OP_MOD: "Mod",
@@ -49,10 +52,23 @@ def _real(value):
     return value
 
 
+def _raised(base, exponent):
+    """base ** exponent, but no number that takes seconds to work out."""
+    if type(base) is int and type(exponent) is int and exponent * base.bit_length() > MOST_BITS and abs(base) > 1:
+        raise OverflowError(f"{base}**{exponent} is too large")
+    return base ** exponent
+
+
+def _shifted_left(value, by):
+    if value and by > MOST_BITS:
+        raise OverflowError(f"{value} << {by} is too large")
+    return value << by
+
+
 _FUNCTIONS = {
-    OP_POW: operator.pow, OP_FLOORDIV: operator.floordiv, OP_CLEANDIV: operator.floordiv, OP_MOD: operator.mod,
+    OP_POW: _raised, OP_FLOORDIV: operator.floordiv, OP_CLEANDIV: operator.floordiv, OP_MOD: operator.mod,
     OP_PYTHONMOD: operator.mod,
-    OP_REMAINDER: operator.mod, OP_ABS: abs, OP_POWBYNATURAL: operator.pow, OP_EQ: operator.eq, OP_NE: operator.ne,
+    OP_REMAINDER: operator.mod, OP_ABS: abs, OP_POWBYNATURAL: _raised, OP_EQ: operator.eq, OP_NE: operator.ne,
     OP_LT: operator.lt,
     OP_LE: operator.le, OP_GT: operator.gt, OP_GE: operator.ge, OP_NOT: operator.not_, OP_TOFLOAT: float,
     OP_INTTRUEDIV: operator.truediv,
@@ -62,7 +78,7 @@ _FUNCTIONS = {
     OP_TRUNCTOFLOAT: lambda x: float(math.trunc(x)), OP_FLOOR: math.floor, OP_CEILING: math.ceil,
     OP_PIECEWISE: lambda value, condition, otherwise: value if condition else otherwise,
     OP_BITAND: operator.and_, OP_BITOR: operator.or_, OP_BITXOR: operator.xor, OP_MODULARINDEXING: lambda a, b, c: (a // b) % c,
-    OP_SUB: operator.sub, OP_NEG: operator.neg, OP_LSHIFT: operator.lshift, OP_RSHIFT: operator.rshift,
+    OP_SUB: operator.sub, OP_NEG: operator.neg, OP_LSHIFT: _shifted_left, OP_RSHIFT: operator.rshift,
     **{op: getattr(math, NAMES[op].rpartition("_")[2]) for op in range(OP_SQRT, OP_LOG2 + 1)},
 }  # fmt: skip
 

@@ -105,6 +105,8 @@ class _Reader:
                 arg.elts for arg in node.args if isinstance(arg, ast.Tuple)
             )
             return self.make("Piecewise", *map(self.read, (value, condition, otherwise)))
+        if name == "round" and len(node.args) == 2:
+            name = "RoundDecimal"
         return self.make(_CALLED.get(name, name), *map(self.read, node.args))
 
 

@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """Guards and runtime asserts as they are recorded: the condition, and the line of the program that asked.
 
 `core` makes them; programs read them from `ShapeEnv.guards`. The line is that of the innermost frame outside this package.
@@ -64,7 +64,7 @@ def here():
 
 @cython.freelist(16)
 cdef class ShapeGuard:
-    """A condition that a run of the program relied on, and the line that asked."""
+    """A condition that a run of the program relied on, and the line that asked. Unpacks as (expr, sloc, size_oblivious)."""
 
     cdef readonly Expr expr
     cdef readonly object sloc
@@ -72,6 +72,12 @@ cdef class ShapeGuard:
 
     def __init__(self, Expr expr not None, sloc, size_oblivious=False):
         self.expr, self.sloc, self.size_oblivious = expr, sloc, size_oblivious
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return (self.expr, self.sloc, self.size_oblivious)[index]
 
     def __repr__(self):
         return f"ShapeGuard(expr={self.expr}, sloc={self.sloc!r}, size_oblivious={self.size_oblivious})"

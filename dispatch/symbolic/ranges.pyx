@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """ValueRanges, an interval, and the infinities of whole numbers.
 
 What `bound_sympy` and `var_to_range` give, and what constraints are made of. Inside the core an

@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """The normal form of everything that is no sum or product: divisions, comparisons, logic, conversions.
 
 Behaviour: torch.utils._sympy.functions and sympy's relations, so far as whole numbers and floats of sizes need them. A rule may
@@ -9,6 +9,7 @@ import math
 
 from libc.stdint cimport int64_t
 
+from dispatch._C.stack cimport check_depth
 from dispatch.symbolic cimport expr
 from dispatch.symbolic.expr cimport Expr, Table, always, divided_exactly, substituted
 from dispatch.symbolic.operations cimport *
@@ -329,6 +330,7 @@ cdef Expr expand(Expr e):
     if e.expanded is None:
         if not e.args:
             return e
+        check_depth(" in an expression")
         args = [expand(<Expr>a) for a in e.args]
         found = e if all([x is y for x, y in zip(args, e.args)]) else t.build(e.op, args)
         if found is not e:
@@ -367,6 +369,7 @@ cdef Expr replaced(Expr e):
     cdef dict rule
     if t.replacements == 0 or e.replaced_state == t.replacements or not e.free_symbols:
         return e if e.replaced is None else e.replaced
+    check_depth(" in a replacement")
     rule = None
     for s in e.free_symbols:
         if (<Expr>s).target is not None:

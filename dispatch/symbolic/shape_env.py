@@ -27,10 +27,10 @@ def _rebuilt(settings: dict[str, Any], state: dict[str, Any]) -> "ShapeEnv":
     symbols = {row[0]: env._restore(row) for row in state["symbols"]}
     env.var_to_sources.update({symbols[name]: x for name, x in state["sources"].items()})
     for kind in ("guards", "asserts"):
-        for text, sloc in state[kind]:
-            env._learn_again(env.parse(text), sloc, kind == "asserts")
-    for name, text in state["replacements"].items():
-        env._set_replacement(symbols[name], env.parse(text))
+        for e, sloc in state[kind]:
+            env._learn_again(env.sympify(e), sloc, kind == "asserts")
+    for name, e in state["replacements"].items():
+        env._set_replacement(symbols[name], e)
     env.unbacked_symint_counter, env.unbacked_symfloat_counter = state["counters"]
     return env
 
@@ -309,9 +309,9 @@ class ShapeEnv(Symbols):
         state = {
             "symbols": self._rows(),
             "sources": {s.name: x for s, x in self.var_to_sources.items()},
-            "guards": [(str(g.expr), g.sloc) for g in self.guards],
-            "asserts": [(str(a.expr), a.stack) for a in asserts],
-            "replacements": {s.name: str(e) for s, e in self.replacements.items()},
+            "guards": [(g.expr, g.sloc) for g in self.guards],
+            "asserts": [(a.expr, a.stack) for a in asserts],
+            "replacements": {s.name: e for s, e in self.replacements.items()},
             "counters": (self.unbacked_symint_counter, self.unbacked_symfloat_counter),
         }
         return _rebuilt, (self.settings, state)

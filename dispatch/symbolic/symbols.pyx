@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """Symbols: how a ShapeEnv makes them, for the numbers of inputs and for those that data decide.
 
 `FakeTensorMode.from_tensor` comes here with a tensor's sizes, strides and offset; operators whose result depends on data come

@@ -1,9 +1,10 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, boundscheck=True
 """Expressions as text, letter for letter as sympy prints them, terms in sympy's order.
 
 Comes in through `expr.hooks`. Terms of a sum go by the powers of its factors, the factors by their kind and name; what binds
 less than its surroundings stands in brackets, and a floor division always does.
 """
+from dispatch._C.stack cimport check_depth
 from dispatch.symbolic.expr cimport Expr, always, hooks
 from dispatch.symbolic.operations cimport *
 
@@ -94,6 +95,12 @@ cdef tuple _ONE = ((1, 0, "Number"), (0, ()), (), 1)
 
 cdef tuple sort_key(Expr e):
     """sympy's: by class, arguments, exponent, coefficient."""
+    if e.order is None:
+        e.order = made_key(e)
+    return e.order
+
+
+cdef tuple made_key(Expr e):
     cdef Expr rest = e if e.rest is None else e.rest
     if e.op == OP_NUMBER:
         return (class_key(e), (0, ()), (), e.value)
@@ -104,6 +111,7 @@ cdef tuple sort_key(Expr e):
     if rest.op == OP_SYMBOL or rest.op == OP_BOOL:
         args = (str(rest.value),)
     else:
+        check_depth(" while an expression is printed")
         args = tuple([sort_key(<Expr>a) for a in (terms_of(rest) if rest.op == OP_ADD else factors_of(rest) if rest.op == OP_MUL
                 else rest.args)])
     return (class_key(e if e.rest is None else e.rest), (len(args), args), exponent, e.coeff)
@@ -153,6 +161,7 @@ cdef str printed(Expr e, bint alone):
         return number_text(e.value, alone)
     if e.op == OP_BOOL or e.op == OP_SYMBOL:
         return str(e.value)
+    check_depth(" while an expression is printed")
     if e.op == OP_ADD:
         return sum_text(e)
     if e.op == OP_MUL:

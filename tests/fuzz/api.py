@@ -17,13 +17,13 @@ import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tests.fuzz.arguments import Arguments
 from tests.fuzz.trial import limit_memory
 
-__all__ = ["ROOMS", "Failure", "attempt", "targets"]
+__all__ = ["ROOMS", "Failure", "Target", "attempt", "targets"]
 
 ROOMS = (
     "dispatch", "dispatch._C", "dispatch._ops", "dispatch.library", "dispatch.modes",
@@ -57,9 +57,9 @@ class Target(NamedTuple):
     value: Any
 
 
-def _rooms() -> list[Any]:
+def _rooms(rooms: Sequence[str]) -> list[Any]:
     found = []
-    for name in ROOMS:
+    for name in rooms:
         try:
             found.append(importlib.import_module(name))
         except ModuleNotFoundError:
@@ -68,10 +68,10 @@ def _rooms() -> list[Any]:
     return found + [sys.modules[n] for n in names if ".generated" not in n]
 
 
-def targets() -> list[Target]:
+def targets(rooms: Sequence[str] = ROOMS) -> list[Target]:
     """Every callable of the rooms by name, once."""
     found: dict[int, Target] = {}
-    for room in _rooms():
+    for room in _rooms(rooms):
         for name, value in sorted(vars(room).items()):
             origin = getattr(value, "__module__", None) or room.__name__
             if not callable(value) or name in _LEFT_OUT or name.startswith("__"):
@@ -85,10 +85,10 @@ def targets() -> list[Target]:
 class _Trial:
     """The calls of one child; each is written to `log` before it is made."""
 
-    def __init__(self, seed: str, log: int) -> None:
+    def __init__(self, seed: str, log: int, arguments: type[Arguments]) -> None:
         self.rng = random.Random(seed)
         self.log = log
-        self.arguments = Arguments(self.rng)
+        self.arguments = arguments(self.rng)
         self.made: list[Any] = []
 
     def _note(self, text: str) -> None:
@@ -212,7 +212,9 @@ def _shown(value: Any) -> str:
     return f"<{value.__name__ if isinstance(value, type) else type(value).__name__}>"
 
 
-def _child(seed: str, log: int, all_targets: list[Target], folder: str) -> None:
+def _child(
+    seed: str, log: int, all_targets: list[Target], folder: str, arguments: type[Arguments]
+) -> None:
     limit_memory(_ADDRESS_SPACE)
     os.chdir(folder)  # whatever they write
     null = os.open(os.devnull, os.O_RDWR)
@@ -222,18 +224,20 @@ def _child(seed: str, log: int, all_targets: list[Target], folder: str) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(_SECONDS)
     warnings.simplefilter("ignore")
-    _Trial(seed, log).run(all_targets)
+    _Trial(seed, log, arguments).run(all_targets)
 
 
-def attempt(seed: str, all_targets: list[Target]) -> Failure | None:
-    """One trial in a child process; None when the child lived."""
+def attempt(
+    seed: str, all_targets: list[Target], arguments: type[Arguments] = Arguments
+) -> Failure | None:
+    """One trial in a child process, over what `arguments` gives; None when the child lived."""
     with (tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log,
           tempfile.TemporaryFile() as trace):  # fmt: skip
         child = os.fork()
         if not child:
             try:
                 faulthandler.enable(trace)
-                _child(seed, log.fileno(), all_targets, folder)
+                _child(seed, log.fileno(), all_targets, folder, arguments)
                 os._exit(0)
             except BaseException as error:  # a mistake of ours
                 os.write(log.fileno(), f"the trial: {type(error).__name__}: {error}\n".encode())

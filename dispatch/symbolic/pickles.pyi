@@ -1,0 +1,1 @@
+"""Expressions as rows of plain values: `pickle` comes here through `expr.hooks`."""
