@@ -8,7 +8,9 @@ from cpython.object cimport PyTypeObject
 cdef extern from *:
     """
     #define DISPATCH_NAME(tp, name) ((tp)->tp_name = (name), PyType_Modified(tp))
+    #define DISPATCH_OPEN(tp) ((tp)->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE)
     """
+    void open_tp "DISPATCH_OPEN"(PyTypeObject* tp) noexcept
     void set_tp_name "DISPATCH_NAME"(PyTypeObject* tp, const char* name) noexcept
 
 cdef str package = "dispatch"
@@ -34,4 +36,10 @@ cpdef int name_type(type cls, str name) except -1:
     cdef bytes text = name.encode()
     names_in_use.append(text)
     set_tp_name(<PyTypeObject*>cls, text)
+    return 0
+
+
+cpdef int open_type(type cls) except -1:
+    """Let programs set attributes of a compiled class, as they may of PyTorch's, whose `Tensor` is written in Python."""
+    open_tp(<PyTypeObject*>cls)
     return 0

@@ -173,7 +173,7 @@ cdef uint32_t policy_flags(object policy, bint device, bint layout) except? 0xFF
 cdef type tensor_class(object cls, str who):
     if not isinstance(cls, type) or not issubclass(cls, Tensor):
         raise TypeError(f"{who}: cls must be a subclass of Tensor, got {cls!r}")
-    return cls
+    return <type>cls            # of a metaclass of its own, it may be
 
 
 cdef int read_dims(object values, int64_t* out, str who, str name) except -1:
@@ -226,9 +226,9 @@ def make_subclass(cls, data, bint require_grad=False, *, dispatch_sizes_strides_
     check_type(data, Tensor, "_make_subclass", "data")
     flags = policy_flags(dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
     if (<Tensor>data).c_flags & TF_HAS_TORCH_DISPATCH:
-        t = as_instance(call_without_modes("aten::detach", data), cls)
+        t = as_instance(call_without_modes("aten::detach", data), <type>cls)
     else:
-        t = alias_as(<Tensor>data, cls)
+        t = alias_as(<Tensor>data, <type>cls)
         share_version(t, <Tensor>data)
     set_requires_grad(t, require_grad)
     t.c_flags |= flags
@@ -245,8 +245,8 @@ def as_subclass(Tensor self not None, cls):
     tensor_class(cls, "as_subclass")
     made = call_without_modes("aten::alias", self)
     if self.c_flags & TF_HAS_TORCH_DISPATCH or type(made) is cls:
-        return as_instance(made, cls)
-    t = alias_as(made, cls)
+        return as_instance(made, <type>cls)
+    t = alias_as(made, <type>cls)
     adopt_view(t, made)
     return t
 
@@ -378,8 +378,8 @@ def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_f
     flags = policy_flags(dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
     dev = dtypes.device_of("cpu" if device is None else device)
     code = dtypes.default_dtype_code() if dtype is None else dtypes.dtype_code(dtype)
-    t = blank_of(cls)
-    set_class_flags(t, cls)
+    t = blank_of(<type>cls)
+    set_class_flags(t, <type>cls)
     if not t.c_flags & TF_HAS_TORCH_DISPATCH:
         raise TypeError(f"{who}: {cls.__name__} has no __torch_dispatch__: its operations could not be handled")
     given = None if strides is None else [steps[i] for i in range(n)]
@@ -395,7 +395,7 @@ def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_f
         t.c_storage.c_nbytes = reach_of(dtypes.itemsize_table()[code], n, t.c_sizes, t.c_strides, t.c_offset)
     else:
         t.c_storage.c_nbytes = as_int64(bytes_reached(n, sizes, given, t.c_offset, dtypes.itemsize_table()[code]), "storage size")
-    set_class_flags(t, cls)
+    set_class_flags(t, <type>cls)
     if (<dtypes.layout>layout).code != LAYOUT_jagged:
         t.c_layout = (<dtypes.layout>layout).code
     if t.c_layout == LAYOUT_sparse_coo:

@@ -15,7 +15,7 @@ import dispatch
 from dispatch._C import naming
 from dispatch._C.named_results import made_classes
 from dispatch._C.storage import Storage
-from dispatch.as_torch.aliases import MODULES
+from dispatch.as_torch.aliases import FUNCTIONS, MODULES
 from dispatch.as_torch.modules import Finder, Missing, Stand, claim, claim_homes, stand_for
 from dispatch.as_torch.report import Report, Use, report
 from dispatch.modes import function
@@ -42,8 +42,9 @@ def install() -> None:
     sys.meta_path.insert(0, Finder())
     sys.meta_path.append(Missing())
     naming.set_package_name("torch")
+    naming.open_type(dispatch.Tensor)
     torch = sys.modules["torch"] = stand_for("torch")
-    function._set_package(torch, function._written)
+    function._set_package(torch, function._written, FUNCTIONS)
     function._get_overridable_functions.cache_clear()
     _rename_what_was_made()
     claim_homes()

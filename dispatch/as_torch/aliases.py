@@ -7,7 +7,7 @@ longest prefix is told). A module over these (`torch.utils` over `torch.utils._p
 row. Sources are imported when somebody asks.
 """
 
-__all__ = ["GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES"]
+__all__ = ["FUNCTIONS", "GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES"]
 
 _MODULES = """
 torch                                       dispatch
@@ -73,7 +73,7 @@ torch.export                                dispatch.graph
 torch.autograd                              dispatch._C.grad_mode
 torch.autograd.grad_mode                    dispatch._C.grad_mode
 torch.func                                  dispatch.functional
-torch.functional                            dispatch.tensor.functions
+torch.functional                            dispatch.tensor.functions dispatch
 torch.fft                                   dispatch.fft
 torch.linalg                                dispatch.linalg
 torch.special                               dispatch.special
@@ -90,6 +90,13 @@ torch.backends.mps                          dispatch.as_torch.absent
 torch.version                               dispatch.as_torch.version
 torch.testing                               dispatch.as_torch.testing
 torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.modes
+torch._guards                               dispatch.as_torch.guards
+torch.nn                                    dispatch.as_torch.nn
+torch.nn.functional                         dispatch.as_torch.nn.functional
+torch.nn.parameter                          dispatch.as_torch.nn.parameter
+torch.testing._internal.common_utils        dispatch.as_torch.test_case
+torch.utils.weak                            dispatch.as_torch.weak
+torch.utils.backend_registration            dispatch.as_torch.backends
 """
 
 _NAMES = """
@@ -104,9 +111,15 @@ torch._C.Tag                                dispatch.Tag
 torch._C.TensorBase                         dispatch.Tensor
 torch._C._TensorBase                        dispatch.Tensor
 torch._C._VariableFunctionsClass            dispatch._C.function.OpFunction
+torch._C._TensorMeta                        builtins.type
 torch._C._get_tensor_methods                dispatch.modes._get_tensor_methods
 torch._C._set_default_dtype                 dispatch.set_default_dtype
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
+torch._register_device_module               dispatch.as_torch.backends.register_device_module
+torch.get_device_module                     dispatch.as_torch.backends.get_device_module
+torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend
+torch.utils.generate_methods_for_privateuse1_backend
+    dispatch.as_torch.backends.generate_methods_for_privateuse1_backend
 torch._tensor._rebuild_from_type_v2         dispatch.tensor.copy._rebuilt
 torch.export.load                           dispatch.graph.load
 torch.func.functionalize                    dispatch.functional.functionalize
@@ -124,8 +137,8 @@ GAPS = {
     "torch.func": "there is no autograd engine, and no vmap",
     "torch.fx": "programs are not traced",
     "torch.jit": "there is no TorchScript compiler",
-    "torch.nn": "there are operators and no modules",
-    "torch.nn.functional": "there are operators and no modules: `torch.ops.aten` has them",
+    "torch.nn": "there are functions and parameters, and no modules",
+    "torch.nn.functional": "not every function is here: `torch.ops.aten` has the operators",
     "torch.optim": "there is no autograd engine",
     "torch.profiler": "`dispatch.tools` has modes that count, log and track memory",
     "torch.quantization": "there are operators and no modules",
@@ -157,6 +170,16 @@ HOMES = {
 }
 # The same of modules that are imported late.
 LATE_HOMES = {"SymBool": "torch", "SymFloat": "torch", "SymInt": "torch"}
+_FUNCTIONAL = (
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod",
+    "cdist", "chain_matmul", "einsum", "istft", "meshgrid", "norm", "split", "stft", "tensordot",
+    "unique", "unique_consecutive",
+)  # fmt: skip
+# Modules whose functions in Python handlers see under their names; None: all of `__all__`.
+FUNCTIONS: dict[str, tuple[str, ...] | None] = {
+    "functional": _FUNCTIONAL,
+    "nn.functional": None,
+}
 HIDDEN = frozenset(
     (
         "FakeTensor",

@@ -11,8 +11,9 @@ import contextlib
 import functools
 import inspect
 import keyword
+import operator
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from dispatch import _C
@@ -295,14 +296,18 @@ def _operator_names() -> list[str]:
 
 _package: Any = None
 _written: tuple[str, ...] = ()
+_written_rooms: dict[str, Sequence[str] | None] = {}
 _ROOMS = ("fft", "linalg", "special")  # modules of the package whose functions are operators
 
 
-def _set_package(package: Any, written: tuple[str, ...]) -> None:
+def _set_package(
+    package: Any, written: tuple[str, ...], rooms: Mapping[str, Sequence[str] | None] = {}
+) -> None:
     """Tell whose functions programs call: the package enters itself, being above this room, with
-    the names of those functions that are no operator and ask handlers all the same."""
-    global _package, _written
-    _package, _written = package, written
+    the names of those functions that are no operator and ask handlers all the same, and of its
+    modules that have such functions: their names, or None for all of `__all__`."""
+    global _package, _written, _written_rooms
+    _package, _written, _written_rooms = package, written, dict(rooms)
 
 
 @functools.cache
@@ -334,6 +339,11 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
             names[method] = full_name(f"Tensor.{name}")
             if method not in ignored:
                 found[Tensor].append(method)
+    for path, listed in _written_rooms.items():
+        module = operator.attrgetter(path)(_package)
+        functions = {getattr(module, n): n for n in listed or module.__all__}
+        found[module] = list(functions)
+        names.update((f, full_name(f"{path}.{n}")) for f, n in functions.items())
     for name in ("tensor", "as_tensor", "asarray"):
         names[getattr(_package, name)] = full_name(name)
     for name, value in list(vars(Tensor).items()):

@@ -148,7 +148,7 @@ def _represent(self: Tensor, *, tensor_contents: Any = None) -> str:
         text: str = _ask_torch_function(Tensor.__repr__, (self,), (self,), keywords)
         return text
     with DisableTorchFunctionSubclass():
-        return _text(self)
+        return _text(self, tensor_contents)
 
 
 _represent.__name__ = "__repr__"

@@ -75,9 +75,12 @@ def print_as_wrapper(
     _wrappers.append((maker, is_wrapper, value_of))
 
 
-def tensor_text(self: Tensor) -> str:
-    """What `repr` shows."""
+def tensor_text(self: Tensor, contents: str | None = None) -> str:
+    """What `repr` shows; `contents` stands for the values, which nobody reads then."""
     prefix = "tensor(" if type(self) is Tensor else f"{type(self).__name__}("
+    if contents is not None:
+        without_values = _is_fake(self) or self.device.type == "meta"
+        return _joined(prefix, contents, _suffixes(self, without_values))
     values = _values_of(self)
     suffixes = _suffixes(self, values is None)
     for maker, is_wrapper, value_of in _wrappers:

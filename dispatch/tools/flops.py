@@ -1,9 +1,9 @@
 """Counting floating-point operations while a program runs (torch.utils.flop_counter).
 
-The formulas stand in `formulas`, one for each operator; `register_flop_formula` and
-`custom_mapping` add formulas of PyTorch's form. Counts are kept by operator packet and by module:
-there is no `nn.Module` here, so the modules are what `counter.module(name)` blocks say, or objects
-with `named_children()` and hooks that are given as `mods`.
+The formulas stand in `formulas`; the mode counts the operators that PyTorch's counts
+(`flop_registry`), and those that `register_flop_formula` and `custom_mapping` add. Counts are kept
+by operator packet and by module: there is no `nn.Module` here, so the modules are what
+`counter.module(name)` blocks say, or objects with `named_children()` and hooks, given as `mods`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,31 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dispatch import pytree
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.overload import OpOverloadPacket
 from dispatch._C.tensor import Tensor
-from dispatch._ops import HigherOrderOperator
-from dispatch.tools.formulas import FlopCall, count_flops, has_formula
+from dispatch._ops import HigherOrderOperator, ops
+from dispatch.tools.formulas import FlopCall, count_flops
 
-__all__ = ["FlopCounterMode", "flop_registry", "register_flop_formula", "shape_wrapper"]
+__all__ = [
+    "FlopCounterMode",
+    "addmm_flop",
+    "baddbmm_flop",
+    "bmm_flop",
+    "conv_backward_flop",
+    "conv_flop",
+    "conv_flop_count",
+    "flop_registry",
+    "mm_flop",
+    "register_flop_formula",
+    "sdpa_flop",
+    "sdpa_flop_count",
+    "shape_wrapper",
+]
 
 flop_registry: dict[Any, Callable[..., int]] = {}
 
@@ -69,6 +83,57 @@ def register_flop_formula(
         return formula
 
     return register
+
+
+# The operators that PyTorch's registry has, which programs look formulas up in and call.
+_REGISTERED = """
+    mm addmm bmm baddbmm _scaled_mm convolution _convolution cudnn_convolution
+    convolution_overrideable _slow_conv2d_forward convolution_backward
+    _scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention
+    _scaled_dot_product_cudnn_attention
+    """
+
+
+def _formula_of(name: str) -> Callable[..., int]:
+    """The formula of `aten::NAME` in PyTorch's form: shapes as arguments, and `out_shape`."""
+    packet = getattr(ops.aten, name)
+    names = [a.name for a in getattr(packet, packet.overloads()[0])._schema.arguments]
+
+    def formula(*args: Any, out_shape: Any = None, **kwargs: Any) -> int:
+        given = dict(zip(names, args, strict=False)) | kwargs
+        outputs = [] if out_shape is None else [out_shape]
+        return count_flops(f"aten::{name}", FlopCall(given, outputs))
+
+    formula.__name__ = name.lstrip("_") + "_flop"
+    formula.__doc__ = f"Operations of one call of aten::{name}, by the shapes of its tensors."
+    return register_flop_formula(packet)(formula)
+
+
+_formulas = {name: _formula_of(name) for name in _REGISTERED.split()}
+mm_flop, addmm_flop, bmm_flop, baddbmm_flop, conv_flop, conv_backward_flop, sdpa_flop = (
+    _formulas[name]
+    for name in (
+        "mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward",
+        "_scaled_dot_product_flash_attention",
+    )
+)  # fmt: skip
+
+
+def conv_flop_count(
+    x_shape: Sequence[int], w_shape: Sequence[int], out_shape: Sequence[int],
+    transposed: bool = False,
+) -> int:  # fmt: skip
+    """Operations of a convolution: two for each weight at each place (transposed: of the input)."""
+    given = {"input": x_shape, "weight": w_shape, "transposed": transposed}
+    return count_flops("aten::convolution", FlopCall(given, [tuple(out_shape)]))
+
+
+def sdpa_flop_count(
+    query_shape: Sequence[int], key_shape: Sequence[int], value_shape: Sequence[int]
+) -> int:
+    """Operations of attention: scores, and their product with the values."""
+    given = {"query": query_shape, "key": key_shape, "value": value_shape}
+    return count_flops("aten::scaled_dot_product_attention", FlopCall(given, []))
 
 
 class _Modules:
@@ -195,23 +260,11 @@ class FlopCounterMode:
     def _count(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         packet = func._overloadpacket
         formula = self.flop_registry.get(packet)
-        if formula is not None:
-            flops = formula(*args, **kwargs, out_val=out)
-        elif has_formula(func.name()):
-            flops = _known_flops(func, args, kwargs, out)
-        else:
+        if formula is None:
             return
+        flops = formula(*args, **kwargs, out_val=out)
         for module in self._modules.parents():
             self.flop_counts[module][packet] += flops
-
-
-def _known_flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:
-    """The count of `formulas` for one call."""
-    names = [argument.name for argument in func._schema.arguments]
-    given = dict(zip(names, args, strict=False)) | kwargs
-    shapes = {name: pytree.tree_map(_shape_of, value) for name, value in given.items()}
-    outputs = [tuple(t.shape) for t in pytree.tree_leaves(out) if isinstance(t, Tensor)]
-    return count_flops(func.name(), FlopCall(shapes, outputs))
 
 
 class _CountingMode(TorchDispatchMode):
@@ -229,7 +282,7 @@ class _CountingMode(TorchDispatchMode):
         kwargs = kwargs or {}
         if isinstance(func, HigherOrderOperator):
             return NotImplemented
-        if func._overloadpacket not in self.counter.flop_registry and not has_formula(func.name()):
+        if func._overloadpacket not in self.counter.flop_registry:
             parts = self._by_parts(func, args, kwargs)
             if parts is not NotImplemented:
                 return parts

@@ -87,12 +87,12 @@ def test_a_torch_that_is_there_is_refused():
 def test_what_is_missing_says_so_and_names_what_is_near():
     lines = said("""
         import torch
-        for name in ("nn", "FakeTensorMode", "tenzor"):
+        for name in ("optim", "FakeTensorMode", "tenzor"):
             try:
                 getattr(torch, name)
             except AttributeError as error:
                 print(error)
-        for text in ("import torch.nn", "from torch.utils._pytree import tree_mop"):
+        for text in ("import torch.jit", "from torch.utils._pytree import tree_mop"):
             try:
                 exec(text)
             except ImportError as error:
@@ -100,11 +100,11 @@ def test_what_is_missing_says_so_and_names_what_is_near():
         print(hasattr(torch, "compile"), getattr(torch, "compile", None))
         """).splitlines()
     assert [line.split()[0] for line in lines[:5]] == [
-        "torch.nn", "torch.FakeTensorMode", "torch.tenzor", "torch.nn",
+        "torch.optim", "torch.FakeTensorMode", "torch.tenzor", "torch.jit",
         "torch.utils._pytree.tree_mop",
     ]  # fmt: skip
     assert all("is not here" in line and "docs/porting.md" in line for line in lines[:5])
-    assert "there are operators and no modules" in lines[0]
+    assert "there is no autograd engine" in lines[0]
     assert "Nearest: torch._subclasses.fake_tensor.FakeTensorMode" in lines[1]
     assert "Nearest: torch.tensor" in lines[2]
     assert "Nearest: torch.utils._pytree.tree_map" in lines[4]
@@ -210,18 +210,18 @@ def test_a_report_lists_what_a_program_lacks(tmp_path: Path):
     program.write_text(
         dedent("""
         import torch
-        import torch.nn.functional as F
+        import torch.optim.lr_scheduler as F
         from torch.utils._pytree import tree_map, tree_mop
         x = torch.ones(2).frobnicate()
-        y = F.relu(torch.ops.mine.op(x)) + torch.ops.aten.nothing(x)
+        y = F.StepLR(torch.ops.mine.op(x)) + torch.ops.aten.nothing(x)
         z = torch.Tensor._make_wrapper_subclass
         """)
     )
     found = as_torch.report(program)
     assert [(use.name, use.line) for use in found.missing] == [
-        ("torch.nn.functional", 3),
+        ("torch.optim.lr_scheduler", 3),
         ("torch.utils._pytree.tree_mop", 4),
-        ("torch.nn.functional.relu", 6),
+        ("torch.optim.lr_scheduler.StepLR", 6),
         ("torch.ops.aten.nothing", 6),
     ]
     assert "torch.Tensor._make_wrapper_subclass" in {use.name for use in found.used}

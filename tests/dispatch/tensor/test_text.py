@@ -79,3 +79,16 @@ def test_values_on_other_devices_are_read_by_their_kernels():
 
     there = _new_strided(_new_storage(8, "xpu:0"), dispatch.float32, [2], [1], 0)
     assert repr(there) == "tensor(..., device='xpu:0', size=(2,))"
+
+
+def test_contents_that_are_given_stand_for_the_values():
+    x = dispatch.ones(2, dtype=dispatch.float64)
+    assert x.__repr__(tensor_contents="...") == "tensor(..., dtype=dispatch.float64)"
+    meta = dispatch.ones(2, device="meta")
+    assert meta.__repr__(tensor_contents="a") == "tensor(a, device='meta', size=(2,))"
+
+    class Wrapper(dispatch.Tensor):
+        def __repr__(self):
+            return super().__repr__(tensor_contents="mine")
+
+    assert repr(dispatch.ones(2).as_subclass(Wrapper)) == "Wrapper(mine)"

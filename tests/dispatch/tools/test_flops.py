@@ -65,3 +65,14 @@ def test_a_table_is_printed_at_the_end(capsys):
     with FlopCounterMode():
         dispatch.ones(2, 2) @ dispatch.ones(2, 2)
     assert "aten.mm" in capsys.readouterr().out
+
+
+def test_the_registry_has_formulas_that_programs_call():
+    from dispatch.tools.flops import conv_flop_count, flop_registry, mm_flop, sdpa_flop_count
+
+    a, b = dispatch.ones(2, 3), dispatch.ones(3, 4)
+    assert flop_registry[dispatch.ops.aten.mm](a, b, out_val=a @ b) == mm_flop(a, b) == 48
+    assert dispatch.ops.aten.add not in flop_registry
+    assert conv_flop_count([1, 3, 8, 8], [4, 3, 3, 3], [1, 4, 6, 6]) == 7776
+    assert conv_flop_count([1, 3, 8, 8], [3, 4, 3, 3], [1, 4, 10, 10], True) == 13824
+    assert sdpa_flop_count((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 6)) == 600

@@ -1,0 +1,10 @@
+"""`torch.nn`: functions and parameters. There are no modules and no optimisers.
+
+`functional` has the functions of `torch.nn.functional` (activations and norms in `layers`, pools
+and resizing in `resampling`, losses in `losses`), `parameter` tensors that say that they are
+parameters. Each function asks `__torch_function__` as PyTorch's does and then calls operators.
+"""
+
+from dispatch.as_torch.nn.parameter import Buffer, Parameter
+
+__all__ = ["Buffer", "Parameter"]

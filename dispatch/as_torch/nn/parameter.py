@@ -1,0 +1,85 @@
+"""`Parameter` and `Buffer`: tensors that say what they are for.
+
+A plain tensor becomes an object of the class over the same memory. A tensor of a subclass with
+`__torch_function__` or `__torch_dispatch__` of its own stays of that class and is marked:
+`isinstance(x, Parameter)` is true for both (torch.nn.parameter).
+"""
+
+import copy
+from typing import Any
+
+import dispatch
+from dispatch import Tensor
+from dispatch._C.disabled import _disabled_torch_function_impl
+
+__all__ = ["Buffer", "Parameter"]
+
+
+class _Kind(type(Tensor)):  # type: ignore[misc]
+    """Marked tensors of other classes are instances too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) or (
+            isinstance(instance, Tensor) and getattr(instance, cls._mark, False)
+        )
+
+
+class Parameter(Tensor, metaclass=_Kind):
+    """A tensor that a model learns: `requires_grad` unless told otherwise.
+
+    Args: data, a tensor (None: an empty one); requires_grad. Shares the memory of `data`.
+    """
+
+    _mark = "_is_param"
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = dispatch.empty(0)
+        if type(data) is Tensor or type(data) is cls:
+            return Tensor._make_subclass(cls, data, requires_grad)
+        marked = data.detach().requires_grad_(requires_grad)
+        if type(marked) is not type(data):
+            raise RuntimeError(
+                f"Parameter: {type(data).__name__}.detach() gave a {type(marked).__name__}; a "
+                "parameter of a subclass stays of its class"
+            )
+        marked._is_param = True
+        return marked
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            data = self.data.clone(memory_format=dispatch.preserve_format)
+            memo[id(self)] = type(self)(data, self.requires_grad)
+        return memo[id(self)]
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _parameter, (self.data, self.requires_grad, copy.copy(self.__dict__))
+
+
+def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
+    """A pickled parameter."""
+    found: Parameter = Parameter(data, requires_grad)
+    found.__dict__.update(attributes)
+    return found
+
+
+class Buffer(Tensor, metaclass=_Kind):
+    """A tensor that belongs to a model and is not learned.
+
+    Args: data, a tensor (None: an empty one); persistent: whether it is saved with the model.
+    """
+
+    _mark = "_is_buffer"
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        if data is None:
+            data = dispatch.empty(0)
+        marked = data.detach().requires_grad_(data.requires_grad)
+        marked.persistent = persistent
+        marked._is_buffer = True
+        return marked

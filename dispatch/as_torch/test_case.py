@@ -1,0 +1,198 @@
+"""`torch.testing._internal.common_utils`: what tests of PyTorch's kind are written with.
+
+`TestCase.assertEqual` compares tensors, numbers and nests of them by `assert_close`, and texts and
+other objects by `==`; `parametrize` makes a method for each value, which
+`instantiate_parametrized_tests` enters into the class.
+"""
+
+import contextlib
+import gc
+import itertools
+import unittest
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import dispatch
+from dispatch.as_torch.testing import assert_close
+
+__all__ = [
+    "IS_WINDOWS",
+    "TEST_WITH_CROSSREF",
+    "TestCase",
+    "disable_gc",
+    "instantiate_parametrized_tests",
+    "parametrize",
+    "run_tests",
+    "skipIfTorchDynamo",
+    "subtest",
+]
+
+IS_WINDOWS = False
+TEST_WITH_CROSSREF = False
+Method = Callable[..., Any]
+
+
+class subtest:
+    """One value of `parametrize` with a `name` or `decorators` of its own."""
+
+    def __init__(
+        self, arg_values: Any, name: str | None = None, decorators: Sequence[Any] = ()
+    ) -> None:
+        self.arg_values, self.name, self.decorators = arg_values, name, list(decorators)
+
+
+class parametrize:
+    """A decorator: the test runs for each of `arg_values`; several make all combinations.
+
+    Args: arg_str, names of arguments with commas; arg_values, a value each, or tuples of them;
+    name_fn, which gives a value its name.
+    """
+
+    def __init__(
+        self, arg_str: str, arg_values: Any, name_fn: Callable[..., str] | None = None
+    ) -> None:
+        self.names = [name.strip() for name in arg_str.split(",") if name.strip()]
+        self.values, self.name_fn = list(arg_values), name_fn
+
+    def __call__(self, function: Method) -> Method:
+        function._parameters = [*getattr(function, "_parameters", ()), self]  # type: ignore[attr-defined]
+        return function
+
+    def cases(self) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
+        """(the name, the arguments, decorators) of each value."""
+        for value in self.values:
+            name, decorators = None, []
+            if isinstance(value, subtest):
+                value, name, decorators = value.arg_values, value.name, value.decorators
+            values = list(value) if len(self.names) > 1 else [value]
+            if name is None and self.name_fn is not None:
+                name = self.name_fn(*values)
+            if name is None:
+                name = "_".join(
+                    f"{n}_{_short(v)}" for n, v in zip(self.names, values, strict=True)
+                )
+            yield name, dict(zip(self.names, values, strict=True)), decorators
+
+
+def _short(value: Any) -> str:
+    text = getattr(value, "__name__", None) or str(value)
+    return "".join(c if c.isalnum() else "_" for c in text.rpartition(".")[2])
+
+
+def instantiate_parametrized_tests(generic_cls: type) -> type:
+    """Replace each method that `parametrize` marked by one for each combination of values."""
+    for name, function in list(vars(generic_cls).items()):
+        marks = getattr(function, "_parameters", None)
+        if not marks:
+            continue
+        delattr(generic_cls, name)
+        for combination in itertools.product(*(mark.cases() for mark in reversed(marks))):
+            arguments = {k: v for _, values, _ in combination for k, v in values.items()}
+            whole = "_".join([name, *(short for short, _, _ in combination)])
+            method = _bound(function, arguments, whole)
+            for decorate in (d for _, _, decorators in combination for d in decorators):
+                method = decorate(method)
+            setattr(generic_cls, whole, method)
+    return generic_cls
+
+
+def _bound(function: Method, arguments: dict[str, Any], name: str) -> Method:
+    def method(self: Any) -> Any:
+        return function(self, **arguments)
+
+    method.__name__ = name
+    method.__doc__ = function.__doc__
+    return method
+
+
+class TestCase(unittest.TestCase):
+    """unittest's, with `assertEqual` for tensors and seeds that are set before each test."""
+
+    __test__ = False
+    precision: float = 0.0
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__test__ = True
+
+    def setUp(self) -> None:
+        dispatch.manual_seed(1234)
+
+    def assertEqual(
+        self,
+        x: Any,
+        y: Any,
+        msg: Any = None,
+        *,
+        atol: float | None = None,
+        rtol: float | None = None,
+        equal_nan: bool = True,
+        exact_dtype: bool = True,
+        exact_device: bool = False,
+        exact_layout: bool = False,
+        exact_stride: bool = False,
+        exact_is_coalesced: bool = False,
+    ) -> None:
+        """Equal within the tolerances of the dtype; NaN equals NaN."""
+        if not _has_tensor(x) and not _has_tensor(y):
+            super().assertEqual(x, y, msg)
+            return
+        if isinstance(x, (int, float, complex)) or isinstance(y, (int, float, complex)):
+            exact_dtype = False
+            x, y = dispatch.as_tensor(x), dispatch.as_tensor(y)
+        assert_close(
+            x, y, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=exact_dtype,
+            check_device=exact_device, check_layout=exact_layout, check_stride=exact_stride,
+            msg=msg,
+        )  # fmt: skip
+
+    def assertNotEqual(  # type: ignore[override]
+        self, x: Any, y: Any, msg: Any = None, **tolerances: Any
+    ) -> None:
+        """The opposite of `assertEqual`."""
+        with self.assertRaises(AssertionError, msg=msg):
+            self.assertEqual(x, y, **tolerances)
+
+    def assertExpectedInline(self, actual: str, expect: str, skip: int = 0) -> None:
+        """The text is as expected; lines of both may be indented and stand between empty ones."""
+        import inspect
+
+        super().assertEqual(actual, inspect.cleandoc(expect) if "\n" in expect else expect)
+
+    def assertExpectedRaisesInline(
+        self, exc_type: Any, callable: Method, expect: str, *args: Any, **kwargs: Any
+    ) -> None:
+        """The call raises, with this text."""
+        with self.assertRaises(exc_type) as raised:
+            callable(*args, **kwargs)
+        self.assertExpectedInline(str(raised.exception), expect)
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_tensor, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_tensor, value))
+    return isinstance(value, dispatch.Tensor)
+
+
+def run_tests(argv: list[str] | None = None) -> None:
+    """Run the tests of the program that calls it; the exit status says how they went."""
+    unittest.main(argv=argv)
+
+
+@contextlib.contextmanager
+def disable_gc() -> Iterator[None]:
+    """No garbage collection in the block."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def skipIfTorchDynamo(msg: str = "") -> Callable[[Any], Any]:
+    """Skips nothing: there is no compiler."""
+    return lambda decorated: decorated

@@ -1,0 +1,132 @@
+"""`torch.utils.weak`: weak references that compare what they refer to by identity.
+
+`WeakIdKeyDictionary` drops an entry when its key dies. Keys are tensors in the first place, which
+do not compare as one thing; `weakref.WeakKeyDictionary` asks keys for `==` and does all but that.
+"""
+
+import copy
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+from dispatch import Tensor
+
+__all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
+
+_Dict = dict  # the argument of `__init__` has its name
+
+
+class WeakIdRef(weakref.ref[Any]):
+    """A weak reference that equals another when both refer to one living object.
+
+    Args: key, the object; callback, called with the reference when the object dies.
+    """
+
+    __slots__ = ("_id",)
+
+    def __init__(self, key: Any, callback: Callable[[Any], object] | None = None) -> None:
+        super().__init__(key, callback)  # type: ignore[call-arg]
+        self._id = id(key)
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __eq__(self, other: object) -> bool:
+        mine = self()
+        theirs = other() if isinstance(other, weakref.ref) else None
+        return self is other if mine is None or theirs is None else mine is theirs
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+class WeakIdKeyDictionary(MutableMapping[Any, Any]):
+    """A dictionary whose keys are weak and compared by identity.
+
+    Args: dict, what it holds at first; ref_type, the class of its references (`WeakIdRef`).
+    """
+
+    def __init__(
+        self,
+        dict: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None = None,
+        ref_type: type = WeakIdRef,
+    ) -> None:
+        self.data: _Dict[Any, Any] = {}
+        self.ref_type = ref_type
+        myself = weakref.ref(self)
+
+        def remove(reference: Any) -> None:
+            living = myself()
+            if living is not None:
+                living.data.pop(reference, None)
+
+        self._remove = remove
+        if dict is not None:
+            self.update(dict)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.data[self.ref_type(key, self._remove)] = value
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.data[self.ref_type(key)]
+
+    def __delitem__(self, key: Any) -> None:
+        del self.data[self.ref_type(key)]
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            return self.ref_type(key) in self.data
+        except TypeError:
+            return False
+
+    def __iter__(self) -> Iterator[Any]:
+        for reference in tuple(self.data):
+            key = reference()
+            if key is not None:
+                yield key
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def keyrefs(self) -> list[Any]:
+        """The references, of which some may refer to nothing any more."""
+        return list(self.data)
+
+    def copy(self) -> "WeakIdKeyDictionary":
+        """Another one with the same entries."""
+        return type(self)(self, self.ref_type)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: _Dict[int, Any]) -> "WeakIdKeyDictionary":
+        return type(self)({k: copy.deepcopy(v, memo) for k, v in self.items()}, self.ref_type)
+
+    def __or__(self, other: Mapping[Any, Any]) -> "WeakIdKeyDictionary":
+        found = self.copy()
+        found.update(other)
+        return found
+
+    def __ior__(self, other: Any) -> "WeakIdKeyDictionary":  # type: ignore[misc]
+        self.update(other)
+        return self
+
+    # Compared by identity itself: contents of weak keys come and go.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+WeakTensorKeyDictionary = WeakIdKeyDictionary
+
+
+class TensorWeakRef:
+    """A weak reference to a tensor; called, it gives the tensor or None."""
+
+    __slots__ = ("ref",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        if not isinstance(tensor, Tensor):
+            raise AssertionError(f"TensorWeakRef: expected a tensor, got {type(tensor).__name__}")
+        self.ref = weakref.ref(tensor)
+
+    def __call__(self) -> Tensor | None:
+        return self.ref()

@@ -1,0 +1,203 @@
+"""`torch.nn.functional` and parameters: what handlers see, what comes out, what is refused."""
+
+import copy
+import inspect
+import math
+import pickle
+
+import pytest
+
+import dispatch
+from dispatch import TorchFunctionMode
+from dispatch.as_torch.nn import Buffer, Parameter, functional as F, layers, losses, resampling
+
+FUNCTIONS = sorted({*layers.__all__, *losses.__all__, *resampling.__all__})
+
+
+class Seen(TorchFunctionMode):
+    """What handlers are asked, in order; nothing runs that `answer` stands for."""
+
+    def __init__(self, answer=None):
+        self.calls, self.answer = [], answer
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.calls.append((func, args, kwargs or {}))
+        return func(*args, **(kwargs or {})) if self.answer is None else self.answer
+
+
+def picture(*shape):
+    return dispatch.arange(math.prod(shape), dtype=dispatch.float32).reshape(shape)
+
+
+def test_defaults_are_given_by_keyword_to_handlers():
+    x = picture(2, 3)
+    with Seen() as seen:
+        F.softmax(x, 1)
+    function, args, kwargs = seen.calls[0]
+    assert function is F.softmax and args == (x,)
+    assert kwargs == {"dim": 1, "_stacklevel": 3, "dtype": None}
+
+
+def test_a_pool_with_indices_is_another_function_to_handlers():
+    x = picture(1, 1, 4, 4)
+    with Seen() as seen:
+        values, places = F.max_pool2d(x, 2, return_indices=True)
+    assert [call[0] for call in seen.calls] == [F.max_pool2d_with_indices]
+    assert values.tolist() == [[[[5.0, 7.0], [13.0, 15.0]]]]
+    assert places.tolist() == [[[[5, 7], [13, 15]]]]
+    assert F.max_pool2d(x, 2).equal(values)
+
+
+def test_optional_tensors_are_asked_too():
+    class Weight:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__, types, sorted(kwargs)
+
+    x = picture(2, 3)
+    answer = F.layer_norm(x, (3,), weight=Weight())
+    assert answer == ("layer_norm", (dispatch.Tensor, Weight), ["bias", "eps", "weight"])
+    assert F.mse_loss(x, x, weight=Weight())[0] == "mse_loss"
+    assert F.multi_margin_loss(x, x, weight=Weight())[0] == "multi_margin_loss"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_has_a_text_and_asks(name):
+    function = getattr(F, name)
+    assert function.__doc__
+    deprecated = ("upsample", "upsample_bilinear", "upsample_nearest")
+    if name not in ("sigmoid", "tanh", *deprecated):  # these call another that asks
+        parameters = inspect.signature(function).parameters.values()
+        needed = sum(p.default is p.empty for p in parameters)
+        seen = Seen(answer="taken")
+        given = [picture(2, 2)] * needed
+        with seen:
+            assert function(*given) == "taken"
+        assert [call[0] for call in seen.calls] == [function]
+
+
+def test_functions_that_are_operators_are_found_under_their_names():
+    x, w = picture(2, 3), picture(4, 3)
+    assert F.linear(x, w).equal(x @ w.t())
+    assert F.logsigmoid(x).equal(dispatch.ops.aten.log_sigmoid(x))
+    assert {"conv2d", "gelu", "relu"} <= set(dir(F))
+    with pytest.raises(AttributeError, match="no_such"):
+        getattr(F, "no_such")  # noqa: B009
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("nearest", [0.0, 0.0, 1.0, 1.0]),
+        ("nearest-exact", [0.0, 0.0, 1.0, 1.0]),
+        ("linear", [0.0, 0.25, 0.75, 1.0]),
+        ("area", [0.0, 0.0, 1.0, 1.0]),
+    ],
+)
+def test_interpolate_modes(mode, expected):
+    x = picture(1, 1, 2)
+    assert F.interpolate(x, size=4, mode=mode).flatten().tolist() == expected
+    assert F.interpolate(x, scale_factor=2.0, mode=mode).flatten().tolist() == expected
+
+
+def test_fold_puts_back_what_unfold_took():
+    x = picture(1, 2, 4, 4)
+    columns = F.unfold(x, 2, stride=2)
+    assert tuple(columns.shape) == (1, 8, 4)
+    assert F.fold(columns, (4, 4), 2, stride=2).equal(x)
+
+
+def test_unpooling_puts_values_at_their_places():
+    x = picture(1, 1, 4)
+    values, places = F.max_pool1d(x, 2, return_indices=True)
+    assert F.max_unpool1d(values, places, 2).flatten().tolist() == [0.0, 1.0, 0.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda x, y: F.mse_loss(x, y), 2.0),
+        (lambda x, y: F.mse_loss(x, y, reduction="sum"), 4.0),
+        (lambda x, y: F.mse_loss(x, y, size_average=False), 4.0),
+        (lambda x, y: F.mse_loss(x, y, weight=dispatch.tensor([1.0, 3.0])), 3.0),
+        (lambda x, y: F.l1_loss(x, y), 1.0),
+        (lambda x, y: F.huber_loss(x, y), 0.75),
+        (lambda x, y: F.smooth_l1_loss(x, y, beta=0.0), 1.0),
+        (lambda x, y: F.gaussian_nll_loss(x, y, 1.0), 1.0),
+    ],
+)
+def test_losses(call, expected):
+    x, y = dispatch.tensor([1.0, 2.0]), dispatch.tensor([1.0, 4.0])
+    assert call(x, y).item() == expected
+
+
+def test_gumbel_softmax_hard_is_one_hot():
+    dispatch.manual_seed(0)
+    assert F.gumbel_softmax(picture(2, 5), hard=True).sum(1).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda x: F.dropout(x, 2.0), ValueError, "dropout: .*between 0 and 1"),
+        (lambda x: F.mse_loss(x, x, reduction="most"), ValueError, "mse_loss: .*'most'"),
+        (lambda x: F.interpolate(x), ValueError, "either size or scale_factor"),
+        (lambda x: F.interpolate(x, size=2, mode="bilinear"), NotImplementedError, "bilinear"),
+        (lambda x: F.grid_sample(x, x, mode="odd"), ValueError, "'odd'"),
+        (lambda x: F.hardtanh(x, 2.0, 1.0), ValueError, "min_val <= max_val"),
+        (lambda x: F.batch_norm(x[:1, :, :1], None, None, training=True), ValueError, "several"),
+        (lambda x: F.embedding(x, x, padding_idx=9), AssertionError, "padding_idx"),
+        (lambda x: F.binary_cross_entropy(x, x[0]), ValueError, "target of shape"),
+        (lambda x: F.triplet_margin_loss(x, x, x, margin=0), ValueError, "margin above 0"),
+    ],
+)
+def test_mistakes_name_the_function(call, error, text):
+    with pytest.raises(error, match=text):
+        call(picture(2, 3, 4))
+
+
+def test_old_softmax_says_that_it_guesses_the_dimension():
+    with pytest.warns(UserWarning, match="say which dimension"):
+        found = F.softmax(picture(2, 3))
+    assert found.equal(picture(2, 3).softmax(1))
+
+
+# ---- parameters
+
+
+def test_a_parameter_shares_memory_and_requires_grad():
+    x = picture(2)
+    p = Parameter(x)
+    assert type(p) is Parameter and p.requires_grad and not x.requires_grad
+    assert p.data_ptr() == x.data_ptr()
+    assert repr(p).startswith("Parameter containing:\n")
+    assert not Parameter(x, requires_grad=False).requires_grad
+    assert type(p + 1) is dispatch.Tensor and not isinstance(x, Parameter)
+
+
+def test_a_parameter_of_a_subclass_stays_of_its_class():
+    class Tagged(dispatch.Tensor):
+        pass
+
+    x = picture(2).as_subclass(Tagged)
+    p = Parameter(x, requires_grad=False)
+    assert type(p) is Tagged and isinstance(p, Parameter) and not isinstance(x, Parameter)
+    assert isinstance(Buffer(picture(2)), Buffer) and not isinstance(Buffer(x), Parameter)
+
+
+def test_parameters_are_copied_and_pickled_as_such():
+    p = Parameter(picture(2))
+    for other in (copy.deepcopy(p), pickle.loads(pickle.dumps(p))):
+        assert type(other) is Parameter and other.requires_grad
+        assert other.tolist() == p.tolist() and other.data_ptr() != p.data_ptr()
+
+
+def test_a_subclass_may_have_a_metaclass():
+    class Meta(type):
+        pass
+
+    class Made(dispatch.Tensor, metaclass=Meta):
+        pass
+
+    assert type(picture(2).as_subclass(Made)) is Made
+    assert type(dispatch.Tensor._make_subclass(Made, picture(2))) is Made

@@ -1,0 +1,165 @@
+"""Small modules of PyTorch that programs import: tests, weak references, fake modes, devices."""
+
+import gc
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import dispatch
+from dispatch import FakeTensorMode
+from dispatch.as_torch import guards, weak
+from dispatch.as_torch.test_case import (
+    TestCase,
+    disable_gc,
+    instantiate_parametrized_tests,
+    parametrize,
+    subtest,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def said(text: str) -> str:
+    """What a program prints after `install()`, in a process of its own."""
+    program = "import dispatch.as_torch\ndispatch.as_torch.install()\nimport torch\n" + dedent(text)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# ---- tests
+
+
+def ran(case) -> unittest.TestResult:
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
+    return result
+
+
+def test_equal_compares_tensors_numbers_and_texts():
+    class Case(TestCase):
+        def test_alike(self):
+            self.assertEqual(dispatch.ones(2), dispatch.ones(2) + 1e-8)
+            self.assertEqual(dispatch.tensor(2.0), 2)
+            self.assertEqual([dispatch.ones(1), "a"][1], "a")
+            self.assertNotEqual(dispatch.ones(2), dispatch.zeros(2))
+            self.assertEqual(dispatch.tensor([float("nan")]), dispatch.tensor([float("nan")]))
+            self.assertExpectedInline("a\n  b", "\n    a\n      b\n    ")
+
+        def test_values_differ(self):
+            self.assertEqual(dispatch.ones(2), dispatch.zeros(2))
+
+        def test_dtypes_differ(self):
+            self.assertEqual(dispatch.ones(2), dispatch.ones(2, dtype=dispatch.float64))
+
+    result = ran(Case)
+    failed = {test.id().rpartition(".")[2] for test, _ in result.failures}
+    assert result.testsRun == 3 and not result.errors
+    assert failed == {"test_values_differ", "test_dtypes_differ"}
+
+
+def test_parameters_make_a_method_for_each_combination():
+    seen = []
+
+    class Case(TestCase):
+        @parametrize("a,b", [(1, 2), subtest((3, 4), name="high")])
+        @parametrize("dtype", [dispatch.float32])
+        def test_it(self, a, b, dtype):
+            seen.append((a, b, dtype))
+
+    instantiate_parametrized_tests(Case)
+    assert ran(Case).testsRun == 2
+    assert sorted(name for name in vars(Case) if name.startswith("test_")) == [
+        "test_it_a_1_b_2_dtype_float32",
+        "test_it_high_dtype_float32",
+    ]
+    assert sorted(seen[:2], key=str) == [(1, 2, dispatch.float32), (3, 4, dispatch.float32)]
+
+
+def test_no_collection_in_the_block():
+    assert gc.isenabled()
+    with disable_gc():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+# ---- weak references
+
+
+def test_entries_of_a_weak_dictionary_go_with_their_keys():
+    x, y = dispatch.ones(2), dispatch.ones(2)
+    found = weak.WeakIdKeyDictionary({x: 1})
+    found[y] = 2
+    assert (len(found), found[x], found[y]) == (2, 1, 2)
+    assert x in found and dispatch.ones(2) not in found and 7 not in found
+    del y
+    assert list(found.values()) == [1] and len(found) == 1
+    other = found.copy()
+    del found[x]
+    assert len(found) == 0 and other[x] == 1
+
+
+def test_references_compare_by_identity():
+    x, y = dispatch.ones(2), dispatch.ones(2)
+    assert weak.WeakIdRef(x) == weak.WeakIdRef(x) != weak.WeakIdRef(y)
+    dead = weak.WeakIdRef(dispatch.ones(1))
+    assert dead() is None and dead == dead and dead != weak.WeakIdRef(x)
+    assert weak.TensorWeakRef(x)() is x
+    with pytest.raises(AssertionError, match="expected a tensor"):
+        weak.TensorWeakRef(3)
+
+
+# ---- fake modes
+
+
+def test_the_fake_mode_of_inputs_and_of_the_block():
+    mode = FakeTensorMode()
+    x = mode.from_tensor(dispatch.ones(2))
+    assert guards.detect_fake_mode([1, {"a": x}]) is mode
+    assert guards.detect_fake_mode([dispatch.ones(1)]) is guards.active_fake_mode() is None
+    with FakeTensorMode() as other:
+        assert guards.active_fake_mode() is guards.detect_fake_mode() is other
+        with pytest.raises(AssertionError, match="one fake mode"):
+            guards.detect_fake_mode(x)
+
+
+# ---- devices
+
+
+def test_a_device_has_a_module_and_methods():
+    assert said("""
+        class Module:
+            count = 3
+        torch.utils.rename_privateuse1_backend("toy")
+        torch._register_device_module("toy", Module)
+        torch.utils.generate_methods_for_privateuse1_backend()
+        import torch.toy
+        for again in (torch.utils.generate_methods_for_privateuse1_backend,
+                      lambda: torch._register_device_module("toy", Module)):
+            try:
+                again()
+            except RuntimeError as error:
+                print("refused")
+        print(torch.toy.count, torch.get_device_module("toy") is Module)
+        print(torch.ones(2).is_toy, torch.device("toy", 1), hasattr(torch.Tensor, "toy"))
+        """).split("\n") == ["refused", "refused", "3 True", "False toy:1 True"]
+
+
+def test_programs_may_set_attributes_of_tensor():
+    assert said("""
+        torch.Tensor.twice = lambda self: self * 2
+        plus = torch.Tensor.__add__
+        torch.Tensor.__add__ = lambda self, other: plus(self, other) * 10
+        print(torch.ones(1).twice(), torch.ones(1) + 1)
+        torch.Tensor.__add__ = plus
+        del torch.Tensor.twice
+        print(torch.ones(1) + 1, hasattr(torch.ones(1), "twice"))
+        """).split("\n") == ["tensor([2.]) tensor([20.])", "tensor([2.]) False"]
+    with pytest.raises(TypeError, match="immutable"):
+        dispatch.Tensor.twice = 2
