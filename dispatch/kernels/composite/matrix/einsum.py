@@ -121,12 +121,11 @@ def _aligned(i: int, t: Tensor, labels: Labels, plan: Plan) -> Tensor:
     """An operand with all the plan's dimensions in their order."""
     n = t.ndim - (len(labels) - 1) if _ELLIPSIS in labels else 0
     t, found = _with_diagonals(i, t, list(_unfold(labels, n)))
-    order = [found.index(label) for label in plan.labels if label in found]
-    t = ops.aten.permute(t, order)
-    for d, label in enumerate(plan.labels):
+    for label in plan.labels:
         if label not in found:
-            t = ops.aten.unsqueeze(t, d)
-    return t
+            t = ops.aten.unsqueeze(t, len(found))
+            found.append(label)
+    return ops.aten.permute(t, [found.index(label) for label in plan.labels])
 
 
 def _check_sizes(operands: Sequence[Tensor], plan: Plan) -> None:
@@ -169,10 +168,9 @@ def multiply_sum(a: Tensor, b: Tensor, dims: Sequence[int]) -> Tensor:
         elif in_b:
             b = ops.aten.sum(b, [d], True)
     product = ops.aten.bmm(_flat(a, (both, left, inner)), _flat(b, (both, inner, right)))
-    order = [*both, *left, *right]
-    sizes = [b.shape[d] if a.shape[d] == 1 else a.shape[d] for d in order]
-    product = ops.aten.reshape(product, sizes + [1] * len(dims))
-    order += dims
+    order = [*both, *left, *dims, *right]
+    sizes = [1 if d in dims else b.shape[d] if a.shape[d] == 1 else a.shape[d] for d in order]
+    product = ops.aten.reshape(product, sizes)
     return ops.aten.permute(product, [order.index(d) for d in range(a.ndim)])
 
 

@@ -61,3 +61,24 @@ def test_path_changes_no_value():
 def test_wrong_equation_is_refused(equation, sizes, text):
     with pytest.raises(RuntimeError, match=f"aten::einsum: .*{text}"):
         einsum(equation, [dispatch.zeros(size) for size in sizes])
+
+
+def test_missing_dimensions_are_added_before_the_order_is_made():
+    """What modes below see is what PyTorch's einsum calls, operand by operand."""
+    seen = []
+
+    class Seen(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append((str(func).removeprefix("aten."), *args[1:]))
+            return func(*args, **(kwargs or {}))
+
+    x = dispatch.ones(2, 3)
+    with Seen():
+        dispatch.einsum("ij,kj->ik", x, x)
+    assert seen[:4] == [
+        ("unsqueeze.default", 2),
+        ("permute.default", [0, 2, 1]),
+        ("unsqueeze.default", 2),
+        ("permute.default", [2, 0, 1]),
+    ]
+    assert seen[-2:] == [("permute.default", [0, 2, 1]), ("view.default", [2, 2])]
