@@ -61,8 +61,10 @@ _DEFAULT_KEY = "CompositeExplicitAutogradNonFunctional"
 _SELECT_KEY = "BackendSelect"
 _TENSOR_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 # Instead of `module.function` under a key: a kernel that only passes on; the one that the
-# composite key has; none, where the operator would have one; ADInplaceOrView's, where it has none.
-_FALLTHROUGH, _SAME, _NONE, _VIEW = "fallthrough", "composite", "none", "view"
+# composite key has; none, where the operator would have one; the one that operators usually have
+# at `_MADE_KEYS`, where this one would have none.
+_FALLTHROUGH, _SAME, _NONE, _USUAL = "fallthrough", "composite", "none", "usual"
+_MADE_KEYS = (_VIEW_KEY, _SELECT_KEY, _DEFAULT_KEY)
 
 
 def symbol_of(name: str) -> str:
@@ -228,21 +230,29 @@ class Package:
     def _kernels(self, f: NativeFunction) -> Iterator[Kernel]:
         group = self.group_of.get(f.name)
         own = dict(f.dispatch)
-        view = own.pop(_VIEW_KEY, None) if own.get(_VIEW_KEY) in (_NONE, _VIEW) else None
+        said = {key: own.pop(key) for key in _MADE_KEYS if own.get(key) in (_NONE, _USUAL)}
+
+        def has(key: str, usually: bool) -> bool:
+            return said.get(key, _USUAL if usually else _NONE) == _USUAL
+
         if group is not None:
-            yield from self._structured_kernels(f, group, own)
+            usually = f.elsewhere is None and not any(map(_is_composite, own))
+            default = has(_DEFAULT_KEY, usually)
+            yield from self._structured_kernels(f, group, own, default)
         elif f.elsewhere is not None:
             raise f.error("elsewhere: expected a structured operator", "elsewhere")
+        hidden = {key for key, text in own.items() if _is_composite(key) and text == _NONE}
+        own = {key: text for key, text in own.items() if key not in hidden}
         composite = {k.key: k for k in self._composite_kernels(f, own)}
-        yield from composite.values()
+        yield from (kernel for key, kernel in composite.items() if key not in hidden)
         for key, text in own.items():
             if text == _SAME:
                 yield self._same_kernel(f, key, composite)
             elif key not in composite:
                 yield self._plain_kernel(f, key, text)
-        if view == _VIEW or (view is None and _has_view_kernel(f)):
+        if has(_VIEW_KEY, _has_view_kernel(f)):
             yield Kernel(_VIEW_KEY, "AD_INPLACE_OR_VIEW")
-        if _selects_backend(f):
+        if has(_SELECT_KEY, _selects_backend(f)):
             yield Kernel(_SELECT_KEY, "BACKEND_SELECT")
 
     def _composite_kernels(self, f: NativeFunction, own: dict[str, str]) -> Iterator[Kernel]:
@@ -264,7 +274,7 @@ class Package:
         return kernel._replace(key=key)
 
     def _structured_kernels(
-        self, f: NativeFunction, group: Group, own: dict[str, str]
+        self, f: NativeFunction, group: Group, own: dict[str, str], default: bool
     ) -> Iterator[Kernel]:
         leader = group.leader
         shape = self.rooms.kernel(leader.error, "Meta", leader.shape or "", "shape")
@@ -280,9 +290,7 @@ class Package:
         if f.elsewhere is not None:
             own.pop("CPU", None)
             yield self._elsewhere_kernel(f, group, shape, bodies.pop("CPU", None))
-        elif own.get(_DEFAULT_KEY) == _NONE:
-            del own[_DEFAULT_KEY]
-        elif leader.variant == OUT and f is not leader and not any(map(_is_composite, own)):
+        elif default and leader.variant == OUT and f is not leader:
             yield Kernel(_DEFAULT_KEY, "DEFAULT", f.variant, group.n_out, shape, None, leader.name)
         for key, body in bodies.items():
             if own.get(key) == _NONE:

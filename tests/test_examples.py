@@ -33,7 +33,7 @@ equal to the CPU's: True
   2 add on the device
   1 aten._softmax.out on the host
   1 aten.div.out on the host
-  2 aten.native_layer_norm.default on the host
+  2 aten.native_batch_norm.default on the host
   1 aten.relu.default on the host
   7 mm on the device
 24 allocations, 5376 bytes; 1 are alive

@@ -349,9 +349,9 @@ cdef int define_entry(OperatorEntry e, object schema, str where) except -1:
     """Give an entry its schema; RuntimeError when it has one."""
     if e.defined:
         raise RuntimeError(
-            f"Tried to register an operator ({schema}) with the same name and overload name multiple times: "
-            f"each overload's schema should only be registered with a single call to def(). "
-            f"Duplicate registration: {where}. Original registration: {e.schema_where}")
+            f"Tried to register an operator ({schema}) with the same name and overload name multiple times. "
+            f"Each overload's schema should only be registered with a single call to def(). "
+            f"Duplicate registration: registered at {where}. Original registration: registered at {e.schema_where}")
     set_schema(e, schema, where)
     names = packets.setdefault(e.name, emitted_overloads(e.name))
     if e.overload_name not in names:
@@ -468,10 +468,10 @@ cdef int load_cython(OperatorEntry e, KernelObject k) except -1:
 
 
 cdef PyObject* call_backend_select(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
-    """What is below decides; without a tensor, the device argument."""
+    """What is below decides; without a tensor, the device argument, if there is one."""
     cdef uint64_t python = ks & KS_PythonDispatcher
     ks &= KS_BackendSelect - 1
-    if ks >> 16:
+    if ks >> 16 or not has_device(<OperatorEntry>op):
         return give(take(redispatch(<OperatorEntry>op, ks | python, args)))
     return give(take(select_backend(<OperatorEntry>op, ks, args)))
 

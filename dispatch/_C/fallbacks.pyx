@@ -504,9 +504,29 @@ cdef dict value_by_name = {DK_NAME_BY_VALUE[value].decode(): value for value in 
                            if DK_NAME_BY_VALUE[value] != NULL}       # those too that no registration can name
 
 
+# The files of ATen that register these fallbacks, by how the key's name begins: programs look for them in tables.
+cdef tuple ATEN_SOURCES = (
+    ("Autograd", "VariableFallbackKernel"), ("ADInplaceOrView", "VariableFallbackKernel"),
+    ("BackendSelect", "BackendSelectFallbackKernel"), ("Python", "PythonFallbackKernel"),
+    ("PreDispatch", "PythonFallbackKernel"), ("Meta", "MetaFallbackKernel"),
+    ("Functionalize", "FunctionalizeFallbackKernel"), ("Conjugate", "ConjugateFallback"), ("Negative", "NegateFallback"),
+    ("ZeroTensor", "ZeroTensorFallback"), ("Autocast", "autocast_mode"), ("Tracer", "TraceTypeManual"),
+    ("FuncTorchDynamicLayer", "DynamicLayer"), ("FuncTorchGradWrapper", "TensorWrapper"),
+    ("FuncTorchVmapMode", "VmapModeRegistrations"), ("FuncTorchBatched", "LegacyBatchingRegistrations"),
+    ("BatchedNestedTensor", "LegacyBatchingRegistrations"), ("Batched", "LegacyBatchingRegistrations"),
+    ("VmapMode", "VmapModeRegistrations"))
+
+
+cdef str aten_source(str key):
+    for start, source in ATEN_SOURCES:
+        if key.startswith(start):
+            return source
+    raise KeyError(key)
+
+
 cdef int add_fallback(str key, boxed_fn call, uint32_t flags) except -1:
     cdef int value = value_by_name[key]
-    cdef KernelObject k = new_kernel(None, value, "dispatch/_C/fallbacks.pyx", flags)
+    cdef KernelObject k = new_kernel(None, value, f"dispatch/_C/fallbacks.pyx ({aten_source(key)}.cpp)", flags)
     k.k.call = call
     set_fallback(DK_INDEX_BY_VALUE[value], k)
     return 0

@@ -181,7 +181,7 @@ cdef class _DispatchModule:
         e = entry_for_registration(full, overload)
         try:
             if e.defined:
-                check_inferred(e, None, k, e.schema_where)
+                check_inferred(e, None, k, f"registered at {e.schema_where}")
             add_kernel(e, k)
         except RuntimeError:
             forget_if_empty(e)
@@ -317,7 +317,8 @@ cdef int check_no_fallback(int index, str where) except -1:
     # PyTorch lets programs that were there before its own fallback replace this one (its issue 163979)
     if found is not None and DK_VALUE_BY_INDEX[index] != key_value("AutogradPrivateUse1"):
         name = DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[index]].decode()
-        raise RuntimeError(f"the key {name} has a fallback already, registered at {found.where}; the second is at {where}")
+        raise RuntimeError(f"Tried to register multiple backend fallbacks for the same dispatch key {name}; previous registration "
+                           f"registered at {found.where}, new registration registered at {where}")
     return 0
 
 
@@ -360,12 +361,21 @@ cdef int check_inferred(OperatorEntry e, object schema, KernelObject new, str wh
     for k in found:
         if type(k) is not UnboxedKernel:
             continue
-        types = [a.real_type.text for a in schema.arguments], [r.real_type.text for r in schema.returns]
-        if types != (["Tensor"], ["Tensor"]):
+        reason = tensor_to_tensor_difference("argument", schema.arguments) or tensor_to_tensor_difference("return", schema.returns)
+        if reason is not None:
             raise RuntimeError(
-                f"{qualified_name(e)}: the kernel does not fit the schema\n  {schema}\n    {where}\n"
-                f"  {(<UnboxedKernel>k).inferred}\n    {(<UnboxedKernel>k).where}")
+                "Inferred operator schema for a C++ kernel function doesn't match the expected function schema.\n"
+                f"  operator: {qualified_name(e)}\n  expected schema: {schema}\n    {where}\n"
+                f"  inferred schema: {(<UnboxedKernel>k).inferred}\n    {(<UnboxedKernel>k).where}\n  reason: {reason}")
     return 0
+
+
+cdef object tensor_to_tensor_difference(str what, declared):
+    """What keeps these arguments (or returns) from being one Tensor; None: nothing."""
+    if len(declared) != 1:
+        return f"The number of {what}s is different. {len(declared)} vs 1."
+    text = declared[0].real_type.text
+    return None if text == "Tensor" else f"Type mismatch in {what} 1: {text} vs Tensor."
 
 
 def _dispatch_library(str kind not None, str name not None, dispatch, file="/dev/null", int linenum=0):

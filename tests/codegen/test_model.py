@@ -48,6 +48,36 @@ def test_every_variant_of_a_group_gets_the_shape_function_and_the_body(tmp_path:
     assert variants == [0, 1, 2]
 
 
+MADE = """\
+- func: act(Tensor self) -> Tensor
+  structured_delegate: act.out
+  dispatch: {CompositeImplicitAutograd: binary.act%s}
+- func: act.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  shape: binary.add
+  dispatch: {CPU: binary.add, ADInplaceOrView: none, Meta: none}
+- func: token() -> Tensor
+  dispatch: {CompositeExplicitAutograd: binary.token%s}
+- func: number(Scalar self) -> Tensor
+  number_of: act
+  dispatch: {CPU: composite, CompositeExplicitAutograd: none}
+"""
+
+
+def test_kernels_that_are_made_can_be_asked_for_and_refused(tmp_path: Path) -> None:
+    """`usual` where there would be none, `none` where there would be one, in both directions."""
+    default = ("CompositeExplicitAutogradNonFunctional", "DEFAULT")
+    plain = read_package(tmp_path, MADE % ("", "")).kernels
+    assert default not in _kinds(plain["aten::act"])
+    assert _kinds(plain["aten::act.out"]) == [("CPU", "STRUCTURED")]
+    assert [key for key, _ in _kinds(plain["aten::token"])] == ["CompositeExplicitAutograd"]
+    assert _kinds(plain["aten::number"]) == [("CPU", "NUMBER")]
+    words = (", CompositeExplicitAutogradNonFunctional: usual", ", BackendSelect: usual")
+    asked = read_package(tmp_path, MADE % words).kernels
+    assert default in _kinds(asked["aten::act"])
+    assert ("BackendSelect", "BACKEND_SELECT") in _kinds(asked["aten::token"])
+
+
 def test_a_function_that_the_pxd_declares_is_a_cython_kernel(tmp_path: Path) -> None:
     package = read_package(
         tmp_path, GROUP, meta_binary="cdef int add(Spec* out, Tensor a, Tensor b) except -1\n"

@@ -361,3 +361,58 @@ def test_registration_and_removal_leave_no_memory(grown_blocks):
 
 def test_every_row_is_what_the_rules_give():
     _C._dispatch_check_all_invariants()
+
+
+@pytest.mark.parametrize(
+    ("key", "file"),
+    [
+        ("AutogradCPU", "VariableFallbackKernel"),
+        ("ADInplaceOrView", "VariableFallbackKernel"),
+        ("BackendSelect", "BackendSelectFallbackKernel"),
+        ("Python", "PythonFallbackKernel"),
+        ("PreDispatch", "PythonFallbackKernel"),
+        ("Conjugate", "ConjugateFallback"),
+        ("FuncTorchVmapMode", "VmapModeRegistrations"),
+    ],
+)
+def test_tables_name_the_file_of_a_built_in_fallback(lib, key, file):
+    """Programs replace `registered at .*FallbackKernel.cpp.*[` by words of their own."""
+    (row,) = [row for row in table().splitlines() if row.startswith(key + ": ")]
+    assert re.fullmatch(
+        rf"{key}: (fallthrough )?registered at \S+ \({file}\.cpp\) \[backend fallback\]", row
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ("(Tensor x, int y) -> Tensor", "The number of arguments is different. 2 vs 1."),
+        ("(Tensor x) -> ()", "The number of returns is different. 0 vs 1."),
+        ("(Tensor? x) -> Tensor", "Type mismatch in argument 1: Tensor? vs Tensor."),
+        ("(Tensor x) -> Tensor[]", "Type mismatch in return 1: Tensor[] vs Tensor."),
+    ],
+)
+@pytest.mark.parametrize("kernel_first", [False, True])
+def test_a_kernel_in_c_says_what_does_not_fit_its_schema(schema, reason, kernel_first):
+    module = _C._dispatch_library("FRAGMENT", "regfit", "")
+    steps = [lambda: module.def_("f" + schema), lambda: module.impl_t_t("f")]
+    if kernel_first:
+        steps.reverse()
+    steps[0]()
+    with pytest.raises(RuntimeError, match="doesn't match the expected") as error:
+        steps[1]()
+    assert str(error.value).endswith(f"impl_t_t\n  reason: {reason}")
+    module.reset()
+
+
+def test_a_second_definition_names_both_places():
+    first = _C._dispatch_library("FRAGMENT", "regtwo", "", "a.py", 1)
+    second = _C._dispatch_library("FRAGMENT", "regtwo", "", "b.py", 2)
+    first.def_("f(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="Each overload's schema should only be registered") as e:
+        second.def_("f(Tensor x) -> Tensor")
+    first_place, second_place = "registered at a.py:1", "registered at b.py:2"
+    places = f"Duplicate registration: {second_place}. Original registration: {first_place}"
+    assert str(e.value).endswith(places)
+    first.reset()
+    second.reset()

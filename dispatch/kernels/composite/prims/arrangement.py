@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -94,6 +95,15 @@ def prod(inp: Tensor, dims: Ints | None, *, output_dtype: dtypes.dtype | None = 
     for dim in sorted(places, reverse=True):
         inp = _aten.prod.dim_int(inp, dim, dtype=kind)
     return inp
+
+
+def xor_sum(inp: Tensor, dims: Ints | None, *, output_dtype: dtypes.dtype | None = None) -> Tensor:
+    """The exclusive or of the elements, dimension by dimension."""
+    places = _places(inp, dims, output_dtype)
+    for dim in sorted(places, reverse=True):
+        nothing = _aten.new_zeros(inp, [n for place, n in enumerate(inp.shape) if place != dim])
+        inp = functools.reduce(_aten.bitwise_xor, _aten.unbind(inp, dim), nothing)
+    return convert_element_type(inp, output_dtype or inp.dtype)
 
 
 def var(

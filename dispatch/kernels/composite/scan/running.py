@@ -40,7 +40,7 @@ def _running(helper: Any, self: Tensor, dim: int, values: Tensor, indices: Tenso
     if self.ndim == 0:
         _aten.fill_.Tensor(values, self)
         _aten.fill_.Scalar(indices, 0)
-    elif self.numel():
+    elif self.numel() and not values.is_meta:
         helper(self, values, indices, dim)
     return values, indices
 

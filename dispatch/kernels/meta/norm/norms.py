@@ -40,7 +40,6 @@ __all__ = [
     "group_norm",
     "group_norm_backward",
     "layer_norm_backward",
-    "legit_out",
     "rms_norm_backward",
     "statistics_type",
     "weight_norm",
@@ -255,11 +254,6 @@ def batch_norm_functional(
         code = rules.promote_types(statistics, t.dtype) if training else statistics
         running.append(TensorSpec(t.shape, code))
     return *results, *running
-
-
-def legit_out(*args: object, **outputs: Tensor) -> tuple[Tensor, ...]:
-    """PyTorch has no Meta kernel of the out variants: fake tensors come back as they were given."""
-    return outputs["out"], outputs["save_mean"], outputs["save_invstd"]
 
 
 def batch_norm_backward(

@@ -95,19 +95,6 @@ cdef int adaptive_avg_pool3d(Spec* s, Tensor self, IntArray output_size) except 
     return adaptive_average(s, self, output_size, 3)
 
 
-def adaptive_avg_pool2d_out(Tensor self not None, output_size, *, Tensor out not None):
-    """Checks only: PyTorch has no Meta kernel, and its fake tensors leave `out` as it is."""
-    cdef Spec s
-    cdef int64_t sizes[64]
-    cdef IntArray given
-    given.data, given.len = sizes, read_ints(output_size, sizes, "output_size")
-    init_spec(&s)
-    adaptive_average(&s, self, given, 2)
-    if out.c_dtype != s.dtype:
-        raise refused(f"out must be {dtypes.get_dtype(s.dtype)!r}, got {dtypes.get_dtype(out.c_dtype)!r}")
-    return out
-
-
 cdef int adaptive_avg_pool2d_backward(Spec* s, Tensor grad_output, Tensor self) except -1:
     check_elements("grad_output", grad_output, 1)
     check_dims("grad_output", grad_output, 2)

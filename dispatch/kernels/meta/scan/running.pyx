@@ -28,7 +28,3 @@ cdef int cumsum(Spec* s, Tensor self, int64_t dim, int dtype) except -1:
 
 cdef int logcumsumexp(Spec* s, Tensor self, int64_t dim) except -1:
     return fill(s, self, dim, self.c_dtype, CAST_EXACT)
-
-
-def extremes_helper(Tensor self not None, Tensor values not None, Tensor indices not None, int64_t dim):
-    """The Meta kernel of running extremes: outputs are left as they are."""

@@ -65,3 +65,11 @@ def test_copies_are_written_in_place():
     assert x.tolist() == X.tolist()
     with pytest.raises(RuntimeError, match="prims::copy_to: 2 elements do not fit 6"):
         prims.copy_to(x, dispatch.ones(2))
+
+
+@pytest.mark.parametrize(("dims", "want"), [([0], [6, 5]), ([1], [3, 0]), (None, 3), ([], None)])
+def test_xor_sum_goes_dimension_by_dimension(dims, want):
+    x = dispatch.tensor([[1, 2], [7, 7]])
+    found = prims.xor_sum(x, dims)
+    assert found.tolist() == (x.tolist() if want is None else want)
+    assert prims.xor_sum(dispatch.ones(0, 2, dtype=dispatch.int64), [0]).tolist() == [0, 0]
