@@ -11,7 +11,7 @@ import click
 from dispatch import graph
 from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
 from dispatch.cli_files import check_paths, showing, write_reports
-from dispatch.cli_sizes import SizesCommand, read_sizes
+from dispatch.cli_sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import read_amount
 
@@ -31,6 +31,7 @@ _OUTPUT = click.Path(readable=False)
     "--set", "sizes", multiple=True, metavar="NAME=SIZE...",
     help="Other sizes than the recorded ones, for what does not vary: seq=2048.",
 )  # fmt: skip
+@free_option
 @click.option("--device", help="Run as if on this device, such as cuda.")
 @click.option("--json", "json_path", type=_OUTPUT, help="Write the answer; - is stdout.")
 @click.option("--markdown", "markdown_path", type=_OUTPUT, help="Write a summary; - is stdout.")
@@ -41,11 +42,13 @@ def fit(
     memory: str,
     vary: tuple[str, ...],
     sizes: tuple[str, ...],
+    free: tuple[str, ...],
     device: str | None,
     json_path: str | None,
     markdown_path: str | None,
 ) -> None:
-    """The largest sizes with which MODEL, exported with dynamic shapes, stays within a memory.
+    """The largest sizes with which MODEL stays within a memory: those that it was exported with as
+    dynamic, or that `--free` names.
 
     Exit code 0: something fits; 1: nothing.
     """
@@ -54,7 +57,7 @@ def fit(
         check_paths(written, {"MODEL": model})
         limit = int(read_amount(memory, "--memory"))
         wanted = read_sizes(sizes)
-        module = graph.load("/dev/stdin" if model == "-" else model)
+        module = load(model, free)
         try:
             found = graph.fit(module, limit, vary, device=device, sizes=wanted)
         except ValueError as error:

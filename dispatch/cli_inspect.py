@@ -8,7 +8,7 @@ error, and a report that is asked for there (`--json -`) stands there by itself.
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from dispatch import graph
 from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
 from dispatch.cli_files import check_paths, showing, write_reports
-from dispatch.cli_sizes import SizesCommand, read_sizes
+from dispatch.cli_sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
 from dispatch.graph.diff import Difference, compare
@@ -44,6 +44,7 @@ _OUTPUT = click.Path(readable=False)
     help="Other sizes than the recorded ones, where the program leaves them open: "
     "batch=64 seq=2048.",
 )  # fmt: skip
+@free_option
 @click.option(
     "--symbolic", is_flag=True,
     help="Sizes, memory and operations as expressions of the open sizes too.",
@@ -72,6 +73,7 @@ def inspect(
     context: click.Context,
     model: str,
     sizes: tuple[str, ...],
+    free: tuple[str, ...],
     symbolic: bool,
     fake: bool,
     device: str | None,
@@ -90,14 +92,13 @@ def inspect(
     """Load MODEL (.pt2, .json, .json.gz, a folder of them; - is standard input), run it, and
     report memory, modules, operators and operations."""
     written = {"--json": json_path, "--html": html_path, "--markdown": markdown_path}
-    model = "/dev/stdin" if model == "-" else model
     options: Json = {"fake": fake, "device": device, "random_weights": random_weights}
     tables = _Tables(list_ops, list_modules, depth, alive)
     with user_errors():
         check_paths(written, {"MODEL": model, "--inputs": inputs, "--hardware": device_name})
         wanted = [read_check(check) for check in checks]
         options["sizes"] = read_sizes(sizes)
-        options["symbolic"] = symbolic
+        options["symbolic"], options["free"] = symbolic, free
         if symbolic and (inputs or not fake):
             raise UserError("--symbolic: takes sizes (--set), not --inputs nor --cpu")
         on = hardware(device_name) if device_name is not None else None
@@ -143,8 +144,9 @@ def _run(
     random_weights: bool,
     sizes: Mapping[str, int],
     symbolic: bool = False,
+    free: Iterable[str] = (),
 ) -> graph.Report:
-    module = graph.load(path)
+    module = load(path, free)
     given = read_inputs(inputs) if inputs is not None else []
     if not fake:
         missing = module.without_data()
@@ -250,6 +252,7 @@ def _tables(
         yield text.alive_table(found, rows, title, len(rows), folded=False), None
     if wish.modules or wish.depth is not None or wish.alive is not None:
         return
+    yield text.baked_table(found), None if wish.ops else _FEW
     yield text.operator_table(found), None
     for table in text.roofline_tables(found, text.fitting_depth(found, _FEW)):
         yield table, _FEW

@@ -20,11 +20,21 @@ from dispatch.graph.polynomial import Bounds, Polynomial, largest
 from dispatch.graph.sizes import OpenSize
 from dispatch.symbolic import ShapeEnv
 
-__all__ = ["Case", "Cases", "Guard", "Memory", "Size", "Symbols", "as_polynomial", "new_symbols"]
+__all__ = [
+    "LEAST",
+    "Case",
+    "Cases",
+    "Guard",
+    "Memory",
+    "Size",
+    "Symbols",
+    "as_polynomial",
+    "new_symbols",
+]
 
 Progress = Callable[[int], None]
 _MOST_CASES = 64
-_LEAST = 2  # of a symbol
+LEAST = 2  # of a symbol
 _A_SIZE = 0  # the kind of symbol in a ShapeEnv's rows
 _ASSUMED_MOST = 1 << 31  # a bound above it says nothing
 
@@ -63,11 +73,11 @@ def new_symbols(sizes: Iterable[OpenSize], values: Mapping[str, int]) -> Symbols
     made = Symbols(ShapeEnv(), {}, {}, {}, {})
     for size in sizes:
         name, value = size.symbol, values[size.symbol]
-        if value < _LEAST:
+        if value < LEAST:
             made.numbers[name] = made.fixed[name] = value
             continue
         high = inf if size.high is None else size.high
-        row = name, _A_SIZE, value, True, (max(size.low, _LEAST), high), False, False
+        row = name, _A_SIZE, value, True, (max(size.low, LEAST), high), False, False
         made.exprs[name] = made.env._restore(row)
         made.numbers[name] = made.env.create_symintnode(made.exprs[name])
         made.limits[name] = size.low, size.high
@@ -111,9 +121,9 @@ class Case:
         """In order, with the calls that asked."""
         known = 0
         found = [
-            Guard(self.env.parse(f"{name} >= {_LEAST}"), BEFORE)
+            Guard(self.env.parse(f"{name} >= {LEAST}"), BEFORE)
             for name, (low, _) in self._limits.items()
-            if low < _LEAST
+            if low < LEAST
         ]
         for call, (count, _) in enumerate(self.learnt):
             found += [Guard(g.expr, call) for g in self.env.guards[known:count]]
@@ -147,7 +157,7 @@ class Case:
             return False
         for name in self.symbols:
             low, high = self._limits[name]
-            if values[name] < max(low, _LEAST) or (high is not None and values[name] > high):
+            if values[name] < max(low, LEAST) or (high is not None and values[name] > high):
                 return False
         try:
             return all(guard.evaluate(values) for guard in self._conditions)
@@ -299,6 +309,9 @@ class Cases:
         if known is None or known.from_data:
             return self._add(self._run(values, progress))
         return self._add(known.repeat())
+
+    def __len__(self) -> int:
+        return len(self._cases)
 
     def _known(self, values: Mapping[str, int]) -> Case | None:
         return next((case for case in self._cases if case.holds(values)), None)

@@ -1,18 +1,21 @@
 """What fits: the largest sizes of a program whose peak of memory stays within a limit.
 
-Each answer comes from concrete fake runs: between a size that fits and one that does not the next
-is guessed from the peaks that are known (a peak is mostly a parabola), or is the middle, so that
-few runs find the end of a peak that grows with the size. A size is looked for
-alone, with the others as recorded or set, and beside a second one: the largest of the second at
-some of the first. Each answer is run, and so is one more, which says what ends it there: memory,
-the exported range, or the program itself.
+The peak at a size is an expression that a symbolic run has left (`cases`), so that a search costs
+no runs; between a size that fits and one that does not the next is guessed from the peaks that are
+known (a peak is mostly a parabola), or is the middle. A size is looked for alone, with the others
+as recorded or set, and beside a second one: the largest of the second at some of the first. Each
+answer is then run with plain numbers, and so is one more, which says what ends it there: memory,
+the exported range, or the program itself. Where such a run says something else, the search is
+made again with plain runs only.
 """
 
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
+from dispatch.fake import DataDependentOutputException, DynamicOutputShapeException
 from dispatch.graph import text
+from dispatch.graph.cases import Cases
 from dispatch.graph.errors import plain
 from dispatch.graph.module import GraphModule
 from dispatch.graph.sizes import OpenSize, chosen, find
@@ -22,6 +25,9 @@ __all__ = ["Fit", "fit"]
 Json = dict[str, Any]
 _MOST = 1 << 24  # where a size without a limit stops growing
 _POINTS = 8  # of the frontier, at most
+_CURVE_POINTS = 33
+_BEYOND = 1.25  # a curve goes on for a quarter past the end
+_ERRORS = (RuntimeError, ValueError, LookupError, ArithmeticError)
 _GUESSES = 4  # each such try is the middle, whatever the guess
 
 
@@ -32,10 +38,15 @@ class _Peak(NamedTuple):
     problem: str
 
 
+class _OtherwiseError(Exception):
+    """A plain run that is not what the expressions say."""
+
+
 class Fit(NamedTuple):
     """The answer to "what fits". `sizes`: the program's open sizes; `at`: their values where they
     do not vary, and `peak_bytes` the peak there; `largest`: a row for each size that varies, alone;
-    `frontier`: rows of both; `runs`: how many fake runs it took."""
+    `frontier`: rows of both; `curves`: for each size that varies the peaks at some of its values;
+    `runs`: how many fake runs it took."""
 
     model: str
     device: str
@@ -45,6 +56,7 @@ class Fit(NamedTuple):
     peak_bytes: int
     largest: list[Json]
     frontier: list[Json]
+    curves: list[Json]
     runs: int
 
     @property
@@ -143,16 +155,28 @@ class _Search:
             if size.recorded is None and not any(name in size.names for name in at):
                 at[size.symbol] = max(size.low, 1)
         self.at = chosen(module.sizes, at)
-        self.known: dict[tuple[int, ...], _Peak] = {}
+        self.cases: Cases | None = module.cases(device)
+        self.known: dict[tuple[int, ...], _Peak] = {}  # by symbolic runs, or plain ones
+        self.ran: dict[tuple[int, ...], _Peak] = {}  # by plain runs
+        self.device_name = ""
 
     def answer(self) -> Fit:
-        report = self.module.run(sizes=self.at, device=self.device)
-        self.known[tuple(self.at.values())] = _Peak(report.peak_bytes, "")
+        try:
+            return self.found()
+        except _OtherwiseError:
+            self.cases = None
+            self.known = dict(self.ran)
+            return self.found()
+
+    def found(self) -> Fit:
+        here = self.confirmed(self.at)
+        if here.nbytes is None:
+            raise RuntimeError(here.problem)
         largest = [self.limit(size, {}) for size in self.varied]
         frontier = self.frontier() if len(self.varied) == 2 else []
         return Fit(
             model=self.module.name,
-            device=report.device,
+            device=self.device_name,
             memory=self.memory,
             sizes=[
                 {"name": s.name, "symbol": s.symbol, "names": list(s.names), "min": s.low,
@@ -160,28 +184,56 @@ class _Search:
                 for s in self.module.sizes
             ],
             at={size.name: self.at[size.symbol] for size in self.module.sizes},
-            peak_bytes=report.peak_bytes,
+            peak_bytes=here.nbytes,
             largest=largest,
             frontier=frontier,
-            runs=len(self.known),
+            curves=[self.curve(size, row) for size, row in zip(self.varied, largest, strict=True)],
+            runs=len(self.ran) + (len(self.cases) if self.cases is not None else 0),
         )  # fmt: skip
 
     # -- runs -----------------------------------------------------------------------------------
 
     def peak(self, values: Mapping[str, int]) -> _Peak:
-        """The peak at these values, the rest as set; each is run once."""
+        """The peak at these values, the rest as set; by expressions if there are some."""
         at = {**self.at, **values}
         key = tuple(at.values())
         if key not in self.known:
-            self.known[key] = self.run(at)
+            self.known[key] = self.evaluated(at) or self.run(at)
         return self.known[key]
 
-    def run(self, at: Mapping[str, int]) -> _Peak:
+    def evaluated(self, at: Mapping[str, int]) -> _Peak | None:
+        """By the case that these sizes belong to; None when it cannot be run with symbols."""
+        if self.cases is None:
+            return None
         try:
-            report = self.module.run(sizes=at, device=self.device)
-        except (RuntimeError, ValueError, LookupError, ArithmeticError) as error:
-            return _Peak(None, plain(" ".join(str(error).split())))
-        return _Peak(report.peak_bytes, "")
+            case = self.cases.at(at)
+        except _ERRORS:
+            return None
+        return _Peak(case.peak_bytes(case.complete(at)), "")
+
+    def run(self, at: Mapping[str, int]) -> _Peak:
+        """By a run with plain numbers; of a program whose data decide sizes, with what is assumed
+        of them."""
+        key = tuple(at.values())
+        if key not in self.ran:
+            try:
+                report = self.module.run(sizes=at, device=self.device)
+            except (DataDependentOutputException, DynamicOutputShapeException):
+                report = self.module.run(sizes=at, device=self.device, symbolic=True)
+            except _ERRORS as error:
+                self.ran[key] = _Peak(None, plain(" ".join(str(error).split())))
+                return self.ran[key]
+            self.device_name = report.device
+            self.ran[key] = _Peak(report.peak_bytes, "")
+        return self.ran[key]
+
+    def confirmed(self, values: Mapping[str, int]) -> _Peak:
+        """The peak as a plain run has it, which must be what the search believed."""
+        at = {**self.at, **values}
+        believed, found = self.peak(values), self.run(at)
+        if believed.nbytes != found.nbytes:
+            raise _OtherwiseError
+        return found
 
     # -- bisection ------------------------------------------------------------------------------
 
@@ -226,19 +278,36 @@ class _Search:
     def row(
         self, size: OpenSize, value: int | None, past: int, others: Mapping[str, int], high: int
     ) -> Json:
-        beyond = self.peak({**others, size.symbol: past}) if past <= high else None
+        beyond = self.confirmed({**others, size.symbol: past}) if past <= high else None
         ended = "range" if beyond is None else "memory" if beyond.nbytes is not None else "program"
-        here = self.peak({**others, size.symbol: value}).nbytes if value is not None else None
+        here = self.confirmed({**others, size.symbol: value}) if value is not None else None
         return {
             "name": size.name,
             "symbol": size.symbol,
             "value": value,
-            "peak_bytes": here,
+            "peak_bytes": here.nbytes if here is not None else None,
             "ended_by": ended,
             "next": past if beyond is not None else None,
             "next_peak_bytes": beyond.nbytes if beyond is not None else None,
             "problem": beyond.problem if beyond is not None else "",
         }
+
+    def curve(self, size: OpenSize, row: Json) -> Json:
+        """The peaks from the smallest size to somewhat more than the largest that fits; without
+        expressions those that the search has come by."""
+        low, high = self.least(size, {}), _MOST if size.high is None else size.high
+        last = min(high, max(round((row["value"] or low) * _BEYOND), self.at[size.symbol]))
+        if self.cases is not None:
+            step = (last - low) / (_CURVE_POINTS - 1)
+            values = {round(low + step * i) for i in range(_CURVE_POINTS)}
+        else:
+            place = list(self.at).index(size.symbol)
+            rest = [value for name, value in self.at.items() if name != size.symbol]
+            keys = [key for key in self.known if [*key[:place], *key[place + 1 :]] == rest]
+            values = {key[place] for key in keys if key[place] <= last}
+        peaks = {value: self.peak({size.symbol: value}).nbytes for value in sorted(values)}
+        points = [[value, nbytes] for value, nbytes in peaks.items() if nbytes is not None]
+        return {"name": size.name, "symbol": size.symbol, "points": points}
 
     def frontier(self) -> list[Json]:
         """The largest second size at growing first sizes, up to the largest with the second one

@@ -6,6 +6,7 @@ recorded metadata and gives a `Report`. The fake mode, with its dispatch cache, 
 are kept for each device, so a second run finds its calls in the cache.
 """
 
+import copy
 import gc
 import os
 import re
@@ -20,13 +21,14 @@ import numpy as np
 
 import dispatch
 from dispatch._C.arrays import from_numpy
-from dispatch._C.generated.type_names import DTYPE_BYTES
 from dispatch._C.markup import table
 from dispatch.graph.archive import Archive, JsonFile, open_archive
-from dispatch.graph.cases import Case, Cases, Symbols, new_symbols
+from dispatch.graph.cases import LEAST, Case, Cases, Symbols, new_symbols
 from dispatch.graph.errors import MissingOperatorsError, ModelFileError, plain
 from dispatch.graph.executor import Executable, RunLog
 from dispatch.graph.expr import symbolic_value
+from dispatch.graph.fakes import fake_tensor, fake_weight, in_symbols, random_tensor
+from dispatch.graph.freeing import Baked, Place, Term, find_baked, freed_binding, with_terms
 from dispatch.graph.memory import InputFact
 from dispatch.graph.modules import WeightFact
 from dispatch.graph.plan import Plan, Slot, plan_graph
@@ -35,6 +37,7 @@ from dispatch.graph.program import (
     ExportedProgram,
     Graph,
     InputSpec,
+    RangeConstraint,
     TensorMeta,
     read_program,
 )
@@ -111,6 +114,10 @@ class GraphModule:
         self.program = program
         self._place = f"{archive.place}: " if archive.place else ""
         self.signature: Signature = read_signature(program, self.path, self._place)
+        self.baked: tuple[Baked, ...] = ()
+        self._freed: frozenset[str] = frozenset()
+        self._terms_at: Mapping[Place, Term] = {}
+        self._terms: list[Term] = []  # what the plan takes after the graph's inputs
         self._weights = self._all_weights(archive)
         state = {b.target for b in self.signature.bindings if b.in_state_dict}
         self.state_dict = WeightStore(archive, _chosen(self._weights, state, True))
@@ -140,7 +147,7 @@ class GraphModule:
     @cached_property
     def sizes(self) -> tuple[OpenSize, ...]:
         """The sizes that the program leaves open, which `run(sizes=...)` sets by their names."""
-        return open_sizes(self.signature, self.graph)
+        return open_sizes(self.signature, self.graph, self._freed)
 
     @property
     def n_calls(self) -> int:
@@ -167,10 +174,89 @@ class GraphModule:
             f"{len(takes)} inputs", ("kind", "name", "value"), takes, True
         )
 
+    def free(self, dimensions: Mapping[str, str]) -> "GraphModule":
+        """The program with dimensions of its inputs left open that it was exported with fixed:
+        `{"input_ids:0": "batch"}`, by the input's name and the dimension; the values are names for
+        `sizes`.
+
+        Numbers that the export has baked in follow where the recorded sizes explain them: `baked`
+        has a row for each, and for a call that does not follow. `ValueError` for what is no such
+        dimension.
+        """
+        terms, recorded = self._places_of(dimensions)
+        users = [b for b in self.signature.user_bindings if b.meta is not None]
+        metas = {b.slot: self._spec_of(b).sizes for b in users}
+        mode, executable, values = self._prepare_fake(None)
+
+        def inputs(terms: Mapping[Place, Term], sizes: Mapping[str, int]) -> list[Any]:
+            numbers, given = {**self._recorded_sizes, **sizes}, list(values)
+            for binding in users:
+                freed = freed_binding(binding, metas, terms)
+                spec = spec_of(sized(freed, numbers), self.path, f"input {binding.name[:80]}")
+                given[binding.slot] = fake_tensor(spec, None)
+            return given
+
+        with mode:
+            found = find_baked(executable.plan, inputs, metas, terms, recorded)
+        made = copy.copy(self)
+        for name in ("sizes", "_facts", "_recorded_sizes"):
+            made.__dict__.pop(name, None)
+        made._fake_runs, made._cases, made._real = {}, {}, None
+        made.baked = tuple(found.baked)
+        bindings = [freed_binding(b, metas, found.terms) for b in self.signature.bindings]
+        made.signature = self.signature._replace(
+            bindings=tuple(bindings),
+            user_bindings=tuple(b for b in bindings if not b.is_weight),
+            ranges={**self.signature.ranges, **dict.fromkeys(recorded, RangeConstraint(1, None))},
+        )
+        made._terms_at = found.terms
+        made._plan, made._terms = with_terms(self._plan, found.terms)
+        made._freed = frozenset(recorded)
+        return made
+
+    def _places_of(
+        self, dimensions: Mapping[str, str]
+    ) -> tuple[dict[Place, Term], dict[str, int]]:
+        """Where the dimensions stand, and the recorded size of each name."""
+        terms: dict[Place, Term] = {}
+        recorded: dict[str, int] = {}
+        if self._freed:
+            raise ValueError(f"{plain(self.path)}: free all dimensions at once")
+        for text, name in dimensions.items():
+            place, size = self._place_of(text)
+            if recorded.setdefault(name, size) != size:
+                problem = f"{text} is {size}, another {name} is {recorded[name]}"
+                raise ValueError(f"{plain(self.path)}: {plain(problem)}")
+            if any(name in open_size.names for open_size in self.sizes):
+                raise ValueError(f"{plain(self.path)}: there is a size {plain(name)} already")
+            terms[place] = Term(1, (name,))
+        return terms, recorded
+
+    def _place_of(self, text: str) -> tuple[Place, int]:
+        """`input_ids:0`, and its recorded size."""
+        name, _, number = text.rpartition(":")
+        dim = int(number) if number.isdecimal() else -1
+        users = [b for b in self.signature.user_bindings if b.meta is not None]
+        for binding in users:
+            sizes = self._spec_of(binding).sizes
+            if binding.name == name and 0 <= dim < len(sizes):
+                assert binding.meta is not None
+                if binding.meta.sizes[dim].tag != "as_int":
+                    raise ValueError(f"{plain(self.path)}: {plain(text)} is open already")
+                return Place(-1, binding.slot, dim), sizes[dim]
+        there = "; ".join(f"{b.name}{list(self._spec_of(b).sizes)}" for b in users)
+        raise ValueError(f"{plain(self.path)}: no dimension {plain(text)}: there is {plain(there)}")
+
+    @cached_property
+    def _recorded_sizes(self) -> dict[str, int]:
+        """The sizes' recorded values."""
+        return {size.symbol: size.recorded or 0 for size in self.sizes}
+
     # -- at load --------------------------------------------------------------------------------
 
     def _make_plan(self) -> Plan:
-        return plan_graph(self.graph, self.path, self._place + _GRAPH)
+        plan = plan_graph(self.graph, self.path, self._place + _GRAPH)
+        return with_terms(plan, self._terms_at)[0] if self._terms_at else plan
 
     def _spec_of(self, binding: Binding) -> TensorSpec:
         """The recorded metadata of a tensor that the graph takes."""
@@ -311,7 +397,7 @@ class GraphModule:
         self, name: str, spec: TensorSpec, rng: np.random.Generator, scale: float
     ) -> Any:
         try:
-            return _random_tensor(spec, rng, scale)
+            return random_tensor(spec, rng, scale)
         except (MemoryError, ValueError):  # numpy has either for what no memory holds
             problem = f"no memory for a {spec.dtype} tensor of {list(spec.sizes)}"
             raise ModelFileError(self.path, name[:80], problem) from None
@@ -342,6 +428,10 @@ class GraphModule:
         values = list(weights)
         for binding, value in zip(self.signature.user_bindings, inputs, strict=True):
             values[binding.slot] = value
+        if self._terms:
+            users = [values[b.slot] for b in self.signature.user_bindings]
+            numbers = shape_values(self.sizes, lambda i: users[i].shape)
+            values[-len(self._terms) :] = [term.value(numbers) for term in self._terms]
         return values
 
     def _ready_real(self) -> tuple[Executable, list[Any]]:
@@ -362,6 +452,7 @@ class GraphModule:
                 self._store_of(b.target)[b.target] if b.is_weight else b.value
                 for b in self.signature.bindings
             ]
+            values += [None] * len(self._terms)
             self._real = Executable(plan, "cpu", self.path), values
         return self._real
 
@@ -420,7 +511,10 @@ class GraphModule:
         took = time.perf_counter_ns() - start
         n_inputs = 0 if inputs else sum(b.is_tensor for b in self.signature.user_bindings)
         rows = self._size_rows(self._bind(given))
-        facts = RunFacts("cpu", "cpu", _NO_CACHE, took, (), len(self._made_up), n_inputs, rows)
+        facts = RunFacts(
+            "cpu", "cpu", _NO_CACHE, took, (), len(self._made_up), n_inputs, rows,
+            self._baked_rows(),
+        )  # fmt: skip
         return Report(self._facts, log, facts)
 
     def _run_fake(
@@ -448,7 +542,7 @@ class GraphModule:
                 values = self._with_inputs(
                     values,
                     [
-                        _fake_tensor(spec, device) if spec is not None else value
+                        fake_tensor(spec, device) if spec is not None else value
                         for _, spec, value in self._sized_inputs(sizes)
                     ],
                 )
@@ -464,7 +558,9 @@ class GraphModule:
         place = device or self._recorded_device()
         users = [values[b.slot] for b in self.signature.user_bindings]
         rows = self._size_rows(users)
-        facts = RunFacts(place, "fake", cache, wall_ns, self._plan.missing, sizes=rows)
+        facts = RunFacts(
+            place, "fake", cache, wall_ns, self._plan.missing, sizes=rows, baked=self._baked_rows()
+        )
         return Report(self._facts, log, facts)
 
     # -- symbolic runs --------------------------------------------------------------------------
@@ -486,17 +582,28 @@ class GraphModule:
         """A report from the case that these sizes belong to; they may name numbers of data."""
         of_data = {name: n for name, n in sizes.items() if _OF_DATA.fullmatch(name)}
         wanted = {name: n for name, n in sizes.items() if name not in of_data}
-        values = self._values_of(wanted) or chosen(self.sizes, {})
+        values = self._values_of(wanted) or self._for_symbols()
         case = case_at(values)
         for name, number in of_data.items():
             find(case.from_data, name).check(number)
         values = case.complete({**values, **of_data})
         rows = self._rows_of((*self.sizes, *case.from_data), values)
         place = str(dispatch.device(device)) if device is not None else self._recorded_device()
-        facts = RunFacts(place, "fake", case.cache, case.wall_ns, self._plan.missing, sizes=rows)
+        facts = RunFacts(
+            place, "fake", case.cache, case.wall_ns, self._plan.missing, sizes=rows,
+            baked=self._baked_rows(),
+        )  # fmt: skip
         cases = self.cases(device)
         at = At(case, values, lambda other: self._report_at(device, other, cases.at))
         return Report(self._facts, case.log, facts, at)
+
+    def _for_symbols(self) -> dict[str, int]:
+        """The recorded sizes; 2 where these would be plain numbers."""
+        found = chosen(self.sizes, {})
+        for size in self.sizes:
+            if found[size.symbol] < LEAST and (size.high is None or size.high >= LEAST):
+                found[size.symbol] = LEAST
+        return found
 
     def _run_case(
         self, device: str | None, values: Mapping[str, int], progress: Progress | None
@@ -535,6 +642,10 @@ class GraphModule:
         """What the report says of the open sizes, whose values are those of the run's inputs."""
         return self._rows_of(self.sizes, shape_values(self.sizes, lambda i: inputs[i].shape))
 
+    def _baked_rows(self) -> list[dict[str, Any]] | None:
+        """Of a program of which dimensions were freed: what was baked in."""
+        return [row._asdict() for row in self.baked] if self._freed else None
+
     def _rows_of(
         self, sizes: Iterable[OpenSize], values: Mapping[str, int]
     ) -> tuple[dict[str, Any], ...]:
@@ -563,7 +674,7 @@ class GraphModule:
 
             def new(meta: TensorMeta, place: str) -> Any:
                 spec = spec_of(meta, self.path, place)
-                return _fake_tensor(_in_symbols(spec, meta, symbols), device)
+                return fake_tensor(in_symbols(spec, meta, symbols), device)
 
             recorded = Recorded(self.graph, self.path, self._place + _GRAPH, new)
             plan = with_recorded(self._plan, recorded)
@@ -571,6 +682,8 @@ class GraphModule:
             values = [
                 self._fake_value(b, device, shared, symbols) for b in self.signature.bindings
             ]
+            numbers = symbols.numbers if symbols is not None else self._recorded_sizes
+            values += [term.value(numbers) for term in self._terms]
         return _FakeRun(mode, executable, values)
 
     def _fake_value(
@@ -581,10 +694,10 @@ class GraphModule:
         symbols: Symbols | None,
     ) -> Any:
         if binding.is_weight:
-            return _fake_weight(self._weights[binding.target], device, shared)
+            return fake_weight(self._weights[binding.target], device, shared)
         if binding.meta is not None:
-            spec = _in_symbols(self._spec_of(binding), binding.meta, symbols)
-            return _fake_tensor(spec, device)
+            spec = in_symbols(self._spec_of(binding), binding.meta, symbols)
+            return fake_tensor(spec, device)
         recorded = self.graph.sym_int_values.get(binding.name)
         if symbols is None or recorded is None:
             return binding.value
@@ -595,7 +708,7 @@ class GraphModule:
         given = self._bind(inputs)
         with mode:
             return [
-                _fake_tensor(self._given_spec(b, v), device) if b.is_tensor else v
+                fake_tensor(self._given_spec(b, v), device) if b.is_tensor else v
                 for b, v in zip(self.signature.user_bindings, given, strict=True)
             ]
 
@@ -655,58 +768,10 @@ def _as_tensor(value: Any) -> Any:
     return from_numpy(value) if isinstance(value, np.ndarray) else value
 
 
-def _in_symbols(spec: TensorSpec, meta: TensorMeta, symbols: Symbols | None) -> TensorSpec:
-    """The metadata with symbols where the file has them."""
-    if symbols is None:
-        return spec
-    known = symbols.numbers
-    return spec._replace(
-        sizes=tuple(symbolic_value(s, known) for s in meta.sizes),
-        strides=tuple(symbolic_value(s, known) for s in meta.strides),
-        offset=symbolic_value(meta.storage_offset, known),
-    )
 
 
-def _fake_tensor(spec: TensorSpec, device: str | None) -> Any:
-    """A new tensor with this metadata, under the fake mode that is on."""
-    dtype = getattr(dispatch, spec.dtype)
-    place = device or spec.device
-    if spec.offset == 0:
-        return dispatch.empty_strided(spec.sizes, spec.strides, dtype=dtype, device=place)
-    base = dispatch.empty_strided((spec.storage_elements,), (1,), dtype=dtype, device=place)
-    return dispatch.as_strided(base, spec.sizes, spec.strides, spec.offset)
 
 
-def _fake_weight(weight: Weight, device: str | None, shared: dict[str, Any]) -> Any:
-    """A fake weight; those on one record share a storage."""
-    spec = weight.spec
-    if weight.record is None:
-        return _fake_tensor(spec, device)
-    key = f"{weight.record} {spec.dtype}"
-    if key not in shared:
-        shared[key] = _fake_storage(weight, device, shared)
-    return dispatch.as_strided(shared[key], spec.sizes, spec.strides, spec.offset)
-
-
-def _fake_storage(weight: Weight, device: str | None, shared: dict[str, Any]) -> Any:
-    """All elements of a record in one row: of the dtype, over the storage that the record's other
-    dtypes share."""
-    record = weight.record or ""
-    if record not in shared:
-        size = (weight.record_bytes,)
-        place = device or weight.spec.device
-        shared[record] = dispatch.empty_strided(size, (1,), dtype=dispatch.uint8, device=place)
-    item = DTYPE_BYTES[weight.spec.dtype]
-    whole = dispatch.as_strided(shared[record], (weight.record_bytes // item * item,), (1,), 0)
-    return dispatch.ops.aten.view.dtype(whole, getattr(dispatch, weight.spec.dtype))
-
-
-def _random_tensor(spec: TensorSpec, rng: np.random.Generator, scale: float) -> Any:
-    dtype = getattr(dispatch, spec.dtype)
-    if dtype.is_floating_point or dtype.is_complex:
-        values = rng.standard_normal(spec.sizes, np.float32) * np.float32(scale)
-        return dispatch.from_numpy(np.abs(values) if scale < 1 else values).to(dtype)
-    return dispatch.from_numpy(rng.integers(0, 2, spec.sizes)).to(dtype)
 
 
 def _cache_difference(before: Any, after: Any) -> dict[str, Any]:

@@ -54,7 +54,8 @@ class ModelFacts(NamedTuple):
 class RunFacts(NamedTuple):
     """What a report says of the run. `mode`: "fake" or "cpu"; `unregistered`: operators that ran
     with the metadata that the file records; `made_up_weights`, `made_up_inputs`: how many had
-    random values; `sizes`: a row for each size that the program leaves open."""
+    random values; `sizes`: a row for each size that the program leaves open; `baked`: of a program
+    of which dimensions were freed, a row for each number that the export had baked in."""
 
     device: str
     mode: str
@@ -64,6 +65,7 @@ class RunFacts(NamedTuple):
     made_up_weights: int = 0
     made_up_inputs: int = 0
     sizes: Sequence[Json] = ()
+    baked: Sequence[Json] | None = None
 
 
 class At(NamedTuple):
@@ -365,6 +367,7 @@ class Report:
             "made_up_inputs": self.made_up_inputs,
             "cache": dict(self.cache),
             "wall_ns": self.wall_ns,
+            **({"baked": list(self._run.baked)} if self._run.baked is not None else {}),
             **(self._expressions.to_json() if self._expressions is not None else {}),
         }
 

@@ -8,7 +8,7 @@ dimension of the inputs. `chosen` turns what a user sets into a value for every 
 exported ranges; `sized` gives an input's metadata at these values.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dispatch.graph.errors import plain
@@ -49,8 +49,11 @@ class OpenSize(NamedTuple):
             raise ValueError(f"{plain(self.name)} = {value}: out of range: there is {self}")
 
 
-def open_sizes(signature: Signature, graph: Graph) -> tuple[OpenSize, ...]:
-    """The symbols of the user's inputs, in order of first use."""
+def open_sizes(
+    signature: Signature, graph: Graph, named: Collection[str] = ()
+) -> tuple[OpenSize, ...]:
+    """The symbols of the user's inputs, in order of first use; those that are `named` have the name
+    that somebody gave them."""
     places: dict[str, list[tuple[int, int]]] = {}
     hints: dict[str, int] = {}
     names: dict[str, list[str]] = {}
@@ -82,7 +85,8 @@ def open_sizes(signature: Signature, graph: Graph) -> tuple[OpenSize, ...]:
         low = limits.min_val if limits is not None else None
         high = limits.max_val if limits is not None else None
         role = [roles[symbol]] if symbol in roles else []
-        known = (*role, *names.get(symbol, ()), symbol)
+        first = [symbol] if symbol in named else role
+        known = tuple(dict.fromkeys((*first, *names.get(symbol, ()), symbol)))
         found.append(
             OpenSize(symbol, known, max(low or 0, 0), high, hints.get(symbol), tuple(where))
         )

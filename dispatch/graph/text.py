@@ -15,6 +15,7 @@ __all__ = [
     "Table",
     "advice_table",
     "alive_table",
+    "baked_table",
     "bytes_text",
     "call_line",
     "count_text",
@@ -152,6 +153,8 @@ def facts(report: Json) -> list[tuple[str, str]]:
         found.append(("no new memory", f"{text}; copies would take {bytes_text(hidden)}"))
     if "roofline" in report:
         found.append(("estimated time", _roofline_text(report)))
+    if "baked" in report:
+        found.append(("freed sizes", _baked_text(report["baked"])))
     if report["unregistered"]:
         names = _listed(plain(name) for name in report["unregistered"])
         found.append(("not registered", f"{names}: outputs as the file records them"))
@@ -164,6 +167,32 @@ def facts(report: Json) -> list[tuple[str, str]]:
         found.append(("made up", f"{' and '.join(made_up)}: random values, nobody gave any"))
     found.append(("this tool", _tool_text(report)))
     return found
+
+
+def _baked_text(rows: list[Json]) -> str:
+    stuck = [row for row in rows if not row["expr"]]
+    if stuck:
+        row = stuck[0]
+        return plain(f"call {row['node']} ({row['op']}) does not follow: {row['problem']}")
+    if not rows:
+        return "every size follows"
+    counted = f"{_counted(len(rows), 'number')} baked in, taken as going with them: "
+    texts = [
+        f"{row['node']} {row['argument']} = {row['value']} as {row['expr']}" for row in rows
+    ]
+    return counted + plain(_listed(texts, 3))
+
+
+def baked_table(report: Json) -> Table:
+    """Numbers that the export baked in, by call."""
+    columns = ("call", "operator", "argument", "number", "has to be")
+    cells = [
+        [plain(row["node"]), plain(row["op"] or "(input)"), plain(row["argument"]),
+         "" if row["value"] is None else str(row["value"]), plain(row["expr"] or row["problem"])]
+        for row in report.get("baked", [])
+    ]  # fmt: skip
+    left = ("call", "operator", "argument", "has to be")
+    return Table("numbers that the export baked in", columns, left, cells)
 
 
 def _peak_expressions(report: Json) -> list[tuple[str, str]]:

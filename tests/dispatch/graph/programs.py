@@ -122,12 +122,12 @@ def sym(name):
     return {"as_sym_int": {"as_name": name}}
 
 
-def attention():
+def attention(dynamic=True):
     """A block over x of (b, s, 4): 32 wide and back, then each of s weighs each other. Small s: the
-    wide layer needs most memory, large s: the weights."""
-    b, s = symbol("b", 2), symbol("s", 3)
+    wide layer needs most memory, large s: the weights. Not `dynamic`: exported for b = 2, s = 3."""
+    b, s = (symbol("b", 2), symbol("s", 3)) if dynamic else (2, 3)
     tokens = "Mul(Symbol('b', positive=True, integer=True), Symbol('s', positive=True))"
-    n = {"as_expr": {"expr_str": tokens, "hint": as_int(6)}}
+    n = {"as_expr": {"expr_str": tokens, "hint": as_int(6)}} if dynamic else 6
     values = {
         "p_up": meta([4, 32]), "p_down": meta([32, 4]), "x": meta([b, s, 4]), "flat": meta([n, 4]),
         "up": meta([n, 32]), "act": meta([n, 32]), "down": meta([n, 4]), "back": meta([b, s, 4]),
@@ -135,20 +135,27 @@ def attention():
         "out": meta([b, s, 4]),
     }  # fmt: skip
     four = {"as_expr": {"expr_str": "Mul(Integer(4), Symbol('s'))", "hint": as_int(12)}}
-    values["x"]["strides"] = [four, as_int(4), as_int(1)]
+    if dynamic:
+        values["x"]["strides"] = [four, as_int(4), as_int(1)]
 
     def call(op, out, *given, names=("self", "mat2")):
         args = [tensor(x) if isinstance(x, str) else x for x in given]
         return node(f"aten.{op}", list(zip(names, args, strict=False)), [out])
 
     def sizes(*items):
+        if not dynamic:
+            known = {"nb": 2, "ns": 3, "nn": 6}
+            return {"as_ints": [known.get(x, x) for x in items]}
         as_items = [sym(x)["as_sym_int"] if isinstance(x, str) else as_int(x) for x in items]
         return {"as_sym_ints": as_items}
 
-    nodes = [
+    asked = [
         call("sym_size.int", sym("nb"), "x", as_int(0), names=("self", "dim")),
         call("sym_size.int", sym("ns"), "x", as_int(1), names=("self", "dim")),
         node("_operator.mul", [("a", sym("nb")), ("b", sym("ns"))], [sym("nn")]),
+    ]
+    nodes = [
+        *(asked if dynamic else []),
         call("view.default", "flat", "x", sizes("nn", 4), names=("self", "size")),
         call("mm.default", "up", "flat", "p_up"),
         call("relu.default", "act", "up"),
@@ -160,9 +167,11 @@ def attention():
         call("softmax.int", "weights", "scores", as_int(-1), names=("self", "dim")),
         call("bmm.default", "out", "weights", "back"),
     ]  # fmt: skip
-    body = graph(["p_up", "p_down", "x"], ["out"], nodes, values, nb=b, ns=s, nn=n)
+    numbers = {"nb": b, "ns": s, "nn": n} if dynamic else {}
+    body = graph(["p_up", "p_down", "x"], ["out"], nodes, values, **numbers)
     specs = [parameter("p_up", "up"), parameter("p_down", "down"), user_input("x")]
-    return program(body, specs, [user_output("out")], b=(1, 64), s=(2, None))
+    ranges = {"b": (1, 64), "s": (2, None)} if dynamic else {}
+    return program(body, specs, [user_output("out")], **ranges)
 
 
 def chosen_by_data():
