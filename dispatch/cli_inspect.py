@@ -92,6 +92,7 @@ def inspect(
     """Load MODEL (.pt2, .json, .json.gz, a folder of them; - is standard input), run it, and
     report memory, modules, operators and operations."""
     written = {"--json": json_path, "--html": html_path, "--markdown": markdown_path}
+    model = "/dev/stdin" if model == "-" else model
     options: Json = {"fake": fake, "device": device, "random_weights": random_weights}
     tables = _Tables(list_ops, list_modules, depth, alive)
     with user_errors():
