@@ -1,22 +1,26 @@
 """`dispatch fit`: the largest sizes of a model that a memory holds.
 
-The search is `graph.fit`; here are its options, and its tables in the terminal, as Markdown and as
-JSON. Exit code 1: nothing fits.
+The search is `graph.fit`; here are its options, its tables and charts in the terminal, and the
+files: a page, Markdown, JSON. Exit code 1: nothing fits.
 """
 
 import json
+from collections.abc import Iterator
 
 import click
 
 from dispatch import graph
+from dispatch.cli_chart import Axis, chart
 from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
 from dispatch.cli_files import check_paths, showing, write_reports
 from dispatch.cli_sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import read_amount
+from dispatch.graph.fit_page import fit_page
 
 __all__ = ["fit"]
 
+_CHART_WIDTH = 78
 _OUTPUT = click.Path(readable=False)
 
 
@@ -34,6 +38,7 @@ _OUTPUT = click.Path(readable=False)
 @free_option
 @click.option("--device", help="Run as if on this device, such as cuda.")
 @click.option("--json", "json_path", type=_OUTPUT, help="Write the answer; - is stdout.")
+@click.option("--html", "html_path", type=_OUTPUT, help="Write a page; - is stdout.")
 @click.option("--markdown", "markdown_path", type=_OUTPUT, help="Write a summary; - is stdout.")
 @click.pass_context
 def fit(
@@ -45,6 +50,7 @@ def fit(
     free: tuple[str, ...],
     device: str | None,
     json_path: str | None,
+    html_path: str | None,
     markdown_path: str | None,
 ) -> None:
     """The largest sizes with which MODEL stays within a memory: those that it was exported with as
@@ -52,7 +58,7 @@ def fit(
 
     Exit code 0: something fits; 1: nothing.
     """
-    written = {"--json": json_path, "--markdown": markdown_path}
+    written = {"--json": json_path, "--html": html_path, "--markdown": markdown_path}
     with user_errors():
         check_paths(written, {"MODEL": model})
         limit = int(read_amount(memory, "--memory"))
@@ -66,6 +72,7 @@ def fit(
             written,
             {
                 "--json": lambda: json.dumps(found.to_json()) + "\n",
+                "--html": lambda: fit_page(found),
                 "--markdown": lambda: text.markdown_tables(found.title, found.tables()),
             },
         )
@@ -81,3 +88,25 @@ def _print(found: graph.Fit) -> None:
         console.print()
         console.print(plain(table.title), style="bold")
         console.print(draw(table, console.width))
+    braille = console.encoding.lower().startswith("utf")
+    for lines in _charts(found, min(console.width, _CHART_WIDTH), braille):
+        console.print()
+        for line in lines:
+            console.print(plain(line), soft_wrap=True)
+
+
+def _charts(found: graph.Fit, width: int, braille: bool) -> Iterator[list[str]]:
+    """The peak by each size, with the memory across; the largest second size by the first."""
+    size = "{:,}".format
+    for row in found.curves:
+        if len(row["points"]) > 1:
+            x, y = Axis(row["name"], size), Axis("peak", text.bytes_text)
+            yield chart(
+                row["points"], x, y, limit=found.memory, width=width, braille=braille
+            )
+    rows = [(next(iter(row["at"].values())), row["value"]) for row in found.frontier]
+    points = [(x, y) for x, y in rows if y]
+    if len(points) > 1:
+        first, second = (Axis(row["name"], size, True) for row in found.largest)
+        yield chart(points, first, second._replace(name=f"largest {second.name}"), width=width,
+                    braille=braille)  # fmt: skip

@@ -65,7 +65,8 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("package", ("dispatch",)),
     ("graph", ("dispatch.graph",)),
     ("as_torch", ("dispatch.as_torch",)),
-    ("cli", ("dispatch.cli", "dispatch.cli_console", "dispatch.cli_coverage", "dispatch.cli_files",
+    ("cli", ("dispatch.cli", "dispatch.cli_chart", "dispatch.cli_console",
+             "dispatch.cli_coverage", "dispatch.cli_files",
              "dispatch.cli_fit", "dispatch.cli_inspect", "dispatch.cli_sizes",
              "dispatch.__main__")),
 )  # fmt: skip

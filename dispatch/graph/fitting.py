@@ -46,7 +46,8 @@ class Fit(NamedTuple):
     """The answer to "what fits". `sizes`: the program's open sizes; `at`: their values where they
     do not vary, and `peak_bytes` the peak there; `largest`: a row for each size that varies, alone;
     `frontier`: rows of both; `curves`: for each size that varies the peaks at some of its values;
-    `runs`: how many fake runs it took."""
+    `runs`: how many fake runs it took; `baked`: of a program of which dimensions were freed, what
+    the export had baked in."""
 
     model: str
     device: str
@@ -58,6 +59,7 @@ class Fit(NamedTuple):
     frontier: list[Json]
     curves: list[Json]
     runs: int
+    baked: list[Json] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -80,6 +82,7 @@ class Fit(NamedTuple):
             ("memory", text.bytes_text(self.memory)),
             ("run", f"{self.runs} fake runs on {plain(self.device)}"),
             ("recorded or set", plain(f"{at}: peak {text.bytes_text(self.peak_bytes)}")),
+            *([("freed sizes", text.baked_text(self.baked))] if self.baked is not None else []),
         ]
 
     def tables(self) -> list[text.Table]:
@@ -188,6 +191,7 @@ class _Search:
             largest=largest,
             frontier=frontier,
             curves=[self.curve(size, row) for size, row in zip(self.varied, largest, strict=True)],
+            baked=self.module.baked_rows(),
             runs=len(self.ran) + (len(self.cases) if self.cases is not None else 0),
         )  # fmt: skip
 

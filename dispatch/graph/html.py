@@ -62,13 +62,23 @@ def _page_data(report: Json) -> Json:
     """What the page shows, small: a name that recurs stands once, a row is a list."""
     ops: dict[str, int] = {}
     places = {row["path"]: i for i, row in enumerate(report["modules"])}
+    estimate = report.get("roofline")
+    found = estimate or report
+    by_call = estimate["by_call"] if estimate else report["calls"]
+    by_module = [row["ns"] for row in found["modules"]]
     return {
         "model": _plain(report["model"]),
         **{key: report[key] for key in _KEPT},
-        "calls": [_call(call, ops, places) for call in report["calls"]],
+        "time_name": "estimated time" if estimate else "time",
+        "calls": [
+            _call(call, ops, places, times)
+            for call, times in zip(report["calls"], by_call, strict=True)
+        ],
         "ops": list(ops),
         "op_outputs": _outputs(report, ops),
-        "modules": list(map(_module, report["modules"])),
+        "modules": [
+            _module(row, ns) for row, ns in zip(report["modules"], by_module, strict=True)
+        ],
         "storages": [_storage(row, places) for row in report["storages"]],
         "advice": [
             [_plain(row["what"]), row["saved_bytes"], row["peak_bytes"]] for row in report["advice"]
@@ -84,7 +94,7 @@ def _outputs(report: Json, ops: Mapping[str, int]) -> list[int]:
     return sums
 
 
-def _call(call: Json, ops: dict[str, int], places: Mapping[str, int]) -> list[Any]:
+def _call(call: Json, ops: dict[str, int], places: Mapping[str, int], times: Json) -> list[Any]:
     return [
         _plain(call["node"]),
         ops.setdefault(_plain(call["op"]), len(ops)),
@@ -92,18 +102,19 @@ def _call(call: Json, ops: dict[str, int], places: Mapping[str, int]) -> list[An
         call["during_bytes"],
         call["new_bytes"],
         call["flops"],
-        call["ns"],
-        ", ".join(map(text.shape_text, call["outputs"])),
+        times["ns"],
+        ", ".join(text.output_texts(call)),
         places.get(call["module"] or "", 0) if len(places) > 1 else -1,
         _plain(call["source"] or ""),
+        *([times["memory_bound"]] if "memory_bound" in times else []),
     ]
 
 
-def _module(row: Json) -> list[Any]:
+def _module(row: Json, ns: float | None) -> list[Any]:
     return [
         _plain(row["path"]), _plain(row["class"] or ""), _plain(row["source"] or ""), row["depth"],
         row["parameters"], row["parameter_bytes"], row["bytes"], row["peak_bytes"], row["flops"],
-        row["calls"], row["ns"],
+        row["calls"], ns,
     ]  # fmt: skip
 
 

@@ -513,7 +513,7 @@ class GraphModule:
         rows = self._size_rows(self._bind(given))
         facts = RunFacts(
             "cpu", "cpu", _NO_CACHE, took, (), len(self._made_up), n_inputs, rows,
-            self._baked_rows(),
+            self.baked_rows(),
         )  # fmt: skip
         return Report(self._facts, log, facts)
 
@@ -559,7 +559,7 @@ class GraphModule:
         users = [values[b.slot] for b in self.signature.user_bindings]
         rows = self._size_rows(users)
         facts = RunFacts(
-            place, "fake", cache, wall_ns, self._plan.missing, sizes=rows, baked=self._baked_rows()
+            place, "fake", cache, wall_ns, self._plan.missing, sizes=rows, baked=self.baked_rows()
         )
         return Report(self._facts, log, facts)
 
@@ -591,7 +591,7 @@ class GraphModule:
         place = str(dispatch.device(device)) if device is not None else self._recorded_device()
         facts = RunFacts(
             place, "fake", case.cache, case.wall_ns, self._plan.missing, sizes=rows,
-            baked=self._baked_rows(),
+            baked=self.baked_rows(),
         )  # fmt: skip
         cases = self.cases(device)
         at = At(case, values, lambda other: self._report_at(device, other, cases.at))
@@ -642,8 +642,8 @@ class GraphModule:
         """What the report says of the open sizes, whose values are those of the run's inputs."""
         return self._rows_of(self.sizes, shape_values(self.sizes, lambda i: inputs[i].shape))
 
-    def _baked_rows(self) -> list[dict[str, Any]] | None:
-        """Of a program of which dimensions were freed: what was baked in."""
+    def baked_rows(self) -> list[dict[str, Any]] | None:
+        """The report's rows of `baked`; None unless dimensions were freed."""
         return [row._asdict() for row in self.baked] if self._freed else None
 
     def _rows_of(

@@ -16,6 +16,7 @@ __all__ = [
     "advice_table",
     "alive_table",
     "baked_table",
+    "baked_text",
     "bytes_text",
     "call_line",
     "count_text",
@@ -25,6 +26,7 @@ __all__ = [
     "markdown_tables",
     "module_table",
     "operator_table",
+    "output_texts",
     "plain_text",
     "roofline_tables",
     "shape_text",
@@ -100,6 +102,13 @@ def shape_text(meta: Json | None, strides: bool = False) -> str:
 
 def call_line(call: Json) -> str:
     """A call with its outputs; of a symbolic run with expressions for their sizes."""
+    outputs = "; ".join(output_texts(call, strides=True))
+    place = f"  in {call['module']}" if call["module"] else ""
+    return f"{call['index']:>6}  {call['node']}  {call['op']}  {outputs}{place}"
+
+
+def output_texts(call: Json, strides: bool = False) -> list[str]:
+    """The outputs of a call; of a symbolic run with expressions for their sizes."""
     metas = call["outputs"]
     if "outputs_expr" in call:
         metas = [
@@ -107,9 +116,7 @@ def call_line(call: Json) -> str:
             if meta is not None else None
             for meta, expr in zip(metas, call["outputs_expr"], strict=True)
         ]  # fmt: skip
-    outputs = "; ".join(shape_text(meta, strides=True) for meta in metas)
-    place = f"  in {call['module']}" if call["module"] else ""
-    return f"{call['index']:>6}  {call['node']}  {call['op']}  {outputs}{place}"
+    return [shape_text(meta, strides) for meta in metas]
 
 
 def _symbols(sizes: Iterable[int | str]) -> str:
@@ -154,7 +161,7 @@ def facts(report: Json) -> list[tuple[str, str]]:
     if "roofline" in report:
         found.append(("estimated time", _roofline_text(report)))
     if "baked" in report:
-        found.append(("freed sizes", _baked_text(report["baked"])))
+        found.append(("freed sizes", baked_text(report["baked"])))
     if report["unregistered"]:
         names = _listed(plain(name) for name in report["unregistered"])
         found.append(("not registered", f"{names}: outputs as the file records them"))
@@ -169,7 +176,8 @@ def facts(report: Json) -> list[tuple[str, str]]:
     return found
 
 
-def _baked_text(rows: list[Json]) -> str:
+def baked_text(rows: Sequence[Json]) -> str:
+    """What became of a program of which dimensions were freed, as one line."""
     stuck = [row for row in rows if not row["expr"]]
     if stuck:
         row = stuck[0]

@@ -50,3 +50,26 @@ def test_a_mistake_is_one_line(model, args, problem):
     result = invoke("fit", model, *args)
     assert result.exit_code == 2 and result.output.count("\n") == 1
     assert problem in result.output
+
+
+def test_charts_and_the_page(model, tmp_path):
+    page = tmp_path / "fit.html"
+    result = invoke("fit", model, "--memory", "100kB", "--html", page)
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    names = [line.strip() for line in lines]
+    assert names.count("peak") == 2 and "largest seq" in names
+    assert any(line.startswith("100.0 kB |") for line in lines)
+    assert "<figcaption>Peak memory by batch" in page.read_text()
+
+
+def test_a_fixed_size_is_freed(tmp_path):
+    path = programs.write_json(tmp_path / "fixed.json", programs.attention(dynamic=False))
+    result = invoke("fit", path, "--memory", "1MB", "--free", "x:0=b", "x:1=n", "--json", "-")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.output)
+    assert [row["name"] for row in found["largest"]] == ["b", "n"] and len(found["baked"]) == 3
+    shown = invoke("fit", path, "--memory", "1MB", "--free", "x:0=b")
+    assert "2 numbers baked in, taken as going with them" in " ".join(shown.output.split())
+    wrong = invoke("fit", path, "--memory", "1MB", "--free", "x=b")
+    assert wrong.exit_code == 2 and "expected INPUT:DIMENSION=NAME" in wrong.output

@@ -112,7 +112,7 @@ function point_at(i) {
   el(chart_tip, "div", `${bytes(call[DURING])} during it, ${bytes(call[LIVE])} after; allocates ${bytes(call[NEW])}`);
   el(chart_tip, "div", KINDS.map((kind, k) => [kind, bands[k][i]]).filter(p => p[1])
     .map(([kind, n]) => `${kind}s ${bytes(n)}`).join(", "), { class: "soft" });
-  if (call[FLOPS] || timed) el(chart_tip, "div", [call[FLOPS] ? count(call[FLOPS]) + " FLOPs" : "", time(call[NS])].filter(Boolean).join(", "));
+  if (call[FLOPS] || timed) el(chart_tip, "div", [call[FLOPS] ? count(call[FLOPS]) + " FLOPs" : "", time(call[NS]) + bound(call)].filter(Boolean).join(", "));
   place_tip(chart_tip, chart, x_of(i + 0.5), TOP);
 }
 function leave_chart() {
@@ -230,7 +230,7 @@ function show_alive(i) {
   if (i < 0) return;
   const call = calls[i];
   line.append(`${call[NODE]} = ${ops[call[OP]]}, ${call[OUT]}; allocates ${bytes(call[NEW])}` +
-    (call[FLOPS] ? `, ${count(call[FLOPS])} FLOPs` : "") + (timed ? `, ${time(call[NS])}` : ""));
+    (call[FLOPS] ? `, ${count(call[FLOPS])} FLOPs` : "") + (timed ? `, ${time_name} ${time(call[NS])}${bound(call)}` : ""));
   if (call[MODULE] >= 0) { line.append("; in "); module_link(line, call[MODULE]); }
   if (call[SOURCE]) line.append("; " + call[SOURCE]);
 }

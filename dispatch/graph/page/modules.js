@@ -4,7 +4,7 @@ const METRICS = [
   ["at the peak", AT_PEAK, bytes], ["new memory", BYTES, bytes], ["parameters", PARAMETERS, count],
   ["FLOPs", M_FLOPS, count], ["calls", M_CALLS, whole],
 ];
-if (timed) METRICS.push(["time", M_NS, time]);
+if (timed) METRICS.push([time_name, M_NS, time]);
 const children = modules.map(() => []), parent_of = modules.map(() => -1);
 {
   const path = [];
@@ -208,7 +208,7 @@ const tree_columns = [
   ["new memory", m => modules[m][BYTES], (cell, m) => cell.append(modules[m][BYTES] ? bytes(modules[m][BYTES]) : "")],
   ["at the peak", m => modules[m][AT_PEAK], (cell, m) => { if (modules[m][AT_PEAK]) share_cell(cell, modules[m][AT_PEAK] / (report.peak_bytes || 1)); }],
   ["FLOPs", m => modules[m][M_FLOPS], (cell, m) => cell.append(count(modules[m][M_FLOPS]))],
-  ...(timed ? [["time", m => modules[m][M_NS] || 0, (cell, m) => cell.append(time(modules[m][M_NS]))]] : []),
+  ...(timed ? [[time_name, m => modules[m][M_NS] || 0, (cell, m) => cell.append(time(modules[m][M_NS]))]] : []),
   ["calls", m => modules[m][M_CALLS], (cell, m) => cell.append(modules[m][M_CALLS] ? whole(modules[m][M_CALLS]) : ""), "wide"],
   ["source", m => modules[m][LINE] || "", (cell, m) => { cell.append((modules[m][LINE] || "").split("/").slice(-2).join("/")); cell.title = modules[m][LINE] || ""; }, "left wide name"],
 ];

@@ -17,7 +17,7 @@ const operator_columns = [
   ["share", row => row.fresh, (cell, row) => share_cell(cell, row.fresh / all_fresh), "wide"],
   ["FLOPs", row => row.flops, (cell, row) => cell.append(count(row.flops))],
   ...(timed ? [
-    ["time", row => row.ns, (cell, row) => cell.append(time(row.ns))],
+    [time_name, row => row.ns, (cell, row) => cell.append(time(row.ns))],
     ["share of time", row => row.ns, (cell, row) => share_cell(cell, row.ns / all_ns), "wide"],
   ] : []),
 ];
@@ -36,7 +36,7 @@ const call_columns = [
   ["during", i => calls[i][DURING], i => bytes(calls[i][DURING]), "number"],
   ["new", i => calls[i][NEW], i => calls[i][NEW] ? bytes(calls[i][NEW]) : "-", "number"],
   ["FLOPs", i => calls[i][FLOPS], i => count(calls[i][FLOPS]), "number wide"],
-  timed ? ["time", i => calls[i][NS] || 0, i => time(calls[i][NS]), "number wide"]
+  timed ? [time_name, i => calls[i][NS] || 0, i => time(calls[i][NS]), "number wide"]
     : ["after", i => calls[i][LIVE], i => bytes(calls[i][LIVE]), "number wide"],
 ];
 let found = [], ordered_by = 0, downward = false, cursor = -1;

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dispatch import graph
+from dispatch.graph.cases import Case
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.programs import as_int, node, tensor
 from tests.dispatch.graph.test_module import dynamic
@@ -117,3 +118,40 @@ def test_more_than_two_sizes_do_not_vary(tmp_path):
     module = graph.load(programs.write_json(tmp_path / "three.json", content))
     with pytest.raises(ValueError, match="at most two sizes can vary, not 3"):
         graph.fit(module, 100, ["a", "b", "c"])
+
+
+@pytest.fixture
+def block(tmp_path):
+    return graph.load(programs.write_json(tmp_path / "block.json", programs.attention()))
+
+
+def test_runs_are_made_for_the_answers_only(block):
+    """Two largest and eight rows, each with one more, and the recorded sizes."""
+    found = graph.fit(block, 10**6)
+    assert found.runs <= 2 * 10 + 1 + 3
+    at = {"b": found.largest[0]["value"], "s": 3}
+    assert block.run(sizes=at).peak_bytes == found.largest[0]["peak_bytes"] <= 10**6
+
+
+def test_where_expressions_are_wrong_runs_decide(block, monkeypatch):
+    expected = graph.fit(block, 10**6)
+    monkeypatch.setattr(Case, "peak_bytes", lambda self, values: 7)
+    found = graph.fit(block, 10**6)
+    assert (found.largest, found.frontier) == (expected.largest, expected.frontier)
+    assert found.runs > expected.runs
+
+
+def test_curves_go_past_the_end(block):
+    curve = graph.fit(block, 10**5, ["s"]).curves[0]
+    peaks = [nbytes for _, nbytes in curve["points"]]
+    assert peaks == sorted(peaks) and peaks[0] < 10**5 < peaks[-1]
+    value, nbytes = curve["points"][5]
+    assert block.run(sizes={"s": value}).peak_bytes == nbytes
+
+
+def test_a_program_whose_data_decide_sizes(tmp_path):
+    module = graph.load(programs.write_json(tmp_path / "data.json", programs.chosen_by_data()))
+    (row,) = graph.fit(module, 10**4).largest
+    report = module.run(symbolic=True)
+    assert report.at({"batch": row["value"]}).peak_bytes == row["peak_bytes"] <= 10**4
+    assert report.at({"batch": row["value"] + 1}).peak_bytes > 10**4

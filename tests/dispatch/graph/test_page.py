@@ -62,6 +62,31 @@ def test_it_opens_at_the_peak(page):
     assert page.run(first) == "m.transformer.wte.weight"
 
 
+def test_an_estimate_takes_the_place_of_times(browser, tmp_path):
+    """With `--hardware`: a column, a figure of the modules, and what memory bounds."""
+    report = graph.load(EXAMPLE).run()
+    path = tmp_path / "estimate.html"
+    path.write_text(html_page({**report.to_json(), "roofline": report.roofline("l4")}))
+    browser.open(path)
+    heads = browser.run("[...document.querySelectorAll('#names button')].map(x => x.textContent)")
+    assert "estimated time" in heads
+    last = "document.querySelector('#metric option:last-of-type').textContent"
+    assert browser.run(last) == "estimated time"
+    assert "estimated time" in browser.run("document.querySelector('#operators thead').textContent")
+    assert "bound by memory" in browser.run("document.getElementById('chosen').textContent")
+    assert browser.errors == []
+
+
+def test_expressions_stand_in_the_list(browser, tmp_path):
+    freed = graph.load(EXAMPLE).free({"input_ids:0": "batch", "input_ids:1": "seq"})
+    path = tmp_path / "symbolic.html"
+    path.write_text(freed.run(symbolic=True).to_html())
+    browser.open(path)
+    assert "[batch, seq, 128]" in browser.run("document.getElementById('data').textContent")
+    assert "4*batch*seq**2" in browser.run("document.getElementById('facts').textContent")
+    assert browser.errors == []
+
+
 def test_bands_are_switched_off(page):
     page.click("#band-parameter")
     assert page.run("document.querySelectorAll('#chart path').length") == 2
