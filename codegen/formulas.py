@@ -85,10 +85,11 @@ _FUNCTIONS_OF_C = frozenset(
 
 
 class Leaf(NamedTuple):
-    """Expressions, one for each output; or a ufunc of numpy's whose loop is taken."""
+    """Expressions, one for each output; or a ufunc of numpy's, or a loop of the header's."""
 
     texts: tuple[str, ...]
     numpy: str | None = None
+    loop: str | None = None
 
 
 class Choice(NamedTuple):
@@ -290,6 +291,10 @@ class Formula:
             return Leaf((self._expression(given, key, source),))
         if set(given) == {"numpy"}:
             return Leaf((), str(given["numpy"]))
+        if set(given) == {"loop"}:
+            if given["loop"] not in self.functions:
+                raise self.error(f"no loop {given['loop']!r} in {self.header_name}", "loop", given)
+            return Leaf((), loop=given["loop"])
         if set(given) == set(self.outputs):
             return Leaf(tuple(self._expression(given[n], n, given) for n in self.outputs))
         if len(given) == 1:
@@ -299,8 +304,8 @@ class Formula:
                 nodes = {o: self._node(below, o, options) for o, below in options.items()}
                 return _Node(name, nodes)
         raise self.error(
-            "expected an expression, 'numpy: UFUNC', one expression for each output, or"
-            " 'ARGUMENT: {VALUE: expression, ...}'",
+            "expected an expression, 'numpy: UFUNC', 'loop: NAME', one expression for each output,"
+            " or 'ARGUMENT: {VALUE: expression, ...}'",
             key,
             source,
         )
@@ -366,7 +371,7 @@ class Formula:
         found: set[str] = set()
         for node in self.trees.values():
             for leaf in _leaves(node):
-                if leaf.numpy is not None:
+                if leaf.numpy is not None or leaf.loop is not None:
                     found |= {n for n, letter in self.letters.items() if letter == "T"}
                 found |= names_in(leaf)
         plain = {n.removeprefix("has_") for n in found}

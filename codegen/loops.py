@@ -65,6 +65,9 @@ class _Module:
                 self.taken.append({"place": place, "dtype": name, "ufunc": leaf.numpy})
                 continue
             section = _OF_SIZE[self.size[name]] if formula.is_raw else NARROW.get(name, name)
+            if leaf.loop is not None:
+                rows.append(f"[ST_{name}] = LOOP_OF({leaf.loop}, {self.abbr[section]})")
+                continue
             loop = self._loop(formula, variant, section, leaf)
             rows.append(f"[ST_{name}] = LOOP_OF({loop.name}, {self.abbr[section]})")
             if loop.numbers:

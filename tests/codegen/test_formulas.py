@@ -48,6 +48,7 @@ def _read(folder: Path, *lines: str) -> Formula:
         (("floating: {self: {None: alpha, else: self}}",), 5, "a tensor that is always given"),
         (("floating: {how: {}, alpha: {}}",), 5, "expected an expression, 'numpy: UFUNC'"),
         (("floating: self + how",), 5, "'how' is no number"),
+        (("floating: {loop: nowhere}",), 5, "no loop 'nowhere' in kernels/cpu/"),
     ],
 )
 def test_mistakes_are_named_with_their_line(

@@ -140,20 +140,15 @@ INLINE T FN(shift_right)(T x, T by)
 /* ---- real numbers ---- */
 
 #if IS_REAL
+#include "../blocks.h"
+#include "../logs.h"
 #ifndef IS_FLOAT
 #define IS_FLOAT (sizeof(T) == 4)
 #define EITHER(of_float, of_double) (IS_FLOAT ? (T)of_float : (T)of_double)
 #endif
 
 /* a * b + c, rounded once where the processor does so. */
-INLINE T FN(muladd)(T a, T b, T c)
-{
-#ifdef __FMA__
-    return IS_FLOAT ? (T)__builtin_fmaf((float)a, (float)b, (float)c) : (T)__builtin_fma((double)a, (double)b, (double)c);
-#else
-    return a * b + c;
-#endif
-}
+INLINE T FN(muladd)(T a, T b, T c) { return FN(muladd_of)(a, b, c); }
 
 /* 2 to the whole number before n, where that is a normal number. */
 INLINE float FN(scale_of_f32)(float n)
@@ -239,9 +234,11 @@ INLINE T FN(log1p_unit)(T x)
 {
     T s = x / (x + 2), square = s * s, sum = 0;
     if (IS_FLOAT) {
+#pragma GCC unroll 8
         for (int k = 7; k >= 0; k--)
             sum = FN(muladd)(sum, square, 1 / (T)(2 * k + 1));
     } else {
+#pragma GCC unroll 18
         for (int k = 17; k >= 0; k--)
             sum = FN(muladd)(sum, square, 1 / (T)(2 * k + 1));
     }
@@ -250,17 +247,29 @@ INLINE T FN(log1p_unit)(T x)
 /* log(1 + exp(x)) */
 INLINE T FN(log1p_exp)(T x) { return (x > 0 ? x : 0) + FN(log1p_unit)(FN(quick_exp)(-fabs(x))); }
 
-INLINE T FN(series)(T t, const T *coefficients, int n)     /* of Chebyshev's polynomials, Clenshaw's rule */
+INLINE T FN(polynomial)(T t, const T *coefficients, int n)     /* the constant first */
 {
-    T a = 0, b = 0;
-    for (int k = n - 1; k > 0; k--) {
-        T c = FN(muladd)(2 * t, a, coefficients[k] - b);
-        b = a;
-        a = c;
-    }
-    return t * a - b + coefficients[0];
+    T sum = coefficients[n - 1];
+#pragma GCC unroll 16
+    for (int k = n - 2; k >= 0; k--)
+        sum = FN(muladd)(sum, t, coefficients[k]);
+    return sum;
 }
-/* In float x P(x**2) / Q(x**2), off by 4e-7 at most; in double two series, off by 1e-15. Fitted to values of 40 digits. */
+/* erf(x) / x for |x| <= 1, in 2 x**2 - 1 */
+static const T FN(erf_near)[] UNUSED = {
+        (T)0.965468738669867308, (T)-0.140536089022717119, (T)0.0198524966889837072, (T)-0.00228548556114411321,
+        (T)0.000217517156041601072, (T)-0.0000175371694411248254, (T)1.22338273835240096e-6, (T)-7.51156928660088963e-8,
+        (T)4.11580059766495944e-9, (T)-2.03522840489946704e-10, (T)9.1676067460694449e-12, (T)-3.80788273952634126e-13,
+        (T)1.45481707596067901e-14,
+};
+/* exp(x**2) (1 - erf(x)) for 1 <= x <= 6, in (x - 2) / (x + 2) stretched from [-1/3, 1/2] to [-1, 1] */
+static const T FN(erf_far)[] UNUSED = {
+        (T)0.221429540229931835, (T)-0.161893568041024945, (T)0.0385605704251787654, (T)-0.00558881628184137863,
+        (T)0.000197139177804813613, (T)0.000080792204287706537, (T)-7.34051855313435217e-6, (T)-1.97956197469178706e-6,
+        (T)1.63501789328037555e-7, (T)7.00537149188031138e-8, (T)-5.93758429961485183e-10, (T)-2.62500354325077223e-9,
+        (T)-2.62608445051134176e-10, (T)7.46844869131506967e-11, (T)1.83879750533606172e-11, (T)-4.76876267335158415e-13,
+};
+/* In float x P(x**2) / Q(x**2), off by 4e-7 at most; in double two polynomials, off by 1e-15. Fitted to values of 40 digits. */
 INLINE T FN(quick_erf)(T x)
 {
     if (IS_FLOAT) {
@@ -280,26 +289,102 @@ INLINE T FN(quick_erf)(T x)
         result = x * p / q;          /* above 1 where |x| > 4 */
         return result > 1 ? 1 : result < -1 ? -1 : result;
     }
-    /* erf(x) / x for |x| <= 1, in 2 x**2 - 1 */
-    static const T near[] = {
-        (T)0.9754769393826541, (T)-0.14226120510371365, (T)0.010035582187599796, (T)-0.0005768764699767485,
-        (T)2.741993125219606e-05, (T)-1.1043175507344507e-06, (T)3.8488755420345036e-08, (T)-1.1808582533875466e-09,
-        (T)3.2334215826050907e-11, (T)-7.991015947004549e-13, (T)1.7990725113961456e-14, (T)-3.716e-16,
-    };
-    /* exp(x**2) (1 - erf(x)) for 1 <= x <= 6, in (x - 2) / (x + 2) stretched from [-1/3, 1/2] to [-1, 1] */
-    static const T far[] = {
-        (T)0.24078150322816144, (T)-0.1660357343713446, (T)0.01937548512710411, (T)-0.0013725838866457216,
-        (T)2.3301617872657463e-05, (T)4.842439456015362e-06, (T)-2.1925049177302584e-07, (T)-2.8603646284729237e-08,
-        (T)1.258114961136046e-09, (T)2.4685801467325007e-10, (T)-2.494144837888475e-12, (T)-2.3295004504759956e-12,
-        (T)-9.680201775604102e-14, (T)1.779692405045016e-14, (T)2.244625861005935e-15,
-    };
     T size = fabs(x), square = x * x, clipped, stretched, outside, inside;
     clipped = size < 1 ? 1 : size > 6 ? 6 : size;
     stretched = ((clipped - 2) / (clipped + 2) + (T)(1.0 / 3)) * (T)2.4 - 1;
-    outside = copysign(1 - FN(quick_exp)(-clipped * clipped) * FN(series)(stretched, far, 15), x);
-    inside = x * FN(series)(2 * (square > 1 ? 1 : square) - 1, near, 12);
+    outside = copysign(1 - FN(quick_exp)(-clipped * clipped) * FN(polynomial)(stretched, FN(erf_far), 16), x);
+    inside = x * FN(polynomial)(2 * (square > 1 ? 1 : square) - 1, FN(erf_near), 13);
     inside = size > 1 ? outside : inside;
     return x != x ? x : inside;
+}
+
+/* exp(x**2) erfc(x) is smooth; what rounding x**2 loses is made up for. In double from 6 on the asymptotic series. */
+INLINE T FN(quick_erfc)(T x)
+{
+    T size = fabs(x), clipped, square, lost, scaled, result;
+    if (IS_FLOAT) {
+        static const T c[] = {
+            (T)0.25539568, (T)-0.42718586, (T)0.24165823, (T)-0.07897837, (T)0.00373239303, (T)0.00699509121, (T)-0.00084484083,
+            (T)-0.00097082061, (T)4.13566587e-05, (T)0.000150347981, (T)2.01718067e-05, (T)-7.41665826e-06,
+        };
+        clipped = size > (T)10.5 ? (T)10.5 : size;
+        scaled = FN(polynomial)((clipped - 2) / (clipped + 2), c, 12);
+    } else {
+        T middle = size < 1 ? 1 : size > 6 ? 6 : size, far = size < 6 ? 6 : size > 27 ? 27 : size;
+        T part = 1 / (2 * far * far), tail = 1;
+        T stretched = ((middle - 2) / (middle + 2) + (T)(1.0 / 3)) * (T)2.4 - 1;
+        clipped = size > 27 ? 27 : size;
+#pragma GCC unroll 12
+        for (int k = 12; k > 0; k--)
+            tail = 1 - (2 * k - 1) * part * tail;
+        scaled = FN(polynomial)(stretched, FN(erf_far), 16);
+        scaled = size > 6 ? tail / far * (T)0.56418958354775628695 : scaled;
+    }
+    square = clipped * clipped;
+    lost = FN(muladd)(clipped, clipped, -square);
+    result = FN(quick_exp)(-square) * (scaled - scaled * lost);
+    result = x < 0 ? 2 - result : result;
+    if (!IS_FLOAT) {
+        T small = x * FN(polynomial)(2 * (square > 1 ? 1 : square) - 1, FN(erf_near), 13);
+        result = size < 1 ? 1 - small : result;
+    }
+    return x != x ? x : result;
+}
+/* A number to the power of x, as pow: in float by way of double, without a branch. */
+INLINE T FN(power_of)(T base, T x)
+{
+    if (!IS_FLOAT)
+        return pow(base, x);
+    double log_base = FN(log_f64)(fabs((double)base)), y = FN(exp_f64)(log_base == 0 ? 0 : (double)x * log_base);
+    T half = x * (T)0.5;
+    bool whole = floor(x) == x, odd = floor(half) != half;
+    y = copysign((T)1, base) < 0 && whole && odd ? -y : y;
+    y = base < 0 && base > -INFINITY && !whole ? (double)NAN : y;
+    return x == 0 ? 1 : (T)y;
+}
+INLINE T FN(quick_lgamma)(T x) { return (T)FN(log_gamma_f64)((double)x); }
+INLINE T FN(digamma)(T x) { return (T)FN(digamma_f64)((double)x); }
+/* The root of the squares' sum; infinity if one of them is. */
+INLINE T FN(quick_hypot)(T x, T y)
+{
+    T a = fabs(x), b = fabs(y), most = a > b ? a : b, least = a > b ? b : a, ratio = least / most, result;
+    result = most * sqrt(FN(muladd)(ratio, ratio, 1));
+    result = most == 0 ? a + b : result;
+    result = a == INFINITY ? a : result;
+    return b == INFINITY ? b : result;
+}
+INLINE T FN(next_after)(T x, T y)
+{
+    T result;
+    if (IS_FLOAT) {
+        float one = (float)x, other = (float)y, moved, least = copysignf(0x1p-149f, other);
+        uint32_t bits;
+        memcpy(&bits, &one, 4);
+        bits += (one < other) == (one > 0) ? 1u : (uint32_t)-1;
+        memcpy(&moved, &bits, 4);
+        result = (T)(one == 0 ? least : moved);
+    } else {
+        double one = (double)x, other = (double)y, moved, least = copysign(0x1p-1074, other);
+        uint64_t bits;
+        memcpy(&bits, &one, 8);
+        bits += (one < other) == (one > 0) ? 1u : (uint64_t)-1;
+        memcpy(&moved, &bits, 8);
+        result = (T)(one == 0 ? least : moved);
+    }
+    result = x == y ? y : result;
+    result = x != x ? x : result;
+    return y != y ? y : result;
+}
+/* A number where the other is NaN. */
+INLINE T FN(larger_number)(T a, T b)
+{
+    T most = a > b ? a : b;
+    return b != b ? a : most;
+}
+INLINE T FN(smaller_number)(T a, T b)
+{
+    T least = a < b ? a : b;
+    return b != b ? a : least;
 }
 
 INLINE T FN(scaled_sum)(T x, T factor, T y) { return IS_FLOAT ? fma(factor, y, x) : x + factor * y; }
@@ -320,6 +405,26 @@ INLINE T FN(fmod_of)(T a, T b)
     rest = rest < 0 ? rest + y : rest >= y ? rest - y : rest;
     return copysign((T)rest, a);
 }
+/* The same without a branch, which is right unless it says that the quotient is too large. */
+INLINE T FN(fmod_near)(T a, T b, int *far)
+{
+#ifdef __FMA__
+    double x = fabs((double)a), y = fabs((double)b), quotient = trunc(x / y), rest = __builtin_fma(-quotient, y, x);
+    *far |= !(quotient < (IS_FLOAT ? 0x1p28 : 0x1p52)) | !(y < INFINITY);
+    rest = rest < 0 ? rest + y : rest;
+    rest = rest >= y ? rest - y : rest;
+    return copysign((T)rest, a);
+#else
+    *far = 1;
+    return a + b;
+#endif
+}
+INLINE T FN(remainder_near)(T a, T b, int *far)
+{
+    T rest = FN(fmod_near)(a, b, far), other = rest + b;
+    other = (b < 0) != (rest < 0) ? other : rest;
+    return rest == 0 ? rest : other;
+}
 INLINE T FN(reciprocal)(T x) { return 1 / x; }
 /* Values as a narrow dtype holds them, for what PyTorch rounds after each step. */
 INLINE T FN(as_exact)(T x) { return x; }
@@ -334,7 +439,12 @@ INLINE T FN(as_bf16)(T x)
 }
 INLINE T FN(as_f16)(T x)      /* 11 bits, or as many as are above 2**-24 */
 {
-    T size = fabs(x), unit = size < (T)6.103515625e-05 ? (T)5.9604644775390625e-08 : (T)0.0009765625 * exp2(floor(log2(size)));
+    float given = (float)fabs(x), power;
+    uint32_t bits;
+    memcpy(&bits, &given, 4);
+    bits &= 0x7f800000u;
+    memcpy(&power, &bits, 4);
+    T size = fabs(x), unit = size < (T)6.103515625e-05 ? (T)5.9604644775390625e-08 : (T)0.0009765625 * (T)power;
     T near = x == 0 || size - size != 0 ? x : rint(x / unit) * unit;
     return fabs(near) > 65504 ? copysign((T)INFINITY, x) : near;
 }
@@ -351,6 +461,16 @@ INLINE T FN(as_f16)(T x)      /* 11 bits, or as many as are above 2**-24 */
             return copysign((T)0, plain); \
         whole = floor(quotient); \
         return quotient - whole > (T)0.5 ? whole + 1 : whole; \
+    } \
+    INLINE T FN(NAME##_near)(T a, T b, int *far) \
+    { \
+        T plain = ROUNDED(a / b), rest = FN(fmod_near)(a, b, far), quotient = ROUNDED(ROUNDED(a - rest) / b), less, whole; \
+        less = ROUNDED(quotient - 1); \
+        less = (b < 0) != (rest < 0) ? less : quotient; \
+        quotient = rest == 0 ? quotient : less; \
+        whole = floor(quotient); \
+        whole = quotient - whole > (T)0.5 ? whole + 1 : whole; \
+        return quotient == 0 ? copysign((T)0, plain) : whole; \
     }
 FLOORED_QUOTIENT(floored_quotient, FN(as_exact))
 FLOORED_QUOTIENT(floored_quotient_bf16, FN(as_bf16))
@@ -363,6 +483,48 @@ INLINE T FN(remainder_of)(T a, T b)
     T rest = FN(fmod_of)(a, b);
     return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
 }
+IN_BLOCKS(fmod_loop, fmod_near, fmod_of)
+IN_BLOCKS(remainder_loop, remainder_near, remainder_of)
+IN_BLOCKS(floor_loop, floored_quotient_near, floored_quotient)
+IN_BLOCKS(floor_loop_bf16, floored_quotient_bf16_near, floored_quotient_bf16)
+IN_BLOCKS(floor_loop_f16, floored_quotient_f16_near, floored_quotient_f16)
+/* sin and cos in double, by multiples of pi / 2 that are taken away in three parts. */
+INLINE T FN(sine_near)(T given, T quarters, int *far)
+{
+    double x = (double)given, q = (double)quarters, r, s, u = -7.97255955009037868891952e-18;
+    r = FN(muladd_f64)(q, -1.5707963267948966, x);
+    r = FN(muladd_f64)(q, -6.123233995736766e-17, r);
+    r = FN(muladd_f64)(q, 1.4973849048591833e-33, r);
+    s = r * r;
+    u = FN(muladd_f64)(u, s, 2.81009972710863200091251e-15);
+    u = FN(muladd_f64)(u, s, -7.64712219118158833288484e-13);
+    u = FN(muladd_f64)(u, s, 1.60590430605664501629054e-10);
+    u = FN(muladd_f64)(u, s, -2.50521083763502045810755e-08);
+    u = FN(muladd_f64)(u, s, 2.75573192239198747630416e-06);
+    u = FN(muladd_f64)(u, s, -0.000198412698412696162806809);
+    u = FN(muladd_f64)(u, s, 0.00833333333333332974823815);
+    u = FN(muladd_f64)(u, s, -0.166666666666666657414808);
+#ifdef __FMA__
+    *far |= !(fabs(x) < 1e5);
+#else
+    *far = 1;
+#endif
+    return (T)FN(muladd_f64)(u * s, r, r);
+}
+INLINE T FN(sin_near)(T x, int *far)
+{
+    T n = rint(x * (T)0.31830988618379067154), half = n * (T)0.5, y = FN(sine_near)(x, 2 * n, far);
+    y = half == floor(half) ? y : -y;
+    return x == 0 ? x : y;
+}
+INLINE T FN(cos_near)(T x, int *far)
+{
+    T n = floor(x * (T)0.31830988618379067154), half = n * (T)0.5, y = FN(sine_near)(x, 2 * n + 1, far);
+    return half == floor(half) ? -y : y;
+}
+ONE_IN_BLOCKS(sin_loop, sin_near, sin)
+ONE_IN_BLOCKS(cos_loop, cos_near, cos)
+
 /* NaN if one of them is: two choices, as one condition of two parts is a branch. */
 INLINE T FN(larger)(T a, T b)
 {
@@ -374,8 +536,29 @@ INLINE T FN(smaller)(T a, T b)
     T least = a < b ? a : b;
     return a != a ? a : least;
 }
-INLINE T FN(sigmoid)(T x) { return 1 / (1 + FN(quick_exp)(-x)); }
-INLINE T FN(silu)(T x) { return x / (1 + FN(quick_exp)(-x)); }
+/* 1 + exp(-x), where it is finite. */
+INLINE T FN(one_and_exp)(T x)
+{
+    const T most = EITHER(87.0f, 708.0);
+    T size = x < -most ? most : x > most ? -most : -x, half, m = FN(exp_parts)(size, &half);
+    return FN(muladd)(FN(muladd)(m, half, half), 2, 1);
+}
+INLINE T FN(sigmoid)(T x)
+{
+    T y = 1 / FN(one_and_exp)(x);
+    return x < EITHER(-87.0f, -708.0) ? 0 : y;
+}
+INLINE T FN(silu)(T x)
+{
+    T y = x / FN(one_and_exp)(x);
+    return x < EITHER(-104.0f, -746.0) ? x * 0 : y;
+}
+/* x tanh(log(1 + exp(x))), without the logarithm: 1 from 20 on. */
+INLINE T FN(tanh_of_softplus)(T x)
+{
+    T e = FN(quick_exp)(x > 20 ? 20 : x), n = e * (e + 2), y = n / (n + 2);
+    return IS_FLOAT && x > 20 ? 1 : y;
+}
 INLINE T FN(gelu)(T x) { return (T)0.5 * x * (1 + FN(quick_erf)(x * (T)0.70710678118654752440)); }
 INLINE T FN(gelu_tanh)(T x)
 {
@@ -395,34 +578,37 @@ INLINE T FN(hardsigmoid)(T x)
 }
 INLINE T FN(sinc)(T x)
 {
-    T angle = x * (T)3.14159265358979323846;
-    return x == 0 ? 1 : sin(angle) / angle;
+    T n = rint(x), half = n * (T)0.5;
+    double y = FN(sine_of_turn)((double)(x - n));
+    y = half == floor(half) ? y : -y;
+    return x == 0 ? 1 : (T)(y / ((double)x * 3.14159265358979323846));
 }
 INLINE T FN(log1p_of)(T x) { return log1p(x); }
 INLINE T FN(sgn)(T x) { return (T)(x > 0) - (T)(x < 0); }
 INLINE T FN(logaddexp)(T x, T y)
 {
     T larger = x > y ? x : y;
-    if (x == y && larger - larger != 0)
-        return x;
-    return larger + log1p(exp(-fabs(x - y)));
+    T sum = larger + FN(log1p_unit)(FN(quick_exp)(-fabs(x - y))), same = x == y ? x : sum;
+    return larger - larger == 0 ? sum : same;
 }
 INLINE T FN(logaddexp2)(T x, T y)
 {
     T larger = x > y ? x : y;
-    if (x == y && larger - larger != 0)
-        return x;
-    return larger + log1p(exp2(-fabs(x - y))) * (T)1.44269504088896340736;
+    T small = FN(quick_exp)(-fabs(x - y) * (T)0.69314718055994530942);
+    T sum = larger + FN(log1p_unit)(small) * (T)1.44269504088896340736, same = x == y ? x : sum;
+    return larger - larger == 0 ? sum : same;
 }
 INLINE T FN(logit_within)(T x, T eps)
 {
     x = x < eps ? eps : x > 1 - eps ? 1 - eps : x;
-    return log(x / (1 - x));
+    return FN(quick_log)(x / (1 - x));
 }
-INLINE T FN(xlogy)(T x, T y) { return y != y ? (T)NAN : x == 0 ? 0 : x * log(y); }
+INLINE T FN(logit_of)(T x) { return FN(quick_log)(x / (1 - x)); }
+INLINE T FN(xlogy)(T x, T y) { return y != y ? (T)NAN : x == 0 ? 0 : x * FN(quick_log)(y); }
+static __attribute__((noinline, const, unused)) T FN(power_of_ten)(int64_t n) { return pow((T)10, (T)n); }
 INLINE T FN(rounded)(T x, int64_t decimals)
 {
-    T factor = pow((T)10, (T)(decimals < 0 ? -decimals : decimals));
+    T factor = FN(power_of_ten)(decimals < 0 ? -decimals : decimals);
     return decimals < 0 ? rint(x / factor) * factor : rint(x * factor) / factor;
 }
 INLINE T FN(largest)(void) { return EITHER(3.4028234663852886e+38f, 1.7976931348623157e+308); }
@@ -463,30 +649,8 @@ INLINE T FN(next_f16)(T x, T y)
     return fabs(next) > 65504 ? copysign((T)INFINITY, next) : next;
 }
 
-/* The asymptotic series from 10 on, and what leads there: computed in double. */
-INLINE T FN(digamma)(T given)
-{
-    static const double terms[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
-    double x = (double)given, result = 0, square, tail = 0;
-    if (x == 0)
-        return copysign((T)INFINITY, -given);
-    if (x != x || x == -INFINITY || (x < 0 && x == floor(x)))
-        return (T)NAN;
-    if (x == INFINITY)
-        return given;
-    if (x < 0) {
-        result = -3.14159265358979323846 / tan(3.14159265358979323846 * fmod(x, 1.0));
-        x = 1 - x;
-    }
-    for (; x < 10; x++)
-        result -= 1 / x;
-    square = 1 / (x * x);
-    for (int k = 6; k >= 0; k--)
-        tail = square * (terms[k] + tail);
-    return (T)(result + log(x) - 0.5 / x - tail);
-}
 /* Giles' polynomials, right to single precision, then a step of Newton's with Halley's correction on erf. */
-INLINE T FN(erfinv)(T given)
+UNUSED static T FN(erfinv_by_steps)(T given)
 {
     static const float inner[] = {2.81022636e-08f, 3.43273939e-07f, -3.5233877e-06f, -4.39150654e-06f, 0.00021858087f,
                                   -0.00125372503f, -0.00417768164f, 0.246640727f, 1.50140941f};
@@ -503,12 +667,38 @@ INLINE T FN(erfinv)(T given)
     for (int k = 0; k < 9; k++)
         x = x * w + terms[k];
     x *= y;
-    for (int k = 0; k < (IS_FLOAT ? 0 : 2); k++) {
+    for (int k = 0; k < 2; k++) {
         double error = fabs(x) < 1 ? erf(x) - y : copysign(erfc(fabs(x)), -x) + (copysign(1.0, y) - y);
         double step = error / (1.12837916709551257390 * exp(-x * x));
         x -= step / (1 + x * step);
     }
     return (T)x;
+}
+
+INLINE T FN(erfinv)(T y)
+{
+    if (!IS_FLOAT)
+        return FN(erfinv_by_steps)(y);
+    T w = -FN(quick_log)((1 - y) * (1 + y)), u = w - (T)2.5, v = sqrt(w < 5 ? 5 : w) - 3;
+    T p = (T)2.81022636e-08, q = (T)-0.000200214257;
+    p = p * u + (T)3.43273939e-07;
+    p = p * u - (T)3.5233877e-06;
+    p = p * u - (T)4.39150654e-06;
+    p = p * u + (T)0.00021858087;
+    p = p * u - (T)0.00125372503;
+    p = p * u - (T)0.00417768164;
+    p = p * u + (T)0.246640727;
+    p = p * u + (T)1.50140941;
+    q = q * v + (T)0.000100950558;
+    q = q * v + (T)0.00134934322;
+    q = q * v - (T)0.00367342844;
+    q = q * v + (T)0.00573950773;
+    q = q * v - (T)0.0076224613;
+    q = q * v + (T)0.00943887047;
+    q = q * v + (T)1.00167406;
+    q = q * v + (T)2.83297682;
+    p = (w < 5 ? p : q) * y;
+    return fabs(y) == 1 ? copysign((T)INFINITY, y) : p;
 }
 
 /* ---- gradients ---- */
@@ -538,7 +728,7 @@ INLINE T FN(log_sigmoid_gradient)(T grad, T x)
 INLINE T FN(logit_gradient)(T grad, T x) { return grad / (x * (1 - x)); }
 INLINE T FN(mish_gradient)(T grad, T x)
 {
-    T s = FN(sigmoid)(x), t = FN(quick_tanh)(FN(log1p_exp)(x));
+    T s = FN(sigmoid)(x), t = FN(tanh_of_softplus)(x);
     return grad * (t + x * s * (1 - t * t));
 }
 INLINE T FN(silu_gradient)(T grad, T x)

@@ -5,6 +5,7 @@
 #include "doubles.h"
 
 #if IS_REAL
+#include "../logs.h"
 #include "tables.h"
 
 #define FUNCTION static __attribute__((noinline, unused)) T
@@ -41,10 +42,10 @@ FUNCTION FN(polynomial)(T x, const T* c, int n) {
 
 /* ---- elementary ---------------------------------------------------------------------------------------------------------- */
 
-FUNCTION FN(entr)(T x) {
-    if (x != x || x > 0)
-        return -x * log(x);
-    return x == 0 ? 0 : -(T)INFINITY;
+static inline T FN(entr)(T x) {
+    T y = -x * FN(quick_log)(x);
+    y = x == 0 ? 0 : y;
+    return x < 0 ? -(T)INFINITY : y;
 }
 
 /* 0 at x == 0, whatever y, unless that is NaN. */

@@ -48,3 +48,21 @@ def test_logsumexp_of_another_dtype_is_refused():
     out, total = forward(q, q, q)
     with pytest.raises(RuntimeError, match="logsumexp"):
         backward(q, q, q, q, out, total.to(dispatch.float32), 0.0, False)
+
+
+def test_operands_of_other_sizes_are_refused():
+    q, short = random(1, 1, 2, 3), random(1, 1, 1, 3)
+    out, total = forward(q, q, q)
+    few = total[:, :, :1]
+    for given in [(short, q, q, q, out, total), (q, q, q, q, short, total), (q, q, q, q, out, few)]:
+        with pytest.raises(RuntimeError, match="expected"):
+            backward(*given, 0.0, False)
+
+
+def test_keys_that_are_many_are_taken_in_blocks():
+    q = random(1, 1, 300, 2)
+    out, total = forward(q, q, q)
+    grads = backward(q, q, q, q, out, total, 0.0, False)
+    scores = (q[0, 0].numpy() @ q[0, 0].numpy().T) / np.sqrt(2)
+    weights = np.exp(scores - total[0, 0].numpy()[:, None])
+    np.testing.assert_allclose(grads[2][0, 0].numpy(), weights.T @ q[0, 0].numpy(), rtol=1e-10)

@@ -1,9 +1,10 @@
-"""The fused attention of the CPU: softmax(query * scale @ key + mask) @ value, head by head.
+"""The fused attention of the CPU: softmax(query * scale @ key + mask) @ value, head by head, and its gradients.
 
-Called by the structured kernel with an output laid out as the query is, so that BLAS writes it in
+Called by the structured kernels; where the output is laid out as the query is, BLAS writes it in
 place. Rows of a head are taken in blocks whose scores fit in a cache; under `is_causal` keys that no
-row of a block may see are left out. A row that sees nothing gives 0, not NaN. The products and the
-exponential are numpy's inner loops, called without the lock.
+row of a block may see are left out. A row that sees nothing gives 0, not NaN. On the way back
+weights are made again from the logarithms of their sums. The products and the exponential are
+numpy's inner loops, called without the lock.
 """
 from libc.math cimport INFINITY, log, sqrt
 from libc.stdint cimport int64_t
@@ -17,6 +18,7 @@ from dispatch._C.dtypes cimport DTYPES_FLOATING, MF_contiguous, ST_float32, is_f
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.tensor cimport Tensor, data_of
+from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop, product
 from dispatch.kernels.cpu.pixels cimport (
@@ -42,6 +44,7 @@ cdef struct Operand:
 
 cdef struct Job:
     Operand q, k, v, mask, out, total
+    Operand grad, of_q, of_k, of_v    # on the way back: the output's gradient, and the three that it leads to
     int64_t batch, heads, rows, keys, width, shared, block
     double factor
     int code
@@ -182,20 +185,146 @@ cdef void attend(Job* j, real like) noexcept nogil:
                 first += rows
 
 
+# ---- the way back ------------------------------------------------------------------------------
+
+cdef void weigh_rows(Job* j, real* weights, const real* mask, const real* total, int64_t first, int64_t rows,
+                     int64_t seen) noexcept nogil:
+    """exp(score - the logarithm of its row's sum)."""
+    cdef int64_t r, i, last
+    cdef Py_ssize_t count = rows * seen
+    cdef Py_ssize_t steps[2]
+    cdef char* pointers[2]
+    cdef int slot = 0 if real is float else 1
+    cdef real factor = <real>j.factor
+    cdef real* row
+    for r in range(rows):
+        row = weights + r * seen
+        last = min(seen, first + r + 1) if j.causal else seen
+        for i in range(last):
+            row[i] = row[i] * factor - total[r * j.total.step[2]]
+        if mask != NULL:
+            for i in range(last):
+                row[i] += mask[r * j.mask.step[2] + i * j.mask.step[3]]
+        for i in range(last, seen):
+            row[i] = <real>-INFINITY
+    steps[0] = steps[1] = sizeof(real)
+    pointers[0] = pointers[1] = <char*>weights
+    exp_loops[slot](pointers, &count, steps, exp_data[slot])
+
+
+cdef void change_rows(Job* j, real* change, const real* weights, const real* grad, const real* out, int64_t rows,
+                      int64_t seen) noexcept nogil:
+    """weights * (change - the row's product of gradient and output) * factor."""
+    cdef int64_t r, i
+    cdef real whole, factor = <real>j.factor
+    for r in range(rows):
+        whole = 0
+        for i in range(j.width):
+            whole += grad[r * j.grad.step[2] + i * j.grad.step[3]] * out[r * j.out.step[2] + i * j.out.step[3]]
+        for i in range(r * seen, (r + 1) * seen):
+            change[i] = weights[i] * (change[i] - whole) * factor
+
+
+cdef void add_rows(real* to, int64_t step, const real* part, int64_t rows, int64_t width) noexcept nogil:
+    cdef int64_t r, i
+    for r in range(rows):
+        for i in range(width):
+            to[r * step + i] += part[r * width + i]
+
+
+cdef void go_back(Job* j, real like) noexcept nogil:
+    """The gradients, head by head and in blocks of rows; key heads may be shared."""
+    cdef int64_t b, h, g, first, rows, seen, size = j.block * max(j.keys, 1)
+    cdef real* weights = <real*>j.scores
+    cdef real* change = weights + size
+    cdef real* part = change + size
+    cdef real* q
+    cdef real* grad
+    cdef const real* mask
+    for b in range(j.batch):
+        for h in range(j.heads):
+            g, first = h // j.shared, 0
+            while first < j.rows:
+                rows = min(j.block, j.rows - first)
+                seen = min(j.keys, first + rows) if j.causal else j.keys
+                q, grad = start(&j.q, b, h, first, like), start(&j.grad, b, h, first, like)
+                mask = NULL if j.mask.data == NULL else start(&j.mask, b, h, first, like)
+                product(j.code, rows, j.width, seen, q, j.q.step[2], j.q.step[3], start(&j.k, b, g, 0, like), j.k.step[3],
+                        j.k.step[2], weights, seen)
+                weigh_rows(j, weights, mask, start(&j.total, b, h, first, like), first, rows, seen)
+                product(j.code, seen, rows, j.width, weights, 1, seen, grad, j.grad.step[2], j.grad.step[3], part, j.width)
+                add_rows(start(&j.of_v, b, g, 0, like), j.of_v.step[2], part, seen, j.width)
+                product(j.code, rows, j.width, seen, grad, j.grad.step[2], j.grad.step[3], start(&j.v, b, g, 0, like),
+                        j.v.step[3], j.v.step[2], change, seen)
+                change_rows(j, change, weights, grad, start(&j.out, b, h, first, like), rows, seen)
+                product(j.code, rows, seen, j.width, change, seen, 1, start(&j.k, b, g, 0, like), j.k.step[2], j.k.step[3],
+                        start(&j.of_q, b, h, first, like), j.of_q.step[2])
+                product(j.code, seen, rows, j.width, change, 1, seen, q, j.q.step[2], j.q.step[3], part, j.width)
+                add_rows(start(&j.of_k, b, g, 0, like), j.of_k.step[2], part, seen, j.width)
+                first += rows
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+cdef void work(Job* j, real like) noexcept nogil:
+    if j.of_q.data == NULL:
+        attend(j, like)
+    else:
+        go_back(j, like)
+
+
 cdef int run(Job* j) except -1:
     cdef size_t item = dtypes.itemsize_table()[j.code]
+    cdef int64_t scores, rest
     j.block = max(min(j.rows, BLOCK // max(j.keys, 1)), 1)
     if j.causal:
         j.block = min(j.block, max(64, j.rows // 8))
-    j.scores = malloc((j.block * max(j.keys, 1) + j.block) * item)
+    scores, rest = j.block * max(j.keys, 1), j.block
+    if j.of_q.data != NULL:
+        rest = scores + j.keys * j.width
+    j.scores = malloc((scores + rest) * item)
     if j.scores == NULL:
         raise MemoryError
     with nogil:
         if j.code == ST_float32:
-            attend[float](j, 0)
+            work[float](j, 0)
         else:
-            attend[double](j, 0)
+            work[double](j, 0)
     free(j.scores)
+    return 0
+
+
+cdef int set_up(Job* j, Tensor query, Tensor key, bint is_causal, object scale) except -1:
+    memset(j, 0, sizeof(Job))
+    j.code = computed_in(query.c_dtype)
+    j.batch, j.heads, j.rows, j.width = query.c_sizes[0], query.c_sizes[1], query.c_sizes[2], query.c_sizes[3]
+    j.keys, j.shared, j.causal = key.c_sizes[2], query.c_sizes[1] // key.c_sizes[1], is_causal
+    j.factor = 1 / sqrt(<double>j.width) if scale is None else scale
+    return 0
+
+
+cdef inline Tensor readable(Tensor t, int code):
+    return t if t.c_dtype == code else dense(t, code, MF_contiguous)
+
+
+cdef inline Tensor writable(Tensor t, int code):
+    """BLAS writes rows without gaps."""
+    return t if t.c_dtype == code and t.c_strides[3] == 1 else target(t, code, MF_contiguous)
+
+
+cdef Tensor place_mask(Job* j, Tensor mask):
+    """The mask, expanded to the scores; whoever calls keeps it."""
+    mask = readable(mask.expand([j.batch, j.heads, j.rows, j.keys]), j.code)
+    place(&j.mask, mask, j.code)
+    return mask
+
+
+cdef int place_rows(Operand* o, Tensor t, int code) except -1:
+    """The logarithms of the sums: a number for each row."""
+    cdef int i
+    o.data = data_of(t, dtypes.itemsize_table()[code])
+    for i in range(3):
+        o.step[i] = t.c_strides[i]
     return 0
 
 
@@ -210,27 +339,61 @@ def flash_attention_for_cpu(Tensor out not None, Tensor logsumexp not None, Tens
         check_mask(attn_mask, query.c_dtype)
     if out.c_numel == 0:
         return
-    memset(&j, 0, sizeof(Job))
-    j.code = code = computed_in(query.c_dtype)
-    j.batch, j.heads, j.rows, j.width = query.c_sizes[0], query.c_sizes[1], query.c_sizes[2], query.c_sizes[3]
-    j.keys, j.shared, j.causal = key.c_sizes[2], query.c_sizes[1] // key.c_sizes[1], is_causal
-    j.factor = 1 / sqrt(<double>j.width) if scale is None else scale
-    q, k, v = (t if (<Tensor>t).c_dtype == code else dense(t, code, MF_contiguous) for t in (query, key, value))
+    set_up(&j, query, key, is_causal, scale)
+    code = j.code
+    q, k, v = (readable(<Tensor>t, code) for t in (query, key, value))
     if attn_mask is not None:
-        mask = attn_mask.expand([j.batch, j.heads, j.rows, j.keys])
-        if mask.c_dtype != code:
-            mask = dense(mask, code, MF_contiguous)
-        place(&j.mask, mask, code)
-    y = out if out.c_dtype == code and out.c_strides[3] == 1 else target(out, code, MF_contiguous)
+        mask = place_mask(&j, attn_mask)
+    y = writable(out, code)
     total = logsumexp if logsumexp.c_dtype == code else target(logsumexp, code, MF_contiguous)
     place(&j.q, q, code)
     place(&j.k, k, code)
     place(&j.v, v, code)
     place(&j.out, y, code)
-    j.total.data = data_of(total, dtypes.itemsize_table()[code])
-    for i in range(3):
-        j.total.step[i] = total.c_strides[i]
+    place_rows(&j.total, total, code)
     kept = pinned(1 << 20, q, k, v, y), pinned(1 << 20, total, total, mask)
     run(&j)
     finish(logsumexp, total)
     finish(out, y)
+
+
+def flash_attention_for_cpu_backward(
+        Tensor grad_query not None, Tensor grad_key not None, Tensor grad_value not None, Tensor grad_out not None,
+        Tensor query not None, Tensor key not None, Tensor value not None, Tensor out not None, Tensor logsumexp not None,
+        double dropout_p, bint is_causal, Tensor attn_mask or None, scale):
+    """From the output and the logarithms of the sums, without the weights."""
+    cdef int code
+    cdef Tensor q, k, v, y, g, of_q, of_k, of_v, mask = None
+    cdef Job j
+    code = computed_in(query.c_dtype)
+    check(query, key, value, 0.0)
+    for name, t in (("grad_out", grad_out), ("out", out)):
+        if sizes_of(<Tensor>t) != sizes_of(query):
+            raise refused(f"expected {name} to have query's sizes {sizes_of(query)}, got {sizes_of(<Tensor>t)}")
+    if logsumexp.c_dtype != code:
+        raise refused(f"expected logsumexp to be {dtypes.get_dtype(code)!r}, got {dtypes.get_dtype(logsumexp.c_dtype)!r}")
+    if sizes_of(logsumexp) != sizes_of(query)[:3]:
+        raise refused(f"expected logsumexp of {sizes_of(query)[:3]}, got {sizes_of(logsumexp)}")
+    if attn_mask is not None:
+        check_mask(attn_mask, query.c_dtype)
+    set_up(&j, query, key, is_causal, scale)
+    q, k, v, y, g = (readable(<Tensor>t, code) for t in (query, key, value, out, grad_out))
+    of_q, of_k, of_v = (writable(<Tensor>t, code) for t in (grad_query, grad_key, grad_value))
+    for made in (of_q, of_k, of_v):
+        fill_values(<Tensor>made, 0)
+    if attn_mask is not None:
+        mask = place_mask(&j, attn_mask)
+    place(&j.q, q, code)
+    place(&j.k, k, code)
+    place(&j.v, v, code)
+    place(&j.out, y, code)
+    place(&j.grad, g, code)
+    place(&j.of_q, of_q, code)
+    place(&j.of_k, of_k, code)
+    place(&j.of_v, of_v, code)
+    place_rows(&j.total, logsumexp, code)
+    kept = pinned(1 << 20, q, k, v, y), pinned(1 << 20, g, of_q, of_k, of_v), pinned(1 << 20, logsumexp, logsumexp, mask)
+    run(&j)
+    finish(grad_query, of_q)
+    finish(grad_key, of_k)
+    finish(grad_value, of_v)

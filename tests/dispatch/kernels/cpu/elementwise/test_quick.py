@@ -1,0 +1,111 @@
+"""Functions without branches against exact values: anywhere, and at the edges of domains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dispatch
+
+aten = dispatch.ops.aten
+special = pytest.importorskip("scipy.special")
+
+EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, 1e-40, -1e-40, 1e-30, 1e30, -1e30, 7.999, 8.0]
+SPREAD = np.concatenate([np.linspace(-30, 30, 4001), np.geomspace(1e-30, 1e5, 400), EDGES])
+INFINITE = np.array([np.inf, -np.inf, np.nan])
+
+
+ONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "erf": (aten.erf, special.erf),
+    "erfc": (aten.erfc, special.erfc),
+    "erfinv": (aten.erfinv, special.erfinv),
+    "lgamma": (aten.lgamma, special.gammaln),
+    "digamma": (aten.digamma, special.digamma),
+    "sigmoid": (aten.sigmoid, special.expit),
+    "sin": (aten.sin, np.sin),
+    "cos": (aten.cos, np.cos),
+    "sinc": (aten.sinc, np.sinc),
+    "logit": (aten.logit, special.logit),
+    "mish": (aten.mish, lambda x: x * np.tanh(np.logaddexp(0, x))),
+    "entr": (aten.special_entr, special.entr),
+    "power": (lambda x: aten.pow(2.5, x), lambda x: np.power(2.5, x)),
+    "negative power": (lambda x: aten.pow(-2.0, x), lambda x: np.power(-2.0, x)),
+}
+TWO: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "fmod": (aten.fmod, np.fmod),
+    "remainder": (aten.remainder, np.mod),
+    "floor_divide": (aten.floor_divide, np.floor_divide),
+    "hypot": (aten.hypot, np.hypot),
+    "logaddexp": (aten.logaddexp, np.logaddexp),
+    "logaddexp2": (aten.logaddexp2, np.logaddexp2),
+    "fmax": (aten.fmax, np.fmax),
+    "fmin": (aten.fmin, np.fmin),
+    "nextafter": (aten.nextafter, np.nextafter),
+    "xlogy": (aten.xlogy, special.xlogy),
+}
+
+
+def _compare(kind: type, found: Any, wanted: Any) -> None:
+    rtol, atol = (2e-6, 2e-6) if kind is np.float32 else (1e-11, 1e-12)
+    np.testing.assert_allclose(found.numpy(), wanted.astype(kind), rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("name", sorted(ONE))
+def test_function_of_one_number(name: str, kind: type) -> None:
+    ours, exact = ONE[name]
+    values = SPREAD.astype(kind)
+    with np.errstate(all="ignore"):
+        wanted = exact(values.astype(np.float64))
+        if name in ("lgamma", "digamma"):  # next to a pole a rounded number says little
+            away = np.abs(values - np.rint(values)) > 1e-3
+            values, wanted = values[away | (values > 0)], wanted[away | (values > 0)]
+        if name == "digamma":
+            values, wanted = values[np.abs(values) > 1e-3], wanted[np.abs(values) > 1e-3]
+        if kind is np.float32 and name == "sinc":
+            values, wanted = values[np.abs(values) < 1e3], wanted[np.abs(values) < 1e3]
+        _compare(kind, ours(dispatch.from_numpy(values)), wanted)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("name", sorted(ONE.keys() - {"sinc", "mish"}))
+def test_function_of_what_is_infinite(name: str, kind: type) -> None:
+    ours, exact = ONE[name]
+    found = ours(dispatch.from_numpy(INFINITE.astype(kind))).numpy()
+    with np.errstate(all="ignore"):
+        wanted = exact(INFINITE)
+    if name == "lgamma":
+        wanted[1] = math.inf
+    np.testing.assert_array_equal(found, wanted.astype(kind))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("name", sorted(TWO))
+def test_function_of_two_numbers(name: str, kind: type) -> None:
+    ours, exact = TWO[name]
+    generator = np.random.default_rng(0)
+    given = np.concatenate([generator.normal(size=300) * 100, EDGES, INFINITE, [1e37, 3e38]])
+    x, y = (g.ravel().astype(kind) for g in np.meshgrid(given, given))
+    with np.errstate(all="ignore"):
+        wanted = exact(x, y)
+        if name in ("remainder", "floor_divide"):  # numpy's rules for 0 and infinity are its own
+            kept = (y != 0) & np.isfinite(x) & np.isfinite(y)
+            x, y, wanted = x[kept], y[kept], wanted[kept]
+    found = ours(dispatch.from_numpy(x), dispatch.from_numpy(y)).numpy()
+    if name in ("fmod", "nextafter", "fmax", "fmin"):
+        np.testing.assert_array_equal(found, wanted)
+    else:
+        rtol = 2e-6 if kind is np.float32 else 1e-12
+        np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol)
+
+
+def test_a_loop_in_blocks_takes_any_steps_and_writes_over_its_operand() -> None:
+    values = np.linspace(-700, 700, 1001)
+    x = dispatch.from_numpy(values.copy())
+    aten.fmod_(x[::3], dispatch.from_numpy(np.full(1, 7.5)))
+    np.testing.assert_array_equal(x.numpy()[::3], np.fmod(values[::3], 7.5))
+    np.testing.assert_array_equal(x.numpy()[1::3], values[1::3])
