@@ -1,17 +1,21 @@
-"""Bodies of matrix products on the CPU: loops for small ones, BLAS through numpy for the others.
+"""Bodies of matrix products on the CPU: loops for small ones, numpy's BLAS for large ones of floats.
 
-Called by the structured kernels with an output of the right size and dtype. What is small is
-decided by `fits`; `blas` has the rest, and whatever must be refused or is rare: lazily conjugated
-operands, outputs that share memory with an operand, factors of other kinds than the dtype's.
+Called by the structured kernels with an output of the right size and dtype. 16-bit floats are
+multiplied in float32 and rounded once. `blas` has the rest, and whatever must be refused or is rare:
+complex numbers and integers, lazily conjugated operands, outputs that share memory with an operand,
+factors of other kinds than the dtype's.
 """
 from libc.stdint cimport int64_t
 
+from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64,
+    DEV_CPU, MF_contiguous, ST_bfloat16, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64,
     ST_uint8, is_integral_code,
 )
 from dispatch._C.keys cimport KS_Conjugate
-from dispatch._C.tensor cimport Tensor, data_of
+from dispatch._C.tensor cimport Tensor, data_of, new_empty
+from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned, target
+from dispatch.kernels.cpu.matrix.gemm cimport product
 
 cdef extern from "small.h" nogil:
     enum:
@@ -29,6 +33,7 @@ cdef extern from "small.h" nogil:
         double alpha, beta
         int64_t whole_alpha, whole_beta
     void run_small(const small_product* p)
+    void finish_large(const small_product* p, char* sums)
 
 cdef object BLAS = None
 
@@ -86,62 +91,121 @@ cdef int place_added(small_operand* o, Tensor t, int size, Tensor out, bint vect
     return 0
 
 
-cdef bint small(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
-    """Make the product here, if it is small and nothing about it is rare; False: it is not made.
-
-    a and b have 3 dimensions, 2, 2 and 1, or 1.
-    """
-    cdef small_product p
-    cdef int code = a.c_dtype, size, r = a.c_ndim - 2, c = a.c_ndim - 1
-    cdef bint vector = b.c_ndim == 1
-    if not has_loop(code) or out.c_dtype != code or b.c_dtype != code:
-        return False
+cdef int read_sizes(small_product* p, Tensor a, Tensor b) noexcept:
+    """Sizes of a and b, which have 3 dimensions, 2, 2 and 1, or 1."""
     p.batches = a.c_sizes[0] if a.c_ndim == 3 else 1
-    p.m = a.c_sizes[r] if r >= 0 else 1
-    p.k = a.c_sizes[c]
-    p.n = 1 if vector else b.c_sizes[b.c_ndim - 1]
-    if p.k > SMALL_SIDE or p.n > SMALL_SIDE or p.k * p.n > SMALL_RIGHT or p.m > SMALL_WORK \
-            or p.m * p.n * p.k * p.batches > SMALL_WORK or p.batches > SMALL_WORK:
-        return False
-    if out.c_numel == 0 or a.c_numel == 0 or (a.c_keys | b.c_keys | out.c_keys) & KS_Conjugate:
-        return False
-    if out.c_storage is a.c_storage or out.c_storage is b.c_storage:
-        return False
-    size = ROW_KINDS[code].size
+    p.m = a.c_sizes[a.c_ndim - 2] if a.c_ndim > 1 else 1
+    p.k = a.c_sizes[a.c_ndim - 1]
+    p.n = 1 if b.c_ndim == 1 else b.c_sizes[b.c_ndim - 1]
+    return 0
+
+
+cdef bint read_added(small_product* p, Tensor out, Tensor added, object beta, object alpha, bint vector) except -1:
+    """Factors and what is added; False: something about them is rare."""
+    cdef int code = out.c_dtype
     p.dtype = code
     p.alpha = p.beta = 1
     p.whole_alpha = p.whole_beta = 1
     p.added.data = NULL
-    if added is not None:
-        if added.c_dtype != code or added.c_keys & KS_Conjugate or added.c_ndim > out.c_ndim \
-                or not set_factor(beta, code, &p.beta, &p.whole_beta) \
-                or not set_factor(alpha, code, &p.alpha, &p.whole_alpha) or p.alpha == 0:
+    if added is None:
+        return True
+    if added.c_dtype != code or added.c_keys & KS_Conjugate or added.c_ndim > out.c_ndim \
+            or not set_factor(beta, code, &p.beta, &p.whole_beta) \
+            or not set_factor(alpha, code, &p.alpha, &p.whole_alpha) or p.alpha == 0:
+        return False
+    if p.beta != 0:
+        if out.c_storage is added.c_storage and out is not added:
             return False
-        if p.beta != 0:
-            if out.c_storage is added.c_storage and out is not added:
-                return False
-            place_added(&p.added, added, size, out, vector)
-    place(&p.a, a, size, 0 if a.c_ndim == 3 else -1, r, c)
-    if vector:
-        place(&p.b, b, size, -1, 0, -1)
-        place(&p.out, out, size, -1, out.c_ndim - 1, -1)
+        place_added(&p.added, added, ROW_KINDS[code].size, out, vector)
+    return True
+
+
+cdef bint is_rare(Tensor out, Tensor a, Tensor b) noexcept:
+    return (out.c_dtype != a.c_dtype or b.c_dtype != a.c_dtype or out.c_numel == 0 or a.c_numel == 0
+            or (a.c_keys | b.c_keys | out.c_keys) & KS_Conjugate != 0
+            or out.c_storage is a.c_storage or out.c_storage is b.c_storage)
+
+
+cdef int place_all(small_product* p, Tensor out, Tensor a, Tensor b) except -1:
+    """Each operand with the size of its own elements."""
+    cdef int of_a = ROW_KINDS[a.c_dtype].size, of_b = ROW_KINDS[b.c_dtype].size, of_out = ROW_KINDS[out.c_dtype].size
+    place(&p.a, a, of_a, 0 if a.c_ndim == 3 else -1, a.c_ndim - 2, a.c_ndim - 1)
+    if b.c_ndim == 1:
+        place(&p.b, b, of_b, -1, 0, -1)
+        place(&p.out, out, of_out, -1, out.c_ndim - 1, -1)
     else:
-        place(&p.b, b, size, 0 if b.c_ndim == 3 else -1, b.c_ndim - 2, b.c_ndim - 1)
-        place(&p.out, out, size, 0 if out.c_ndim == 3 else -1, out.c_ndim - 2, out.c_ndim - 1)
+        place(&p.b, b, of_b, 0 if b.c_ndim == 3 else -1, b.c_ndim - 2, b.c_ndim - 1)
+        place(&p.out, out, of_out, 0 if out.c_ndim == 3 else -1, out.c_ndim - 2, out.c_ndim - 1)
+    return 0
+
+
+cdef bint small(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
+    """Make the product here, if it is small and nothing about it is rare; False: it is not made."""
+    cdef small_product p
+    if not has_loop(a.c_dtype) or is_rare(out, a, b):
+        return False
+    read_sizes(&p, a, b)
+    if p.k > SMALL_SIDE or p.n > SMALL_SIDE or p.k * p.n > SMALL_RIGHT or p.m > SMALL_WORK \
+            or p.m * p.n * p.k * p.batches > SMALL_WORK or p.batches > SMALL_WORK:
+        return False
+    if not read_added(&p, out, added, beta, alpha, b.c_ndim == 1):
+        return False
+    place_all(&p, out, a, b)
     run_small(&p)
+    return True
+
+
+# ---- large products ----------------------------------------------------------------------------
+
+cdef Tensor readable(Tensor t, int code):
+    """A matrix, or a batch of them, that BLAS takes as it is: rows or columns lie without gaps."""
+    cdef int64_t row, column, n_row, n_column
+    if t.c_dtype == code:
+        row, column = t.c_strides[t.c_ndim - 2], t.c_strides[t.c_ndim - 1]
+        n_row, n_column = t.c_sizes[t.c_ndim - 2], t.c_sizes[t.c_ndim - 1]
+        if column == 1 and row >= n_column or row == 1 and column >= n_row:
+            return t
+    return dense(t, code, MF_contiguous)
+
+
+cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
+    """The same for products of matrices of floats, by BLAS."""
+    cdef small_product p
+    cdef int code = computed_in(a.c_dtype), size
+    cdef int64_t i
+    cdef Tensor made
+    if code != ST_float32 and code != ST_float64 or is_rare(out, a, b):
+        return False
+    read_sizes(&p, a, b)
+    if not read_added(&p, out, added, beta, alpha, False):
+        return False
+    a, b = readable(a, code), readable(b, code)
+    made = target(out, code, MF_contiguous)
+    if made is out and added is out and p.added.data != NULL:          # which the product would spoil
+        made = new_empty(code, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
+    place_all(&p, out, a, b)
+    size = dtypes.itemsize_table()[code]
+    kept = pinned(1 << 20, a, b, out, added), pinned(1 << 20, made, made)
+    sums = <char*>data_of(made, size)
+    with nogil:
+        for i in range(p.batches):
+            product(code, p.m, p.k, p.n, p.a.data + i * p.a.batch, p.a.row // size, p.a.column // size,
+                    p.b.data + i * p.b.batch, p.b.row // size, p.b.column // size, sums + i * p.m * p.n * size, p.n)
+        if sums != p.out.data or p.added.data != NULL or p.alpha != 1:
+            finish_large(&p, sums)
     return True
 
 
 # ---- bodies ------------------------------------------------------------------------------------
 
 cdef int mm(Tensor out, Tensor self, Tensor mat2) except -1:
-    if not small(out, self, mat2, None, 1, 1):
+    if not small(out, self, mat2, None, 1, 1) and not large(out, self, mat2, None, 1, 1):
         blas().mm(out, self, mat2)
     return 0
 
 
 cdef int bmm(Tensor out, Tensor self, Tensor mat2) except -1:
-    if not small(out, self, mat2, None, 1, 1):
+    if not small(out, self, mat2, None, 1, 1) and not large(out, self, mat2, None, 1, 1):
         blas().bmm(out, self, mat2)
     return 0
 
@@ -160,7 +224,7 @@ cdef int dot(Tensor out, Tensor self, Tensor tensor) except -1:
 
 cdef int addmm(Tensor out, Tensor self, Tensor mat1, Tensor mat2, object beta,
                object alpha) except -1:
-    if not small(out, mat1, mat2, self, beta, alpha):
+    if not small(out, mat1, mat2, self, beta, alpha) and not large(out, mat1, mat2, self, beta, alpha):
         blas().addmm(out, self, mat1, mat2, beta, alpha)
     return 0
 
@@ -174,6 +238,6 @@ cdef int addmv(Tensor out, Tensor self, Tensor mat, Tensor vec, object beta,
 
 cdef int baddbmm(Tensor out, Tensor self, Tensor batch1, Tensor batch2, object beta,
                  object alpha) except -1:
-    if not small(out, batch1, batch2, self, beta, alpha):
+    if not small(out, batch1, batch2, self, beta, alpha) and not large(out, batch1, batch2, self, beta, alpha):
         blas().baddbmm(out, self, batch1, batch2, beta, alpha)
     return 0

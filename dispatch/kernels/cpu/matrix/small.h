@@ -1,4 +1,4 @@
-/* Products of small matrices, where a call of BLAS costs more than the arithmetic.
+/* Products of small matrices, where a call of BLAS costs more than the arithmetic; and the end of large ones.
 
    Rows of the right operand are read once, then a row of the result is made at a time: alpha times the product, and beta times
    what is added, in the type of computation, and rounded once when it is written. Integers wrap. */
@@ -57,7 +57,7 @@ typedef struct {
                 sums[j] += x * b[j]; \
         } \
     } \
-    static void scaled_##NAME(void *row, const void *added, int64_t n, FACTOR alpha, FACTOR beta) \
+    WIDE static void scaled_##NAME(void *row, const void *added, int64_t n, FACTOR alpha, FACTOR beta) \
     { \
         T *x = row; \
         const T *y = added; \
@@ -135,6 +135,30 @@ static void run_small(const small_product *p)
             kind->write(sums, p->out.data + batch * p->out.batch + i * p->out.row, p->out.column, p->n);
         }
     }
+}
+/* What is left of a product that BLAS made: `sums` has its rows without gaps, in the type of computation. They are scaled, what is
+   added is added, and they are written where they are not the output itself. */
+static void finish_large(const small_product *p, char *sums)
+{
+    double rest[ROW_BLOCK];
+    const row_kind *kind = &ROW_KINDS[p->dtype];
+    const int size = ROW_SIZE[kind->row];
+    for (int64_t batch = 0; batch < p->batches; batch++)
+        for (int64_t i = 0; i < p->m; i++) {
+            char *out = p->out.data + batch * p->out.batch + i * p->out.row;
+            const char *added = p->added.data ? p->added.data + batch * p->added.batch + i * p->added.row : NULL;
+            for (int64_t start = 0; start < p->n; start += ROW_BLOCK) {
+                int64_t n = p->n - start < ROW_BLOCK ? p->n - start : ROW_BLOCK;
+                const void *y = added ? kind->read(added + start * p->added.column, p->added.column, n, rest) : NULL;
+                if (kind->row == ROW_F32)
+                    scaled_f32(sums, y, n, (float)p->alpha, (float)p->beta);
+                else
+                    scaled_f64(sums, y, n, p->alpha, p->beta);
+                if (sums != out + start * p->out.column)
+                    kind->write(sums, out + start * p->out.column, p->out.column, n);
+                sums += n * size;
+            }
+        }
 }
 #pragma GCC pop_options
 #endif
