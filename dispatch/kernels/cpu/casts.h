@@ -70,6 +70,47 @@ static void cast_f32_f16_avx2(const char *src, intptr_t from, char *dst, intptr_
         put_f32_f16_cast_avx2(dst + i * to, get_f32_cast_avx2(src + i * from));
 }
 #undef LEVEL
+
+/* 16-bit floats on processors with AVX-512: what the driver does most of all. */
+#pragma GCC target("avx512f,avx512bw,avx512vl")
+#define cpu_has_avx512() \
+    (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+#define WIDE_CAST(FROM, FS, TO, TS, ...) \
+    static void cast_##FROM##_##TO##_avx512(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n) \
+    { \
+        if (from == FS && to == TS) { \
+            for (; n >= 16; n -= 16, src += 16 * FS, dst += 16 * TS) { \
+                __VA_ARGS__; \
+            } \
+        } \
+        if (n > 0) \
+            cast_##FROM##_##TO##_of_8(src, from, dst, to, n); \
+    }
+#define cast_bf16_f32_of_8 cast_bf16_f32_cast_avx2
+#define cast_f32_bf16_of_8 cast_f32_bf16_cast_avx2
+#define cast_f16_f32_of_8 cast_f16_f32_avx2
+#define cast_f32_f16_of_8 cast_f32_f16_avx2
+WIDE_CAST(bf16, 2, f32, 4, __m512i x = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)src));
+          _mm512_storeu_si512(dst, _mm512_slli_epi32(x, 16)))
+WIDE_CAST(f32, 4, bf16, 2, __m512 x = _mm512_loadu_ps((const float *)src);
+          __m512i u = _mm512_castps_si512(x), odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
+          u = _mm512_srli_epi32(_mm512_add_epi32(u, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff))), 16);
+          u = _mm512_mask_mov_epi32(u, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_set1_epi32(0x7fc0));
+          _mm256_storeu_si256((__m256i *)dst, _mm512_cvtepi32_epi16(u)))
+WIDE_CAST(f16, 2, f32, 4, _mm512_storeu_ps((float *)dst, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)src))))
+WIDE_CAST(f32, 4, f16, 2, _mm256_storeu_si256((__m256i *)dst, _mm512_cvtps_ph(_mm512_loadu_ps((const float *)src), 0)))
+
+/* From one kind of 16-bit float to the other by way of float32, a block at a time. */
+#define BY_FLOAT(FROM, TO) \
+    static void cast_##FROM##_##TO##_by_float(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n) \
+    { \
+        float block[256]; \
+        for (intptr_t done = 0; done < n; done += 256) { \
+            intptr_t m = n - done < 256 ? n - done : 256; \
+            CASTS[ST_OF_##FROM][ST_float32](src + done * from, from, (char *)block, 4, m); \
+            CASTS[ST_float32][ST_OF_##TO]((const char *)block, 4, dst + done * to, to, m); \
+        } \
+    }
 #endif
 #undef TYPE
 #pragma GCC pop_options
@@ -114,6 +155,11 @@ COPY(16)
 
 static cast_loop CASTS[ST_COUNT][ST_COUNT];      /* [from][to]; NULL: a dtype without elements of its own */
 
+#if HAS_AVX2_LEVEL
+BY_FLOAT(bf16, f16)
+BY_FLOAT(f16, bf16)
+#endif
+
 static void fill_casts(void)
 {
 #define PAIR(FROM, FS, TO, TS) CASTS[ST_OF_##FROM][ST_OF_##TO] = cast_##FROM##_##TO##_cast_base;
@@ -128,6 +174,14 @@ static void fill_casts(void)
         EACH_FAST(FAST)
         CASTS[ST_float16][ST_float32] = cast_f16_f32_avx2;
         CASTS[ST_float32][ST_float16] = cast_f32_f16_avx2;
+        CASTS[ST_bfloat16][ST_float16] = cast_bf16_f16_by_float;
+        CASTS[ST_float16][ST_bfloat16] = cast_f16_bf16_by_float;
+    }
+    if (cpu_has_avx2() && cpu_has_avx512()) {
+        CASTS[ST_bfloat16][ST_float32] = cast_bf16_f32_avx512;
+        CASTS[ST_float32][ST_bfloat16] = cast_f32_bf16_avx512;
+        CASTS[ST_float16][ST_float32] = cast_f16_f32_avx512;
+        CASTS[ST_float32][ST_float16] = cast_f32_f16_avx512;
     }
 #endif
     for (int code = 0; code < ST_COUNT; code++) {

@@ -35,7 +35,7 @@ cdef extern from "numpy/ufuncobject.h":
 
 cdef enum:
     LONG_RUN = 1 << 15           # elements from which the interpreter's lock is given up
-    BLOCK = 256                  # elements that are converted at once
+    BLOCK = 512                  # elements that are converted at once
     WIDEST = 16                  # bytes of the largest element
 
 
