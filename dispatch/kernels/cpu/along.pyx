@@ -1,12 +1,13 @@
 """Operators along one dimension on the CPU: hands tensors to the walk over rows of `row_walk.h`.
 
 Called by the bodies of softmax, scans and orders. A long walk gives up the interpreter's lock and
-pins what it reads and writes.
+pins what it reads and writes; a longer one is split over threads, each with rows of its own.
 """
 from libc.stdint cimport int64_t
 
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, data_of
+from dispatch.kernels.cpu.threads cimport in_parts, length_of_part, threads_for
 
 cdef extern from "row_walk.h" nogil:
     ctypedef const void* (*row_reader)(const char* from_, Py_ssize_t step, int64_t n, void* buffer)
@@ -76,10 +77,46 @@ cdef int place(row_walk* w, walk_operand* o, Tensor t, int ndim, int64_t dim) ex
     return 0
 
 
+cdef struct Split:
+    row_walk* walk
+    int dim
+    int64_t length
+    bint done[64]                # by part
+
+
+cdef bint run_split(row_walk* w, int threads) noexcept nogil:
+    """The largest of the other dimensions in parts; a part that had no memory makes the answer False."""
+    cdef Split s
+    cdef int64_t parts, i
+    cdef int d
+    s.walk, s.dim = w, 0
+    for d in range(w.ndim):
+        if w.sizes[d] > w.sizes[s.dim]:
+            s.dim = d
+    s.length = length_of_part(w.sizes[s.dim], threads)
+    parts = (w.sizes[s.dim] + s.length - 1) // s.length
+    in_parts(run_part, &s, parts)
+    for i in range(parts):
+        if not s.done[i]:
+            return False
+    return True
+
+
+cdef void run_part(void* context, int64_t part) noexcept nogil:
+    cdef Split* s = <Split*>context
+    cdef row_walk w = s.walk[0]
+    cdef int64_t first = part * s.length
+    cdef int i
+    w.sizes[s.dim] = min(s.length, w.sizes[s.dim] - first)
+    for i in range(w.n_in + w.n_out):
+        w.operands[i].data += first * w.operands[i].steps[s.dim]
+    s.done[part] = run_row_walk(&w)
+
+
 cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int64_t dim, Tensor first, Tensor second,
-                    Tensor out, Tensor second_out) except -1:
+                    Tensor out, Tensor second_out, bint in_order=False) except -1:
     cdef row_walk w
-    cdef int d, kept = 0, n = 0
+    cdef int d, kept = 0, n = 0, threads
     cdef bint done
     cdef object pinned
     w.step, w.cols, w.context = step, cols, context
@@ -99,7 +136,8 @@ cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int
     else:
         pinned = [shared_owner((<Tensor>t).c_storage) for t in (first, second, out, second_out) if t is not None]
         with nogil:
-            done = run_row_walk(&w)
+            threads = 1 if in_order or w.ndim == 0 else threads_for(first.c_numel * w.operands[0].row_size)
+            done = run_split(&w, threads) if threads > 1 else run_row_walk(&w)
     if not done:
         raise MemoryError
     return 0

@@ -9,3 +9,7 @@ ctypedef void (*part_fn)(void* context, int64_t part) noexcept nogil
 
 cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil
 cdef int threads_for(int64_t nbytes) noexcept nogil
+# Into how long pieces a dimension is cut: a multiple of 16 where it is long, so that two threads do not write to one cache line.
+cdef inline int64_t length_of_part(int64_t size, int threads) noexcept nogil:
+    cdef int64_t length = (size + threads - 1) // threads
+    return (length + 15) // 16 * 16 if length >= 64 else length

@@ -119,13 +119,19 @@ cdef int copy_values(Tensor out, Tensor src) except -1:
 
 
 cdef int move_block(Tensor out, Tensor src, int64_t nbytes) except -1:
-    """Without the lock."""
-    cdef object kept = owners(out, src)
-    cdef char* to = data_of(out, itemsize_of(out))
-    cdef char* from_ = data_of(src, itemsize_of(src))
-    with nogil:
-        memmove(to, from_, nbytes)
-    return 0
+    """Elements in memory's order; one thread where the two blocks share memory."""
+    cdef object kept
+    cdef dispatch_moves m
+    cdef int size = itemsize_of(out)
+    cdef char* to = data_of(out, size)
+    cdef char* from_ = data_of(src, size)
+    if from_ < to + nbytes and to < from_ + nbytes:
+        kept = owners(out, src)
+        with nogil:
+            memmove(to, from_, nbytes)
+        return 0
+    m.ndim, m.sizes[0], m.to[0], m.from_[0] = 1, out.c_numel, size, size
+    return move_between(&m, to, from_, copier(size), out, src)
 
 
 cdef bint same_view(Tensor a, Tensor b) noexcept:
@@ -291,7 +297,7 @@ cdef object fill_tensor_(Tensor self, Tensor value):
 
 cdef object zero_(Tensor self):
     cdef int size = dtypes.itemsize_table()[self.c_dtype]
-    if self.c_flags & TF_NON_OVERLAPPING_DENSE:
+    if self.c_flags & TF_NON_OVERLAPPING_DENSE and self.c_numel < LONG_RUN:
         if self.c_numel:
             memset(data_of(self, size), 0, self.c_numel * size)
     else:

@@ -1,8 +1,10 @@
-"""Moves of elements between tensors: geometry from their metadata, the lock, what owns the memory."""
+"""Moves of elements between tensors: geometry from their metadata, the lock, what owns the memory, threads."""
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, data_of
+from dispatch.kernels.cpu.threads cimport in_parts, length_of_part, threads_for
 
 cdef extern from "../kernels/cpu/copy/strided.h" nogil:
     dispatch_run dispatch_copier(int itemsize) noexcept
@@ -21,9 +23,42 @@ cdef object owners(Tensor a, Tensor b):
     return shared_owner(a.c_storage), shared_owner(b.c_storage)
 
 
+cdef struct Split:
+    dispatch_moves* moves
+    char* to
+    const char* from_
+    dispatch_run run
+    int dim
+    int64_t length
+
+
+cdef void run_part(void* context, int64_t part) noexcept nogil:
+    cdef Split* s = <Split*>context
+    cdef dispatch_moves m
+    cdef int64_t first = part * s.length
+    m.ndim = s.moves.ndim
+    memcpy(m.sizes, s.moves.sizes, m.ndim * sizeof(int64_t))
+    memcpy(m.to, s.moves.to, m.ndim * sizeof(int64_t))
+    memcpy(m.from_, s.moves.from_, m.ndim * sizeof(int64_t))
+    m.sizes[s.dim] = min(s.length, m.sizes[s.dim] - first)
+    dispatch_move(&m, s.to + first * m.to[s.dim], s.from_ + first * m.from_[s.dim], s.run)
+
+
+cdef void move_split(dispatch_moves* m, char* to, const char* from_, dispatch_run run, int threads) noexcept nogil:
+    """The largest dimension of the target in parts."""
+    cdef Split s
+    cdef int d
+    s.moves, s.to, s.from_, s.run, s.dim = m, to, from_, run, 0
+    for d in range(m.ndim):
+        if m.sizes[d] > m.sizes[s.dim]:
+            s.dim = d
+    s.length = length_of_part(m.sizes[s.dim], threads)
+    in_parts(run_part, &s, (m.sizes[s.dim] + s.length - 1) // s.length)
+
+
 cdef int move_between(dispatch_moves* m, char* to, const char* from_, dispatch_run run, Tensor a, Tensor b) except -1:
     cdef object kept
-    cdef int d
+    cdef int d, threads
     cdef int64_t n = 1
     for d in range(m.ndim):
         n *= m.sizes[d]
@@ -31,8 +66,13 @@ cdef int move_between(dispatch_moves* m, char* to, const char* from_, dispatch_r
         dispatch_move(m, to, from_, run)
         return 0
     kept = owners(a, b)
+    n *= max(itemsize_of(a), itemsize_of(b))
     with nogil:
-        dispatch_move(m, to, from_, run)
+        threads = threads_for(n)
+        if threads > 1 and m.ndim:
+            move_split(m, to, from_, run, threads)
+        else:
+            dispatch_move(m, to, from_, run)
     return 0
 
 

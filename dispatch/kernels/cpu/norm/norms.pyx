@@ -451,7 +451,8 @@ cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray
     context.eps = eps
     context.weight, context.bias = parameter(weight, code, kept), parameter(bias, code, kept)
     context.mean, context.rstd, context.row = numbers.row(0), numbers.row(1), &row
-    walk_along(LAYER_STEPS[0][row_of(code)], NULL, &context, 1, as_rows(x, count, width), None, as_rows(y, count, width), None)
+    walk_along(LAYER_STEPS[0][row_of(code)], NULL, &context, 1, as_rows(x, count, width), None, as_rows(y, count, width), None,
+               True)
     finish(out, y)
     save(mean, numbers.row(0))
     return save(rstd, numbers.row(1))
@@ -486,7 +487,7 @@ def layer_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
     context.of_bias = NULL if of_bias is None else sums.row(1)
     context.some_weight, context.some_bias, context.rows = sums.row(2), sums.row(3), count
     walk_along(LAYER_STEPS[1][row_of(code)], NULL, &context, 1, as_rows(grad, count, width), as_rows(x, count, width),
-               as_rows(to, count, width), None)
+               as_rows(to, count, width), None, True)
     save(of_weight, sums.row(0))
     save(of_bias, sums.row(1))
     if of_input is not None:

@@ -42,7 +42,7 @@ cdef int order_rows(int op, Tensor values, Tensor indices, Tensor self, int64_t 
     if context.pairs == NULL:
         raise MemoryError
     try:
-        walk_along(ORDER_STEPS[op][row_of(self.c_dtype)], NULL, &context, dim, self, None, values, indices)
+        walk_along(ORDER_STEPS[op][row_of(self.c_dtype)], NULL, &context, dim, self, None, values, indices, True)
     finally:
         free(context.pairs)
     return 0

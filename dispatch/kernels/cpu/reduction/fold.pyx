@@ -1,18 +1,22 @@
 """Hands tensors to the reduction loops of `fold.h`.
 
 Called by the bodies of this folder with outputs of the right sizes and dtypes. Here are the dimensions of a tensor sorted into
-those that are kept and those that go; a long loop gives up the interpreter's lock and pins the storages.
+those that are kept and those that go; a long loop gives up the interpreter's lock and pins the storages. Large tensors are split
+over threads: along a dimension that is kept, or, where one result is left of a dense tensor, into parts whose results are reduced
+once more.
 """
 from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_bool, ST_complex64, ST_float16, ST_float64, is_complex_code,
+    ST_bfloat16, ST_bool, ST_complex64, ST_float16, ST_float32, ST_float64, ST_int64, is_complex_code,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values
+from dispatch.kernels.cpu.threads cimport in_parts, length_of_part, threads_for
 
 cdef extern from "fold.h" nogil:
     ctypedef const void* (*row_reader)(const char* from_, Py_ssize_t step, int64_t n, void* buffer)
@@ -112,9 +116,68 @@ cdef int place_dims(fold* f, Tensor out, Tensor second, Tensor self, const int64
     return 0
 
 
+# ---- threads -------------------------------------------------------------------------------------
+
+cdef struct Split:
+    fold* whole
+    int dim                      # of those that are kept; -1: one dimension is left, and it goes
+    int64_t length
+    double results[64]           # of parts, in the type of computation
+
+
+cdef void run_part(void* context, int64_t part) noexcept nogil:
+    cdef Split* s = <Split*>context
+    cdef fold f = s.whole[0]
+    cdef int64_t first = part * s.length
+    if s.dim < 0:
+        f.reduced_sizes[0] = min(s.length, f.reduced_sizes[0] - first)
+        f.from_ += first * f.reduced_steps[0]
+        f.to = <char*>&s.results[part]
+        f.write = ROW_KINDS[wide_code(f.row)].write
+    else:
+        f.kept_sizes[s.dim] = min(s.length, f.kept_sizes[s.dim] - first)
+        f.from_ += first * f.kept_steps[s.dim]
+        f.to += first * f.to_steps[s.dim]
+        f.second += first * f.second_steps[s.dim]
+    run_fold(&f)
+
+
+cdef inline int wide_code(int row) noexcept nogil:
+    return ST_float32 if row == ROW_F32 else ST_float64 if row == ROW_F64 else ST_int64
+
+
+cdef bint has_parts(int op, const fold* f, Tensor self) noexcept nogil:
+    """Whether results of parts may be reduced by the operator that made them: a mean's parts are divided already."""
+    return ((op == FOLD_SUM or op == FOLD_NANSUM or op == FOLD_MEAN or op == FOLD_MAX or op == FOLD_MIN) and f.kept == 0
+            and f.reduced > 0 and self.c_flags & TF_NON_OVERLAPPING_DENSE != 0 and f.write_second == NULL
+            and (f.row == ROW_F32 or f.row == ROW_F64 or f.row == ROW_I64))
+
+
+cdef void run_split(int op, fold* f, Tensor self, int threads) noexcept nogil:
+    cdef Split s
+    cdef int64_t parts
+    cdef int d
+    s.whole, s.dim = f, 0
+    if has_parts(op, f, self):
+        s.dim, f.reduced, f.reduced_sizes[0], f.reduced_steps[0] = -1, 1, self.c_numel, f.itemsize
+        s.length = length_of_part(self.c_numel, threads)
+        parts = (self.c_numel + s.length - 1) // s.length
+        in_parts(run_part, &s, parts)
+        f.from_, f.itemsize, f.reduced_sizes[0], f.reduced_steps[0] = <const char*>s.results, 8, parts, 8
+        f.rule = &FOLD_RULES[FOLD_SUM if op == FOLD_MEAN else op][f.row]
+        f.read = ROW_KINDS[wide_code(f.row)].read
+        run_fold(f)
+        return
+    for d in range(f.kept):
+        if f.kept_sizes[d] > f.kept_sizes[s.dim]:
+            s.dim = d
+    s.length = length_of_part(f.kept_sizes[s.dim], threads)
+    in_parts(run_part, &s, (f.kept_sizes[s.dim] + s.length - 1) // s.length)
+
+
 cdef int fold_into(int op, Tensor out, Tensor second, Tensor self, const int64_t* dims, int n, double order) except -1:
     cdef fold f
-    cdef int code = self.c_dtype
+    cdef int code = self.c_dtype, threads
     cdef row_kind kind
     cdef object kept = None
     kind = ROW_KINDS[code]
@@ -148,6 +211,11 @@ cdef int fold_into(int op, Tensor out, Tensor second, Tensor self, const int64_t
         return 0
     kept = (shared_owner(self.c_storage), None if out is None else shared_owner(out.c_storage),
             None if second is None else shared_owner(second.c_storage))
+    threads = threads_for(self.c_numel * f.itemsize)
+    if threads > 1 and (f.kept > 0 or has_parts(op, &f, self)):
+        with nogil:
+            run_split(op, &f, self, threads)
+        return 0
     with nogil:
         run_fold(&f)
     return 0

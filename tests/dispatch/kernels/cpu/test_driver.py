@@ -150,3 +150,43 @@ def test_a_check_refuses_before_anything_is_written() -> None:
     with pytest.raises(RuntimeError, match=r"floor_divide_.*ZeroDivisionError"):
         x.floor_divide_(dispatch.tensor([2, 0]))
     assert x.tolist() == [8, 9]
+
+
+LARGE = np.random.default_rng(0).normal(size=(700, 900))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.t().contiguous(),
+        lambda x: x.clone(),
+        lambda x: x.to(dispatch.float32),
+        lambda x: x.sum(),
+        lambda x: x.sum(0),
+        lambda x: x.mean(1),
+        lambda x: ops.aten.mean(x),
+        lambda x: ops.aten.amax(x, [0]),
+        lambda x: ops.aten.amin(x),
+        lambda x: ops.aten.nansum(x.t()),
+        lambda x: ops.aten.softmax(x, 0),
+        lambda x: ops.aten.log_softmax(x, 1),
+        lambda x: ops.aten.cumsum(x, 1),
+        lambda x: ops.aten.sort(x, 1)[1],
+        lambda x: ops.aten.zero_(x.clone()),
+        lambda x: ops.aten.layer_norm(x, [900]),
+    ],
+)
+def test_threads_change_nothing_beyond_a_rounding(call: Any) -> None:
+    found = []
+    for threads in (1, 2, 5):
+        dispatch.set_num_threads(threads)
+        found.append(call(dispatch.from_numpy(LARGE)).numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-13, atol=1e-12)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-13, atol=1e-12)
+
+
+def test_a_sum_in_parts_of_infinity_is_not_a_number() -> None:
+    dispatch.set_num_threads(2)
+    values = LARGE.copy()
+    values[0, 0], values[-1, -1] = np.inf, -np.inf
+    assert np.isnan(dispatch.from_numpy(values).sum().item())
