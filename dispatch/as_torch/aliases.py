@@ -91,7 +91,8 @@ torch.version                               dispatch.as_torch.version
 torch.testing                               dispatch.as_torch.testing
 torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.modes
 torch._guards                               dispatch.as_torch.guards
-torch.nn                                    dispatch.as_torch.nn
+torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
+torch.nn.modules.module                     dispatch.as_torch.nn.modules
 torch.nn.functional                         dispatch.as_torch.nn.functional
 torch.nn.parameter                          dispatch.as_torch.nn.parameter
 torch.testing._internal.common_utils        dispatch.as_torch.test_case
@@ -137,7 +138,7 @@ GAPS = {
     "torch.func": "there is no autograd engine, and no vmap",
     "torch.fx": "programs are not traced",
     "torch.jit": "there is no TorchScript compiler",
-    "torch.nn": "there are functions and parameters, and no modules",
+    "torch.nn": "there are functions, parameters and few modules",
     "torch.nn.functional": "not every function is here: `torch.ops.aten` has the operators",
     "torch.optim": "there is no autograd engine",
     "torch.profiler": "`dispatch.tools` has modes that count, log and track memory",

@@ -55,6 +55,7 @@ class Stand(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         found = find(self.__name__, name)
+        _claim_home(found)
         if isinstance(found, type) or callable(found) or isinstance(found, ModuleType):
             self.__dict__[name] = found  # other values may be bound anew where they come from
         return found
@@ -232,6 +233,16 @@ def claim_homes() -> None:
     for module, names in HOMES.items():
         for name in names.split():
             _rename(find(module, name), module, name)
+
+
+def _claim_home(found: Any) -> None:
+    """Claim the module that a function or class is from, where it was imported late."""
+    home = getattr(found, "__module__", None)
+    if isinstance(home, str) and home.startswith("dispatch."):
+        for module, sources in MODULES.items():
+            if sources[0] == home:
+                claim(module)
+                return
 
 
 def claim(module: str) -> None:

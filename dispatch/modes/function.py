@@ -265,7 +265,7 @@ _IGNORED_METHODS = (
     "__init__", "__new__", "__init_subclass__", "__delitem__", "__iter__", "__reduce_ex__",
     "__setstate__", "__torch_function__", "__torch_dispatch__", "as_subclass", "_make_subclass",
     "_make_wrapper_subclass", "__getattr__", "__getattribute__", "__hash__", "new_empty",
-    "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros", "retain_grad", "to",
+    "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros", "retain_grad",
     "_addmm_activation", "_conj", "_conj_physical", "_is_all_true", "_is_any_true",
     "_is_zerotensor", "_lazy_clone", "_neg_view", "_philox_normal_", "_philox_uniform_",
     "_reshape_alias", "_to_sparse", "_to_sparse_bsc", "_to_sparse_bsr", "_to_sparse_csc",
@@ -293,6 +293,14 @@ def _operator_names() -> list[str]:
     full = (name for name in _dispatch_get_all_op_names() if name.startswith("aten::"))
     return sorted({name[len("aten::") :].partition(".")[0] for name in full})
 
+
+# What the package shows under a name with an underscore, and handlers are asked for all the same.
+_PRIVATE_FUNCTIONS = (
+    "_assert_async", "_conj_copy", "_functional_assert_async", "_fused_rms_norm",
+    "_fw_primal_copy", "_indices_copy", "_make_dual_copy", "_native_batch_norm_legit",
+    "_neg_view_copy", "_reshape_alias_copy", "_rowwise_prune", "_sparse_broadcast_to_copy",
+    "_values_copy", "_wrapped_linear_prepack", "_wrapped_quantized_linear_prepacked",
+)  # fmt: skip
 
 _package: Any = None
 _written: tuple[str, ...] = ()
@@ -332,10 +340,11 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
         shown = name.partition("_")[0] not in _ROOMS and name not in _written
         if function is not None and shown:
             names[function] = full_name(name)
-            if not name.startswith("_") and not name.endswith("_") and function not in ignored:
+            public = not name.startswith("_") or name in _PRIVATE_FUNCTIONS
+            if public and not name.endswith("_") and function not in ignored:
                 found[_package].append(function)
         method = _find_function(name, True)
-        if method is not None:
+        if method is not None and getattr(Tensor, name, None) is method:
             names[method] = full_name(f"Tensor.{name}")
             if method not in ignored:
                 found[Tensor].append(method)

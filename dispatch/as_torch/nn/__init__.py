@@ -1,4 +1,4 @@
-"""`torch.nn`: functions and parameters. There are no modules and no optimisers.
+"""`torch.nn`: functions, parameters, and modules as containers. There are no optimisers.
 
 `functional` has the functions of `torch.nn.functional` (activations and norms in `layers`, pools
 and resizing in `resampling`, losses in `losses`), `parameter` tensors that say that they are

@@ -41,8 +41,9 @@ class Parameter(Tensor, metaclass=_Kind):
         marked = data.detach().requires_grad_(requires_grad)
         if type(marked) is not type(data):
             raise RuntimeError(
-                f"Parameter: {type(data).__name__}.detach() gave a {type(marked).__name__}; a "
-                "parameter of a subclass stays of its class"
+                f"Creating a Parameter from an instance of type {type(data).__name__} requires "
+                "that detach() returns an instance of the same type, but return type "
+                f"{type(marked).__name__} was found instead"
             )
         marked._is_param = True
         return marked
