@@ -406,6 +406,17 @@ cdef PyObject* instance_of(PyObject* o, PyObject* cls) noexcept:
     return again(o) if cls != NULL and PyObject_TypeCheck_(o, cls) else NULL
 
 
+cdef PyObject* new_storage_of(PyObject* o) noexcept:
+    """A storage, or the one that a `TypedStorage` looks at."""
+    if PyObject_TypeCheck_(o, STORAGE):
+        return again(o)
+    try:
+        untyped = (<object>o)._untyped_storage
+    except Exception:
+        return NULL
+    return instance_of(<PyObject*>untyped, STORAGE)
+
+
 cdef PyObject* new_value(int kind, uint16_t flags, int function, PyObject* o) noexcept:
     if kind == AK_INT:
         return new_int(o, flags, function)
@@ -424,7 +435,7 @@ cdef PyObject* new_value(int kind, uint16_t flags, int function, PyObject* o) no
     if kind == AK_GENERATOR:
         return instance_of(o, generator_type)
     if kind == AK_STORAGE:
-        return instance_of(o, STORAGE)
+        return new_storage_of(o)
     if kind == AK_COMPLEX:
         return new_complex(o)
     if kind == AK_DICT:

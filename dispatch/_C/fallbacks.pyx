@@ -27,6 +27,7 @@ from dispatch._C.tensor cimport (
     bump_version, get_version, needs_grad, set_base, share_version,
 )
 from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.values cimport is_number
 
 from dispatch._C.slots import _set_tensor_hook
 
@@ -130,6 +131,9 @@ cdef object written_results(OperatorEntry e, PyObject** args, object result):
     own = [aliased_argument(e, args, e.sig.rets[i].alias) for i in range(e.sig.n_rets)]
     if any([t is None for t in own]):
         return result
+    if is_number(<PyObject*>result):
+        raise RuntimeError(f"{qualified_name(e)}: Unable to cast {result}, which a mode or a subclass returned, to Tensor"
+                           f"\n  {e._schema_text}")
     return own[0] if e.sig.n_rets == 1 else tuple(own)
 
 
@@ -165,8 +169,8 @@ cdef int relate_views(OperatorEntry e, PyObject** args, object result) except -1
 cdef int check_fresh(OperatorEntry e, Tensor base, Tensor view) except -1:
     """RuntimeError when a mode or a subclass answered a view operator with a tensor that has autograd's facts already (as_view)."""
     if view is base or view is base.c_base:
-        raise RuntimeError(f"{qualified_name(e)}: the result is the very tensor that was to be viewed; return a new one, "
-                           f"with detach() for instance\n  {e._schema_text}")
+        raise RuntimeError(f"{qualified_name(e)}: View operation returned a tensor that is the same as the input base tensor; "
+                           f"return a new one, with detach() for instance\n  {e._schema_text}")
     if view.c_flags & (TF_IS_VIEW | TF_REQUIRES_GRAD | TF_INFERENCE):
         what = ("is a view already" if view.c_flags & TF_IS_VIEW else
                 "requires grad already" if view.c_flags & TF_REQUIRES_GRAD else "is an inference tensor")

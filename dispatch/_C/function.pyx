@@ -419,7 +419,7 @@ cdef bint gives_tensors(OpOverloadPacket p) noexcept:
 
 cdef PyObject* refuse_number(OpOverloadPacket p) noexcept:
     """A mode may answer some operators with a number (`ops.aten.add`), but not functions and methods."""
-    set_error(RuntimeError(f"{p._qualified_op_name}: a mode or a subclass returned a number where a tensor is due"))
+    set_error(RuntimeError(f"{p._qualified_op_name}: Unable to cast to Tensor the number that a mode or a subclass returned"))
     return NULL
 
 
@@ -460,6 +460,12 @@ cdef PyObject* call_asking(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
     return r
 
 
+cdef str room_of(str name):
+    """The module of the package that has this function, being none of the package itself."""
+    start = name.partition("_")[0]
+    return start if start in ("fft", "linalg", "special") else "nn"
+
+
 cdef class OpFunction:
     """An operator as a function of the package or a method of Tensor: arguments that fit no overload are a TypeError."""
 
@@ -480,14 +486,20 @@ cdef class OpFunction:
     def __repr__(self):
         if self.is_method:
             return f"<method '{self.__name__}' of '{full_name('_C.TensorBase')}' objects>"
+        if self.in_room:
+            return f"<built-in function {self.__name__}>"
         return f"<built-in method {self.__name__} of type object at {<Py_ssize_t><void*>self:#x}>"
 
     @property
     def __qualname__(self):
+        if self.in_room:
+            return self.__name__
         return f"{'TensorBase' if self.is_method else '_VariableFunctionsClass'}.{self.__name__}"
 
     @property
     def __module__(self):
+        if self.in_room:
+            return full_name("_C._" + room_of(self.__name__))
         return None if self.is_method else package_name()
 
     @property

@@ -34,7 +34,8 @@ cdef class TorchDispatchMode:
 
     def __enter__(self):
         if isinstance(getattr(type(self).__torch_dispatch__, "__self__", None), type):
-            raise RuntimeError(f"{type(self).__name__}.__torch_dispatch__ is a classmethod: make it a plain method")
+            raise RuntimeError(f"{type(self).__name__}.__torch_dispatch__: classmethod is not supported, please make it a plain "
+                               "method")
         key = getattr(self, "_dispatch_key", None)
         if key is not None:
             push_pre_dispatch(self, key)

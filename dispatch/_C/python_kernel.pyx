@@ -16,6 +16,7 @@ from dispatch._C.emitted cimport (
 )
 from dispatch._C.errors cimport not_several
 from dispatch._C.keys cimport KS_Python, KS_PythonTLSSnapshot, new_key_set
+from dispatch._C.naming cimport full_name
 from dispatch._C.operator cimport (
     KF_WITH_KEYSET, KF_WITH_OP, Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name,
 )
@@ -26,6 +27,7 @@ from dispatch._C.python_api cimport (
 )
 from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.stack cimport check_depth, enter_call, leave_call, try_depth
+from dispatch._C.symbolic cimport NK_NONE, number_kind
 from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
 from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
 from dispatch._C.values cimport ArgSpec, RetSpec, Signature, describe_value, equals_default, is_number
@@ -234,8 +236,8 @@ cdef object checked_value(OperatorEntry e, RetSpec* spec, object value):
             r = NotImplemented
     if r is not NotImplemented:
         return r
-    raise RuntimeError(f"{qualified_name(e)}: a kernel returned {describe_value(<PyObject*>value)}, which is not what "
-                       f"its schema says\n  {e._schema_text}")
+    raise RuntimeError(f"{qualified_name(e)}: Unable to cast {describe_value(<PyObject*>value)}, which a kernel returned, to "
+                       f"what its schema says\n  {e._schema_text}")
 
 
 # What comes out as an int: on its way out a dtype, a layout or a memory format is its number (toIValue).
@@ -257,6 +259,8 @@ cdef object checked_element(OperatorEntry e, RetSpec* spec, object value):
     cdef bint number = is_number(<PyObject*>value)
     if kind == AK_TENSOR:
         return value if isinstance(value, Tensor) or (number and e.sig.numbers_as_tensors) else NotImplemented
+    if number_kind(<PyObject*>value) != NK_NONE:
+        return value
     if isinstance(value, Tensor):
         return NotImplemented if kind in INTEGERS or kind in (AK_FLOAT, AK_BOOL, AK_SCALAR, AK_STR) else value
     if kind == AK_SCALAR or kind in INTEGERS:
@@ -316,7 +320,7 @@ cdef list all_overloaded(Signature* sig, PyObject** args):
             values = <object>args[i] if isinstance(<object>args[i], list) else [<object>args[i]]
             for t in values:
                 if has_handler(<PyObject*>t) and not any([type(t) is type(other) for other in found]):
-                    found.insert(place_of(type(t), found), t)
+                    found.insert(place_of(<type>type(t), found), t)
     return found
 
 
@@ -450,8 +454,9 @@ cdef PyObject* call_below(OperatorEntry e, PyObject** args, ThreadState* ts) exc
 cdef PyObject* raise_declined(OperatorEntry e, tuple types, PyObject* mode) except NULL:
     who = ", ".join([t.__name__ for t in types]) or "none"
     what = f"the mode {type(<object>mode).__name__} and the" if mode != NULL else "the"
-    raise TypeError(f"{qualified_name(e)}: no implementation found: {what} classes with __torch_dispatch__ among the "
-                    f"arguments ({who}) returned NotImplemented\n  {e._schema_text}")
+    name = qualified_name(e).replace("::", ".")
+    raise TypeError(f"Multiple dispatch failed for '{full_name('ops.' + name)}'; all __torch_dispatch__ handlers returned "
+                    f"NotImplemented: {what} classes among the arguments ({who})\n  {e._schema_text}")
 
 
 cdef PyObject* call_fast_mode(PyObject* mode, PyObject* op, uint64_t ks, PyObject** args, ThreadState* ts) except NULL:

@@ -169,7 +169,8 @@ cdef class _DispatchModule:
         cdef int value = key_value(key) if key else 0
         if self.dispatch_key:
             if value and value != key_value(self.dispatch_key):
-                raise RuntimeError(f"{what}: the key {key} is not that of its library ({self.dispatch_key}, at {self.where})")
+                raise RuntimeError(f"{what}: the key {key} is inconsistent with the dispatch key of its library, "
+                                   f"{self.dispatch_key} (at {self.where})")
             value = key_value(self.dispatch_key)
         return value if value else key_value("CompositeImplicitAutograd")
 
@@ -307,8 +308,7 @@ cdef int remove_registration(OperatorEntry e, KernelObject k) except -1:
 cdef int check_namespace(_DispatchModule module, str full) except -1:
     ns = full.partition("::")[0]
     if ns != module.ns:
-        raise RuntimeError(f"{full}: cannot register an operator of another namespace from a library of {module.ns} "
-                           f"(at {module.where})")
+        raise RuntimeError(f"{full}: operator name does not match namespace of the library, {module.ns} (at {module.where})")
     return 0
 
 

@@ -67,10 +67,14 @@ cdef class Storage:
 
     def data_ptr(self):
         """Address of the first byte; 0 when there are none. RuntimeError for the storage of a wrapper."""
-        if self.fake and self.owner is not None:
-            raise RuntimeError(f"the storage of {self.owner} has no data pointer")
+        self._check_not_of_wrapper("access the data pointer")
         check_pointer(self)
         return PyLong_FromVoidPtr(self.data) if self.c_nbytes else 0
+
+    def _check_not_of_wrapper(self, str doing not None):
+        """RuntimeError for the storage of a wrapper subclass: it has a size and an identity, and nothing else."""
+        if self.fake and self.owner is not None:
+            raise RuntimeError(f"Attempted to {doing} on an invalid python storage: it is that of {self.owner}")
 
     def resizable(self):
         """Whether `resize_` may change the size: memory borrowed from elsewhere is not resizable."""
@@ -78,6 +82,7 @@ cdef class Storage:
 
     def resize_(self, nbytes):
         """Change the size in bytes, keeping the bytes that stay."""
+        self._check_not_of_wrapper("call resize_()")
         resize_storage(self, size_from(nbytes))
         return self
 

@@ -656,7 +656,7 @@ cdef class Tensor:
             if isinstance(found, Tensor) and found is not self and not (<Tensor>found).c_flags & TF_IS_VIEW:
                 drop_counter(<Tensor>found)
             return found
-        return alias_as(self, type(self) if self.c_keys & KS_Python else Tensor)
+        return alias_as(self, <type>type(self) if self.c_keys & KS_Python else Tensor)
 
     @data.setter
     def data(self, value):

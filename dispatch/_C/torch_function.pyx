@@ -68,7 +68,7 @@ cdef int collect(list found, object o, int depth) except -1:
 
 cdef int add_handler(list found, object o) except -1:
     cdef Py_ssize_t i, place = len(found)
-    cdef type cls = type(o)
+    cdef object cls = type(o)
     for i in range(len(found)):
         if type(found[i]) is cls:
             return 0
@@ -159,8 +159,8 @@ cdef object ask_mode(tuple given, ThreadState* ts):
     try:
         handler = mode.__torch_function__
         if getattr(handler, "__self__", None) is not mode:
-            raise RuntimeError(f"{type(mode).__name__}.__torch_function__ must be a plain method: a mode's handler cannot be "
-                               "a class method or a static one")
+            raise RuntimeError(f"{type(mode).__name__}.__torch_function__ of a mode: classmethod is not supported, please make it "
+                               "a plain method; a static one is not either")
         return handler(*given)
     finally:
         push_function_mode(ts, mode)
@@ -177,9 +177,11 @@ cdef object raise_declined(object func, tuple types):
     cdef ThreadState* ts = tls()
     mode = ""
     if ts.n_function_modes:
-        mode = f" nor in the mode {type(<object>ts.function_modes[ts.n_function_modes - 1]).__name__}"
-    raise TypeError(f"{getattr(func, '__name__', func)}: no implementation found: every __torch_function__ of "
-                    f"{[t.__name__ for t in types]} returned NotImplemented{mode}")
+        mode = f" and mode {type(<object>ts.function_modes[ts.n_function_modes - 1]).__name__}"
+    name = getattr(func, "__qualname__", getattr(func, "__name__", str(func))).rpartition(".")
+    named = full_name(f"{'Tensor.' if name[0] in ('Tensor', 'TensorBase') else ''}{name[2]}")
+    raise TypeError(f"Multiple dispatch failed for '{named}'; all __torch_function__ handlers returned NotImplemented: those of "
+                    f"{[t.__name__ for t in types]}{mode}")
 
 
 cdef int push_function_mode(ThreadState* ts, object mode) except -1:
@@ -256,6 +258,11 @@ cdef bint is_anyone_there(object values) except -1:
 
 def _has_torch_function(values):
     """Whether a function mode is active, or an item of `values` has a `__torch_function__` (torch.overrides.has_torch_function)."""
+    if not isinstance(values, (tuple, list)):
+        try:
+            values = tuple(values)
+        except TypeError:
+            raise TypeError("has_torch_function: expected a sequence") from None
     return is_anyone_there(values)
 
 
@@ -534,11 +541,11 @@ cdef class WatchedProperty:
         dispatch_descriptor_set(<PyObject*>self.inner, <PyObject*>instance, NULL)
 
     def __repr__(self):
-        return f"<attribute '{self.__name__}' of '{full_name('Tensor')}' objects>"
+        return f"<attribute '{self.__name__}' of '{full_name('_C.TensorBase')}' objects>"
 
     @property
     def __qualname__(self):
-        return f"Tensor.{self.__name__}"
+        return f"TensorBase.{self.__name__}"
 
     @property
     def __objclass__(self):

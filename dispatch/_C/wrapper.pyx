@@ -254,8 +254,8 @@ def as_subclass(Tensor self not None, cls):
 cdef Tensor as_instance(Tensor made, type cls):
     """What a handler made, if it is of that class: nobody changes the class of an object that a program holds."""
     if not isinstance(made, cls):
-        raise RuntimeError(f"{cls.__name__}: the tensor belongs to an object of class {type(made).__name__} already, which its "
-                           f"__torch_dispatch__ returned, and that is no subclass of {cls.__name__}")
+        raise RuntimeError(f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a "
+                           f"python object of type {type(made).__name__} which is not a subclass of the requested type")
     return made
 
 
@@ -381,7 +381,7 @@ def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_f
     t = blank_of(<type>cls)
     set_class_flags(t, <type>cls)
     if not t.c_flags & TF_HAS_TORCH_DISPATCH:
-        raise TypeError(f"{who}: {cls.__name__} has no __torch_dispatch__: its operations could not be handled")
+        raise TypeError(f"{who}: {cls.__name__} must define __torch_dispatch__, which its operations are handled by")
     given = None if strides is None else [steps[i] for i in range(n)]
     if strides is not None:
         mend_strides(n, sizes, steps)

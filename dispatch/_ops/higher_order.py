@@ -219,8 +219,8 @@ class HigherOrderOperator(OperatorBase, abc.ABC):
         rule = self.python_key_table.get(type(mode))
         if rule is None and not mode.supports_higher_order_operators:
             raise NotImplementedError(
-                f"{self._name}: no rule is registered for the mode {mode}; a mode takes all "
-                "higher-order operators in __torch_dispatch__ if its "
+                f"There was no rule registered for HigherOrderOperator {self._name} and mode "
+                f"{mode}; a mode takes all higher-order operators in __torch_dispatch__ if its "
                 "supports_higher_order_operators is True"
             )
         with _pop_mode_temporarily() as popped:
@@ -236,7 +236,8 @@ class HigherOrderOperator(OperatorBase, abc.ABC):
         rule = self.python_key_table.get(type(tensor))
         if rule is None:
             raise NotImplementedError(
-                f"{self._name}: no rule is registered for the class {type(tensor).__name__}"
+                f"There was no rule registered for HigherOrderOperator {self._name} and subclass "
+                f"{type(tensor).__name__}"
             )
         return rule(*args, **kwargs)
 

@@ -69,6 +69,6 @@ class FakeTensorDeviceMismatchError(RuntimeError):
         schema = getattr(func, "_schema", None)
         name = func.name() if hasattr(func, "name") else func
         super().__init__(
-            f"{name}: the tensors of a call must be on one device, got {common_device} and "
-            f"{device}\n  {schema}"
+            f"{name}: Unhandled FakeTensor Device Propagation, found two different devices "
+            f"{common_device}, {device}\n  {schema}"
         )

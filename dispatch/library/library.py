@@ -147,7 +147,9 @@ class Library:
                 decomposes, or that is not defined.
         """
         if not callable(fn):
-            raise TypeError(f"{op_name}: expected a callable as the kernel, got {type(fn)}")
+            raise TypeError(
+                f"{op_name}: Input function is required to be a callable, got {type(fn)}"
+            )
         dispatch_key = dispatch_key or self.dispatch_key
         name = self._resolve_op_name(op_name, "impl")
         token = self._token(name, dispatch_key)

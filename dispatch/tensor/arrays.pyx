@@ -43,7 +43,7 @@ def become(Tensor self not None, Tensor like not None):
     init_tensor(self, like.c_storage, like.c_dtype,
                 like.c_keys & ~(KS_Python | KS_PythonTLSSnapshot), like.c_ndim, like.c_sizes,
                 like.c_strides, like.c_offset)
-    set_class_flags(self, type(self))
+    set_class_flags(self, <type>type(self))
     adopt_view(self, like)
 
 

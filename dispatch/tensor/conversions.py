@@ -151,7 +151,8 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
     `__torch_dispatch__`.
     """
     if has_handler(self):
-        raise RuntimeError(f"numpy: {type(self).__name__} has a __torch_dispatch__, not supported")
+        name = type(self).__name__
+        raise RuntimeError(f".numpy() is not supported for tensor subclasses, got {name}")
     if force:
         return _numpy_view(self.detach().cpu().resolve_conj().resolve_neg())
     if self.device.type != "cpu":
@@ -183,6 +184,9 @@ def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bo
 
 def _tolist(self: Tensor) -> Any:
     """The values as nested lists of Python numbers."""
+    if has_handler(self) and not hasattr(self, "fake_mode"):
+        name = type(self).__name__
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {name}")
     if self.device.type == "meta":
         raise NotImplementedError("tolist: a tensor on meta has no values")
     if _len_torch_dispatch_stack():  # below autograd, modes see these

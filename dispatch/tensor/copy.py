@@ -219,8 +219,10 @@ def _copied_storage(storage: Storage) -> Storage:
 
 def _check_class(self: Tensor, made: Any, how: str) -> None:
     if type(made) is not type(self):
+        doing = "cloning" if how == "clone" else "that function"
         raise RuntimeError(
-            f"deepcopy: {how}() of {type(self).__name__} must give an instance of the class, got "
+            f"deepcopy: the default calls {how} of {type(self).__name__}, and is for classes for "
+            f"which {doing} returns another instance of the same subclass, got "
             f"{type(made).__name__}; define it so, or a __deepcopy__"
         )
 

@@ -390,8 +390,8 @@ def construct(self: Tensor, *args: Any, device: Any = None, size: Any = None) ->
     made = constructed(*args, device=device, size=size)
     if type(self) is not Tensor and has_handler(made) and not isinstance(made, type(self)):
         raise RuntimeError(
-            f"{type(self).__name__}(): the tensor belongs to an object of class "
-            f"{type(made).__name__} already"
+            f"Creating a new Tensor subclass {type(self).__name__} but the raw Tensor object is "
+            f"already associated to a python object of type {type(made).__name__}"
         )
     become(self, made)
 

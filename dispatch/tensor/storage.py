@@ -20,7 +20,8 @@ from dispatch.tensor.copy import reduce_storage
 __all__ = ["UntypedStorage"]
 
 
-def _bytes(self: Storage) -> Tensor:
+def _bytes(self: Storage, doing: str = "access the data") -> Tensor:
+    self._check_not_of_wrapper(doing)
     n = self.nbytes()
     if self.device.type != "cpu":
         raise NotImplementedError(f"storage: its bytes are on {self.device}, not here")
@@ -60,12 +61,13 @@ def _tolist(self: Storage) -> list[int]:
 
 def _fill(self: Storage, value: int) -> Storage:
     """Set every byte."""
-    _bytes(self).fill_(value)
+    _bytes(self, "call fill_()").fill_(value)
     return self
 
 
 def _copy(self: Storage, source: Storage, non_blocking: bool = False) -> Storage:
     """Take the bytes of another storage of the same size."""
+    self._check_not_of_wrapper("call copy_()")
     if source.nbytes() != self.nbytes():
         raise RuntimeError(f"copy_: size {source.nbytes()} does not match {self.nbytes()}")
     if source is not self:
