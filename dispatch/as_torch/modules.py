@@ -55,7 +55,10 @@ class Stand(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         found = find(self.__name__, name)
-        _claim_home(found)
+        if isinstance(found, Stand):
+            claim(found.__name__)
+        else:
+            _claim_home(found)
         if isinstance(found, type) or callable(found) or isinstance(found, ModuleType):
             self.__dict__[name] = found  # other values may be bound anew where they come from
         return found

@@ -259,3 +259,19 @@ def test_assert_close_compares_shape_dtype_and_values(a: str, b: str, close: boo
     else:
         with pytest.raises(AssertionError):
             assert_close(*pair)
+
+
+def test_functions_name_the_module_that_a_program_finds_them_in():
+    assert said("""
+        import torch
+        from torch.overrides import get_testing_overrides, resolve_name
+        for f in (torch.split, torch.nn.functional.relu, torch.fft.fft, torch.add):
+            print(f.__module__, f.__name__, end="; ")
+        print({f.__module__ for f in get_testing_overrides() if f.__name__ == "dropout1d"})
+        assert eval(resolve_name(torch.Tensor.__and__)) == torch.Tensor.__and__
+        assert torch._conj_copy in get_testing_overrides()
+        assert torch.Tensor.to in get_testing_overrides()
+        """) == (
+        "torch.functional split; torch.nn.functional relu; torch._C._fft fft_fft; torch add; "
+        "{'torch.nn.functional'}"
+    )
