@@ -67,8 +67,12 @@ torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
 torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
 torch.fx.experimental.symbolic_shapes       dispatch.symbolic
-torch.fx.experimental.sym_node              dispatch.symbolic
-torch.utils._sympy.value_ranges             dispatch.symbolic
+torch.fx.experimental.sym_node              dispatch.symbolic.methods dispatch.symbolic
+torch.utils._sympy.functions                dispatch.symbolic.functions
+torch.utils._sympy.numbers                  dispatch.symbolic.ranges
+torch.utils._sympy.symbol                   dispatch.symbolic.symbol_kinds
+torch.utils._sympy.value_ranges             dispatch.symbolic dispatch.symbolic.functions
+torch._dynamo.source                        dispatch.symbolic.sources
 torch.export                                dispatch.graph
 torch.autograd                              dispatch._C.grad_mode
 torch.autograd.grad_mode                    dispatch._C.grad_mode
@@ -113,6 +117,8 @@ torch._C.TensorBase                         dispatch.Tensor
 torch._C._TensorBase                        dispatch.Tensor
 torch._C._VariableFunctionsClass            dispatch._C.function.OpFunction
 torch._C._TensorMeta                        builtins.type
+torch._C._get_constant_bool_symnode         dispatch.symbolic._get_constant_bool_symnode
+torch._C._get_nested_int                    dispatch.symbolic._get_nested_int
 torch._C._get_tensor_methods                dispatch.modes._get_tensor_methods
 torch._C._set_default_dtype                 dispatch.set_default_dtype
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher

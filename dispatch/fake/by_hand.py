@@ -49,10 +49,20 @@ def cpp_meta_supports_symint(self: Any, func: Any) -> bool:
 
 
 def create_symbolic_nested_int(self: Any, *, nt_tensor_id: int | None = None) -> Any:
-    """Refused: AssertionError outside of the mode's block, NotImplementedError in it."""
-    if nt_tensor_id is None and not self.enter_stack:
-        raise AssertionError("create_symbolic_nested_int: only while the mode is active")
-    raise NotImplementedError("create_symbolic_nested_int: there are no nested tensors here")
+    """A symbol whose hint is a nested int: the next one, or that of this number."""
+    if nt_tensor_id is None:
+        if not self.enter_stack:
+            raise AssertionError("create_symbolic_nested_int: only while the mode is active")
+        nt_tensor_id = self.nt_tensor_id_counter
+        self.nt_tensor_id_counter += 1
+    from dispatch.symbolic import EphemeralSource, _get_nested_int  # a room that few programs load
+
+    if self.shape_env is None:
+        raise AssertionError("create_symbolic_nested_int: the mode has no ShapeEnv")
+    hint = _get_nested_int(nt_tensor_id, 1)
+    source = EphemeralSource("intermediate_offsets_or_lengths")
+    symbol = self.shape_env.create_symbol(hint, source)
+    return self.shape_env.create_symintnode(symbol, hint=hint, source=source)
 
 
 def reset_nt_tensor_id_counter(self: Any) -> None:

@@ -5,6 +5,14 @@ The names are those of `torch.fx.experimental.symbolic_shapes`, with `SymInt` an
 """
 
 from dispatch.symbolic import calls, parsing, pickles, rules, sympy_bridge, text  # noqa: F401  (they enter themselves below)  # noqa: F401
+from dispatch.symbolic.bindings import (
+    CallMethodKey as CallMethodKey,
+    ConvertIntKey as ConvertIntKey,
+    DivideByKey as DivideByKey,
+    compute_unbacked_bindings as compute_unbacked_bindings,
+    rebind_unbacked as rebind_unbacked,
+    resolve_unbacked_bindings as resolve_unbacked_bindings,
+)
 from dispatch.symbolic.contents import (
     free_symbols as free_symbols,
     free_unbacked_symbols as free_unbacked_symbols,
@@ -12,6 +20,7 @@ from dispatch.symbolic.contents import (
     has_free_symbols as has_free_symbols,
     has_free_unbacked_symbols as has_free_unbacked_symbols,
     has_symbolic_sizes_strides as has_symbolic_sizes_strides,
+    hint_int as hint_int,
     optimization_hint as optimization_hint,
 )
 from dispatch.symbolic.contexts import (

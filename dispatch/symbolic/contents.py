@@ -16,6 +16,7 @@ __all__ = [
     "has_free_symbols",
     "has_free_unbacked_symbols",
     "has_symbolic_sizes_strides",
+    "hint_int",
     "optimization_hint",
 ]
 
@@ -24,7 +25,7 @@ def _expressions(value: Any) -> Iterator[Expr]:
     if isinstance(value, (SymInt, SymFloat, SymBool)):
         if isinstance(e := getattr(value.node, "expr", None), Expr):
             yield e
-    elif isinstance(value, Expr):
+    elif isinstance(value, Expr) or hasattr(value, "free_symbols"):
         yield value
     elif isinstance(value, (tuple, list, set, frozenset)):
         for part in value:
@@ -66,6 +67,16 @@ def guarding_hint_or_throw(a: Any) -> Any:
     if not isinstance(a, (SymInt, SymFloat, SymBool)):
         return a
     return a.node.shape_env.guarding_hint_or_throw(a.node.expr)
+
+
+def hint_int(a: Any, fallback: int | None = None) -> int | None:
+    """The int that it is in this run; `fallback`, or an error, when data decide."""
+    if not isinstance(a, SymInt):
+        if type(a) is not int:
+            raise AssertionError(f"Expected int, got {type(a)}")
+        return a
+    hint = a.node.hint if fallback is not None else guarding_hint_or_throw(a)
+    return fallback if hint is None else int(hint)
 
 
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:

@@ -37,6 +37,3 @@ cdef class Core:
     cdef int solve(self, Expr g, object sloc) except -1
     cdef bint trivially(self, Expr a, Expr b) except -1
     cdef int eliminate(self, Condition c, Expr s, object sloc) except -1
-
-cdef int decide(Expr e) except -2                # 1, 0, or -1: neither is known
-cdef object known_value(Expr e)                  # the number that an expression can only be; None

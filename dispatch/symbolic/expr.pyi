@@ -3,7 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+class Table: ...
+
 class Expr:
+    table: Table
     args: tuple[Any, ...]
     free_symbols: frozenset[Any]
     unbacked: bool

@@ -16,6 +16,7 @@ class _Plain:
     """What both kinds answer alike."""
 
     shape_env = constant = None
+    kind = "ConstantIntNode"
 
     def is_int(self) -> bool:
         return False
@@ -59,6 +60,52 @@ class _Plain:
     __repr__ = _graph_repr
 
 
+_METHODS = [
+    "add",
+    "sub",
+    "mul",
+    "mod",
+    "int_floordiv",
+    "int_truediv",
+    "float_truediv",
+    "pow_by_natural",
+    "float_pow",
+    "lshift",
+    "rshift",
+    "and_",
+    "or_",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "sym_min",
+    "sym_max",
+    "abs",
+    "neg",
+    "ceil",
+    "floor",
+    "trunc",
+    "sym_not",
+    "sym_float",
+]
+
+
+def _refused(name: str) -> Any:
+    def method(self: Any, *args: Any) -> Any:
+        raise RuntimeError(f"{name} not supported by {self.kind}")
+
+    return method
+
+
+for _name in _METHODS:
+    setattr(_Plain, _name, _refused(_name))
+
+
 class ConstantNode(_Plain):
     """A number or truth value that is what it is in every run."""
 
@@ -76,6 +123,9 @@ class ConstantNode(_Plain):
 
     def maybe_as_int(self) -> int | None:
         return int(self.value) if self.is_int() else None
+
+    def mul(self, other: Any) -> Any:
+        return other.mul(self)
 
     def guard_int(self, file: str, line: int) -> int:
         return int(self.value)
@@ -99,6 +149,8 @@ class ConstantNode(_Plain):
 
 class NestedIntNode(_Plain):
     """coeff * (the lengths numbered `val`)."""
+
+    kind = "NestedIntSymNode"
 
     def __init__(self, val: int, coeff: int = 1) -> None:
         self.val, self.coeff = val, coeff

@@ -31,6 +31,8 @@ cdef class SymNode:
     def __init__(self, expr, shape_env, pytype, hint=None, constant=None, fx_node=None, optimized_summation=False):
         cdef Core env = shape_env
         self.c_expr, self.shape_env, self.c_kind = sympify(env.table, expr), env, _TYPES.index(pytype)
+        if self.c_kind == K_BOOL and self.c_expr.op == OP_NUMBER:
+            self.c_expr = env.table.boolean(self.c_expr.value != 0)
         if hint is not None and type(hint) is not pytype and not hasattr(hint, "node"):
             raise AssertionError(f"Cannot create SymNode of type {pytype} with incompatible hint of type {type(hint)}")
         self.c_hint, self.constant, self.fx_node = hint, constant, fx_node
@@ -52,7 +54,7 @@ cdef class SymNode:
         if self.c_hint is not None:
             return self.c_hint
         found = hint_of(expr_of(self))
-        return None if found is None else _TYPES[self.c_kind](found)
+        return found if found is None or hasattr(found, "node") else _TYPES[self.c_kind](found)
 
     @property
     def _hint(self):

@@ -119,6 +119,8 @@ class ShapeEnv(Symbols):
             if hint is not None and int(sym) != hint:
                 raise AssertionError(f"int(sym)={int(sym)} != hint={hint}")
             return int(sym)
+        if hint is not None and not isinstance(hint, int):  # a nested int
+            return SymInt(SymNode(sym, self, int, hint))
         return int_of(sym, self)
 
     def create_symfloatnode(

@@ -1,15 +1,17 @@
 """Expressions as sympy's, and back: for what the core does not do, such as solving.
 
 Comes in through `expr.hook`; sympy is imported when it is first asked for. Functions that sympy
-does not have become undefined functions of PyTorch's names, so that both ways end where they began.
+does not have become functions of PyTorch's names (`sympy_class`), which numbers work out, so that
+both ways end where they began.
 """
 
+import functools
 import importlib
 from typing import Any
 
-from dispatch.symbolic.expr import Expr, build, hook, leaf
+from dispatch.symbolic.expr import Expr, Table, build, hook, leaf
 
-__all__ = ["from_sympy", "to_sympy"]
+__all__ = ["from_sympy", "sympy_class", "to_sympy"]
 
 _OWN = {
     "Add",
@@ -27,6 +29,10 @@ _OWN = {
     "Min",
     "Max",
 } | {"Abs", "floor", "ceiling"}
+_FLOATS = frozenset(
+    ("ToFloat", "IntTrueDiv", "FloatTrueDiv", "FloatPow", "RoundDecimal", "TruncToFloat")
+)
+_numbers = Table()  # where functions of plain numbers are worked out
 _NAMES = {
     "Equality": "Eq",
     "Unequality": "Ne",
@@ -45,6 +51,23 @@ def _sympy() -> Any:
         raise ImportError(message) from None
 
 
+@functools.cache
+def sympy_class(name: str) -> Any:
+    """The sympy function of this name: real, whole if it is, and worked out on numbers."""
+    sympy = _sympy()
+
+    def evaluate(cls: Any, *args: Any) -> Any:
+        if all(isinstance(a, (sympy.Integer, sympy.Float)) for a in args):
+            numbers = [int(a) if a.is_Integer else float(a) for a in args]
+            return sympy.sympify(build(_numbers, name, numbers).value)
+        if name == "FloorDiv" and args[0] == args[1]:
+            return sympy.Integer(1)
+        return args[0] if name == "FloorDiv" and args[1] == 1 else None
+
+    whole = {} if name in _FLOATS or name.startswith("OpaqueUnaryFn_") else {"is_integer": True}
+    return type(name, (sympy.Function,), {**whole, "is_real": True, "eval": classmethod(evaluate)})
+
+
 def to_sympy(e: Expr) -> Any:
     """The expression in sympy's classes."""
     sympy = _sympy()
@@ -55,7 +78,7 @@ def to_sympy(e: Expr) -> Any:
     args = [to_sympy(a) for a in e.args]
     if e.function == "Piecewise":
         return sympy.Piecewise((args[0], args[1]), (args[2], True))
-    function = getattr(sympy, e.function) if e.function in _OWN else sympy.Function(e.function)
+    function = getattr(sympy, e.function) if e.function in _OWN else sympy_class(e.function)
     return function(*args)
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from dispatch.symbolic import SymBool, SymInt, _get_constant_bool_symnode, _get_nested_int
+from dispatch.fake import FakeTensorMode
+from dispatch.symbolic import ShapeEnv, SymBool, SymInt, _get_constant_bool_symnode, _get_nested_int
 
 
 def test_a_nested_int_equals_itself_and_is_at_least_two() -> None:
@@ -28,3 +29,25 @@ def test_a_constant_truth_value_is_what_it_is() -> None:
     yes = SymBool(_get_constant_bool_symnode(True))
     assert bool(yes)
     assert yes.node.is_constant()
+
+
+def test_nested_int_refuses_arithmetic_by_name() -> None:
+    j = _get_nested_int(1, 1)
+    for name, call in (("add", lambda: j + 3), ("int_floordiv", lambda: j // 2)):
+        with pytest.raises(RuntimeError, match=f"{name} not supported by NestedIntSymNode"):
+            call()
+
+
+def test_symbol_of_a_nested_int() -> None:
+    env = ShapeEnv()
+    with FakeTensorMode(shape_env=env) as mode:
+        j = mode.create_symbolic_nested_int()
+        k = mode.create_symbolic_nested_int()
+    again = mode.create_symbolic_nested_int(nt_tensor_id=j.node.hint.node.nested_int())
+    assert j.node.is_symbolic()
+    assert j.node.is_nested_int()
+    assert str(again) == str(j)
+    assert j != k
+    assert (j * 2).node.hint == j.node.hint * 2
+    with pytest.raises(AssertionError):
+        mode.create_symbolic_nested_int()
