@@ -10,6 +10,7 @@ import base64
 import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -25,6 +26,7 @@ _OPTIONS = (
     "--disable-extensions", "--disable-background-networking", "--hide-scrollbars",
     "--remote-debugging-pipe",
 )  # fmt: skip
+_PATIENCE = 120  # seconds without a word
 
 
 def _high(handle):
@@ -46,6 +48,7 @@ class Browser:
             ["bash", "-c", command, "bash", CHROMIUM, *_OPTIONS,
              f"--user-data-dir={self._folder.name}", "about:blank"],
             pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
         )  # fmt: skip
         os.close(to_read)
         os.close(to_write)
@@ -81,6 +84,8 @@ class Browser:
 
     def _next(self):
         while b"\0" not in self._rest:
+            if not select.select([self._from], [], [], _PATIENCE)[0]:
+                raise RuntimeError(f"the browser says nothing for {_PATIENCE} s")
             data = os.read(self._from, 1 << 16)
             if not data:
                 raise RuntimeError("the browser has ended")
