@@ -13,7 +13,7 @@ class TransformType(BoundEnum):
     """The kinds of transforms; a higher-order operator's `functorch_table` goes by them."""
 
     __slots__ = ()
-    _names = ("Torch", "Vmap", "Grad", "Jvp", "Functionalize")
+    _numbers: ClassVar = {"Torch": 0, "Vmap": 1, "Grad": 2, "Jvp": 3, "Functionalize": 4}
     Torch: ClassVar[TransformType]
     Vmap: ClassVar[TransformType]
     Grad: ClassVar[TransformType]

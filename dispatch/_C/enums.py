@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import ClassVar, SupportsIndex
 
-__all__ = ["_SchemaArgType", "_TorchFunctionState"]
+__all__ = ["_SchemaArgType", "_TorchDispatchModeKey", "_TorchFunctionState"]
 
 
 class BoundEnum:
-    """A number with a name; subclasses list their members in `_names`, by number."""
+    """A number with a name; subclasses list their members in `_numbers`, in PyTorch's order."""
 
     __slots__ = ("_value",)
-    _names: ClassVar[tuple[str, ...]] = ()
+    _numbers: ClassVar[dict[str, int]] = {}
+    _names: ClassVar[dict[int, str]] = {}
     __members__: ClassVar[dict[str, BoundEnum]] = {}
 
     def __init__(self, value: SupportsIndex) -> None:
@@ -23,7 +24,8 @@ class BoundEnum:
         self._value = value.__index__()
 
     def __init_subclass__(cls) -> None:
-        cls.__members__ = {name: cls(number) for number, name in enumerate(cls._names)}
+        cls._names = {number: name for name, number in cls._numbers.items()}
+        cls.__members__ = {name: cls(number) for name, number in cls._numbers.items()}
         for name, member in cls.__members__.items():
             setattr(cls, name, member)
 
@@ -35,7 +37,7 @@ class BoundEnum:
     @property
     def name(self) -> str:
         """The member's name, or `???`."""
-        return self._names[self._value] if 0 <= self._value < len(self._names) else "???"
+        return self._names.get(self._value, "???")
 
     def __int__(self) -> int:
         return self._value
@@ -63,16 +65,26 @@ class _TorchFunctionState(BoundEnum):
     """Whose `__torch_function__` is called."""
 
     __slots__ = ()
-    _names = ("ENABLED", "SUBCLASSES_DISABLED", "ALL_DISABLED")
+    _numbers: ClassVar = {"ENABLED": 0, "SUBCLASSES_DISABLED": 1, "ALL_DISABLED": 2}
     ENABLED: ClassVar[_TorchFunctionState]
     SUBCLASSES_DISABLED: ClassVar[_TorchFunctionState]
     ALL_DISABLED: ClassVar[_TorchFunctionState]
+
+
+class _TorchDispatchModeKey(BoundEnum):
+    """Which infra mode a mode is (its `_mode_key`): at most one of each, below all user modes."""
+
+    __slots__ = ()
+    _numbers: ClassVar = {"FUNCTIONAL": 2, "PROXY": 1, "FAKE": 0}
+    FUNCTIONAL: ClassVar[_TorchDispatchModeKey]
+    PROXY: ClassVar[_TorchDispatchModeKey]
+    FAKE: ClassVar[_TorchDispatchModeKey]
 
 
 class _SchemaArgType(BoundEnum):
     """Which list of a schema an index points into."""
 
     __slots__ = ()
-    _names = ("input", "output")
+    _numbers: ClassVar = {"input": 0, "output": 1}
     input: ClassVar[_SchemaArgType]
     output: ClassVar[_SchemaArgType]

@@ -1,22 +1,10 @@
-from collections.abc import Mapping
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any
 
-from dispatch._C.enums import _TorchFunctionState as _TorchFunctionState
+from dispatch._C.enums import (
+    _TorchDispatchModeKey as _TorchDispatchModeKey,
+    _TorchFunctionState as _TorchFunctionState,
+)
 from dispatch._C.keys import DispatchKey, DispatchKeySet
-
-class _TorchDispatchModeKey:
-    FUNCTIONAL: ClassVar[_TorchDispatchModeKey]
-    PROXY: ClassVar[_TorchDispatchModeKey]
-    FAKE: ClassVar[_TorchDispatchModeKey]
-    __members__: ClassVar[Mapping[str, _TorchDispatchModeKey]]
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
-    def __init__(self, value: SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __hash__(self) -> int: ...
 
 def _are_functorch_transforms_active() -> bool: ...
 def _dispatch_tls_is_dispatch_key_excluded(key: DispatchKey) -> bool: ...

@@ -5,16 +5,13 @@ The call path reads `ThreadState` through the inline functions of `tls.pxd`; gua
 while a dispatch mode is active; infra modes lie below user modes, one of each kind; what the struct
 owns is freed when the interpreter clears the thread's dict.
 """
-from types import MappingProxyType
-
 cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
-from cpython.object cimport Py_EQ, Py_NE, PyObject, PyTypeObject
+from cpython.object cimport PyObject
 from cpython.pystate cimport PyThreadState_GetDict
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
-from cpython.type cimport PyType_Modified
 
-from dispatch._C.enums import _TorchFunctionState
+from dispatch._C.enums import _TorchDispatchModeKey, _TorchFunctionState
 from dispatch._C.keys cimport KS_FULL_BACKENDS, KS_Meta, key_bits, ks_remove, new_key_set
 
 cdef extern from *:
@@ -259,52 +256,14 @@ def _set_torch_function_state(state):
 
 # --- the stack of dispatch modes
 
-@cython.final
-cdef class _TorchDispatchModeKey:
-    """Which infra mode a mode is (its `_mode_key`): at most one of each, below all user modes."""
-    cdef readonly str name
-    cdef readonly int value
-
-    def __init__(self, value):
-        if not hasattr(type(value), "__index__") or not -128 <= value.__index__() < 128:
-            raise TypeError(f"_TorchDispatchModeKey: expected a small int, got {value!r}")
-        self.value = value.__index__()
-        self.name = ("FAKE", "PROXY", "FUNCTIONAL")[self.value] if 0 <= self.value < 3 else "???"
-
-    def __int__(self):
-        return self.value
-
-    def __index__(self):
-        return self.value
-
-    def __hash__(self):
-        return self.value
-
-    def __richcmp__(self, other, int op):
-        if op != Py_EQ and op != Py_NE:
-            return NotImplemented
-        if not isinstance(other, _TorchDispatchModeKey):
-            return op == Py_NE
-        return ((<_TorchDispatchModeKey>other).value == self.value) == (op == Py_EQ)
-
-    def __repr__(self):
-        return f"<_TorchDispatchModeKey.{self.name}: {self.value}>"
-
-    def __str__(self):
-        return f"_TorchDispatchModeKey.{self.name}"
-
-    def __reduce__(self):
-        return _TorchDispatchModeKey, (self.value,)
-
-
 cdef tuple INFRA_KINDS = ("FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode")
 
 
 cdef int infra_slot(object key, str function) except -1:
-    if type(key) is not _TorchDispatchModeKey or not 0 <= (<_TorchDispatchModeKey>key).value < 3:
+    if type(key) is not _TorchDispatchModeKey or not 0 <= key.value < 3:
         raise RuntimeError(
             f"{function}: expected a _TorchDispatchModeKey, got {key!r} ({type(key).__name__})")
-    return (<_TorchDispatchModeKey>key).value
+    return key.value
 
 
 cdef int append(PyObject*** items, int* n, int* capacity, PyObject* item) except -1:
@@ -437,19 +396,3 @@ def _set_dispatch_mode(mode):
 def _unset_dispatch_mode(mode_key):
     """Takes the infra mode of that key off and returns it, or None."""
     return take_infra(tls(), infra_slot(mode_key, "_unset_dispatch_mode"))
-
-
-cdef int init_mode_keys() except -1:
-    cdef dict attributes = <dict>(<PyTypeObject*>_TorchDispatchModeKey).tp_dict
-    members = {
-        name: _TorchDispatchModeKey(value)
-        for name, value in (("FUNCTIONAL", 2), ("PROXY", 1), ("FAKE", 0))
-    }
-    for name, member in members.items():
-        attributes[name] = member
-    attributes["__members__"] = MappingProxyType(members)
-    PyType_Modified(_TorchDispatchModeKey)
-    return 0
-
-
-init_mode_keys()
