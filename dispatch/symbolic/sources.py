@@ -30,8 +30,9 @@ class Source:
         raise NotImplementedError
 
     def is_ephemeral(self) -> bool:
-        """Whether it is not there when the program runs again."""
-        return False
+        """Whether it is not there when the program runs again; nor is then what is part of it."""
+        base = getattr(self, "base", None)
+        return base is not None and base.is_ephemeral()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -85,9 +86,6 @@ class AttrSource(Source):
     def name(self) -> str:
         return f"{self.base.name}.{self.member}"
 
-    def is_ephemeral(self) -> bool:
-        return self.base.is_ephemeral()
-
 
 @dataclass(frozen=True, repr=False, slots=True)
 class GetItemSource(Source):
@@ -99,9 +97,6 @@ class GetItemSource(Source):
     @property
     def name(self) -> str:
         return f"{self.base.name}[{self.index!r}]"
-
-    def is_ephemeral(self) -> bool:
-        return self.base.is_ephemeral()
 
 
 class TensorProperty(enum.Enum):
@@ -135,9 +130,6 @@ class TensorPropertySource(Source):
             place = "" if self.idx is None else f"[{self.idx}]"
             name = self._name = f"{self.base.name}.{method}(){place}"
         return name
-
-    def is_ephemeral(self) -> bool:
-        return self.base.is_ephemeral()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorPropertySource) and self.name == other.name
