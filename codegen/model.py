@@ -92,11 +92,6 @@ class Kernel(NamedTuple):
     elsewhere: KernelRef | None = None
 
     @property
-    def is_structured(self) -> bool:
-        """Whether the outputs are made from a shape function."""
-        return self.shape is not None
-
-    @property
     def is_cython(self) -> bool:
         """Whether it stands in a registration shard; else what it calls is imported by name."""
         if self.kind == "DEFAULT":
