@@ -10,7 +10,7 @@ import importlib
 import sys
 from typing import Any
 
-from dispatch import _C, fake, functional, library, modes, tools
+from dispatch import _C, functional, library, modes, tools
 from dispatch._C.default_device import get_default_device, set_default_device
 from dispatch._C.dtypes import *
 from dispatch._C.dtypes import (
@@ -38,7 +38,6 @@ from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import _watch_function
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch._ops.higher_order import offer_operators as _offer_operators
-from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.forks import import_before_forks as _import_before_forks
 from dispatch.library import Library
 from dispatch.modes import TorchDispatchMode, TorchFunctionMode
@@ -60,6 +59,7 @@ _ROOMS = frozenset(
         "cli",
         "codegen",
         "device_trace",
+        "fake",
         "fft",
         "graph",
         "linalg",
@@ -77,6 +77,7 @@ _LATER = {
         "_C": "FunctionSchema parse_schema",
         "_C.dlpack": "from_dlpack",
         "_higher_order_ops": "cond while_loop",
+        "fake": "FakeTensor FakeTensorMode",
         "functional": " ".join(functional._OF_WRAPPER),
         "kernels.cpu.threads": "get_num_threads set_num_threads",
         "symbolic": """

@@ -24,11 +24,12 @@ from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.torch_function import _watch_function
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
-from dispatch.tensor.arrays import become, tensor_of_array
+from dispatch.tensor.later import later
 
 __all__ = ["as_tensor", "asarray", "construct", "new_tensor", "shared_with_numpy", "tensor"]
 
 _aten = ops.aten
+become, tensor_of_array = later("tensor.arrays.become"), later("tensor.arrays.tensor_of_array")
 _NUMBERS = frozenset((bool, int, float, complex))
 _MAX_DIMS = 64
 

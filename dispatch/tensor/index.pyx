@@ -14,7 +14,6 @@ from dispatch._C.tensor cimport TF_CUSTOM_DEVICE, TF_CUSTOM_SIZES, Tensor
 
 from dispatch._C.dtypes import int64
 from dispatch._ops import ops
-from dispatch.tensor.arrays import number_tensor
 from dispatch.tensor.data import tensor_for_index
 
 __all__ = ["getitem", "setitem"]
@@ -253,6 +252,18 @@ cdef list on_device(list tensors, Tensor like):
 
 # ---- assignment ------------------------------------------------------------------------------------------------------
 
+cdef object number_tensor = None           # of `arrays`, whose kernels are not imported before the first number is written
+
+
+cdef object new_number(object value, object dtype):
+    global number_tensor
+    if number_tensor is None:
+        from dispatch.tensor.arrays import number_tensor as found
+
+        number_tensor = found
+    return number_tensor(value, dtype)
+
+
 cdef object as_source(Tensor self, object value):
     if isinstance(value, Tensor):
         return value
@@ -262,7 +273,7 @@ cdef object as_source(Tensor self, object value):
         if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
             raise ValueError(f"value {value} does not fit in 64 bits")
         if self.device.type in ("cpu", "meta"):
-            return LIFT(number_tensor(value, self.dtype))
+            return LIFT(new_number(value, self.dtype))
         return FULL([], value, dtype=self.dtype, device=self.device)
     raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {self.dtype}")
 

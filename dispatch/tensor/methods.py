@@ -30,6 +30,7 @@ from dispatch._ops import ops
 from dispatch.tensor.attributes import ATTRIBUTES
 from dispatch.tensor.conversions import CONVERSIONS, value_as
 from dispatch.tensor.index import getitem, setitem
+from dispatch.tensor.later import later
 from dispatch.tensor.operators import as_function, positive, reverse_divide
 from dispatch.tensor.seldom import METHODS
 
@@ -40,21 +41,6 @@ _OFFERED = ("_is_alias_of", "_only_lift_cpu_tensors", "_overlaps", "_set_only_li
 _C._offer(_OFFERED, lambda name: getattr(importlib.import_module("dispatch.tensor.sharing"), name))
 
 _aten = ops.aten
-
-
-def _room(function: str) -> Callable[..., Any]:
-    """`module.name` of this package, imported at the first call: import has no time for it."""
-    module, _, name = function.rpartition(".")
-    found: Callable[..., Any] | None = None
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        nonlocal found
-        if found is None:
-            found = getattr(importlib.import_module(f"dispatch.{module}"), name)
-        return found(*args, **kwargs)
-
-    call.__name__ = name
-    return call
 
 
 # ---- sequences
@@ -136,9 +122,9 @@ def _detached(self: Tensor) -> Tensor:
     return _aten.detach.default(self)
 
 
-_text = _room("tensor.text.tensor_text")
-_copy = _room("tensor.copy.deepcopy")
-_reduce = _room("tensor.copy.reduce")
+_text = later("tensor.text.tensor_text")
+_copy = later("tensor.copy.deepcopy")
+_reduce = later("tensor.copy.reduce")
 
 
 def _represent(self: Tensor, *, tensor_contents: Any = None) -> str:
@@ -172,11 +158,11 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def _register_hooks() -> None:
     plain: dict[str, Callable[..., Any]] = {
-        "__getattr__": _missing_attribute, "__init__": _quiet(_room("tensor.data.construct")),
+        "__getattr__": _missing_attribute, "__init__": _quiet(later("tensor.data.construct")),
         "__iter__": _iterate, "__repr__": _represent, "data": _detached,
-        "constructed": _quiet(_room("tensor.data.constructed")),
-        "storage": _room("tensor.storage.call"),
-        "storage_attribute": _room("tensor.storage.attribute"),
+        "constructed": _quiet(later("tensor.data.constructed")),
+        "storage": later("tensor.storage.call"),
+        "storage_attribute": later("tensor.storage.attribute"),
     }  # fmt: skip
     for name, function in plain.items():
         _set_tensor_hook(name, function)
@@ -196,16 +182,16 @@ def _register_hooks() -> None:
 def _install_methods() -> None:
     for name, value in {
         **ATTRIBUTES, **CONVERSIONS, **METHODS, "__deepcopy__": _deepcopy,
-        "__dlpack__": _room("_C.dlpack.to_dlpack"),
-        "__dlpack_device__": _room("_C.dlpack.dlpack_device"),
+        "__dlpack__": later("_C.dlpack.to_dlpack"),
+        "__dlpack_device__": later("_C.dlpack.dlpack_device"),
         "__rdiv__": reverse_divide, "__reduce_ex__": _reduce_ex, "__repr__": _represent,
         "__reversed__": _reversed, "__setstate__": _set_state,
-        "norm": _room("tensor.functions.norm"), "unique": _room("tensor.functions.unique"),
-        "unique_consecutive": _room("tensor.functions.unique_consecutive"),
-        "new_tensor": _room("tensor.data.new_tensor"), "nonzero": nonzero,
-        "positive": positive, "split": _split, "storage": _room("tensor.sharing.storage_of"),
-        "_typed_storage": _room("tensor.sharing.typed_storage_of"),
-        "storage_type": _room("tensor.sharing.storage_type_of"),
+        "norm": later("tensor.functions.norm"), "unique": later("tensor.functions.unique"),
+        "unique_consecutive": later("tensor.functions.unique_consecutive"),
+        "new_tensor": later("tensor.data.new_tensor"), "nonzero": nonzero,
+        "positive": positive, "split": _split, "storage": later("tensor.sharing.storage_of"),
+        "_typed_storage": later("tensor.sharing.typed_storage_of"),
+        "storage_type": later("tensor.sharing.storage_type_of"),
     }.items():  # fmt: skip
         _install_tensor_attribute(name, value)
 

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 import dispatch
 from dispatch import cli, cli_inspect
-from dispatch.graph import module
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_module import EXAMPLE, floats
 
@@ -384,12 +383,3 @@ def test_python_m_dispatch(add_relu):
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
     assert "aten::mul.Tensor" in result.stdout
-
-
-def test_importing_dispatch_brings_nothing_of_the_command_line():
-    code = "import sys, dispatch; print([m for m in ('click', 'rich') if m in sys.modules])"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout == "[]\n"
-    assert module.__name__ == "dispatch.graph.module"
