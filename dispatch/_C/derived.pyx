@@ -157,13 +157,13 @@ cdef PyObject* call_default(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
     """
     cdef OperatorEntry e = <OperatorEntry>op
     cdef KernelObject owner = <KernelObject>k.owner
-    cdef Tensor like = device_tensor(e, args, e.sig.n_args)
+    cdef PyObject* like = device_tensor(e, args, e.sig.n_args)
     cdef Kernel shape_only
-    if is_meta(k) or like is not None and like.c_devtype == DEV_META:
+    if is_meta(k) or like != NULL and (<Tensor>like).c_devtype == DEV_META:
         shape_only = k[0]
         shape_only.body = NULL
         return owner.inner(&shape_only, op, ks, args)
-    if k.body != NULL and (like is None or like.c_devtype == DEV_CPU):
+    if k.body != NULL and (like == NULL or (<Tensor>like).c_devtype == DEV_CPU):
         return owner.inner(k, op, ks, args)
     if owner.elsewhere is None:
         return call_target(k, e, ks, args)

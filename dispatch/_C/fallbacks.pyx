@@ -20,6 +20,7 @@ from dispatch._C.operator cimport (
 )
 from dispatch._C.python_dispatcher cimport call_python_dispatcher
 from dispatch._C.python_kernel cimport python_fallback
+from dispatch._C.python_api cimport PyObject_TypeCheck_
 from dispatch._C.references cimport give, take
 from dispatch._C.tensor cimport (
     TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_INFERENCE, TF_VIEW_MARKS, TF_VIEW_NO_GRAD, TF_VIEW_OF_MANY,
@@ -126,35 +127,42 @@ cdef int bump_written(OperatorEntry e, PyObject** args) except -1:
 cdef object written_results(OperatorEntry e, PyObject** args, object result):
     """A result that is a written argument is that very object, whatever a mode or a subclass gave back."""
     cdef int i
+    cdef PyObject* written
+    cdef list own
     if e.sig.n_rets == 0 or e.sig.rets[0].alias == 0 or result is <object>args[0]:
         return result
-    own = [aliased_argument(e, args, e.sig.rets[i].alias) for i in range(e.sig.n_rets)]
-    if any([t is None for t in own]):
-        return result
+    own = []
+    for i in range(e.sig.n_rets):
+        written = aliased_argument(e, args, e.sig.rets[i].alias)
+        if written == NULL:
+            return result
+        own.append(<object>written)
     if is_number(<PyObject*>result):
         raise RuntimeError(f"{qualified_name(e)}: Unable to cast {result}, which a mode or a subclass returned, to Tensor"
                            f"\n  {e._schema_text}")
     return own[0] if e.sig.n_rets == 1 else tuple(own)
 
 
-cdef Tensor aliased_argument(OperatorEntry e, PyObject** args, int alias):
-    """The tensor argument that shares the alias set of an output."""
+cdef PyObject* aliased_argument(OperatorEntry e, PyObject** args, int alias) noexcept:
+    """The tensor argument that shares the alias set of an output, borrowed; NULL."""
     cdef int i
     for i in range(e.sig.n_args):
-        if e.sig.args[i].kind == AK_TENSOR and e.sig.args[i].alias == alias and isinstance(<object>args[i], Tensor):
-            return <Tensor>args[i]
-    return None
+        if e.sig.args[i].kind == AK_TENSOR and e.sig.args[i].alias == alias and PyObject_TypeCheck_(args[i], <PyObject*>Tensor):
+            return args[i]
+    return NULL
 
 
 cdef int relate_views(OperatorEntry e, PyObject** args, object result) except -1:
     cdef int i
+    cdef PyObject* found
     cdef Tensor base
     for i in range(e.sig.n_rets):
         if e.sig.rets[i].alias == 0:
             continue
-        base = aliased_argument(e, args, e.sig.rets[i].alias)
-        if base is None:
+        found = aliased_argument(e, args, e.sig.rets[i].alias)
+        if found == NULL:
             continue
+        base = <Tensor>found
         if e.sig.n_rets > 1 and not (isinstance(result, tuple) and i < len(<tuple>result)):
             break                             # a kernel of a program's operator may return fewer (`python_kernel.checked_sequence`)
         out = result if e.sig.n_rets == 1 else (<tuple>result)[i]

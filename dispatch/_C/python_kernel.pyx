@@ -26,7 +26,7 @@ from dispatch._C.python_api cimport (
     Py_TYPE_, try_vectorcall, try_vectorcall_method,
 )
 from dispatch._C.references cimport give, raised, set_error, take
-from dispatch._C.stack cimport check_depth, enter_call, leave_call, try_depth
+from dispatch._C.stack cimport check_depth, leave_call, try_depth, try_enter
 from dispatch._C.symbolic cimport NK_NONE, number_kind
 from dispatch._C.tensor cimport TF_HAS_TORCH_DISPATCH, Tensor
 from dispatch._C.tls cimport ThreadState, get_top_mode, pop_mode, restore_mode, tls
@@ -113,12 +113,25 @@ cdef tuple python_arguments(OperatorEntry e, PyObject** args):
 
 
 cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    cdef Signature* sig = &(<OperatorEntry>op).sig
+    cdef PyObject* vec[65]
+    cdef int i, n
+    if sig.n_pos < sig.n_args or k.flags & (KF_WITH_KEYSET | KF_WITH_OP):
+        return call_functor_with(k, op, ks, args)
+    n = given_positional(sig, args)
+    for i in range(n):
+        vec[1 + i] = args[i]
+    return give(checked(<OperatorEntry>op, take(call_held(k.functor, vec + 1, <size_t>n, NULL))))
+
+
+cdef PyObject* call_functor_with(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
+    """With keyword arguments, the key set or the operator."""
     cdef OperatorEntry e = <OperatorEntry>op
     cdef Signature* sig = &e.sig
     cdef PyObject* vec[68]
     cdef PyObject** first = vec + 1
     cdef int i, m = 0, n = given_positional(sig, args), nkw = 0
-    cdef object names = None, keyset = None, overload = None, functor = <object>k.functor, result
+    cdef object names = None, keyset = None, overload = None
     cdef list kw = None
     if k.flags & KF_WITH_KEYSET:
         keyset = new_key_set(ks)
@@ -140,17 +153,21 @@ cdef PyObject* call_functor(Kernel* k, PyObject* op, uint64_t ks, PyObject** arg
             nkw += 1
     if nkw:
         names = tuple(kw)
-    if PyFunction_Check_(<PyObject*>functor):         # which counts its own depth; an operator as its own kernel would not end
-        check_depth(" in a kernel")
-    else:
-        enter_call(" in a kernel")
-    try:
-        result = take(PyObject_Vectorcall_(<PyObject*>functor, first, <size_t>m | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                           <PyObject*>names if nkw else NULL))
-    finally:
-        if not PyFunction_Check_(<PyObject*>functor):
-            leave_call()
-    return give(checked(e, result))
+    return give(checked(e, take(call_held(k.functor, first, <size_t>m, <PyObject*>names if nkw else NULL))))
+
+
+cdef inline PyObject* call_held(PyObject* functor, PyObject** vec, size_t n, PyObject* names) noexcept:
+    """The functor, held while it runs; there is room before `vec`. NULL: an exception is set."""
+    cdef PyObject* r = NULL
+    Py_INCREF_(functor)
+    if PyFunction_Check_(functor):                    # which counts its own depth; an operator as its own kernel would not end
+        if not try_depth(" in a kernel"):
+            r = try_vectorcall(functor, vec, n | PY_VECTORCALL_ARGUMENTS_OFFSET, names)
+    elif not try_enter(" in a kernel"):
+        r = try_vectorcall(functor, vec, n | PY_VECTORCALL_ARGUMENTS_OFFSET, names)
+        leave_call()
+    Py_DECREF_(functor)
+    return r
 
 
 cdef tuple keyword_names(OperatorEntry e):

@@ -46,4 +46,5 @@ cdef extern from *:
     int check_depth "dispatch_check_depth"(const char* where) except -1   # before a call of what counts its own depth: a function
     int try_depth "dispatch_check_depth"(const char* where) noexcept      # the same; -1 with an exception set
     int enter_call "dispatch_enter_call"(const char* where) except -1     # a level deeper, until `leave_call`
+    int try_enter "dispatch_enter_call"(const char* where) noexcept       # the same; -1 with an exception set
     void leave_call "Py_LeaveRecursiveCall"() noexcept

@@ -6,6 +6,7 @@ until somebody else sees it (`shared_owner`), and never less than it ever was: n
 import warnings
 
 cimport cython
+from cpython.object cimport PyObject, PyTypeObject, destructor
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -14,6 +15,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.geometry cimport add_overflows
 from dispatch._C.naming cimport full_name, name_type
+from dispatch._C.python_api cimport Py_None_
 from dispatch._C.slots cimport hook
 from dispatch._C.symbolic cimport any_symbolic, concrete, is_symbolic, larger, size_from, size_object
 
@@ -46,10 +48,6 @@ cdef char* new_bytes(int64_t nbytes) except NULL:
 @cython.freelist(128)
 cdef class Storage:
     """Bytes that tensors share (torch.UntypedStorage). Meta and fake storages have a size and no bytes."""
-
-    def __dealloc__(self):
-        if self.owner is None and self.data != NULL:
-            free(self.data)
 
     def __init__(self, *args, **kwargs):
         raise TypeError("Storage is made by tensors: use dispatch.empty(...).untyped_storage()")
@@ -120,6 +118,19 @@ cdef class Storage:
 
 
 name_type(Storage, full_name("UntypedStorage"))       # what programs know it as
+
+
+# In front of Cython's deallocator, as `wrapper.dealloc`.
+cdef destructor dealloc_fields = (<PyTypeObject*>Storage).tp_dealloc
+
+
+cdef void dealloc(PyObject* o) noexcept:
+    if <PyObject*>(<Storage>o).owner == Py_None_:
+        free((<Storage>o).data)
+    dealloc_fields(o)
+
+
+(<PyTypeObject*>Storage).tp_dealloc = dealloc
 
 
 cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):

@@ -50,7 +50,7 @@ cdef int check_out_device(int devtype, int devindex, Tensor out) except -1
 # dtype, overlap, size; resizes when it may
 cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1
 cdef bint can_cast_codes(int from_, int to) noexcept
-# The one of `n` arguments whose device the outputs are on; None.
-cdef Tensor device_tensor(OperatorEntry e, PyObject** args, int n)
+# The one of `n` arguments whose device the outputs are on, borrowed: the first with a dimension, else the first; NULL.
+cdef PyObject* device_tensor(OperatorEntry e, PyObject** args, int n) noexcept
 cdef bint is_meta(Kernel* k) noexcept                                                     # whether outputs are metadata only
 cdef int load_structured(OperatorEntry e, KernelObject k) except -1

@@ -17,7 +17,9 @@ from dispatch._C.emitted cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
-from dispatch._C.python_api cimport PyObject_Vectorcall_
+from dispatch._C.python_api cimport (
+    PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_TypeCheck_, PyObject_Vectorcall_, Py_TYPE_,
+)
 from dispatch._C.references cimport give, take
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, reach_of, read_ints
 from dispatch._C.returned cimport items_of
@@ -147,34 +149,33 @@ cdef bint can_cast_codes(int from_, int to) noexcept:
     return not (a != 0 and b == 0)
 
 
-cdef Tensor first_tensor(OperatorEntry e, PyObject** args, int n):
-    cdef int i
-    for i in range(n):
-        if e.sig.args[i].kind != AK_TENSOR:
-            continue
-        if isinstance(<object>args[i], Tensor):
-            return <Tensor>args[i]
-        if isinstance(<object>args[i], list):
-            for t in <list>args[i]:
-                if isinstance(t, Tensor):
-                    return <Tensor>t
-    return None
+cdef inline bint is_tensor(PyObject* o) noexcept:
+    return Py_TYPE_(o) == <PyObject*>Tensor or PyObject_TypeCheck_(o, <PyObject*>Tensor)
 
 
-cdef Tensor device_tensor(OperatorEntry e, PyObject** args, int n):
-    """The one of `n` arguments whose device the outputs are on: the first with a dimension, else the first."""
+cdef PyObject* first_listed(OperatorEntry e, PyObject** args, int n) noexcept:
+    """The first tensor in a list among the arguments, borrowed; NULL."""
     cdef int i
-    cdef Tensor first = None, t
+    cdef Py_ssize_t j
     for i in range(n):
-        if e.sig.args[i].kind != AK_TENSOR or e.sig.args[i].flags & AF_LIST:
+        if e.sig.args[i].kind == AK_TENSOR and PyList_Check_(args[i]):
+            for j in range(PyList_GET_SIZE_(args[i])):
+                if is_tensor(PyList_GET_ITEM_(args[i], j)):
+                    return PyList_GET_ITEM_(args[i], j)
+    return NULL
+
+
+cdef PyObject* device_tensor(OperatorEntry e, PyObject** args, int n) noexcept:
+    cdef int i
+    cdef PyObject* first = NULL
+    for i in range(n):
+        if e.sig.args[i].kind != AK_TENSOR or e.sig.args[i].flags & AF_LIST or not is_tensor(args[i]):
             continue
-        if isinstance(<object>args[i], Tensor):
-            t = <Tensor>args[i]
-            if t.c_ndim > 0 or t.c_devtype != 0:
-                return t
-            if first is None:
-                first = t
-    return first if first is not None else first_tensor(e, args, n)
+        if (<Tensor>args[i]).c_ndim > 0 or (<Tensor>args[i]).c_devtype != DEV_CPU:
+            return args[i]
+        if first == NULL:
+            first = args[i]
+    return first if first != NULL else first_listed(e, args, n)
 
 
 cdef bint is_meta(Kernel* k) noexcept:
@@ -203,15 +204,15 @@ cdef Tensor dispatched_empty(Spec* s, int devtype, int devindex):
 
 
 cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args):
-    cdef Tensor like
+    cdef PyObject* like
     cdef int devtype = s.devtype, devindex = s.devindex
     if is_meta(k):
         devtype = DEV_META
         devindex = -1
     elif devtype == DEVICE_OF_ARGUMENTS:
         like = device_tensor(e, args, e.sig.n_args)
-        devtype = like.c_devtype if like is not None else 0
-        devindex = like.c_devindex if like is not None else -1
+        devtype = (<Tensor>like).c_devtype if like != NULL else DEV_CPU
+        devindex = (<Tensor>like).c_devindex if like != NULL else -1
     if devtype != DEV_CPU and devtype != DEV_META and (<KernelObject>k.owner).kind == KK_DEFAULT:
         return dispatched_empty(s, devtype, devindex)
     return new_empty(s.dtype, devtype, devindex, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
@@ -438,7 +439,8 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
 
     True: it has to be moved. OVERLAP_NONE and OVERLAP_SELF together: it must not overlap itself before it is resized either.
     """
-    cdef Tensor like, out = <Tensor?>(<object>args[first + i])
+    cdef PyObject* like
+    cdef Tensor out = <Tensor?>(<object>args[first + i])
     cdef bint iterated, moved
     if s.cast & OVERLAP_NONE and s.cast & OVERLAP_SELF and overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
@@ -446,8 +448,8 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
         check_out_device(s.devtype, s.devindex, out)
     else:
         like = device_tensor(e, args, first)
-        if like is not None:
-            check_out_device(like.c_devtype, like.c_devindex, out)
+        if like != NULL:
+            check_out_device((<Tensor>like).c_devtype, (<Tensor>like).c_devindex, out)
     iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
     moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))
     if moved:

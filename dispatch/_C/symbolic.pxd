@@ -57,6 +57,7 @@ cdef struct SymbolicCalls:
     bint (*is_number)(PyObject* o) noexcept                  # whether it is a SymInt
     PyObject* (*env_of)(int64_t v)                           # borrowed: the ShapeEnv whose life is the handle's
     int (*number_kind)(PyObject* o) noexcept                 # NumberKind
+    bint in_use                                              # whether there was ever a symbolic number or a ShapeEnv
 
 cdef SymbolicCalls symbolic_calls
 
@@ -82,8 +83,8 @@ cdef inline int number_kind(PyObject* o) noexcept:
 
 
 cdef inline bint in_use() noexcept:
-    """Whether this process can have expressions."""
-    return symbolic_calls.binary != NULL
+    """Whether an argument may be an expression: until one was made, nobody looks."""
+    return symbolic_calls.in_use
 
 
 cdef inline int64_t plain_size(int64_t v) except? SIZE_ERROR:
@@ -227,14 +228,6 @@ cdef inline bint expect_gt(int64_t a, int64_t b) except -1:
 
 cdef inline bint expect_le(int64_t a, int64_t b) except -1:
     return compare_slowly(ASK_EXPECT, SZ_LE, a, b) if any_symbolic(a, b) else a <= b
-
-
-cdef inline bint has_symbolic(const int64_t* values, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        if is_symbolic(values[i]):
-            return True
-    return False
 
 
 cdef inline int64_t concrete(int64_t v) except? SIZE_ERROR:

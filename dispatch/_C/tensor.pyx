@@ -8,7 +8,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -95,19 +95,20 @@ cdef int share_version(Tensor of_view, Tensor base) except -1:
 
 cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset) except -1:
     cdef int64_t numel = 1, signs = offset
+    cdef bint overflows = False
     cdef int i
     if ndim > 128:
         raise RuntimeError(f"a tensor has at most 128 dimensions, got {ndim}")
     for i in range(ndim):
-        if sizes[i] < 0:
-            return set_signed_geometry(t, ndim, sizes, strides, offset)
-        if mul_overflows(numel, sizes[i], &numel):
-            raise_numel_overflow(ndim, sizes)
+        signs |= sizes[i]
+        overflows |= mul_overflows(numel, sizes[i], &numel)
     if strides != NULL:
         for i in range(ndim):
             signs |= strides[i]
     if signs < 0:
         return set_signed_geometry(t, ndim, sizes, strides, offset)
+    if overflows:
+        raise_numel_overflow(ndim, sizes)
     if numel == 0 and strides == NULL:
         check_steps(ndim, sizes)
     write_geometry(t, ndim, sizes, strides, offset, numel)
@@ -123,22 +124,27 @@ cdef int set_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* s
 cdef inline int write_geometry(Tensor t, int ndim, const int64_t* sizes, const int64_t* strides, int64_t offset,
                                int64_t numel) except -1:
     """The numbers, all checked; the flags of geometry are the caller's."""
-    cdef int64_t* mem
+    cdef int64_t* mem = t.c_inline
+    cdef int64_t step = 1, size
+    cdef uint32_t flags = t.c_flags & ~<uint32_t>TF_GEOMETRY_KEPT
     cdef int i
     if ndim > 5:
         mem = <int64_t*>malloc(2 * ndim * sizeof(int64_t))
         if mem == NULL:
             raise MemoryError()
+        flags |= TF_HEAP_GEOMETRY | (TF_MANY_DIMS if ndim > 64 else 0)
+    # loops, not memcpy: calling it costs more than the few numbers that there mostly are
+    if strides == NULL:
+        for i in range(ndim - 1, -1, -1):
+            size = sizes[i]
+            mem[i] = size
+            mem[ndim + i] = step
+            if i:                        # past the outermost it may overflow, and nobody reads it
+                step *= size if size > 1 else 1
     else:
-        mem = t.c_inline
-    if ndim:
-        memcpy(mem, sizes, <size_t>ndim * sizeof(int64_t))
-        if strides != NULL:
-            memcpy(mem + ndim, strides, <size_t>ndim * sizeof(int64_t))
-        else:
-            mem[2 * ndim - 1] = 1
-            for i in range(ndim - 1, 0, -1):
-                mem[ndim + i - 1] = mem[ndim + i] * (sizes[i] if sizes[i] > 1 else 1)
+        for i in range(ndim):
+            mem[i] = sizes[i]
+            mem[ndim + i] = strides[i]
     if t.c_flags & TF_HEAP_GEOMETRY:
         free(t.c_sizes)
     t.c_sizes = mem
@@ -146,11 +152,9 @@ cdef inline int write_geometry(Tensor t, int ndim, const int64_t* sizes, const i
     t.c_ndim = ndim
     t.c_numel = numel
     t.c_offset = offset
+    t.c_flags = flags
     if t.c_array is not None:
         t.c_array = None
-    t.c_flags &= ~<uint32_t>TF_GEOMETRY_KEPT
-    if ndim > 5:
-        t.c_flags |= TF_HEAP_GEOMETRY | (TF_MANY_DIMS if ndim > 64 else 0)
     return 0
 
 
@@ -427,13 +431,6 @@ cdef class Tensor:
     def __init__(self, *args, **kwargs):
         if self.c_storage is blank_storage:
             hook("__init__")(self, *args, **kwargs)
-
-    def __dealloc__(self):
-        if self.c_flags & TF_HEAP_GEOMETRY:
-            free(self.c_sizes)
-        drop_counter(self)
-        Py_XDECREF(self.c_dict)
-        self.c_dict = NULL
 
     def __getattr__(self, str name):
         return hook("__getattr__")(self, name)

@@ -3,12 +3,13 @@
 `Tensor._make_subclass`, `_make_wrapper_subclass` and `as_subclass` make instances; one may leave its strides, sizes, device or
 layout to `__torch_dispatch__` (a *policy*, kept as TF_CUSTOM_* flags). The accessors of `tensor` call `answer` for such a tensor:
 it asks the modes and the class with an operator that stands for the question (`aten.sym_size`, `prim.device` ...) and checks what
-comes back, as PyTorch's PyInterpreter does. No operator goes through this module.
+comes back, as PyTorch's PyInterpreter does. No operator goes through this module. At the end stands what every tensor ends with.
 """
 from operator import index
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject, destructor
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free
 
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport call_boxed, need_entry
@@ -18,20 +19,24 @@ from dispatch._C.keys cimport (
 )
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport ask_handlers
+from dispatch._C.python_api cimport PyErr_Fetch_, PyErr_Restore_, Py_DECREF_
 from dispatch._C.references cimport take
 from dispatch._C.geometry cimport TF_CONTIGUOUS, product, reach_of, read_ints
 from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport Storage
 from dispatch._C.symbolic cimport NK_INT, NK_NONE, is_symbolic, larger, number_kind, size_from, size_object
 from dispatch._C.tensor cimport (
-    TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH, TF_REQUIRES_GRAD, TF_VIEW_MARKS,
-    TF_SYMBOLIC, Tensor, alias_as, blank_of, init_tensor, is_contiguous_as, is_dense, keys_for, place_tensor, set_base,
-    set_class_flags, set_requires_grad, set_storage, share_version,
+    TF_CUSTOM_DEVICE, TF_CUSTOM_LAYOUT, TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_HAS_TORCH_DISPATCH, TF_HEAP_GEOMETRY,
+    TF_REQUIRES_GRAD, TF_SYMBOLIC, TF_VIEW_MARKS, Tensor, VersionCounter, alias_as, blank_of, init_tensor, is_contiguous_as,
+    is_dense, keys_for, place_tensor, set_base, set_class_flags, set_requires_grad, set_storage, share_version,
 )
 from dispatch._C.tls cimport n_dispatch_modes, tls
 
 from dispatch._C.slots import _install_tensor_attribute, _set_tensor_hook
 from dispatch._C.tls import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+
+cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(void*) noexcept
 
 __all__ = ["answer", "answers", "has_handler", "layout_code", "set_source", "share_memory", "share_storage", "stored_fact"]
 
@@ -407,6 +412,41 @@ def make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_f
     return t
 
 
+# ---- how instances end -----------------------------------------------------------------------------------------------
+
+# In front of Cython's deallocator, where a `__dealloc__` would be: around that Cython takes the exception that is set away and
+# puts it back (row `add`: 70 instructions), which only the end of an instance dictionary needs.
+cdef destructor dealloc_fields = (<PyTypeObject*>Tensor).tp_dealloc
+
+
+cdef void dealloc(PyObject* o) noexcept:
+    """A tensor to which nobody refers: nothing here may count a reference to it."""
+    cdef VersionCounter* version = (<Tensor>o).c_version
+    if (<Tensor>o).c_flags & TF_HEAP_GEOMETRY:
+        free((<Tensor>o).c_sizes)
+    if version != NULL:
+        version.refs -= 1
+        if version.refs == 0:
+            free(version)
+    if (<Tensor>o).c_dict != NULL:
+        dealloc_dict(o)
+    dealloc_fields(o)
+
+
+cdef void dealloc_dict(PyObject* o) noexcept:
+    """What ends with the dictionary may run code of others: the collector must not see the tensor any more."""
+    cdef PyObject* kind
+    cdef PyObject* value
+    cdef PyObject* trace
+    cdef PyObject* attributes = (<Tensor>o).c_dict
+    PyObject_GC_UnTrack(o)
+    (<Tensor>o).c_dict = NULL
+    PyErr_Fetch_(&kind, &value, &trace)
+    Py_DECREF_(attributes)
+    PyErr_Restore_(kind, value, trace)
+
+
+(<PyTypeObject*>Tensor).tp_dealloc = dealloc
 _set_tensor_hook("answer", answer)
 _install_tensor_attribute("_make_subclass", staticmethod(make_subclass))
 _install_tensor_attribute("_make_wrapper_subclass", staticmethod(make_wrapper_subclass))

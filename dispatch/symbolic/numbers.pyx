@@ -7,6 +7,7 @@ methods) works as well: then its methods are called.
 """
 import math
 
+from dispatch._C.symbolic cimport symbolic_calls
 from dispatch.symbolic.core cimport Core, Q_GUARD
 from dispatch.symbolic.expr cimport Expr, Table, sympify
 from dispatch.symbolic.node cimport METHODS, SymNode, expr_of, new_node, remainder_of, result_kind
@@ -153,6 +154,9 @@ cdef object _on_numbers(int op, a, b):
 
 cdef class SymNumber:
     """What SymInt, SymFloat and SymBool share: a node."""
+
+    def __cinit__(self):
+        symbolic_calls.in_use = True           # the node may be one without a Table
 
     def __init__(self, node):
         self.node = node

@@ -6,7 +6,7 @@ strides and joined, and the innermost one goes through the loop: at once, or in 
 and converted back. From a number of elements on the interpreter's lock is given up and what owns the memory is held; from a
 number of bytes on the largest dimension is split over threads.
 """
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 import numpy
@@ -141,8 +141,9 @@ cdef int run(formula* f, int code, PyObject** operands, number* numbers) except 
     cdef Py_ssize_t steps[MAX_OPERANDS]
     cdef number singles[MAX_OPERANDS]
     cdef int n_in = f.n_in, n = n_in + f.n_out, k, wide = code, wanted, itemsize
-    cdef Tensor t, first = <Tensor>operands[n_in if f.n_out else 0]
-    cdef Py_ssize_t numel = first.c_numel
+    cdef const uint8_t* itemsizes = dtypes.itemsize_table()
+    cdef PyObject* t
+    cdef Py_ssize_t numel = (<Tensor>operands[n_in if f.n_out else 0]).c_numel
     cdef inner_loop loop = f.loops[code]
     cdef void* data
     if is_in(f.narrow, code):
@@ -153,22 +154,22 @@ cdef int run(formula* f, int code, PyObject** operands, number* numbers) except 
     if loop == NULL:
         raise_missing(code)
     for k in range(n):
-        t = <Tensor>operands[k]
+        t = operands[k]            # borrowed: counting each operand would cost as much as what is asked here
         wanted = dtype_at(f, k, code)
-        itemsize = dtypes.itemsize_table()[wanted]
-        if not t.c_flags & TF_CONTIGUOUS:
+        itemsize = itemsizes[wanted]
+        if not (<Tensor>t).c_flags & TF_CONTIGUOUS:
             return run_any(f, code, code, code, operands, numbers)
-        if t.c_numel == numel:
+        if (<Tensor>t).c_numel == numel:
             steps[k] = itemsize
-        elif t.c_numel == 1 and k < n_in:
+        elif (<Tensor>t).c_numel == 1 and k < n_in:
             steps[k] = 0
         else:
             return run_any(f, code, code, code, operands, numbers)
-        pointers[k] = data_of(t, dtypes.itemsize_table()[t.c_dtype])
-        if t.c_dtype != wanted:
-            if t.c_numel != 1 or k >= n_in:
+        pointers[k] = data_of(<Tensor>t, itemsizes[(<Tensor>t).c_dtype])
+        if (<Tensor>t).c_dtype != wanted:
+            if (<Tensor>t).c_numel != 1 or k >= n_in:
                 return run_any(f, code, code, code, operands, numbers)
-            get_cast(t.c_dtype, wanted)(pointers[k], 0, <char*>&singles[k], 0, 1)
+            get_cast((<Tensor>t).c_dtype, wanted)(pointers[k], 0, <char*>&singles[k], 0, 1)
             pointers[k] = <char*>&singles[k]
             steps[k] = 0
         elif <size_t>pointers[k] & ((itemsize if itemsize < 8 else 8) - 1):
@@ -183,10 +184,10 @@ cdef int run(formula* f, int code, PyObject** operands, number* numbers) except 
     return 0
 
 
-cdef inline bint all_apart(Tensor out, PyObject** operands, int n_in) noexcept:
+cdef inline bint all_apart(PyObject* out, PyObject** operands, int n_in) noexcept:
     cdef int k
     for k in range(n_in):
-        if <PyObject*>out != operands[k] and not apart(out, <Tensor>operands[k]):
+        if out != operands[k] and not apart(<Tensor>out, <Tensor>operands[k]):
             return False
     return True
 

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -279,3 +280,25 @@ def test_blank_tensors_are_empty(cls):
 def test_blank_storage_is_not_resized():
     with pytest.raises(RuntimeError, match="resiz"):
         A.resize_.default(Tensor.__new__(Tensor), [3])
+
+
+def test_attributes_end_with_their_tensor_and_may_collect_garbage() -> None:
+    """What runs then does not see the tensor any more, and an error that is on its way stays."""
+    ended = []
+
+    class End:
+        def __del__(self) -> None:
+            gc.collect()
+            ended.append(seen())
+
+    def made() -> Tensor:
+        nonlocal seen
+        tensor = dispatch.ones(2)
+        seen = weakref.ref(tensor)
+        tensor.end = End()  # type: ignore[attr-defined]
+        return tensor
+
+    seen: Any = None
+    with pytest.raises(ZeroDivisionError):
+        (made(), 1 / 0)
+    assert ended == [None]

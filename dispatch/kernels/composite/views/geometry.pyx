@@ -18,8 +18,8 @@ from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, reach_of
 from dispatch._C.python_api cimport PyLong_AsLongLong_, PyLong_CheckExact_
 from dispatch._C.symbolic cimport (
-    SIZE_ERROR, SYMBOLIC_LIMIT, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, floordiv, gt_or_false,
-    has_symbolic, is_symbolic, larger, lt_or_false, lt_or_true, mod, mul, ne_or_true, neg, size_from, size_object, smaller, sub,
+    SIZE_ERROR, SYMBOLIC_LIMIT, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, first_symbolic, floordiv,
+    gt_or_false, is_symbolic, larger, lt_or_false, lt_or_true, mod, mul, ne_or_true, neg, size_from, size_object, smaller, sub,
     symbolic_calls,
 )
 from dispatch._C.tensor cimport (
@@ -154,7 +154,7 @@ cdef int check_strided(Tensor self, IntArray size, IntArray stride,
     if size.len != stride.len:
         raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
                       "in length")
-    if is_symbolic(offset) or has_symbolic(size.data, size.len) or has_symbolic(stride.data, stride.len):
+    if is_symbolic(offset) or first_symbolic(<int>size.len, size.data) or first_symbolic(<int>stride.len, stride.data):
         return 0
     if bounded:
         check_within(self.c_storage.c_nbytes, itemsize, <int>size.len, size.data, stride.data, offset)

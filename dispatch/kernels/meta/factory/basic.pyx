@@ -16,7 +16,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport reach_of
 from dispatch._C.keys cimport KS_ZeroTensor
-from dispatch._C.symbolic cimport SIZE_ERROR, eq_or_false, gt_or_false, has_symbolic, ne_or_true, size_from, size_object
+from dispatch._C.symbolic cimport SIZE_ERROR, eq_or_false, first_symbolic, gt_or_false, ne_or_true, size_from, size_object
 from dispatch._C.tensor cimport Tensor, keys_for, new_empty, place_tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
@@ -60,7 +60,7 @@ cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype):
     if size.len != stride.len:
         raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
                       "in length")
-    if not has_symbolic(size.data, n) and not has_symbolic(stride.data, n):
+    if not first_symbolic(n, size.data) and not first_symbolic(n, stride.data):
         reach_of(dtypes.itemsize_table()[code], n, size.data, stride.data, 0)
     return new_empty(code, devtype, -1, n, size.data, stride.data)
 

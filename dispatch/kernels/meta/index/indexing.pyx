@@ -19,7 +19,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.size cimport new_size
-from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, has_symbolic, ne_or_true, size_object
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, first_symbolic, ne_or_true, size_object
 from dispatch._C.tensor cimport Tensor, get_numpy, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
@@ -296,7 +296,7 @@ cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices, 
 
 
 cdef inline bint is_open(Tensor t) noexcept:
-    return has_symbolic(t.c_sizes, t.c_ndim)
+    return first_symbolic(t.c_ndim, t.c_sizes) != 0
 
 
 cdef bint has_expressions(Tensor self, list indices, Tensor values) except -1:

@@ -11,11 +11,11 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_complex32, ST_complex64, ST_float16, ST_float32
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.symbolic cimport eq_or_false, mul, ne_or_true
-from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor
+from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, is_dense
 from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, is_tensor, same_sizes
 from dispatch.kernels.meta.rules.strides cimport (
     MAX_OPERANDS, Operands, channels_last_strides, contiguous_strides, dense_strides, is_channels_last, is_contiguous,
-    is_dense, non_overlapping_dense, packed_strides, sort_dims,
+    non_overlapping_dense, packed_strides, sort_dims,
 )
 
 cdef extern from *:

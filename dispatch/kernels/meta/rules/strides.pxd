@@ -19,8 +19,6 @@ cdef bint is_channels_last(const int64_t* sizes, const int64_t* strides, int ndi
 # Dimensions in the format's order, gaps allowed.
 cdef bint is_channels_last_like(const int64_t* sizes, const int64_t* strides, int ndim) except -1
 cdef bint non_overlapping_dense(const int64_t* sizes, const int64_t* strides, int ndim) except -1
-# `non_overlapping_dense` of a tensor, whose flag says so when it is known.
-cdef bint is_dense(Tensor t) except -1
 # Contiguous, channels_last or channels_last_3d.
 cdef int suggest_memory_format(Tensor t) except -1
 # Packed, with the dimensions in the order of `strides`.

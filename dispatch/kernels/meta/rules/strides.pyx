@@ -8,11 +8,11 @@ from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport MF_channels_last, MF_channels_last_3d, MF_contiguous
-from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, check_steps, check_within, read_ints
+from dispatch._C.geometry cimport check_steps, check_within, read_ints
 from dispatch._C.symbolic cimport (
-    any_symbolic, eq_or_false, floordiv, gt_or_false, gt_or_true, larger, lt_or_true, mod, mul, ne_or_true, smaller,
+    eq_or_false, floordiv, gt_or_false, gt_or_true, larger, lt_or_true, mod, mul, ne_or_true, smaller,
 )
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.tensor cimport Tensor, is_dense
 from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, same_sizes
 
 
@@ -197,16 +197,6 @@ cdef bint non_overlapping_dense(const int64_t* sizes, const int64_t* strides, in
         if ne_or_true(strides[i], dense[i]) and gt_or_true(sizes[i], 1):
             return False
     return True
-
-
-cdef bint is_dense(Tensor t) except -1:
-    cdef int i
-    if t.c_flags & TF_NON_OVERLAPPING_DENSE:
-        return True
-    for i in range(t.c_ndim):                # the flag of such a tensor is set only when it is known
-        if any_symbolic(t.c_sizes[i], t.c_strides[i]):
-            return non_overlapping_dense(t.c_sizes, t.c_strides, t.c_ndim)
-    return False
 
 
 cdef int dense_like_strides(int64_t* out, Tensor t) except -1:
