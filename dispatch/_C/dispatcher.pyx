@@ -758,15 +758,29 @@ cdef int set_error_callback(OperatorEntry e, object callback) except -1:
     return 0
 
 
-cdef list available_keys(OperatorEntry e):
-    cdef int i
-    return [DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]].decode() for i in range(DK_NUM_RUNTIME) if serves(e, i)]
+cdef str available_keys(OperatorEntry e):
+    """The keys with a kernel of the operator itself; those of autograd as one where it is the same for all backends."""
+    cdef list found = [DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]].decode() for i in range(DK_NUM_RUNTIME) if serves(e, i)]
+    cdef list gradients = [name for name in found if name.startswith("Autograd")]
+    if len(gradients) > 8:
+        found = [name for name in found if name not in gradients] + ["Autograd"]
+    return ", ".join(found) if found else "no key"
 
 
 cdef bint serves(OperatorEntry e, int i) noexcept:
-    """Whether a call that reaches this key runs a kernel: not a fallthrough, not a missing one."""
-    cdef Kernel* k = e.kernels[e.row[i]] if e.row[i] < ROW_SPECIAL else fallbacks[i] if e.row[i] == ROW_FALLBACK else NULL
+    """Whether the operator itself has a kernel for this key, and not a fallthrough: fallbacks that serve all are no help."""
+    cdef Kernel* k = e.kernels[e.row[i]] if e.row[i] < ROW_SPECIAL else NULL
     return k != NULL and not k.flags & KF_FALLTHROUGH
+
+
+cdef str advice(str name):
+    """What to do about a device without kernels, on a line of its own; "" where nothing is certain."""
+    cdef int i
+    cdef bint is_device = any([DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]] == b"Sparse" + name.encode() for i in range(DK_NUM_RUNTIME)])
+    if not is_device or name in ("CPU", "Meta"):
+        return ""
+    return ("\n  Values on such a device need kernels that a program registers (docs/tutorials/device.md); for shapes, dtypes and memory "
+            "alone, run it under FakeTensorMode()")
 
 
 cdef int raise_no_kernel(OperatorEntry e, int index, int slot) except -1:
@@ -783,7 +797,7 @@ cdef int raise_no_kernel(OperatorEntry e, int index, int slot) except -1:
     if index == 0:
         raise NotImplementedError(
             f"{qualified_name(e)}: there were no tensor arguments to this function, and no kernel is registered for "
-            f"that case; kernels exist for: {', '.join(available_keys(e))}\n  {e._schema_text}")
+            f"that case; kernels exist for: {available_keys(e)}\n  {e._schema_text}")
     raise NotImplementedError(
         f"{qualified_name(e)}: no kernel for the key {name} of these arguments; kernels exist for: "
-        f"{', '.join(available_keys(e))}\n  {e._schema_text}")
+        f"{available_keys(e)}\n  {e._schema_text}{advice(name)}")

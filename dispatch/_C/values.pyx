@@ -25,11 +25,14 @@ from dispatch._C.python_api cimport (
     PyObject_RichCompareBool_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyUnicode_Check_,
     PyUnicode_Compare_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_,
 )
+from dispatch._C.naming cimport full_name
 from dispatch._C.references cimport raised
 from dispatch._C.symbolic cimport NK_INT, NK_NONE, number_kind
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD
 from dispatch._C.tls cimport ThreadState, tls
+
+from dispatch._C import dtypes as dtypes_by_name
 
 cdef extern from *:
     """
@@ -442,6 +445,13 @@ cdef str describe_value(PyObject* value):
     return f"{type(v).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
 
 
+cdef str meant(ArgSpec* spec, object value):
+    """`dtype="float32"`: how the dtype of this name is written."""
+    if spec.kind == AK_DTYPE and isinstance(value, str) and isinstance(getattr(dtypes_by_name, value, None), dtypes.dtype):
+        return f"; write {full_name(value)}"
+    return ""
+
+
 cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error):
     """Raise `error` with what was expected, what came and the schema. The frame is released."""
     cdef object entry = <object>sig.entry
@@ -462,7 +472,7 @@ cdef object raise_mismatch(Signature* sig, int code, Frame* f, PyObject** args, 
     elif code == MATCH_BAD_TYPE:
         spec = &sig.args[f.bad_arg]
         why = (f"{name}: argument '{<object>spec.name}' (position {f.bad_arg}) must be {describe_type(spec)}, "
-               f"got {describe_value(f.bad_value)}")
+               f"got {describe_value(f.bad_value)}{meant(spec, <object>f.bad_value)}")
         error = error_of_value(spec, f, error)
     elif code == MATCH_UNKNOWN_KEYWORD:
         why = f"{name}: unknown keyword argument '{(<tuple>kwnames)[f.bad_arg]}'"

@@ -99,7 +99,7 @@ cdef object chosen(Tensor self, int dim, object index, int real_dim):
         raise IndexError("index: a 0-d tensor has no element to choose, use item() for its value")
     size = size_at(self, dim)
     if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {real_dim} with size {size}")
+        raise IndexError(f"aten::select.int: index {index} is out of bounds for dimension {real_dim} with size {size}")
     return SELECT(self, dim, index)
 
 
@@ -166,7 +166,7 @@ cdef object apply(Tensor self, tuple index, list tensors):
     cdef int n = dims_taken(entries), ndim = dims_of(self), dim = 0, real_dim = 0
     found = self
     if n > ndim:
-        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+        raise IndexError(f"Tensor.__getitem__: too many indices for tensor of dimension {ndim}: {n}")
     for entry in entries:
         if type(entry) is int:
             found = chosen(found, dim, entry, real_dim)

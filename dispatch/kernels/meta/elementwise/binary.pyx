@@ -133,7 +133,7 @@ cdef int restride_alone(Spec* s, Tensor t) except -1:
 cdef int extremum(Spec* s, Tensor self, Tensor other) except -1:
     arithmetic(s, self, other)
     if is_complex_code(s.dtype) and not on_meta(self, other):
-        raise RuntimeError("maximum, minimum: complex tensors have no order")
+        raise refused("complex tensors have no order")
     return 0
 
 

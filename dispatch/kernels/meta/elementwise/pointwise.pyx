@@ -6,6 +6,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport DEV_CPU, DEV_META, ST_NONE
+from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch._C.tls cimport tls
 from dispatch.kernels.meta cimport rules
@@ -21,7 +22,7 @@ cdef bint on_meta(PyObject** items, int n) noexcept:
 
 
 cdef int raise_devices(Tensor a, Tensor b) except -1:
-    raise RuntimeError(f"expected all tensors on one device, found {a.device} and {b.device}")
+    raise refused(f"expected all tensors on one device, found {a.device} and {b.device}")
 
 
 cdef int check_devices(PyObject** items, int n) except -1:

@@ -9,6 +9,7 @@ from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_complex32, ST_complex64, ST_float16, ST_float32
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.symbolic cimport eq_or_false, mul, ne_or_true
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, is_dense
@@ -166,7 +167,7 @@ cdef tuple operands_of(object tensors, int ndim):
     """What the two functions below take; RuntimeError for an operand that cannot be broadcast to `ndim` dimensions."""
     items = tuple(tensors)
     if any([isinstance(t, Tensor) and (<Tensor>t).c_ndim > ndim for t in items]):
-        raise RuntimeError(f"expected operands of at most {ndim} dimensions")
+        raise refused(f"expected operands of at most {ndim} dimensions")
     return items
 
 

@@ -7,6 +7,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport mul_overflows, read_ints
 from dispatch._C.symbolic cimport (
     SIZE_ERROR, any_symbolic, eq_or_false, expect_eq, expect_ge, floordiv, is_symbolic, mod, mul, size_from, size_object,
@@ -30,7 +31,7 @@ cdef list enter_faces(dict names):
 
 
 cdef int raise_negative_size(const int64_t* sizes, int ndim, int dim) except -1:
-    raise RuntimeError(f"size {size_object(sizes[dim])} at dimension {dim} of {as_tuple(sizes, ndim)} "
+    raise refused(f"size {size_object(sizes[dim])} at dimension {dim} of {as_tuple(sizes, ndim)} "
                        "is negative")
 
 
@@ -43,7 +44,7 @@ cdef int64_t numel(const int64_t* sizes, int ndim) except? SIZE_ERROR:
             return checked_numel(sizes, ndim)
         overflow |= mul_overflows(result, sizes[i], &result)
     if overflow or is_symbolic(result):
-        raise RuntimeError(f"the number of elements of sizes {as_tuple(sizes, ndim)} "
+        raise refused(f"the number of elements of sizes {as_tuple(sizes, ndim)} "
                            "does not fit in 64 bits")
     return result
 
@@ -72,7 +73,7 @@ cdef bint same_sizes(const int64_t* a, const int64_t* b, int ndim) except -1:
 
 cdef int raise_broadcast(const int64_t* a, int a_ndim, const int64_t* b, int b_ndim,
                          int back) except -1:
-    raise RuntimeError(f"sizes {as_tuple(a, a_ndim)} and {as_tuple(b, b_ndim)} do not broadcast: "
+    raise refused(f"sizes {as_tuple(a, a_ndim)} and {as_tuple(b, b_ndim)} do not broadcast: "
                        f"{size_object(a[a_ndim - back])} does not match {size_object(b[b_ndim - back])} at dimension "
                        f"{max(a_ndim, b_ndim) - back}")
 
@@ -127,9 +128,9 @@ cdef int broadcast(int64_t* out, PyObject** items, int n) except -1:
 cdef int64_t wrap_dim(int64_t dim, int64_t ndim, bint wrap_scalar) except -1:
     cdef int64_t extent = 1 if ndim == 0 and wrap_scalar else ndim
     if extent <= 0:
-        raise IndexError(f"dimension {dim} is given, but the tensor has no dimensions")
+        raise refused(f"dimension {dim} is given, but the tensor has no dimensions", IndexError)
     if dim < -extent or dim >= extent:
-        raise IndexError(f"dimension {dim} is out of range: expected {-extent} to {extent - 1}")
+        raise refused(f"dimension {dim} is out of range: expected {-extent} to {extent - 1}", IndexError)
     return dim + extent if dim < 0 else dim
 
 
@@ -140,7 +141,7 @@ cdef int wrap_dims(int64_t* dims, int n, int ndim, bint wrap_scalar) except -1:
         dims[i] = wrap_dim(dims[i], ndim, wrap_scalar)
         bit = <uint64_t>1 << dims[i]
         if seen & bit:
-            raise RuntimeError(f"dimension {dims[i]} is given more than once")
+            raise refused(f"dimension {dims[i]} is given more than once")
         seen |= bit
     return 0
 
@@ -163,7 +164,7 @@ cdef int reduced_sizes(int64_t* out, const int64_t* sizes, int ndim, const int64
 
 
 cdef int raise_infer(const int64_t* sizes, int ndim, int64_t numel) except -1:
-    raise RuntimeError(f"shape {as_tuple(sizes, ndim)} is invalid "
+    raise refused(f"shape {as_tuple(sizes, ndim)} is invalid "
                        f"for a tensor of {size_object(numel)} elements")
 
 
@@ -178,18 +179,18 @@ cdef int infer_size(int64_t* out, const int64_t* sizes, int ndim, int64_t numel)
     for i in range(ndim):
         if eq_or_false(sizes[i], -1):
             if hole >= 0:
-                raise RuntimeError("only one dimension can be inferred, "
+                raise refused("only one dimension can be inferred, "
                                    f"got {as_tuple(sizes, ndim)}")
             hole = i
         elif not expect_ge(sizes[i], 0):
-            raise RuntimeError(f"invalid size {sizes[i]} at dimension {i} "
+            raise refused(f"invalid size {sizes[i]} at dimension {i} "
                                f"of {as_tuple(sizes, ndim)}")
         elif any_symbolic(known, sizes[i]):
             known = mul(known, sizes[i])
         elif mul_overflows(known, sizes[i], &known):
             raise_infer(sizes, ndim, numel)
     if hole >= 0 and numel == 0 and known == 0:
-        raise RuntimeError(f"the size -1 of shape {as_tuple(sizes, ndim)} can be anything "
+        raise refused(f"the size -1 of shape {as_tuple(sizes, ndim)} can be anything "
                            "for a tensor without elements")
     if not (expect_eq(numel, known) if hole < 0 else divides(known, numel)):
         raise_infer(sizes, ndim, numel)

@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport MF_channels_last, MF_channels_last_3d, MF_contiguous
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport check_steps, check_within, read_ints
 from dispatch._C.symbolic cimport (
     eq_or_false, floordiv, gt_or_false, gt_or_true, larger, lt_or_true, mod, mul, ne_or_true, smaller,
@@ -51,9 +52,9 @@ cdef int strides_for(int64_t* out, const int64_t* sizes, int ndim, int memory_fo
         return 0
     name = repr(dtypes.get_memory_format(memory_format))
     if memory_format != MF_channels_last and memory_format != MF_channels_last_3d:
-        raise RuntimeError(f"{name} gives no strides without a tensor to follow")
+        raise refused(f"{name} gives no strides without a tensor to follow")
     if ndim != rank:
-        raise RuntimeError(f"{name} needs a tensor of {rank} dimensions, got {ndim}")
+        raise refused(f"{name} needs a tensor of {rank} dimensions, got {ndim}")
     check_steps(ndim, sizes)
     channels_last_strides(out, sizes, ndim)
     return 0
@@ -417,7 +418,7 @@ cdef tuple strides_tuple(object sizes, int memory_format):
 cdef int read_geometry(object sizes, object strides, int64_t* shape, int64_t* steps) except -1:
     cdef int ndim = read_ints(sizes, shape, "sizes")
     if read_ints(strides, steps, "strides") != ndim:
-        raise RuntimeError(f"sizes {tuple(sizes)} and strides {tuple(strides)} differ in length")
+        raise refused(f"sizes {tuple(sizes)} and strides {tuple(strides)} differ in length")
     return ndim
 
 

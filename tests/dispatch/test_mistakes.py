@@ -1,0 +1,75 @@
+"""Mistakes that newcomers make: the text names the operator, what is wrong, and what to do."""
+
+import pytest
+
+import dispatch
+from dispatch import ops
+from dispatch._C import _AutoDispatchBelowAutograd
+
+X = dispatch.ones(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "start"),
+    [
+        (lambda: X + dispatch.ones(4), RuntimeError, "aten::add.Tensor: sizes (2, 3) and (4,)"),
+        (lambda: X.view(4), RuntimeError, "aten::view: shape (4,) is invalid"),
+        (lambda: X.softmax(5), IndexError, "aten::_softmax: dimension 5 is out of range"),
+        (lambda: X.sum(9), IndexError, "aten::sum.dim_IntList: dimension 9"),
+        (lambda: X[5], IndexError, "aten::select.int: index 5 is out of bounds for dimension 0"),
+        (lambda: X[:, 7], IndexError, "aten::select.int: index 7 is out of bounds for dimension 1"),
+        (lambda: X[0, 0, 0], IndexError, "Tensor.__getitem__: too many indices for tensor"),
+        (
+            lambda: X + dispatch.ones(2, 3, device="meta"),
+            RuntimeError,
+            "aten::add.Tensor: expected all tensors on one device",
+        ),
+    ],
+)
+def test_errors_name_the_operator(call, error, start):
+    with pytest.raises(error) as raised:
+        call()
+    assert str(raised.value).startswith(start)
+
+
+def test_ints_in_a_row_are_not_blamed_for_another_argument():
+    with pytest.raises(TypeError) as raised:
+        dispatch.ones(2, 3, dtype="float32")
+    assert str(raised.value).splitlines()[0] == (
+        "aten::ones: argument 'dtype' (position 1) must be Optional[dtype], got str 'float32'; "
+        "write dispatch.float32"
+    )
+    with pytest.raises(TypeError, match="aten::ones: unknown keyword argument 'dtpe'"):
+        dispatch.ones(2, dtpe=1)
+    with pytest.raises(TypeError, match="'size' .position 0. must be List.int., got str 'a'"):
+        dispatch.ones("a")
+
+
+def test_overloads_that_write_to_out_are_left_out_without_it():
+    with pytest.raises(TypeError) as raised:
+        dispatch.add(X, "a")
+    assert "aten::add.Tensor: argument 'other'" in str(raised.value)
+    assert "out" not in str(raised.value).replace("without", "")
+    with pytest.raises(TypeError, match=r"aten::add\.out: argument 'out'"):
+        dispatch.add(X, X, out="a")
+
+
+def test_a_device_without_kernels_gets_a_short_list_and_advice():
+    with pytest.raises(NotImplementedError) as raised:
+        dispatch.ones(2, device="cuda")
+    first, _, advice = str(raised.value).splitlines()
+    assert first.endswith("kernels exist for: CPU, Meta, BackendSelect")
+    assert "FakeTensorMode()" in advice and "docs/tutorials/device.md" in advice
+
+
+def test_kernels_of_autograd_are_one_name():
+    library = dispatch.Library("mistakes", "DEF")
+    library.define("f(Tensor x) -> Tensor")
+    with pytest.raises(NotImplementedError, match="kernels exist for: no key\n"):
+        ops.mistakes.f(X)
+    library.impl("f", lambda x: x, "Autograd")
+    library.impl("f", lambda x: x, "XLA")
+    with _AutoDispatchBelowAutograd(), pytest.raises(NotImplementedError) as raised:
+        ops.mistakes.f(X)
+    assert "kernels exist for: XLA, Autograd\n" in str(raised.value)
+    assert "FakeTensorMode" not in str(raised.value)
