@@ -23,6 +23,7 @@ from dispatch.cli_sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
 from dispatch.graph.diff import Difference, compare
+from dispatch.graph.saved import read_report
 from dispatch.graph.hardware import Hardware, hardware
 from dispatch.graph.html import html_page
 from dispatch.graph.inputs import read_inputs
@@ -325,7 +326,7 @@ def _print_folder(reports: Mapping[str, Json], errors: Mapping[str, str]) -> Non
 @click.command()
 @click.argument("first", type=click.Path(), metavar="A")
 @click.argument("second", type=click.Path(), metavar="B")
-@click.option("--device", help="Run both as if on this device, such as cuda.")
+@click.option("--device", help="Run models as if on this device, such as cuda.")
 @click.option("--json", "json_path", type=_OUTPUT, help="Write the differences; - is stdout.")
 @click.option("--markdown", "markdown_path", type=_OUTPUT, help="Write a summary; - is stdout.")
 @click.pass_context
@@ -337,15 +338,14 @@ def diff(
     json_path: str | None,
     markdown_path: str | None,
 ) -> None:
-    """What changed between the models A and B: totals, operators, parameters, shapes, modules.
+    """What changed between A and B: totals, operators, parameters, shapes, modules.
 
-    Exit code 0: nothing; 1: something.
+    Each is a model, or a report that `inspect --json` saved. Exit code 0: nothing; 1: something.
     """
     written = {"--json": json_path, "--markdown": markdown_path}
     with user_errors():
         check_paths(written, {"A": first, "B": second})
-        a, b = (_run(path, None, True, device, False, {}).to_json() for path in (first, second))
-        found = compare(a, b)
+        found = compare(*(_report_of(path, device) for path in (first, second)))
         content = write_reports(
             written,
             {
@@ -356,6 +356,15 @@ def diff(
     showing(content, lambda: _print_difference(found))()
     if not found.is_empty:
         context.exit(1)
+
+
+def _report_of(path: str, device: str | None) -> Json:
+    """A saved report as it is, or that of a run."""
+    saved = None if path == "-" else read_report(path)
+    if saved is not None:
+        return saved
+    report: Json = _run(path, None, True, device, False, {}).to_json()
+    return report
 
 
 def _print_difference(found: Difference) -> None:

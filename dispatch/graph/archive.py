@@ -65,6 +65,11 @@ def _only_regular(path: str, flags: int) -> int:
     return handle
 
 
+def _shown_name(path: str) -> str:
+    """The file's name as text, whatever encoding the locale has for names."""
+    return os.fsencode(os.path.basename(path)).decode("utf-8", "replace")
+
+
 class JsonFile:
     """The JSON of an exported program without weights, plain or gzipped."""
 
@@ -75,7 +80,7 @@ class JsonFile:
 
     @property
     def model_name(self) -> str:
-        return os.path.basename(self.path)
+        return _shown_name(self.path)
 
     def read_model(self) -> bytes:
         """The program's JSON."""
@@ -121,7 +126,7 @@ class Archive:
 
     @property
     def model_name(self) -> str:
-        return os.path.basename(self.path)
+        return _shown_name(self.path)
 
     def _find_root(self) -> str:
         """The root folder is the file's name when it was saved, so it is taken from the first

@@ -1,5 +1,6 @@
 """`dispatch.cli`: what each command prints, and one line with exit code 2 for a user's mistake."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -116,6 +117,41 @@ def test_diff_says_what_changed_by_its_exit_code(tmp_path, add_relu):
     assert invoke("diff", add_relu, tmp_path / "none").exit_code == 2
 
 
+def test_diff_takes_reports_that_were_saved(tmp_path, add_relu):
+    saved, packed = tmp_path / "before.json", tmp_path / "before.json.gz"
+    invoke("inspect", add_relu, "--json", saved)
+    packed.write_bytes(gzip.compress(json.dumps(json.loads(saved.read_text()), indent=1).encode()))
+    for a, b in ((saved, add_relu), (add_relu, packed), (saved, packed)):
+        assert invoke("diff", a, b).exit_code == 0
+    report = json.loads(saved.read_text())
+    report["calls"].pop()
+    report["peak_bytes"] += 1
+    saved.write_text(json.dumps(report))
+    result = invoke("diff", saved, add_relu)
+    assert result.exit_code == 1
+    assert "peak memory" in result.output and "calls that only one has" in result.output
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda report: report.update(peak_bytes="4*s0"), "peak_bytes: sizes are open"),
+        (lambda report: report.pop("modules"), "modules: expected a list"),
+        (lambda report: report["calls"][0].pop("op"), "calls[0].op: is not there"),
+    ],
+)
+def test_diff_says_what_a_saved_report_lacks(tmp_path, add_relu, change, text):
+    saved = tmp_path / "before.json"
+    invoke("inspect", add_relu, "--json", saved)
+    report = json.loads(saved.read_text())
+    change(report)
+    saved.write_text(json.dumps(report))
+    result = invoke("diff", add_relu, saved)
+    assert result.exit_code == 2 and text in result.output
+    saved.write_text(json.dumps(report)[:-9])
+    assert "a report that is not whole" in invoke("diff", saved, add_relu).output
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_a_name_that_the_terminal_has_no_letters_for(tmp_path, encoding):
     path = programs.write_json(tmp_path / "модель\u2603.json", programs.add_relu())
@@ -129,6 +165,20 @@ def test_a_name_that_the_terminal_has_no_letters_for(tmp_path, encoding):
         assert b"2603" in result.stdout + result.stderr or "\u2603".encode() in (
             result.stdout + result.stderr
         )
+
+
+def test_files_have_a_name_in_utf8_whatever_the_locale(tmp_path):
+    path = programs.write_json(tmp_path / "mod\u00e8le.json", programs.add_relu())
+    settings = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for option, written in (("--markdown", "x.md"), ("--html", "x.html"), ("--json", "x.json")):
+        subprocess.run(
+            [sys.executable, "-m", "dispatch", "inspect", path, option, tmp_path / written],
+            capture_output=True, timeout=60, check=True, env=os.environ | settings,
+        )  # fmt: skip
+    assert "mod\u00e8le" in (tmp_path / "x.md").read_text(encoding="utf-8")
+    assert "mod\u00e8le" in (tmp_path / "x.html").read_text(encoding="utf-8")
+    report = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert report["model"] == "mod\u00e8le.json"
 
 
 def test_inspect_writes_a_page(add_relu, tmp_path):
