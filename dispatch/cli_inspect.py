@@ -23,10 +23,10 @@ from dispatch.cli_sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
 from dispatch.graph.diff import Difference, compare
-from dispatch.graph.saved import read_report
 from dispatch.graph.hardware import Hardware, hardware
 from dispatch.graph.html import html_page
 from dispatch.graph.inputs import read_inputs
+from dispatch.graph.saved import read_report
 
 __all__ = ["diff", "inspect"]
 

@@ -41,7 +41,7 @@ def test_ints_in_a_row_are_not_blamed_for_another_argument():
     )
     with pytest.raises(TypeError, match="aten::ones: unknown keyword argument 'dtpe'"):
         dispatch.ones(2, dtpe=1)
-    with pytest.raises(TypeError, match="'size' .position 0. must be List.int., got str 'a'"):
+    with pytest.raises(TypeError, match=r"'size' \(position 0\) must be List\[int\], got str 'a'"):
         dispatch.ones("a")
 
 
