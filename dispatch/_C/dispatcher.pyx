@@ -35,6 +35,7 @@ from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
 from dispatch._C.references cimport give, raised, set_error, take
+from dispatch._C.refusals cimport advice
 from dispatch._C.symbolic cimport in_use
 from dispatch._C.tensor cimport TF_MANY_DIMS, grad_flags
 from dispatch._C.tls cimport ThreadState, tls
@@ -771,16 +772,6 @@ cdef bint serves(OperatorEntry e, int i) noexcept:
     """Whether the operator itself has a kernel for this key, and not a fallthrough: fallbacks that serve all are no help."""
     cdef Kernel* k = e.kernels[e.row[i]] if e.row[i] < ROW_SPECIAL else NULL
     return k != NULL and not k.flags & KF_FALLTHROUGH
-
-
-cdef str advice(str name):
-    """What to do about a device without kernels, on a line of its own; "" where nothing is certain."""
-    cdef int i
-    cdef bint is_device = any([DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]] == b"Sparse" + name.encode() for i in range(DK_NUM_RUNTIME)])
-    if not is_device or name in ("CPU", "Meta"):
-        return ""
-    return ("\n  Values on such a device need kernels that a program registers (docs/tutorials/device.md); for shapes, dtypes and memory "
-            "alone, run it under FakeTensorMode()")
 
 
 cdef int raise_no_kernel(OperatorEntry e, int index, int slot) except -1:

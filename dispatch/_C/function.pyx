@@ -32,6 +32,7 @@ from dispatch._C.values cimport Frame, complete_options, match, release_frame
 
 from dispatch._C.dispatcher import _emitted_methods
 from dispatch._C.named_results import named
+from dispatch._C.overload import _described
 
 cdef PyObject* TENSOR = <PyObject*>Tensor
 
@@ -504,7 +505,11 @@ cdef class OpFunction:
 
     @property
     def __doc__(self):
-        return "\n".join([e._schema_text for e in packet_of(self).overload_entries])
+        return _described(packet_of(self))
+
+    @property
+    def __signature__(self):
+        return _described(packet_of(self), "signature")
 
 
 cdef dict functions = {}

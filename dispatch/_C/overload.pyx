@@ -8,21 +8,20 @@ from cpython.object cimport PyObject, PyTypeObject
 
 from dispatch._C cimport dispatcher, keys
 from dispatch._C.dispatcher cimport find_entry, overload_names
-from dispatch._C.emitted cimport AF_LIST, AF_OUT, AK_INT, OF_ALIASING, OF_MUTABLE
+from dispatch._C.emitted cimport OF_ALIASING, OF_MUTABLE
 from dispatch._C.keys cimport DispatchKeySet
 from dispatch._C.naming cimport full_name
 from dispatch._C.operator cimport OperatorEntry, parse_schema, qualified_name
 from dispatch._C.python_api cimport (
-    PyDict_GetItem_, PyIndex_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_GetDictPtr_, PyVectorcall_Call_, PyVectorcall_NARGS_, Py_INCREF_,
-    PyTuple_GET_SIZE_, enable_vectorcall, getattrofunc, look_up_by,
+    PyDict_GetItem_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_GetDictPtr_, PyVectorcall_Call_, PyVectorcall_NARGS_, Py_INCREF_,
+    enable_vectorcall, getattrofunc, look_up_by,
 )
 from dispatch._C.python_kernel cimport set_overload_maker
 from dispatch._C.references cimport give, raised, set_error, take
+from dispatch._C.refusals cimport overloads_meant, refuse_overload
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.torch_function cimport ASK_KEYWORDS, ask_functions, n_function_modes
-from dispatch._C.values cimport (
-    MATCH_BAD_TYPE, MATCH_RAISED, MATCH_TOO_MANY, Frame, complete_options, match, match_given, raise_mismatch, release_frame,
-)
+from dispatch._C.values cimport MATCH_RAISED, Frame, complete_options, match, match_given, raise_mismatch, release_frame
 
 from dispatch._C._functorch import TransformType
 from dispatch._C.mode import TorchDispatchMode
@@ -142,6 +141,13 @@ def _set_overload_hooks(**functions):
     hooks.update(functions)
 
 
+def _described(subject, str what="describe"):
+    """The text, or with "signature" the arguments, of an overload, a packet or a function: the room that makes them loads now."""
+    if what not in hooks:
+        hooks["load_descriptions"]()
+    return hooks[what](subject)
+
+
 cdef object add_rule(OperatorBase op, object k, object fn):
     if isinstance(k, type) and issubclass(k, (TorchDispatchMode, Tensor)):
         if k in op.python_key_table:
@@ -225,6 +231,14 @@ cdef class OpOverload(OperatorBase):
     @property
     def __annotations__(self):
         return {}
+
+    @property
+    def __doc__(self):
+        return _described(self)
+
+    @property
+    def __signature__(self):
+        return _described(self, "signature")
 
     @property
     def __module__(self):
@@ -531,46 +545,6 @@ cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args
     return NULL
 
 
-cdef list overloads_meant(list entries, tuple names):
-    """Without `out` in a call the overloads that need one are not what somebody meant, where there are others."""
-    cdef list found = [] if "out" in names else [e for e in entries if not writes_out(<OperatorEntry>e)]
-    return found or entries
-
-
-cdef bint writes_out(OperatorEntry e):
-    cdef int i
-    for i in range(e.sig.n_args):
-        if e.sig.args[i].flags & AF_OUT:
-            return True
-    return False
-
-
-cdef object refuse_overload(OperatorEntry e, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error):
-    """Raise why one overload does not take the arguments. Ints in a row stand for a list, as functions take them: what is wrong
-    then is something else."""
-    cdef Frame f
-    cdef PyObject* vec[64]
-    cdef Py_ssize_t i, first, n_names = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
-    cdef object ints
-    f.lone_ints = error is TypeError
-    code = match(&e.sig, args, nargs, kwnames, &f)
-    first = f.bad_arg if code == MATCH_BAD_TYPE else 0
-    if (code in (MATCH_BAD_TYPE, MATCH_TOO_MANY) and error is TypeError and first < nargs and nargs + n_names <= 60
-            and e.sig.n_pos > first and e.sig.args[first].kind == AK_INT and e.sig.args[first].flags & AF_LIST
-            and all([PyIndex_Check_(args[i]) for i in range(first, nargs)])):
-        release_frame(&f)
-        ints = tuple([<object>args[i] for i in range(first, nargs)])
-        for i in range(first):
-            vec[i] = args[i]
-        vec[first] = <PyObject*>ints
-        for i in range(n_names):
-            vec[first + 1 + i] = args[nargs + i]
-        f.lone_ints = True
-        code = match(&e.sig, vec, first + 1, kwnames, &f)
-        raise_mismatch(&e.sig, code, &f, vec, first + 1, kwnames, error)
-    raise_mismatch(&e.sig, code, &f, args, nargs, kwnames, error)
-
-
 cdef int refuse_packet(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:
     """Set the exception: the one overload's reason, or every overload's."""
     cdef OpOverloadPacket p = <OpOverloadPacket>self
@@ -634,6 +608,14 @@ cdef class OpOverloadPacket:
     @property
     def __module__(self):
         return full_name(f"_ops.{self._qualified_op_name.partition('::')[0]}")
+
+    @property
+    def __doc__(self):
+        return _described(self)
+
+    @property
+    def __signature__(self):
+        return _described(self, "signature")
 
     __file__ = "dispatch.ops"
 

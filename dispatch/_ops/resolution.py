@@ -5,6 +5,7 @@ kernels are in no row. The rows are `_C/operator`'s, and a test holds both toget
 PyTorch's two differ: a nested kernel beside CompositeExplicitAutograd.
 """
 
+import importlib
 from typing import Any
 
 from dispatch._C.inspection import _dispatch_has_backend_fallback
@@ -68,4 +69,8 @@ def decompose(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return NotImplemented
 
 
-_set_overload_hooks(decompose=decompose)
+def _load_descriptions() -> None:
+    importlib.import_module("dispatch._ops.describe")  # enters itself
+
+
+_set_overload_hooks(decompose=decompose, load_descriptions=_load_descriptions)

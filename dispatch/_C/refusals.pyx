@@ -1,0 +1,62 @@
+"""What is said of a call that fits no overload, or finds no kernel, beside what is wrong: on the cold path.
+
+`overload` asks which overloads were meant and why each does not fit, `dispatcher` what to do about a device without kernels. A
+text blames the argument that is wrong: ints in a row are a list to functions, and `out` is meant only where it is given.
+"""
+from cpython.object cimport PyObject
+
+from dispatch._C.emitted cimport AF_LIST, AF_OUT, AK_INT
+from dispatch._C.keys cimport DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX
+from dispatch._C.operator cimport OperatorEntry
+from dispatch._C.python_api cimport PyIndex_Check_, PyTuple_GET_SIZE_
+from dispatch._C.values cimport MATCH_BAD_TYPE, MATCH_TOO_MANY, Frame, match, raise_mismatch, release_frame
+
+
+cdef list overloads_meant(list entries, tuple names):
+    """Without `out` in a call the overloads that need one are not what somebody meant, where there are others."""
+    cdef list found = [] if "out" in names else [e for e in entries if not writes_out(<OperatorEntry>e)]
+    return found or entries
+
+
+cdef bint writes_out(OperatorEntry e):
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_OUT:
+            return True
+    return False
+
+
+cdef object refuse_overload(OperatorEntry e, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error):
+    """Raise why one overload does not take the arguments. Ints in a row stand for a list, as functions take them: what is wrong
+    then is something else."""
+    cdef Frame f
+    cdef PyObject* vec[64]
+    cdef Py_ssize_t i, first, n_names = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
+    cdef object ints
+    f.lone_ints = error is TypeError
+    code = match(&e.sig, args, nargs, kwnames, &f)
+    first = f.bad_arg if code == MATCH_BAD_TYPE else 0
+    if (code in (MATCH_BAD_TYPE, MATCH_TOO_MANY) and error is TypeError and first < nargs and nargs + n_names <= 60
+            and e.sig.n_pos > first and e.sig.args[first].kind == AK_INT and e.sig.args[first].flags & AF_LIST
+            and all([PyIndex_Check_(args[i]) for i in range(first, nargs)])):
+        release_frame(&f)
+        ints = tuple([<object>args[i] for i in range(first, nargs)])
+        for i in range(first):
+            vec[i] = args[i]
+        vec[first] = <PyObject*>ints
+        for i in range(n_names):
+            vec[first + 1 + i] = args[nargs + i]
+        f.lone_ints = True
+        code = match(&e.sig, vec, first + 1, kwnames, &f)
+        raise_mismatch(&e.sig, code, &f, vec, first + 1, kwnames, error)
+    raise_mismatch(&e.sig, code, &f, args, nargs, kwnames, error)
+
+
+cdef str advice(str name):
+    """What to do about a device without kernels, on a line of its own; "" where nothing is certain."""
+    cdef int i
+    cdef bint is_device = any([DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]] == b"Sparse" + name.encode() for i in range(DK_NUM_RUNTIME)])
+    if not is_device or name in ("CPU", "Meta"):
+        return ""
+    return ("\n  Values on such a device need kernels that a program registers (docs/tutorials/device.md); for shapes, dtypes and memory "
+            "alone, run it under FakeTensorMode()")
