@@ -44,8 +44,15 @@ main.add_command(fit)
 # -- operators, tables, keys --------------------------------------------------------------------
 
 
+def _operators(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """Names that a shell may complete `start` to. (It takes `:` for the end of a word.)"""
+    names = sorted(name.replace("::", ".", 1) for name in _C._dispatch_get_all_op_names())
+    whole = start if "." in start else f"aten.{start}"
+    return [name for name in names if name.startswith(whole) or name.startswith(start)]
+
+
 @main.command("ops")
-@click.argument("pattern", required=False)
+@click.argument("pattern", required=False, shell_complete=_operators)
 @click.option("--coverage", "covered", is_flag=True, help="Which kernels each has, by family.")
 @click.option("--cases", type=click.Path(), help="A folder of recorded calls to replay.")
 @click.option("--markdown", "as_page", is_flag=True, help="The coverage as a page of the docs.")
@@ -105,7 +112,7 @@ def _matches(name: str, pattern: str | None) -> bool:
 
 
 @main.command()
-@click.argument("op")
+@click.argument("op", shell_complete=_operators)
 def table(op: str) -> None:
     """Print what each dispatch key of OP (aten::add.Tensor, or aten.add.Tensor) runs, and why."""
     with user_errors():

@@ -34,8 +34,17 @@ class UserError(click.ClickException):
     exit_code = 2
 
 
+COMPLETION = "_DISPATCH_COMPLETE"  # what a shell sets when it asks for completions
+
+
 class Commands(click.Group):
     """The commands; standard output that cannot be written is one line, for all of them."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        kwargs.setdefault("complete_var", COMPLETION)
+        if COMPLETION in os.environ:  # `python -m dispatch` too answers for the command
+            kwargs.setdefault("prog_name", "dispatch")
+        return super().main(*args, **kwargs)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         _escape_what_has_no_code()

@@ -110,7 +110,7 @@ def run(folder, *command):
     done = subprocess.run(
         [sys.executable, "-W", "error", *command],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}/src"},
         capture_output=True,
         text=True,
     )
@@ -169,7 +169,7 @@ except RuntimeError as error:
 
 
 def test_package_has_stubs(package):
-    stub = (package / "smoothing" / "generated" / "ops_smoothing.pyi").read_text()
+    stub = (package / "src" / "smoothing" / "generated" / "ops_smoothing.pyi").read_text()
     assert "class Packet_ema" in stub
 
 

@@ -30,18 +30,21 @@ def extensions(schemas: str | os.PathLike[str], package: str) -> list[Extension]
     """Emit what `schemas` describe into `package` and return its extension modules.
 
     `schemas` is a folder of YAML files as `dispatch-codegen --schemas` takes it; `package` is
-    the dotted name of a package below the current folder (where `setup.py` is). Every `.pyx`
-    in it becomes a module, emitted ones included, and so does a `.py` with a `.pxd` of its name
+    the dotted name of a package below the current folder (where `setup.py` is), or below `src`
+    there. Every `.pyx` in it becomes a module, emitted ones included, and so does a `.py` with a `.pxd` of its name
     beside it. A mistake in a schema ends the build with file, line and operator.
     """
-    folder = Path(*package.split("."))
+    root, inner = Path(), Path(*package.split("."))
+    if not inner.is_dir() and Path("src", inner).is_dir():
+        root = Path("src")
+    folder = root / inner
     if not folder.is_dir():
         raise FileNotFoundError(f"no package folder {str(folder)!r} in {os.getcwd()!r}")
     out = folder / "_C" / "generated" if package == _OURS else folder / "generated"
     status = generate(["--schemas", str(schemas), "--out", str(out), "--package", package])
     if status:
         raise SystemExit(status)
-    return [_extension(path, out) for path in _sources(folder)]
+    return [_extension(path, root, out) for path in _sources(folder)]
 
 
 def _sources(folder: Path) -> list[Path]:
@@ -56,7 +59,7 @@ def _is_compiled(path: Path) -> bool:
     )
 
 
-def _extension(path: Path, emitted: Path) -> Extension:
+def _extension(path: Path, root: Path, emitted: Path) -> Extension:
     core = _DISPATCH / "_C"
     core = Path(os.path.relpath(core)) if core.is_relative_to(Path.cwd()) else core
     flags = C_FLAGS + (LOOP_FLAGS if path.stem.startswith("formulas_") else [])
@@ -64,7 +67,7 @@ def _extension(path: Path, emitted: Path) -> Extension:
     folders = (emitted, core, core / "generated", path.parent, core.parent / "kernels" / "cpu")
     include = dict.fromkeys((*map(str, folders), numpy.get_include()))
     return Extension(
-        ".".join(path.with_suffix("").parts),
+        ".".join(path.relative_to(root).with_suffix("").parts),
         [str(path)],
         include_dirs=list(include),
         define_macros=MACROS,

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -433,3 +434,31 @@ def test_python_m_dispatch(add_relu):
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
     assert "aten::mul.Tensor" in result.stdout
+
+
+def completed(*words):
+    """What bash is offered for the last word."""
+    settings = {"_DISPATCH_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words)}
+    result = subprocess.run(
+        [sys.executable, "-m", "dispatch"], capture_output=True, text=True, timeout=60, check=True,
+        env=os.environ | settings | {"COMP_CWORD": str(len(words) - 1)},
+    )  # fmt: skip
+    return [line.partition(",")[2] for line in result.stdout.splitlines()]
+
+
+def test_a_shell_completes_commands_options_and_operators():
+    assert completed("dispatch", "in") == ["inspect"]
+    assert "--markdown" in completed("dispatch", "inspect", "--m")
+    assert completed("dispatch", "table", "aten.add.T") == ["aten.add.Tensor"]
+    assert "aten.relu_" in completed("dispatch", "table", "relu")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_for_a_shell_is_for_the_command(shell):
+    if shell == "bash" and not shutil.which(shell):  # whose version click asks for
+        pytest.skip("needs bash")
+    result = subprocess.run(
+        [sys.executable, "-m", "dispatch"], capture_output=True, text=True, timeout=60, check=True,
+        env=os.environ | {"_DISPATCH_COMPLETE": f"{shell}_source"},
+    )  # fmt: skip
+    assert "_DISPATCH_COMPLETE" in result.stdout and "python" not in result.stdout
