@@ -48,7 +48,7 @@ def _operators(context: click.Context, parameter: click.Parameter, start: str) -
     """Names that a shell may complete `start` to. (It takes `:` for the end of a word.)"""
     names = sorted(name.replace("::", ".", 1) for name in _C._dispatch_get_all_op_names())
     whole = start if "." in start else f"aten.{start}"
-    return [name for name in names if name.startswith(whole) or name.startswith(start)]
+    return [name for name in names if name.startswith((whole, start))]
 
 
 @main.command("ops")

@@ -175,7 +175,9 @@ def _relatives(op: OpOverload) -> Iterator[str]:
 def _see_also(qualified: str) -> Iterator[str]:
     """Operators of the same stem: in place, as a copy of a view, backward, for lists."""
     namespace, _, name = qualified.partition("::")
-    stem = name.strip("_").removesuffix("_copy").removesuffix("_backward").removesuffix("_functional")
+    stem = name.strip("_")
+    for ending in ("_copy", "_backward", "_functional"):
+        stem = stem.removesuffix(ending)
     known = {other.partition(".")[0] for other in _dispatch_get_all_op_names()}
     made = (
         f"{namespace}::{form.format(stem)}"

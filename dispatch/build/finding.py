@@ -31,8 +31,8 @@ def extensions(schemas: str | os.PathLike[str], package: str) -> list[Extension]
 
     `schemas` is a folder of YAML files as `dispatch-codegen --schemas` takes it; `package` is
     the dotted name of a package below the current folder (where `setup.py` is), or below `src`
-    there. Every `.pyx` in it becomes a module, emitted ones included, and so does a `.py` with a `.pxd` of its name
-    beside it. A mistake in a schema ends the build with file, line and operator.
+    there. Every `.pyx` in it becomes a module, emitted ones included, and so does a `.py` with a
+    `.pxd` of its name beside it. A mistake in a schema ends the build with file, line and operator.
     """
     root, inner = Path(), Path(*package.split("."))
     if not inner.is_dir() and Path("src", inner).is_dir():
