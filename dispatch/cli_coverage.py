@@ -24,6 +24,7 @@ KINDS = ("CPU", "Meta", "composite", "Autograd")
 _HOME = Path(__file__).resolve().parents[1]
 _FAMILY = re.compile(r"\.kernels_(\w+)|\.kernels\.(?:meta|cpu|composite)\.(\w+)")
 _OTHERS, _NONE = "made from others", "without a kernel"
+_SCRIPT = "script"  # overloads of numbers, in packets that are another family's
 _REAL = ("CPU", "Meta")
 _REPLAY = "replay_dispatch.py"
 _REASONS = {"kernel": "kernel", "math kernel": "decomposed", "backend fallback": "fallback"}
@@ -96,7 +97,7 @@ def _families(dumps: Mapping[str, str]) -> dict[str, str]:
     own = {name: _family(dump) for name, dump in dumps.items()}
     by_packet: dict[str, str] = {}
     for name, family in own.items():
-        if family:
+        if family and family != _SCRIPT:
             by_packet.setdefault(_packet(name), family)
     return {
         name: own[name] or by_packet.get(_packet(name)) or (_OTHERS if _made(dump) else _NONE)
