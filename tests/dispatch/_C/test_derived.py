@@ -85,3 +85,12 @@ def test_built_in_operators_have_kernels_for_every_backend(name: str, key: str) 
 @pytest.mark.parametrize("name", ["view", "as_strided", "add.out", "mm.out"])
 def test_views_and_out_variants_are_the_backends_own(name: str) -> None:
     assert not dispatch._C._dispatch_has_computed_kernel_for_dispatch_key(f"aten::{name}", KEY)
+
+
+def test_out_variants_of_lists_take_the_results_dtypes() -> None:
+    x = [dispatch.ones(2), dispatch.ones(3)]
+    out = [dispatch.empty(0), dispatch.empty(3)]
+    dispatch.ops.aten._foreach_neg.out(x, out=out)
+    assert [t.tolist() for t in out] == [[-1.0] * 2, [-1.0] * 3]
+    with pytest.raises(RuntimeError, match=r"_foreach_neg\.out: Expected out tensor to have dtype"):
+        dispatch.ops.aten._foreach_neg.out(x, out=[dispatch.empty(0), dispatch.empty(3).int()])

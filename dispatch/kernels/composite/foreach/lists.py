@@ -1,6 +1,6 @@
 """Operators on lists: the operator of the same name, element by element.
 
-A kernel is named after that operator, `each_add`, `each_add_`, `each_add_out`, and made when it is
+A kernel is named after that operator, `each_add`, `each_add_`, and made when it is
 first asked for. An argument that is a list goes along with `self`, another one goes to every call.
 Source of the semantics: PyTorch's foreach kernels without a fast path.
 """
@@ -56,17 +56,6 @@ def _in_place(call: Callable[..., list[Any]]) -> Callable[..., None]:
     return kernel
 
 
-def _into(call: Callable[..., list[Any]]) -> Callable[..., None]:
-    def kernel(*args: Any, out: list[Tensor], **kwargs: Any) -> None:
-        results = call(*args, **kwargs)
-        _check((out, results))
-        for target, value in zip(out, results, strict=True):
-            _A.resize_(target, value.shape)
-            _A.copy_(target, value)
-
-    return kernel
-
-
 def _values_of(call: Callable[..., Any]) -> Callable[..., Any]:
     """Scalars given as one tensor: a number for each row."""
 
@@ -94,17 +83,12 @@ def _element_operator(name: str) -> Callable[..., Any]:
 
 
 def __getattr__(kernel: str) -> Callable[..., Any]:
-    """`each_NAME`, `each_NAME_`, `each_NAME_out`; `by_tensor_NAME`: with scalars in a tensor."""
+    """`each_NAME`, `each_NAME_`; `by_tensor_NAME`: with scalars in a tensor."""
     prefix = next((p for p in ("each_", "by_tensor_") if kernel.startswith(p)), None)
     if prefix is None:
         raise AttributeError(f"module {__name__!r} has no attribute {kernel!r}")
     name = kernel.removeprefix(prefix)
-    base = name.removesuffix("_out")
-    call: Callable[..., Any] = _each(_element_operator(base))
+    call: Callable[..., Any] = _each(_element_operator(name))
     if prefix == "by_tensor_":
         call = _values_of(call)
-    if name.endswith("_out"):
-        call = _into(call)
-    elif name.endswith("_"):
-        call = _in_place(call)
-    return call
+    return _in_place(call) if name.endswith("_") else call
