@@ -138,6 +138,7 @@ class TypeTable:
             _table("EXPORTED_MEMORY_FORMATS", "Those of formats.", formats, "exported"),
             _table("SAFETENSORS_DTYPES", "Words in safetensors files.", dtypes, "safetensors"),
             _table("DTYPE_BYTES", "Bytes of an element.", dtypes, "name", "size"),
+            _table("DTYPE_CODES", "Their numbers in c10.", dtypes, "name", "code"),
             _table("TENSOR_TYPES", "The old names of tensors' types.", dtypes, "tensor"),
             _table("DTYPE_METHODS", "Methods of Tensor that convert.", dtypes, "method"),
         ]

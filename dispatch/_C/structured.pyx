@@ -231,6 +231,8 @@ cdef bint same_sizes(Spec* s, Tensor t) except -1:
 cdef bint overlaps_itself(Tensor t) except -1:
     """Whether some stride is 0 over more than one element: two indices name one element for sure."""
     cdef int i
+    if not t.c_flags & TF_SYMBOLIC and t.c_numel == 0:
+        return False
     for i in range(t.c_ndim):
         if t.c_strides[i] == 0 and gt(t.c_sizes[i], 1):
             return True

@@ -145,3 +145,8 @@ except RuntimeError as error:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "shape function" in done.stdout
+
+
+def test_without_elements_nothing_overlaps():
+    empty = dispatch.zeros(0, 1, 3).expand(0, 10, 3)
+    assert dispatch.ops.aten.ne_.Scalar(empty, 0) is empty

@@ -100,6 +100,8 @@ def inner(Tensor self not None, Tensor other not None):
 
 def inner_out(Tensor self not None, Tensor other not None, *, Tensor out not None):
     """The same into `out`."""
+    if self.c_ndim == 0 or other.c_ndim == 0:
+        return MUL_OUT.call((self, other, out))
     return into(out, inner_of(self, other))
 
 

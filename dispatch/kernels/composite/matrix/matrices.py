@@ -420,6 +420,8 @@ def trapz_dx(y: Tensor, *, dx: float = 1.0, dim: int = -1) -> Tensor:
 
 def cumulative_trapezoid_dx(y: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral up to each place."""
+    if y.dtype is dtypes.bool:
+        raise _error(f"y must not be of {y.dtype}")
     if isinstance(dx, (complex, bool)):
         raise _error(f"dx must be a real number, got {dx!r}")
     left, right = _pairs(y, dim)

@@ -7,6 +7,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.arrays import _numpy_view
 from dispatch._C.errors import refused
+from dispatch._C.generated.type_names import DTYPE_CODES
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -114,9 +115,13 @@ def positive(self: Tensor) -> Tensor:
     return self
 
 
+def _number_of(kind: dtypes.dtype) -> int:
+    return DTYPE_CODES[str(kind).rpartition(".")[2]]
+
+
 def promote_types(type1: Any, type2: Any) -> Any:
-    """The dtype that two dtypes have in common."""
-    return dtypes.promote_types(type1, type2)
+    """The number of the dtype that two dtypes have in common: operators return it as an int."""
+    return _number_of(dtypes.promote_types(type1, type2))
 
 
 def can_cast(from_: Any, to: Any) -> bool:
@@ -125,8 +130,8 @@ def can_cast(from_: Any, to: Any) -> bool:
 
 
 def result_type(first: Any, second: Any) -> Any:
-    """The dtype that two operands, tensors or numbers, have in common."""
-    return rules.result_type(first, second)
+    """The number of the dtype that two operands, tensors or numbers, have in common."""
+    return _number_of(rules.result_type(first, second))
 
 
 # ---- memory ------------------------------------------------------------------------------------

@@ -84,9 +84,9 @@ def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor
     """log(sum(exp(x))) over `dim`, without overflow."""
     kind = rules.float_type(self.dtype)
     values = self if self.dtype is kind else _aten._to_copy(self, dtype=kind)
-    if values.numel() == 0 or kind.is_complex:
+    if values.numel() == 0:
         return _aten.log(_aten.sum.dim_IntList(_aten.exp(values), list(dim), keepdim))
-    top = _aten.amax(values, list(dim), True)
+    top = _aten.amax(_aten.real(values) if kind.is_complex else values, list(dim), True)
     top = _aten.masked_fill.Scalar(top, _aten.isinf(top), 0)
     total = _aten.sum.dim_IntList(_aten.exp(_aten.sub.Tensor(values, top)), list(dim), keepdim)
     if not keepdim:

@@ -180,7 +180,7 @@ cdef int cdist_backward(Tensor out, Tensor grad, Tensor x1, Tensor x2, double p,
     cdef Tensor a, b, grads, distances, made
     fill_values(out, 0)
     set_sets(&j, x1, x2, p)
-    if out.c_numel == 0 or j.m == 0:
+    if out.c_numel == 0 or grad.c_numel == 0:
         return 0
     check_floats(x1)
     for name, t in (("x2", x2), ("grad", grad), ("cdist", cdist)):

@@ -7,10 +7,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp
 
-from dispatch._C.dtypes cimport ST_float32, ST_float64, get_dtype
+from dispatch._C.dtypes cimport ST_NONE, ST_float32, ST_float64, get_dtype
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
-from dispatch._C.tensor cimport Tensor, new_view, new_view_dtype
+from dispatch._C.tensor cimport Tensor, new_view, new_view_dtype, set_geometry
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.meta cimport rules
@@ -23,8 +23,9 @@ cdef enum:
 
 
 cdef int check_parts(Tensor out, Tensor first, Tensor second) except -1:
-    """Broadcast sizes for the output."""
+    """Broadcast sizes for the output, and strides as elementwise operators have them once it is resized."""
     cdef int64_t sizes[MAX_DIMS]
+    cdef int64_t strides[MAX_DIMS]
     cdef PyObject* items[2]
     cdef int ndim
     if first.c_dtype != second.c_dtype or complex_of(first.c_dtype) != out.c_dtype:
@@ -34,6 +35,8 @@ cdef int check_parts(Tensor out, Tensor first, Tensor second) except -1:
     ndim = rules.broadcast(sizes, items, 2)
     if out.c_ndim != ndim or memcmp(out.c_sizes, sizes, ndim * sizeof(int64_t)):
         ops.aten.resize_(out, list(new_size(ndim, sizes)))
+        rules.elementwise_strides(strides, sizes, ndim, items, 2, ST_NONE)
+        set_geometry(out, ndim, sizes, strides, out.c_offset)
     return 0
 
 

@@ -29,6 +29,7 @@ static void dispatch_float_range(char* to, int code, double start, double step, 
         const double v = start + (double)i * step;
         if (code == 6) dispatch_store_f32(to + i * 4, (float)v);
         else if (code == 7) dispatch_store_f64(to + i * 8, v);
+        else if (code == 5) dispatch_store_f16(to + i * 2, (float)v);
         else dispatch_store_bf16(to + i * 2, (float)v);
     }
 }

@@ -29,7 +29,7 @@ def mkldnn_rnn_layer(
     output: Tensor,
     hy: Tensor,
     cy: Tensor,
-    workspace: Tensor,
+    workspace: Tensor | None,
     input: Tensor,
     weight0: Tensor,
     weight1: Tensor,

@@ -305,9 +305,9 @@ cdef int cholesky_inverse(Tensor out, Tensor self, bint upper) except -1:
 cdef int cholesky_solve_helper(Tensor out, Tensor self, Tensor A, bint upper) except -1:
     """Solve with the Cholesky factor."""
     cdef Block b, state
+    check_kind(self)
     if out.c_numel == 0:
         return 0
-    check_kind(self)
     b, state = work(out, self), new_info(self)
     potrs(read(A), b, upper, state)
     if has_errors(state):
@@ -360,7 +360,7 @@ cdef int solve_triangular(Tensor out, Tensor self, Tensor B, bint upper, bint le
 cdef int triangular_solve(Tensor solution, Tensor cloned_coefficient, Tensor self, Tensor A, bint upper, bint transpose,
                           bint unitriangular) except -1:
     """The same by its older name; a copy of the coefficients comes with it."""
+    check_kind(self)
     if solution.c_numel:
-        check_kind(self)
         solve_triangles(solution, A, self, upper, True, transpose, unitriangular)
     return finish(cloned_coefficient, blocks(A, cloned_coefficient.c_sizes, cloned_coefficient.c_ndim))

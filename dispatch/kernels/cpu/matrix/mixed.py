@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dispatch._C.dtypes import dtype, int32
+from dispatch._C.dtypes import dtype, float8_e4m3fn, int32
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _aten = ops.aten
+_LARGEST_E4M3FN = 448.0
 _EXACT = 1024  # terms of at most 2 ** 15 whose sum float32 holds
 
 
@@ -81,9 +82,16 @@ def scaled_mm(
     out_dtype: dtype | None,
     use_fast_accum: bool,
 ) -> None:
-    """In float32, rounded once; scale_result has no part in it, as in PyTorch on the CPU."""
+    """In float32, rounded once; scale_result has no part in it, as in PyTorch on the CPU.
+
+    float8_e4m3fn has no infinity: what is too large becomes its largest number.
+    """
     product = (compute(self) * view(scale_a)) @ (compute(mat2) * view(scale_b))
-    store(out, product if bias is None else product + compute(bias))
+    if bias is not None:
+        product = product + compute(bias)
+    if out.dtype is float8_e4m3fn:
+        product = np.clip(product, -_LARGEST_E4M3FN, _LARGEST_E4M3FN)
+    store(out, product)
 
 
 def scaled_mm_out(

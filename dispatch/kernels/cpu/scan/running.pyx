@@ -70,11 +70,24 @@ cdef int cumprod(Tensor out, Tensor self, int64_t dim, int dtype) except -1:
 
 # ---- sums of exponentials ------------------------------------------------------------------------
 
+cdef object add_exps(object a, object b):
+    """log(exp(a) + exp(b)) of complex numbers. The angle is added to that of the larger one, and not wrapped."""
+    swapped = a.real < b.real
+    large, small = np.where(swapped, b, a), np.where(swapped, a, b)
+    result = np.log1p(np.exp(small - large)) + large
+    endless = np.isinf(small.real) & (small.real == large.real)
+    result = np.where(endless, np.where(small.real < 0, small, np.log(np.exp(small) + np.exp(large))), result)
+    return np.where(np.isnan(a) | np.isnan(b), complex("nan+nanj"), result)
+
+
 cdef int complex_exps(Tensor out, Tensor self, int64_t dim) except -1:
+    cdef int64_t i
     with np.errstate(all="ignore"):
-        values = get_numpy(self)
-        top = values.real.max(axis=dim, keepdims=True)
-        copy_array(out, np.log(np.cumsum(np.exp(values - top), axis=dim)) + top)
+        values = np.moveaxis(get_numpy(self).astype(np.complex128), dim, 0)
+        sums = values.copy()
+        for i in range(1, len(values)):
+            sums[i] = add_exps(sums[i - 1], values[i])
+        copy_array(out, np.moveaxis(sums, 0, dim))
     return 0
 
 

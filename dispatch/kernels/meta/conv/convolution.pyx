@@ -257,6 +257,19 @@ cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray
     return set_spec(s, out, input.c_ndim, input.c_dtype, layout_of(input, weight, &p))
 
 
+cdef int check_gradient(Tensor grad_output, Tensor input, Tensor weight, const Parameters* p) except -1:
+    """The sizes of the result. (PyTorch's Meta kernel does not look.)"""
+    cdef int64_t out[64]
+    cdef int i
+    cdef bint good = grad_output.c_ndim == input.c_ndim
+    output_sizes(out, input, weight, p)
+    for i in range(input.c_ndim):
+        good = good and grad_output.c_sizes[i] == out[i]
+    if not good:
+        raise refused(f"expected grad_output of shape {as_list(input.c_ndim, out)}, got {sizes_of(grad_output)}")
+    return 0
+
+
 cdef int convolution_backward(Spec* s, Tensor grad_output, Tensor input, Tensor weight, object bias_sizes,
                               IntArray stride, IntArray padding, IntArray dilation, bint transposed,
                               IntArray output_padding, int64_t groups, object output_mask) except -1:
@@ -264,6 +277,8 @@ cdef int convolution_backward(Spec* s, Tensor grad_output, Tensor input, Tensor 
     cdef int code = grad_output.c_dtype, memory_format
     read_parameters(&p, weight, stride, padding, dilation, transposed, output_padding, groups)
     check_shapes(input, weight, None, &p)
+    if rules.is_eager(grad_output):
+        check_gradient(grad_output, input, weight, &p)
     memory_format = layout_of(input, weight, &p)
     if output_mask[2] and bias_sizes is None:
         raise refused("the gradient of bias needs bias_sizes")

@@ -12,6 +12,7 @@ from dispatch._C import dtypes
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = ["cudnn_rnn", "miopen_rnn", "mkldnn_rnn_layer", "mkldnn_rnn_layer_backward"]
 
@@ -99,13 +100,14 @@ def mkldnn_rnn_layer(
     bidirectional: bool,
     batch_first: bool,
     train: bool,
-) -> tuple[TensorSpec, ...]:
-    """Output, last states, and a workspace without elements."""
+) -> tuple[TensorSpec | None, ...]:
+    """Output, last states, and a workspace without elements, which no kernel on the CPU has."""
+    workspace = None if rules.is_eager(input) else TensorSpec((0,), dtypes.uint8)
     return (
         TensorSpec((*input.shape[:2], hidden_size), input.dtype),
         TensorSpec(hx_.shape, hx_.dtype),
         TensorSpec(cx_.shape, cx_.dtype),
-        TensorSpec((0,), dtypes.uint8),
+        workspace,
     )
 
 

@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    ST_NONE, ST_complex64, ST_complex128, ST_float32, ST_float64, ST_int32, is_complex_code, is_floating_code,
+    ST_NONE, ST_bfloat16, ST_complex64, ST_complex128, ST_float32, ST_float64, ST_int32, is_complex_code, is_floating_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
@@ -37,7 +37,7 @@ cdef int real_of(int code) noexcept nogil:
 
 
 cdef int complex_of(int code) except -1:
-    cdef int found = code if is_complex_code(code) else fft.complex_of(code)
+    cdef int found = code if is_complex_code(code) else ST_complex64 if code == ST_bfloat16 else fft.complex_of(code)
     if found == ST_NONE:
         raise refused(f"expected a dtype that has a complex one, got {dtypes.get_dtype(code)!r}")
     return found

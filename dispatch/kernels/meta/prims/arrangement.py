@@ -130,10 +130,10 @@ def as_strided_scatter(
 
 
 def reduced(inp: Tensor, dims: Ints | None, output_dtype: dtypes.dtype | None) -> TensorSpec:
-    """Without `dims`; None stands for all of them."""
+    """Without `dims`; None stands for all of them. A tensor without dimensions counts as one."""
     gone = range(inp.ndim) if dims is None else dims
     for dim in gone:
-        check_dim(dim, inp.ndim)
+        check_dim(dim, max(inp.ndim, 1))
     sizes = [length for d, length in enumerate(inp.shape) if d not in gone]
     return TensorSpec(sizes, output_dtype or inp.dtype)
 

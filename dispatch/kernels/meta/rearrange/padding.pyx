@@ -185,7 +185,7 @@ cdef int replication_pad3d(Spec* s, Tensor self, IntArray padding) except -1:
 # ---- gradients ---------------------------------------------------------------------------------
 
 cdef int pad_backward(Spec* s, Tensor grad_output, Tensor self, IntArray padding, int n, bint mirrored) except -1:
-    """self's sizes; the gradient has those of the padded tensor."""
+    """self's sizes; the gradient has those of the padded tensor. (Only bodies look at the batch.)"""
     cdef int64_t sizes[64]
     cdef int d
     cdef bint good
@@ -197,7 +197,7 @@ cdef int pad_backward(Spec* s, Tensor grad_output, Tensor self, IntArray padding
     memcpy(sizes, self.c_sizes, self.c_ndim * sizeof(int64_t))
     add_padding(sizes, self.c_ndim, padding, n)
     good = grad_output.c_ndim == self.c_ndim
-    for d in range(self.c_ndim - n, self.c_ndim):
+    for d in range(0 if rules.is_eager(self) else self.c_ndim - n, self.c_ndim):
         good = good and not ne(grad_output.c_sizes[d], sizes[d])
     if not good:
         raise refused(f"expected grad_output of shape {list(new_size(self.c_ndim, sizes))} for self of shape {shape_of(self)} "

@@ -140,3 +140,9 @@ def test_matmul_has_numpy_s_sizes(a: list[int], b: list[int], sizes: tuple[int, 
             aten.matmul(meta(left.shape), meta(right.shape))
     else:
         assert tuple(aten.matmul(meta(left.shape), meta(right.shape)).shape) == expected
+
+
+def test_an_inner_product_with_a_number_lies_as_its_matrix():
+    x, out = dispatch.arange(6.0).reshape(2, 3).t(), dispatch.empty(0)
+    dispatch.ops.aten.inner.out(dispatch.tensor(2.0), x, out=out)
+    assert (out.stride(), out.tolist()) == ((1, 3), (2 * x).tolist())

@@ -73,3 +73,9 @@ def test_xor_sum_goes_dimension_by_dimension(dims, want):
     found = prims.xor_sum(x, dims)
     assert found.tolist() == (x.tolist() if want is None else want)
     assert prims.xor_sum(dispatch.ones(0, 2, dtype=dispatch.int64), [0]).tolist() == [0, 0]
+
+
+def test_a_tensor_without_dimensions_counts_as_one():
+    assert prims.amax(dispatch.tensor(3.0), [0]).item() == 3.0
+    with pytest.raises(AssertionError, match="dimension 1"):
+        prims.amax(dispatch.tensor(3.0), [1])

@@ -121,3 +121,15 @@ def test_dtype_without_a_kernel_is_not_implemented(dtype, dilation):
 def test_col2im_adds_up_where_windows_overlap():
     got = aten.col2im(dispatch.ones(1, 4, 4), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1])
     assert got.tolist() == [[[[1, 2, 1], [2, 4, 2], [1, 2, 1]]]]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("sizes", [(), (1, 4, 3, 2), (0, 4, 3, 3)])
+def test_gradients_of_other_sizes_are_refused(sizes, transposed):
+    """The body would read beyond them."""
+    x, weight = dispatch.ones(1, 2, 5, 5), dispatch.ones(4, 2, 3, 3)
+    if transposed:
+        x, weight = dispatch.ones(1, 2, 1, 1), dispatch.ones(2, 4, 3, 3)
+    args = (None, [1, 1], [0, 0], [1, 1], transposed, [0, 0], 1, [True, True, False])
+    with pytest.raises(RuntimeError, match=r"convolution_backward: expected grad_output of shape"):
+        aten.convolution_backward(dispatch.ones(sizes), x, weight, *args)

@@ -92,3 +92,9 @@ def test_batches_of_both_are_broadcast_where_they_lie():
     )
     signs = np.sign(a[..., :, None, :] - b[..., None, :, :]).sum(-2)
     np.testing.assert_allclose(grad.numpy(), signs)
+
+
+def test_gradients_of_no_batch_are_zero():
+    x, empty = dispatch.ones(3, 5), dispatch.zeros(0, 3, 4)
+    got = aten._cdist_backward(empty, x, dispatch.zeros(0, 4, 5), 0.5, empty)
+    assert got.tolist() == [[0.0] * 5] * 3

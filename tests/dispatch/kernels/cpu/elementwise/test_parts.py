@@ -37,3 +37,10 @@ def test_lengths_and_angles():
 def test_parts_of_two_dtypes():
     with pytest.raises(RuntimeError, match=r"complex.*float64"):
         aten.complex(dispatch.ones(1), dispatch.ones(1, dtype=dispatch.float64))
+
+
+@pytest.mark.parametrize("name", ["complex", "polar"])
+def test_the_result_lies_in_memory_as_its_parts_do(name):
+    first = dispatch.ones(3, 2, 1).permute(0, 2, 1).as_strided((3, 1, 2), (2, 6, 1))
+    second = dispatch.ones(2, 3).t()
+    assert getattr(aten, name)(first, second).stride() == (6, 1, 3)

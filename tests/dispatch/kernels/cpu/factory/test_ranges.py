@@ -12,7 +12,7 @@ aten = ops.aten
 
 @given(st.integers(-50, 50), st.integers(0, 40), st.integers(1, 5))
 def test_whole_ranges(start: int, n: int, step: int) -> None:
-    for dtype in ("int8", "int64", "float64"):
+    for dtype in ("int8", "int64", "float16", "float32", "float64"):
         got = aten.arange(start, start + n, step, dtype=getattr(dispatch, dtype))
         expected = np.arange(start, start + n, step).astype(dtype)
         np.testing.assert_array_equal(got.numpy(), expected)
@@ -42,3 +42,10 @@ def test_triangles(row: int, col: int, offset: int) -> None:
 def test_only_rows_that_have_any_are_walked() -> None:
     n = 2**40
     assert aten.tril_indices(n, 5, -n + 2).tolist() == [[n - 2, n - 1, n - 1], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_halves_are_rounded_once(dtype: str) -> None:
+    got = aten.arange(0.1, -8.0, -0.7, dtype=getattr(dispatch, dtype))
+    want = dispatch.from_numpy(0.1 + -0.7 * np.arange(12)).to(dispatch.float32).to(got.dtype)
+    assert got.tolist() == want.tolist()

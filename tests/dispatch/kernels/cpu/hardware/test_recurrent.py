@@ -25,7 +25,8 @@ def test_gates_are_input_forget_cell_output():
     x, state = dispatch.ones(1, 1, 1), dispatch.full((1, 1, 1), 0.5)
     weights = [dispatch.tensor([[0.1], [0.2], [0.3], [0.4]]), dispatch.zeros(4, 1)]
     biases = [dispatch.tensor([1.0, 2.0, 3.0, 4.0]), dispatch.zeros(4)]
-    output, hidden, cell, _ = layer(x, weights, biases, [state, state])
+    output, hidden, cell, workspace = layer(x, weights, biases, [state, state])
+    assert workspace is None
     kept = sigmoid(2.2) * 0.5 + sigmoid(1.1) * math.tanh(3.3)
     assert cell.item() == pytest.approx(kept)
     assert hidden.item() == output.item() == pytest.approx(sigmoid(4.4) * math.tanh(kept))

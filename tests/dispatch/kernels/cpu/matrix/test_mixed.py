@@ -68,6 +68,12 @@ def test_scaled_floats_are_summed_in_float32():
         aten._scaled_mm_v2(a, b, [one], [3], [0], [one], [0], [0], None, None)
 
 
+def test_what_float8_cannot_hold_is_its_largest_number():
+    a = dispatch.full((16, 16), 2.0).to(dispatch.float8_e4m3fn)
+    large, one = dispatch.tensor(-5e4), dispatch.tensor(1.0)
+    assert aten._scaled_mm(a, a.t(), large, one).float().unique().tolist() == [-448.0]
+
+
 def test_packed_rows_have_a_scale_each():
     rows = rng.integers(-128, 127, (6, 8)).astype(np.int8)
     scales = rng.random(6)

@@ -88,3 +88,11 @@ def test_columns_added_up_are_col2im(numbers: list[int], pad: int) -> None:
     weights = dispatch.arange(float(columns.numel())).reshape(list(columns.shape))
     back = aten.col2im(weights, [8, 9], kernel, dilation, [pad, pad], stride)
     assert (back * x).sum().item() == pytest.approx((weights * columns).sum().item())
+
+
+@pytest.mark.parametrize(("n", "kind"), [(1, "reflection"), (3, "reflection"), (3, "replication")])
+def test_gradients_of_another_batch_are_refused(n, kind):
+    """The body would read beyond them."""
+    x, grad = dispatch.ones(2, 3, *[3] * n), dispatch.ones(0, 3, *[5] * n)
+    with pytest.raises(RuntimeError, match=f"{kind}_pad{n}d_backward.*grad_output"):
+        getattr(aten, f"{kind}_pad{n}d_backward")(grad, x, [1] * 2 * n)

@@ -228,3 +228,10 @@ def test_histc_refuses_ranges_without_end() -> None:
             aten.histc(tensor(values), 4, *limits)
     with pytest.raises(NotImplementedError, match="aten::histc"):
         aten.histc(tensor([1, 2], "int64"), 4)
+
+
+def test_sums_of_large_complex_exponentials():
+    """The largest real part is taken out first."""
+    x = dispatch.tensor([1000 + 1j, 999 + 2j], dtype=dispatch.complex128)
+    want = 1000 + np.log(np.exp(1j) + np.exp(-1 + 2j))
+    np.testing.assert_allclose(dispatch.logsumexp(x, 0).item(), want)

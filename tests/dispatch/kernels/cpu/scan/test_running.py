@@ -92,3 +92,13 @@ def test_products_are_numpys(dtype, dim):
     array = (base + 1j * base[::-1] if dtype.startswith("complex") else base).astype(dtype)
     got = dispatch.from_numpy(array).cumprod(dim).numpy()
     np.testing.assert_array_equal(got, np.cumprod(array, dim))
+
+
+def test_angles_of_running_exponentials_are_not_wrapped():
+    """Each step adds to the angle of the larger term (measured on PyTorch)."""
+    x = dispatch.tensor([4 + 7j, 3 + 1j, complex("-inf"), 1 + 9j], dtype=dispatch.complex128)
+    got = dispatch.logcumsumexp(x, 0)
+    want = [4 + 7j]
+    want.append(np.log1p(np.exp(-1 - 6j)) + want[0])
+    np.testing.assert_allclose(got[:3].tolist(), [*want, want[1]])
+    assert got[3].item().imag > 6

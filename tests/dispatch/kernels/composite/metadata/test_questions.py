@@ -1,0 +1,11 @@
+"""Questions about dtypes: operators answer with c10's numbers, functions with dtypes."""
+
+import dispatch
+
+aten = dispatch.ops.aten
+
+
+def test_operators_answer_with_numbers():
+    assert aten.promote_types(dispatch.float32, dispatch.int64) == 6
+    assert aten.result_type.Tensor(dispatch.ones(1), dispatch.ones(1, dtype=dispatch.double)) == 7
+    assert dispatch.result_type(dispatch.ones(1, dtype=dispatch.bfloat16), 1) is dispatch.bfloat16
