@@ -1,5 +1,5 @@
-"""The command line: what a model does and how large it may be (`inspect`, `diff`, `fit`), which
-operators, tables and keys there are.
+"""The command line: what a model does and how large it may be (`inspect`, `diff`, `fit`,
+`sweep`), which operators, tables and keys there are.
 
 Installed as `dispatch`, and run by `python -m dispatch`. Only the modules of the command line
 import click and rich; `cli_console` holds what all commands promise of their output and errors.
@@ -26,6 +26,7 @@ from dispatch.cli_coverage import (
 )
 from dispatch.cli_fit import fit
 from dispatch.cli_inspect import diff, inspect
+from dispatch.cli_sweep import sweep
 
 __all__ = ["main"]
 
@@ -39,6 +40,7 @@ def main() -> None:
 main.add_command(inspect)
 main.add_command(diff)
 main.add_command(fit)
+main.add_command(sweep)
 
 
 # -- operators, tables, keys --------------------------------------------------------------------

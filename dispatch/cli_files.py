@@ -14,9 +14,10 @@ from contextlib import suppress
 
 import click
 
-__all__ = ["STDOUT", "check_paths", "showing", "write_report", "write_reports"]
+__all__ = ["MODEL_SUFFIXES", "STDOUT", "check_paths", "showing", "write_report", "write_reports"]
 
 STDOUT = "-"
+MODEL_SUFFIXES = (".pt2", ".json", ".json.gz")
 
 
 def check_paths(written: Mapping[str, str | None], read: Mapping[str, str | None]) -> None:

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from dispatch import graph
 from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
-from dispatch.cli_files import check_paths, showing, write_reports
+from dispatch.cli_files import MODEL_SUFFIXES, check_paths, showing, write_reports
 from dispatch.cli_sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
@@ -32,7 +32,6 @@ __all__ = ["diff", "inspect"]
 
 _PROGRESS_AFTER_SECONDS = 0.5
 _WARM_UP_BELOW_NS = 1_000_000_000
-_SUFFIXES = (".pt2", ".json", ".json.gz")
 _FEW = 12  # rows of a table that is not asked for by an option
 Json = dict[str, Any]
 _OUTPUT = click.Path(readable=False)
@@ -275,7 +274,7 @@ def _inspect_folder(
     written: Mapping[str, str | None],
 ) -> _Answer:
     """A row for each model; what is no model is a line with the reason."""
-    names = [name for name in sorted(os.listdir(folder)) if name.endswith(_SUFFIXES)]
+    names = [name for name in sorted(os.listdir(folder)) if name.endswith(MODEL_SUFFIXES)]
     reports: dict[str, Json] = {}
     errors: dict[str, str] = {}
     failed = []
@@ -292,7 +291,7 @@ def _inspect_folder(
     if not reports:
         reason = f": {next(iter(errors.values()))}" if errors else ""
         raise UserError(
-            f"{folder}: Is a directory without a model ({', '.join(_SUFFIXES)}){reason}"
+            f"{folder}: Is a directory without a model ({', '.join(MODEL_SUFFIXES)}){reason}"
         )
     models = json.dumps({"models": list(reports.values()), "errors": errors}) + "\n"
     content = write_reports(written, {"--json": lambda: models})

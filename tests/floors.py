@@ -68,7 +68,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("cli", ("dispatch.cli", "dispatch.cli_chart", "dispatch.cli_console",
              "dispatch.cli_coverage", "dispatch.cli_files",
              "dispatch.cli_fit", "dispatch.cli_inspect", "dispatch.cli_sizes",
-             "dispatch.__main__")),
+             "dispatch.cli_sweep", "dispatch.__main__")),
 )  # fmt: skip
 
 # (who, whom): why this arrow may stand although it goes up.
