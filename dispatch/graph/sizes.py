@@ -25,7 +25,8 @@ _MOST = 1 << 40  # no size that anybody means is larger
 class OpenSize(NamedTuple):
     """A symbol of the program's inputs. `names`: what it may be called, the symbol last; `low` and
     `high`: the exported range (None: no limit); `recorded`: its value when it was exported;
-    `places`: inputs (by number) and dimensions that are this symbol alone."""
+    `places`: inputs (by number) and dimensions that are this symbol alone; `through`: of one that
+    is nowhere alone, an input and dimension that are an expression of it (2 * s0)."""
 
     symbol: str
     names: tuple[str, ...]
@@ -33,6 +34,7 @@ class OpenSize(NamedTuple):
     high: int | None
     recorded: int | None
     places: tuple[tuple[int, int], ...]
+    through: tuple[int, int, SymInt] | None = None
 
     @property
     def name(self) -> str:
@@ -58,12 +60,16 @@ def open_sizes(
     hints: dict[str, int] = {}
     names: dict[str, list[str]] = {}
     columns: dict[int, set[str]] = {}
+    through: dict[str, tuple[int, int, SymInt]] = {}
 
     def add(value: SymInt, name: str, place: tuple[int, int] | None) -> None:
-        for symbol in symbols_in(value):
+        inside = symbols_in(value)
+        for symbol in inside:
             places.setdefault(symbol, [])
         alone, hint = symbol_of(value), hint_of(value)
         if alone is None:
+            if len(inside) == 1 and place is not None:
+                through.setdefault(inside[0], (*place, value))
             return
         names.setdefault(alone, []).append(name)
         if isinstance(hint, int):
@@ -87,10 +93,22 @@ def open_sizes(
         role = [roles[symbol]] if symbol in roles else []
         first = [symbol] if symbol in named else role
         known = tuple(dict.fromkeys((*first, *names.get(symbol, ()), symbol)))
+        recorded, derived = hints.get(symbol), None if where else through.get(symbol)
+        if derived is not None:
+            recorded = _solved(derived[2], symbol, hint_of(derived[2]))
         found.append(
-            OpenSize(symbol, known, max(low or 0, 0), high, hints.get(symbol), tuple(where))
+            OpenSize(symbol, known, max(low or 0, 0), high, recorded, tuple(where), derived)
         )
     return tuple(found)
+
+
+def _solved(value: SymInt, symbol: str, number: Any) -> int | None:
+    """What the symbol is when the expression, which is linear in it, is a number."""
+    at = [evaluate(value, {symbol: i}) for i in (0, 1)]
+    if at[0] is None or at[1] is None or at[0] == at[1] or not isinstance(number, int):
+        return None
+    found = (number - at[0]) // (at[1] - at[0])
+    return found if evaluate(value, {symbol: found}) == number else None
 
 
 def _roles(columns: Mapping[int, set[str]]) -> dict[str, str]:
@@ -139,11 +157,17 @@ def chosen(sizes: Sequence[OpenSize], wanted: Mapping[str, int]) -> dict[str, in
 
 def shape_values(sizes: Iterable[OpenSize], shape_of: Callable[[int], Any]) -> dict[str, int]:
     """The symbols' values in given inputs; `shape_of(input)` is an input's shape."""
-    return {
-        size.symbol: int(shape_of(size.places[0][0])[size.places[0][1]])
-        for size in sizes
-        if size.places
-    }
+    found: dict[str, int] = {}
+    for size in sizes:
+        value = None
+        if size.places:
+            value = int(shape_of(size.places[0][0])[size.places[0][1]])
+        elif size.through is not None:
+            i, dim, expression = size.through
+            value = _solved(expression, size.symbol, int(shape_of(i)[dim]))
+        if value is not None:
+            found[size.symbol] = value
+    return found
 
 
 def sized(binding: Binding, values: Mapping[str, int]) -> TensorMeta:

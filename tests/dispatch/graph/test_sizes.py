@@ -115,10 +115,31 @@ def test_outputs_that_are_only_recorded_do_not_follow(tmp_path):
 
 def test_a_size_without_a_name_of_its_own_must_be_set(tmp_path):
     content = two_symbols()
-    content["graph_module"]["graph"]["tensor_values"]["x"]["sizes"][1] = {"as_int": 5}
-    content["graph_module"]["graph"]["tensor_values"]["x"]["strides"][0] = {"as_int": 15}
+    values = content["graph_module"]["graph"]["tensor_values"]
+    values["x"]["sizes"][1], values["x"]["strides"][0] = {"as_int": 5}, {"as_int": 15}
+    square = {"expr_str": "Pow(Symbol('b'), Integer(2))", "hint": {"as_int": 25}}
+    values["y"]["sizes"][1] = values["y"]["strides"][0] = {"as_expr": square}
     module = graph.load(programs.write_json(tmp_path / "derived.json", content))
     assert module.sizes[1].names == ("b",) and module.run().sizes[1]["value"] is None
     with pytest.raises(ValueError, match="b has no recorded value: set it"):
         module.run(sizes={"batch": 2})
-    assert module.run(sizes={"batch": 2, "b": 3}).outputs[1]["shape"] == [2, 6]
+    assert module.run(sizes={"batch": 2, "b": 3}).outputs[1]["shape"] == [2, 9]
+
+
+def test_a_symbol_that_is_nowhere_alone(tmp_path):
+    """An input of 2 * n rows: n is what the rows say, recorded, set or given."""
+    text = "Mul(Integer(2), Symbol('n', positive=True, integer=True))"
+    rows = {"as_expr": {"expr_str": text, "hint": {"as_int": 6}}}
+    values = {"x": meta([rows, 3]), "y": meta([rows, 3])}
+    body = programs.graph(
+        ["x"], ["y"], [node("aten.relu.default", [("self", tensor("x"))], ["y"])], values
+    )
+    specs = [programs.user_input("x")], [programs.user_output("y")]
+    content = programs.program(body, *specs, n=(1, 50))
+    module = graph.load(programs.write_json(tmp_path / "double.json", content))
+    assert [(size.name, size.recorded, size.places) for size in module.sizes] == [("n", 3, ())]
+    assert module.run(sizes={"n": 7}).outputs[0]["shape"] == [14, 3]
+    assert module.run(floats(8, 3)).sizes[0]["value"] == 4
+    found = module.run(symbolic=True)
+    assert found.to_json()["calls"][0]["outputs_expr"][0]["shape"] == ["2*n", 3]
+    assert found.at({"n": 7}).peak_bytes == module.run(sizes={"n": 7}).peak_bytes
