@@ -15,7 +15,7 @@ from typing import Any
 
 import dispatch
 
-__all__ = ["NUMBER_OPERATORS", "Number", "bounded", "power"]
+__all__ = ["NUMBER_OPERATORS", "Number", "bounded", "power", "symbolic_power"]
 
 Number = int | float | bool
 
@@ -61,6 +61,33 @@ def power(base: Number, exponent: Number) -> Number:
         raise OverflowError("power")
     result: Number = base**exponent
     return result
+
+
+def symbolic_power(base: Any, exponent: Any) -> Any:
+    """`base ** exponent` where one may be a symbolic number; bounded likewise, by the number that
+    a symbolic exponent has in this run."""
+    if isinstance(base, int | float) and isinstance(exponent, int | float):
+        return power(base, exponent)
+    _check_count(exponent, "power")
+    return base**exponent
+
+
+def _symbolic_shift(value: Any, by: Any) -> Any:
+    _check_count(by, "shift")
+    return value << by
+
+
+def _symbolic_choice(condition: Any, then: Any, otherwise: Any) -> Any:
+    """By a guard where one of the two has become a number."""
+    if type(then) is type(otherwise):
+        return dispatch.sym_ite(condition, then, otherwise)
+    return then if condition else otherwise
+
+
+def _check_count(value: Any, name: str) -> None:
+    known = value if isinstance(value, int | float) else value.node.hint
+    if known is None or known > 64:
+        raise OverflowError(f"{name}: the result does not fit 64 bits")
 
 
 def _shift_left(value: int, by: int) -> int:
@@ -131,12 +158,12 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
 # On symbolic numbers, where Python's own function would ask for a plain one.
 _SYMBOLIC: dict[str, Callable[..., Any]] = {
     "_operator.not_": lambda value: dispatch.sym_not(value),
-    "_operator.pow": operator.pow,
-    "_operator.lshift": operator.lshift,
+    "_operator.pow": symbolic_power,
+    "_operator.lshift": _symbolic_shift,
     "math.trunc": lambda value: dispatch.sym_int(value),
     "torch.sym_float": lambda value: dispatch.sym_float(value),
     "torch.sym_int": lambda value: dispatch.sym_int(value),
-    "torch.sym_ite": lambda *args: dispatch.sym_ite(*args),
+    "torch.sym_ite": _symbolic_choice,
     "torch.sym_max": lambda a, b: dispatch.sym_max(a, b),
     "torch.sym_min": lambda a, b: dispatch.sym_min(a, b),
     "torch.sym_not": lambda value: dispatch.sym_not(value),

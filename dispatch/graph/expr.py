@@ -9,14 +9,13 @@ length, its depth and every number on the way are bounded.
 """
 
 import math
-import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 import dispatch
-from dispatch.graph.arithmetic import Number, bounded, power
+from dispatch.graph.arithmetic import Number, bounded, power, symbolic_power
 from dispatch.graph.program import SymBool, SymExpr, SymFloat, SymInt
 
 __all__ = ["evaluate", "hint_of", "symbol_of", "symbolic_value", "symbols_in"]
@@ -213,8 +212,8 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
 _SYMBOLIC: dict[str, Callable[..., Any]] = {
     "Max": lambda *values: reduce(dispatch.sym_max, values),
     "Min": lambda *values: reduce(dispatch.sym_min, values),
-    "Pow": operator.pow,
-    "PowByNatural": operator.pow,
+    "Pow": symbolic_power,
+    "PowByNatural": symbolic_power,
     "ToFloat": lambda value: dispatch.sym_float(value),
 }
 

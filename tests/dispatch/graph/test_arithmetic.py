@@ -3,6 +3,8 @@
 import pytest
 
 from dispatch.graph.arithmetic import NUMBER_OPERATORS
+from dispatch.graph.cases import new_symbols
+from dispatch.graph.sizes import OpenSize
 
 
 @pytest.mark.parametrize(
@@ -67,3 +69,43 @@ def test_a_mistake_names_the_operator_and_its_numbers(name, args, kind, text):
     with pytest.raises(kind) as error:
         NUMBER_OPERATORS[name](*args)
     assert text in str(error.value)
+
+
+@pytest.fixture
+def size():
+    """A symbolic number, 9 in this run."""
+    return new_symbols([OpenSize("a", ("a",), 2, None, 9, ())], {"a": 9}).numbers["a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "text"),
+    [
+        ("_operator.mul", (3,), "3*a"),
+        ("_operator.pow", (2,), "a**2"),
+        ("_operator.lshift", (3,), "8*a"),
+        ("_operator.truediv", (2,), "IntTrueDiv(a, 2)"),
+        ("_operator.ge", (3,), "a >= 3"),
+        ("torch.sym_max", (3,), "Max(3, a)"),
+        ("torch.sym_float", (), "ToFloat(a)"),
+        ("torch.sym_sum", (1, 2), "a + 3"),
+    ],
+)
+def test_symbolic_numbers_make_expressions(size, name, args, text):
+    assert str(NUMBER_OPERATORS[name](size, *args)) == text
+
+
+def test_conditions_stay_conditions(size):
+    """None of them asks for a guard."""
+    large, env = size > 20, size.node.shape_env
+    assert str(NUMBER_OPERATORS["_operator.not_"](large)) == "a <= 20"
+    chosen = NUMBER_OPERATORS["torch.sym_ite"](large, size, size + 1)
+    assert chosen.node.hint == 10 and env.guards == []
+    assert NUMBER_OPERATORS["torch.sym_ite"](large, size, 3) == 3 and len(env.guards) == 1
+
+
+@pytest.mark.parametrize(("name", "by"), [("_operator.pow", 65), ("_operator.lshift", 10**9)])
+def test_a_symbolic_number_cannot_run_away(size, name, by):
+    with pytest.raises(OverflowError, match="does not fit 64 bits"):
+        NUMBER_OPERATORS[name](size, by)
+    with pytest.raises(OverflowError, match="does not fit 64 bits"):
+        NUMBER_OPERATORS[name](2, size.node.shape_env.create_unbacked_symint())
