@@ -224,7 +224,7 @@ class Parser:
     def vararg(self, seen_default: bool) -> None:
         """Take `...)`."""
         if seen_default:
-            raise self.error("no '...' after arguments with defaults")
+            raise self.error("')': schemas with vararg (...) can't have default value args")
         if not self.take_word("..."):
             raise self.error("'...'")
         self.expect(")")

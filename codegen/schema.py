@@ -269,14 +269,25 @@ class FunctionSchema:
         if self._shape() != old._shape():
             return False, ""
         if len(self.arguments) - n_new != len(old.arguments) - n_old:
-            return False, f"{self.name}: the number of out arguments differs"
-        outs = zip(self.arguments[n_new:], old.arguments[n_old:], strict=True)
-        for new_argument, old_argument in [*_pairs(self, old, min(n_old, n_new)), *outs]:
-            if not new_argument._understood_as(old_argument):
-                return False, f"{self.name}: {old_argument.name!r} differs"
+            return False, "Function schema should have the same number of out arguments"
+        older = "the older version of the schema"
+        for mine, other in _pairs(self, old, min(n_old, n_new)):
+            if not mine._understood_as(other):
+                return False, f"'{mine.name}' is not forward compatible with {older}"
         for argument in self.arguments[n_old:n_new]:
-            if not argument.has_default_value() or isinstance(argument.default_value, list):
-                return False, f"{self.name}: the new argument {argument.name!r} needs a default"
+            if not argument.has_default_value():
+                what = "did not provide a default value."
+            elif isinstance(argument.default_value, list):
+                what = "has a container type as its default value."
+            else:
+                continue
+            return False, (
+                "Function schema is not forward compatible since the new argument "
+                f"'{argument.name}' of type {argument.type.str()} {what}"
+            )
+        for mine, other in zip(self.arguments[n_new:], old.arguments[n_old:], strict=True):
+            if not mine._understood_as(other):
+                return False, f"Out argument '{mine.name}' is not FC with {older}"
         return True, ""
 
     def _first_out(self) -> int:

@@ -57,7 +57,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("fake", ("dispatch.fake",)),
     ("functional", ("dispatch.functional",)),
     ("higher-order operators", ("dispatch._higher_order_ops",)),
-    ("library", ("dispatch.library",)),
+    ("library", ("dispatch.library", "dispatch._custom_ops")),
     ("tools", ("dispatch.tools", "dispatch.device_trace")),
     ("operator modules", ("dispatch.fft", "dispatch.linalg", "dispatch.special")),
     ("build", ("dispatch.build",)),

@@ -81,14 +81,14 @@ class _SchemaInfo:
 
     def add_argument_value(self, name: str, value: Any) -> None:
         """Say what an argument will be; RuntimeError for an unknown name."""
-        self._index_of(name)
+        index = self._index_of(self._own_name(name))
         if value is not None:
-            self._values[name] = value
+            self._values[self._inputs[index].name] = value
 
     def add_argument_values(self, values: dict[str, Any]) -> None:
         """Say what several arguments will be; RuntimeError for an unknown name."""
         for name in values:
-            self._index_of(name)
+            self._index_of(self._own_name(name))
         for name, value in values.items():
             self.add_argument_value(name, value)
 
@@ -112,6 +112,10 @@ class _SchemaInfo:
         )
 
     # -- mutation
+
+    def _own_name(self, name: str) -> str:
+        """`self` for an `input` that there is not: names of a call say so (torch.fx)."""
+        return "self" if name == "input" and not self.has_argument("input") else name
 
     def _index_of(self, name: str) -> int:
         for i, argument in enumerate(self._inputs):

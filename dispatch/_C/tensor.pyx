@@ -623,7 +623,8 @@ cdef class Tensor:
             raise RuntimeError("gradients cannot be stored: this library has no autograd engine")
 
     def backward(self, *args, **kwargs):
-        raise RuntimeError("backward() is not possible: this library has no autograd engine")
+        raise RuntimeError("backward() is not possible: this library has no autograd engine" if self.requires_grad else
+                           "element 0 of tensors does not require grad and does not have a grad_fn")
 
     @property
     def _version(self):

@@ -46,13 +46,18 @@ def cond(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any = ())
     """
     if isinstance(pred, (bool, int, float)):
         return true_fn(*operands) if pred else false_fn(*operands)
-    if not isinstance(pred, Tensor) or pred.numel() != 1:
-        raise RuntimeError(f"cond: pred: expected a bool or a tensor of one element, got {pred}")
+    if not isinstance(pred, Tensor):
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
+    if pred.numel() != 1:
+        raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
     if not callable(true_fn) or not callable(false_fn):
-        raise RuntimeError("cond: both branches must be callable")
+        raise RuntimeError("Expect both branches to be callable.")
     leaves = pytree.tree_leaves(operands)
     if not isinstance(operands, (tuple, list)) or not all(isinstance(x, Tensor) for x in leaves):
-        raise RuntimeError(f"cond: operands: expected a tuple of tensors, got {operands}")
+        raise RuntimeError(
+            "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists "
+            f"of tensor leaves, but got {operands}."
+        )
     flat, spec = pytree.tree_flatten(tuple(operands))
 
     def unflattened(fn: _Function) -> _Function:

@@ -56,7 +56,7 @@ class WithEffects(HigherOrderOperator):
         if not isinstance(op, (OpOverload, HigherOrderOperator)):
             raise AssertionError(f"with_effects: expected an operator, got {type(op).__name__}")
         if has_aliasing(op):
-            raise AssertionError(f"with_effects: {op} writes or returns its arguments")
+            raise AssertionError(f"Ops with aliasing is not supported: {op}")
         result: tuple[Any, ...] = super().__call__(token, op, *args, **kwargs)
         return result
 

@@ -37,10 +37,16 @@ def map(f: _Function, xs: Any, *args: Any) -> Any:
     flat_xs, xs_spec = pytree.tree_flatten(xs)
     flat_args, args_spec = pytree.tree_flatten(args)
     if not all(isinstance(t, Tensor) for t in flat_xs):
-        raise RuntimeError(f"map: xs: expected tensors, got {flat_xs}")
-    lengths = {t.shape[0] for t in flat_xs}
-    if len(lengths) != 1 or 0 in lengths:
-        raise RuntimeError(f"map: xs: expected one number of rows above 0, got {sorted(lengths)}")
+        raise RuntimeError(f"Mapped xs can only consist of tensors. Got xs {flat_xs}.")
+    shapes = [t.shape for t in flat_xs]
+    if not shapes or not all(shapes):
+        raise RuntimeError(f"map: xs: expected tensors with rows, got shapes {shapes}")
+    if shapes[0][0] == 0:
+        raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
+    if any(shape[0] != shapes[0][0] for shape in shapes):
+        raise RuntimeError(
+            f"Leading dimensions of mapped xs must be consistent. Got shapes {shapes}."
+        )
 
     def on_flat(*leaves: Any) -> Any:
         row = pytree.tree_unflatten(leaves[: len(flat_xs)], xs_spec)

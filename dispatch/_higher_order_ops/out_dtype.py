@@ -36,12 +36,19 @@ class OutDtypeOperator(HigherOrderOperator):
         super().__init__("out_dtype")
 
     def __call__(self, op: OpOverload, output_dtype: dtypes.dtype, *args: Any) -> Any:
-        """The cast result. ValueError: an operator that is not in `ALLOWABLE_OPS`."""
+        """The cast result. ValueError: no overload, or one that is not in `ALLOWABLE_OPS`."""
         if not isinstance(op, OpOverload):
-            raise ValueError(f"out_dtype: expected an operator's overload, got {op!r}")
+            raise ValueError("out_dtype's first argument must be an OpOverload")
+        if op._schema.is_mutable:
+            raise ValueError("out_dtype's first argument needs to be a functional operator")
+        returns = [r.type for r in op._schema.returns]
+        if [r.text for r in returns] != ["Tensor"]:
+            raise ValueError(
+                "out_dtype's can only apply to ops that return a single tensor"
+                f"Instead got {returns}"
+            )
         if op not in ALLOWABLE_OPS:
-            names = ", ".join(map(str, ALLOWABLE_OPS))
-            raise ValueError(f"out_dtype: {op}: only these operators are allowed: {names}")
+            raise ValueError(f"out_dtype only allows the following operators: {ALLOWABLE_OPS}.")
         return super().__call__(op, output_dtype, *args)
 
 

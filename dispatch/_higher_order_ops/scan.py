@@ -63,7 +63,9 @@ def scan(
     _check(combine_fn, flat_init, flat_xs, dim, reverse)
     dim = wrap_dim(dim, flat_xs[0].ndim)
     if any(x.ndim <= dim or not x.shape[dim] for x in flat_xs):
-        raise RuntimeError(f"scan: xs: every tensor needs a dimension {dim} with a slice")
+        raise RuntimeError(
+            "All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0"
+        )
     rows = [_aten.movedim.int(x, dim, 0) if dim else x for x in flat_xs]
     if reverse:
         rows = [_aten.flip.default(x, [0]) for x in rows]
@@ -90,11 +92,17 @@ def scan(
 
 def _check(combine_fn: Any, init: list[Any], xs: list[Any], dim: Any, reverse: Any) -> None:
     if not callable(combine_fn):
-        raise RuntimeError(f"scan: combine_fn must be callable, got {combine_fn}")
-    if not isinstance(dim, int) or not isinstance(reverse, bool):
-        raise RuntimeError(f"scan: expected an int and a bool, got {dim!r} and {reverse!r}")
-    if not init or not all(isinstance(x, Tensor) for x in (*init, *xs)):
-        raise RuntimeError("scan: init and xs consist of tensors, and init has at least one")
+        raise RuntimeError(f"Combine_fn must be a callable, but got {combine_fn}")
+    if not isinstance(dim, int):
+        raise RuntimeError(f"Dim must be an int, but got {type(dim)}")
+    if not isinstance(reverse, bool):
+        raise RuntimeError(f"Reverse must be a bool, but got {type(reverse)}")
+    if not init:
+        raise RuntimeError("scan() operator requires init leaves.")
+    for name, leaves in (("init", init), ("xs", xs)):
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                raise RuntimeError(f"All {name} leaves must be a Tensor but got {leaf}")
 
 
 def _in_place(y: Any, dim: int, reverse: bool) -> Any:

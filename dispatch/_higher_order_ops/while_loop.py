@@ -57,13 +57,22 @@ def while_loop(cond_fn: _Function, body_fn: _Function, carried_inputs: Any) -> A
         AssertionError: the inputs, or what `body_fn` gives, are not what they should be.
     """
     if not callable(cond_fn) or not callable(body_fn):
-        raise RuntimeError("while_loop: cond_fn and body_fn must be callable")
+        raise RuntimeError("Expect cond_fn and body_fn to be callable.")
     flat, spec = pytree.tree_flatten(carried_inputs)
+    if not all(isinstance(leaf, Tensor | int) for leaf in flat):
+        raise RuntimeError(
+            "Expect carried_inputs to be a tuple of possibly nested dict/list/tuple that only "
+            f"consists of tensor or int leaves, but got {carried_inputs}."
+        )
 
-    def on_flat(fn: _Function) -> _Function:
-        return lambda *leaves: fn(*pytree.tree_unflatten(leaves, spec))
+    def again(*leaves: Any) -> Any:
+        return cond_fn(*pytree.tree_unflatten(leaves, spec))
 
-    return while_loop_op(on_flat(cond_fn), on_flat(body_fn), tuple(flat), ())
+    def step(*leaves: Any) -> tuple[Any, ...]:
+        out = body_fn(*pytree.tree_unflatten(leaves, spec))
+        return tuple(pytree.tree_leaves(_checked(out, len(carried_inputs))))
+
+    return pytree.tree_unflatten(while_loop_op(again, step, tuple(flat), ()), spec)
 
 
 def _said(said: Any) -> Any:

@@ -7,7 +7,7 @@ longest prefix is told). A module over these (`torch.utils` over `torch.utils._p
 row. Sources are imported when somebody asks.
 """
 
-__all__ = ["FUNCTIONS", "GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES"]
+__all__ = ["CALLED", "FUNCTIONS", "GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES"]
 
 _MODULES = """
 torch                                       dispatch
@@ -36,6 +36,8 @@ torch._library.simple_registry              dispatch.registry.entries
 torch._library.utils                        dispatch.registry.schemas dispatch.registry.handles
                                             dispatch._ops
 torch._custom_op                            dispatch.library
+torch._custom_op.impl                       dispatch.library.older
+torch._custom_ops                           dispatch._custom_ops
 torch._subclasses.fake_tensor               dispatch.fake
 torch._subclasses                           dispatch.fake
 torch._subclasses.fake_impls                dispatch.fake.implementations dispatch.fake
@@ -48,6 +50,7 @@ torch.utils._python_dispatch                dispatch.modes.stack dispatch.modes.
                                             dispatch.modes.aliasing dispatch.modes
 torch.utils._mode_utils                     dispatch.modes
 torch.utils._pytree                         dispatch.pytree
+torch.utils._cxx_pytree                     dispatch.pytree
 torch.utils.flop_counter                    dispatch.tools.flops dispatch.tools
 torch.utils.dlpack                          dispatch
 torch.overrides                             dispatch.modes.function dispatch.modes
@@ -55,7 +58,7 @@ torch._dynamo.config                        dispatch.fake.config
 torch._functorch.config                     dispatch.fake.config
 torch._dispatch.python                      dispatch._ops.python_dispatcher dispatch.functional
                                             dispatch._ops
-torch._python_dispatcher                    dispatch._ops.python_dispatcher
+torch._python_dispatcher                    dispatch.tools.tables
 torch._meta_registrations                   dispatch.fake.meta_registrations
 torch._higher_order_ops                     dispatch._higher_order_ops
 torch._higher_order_ops.auto_functionalize  dispatch._higher_order_ops.auto_functionalize
@@ -66,6 +69,8 @@ torch._higher_order_ops.out_dtype           dispatch._higher_order_ops.out_dtype
 torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
 torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
+torch.fx.immutable_collections              dispatch.as_torch.immutable
+torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
 torch.fx.experimental.symbolic_shapes       dispatch.symbolic
 torch.fx.experimental.sym_node              dispatch.symbolic.methods dispatch.symbolic
 torch.utils._sympy.functions                dispatch.symbolic.functions
@@ -164,6 +169,8 @@ def _rows(text: str) -> dict[str, tuple[str, ...]]:
 
 MODULES = _rows(_MODULES)
 NAMES = {name: source for name, (source,) in _rows(_NAMES).items()}
+# Packages whose functions go before their modules of the same name, as PyTorch imports them there.
+CALLED = frozenset(("torch._higher_order_ops",))
 # Where classes say they are from that several modules have; others are of the first that has them.
 HOMES = {
     "torch": """

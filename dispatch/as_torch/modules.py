@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from dispatch._C import naming
-from dispatch.as_torch.aliases import GAPS, HIDDEN, HOMES, LATE_HOMES, MODULES, NAMES
+from dispatch.as_torch.aliases import CALLED, GAPS, HIDDEN, HOMES, LATE_HOMES, MODULES, NAMES
 
 __all__ = [
     "Finder",
@@ -64,6 +64,8 @@ class Stand(ModuleType):
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Stand) and _is_called(self.__name__, name):
+            return  # an import binds the module that it has loaded
         source = self._source_of(name)
         if source is None:
             super().__setattr__(name, value)
@@ -118,7 +120,7 @@ def find(module: str, name: str) -> Any:
     if whole in NAMES:
         place, _, attribute = NAMES[whole].rpartition(".")
         return getattr(importlib.import_module(place), attribute)
-    if is_module(whole):
+    if is_module(whole) and not _is_called(module, name):
         return stand_for(whole)
     for source in _sources(module):
         if _shows(source, name):
@@ -131,6 +133,12 @@ def find(module: str, name: str) -> Any:
 
 
 _NOTHING = object()
+
+
+def _is_called(module: str, name: str) -> bool:
+    """Whether `module.name`, which is a module too, is a function for those who ask the package."""
+    found = (vars(source).get(name) for source in _sources(module))
+    return module in CALLED and any(callable(one) for one in found)
 
 
 def _shows(source: ModuleType, name: str) -> bool:

@@ -56,3 +56,6 @@ def has_effects(op: Any) -> bool:
     """Whether an operator was declared to have an effect, and can be chained."""
     kinds = (OpOverload, HigherOrderOperator)
     return isinstance(op, kinds) and _get_effect(op) is not None and not has_aliasing(op)
+
+
+_register_effectful_op("aten::_print", EffectType.ORDERED)

@@ -155,7 +155,9 @@ class _Inference:
             return SUPPORTED_PARAM_TYPES[annotation]
         hint = ""
         if typing.get_origin(annotation) is tuple:
-            hint = f" Tuples are not supported: try {_as_list(annotation)}."
+            hint = " Tuples are not supported: lists are."
+            if (listed := _as_list(annotation)) in SUPPORTED_PARAM_TYPES:
+                hint += f" For example, {listed}."
         self.fail(
             f"parameter {param.name} has the unsupported type {param.annotation}.{hint} "
             f"Supported are {', '.join(map(str, SUPPORTED_PARAM_TYPES))}"

@@ -1,4 +1,4 @@
-"""Stock modes: counting operations, logging calls, following memory, checking schemas.
+"""Stock modes: counting operations, logging calls, following memory, checking schemas; and tables.
 
 They call operators, so they stand above them; `dispatch.modes`, where programs look for them, has
 their names by the hook at the end. Nothing loads with the package but this table.
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from dispatch.tools.memory import MemoryRecord, MemorySnapshot, MemoryTrackerMode
     from dispatch.tools.schema_check import Aliasing, Mutation, SchemaCheckMode
+    from dispatch.tools.tables import PythonDispatcher
 
 __all__ = [
     "Aliasing",
@@ -34,6 +35,7 @@ __all__ = [
     "MemorySnapshot",
     "MemoryTrackerMode",
     "Mutation",
+    "PythonDispatcher",
     "SchemaCheckMode",
     "capture_logs",
     "capture_logs_with_logging_tensor_mode",
@@ -55,6 +57,7 @@ _MODULES = {
     ),
     "memory": ("MemoryRecord", "MemorySnapshot", "MemoryTrackerMode"),
     "schema_check": ("Aliasing", "Mutation", "SchemaCheckMode"),
+    "tables": ("PythonDispatcher",),
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names}
 

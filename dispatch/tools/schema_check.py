@@ -40,7 +40,6 @@ class Aliasing(NamedTuple):
 class _Before(NamedTuple):
     """A tensor as it was before the call."""
 
-    tensor: Tensor
     values: Tensor
     stride: tuple[int, ...]
     storage: Any
@@ -94,12 +93,13 @@ class SchemaCheckMode(TorchDispatchMode):
                 self._check_output(
                     schema.name, shown, value, j, _unwrapped(output), info, place, target
                 )
-            self._check_mutation(schema.name, shown, before[argument.name], info.is_mutable(place))
+            changed = _has_changed(before[argument.name], given[argument.name])
+            self._check_mutation(schema.name, shown, changed, info.is_mutable(place))
         for i, j in combinations(range(min(len(schema.returns), len(outputs))), 2):
             if _overlap(_unwrapped(outputs[i]), _unwrapped(outputs[j])):
                 places = (_SchemaArgument(_SchemaArgType.output, n) for n in (i, j))
                 if not info.may_contain_alias(*places):
-                    raise RuntimeError(f"{schema.name}: outputs {i} and {j} alias unexpectedly")
+                    raise RuntimeError(f"Outputs {i} and {j} alias unexpectedly: {schema.name}")
         return out
 
     def _check_output(
@@ -109,20 +109,20 @@ class SchemaCheckMode(TorchDispatchMode):
         if _overlap(output, value) and op not in _MAY_ALIAS:
             if not info.may_contain_alias(target, place):
                 raise RuntimeError(
-                    f"{op}: argument {name} is not declared to alias an output but does"
+                    f"Argument {name} is not defined to alias output but was aliasing: {op}"
                 )
             self.aliasing.append(Aliasing(op, name, f"output_{number}"))
         returned = value is output and isinstance(value, Tensor)
         if returned and not info.is_mutable(place) and op not in _MAY_RETURN_INPUT:
             raise RuntimeError(
-                f"{op}: operators below autograd do not return their inputs: "
-                f"outputs[{number}] is {name}"
+                "Dispatcher operators below autograd are not allowed to directly return inputs. "
+                f"However, we found that `outputs[{number}]` is {name}: {op}"
             )
 
-    def _check_mutation(self, op: str, name: str, before: list[_Before], allowed: bool) -> None:
-        if any(map(_has_changed, before)):
-            if not allowed:
-                raise RuntimeError(f"{op}: argument {name} is not declared mutable but was mutated")
+    def _check_mutation(self, op: str, name: str, changed: bool, allowed: bool) -> None:
+        if changed and not allowed:
+            raise RuntimeError(f"Argument {name} is not defined as mutable but was mutated: {op}")
+        if changed:
             self.mutated.append(Mutation(op, name))
 
 
@@ -137,17 +137,24 @@ def _tensors(value: Any) -> list[Tensor]:
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, Tensor)]
 
 
+def _plain(value: Any) -> list[Tensor]:
+    """The plain tensors in an argument, or in what its wrappers hold now."""
+    return [t for t in _tensors(_unwrapped(value)) if type(t) is Tensor]
+
+
 def _remember(value: Any) -> list[_Before]:
     """Copies of the plain tensors in an argument."""
     return [
-        _Before(t, t.detach().clone(), tuple(t.stride()), t.untyped_storage())
-        for t in _tensors(_unwrapped(value))
-        if type(t) is Tensor
+        _Before(t.detach().clone(), tuple(t.stride()), t.untyped_storage()) for t in _plain(value)
     ]
 
 
-def _has_changed(before: _Before) -> bool:
-    now = before.tensor
+def _has_changed(before: list[_Before], value: Any) -> bool:
+    """Whether an argument has other tensors than before, or the same with other contents."""
+    return any(_differs(b, now) for b, now in zip(before, _plain(value), strict=False))
+
+
+def _differs(before: _Before, now: Tensor) -> bool:
     if tuple(now.stride()) != before.stride or now.untyped_storage() is not before.storage:
         return True
     return now.shape != before.values.shape or not _same_values(now.detach(), before.values)

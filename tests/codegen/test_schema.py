@@ -77,7 +77,7 @@ def test_any_schema_survives_printing_and_parsing(schema) -> None:
         ("aten::f(int x=foo) -> Tensor", 14, "a default"),
         ('aten::f(str x="ab) -> Tensor', 28, 'a closing "'),
         ("aten::f(int a=1, Tensor b) -> Tensor", 17, "a default for 'b'"),
-        ("aten::f(int a=1, ...) -> Tensor", 17, "no '...'"),
+        ("aten::f(int a=1, ...) -> Tensor", 17, "')': schemas with vararg (...)"),
         ("aten::f.(int a) -> Tensor", 8, "the name of an overload"),
         ("aten::f.default(int a) -> Tensor", 8, "an overload name that is legal"),
         ("aten::f.__x(int a) -> Tensor", 8, "an overload name that is legal"),
@@ -146,21 +146,36 @@ def test_a_new_argument_with_a_default_is_backward_compatible() -> None:
     assert not old.is_backward_compatible_with(parse_schema("f(int a, int b=1) -> int"))
 
 
+# PyTorch's words, which its tests compare.
+NEW = "Function schema is not forward compatible since the new argument 'b' of type"
+DIFFERS = "is not forward compatible with the older version of the schema"
+
+
 @pytest.mark.parametrize(
     ("new", "reason"),
     [
         ("f(int a, int b=1) -> int", ""),
         ("f(int a) -> float", ""),
-        ("f(int a, int b) -> int", "f: the new argument 'b' needs a default"),
-        ("f(int a, int[] b=[1]) -> int", "f: the new argument 'b' needs a default"),
-        ("f(int b=1, int a=2) -> int", "f: 'a' differs"),
-        ("f(*, int b=1, int a) -> int", "f: 'a' differs"),
-        ("f(int a, *, Tensor(a!) o) -> int", "f: the number of out arguments differs"),
+        ("f(int a, int b) -> int", f"{NEW} int did not provide a default value."),
+        ("f(int a, int[] b=[1]) -> int", f"{NEW} int[] has a container type as its default value."),
+        ("f(int b=1, int a=2) -> int", f"'b' {DIFFERS}"),
+        ("f(*, int b=1, int a) -> int", f"'b' {DIFFERS}"),
+        (
+            "f(int a, *, Tensor(a!) o) -> int",
+            "Function schema should have the same number of out arguments",
+        ),
     ],
 )
 def test_forward_compatibility_says_what_is_in_the_way(new: str, reason: str) -> None:
     answer = parse_schema(new).check_forward_compatible_with(parse_schema("f(int a) -> int"))
     assert answer == (not reason, reason)
+
+
+def test_an_out_argument_that_changes_is_not_forward_compatible() -> None:
+    old = parse_schema("f(int a, *, Tensor(a!) o) -> int")
+    new = parse_schema("f(int a, *, Tensor(a!) p) -> int")
+    why = "Out argument 'p' is not FC with the older version of the schema"
+    assert new.check_forward_compatible_with(old) == (False, why)
 
 
 @pytest.mark.parametrize("new", ["g(int a) -> int", "f.o(int a) -> int", "f(int a) -> ()"])

@@ -1,0 +1,92 @@
+"""Functions that operators of higher order take: what is refused, and how nests go through."""
+
+import pytest
+
+import dispatch
+from dispatch._higher_order_ops.cond import cond
+from dispatch._higher_order_ops.map import map as map_rows
+from dispatch._higher_order_ops.out_dtype import out_dtype
+from dispatch._higher_order_ops.scan import scan
+from dispatch._higher_order_ops.while_loop import while_loop
+
+aten = dispatch.ops.aten
+YES, X = dispatch.tensor(True), dispatch.ones(3, 2)
+
+
+def same(x):
+    return x
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: cond("1", same, same, (X,)), "Expected pred to be bool or tensor"),
+        (lambda: cond(X, same, same, (X,)), "bool or single-element tensor"),
+        (lambda: cond(YES, 1, same, (X,)), "Expect both branches to be callable"),
+        (lambda: cond(YES, same, same, X), "Expect operands to be a tuple of possibly nested"),
+        (lambda: cond(YES, same, same, ("a",)), "Expect operands to be a tuple"),
+        (lambda: map_rows(same, 3), "Mapped xs can only consist of tensors"),
+        (lambda: map_rows(same, dispatch.ones(())), "tensors with rows"),
+        (lambda: map_rows(same, dispatch.ones(0, 2)), "Leading dimensions .* cannot be 0"),
+        (lambda: map_rows(same, [X, X[1:]]), "must be consistent"),
+        (lambda: scan(3, X[0], X), "Combine_fn must be a callable"),
+        (lambda: scan(same, X[0], X, dim="a"), "Dim must be an int"),
+        (lambda: scan(same, X[0], X, reverse=1), "Reverse must be a bool"),
+        (lambda: scan(same, (), X), "requires init leaves"),
+        (lambda: scan(same, 3, X), "All init leaves must be a Tensor"),
+        (lambda: scan(same, X, [3]), "All xs leaves must be a Tensor"),
+        (lambda: scan(same, X[0], X[:0]), "scan dimension > 0"),
+        (lambda: while_loop(1, same, (X,)), "Expect cond_fn and body_fn to be callable"),
+        (lambda: while_loop(same, same, ("a",)), "Expect carried_inputs to be a tuple"),
+    ],
+)
+def test_arguments_are_refused_in_the_words_of_pytorch(call, text):
+    with pytest.raises(RuntimeError, match=text):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("op", "text"),
+    [
+        (dispatch.add, "must be an OpOverload"),
+        (aten.add_.Tensor, "needs to be a functional operator"),
+        (aten.topk.default, "can only apply to ops that return a single tensor"),
+        (aten.split_copy.Tensor, "can only apply to ops that return a single tensor"),
+        (aten.add.Tensor, "only allows the following operators"),
+    ],
+)
+def test_out_dtype_takes_few_operators(op, text):
+    with pytest.raises(ValueError, match=text):
+        out_dtype(op, dispatch.int32, X, X)
+
+
+def test_a_loop_carries_nests():
+    """What the body returns may have nests again, and the result has those of the input."""
+
+    def body(i, values):
+        return i + 1, {"a": values["a"] * 2, "b": [values["b"][0] + i]}
+
+    start = dispatch.tensor(0), {"a": dispatch.ones(2), "b": [dispatch.zeros(2)]}
+    i, values = while_loop(lambda i, values: i < 3, body, start)
+    assert i.item() == 3
+    assert values["a"].tolist() == [8, 8]
+    assert values["b"][0].tolist() == [3, 3]
+    with pytest.raises(AssertionError, match="expected a tuple of 2"):
+        while_loop(lambda i, values: i < 3, lambda i, values: i, start)
+
+
+def test_printing_keeps_its_order():
+    """`aten::_print` is declared as ordered from the start."""
+    from dispatch.functional.effects import _get_effect
+    from dispatch.registry.effects import EffectType
+
+    assert _get_effect("aten::_print") is EffectType.ORDERED
+
+
+def test_going_backward_needs_something_that_requires_grad():
+    """Results of `out_dtype` in an integer dtype require none."""
+    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+        out_dtype(aten.mm.default, dispatch.int32, X.t(), X.requires_grad_()).backward()
+    with pytest.raises(RuntimeError, match="no autograd engine"):
+        (X * 2).backward()
+    X.requires_grad_(False)
