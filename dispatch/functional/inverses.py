@@ -150,12 +150,20 @@ def _expand(base: Tensor, mutated: Tensor, meta: Any) -> Tensor:
 
 
 def _unfold(base: Tensor, mutated: Tensor, meta: Any) -> Tensor:
-    if meta.reapply_views:
+    """What no window covers stays: PyTorch writes 0 there."""
+    dim, size, step = meta.args
+    if meta.reapply_views and size > step:
         raise RuntimeError(
             "aten::unfold: a view whose windows overlap was written, which functionalization "
             "cannot write back; clone it first"
         )
-    return _aten.unfold_backward.default(mutated, list(base.shape), *meta.args)
+    sizes = list(base.shape)
+    result = _aten.unfold_backward.default(mutated, sizes, dim, size, step)
+    covered = base.ndim == 0 or (size >= step and (sizes[dim] - size) % step == 0)
+    if covered:
+        return result
+    windows = _aten.unfold_backward.default(_aten.ones_like.default(mutated), sizes, *meta.args)
+    return _aten.where.self(_aten.ne.Scalar(windows, 0), result, base)
 
 
 def _view_as_real(base: Tensor, mutated: Tensor, meta: Any) -> Tensor:

@@ -111,6 +111,20 @@ def test_a_result_that_does_not_fit_leaves_the_tensor_alone():
     assert not _C._functionalize_has_data_mutation(w)
 
 
+@pytest.mark.parametrize(("size", "step"), [(2, 2), (2, 3), (3, 3), (1, 4)])
+@pytest.mark.parametrize("remove", ["mutations", "mutations_and_views"])
+def test_windows_that_do_not_overlap_are_written_back(size, step, remove):
+    """What lies between and behind them stays as it was."""
+
+    def program(t):
+        t = t.clone()
+        t.unfold(0, size, step).add_(10)
+        return t
+
+    x = dispatch.arange(8.0)
+    assert functionalize(program, remove=remove)(x).tolist() == program(x).tolist()
+
+
 def test_unfold_cannot_be_written_through_as_a_view():
     def f(t):
         t.unfold(0, 2, 1).add_(1)
