@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["SchemaError", "parse_schema", "parse_text", "parse_type"]
 
 _UNESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+# What C++ calls types that schemas have under another name.
+_OTHER_NAMES = {"int64_t": ". Use `SymInt` or `int`", "double": ". Use `float`"}
 _HOLDERS: dict[str, type[HolderType]] = {"Future": FutureType, "RRef": RRefType, "Await": AwaitType}
 _TYPE_CACHE: dict[str, tuple[Type, AliasInfo | None]] = {}
 _TYPE_CACHE_SIZE = 4096
@@ -373,7 +375,11 @@ class Parser:
         elif name[0] == "t" and name != "type" and self.allow_typevars:
             return VarType(name, name)
         self.pos = start
-        raise self.error("a type (Tensor, int, SymInt, float, bool, Scalar, str, ScalarType, ...)")
+        hint = _OTHER_NAMES.get(name, "")
+        raise self.error(
+            "a type (Tensor, int, SymInt, float, bool, Scalar, str, ScalarType, ...; this is an "
+            f"unknown type specifier{hint})"
+        )
 
     def types_in_parentheses(self) -> tuple[Type, ...]:
         """Take `(type, type, ...)`."""

@@ -405,7 +405,7 @@ def _resolve_overload(str name not None, tuple args not None, dict kwargs not No
         release_frame(&f)
         return overload or "default"
     reasons = reasons or ["there is no such operator"]
-    raise RuntimeError(f"{name}: no overload fits the arguments\n" + "\n".join(reasons))
+    raise RuntimeError(f"{name}: the arguments failed to match any schema\n" + "\n".join(reasons))
 
 
 def _get_schema(name, overload_name):

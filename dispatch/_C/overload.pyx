@@ -560,7 +560,8 @@ cdef int refuse_packet(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObje
                 if len(entries) == 1:
                     raise
                 reasons.append(str(reason))
-        raise (<object>error)(f"{p._qualified_op_name}: the arguments fit none of the overloads\n" + "\n".join(reasons))
+        raise (<object>error)(f"{p._qualified_op_name}: the arguments failed to match any schema, and fit none of the overloads\n"
+                              + "\n".join(reasons))
     except Exception as e2:
         set_error(e2)
     return 0

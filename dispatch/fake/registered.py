@@ -45,9 +45,11 @@ class FakeImplCtx:
         if self._shape_env is None or not self._shape_env.allow_dynamic_output_shape_ops:
             raise DynamicOutputShapeException(self._op)
         if not isinstance(min, int) or not isinstance(max, int | None):
-            raise ValueError(f"new_dynamic_size: min and max must be plain ints, got {min}, {max}")
+            raise ValueError(
+                f"new_dynamic_size: min and max must be plain ints, no SymInt, got {min}, {max}"
+            )
         if min < 0:
-            raise ValueError(f"new_dynamic_size: min must not be negative, got {min}")
+            raise ValueError(f"new_dynamic_size: min must be greater than or equal to 0, got {min}")
         from dispatch.fake.unbacked import new_size  # needs `dispatch.symbolic`
 
         return new_size(self._fake_mode, min=min, max=max)

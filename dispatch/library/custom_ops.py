@@ -18,6 +18,7 @@ from dispatch._C.dtypes import dtype as _dtype
 from dispatch._C.guards import _ExcludeDispatchKeyGuard
 from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key
 from dispatch._C.keys import DispatchKey, DispatchKeySet, _dispatch_key_for_device
+from dispatch._C.naming import full_name, package_name
 from dispatch._C.overload import OpOverload
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
@@ -51,7 +52,11 @@ __all__ = ["CustomOpDef", "custom_op", "has_fake_kernel"]
 device_types_t: TypeAlias = str | Sequence[str] | None
 tags_t: TypeAlias = Tag | Sequence[Tag] | None
 
-log = logging.getLogger(__name__)
+
+def _log() -> logging.Logger:
+    """By the name under which a program finds this module."""
+    is_own = package_name() == "dispatch"
+    return logging.getLogger(__name__ if is_own else full_name("_library.custom_ops"))
 
 
 def _normalize_tags(tags: tags_t) -> tuple[Tag, ...]:
@@ -206,8 +211,8 @@ class CustomOpDef(Generic[_P, _R]):
         if can_generate_trivial_fake_impl(self._opoverload):
             return generate_trivial_fake_impl(self._opoverload, *args, **kwargs)
         raise RuntimeError(
-            f"{self._qualname}: no fake kernel was registered: use "
-            f"{self._init_fn.__name__}.register_fake to add one"
+            f"There was no fake impl registered for {self}: use "
+            f"`{self._init_fn.__name__}.register_fake` to add one"
         )
 
     def _register_versions(self) -> None:
@@ -228,9 +233,13 @@ class CustomOpDef(Generic[_P, _R]):
         was_disabled = device_type in self._disabled_kernel
         verb = "enable" if enabled else "disable"
         if device_type not in self._backend_fns:
-            log.warning("%s: no kernel for %s to %s", self._qualname, device_type, verb)
+            _log().warning(
+                "%s: cannot %s the kernel for %s: no kernel was registered for this device type",
+                self._qualname, verb, device_type,
+            )  # fmt: skip
         if enabled != was_disabled:
-            log.warning("%s: the kernel for %s is %sd already", self._qualname, device_type, verb)
+            text = "%s: the kernel for %s is already %sd"
+            _log().warning(text, self._qualname, device_type, verb)
         (self._disabled_kernel.discard if enabled else self._disabled_kernel.add)(device_type)
         try:
             yield
@@ -263,8 +272,8 @@ class CustomOpDef(Generic[_P, _R]):
             index = schemas.get_device_arg_index(self._opoverload._schema)
             if index is None:
                 raise ValueError(
-                    f"{self._qualname}: an operator without tensors needs an argument "
-                    "`device: device` to have kernels by device type"
+                    f"{self._qualname}: Functions without tensor inputs are required to have a "
+                    f"`device: {full_name('device')}` argument to have kernels by device type"
                 )
             self._register_backend_select(index)
         return inner if fn is None else inner(fn)
@@ -286,8 +295,8 @@ class CustomOpDef(Generic[_P, _R]):
             device = args[device_arg_index].type
             if device not in self._backend_fns:
                 raise RuntimeError(
-                    f"{self._qualname}: no kernel is registered for {device}; it has kernels for "
-                    f"{sorted(map(str, self._backend_fns))}"
+                    f"{self._qualname} does not have a kernel registered for {device}; it has "
+                    f"kernels for {sorted(map(str, self._backend_fns))}"
                 )
             key = getattr(DispatchKey, _dispatch_key_for_device(device))
             return self._opoverload.redispatch(DispatchKeySet(key), *args, **kwargs)
@@ -298,8 +307,9 @@ class CustomOpDef(Generic[_P, _R]):
         """Register what stands for the operator on fake and Meta tensors (a decorator)."""
         if self._is_inplace or self._is_out:
             warnings.warn(
-                f"{self._qualname}: an operator tagged as in-place or out needs no fake kernel; "
-                "the one given is used",
+                f"{self._qualname}: an operator tagged with {full_name('Tag')}."
+                f"{'inplace' if self._is_inplace else 'out'} needs no fake kernel; the one given "
+                "is used",
                 stacklevel=2,
             )
         self._abstract_fn = fn
@@ -386,7 +396,7 @@ class CustomOpDef(Generic[_P, _R]):
 def refuse_autograd(op: OpOverload, functional: bool) -> None:
     """RuntimeError when an operator cannot have a gradient formula."""
     if schemas.is_out(op):
-        raise RuntimeError(f"{op}: an operator tagged with Tag.out has no autograd formula")
+        raise RuntimeError(f"{op}: Out variants do not support autograd")
     if not functional:
         raise RuntimeError(
             f"{op}: only an operator that writes nothing, returns something and no view can have "

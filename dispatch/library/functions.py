@@ -76,7 +76,8 @@ def define(
     namespace, name = parse_namespace(qualname)
     if not NAMELESS_SCHEMA.fullmatch(schema):
         raise ValueError(
-            f'define: {qualname}: expected a schema such as "(Tensor x) -> Tensor", got {schema!r}'
+            f"define: {qualname}: expected schema to look like '(Tensor x) -> Tensor', got "
+            f"{schema!r}"
         )
     _library_for_registration(namespace, lib).define(name + schema, tags=tags)
 

@@ -162,9 +162,10 @@ cdef int check_new_tensor(OperatorEntry e, PyObject** args, Tensor t, list seen,
         return 0
     for i in range(e.sig.n_args):
         if e.sig.args[i].kind == AK_TENSOR and holds(<object>args[i], t):
-            break_promise(e, function, f"a result shares memory with argument '{<object>e.sig.args[i].name}': return a clone of it")
+            break_promise(e, function, f"a result may not alias an argument, and shares memory with "
+                          f"'{<object>e.sig.args[i].name}': return a clone of it")
     if holds(seen, t):
-        break_promise(e, function, "two results share memory: return a clone of one of them")
+        break_promise(e, function, "results may not alias each other, and two share memory: return a clone of one")
     seen.append(t)
     return 0
 

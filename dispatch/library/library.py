@@ -169,8 +169,8 @@ class Library:
         if token in _impls:
             namespace, name, key = token.split("/")
             raise RuntimeError(
-                f"{name}: a kernel for {key} was registered from Python already in namespace "
-                f"{namespace}, and allow_override is False"
+                f"{name}: there is already a kernel registered from python for {key} in "
+                f"namespace {namespace}, and allow_override is False"
             )
 
     def _impl_with_aoti_compile(self, op_name: str | OpOverload, dispatch_key: str = "") -> None:

@@ -12,11 +12,12 @@ from types import GenericAlias
 from typing import Any, NoReturn
 
 from dispatch._C.dtypes import device, dtype
+from dispatch._C.naming import full_name
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
 from dispatch.types import Number
 
-__all__ = ["SUPPORTED_PARAM_TYPES", "SUPPORTED_RETURN_TYPES", "infer_schema"]
+__all__ = ["SUPPORTED_PARAM_TYPES", "SUPPORTED_RETURN_TYPES", "infer_schema", "tuple_to_list"]
 
 _Fail = Callable[[str], NoReturn]
 
@@ -57,6 +58,12 @@ _TABLE: tuple[tuple[Any, str, bool, bool, bool], ...] = (
     (dtype, "ScalarType", False, False, False),
     (device, "Device", False, False, False),
 )
+
+_KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: "positional-only arguments",
+    inspect.Parameter.VAR_POSITIONAL: "varargs (*args)",
+    inspect.Parameter.VAR_KEYWORD: "varkwargs (**kwargs)",
+}
 
 SUPPORTED_PARAM_TYPES: dict[Any, str] = {}
 for _line in _TABLE:
@@ -114,7 +121,7 @@ class _Inference:
         self.is_inplace = Tag.inplace in listed
         self.is_out = Tag.out in listed
         if self.is_inplace and self.is_out:
-            raise AssertionError("Tag.inplace and Tag.out exclude each other")
+            raise AssertionError(f"{_tag('inplace')} and {_tag('out')} are mutually exclusive")
         self.mutates_args = mutates_args if type(mutates_args) is str else tuple(mutates_args)
         self.first: tuple[str, str, str] | None = None  # name, type, alias of the first positional
         self.outs: list[tuple[str, str]] = []  # name, alias
@@ -127,7 +134,7 @@ class _Inference:
         params: list[str] = []
         for i, param in enumerate(self.signature.parameters.values()):
             if param.kind not in (param.POSITIONAL_OR_KEYWORD, param.KEYWORD_ONLY):
-                self.fail("positional-only arguments, *args and **kwargs are not supported")
+                self.fail(f"{_KINDS[param.kind]} are not supported")
             if param.kind == param.KEYWORD_ONLY and "*" not in params:
                 params.append("*")
             params.append(self.parameter(i, param))
@@ -156,8 +163,9 @@ class _Inference:
         hint = ""
         if typing.get_origin(annotation) is tuple:
             hint = " Tuples are not supported: lists are."
-            if (listed := _as_list(annotation)) in SUPPORTED_PARAM_TYPES:
-                hint += f" For example, {listed}."
+            as_list = tuple_to_list(annotation)
+            if as_list in SUPPORTED_PARAM_TYPES:
+                hint += f" For example, {as_list}."
         self.fail(
             f"parameter {param.name} has the unsupported type {param.annotation}.{hint} "
             f"Supported are {', '.join(map(str, SUPPORTED_PARAM_TYPES))}"
@@ -174,14 +182,14 @@ class _Inference:
         if name not in self.mutates_args:
             return False
         if not text.startswith("Tensor"):
-            self.fail(f"{name} is in mutates_args, and only tensors and lists of them can be")
+            self.fail(f"{name} is in mutates_args: only tensors and lists of them can be mutated")
         return True
 
     def note_out(self, param: inspect.Parameter, text: str, alias: str) -> None:
         if param.kind != param.KEYWORD_ONLY:
-            self.fail(f"Tag.out: the written argument {param.name} must be keyword-only")
+            self.fail(f"{_tag('out')}: the written argument {param.name} must be keyword-only")
         if text != f"Tensor({alias}!)":
-            self.fail(f"Tag.out: the written argument {param.name} must be a Tensor")
+            self.fail(f"{_tag('out')} only supports Tensor as written argument, not {param.name}")
         self.outs.append((param.name, alias))
 
     def default(self, param: inspect.Parameter) -> str:
@@ -198,17 +206,18 @@ class _Inference:
         if type(self.mutates_args) is not str:
             unknown = set(self.mutates_args) - set(self.signature.parameters)
             if unknown:
-                self.fail(f"mutates_args has names that are no parameters: {sorted(unknown)}")
+                names = ", ".join(map(repr, sorted(unknown)))
+                self.fail(f"{{{names}}} in mutates_args were not found among the parameters")
         if self.is_inplace:
             if self.first is None or self.first[1] != "Tensor":
-                self.fail("Tag.inplace: the first argument must be a positional Tensor")
+                self.fail(f"{_tag('inplace')}: the first positional argument must be a Tensor")
             if type(self.mutates_args) is str or set(self.mutates_args) != {self.first[0]}:
                 self.fail(
-                    "Tag.inplace: mutates_args must name the first positional argument alone, got "
-                    f"{self.mutates_args}"
+                    f"{_tag('inplace')}: mutates_args must name the first positional argument "
+                    f"alone, got {self.mutates_args}"
                 )
         if self.is_out and not self.outs:
-            self.fail("Tag.out: at least one keyword-only Tensor argument must be written")
+            self.fail(f"{_tag('out')}: at least one keyword-only Tensor argument must be written")
 
     def returns(self) -> str:
         annotation = self.resolved(self.signature.return_annotation)
@@ -218,14 +227,14 @@ class _Inference:
         if not self.is_inplace or self.first is None:
             return text
         if text != "Tensor":
-            self.fail("Tag.inplace: the return annotation must be Tensor")
+            self.fail(f"{_tag('inplace')}: the return annotation must be Tensor")
         return f"Tensor({self.first[2]}!)"
 
     def return_type(self, annotation: Any) -> str:
         if annotation is None:
             return "()"
         if annotation is inspect.Parameter.empty:
-            self.fail("the function must have a return annotation")
+            self.fail("No return type annotation was provided. Please add one.")
         if typing.get_origin(annotation) is not tuple:
             return self.one_return(annotation, annotation)
         texts = [self.one_return(a, annotation) for a in typing.get_args(annotation)]
@@ -235,7 +244,7 @@ class _Inference:
     def one_return(self, annotation: Any, whole: Any) -> str:
         if annotation not in SUPPORTED_RETURN_TYPES:
             self.fail(
-                f"the return type {whole} is not supported. "
+                f"the return type {whole} is unsupported. "
                 f"Supported are {', '.join(map(str, SUPPORTED_RETURN_TYPES))}, and tuples of them"
             )
         return SUPPORTED_RETURN_TYPES[annotation]
@@ -246,7 +255,8 @@ class _Inference:
         tuple_fits = typing.get_origin(annotation) is tuple and typing.get_args(annotation) == want
         if not (annotation is Tensor if n == 1 else tuple_fits):
             names = ", ".join(name for name, _ in self.outs)
-            self.fail(f"Tag.out: the return annotation must be one Tensor for each of {names}")
+            what = f"the return annotation must be one Tensor for each of {names}"
+            self.fail(f"{_tag('out')}: {what}")
         texts = [f"Tensor({alias}!)" for _, alias in self.outs]
         return texts[0] if n == 1 else f"({', '.join(texts)})"
 
@@ -268,14 +278,18 @@ class _Inference:
             return eval(text, self.globals)
         except Exception as error:
             self.fail(
-                f"the annotation {text!r} is no type ({type(error).__name__}: {error}); names in "
-                "annotations that are strings must be found in the function's module"
+                f"Unsupported type annotation {text}. It is not a type. ({error}: names in "
+                "annotations that are strings must be found in the function's module)"
             )
 
 
-def _as_list(annotation: Any) -> Any:
-    """The list that may stand for a tuple."""
-    args = tuple(a for a in typing.get_args(annotation) if a is not Ellipsis)
+def tuple_to_list(tuple_type: Any) -> Any:
+    """The list that may stand for a tuple (torch._library.infer_schema.tuple_to_list)."""
+    args = tuple(a for a in typing.get_args(tuple_type) if a is not Ellipsis)
     if not args:
         return list
     return list[args[0] if len(args) == 1 else typing.Union[args]]  # type: ignore[misc]  # noqa: UP007
+
+
+def _tag(name: str) -> str:
+    return f"{full_name('Tag')}.{name}"

@@ -2,6 +2,7 @@
 
 from typing import Any, NoReturn
 
+from dispatch._C.naming import full_name
 from dispatch.codegen.parser import parse_schema
 from dispatch.codegen.schema import FunctionSchema
 
@@ -9,7 +10,7 @@ __all__ = ["check_inplace", "check_out"]
 
 
 def _fail(tag: str, what: str, schema: FunctionSchema) -> NoReturn:
-    raise ValueError(f"a schema tagged with Tag.{tag} must {what}\n  {schema}")
+    raise ValueError(f"a schema tagged with {full_name('Tag')}.{tag} must {what}\n  {schema}")
 
 
 def _written(arguments: Any) -> list[Any]:
@@ -34,7 +35,7 @@ def check_out(schema: str | FunctionSchema) -> None:
         if not argument.kwarg_only:
             _fail("out", f"write keyword-only arguments alone, not {argument.name}", schema)
         if argument.type.text != "Tensor":
-            _fail("out", f"write Tensors alone; {argument.name} is none", schema)
+            _fail("out", f"write Tensors: it only supports Tensor, not {argument.name}", schema)
     if len(schema.returns) != len(written):
         _fail("out", f"return its {len(written)} written arguments", schema)
     for returned, argument in zip(schema.returns, written, strict=True):
@@ -55,6 +56,6 @@ def check_inplace(schema: str | FunctionSchema) -> None:
     if len(returns) != 1 or returns[0].type.text != "Tensor":
         _fail("inplace", "return one Tensor", schema)
     if not _returns_written(returns[0], first):
-        _fail("inplace", f"return {first.name} with its alias, as written", schema)
+        _fail("inplace", f"return {first.name}: the return must alias it, as written", schema)
     if len(_written(schema.arguments)) > 1:
         _fail("inplace", f"write {first.name} alone", schema)

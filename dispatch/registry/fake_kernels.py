@@ -81,14 +81,14 @@ class FakeImplHolder:
     def _check_free(self) -> None:
         if self.kernel is not None:
             raise RuntimeError(
-                f"register_fake: {self.qualname} has a fake kernel already, registered at "
+                f"register_fake: {self.qualname} already has a fake impl, registered at "
                 f"{self.kernel.source}"
             )
         for key in ("Meta", "CompositeImplicitAutograd"):
             if _dispatch_has_kernel_for_dispatch_key(self.qualname, key):
                 raise RuntimeError(
-                    f"register_fake: {self.qualname} has a kernel for {key} already, which serves "
-                    "fake tensors"
+                    f"register_fake: {self.qualname} already has a {key} implementation, which "
+                    "serves fake tensors"
                 )
 
     def _add(self, kernel: Kernel) -> None:
@@ -105,8 +105,8 @@ class FakeImplHolder:
 
         def no_context() -> Any:
             raise RuntimeError(
-                f"{self.qualname}: its fake kernel asks for get_ctx(), because the output's sizes "
-                "may depend on values: that works on fake tensors, not on Meta tensors"
+                f"{self.qualname}: its fake kernel asks for get_ctx(), as an operator with "
+                "data-dependent shape does: that works on fake tensors, not on Meta tensors"
             )
 
         @functools.wraps(func)
