@@ -117,7 +117,9 @@ _offer_operators(
 _WRITTEN = """
     atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod einsum
     get_device is_complex is_conj is_floating_point is_inference is_neg is_nonzero is_same_size
-    is_signed meshgrid nonzero norm numel split tensordot unique unique_consecutive
+    is_signed meshgrid nonzero norm numel split sym_int sym_ite sym_max sym_min sym_not sym_sum
+    tensordot unique unique_consecutive _sym_acos _sym_asin _sym_atan _sym_cos _sym_cosh _sym_sin
+    _sym_sinh _sym_sqrt _sym_tan _sym_tanh
     """
 _import_before_forks(__name__, sys.modules[__name__].__path__)
 modes.function._set_package(sys.modules[__name__], tuple(_WRITTEN.split()))

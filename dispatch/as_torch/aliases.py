@@ -100,6 +100,8 @@ torch.version                               dispatch.as_torch.version
 torch.testing                               dispatch.as_torch.testing
 torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.modes
 torch._guards                               dispatch.as_torch.guards
+torch._prims.utils                          dispatch.as_torch.prims_common
+torch._prims_common                         dispatch.as_torch.prims_common
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
 torch.nn.modules.module                     dispatch.as_torch.nn.modules
 torch.nn.functional                         dispatch.as_torch.nn.functional
@@ -126,6 +128,7 @@ torch._C._get_constant_bool_symnode         dispatch.symbolic._get_constant_bool
 torch._C._get_nested_int                    dispatch.symbolic._get_nested_int
 torch._C._get_tensor_methods                dispatch.modes._get_tensor_methods
 torch._C._set_default_dtype                 dispatch.set_default_dtype
+torch._C._storage_id                        dispatch.tensor.sharing.storage_id
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
 torch._register_device_module               dispatch.as_torch.backends.register_device_module
 torch.get_device_module                     dispatch.as_torch.backends.get_device_module

@@ -137,13 +137,18 @@ def _overloads(*names: str) -> dict[Any, bool]:
 
 
 _LIKE_PACKETS = ("empty", "full", "ones", "rand", "randn", "randint", "zeros")
-_LIKE_OVERLOADS = ("", ".out", ".generator", ".generator_out", ".Tensor", ".low_dtype")
+_LIKE_OVERLOADS = (
+    "", ".out", ".generator", ".generator_out", ".Tensor", ".Tensor_out", ".Tensor_generator",
+    ".Tensor_generator_out", ".low_dtype", ".low_dtype_out", ".low_generator_dtype",
+    ".low_generator_dtype_out",
+)  # fmt: skip
 _LIKE = [f"{p}_like{o}" for p in _LIKE_PACKETS for o in _LIKE_OVERLOADS]
 _NEW_PACKETS = ("empty", "empty_strided", "full", "zeros", "ones")
 _NEW = [f"new_{p}{o}" for p in _NEW_PACKETS for o in ("", ".out")]
 _DEVICE_NOT_KEYWORD = (
     "_resize_output_", "_nested_tensor_from_tensor_list", "pin_memory", "to.device",
     "to.prim_Device", "is_pinned", "_pin_memory", "_pin_memory.out", "_resize_output",
+    "_nested_tensor_from_tensor_list.out", "_resize_output.out",
 )  # fmt: skip
 
 

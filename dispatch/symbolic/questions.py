@@ -5,6 +5,7 @@ and `torch.fx.experimental.symbolic_shapes`.
 """
 
 import builtins
+import functools
 import math
 import operator
 import warnings
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dispatch._C.torch_function import _watch_function
 from dispatch.symbolic.node import SymNode
 from dispatch.symbolic.numbers import (
     SymBool,
@@ -74,13 +76,16 @@ __all__ = [
 ]
 
 _SYMBOLIC: Any = (SymInt, SymFloat, SymBool)
+_watched: Any = functools.partial(_watch_function, arguments=True)  # handlers are asked first
 
 
+@_watched
 def sym_int(a: Any) -> Any:
     """int(a); a SymInt of a symbolic number."""
     return a if isinstance(a, SymInt) else math.trunc(a) if isinstance(a, SymFloat) else int(a)
 
 
+@_watched
 def sym_not(a: Any) -> Any:
     """not a, without a guard."""
     return a.__sym_not__() if hasattr(a, "__sym_not__") else not a
@@ -99,16 +104,19 @@ def _extreme(name: str, plain: Callable[..., Any], a: Any, b: Any) -> Any:
     return float(found) if floats else found
 
 
+@_watched
 def sym_max(a: Any, b: Any) -> Any:
     """max(a, b), without a guard; a float when one of them is."""
     return _extreme("__sym_max__", max, a, b)
 
 
+@_watched
 def sym_min(a: Any, b: Any) -> Any:
     """min(a, b), without a guard; a float when one of them is."""
     return _extreme("__sym_min__", min, a, b)
 
 
+@_watched
 def sym_sum(*args: Any) -> Any:
     """The sum of whole numbers, in one step."""
     if len(args) == 1 and isinstance(args[0], (list, tuple)):
@@ -122,6 +130,7 @@ def sym_sum(*args: Any) -> Any:
     return sum(args) if node is None else wrap_node(node.sym_sum([to_node(node, a) for a in args]))
 
 
+@_watched
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
     """t if b else f, without a guard."""
     if not isinstance(b, (SymBool, bool)):
@@ -141,10 +150,12 @@ def _of_math(name: str) -> Callable[[Any], Any]:
 
     function.__name__ = function.__qualname__ = f"_sym_{name}"
     function.__doc__ = f"math.{name}, without a guard."
-    return function
+    watched: Callable[[Any], Any] = _watched(function)
+    return watched
 
 
-_sym_sqrt = sym_sqrt = _of_math("sqrt")
+sym_sqrt: Callable[[Any], Any] = _of_math("sqrt")
+_sym_sqrt = sym_sqrt
 _sym_cos, _sym_cosh, _sym_sin, _sym_sinh = map(_of_math, ("cos", "cosh", "sin", "sinh"))
 _sym_tan, _sym_tanh, _sym_asin, _sym_acos = map(_of_math, ("tan", "tanh", "asin", "acos"))
 _sym_atan, _sym_log2 = map(_of_math, ("atan", "log2"))

@@ -13,11 +13,13 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.arrays import _new_strided
+from dispatch._C.naming import full_name
 from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor
 
 __all__ = ["StorageWeakRef", "TypedStorage", "_is_alias_of", "_only_lift_cpu_tensors", "_overlaps",
-           "_set_only_lift_cpu_tensors", "storage_of", "typed_storage_of"]  # fmt: skip
+           "_set_only_lift_cpu_tensors", "storage_id", "storage_of",
+           "typed_storage_of"]  # fmt: skip
 
 
 def _is_alias_of(self: Any, other: Any) -> bool:
@@ -81,6 +83,11 @@ def _set_only_lift_cpu_tensors(value: bool) -> None:
     if not isinstance(value, (bool, int)):
         raise TypeError(f"_set_only_lift_cpu_tensors: expected a bool, got {value!r}")
     _only_lift = bool(value)
+
+
+def storage_id(t: Tensor) -> int:
+    """A number that tensors have in common exactly when they share a storage."""
+    return t.untyped_storage()._cdata
 
 
 class TypedStorage:
@@ -158,7 +165,8 @@ class TypedStorage:
     def __repr__(self) -> str:
         kind = f"dtype={self.dtype}, device={self.device}"
         lines = "\n".join(f" {v}" for v in self) or " "
-        return f"{lines}\n[dispatch.storage.TypedStorage({kind}) of size {len(self)}]"
+        name = full_name("storage.TypedStorage")
+        return f"{lines}\n[{name}({kind}) of size {len(self)}]"
 
     def __copy__(self) -> TypedStorage:
         return self.clone()

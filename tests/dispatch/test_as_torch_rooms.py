@@ -163,3 +163,32 @@ def test_programs_may_set_attributes_of_tensor():
         """).split("\n") == ["tensor([2.]) tensor([20.])", "tensor([2.]) False"]
     with pytest.raises(TypeError, match="immutable"):
         dispatch.Tensor.twice = 2
+
+
+def test_metadata_of_fake_tensors_is_compared():
+    assert said("""
+        import torch
+        from torch._prims.utils import compare_tensor_meta
+        from torch._prims_common import suggest_memory_format
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        x = torch.ones(3, 1, 2)
+        fake = FakeTensorMode().from_tensor(x)
+        compare_tensor_meta(x, fake, check_strides=True)
+        compare_tensor_meta(x, fake.as_strided((3, 1, 2), (2, 9, 1)), check_strides=True)
+        for other, error in (
+            (x.double(), AssertionError), (x.view(3, 2), AssertionError), (3, AssertionError),
+            (x.as_strided((3, 1, 2), (1, 1, 3)), RuntimeError),
+            (torch.ones(7)[1:].view(3, 1, 2), RuntimeError), (x._neg_view(), RuntimeError),
+        ):
+            try:
+                compare_tensor_meta(x, other, check_strides=True)
+            except error:
+                continue
+            raise SystemExit(f"{other} was taken")
+        print(suggest_memory_format(x))
+        storages = {torch._C._storage_id(t) for t in (x, x[0], x.clone())}
+        print(len(storages), repr(x._typed_storage()).splitlines()[-1])
+        """).splitlines() == [
+        "torch.contiguous_format",
+        "2 [torch.storage.TypedStorage(dtype=torch.float32, device=cpu) of size 6]",
+    ]
