@@ -1,16 +1,53 @@
 """`torch._guards`: which fake mode a program runs under.
 
-There is no compiler here, so no tracing context: the fake mode is that of the inputs, else the
-innermost active one.
+There is no compiler here, so a tracing context is what a program says it is: it names a fake mode
+for the block, and nothing else happens. Else the fake mode is that of the inputs, or the innermost
+active one.
 """
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.modes import _get_current_dispatch_mode_stack
 from dispatch.pytree import tree_leaves
 
-__all__ = ["active_fake_mode", "detect_fake_mode"]
+__all__ = ["TracingContext", "active_fake_mode", "detect_fake_mode", "tracing"]
+
+
+class TracingContext:
+    """What is being traced, and with which fake mode."""
+
+    def __init__(self, fake_mode: FakeTensorMode | None) -> None:
+        self.fake_mode = fake_mode
+
+    @staticmethod
+    def try_get() -> "TracingContext | None":
+        """The context of the innermost `tracing`; None outside."""
+        return _context.get()
+
+    @staticmethod
+    def get() -> "TracingContext":
+        """The context of the innermost `tracing`; RuntimeError outside."""
+        context = _context.get()
+        if context is None:
+            raise RuntimeError("TracingContext.get() must be called within an ongoing trace.")
+        return context
+
+
+_context: ContextVar[TracingContext | None] = ContextVar("tracing", default=None)
+
+
+@contextlib.contextmanager
+def tracing(context: TracingContext | None) -> Iterator[TracingContext | None]:
+    """`context` is what `TracingContext.get` gives in the block."""
+    token = _context.set(context)
+    try:
+        yield context
+    finally:
+        _context.reset(token)
 
 
 def active_fake_mode() -> FakeTensorMode | None:
@@ -24,7 +61,11 @@ def detect_fake_mode(inputs: Any = None) -> FakeTensorMode | None:
 
     AssertionError when there are several.
     """
-    found: list[FakeTensorMode] = [
+    context = _context.get()
+    found: list[FakeTensorMode] = []
+    if context is not None and context.fake_mode is not None:
+        found.append(context.fake_mode)
+    found += [
         mode
         for mode in reversed(_get_current_dispatch_mode_stack())
         if isinstance(mode, FakeTensorMode)

@@ -1,4 +1,4 @@
-"""`torch.testing`: comparing results.
+"""`torch.testing`: comparing results, and looking for lines of texts (`FileCheck`).
 
 `assert_close` compares tensors, numbers, sequences and mappings, in shape, dtype, device and
 value, within tolerances by dtype (torch.testing.assert_close). What differs is named by its place
@@ -10,7 +10,7 @@ from typing import Any
 
 import dispatch
 
-__all__ = ["assert_close"]
+__all__ = ["FileCheck", "assert_close"]
 
 # (relative, absolute): PyTorch's, by the coarser of the two dtypes.
 _TOLERANCES = {
@@ -108,3 +108,73 @@ def _is_sequence(value: Any) -> bool:
 def _tolerance(a: Any, b: Any) -> tuple[float, float]:
     pairs = [_TOLERANCES.get(str(t.dtype).rpartition(".")[2], (0.0, 0.0)) for t in (a, b)]
     return max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
+
+
+class FileCheck:
+    """What a text must have, in order (torch.testing.FileCheck).
+
+    `FileCheck().check("a").check("b").run(text)`: each check looks behind what the one before
+    found. `run` raises RuntimeError for the first that fails.
+    """
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[str, str, int]] = []
+
+    def _add(self, kind: str, text: str, count: int = 0) -> "FileCheck":
+        self._steps.append((kind, text, count))
+        return self
+
+    def check(self, text: str) -> "FileCheck":
+        """`text` comes next, with anything before it."""
+        return self._add("check", text)
+
+    def check_not(self, text: str) -> "FileCheck":
+        """`text` does not come before what the next check finds, or the end."""
+        return self._add("check_not", text)
+
+    def check_same(self, text: str) -> "FileCheck":
+        """`text` comes in the line of the last find."""
+        return self._add("check_same", text)
+
+    def check_next(self, text: str) -> "FileCheck":
+        """`text` comes in the line behind that of the last find."""
+        return self._add("check_next", text)
+
+    def check_count(self, text: str, count: int, exactly: bool = False) -> "FileCheck":
+        """`text` comes `count` times; `exactly`: and not once more."""
+        self._add("check_count", text, count)
+        return self._add("check_not", text) if exactly else self
+
+    def run(self, text: Any) -> None:
+        """Look at `str(text)`."""
+        text, at = str(text), 0
+        absent: list[str] = []
+
+        def fail(kind: str, wanted: str) -> None:
+            raise RuntimeError(f"FileCheck: {kind} {wanted!r} failed from here on:\n{text[at:]}")
+
+        def find(kind: str, wanted: str, end: int) -> int:
+            place = text.find(wanted, at, end)
+            if place < 0:
+                fail(kind, wanted)
+            for other in absent:
+                if other in text[at:place]:
+                    fail("check_not", other)
+            absent.clear()
+            return place + len(wanted)
+
+        for kind, wanted, count in self._steps:
+            line_end = text.find("\n", at) % (len(text) + 1)
+            if kind == "check_not":
+                absent.append(wanted)
+            elif kind == "check_same":
+                at = find(kind, wanted, line_end)
+            elif kind == "check_next":
+                at = min(line_end + 1, len(text))
+                at = find(kind, wanted, text.find("\n", at) % (len(text) + 1))
+            else:
+                for _ in range(count if kind == "check_count" else 1):
+                    at = find(kind, wanted, len(text))
+        for other in absent:
+            if other in text[at:]:
+                fail("check_not", other)

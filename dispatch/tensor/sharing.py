@@ -164,7 +164,8 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         kind = f"dtype={self.dtype}, device={self.device}"
-        lines = "\n".join(f" {v}" for v in self) or " "
+        shown = "..." if self.device.type == "meta" else "\n".join(f" {v}" for v in self)
+        lines = shown or " "
         name = full_name("storage.TypedStorage")
         return f"{lines}\n[{name}({kind}) of size {len(self)}]"
 

@@ -19,6 +19,7 @@ from dispatch.as_torch.test_case import (
     parametrize,
     subtest,
 )
+from dispatch.as_torch.testing import FileCheck
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -192,3 +193,47 @@ def test_metadata_of_fake_tensors_is_compared():
         "torch.contiguous_format",
         "2 [torch.storage.TypedStorage(dtype=torch.float32, device=cpu) of size 6]",
     ]
+
+
+def test_a_tracing_context_names_a_fake_mode():
+    assert said("""
+        import torch
+        from torch._guards import TracingContext, detect_fake_mode, tracing
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        mode = FakeTensorMode()
+        with tracing(TracingContext(mode)):
+            assert TracingContext.get().fake_mode is mode and detect_fake_mode() is mode
+            try:
+                detect_fake_mode(FakeTensorMode().from_tensor(torch.ones(1)))
+            except AssertionError:
+                print("two modes")
+        assert TracingContext.try_get() is None and detect_fake_mode() is None
+        print(repr(torch.ones(3, device="meta")._typed_storage()).splitlines()[0])
+        """).splitlines() == ["two modes", "..."]
+
+
+@pytest.mark.parametrize(
+    ("checks", "passes"),
+    [
+        (lambda c: c.check("a").check("c"), True),
+        (lambda c: c.check("c").check("a"), False),
+        (lambda c: c.check("a").check_not("b").check("c"), False),
+        (lambda c: c.check("b").check_not("a").check("c"), True),
+        (lambda c: c.check("c").check_not("d"), False),
+        (lambda c: c.check("a").check_same("b"), True),
+        (lambda c: c.check("a").check_same("c"), False),
+        (lambda c: c.check("a").check_next("d"), False),
+        (lambda c: c.check("a").check_next("c"), True),
+        (lambda c: c.check_count("d", 2), True),
+        (lambda c: c.check_count("d", 3), False),
+        (lambda c: c.check_count("d", 1, exactly=True), False),
+        (lambda c: c.check_count("d", 2, exactly=True), True),
+    ],
+)
+def test_lines_are_looked_for_in_order(checks, passes):
+    check = checks(FileCheck())
+    if passes:
+        check.run("a b\nc\nd d\n")
+    else:
+        with pytest.raises(RuntimeError, match="FileCheck"):
+            check.run("a b\nc\nd d\n")
