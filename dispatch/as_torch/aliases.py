@@ -103,6 +103,7 @@ torch._guards                               dispatch.as_torch.guards
 torch._prims.utils                          dispatch.as_torch.prims_common
 torch._prims_common                         dispatch.as_torch.prims_common
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
+torch.nn.init                               dispatch.as_torch.nn.init
 torch.nn.modules.module                     dispatch.as_torch.nn.modules
 torch.nn.functional                         dispatch.as_torch.nn.functional
 torch.nn.parameter                          dispatch.as_torch.nn.parameter
@@ -196,6 +197,7 @@ _FUNCTIONAL = (
 FUNCTIONS: dict[str, tuple[str, ...] | None] = {
     "functional": _FUNCTIONAL,
     "nn.functional": None,
+    "nn.init": ("constant_", "kaiming_uniform_", "normal_", "uniform_"),
 }
 HIDDEN = frozenset(
     (

@@ -1,9 +1,11 @@
 """`torch.nn.Module` as programs for PyTorch find it: tensors by name, modules in modules."""
 
+import math
+
 import pytest
 
 import dispatch
-from dispatch.as_torch.nn import modules
+from dispatch.as_torch.nn import init, modules
 from dispatch.as_torch.nn.parameter import Parameter
 
 
@@ -74,3 +76,32 @@ def test_lists_and_hooks():
     items[1](dispatch.tensor([1.0]))
     assert [t.tolist() for t in seen] == [[0.0]]
     assert len(items) == 2 and len(items[:1]) == 1
+
+
+def test_tensors_are_filled_within_their_bounds():
+    weight = Parameter(dispatch.empty(4, 6, 3))
+    assert init.kaiming_uniform_(weight, a=math.sqrt(5)) is weight
+    assert 0 < weight.abs().max().item() <= math.sqrt(1 / 18)
+    init.kaiming_uniform_(weight, mode="fan_out", nonlinearity="relu")
+    assert math.sqrt(1 / 18) < weight.abs().max().item() <= math.sqrt(6 / 12)
+    init.xavier_uniform_(weight)
+    assert weight.abs().max().item() <= math.sqrt(6 / 30)
+    assert init.uniform_(weight, 2.0, 3.0).min().item() >= 2.0
+    assert init.constant_(weight, 7.0).unique().tolist() == [7.0]
+    assert init.zeros_(weight).sum().item() == 0 and init.ones_(weight).sum().item() == 72
+    assert abs(init.normal_(Parameter(dispatch.empty(1000)), 5.0).mean().item() - 5) < 0.5
+    assert init.calculate_gain("leaky_relu", 1) == 1.0 and init.calculate_gain("conv2d") == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: init.kaiming_uniform_(dispatch.ones(3)),
+        lambda: init.kaiming_uniform_(dispatch.ones(3, 3), mode="fan"),
+        lambda: init.calculate_gain("softer"),
+        lambda: init.calculate_gain("leaky_relu", True),
+    ],
+)
+def test_what_cannot_be_filled_so_is_refused(call):
+    with pytest.raises(ValueError, match=r"not|Unsupported"):
+        call()
