@@ -207,6 +207,8 @@ cdef class FakeTensorConverter:
                 with _DisableTorchDispatch():
                     (<FakeTensor>made).c_real = t.detach().clone()
         self.meta_converter.hit += 1
+        if type(t) is not Tensor and getattr(t, "_is_param", False):
+            made._is_param = True                 # a parameter's counterpart says that it is one (torch.nn.Parameter)
         memo.remember(t, made)
         if make_constant:
             (<FakeTensor?>made).c_constant = t

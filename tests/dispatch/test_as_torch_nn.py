@@ -201,3 +201,12 @@ def test_a_subclass_may_have_a_metaclass():
 
     assert type(picture(2).as_subclass(Made)) is Made
     assert type(dispatch.Tensor._make_subclass(Made, picture(2))) is Made
+
+
+def test_the_fake_counterpart_of_a_parameter_is_one():
+    mode = dispatch.FakeTensorMode()
+    made = Parameter(dispatch.ones(2))
+    view = made.view(2)
+    assert isinstance(mode.from_tensor(made), Parameter)
+    assert not isinstance(mode.from_tensor(view), Parameter)
+    assert not isinstance(mode.from_tensor(dispatch.ones(2)), Parameter)

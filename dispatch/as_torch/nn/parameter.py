@@ -31,6 +31,7 @@ class Parameter(Tensor, metaclass=_Kind):
     """
 
     _mark = "_is_param"
+    _is_param = True
     __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
