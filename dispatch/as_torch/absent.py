@@ -1,4 +1,4 @@
-"""What a PyTorch without devices answers: `torch.cuda.is_available()` and its like.
+"""What a PyTorch without devices, in one process, answers: `torch.cuda.is_available()`.
 
 Any device is known by name, has its keys and can be faked; none has memory of its own.
 """
@@ -7,7 +7,7 @@ __all__ = ["device_count", "is_available", "is_built", "is_initialized"]
 
 
 def is_available() -> bool:
-    """False: there is no device of this kind."""
+    """False: there is no device of this kind, and no other process."""
     return False
 
 

@@ -93,6 +93,7 @@ torch.serialization                         dispatch.as_torch.serialization
 torch.storage                               dispatch.tensor.sharing dispatch
 torch.types                                 dispatch.types
 torch.cuda                                  dispatch.as_torch.absent
+torch.distributed                           dispatch.as_torch.absent
 torch.mps                                   dispatch.as_torch.absent
 torch.xpu                                   dispatch.as_torch.absent
 torch.backends.mps                          dispatch.as_torch.absent

@@ -275,3 +275,11 @@ def test_functions_name_the_module_that_a_program_finds_them_in():
         "torch.functional split; torch.nn.functional relu; torch._C._fft fft_fft; torch add; "
         "{'torch.nn.functional'}"
     )
+
+
+def test_what_is_not_there_says_that_it_is_not():
+    assert said("""
+        import torch
+        from torch import distributed as dist
+        print(dist.is_available(), torch.cuda.is_available(), hasattr(dist, "all_reduce"))
+        """) == "False False False"
