@@ -145,13 +145,16 @@ class StatelessSymbolicContext(SymbolicContext):
     unbacked_bounds: dict[int, tuple[int | None, int | None]] | None = None
 
     def __post_init__(self) -> None:
+        if self.dynamic_strides is not None:
+            allowed = (DimDynamic.INFER_STRIDE, DimDynamic.DYNAMIC, DimDynamic.DUCK)
+            if any(stride not in allowed for stride in self.dynamic_strides):
+                raise AssertionError(
+                    "dynamic_strides must only contain INFER_STRIDE, DYNAMIC, or DUCK"
+                )
         _default(self, "specialize_on", [])
         _default(self, "dynamic_strides", DimDynamic.INFER_STRIDE)
         _default(self, "constraint_sizes", None)
         _default(self, "constraint_strides", None)
-        allowed = (DimDynamic.INFER_STRIDE, DimDynamic.DYNAMIC, DimDynamic.DUCK)
-        if any(stride not in allowed for stride in self.dynamic_strides):
-            raise AssertionError("dynamic_strides must only contain INFER_STRIDE, DYNAMIC, or DUCK")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

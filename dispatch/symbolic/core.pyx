@@ -14,9 +14,10 @@ cimport cython
 from dispatch._C.stack cimport check_depth
 from dispatch.symbolic.bounds cimport bounds_of, intersection
 from dispatch.symbolic.deciding cimport condition, decide, known_value, shared_symbols, shifted
+from dispatch.symbolic.division cimport divided_exactly
 from dispatch.symbolic.errors import ConstraintViolationError, GuardOnDataDependentSymNode, ShapeEnvGuardError, ValueRangeError
 from dispatch.symbolic.expr cimport (
-    Expr, H_KNOWN, S_FLOAT, S_SIZE, S_UNBACKED, Table, divided_exactly, hint_of, hooks, range_of, substituted, sympify,
+    Expr, H_KNOWN, S_FLOAT, S_SIZE, S_UNBACKED, Table, hint_of, hooks, range_of, substituted, sympify,
 )
 from dispatch.symbolic.operations cimport *
 from dispatch.symbolic.provenance import RuntimeAssert, ShapeGuard, here, suppressed

@@ -6,7 +6,8 @@ written out; it is remembered in the node with the state of the table that it wa
 """
 from dispatch._C.stack cimport check_depth
 from dispatch.symbolic.bounds cimport bounds_of
-from dispatch.symbolic.expr cimport Expr, S_SIZE, Table, divided_exactly, range_of, substituted
+from dispatch.symbolic.division cimport divided_exactly
+from dispatch.symbolic.expr cimport Expr, S_SIZE, Table, range_of, substituted
 from dispatch.symbolic.operations cimport *
 from dispatch.symbolic.rules cimport Condition, condition_of, expand
 

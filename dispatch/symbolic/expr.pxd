@@ -86,6 +86,7 @@ cdef class Table:
     cdef Expr power(self, Expr base, object exponent)
     cdef Expr build(self, int op, list args)               # any operation, in normal form
     cdef Expr binary(self, int op, Expr a, Expr b)         # the same, remembered
+    cdef Expr difference(self, Expr a, Expr b)             # a - b, remembered; its hint is not asked
     cdef Expr negate(self, Expr condition)
     cdef close(self)
     cdef int _empty_memo(self, uint64_t room) except -1
@@ -93,13 +94,13 @@ cdef class Table:
     cdef void _free_pages(self) noexcept
     cdef Expr _node(self, int op, tuple args, object value, int kind)
     cdef Expr _constant(self, int op, object value, int kind)
+    cdef Expr _known(self, int op, Expr a, Expr b)
     cdef int _remember(self, int op, Expr a, Expr b, Expr made) except -1
     cdef void _enter(self, MemoEntry entry) noexcept
 
 cdef Expr get_node(int64_t handle)                         # RuntimeError for a handle of nothing
 cdef tuple range_of(Expr e)
 cdef object hint_of(Expr e)                                # None: there is none
-cdef object divided_exactly(Expr e, Expr by)               # the quotient, or None
 cdef tuple always(Expr e)                                  # bounds that no state changes
 cdef bint is_positive(Expr symbol) noexcept                # whether it was made so
 cdef Expr sympify(Table table, object o)                   # a number or any node, as a node of this table

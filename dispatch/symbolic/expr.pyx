@@ -691,16 +691,9 @@ cdef class Table:
 
     cdef Expr binary(self, int op, Expr a, Expr b):
         """`build` on two arguments (or one, given twice), remembered. Raises what the operation raises on the hints."""
-        cdef uint64_t at
-        cdef MemoEntry* entry
-        cdef MemoEntry* memo = self.memo
-        cdef Expr made
-        at = mixed(a.handle, b.handle, op) & self.memo_mask
-        while memo[at].node != NULL:
-            entry = &memo[at]
-            if entry.a == a.handle and entry.b == b.handle and entry.operation == <uint64_t>op:
-                return <Expr>entry.node
-            at = (at + 1) & self.memo_mask
+        cdef Expr made = self._known(op, a, b)
+        if made is not None:
+            return made
         if a.table is not self or b.table is not self:
             raise AssertionError("expressions of two ShapeEnvs meet")
         made = self.build(op, [a] if is_unary(op) else [a, b])
@@ -708,6 +701,24 @@ cdef class Table:
             hint_of(made)
         self._remember(op, a, b, made)
         return made
+
+    cdef Expr difference(self, Expr a, Expr b):
+        cdef Expr made = a if b.op == OP_NUMBER and b.value == 0 else self._known(OP_SUB, a, b)
+        if made is None:
+            made = self.sum_of([a, self.scaled(b, -1)])
+            self._remember(OP_SUB, a, b, made)
+        return made
+
+    cdef Expr _known(self, int op, Expr a, Expr b):
+        """What `_remember` has; None."""
+        cdef MemoEntry* entry
+        cdef uint64_t at = mixed(a.handle, b.handle, op) & self.memo_mask
+        while self.memo[at].node != NULL:
+            entry = &self.memo[at]
+            if entry.a == a.handle and entry.b == b.handle and entry.operation == <uint64_t>op:
+                return <Expr>entry.node
+            at = (at + 1) & self.memo_mask
+        return None
 
     cdef int _remember(self, int op, Expr a, Expr b, Expr made) except -1:
         cdef MemoEntry* old = self.memo
@@ -735,62 +746,3 @@ cdef class Table:
             at = (at + 1) & self.memo_mask
         memo[at] = entry
         self.memo_used += 1
-
-
-cdef object divided_exactly(Expr e, Expr by):
-    """e / by when every term has the factor `by`, else None."""
-    cdef Table table = e.table
-    cdef Expr rest
-    cdef list found = [], left
-    if by.op == OP_NUMBER:
-        for t in (e.args if e.op == OP_ADD else (e,)):
-            number = (<Expr>t).value if (<Expr>t).op == OP_NUMBER else (<Expr>t).coeff
-            if type(number) is not int or number % by.value:
-                return None
-            rest = table.number(1) if (<Expr>t).op == OP_NUMBER else t if (<Expr>t).rest is None else (<Expr>t).rest
-            found.append(table.scaled(rest, number // by.value))
-        return table.sum_of(found)
-    if by.op == OP_ADD:
-        return _multiple(e, by)
-    for t in (e.args if e.op == OP_ADD else (e,)):
-        left = _factors(<Expr>t)
-        for f in _factors(by):
-            if (<Expr>f).op == OP_NUMBER:
-                if not left or (<Expr>left[0]).op != OP_NUMBER or (<Expr>left[0]).value % (<Expr>f).value:
-                    return None
-                left[0] = table.number((<Expr>left[0]).value // (<Expr>f).value)
-            elif f in left:
-                left.remove(f)
-            else:
-                return None
-        found.append(table.product_of(left))
-    return table.sum_of(found)
-
-
-cdef list _factors(Expr e):
-    """Of a product, powers written out, the number first."""
-    cdef list found = []
-    for f in (e.args if e.op == OP_MUL else (e,)):
-        if (<Expr>f).op == OP_POW and (<Expr>(<Expr>f).args[1]).value <= 64:
-            found.extend([(<Expr>f).args[0]] * (<Expr>(<Expr>f).args[1]).value)
-        else:
-            found.append(f)
-    return found
-
-
-cdef object _multiple(Expr e, Expr by):
-    """k when e is k * by for a number k, or `by` is among the factors of e; else None."""
-    cdef Table table = e.table
-    cdef Expr first, other
-    if e.op != OP_ADD:
-        left = _factors(e)
-        if by in left:
-            left.remove(by)
-            return table.product_of(left)
-        return None
-    first, other = by.args[len(by.args) - 1], e.args[len(e.args) - 1]
-    a = first.value if first.op == OP_NUMBER else first.coeff
-    b = other.value if other.op == OP_NUMBER else other.coeff
-    if type(a) is int and type(b) is int and b % a == 0 and table.scaled(by, b // a) is e:
-        return table.number(b // a)
-    return None

@@ -11,7 +11,8 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.stack cimport check_depth
 from dispatch.symbolic cimport expr
-from dispatch.symbolic.expr cimport Expr, Table, always, divided_exactly, substituted
+from dispatch.symbolic.division cimport divided_exactly
+from dispatch.symbolic.expr cimport Expr, Table, always, substituted
 from dispatch.symbolic.operations cimport *
 
 cdef double INF = math.inf
@@ -253,7 +254,7 @@ cdef Expr relation(Table t, int op, Expr a, Expr b):
             raise TypeError("conditions have no order")
         return t.intern(op, (a, b), K_BOOL)
     if a.kind == K_INT and b.kind == K_INT:
-        gap = t.sum_of([a, t.scaled(b, -1)])
+        gap = t.difference(a, b)
         r = always(gap)
         if op == OP_EQ or op == OP_NE:
             if gap.op == OP_NUMBER or r[0] > 0 or r[1] < 0:
@@ -267,12 +268,16 @@ cdef Expr relation(Table t, int op, Expr a, Expr b):
 
 
 cdef Expr opposite(Table t, Expr a):
+    cdef Expr found
     if a.op == OP_BOOL:
         return t.boolean(not a.value)
     if a.op == OP_NOT:
         return a.args[0]
     if is_relation(a.op) and (<Expr>a.args[0]).kind != K_BOOL:
-        return relation(t, negated(a.op), a.args[0], a.args[1])
+        found = t.intern(negated(a.op), a.args, K_BOOL)         # what never decides the one never decides the other
+        if found.condition is None and a.condition is not None:
+            found.condition = turned_round(a.condition)
+        return found
     if a.kind != K_BOOL:
         raise TypeError(f"not a condition: {a}")
     return t.intern(OP_NOT, (a,), K_BOOL)
@@ -399,11 +404,22 @@ cdef tuple form_of(Expr e):
     return (rest, factor, number)
 
 
+cdef Condition turned_round(Condition c):
+    """Of the opposite."""
+    cdef Condition found = Condition.__new__(Condition)
+    found.form, found.relation, found.bound = c.form, negated(c.relation), c.bound
+    if c.relation == OP_LE:
+        found.relation, found.bound = OP_GE, c.bound + 1
+    elif c.relation == OP_GE:
+        found.relation, found.bound = OP_LE, c.bound - 1
+    return found
+
+
 cdef Condition condition_of(Expr e):
     cdef Condition found = Condition.__new__(Condition)
     cdef Table t = e.table
     cdef int op = e.op
-    found.form, factor, number = form_of(expand(t.sum_of([e.args[0], t.scaled(<Expr>e.args[1], -1)])))
+    found.form, factor, number = form_of(expand(t.difference(e.args[0], e.args[1])))
     if found.form is None:
         found.relation = OP_EQ if value_of(op, [number, 0]) else OP_NE
     elif op == OP_EQ or op == OP_NE:

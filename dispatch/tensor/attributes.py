@@ -101,12 +101,18 @@ def _adjoint(self: Tensor) -> Tensor:
     return _aten.matrix_H.default(self)
 
 
+def _has_symbolic(self: Tensor) -> bool:
+    """Whether a size, stride or offset is an expression."""
+    return any(type(n) is not int for n in (*self.size(), *self.stride(), self.storage_offset()))
+
+
 ATTRIBUTES: dict[str, Any] = {
     "H": property(_adjoint), "T": property(_transposed), "mH": property(_matrix_adjoint),
     "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
     "real": property(_get_real, _set_real),
     "_backward_hooks": _constant(None), "_cdata": property(id), "_grad": property(lambda t: t.grad),
-    "_grad_fn": property(lambda t: t.grad_fn), "_has_symbolic_sizes_strides": _constant(False),
+    "_grad_fn": property(lambda t: t.grad_fn),
+    "_has_symbolic_sizes_strides": property(_has_symbolic),
     "_post_accumulate_grad_hooks": _constant(None), "adjoint": _adjoint_method,
     "dense_dim": _answer("dense_dim", Tensor.dim), "dim_order": _dim_order,
     "is_coalesced": _answer("is_coalesced", lambda self: False),

@@ -2,6 +2,8 @@
 
 import pytest
 
+import dispatch
+from dispatch.fake import FakeTensorMode
 from dispatch.symbolic import (
     GuardOnDataDependentSymNode,
     ShapeEnv,
@@ -33,3 +35,20 @@ def test_hints_are_those_of_the_run() -> None:
     assert (optimization_hint(u + a, 9), optimization_hint(5)) == (9, 5)
     with pytest.raises(GuardOnDataDependentSymNode):
         guarding_hint_or_throw(u)
+
+
+def test_tensor_says_whether_it_has_symbolic_sizes() -> None:
+    x = dispatch.empty(5, 7)
+    t = FakeTensorMode(shape_env=ShapeEnv()).from_tensor(x)
+    assert (t._has_symbolic_sizes_strides, x._has_symbolic_sizes_strides) == (True, False)
+
+
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_running_extreme_into_outputs_pins_no_size(name: str) -> None:
+    env = ShapeEnv()
+    mode = FakeTensorMode(shape_env=env)
+    x, values = (mode.from_tensor(dispatch.empty(5, 7)) for _ in range(2))
+    indices = mode.from_tensor(dispatch.empty(5, 7, dtype=dispatch.int64))
+    getattr(dispatch, name)(x, 0, out=(values, indices))
+    assert all(str(n) == str(m) for n, m in zip(values.shape, x.shape, strict=True))
+    assert not any(isinstance(e.value, int) for e in env.replacements.values())

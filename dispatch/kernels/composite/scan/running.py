@@ -40,7 +40,8 @@ def _running(helper: Any, self: Tensor, dim: int, values: Tensor, indices: Tenso
     if self.ndim == 0:
         _aten.fill_.Tensor(values, self)
         _aten.fill_.Scalar(indices, 0)
-    elif self.numel() and not values.is_meta:
+    elif not values.is_meta and all(type(n) is int for n in self.shape) and self.numel():
+        # Neither meta tensors nor symbolic sizes have bytes; the helper has kernels for bytes only.
         helper(self, values, indices, dim)
     return values, indices
 

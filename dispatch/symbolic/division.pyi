@@ -1,0 +1,1 @@
+"""Division without a remainder."""
