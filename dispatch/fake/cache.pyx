@@ -20,7 +20,7 @@ from dispatch._C.python_api cimport Py_INCREF_, Py_XDECREF_
 from dispatch._C.tags cimport TAG_inplace_view
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport Storage
-from dispatch._C.symbolic cimport NK_INT, is_symbolic, number_kind, symbolic_calls
+from dispatch._C.symbolic cimport NK_NONE, is_symbolic, number_kind, symbolic_calls
 from dispatch._C.tensor cimport (
     TF_GEOMETRY_KEPT, TF_INFERENCE, TF_SYMBOLIC, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_known_geometry,
 )
@@ -84,7 +84,7 @@ BYPASS_NAMES = ("", "non-fake tensor", "not our fake", "constant attribute", "no
 
 cdef enum KeyTag:
     KT_NONE = 1, KT_TENSOR, KT_INT, KT_FLOAT, KT_COMPLEX, KT_TRUE, KT_FALSE, KT_STR, KT_LIST, KT_DTYPE, KT_DEVICE, KT_LAYOUT,
-    KT_FORMAT, KT_SHARED, KT_ENV, KT_SYMINT
+    KT_FORMAT, KT_SHARED, KT_ENV, KT_SYMBOLIC
 
 
 cdef inline bint room(Key* k, int n) noexcept:
@@ -138,7 +138,7 @@ cdef int put_env(Key* k, PyObject* env) noexcept:
     return BY_NONE
 
 
-cdef int put_symint(Key* k, PyObject* o) noexcept:
+cdef int put_symbolic(Key* k, PyObject* o, int kind) noexcept:
     cdef int64_t v
     cdef PyObject* env
     cdef int why
@@ -156,7 +156,7 @@ cdef int put_symint(Key* k, PyObject* o) noexcept:
             return why
     if not room(k, 2):
         return BY_TOO_LARGE
-    put(k, KT_SYMINT)
+    put(k, KT_SYMBOLIC | <uint64_t>kind << 8)
     put(k, <uint64_t>v)
     return BY_NONE
 
@@ -233,7 +233,7 @@ cdef int put_str(Key* k, PyObject* o) noexcept:
 
 
 cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
-    cdef int overflow = 0
+    cdef int overflow = 0, kind
     cdef double d
     cdef PyObject* tp
     if not room(k, 3):
@@ -276,10 +276,9 @@ cdef int put_value(Key* k, object mode, PyObject* o) noexcept:
             d = PyComplex_ImagAsDouble_(o)
             memcpy(&k.words[k.n + 1], &d, 8)
             k.n += 2
-        elif number_kind(o) == NK_INT:
-            return put_symint(k, o)
         else:
-            return BY_ARGUMENT
+            kind = number_kind(o)
+            return BY_ARGUMENT if kind == NK_NONE else put_symbolic(k, o, kind)
     return BY_NONE
 
 

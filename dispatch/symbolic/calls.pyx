@@ -11,7 +11,7 @@ from dispatch._C.symbolic cimport NK_BOOL, NK_FLOAT, NK_INT, NK_NONE, SIZE_ERROR
 from dispatch.symbolic.core cimport Core
 from dispatch.symbolic.expr cimport Expr, Table, get_node, hint_of
 from dispatch.symbolic.node cimport SymNode, expr_of, remainder_of
-from dispatch.symbolic.numbers cimport SymBool, SymFloat, SymInt, wrapped
+from dispatch.symbolic.numbers cimport SymBool, SymFloat, SymInt, SymNumber, wrapped
 from dispatch.symbolic.operations cimport *
 from dispatch.symbolic.rules cimport replaced
 
@@ -61,10 +61,12 @@ cdef PyObject* to_object(int64_t v) except NULL:
 
 
 cdef int64_t from_object(PyObject* o) except? SIZE_ERROR:
-    node = (<SymInt>o).node
+    cdef Expr e
+    node = (<SymNumber>o).node
     if type(node) is not SymNode:
         return node.guard_int("", 0)
-    return handle_of(expr_of(<SymNode>node))
+    e = expr_of(<SymNode>node)
+    return handle_of(e) if e.kind == K_INT else e.handle
 
 
 cdef bint is_number(PyObject* o) noexcept:

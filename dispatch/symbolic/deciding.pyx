@@ -12,6 +12,7 @@ from dispatch.symbolic.operations cimport *
 from dispatch.symbolic.rules cimport Condition, condition_of, expand
 
 cdef double INF = float("inf")
+cdef int eliminated = 0                  # conditions that are being written otherwise on the way to a question
 
 
 cdef object known_value(Expr e):
@@ -90,8 +91,42 @@ cdef int of_condition(Expr e) except -2:
         for other in quotients(f):
             found = of_quotient(c, other)
             if found >= 0:
-                break
+                return found
+        if f.depth and eliminated < 4:
+            return of_choices(c)
     return found
+
+
+cdef int of_choices(Condition c) except -2:
+    """With remainders and extremes as what the order of their arguments makes of them."""
+    global eliminated
+    cdef Expr e, chosen, whole
+    cdef Table t = c.form.table
+    cdef dict rule = {}
+    eliminated += 1
+    try:
+        for e in c.form.atoms():
+            if e.op in (OP_MOD, OP_PYTHONMOD, OP_MIN, OP_MAX) and len(e.args) == 2:
+                chosen = choice(e)
+                if chosen is not None:
+                    rule[e] = chosen
+        whole = substituted(c.form, rule, {}) if rule else c.form
+        return -1 if whole is c.form else decide(t.build(c.relation, [whole, t.number(c.bound)]))
+    finally:
+        eliminated -= 1
+
+
+cdef Expr choice(Expr e):
+    """The argument that a remainder, Min or Max of two is known to be; None."""
+    cdef Expr a = e.args[0], b = e.args[1]
+    cdef Table t = e.table
+    cdef int smaller
+    if a.kind != K_INT or b.kind != K_INT:
+        return None
+    if e.op == OP_MOD or e.op == OP_PYTHONMOD:
+        return a if range_of(a)[0] >= 0 and decide(t.build(OP_LT, [a, b])) == 1 else None
+    smaller = decide(t.build(OP_LE, [a, b]))
+    return None if smaller < 0 else a if (smaller == 1) == (e.op == OP_MIN) else b
 
 
 cdef int compared(Condition c, tuple r) except -2:
@@ -138,9 +173,6 @@ cdef list quotients(Expr f):
             if (<Expr>x).op == OP_FLOORDIV and x not in found and range_of((<Expr>x).args[1])[0] > 0:
                 found.append(x)
     return found
-
-
-cdef int eliminated = 0                  # divisions that were written otherwise on the way to a question
 
 
 cdef int of_quotient(Condition c, Expr quotient) except -2:

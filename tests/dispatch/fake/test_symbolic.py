@@ -115,6 +115,17 @@ def test_symbolic_arguments_are_part_of_the_key(mode):
     assert mode.cache_info().hits == 1
 
 
+def test_symbolic_floats_and_conditions_are_part_of_the_key(mode):
+    x = dynamic(mode, 3, 4)
+    a, b = x.shape
+    scale = symbolic.sym_float(a) * 1.5
+    with mode:
+        for other in (scale, scale, scale + 1, a > 2, a > 2, b > 2):
+            assert exprs((x * other).shape) == exprs(x.shape)
+    assert mode.cache_info().hits == 2
+    assert not mode.cache_info().bypasses
+
+
 def test_cross_check_of_symbolic_hits_agrees(mode):
     x = dynamic(mode, 3, 4)
     mode.cache_crosscheck_enabled = True

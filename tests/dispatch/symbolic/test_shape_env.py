@@ -26,6 +26,7 @@ from dispatch.symbolic import (
     int_oo,
     statically_known_true,
     sym_max,
+    sym_min,
 )
 from dispatch.symbolic.errors import ShapeEnvGuardError
 
@@ -212,3 +213,16 @@ def test_a_condition_that_is_false_is_recorded_as_its_opposite() -> None:
     a = size(env, 4, "a")
     assert not a > 9
     assert [str(g.expr) for g in env.guards] == [f"{a} <= 9"]
+
+
+def test_order_of_arguments_decides_remainders_and_extremes() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 5, "a"), size(env, 7, "b")
+    for known in (
+        a % (a * b) == a, a % (a * b) != 0, sym_min(a, a * b) == a, sym_max(a, a * b) == a * b,
+        sym_min(a * b + 1, a * b) + a <= a * b + b * a,
+    ):  # fmt: skip
+        assert statically_known_true(known)
+    for unknown in (a % b == a, sym_min(a, b) == a, sym_max(a * 2, b) == b):
+        assert not statically_known_true(unknown)
+    assert env.guards == []
