@@ -110,9 +110,6 @@ class TensorProperty(enum.Enum):
         return self.name.lower()
 
 
-_METHODS = {prop: prop.method_name() for prop in TensorProperty}
-
-
 class TensorPropertySource(Source):
     """A size or stride of a tensor, or its storage offset."""
 
@@ -126,7 +123,7 @@ class TensorPropertySource(Source):
     def name(self) -> str:
         name = self._name
         if name is None:
-            method = _METHODS[self.prop]
+            method = self.prop._name_.lower()  # neither a hash nor a property of an enum
             place = "" if self.idx is None else f"[{self.idx}]"
             name = self._name = f"{self.base.name}.{method}(){place}"
         return name

@@ -65,7 +65,8 @@ def sympy_class(name: str) -> Any:
         return args[0] if name == "FloorDiv" and args[1] == 1 else None
 
     whole = {} if name in _FLOATS or name.startswith("OpaqueUnaryFn_") else {"is_integer": True}
-    return type(name, (sympy.Function,), {**whole, "is_real": True, "eval": classmethod(evaluate)})
+    own = {"is_real": True, "eval": classmethod(evaluate), "__module__": sympy.Function.__module__}
+    return type(name, (sympy.Function,), {**whole, **own})
 
 
 def to_sympy(e: Expr) -> Any:
