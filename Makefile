@@ -25,6 +25,7 @@
 #                 SUITE="tests/dispatch": these tests too, away from the sources)
 #   make lint     ruff and mypy          make check    lint, emitted files, test
 #   make emitted  do the emitted files say what the schemas say?
+#   make docs     the reference, out of doc strings and schemas: build/reference/html/index.html
 #   make clean    remove what the build made
 
 SHELL := /bin/bash
@@ -45,7 +46,7 @@ WHEEL := build/wheel
 SDIST := build/sdist
 
 .PHONY: run test build bench operators coverage instructions fuzz sanitize stress mutants lint ruff mypy emitted check \
-    clean wheel sdist
+    docs clean wheel sdist
 
 run: build $(HERE)/bin/dispatch
 	$(PY) -m dispatch inspect $(MODEL) $(ARGS)
@@ -114,6 +115,13 @@ mypy: $(HERE)/.has-dev
 emitted: build
 	$(PY) -m codegen --schemas schemas --out dispatch/_C/generated --check
 
+REFERENCE := build/reference
+docs: build $(HERE)/.has-docs
+	rm -rf $(REFERENCE)
+	$(PY) -m docs.site.pages $(REFERENCE)/pages
+	$(PY) -m sphinx -q -W --keep-going -b html -c docs/site $(REFERENCE)/pages $(REFERENCE)/html
+	@echo "$(REFERENCE)/html/index.html"
+
 check: build lint emitted
 	$(MAKE) --no-print-directory test
 
@@ -158,6 +166,10 @@ $(HERE)/.has-build: pyproject.toml | $(HERE)/bin/python
 $(HERE)/.has-dev: pyproject.toml | $(HERE)/bin/python
 	$(PIP) install --quiet $$($(PY) .ci/requirements.py dev)
 	@touch "$(VENV)/.has-dev"
+
+$(HERE)/.has-docs: pyproject.toml | $(HERE)/bin/python
+	$(PIP) install --quiet $$($(PY) .ci/requirements.py docs)
+	@touch "$(VENV)/.has-docs"
 
 # Of this tree, unless a `dispatch` is installed there. (A script in Python would need a path without
 # spaces in its first line.)

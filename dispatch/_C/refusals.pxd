@@ -3,6 +3,6 @@ from cpython.object cimport PyObject
 
 from dispatch._C.operator cimport OperatorEntry
 
-cdef list overloads_meant(list entries, tuple names)                            # those that a call may have meant; `names`: keywords
-cdef object refuse_overload(OperatorEntry e, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error)      # raises
+cdef list overloads_meant(list entries, tuple names)          # those that a call may have meant; `names`: keywords
+cdef object refuse_overload(OperatorEntry e, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error)  # raises
 cdef str advice(str name)                                                       # a line, or ""

@@ -58,5 +58,5 @@ cdef str advice(str name):
     cdef bint is_device = any([DK_NAME_BY_VALUE[DK_VALUE_BY_INDEX[i]] == b"Sparse" + name.encode() for i in range(DK_NUM_RUNTIME)])
     if not is_device or name in ("CPU", "Meta"):
         return ""
-    return ("\n  Values on such a device need kernels that a program registers (docs/tutorials/device.md); for shapes, dtypes and memory "
-            "alone, run it under FakeTensorMode()")
+    return ("\n  Values on such a device need kernels that a program registers (docs/tutorials/device.md); for shapes, dtypes "
+            "and memory alone, run it under FakeTensorMode()")

@@ -104,7 +104,7 @@ class _OpNamespace(types.ModuleType):
 
 @_instance_first
 class _Ops(types.ModuleType):
-    """`dispatch.ops`: namespaces by name."""
+    """`dispatch.ops`: namespaces by name, operators by name in each, overloads by name in those."""
 
     __file__ = "_ops.py"
     aten: "AtenOps"

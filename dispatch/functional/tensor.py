@@ -33,6 +33,7 @@ def _conversion(**fixed: Any) -> Callable[..., Any]:
     def convert(self: "FunctionalTensor", *args: Any, **kwargs: Any) -> Any:
         return self.to(*args, **{**kwargs, **fixed})
 
+    convert.__doc__ = f"As `to`, with {', '.join(f'{k}={v}' for k, v in fixed.items())}."
     return convert
 
 

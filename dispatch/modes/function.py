@@ -450,6 +450,7 @@ def resolve_name(f: Any) -> str | None:
 
 @functools.cache
 def _get_tensor_methods() -> set[Callable[..., Any]]:
+    """Methods and properties of Tensor that may be overridden, as handlers see them."""
     return set(get_overridable_functions()[Tensor])
 
 

@@ -21,7 +21,9 @@ class KeyEntry(Protocol):
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
     def __str__(self) -> str: ...
-    def get(self, parent: Any) -> Any: ...
+    def get(self, parent: Any) -> Any:
+        """The child of `parent` that the key names."""
+        ...
 
 
 KeyPath = tuple[KeyEntry, ...]
@@ -37,6 +39,7 @@ class SequenceKey(Generic[T]):
         return f"[{self.idx!r}]"
 
     def get(self, sequence: Sequence[T]) -> T:
+        """`sequence[idx]`."""
         return sequence[self.idx]
 
 
@@ -50,6 +53,7 @@ class MappingKey(Generic[K, T]):
         return f"[{self.key!r}]"
 
     def get(self, mapping: Mapping[K, T]) -> T:
+        """`mapping[key]`."""
         return mapping[self.key]
 
 
@@ -63,6 +67,7 @@ class GetAttrKey:
         return f".{self.name}"
 
     def get(self, obj: Any) -> Any:
+        """The attribute `name` of `obj`."""
         return getattr(obj, self.name)
 
 

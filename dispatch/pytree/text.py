@@ -43,6 +43,7 @@ class EnumEncoder(json.JSONEncoder):
     """JSON with members of enumerations in it, by the class's and their own name."""
 
     def default(self, o: object) -> Any:
+        """A member as its class and its name; TypeError for what JSON has no form for."""
         if isinstance(o, Enum):
             cls = type(o)
             return {

@@ -51,6 +51,7 @@ class StrictMinMaxConstraint(Constraint):
     vr: ValueRanges
 
     def render(self, source: Source) -> str:
+        """The constraint as text, about what `source` reads."""
         return f"{self.vr.lower} <= {source.name} <= {self.vr.upper}"
 
 
@@ -59,6 +60,7 @@ class RelaxedUnspecConstraint(Constraint):
     """The size must not become one number."""
 
     def render(self, source: Source) -> str:
+        """The constraint as text, about what `source` reads."""
         return f"RelaxedUnspecConstraint({source.name})"
 
 

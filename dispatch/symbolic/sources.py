@@ -107,6 +107,7 @@ class TensorProperty(enum.Enum):
     STORAGE_OFFSET = 2
 
     def method_name(self) -> str:
+        """The method of Tensor that reads it: `size`, `stride`, `storage_offset`."""
         return self.name.lower()
 
 

@@ -241,7 +241,8 @@ def _typed(name: str, dtype: str) -> type:
         size = list(args[0]) if args and isinstance(args[0], Size) else list(args) or [0]
         return _empty(size, getattr(dtypes, dtype))
 
-    return Kind(name, (), {"__new__": new, "__module__": package_name()})
+    text = f"Called, it makes a tensor of {dtype} on the CPU; `isinstance` asks whether one is."
+    return Kind(name, (), {"__new__": new, "__module__": package_name(), "__doc__": text})
 
 
 BFloat16Tensor = _typed("BFloat16Tensor", "bfloat16")

@@ -1,0 +1,1 @@
+"""The reference (`make docs`): `names` finds public names, `pages` writes them for sphinx."""
