@@ -13,7 +13,8 @@ from tests.walkthrough import FOLLOWED, Command, apply, steps
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted((ROOT / "docs").rglob("*.md"))
 TUTORIALS = [path for path in DOCUMENTS if path.parent.name == "tutorials"]
-TEXTS = [*DOCUMENTS, ROOT / "README.md", ROOT / "examples" / "package" / "README.md"]
+PAGES = ("README.md", "CONTRIBUTING.md", "examples/package/README.md")
+TEXTS = [*DOCUMENTS, *(ROOT / name for name in PAGES)]
 FOLDERS = "schemas|codegen|dispatch|docs|examples|tests|benchmarks"
 
 

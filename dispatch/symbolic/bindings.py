@@ -62,6 +62,7 @@ class CallMethodKey:
         return f".{self.name}()"
 
     def get(self, x: Any) -> Any:
+        """What the method gives."""
         return getattr(x, self.name)()
 
 
@@ -75,6 +76,7 @@ class DivideByKey:
         return f".__floordiv__({self.divisor})"
 
     def get(self, x: Any) -> Any:
+        """`x` divided, a whole number."""
         return x // self.divisor
 
 
@@ -86,6 +88,7 @@ class ConvertIntKey:
         return ".cast_symbool_to_symint_guardless()"
 
     def get(self, x: Any) -> Any:
+        """1 or 0 for a boolean, else the number itself."""
         return sym_ite(x, 1, 0) if isinstance(x, SymBool) else int(x)
 
 
