@@ -46,7 +46,7 @@ from dispatch.tensor import methods as _methods
 from dispatch.tensor.data import shared_with_numpy as from_numpy, tensor
 from dispatch.tensor.random import Generator, default_generator, manual_seed
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Function modes see these two; the core asks them without.
 can_cast, promote_types = _watch_function(_can_cast), _watch_function(_promote_types)
