@@ -11,10 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dispatch._C.function import _find_function
-from dispatch._C.inspection import (
-    _dispatch_get_all_op_names,
-    _dispatch_has_kernel_for_dispatch_key,
-)
+from dispatch._C.inspection import _dispatch_has_kernel_for_dispatch_key, _overload_names
 from dispatch._C.keys import DispatchKey
 from dispatch._C.naming import full_name, package_name
 from dispatch._C.overload import OpOverload, _set_overload_hooks
@@ -178,7 +175,6 @@ def _see_also(qualified: str) -> Iterator[str]:
     stem = name.strip("_")
     for ending in ("_copy", "_backward", "_functional"):
         stem = stem.removesuffix(ending)
-    known = {other.partition(".")[0] for other in _dispatch_get_all_op_names()}
     made = (
         f"{namespace}::{form.format(stem)}"
         for form in (
@@ -186,7 +182,7 @@ def _see_also(qualified: str) -> Iterator[str]:
             "native_{}", "_foreach_{}", "_foreach_{}_",
         )
     )  # fmt: skip
-    found = [other for other in made if other in known and other != qualified]
+    found = [other for other in made if other != qualified and _overload_names(other)]
     if found:
         yield f"See also: {', '.join(_shown(found))}"
 

@@ -61,6 +61,10 @@ class Module:
                 f"cannot assign '{dispatch.typename(param)}' object to parameter '{name}' "
                 "(torch.nn.Parameter or None required)"
             )
+        if param is not None and param.grad_fn:
+            raise ValueError(
+                f"Cannot assign non-leaf tensor to parameter '{name}': it is computed from others"
+            )
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
