@@ -113,3 +113,5 @@ def test_what_is_computed_from_others_is_no_parameter():
     computed._is_param = True
     with pytest.raises(ValueError, match="non-leaf tensor to parameter 'weight'"):
         modules.Module().register_parameter("weight", computed)
+    with pytest.raises(ValueError, match="non-leaf tensor to parameter 'weight'"):
+        modules.Module().weight = computed

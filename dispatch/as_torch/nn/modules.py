@@ -108,7 +108,10 @@ class Module:
                 if room is None:
                     raise AttributeError(f"cannot assign {called} before Module.__init__() call")
                 self._forget(name)
-                room[name] = value
+                if kind is Parameter:
+                    self.register_parameter(name, value)
+                else:
+                    room[name] = value
                 return
         if isinstance(value, Buffer) or (buffers is not None and name in buffers):
             persistent = getattr(value, "persistent", True)
