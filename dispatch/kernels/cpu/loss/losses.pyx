@@ -1,12 +1,9 @@
 """Bodies of losses that compare element by element. `reduction`: 0 none, 1 the mean, 2 the sum.
 
 Called by the structured kernels with an output of the right size. Operands are broadcast and
-converted to one dtype; a loop for each loss, and one function that stores or sums what it gives.
-Sums are in float64, in eight lanes.
+converted to one dtype; the loops of `losses.h` store the losses, or add them up.
 """
 from cpython.object cimport PyObject
-from cython cimport floating
-from libc.math cimport fabs, log, log1p
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp
 
@@ -23,101 +20,28 @@ from dispatch.kernels.meta.rules import broadcast_shapes
 
 cdef enum:
     REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM
-    LANES = 8
 
-cdef struct Pairs:
-    int64_t n
-    const void* x
-    const void* y
-    const void* weights          # NULL: 1 each
-    const void* grads            # of the losses, for a gradient
-    void* out                    # a loss for each pair; NULL: their sum is asked for
-    double bound                 # beta, delta
-    double scale                 # of a gradient
-    double sums[LANES]
-
-
-cdef inline void give(Pairs* j, int64_t i, floating loss) noexcept nogil:
-    if j.out != NULL:
-        (<floating*>j.out)[i] = loss
-    else:
-        j.sums[i & (LANES - 1)] += loss
-
-
-cdef int64_t squares(Pairs* j, floating* typed) noexcept nogil:
-    cdef int64_t i
-    cdef const floating* x = <const floating*>j.x
-    cdef const floating* y = <const floating*>j.y
-    for i in range(j.n):
-        give(j, i, (x[i] - y[i]) * (x[i] - y[i]))
-    return 0
-
-
-cdef int64_t smooth(Pairs* j, floating* typed) noexcept nogil:
-    """Half the square over beta below beta, the distance less half of beta above."""
-    cdef int64_t i
-    cdef const floating* x = <const floating*>j.x
-    cdef const floating* y = <const floating*>j.y
-    cdef floating beta = <floating>j.bound, half = beta / 2, d
-    for i in range(j.n):
-        d = <floating>fabs(x[i] - y[i])
-        give(j, i, d * d / (2 * beta) if d < beta else d - half)
-    return 0
-
-
-cdef int64_t huber(Pairs* j, floating* typed) noexcept nogil:
-    """Half the square up to delta, a line above."""
-    cdef int64_t i
-    cdef const floating* x = <const floating*>j.x
-    cdef const floating* y = <const floating*>j.y
-    cdef floating delta = <floating>j.bound, half = delta / 2, d
-    for i in range(j.n):
-        d = <floating>fabs(x[i] - y[i])
-        give(j, i, d * d / 2 if d <= delta else delta * (d - half))
-    return 0
-
-
-cdef inline floating cut(floating logarithm) noexcept nogil:
-    return -100 if logarithm < -100 else logarithm
-
-
-cdef int64_t entropy(Pairs* j, floating* typed) noexcept nogil:
-    """Of two classes; logarithms are cut at -100."""
-    cdef int64_t i
-    cdef const floating* x = <const floating*>j.x
-    cdef const floating* y = <const floating*>j.y
-    cdef const floating* weights = <const floating*>j.weights
-    cdef floating loss
-    for i in range(j.n):
-        loss = (y[i] - 1) * cut(<floating>log1p(-x[i])) - y[i] * cut(<floating>log(x[i]))
-        give(j, i, loss if weights == NULL else loss * weights[i])
-    return 0
-
-
-cdef int64_t entropy_slope(Pairs* j, floating* typed) noexcept nogil:
-    """(x - y) / (x (1 - x)), whose denominator is 1e-12 at least."""
-    cdef int64_t i
-    cdef const floating* x = <const floating*>j.x
-    cdef const floating* y = <const floating*>j.y
-    cdef const floating* weights = <const floating*>j.weights
-    cdef const floating* grads = <const floating*>j.grads
-    cdef floating below, slope
-    for i in range(j.n):
-        below = (1 - x[i]) * x[i]
-        slope = (x[i] - y[i]) / (<floating>1e-12 if below < 1e-12 else below) * grads[i]
-        slope = slope if weights == NULL else slope * weights[i]
-        (<floating*>j.out)[i] = slope * <floating>j.scale
-    return 0
-
-
-cdef int64_t is_probable(Pairs* j, floating* typed) noexcept nogil:
-    """Whether all of x are from 0 to 1."""
-    cdef int64_t i
-    cdef const floating* x = <const floating*>j.x
-    for i in range(j.n):
-        if not (x[i] >= 0 and x[i] <= 1):
-            return 0
-    return 1
+cdef extern from "losses.h" nogil:
+    ctypedef struct Pairs "loss_pairs":
+        int64_t n
+        const void* x
+        const void* y
+        const void* weights
+        const void* grads
+        void* out
+        double bound, scale, sum
+    int64_t squares_f32(Pairs* j, void* typed)
+    int64_t squares_f64(Pairs* j, void* typed)
+    int64_t smooth_f32(Pairs* j, void* typed)
+    int64_t smooth_f64(Pairs* j, void* typed)
+    int64_t huber_f32(Pairs* j, void* typed)
+    int64_t huber_f64(Pairs* j, void* typed)
+    int64_t entropy_f32(Pairs* j, void* typed)
+    int64_t entropy_f64(Pairs* j, void* typed)
+    int64_t entropy_slope_f32(Pairs* j, void* typed)
+    int64_t entropy_slope_f64(Pairs* j, void* typed)
+    int64_t is_probable_f32(Pairs* j, void* typed)
+    int64_t is_probable_f64(Pairs* j, void* typed)
 
 
 # ---- operands ----------------------------------------------------------------------------------
@@ -144,20 +68,16 @@ cdef int reduce_pairs(Tensor out, Pairs* j, loop f32, loop f64, Tensor x, Tensor
                       int64_t reduction) except -1:
     """Runs a loop over operands of one dtype and size."""
     cdef Tensor made = written_as(out, x.c_dtype)
-    cdef double sum = 0
-    cdef int k
+    cdef double sum
     j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
     j.out = NULL
     if reduction == REDUCE_NONE:
         j.out = address(made)
-    for k in range(LANES):
-        j.sums[k] = 0
+    j.sum = 0
     if j.n:
         run_floating(f32, f64, j, x, j.n, (x, y, weights, made))
     if reduction != REDUCE_NONE:
-        for k in range(LANES):
-            sum += j.sums[k]
-        sum = sum / j.n if reduction == REDUCE_MEAN else sum
+        sum = j.sum / j.n if reduction == REDUCE_MEAN else j.sum
         if made.c_dtype == ST_float64:
             (<double*>address(made))[0] = sum
         else:
@@ -180,17 +100,17 @@ cdef int compare(Tensor out, Tensor self, Tensor target, int64_t reduction, doub
 
 def mse_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction):
     """Squares of differences."""
-    compare(out, self, target, reduction, 0, <loop>squares[float], <loop>squares[double])
+    compare(out, self, target, reduction, 0, <loop>squares_f32, <loop>squares_f64)
 
 
 def smooth_l1_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction, double beta):
     """A square near 0, the distance from `beta` on."""
-    compare(out, self, target, reduction, beta, <loop>smooth[float], <loop>smooth[double])
+    compare(out, self, target, reduction, beta, <loop>smooth_f32, <loop>smooth_f64)
 
 
 def huber_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction, double delta):
     """A square near 0, a line from `delta` on."""
-    compare(out, self, target, reduction, delta, <loop>huber[float], <loop>huber[double])
+    compare(out, self, target, reduction, delta, <loop>huber_f32, <loop>huber_f64)
 
 
 def binary_cross_entropy(Tensor out not None, Tensor self not None, Tensor target not None, Tensor weight or None,
@@ -204,9 +124,9 @@ def binary_cross_entropy(Tensor out not None, Tensor self not None, Tensor targe
     code = common_code(self, self)
     x = plain(self, code)
     j.n, j.x = x.c_numel, address(x)
-    if not run_floating(<loop>is_probable[float], <loop>is_probable[double], &j, x, j.n, (x,)):
+    if not run_floating(<loop>is_probable_f32, <loop>is_probable_f64, &j, x, j.n, (x,)):
         raise refused("expected elements of self from 0 to 1")
-    reduce_pairs(out, &j, <loop>entropy[float], <loop>entropy[double], x, spread(target, self, code),
+    reduce_pairs(out, &j, <loop>entropy_f32, <loop>entropy_f64, x, spread(target, self, code),
                  spread(weight, self, code), reduction)
 
 
@@ -222,6 +142,6 @@ def binary_cross_entropy_backward(Tensor grad_input not None, Tensor grad_output
     j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
     j.grads, j.out = address(grads), address(made)
     j.scale = 1 / <double>j.n if reduction == REDUCE_MEAN else 1
-    run_floating(<loop>entropy_slope[float], <loop>entropy_slope[double], &j, x, j.n,
+    run_floating(<loop>entropy_slope_f32, <loop>entropy_slope_f64, &j, x, j.n,
                  (x, y, grads, weights, made))
     finish(grad_input, made)

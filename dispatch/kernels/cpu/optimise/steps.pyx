@@ -5,8 +5,7 @@ anything is written. 16-bit floats are computed in float32. With `found_inf` 1 n
 `grad_scale` gradients are divided by it first, and stored so. `maximize` turns them around.
 Source of the semantics: PyTorch's FusedAdam.cpp, FusedSGD.cpp, FusedAdagrad.cpp.
 """
-from cython cimport floating
-from libc.math cimport fabs, pow, sqrt
+from libc.math cimport pow
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport ST_float32
@@ -16,86 +15,27 @@ from dispatch.kernels.cpu.runs cimport (
     address, check_dtype, finish, floating_code, loop, plain, run_floating,
 )
 
-cdef struct Step:
-    int64_t n
-    void* grads
-    void* first                  # exp_avg, the momentum, the sum of squares; NULL: none
-    void* second                 # exp_avg_sq
-    void* largest                # the largest exp_avg_sq; NULL: not asked for
-    double unscale               # what gradients are divided by; 0: nothing
-    bint maximize
-    double lr, weight_decay, eps
-    double beta1, beta2          # Adam
-    double correction1, correction2
-    bint decoupled               # AdamW: the decay is no part of the gradient
-    double momentum, dampening   # SGD
-    bint nesterov, begins
-
-
-cdef inline floating gradient(Step* j, int64_t i, floating* grads) noexcept nogil:
-    """That of element i, unscaled in place."""
-    if j.unscale != 0:
-        grads[i] /= <floating>j.unscale
-    return -grads[i] if j.maximize else grads[i]
-
-
-cdef int64_t adam_step(Step* j, floating* params) noexcept nogil:
-    cdef int64_t i
-    cdef floating g, m, v, root
-    cdef floating* grads = <floating*>j.grads
-    cdef floating* first = <floating*>j.first
-    cdef floating* second = <floating*>j.second
-    cdef floating* largest = <floating*>j.largest
-    cdef floating b1 = <floating>(1 - j.beta1), b2 = <floating>(1 - j.beta2), keep = <floating>j.beta2
-    cdef floating size = <floating>(j.lr / j.correction1), scale = <floating>sqrt(j.correction2)
-    cdef floating decay = <floating>j.weight_decay, shrink = <floating>(j.lr * j.weight_decay)
-    cdef floating eps = <floating>j.eps
-    for i in range(j.n):
-        g = gradient(j, i, grads)
-        if j.decoupled:
-            params[i] -= shrink * params[i]
-        else:
-            g += decay * params[i]
-        if fabs(b1) < 0.5:
-            m = first[i] + b1 * (g - first[i])
-        else:
-            m = g - (g - first[i]) * (1 - b1)
-        v = second[i] * keep + b2 * g * g
-        first[i], second[i] = m, v
-        if largest != NULL:
-            v = largest[i] = v if v > largest[i] else largest[i]
-        root = <floating>sqrt(v)
-        params[i] -= size * m / (root / scale + eps)
-    return 0
-
-
-cdef int64_t sgd_step(Step* j, floating* params) noexcept nogil:
-    cdef int64_t i
-    cdef floating g
-    cdef floating* grads = <floating*>j.grads
-    cdef floating* first = <floating*>j.first
-    cdef floating decay = <floating>j.weight_decay, momentum = <floating>j.momentum
-    cdef floating share = <floating>(1 - j.dampening), lr = <floating>j.lr
-    for i in range(j.n):
-        g = gradient(j, i, grads) + decay * params[i]
-        if first != NULL:
-            first[i] = g if j.begins else first[i] * momentum + g * share
-            g = g + first[i] * momentum if j.nesterov else first[i]
-        params[i] -= lr * g
-    return 0
-
-
-cdef int64_t adagrad_step(Step* j, floating* params) noexcept nogil:
-    cdef int64_t i
-    cdef floating g
-    cdef floating* grads = <floating*>j.grads
-    cdef floating* first = <floating*>j.first
-    cdef floating decay = <floating>j.weight_decay, lr = <floating>j.lr, eps = <floating>j.eps
-    for i in range(j.n):
-        g = gradient(j, i, grads) + decay * params[i]
-        first[i] += g * g
-        params[i] -= lr * g / (<floating>sqrt(first[i]) + eps)
-    return 0
+cdef extern from "steps.h" nogil:
+    ctypedef struct Step "optimiser_step":
+        int64_t n
+        void* grads
+        void* first
+        void* second
+        void* largest
+        double unscale
+        bint maximize
+        double lr, weight_decay, eps
+        double beta1, beta2
+        double correction1, correction2
+        bint decoupled
+        double momentum, dampening
+        bint nesterov, begins
+    int64_t adam_step_f32(void* job, void* params)
+    int64_t adam_step_f64(void* job, void* params)
+    int64_t sgd_step_f32(void* job, void* params)
+    int64_t sgd_step_f64(void* job, void* params)
+    int64_t adagrad_step_f32(void* job, void* params)
+    int64_t adagrad_step_f64(void* job, void* params)
 
 
 # ---- lists -------------------------------------------------------------------------------------
@@ -186,7 +126,7 @@ cdef int run_adam(list params, list grads, list exp_avgs, list exp_avg_sqs, list
     for i in range(len(params)):
         step = number_of(steps[i])
         j.correction1, j.correction2 = 1 - pow(beta1, step), 1 - pow(beta2, step)
-        walk(&j, <loop>adam_step[float], <loop>adam_step[double], params[i], grads[i], exp_avgs[i],
+        walk(&j, <loop>adam_step_f32, <loop>adam_step_f64, params[i], grads[i], exp_avgs[i],
              exp_avg_sqs[i], largest[i] if amsgrad else None)
     return 0
 
@@ -225,7 +165,7 @@ def sgd(list self, list grads, list momentum_buffer_list, *, double weight_decay
     j.lr, j.weight_decay, j.momentum, j.dampening = lr, weight_decay, momentum, dampening
     j.nesterov, j.begins = nesterov, is_first_step
     for i in range(len(self)):
-        walk(&j, <loop>sgd_step[float], <loop>sgd_step[double], self[i], grads[i],
+        walk(&j, <loop>sgd_step_f32, <loop>sgd_step_f64, self[i], grads[i],
              momentum_buffer_list[i] if moves else None, None, None)
 
 
@@ -243,7 +183,7 @@ def adagrad(list self, list grads, list state_sums, list state_steps, *, double 
     j.weight_decay, j.eps = weight_decay, eps
     for i in range(len(self)):
         j.lr = lr / (1 + (number_of(state_steps[i]) - 1) * lr_decay)
-        walk(&j, <loop>adagrad_step[float], <loop>adagrad_step[double], self[i], grads[i],
+        walk(&j, <loop>adagrad_step_f32, <loop>adagrad_step_f64, self[i], grads[i],
              state_sums[i], None, None)
 
 

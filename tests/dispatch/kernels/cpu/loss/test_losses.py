@@ -1,8 +1,11 @@
 """Losses refuse what PyTorch refuses."""
 
+import numpy as np
 import pytest
 
 import dispatch
+
+_ENTROPY = "binary_cross_entropy"
 
 
 @pytest.mark.parametrize("other", ["float64", "complex64", "int64"])
@@ -24,3 +27,27 @@ def test_slope_of_binary_cross_entropy():
         slope(ones, x, y.double())
     with pytest.raises(RuntimeError, match="do not broadcast"):
         slope(ones, x, y, dispatch.ones(3))
+
+
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["mse_loss", "smooth_l1_loss", "huber_loss", _ENTROPY])
+def test_losses_of_many_elements(name, kind, reduction):
+    generator = np.random.default_rng(0)
+    x, y = (generator.uniform(0, 1, size=1300).astype(kind) for _ in range(2))
+    x[:4] = 0, 1, 1e-30, 1e-4
+    scale = 1 if name == _ENTROPY else 4
+    p, q, far = x.astype(np.float64), y.astype(np.float64), np.abs(x - y.astype(np.float64)) * scale
+    with np.errstate(divide="ignore"):
+        cut = [np.maximum(np.log(p), -100), np.maximum(np.log1p(-p), -100)]
+    wanted = {
+        "mse_loss": far**2,
+        "smooth_l1_loss": np.where(far < 1, far**2 / 2, far - 0.5),
+        "huber_loss": np.where(far <= 1, far**2 / 2, far - 0.5),
+        _ENTROPY: -q * cut[0] - (1 - q) * cut[1],
+    }[name]
+    call = getattr(dispatch.ops.aten, name)
+    found = call(*(dispatch.from_numpy(t * kind(scale)) for t in (x, y)), reduction=reduction)
+    exact = {0: wanted, 1: wanted.mean(), 2: wanted.sum()}[reduction]
+    rtol = 2e-6 if kind is np.float32 else 1e-12
+    np.testing.assert_allclose(found.numpy(), exact, rtol=rtol, atol=rtol)

@@ -1,0 +1,120 @@
+/* Losses of two rows, element by element, and their sums: a block at a time, so that loops vectorise. Blocks are added up in
+   lanes, and the blocks' sums in double precision. */
+#ifndef DISPATCH_LOSSES_H
+#define DISPATCH_LOSSES_H
+#include "loops.h"
+#include "rows.h"
+
+#pragma GCC push_options
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#define LEVEL losses
+#define T float
+#define TYPE f32
+#include "logs.h"
+#undef T
+#undef TYPE
+#define T double
+#define TYPE f64
+#include "logs.h"
+#undef T
+#undef TYPE
+#undef LEVEL
+#define LOG_OF(K, x) PASTE(quick_log, K, losses)(x)
+
+typedef struct {
+    int64_t n;
+    const void *x, *y;
+    const void *weights;             /* NULL: 1 each */
+    const void *grads;               /* of the losses, for a gradient */
+    void *out;                       /* a loss for each pair; NULL: their sum is asked for */
+    double bound;                    /* beta, delta */
+    double scale;                    /* of a gradient */
+    double sum;
+} loss_pairs;
+
+enum { LOSS_BLOCK = 512, LOSS_LANES = 32 };
+
+#define LOSS(NAME, K, T, ...) \
+    WIDE static void NAME##_block_##K(const T *x, const T *y, const T *weights, T *to, int64_t n, T bound) \
+    { \
+        (void)bound; \
+        for (int64_t i = 0; i < n; i++) { \
+            T loss; \
+            __VA_ARGS__; \
+            to[i] = loss; \
+        } \
+        for (int64_t i = 0; weights && i < n; i++) \
+            to[i] *= weights[i]; \
+    } \
+    static int64_t NAME##_##K(loss_pairs *j, void *typed) \
+    { \
+        T block[LOSS_BLOCK]; \
+        (void)typed; \
+        for (int64_t done = 0; done < j->n; done += LOSS_BLOCK) { \
+            const int64_t n = j->n - done < LOSS_BLOCK ? j->n - done : LOSS_BLOCK; \
+            T *to = j->out ? (T *)j->out + done : block; \
+            NAME##_block_##K((const T *)j->x + done, (const T *)j->y + done, j->weights ? (const T *)j->weights + done : NULL, to, \
+                             n, (T)j->bound); \
+            if (!j->out) \
+                j->sum += sum_of_losses_##K(to, n); \
+        } \
+        return 0; \
+    }
+
+#define LOSSES(K, T, FABS) \
+    WIDE static double sum_of_losses_##K(const T *x, int64_t n) \
+    { \
+        T lane[LOSS_LANES] = {0}; \
+        double sum = 0; \
+        int64_t i = 0; \
+        for (; i + LOSS_LANES <= n; i += LOSS_LANES) \
+            for (int k = 0; k < LOSS_LANES; k++) \
+                lane[k] += x[i + k]; \
+        for (; i < n; i++) \
+            sum += x[i]; \
+        for (int k = 0; k < LOSS_LANES; k++) \
+            sum += lane[k]; \
+        return sum; \
+    } \
+    LOSS(squares, K, T, const T d = x[i] - y[i]; loss = d * d) \
+    /* Half the square over beta below beta, the distance less half of beta above. */ \
+    LOSS(smooth, K, T, const T d = FABS(x[i] - y[i]), near = d * d / (2 * bound), line = d - bound / 2; \
+         loss = d < bound ? near : line) \
+    /* Half the square up to delta, a line above. */ \
+    LOSS(huber, K, T, const T d = FABS(x[i] - y[i]), near = d * d / 2, line = bound * (d - bound / 2); \
+         loss = d <= bound ? near : line) \
+    /* Of two classes; logarithms are cut at -100. What rounding 1 - p loses is made up for. */ \
+    LOSS(entropy, K, T, const T p = x[i], q = 1 - p; T a = LOG_OF(K, p), b = LOG_OF(K, q), lost = ((1 - q) - p) / q; \
+         b += q > 0 ? lost : 0; \
+         a = a < -100 ? -100 : a; \
+         b = b < -100 ? -100 : b; \
+         loss = (y[i] - 1) * b - y[i] * a) \
+    /* (x - y) / (x (1 - x)), whose denominator is 1e-12 at least. */ \
+    WIDE static int64_t entropy_slope_##K(loss_pairs *j, void *typed) \
+    { \
+        const T *x = j->x, *y = j->y, *grads = j->grads, *weights = j->weights; \
+        T *out = j->out; \
+        const T scale = (T)j->scale; \
+        (void)typed; \
+        for (int64_t i = 0; i < j->n; i++) { \
+            const T below = (1 - x[i]) * x[i]; \
+            out[i] = (x[i] - y[i]) / (below < (T)1e-12 ? (T)1e-12 : below) * grads[i] * scale; \
+        } \
+        for (int64_t i = 0; weights && i < j->n; i++) \
+            out[i] *= weights[i]; \
+        return 0; \
+    } \
+    /* Whether all of x are from 0 to 1. */ \
+    WIDE static int64_t is_probable_##K(loss_pairs *j, void *typed) \
+    { \
+        const T *x = j->x; \
+        int other = 0; \
+        (void)typed; \
+        for (int64_t i = 0; i < j->n; i++) \
+            other |= !(x[i] >= 0) | !(x[i] <= 1); \
+        return !other; \
+    }
+LOSSES(f32, float, fabsf)
+LOSSES(f64, double, fabs)
+#pragma GCC pop_options
+#endif
