@@ -18,6 +18,10 @@ from dispatch.kernels.cpu.dense cimport (
 )
 from dispatch.kernels.meta cimport rules
 
+cdef extern from "pool/neighbours.h" nogil:
+    void add_pixel_f32(float* to, const float* x, int64_t n)
+    void add_pixel_f64(double* to, const double* x, int64_t n)
+
 ctypedef fused real:
     float
     double
@@ -97,8 +101,10 @@ cdef void average_last(Bins* q, real* out, const real* x) noexcept nogil:
                         for j in range(q.first[1][h], q.end[1][h]):
                             for k in range(q.first[2][w], q.end[2][w]):
                                 pixel = x + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
-                                for e in range(c):
-                                    out[e] += pixel[e]
+                                if real is float:
+                                    add_pixel_f32(out, pixel, c)
+                                else:
+                                    add_pixel_f64(out, pixel, c)
                     for e in range(c):
                         out[e] /= elements(q, d, h, w)
                     out += c

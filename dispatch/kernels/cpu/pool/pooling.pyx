@@ -25,6 +25,19 @@ from dispatch.kernels.cpu.pool.places cimport scatter_gradients
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.pool.windows cimport Windows, read_dilation, read_windows
 
+cdef extern from "pool/neighbours.h" nogil:
+    void largest_row_f32(float* most, int64_t* best, const float* x, int64_t n, int64_t step, int64_t at)
+    void largest_row_f64(double* most, int64_t* best, const double* x, int64_t n, int64_t step, int64_t at)
+    void largest_row_i64(int64_t* most, int64_t* best, const int64_t* x, int64_t n, int64_t step, int64_t at)
+    void largest_pixel_f32(float* most, int64_t* best, const float* x, int64_t n, int64_t at)
+    void largest_pixel_f64(double* most, int64_t* best, const double* x, int64_t n, int64_t at)
+    void largest_pixel_i64(int64_t* most, int64_t* best, const int64_t* x, int64_t n, int64_t at)
+    void add_pixel_f32(float* to, const float* x, int64_t n)
+    void add_pixel_f64(double* to, const double* x, int64_t n)
+    void add_pixel_i64(int64_t* to, const int64_t* x, int64_t n)
+    void divide_pixel_f32(float* to, const float* x, float by, int64_t n)
+    void divide_pixel_f64(double* to, const double* x, double by, int64_t n)
+
 ctypedef fused number:
     float
     double
@@ -52,22 +65,38 @@ cdef inline void seen(const Pool* q, int i, int64_t at, int64_t* first, int64_t*
     first[0] = start
 
 
-cdef inline bint beats(number value, number most) noexcept nogil:
-    """Whether it is larger, or NaN."""
-    if number is int64_t:
-        return value > most
+cdef inline void largest_row(number* most, int64_t* best, const number* x, int64_t n, int64_t step, int64_t at) noexcept nogil:
+    if number is float:
+        largest_row_f32(most, best, x, n, step, at)
+    elif number is double:
+        largest_row_f64(most, best, x, n, step, at)
     else:
-        return value > most or value != value
+        largest_row_i64(most, best, x, n, step, at)
+
+
+cdef inline void largest_pixel(number* most, int64_t* best, const number* x, int64_t n, int64_t at) noexcept nogil:
+    if number is float:
+        largest_pixel_f32(most, best, x, n, at)
+    elif number is double:
+        largest_pixel_f64(most, best, x, n, at)
+    else:
+        largest_pixel_i64(most, best, x, n, at)
 
 
 cdef inline number lowest(number like) noexcept nogil:
     return INT64_MIN if number is int64_t else <number>-INFINITY
 
 
+cdef inline void inside_row(const Pool* q, int64_t k, int64_t* first, int64_t* end) noexcept nogil:
+    """The windows of a row whose element k is inside."""
+    cdef int64_t offset = k * q.w.dilation[2] - q.w.padding[2], stride = q.w.stride[2]
+    first[0] = 0 if offset >= 0 else (stride - 1 - offset) // stride
+    end[0] = 0 if offset >= q.a.size[2] else min(q.b.size[2], (q.a.size[2] - 1 - offset) // stride + 1)
+
+
 cdef void largest_first(const Pool* q, number* out, int64_t* indices, const number* x) noexcept nogil:
-    """Of equal values the first counts, of several NaN the last."""
-    cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, best
-    cdef number value, most
+    """Of equal values the first counts, of several NaN the last. Element by element of the windows, a row of them at a time."""
+    cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, line, at
     for p in range(q.b.n * q.b.c):
         for d in range(q.b.size[0]):
             seen(q, 0, d, &d0, &d1)
@@ -75,31 +104,22 @@ cdef void largest_first(const Pool* q, number* out, int64_t* indices, const numb
                 seen(q, 1, h, &h0, &h1)
                 for w in range(q.b.size[2]):
                     seen(q, 2, w, &w0, &w1)
-                    best = (d0 * q.a.size[1] + h0) * q.a.size[2] + w0
-                    most = lowest(<number>0)
-                    i = d0
-                    while i < d1:
-                        j = h0
-                        while j < h1:
-                            k = w0
-                            while k < w1:
-                                value = x[(i * q.a.size[1] + j) * q.a.size[2] + k]
-                                if beats(value, most):
-                                    most, best = value, (i * q.a.size[1] + j) * q.a.size[2] + k
-                                k += q.w.dilation[2]
-                            j += q.w.dilation[1]
-                        i += q.w.dilation[0]
-                    out[0], indices[0] = most, best
-                    out += 1
-                    indices += 1
+                    out[w], indices[w] = lowest(<number>0), (d0 * q.a.size[1] + h0) * q.a.size[2] + w0
+                i = d0
+                while i < d1:
+                    j = h0
+                    while j < h1:
+                        line = (i * q.a.size[1] + j) * q.a.size[2]
+                        for k in range(q.w.kernel[2]):
+                            inside_row(q, k, &w0, &w1)
+                            if w0 < w1:
+                                at = line + w0 * q.w.stride[2] + k * q.w.dilation[2] - q.w.padding[2]
+                                largest_row(out + w0, indices + w0, x + at, w1 - w0, q.w.stride[2], at)
+                        j += q.w.dilation[1]
+                    i += q.w.dilation[0]
+                out += q.b.size[2]
+                indices += q.b.size[2]
         x += q.a.plane
-
-
-cdef inline void take_larger(number* most, int64_t* best, const number* x, int64_t c, int64_t at) noexcept nogil:
-    cdef int64_t e
-    for e in range(c):
-        if beats(x[e], most[e]):
-            most[e], best[e] = x[e], at
 
 
 cdef void largest_last(const Pool* q, number* out, int64_t* indices, const number* x) noexcept nogil:
@@ -121,7 +141,7 @@ cdef void largest_last(const Pool* q, number* out, int64_t* indices, const numbe
                             k = w0
                             while k < w1:
                                 at = (i * q.a.size[1] + j) * q.a.size[2] + k
-                                take_larger(out, indices, x + at * c, c, at)
+                                largest_pixel(out, indices, x + at * c, c, at)
                                 k += q.w.dilation[2]
                             j += q.w.dilation[1]
                         i += q.w.dilation[0]
@@ -224,6 +244,26 @@ cdef inline number share(number total, int64_t count) noexcept nogil:
         return total / count
 
 
+cdef inline void add_pixel(number* to, const number* x, int64_t n) noexcept nogil:
+    if number is float:
+        add_pixel_f32(to, x, n)
+    elif number is double:
+        add_pixel_f64(to, x, n)
+    else:
+        add_pixel_i64(to, x, n)
+
+
+cdef inline void share_pixel(number* to, const number* x, int64_t count, int64_t n) noexcept nogil:
+    cdef int64_t e
+    if number is float:
+        divide_pixel_f32(to, x, <float>count, n)
+    elif number is double:
+        divide_pixel_f64(to, x, <double>count, n)
+    else:
+        for e in range(n):
+            to[e] = share(x[e], count)
+
+
 cdef void average_first(const Pool* q, number* out, const number* x) noexcept nogil:
     cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, area, volume, inside
     cdef number total
@@ -250,7 +290,6 @@ cdef void average_first(const Pool* q, number* out, const number* x) noexcept no
 
 cdef void average_last(const Pool* q, number* out, const number* x) noexcept nogil:
     cdef int64_t n, d, h, w, i, j, k, e, d0, d1, h0, h1, w0, w1, area, volume, inside, c = q.b.c
-    cdef const number* pixel
     for n in range(q.b.n):
         for d in range(q.b.size[0]):
             volume = covered(q, 0, d, &d0, &d1)
@@ -263,13 +302,10 @@ cdef void average_last(const Pool* q, number* out, const number* x) noexcept nog
                     for i in range(d0, d1):
                         for j in range(h0, h1):
                             for k in range(w0, w1):
-                                pixel = x + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
-                                for e in range(c):
-                                    out[e] += pixel[e]
+                                add_pixel(out, x + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c, c)
                     if d0 < d1 and h0 < h1 and w0 < w1:
                         inside = divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0))
-                        for e in range(c):
-                            out[e] = share(out[e], inside)
+                        share_pixel(out, out, inside, c)
                     out += c
         x += q.a.plane * c
 

@@ -203,3 +203,33 @@ def test_windows_with_gaps_that_begin_in_the_padding_keep_steps(dtype: dispatch.
     x = dispatch.tensor([[[9, 1, 2, 3, 4]]]).to(dtype)
     flat = aten.max_pool2d(x.unsqueeze(0), (1, 2), 1, (0, 1), (1, 2))
     assert flat.tolist() == [[[[1, 9, 3, 4, 3]]]]
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(("stride", "padding", "dilation"), [(1, 0, 1), (2, 1, 1), (3, 1, 2)])
+def test_max_pool_is_the_largest_of_each_window(stride, padding, dilation, last):
+    values = np.random.default_rng(0).integers(0, 9, size=(2, 20, 11, 12)).astype(np.float32)
+    values[0, 3, 4, 5] = nan
+    x = dispatch.from_numpy(values)
+    if last:
+        x = x.contiguous(memory_format=dispatch.channels_last)
+    geometry = [3, 3], [stride, stride], [padding, padding], [dilation, dilation]
+    found, places = (t.numpy() for t in aten.max_pool2d_with_indices(x, *geometry))
+    for h, w in np.ndindex(found.shape[2:]):
+        rows = [r for k in range(3) if 0 <= (r := h * stride - padding + k * dilation) < 11]
+        columns = [c for k in range(3) if 0 <= (c := w * stride - padding + k * dilation) < 12]
+        window = values[:, :, rows][:, :, :, columns]
+        np.testing.assert_array_equal(found[:, :, h, w], window.max(axis=(2, 3)))
+        first = window.reshape(2, 20, -1).argmax(2)
+        at = np.array([r * 12 + c for r in rows for c in columns])[first]
+        plain = ~np.isnan(found[:, :, h, w])
+        np.testing.assert_array_equal(places[:, :, h, w][plain], at[plain])
+
+
+@pytest.mark.parametrize("size", [[2, 2], [5, 3]])
+def test_averages_with_channels_last_are_those_with_channels_first(size):
+    values = np.random.default_rng(0).normal(size=(2, 20, 11, 12)).astype(np.float32)
+    x = dispatch.from_numpy(values)
+    last = x.contiguous(memory_format=dispatch.channels_last)
+    for call in (lambda t: aten.avg_pool2d(t, size), lambda t: aten._adaptive_avg_pool2d(t, size)):
+        np.testing.assert_allclose(call(last).numpy(), call(x).numpy(), rtol=1e-5, atol=1e-6)
