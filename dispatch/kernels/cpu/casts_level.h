@@ -88,7 +88,7 @@ INLINE uint8_t FN(write_f8e8m0fnu)(float x)
     return (uint8_t)exponent;
 }
 
-/* ---- one element: read as the widest type of its kind that holds it, written from that ---- */
+/* ---- one element: read as a type of its kind that holds it, which vectorises, written from the widest ---- */
 
 /* Elements may lie at any address. */
 #define READ_AS(type) type v; memcpy(&v, at, sizeof(type)); return v
@@ -109,14 +109,14 @@ INLINE uint8_t FN(write_f8e8m0fnu)(float x)
     NUMBERS_OF(NAME, STORED, float, READ_NARROW(STORED, read_##NAME), WRITE_NARROW(STORED, write_##NAME), \
                WRITE_NARROW(STORED, write_##NAME))
 
-NUMBERS_OF(b8, uint8_t, int64_t, uint8_t v; memcpy(&v, at, 1); return v != 0, uint8_t v = x != 0; memcpy(at, &v, 1),
+NUMBERS_OF(b8, uint8_t, int32_t, uint8_t v; memcpy(&v, at, 1); return v != 0, uint8_t v = x != 0; memcpy(at, &v, 1),
            uint8_t v = x != 0; memcpy(at, &v, 1))
-SMALL(u8, uint8_t, int64_t, int64_t)
-SMALL(i8, int8_t, int64_t, int32_t)
-SMALL(i16, int16_t, int64_t, int32_t)
-PLAIN(i32, int32_t, int64_t)
+SMALL(u8, uint8_t, int32_t, int64_t)
+SMALL(i8, int8_t, int32_t, int32_t)
+SMALL(i16, int16_t, int32_t, int32_t)
+PLAIN(i32, int32_t, int32_t)
 PLAIN(i64, int64_t, int64_t)
-SMALL(u16, uint16_t, int64_t, int64_t)
+SMALL(u16, uint16_t, int32_t, int64_t)
 SMALL(u32, uint32_t, int64_t, int64_t)
 NUMBERS_OF(u64, uint64_t, uint64_t, READ_AS(uint64_t), WRITE_AS(uint64_t),
            uint64_t v = x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x; memcpy(at, &v, 8))

@@ -11,6 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#include <immintrin.h>
+#endif
+
 #include "types.h"
 
 enum { ROW_BLOCK = 1024 };
@@ -129,8 +133,42 @@ typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
 EACH_INTEGER(READ_INTEGER)
 READER(b8, uint8_t, int64_t, NOT_ZERO)
 WRITER(b8, uint8_t, int64_t, NOT_ZERO)
-READER(f16, uint16_t, float, f32_of_f16)
-WRITER(f16, uint16_t, float, f16_of_f32)
+READER(f16_by_bits, uint16_t, float, f32_of_f16)
+WRITER(f16_by_bits, uint16_t, float, f16_of_f32)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define CONVERTS __attribute__((target("avx,f16c")))
+CONVERTS static void row_of_f16(const char *from, float *row, int64_t n)
+{
+    for (; n >= 8; n -= 8, from += 16, row += 8)
+        _mm256_storeu_ps(row, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)));
+    for (; n > 0; n--, from += 2, row++)
+        *row = f32_of_f16(*(const uint16_t *)from);
+}
+CONVERTS static void f16_of_row(const float *row, char *to, int64_t n)
+{
+    for (; n >= 8; n -= 8, to += 16, row += 8)
+        _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph(_mm256_loadu_ps(row), 0));
+    for (; n > 0; n--, to += 2, row++)
+        *(uint16_t *)to = f16_of_f32(*row);
+}
+static const void *row_read_f16(const char *from, intptr_t step, int64_t n, void *buffer)
+{
+    if (step != 2 || (uintptr_t)from % 2 || !__builtin_cpu_supports("f16c"))
+        return row_read_f16_by_bits(from, step, n, buffer);
+    row_of_f16(from, buffer, n);
+    return buffer;
+}
+static void row_write_f16(const void *row, char *to, intptr_t step, int64_t n)
+{
+    if (step != 2 || (uintptr_t)to % 2 || !__builtin_cpu_supports("f16c"))
+        row_write_f16_by_bits(row, to, step, n);
+    else
+        f16_of_row(row, to, n);
+}
+#else
+#define row_read_f16 row_read_f16_by_bits
+#define row_write_f16 row_write_f16_by_bits
+#endif
 READER(bf16, uint16_t, float, f32_of_bf16)
 WRITER(bf16, uint16_t, float, bf16_of_f32)
 READER_AS_IT_IS(i64, int64_t, 8)

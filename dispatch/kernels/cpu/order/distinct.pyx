@@ -6,7 +6,9 @@ each of which is one of its own.
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, ST_bool, ST_int64, ST_uint8
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, ST_bool, ST_int64, ST_uint8, is_integral_code,
+)
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values
@@ -29,6 +31,10 @@ cdef extern from "../kernels/cpu/order/distinct.h" nogil:
     dispatch_search dispatch_searcher(int code) noexcept
     void dispatch_number_runs(int64_t* to, const int64_t* starts, int64_t found, int64_t n) noexcept
     void dispatch_measure_runs(int64_t* to, const int64_t* starts, int64_t found, int64_t n) noexcept
+
+
+cdef enum:
+    COUNTED = 1 << 12            # integers from which it may pay to count instead of sorting
 
 
 cdef Numbers find_runs(Tensor row):
@@ -105,6 +111,25 @@ cdef Tensor by_order(Tensor self, object array):
     return out
 
 
+cdef object by_counts(Tensor self, object array, object low, bint return_inverse, bint return_counts):
+    """The same for integers that lie close together: each is counted, nothing is sorted."""
+    cdef Tensor distinct, inverse, counts
+    cdef int64_t found
+    at = np.subtract(array, low, dtype=np.int64)
+    numbers = np.bincount(at)
+    present = np.flatnonzero(numbers)
+    found = len(present)
+    distinct, inverse, counts = places(1, &found), nothing(), nothing()
+    get_numpy(distinct)[...] = present + low
+    if return_inverse:
+        inverse = places(self.c_ndim, self.c_sizes)
+        np.take(np.cumsum(numbers > 0) - 1, at, out=get_numpy(inverse).reshape(-1))
+    if return_counts:
+        counts = places(1, &found)
+        get_numpy(counts)[...] = numbers[present]
+    return in_dtype(distinct, self.c_dtype), inverse, counts
+
+
 def unique2(Tensor self not None, sorted=True, return_inverse=False, return_counts=False):
     """Distinct elements in order, where each element of self is among them, and how often."""
     cdef Tensor values, ordered, distinct, inverse
@@ -112,6 +137,11 @@ def unique2(Tensor self not None, sorted=True, return_inverse=False, return_coun
     cdef int64_t n = self.c_numel
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
     values = in_dtype(self, wide_code(self.c_dtype)).contiguous()
+    if n >= COUNTED and is_integral_code(values.c_dtype, False):
+        array = get_numpy(values).reshape(-1)
+        low, high = int(array.min()), int(array.max())
+        if high - low < n and high < 1 << 63:
+            return by_counts(self, array, low, return_inverse, return_counts)
     ordered = new_empty(values.c_dtype, DEV_CPU, -1, 1, &n, NULL)
     if n:
         copy_values(ordered, values.reshape(-1))

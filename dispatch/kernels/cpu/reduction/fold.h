@@ -229,12 +229,18 @@ WIDE static void xor_cols_i64(const char *x, intptr_t step, int64_t rows, int64_
 /* ---- complex sums and products; sums in double precision ---- */
 
 #define COMPLEX(K, REAL) \
-    static void csum_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
+    WIDE static void csum_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
         const REAL *x = given; \
-        double re = 0, im = 0; \
+        double re = 0, im = 0, lane[16] = {0}; \
+        int64_t i = 0; \
         (void)c; \
-        for (int64_t i = 0; i < n; i++) { \
+        for (; i + 8 <= n; i += 8) \
+            for (int k = 0; k < 16; k++) \
+                lane[k] += x[2 * i + k]; \
+        for (int k = 0; k < 16; k += 2) \
+            re += lane[k], im += lane[k + 1]; \
+        for (; i < n; i++) { \
             re += x[2 * i]; \
             im += x[2 * i + 1]; \
         } \

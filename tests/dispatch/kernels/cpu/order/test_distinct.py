@@ -54,3 +54,15 @@ def test_nans_are_each_their_own() -> None:
 def test_complex_numbers_have_no_order() -> None:
     with pytest.raises(NotImplementedError, match="no CPU kernel"):
         aten._unique2(dispatch.tensor([1j]))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("low", [0, 100])
+def test_many_integers_that_lie_close_together_are_counted(kind, low):
+    values = np.random.default_rng(0).integers(low, low + 90, size=(70, 80)).astype(kind)
+    found = [t.numpy() for t in aten._unique2(dispatch.from_numpy(values), True, True, True)]
+    wanted = np.unique(values, return_inverse=True, return_counts=True)
+    assert found[0].dtype == kind
+    np.testing.assert_array_equal(found[0], wanted[0])
+    np.testing.assert_array_equal(found[1], wanted[1].reshape(70, 80))
+    np.testing.assert_array_equal(found[2], wanted[2])

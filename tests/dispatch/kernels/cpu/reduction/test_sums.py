@@ -76,3 +76,18 @@ def test_sum_is_numpy_s_for_integers(values: np.ndarray, data: st.DataObject) ->
     found = aten.sum.dim_IntList(dispatch.from_numpy(values), sorted(dims))
     axes = tuple(dims) if dims else None
     assert found.tolist() == values.sum(axis=axes, dtype=np.int64).tolist()
+
+
+def test_sums_of_complex_numbers_in_lanes():
+    values = np.random.default_rng(0).normal(size=(3, 77, 2)).astype(np.float32)
+    numbers = values.view(np.complex64)[..., 0]
+    found = dispatch.from_numpy(numbers).sum(1).numpy()
+    np.testing.assert_allclose(found, numbers.astype(np.complex128).sum(1), rtol=1e-5)
+
+
+def test_sums_of_half_precision_in_rows_of_any_length():
+    for n in (1, 7, 8, 9, 33, 2050):
+        values = np.random.default_rng(n).normal(size=(2, n)).astype(np.float16)
+        found = dispatch.from_numpy(values).sum(1).numpy()
+        exact = values.astype(np.float64).sum(1)
+        np.testing.assert_allclose(found.astype(np.float64), exact, rtol=1e-3, atol=1e-3)
