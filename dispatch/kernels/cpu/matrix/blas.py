@@ -48,6 +48,8 @@ _KINDS = (
     *(uint8, int8, int16, int32, int64),
     *(float16, bfloat16, float32, float64, complex64, complex128),
 )
+_MANY = 1024  # elements from which it pays to multiply integers as float64
+_EXACT = 1 << 53
 _ADDMM_KINDS = (*_KINDS, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz)
 
 
@@ -80,9 +82,27 @@ def _scalar(number: Any, kind: np.dtype) -> Array:
     return np.asarray(number).astype(kind)
 
 
+def _by_float64(left: Array, right: Array) -> Array | None:
+    """The product of integers by BLAS, which is exact while sums are below 2**53; None: not sure.
+
+    numpy has no BLAS for integers, and multiplies them one by one.
+    """
+    if left.dtype.kind not in "iu" or left.ndim < 2 or right.ndim < 2 or left.size < _MANY:
+        return None
+    most = [max(abs(int(values.min())), abs(int(values.max()))) for values in (left, right)]
+    if most[0] * most[1] * left.shape[-1] >= _EXACT:
+        return None
+    product = np.matmul(left.astype(np.float64), right.astype(np.float64))
+    return product.astype(np.int64)
+
+
 def _product(out: Tensor, left: Array, right: Array) -> None:
     """left @ right into the output, which may be one of them."""
     target = view(out)
+    whole = _by_float64(left, right)
+    if whole is not None:
+        _store(out, whole)
+        return
     if target.dtype == left.dtype and not out.is_conj():
         np.matmul(left, right, out=target)
     else:

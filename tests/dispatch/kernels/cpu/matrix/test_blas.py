@@ -94,3 +94,29 @@ def test_grouped_rows() -> None:
     weights[1] *= 2
     got = aten._grouped_mm(tensor(rows), tensor(weights), tensor([3, 7], "int32"))
     assert got.tolist() == [[4.0] * 4] * 3 + [[8.0] * 4] * 4 + [[0.0] * 4]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+@pytest.mark.parametrize("largest", [100, 2**40])
+def test_large_products_of_integers_are_exact_and_wrap(dtype, largest):
+    generator = np.random.default_rng(0)
+    a, b = (generator.integers(0, largest, size=s).astype(dtype) for s in [(60, 70), (70, 80)])
+    with np.errstate(over="ignore"):
+        wanted = a @ b
+    np.testing.assert_array_equal(aten.mm(tensor(a, dtype), tensor(b, dtype)).numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_large_products_take_transposed_operands_factors_and_what_is_added(dtype):
+    generator = np.random.default_rng(0)
+    a, b, row = (generator.normal(size=s) for s in [(300, 40), (300, 50), (50,)])
+    given = [tensor(values, dtype) for values in (row, a, b)]
+    found = aten.addmm(given[0], given[1].t(), given[2], beta=2.0, alpha=0.5).numpy()
+    exact = 2 * given[0].numpy().astype(float)
+    exact = exact + given[1].numpy().astype(float).T @ given[2].numpy().astype(float) / 2
+    rtol = {"float16": 2e-3, "float32": 1e-5, "float64": 1e-12}[dtype]
+    np.testing.assert_allclose(found, exact, rtol=rtol, atol=rtol)
+    out = tensor(np.ones((40, 50)), dtype)
+    aten.addmm(out, given[1].t(), given[2], out=out)
+    product = given[1].numpy().astype(float).T @ given[2].numpy().astype(float)
+    np.testing.assert_allclose(out.numpy(), product + 1, rtol=rtol, atol=5 * rtol)
