@@ -117,23 +117,20 @@ INLINE double FN(sine_of_turn)(double x)
 }
 INLINE double FN(cosine_of_turn)(double x) { return FN(sine_of_turn)(0.5 - fabs(x)); }
 
-/* Stirling's series from 8 on, a product leads there; below 0 the reflection. Computed in double. */
-INLINE double FN(log_gamma_f64)(double x)
+/* The logarithm of the gamma function: Stirling's series from 8 on, a product leads there. Computed in double. */
+INLINE double FN(log_gamma_of_positive)(double y)
 {
-    double y = x < 0 ? 1 - x : x, z = y < 8 ? y + 8 : y, product, square, log_z, result, turn;
+    double z = y < 8 ? y + 8 : y, product, square, result;
     product = y * (y + 1) * (y + 2) * (y + 3) * ((y + 4) * (y + 5) * (y + 6) * (y + 7));
     product = y < 8 ? product : 1;
     square = 1 / (z * z);
-    log_z = FN(log_f64)(z);
-    result = (z - 0.5) * log_z - z + 0.918938533204672741780329736406
+    result = (z - 0.5) * FN(log_f64)(z) - z + 0.918938533204672741780329736406
            + (8.333333333333333e-2 + square * (-2.777777777777778e-3 + square * (7.936507936507937e-4 + square
               * (-5.952380952380952e-4 + square * (8.417508417508418e-4 - square * 1.917526917526918e-3))))) / z
            - FN(log_f64)(product);
-    turn = fabs(FN(sine_of_turn)(x - rint(x)));
-    result = x < 0 ? 1.14472988584940017414 - FN(log_f64)(turn) - result : result;
-    return fabs(x) == INFINITY || (x < 0 && turn == 0) ? INFINITY : result;
+    return y == INFINITY ? y : result;
 }
-/* The logarithm's derivative, in the same way. */
+/* Its derivative, in the same way; below 0 the reflection. */
 INLINE double FN(digamma_f64)(double x)
 {
     double y = x < 0 ? 1 - x : x, z = y < 8 ? y + 8 : y, product = 1, slope = 0, square, result, r = x - rint(x);

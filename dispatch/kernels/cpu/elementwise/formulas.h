@@ -335,14 +335,21 @@ INLINE T FN(power_of)(T base, T x)
 {
     if (!IS_FLOAT)
         return pow(base, x);
-    double log_base = FN(log_f64)(fabs((double)base)), y = FN(exp_f64)(log_base == 0 ? 0 : (double)x * log_base);
-    T half = x * (T)0.5;
-    bool whole = floor(x) == x, odd = floor(half) != half;
-    y = copysign((T)1, base) < 0 && whole && odd ? -y : y;
-    y = base < 0 && base > -INFINITY && !whole ? (double)NAN : y;
-    return x == 0 ? 1 : (T)y;
+    double given = (double)x, log_base = FN(log_f64)(fabs((double)base)), power = given * log_base, signed_y, y;
+    const bool negative = copysign((T)1, base) < 0, defined = !(base < 0 && base > -INFINITY);
+    power = log_base == 0 ? 0 : power;
+    y = FN(exp_f64)(power);
+    signed_y = floor(given * 0.5) == given * 0.5 ? y : -y;
+    signed_y = floor(given) == given ? signed_y : defined ? y : (double)NAN;
+    y = negative ? signed_y : y;
+    return given == 0 ? 1 : (T)y;
 }
-INLINE T FN(quick_lgamma)(T x) { return (T)FN(log_gamma_f64)((double)x); }
+/* Of positive numbers; the others take their time. */
+INLINE T FN(lgamma_near)(T x, int *far)
+{
+    *far |= !(x > 0);
+    return (T)FN(log_gamma_of_positive)((double)x);
+}
 INLINE T FN(digamma)(T x) { return (T)FN(digamma_f64)((double)x); }
 /* The root of the squares' sum; infinity if one of them is. */
 INLINE T FN(quick_hypot)(T x, T y)
@@ -524,6 +531,7 @@ INLINE T FN(cos_near)(T x, int *far)
 }
 ONE_IN_BLOCKS(sin_loop, sin_near, sin)
 ONE_IN_BLOCKS(cos_loop, cos_near, cos)
+ONE_IN_BLOCKS(lgamma_loop, lgamma_near, lgamma)
 
 /* NaN if one of them is: two choices, as one condition of two parts is a branch. */
 INLINE T FN(larger)(T a, T b)

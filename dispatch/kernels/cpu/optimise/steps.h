@@ -34,36 +34,40 @@ typedef struct {
     WIDE static void adam_rows_##K(optimiser_step *j, T *params) \
     { \
         const T *grads = j->grads; \
+        const int64_t n = j->n; \
         T *first = j->first, *second = j->second, *largest = j->largest; \
+        const T *most_of = largest ? largest : second; \
         const T b1 = (T)(1 - j->beta1), b2 = (T)(1 - j->beta2), keep = (T)j->beta2, sign = j->maximize ? -1 : 1; \
         const T size = (T)(j->lr / j->correction1), scale = (T)sqrt(j->correction2), eps = (T)j->eps; \
         const T decay = j->decoupled ? 0 : (T)j->weight_decay, shrink = j->decoupled ? (T)(j->lr * j->weight_decay) : 0; \
         const bool near = FABS(b1) < (T)0.5; \
-        for (int64_t i = 0; i < j->n; i++) { \
+        _Pragma("GCC ivdep") \
+        for (int64_t i = 0; i < n; i++) { \
             const T p = params[i] - shrink * params[i], g = sign * grads[i] + decay * params[i]; \
             const T m = near ? first[i] + b1 * (g - first[i]) : g - (g - first[i]) * (1 - b1); \
-            T v = second[i] * keep + b2 * g * g; \
+            const T v = second[i] * keep + b2 * g * g, most = v > most_of[i] ? v : most_of[i]; \
             first[i] = m, second[i] = v; \
-            if (largest) { \
-                v = v > largest[i] ? v : largest[i]; \
-                largest[i] = v; \
-            } \
-            params[i] = p - size * m / (SQRT(v) / scale + eps); \
+            if (largest) \
+                largest[i] = most; \
+            params[i] = p - size * m / (SQRT(largest ? most : v) / scale + eps); \
         } \
     } \
     WIDE static void sgd_rows_##K(optimiser_step *j, T *params) \
     { \
         const T *grads = j->grads; \
+        const int64_t n = j->n; \
         T *first = j->first; \
         const T decay = (T)j->weight_decay, momentum = (T)j->momentum, share = (T)(1 - j->dampening), lr = (T)j->lr; \
         const T sign = j->maximize ? -1 : 1; \
         const bool nesterov = j->nesterov, begins = j->begins; \
         if (!first) { \
-            for (int64_t i = 0; i < j->n; i++) \
+            _Pragma("GCC ivdep") \
+            for (int64_t i = 0; i < n; i++) \
                 params[i] -= lr * (sign * grads[i] + decay * params[i]); \
             return; \
         } \
-        for (int64_t i = 0; i < j->n; i++) { \
+        _Pragma("GCC ivdep") \
+        for (int64_t i = 0; i < n; i++) { \
             const T g = sign * grads[i] + decay * params[i], m = begins ? g : first[i] * momentum + g * share; \
             first[i] = m; \
             params[i] -= lr * (nesterov ? g + m * momentum : m); \
@@ -72,9 +76,11 @@ typedef struct {
     WIDE static void adagrad_rows_##K(optimiser_step *j, T *params) \
     { \
         const T *grads = j->grads; \
+        const int64_t n = j->n; \
         T *first = j->first; \
         const T decay = (T)j->weight_decay, lr = (T)j->lr, eps = (T)j->eps, sign = j->maximize ? -1 : 1; \
-        for (int64_t i = 0; i < j->n; i++) { \
+        _Pragma("GCC ivdep") \
+        for (int64_t i = 0; i < n; i++) { \
             const T g = sign * grads[i] + decay * params[i]; \
             first[i] += g * g; \
             params[i] -= lr * g / (SQRT(first[i]) + eps); \
