@@ -25,6 +25,9 @@ from dispatch.kernels.cpu.pixels cimport (
     scale_largest_f32, scale_largest_f64, subtract_f32, subtract_f64, sum_f32, sum_f64,
 )
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef inner_loop exp_loops[2]                  # float32, float64
 cdef void* exp_data[2]
 

@@ -28,6 +28,9 @@ from dispatch.kernels.cpu.pixels cimport (
 )
 from dispatch.kernels.meta.pool.windows cimport Windows, output_length, read_dilation, read_windows
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef enum:
     BLOCK = 1 << 22              # bytes of a block of columns: bounds the memory
 

@@ -19,6 +19,9 @@ from dispatch.kernels.cpu.runs cimport (
 
 from dispatch._ops import ops
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef enum:
     FEW_POINTS = 25              # of a set, above which Euclidean distances are a matrix product
 

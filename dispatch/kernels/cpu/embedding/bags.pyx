@@ -19,6 +19,9 @@ from dispatch.kernels.cpu.runs cimport (
 from dispatch.kernels.cpu.embedding.tables cimport new_counts, take_rows
 from dispatch.kernels.meta.embedding.bags cimport walks_offsets
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef enum:
     MODE_SUM, MODE_MEAN, MODE_MAX
 

@@ -16,6 +16,9 @@ from dispatch.kernels.cpu.runs cimport (
     address, check_dtype, finish, floating_code, loop, plain, run_floating, written_as,
 )
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef enum:
     REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM
 

@@ -17,6 +17,9 @@ from dispatch.kernels.cpu.runs cimport (
     address, are_in_range, check_dtype, finish, loop, plain, run_floating, written_as,
 )
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef enum:
     REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM
 

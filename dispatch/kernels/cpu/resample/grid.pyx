@@ -17,6 +17,9 @@ from dispatch.kernels.cpu.dense cimport (
 )
 from dispatch.kernels.cpu.resample.taps cimport real, rounded
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef enum:
     BILINEAR = 0
     NEAREST = 1

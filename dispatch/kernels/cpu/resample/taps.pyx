@@ -11,6 +11,9 @@ from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport ST_float16
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef double PI = 3.14159265358979323846
 
 

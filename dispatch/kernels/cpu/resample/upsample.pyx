@@ -29,6 +29,9 @@ from dispatch.kernels.cpu.resample.taps cimport (
     merge_taps, real, round_weights,
 )
 
+cdef extern from "vectorised.h":
+    pass
+
 cdef enum:
     MOST_BITS = 22               # of a weight in fixed point; less where one would not fit int16
     MOST_ROWS = 4
