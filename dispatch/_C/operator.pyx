@@ -14,6 +14,7 @@ from dispatch._C cimport keys
 from dispatch._C.emitted cimport AF_WRITE, OF_ALIASING, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK
 from dispatch._C.keys cimport (
     DK_INDEX_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_VALUE, KS_FULL_BACKENDS, KS_Meta,
+    is_alias_value,
 )
 from dispatch._C.python_api cimport Py_XDECREF_
 from dispatch._C.values cimport MAX_ARGS, ArgSpec, RetSpec, default_object
@@ -307,15 +308,18 @@ cdef class Resolver:
     """One pass of the rules over the registrations of an entry: everything that rows ask more than once is looked up here."""
     cdef OperatorEntry e
     cdef uint8_t has[256]              # by enum value
+    cdef bint aliased                  # some registration is at an alias key: without one, each key serves itself alone
     cdef PyObject* kernel[256]         # borrowed KernelObject by enum value
 
     cdef int load(self, OperatorEntry e) except -1:
         cdef int value
         self.e = e
+        self.aliased = False
         memset(self.has, 0, sizeof(self.has))
         for value, stack in e.registrations.items():
             if stack:
                 self.has[value] = 1
+                self.aliased |= is_alias_value(value)
                 self.kernel[value] = <PyObject*>(<list>stack)[0]
         return 0
 
@@ -335,6 +339,10 @@ cdef class Resolver:
         if self.has[value]:
             why[0] = "kernel"
             return self.kernel[value]
+        special[0] = ROW_FALLBACK
+        why[0] = "backend fallback"
+        if not self.aliased:
+            return NULL
         if (idx == 0 or alias_members[A_NON_FUNCTIONAL][idx]) and self.has[ALIAS_VALUE[A_NON_FUNCTIONAL]]:
             why[0] = "default backend kernel"
             return self.kernel[ALIAS_VALUE[A_NON_FUNCTIONAL]]
@@ -359,8 +367,6 @@ cdef class Resolver:
         if alias_members[A_BATCHED][idx] and self.has[ALIAS_VALUE[A_BATCHED]]:
             why[0] = "batched kernel"
             return self.kernel[ALIAS_VALUE[A_BATCHED]]
-        special[0] = ROW_FALLBACK
-        why[0] = "backend fallback"
         return NULL
 
 
@@ -376,7 +382,7 @@ cdef tuple resolve_key_debug(OperatorEntry e, int value):
     cdef int special = 0
     cdef const char* why = NULL
     cdef PyObject* k = r.resolve(DK_INDEX_BY_VALUE[value], &special, &why)
-    return (<object>k if k != NULL else None, why.decode(), special)
+    return (<object>k, why.decode(), 0) if k != NULL else (None, why.decode(), special)
 
 
 cdef int update_row(OperatorEntry e) except -1:
