@@ -12,6 +12,7 @@ import sys
 cimport cython
 
 from dispatch._C.stack cimport check_depth
+from dispatch._C.symbolic cimport symbolic_calls
 from dispatch.symbolic.bounds cimport bounds_of, intersection
 from dispatch.symbolic.deciding cimport condition, decide, known_value, shared_symbols, shifted
 from dispatch.symbolic.division cimport divided_exactly
@@ -34,6 +35,7 @@ cdef class Core:
     """The compiled part of a ShapeEnv."""
 
     def __cinit__(self, *args, **kwargs):
+        symbolic_calls.in_use = True             # sizes get their handles by an environment
         self.table = Table()
         self.table.owner = <void*>self
         self.guards = []

@@ -11,7 +11,6 @@ from libc.stdlib cimport calloc, free, realloc
 cimport cython
 
 from dispatch._C.stack cimport check_depth
-from dispatch._C.symbolic cimport symbolic_calls
 from dispatch.symbolic.bounds cimport bounds_of, intersection
 from dispatch.symbolic.operations cimport *
 
@@ -444,7 +443,6 @@ cdef inline uint64_t mixed(uint64_t a, uint64_t b, uint64_t operation) noexcept:
 @cython.no_gc_clear                      # the pages are needed to the end
 cdef class Table:
     def __cinit__(self):
-        symbolic_calls.in_use = True
         self.nodes, self.ints, self.floats, self.symbols = {}, {}, {}, {}
         self.state = 1
         self.memo_mask = 1023

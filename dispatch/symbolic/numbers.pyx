@@ -156,7 +156,7 @@ cdef class SymNumber:
     """What SymInt, SymFloat and SymBool share: a node."""
 
     def __cinit__(self):
-        symbolic_calls.in_use = True           # the node may be one without a Table
+        symbolic_calls.in_use = True           # the node may be one without a ShapeEnv
 
     def __init__(self, node):
         self.node = node
