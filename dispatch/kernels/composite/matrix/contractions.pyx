@@ -66,9 +66,9 @@ def tensordot(Tensor self not None, Tensor other not None, dims_self, dims_other
         if a == b:
             size = size * a
         elif a == 1:
-            t2 = SUM.call((t2, [dims_other[i]], True))
+            t2 = SUM.call((t2, [dims_other[i]], True, get_dtype(t2.c_dtype)))
         else:
-            t1 = SUM.call((t1, [dims_self[i]], True))
+            t1 = SUM.call((t1, [dims_self[i]], True, get_dtype(t1.c_dtype)))
     kept1 = [d for d in range(self.c_ndim) if d not in left]
     kept2 = [d for d in range(other.c_ndim) if d not in right]
     sizes1, sizes2 = [t1.shape[d] for d in kept1], [t2.shape[d] for d in kept2]

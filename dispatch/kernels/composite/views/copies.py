@@ -74,13 +74,19 @@ def narrow_copy_out(self: Tensor, dim: int, start: int, length: int, *, out: Ten
 
 
 def _copies_into(packet: str, overload: str, fixed: bool) -> Callable[..., None]:
-    """The out variant of an operator that gives a list; `fixed`: outputs must have the sizes."""
+    """The out variant of an operator that gives a list.
+
+    `fixed`: outputs must have the sizes, and may have any dtype; else they must have the dtype.
+    """
 
     def kernel(self: Tensor, *args: Any, out: list[Tensor], **kwargs: Any) -> None:
         views = getattr(getattr(_aten, packet), overload)(self, *args, **kwargs)
         if len(out) != len(views):
             raise refused(f"expected out to have {len(views)} tensors, got {len(out)}")
         for target, view in zip(out, views, strict=True):
+            if not fixed and target.dtype is not view.dtype:
+                expected = f"expected out tensors to have dtype {view.dtype}"
+                raise refused(f"{expected}, got {target.dtype}")
             if not fixed and tuple(target.shape) != tuple(view.shape):
                 _aten.resize_(target, list(view.shape))
             _aten.copy_(target, view)

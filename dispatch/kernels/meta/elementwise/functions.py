@@ -48,9 +48,12 @@ irshift_Scalar = _shift("__irshift__", _aten.bitwise_right_shift_.Tensor_Scalar)
 
 
 def complex_out(real: Tensor, imag: Tensor, *, out: Tensor) -> Tensor:
-    """Broadcast."""
+    """Broadcast; an output that is resized lies in memory as elementwise results do."""
     sizes = list(rules.broadcast_shapes(list(real.shape), list(imag.shape)))
-    return out if list(out.shape) == sizes else _aten.resize_(out, sizes)
+    if list(out.shape) == sizes:
+        return out
+    strides = rules.elementwise_strides(sizes, (real, imag))
+    return _aten.as_strided_(_aten.resize_(out, sizes), sizes, strides)
 
 
 def polar_out(abs: Tensor, angle: Tensor, *, out: Tensor) -> Tensor:

@@ -146,3 +146,9 @@ def test_an_inner_product_with_a_number_lies_as_its_matrix():
     x, out = dispatch.arange(6.0).reshape(2, 3).t(), dispatch.empty(0)
     dispatch.ops.aten.inner.out(dispatch.tensor(2.0), x, out=out)
     assert (out.stride(), out.tolist()) == ((1, 3), (2 * x).tolist())
+
+
+def test_broadcast_contractions_keep_narrow_integers():
+    x, y = dispatch.ones(1, 1, 1).int(), dispatch.ones(2, 1, 2).int()
+    found = dispatch.ops.aten.tensordot(x, y, [0, 1], [2, 0])
+    assert (found.dtype, found.tolist()) == (dispatch.int32, [[4]])
