@@ -105,6 +105,8 @@ def test_tensors_are_filled_within_their_bounds():
 def test_what_cannot_be_filled_so_is_refused(call):
     with pytest.raises(ValueError, match=r"not|Unsupported"):
         call()
+
+
 def test_what_is_computed_from_others_is_no_parameter():
     class Tagged(dispatch.Tensor):
         pass

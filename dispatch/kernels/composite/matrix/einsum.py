@@ -189,18 +189,25 @@ def _pairs(n: int, path: Sequence[int] | None) -> Iterator[tuple[int, int]]:
 
 
 def _contract(operands: list[Tensor], n_out: int, path: Sequence[int] | None) -> Tensor:
-    """The product of all; a dimension is summed with the last two operands that have it."""
+    """The product of all; a dimension is summed with the last two operands that have it.
+
+    Where only one of a pair has it, that one is summed first: integers get wider by it.
+    """
     ndim = operands[0].ndim
     counts = [sum(t.shape[d] != 1 for t in operands) for d in range(ndim)]
     for i, j in _pairs(len(operands), path):
         b, a = operands.pop(j), operands.pop(i)
-        dims = []
+        shared: list[int] = []
+        of_a: list[int] = []
+        of_b: list[int] = []
         for d in range(n_out, ndim):
-            shared = a.shape[d] != 1 and b.shape[d] != 1
-            counts[d] -= shared
-            if counts[d] == 1 and (a.shape[d] != 1 or b.shape[d] != 1):
-                dims.append(d)
-        operands.append(multiply_sum(a, b, dims) if dims else ops.aten.mul(a, b))
+            in_a, in_b = a.shape[d] != 1, b.shape[d] != 1
+            counts[d] -= in_a and in_b
+            if counts[d] == 1 and (in_a or in_b):
+                (shared if in_a and in_b else of_a if in_a else of_b).append(d)
+        a = ops.aten.sum(a, of_a, True) if of_a else a
+        b = ops.aten.sum(b, of_b, True) if of_b else b
+        operands.append(multiply_sum(a, b, shared) if shared else ops.aten.mul(a, b))
     return operands[0]
 
 

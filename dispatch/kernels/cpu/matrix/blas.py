@@ -69,14 +69,18 @@ def _matrices(tensor: Tensor) -> Array:
 
 
 def _scalar(number: Any, kind: np.dtype) -> Array:
-    """A factor in the dtype of computation; that of integers is cut to an integer."""
+    """A factor in the dtype of computation; that of integers is cut to an integer.
+
+    A negative one is taken modulo the range of unsigned ones, so that -1 subtracts.
+    """
     if kind.kind != "c" and isinstance(number, complex):
         if number.imag:
             raise RuntimeError(f"beta or alpha {number} cannot be converted to {kind}")
         number = number.real
     if kind.kind in "iu":
         limits = np.iinfo(kind)
-        if not limits.min <= number <= limits.max:
+        lowest = limits.min if kind.kind == "i" else -limits.max
+        if not lowest <= number <= limits.max:
             raise RuntimeError(f"beta or alpha {number} cannot be converted to {kind}")
         number = int(number)
     return np.asarray(number).astype(kind)

@@ -82,3 +82,9 @@ def test_missing_dimensions_are_added_before_the_order_is_made():
         ("permute.default", [2, 0, 1]),
     ]
     assert seen[-2:] == [("permute.default", [0, 2, 1]), ("view.default", [2, 2])]
+
+
+def test_sums_of_one_operand_widen_integers():
+    x, y = dispatch.tensor([[[1, 2], [3, 4]]]).short(), dispatch.tensor([1, -1]).short()
+    found = dispatch.einsum("...ik, ...j -> ij", x, y)
+    assert (found.dtype, found.tolist()) == (dispatch.int64, [[3, -3], [7, -7]])

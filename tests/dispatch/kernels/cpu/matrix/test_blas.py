@@ -120,3 +120,10 @@ def test_large_products_take_transposed_operands_factors_and_what_is_added(dtype
     aten.addmm(out, given[1].t(), given[2], out=out)
     product = given[1].numpy().astype(float).T @ given[2].numpy().astype(float)
     np.testing.assert_allclose(out.numpy(), product + 1, rtol=rtol, atol=5 * rtol)
+
+
+def test_minus_one_subtracts_unsigned_numbers():
+    x, ones = dispatch.full((2, 2), 5).byte(), dispatch.ones(2, 2).byte()
+    assert dispatch.addmm(x, ones, ones, alpha=-1).tolist() == [[3, 3], [3, 3]]
+    with pytest.raises(RuntimeError, match="-256 cannot be converted"):
+        dispatch.addmm(x, ones, ones, alpha=-256)
