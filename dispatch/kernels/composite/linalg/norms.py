@@ -12,6 +12,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import check_castable, into, resized
@@ -352,6 +353,8 @@ def pinv_atol_rtol_tensor(
     """The inverse in the space of the singular values that are above the tolerances."""
     check_matrix("self", self)
     check_floating("self", self)
+    if self.dtype in REDUCED_FLOATING:
+        raise refused(f"expected self to have at least 32 bits, got {self.dtype}")
     absolute, relative = _tensor_tolerances(self, atol, rtol)
     if 0 in self.shape:
         u, values, v = _aten.svd(self)

@@ -360,6 +360,8 @@ def trapezoid_dx(y: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral of values at equal distances."""
     if y.size(dim) == 0:
         return _zeros_without(y, dim)
+    if y.dtype is dtypes.bool:
+        raise _error(f"y must not be of {y.dtype}")
     if isinstance(dx, (complex, bool)):
         raise _error(f"dx must be a real number, got {dx!r}")
     ends = _aten.add.Tensor(_aten.select(y, dim, -1), _aten.select(y, dim, 0))

@@ -6,12 +6,14 @@ import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, ST_bool, ST_float32, ST_float64, ST_int16, ST_int32, ST_int64, is_complex_code, is_floating_code,
+    DEV_CPU, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, ST_int16, ST_int32, ST_int64, is_complex_code,
+    is_floating_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
 
+from dispatch._C.dtypes import _numpy_dtype
 from dispatch._ops import ops
 from dispatch.kernels.meta.factory import sequences as meta
 
@@ -46,14 +48,42 @@ def eye_m_out(n, m, *, out):
     return out
 
 
+cdef object equal_steps(object start, object end, object steps, object kind):
+    """In numpy's type `kind` throughout."""
+    first, last = kind(start), kind(end)
+    if steps == 1:
+        return np.array([first])
+    step = (last - first) / kind(steps - 1)
+    count = np.arange(steps)
+    low = first + step * count.astype(kind)
+    high = last - step * (steps - 1 - count).astype(kind)
+    return np.where(count < steps // 2, low, high)
+
+
+cdef object whole_bound(object number, int code):
+    """An end of integers in their dtype; a negative one is taken modulo the range of unsigned ones."""
+    cdef object value = int(number), limits
+    if code == ST_bool:
+        return bool(number)
+    limits = np.iinfo(_numpy_dtype(dtypes.get_dtype(code)))
+    if not (limits.min or -limits.max) <= value <= limits.max:
+        raise refused(f"value {number} cannot be converted to {dtypes.get_dtype(code)} without overflow")
+    return value if limits.min else value % (limits.max + 1)
+
+
 cdef Tensor real_steps(object start, object end, int64_t steps, int code):
-    """Numbers at equal distances in float32 or, for other dtypes, float64; integers from whole bounds."""
+    """Numbers at equal distances in float32 or, for other dtypes, float64; integers from whole bounds.
+
+    Halves are rounded after each step of the formula, the distance first.
+    """
     cdef Tensor row = new_empty(ST_float32 if code == ST_float32 else ST_float64, DEV_CPU, -1, 1, &steps, NULL)
     if code == ST_float32:
         dispatch_linspace_f32(<float*>data_of(row, 4), <float><double>start, <float><double>end, steps)
+    elif code == ST_float16 or code == ST_bfloat16:
+        copy_array(row, equal_steps(start, end, steps, _numpy_dtype(dtypes.get_dtype(code)).type).astype(np.float64))
     else:
         if not is_floating_code(code):
-            start, end = int(start), int(end)
+            start, end = whole_bound(start, code), whole_bound(end, code)
         dispatch_linspace_f64(<double*>data_of(row, 8), <double>start, <double>end, steps)
     return row
 
@@ -70,20 +100,13 @@ cdef Tensor powers_of(double base, Tensor exponents):
     return made
 
 
-cdef object complex_steps(object start, object end, object steps, bint single):
-    kind = np.complex64 if single else np.complex128
-    first, last = kind(start), kind(end)
-    if steps == 1:
-        return np.array([first])
-    step = (last - first) / kind(steps - 1)
-    count = np.arange(steps)
-    low = first + step * count.astype(kind)
-    high = last - step * (steps - 1 - count).astype(kind)
-    return np.where(count < steps // 2, low, high)
+cdef object complex_kind(Tensor out):
+    return np.complex64 if out.element_size() == 8 else np.complex128
 
 
 cdef int check_linspace(Tensor out) except -1:
-    if out.c_dtype == ST_bool:
+    """One number is only filled in, which any dtype can be."""
+    if out.c_dtype == ST_bool and out.c_numel > 1:
         raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
     return 0
 
@@ -100,24 +123,26 @@ def linspace_out(start, end, steps, *, Tensor out not None):
     check_linspace(out)
     if is_complex_code(out.c_dtype):
         with np.errstate(all="ignore"):
-            copy_array(out, shaped(complex_steps(start, end, steps, out.element_size() == 8), out))
+            copy_array(out, shaped(equal_steps(start, end, steps, complex_kind(out)), out))
     else:
         copy_values(out, ops.aten.view(real_steps(start, end, steps, out.c_dtype), list(out.shape)))
     return out
 
 
 def logspace_out(start, end, steps, base=10.0, *, Tensor out not None):
-    """Powers of `base`."""
+    """Powers of `base`; those of halves are rounded once."""
+    cdef int code
     meta.logspace_out(start, end, steps, base, out=out)
     if not steps:
         return out
     check_linspace(out)
     if is_complex_code(out.c_dtype):
         with np.errstate(all="ignore"):
-            exponents = complex_steps(start, end, steps, out.element_size() == 8).astype(np.complex128)
+            exponents = equal_steps(start, end, steps, complex_kind(out)).astype(np.complex128)
             copy_array(out, shaped(np.power(np.complex128(base), exponents), out))
         return out
-    powers = powers_of(base, real_steps(start, end, steps, out.c_dtype))
+    code = ST_float64 if out.c_dtype == ST_float16 or out.c_dtype == ST_bfloat16 else out.c_dtype
+    powers = powers_of(base, real_steps(start, end, steps, code))
     copy_values(out, powers if out.c_ndim == 1 else ops.aten.view(powers, list(out.shape)))
     return out
 

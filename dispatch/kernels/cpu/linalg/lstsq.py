@@ -15,7 +15,7 @@ from dispatch._C.dtypes import can_cast
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import Array, check_dtype, store, view
+from dispatch.kernels.cpu.arrays import Array, store, view
 from dispatch.kernels.cpu.linalg import least_squares
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.linalg.checks import check_matrix, is_vector_rhs
@@ -96,7 +96,8 @@ def lstsq_out(
     for out, kind in zip(outs, (self.dtype, real, dtypes.int64, real), strict=True):
         if not can_cast(kind, out.dtype):
             raise refused(f"a result of {kind} cannot be cast to {out.dtype}")
-    check_dtype(self.dtype, _KINDS)
+    if self.dtype not in _KINDS:
+        raise refused(f"expected self to be one of {list(_KINDS)}, got {self.dtype}")
     m, n = self.shape[-2:]
     if rcond is None:
         rcond = float(np.finfo(view(self).dtype).eps) * max(m, n)

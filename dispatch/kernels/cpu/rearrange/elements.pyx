@@ -238,7 +238,7 @@ def repeat_interleave(Tensor repeats not None, *, output_size=None):
     if repeats.c_ndim != 1:
         raise refused(f"expected repeats to have 1 dimension, got {list(repeats.shape)}")
     if repeats.c_dtype != ST_int64 and repeats.c_dtype != ST_int32:
-        raise refused(f"expected repeats to have dtype int32 or int64, got {repeats.dtype}")
+        raise refused(f"expected repeats to have dtype int32 or int64, got {repeats.dtype}", NotImplementedError)
     if repeats.c_numel == 0:
         return ops.aten.empty_like(repeats)
     total = total_of(repeats)

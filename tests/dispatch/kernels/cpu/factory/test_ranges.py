@@ -49,3 +49,20 @@ def test_halves_are_rounded_once(dtype: str) -> None:
     got = aten.arange(0.1, -8.0, -0.7, dtype=getattr(dispatch, dtype))
     want = dispatch.from_numpy(0.1 + -0.7 * np.arange(12)).to(dispatch.float32).to(got.dtype)
     assert got.tolist() == want.tolist()
+
+
+def test_linspace_of_halves_rounds_each_step() -> None:
+    """The distance is rounded first, as PyTorch has it (values measured there)."""
+    got = aten.linspace(4.3, -3, 50, dtype=dispatch.bfloat16)
+    step = (dispatch.tensor(-3.0) - got[0].float()).bfloat16() / 49
+    count = dispatch.arange(25).bfloat16()
+    assert got[:25].tolist() == (got[0] + step * count).tolist()
+    assert got[25].item() == 0.59375
+
+
+def test_ends_of_integers_are_checked() -> None:
+    got = aten.linspace(-255, 3, 5, dtype=dispatch.uint8)
+    assert got.tolist() == [1, 1, 2, 2, 3]
+    with pytest.raises(RuntimeError, match=r"linspace.*300 cannot be converted to dispatch.uint8"):
+        aten.linspace(0, 300, 5, dtype=dispatch.uint8)
+    assert aten.linspace(2, 3, 1, dtype=dispatch.bool).tolist() == [True]

@@ -67,3 +67,12 @@ def test_refusals(args, text):
         lstsq(*args)
     with pytest.raises(RuntimeError, match="driver"):
         lstsq(dispatch.ones(3, 2), dispatch.ones(3), driver="no")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float16", "bool"])
+def test_other_dtypes_are_refused(dtype):
+    x = dispatch.ones(3, 3).to(getattr(dispatch, dtype))
+    with pytest.raises(RuntimeError, match=f"linalg_lstsq.*got dispatch.{dtype}"):
+        dispatch.linalg.lstsq(x, x)
+    with pytest.raises(RuntimeError, match=f"linalg_pinv.*got dispatch.{dtype}"):
+        dispatch.linalg.pinv(x)
