@@ -328,7 +328,7 @@ static void sort_stable(pair *p, pair *spare, int64_t n)
         *(T *)out[0] = x[place]; \
         *(int64_t *)out[1] = place; \
     } \
-    /* The lower median: the first NaN, if there is one and it is not ignored. */ \
+    /* The lower median, in the place that a stable sort would give it: the first NaN, if there is one and it is not ignored. */ \
     static void median_##K(const void **in, void **out, int64_t n, const void *given) \
     { \
         const order_context *c = given; \
@@ -340,10 +340,18 @@ static void sort_stable(pair *p, pair *spare, int64_t n)
             place = x[i] == x[i] ? place : i; \
         } \
         if (place < 0 || c->ignore_nan) { \
-            const int64_t k = numbers ? (numbers - 1) / 2 : 0; \
+            int64_t k = numbers ? (numbers - 1) / 2 : 0; \
             fill_pairs_##K(x, n, 0, p); \
             nth_element(p, k, n); \
             place = p[k].position; \
+            const T median = x[place]; \
+            for (int64_t i = 0; i < n; i++) \
+                k -= x[i] < median; \
+            for (int64_t i = 0; i < n && numbers; i++) \
+                if (x[i] == median && k-- == 0) { \
+                    place = i; \
+                    break; \
+                } \
         } \
         *(T *)out[0] = x[place]; \
         *(int64_t *)out[1] = place; \

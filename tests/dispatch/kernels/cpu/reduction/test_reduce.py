@@ -235,3 +235,11 @@ def test_sums_of_large_complex_exponentials():
     x = dispatch.tensor([1000 + 1j, 999 + 2j], dtype=dispatch.complex128)
     want = 1000 + np.log(np.exp(1j) + np.exp(-1 + 2j))
     np.testing.assert_allclose(dispatch.logsumexp(x, 0).item(), want)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32"])
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_medians_of_equal_elements_lie_where_a_stable_sort_has_them(name, dtype):
+    x = np.random.default_rng(0).integers(0, 3, (20, 40)).astype(dtype)
+    _, places = getattr(dispatch, name)(dispatch.from_numpy(x), 1)
+    np.testing.assert_array_equal(places.numpy(), np.argsort(x, 1, kind="stable")[:, 19])
