@@ -48,7 +48,11 @@ cdef object refuse_overload(OperatorEntry e, PyObject** args, Py_ssize_t nargs, 
             vec[first + 1 + i] = args[nargs + i]
         f.lone_ints = True
         code = match(&e.sig, vec, first + 1, kwnames, &f)
-        raise_mismatch(&e.sig, code, &f, vec, first + 1, kwnames, error)
+        if code != MATCH_BAD_TYPE or f.bad_arg != first:         # the ints themselves are well: not too big
+            raise_mismatch(&e.sig, code, &f, vec, first + 1, kwnames, error)
+        release_frame(&f)
+        f.lone_ints = True
+        code = match(&e.sig, args, nargs, kwnames, &f)
     raise_mismatch(&e.sig, code, &f, args, nargs, kwnames, error)
 
 

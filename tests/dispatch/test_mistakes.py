@@ -45,6 +45,12 @@ def test_ints_in_a_row_are_not_blamed_for_another_argument():
         dispatch.ones("a")
 
 
+@pytest.mark.parametrize("call", [lambda: X.sum(2**63), lambda: X.mean(2**63)])
+def test_ints_that_are_too_big_are_a_value_error(call):
+    with pytest.raises(ValueError):
+        call()
+
+
 def test_overloads_that_write_to_out_are_left_out_without_it():
     with pytest.raises(TypeError) as raised:
         dispatch.add(X, "a")
