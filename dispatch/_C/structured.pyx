@@ -455,6 +455,8 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
     iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
     moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))
     if moved:
+        if out.c_numel and s.cast & OVERLAP_NONE and is_listed(out, args, first):
+            raise_overlap("the written-to tensor is one of those that are read")       # by their sizes, which would be the result's
         out = planned(out, s)
     check_iterated(e, s, out, args, first)
     if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
@@ -467,6 +469,18 @@ cdef bint is_argument(Tensor t, PyObject** args, int n) noexcept:
     for i in range(n):
         if args[i] == <PyObject*>t:
             return True
+    return False
+
+
+cdef bint is_listed(Tensor t, PyObject** args, int n) noexcept:
+    """Whether it stands in a list among the arguments."""
+    cdef int i
+    cdef Py_ssize_t j
+    for i in range(n):
+        if PyList_Check_(args[i]):
+            for j in range(PyList_GET_SIZE_(args[i])):
+                if PyList_GET_ITEM_(args[i], j) == <PyObject*>t:
+                    return True
     return False
 
 

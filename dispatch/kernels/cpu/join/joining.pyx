@@ -36,7 +36,7 @@ cdef int cat(Tensor out, list tensors, int64_t dim) except -1:
         dim += out.c_ndim
     for item in tensors:
         t = <Tensor>item
-        if t.c_numel == 0:
+        if t.c_numel == 0 or t is out:                 # which had no elements until it took the result's sizes
             continue
         m.ndim = out.c_ndim
         for d in range(out.c_ndim):

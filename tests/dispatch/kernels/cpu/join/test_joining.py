@@ -1,9 +1,13 @@
 """Joining: each input at its place, cast on the way, whatever its strides."""
 
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 import dispatch
+from dispatch import ops
 
 KINDS = ("float32", "int64", "bool", "complex64", "float16")
 
@@ -39,3 +43,19 @@ def test_results_go_into_a_strided_output() -> None:
     out = dispatch.zeros(2, 4).t()
     dispatch.cat([dispatch.ones(1, 2), dispatch.full((3, 2), 2.0)], out=out)
     assert out.tolist() == [[1, 1], [2, 2], [2, 2], [2, 2]]
+
+
+def test_an_empty_output_may_be_one_of_those_that_are_joined() -> None:
+    """It takes the result's sizes, and is read with those that it had."""
+    out = dispatch.empty(0)
+    assert ops.aten.cat.out([dispatch.ones(3, 4), out], 0, out=out).tolist() == [[1.0] * 4] * 3
+
+
+@pytest.mark.filterwarnings("ignore:.*was resized")
+@pytest.mark.parametrize("join", [ops.aten.cat.out, ops.aten.stack.out])
+def test_an_output_with_elements_is_none_of_those_that_are_joined(join: Any) -> None:
+    """Not even one with gaps, which counts as apart from other tensors over its memory."""
+    out = dispatch.zeros(4, 4)[:, ::2]
+    with pytest.raises(RuntimeError, match="is one of those that are read"):
+        join([out, out], 0, out=out)
+    assert out.shape == (4, 2)
