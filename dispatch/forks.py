@@ -14,11 +14,11 @@ from collections.abc import Iterable
 
 __all__ = ["import_before_forks"]
 
-# What no call reaches, tools that a program imports by name. Two of them import `logging`, which
+# What no call reaches, tools that a program imports by name. Some of them import `logging`, which
 # prepares forks itself, and what joins while one is prepared is not asked before it, only after.
 _ASIDE = frozenset(
-    ("__main__", "as_torch", "build", "cli", "cli_files", "codegen", "device_trace", "graph",
-     "library", "tools")
+    ("__main__", "_custom_ops", "as_torch", "build", "codegen", "device_trace", "graph", "library",
+     "tools")
 )  # fmt: skip
 
 
@@ -38,6 +38,6 @@ def _import_all(package: str, path: Iterable[str]) -> None:
     import pkgutil  # no other use at import
 
     for found in pkgutil.iter_modules(path):
-        if found.name not in _ASIDE:
+        if found.name not in _ASIDE and not found.name.startswith("cli"):
             name = f"{package}.{found.name}"
             _import_all(name, getattr(importlib.import_module(name), "__path__", ()))

@@ -538,7 +538,7 @@ cdef str aten_source(str key):
 
 cdef int add_fallback(str key, boxed_fn call, uint32_t flags) except -1:
     cdef int value = value_by_name[key]
-    cdef KernelObject k = new_kernel(None, value, f"dispatch/_C/fallbacks.pyx ({aten_source(key)}.cpp)", flags)
+    cdef KernelObject k = new_kernel(None, value, f"dispatch/_C/fallbacks.pyx/{aten_source(key)}.cpp", flags)
     k.k.call = call
     set_fallback(DK_INDEX_BY_VALUE[value], k)
     return 0

@@ -203,7 +203,7 @@ cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
     cdef PyObject* mark = NULL
     cdef PyObject* r
     cdef list names = []
-    if nargs + given > 64 or not is_factory((<OpFunction>self).packet):
+    if nargs + given > 64 or not is_factory(<OpFunction>self):
         return NULL
     for i in range(nargs):
         vec[i] = args[i]
@@ -229,11 +229,11 @@ cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
     return r
 
 
-cdef bint is_factory(OpOverloadPacket p) noexcept:
+cdef bint is_factory(OpFunction f) noexcept:
     """Whether the operators make tensors from options: one has an argument `pin_memory`."""
     cdef OperatorEntry e
     cdef int i
-    for item in p.overload_entries:
+    for item in f.entries:
         e = <OperatorEntry>item
         for i in range(e.sig.n_args):
             if <object>e.sig.args[i].name == "pin_memory":
@@ -306,7 +306,7 @@ cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyO
     if found == FOUND_NONE:
         if kwnames != NULL and refuse_device(args + nargs, kwnames):
             return NULL
-        refuse_packet(<PyObject*>(<OpFunction>self).packet, args, nargs, kwnames, <PyObject*>TypeError)
+        refuse_packet(<PyObject*>(<OpFunction>self).packet, (<OpFunction>self).entries, args, nargs, kwnames, <PyObject*>TypeError)
         return NULL
     if found == FOUND_ANSWER:
         return r
@@ -318,7 +318,7 @@ cdef PyObject* call_function(PyObject* self, PyObject** args, size_t nargsf, PyO
         return name_failure()
     if PyTuple_CheckExact_(r):
         return with_names(self, r, args, nargs, kwnames)
-    if (PyLong_Check_(r) or PyFloat_Check_(r) or PyComplex_Check_(r)) and gives_tensors((<OpFunction>self).packet):
+    if (PyLong_Check_(r) or PyFloat_Check_(r) or PyComplex_Check_(r)) and gives_tensors(<OpFunction>self):
         Py_DECREF_(r)
         return refuse_number((<OpFunction>self).packet)
     if nargs != 0 and r != args[0] and writes_first((<OpFunction>self).packet):
@@ -408,10 +408,10 @@ cdef inline bint writes_first(OpOverloadPacket p) noexcept:
         (<OperatorEntry>PyList_GET_ITEM_(<PyObject*>p.overload_entries, 0)).flags & OF_INPLACE
 
 
-cdef bint gives_tensors(OpOverloadPacket p) noexcept:
+cdef bint gives_tensors(OpFunction f) noexcept:
     """Whether every overload returns one tensor."""
     cdef OperatorEntry e
-    for item in p.overload_entries:
+    for item in f.entries:
         e = <OperatorEntry>item
         if e.sig.n_rets != 1 or e.sig.rets[0].kind != AK_TENSOR or e.sig.rets[0].flags & AF_LIST:
             return False

@@ -47,7 +47,7 @@ cdef inline void set_fit(Frame* f, int fit) noexcept:
 cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how,
                             int fit, int* found) noexcept
 # Set the exception, of class `error`: the one overload's reason, or every overload's.
-cdef int refuse_packet(PyObject* packet, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept
+cdef int refuse_packet(PyObject* packet, list tried, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept
 cdef OpOverloadPacket find_packet(str name)
 cdef object call_vector(object callee, tuple args, dict kwargs)
 cdef object schema_of(OperatorEntry e)

@@ -505,7 +505,8 @@ cdef PyObject* call_packet(PyObject* self, PyObject** args, size_t nargsf, PyObj
     if not found:
         r = ask_functions(self, args, PyVectorcall_NARGS_(nargsf), kwnames, ASK_KEYWORDS, &asked)
         if not asked:
-            refuse_packet(self, args, PyVectorcall_NARGS_(nargsf), kwnames, <PyObject*>RuntimeError)
+            refuse_packet(self, (<OpOverloadPacket>self).overload_entries, args, PyVectorcall_NARGS_(nargsf), kwnames,
+                          <PyObject*>RuntimeError)
             return NULL
     return r
 
@@ -545,14 +546,14 @@ cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args
     return NULL
 
 
-cdef int refuse_packet(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:
-    """Set the exception: the one overload's reason, or every overload's."""
+cdef int refuse_packet(PyObject* self, list tried, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:
+    """Set the exception: the one overload's reason, or that of every overload that was tried."""
     cdef OpOverloadPacket p = <OpOverloadPacket>self
     cdef list reasons = [], entries
     try:
-        if not p.overload_entries:
+        if not tried:
             raise RuntimeError(f"{p._qualified_op_name}: no overload is defined any more")
-        entries = overloads_meant(p.overload_entries, <object>kwnames if kwnames != NULL else ())
+        entries = overloads_meant(tried, <object>kwnames if kwnames != NULL else ())
         for e in entries:
             try:
                 refuse_overload(<OperatorEntry>e, args, nargs, kwnames, <object>error)

@@ -286,6 +286,8 @@ cdef list change_listeners = []
 
 def _on_registration_change(listener):
     """Call `listener(qualified name or None)` after every registration: caches that depend on kernels drop what they hold."""
+    if not callable(listener):
+        raise TypeError(f"a listener is called with a name or None, got {listener!r}")
     change_listeners.append(listener)
 
 

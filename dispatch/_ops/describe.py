@@ -163,7 +163,14 @@ def _keys_of(name: str) -> list[str]:
 
 
 def _relatives(op: OpOverload) -> Iterator[str]:
-    others = [name for name in op.overloadpacket.overloads() if name != op._overloadname]
+    packet = op.overloadpacket
+    tensors = "Tensor" in str(op._schema)  # TorchScript's on numbers are no relatives of those
+    others = [
+        name
+        for name in packet.overloads()
+        if name != op._overloadname
+        and (not tensors or "Tensor" in str(getattr(packet, name)._schema))
+    ]
     if others:
         yield f"Other overloads: {', '.join(others)}"
     yield from _see_also(op._qualified_op_name)

@@ -16,10 +16,10 @@ from ..codegen.__main__ import main as generate
 
 __all__ = ["extensions"]
 
-C_FLAGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fvisibility=hidden",
+C_FLAGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fwrapv", "-fvisibility=hidden",
            "-Wall", "-Wno-unused-function", "-Wno-cpp"]  # fmt: skip
-# Of the emitted loops: nobody reads errno or traps, integers wrap around, sums are as written.
-LOOP_FLAGS = ["-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-ffp-contract=off"]
+# Of the emitted loops: nobody reads errno or traps, sums are as written.
+LOOP_FLAGS = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
 MACROS: list[tuple[str, str | None]] = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
 
 _DISPATCH = Path(__file__).parent.parent

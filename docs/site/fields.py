@@ -100,8 +100,6 @@ FIELDS: dict[str, str] = {
     "Tensor.unique": "`dispatch.unique` of this tensor, with its arguments.",
     "Tensor.unique_consecutive": "`dispatch.unique_consecutive` of this tensor.",
     "TensorPropertySource.name": "The Python text that reads it: `x.size()[0]`.",
-    "_TorchDispatchModeKey.name": "The kind of infra mode (str).",
-    "_TorchDispatchModeKey.value": "Its number (int).",
     "device.index": "Which of several devices of the kind; None: the current one (int or None).",
     "device.type": "The kind of device: `cpu`, `cuda`, `meta` (str).",
     "dtype.abbr": "A short name: `f32`, `i64` (str).",

@@ -379,7 +379,7 @@ def test_tables_name_the_file_of_a_built_in_fallback(lib, key, file):
     """Programs replace `registered at .*FallbackKernel.cpp.*[` by words of their own."""
     (row,) = [row for row in table().splitlines() if row.startswith(key + ": ")]
     assert re.fullmatch(
-        rf"{key}: (fallthrough )?registered at \S+ \({file}\.cpp\) \[backend fallback\]", row
+        rf"{key}: (fallthrough )?registered at \S+/{file}\.cpp \[backend fallback\]", row
     )
 
 

@@ -184,7 +184,7 @@ def test_windows_without_overlap_are_written_back_without_views():
 
     x = numbers(5)
     functionalize(program, remove="mutations_and_views")(x)
-    assert x.tolist() == [10.0, 20.0, 30.0, 40.0, 0.0]
+    assert x.tolist() == [10.0, 20.0, 30.0, 40.0, 5.0]
 
 
 @pytest.mark.parametrize("index", [0, 1, 2])

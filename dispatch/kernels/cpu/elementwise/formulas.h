@@ -584,12 +584,17 @@ INLINE T FN(hardsigmoid)(T x)
     y = y < 0 ? 0 : y > 6 ? 6 : y;
     return y / 6;
 }
+/* Of the angle rounded to T, as PyTorch's: sinc(1) is no zero. The turns of a 32-bit angle: 24 bits by 28 are exact, and a rest. */
 INLINE T FN(sinc)(T x)
 {
-    T n = rint(x), half = n * (T)0.5;
-    double y = FN(sine_of_turn)((double)(x - n));
+    T angle = x * (T)3.14159265358979323846;
+    double turns = (double)angle * 0.31830988451838493, n = rint(turns), part = turns - n + (double)angle * 1.665405738066088e-09;
+    double more = rint(part), half = (n + more) * 0.5, y;
+    if (sizeof(T) == 8)
+        return x == 0 ? 1 : sin(angle) / angle;
+    y = FN(sine_of_turn)(part - more);
     y = half == floor(half) ? y : -y;
-    return x == 0 ? 1 : (T)(y / ((double)x * 3.14159265358979323846));
+    return x == 0 ? 1 : (T)(y / (double)angle);
 }
 INLINE T FN(log1p_of)(T x) { return log1p(x); }
 INLINE T FN(sgn)(T x) { return (T)(x > 0) - (T)(x < 0); }
