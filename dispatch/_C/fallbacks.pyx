@@ -529,16 +529,18 @@ cdef tuple ATEN_SOURCES = (
     ("VmapMode", "VmapModeRegistrations"))
 
 
-cdef str aten_source(str key):
+cdef str place_of(str key):
+    """Where tables say that a key's fallback was registered; a key that is not PyTorch's has no file of ATen."""
+    here = "dispatch/_C/fallbacks.pyx"
     for start, source in ATEN_SOURCES:
         if key.startswith(start):
-            return source
-    raise KeyError(key)
+            return f"{here}/{source}.cpp"
+    return here
 
 
 cdef int add_fallback(str key, boxed_fn call, uint32_t flags) except -1:
     cdef int value = value_by_name[key]
-    cdef KernelObject k = new_kernel(None, value, f"dispatch/_C/fallbacks.pyx/{aten_source(key)}.cpp", flags)
+    cdef KernelObject k = new_kernel(None, value, place_of(key), flags)
     k.k.call = call
     set_fallback(DK_INDEX_BY_VALUE[value], k)
     return 0

@@ -56,7 +56,7 @@ def check_errors(info: Tensor, api_name: str, *, is_matrix: bool) -> None:
             raise refused(f"{name}: {meaning.format(number)}", LinAlgError)
     if "lu_factor" in api_name:
         raise refused(
-            f"{name}: U[{number},{number}] is zero, solving with it would divide by zero; linalg_lu"
+            f"{name}: U[{number},{number}] is zero, solving with it would divide by 0; linalg_lu"
             " and linalg_lu_factor_ex factor all the same"
         )
     raise refused(f"{name}: unknown code {number}")

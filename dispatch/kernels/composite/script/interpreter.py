@@ -20,7 +20,10 @@ from dispatch._C.errors import refused
 __all__: list[str] = []
 
 _BITS = 64
+_LAST_FACTORIAL = 65  # those of larger numbers have 64 twos in them
 _SPACES = " \n\t\f\v"
+_LONGEST = 2**31 - 1  # of texts that are filled up
+_FILLED = frozenset(("center", "expandtabs", "ljust", "rjust", "zfill"))
 Number = Any
 
 
@@ -70,7 +73,7 @@ def _divided(a: Number, b: Number) -> Any:
 
 def _whole_divisor(b: Number) -> None:
     if b == 0:
-        raise refused("division by zero")
+        raise refused("the divisor is 0")
 
 
 def _floordiv(a: Number, b: Number) -> Number:
@@ -114,7 +117,7 @@ def _pow(a: Number, b: Number) -> Number:
 def _factorial(a: int) -> int:
     if a < 0:
         raise refused("factorial() not defined for negative values")
-    return _wrapped(math.factorial(a))
+    return 0 if a > _LAST_FACTORIAL else _wrapped(math.factorial(a))
 
 
 def _log(a: Number, b: Number | None = None) -> Any:
@@ -186,6 +189,8 @@ def _method(name: str, *defaults: Any) -> Callable[..., Any]:
 
     def kernel(self: str, *args: Any) -> Any:
         given = args + defaults[len(args) :] if defaults else args
+        if name in _FILLED and args and args[0] > _LONGEST:
+            raise refused(f"a text of {args[0]} characters is too long")
         found = getattr(self, name)(*given)
         return found
 
@@ -200,7 +205,7 @@ def _slice(
 
 def _item(s: str, index: int) -> str:
     if not -len(s) <= index < len(s):
-        raise refused("string index out of range", IndexError)
+        raise refused(f"index {index} is outside of a text of length {len(s)}", IndexError)
     return s[index]
 
 
@@ -283,8 +288,8 @@ _KERNELS: dict[str, Callable[..., Any]] = {
     "and": operator.and_,
     "or": operator.or_,
     "xor": operator.xor,
-    "lshift": _wrapping(operator.lshift),
-    "rshift": operator.rshift,
+    "lshift": lambda a, b: _wrapped(a << (b & _BITS - 1)),  # as processors shift
+    "rshift": lambda a, b: a >> (b & _BITS - 1),
     "not": operator.not_,
     "Bool": bool,
     "Int": int,
@@ -325,4 +330,16 @@ def __getattr__(kernel: str) -> Callable[..., Any]:
     name = kernel.removesuffix("_")
     if name == kernel or kernel.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {kernel!r}")
-    return _KERNELS.get(name) or _method(name)
+    return _told(_KERNELS.get(name) or _method(name))
+
+
+def _told(call: Callable[..., Any]) -> Callable[..., Any]:
+    """What Python refuses in words of its own is refused with the arguments."""
+
+    def kernel(*args: Any) -> Any:
+        try:
+            return call(*args)
+        except (ArithmeticError, MemoryError, TypeError, ValueError):
+            raise refused(f"no value for {', '.join(repr(a)[:40] for a in args)}") from None
+
+    return kernel

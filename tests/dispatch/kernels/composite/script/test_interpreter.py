@@ -44,6 +44,12 @@ def test_values(call, expected):
     assert type(found) is type(expected)
 
 
+def test_what_64_bits_do_not_hold_costs_nothing():
+    assert aten.factorial.int(10**15) == 0 == aten.factorial.int(66) != aten.factorial.int(65)
+    assert aten.__lshift__.int(1, 2**62) == 1
+    assert aten.__lshift__.int(3, 63) == -(2**63)
+
+
 def test_out_of_the_domain_is_nan():
     assert math.isnan(aten.sqrt.int(-1))
     assert math.isnan(aten.fmod.float(1.0, 0.0))
@@ -53,10 +59,12 @@ def test_out_of_the_domain_is_nan():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: aten.floordiv.int(1, 0), RuntimeError, "division by zero"),
+        (lambda: aten.floordiv.int(1, 0), RuntimeError, "the divisor is 0"),
         (lambda: aten.rindex("ab", "c"), RuntimeError, "not found"),
-        (lambda: aten.__getitem__.str("ab", 5), IndexError, "out of range"),
+        (lambda: aten.__getitem__.str("ab", 5), IndexError, "outside of a text of length 2"),
         (lambda: aten.factorial.int(-1), RuntimeError, "negative"),
+        (lambda: aten.chr(-5), RuntimeError, "aten::chr: no value for -5"),
+        (lambda: aten.ljust("x", 2**40, "-"), RuntimeError, "1099511627776 characters is too long"),
     ],
 )
 def test_refusals(call, error, text):
