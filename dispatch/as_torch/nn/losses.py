@@ -56,6 +56,17 @@ def _check_weight(name: str, input: Tensor, weight: Tensor) -> None:
         )
 
 
+def _of_pairs(
+    name: str, input: Tensor, target: Tensor, weight: Tensor | None, number: int, *more: float
+) -> Tensor:
+    """A loss of each pair of elements, each times its weight if there are weights."""
+    pair, loss = _pair(name, input, target), getattr(_nn, name)
+    if weight is None:
+        return loss(*pair, number, *more)
+    _check_weight(name, input, weight)
+    return _weighted(loss(*pair, 0, *more), weight, number)
+
+
 @asks_also("weight")
 def mse_loss(
     input: Tensor,
@@ -67,11 +78,7 @@ def mse_loss(
 ) -> Tensor:
     """(input - target) ** 2."""
     number = reduction_of("mse_loss", reduction, size_average, reduce)
-    pair = _pair("mse_loss", input, target)
-    if weight is None:
-        return _nn.mse_loss(*pair, number)
-    _check_weight("mse_loss", input, weight)
-    return _weighted(_nn.mse_loss(*pair, 0), weight, number)
+    return _of_pairs("mse_loss", input, target, weight, number)
 
 
 @asks
@@ -85,11 +92,7 @@ def l1_loss(
 ) -> Tensor:
     """|input - target|."""
     number = reduction_of("l1_loss", reduction, size_average, reduce)
-    pair = _pair("l1_loss", input, target)
-    if weight is None:
-        return _nn.l1_loss(*pair, number)
-    _check_weight("l1_loss", input, weight)
-    return _weighted(_nn.l1_loss(*pair, 0), weight, number)
+    return _of_pairs("l1_loss", input, target, weight, number)
 
 
 @asks
@@ -119,11 +122,7 @@ def huber_loss(
 ) -> Tensor:
     """Half the square below `delta`, linear above."""
     number = reduction_of("huber_loss", reduction)
-    pair = _pair("huber_loss", input, target)
-    if weight is None:
-        return _nn.huber_loss(*pair, number, delta)
-    _check_weight("huber_loss", input, weight)
-    return _weighted(_nn.huber_loss(*pair, 0, delta), weight, number)
+    return _of_pairs("huber_loss", input, target, weight, number, delta)
 
 
 @asks_also("weight")

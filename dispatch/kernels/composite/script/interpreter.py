@@ -191,8 +191,7 @@ def _method(name: str, *defaults: Any) -> Callable[..., Any]:
         given = args + defaults[len(args) :] if defaults else args
         if name in _FILLED and args and args[0] > _LONGEST:
             raise refused(f"a text of {args[0]} characters is too long")
-        found = getattr(self, name)(*given)
-        return found
+        return getattr(self, name)(*given)
 
     return kernel
 

@@ -330,20 +330,6 @@ INLINE T FN(quick_erfc)(T x)
     }
     return x != x ? x : result;
 }
-/* A number to the power of x, as pow: in float by way of double, without a branch. */
-INLINE T FN(power_of)(T base, T x)
-{
-    if (!IS_FLOAT)
-        return pow(base, x);
-    double given = (double)x, log_base = FN(log_f64)(fabs((double)base)), power = given * log_base, signed_y, y;
-    const bool negative = copysign((T)1, base) < 0, defined = !(base < 0 && base > -INFINITY);
-    power = log_base == 0 ? 0 : power;
-    y = FN(exp_f64)(power);
-    signed_y = floor(given * 0.5) == given * 0.5 ? y : -y;
-    signed_y = floor(given) == given ? signed_y : defined ? y : (double)NAN;
-    y = negative ? signed_y : y;
-    return given == 0 ? 1 : (T)y;
-}
 /* Of positive numbers; the others take their time. */
 INLINE T FN(lgamma_near)(T x, int *far)
 {
