@@ -292,11 +292,13 @@ class Parser:
         self.skip()
         start = self.pos
         end = self.text.find(" ", start)
-        if end > 0:
-            found = _TYPE_CACHE.get(self.text[start:end])
-            if found is not None and _is_ident_start(self.text[end + 1]):
-                self.pos = end + 1
-                return found
+        last = end < 0  # what the text ends with
+        if last:
+            end = len(self.source)
+        found = _TYPE_CACHE.get(self.text[start:end])
+        if found is not None and (last or _is_ident_start(self.text[end + 1])):
+            self.pos = end if last else end + 1
+            return found
         found = self.parsed_type()
         if self.pos == end and self.text[start] != "t":  # type variables are not for everyone
             if len(_TYPE_CACHE) >= _TYPE_CACHE_SIZE:

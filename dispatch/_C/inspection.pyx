@@ -178,7 +178,7 @@ def _dispatch_dump(name):
 cdef str dump_entry(OperatorEntry e):
     cdef list lines = [f"name: {qualified_name(e)}"]
     if e.defined:
-        lines += [f"schema: {e.schema_text}", f"debug: registered at {e.schema_where}",
+        lines += [f"schema: {e._schema_text}", f"debug: registered at {e.schema_where}",
                   f"alias analysis kind: {e.alias_analysis or 'FROM_SCHEMA'}"]
     else:
         lines.append("schema: (none)")

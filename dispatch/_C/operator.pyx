@@ -10,11 +10,16 @@ from libc.stdint cimport int16_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+from sys import intern
+
 from dispatch._C cimport keys
-from dispatch._C.emitted cimport AF_WRITE, OF_ALIASING, OF_MUTABLE, ROW_AMBIGUOUS, ROW_FALLBACK
+from dispatch._C.emitted cimport (
+    AF_HAS_DEFAULT, AF_KWARG_ONLY, AF_WRITE, AK_DTYPE, AK_LAYOUT, AK_MEMORY_FORMAT, OF_ALIASING, OF_MUTABLE, ROW_AMBIGUOUS,
+    ROW_FALLBACK,
+)
 from dispatch._C.keys cimport (
-    DK_INDEX_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_VALUE, KS_FULL_BACKENDS, KS_Meta,
-    is_alias_value,
+    DK_INDEX_BY_VALUE, DK_NUM_RUNTIME, DK_NUM_VALUES, DK_VALUE_BY_INDEX, KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_VALUE,
+    KS_FULL_BACKENDS, KS_Meta, is_alias_value,
 )
 from dispatch._C.python_api cimport Py_XDECREF_
 from dispatch._C.values cimport MAX_ARGS, ArgSpec, RetSpec, default_object
@@ -27,36 +32,46 @@ cdef enum:
 
 cdef uint32_t next_id = 1
 cdef dict python_modules = {}
+cdef tuple NUMBERS = (int, float)
 
 # Enum values of the alias keys that the rules name, by their place in `alias_members`.
 cdef enum:
     A_NON_FUNCTIONAL, A_EXPLICIT, A_NESTED, A_IMPLICIT, A_AUTOGRAD, A_BATCHED, N_ALIASES
 
-cdef int ALIAS_VALUE[6]
-cdef uint8_t alias_members[6][240]            # by runtime index: whether the alias stands for that key
-cdef int16_t backends_of[240][64]             # by runtime index: row indices of the backends behind an autograd key, -1 ends
-cdef int AUTOGRAD_OTHER = 0                   # row index
+cdef int ALIAS_VALUE[N_ALIASES]
+cdef uint8_t alias_members[N_ALIASES][MAX_VALUES]            # by enum value: whether the alias stands for that key
+cdef int16_t backends_of[MAX_VALUES][64]             # by enum value: values of the backends behind an autograd key, -1 ends
+cdef int AUTOGRAD_OTHER = 0                   # enum value
+cdef uint8_t no_kernels[MAX_RUNTIME]                  # the row of operators without registrations, and its functionality bits
+cdef uint64_t no_kernels_soft = 0
+
+
+cdef inline uint64_t functionality_bit(int idx) noexcept:
+    return KS_BY_VALUE[DK_VALUE_BY_INDEX[idx]] & ~<uint64_t>0xFFFF
 
 
 cdef int fill_alias_tables() except -1:
-    cdef int a, i, n, j
+    global AUTOGRAD_OTHER, no_kernels_soft
+    cdef int a, i, n, value
     for a, name in enumerate(("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd",
                               "CompositeImplicitAutogradNestedTensor", "CompositeImplicitAutograd", "Autograd",
                               "FuncTorchBatchedDecomposition")):
         ALIAS_VALUE[a] = keys.key_value(name)
-        for i in range(DK_NUM_RUNTIME):
-            alias_members[a][i] = i != 0 and keys.in_alias(DK_VALUE_BY_INDEX[i], ALIAS_VALUE[a])
-    global AUTOGRAD_OTHER
-    AUTOGRAD_OTHER = DK_INDEX_BY_VALUE[keys.key_value("AutogradOther")]
-    for i in range(DK_NUM_RUNTIME):
+        for value in range(1, DK_NUM_VALUES):
+            alias_members[a][value] = keys.in_alias(value, ALIAS_VALUE[a])
+    AUTOGRAD_OTHER = keys.key_value("AutogradOther")
+    for value in range(DK_NUM_VALUES):
         n = 0
-        if alias_members[A_AUTOGRAD][i]:
-            backends = _dispatch_get_backend_keyset_from_autograd(keys.get_key(DK_VALUE_BY_INDEX[i]))
-            for j in range(1, DK_NUM_RUNTIME):
-                if backends.has(keys.get_key(DK_VALUE_BY_INDEX[j])):
-                    backends_of[i][n] = <int16_t>j
+        if alias_members[A_AUTOGRAD][value]:
+            backends = _dispatch_get_backend_keyset_from_autograd(keys.get_key(value))
+            for i in range(1, DK_NUM_RUNTIME):
+                if backends.has(keys.get_key(DK_VALUE_BY_INDEX[i])):
+                    backends_of[value][n] = <int16_t>DK_VALUE_BY_INDEX[i]
                     n += 1
-        backends_of[i][n] = -1
+        backends_of[value][n] = -1
+    for i in range(DK_NUM_RUNTIME):
+        no_kernels[i] = ROW_FALLBACK
+        no_kernels_soft |= functionality_bit(i)
     return 0
 
 
@@ -112,6 +127,8 @@ cdef class OperatorEntry:
 
     @property
     def _schema_text(self):
+        if self.schema_text is None and self.schema_object is not None:
+            self.schema_text = str(self.schema_object)
         return self.schema_text or qualified_name(self)
 
     @property
@@ -211,7 +228,6 @@ cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
     made.name = e.name
     made.overload_name = e.overload_name
     fill_signature(made, schema)
-    text = str(schema)
     flags = schema_flags(made)
     if e.defined or e.sig.args != NULL:                # another thread was quicker
         raise RuntimeError(f"{qualified_name(e)}: defined more than once, now at {where}, before at {e.schema_where}")
@@ -221,7 +237,6 @@ cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
     made.sig.rets = NULL
     made.sig.n_args = 0
     e.schema_object = schema
-    e.schema_text = text
     e.schema_where = where
     e.flags = flags
     e.defined = True
@@ -230,9 +245,28 @@ cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
     return 0
 
 
+cdef dict specs = {}             # (text of a type, keyword-only, has a default) -> its numbers without an alias annotation
+cdef enum:
+    MOST_SPECS = 4096
+
+
+cdef tuple spec_of(object a):
+    """What `encoding.arg_spec` says of an argument or a result; types recur."""
+    if a.alias_info is not None:
+        return encoding.arg_spec(a)
+    cdef tuple place = (a.real_type.text, a.kwarg_only, a._has_default)
+    cdef object found = specs.get(place)
+    if found is None:
+        found = encoding.arg_spec(a)
+        if len(specs) >= MOST_SPECS:
+            specs.clear()
+        specs[place] = found
+    return <tuple>found
+
+
 cdef int fill_signature(OperatorEntry e, object schema) except -1:
-    cdef list args = list(schema.arguments)
-    cdef list rets = list(schema.returns)
+    cdef tuple args = schema._arguments
+    cdef tuple rets = schema._returns
     cdef int i
     cdef ArgSpec* spec
     if encoding is None:
@@ -240,24 +274,28 @@ cdef int fill_signature(OperatorEntry e, object schema) except -1:
     allocate_signature(e, len(args), len(rets))
     for i, a in enumerate(args):
         spec = &e.sig.args[i]
-        spec.kind, spec.flags, spec.alias, spec.size = encoding.arg_spec(a)
-        name = intern_text(a.name)
+        spec.kind, spec.flags, spec.alias, spec.size = spec_of(a)
+        name = intern(a.name)
         Py_INCREF(name)
         spec.name = <PyObject*>name
-        if not a.kwarg_only:
+        if not spec.flags & AF_KWARG_ONLY:
             e.sig.n_pos += 1
-        if a.has_default_value():
-            dflt = run_time_default(spec, encoding.default_spec(a))
+        if spec.flags & AF_HAS_DEFAULT:
+            dflt = default_of(spec, a)
             Py_INCREF(dflt)
             spec.dflt = <PyObject*>dflt
     for i, a in enumerate(rets):
-        e.sig.rets[i].kind, e.sig.rets[i].flags, e.sig.rets[i].alias, _ = encoding.arg_spec(a)
+        e.sig.rets[i].kind, e.sig.rets[i].flags, e.sig.rets[i].alias, _ = spec_of(a)
     return 0
 
 
-cdef object intern_text(str text):
-    import sys
-    return sys.intern(text)
+cdef object default_of(ArgSpec* spec, object a):
+    """The default object of an argument: the value itself, where it is not the code or the name of something else."""
+    cdef object value = a.default_value
+    if value is None or type(value) is bool or (
+            type(value) in NUMBERS and spec.kind not in (AK_DTYPE, AK_LAYOUT, AK_MEMORY_FORMAT)):
+        return value
+    return run_time_default(spec, encoding.default_spec(a))
 
 
 cdef object run_time_default(ArgSpec* spec, object descriptor):
@@ -299,144 +337,151 @@ cdef int retire(OperatorEntry e) except -1:
 
 # ---- resolution ------------------------------------------------------------------------------------------------------
 
+cdef enum:
+    BY_FALLBACK = -1
+    AMBIGUOUS = -2
+
+cdef struct Registered:
+    uint8_t has[MAX_VALUES]           # by enum value
+    bint aliased               # some registration is at an alias key: without one, each key serves itself alone
+    bint backends_first        # a backend's kernel goes before a nested one, as in the rules in Python
+
+
 cdef inline KernelObject registered(OperatorEntry e, int value):
-    cdef object stack = e.registrations.get(value)
-    return <KernelObject>(<list>stack)[0] if stack else None
+    """The newest registration at a key."""
+    return <KernelObject>(<list>e.registrations[value])[0]
 
 
-cdef class Resolver:
-    """One pass of the rules over the registrations of an entry: everything that rows ask more than once is looked up here."""
-    cdef OperatorEntry e
-    cdef uint8_t has[256]              # by enum value
-    cdef bint aliased                  # some registration is at an alias key: without one, each key serves itself alone
-    cdef PyObject* kernel[256]         # borrowed KernelObject by enum value
-
-    cdef int load(self, OperatorEntry e) except -1:
-        cdef int value
-        self.e = e
-        self.aliased = False
-        memset(self.has, 0, sizeof(self.has))
-        for value, stack in e.registrations.items():
-            if stack:
-                self.has[value] = 1
-                self.aliased |= is_alias_value(value)
-                self.kernel[value] = <PyObject*>(<list>stack)[0]
-        return 0
-
-    cdef bint any_backend(self, int idx) noexcept:
-        """Whether some backend behind the autograd key at `idx` has a kernel of its own."""
-        cdef int j = 0
-        while backends_of[idx][j] >= 0:
-            if self.has[DK_VALUE_BY_INDEX[backends_of[idx][j]]]:
-                return True
-            j += 1
-        return False
-
-    cdef PyObject* resolve(self, int idx, int* special, const char** why) noexcept:
-        """The kernel for the runtime key at `idx` (borrowed); NULL: `special` says FALLBACK or AMBIGUOUS."""
-        cdef int value = DK_VALUE_BY_INDEX[idx]
-        cdef bint has_backend
-        if self.has[value]:
-            why[0] = "kernel"
-            return self.kernel[value]
-        special[0] = ROW_FALLBACK
-        why[0] = "backend fallback"
-        if not self.aliased:
-            return NULL
-        if (idx == 0 or alias_members[A_NON_FUNCTIONAL][idx]) and self.has[ALIAS_VALUE[A_NON_FUNCTIONAL]]:
-            why[0] = "default backend kernel"
-            return self.kernel[ALIAS_VALUE[A_NON_FUNCTIONAL]]
-        if (idx == 0 or alias_members[A_EXPLICIT][idx]) and self.has[ALIAS_VALUE[A_EXPLICIT]]:
-            why[0] = "default backend kernel"
-            return self.kernel[ALIAS_VALUE[A_EXPLICIT]]
-        has_backend = self.has[ALIAS_VALUE[A_EXPLICIT]] or self.any_backend(idx)
-        if alias_members[A_NESTED][idx] and self.has[ALIAS_VALUE[A_NESTED]]:      # whatever the backends have
-            why[0] = "nested kernel"
-            return self.kernel[ALIAS_VALUE[A_NESTED]]
-        if (idx == 0 or alias_members[A_IMPLICIT][idx]) and self.has[ALIAS_VALUE[A_IMPLICIT]]:
-            if idx == AUTOGRAD_OTHER and self.any_backend(idx):
-                special[0] = ROW_AMBIGUOUS
-                why[0] = "ambiguous autogradother"
-                return NULL
-            if not has_backend:
-                why[0] = "math kernel"
-                return self.kernel[ALIAS_VALUE[A_IMPLICIT]]
-        if alias_members[A_AUTOGRAD][idx] and self.has[ALIAS_VALUE[A_AUTOGRAD]]:
-            why[0] = "autograd kernel"
-            return self.kernel[ALIAS_VALUE[A_AUTOGRAD]]
-        if alias_members[A_BATCHED][idx] and self.has[ALIAS_VALUE[A_BATCHED]]:
-            why[0] = "batched kernel"
-            return self.kernel[ALIAS_VALUE[A_BATCHED]]
-        return NULL
+cdef int load(Registered* r, object values) except -1:
+    """Note which keys have a registration."""
+    cdef int value
+    memset(r, 0, sizeof(Registered))
+    for value in values:
+        r.has[value] = 1
+        r.aliased |= is_alias_value(value)
+    return 0
 
 
-cdef Resolver resolver_of(OperatorEntry e):
-    cdef Resolver r = Resolver.__new__(Resolver)
-    r.load(e)
-    return r
+cdef bint any_backend(const Registered* r, int value) noexcept:
+    """Whether some backend behind the autograd key `value` has a kernel of its own."""
+    cdef int j = 0
+    while backends_of[value][j] >= 0:
+        if r.has[backends_of[value][j]]:
+            return True
+        j += 1
+    return False
+
+
+cdef int serving(const Registered* r, int value, const char** why) noexcept:
+    """The enum value of the registration that serves the key `value`; BY_FALLBACK or AMBIGUOUS when none does."""
+    cdef bint has_backend
+    if r.has[value]:
+        why[0] = "kernel"
+        return value
+    why[0] = "backend fallback"
+    if not r.aliased:
+        return BY_FALLBACK
+    if (value == 0 or alias_members[A_NON_FUNCTIONAL][value]) and r.has[ALIAS_VALUE[A_NON_FUNCTIONAL]]:
+        why[0] = "default backend kernel"
+        return ALIAS_VALUE[A_NON_FUNCTIONAL]
+    if (value == 0 or alias_members[A_EXPLICIT][value]) and r.has[ALIAS_VALUE[A_EXPLICIT]]:
+        why[0] = "default backend kernel"
+        return ALIAS_VALUE[A_EXPLICIT]
+    has_backend = r.has[ALIAS_VALUE[A_EXPLICIT]] or any_backend(r, value)
+    if alias_members[A_NESTED][value] and r.has[ALIAS_VALUE[A_NESTED]] and not (r.backends_first and has_backend):
+        why[0] = "nested kernel"
+        return ALIAS_VALUE[A_NESTED]
+    if (value == 0 or alias_members[A_IMPLICIT][value]) and r.has[ALIAS_VALUE[A_IMPLICIT]]:
+        if value == AUTOGRAD_OTHER and any_backend(r, value):
+            why[0] = "ambiguous autogradother"
+            return AMBIGUOUS
+        if not has_backend:
+            why[0] = "math kernel"
+            return ALIAS_VALUE[A_IMPLICIT]
+    if alias_members[A_AUTOGRAD][value] and r.has[ALIAS_VALUE[A_AUTOGRAD]]:
+        why[0] = "autograd kernel"
+        return ALIAS_VALUE[A_AUTOGRAD]
+    if alias_members[A_BATCHED][value] and r.has[ALIAS_VALUE[A_BATCHED]]:
+        why[0] = "batched kernel"
+        return ALIAS_VALUE[A_BATCHED]
+    return BY_FALLBACK
 
 
 cdef tuple resolve_key_debug(OperatorEntry e, int value):
     """(KernelObject or None, reason, ROW_* code) of one runtime key."""
-    cdef Resolver r = resolver_of(e)
-    cdef int special = 0
+    cdef Registered r
     cdef const char* why = NULL
-    cdef PyObject* k = r.resolve(DK_INDEX_BY_VALUE[value], &special, &why)
-    return (<object>k, why.decode(), 0) if k != NULL else (None, why.decode(), special)
+    load(&r, e.registrations)
+    value = serving(&r, value, &why)
+    if value >= 0:
+        return registered(e, value), why.decode(), 0
+    return None, why.decode(), ROW_FALLBACK if value == BY_FALLBACK else ROW_AMBIGUOUS
+
+
+def _serving_key(registered_keys, key):
+    """The key among those registered that serves `key` where dispatch is in Python (torch._ops.resolve_key); None: none does.
+
+    There a backend's kernel goes before a nested one. RuntimeError when AutogradOther is ambiguous.
+    """
+    cdef Registered r
+    cdef const char* why = NULL
+    cdef int found
+    load(&r, [keys.key_value(k) for k in registered_keys])
+    r.backends_first = True
+    found = serving(&r, keys.key_value(key), &why)
+    if found == AMBIGUOUS:
+        raise RuntimeError(f"which kernel serves {key} is ambiguous")
+    return None if found == BY_FALLBACK else keys.get_key(found)
 
 
 cdef int update_row(OperatorEntry e) except -1:
     """Compute the row anew from the registrations and swap it in."""
-    cdef Resolver r = resolver_of(e)
-    cdef uint8_t* row = <uint8_t*>malloc(DK_NUM_RUNTIME)
-    cdef Kernel** kernels = <Kernel**>malloc(256 * sizeof(Kernel*))
+    cdef Registered r
+    cdef uint8_t* row
+    cdef Kernel** kernels
     cdef list objects = []
-    cdef int i, j, special, n = 0
+    cdef int16_t numbers[MAX_VALUES]        # enum value -> number of its kernel in the row, -1: none yet
+    cdef int i, value
     cdef const char* why
-    cdef PyObject* k
-    cdef PyObject* last = NULL
-    cdef int last_number = 0
-    cdef uint64_t hard = 0, soft = 0, bit
+    cdef uint64_t hard = 0, soft = 0
+    if not e.registrations:
+        return install_row(e, NULL, NULL, objects, 0, no_kernels_soft)
+    load(&r, e.registrations)
+    memset(numbers, 0xFF, sizeof(numbers))
+    row = <uint8_t*>malloc(DK_NUM_RUNTIME)
+    kernels = <Kernel**>malloc(len(e.registrations) * sizeof(Kernel*))
     if row == NULL or kernels == NULL:
         free(row)
         free(kernels)
         raise MemoryError()
     for i in range(DK_NUM_RUNTIME):
-        bit = KS_BY_VALUE[DK_VALUE_BY_INDEX[i]] & ~<uint64_t>0xFFFF
-        special = 0
-        k = r.resolve(i, &special, &why)
-        if k == NULL:
-            row[i] = <uint8_t>special
-            if special == ROW_FALLBACK:
-                soft |= bit
-            else:
-                hard |= bit
+        value = serving(&r, DK_VALUE_BY_INDEX[i], &why)
+        if value == BY_FALLBACK:
+            row[i] = ROW_FALLBACK
+            soft |= functionality_bit(i)
             continue
-        if k != last:
-            last_number = -1
-            for j in range(n):
-                if kernels[j].owner == k:
-                    last_number = j
-            if last_number < 0:
-                last_number = n
-                kernels[n] = &(<KernelObject>k).k
-                objects.append(<object>k)
-                n += 1
-            last = k
-        row[i] = <uint8_t>last_number
-        if not kernels[last_number].flags & KF_FALLTHROUGH:
-            hard |= bit
-    install_row(e, row, kernels, objects, hard, soft)
-    return 0
+        if value == AMBIGUOUS:
+            row[i] = ROW_AMBIGUOUS
+            hard |= functionality_bit(i)
+            continue
+        if numbers[value] < 0:
+            numbers[value] = <int16_t>len(objects)
+            kernels[numbers[value]] = &registered(e, value).k
+            objects.append(registered(e, value))
+        row[i] = <uint8_t>numbers[value]
+        if not kernels[numbers[value]].flags & KF_FALLTHROUGH:
+            hard |= functionality_bit(i)
+    return install_row(e, row, kernels, objects, hard, soft)
 
 
 cdef int install_row(OperatorEntry e, uint8_t* row, Kernel** kernels, list objects, uint64_t hard, uint64_t soft) except -1:
+    """Swap a row in, with its kernels, which the entry owns from here on; NULL: that of operators without kernels."""
     cdef uint8_t* old_row = e.own_row
     cdef Kernel** old_kernels = e.own_kernels
     cdef list old_objects = e.kernel_objects
     e.own_row = row
     e.own_kernels = kernels
-    e.row = row
+    e.row = row if row != NULL else no_kernels
     e.kernels = kernels
     e.kernel_objects = objects
     e.hard = hard

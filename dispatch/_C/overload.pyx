@@ -118,6 +118,10 @@ cdef class OperatorBase:
         """Whether a Python kernel was given for exactly the key `k`."""
         return k in self.py_kernels
 
+    def _registered_keys(self):
+        """The keys, alias keys too, that a kernel was given for."""
+        return list(self.py_kernels)
+
     def has_kernel_for_any_dispatch_key(self, ks):
         """Whether a Python kernel was given for a (non-alias) key of the set."""
         return any(not keys.is_alias_value(keys.key_value(k)) and ks.has(k) for k in self.py_kernels)
@@ -331,6 +335,10 @@ cdef class OpOverload(OperatorBase):
         """Whether a kernel is registered for exactly the key `k`, in Python or with the dispatcher."""
         return k in self.py_kernels or bool(self.entry.registrations.get(keys.key_value(k)))
 
+    def _registered_keys(self):
+        """The keys, alias keys too, with a kernel, in Python or with the dispatcher."""
+        return [*self.py_kernels, *[keys.get_key(value) for value in self.entry.registrations]]
+
     def has_kernel_for_any_dispatch_key(self, ks):
         """Whether a kernel is registered for some runtime key of the set."""
         return (any(not keys.is_alias_value(value) and ks.has(keys.get_key(value)) for value in self.entry.registrations)
@@ -455,7 +463,7 @@ cdef list tags_of(OperatorEntry e):
 
 
 cdef bint takes_script_objects(OperatorEntry e):
-    return e.emitted == NULL and e.schema_text is not None and "__torch__." in e.schema_text
+    return e.emitted == NULL and "__torch__." in e._schema_text
 
 
 cdef object new_overload(OperatorEntry e):

@@ -359,7 +359,7 @@ cdef int check_inferred(OperatorEntry e, object schema, KernelObject new, str wh
     if schema is None:
         if type(new) is not UnboxedKernel:
             return 0
-        schema = parse_schema(e.schema_text, True)
+        schema = parse_schema(e._schema_text, True)
     for k in found:
         if type(k) is not UnboxedKernel:
             continue

@@ -1,20 +1,16 @@
-"""Which kernel serves a key of an operator, by the rules of the computed table (torch._ops).
+"""Which kernel serves a key of an operator that is dispatched in Python (torch._ops).
 
-Calls find it in emitted or computed rows; this is for those that are dispatched in Python, whose
-kernels are in no row. The rows are `_C/operator`'s, and a test holds both together, but for where
-PyTorch's two differ: a nested kernel beside CompositeExplicitAutograd.
+Calls find theirs in emitted or computed rows; an operator's `py_impl` registrations are in no row.
+The rules are those that compute rows (`_C/operator`), but that a backend's kernel goes before a
+nested one, as in PyTorch's Python.
 """
 
 import importlib
 from typing import Any
 
 from dispatch._C.inspection import _dispatch_has_backend_fallback
-from dispatch._C.keys import (
-    DispatchKey,
-    _dispatch_autogradother_backends,
-    _dispatch_get_backend_keyset_from_autograd,
-    _dispatch_is_included_in_alias,
-)
+from dispatch._C.keys import DispatchKey, _dispatch_is_included_in_alias
+from dispatch._C.operator import _serving_key
 from dispatch._C.overload import OpOverload, _set_overload_hooks
 
 __all__ = ["decompose", "is_included_in_alias", "resolve_key"]
@@ -31,29 +27,12 @@ def resolve_key(op: Any, k: DispatchKey) -> DispatchKey:
         RuntimeError: AutogradOther is ambiguous.
         NotImplementedError: nothing serves `k`.
     """
-    has = op.has_kernel_for_dispatch_key
-    if has(k):
-        return k
-    undefined = k == DispatchKey.Undefined
-    explicit = DispatchKey.CompositeExplicitAutograd
-    for alias in (DispatchKey.CompositeExplicitAutogradNonFunctional, explicit):
-        if (undefined or is_included_in_alias(k, alias)) and has(alias):
-            return alias
-    backends = _dispatch_get_backend_keyset_from_autograd(k)
-    backend_has_kernel = op.has_kernel_for_any_dispatch_key(backends) or has(explicit)
-    nested = DispatchKey.CompositeImplicitAutogradNestedTensor
-    if not undefined and not backend_has_kernel and is_included_in_alias(k, nested) and has(nested):
-        return nested
-    implicit = DispatchKey.CompositeImplicitAutograd
-    if (undefined or is_included_in_alias(k, implicit)) and has(implicit):
-        others = _dispatch_autogradother_backends
-        if k == DispatchKey.AutogradOther and op.has_kernel_for_any_dispatch_key(others):
-            raise RuntimeError(f"{op}: which kernel serves AutogradOther is ambiguous")
-        if not backend_has_kernel:
-            return implicit
-    for alias in (DispatchKey.Autograd, DispatchKey.FuncTorchBatchedDecomposition):
-        if is_included_in_alias(k, alias) and has(alias):
-            return alias
+    try:
+        found = _serving_key(op._registered_keys(), k)
+    except RuntimeError as error:
+        raise RuntimeError(f"{op}: {error}") from None
+    if found is not None:
+        return found
     if _dispatch_has_backend_fallback(k):
         return k
     raise NotImplementedError(f"{op}: no kernel serves the key {k}")
