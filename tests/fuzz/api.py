@@ -255,26 +255,26 @@ def attempt(
     return Failure(seed, reason, calls, inner)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.api", description=__doc__)
-    parser.add_argument("--n", type=int, default=500)
+def command(prog: str, doc: str | None, n: int, all_targets: list[Target], *kind: Any) -> int:
+    """The command line of the fuzzers of calls: trials by number, and what failed in them."""
+    parser = argparse.ArgumentParser(prog=prog, description=doc)
+    parser.add_argument("--n", type=int, default=n)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="one trial, by its number; prints its calls")
     options = parser.parse_args()
-    all_targets = targets()
     numbers = [options.only] if options.only else range(options.n)
-    failures = []
+    failures = 0
     for i in numbers:
-        failure = attempt(f"{options.seed} {i}", all_targets)
+        failure = attempt(f"{options.seed} {i}", all_targets, *kind)
         if failure is None:
             continue
-        failures.append(failure)
+        failures += 1
         shown = failure.calls if options.only else failure.calls[-2:]
         print(f"{i}: {failure.reason}", *shown, *failure.trace, sep="\n    ", flush=True)
     print(f"{'failed' if failures else 'passed'}: {len(all_targets)} callables, "
-          f"{len(numbers)} trials, {len(failures)} failures")  # fmt: skip
+          f"{len(numbers)} trials, {failures} failures")  # fmt: skip
     return int(bool(failures))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command("python -m tests.fuzz.api", __doc__, 500, targets()))

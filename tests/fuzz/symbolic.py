@@ -8,7 +8,6 @@ one environment, and tensors of symbolic sizes given to operators. The same seed
 calls.
 """
 
-import argparse
 import importlib
 import pkgutil
 import random
@@ -31,7 +30,7 @@ from dispatch.symbolic import (
     SymNode,
 )
 from dispatch.symbolic.expr import Expr
-from tests.fuzz.api import Target, attempt, targets
+from tests.fuzz.api import Target, command, targets
 from tests.fuzz.arguments import Arguments
 
 __all__ = ["SymbolicArguments", "symbolic_targets"]
@@ -159,25 +158,6 @@ def symbolic_targets() -> list[Target]:
     return targets(("dispatch.symbolic", *names, "dispatch.fake.unbacked", "dispatch._C"))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.symbolic", description=__doc__)
-    parser.add_argument("--n", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", help="one trial, by its number; prints its calls")
-    options = parser.parse_args()
-    everything = symbolic_targets()
-    numbers = [options.only] if options.only else range(options.n)
-    failures = 0
-    for i in numbers:
-        failure = attempt(f"{options.seed} {i}", everything, SymbolicArguments)
-        if failure is not None:
-            failures += 1
-            shown = failure.calls if options.only else failure.calls[-2:]
-            print(f"{i}: {failure.reason}", *shown, *failure.trace, sep="\n    ", flush=True)
-    print(f"{'failed' if failures else 'passed'}: {len(everything)} callables, "
-          f"{len(numbers)} trials, {failures} failures")  # fmt: skip
-    return int(bool(failures))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    trials = (symbolic_targets(), SymbolicArguments)
+    sys.exit(command("python -m tests.fuzz.symbolic", __doc__, 300, *trials))

@@ -33,6 +33,11 @@ def _each(sizes: Sizes, count: int) -> list[Any]:
     return list(sizes) if isinstance(sizes, (list, tuple)) else [sizes] * count
 
 
+def _steps(stride: Sizes) -> Sizes:
+    """None is as wide as the window, which operators take for a list of none."""
+    return [] if stride is None else stride
+
+
 # ---- pools
 
 
@@ -42,9 +47,8 @@ def max_pool1d_with_indices(
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """`max_pool1d`, and where in the input its values stand."""
-    stride = [] if stride is None else stride
     return dispatch.max_pool1d_with_indices(
-        input, kernel_size, stride, padding, dilation, ceil_mode
+        input, kernel_size, _steps(stride), padding, dilation, ceil_mode
     )
 
 
@@ -54,8 +58,7 @@ def max_pool1d(
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """The largest elements of windows of (N, C, L); with `return_indices` where they stand too."""
-    stride = [] if stride is None else stride
-    return dispatch.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return dispatch.max_pool1d(input, kernel_size, _steps(stride), padding, dilation, ceil_mode)
 
 
 @asks
@@ -64,8 +67,9 @@ def max_pool2d_with_indices(
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """`max_pool2d`, and where in the input its values stand."""
-    stride = [] if stride is None else stride
-    return _nn.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _nn.max_pool2d_with_indices(
+        input, kernel_size, _steps(stride), padding, dilation, ceil_mode
+    )
 
 
 @asks_also(return_indices=max_pool2d_with_indices)
@@ -74,8 +78,7 @@ def max_pool2d(
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """The largest elements of windows of (N, C, H, W); with `return_indices` their places too."""
-    stride = [] if stride is None else stride
-    return dispatch.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return dispatch.max_pool2d(input, kernel_size, _steps(stride), padding, dilation, ceil_mode)
 
 
 @asks
@@ -84,8 +87,9 @@ def max_pool3d_with_indices(
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """`max_pool3d`, and where in the input its values stand."""
-    stride = [] if stride is None else stride
-    return _nn.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _nn.max_pool3d_with_indices(
+        input, kernel_size, _steps(stride), padding, dilation, ceil_mode
+    )
 
 
 @asks_also(return_indices=max_pool3d_with_indices)
@@ -94,8 +98,7 @@ def max_pool3d(
     dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """The largest elements of windows of (N, C, D, H, W); with `return_indices` their places."""
-    stride = [] if stride is None else stride
-    return dispatch.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return dispatch.max_pool3d(input, kernel_size, _steps(stride), padding, dilation, ceil_mode)
 
 
 def _adapted(input: Tensor, output_size: Sizes, dims: int) -> list[int]:
@@ -220,8 +223,7 @@ def _lp_pool(
     dims: int, input: Tensor, power: float, kernel: Sizes, stride: Sizes, ceil_mode: bool
 ) -> Tensor:
     pool = dispatch.avg_pool1d if dims == 1 else _nn.avg_pool2d if dims == 2 else _nn.avg_pool3d
-    stride = [] if stride is None else stride
-    means = pool(input.pow(power), kernel, stride, 0, ceil_mode)
+    means = pool(input.pow(power), kernel, _steps(stride), 0, ceil_mode)
     sums = dispatch.sign(means) * dispatch.ops.aten.relu.default(dispatch.abs(means))
     return sums.mul(math.prod(_each(kernel, dims))).pow(1.0 / power)
 

@@ -4,6 +4,7 @@
    integer is what x86 makes of it. Every pair has a loop; the pairs that are asked for in blocks have one for AVX2 too. */
 #ifndef DISPATCH_CASTS_H
 #define DISPATCH_CASTS_H
+#include "halves.h"
 #include "loops.h"
 #if HAS_AVX2_LEVEL
 #include <immintrin.h>

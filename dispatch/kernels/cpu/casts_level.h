@@ -2,40 +2,14 @@
 
 /* ---- narrow floats to float32 and back; PyTorch converts every dtype to them by way of float32 ---- */
 
-INLINE uint32_t FN(bits_of)(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-INLINE float FN(float_of)(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
-
-INLINE float FN(read_bf16)(uint16_t h) { return FN(float_of)((uint32_t)h << 16); }
-INLINE uint16_t FN(write_bf16)(float x)
-{
-    uint32_t u = FN(bits_of)(x), rounded = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
-    return (uint16_t)(x != x ? 0x7fc0u : rounded);
-}
-
+INLINE float FN(read_bf16)(uint16_t h) { return f32_of_bf16(h); }
+INLINE uint16_t FN(write_bf16)(float x) { return bf16_of_f32(x); }
 #ifdef __F16C__
 INLINE float FN(read_f16)(uint16_t h) { return _cvtsh_ss(h); }
 INLINE uint16_t FN(write_f16)(float x) { return (uint16_t)_cvtss_sh(x, 0); }
 #else
-INLINE float FN(read_f16)(uint16_t h)
-{
-    uint32_t u = (uint32_t)(h & 0x7fffu) << 13, exponent = u & 0x0f800000u, n = u + 0x38000000u;
-    if (exponent == 0x0f800000u)
-        n += 0x38000000u;
-    else if (exponent == 0)
-        n = FN(bits_of)(FN(float_of)(n + 0x00800000u) - FN(float_of)(0x38800000u));
-    return FN(float_of)(n | (uint32_t)(h & 0x8000u) << 16);
-}
-INLINE uint16_t FN(write_f16)(float x)
-{
-    uint32_t u = FN(bits_of)(x), a = u & 0x7fffffffu, r;
-    if (a >= 0x47800000u)
-        r = a > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    else if (a < 0x38800000u)
-        r = FN(bits_of)(FN(float_of)(a) + 0.5f) - 0x3f000000u;
-    else
-        r = (a + 0xc8000fffu + (a >> 13 & 1)) >> 13;
-    return (uint16_t)(r | (u >> 16 & 0x8000u));
-}
+INLINE float FN(read_f16)(uint16_t h) { return f32_of_f16(h); }
+INLINE uint16_t FN(write_f16)(float x) { return f16_of_f32(x); }
 #endif
 
 /* 8 bits: `mantissa` bits of it, `bias` of the exponent; the bits of infinity (0: none). fnuz: no infinity, no -0, 0x80 is NaN. */
@@ -55,7 +29,7 @@ INLINE float FN(read_f8)(uint8_t h, int mantissa, int bias, int infinity, bool f
 }
 INLINE uint8_t FN(write_f8)(float x, int mantissa, int bias, int largest, int above, int nan, bool fnuz)
 {
-    int sign = FN(bits_of)(x) >> 31 ? 0x80 : 0, exponent, low;
+    int sign = bits_of_f32(x) >> 31 ? 0x80 : 0, exponent, low;
     float a = fabsf(x);
     if (x != x)
         return (uint8_t)(fnuz ? nan : nan | sign);
@@ -82,7 +56,7 @@ INLINE uint8_t FN(write_f8e5m2fnuz)(float x) { return FN(write_f8)(x, 2, 16, 0x7
 INLINE uint8_t FN(write_f8e4m3fnuz)(float x) { return FN(write_f8)(x, 3, 8, 0x7f, 0x80, 0x80, true); }
 INLINE uint8_t FN(write_f8e8m0fnu)(float x)
 {
-    uint32_t u = FN(bits_of)(x), exponent = u >> 23 & 0xff;
+    uint32_t u = bits_of_f32(x), exponent = u >> 23 & 0xff;
     if (exponent != 0xff && (u >> 22 & 1) && (exponent > 0 || (u & 0x3fffffu)))
         exponent++;
     return (uint8_t)exponent;

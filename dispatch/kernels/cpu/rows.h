@@ -15,6 +15,7 @@
 #include <immintrin.h>
 #endif
 
+#include "halves.h"
 #include "types.h"
 
 enum { ROW_BLOCK = 1024 };
@@ -34,37 +35,6 @@ static const int ROW_SIZE[ROW_TYPES] = {0, 4, 8, 8, 8, 16, 1};
 
 typedef struct { float re, im; } row_c64;
 typedef struct { double re, im; } row_c128;
-
-/* ---- 16-bit floats, without a branch so that loops vectorise ---- */
-
-EACH uint32_t bits_of_f32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-EACH float f32_of_bits(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
-
-EACH float f32_of_bf16(uint16_t h) { return f32_of_bits((uint32_t)h << 16); }
-EACH uint16_t bf16_of_f32(float x)
-{
-    uint32_t u = bits_of_f32(x), rounded = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
-    return (uint16_t)(x != x ? 0x7fc0u : rounded);
-}
-
-EACH float f32_of_f16(uint16_t h)
-{
-    uint32_t u = (uint32_t)(h & 0x7fffu) << 13, exponent = u & 0x0f800000u, n = u + 0x38000000u;
-    uint32_t tiny = bits_of_f32(f32_of_bits(n + 0x00800000u) - f32_of_bits(0x38800000u));
-    n += exponent == 0x0f800000u ? 0x38000000u : 0;
-    n = exponent == 0 ? tiny : n;
-    return f32_of_bits(n | (uint32_t)(h & 0x8000u) << 16);
-}
-EACH uint16_t f16_of_f32(float x)
-{
-    uint32_t u = bits_of_f32(x), a = u & 0x7fffffffu;
-    uint32_t large = a > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    uint32_t tiny = bits_of_f32(f32_of_bits(a) + 0.5f) - 0x3f000000u;
-    uint32_t r = (a + 0xc8000fffu + (a >> 13 & 1)) >> 13;
-    r = a < 0x38800000u ? tiny : r;
-    r = a >= 0x47800000u ? large : r;
-    return (uint16_t)(r | (u >> 16 & 0x8000u));
-}
 
 /* ---- readers and writers ---- */
 

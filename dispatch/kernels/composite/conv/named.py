@@ -6,7 +6,8 @@ each checks what its kernel there checks beyond the checks of `convolution`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from dispatch._C.dtypes import contiguous_format, int64
 from dispatch._C.errors import refused
@@ -24,13 +25,11 @@ __all__ = [
     "slow_conv3d",
     "slow_conv3d_forward",
     "slow_conv3d_forward_out",
-    "slow_conv3d_out",
     "slow_conv_dilated2d",
     "slow_conv_dilated3d",
     "slow_conv_transpose3d",
     "slow_conv_transpose3d_out",
     "thnn_conv2d",
-    "thnn_conv2d_out",
 ]
 
 Ints = Sequence[int]
@@ -64,6 +63,15 @@ def into(out: Tensor, made: Tensor) -> Tensor:
     if out.shape != made.shape:
         _resize_(out, made.shape, memory_format=suggest_memory_format(made))
     return _copy_(out, made)
+
+
+def into_given(name: str, kernel: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The kernel of the out variant, whose output is called `name`."""
+
+    def kernel_out(*args: Any, **options: Any) -> Tensor:
+        return into(options.pop(name), kernel(*args, **options))
+
+    return kernel_out
 
 
 def check_dims(self: Tensor, weight: Tensor, kernel_size: Ints, dims: int, batched: bool) -> None:
@@ -109,17 +117,7 @@ def _slow_conv2d_forward(
     return convolved(self, weight, bias, stride, padding, [1, 1])
 
 
-def _slow_conv2d_forward_out(
-    self: Tensor,
-    weight: Tensor,
-    kernel_size: Ints,
-    bias: Tensor | None,
-    stride: Ints,
-    padding: Ints,
-    *,
-    output: Tensor,
-) -> Tensor:
-    return into(output, _slow_conv2d_forward(self, weight, kernel_size, bias, stride, padding))
+_slow_conv2d_forward_out = into_given("output", _slow_conv2d_forward)
 
 
 def _slow_conv2d_backward(
@@ -172,20 +170,11 @@ def thnn_conv2d(
     bias: Tensor | None = None,
     stride: Ints = (1, 1),
     padding: Ints = (0, 0),
-) -> Tensor:
-    return _slow_conv2d(self, weight, kernel_size, bias, stride, padding)
-
-
-def thnn_conv2d_out(
-    self: Tensor,
-    weight: Tensor,
-    kernel_size: Ints,
-    bias: Tensor | None = None,
-    stride: Ints = (1, 1),
-    padding: Ints = (0, 0),
     *,
-    out: Tensor,
+    out: Tensor | None = None,
 ) -> Tensor:
+    if out is None:
+        return _slow_conv2d(self, weight, kernel_size, bias, stride, padding)
     return _slow_conv2d_output(self, weight, kernel_size, bias, stride, padding, output=out)
 
 
@@ -233,17 +222,7 @@ def slow_conv3d_forward(
     return convolved(self, weight, bias, stride, padding, [1, 1, 1])
 
 
-def slow_conv3d_forward_out(
-    self: Tensor,
-    weight: Tensor,
-    kernel_size: Ints,
-    bias: Tensor | None,
-    stride: Ints,
-    padding: Ints,
-    *,
-    output: Tensor,
-) -> Tensor:
-    return into(output, slow_conv3d_forward(self, weight, kernel_size, bias, stride, padding))
+slow_conv3d_forward_out = into_given("output", slow_conv3d_forward)
 
 
 def slow_conv3d(
@@ -253,20 +232,11 @@ def slow_conv3d(
     bias: Tensor | None = None,
     stride: Ints = (1, 1, 1),
     padding: Ints = (0, 0, 0),
-) -> Tensor:
-    return _slow_conv3d(self, weight, kernel_size, bias, stride, padding)
-
-
-def slow_conv3d_out(
-    self: Tensor,
-    weight: Tensor,
-    kernel_size: Ints,
-    bias: Tensor | None = None,
-    stride: Ints = (1, 1, 1),
-    padding: Ints = (0, 0, 0),
     *,
-    out: Tensor,
+    out: Tensor | None = None,
 ) -> Tensor:
+    if out is None:
+        return _slow_conv3d(self, weight, kernel_size, bias, stride, padding)
     return _slow_conv3d_output(self, weight, kernel_size, bias, stride, padding, output=out)
 
 
@@ -296,22 +266,7 @@ def slow_conv_transpose3d(
     return convolved(self, weight, bias, stride, padding, dilation, output_padding)
 
 
-def slow_conv_transpose3d_out(
-    self: Tensor,
-    weight: Tensor,
-    kernel_size: Ints,
-    bias: Tensor | None = None,
-    stride: Ints = (1, 1, 1),
-    padding: Ints = (0, 0, 0),
-    output_padding: Ints = (0, 0, 0),
-    dilation: Ints = (1, 1, 1),
-    *,
-    out: Tensor,
-) -> Tensor:
-    made = slow_conv_transpose3d(
-        self, weight, kernel_size, bias, stride, padding, output_padding, dilation
-    )
-    return into(out, made)
+slow_conv_transpose3d_out = into_given("out", slow_conv_transpose3d)
 
 
 # ---- time, batch, channels ---------------------------------------------------------------------

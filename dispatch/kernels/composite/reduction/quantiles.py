@@ -14,16 +14,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
-__all__ = [
-    "nanquantile",
-    "nanquantile_out",
-    "nanquantile_scalar",
-    "nanquantile_scalar_out",
-    "quantile",
-    "quantile_out",
-    "quantile_scalar",
-    "quantile_scalar_out",
-]
+__all__ = ["nanquantile", "quantile"]
 
 _aten = ops.aten
 _MODES = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -110,34 +101,6 @@ def _compute(
     return _aten.squeeze_.dim(values, -1)
 
 
-def _quantile(
-    self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
-) -> Tensor:
-    _check(self, q, interpolation)
-    sizes = _sizes(self, q, dim, keepdim)
-    return _compute(self, q, dim, interpolation, ignore_nan, sizes)
-
-
-def _quantile_out(
-    self: Tensor,
-    q: Tensor,
-    dim: int | None,
-    keepdim: bool,
-    interpolation: str,
-    ignore_nan: bool,
-    out: Tensor,
-) -> Tensor:
-    _check(self, q, interpolation)
-    sizes = _sizes(self, q, dim, keepdim)
-    if out.dtype is not self.dtype:
-        raise refused(f"expected out to be {self.dtype} as self is, got {out.dtype}")
-    if out.device != self.device:
-        raise refused(f"expected out to be on {self.device} as self is, got {out.device}")
-    if list(out.shape) != sizes:
-        _aten.resize_(out, sizes)
-    return _aten.copy_(out, _compute(self, q, dim, interpolation, ignore_nan, sizes))
-
-
 def _number(self: Tensor, q: float) -> Tensor:
     if not 0 <= q <= 1:
         raise refused(f"expected q to lie between 0 and 1, got {q}")
@@ -145,101 +108,54 @@ def _number(self: Tensor, q: float) -> Tensor:
     return _aten.scalar_tensor(q, **kind)
 
 
+def _quantile(
+    self: Tensor,
+    q: Tensor | float,
+    dim: int | None,
+    keepdim: bool,
+    interpolation: str,
+    ignore_nan: bool,
+    out: Tensor | None,
+) -> Tensor:
+    quantiles = q if isinstance(q, Tensor) else _number(self, q)
+    _check(self, quantiles, interpolation)
+    sizes = _sizes(self, quantiles, dim, keepdim)
+    if out is not None:
+        _fit(out, self, sizes)
+    made = _compute(self, quantiles, dim, interpolation, ignore_nan, sizes)
+    return made if out is None else _aten.copy_(out, made)
+
+
+def _fit(out: Tensor, self: Tensor, sizes: list[Any]) -> None:
+    if out.dtype is not self.dtype:
+        raise refused(f"expected out to be {self.dtype} as self is, got {out.dtype}")
+    if out.device != self.device:
+        raise refused(f"expected out to be on {self.device} as self is, got {out.device}")
+    if list(out.shape) != sizes:
+        _aten.resize_(out, sizes)
+
+
 def quantile(
     self: Tensor,
-    q: Tensor,
+    q: Tensor | float,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
+    out: Tensor | None = None,
 ) -> Tensor:
-    """The quantiles `q` of all elements, or along `dim`."""
-    return _quantile(self, q, dim, keepdim, interpolation, False)
-
-
-def quantile_out(
-    self: Tensor,
-    q: Tensor,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    out: Tensor,
-) -> Tensor:
-    """The same into `out`."""
-    return _quantile_out(self, q, dim, keepdim, interpolation, False, out)
-
-
-def quantile_scalar(
-    self: Tensor,
-    q: float,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-) -> Tensor:
-    """One quantile."""
-    return _quantile(self, _number(self, q), dim, keepdim, interpolation, False)
-
-
-def quantile_scalar_out(
-    self: Tensor,
-    q: float,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    out: Tensor,
-) -> Tensor:
-    """One quantile into `out`."""
-    return _quantile_out(self, _number(self, q), dim, keepdim, interpolation, False, out)
+    """The quantiles `q`, or the one, of all elements or along `dim`; all variants."""
+    return _quantile(self, q, dim, keepdim, interpolation, False, out)
 
 
 def nanquantile(
     self: Tensor,
-    q: Tensor,
+    q: Tensor | float,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
+    out: Tensor | None = None,
 ) -> Tensor:
-    """The quantiles of the elements that are numbers."""
-    return _quantile(self, q, dim, keepdim, interpolation, True)
-
-
-def nanquantile_out(
-    self: Tensor,
-    q: Tensor,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    out: Tensor,
-) -> Tensor:
-    """The same into `out`."""
-    return _quantile_out(self, q, dim, keepdim, interpolation, True, out)
-
-
-def nanquantile_scalar(
-    self: Tensor,
-    q: float,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-) -> Tensor:
-    """One quantile of the numbers."""
-    return _quantile(self, _number(self, q), dim, keepdim, interpolation, True)
-
-
-def nanquantile_scalar_out(
-    self: Tensor,
-    q: float,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    out: Tensor,
-) -> Tensor:
-    """One quantile of the numbers into `out`."""
-    return _quantile_out(self, _number(self, q), dim, keepdim, interpolation, True, out)
+    """The same of the elements that are numbers."""
+    return _quantile(self, q, dim, keepdim, interpolation, True, out)

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../halves.h"
+
 /* Loops that pay when they are vectorised, for the processor that they run on. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && defined(__OPTIMIZE__)
 #define DISPATCH_VECTOR __attribute__((optimize("O3"), target_clones("avx2", "default")))
@@ -21,36 +23,6 @@ typedef uint16_t dispatch_u2 DISPATCH_LOOSE;
 typedef uint32_t dispatch_u4 DISPATCH_LOOSE;
 typedef uint64_t dispatch_u8 DISPATCH_LOOSE;
 typedef struct __attribute__((packed, may_alias)) { uint64_t low, high; } dispatch_u16;
-
-/* ---- 16-bit floats: the bit arithmetic of c10's Half and BFloat16 */
-
-static inline float dispatch_float_of(uint32_t bits) { float f; memcpy(&f, &bits, 4); return f; }
-static inline uint32_t dispatch_bits_of(float f) { uint32_t bits; memcpy(&bits, &f, 4); return bits; }
-
-static inline float dispatch_from_half(uint16_t h) {
-    const uint32_t w = (uint32_t)h << 16, twice = w + w;
-    const uint32_t normal = dispatch_bits_of(dispatch_float_of((twice >> 4) + (0xE0u << 23)) * 0x1.0p-112f);
-    const uint32_t tiny = dispatch_bits_of(dispatch_float_of((twice >> 17) | (126u << 23)) - 0.5f);
-    return dispatch_float_of((w & 0x80000000u) | (twice < (1u << 27) ? tiny : normal));
-}
-
-static inline uint16_t dispatch_to_half(float f) {
-    const uint32_t w = dispatch_bits_of(f), twice = w + w;
-    float base = (fabsf(f) * 0x1.0p+112f) * 0x1.0p-110f;
-    uint32_t bias = twice & 0xFF000000u, bits;
-    if (bias < 0x71000000u) bias = 0x71000000u;
-    base = dispatch_float_of((bias >> 1) + 0x07800000u) + base;
-    bits = dispatch_bits_of(base);
-    bits = ((bits >> 13) & 0x7C00u) + (bits & 0x0FFFu);
-    return (uint16_t)(((w & 0x80000000u) >> 16) | (twice > 0xFF000000u ? 0x7E00u : bits));
-}
-
-static inline float dispatch_from_bfloat(uint16_t b) { return dispatch_float_of((uint32_t)b << 16); }
-
-static inline uint16_t dispatch_to_bfloat(float f) {
-    const uint32_t bits = dispatch_bits_of(f);
-    return (uint16_t)(f != f ? 0x7FC0u : (bits + (0x7FFFu + ((bits >> 16) & 1))) >> 16);
-}
 
 /* ---- complex numbers */
 
@@ -79,11 +51,11 @@ typedef uint8_t dispatch_v_b1;
 static inline uint8_t dispatch_load_b1(const char* p) { return *p != 0; }
 static inline void dispatch_store_b1(char* p, uint8_t v) { *p = v != 0; }
 typedef float dispatch_v_f16;
-static inline float dispatch_load_f16(const char* p) { return dispatch_from_half(*(const dispatch_u2*)p); }
-static inline void dispatch_store_f16(char* p, float v) { *(dispatch_u2*)p = dispatch_to_half(v); }
+static inline float dispatch_load_f16(const char* p) { return f32_of_f16(*(const dispatch_u2*)p); }
+static inline void dispatch_store_f16(char* p, float v) { *(dispatch_u2*)p = f16_of_f32(v); }
 typedef float dispatch_v_bf16;
-static inline float dispatch_load_bf16(const char* p) { return dispatch_from_bfloat(*(const dispatch_u2*)p); }
-static inline void dispatch_store_bf16(char* p, float v) { *(dispatch_u2*)p = dispatch_to_bfloat(v); }
+static inline float dispatch_load_bf16(const char* p) { return f32_of_bf16(*(const dispatch_u2*)p); }
+static inline void dispatch_store_bf16(char* p, float v) { *(dispatch_u2*)p = bf16_of_f32(v); }
 typedef dispatch_c8 dispatch_v_c32;
 static inline dispatch_c8 dispatch_load_c32(const char* p) {
     dispatch_c8 v = {dispatch_load_f16(p), dispatch_load_f16(p + 2)};

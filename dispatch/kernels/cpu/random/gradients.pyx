@@ -4,7 +4,7 @@ Called by the dispatcher. Each function is an approximation chosen by region, Py
 dirichlet_grad_one): the coefficients are its fits. What is computed in float there is computed in float here.
 """
 from libc.math cimport (
-    INFINITY, M_PI, exp, floor, isnan, log, logf, pow, powf, sqrt, tan, tanf,
+    INFINITY, exp, floor, isnan, log, logf, pow, powf, sqrt,
 )
 from libc.stdint cimport int64_t
 
@@ -17,6 +17,9 @@ from dispatch._ops import ops
 __all__ = ["dirichlet_grad", "standard_gamma_grad"]
 
 cdef object aten = ops.aten
+
+cdef extern from "../kernels/cpu/random/gradients.h" nogil:
+    double gradients_digamma(double x)
 
 ctypedef fused real:
     float
@@ -37,42 +40,9 @@ cdef inline real power(real x, real y) noexcept nogil:
         return pow(x, y)
 
 
-cdef inline real tangent(real x) noexcept nogil:
-    if real is float:
-        return tanf(x)
-    else:
-        return tan(x)
-
-
-cdef double[7] DIGAMMA = [
-    8.33333333333333333333E-2, -2.10927960927960927961E-2, 7.57575757575757575758E-3, -4.16666666666666666667E-3,
-    3.96825396825396825397E-3, -8.33333333333333333333E-3, 8.33333333333333333333E-2,
-]
-
-
 cdef real digamma(real x) noexcept nogil:
-    """Recurrence up to 10, then the asymptotic series."""
-    cdef double sum = 0, reflected = 0, z, y = 0
-    cdef real pi = <real>M_PI
-    cdef int i
-    if x == 0:
-        return INFINITY
-    if x < 0:
-        if x == floor(x):
-            return INFINITY
-        reflected = -pi / tangent(<real>(pi * x))
-        x = 1 - x
-    while x < 10:
-        sum -= <real>1 / x
-        x += 1
-    if x == 10:
-        return <real>(sum + 2.25175258906672110764 + reflected)
-    if x < <real>1.0e17:
-        z = 1.0 / (x * x)
-        for i in range(7):
-            y = y * z + DIGAMMA[i]
-        y *= z
-    return <real>(sum + log_of(x) - <real>0.5 / x - y + reflected)
+    """Infinity at 0 and below it at the integers, as PyTorch's is here."""
+    return INFINITY if x <= 0 and x == floor(x) else <real>gradients_digamma(x)
 
 
 # ---- Gamma -------------------------------------------------------------------------------------

@@ -17,18 +17,10 @@ from dispatch.kernels.cpu.copy.strided cimport (
 
 __all__ = [
     "constant_pad_nd",
-    "reflection_pad1d",
-    "reflection_pad1d_backward",
-    "reflection_pad2d",
-    "reflection_pad2d_backward",
-    "reflection_pad3d",
-    "reflection_pad3d_backward",
-    "replication_pad1d",
-    "replication_pad1d_backward",
-    "replication_pad2d",
-    "replication_pad2d_backward",
-    "replication_pad3d",
-    "replication_pad3d_backward",
+    "reflection_pad",
+    "reflection_pad_backward",
+    "replication_pad",
+    "replication_pad_backward",
 ]
 
 cdef extern from "../kernels/cpu/rearrange/padding.h" nogil:
@@ -136,106 +128,58 @@ cdef int check_supported(Tensor t) except -1:
     return 0
 
 
-cdef int pad(Tensor out, Tensor self, padding, bint mirrored) except -1:
+cdef int walk(Tensor big, Tensor small, padding, bint mirrored, dispatch_pad_add add) except -1:
+    """Copy `small` into the padded `big`; with `add`, add what is in `big` to where in `small` it came from."""
     cdef dispatch_padding p
     cdef int64_t* table
-    cdef char* to
-    cdef char* from_
-    cdef int size = itemsize_of(self)
-    check_supported(self)
-    if out.c_numel == 0:
-        return 0
-    to, from_ = data_of(out, size), data_of(self, size)
-    kept = owners(out, self)
-    table = new_table(out, <int>len(padding) // 2)
+    cdef char* at_big
+    cdef char* at_small
+    cdef int size = itemsize_of(small)
+    at_big, at_small = data_of(big, size), data_of(small, size)
+    kept = owners(big, small)
+    table = new_table(big, <int>len(padding) // 2)
     try:
-        set_padding(&p, table, out, self, padding, mirrored)
+        set_padding(&p, table, big, small, padding, mirrored)
         with nogil:
-            dispatch_pad_copy(&p, to, from_, copier(size))
+            if add != NULL:
+                add(&p, at_big, at_small)
+            else:
+                dispatch_pad_copy(&p, at_big, at_small, copier(size))
     finally:
         free(table)
     return 0
 
 
+cdef int pad(Tensor out, Tensor self, padding, bint mirrored) except -1:
+    check_supported(self)
+    return walk(out, self, padding, mirrored, NULL) if out.c_numel else 0
+
+
 cdef int pad_backward(Tensor grad_input, Tensor grad_output, padding, bint mirrored) except -1:
-    cdef dispatch_padding p
-    cdef int64_t* table
-    cdef char* to
-    cdef char* from_
-    cdef int size = itemsize_of(grad_input)
     cdef dispatch_pad_add add = dispatch_pad_adder(grad_input.c_dtype)
     if grad_input.c_numel == 0:
         return 0
     if add == NULL:
         raise refused(f"no CPU kernel for {dtypes.get_dtype(grad_input.c_dtype)!r}", NotImplementedError)
     fill_values(grad_input, 0)
-    to, from_ = data_of(grad_input, size), data_of(grad_output, size)
-    kept = owners(grad_input, grad_output)
-    table = new_table(grad_output, <int>len(padding) // 2)
-    try:
-        set_padding(&p, table, grad_output, grad_input, padding, mirrored)
-        with nogil:
-            add(&p, from_, to)
-    finally:
-        free(table)
-    return 0
+    return walk(grad_output, grad_input, padding, mirrored, add)
 
 
-def reflection_pad1d(Tensor out not None, Tensor self not None, padding):
-    """The last dimension mirrored at its ends."""
+def reflection_pad(Tensor out not None, Tensor self not None, padding):
+    """The last dimensions, as many as `padding` has pairs, mirrored at their ends."""
     pad(out, self, padding, True)
 
 
-def reflection_pad2d(Tensor out not None, Tensor self not None, padding):
-    """The last two dimensions mirrored at their ends."""
-    pad(out, self, padding, True)
-
-
-def reflection_pad3d(Tensor out not None, Tensor self not None, padding):
-    """The last three dimensions mirrored at their ends."""
-    pad(out, self, padding, True)
-
-
-def replication_pad1d(Tensor out not None, Tensor self not None, padding):
-    """The last dimension's ends repeated."""
+def replication_pad(Tensor out not None, Tensor self not None, padding):
+    """The last dimensions' ends repeated."""
     pad(out, self, padding, False)
 
 
-def replication_pad2d(Tensor out not None, Tensor self not None, padding):
-    """The last two dimensions' ends repeated."""
-    pad(out, self, padding, False)
-
-
-def replication_pad3d(Tensor out not None, Tensor self not None, padding):
-    """The last three dimensions' ends repeated."""
-    pad(out, self, padding, False)
-
-
-def reflection_pad1d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
+def reflection_pad_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
     """The gradient added up where elements came from."""
     pad_backward(grad_input, grad_output, padding, True)
 
 
-def reflection_pad2d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
-    """The same in two dimensions."""
-    pad_backward(grad_input, grad_output, padding, True)
-
-
-def reflection_pad3d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
-    """The same in three dimensions."""
-    pad_backward(grad_input, grad_output, padding, True)
-
-
-def replication_pad1d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
-    """The gradient added up where elements came from."""
-    pad_backward(grad_input, grad_output, padding, False)
-
-
-def replication_pad2d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
-    """The same in two dimensions."""
-    pad_backward(grad_input, grad_output, padding, False)
-
-
-def replication_pad3d_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
-    """The same in three dimensions."""
+def replication_pad_backward(Tensor grad_input not None, Tensor grad_output not None, Tensor self not None, padding):
+    """The same for repeated ends."""
     pad_backward(grad_input, grad_output, padding, False)

@@ -4,15 +4,20 @@
 computed in float for floats of 32 bits and less, in double for all else, as PyTorch does; elements
 outside the input are its outermost ones.
 """
-from libc.math cimport ceil, fabs, floor, fma, fmaf, isinf, isnan, rintf, sin
-from libc.stdint cimport int64_t, uint32_t
+from libc.math cimport ceil, fabs, floor, fma, fmaf, sin
+from libc.stdint cimport int64_t, uint16_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport ST_float16
 
 cdef extern from "vectorised.h":
     pass
+
+cdef extern from "halves.h" nogil:
+    float f32_of_f16(uint16_t h)
+    float f32_of_bf16(uint16_t h)
+    uint16_t f16_of_f32(float x)
+    uint16_t bf16_of_f32(float x)
 
 cdef double PI = 3.14159265358979323846
 
@@ -20,30 +25,11 @@ cdef double PI = 3.14159265358979323846
 # ---- 16-bit floats -----------------------------------------------------------------------------
 
 cdef float round_half(float x) noexcept nogil:
-    cdef uint32_t u
-    cdef float y
-    if isnan(x) or isinf(x):
-        return x
-    if fabs(x) < 6.103515625e-05:            # below: multiples of 2 ** -24
-        return rintf(x * <float>16777216.0) * <float>5.9604644775390625e-08
-    memcpy(&u, &x, 4)
-    u += 0xFFF + (u >> 13 & 1)
-    u = u >> 13 << 13
-    memcpy(&y, &u, 4)
-    if y > 65504:
-        return <float>1e39
-    return -<float>1e39 if y < -65504 else y
+    return f32_of_f16(f16_of_f32(x))
 
 
 cdef float round_bfloat(float x) noexcept nogil:
-    cdef uint32_t u
-    if isnan(x):
-        return x
-    memcpy(&u, &x, 4)
-    u += 0x7FFF + (u >> 16 & 1)
-    u = u >> 16 << 16
-    memcpy(&x, &u, 4)
-    return x
+    return f32_of_bf16(bf16_of_f32(x))
 
 
 # ---- tables ------------------------------------------------------------------------------------

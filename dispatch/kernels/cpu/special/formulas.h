@@ -171,32 +171,6 @@ FUNCTION FN(zeta)(T x_, T q_) {
     return (T)s;
 }
 
-FUNCTION FN(digamma)(T x) {
-    static const T A[7] = {0.08333333333333333, -0.021092796092796094, 0.007575757575757576, -0.004166666666666667,
-                              0.003968253968253968, -0.008333333333333333, 0.08333333333333333};
-    T sum = 0, shift = 0, z, y = 0;
-    double whole;
-    if (x == 0)
-        return copysign((T)INFINITY, -x);
-    if (x < 0) {
-        if (x == trunc(x))
-            return (T)NAN;
-        shift = (T)(M_PI / tan(M_PI * modf(x, &whole)));
-        x = 1 - x;
-    }
-    while (x < 10) {
-        sum -= 1 / x;
-        x += 1;
-    }
-    if (x == 10)
-        return sum + (T)2.251752589066721 - shift;
-    if (x < (T)1e17) {
-        z = 1 / (x * x);
-        y = z * POLYNOMIAL(z, A);
-    }
-    return sum + log(x) - (T)0.5 / x - y - shift;
-}
-
 FUNCTION FN(trigamma)(T x) {
     T sign = 1, sum = 0, sine, square;
     if (x < (T)0.5) {
@@ -217,7 +191,7 @@ FUNCTION FN(trigamma)(T x) {
 /* Of order n >= 2: n! zeta(n + 1, x), its sign alternating. */
 FUNCTION FN(polygamma)(int64_t n, T x) {
     if (n == 0)
-        return FN(digamma)(x);
+        return (T)FN(digamma_f64)((double)x);
     if (n == 1)
         return FN(trigamma)(x);
     return (n % 2 ? 1 : -1) * exp(lgamma((T)n + 1)) * FN(zeta)((T)(n + 1), x);

@@ -1,4 +1,4 @@
-"""Shape functions over sizes that are expressions give at other sizes what a plain call gives.
+"""Views, indexing and arithmetic of symbolic sizes: at other sizes what a plain call gives there.
 
 Each call is run once with symbolic sizes; its results' sizes, strides and offsets are evaluated at
 other sizes and compared with a run on plain ones. No guard may exclude these.

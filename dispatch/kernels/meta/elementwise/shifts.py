@@ -12,14 +12,12 @@ from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
 __all__ = [
-    "complex_out",
     "ilshift_Scalar",
     "ilshift_Tensor",
     "irshift_Scalar",
     "irshift_Tensor",
     "lshift_Scalar",
     "lshift_Tensor",
-    "polar_out",
     "rshift_Scalar",
     "rshift_Tensor",
 ]
@@ -45,17 +43,3 @@ rshift_Tensor = _shift("__rshift__", _aten.bitwise_right_shift.Tensor)
 rshift_Scalar = _shift("__rshift__", _aten.bitwise_right_shift.Tensor_Scalar)
 irshift_Tensor = _shift("__irshift__", _aten.bitwise_right_shift_.Tensor)
 irshift_Scalar = _shift("__irshift__", _aten.bitwise_right_shift_.Tensor_Scalar)
-
-
-def complex_out(real: Tensor, imag: Tensor, *, out: Tensor) -> Tensor:
-    """Broadcast; an output that is resized lies in memory as elementwise results do."""
-    sizes = list(rules.broadcast_shapes(list(real.shape), list(imag.shape)))
-    if list(out.shape) == sizes:
-        return out
-    strides = rules.elementwise_strides(sizes, (real, imag))
-    return _aten.as_strided_(_aten.resize_(out, sizes), sizes, strides)
-
-
-def polar_out(abs: Tensor, angle: Tensor, *, out: Tensor) -> Tensor:
-    """Broadcast."""
-    return complex_out(abs, angle, out=out)

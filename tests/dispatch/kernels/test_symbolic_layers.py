@@ -1,4 +1,4 @@
-"""One text for numbers and expressions: a call on symbolic sizes tells what other sizes give.
+"""Layers, transforms and factorizations of symbolic sizes tell what other sizes give.
 
 Every dimension of 2 and more is a symbol of its own. The expressions of a result are evaluated at
 other sizes that the guards let through, and compared with the call on plain fake tensors.
