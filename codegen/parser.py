@@ -33,7 +33,15 @@ from .types import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SchemaError", "parse_schema", "parse_text", "parse_type"]
+__all__ = [
+    "SchemaError",
+    "is_opaque_type_registered",
+    "parse_schema",
+    "parse_text",
+    "parse_type",
+    "register_opaque_type",
+    "unregister_opaque_type",
+]
 
 _UNESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 # What C++ calls types that schemas have under another name.
@@ -41,6 +49,7 @@ _OTHER_NAMES = {"int64_t": ". Use `SymInt` or `int`", "double": ". Use `float`"}
 _HOLDERS: dict[str, type[HolderType]] = {"Future": FutureType, "RRef": RRefType, "Await": AwaitType}
 _TYPE_CACHE: dict[str, tuple[Type, AliasInfo | None]] = {}
 _TYPE_CACHE_SIZE = 4096
+_OPAQUE: set[str] = set()  # full names of classes whose objects travel as they are
 _DEEPEST_TYPE = 32
 _MOST_ARGUMENTS = 1024
 _INT64 = 1 << 63
@@ -60,6 +69,23 @@ class SchemaError(RuntimeError):
             f"schema: expected {expected} at column {column + 1}, found {found}\n"
             f"    {text}\n    {' ' * column}^"
         )
+
+
+def register_opaque_type(type_name: str) -> None:
+    """Make the full name of a class a type, whose values are taken as they are."""
+    _OPAQUE.add(type_name)
+    _TYPE_CACHE.clear()
+
+
+def unregister_opaque_type(type_name: str) -> None:
+    """Take it back; a name that is none is no mistake."""
+    _OPAQUE.discard(type_name)
+    _TYPE_CACHE.clear()
+
+
+def is_opaque_type_registered(type_name: str) -> bool:
+    """Whether the name is such a type."""
+    return type_name in _OPAQUE
 
 
 def parse_schema(schema: str | bytes, allow_typevars: bool = True) -> FunctionSchema:
@@ -356,6 +382,13 @@ class Parser:
             return TupleType(self.types_in_parentheses())
         start = self.pos
         name = self.ident("a type")
+        if self.text[self.pos] == "." and _OPAQUE:
+            while self.text[self.pos] == ".":
+                self.pos += 1
+                self.ident("a part of a class's name")
+            if self.text[start : self.pos] in _OPAQUE:
+                return BASE_TYPES["PyObject"]
+            self.pos = start + len(name)
         if name == "Dict":
             elements = self.types_in_parentheses()
             if len(elements) == 2:
@@ -372,7 +405,7 @@ class Parser:
                 self.ident("a part of a class's name")
             full = self.text[start : self.pos]
             return ClassType(full, full)
-        elif name in BASE_TYPES:
+        elif name in BASE_TYPES and name != "PyObject":  # its classes have names of their own
             return BASE_TYPES[name]
         elif name[0] == "t" and name != "type" and self.allow_typevars:
             return VarType(name, name)

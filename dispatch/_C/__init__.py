@@ -96,6 +96,14 @@ for _room in _ROOMS:
 
 
 _SCHEMA_NAMES = frozenset(("FunctionSchema", "Argument", "AliasInfo", "_AliasInfo"))
+_PARSER_NAMES = frozenset(
+    (
+        "_is_opaque_type_registered",
+        "_register_opaque_type",
+        "_unregister_opaque_type",
+        "parse_schema",
+    )
+)
 _COMPOSED_TYPES = (
     "AwaitType",
     "ClassType",
@@ -124,7 +132,7 @@ def __getattr__(name: str) -> object:
     if name in _offered:
         found = globals()[name] = _offered[name](name)
         return found
-    if name in _SCHEMA_NAMES or name == "parse_schema":
+    if name in _SCHEMA_NAMES or name in _PARSER_NAMES:
         from dispatch._C.operator import _schema_language
 
         parser = _schema_language()  # it also says how schemas pickle

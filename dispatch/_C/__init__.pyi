@@ -46,6 +46,8 @@ from dispatch._C.enums import (
     _TorchFunctionState as _TorchFunctionState,
 )
 from dispatch._C.fallbacks import (
+    _any_output_is_alias_to_input_or_output as _any_output_is_alias_to_input_or_output,
+    _any_requires_grad as _any_requires_grad,
     _get_autograd_fallback_mode as _get_autograd_fallback_mode,
     _set_autograd_fallback_mode as _set_autograd_fallback_mode,
 )
@@ -273,3 +275,7 @@ from dispatch.functional.wrappers import (
 def _offer(names: Iterable[str], find: Callable[[str], object]) -> None: ...
 
 _LinAlgError: type[RuntimeError]
+
+def _is_opaque_type_registered(type_name: str) -> bool: ...
+def _register_opaque_type(type_name: str) -> None: ...
+def _unregister_opaque_type(type_name: str) -> None: ...

@@ -322,6 +322,64 @@ cdef bint requires_grad_somewhere(OperatorEntry e, PyObject** args) except -1:
     return False
 
 
+cdef bint any_requires_grad(object value) except -1:
+    """Whether a tensor, or one in a list of tensors, does."""
+    if isinstance(value, list):
+        for t in <list>value:
+            if isinstance(t, Tensor) and needs_grad(<Tensor>t):
+                return True
+        return False
+    return isinstance(value, Tensor) and needs_grad(<Tensor>value)
+
+
+def _any_requires_grad(*args, **kwargs):
+    """Whether an argument requires grad; lists of tensors are looked into, no other containers."""
+    for value in (*args, *kwargs.values()):
+        if any_requires_grad(value):
+            return True
+    return False
+
+
+cdef int gather_storages(object value, set found) except -1:
+    if isinstance(value, Tensor):
+        if (<Tensor>value).c_storage is not None:
+            found.add((<Tensor>value).c_storage)
+    elif isinstance(value, (list, tuple)):
+        for v in value:
+            gather_storages(v, found)
+    return 0
+
+
+cdef bint shares_storage(object value, set found) except -1:
+    """Whether a tensor in `value` has one of the storages found; its own is one from now on."""
+    if isinstance(value, (list, tuple)):
+        for v in value:
+            if shares_storage(v, found):
+                return True
+    elif isinstance(value, Tensor) and (<Tensor>value).c_storage is not None:
+        if (<Tensor>value).c_storage in found:
+            return True
+        found.add((<Tensor>value).c_storage)
+    return False
+
+
+def _any_output_is_alias_to_input_or_output(args, kwargs, outs):
+    """Whether a result shares its storage with an argument or another result; lists and tuples are looked into."""
+    cdef set found = set()
+    if not isinstance(outs, tuple):
+        return False
+    if isinstance(args, tuple):
+        gather_storages(args, found)
+    if isinstance(kwargs, dict):
+        gather_storages(list((<dict>kwargs).values()), found)
+    return shares_storage(outs, found)
+
+
+def follow_view(Tensor view not None):
+    """Let gradients follow writes to a view: whoever made it below autograd answers for its formula."""
+    view.c_flags &= ~<uint32_t>TF_VIEW_MARKS
+
+
 cdef int check_writable(OperatorEntry e, PyObject** args) except -1:
     """RuntimeError for leaves, and for views through which autograd could not follow the write (check_inplace)."""
     cdef int i

@@ -361,7 +361,8 @@ cdef class _SafeKernelFunction:
         cdef OperatorEntry e = self.entry
         if not e.defined or not (self.kernel in e.registrations.get(self.kernel.key, ())
                                  or get_fallback(DK_INDEX_BY_VALUE[self.kernel.key]) is self.kernel):
-            raise RuntimeError(f"{qualified_name(e)}: the kernel of {key_name(self.kernel.key)} is not registered any more")
+            raise RuntimeError(f"{qualified_name(e)}: the kernel of {key_name(self.kernel.key)} has been invalidated: "
+                               f"it is not registered any more")
         if self.kernel.k.flags & KF_FALLTHROUGH:
             raise RuntimeError(f"{qualified_name(e)}: the kernel of {key_name(self.kernel.key)} is a fallthrough: "
                                f"there is nothing to call")
@@ -381,7 +382,7 @@ def _dispatch_get_computed_kernel_for_dispatch_key(name, key):
     f.entry = need_named(name)
     f.kernel = computed_kernel(f.entry, value)
     if f.kernel is None:
-        raise RuntimeError(f"{name}: no kernel for {key_name(value)}")
+        raise RuntimeError(f"no kernel for {key_name(value)} for {name}")
     return f
 
 

@@ -30,6 +30,10 @@ torch._library.custom_ops                   dispatch.library.custom_ops dispatch
 torch._library.effects                      dispatch.registry.effects
 torch._library.fake_class_registry          dispatch.fake.script_classes
                                             dispatch.registry.script_classes
+torch._library.fake_profile                 dispatch.library.fake_profiles
+torch._library.opaque_object                dispatch.library.opaque
+torch._library.triton                       dispatch.library.triton
+torch._opaque_base                          dispatch.library.opaque
 torch._library.fake_impl                    dispatch.registry.fake_kernels dispatch.library
 torch._library.infer_schema                 dispatch.library.signatures
 torch._library.simple_registry              dispatch.registry.entries

@@ -13,6 +13,9 @@ fake_tensor_allow_meta = True  # meta tensors may be arguments
 fake_tensor_cache_enabled = True  # results are kept by the arguments' metadata
 fake_tensor_cache_crosscheck_enabled = False  # each of them is compared with a fresh run
 fake_tensor_propagate_real_tensors = False  # real tensors run along, and nothing is kept
+# For programs that set them: a custom operator's results are looked at in every call, and refused.
+check_custom_op_aliasing = True
+error_on_custom_op_aliasing = True
 
 
 @contextlib.contextmanager
@@ -28,7 +31,7 @@ def patch(settings: dict[str, Any] | None = None, **more: Any) -> Iterator[None]
     new = {**(settings or {}), **more}
     place = globals()
     for name in new:
-        if not name.startswith("fake_tensor_") or name not in place:
+        if name in ("patch", "contextlib") or name.startswith("_") or name not in place:
             raise AttributeError(f"dispatch.fake.config has no setting {name!r}")
     before = {name: place[name] for name in new}
     place.update(new)

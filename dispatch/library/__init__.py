@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         register_vmap,
     )
     from dispatch.library.signatures import infer_schema
+    from dispatch.library.triton import triton_op, wrap_triton
 
 __all__ = [
     "CustomOpDef",
@@ -60,6 +61,8 @@ __all__ = [
     "register_kernel",
     "register_torch_dispatch",
     "register_vmap",
+    "triton_op",
+    "wrap_triton",
 ]
 
 _MODULES = {
@@ -85,6 +88,7 @@ _MODULES = {
     ),
     "operators": ("lookup_op",),
     "signatures": ("infer_schema",),
+    "triton": ("capture_triton", "triton_op", "wrap_triton"),
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names}
 

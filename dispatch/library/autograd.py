@@ -8,7 +8,7 @@ node keeps what the formula needs (`setup_context`) and becomes the outputs' `gr
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from dispatch._C.fallbacks import set_grad_fn
+from dispatch._C.fallbacks import follow_view, set_grad_fn
 from dispatch._C.grad_mode import no_grad
 from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.keys import DispatchKeySet
@@ -49,6 +49,7 @@ class FunctionCtx:
     non_differentiable: tuple[Any, ...] = ()
     dirty_tensors: tuple[Any, ...] = ()
     saved_for_forward: tuple[Any, ...] = ()
+    _is_pure_view: bool = False  # the results are views that autograd may follow writes through
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for the formula; it finds them in `saved_tensors`."""
@@ -222,5 +223,7 @@ def _finish(node: Any, outputs: list[Any]) -> None:
     excepted = {id(t) for t in node.non_differentiable}
     for tensor in outputs:
         if isinstance(tensor, Tensor) and id(tensor) not in excepted:
+            if node._is_pure_view and tensor._is_view():
+                follow_view(tensor)
             set_grad_fn(tensor, node)
     node._saved = tuple(node.to_save)

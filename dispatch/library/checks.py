@@ -204,7 +204,9 @@ def _chosen(test_utils: str | Sequence[str]) -> tuple[str, ...]:
     if isinstance(test_utils, str):
         test_utils = tuple(_CHECKS) if test_utils == "ALL" else (test_utils,)
     if not isinstance(test_utils, (tuple, list)) or not set(test_utils) <= set(_CHECKS):
-        raise ValueError(f"opcheck: expected checks out of {tuple(_CHECKS)}, got {test_utils}")
+        raise ValueError(
+            f"opcheck: expected test_utils to be subset of {tuple(_CHECKS)}, got {test_utils}"
+        )
     return tuple(test_utils)
 
 
@@ -241,7 +243,7 @@ def opcheck(
     if isinstance(op, OpOverloadPacket):
         op = _one_overload(op)
     if not isinstance(op, OpOverload):
-        raise ValueError(f"opcheck: expected an operator overload, got {type(op)}")
+        raise ValueError(f"opcheck: expected an OpOverload or a custom operator, got {type(op)}")
     given = kwargs or {}
     results: dict[str, Any] = {}
     abstract = any(isinstance(t, FakeTensor) or t.is_meta for t in _tensors((args, given)))

@@ -130,8 +130,9 @@ def custom_op(
             arguments = made._opoverload._schema.arguments
             written = {a.name for a in arguments if a.is_write}
             if written != set(mutates_args):
+                names = ", ".join(map(repr, sorted(written)))
                 raise ValueError(
-                    f"{name}: the schema says that it writes {sorted(written)}, mutates_args "
+                    f"{name}: by its schema the op mutates {{{names}}}, but mutates_args is "
                     f"{mutates_args}\n  {schema}"
                 )
         made.register_kernel(device_types)(fn)
@@ -199,7 +200,7 @@ class CustomOpDef(Generic[_P, _R]):
         text = self._name + self._schema
         if schemas.has_kwarg_only_tensors(parse_schema(text)) and Tag.out not in self._tags:
             raise NotImplementedError(
-                f"{self._qualname}: tensors may not be keyword-only in a custom operator\n  {text}"
+                f"{self._qualname}: a custom operator has no kwarg-only Tensor args\n  {text}"
             )
         rest = (tag for tag in self._tags if tag is not Tag.pt2_compliant_tag)
         self._lib.define(text, tags=[Tag.pt2_compliant_tag, *rest])
@@ -221,7 +222,10 @@ class CustomOpDef(Generic[_P, _R]):
             kernel = new_version_kernel(self._opoverload)
             self._lib.impl(self._name, kernel, "ADInplaceOrView", with_keyset=True)
         elif schema._is_view_op():
-            self._lib._module().register_ad_inplace_or_view_fallback(self._name)
+            if any("SymInt" in a.real_type.text for a in schema.arguments):
+                self._lib.impl(self._name, _refuse_symbolic_view, "ADInplaceOrView")
+            else:
+                self._lib._module().register_ad_inplace_or_view_fallback(self._name)
 
     @contextlib.contextmanager
     def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:
@@ -391,6 +395,10 @@ class CustomOpDef(Generic[_P, _R]):
         if first:
             self._lib.impl(self._name, kernel, key, with_keyset=True)
         return kernel
+
+
+def _refuse_symbolic_view(*args: Any, **kwargs: Any) -> None:
+    raise RuntimeError("Custom ops that are views do not support SymInt. Use int in the schema")
 
 
 def refuse_autograd(op: OpOverload, functional: bool) -> None:

@@ -261,7 +261,7 @@ def register_autograd(
 
 def _refuse_kwarg_only_tensors(op: OpOverload, what: str) -> None:
     if has_kwarg_only_tensors(op._schema):
-        raise NotImplementedError(f"{what}: tensors may not be keyword-only\n  {op._schema}")
+        raise NotImplementedError(f"{what}: {op} has kwarg-only Tensor args\n  {op._schema}")
 
 
 def register_torch_dispatch(

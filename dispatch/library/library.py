@@ -246,9 +246,7 @@ class Library:
     def _destroy(self) -> None:
         """Take away everything that this library registered."""
         if self.m is not None:
-            _take_back(
-                self.m, self._op_defs, _impls, self._op_impls, self._registration_handles
-            )
+            _take_back(self.m, self._op_defs, _impls, self._op_impls, self._registration_handles)
             self.m = None
 
 

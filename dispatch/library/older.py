@@ -324,7 +324,7 @@ class CustomOp:
     def _check_can_register_backward(self) -> None:
         schema = self._schema
         if not schemas.is_functional_schema(schema):
-            what = "an operator that writes, or returns views or nothing"
+            what = _why_not_functional(schema)
         else:
             wrong = [r.type.text for r in schema.returns if r.real_type.text not in _RETURN_TYPES]
             if not wrong:
@@ -345,6 +345,12 @@ class CustomOp:
         kernel = make_autograd_impl(get_op(self._qualname), info)
         with _quietly():
             self._lib.impl(self._opname, kernel, "Autograd", with_keyset=True, allow_override=True)
+
+
+def _why_not_functional(schema: Any) -> str:
+    if schema.is_mutable:
+        return "a non-functional operator: it writes to an argument"
+    return "an operator that returns views" if schema.returns else "an operator with no returns"
 
 
 @contextmanager

@@ -15,6 +15,11 @@ from dispatch._C.dtypes import device, dtype
 from dispatch._C.naming import full_name
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
+from dispatch.library.opaque import (
+    get_opaque_type_name,
+    is_opaque_reference_type,
+    is_opaque_type,
+)
 from dispatch.types import Number
 
 __all__ = ["SUPPORTED_PARAM_TYPES", "SUPPORTED_RETURN_TYPES", "infer_schema", "tuple_to_list"]
@@ -160,6 +165,8 @@ class _Inference:
         annotation = self.resolved(param.annotation)
         if annotation in SUPPORTED_PARAM_TYPES:
             return SUPPORTED_PARAM_TYPES[annotation]
+        if is_opaque_type(annotation):
+            return get_opaque_type_name(annotation)
         hint = ""
         if typing.get_origin(annotation) is tuple:
             hint = " Tuples are not supported: lists are."
@@ -242,6 +249,8 @@ class _Inference:
         return f"({text})" if len(texts) == 1 else text
 
     def one_return(self, annotation: Any, whole: Any) -> str:
+        if is_opaque_reference_type(annotation):
+            return get_opaque_type_name(annotation)
         if annotation not in SUPPORTED_RETURN_TYPES:
             self.fail(
                 f"the return type {whole} is unsupported. "

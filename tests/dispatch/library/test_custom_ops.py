@@ -226,3 +226,48 @@ def test_formulas_of_library_operators_are_taken_back(library):
     assert ops.tcl.f(x).grad_fn.name().startswith("GeneratedBackwardFor_tcl_f")
     more._destroy()
     assert not ops.tcl.f(x).grad_fn.name().startswith("Generated")
+
+
+def test_a_pure_view_may_be_written_through():
+    op = make("pure", None, schema="(Tensor(a) x) -> Tensor(a)")(lambda x: x.view(-1))
+
+    def setup(ctx, inputs, output):
+        ctx._is_pure_view = pure
+
+    op.register_autograd(lambda ctx, grad: grad, setup_context=setup)
+    base = dispatch.ones(2, 2, requires_grad=True).clone()
+    pure = True
+    view = op(base)
+    assert view._is_view() and view._base is base and view.requires_grad
+    view.mul_(2)
+    assert base.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    pure = False
+    with pytest.raises(RuntimeError, match="modified in place"):
+        op(base).mul_(2)
+    op._lib._destroy()
+
+
+@pytest.mark.parametrize("kind", ["SymInt", "SymInt[]"])
+def test_views_take_no_symbolic_numbers(kind):
+    op = make("symbolic", None, schema=f"(Tensor(a) x, {kind} n) -> Tensor(a)")(lambda x, n: x[:])
+    with pytest.raises(RuntimeError, match="views do not support SymInt"):
+        op(dispatch.ones(2), 1 if kind == "SymInt" else [1])
+    op._lib._destroy()
+
+
+def test_lists_of_arguments_are_looked_into_for_gradients():
+    plain, grad = dispatch.ones(1), dispatch.ones(1, requires_grad=True)
+    requires = _C._any_requires_grad
+    assert requires(plain, grad) and requires([plain, grad]) and requires(plain, a=grad)
+    assert (
+        not requires(plain, [plain], a=plain) and not requires([[grad]]) and not requires((grad,))
+    )
+
+
+def test_results_that_share_storage_are_found():
+    x, y = dispatch.ones(2, 2), dispatch.ones(2)
+    shares = _C._any_output_is_alias_to_input_or_output
+    assert shares((x,), {}, (x.t(),)) and shares((), {"a": x}, (x,)) and shares((), {}, (y, y[1:]))
+    assert shares(([[1, x], 2],), {}, ([x.view(-1)], y))
+    assert not shares((x,), None, (y, x + 1)) and not shares((x,), {"a": x}, ())
+    assert not shares((x,), {}, [x])

@@ -7,7 +7,7 @@ import typing
 import pytest
 
 import dispatch
-from dispatch import Tag, Tensor, library
+from dispatch import Tag, Tensor, _custom_ops, library
 from dispatch._C import _jit_resolve_packet
 from dispatch.library import infer_schema
 from dispatch.library.signatures import tuple_to_list
@@ -84,6 +84,7 @@ def test_two_tags_exclude_each_other():
         ("f(asdf a) -> Tensor", "unknown type specifier"),
         ("f(int64_t a) -> Tensor", "Use `SymInt` or `int`"),
         ("f(double a) -> Tensor", "Use `float`"),
+        ("f(PyObject a) -> Tensor", "unknown type specifier"),
     ],
 )
 def test_an_unknown_type_is_named_so(lib, schema, phrase):
@@ -165,3 +166,58 @@ def test_named_tuples_are_no_parameters():
 
     with pytest.raises(ValueError, match="unsupported type"):
         infer_schema(f, mutates_args=())
+
+
+def test_keyword_only_tensors_are_named_so(lib):
+    def f(x: Tensor, *, y: Tensor) -> Tensor: ...
+
+    lib.define("g(Tensor x, *, Tensor y) -> Tensor")
+    for register in (
+        lambda: library.custom_op(f"{NS}::f", f, mutates_args=()),
+        lambda: library.register_autograd(f"{NS}::g", abs),
+        lambda: library.register_vmap(f"{NS}::g", abs),
+    ):
+        with pytest.raises(NotImplementedError, match="kwarg-only Tensor args"):
+            register()
+
+
+def test_a_schema_that_writes_more_than_is_said_is_refused():
+    with pytest.raises(ValueError, match=r"the op mutates \{'x'\}, but mutates_args is"):
+        library.custom_op(f"{NS}::w", abs, mutates_args=(), schema="(Tensor(a!) x) -> ()")
+
+
+def test_a_kernel_that_is_gone_or_was_never_there_is_named_so():
+    with library._scoped_library("refusals_kernels", "DEF") as made:
+        made.define("f(Tensor x) -> Tensor")
+        made.impl("f", abs, "CPU")
+        kernel = library.get_kernel("refusals_kernels::f", "CPU")
+        with pytest.raises(RuntimeError, match="no kernel for CUDA for refusals_kernels::f"):
+            library.get_kernel("refusals_kernels::f", "CUDA")
+    keys = dispatch.DispatchKeySet(dispatch.DispatchKey.CPU)
+    with pytest.raises(RuntimeError, match="has been invalidated"):
+        kernel.call_boxed(keys, dispatch.ones(1))
+
+
+@pytest.mark.parametrize(
+    ("schema", "phrase"),
+    [
+        ("(Tensor(a) x) -> Tensor(a)", "operator that returns views"),
+        ("(Tensor(a!) x) -> Tensor", "non-functional"),
+        ("(Tensor x) -> ()", "no returns"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_gradients_of_what_is_not_functional_are_refused(lib, schema, phrase):
+    name = "h" + str(len(phrase))
+    lib.define(name + schema)
+    for register in (_custom_ops.impl_backward, _custom_ops.impl_save_for_backward):
+        with pytest.raises(RuntimeError, match=phrase):
+            register(f"{NS}::{name}")(abs)
+
+
+def test_opcheck_says_what_it_takes():
+    x = (dispatch.ones(1),)
+    with pytest.raises(ValueError, match="OpOverload"):
+        library.opcheck(dispatch.sin, x)
+    with pytest.raises(ValueError, match="test_utils to be subset of"):
+        library.opcheck(dispatch.ops.aten.sin.default, x, test_utils="other")
