@@ -102,12 +102,19 @@ torch.mps                                   dispatch.as_torch.absent
 torch.xpu                                   dispatch.as_torch.absent
 torch.backends.mps                          dispatch.as_torch.absent
 torch.version                               dispatch.as_torch.version
-torch.testing                               dispatch.as_torch.testing
+torch.testing                               dispatch.as_torch.testing dispatch.as_torch.making
+torch._export.wrappers                      dispatch.as_torch.markers
+torch._utils_internal                       dispatch.as_torch.markers
+torch.utils._exposed_in                     dispatch.as_torch.markers
+torch.utils._dtype_abbrs                    dispatch.as_torch.dtype_abbrs
 torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.modes
 torch._guards                               dispatch.as_torch.guards
 torch._prims.utils                          dispatch.as_torch.prims_common
 torch._prims_common                         dispatch.as_torch.prims_common
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.containers
+torch.nn.modules.container                  dispatch.as_torch.nn.containers
+                                            dispatch.as_torch.nn.modules
 torch.nn.init                               dispatch.as_torch.nn.init
 torch.nn.modules.module                     dispatch.as_torch.nn.modules
 torch.nn.functional                         dispatch.as_torch.nn.functional
@@ -136,6 +143,8 @@ torch._C._get_tensor_methods                dispatch.modes._get_tensor_methods
 torch._C._set_default_dtype                 dispatch.set_default_dtype
 torch._C._storage_id                        dispatch.tensor.sharing.storage_id
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
+torch._disable_dynamo                       dispatch.as_torch.markers._disable_dynamo
+torch._library.utils.lookup_op              dispatch.library.lookup_op
 torch._register_device_module               dispatch.as_torch.backends.register_device_module
 torch.get_device_module                     dispatch.as_torch.backends.get_device_module
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend

@@ -155,9 +155,11 @@ __all__ = [
 _LATER = {
     name: module
     for module, names in {
+        "cache_keys": "_BypassDispatchCache _CacheKeyState _DispatchCacheKey",
         "copy_mode": "FakeCopyMode",
         "cross_ref": """
             CrossRefFakeMode output_alias_each_other outputs_alias_inputs outputs_are_inputs
+            try_convert_fake_to_real
             """,
         "meta_registrations": "register_meta",
         "metadata": """

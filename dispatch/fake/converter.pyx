@@ -82,6 +82,11 @@ cdef class Memo:
         found = {number: fake() for _, fake, number in list(self.held.values())}
         return {number: fake for number, fake in found.items() if fake is not None}
 
+    def pairs(self):
+        """(original, fake counterpart), of those where both live."""
+        found = [(original and original(), fake()) for original, fake, _ in list(self.held.values())]
+        return [pair for pair in found if pair[0] is not None and pair[1] is not None]
+
     def __len__(self):
         return len(self.living())
 

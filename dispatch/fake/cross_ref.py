@@ -11,8 +11,10 @@ from typing import Any
 from dispatch._C.mode import TorchDispatchMode
 from dispatch._C.tags import Tag
 from dispatch._C.tensor import Tensor
+from dispatch._ops import ops
 from dispatch.fake.by_hand import tree_flatten_only
 from dispatch.fake.exceptions import MetadataMismatchError, UnsupportedFakeTensorException
+from dispatch.fake.fake_tensor import FakeTensor
 from dispatch.fake.implementations import has_meta
 from dispatch.fake.mode import FakeTensorMode
 
@@ -21,6 +23,7 @@ __all__ = [
     "output_alias_each_other",
     "outputs_alias_inputs",
     "outputs_are_inputs",
+    "try_convert_fake_to_real",
 ]
 
 _NOT_COMPARED = frozenset(
@@ -52,6 +55,26 @@ def output_alias_each_other(outputs: Any) -> bool:
     """Whether two outputs share storage."""
     storages = _storages(outputs)
     return len(set(storages)) < len(storages)
+
+
+def try_convert_fake_to_real(ten_list: list[Any]) -> list[Any]:
+    """The list with real tensors for fakes whose storage stands for that of a living real one.
+
+    They have the fake's sizes, strides and offset over the real storage; a fake of unknown sizes,
+    or of no such storage, stays as it is.
+    """
+    return [_real_of(t) if isinstance(t, FakeTensor) else t for t in ten_list]
+
+
+def _real_of(t: FakeTensor) -> Any:
+    memo = t.fake_mode.fake_tensor_converter.meta_converter.tensor_memo
+    place = (t.shape, t.stride(), t.storage_offset())
+    if not all(isinstance(n, int) for n in (*place[0], *place[1], place[2])):
+        return t
+    for real, fake in memo.pairs():
+        if fake.untyped_storage() is t.untyped_storage():
+            return ops.aten.as_strided.default(real.detach(), *place).to(t.dtype)
+    return t
 
 
 def check_alias_info(context: str, real: Any, real_in: Any, fake: Any, fake_in: Any) -> None:

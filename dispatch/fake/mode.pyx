@@ -341,6 +341,12 @@ cdef class FakeTensorMode(FakeState):
     validate_and_convert_non_fake_tensors = by_hand.validate_and_convert_non_fake_tensors
     wrap_meta_outputs_with_default_device_logic = by_hand.wrap_meta_outputs_with_default_device_logic
 
+    def _cache_key(self, state, func, args, kwargs):
+        """What a result of the call depends on, as a value; programs compare them."""
+        from dispatch.fake.cache_keys import cache_key       # the cache has keys of its own
+
+        return cache_key(self, state, func, args, kwargs)
+
     def _dispatch_impl(self, func, types, args, kwargs):
         """`dispatch` without the cache."""
         kept = self.cache_enabled

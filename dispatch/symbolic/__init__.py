@@ -117,6 +117,7 @@ from dispatch.symbolic.ranges import (
 )
 from dispatch.symbolic.shape_env import (
     ShapeEnv as ShapeEnv,
+    ShapeEnvSettings as ShapeEnvSettings,
 )
 from dispatch.symbolic.sources import (
     AttrSource as AttrSource,

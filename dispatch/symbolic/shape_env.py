@@ -7,6 +7,7 @@ decides and learns. Names and behaviour are those of
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dispatch.symbolic import guard_text, provenance
@@ -18,7 +19,7 @@ from dispatch.symbolic.ranges import ValueRanges, int_oo
 from dispatch.symbolic.sources import LocalSource, Source
 from dispatch.symbolic.symbols import Symbols, ignoring
 
-__all__ = ["ShapeEnv"]
+__all__ = ["ShapeEnv", "ShapeEnvSettings"]
 
 
 def _rebuilt(settings: dict[str, Any], state: dict[str, Any]) -> "ShapeEnv":
@@ -33,6 +34,19 @@ def _rebuilt(settings: dict[str, Any], state: dict[str, Any]) -> "ShapeEnv":
         env._set_replacement(symbols[name], e)
     env.unbacked_symint_counter, env.unbacked_symfloat_counter = state["counters"]
     return env
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeEnvSettings:
+    """What changes a ShapeEnv's answers: part of the key of anything remembered by calls."""
+
+    allow_scalar_outputs: bool
+    allow_dynamic_output_shape_ops: bool
+    assume_static_by_default: bool
+    specialize_zero_one: bool
+    duck_shape: bool
+    prefer_deferred_runtime_asserts_over_guards: bool
+    trace_asserts: bool
 
 
 class ShapeEnv(Symbols):
@@ -52,6 +66,16 @@ class ShapeEnv(Symbols):
         *,
         should_record_events: bool | None = None,
         tracked_fakes: list[Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        self.tracked_fakes = tracked_fakes
+        self.should_record_events = bool(should_record_events)
+        self.var_to_hint_override: dict[Expr, int] = {}
+        self._init(**settings)
+
+    def _init(
+        self,
+        *,
         allow_scalar_outputs: bool = True,
         allow_dynamic_output_shape_ops: bool = True,
         assume_static_by_default: bool = False,
@@ -70,25 +94,12 @@ class ShapeEnv(Symbols):
             prefer_deferred_runtime_asserts_over_guards
         )
         self.trace_asserts = trace_asserts
-        self.tracked_fakes = tracked_fakes
-        self.should_record_events = bool(should_record_events)
         self.co_fields = co_fields or {}
-        self.var_to_hint_override: dict[Expr, int] = {}
 
     @property
-    def settings(self) -> dict[str, bool]:
-        """What changes the answers: part of the key of anything remembered by calls."""
-        return {
-            "specialize_zero_one": self.specialize_zero_one,
-            "duck_shape": self.duck_shape,
-            "assume_static_by_default": self.assume_static_by_default,
-            "prefer_deferred_runtime_asserts_over_guards": (
-                self.prefer_deferred_runtime_asserts_over_guards
-            ),
-            "allow_scalar_outputs": self.allow_scalar_outputs,
-            "allow_dynamic_output_shape_ops": self.allow_dynamic_output_shape_ops,
-            "trace_asserts": self.trace_asserts,
-        }
+    def settings(self) -> ShapeEnvSettings:
+        """What it was made with, as far as that changes the answers."""
+        return ShapeEnvSettings(*(getattr(self, f.name) for f in fields(ShapeEnvSettings)))
 
     # --- symbols of inputs
 
@@ -316,7 +327,7 @@ class ShapeEnv(Symbols):
             "replacements": {s.name: e for s, e in self.replacements.items()},
             "counters": (self.unbacked_symint_counter, self.unbacked_symfloat_counter),
         }
-        return _rebuilt, (self.settings, state)
+        return _rebuilt, (asdict(self.settings), state)
 
     # --- reading
 

@@ -107,11 +107,25 @@ def _element_size(self: Storage) -> int:
     return 1
 
 
+def _write_file(
+    self: Storage,
+    file: Any,
+    is_real_file: bool = True,
+    save_size: bool = False,
+    element_size: int = 1,
+) -> None:
+    """Write the bytes, behind their number of elements (int64) if `save_size`."""
+    content = bytes(_bytes(self, "call _write_file()").tolist())
+    size = self.nbytes() // element_size
+    file.write((size.to_bytes(8, sys.byteorder) if save_size else b"") + content)
+
+
 _METHODS: dict[str, Any] = {
     "__getitem__": _get, "__setitem__": _set, "__iter__": _iterate, "__repr__": _text,
     "__copy__": _clone, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce,
     "clone": _clone, "copy_": _copy, "element_size": _element_size, "fill_": _fill,
     "is_pinned": _never, "is_shared": _never, "tolist": _tolist, "untyped": lambda self: self,
+    "_write_file": _write_file,
 }  # fmt: skip
 _FALSE = ("is_cuda", "is_hpu", "is_sparse", "is_sparse_csr")
 

@@ -75,9 +75,24 @@ def print_as_wrapper(
     _wrappers.append((maker, is_wrapper, value_of))
 
 
+_plain: set[type] = set()
+
+
+def print_as_plain(cls: type) -> None:
+    """Show tensors of exactly this class as `Tensor` is shown."""
+    _plain.add(cls)
+
+
 def tensor_text(self: Tensor, contents: str | None = None) -> str:
     """What `repr` shows; `contents` stands for the values, which nobody reads then."""
-    prefix = "tensor(" if type(self) is Tensor else f"{type(self).__name__}("
+    if type(self) is Tensor or type(self) in _plain:
+        return _text(self, "tensor(", contents)
+    text = _text(self, f"{type(self).__name__}(", contents)
+    mark = getattr(self, "_mark_text", None)  # what a parameter says of itself
+    return f"{mark}({text})" if mark else text
+
+
+def _text(self: Tensor, prefix: str, contents: str | None) -> str:
     if contents is not None:
         without_values = _is_fake(self) or self.device.type == "meta"
         return _joined(prefix, contents, _suffixes(self, without_values))

@@ -2,14 +2,17 @@
 
 The formulas stand in `formulas`; the mode counts the operators that PyTorch's counts
 (`flop_registry`), and those that `register_flop_formula` and `custom_mapping` add. Counts are kept
-by operator packet and by module: there is no `nn.Module` here, so the modules are what
-`counter.module(name)` blocks say, or objects with `named_children()` and hooks, given as `mods`.
+by operator packet and by module: what `counter.module(name)` blocks say, objects with
+`named_children()` and hooks, given as `mods`, and classes that announce their calls
+(`announce_modules`: `torch.nn.Module` under `dispatch.as_torch`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import warnings
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -74,7 +77,8 @@ def register_flop_formula(
         for target in pytree.tree_leaves(targets):
             if not isinstance(target, (OpOverloadPacket, HigherOrderOperator)):
                 raise ValueError(
-                    "register_flop_formula: expected an OpOverloadPacket or HigherOrderOperator, "
+                    "register_flop_formula: expected each target to be OpOverloadPacket or "
+                    "HigherOrderOperator, "
                     f"got {target} of type {type(target).__name__}"
                 )
             if target in flop_registry:
@@ -136,13 +140,32 @@ def sdpa_flop_count(
     return count_flops("aten::scaled_dot_product_attention", FlopCall(given, []))
 
 
+# (class of modules that announce their calls, and two functions that take a hook for all of them)
+_announcing: list[tuple[type, Callable[..., Any], Callable[..., Any]]] = []
+
+
+def announce_modules(cls: type, before: Callable[..., Any], after: Callable[..., Any]) -> None:
+    """Let counters hear of every call of a class of modules.
+
+    Args:
+        before: takes `hook(module, args)` and gives a handle with `remove()`.
+        after: the same of `hook(module, args, output)`.
+    """
+    _announcing.append((cls, before, after))
+
+
 class _Modules:
     """Which modules are running: their names, and the hooks of those that were given."""
 
     def __init__(self, mods: Any) -> None:
         self.running: list[str] = []
         self.handles: list[Any] = []
-        self.roots = [] if mods is None else list(mods) if isinstance(mods, list) else [mods]
+        roots = [] if mods is None else list(mods) if isinstance(mods, list) else [mods]
+        classes = tuple(cls for cls, _, _ in _announcing)
+        if any(isinstance(root, classes) for root in roots):
+            warnings.warn("mods is not needed: these modules announce their calls", stacklevel=3)
+        self.roots = [root for root in roots if not isinstance(root, classes)]
+        self.names: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 
     def parents(self) -> set[str]:
         return {"Global", *self.running}
@@ -150,6 +173,25 @@ class _Modules:
     def attach(self) -> None:
         for root in self.roots:
             self._attach(root, type(root).__name__)
+        for _, before, after in _announcing:
+            self.handles.append(before(lambda module, args: self.running.append(self.name(module))))
+            self.handles.append(after(lambda module, args, out: self._leave(self.name(module))))
+
+    def _leave(self, name: str) -> None:
+        if name in self.running:
+            self.running.remove(name)
+
+    def name(self, module: Any) -> str:
+        """The name below the first module that was called; its class's where that is itself."""
+        if module not in self.names:
+            self._enter(module, type(module).__name__)
+        return self.names[module]
+
+    def _enter(self, module: Any, name: str) -> None:
+        self.names[module] = name
+        for child_name, child in module.named_children():
+            if child not in self.names:
+                self._enter(child, f"{name}.{child_name}")
 
     def _attach(self, module: Any, name: str) -> None:
         def enter(*args: Any) -> None:

@@ -12,11 +12,27 @@ from typing import Any, TypeVar
 import dispatch
 from dispatch._C import _nn
 from dispatch.as_torch.nn.parameter import Buffer, Parameter
+from dispatch.tools import flops
 
-__all__ = ["Identity", "Linear", "Module", "ModuleList", "ReLU", "Sequential"]
+__all__ = [
+    "Identity",
+    "Linear",
+    "Module",
+    "ModuleList",
+    "ReLU",
+    "Sequential",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+]
 
 Tensor = dispatch.Tensor
 T = TypeVar("T", bound="Module")
+
+
+_ROOMS = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks")
+# Hooks of all modules, by the number of their handle.
+_forward_hooks: dict[int, Callable[..., Any]] = {}
+_forward_pre_hooks: dict[int, Callable[..., Any]] = {}
 
 
 class Module:
@@ -33,7 +49,7 @@ class Module:
             raise TypeError(
                 f"{type(self).__name__}.__init__() got unexpected arguments: {', '.join(given)}"
             )
-        for name in ("_parameters", "_buffers", "_modules", "_forward_hooks"):
+        for name in _ROOMS:
             object.__setattr__(self, name, {})
         object.__setattr__(self, "_non_persistent_buffers_set", set())
         object.__setattr__(self, "training", True)
@@ -45,8 +61,12 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for hook in [*_forward_pre_hooks.values(), *self._forward_pre_hooks.values()]:
+            changed = hook(self, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
         result = self.forward(*args, **kwargs)
-        for hook in list(self._forward_hooks.values()):
+        for hook in [*_forward_hooks.values(), *self._forward_hooks.values()]:
             changed = hook(self, args, result)
             result = result if changed is None else changed
         return result
@@ -94,7 +114,7 @@ class Module:
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {dispatch.typename(name)}")
         if "." in name or not name:
-            wrong = "can't contain \".\"" if name else "can't be empty string \"\""
+            wrong = 'can\'t contain "."' if name else 'can\'t be empty string ""'
             raise KeyError(f"{kind} name {wrong}")
         if hasattr(self, name) and name not in own:
             raise KeyError(f"attribute '{name}' already exists")
@@ -313,9 +333,11 @@ class Module:
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> "_Handle":
         """`hook(module, args, output)` after each call; what it returns is the output, if any."""
-        handle = _Handle(self._forward_hooks)
-        self._forward_hooks[id(handle)] = hook
-        return handle
+        return _Handle(self._forward_hooks, hook)
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> "_Handle":
+        """`hook(module, args)` before each call; what it returns are the arguments, if any."""
+        return _Handle(self._forward_pre_hooks, hook)
 
     # ---- text
 
@@ -337,12 +359,26 @@ class Module:
 class _Handle:
     """Takes a hook away again."""
 
-    def __init__(self, hooks: dict[int, Any]) -> None:
+    def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> None:
         self._hooks = hooks
+        hooks[id(self)] = hook
 
     def remove(self) -> None:
         """Forget the hook."""
         self._hooks.pop(id(self), None)
+
+
+def register_module_forward_hook(hook: Callable[..., Any]) -> _Handle:
+    """`hook(module, args, output)` after each call of any module."""
+    return _Handle(_forward_hooks, hook)
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> _Handle:
+    """`hook(module, args)` before each call of any module."""
+    return _Handle(_forward_pre_hooks, hook)
+
+
+flops.announce_modules(Module, register_module_forward_pre_hook, register_module_forward_hook)
 
 
 class Sequential(Module):

@@ -11,6 +11,7 @@ from typing import Any
 import dispatch
 from dispatch import Tensor
 from dispatch._C.disabled import _disabled_torch_function_impl
+from dispatch.tensor.text import print_as_plain
 
 __all__ = ["Buffer", "Parameter"]
 
@@ -31,6 +32,7 @@ class Parameter(Tensor, metaclass=_Kind):
     """
 
     _mark = "_is_param"
+    _mark_text = "Parameter"
     _is_param = True
     __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
@@ -47,6 +49,7 @@ class Parameter(Tensor, metaclass=_Kind):
                 f"{type(marked).__name__} was found instead"
             )
         marked._is_param = True
+        marked._mark_text = cls._mark_text
         return marked
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -60,6 +63,9 @@ class Parameter(Tensor, metaclass=_Kind):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _parameter, (self.data, self.requires_grad, copy.copy(self.__dict__))
+
+
+print_as_plain(Parameter)
 
 
 def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:

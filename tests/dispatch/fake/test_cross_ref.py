@@ -4,7 +4,7 @@ import pytest
 
 import dispatch
 from dispatch import ops
-from dispatch.fake import CrossRefFakeMode, MetadataMismatchError
+from dispatch.fake import CrossRefFakeMode, MetadataMismatchError, try_convert_fake_to_real
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -61,3 +61,16 @@ def test_operators_without_a_meta_kernel_are_left_out_when_asked(pair):
         assert dispatch.nonzero(x).tolist() == [[0]]
     with CrossRefFakeMode(ignore_op_fn=lambda op: True):
         assert f(x) == 1.0
+
+
+def test_fakes_of_living_tensors_become_real_again():
+    mode = dispatch.FakeTensorMode()
+    real = dispatch.arange(6).to(dispatch.float32)
+    fake = mode.from_tensor(real)
+    gone = mode.from_tensor(dispatch.ones(2))
+    with mode:
+        part, other = fake[2:4], fake + 1
+    made = try_convert_fake_to_real([part, other, gone, real, 3])
+    assert made[0].tolist() == [2.0, 3.0] and type(made[0]) is dispatch.Tensor
+    assert made[0].untyped_storage() is real.untyped_storage()
+    assert made[1] is other and made[2] is gone and made[3] is real and made[4] == 3
