@@ -76,6 +76,7 @@ torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
 torch.fx.immutable_collections              dispatch.as_torch.immutable
 torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
 torch.fx.experimental.symbolic_shapes       dispatch.symbolic
+torch.fx.experimental.recording             dispatch.symbolic.recording
 torch.fx.experimental.sym_node              dispatch.symbolic.methods dispatch.symbolic
 torch.utils._sympy.functions                dispatch.symbolic.functions
 torch.utils._sympy.numbers                  dispatch.symbolic.ranges

@@ -1,8 +1,12 @@
 """Symbolic sizes: numbers that are expressions over the sizes of inputs, and what a run relied on.
 
 The names are those of `torch.fx.experimental.symbolic_shapes`, with `SymInt` and its like and the
-`sym_*` functions of `torch`. `docs/symbolic.md` has the whole.
+`sym_*` functions of `torch`. `docs/symbolic.md` has the whole. `DimConstraints` comes with sympy,
+when it is asked for.
 """
+
+import importlib
+from typing import Any
 
 from dispatch.symbolic import calls, parsing, pickles, rules, sympy_bridge, text  # noqa: F401  (they enter themselves below)  # noqa: F401
 from dispatch.symbolic.bindings import (
@@ -115,6 +119,25 @@ from dispatch.symbolic.ranges import (
     ValueRanges as ValueRanges,
     int_oo as int_oo,
 )
+from dispatch.symbolic.retracing import (
+    CURRENT_NODE_KEY as CURRENT_NODE_KEY,
+    SHAPEENV_EVENT_KEY as SHAPEENV_EVENT_KEY,
+    InnerTensorKey as InnerTensorKey,
+    Specialization as Specialization,
+    SymIntEqByExpr as SymIntEqByExpr,
+    TrackedFake as TrackedFake,
+    ValueRangesSLoc as ValueRangesSLoc,
+    bind_symbols as bind_symbols,
+    cast_symbool_to_symint_guardless as cast_symbool_to_symint_guardless,
+    check_consistent as check_consistent,
+    create_contiguous as create_contiguous,
+    eval_guards as eval_guards,
+    find_symbol_binding_fx_nodes as find_symbol_binding_fx_nodes,
+    fx_placeholder_targets as fx_placeholder_targets,
+    fx_placeholder_vals as fx_placeholder_vals,
+    is_accessor_node as is_accessor_node,
+    is_symbol_binding_fx_node as is_symbol_binding_fx_node,
+)
 from dispatch.symbolic.shape_env import (
     ShapeEnv as ShapeEnv,
     ShapeEnvSettings as ShapeEnvSettings,
@@ -129,3 +152,9 @@ from dispatch.symbolic.sources import (
     TensorProperty as TensorProperty,
     TensorPropertySource as TensorPropertySource,
 )
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("DimConstraints", "DynamicDimConstraintPrinter"):
+        return getattr(importlib.import_module("dispatch.symbolic.dim_constraints"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

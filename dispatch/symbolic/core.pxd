@@ -20,6 +20,7 @@ cdef class Core:
     cdef public bint frozen, runtime_asserts_frozen, _error_on_new_guards
     cdef public bint prefer_deferred_runtime_asserts_over_guards
     cdef public int num_deferred_runtime_asserts
+    cdef public object recorder          # told of every new guard and runtime assert: (method, its arguments...); or None
 
     cdef Expr new_symbol(self, str name, int symbol_type, object hint, bint positive, object low, object high)
     cdef int ask(self, int question, Expr e) except -1

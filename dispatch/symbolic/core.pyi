@@ -23,6 +23,7 @@ class Core:
     _error_on_new_guards: bool
     prefer_deferred_runtime_asserts_over_guards: bool
     num_deferred_runtime_asserts: int
+    recorder: Any
     @property
     def replacements(self) -> dict[Expr, Expr]: ...
     @property

@@ -123,6 +123,8 @@ cdef class Core:
             sloc = here()
             self.learn(g, sloc)
             self.guards.append(ShapeGuard(g, sloc, size_oblivious))
+            if self.recorder is not None:
+                self.recorder("evaluate_expr", g)
         return concrete
 
     cdef Expr backed_form(self, Expr e):
@@ -186,6 +188,8 @@ cdef class Core:
         last = max(unbacked, key=age_of_name) if unbacked else None
         self.deferred_runtime_asserts.setdefault(last, []).append(RuntimeAssert(self.canonical(e), msg, sloc))
         self.num_deferred_runtime_asserts += 1
+        if self.recorder is not None:
+            self.recorder("guard_or_defer_runtime_assert", e, msg)
         return 1
 
     cdef Expr canonical(self, Expr e):

@@ -141,7 +141,7 @@ def produce(
     Raises:
         ConstraintViolationError: a guard says more than the inputs' constraints allow.
     """
-    inputs = _collect(env, placeholders, sources, input_contexts)
+    inputs = env._inputs = _collect(env, placeholders, sources, input_contexts)
     found: list[str] = []
 
     def name_of(symbol: Any) -> str:

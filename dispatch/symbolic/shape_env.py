@@ -5,12 +5,13 @@ decides and learns. Names and behaviour are those of
 `torch.fx.experimental.symbolic_shapes.ShapeEnv`.
 """
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from dispatch.symbolic import guard_text, provenance
+from dispatch.symbolic import guard_text, provenance, recording
 from dispatch.symbolic.contexts import DimDynamic, SymbolicContext
 from dispatch.symbolic.expr import Expr
 from dispatch.symbolic.node import SymNode
@@ -59,7 +60,11 @@ class ShapeEnv(Symbols):
         assume_static_by_default: kept for readers of `settings`.
         prefer_deferred_runtime_asserts_over_guards: `_check` makes runtime asserts also where
             a guard would do.
+        should_record_events: keeps in `events` what changed it, for `replay_shape_env_events`.
     """
+
+    events: list[recording.ShapeEnvEvent]
+    is_recording = False
 
     def __init__(
         self,
@@ -95,6 +100,10 @@ class ShapeEnv(Symbols):
         )
         self.trace_asserts = trace_asserts
         self.co_fields = co_fields or {}
+        self.source_name_to_debug_name: dict[str, str] = {}
+        self._inputs: Any = None
+        if self.should_record_events:
+            recording.watch(self, {**asdict(self.settings), "co_fields": co_fields})
 
     @property
     def settings(self) -> ShapeEnvSettings:
@@ -276,6 +285,13 @@ class ShapeEnv(Symbols):
         """
         return guard_text.produce(self, placeholders, sources, *args, **kwargs)
 
+    @property
+    def dim_constraints(self) -> Any:
+        """What the last `produce_guards` said, to be solved for dimensions; None before."""
+        if self._inputs is None:
+            return None
+        return importlib.import_module("dispatch.symbolic.dim_guards").of_run(self, self._inputs)
+
     def produce_guards_expression(
         self, placeholders: Any, *, guards: Any = None, ignore_static: bool = True
     ) -> str | None:
@@ -328,6 +344,35 @@ class ShapeEnv(Symbols):
             "counters": (self.unbacked_symint_counter, self.unbacked_symfloat_counter),
         }
         return _rebuilt, (asdict(self.settings), state)
+
+    # --- recorded
+
+    def _snapshot_tracked_fakes(self) -> list[Any] | None:
+        """The inputs as they are now, without the tensors."""
+        if self.tracked_fakes is None:
+            return None
+        return [
+            replace(x, fake=recording.FakeTensorMeta.from_fake(x.fake))
+            if hasattr(x.fake, "storage_offset")
+            else x
+            for x in self.tracked_fakes
+        ]
+
+    def check_equal(self, other: "ShapeEnv") -> None:
+        """Nothing when another ShapeEnv has learnt the same.
+
+        Raises:
+            NotEqualError: with what differs.
+        """
+
+        def counted(name: str, value: Any) -> Any:
+            if name == "guards":
+                return [str(g.expr) for g in value]
+            if name == "deferred_runtime_asserts":
+                return {s: [str(a.expr) for a in asserts] for s, asserts in value.items()}
+            return value
+
+        recording.shape_env_check_state_equal(self, other, (), counted)
 
     # --- reading
 
