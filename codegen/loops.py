@@ -21,6 +21,7 @@ __all__ = ["module_view"]
 
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 _OF_SIZE = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
+_WIDE_CALL = re.compile(r"\bFN\((?!larger|smaller|lerp|hard)|\b(?:exp|log|pow)\w*\(")
 _CONSTANT_PATHS = 3  # operands up to which a single element has a loop of its own
 
 
@@ -33,6 +34,11 @@ class _Loop(NamedTuple):
     n_out: int
     numbers: str
     text: str
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it computes much, so that it is compiled for AVX-512 too."""
+        return self.section in _PARTS.values() and bool(_WIDE_CALL.search(self.text))
 
     @property
     def arity(self) -> tuple[int, int]:
@@ -49,6 +55,7 @@ class _Module:
         self.loops: dict[tuple[object, ...], _Loop] = {}
         self.tables: list[dict[str, Any]] = []
         self.taken: list[dict[str, Any]] = []
+        self.wide: list[dict[str, Any]] = []  # rows of tables that have a loop for AVX-512
 
     def add(self, formula: Formula) -> int:
         """The tables of a formula's variants; the number of the first."""
@@ -67,9 +74,13 @@ class _Module:
             section = _OF_SIZE[self.size[name]] if formula.is_raw else NARROW.get(name, name)
             if leaf.loop is not None:
                 rows.append(f"[ST_{name}] = LOOP_OF({leaf.loop}, {self.abbr[section]})")
+                if section in _PARTS.values():
+                    self.wide.append({"place": place, "row": rows[-1]})
                 continue
             loop = self._loop(formula, variant, section, leaf)
             rows.append(f"[ST_{name}] = LOOP_OF({loop.name}, {self.abbr[section]})")
+            if loop.is_wide:
+                self.wide.append({"place": place, "row": rows[-1]})
             if loop.numbers:
                 narrow = (n for n in variant.narrow if NARROW[n] == name)
                 needs |= sum(1 << self.codes[n] for n in (name, *narrow))
@@ -138,13 +149,15 @@ class _Module:
         order = sorted(COMPUTED, key=lambda name: name not in _PARTS.values())
         found = []
         for name in order:
-            loops = [self._loop_view(x) for x in self.loops.values() if x.section == name]
+            loops = [x for x in self.loops.values() if x.section == name]
             if loops or name in _PARTS.values():
                 found.append(self._section_view(name, loops))
         return found
 
-    def _section_view(self, name: str, loops: list[dict[str, Any]]) -> dict[str, Any]:
+    def _section_view(self, name: str, loops: list[_Loop]) -> dict[str, Any]:
         part = _PARTS.get(name, name)
+        wide = [self._loop_view(x) for x in loops if x.is_wide]
+        narrow = [self._loop_view(x) for x in loops if not x.is_wide]
         return {
             "type": self.abbr[name],
             "ctype": COMPUTED[name],
@@ -155,7 +168,8 @@ class _Module:
             "is_integer": int("int" in name),
             "is_signed": int(name.startswith("int")),
             "is_bool": int(name == "bool"),
-            "loops": loops,
+            "wide": wide,
+            "loops": narrow,
         }
 
     def _loop_view(self, loop: _Loop) -> dict[str, Any]:
@@ -426,6 +440,7 @@ def module_view(
         "arities": module.arities(),
         "sections": module.sections(),
         "tables": module.tables,
+        "wide": module.wide,
         "taken": module.taken,
         "bodies": bodies,
     }

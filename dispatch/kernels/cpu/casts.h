@@ -1,7 +1,8 @@
 /* Loops that convert elements of any dtype to any other, and those that copy them.
 
    PyTorch's conversions: narrow floats by way of float32, a complex number's real part, NaN is true; what does not fit an
-   integer is what x86 makes of it. Every pair has a loop; the pairs that are asked for in blocks have one for AVX2 too. */
+   integer is what x86 makes of it. Every pair has a loop; the pairs that are asked for in blocks have one for AVX2 too, those
+   of the common dtypes one for AVX-512. */
 #ifndef DISPATCH_CASTS_H
 #define DISPATCH_CASTS_H
 #include "halves.h"
@@ -47,9 +48,11 @@ EACH_COMPLEX(FROM_COMPLEX)
 #include "casts_level.h"
 #define EACH_FAST(X) \
     X(bf16, 2, f32, 4) X(f32, 4, bf16, 2) X(f32, 4, f64, 8) X(f64, 8, f32, 4) X(i64, 8, f32, 4) X(i32, 4, f32, 4) \
-    X(u8, 1, f32, 4) X(b8, 1, f32, 4) X(f32, 4, i32, 4) X(i32, 4, i64, 8) X(i64, 8, i32, 4) X(b8, 1, i64, 8) X(u8, 1, i64, 8) \
-    X(i32, 4, f64, 8) X(f64, 8, bf16, 2) X(f32, 4, b8, 1) X(f64, 8, b8, 1) X(i64, 8, b8, 1) X(u8, 1, b8, 1) X(b8, 1, u8, 1)
+    X(b8, 1, f32, 4) X(f32, 4, i32, 4) X(i32, 4, i64, 8) X(i64, 8, i32, 4) X(b8, 1, i64, 8) X(u8, 1, i64, 8) \
+    X(i32, 4, f64, 8) X(f32, 4, b8, 1) X(f64, 8, b8, 1) X(i64, 8, b8, 1) X(u8, 1, b8, 1) X(b8, 1, u8, 1)
 EACH_FAST(REAL_TO_REAL)
+/* As the last bits of 2**23: a conversion of 8 bits without a sign is not vectorized. */
+CAST(u8, 1, f32, 4, uint32_t u = 0x4b000000u | *(const uint8_t *)a; put_f32_f32_cast_avx2(b, f32_of_bits(u) - 0x1p23f))
 
 static void cast_f16_f32_avx2(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n)
 {
@@ -72,10 +75,19 @@ static void cast_f32_f16_avx2(const char *src, intptr_t from, char *dst, intptr_
 }
 #undef LEVEL
 
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
+#define LEVEL avx512
+#include "casts_level.h"
+#define EACH_COMMON(X, ...) \
+    X(__VA_ARGS__, b8, 1) X(__VA_ARGS__, u8, 1) X(__VA_ARGS__, i8, 1) X(__VA_ARGS__, i16, 2) X(__VA_ARGS__, i32, 4) \
+    X(__VA_ARGS__, i64, 8) X(__VA_ARGS__, f32, 4) X(__VA_ARGS__, f64, 8)
+#define EACH_COMMON_PAIR(X) \
+    EACH_COMMON(X, b8, 1) EACH_COMMON(X, u8, 1) EACH_COMMON(X, i8, 1) EACH_COMMON(X, i16, 2) EACH_COMMON(X, i32, 4) \
+    EACH_COMMON(X, i64, 8) EACH_COMMON(X, f32, 4) EACH_COMMON(X, f64, 8)
+EACH_COMMON_PAIR(REAL_TO_REAL)
+#undef LEVEL
+
 /* 16-bit floats on processors with AVX-512: what the driver does most of all. */
-#pragma GCC target("avx512f,avx512bw,avx512vl")
-#define cpu_has_avx512() \
-    (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
 #define WIDE_CAST(FROM, FS, TO, TS, ...) \
     static void cast_##FROM##_##TO##_avx512(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n) \
     { \
@@ -101,8 +113,8 @@ WIDE_CAST(f32, 4, bf16, 2, __m512 x = _mm512_loadu_ps((const float *)src);
 WIDE_CAST(f16, 2, f32, 4, _mm512_storeu_ps((float *)dst, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)src))))
 WIDE_CAST(f32, 4, f16, 2, _mm256_storeu_si256((__m256i *)dst, _mm512_cvtps_ph(_mm512_loadu_ps((const float *)src), 0)))
 
-/* From one kind of 16-bit float to the other by way of float32, a block at a time. */
-#define BY_FLOAT(FROM, TO) \
+/* 16-bit floats from and to what is not float32, by way of it: a block at a time. */
+#define BY_FLOAT(FROM, FS, TO, TS) \
     static void cast_##FROM##_##TO##_by_float(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n) \
     { \
         float block[256]; \
@@ -157,8 +169,12 @@ COPY(16)
 static cast_loop CASTS[ST_COUNT][ST_COUNT];      /* [from][to]; NULL: a dtype without elements of its own */
 
 #if HAS_AVX2_LEVEL
-BY_FLOAT(bf16, f16)
-BY_FLOAT(f16, bf16)
+#define EACH_BY_FLOAT(X) \
+    X(bf16, 2, f16, 2) X(bf16, 2, b8, 1) X(bf16, 2, u8, 1) X(bf16, 2, i32, 4) X(bf16, 2, i64, 8) X(bf16, 2, f64, 8) \
+    X(f16, 2, bf16, 2) X(f16, 2, b8, 1) X(f16, 2, u8, 1) X(f16, 2, i32, 4) X(f16, 2, i64, 8) X(f16, 2, f64, 8) \
+    X(b8, 1, bf16, 2) X(u8, 1, bf16, 2) X(i32, 4, bf16, 2) X(i64, 8, bf16, 2) X(f64, 8, bf16, 2) \
+    X(b8, 1, f16, 2) X(u8, 1, f16, 2) X(i32, 4, f16, 2) X(i64, 8, f16, 2) X(f64, 8, f16, 2)
+EACH_BY_FLOAT(BY_FLOAT)
 #endif
 
 static void fill_casts(void)
@@ -172,13 +188,16 @@ static void fill_casts(void)
 #if HAS_AVX2_LEVEL
     if (cpu_has_avx2()) {
 #define FAST(FROM, FS, TO, TS) CASTS[ST_OF_##FROM][ST_OF_##TO] = cast_##FROM##_##TO##_cast_avx2;
+#define BLOCKED(FROM, FS, TO, TS) CASTS[ST_OF_##FROM][ST_OF_##TO] = cast_##FROM##_##TO##_by_float;
         EACH_FAST(FAST)
+        FAST(u8, 1, f32, 4)
         CASTS[ST_float16][ST_float32] = cast_f16_f32_avx2;
         CASTS[ST_float32][ST_float16] = cast_f32_f16_avx2;
-        CASTS[ST_bfloat16][ST_float16] = cast_bf16_f16_by_float;
-        CASTS[ST_float16][ST_bfloat16] = cast_f16_bf16_by_float;
+        EACH_BY_FLOAT(BLOCKED)
     }
     if (cpu_has_avx2() && cpu_has_avx512()) {
+#define WIDEST(FROM, FS, TO, TS) CASTS[ST_OF_##FROM][ST_OF_##TO] = cast_##FROM##_##TO##_cast_avx512;
+        EACH_COMMON_PAIR(WIDEST)
         CASTS[ST_bfloat16][ST_float32] = cast_bf16_f32_avx512;
         CASTS[ST_float32][ST_bfloat16] = cast_f32_bf16_avx512;
         CASTS[ST_float16][ST_float32] = cast_f16_f32_avx512;

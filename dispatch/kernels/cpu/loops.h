@@ -1,7 +1,8 @@
 /* What emitted loops and the driver share: how elements are loaded and stored, numbers, the table of one formula's loops.
 
    A loop has numpy's signature: pointers to the operands and outputs, a count, steps in bytes, and the operator's numbers. It is
-   compiled twice, for any processor (`base`) and for those with AVX2 and FMA (`avx2`); a module picks one when it is imported.
+   compiled twice, for any processor (`base`) and for those with AVX2 and FMA (`avx2`); one that computes much with real numbers a
+   third time, for AVX-512 (`avx512`). A module picks one when it is imported.
    Narrow dtypes (16 and 8 bits, complex32) have no loops of their own: the driver converts blocks of them. */
 #ifndef DISPATCH_LOOPS_H
 #define DISPATCH_LOOPS_H
@@ -17,6 +18,8 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HAS_AVX2_LEVEL 1
 #define cpu_has_avx2() (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+#define cpu_has_avx512() (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") \
+                          && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
 #else
 #define HAS_AVX2_LEVEL 0
 #define cpu_has_avx2() 0
