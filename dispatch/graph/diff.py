@@ -185,7 +185,7 @@ def _class_text(row: Json) -> str:
 
 def _figure(key: str, value: Any) -> str:
     if key == "class":
-        return plain(str(value).rpartition(".")[2])
+        return plain((value or "module").rpartition(".")[2])
     if key == "bytes":
         return f"new memory {bytes_text(value)}"
     return f"{key} {count_text(value)}"

@@ -24,6 +24,12 @@ def test_the_list_is_long_and_excuses_few():
     assert all(fault.survives for fault in excused)
 
 
+def test_a_fault_in_a_header_names_what_to_compile():
+    for fault in FAULTS:
+        compiled = fault.file.endswith((".py", ".pyx"))
+        assert compiled or fault.rebuild, f"{fault}: nothing would be compiled"
+
+
 def test_named_tests_and_modules_exist():
     for fault in FAULTS:
         for path in (*fault.tests, *fault.rebuild):

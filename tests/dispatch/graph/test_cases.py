@@ -109,6 +109,27 @@ def test_inputs_whose_sizes_are_expressions(tmp_path):
     assert [call["outputs_expr"][0]["shape"] for call in calls] == [["a", "b", 3], ["a", "2*b"]]
 
 
+def test_flops_of_a_call_with_keywords(tmp_path):
+    """Its formula gets each argument under its own name, and what was left out as None."""
+    b = programs.symbol("b", 2)
+    call = programs.node(
+        "aten.addmm.default",
+        [("self", programs.tensor("bias")), ("mat1", programs.tensor("x")),
+         ("mat2", programs.tensor("w")), ("alpha", programs.as_int(3))],
+        ["out"],
+    )  # fmt: skip
+    call["inputs"][3]["kind"] = 2
+    values = {"bias": programs.meta([5]), "w": programs.meta([4, 5])}
+    values |= {"x": programs.meta([b, 4]), "out": programs.meta([b, 5])}
+    body = programs.graph(["bias", "w", "x"], ["out"], [call], values)
+    specs = [programs.user_input(name) for name in ("bias", "w", "x")]
+    content = programs.program(body, specs, [programs.user_output("out")], b=(2, None))
+    module = graph.load(programs.write_json(tmp_path / "addmm.json", content))
+    report = module.run(symbolic=True)
+    assert value(report.to_json()["flops_expr"], {"b": 7}) == 2 * 7 * 4 * 5
+    assert report.at({"b": 7}).flops == module.run(sizes={"b": 7}).flops == 280
+
+
 def test_a_guard_names_the_call_that_asked(tmp_path):
     content = programs.attention()
     nodes = content["graph_module"]["graph"]["nodes"]

@@ -59,8 +59,59 @@ def test_other_shapes_and_other_parameters(tmp_path):
     assert titles[:1] == ["totals"] and "parameters and buffers" in titles and "modules" in titles
 
 
+def rows_of(difference):
+    return {table.title: (table.columns, table.rows) for table in difference.tables()}
+
+
+def test_tables_say_both_sides_and_the_change(tmp_path):
+    a = report(tmp_path / "a.json", programs.linear())
+    content = programs.linear()
+    values = content["graph_module"]["graph"]["tensor_values"]
+    values |= {"p_w": programs.meta([3, 8]), "out": programs.meta([2, 8])}
+    b = report(tmp_path / "b.json", content)
+    found = rows_of(compare(a, b))
+    assert found["totals"][0] == ("", "a.json", "b.json", "change")
+    assert found["totals"][1] == [
+        ["parameters", "12", "24", "+12 (+100.0%)"],
+        ["parameter memory", "48 B", "96 B", "+48 B (+100.0%)"],
+        ["peak memory", "104 B", "184 B", "+80 B (+76.9%)"],
+        ["new memory", "32 B", "64 B", "+32 B (+100.0%)"],
+        ["FLOPs", "48", "96", "+48 (+100.0%)"],
+        ["calls", "1", "1", "="],
+    ]
+    assert found["parameters and buffers"] == (
+        ("what", "a.json", "b.json"), [["w", "parameter float32[3, 4]", "parameter float32[3, 8]"]],
+    )  # fmt: skip
+    assert found["modules"][1] == [
+        ["(model)", "parameters 12, new memory 32 B, flops 48",
+         "parameters 24, new memory 64 B, flops 96"],
+    ]  # fmt: skip
+    assert found["calls that only one has"][1] == [
+        ["aten::mm float32[2, 4]", "1", "0", "-1"],
+        ["aten::mm float32[2, 8]", "0", "1", "+1"],
+    ]
+    assert rows_of(compare(b, a))["totals"][1][0] == ["parameters", "24", "12", "-12 (-50.0%)"]
+
+
+def test_modules_that_only_one_has_and_other_classes(first):
+    second = copy.deepcopy(first)
+    root = second["modules"][0]
+    root["class"] = "net.Wide"
+    second["modules"].append({**root, "path": "head", "class": "net.Head", "calls": 3})
+    assert rows_of(compare(first, second))["modules"][1] == [
+        ["(model)", "module", "Wide"],
+        ["head", "-", "Head, 3 calls"],
+    ]
+
+
+def test_two_files_of_one_name_are_first_and_second(first):
+    columns, _ = rows_of(compare(first, copy.deepcopy(first)))["totals"]
+    assert columns == ("", "first", "second", "change")
+
+
 def test_a_thousand_differences_are_cut(first):
     second = copy.deepcopy(first)
     second["calls"] = [{**c, "module": f"m{i}"} for i in range(500) for c in first["calls"]]
     table = compare(first, second).tables()[-1]
-    assert len(table.rows) == 41 and table.rows[-1][0].startswith("and ")
+    assert len(table.rows) == 41
+    assert table.rows[-1] == [f"and {501 * len(first['calls']) - 40} more", "", "", ""]
