@@ -268,9 +268,11 @@ cdef PyObject* call_packed(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
                 r = ask_functions(self, args, nargs, kwnames, (<OpFunction>self).how, &asked)
             if asked:
                 found[0] = FOUND_ANSWER
+            elif fit == FIT_TRIAL:
+                r = give(True)
             else:
                 complete_options(&(<OperatorEntry>e).sig, &f)
-                r = give(True) if fit == FIT_TRIAL else dispatcher.call(<OperatorEntry>e, f.ks, f.flags, f.args)
+                r = dispatcher.call(<OperatorEntry>e, f.ks, f.flags, f.args)
             release_frame(&f)
             return r
         release_frame(&f)

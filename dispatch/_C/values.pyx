@@ -220,9 +220,10 @@ cdef inline PyObject* convert(Signature* sig, ArgSpec* spec, PyObject* o, Frame*
 
 
 cdef PyObject* convert_trial(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f) noexcept:
-    """As `convert_slow`, but what has a __torch_function__, alone or in a list, stands for anything."""
+    """As `convert_slow`, but what has a __torch_function__, alone or in a list, stands for anything, and every text for a
+    device: the handlers that are asked may know it."""
     cdef PyObject* made
-    if is_function_object(o):
+    if is_function_object(o) or (spec.kind == AK_DEVICE and PyUnicode_Check_(o)):
         return o
     made = convert_slow(sig, spec, o, f)
     return o if made == NULL and (PyList_Check_(o) or PyTuple_Check_(o)) and any_function_handler(&o, 1) else made

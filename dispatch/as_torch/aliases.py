@@ -113,11 +113,21 @@ torch._guards                               dispatch.as_torch.guards
 torch._prims.utils                          dispatch.as_torch.prims_common
 torch._prims_common                         dispatch.as_torch.prims_common
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
-                                            dispatch.as_torch.nn.containers
-torch.nn.modules.container                  dispatch.as_torch.nn.containers
-                                            dispatch.as_torch.nn.modules
 torch.nn.init                               dispatch.as_torch.nn.init
-torch.nn.modules.module                     dispatch.as_torch.nn.modules
+torch.nn.modules                            dispatch.as_torch.nn.modules
+torch.nn.modules.activation                 dispatch.as_torch.nn.modules
+torch.nn.modules.batchnorm                  dispatch.as_torch.nn.modules
+torch.nn.modules.container                  dispatch.as_torch.nn.modules
+torch.nn.modules.conv                       dispatch.as_torch.nn.modules
+torch.nn.modules.dropout                    dispatch.as_torch.nn.modules
+torch.nn.modules.linear                     dispatch.as_torch.nn.modules
+torch.nn.modules.loss                       dispatch.as_torch.nn.modules
+torch.nn.modules.module                     dispatch.as_torch.nn.modules.module
+torch.nn.modules.normalization              dispatch.as_torch.nn.modules
+torch.nn.modules.pooling                    dispatch.as_torch.nn.modules
+torch.nn.modules.rnn                        dispatch.as_torch.nn.modules
+torch.nn.modules.sparse                     dispatch.as_torch.nn.modules
+torch.nn.modules.transformer                dispatch.as_torch.nn.modules
 torch.nn.functional                         dispatch.as_torch.nn.functional
 torch.nn.parameter                          dispatch.as_torch.nn.parameter
 torch.testing._internal.common_utils        dispatch.as_torch.test_case
@@ -168,7 +178,7 @@ GAPS = {
     "torch.func": "there is no autograd engine, and no vmap",
     "torch.fx": "programs are not traced",
     "torch.jit": "there is no TorchScript compiler",
-    "torch.nn": "there are functions, parameters and few modules",
+    "torch.nn": "there are functions, parameters, and most modules, which compute forwards",
     "torch.nn.functional": "not every function is here: `torch.ops.aten` has the operators",
     "torch.optim": "there is no autograd engine",
     "torch.profiler": "`dispatch.tools` has modes that count, log and track memory",

@@ -13,11 +13,19 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.grad_mode import no_grad
+from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
+from dispatch._C.tls import _dispatch_tls_is_dispatch_key_excluded
 from dispatch._C.wrapper import has_handler
+from dispatch._ops import ops
+from dispatch.modes.stack import _disable_current_modes
 from dispatch.tensor.data import plain_values
 
 __all__ = ["print_as_wrapper", "set_printoptions", "tensor_text"]
+
+
+_aten = ops.aten
 
 
 @dataclass
@@ -107,10 +115,36 @@ def _text(self: Tensor, prefix: str, contents: str | None) -> str:
         return _joined(prefix, "...", suffixes)
     if self.numel() == 0:
         return _joined(prefix, "[]", suffixes)
-    if not values.data_ptr():
+    if _is_handled(values):
+        with no_grad(), _disable_current_modes():
+            shown = np.array(_by_handler(values, self.numel() > _options.threshold))
+    elif values.data_ptr():
+        shown = _shown(plain_values(values))
+    else:
         return _joined(prefix, "...", suffixes)
-    text = _array_text(_shown(plain_values(values)), tuple(self.shape), len(prefix))
-    return _joined(prefix, text, suffixes)
+    return _joined(prefix, _array_text(shown, tuple(self.shape), len(prefix)), suffixes)
+
+
+def _is_handled(self: Tensor) -> bool:
+    """Whether its class says what its values are: it has a handler, and handlers are not off."""
+    return has_handler(self) and not _dispatch_tls_is_dispatch_key_excluded(DispatchKey.Python)
+
+
+def _by_handler(self: Tensor, summarized: bool) -> Any:
+    """The values in lists, read by calls that the class handles; long dimensions by their edges.
+
+    Raises: what the handler raises; RuntimeError for a row that is still of a class with a handler
+    and has no `tolist` of its own.
+    """
+    edge = _options.edgeitems
+    n = self.shape[0] if self.ndim else 1
+    cut = summarized and n > 2 * edge
+    if self.ndim == 0:
+        return self.item()
+    if self.ndim == 1:
+        return (_aten.cat.default([self[:edge], self[-edge:]]) if cut else self).tolist()
+    rows = (*range(edge), *range(n - edge, n)) if cut else range(n)
+    return [_by_handler(self[i], summarized) for i in rows]
 
 
 def _values_of(self: Tensor) -> Tensor | None:

@@ -9,7 +9,7 @@ import dispatch
 from dispatch.as_torch import making, markers
 from dispatch.as_torch.dtype_abbrs import dtype_abbrs
 from dispatch.as_torch.nn import Parameter, modules
-from dispatch.as_torch.nn.containers import ParameterDict, ParameterList
+from dispatch.as_torch.nn.modules import ParameterDict, ParameterList
 from dispatch.tools.flops import FlopCounterMode, register_flop_formula
 
 ones = dispatch.ones
@@ -87,7 +87,7 @@ def test_counters_hear_of_modules():
     assert totals == {
         "Net": 200, "Net.first": 120, "Net.second": 80, "Net.second.0": 80, "Global": 202,
     }  # fmt: skip
-    assert not modules._forward_hooks and not modules._forward_pre_hooks
+    assert not modules.module._forward_hooks and not modules.module._forward_pre_hooks
     with pytest.warns(UserWarning, match="not needed"):
         FlopCounterMode(net)
     with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):

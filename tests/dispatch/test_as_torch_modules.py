@@ -117,3 +117,105 @@ def test_what_is_computed_from_others_is_no_parameter():
         modules.Module().register_parameter("weight", computed)
     with pytest.raises(ValueError, match="non-leaf tensor to parameter 'weight'"):
         modules.Module().weight = computed
+
+
+def test_modules_in_rows_are_put_in_and_taken_out():
+    row = modules.ModuleList([modules.Tanh(), modules.ReLU()])
+    row.insert(0, modules.Identity())
+    row.append(modules.GELU())
+    assert [type(m).__name__ for m in row] == ["Identity", "Tanh", "ReLU", "GELU"]
+    assert type(row.pop(1)).__name__ == "Tanh" and list(row._modules) == ["0", "1", "2"]
+    del row[-1]
+    row[0] = modules.Sigmoid()
+    assert repr(row) == "ModuleList(\n  (0): Sigmoid()\n  (1): ReLU()\n)"
+    with pytest.raises(IndexError, match="2 is out of range"):
+        row[2]
+    with pytest.raises(AssertionError, match="should be of type"):
+        row.insert(0, 3)
+    assert len(row.__add__([modules.Tanh()])) == 3 and len(row) == 2
+
+
+def test_parameters_in_lists_and_dicts_are_the_modules():
+    rows = modules.ParameterList([dispatch.ones(2), 3])
+    rows += [dispatch.zeros(1)]
+    assert isinstance(rows[0], Parameter) and rows[1] == 3 and len(rows) == 3
+    assert [name for name, _ in rows.named_parameters()] == ["0", "2"]
+    named = modules.ParameterDict({"a": dispatch.ones(2)})
+    named["b"] = dispatch.zeros(1)
+    assert list(named) == ["a", "b"] and named.pop("a").tolist() == [1.0, 1.0]
+    assert list(named.state_dict()) == ["b"]
+    with pytest.raises(KeyError, match="a"):
+        named["a"]
+    with pytest.raises(RuntimeError, match="should not be called"):
+        named(1)
+
+
+def test_hooks_see_keywords_in_their_order_and_go():
+    layer, seen = modules.Linear(2, 2), []
+
+    def before(module, args, kwargs):
+        seen.append(("before", sorted(kwargs)))
+        return (args[0] * 0,), {}
+
+    with layer.register_forward_pre_hook(before, with_kwargs=True):
+        layer.register_forward_pre_hook(lambda m, a: seen.append("first"), prepend=True)
+        layer.register_forward_hook(lambda m, a, k, out: out * 0 + 7, with_kwargs=True)
+        assert layer(dispatch.ones(1, 2)).tolist() == [[7.0, 7.0]]
+        assert seen == ["first", ("before", [])]
+    layer(dispatch.ones(1, 2))
+    assert seen == ["first", ("before", []), "first"]
+    with pytest.raises(NotImplementedError, match="always_call"):
+        layer.register_forward_hook(print, always_call=True)
+
+
+def test_a_state_that_does_not_fit_changes_nothing():
+    layer = modules.Linear(2, 2)
+    layer.load_state_dict({"weight": dispatch.ones(2, 2), "bias": dispatch.ones(2)})
+    wrong = {"weight": dispatch.zeros(2, 2), "bias": dispatch.zeros(3)}
+    with pytest.raises(RuntimeError, match=r"size mismatch for bias: .*\[3\].*\[2\]"):
+        layer.load_state_dict(wrong, strict=False)
+    with pytest.raises(RuntimeError, match=r'(?s)Missing key.*"bias".*Unexpected key.*"more"'):
+        layer.load_state_dict({"weight": dispatch.zeros(2, 2), "more": 3})
+    assert layer.weight.sum() == 4.0
+    found = layer.load_state_dict({"weight": dispatch.zeros(2, 2)}, strict=False)
+    assert found == (["bias"], []) and layer.weight.sum() == 0.0
+    given = Parameter(dispatch.ones(2, 2))
+    layer.load_state_dict({"weight": given}, strict=False, assign=True)
+    assert layer.weight is given
+
+
+def test_casts_keep_the_parameter_that_others_hold():
+    layer = modules.Linear(2, 2)
+    held = layer.weight
+    assert layer.double().weight is held and held.dtype == dispatch.float64
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: modules.Conv2d(3, 4, 1, groups=2), ValueError),
+        (lambda: modules.Conv2d(2, 2, 3, stride=2, padding="same"), ValueError),
+        (lambda: modules.Conv1d(2, 2, 3, padding="full"), ValueError),
+        (lambda: modules.ConvTranspose2d(2, 2, 3, padding_mode="reflect"), ValueError),
+        (lambda: modules.GroupNorm(3, 4), ValueError),
+        (lambda: modules.Dropout(1.5), ValueError),
+        (lambda: modules.MaxPool2d(), TypeError),
+        (lambda: modules.GELU(3, 4), TypeError),
+        (lambda: modules.GaussianNLLLoss(True), TypeError),
+        (lambda: modules.FractionalMaxPool2d(2), ValueError),
+        (lambda: modules.Embedding(3, 2, padding_idx=3), AssertionError),
+        (lambda: modules.Embedding.from_pretrained(dispatch.ones(3)), AssertionError),
+        (lambda: modules.LSTM(3, 2, proj_size=2), ValueError),
+        (lambda: modules.GRU(3, 2, proj_size=1), ValueError),
+        (lambda: modules.RNN(3, 2, nonlinearity="sine"), ValueError),
+        (lambda: modules.MultiheadAttention(4, 3), AssertionError),
+        (lambda: modules.BatchNorm2d(3)(dispatch.ones(2, 3)), ValueError),
+        (lambda: modules.LSTM(3, 2)(dispatch.ones(1, 2, 3, 3)), ValueError),
+        (lambda: modules.GRU(3, 2)(dispatch.ones(1, 2, 4)), RuntimeError),
+        (lambda: modules.GRU(3, 2)(dispatch.ones(1, 2, 3), dispatch.ones(1, 1, 2)), RuntimeError),
+        (lambda: modules.Softmax2d()(dispatch.ones(2, 2)), ValueError),
+    ],
+)
+def test_what_does_not_fit_is_refused_as_pytorch_refuses_it(make, error):
+    with pytest.raises(error):
+        make()

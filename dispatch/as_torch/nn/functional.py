@@ -8,7 +8,8 @@ from typing import Any
 
 import dispatch
 from dispatch._C import _nn
-from dispatch.as_torch.nn import layers, losses, resampling
+from dispatch.as_torch.nn import attention, layers, losses, resampling
+from dispatch.as_torch.nn.attention import *  # noqa: F403
 from dispatch.as_torch.nn.layers import *  # noqa: F403
 from dispatch.as_torch.nn.losses import *  # noqa: F403
 from dispatch.as_torch.nn.resampling import *  # noqa: F403
@@ -34,7 +35,9 @@ _OPERATORS = {
     **{name: (_nn, name) for name in _OF_NN.split()},
     "logsigmoid": (_nn, "log_sigmoid"),
 }
-__all__ = sorted([*layers.__all__, *losses.__all__, *resampling.__all__, *_OPERATORS])
+__all__ = sorted(
+    [*attention.__all__, *layers.__all__, *losses.__all__, *resampling.__all__, *_OPERATORS]
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,9 @@ import dispatch
 from dispatch.as_torch.nn.asking import asks
 
 __all__ = [
-    "calculate_gain", "constant_", "kaiming_uniform_", "normal_", "ones_", "uniform_",
-    "xavier_uniform_", "zeros_",
+    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_",
+    "ones_", "orthogonal_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
+    "zeros_",
 ]  # fmt: skip
 
 Tensor = dispatch.Tensor
@@ -87,6 +88,68 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
         return tensor.uniform_(-bound, bound, generator=generator)
 
 
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """`xavier_uniform_` with values of a normal distribution."""
+    width = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    with dispatch.no_grad():
+        return tensor.normal_(0.0, width, generator=generator)
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
+    generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """Values of a normal distribution between `a` and `b`, by the inverse of its integral."""
+    low, high = ((1.0 + math.erf((bound - mean) / std / math.sqrt(2.0))) / 2.0 for bound in (a, b))
+    with dispatch.no_grad():
+        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+        return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Ones on the diagonal of a matrix; ValueError for other numbers of dimensions."""
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with dispatch.no_grad():
+        return tensor.copy_(dispatch.eye(*tensor.shape))
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """Rows (or columns) at right angles; ValueError below two dimensions."""
+    if tensor.ndimension() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.size(0)
+    flat = tensor.new_empty((rows, tensor.numel() // rows)).normal_(0, 1, generator=generator)
+    wide = rows < flat.size(1)
+    q, r = dispatch.linalg.qr(flat.t() if wide else flat)
+    q = q * dispatch.diag(r, 0).sign()
+    with dispatch.no_grad():
+        return tensor.copy_((q.t() if wide else q).view(tensor.shape)).mul_(gain)
+
+
+def _kaiming_width(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    """The standard deviation that keeps the variance; ValueError: another mode."""
+    modes = ("fan_in", "fan_out")
+    if mode not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
+    fan = _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """`kaiming_uniform_` with values of a normal distribution."""
+    if 0 in tensor.shape:
+        return tensor
+    width = _kaiming_width(tensor, a, mode, nonlinearity)
+    with dispatch.no_grad():
+        return tensor.normal_(0, width, generator=generator)
+
+
 @asks
 def kaiming_uniform_(
     tensor: Tensor,
@@ -98,10 +161,6 @@ def kaiming_uniform_(
     """Values that keep the variance over a layer with a nonlinearity; ValueError: another mode."""
     if 0 in tensor.shape:
         return tensor
-    modes = ("fan_in", "fan_out")
-    if mode not in modes:
-        raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
-    fan = _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
-    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(fan)
+    bound = math.sqrt(3.0) * _kaiming_width(tensor, a, mode, nonlinearity)
     with dispatch.no_grad():
         return tensor.uniform_(-bound, bound, generator=generator)

@@ -183,3 +183,22 @@ def test_a_default_device_for_a_block():
     assert dispatch.ones(1).is_cpu
     with pytest.raises(RuntimeError):
         dispatch.device("meta").__exit__(None, None, None)
+
+
+def test_modes_see_texts_that_name_no_device():
+    """A mode may stand for a device of its own: its name is read where nobody answers."""
+
+    class Mine(dispatch.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            kwargs = dict(kwargs or {})
+            if kwargs.pop("device", None) == "mine":
+                return func, args, kwargs
+            return func(*args, **kwargs)
+
+    with Mine():
+        assert dispatch.rand(4, device="mine") == (dispatch.rand, (4,), {})
+        assert dispatch.empty((2, 3), device="mine") == (dispatch.empty, ((2, 3),), {})
+        assert dispatch.ones(2).to(device="mine")[0] is dispatch.Tensor.to
+        assert dispatch.ones(2, device="cpu").tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match="mine"):
+        dispatch.rand(4, device="mine")

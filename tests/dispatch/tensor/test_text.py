@@ -1,6 +1,6 @@
 """The text of tensors."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -92,3 +92,57 @@ def test_contents_that_are_given_stand_for_the_values():
             return super().__repr__(tensor_contents="mine")
 
     assert repr(dispatch.ones(2).as_subclass(Wrapper)) == "Wrapper(mine)"
+
+
+class Seen(dispatch.Tensor):
+    """A subclass that notes what its values are asked by, and holds twice what it shows."""
+
+    calls: ClassVar[list[str]] = []
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(str(func))
+        held = [a.held if isinstance(a, Seen) else a for a in args]
+        return func(*held, **(kwargs or {})) / 2
+
+    def tolist(self):
+        return (self.held / 2).tolist()
+
+
+def seen(held):
+    made = dispatch.Tensor._make_wrapper_subclass(Seen, held.shape, dtype=held.dtype)
+    made.held = held
+    Seen.calls.clear()
+    return made
+
+
+def test_values_of_a_class_with_a_handler_are_what_it_answers() -> None:
+    assert repr(seen(tensor([[2.0, 4.0], [6.0, 8.0]]))) == "Seen([[1., 2.],\n      [3., 4.]])"
+    assert Seen.calls == ["aten.select.int", "aten.select.int"]
+    assert repr(seen(tensor([2.0, 3.0]))) == "Seen([1.0000, 1.5000])"
+    large = repr(seen(dispatch.arange(4000.0).reshape(2000, 2)))
+    assert large.count("\n") == 6 and Seen.calls == ["aten.select.int"] * 6
+    assert Seen.calls and "..., " not in repr(seen(dispatch.zeros(2, 0)))
+
+
+def test_values_are_read_without_active_modes() -> None:
+    class Refuse(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            raise AssertionError(func)
+
+    shown = seen(tensor([[2.0]]))
+    with Refuse():
+        assert repr(shown) == "Seen([[1.]])"
+
+
+def test_values_of_a_class_are_its_memory_where_handlers_are_off() -> None:
+    class Negated(dispatch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            with dispatch._C._DisableTorchDispatch():
+                return -func(*args, **(kwargs or {})).as_subclass(dispatch.Tensor)
+
+    held = tensor([[1.0, 2.0]]).as_subclass(Negated)
+    assert repr(held) == "Negated([[-1., -2.]])"
+    with dispatch._C._DisableTorchDispatch():
+        assert repr(held) == "Negated([[1., 2.]])"

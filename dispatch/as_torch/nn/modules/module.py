@@ -1,4 +1,4 @@
-"""`torch.nn.Module` and what holds modules: names for tensors, and a call of `forward`.
+"""`torch.nn.Module`: names for tensors and modules, and a call of `forward`.
 
 A module's parameters, buffers and modules are in three dicts, by name; everything else is plain
 attributes. Hooks, which observe calls, are there for the call alone.
@@ -6,33 +6,23 @@ attributes. Hooks, which observe calls, are there for the call alone.
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import dispatch
-from dispatch._C import _nn
 from dispatch.as_torch.nn.parameter import Buffer, Parameter
 from dispatch.tools import flops
 
-__all__ = [
-    "Identity",
-    "Linear",
-    "Module",
-    "ModuleList",
-    "ReLU",
-    "Sequential",
-    "register_module_forward_hook",
-    "register_module_forward_pre_hook",
-]
+__all__ = ["Module", "register_module_forward_hook", "register_module_forward_pre_hook"]
 
 Tensor = dispatch.Tensor
 T = TypeVar("T", bound="Module")
 
 
 _ROOMS = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks")
-# Hooks of all modules, by the number of their handle.
-_forward_hooks: dict[int, Callable[..., Any]] = {}
-_forward_pre_hooks: dict[int, Callable[..., Any]] = {}
+# Hooks of all modules, and whether they are given keywords, by the number of their handle.
+_forward_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
+_forward_pre_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
 
 
 class Module:
@@ -61,13 +51,17 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in [*_forward_pre_hooks.values(), *self._forward_pre_hooks.values()]:
-            changed = hook(self, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
+        for hook, named in [*_forward_pre_hooks.values(), *self._forward_pre_hooks.values()]:
+            if named:
+                changed = hook(self, args, kwargs)
+                args, kwargs = (args, kwargs) if changed is None else changed
+            else:
+                changed = hook(self, args)
+                if changed is not None:
+                    args = changed if isinstance(changed, tuple) else (changed,)
         result = self.forward(*args, **kwargs)
-        for hook in [*_forward_hooks.values(), *self._forward_hooks.values()]:
-            changed = hook(self, args, result)
+        for hook, named in [*_forward_hooks.values(), *self._forward_hooks.values()]:
+            changed = hook(self, args, kwargs, result) if named else hook(self, args, result)
             result = result if changed is None else changed
         return result
 
@@ -127,7 +121,7 @@ class Module:
             if isinstance(value, kind):
                 if room is None:
                     raise AttributeError(f"cannot assign {called} before Module.__init__() call")
-                self._forget(name)
+                self._forget(name, room)
                 if kind is Parameter:
                     self.register_parameter(name, value)
                 else:
@@ -136,7 +130,7 @@ class Module:
         if isinstance(value, Buffer) or (buffers is not None and name in buffers):
             persistent = getattr(value, "persistent", True)
             if buffers is not None and name not in buffers:
-                self._forget(name)
+                self._forget(name, buffers)
             self.register_buffer(name, value, persistent)
         elif parameters is not None and name in parameters:
             self.register_parameter(name, value)
@@ -150,9 +144,11 @@ class Module:
         else:
             object.__setattr__(self, name, value)
 
-    def _forget(self, name: str) -> None:
+    def _forget(self, name: str, kept: dict[str, Any]) -> None:
+        """The name elsewhere; in `kept` it keeps its place."""
         for room in (self.__dict__, self._parameters, self._buffers, self._modules):
-            room.pop(name, None)
+            if room is not kept:
+                room.pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         for room in ("_parameters", "_buffers", "_modules"):
@@ -248,29 +244,84 @@ class Module:
         return found
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Copy the tensors of `state_dict` into this module's; RuntimeError for unlike names."""
+        """Copy the tensors of `state_dict` into this module's, or with `assign` put them there.
+
+        Returns: (missing_keys, unexpected_keys). Raises: RuntimeError for sizes that differ, and
+        with `strict` for names that do; nothing is changed then.
+        """
         own = self.state_dict(keep_vars=True)
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
-        if strict and (missing or unexpected):
+        wrong = [
+            f"size mismatch for {name}: copying a param with shape {state_dict[name].shape} from "
+            f"checkpoint, the shape in current model is {value.shape}."
+            for name, value in own.items()
+            if name in state_dict and state_dict[name].shape != value.shape
+        ]
+        if strict:
+            for names, kind in ((unexpected, "Unexpected"), (missing, "Missing")):
+                if names:
+                    shown = ", ".join(f'"{name}"' for name in names)
+                    wrong.insert(0, f"{kind} key(s) in state_dict: {shown}. ")
+        if wrong:
+            lines = "\n\t".join(wrong)
             raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}: Missing key(s): "
-                f"{missing}, Unexpected key(s): {unexpected}"
+                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}"
             )
         with dispatch.no_grad():
-            for name in own.keys() & state_dict.keys():
-                own[name].copy_(state_dict[name])
-        return missing, unexpected
+            for name, value in own.items():
+                if name in state_dict and not assign:
+                    value.copy_(state_dict[name])
+                elif name in state_dict:
+                    self._assign(name, state_dict[name], value.requires_grad)
+        return _Keys(missing, unexpected)
+
+    def _assign(self, path: str, given: Any, requires_grad: bool) -> None:
+        place, _, name = path.rpartition(".")
+        module = self.get_submodule(place)
+        if name in module._parameters and not isinstance(given, Parameter):
+            given = Parameter(given, requires_grad)
+        setattr(module, name, given)
+
+    def get_submodule(self, target: str) -> Any:
+        """The module of a dotted name; AttributeError when there is none."""
+        found = self
+        for name in target.split(".") if target else ():
+            if not hasattr(found, name):
+                raise AttributeError(f"{type(found).__name__} has no attribute `{name}`")
+            found = getattr(found, name)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return found
+
+    def _get(self, target: str, room: str, kind: str) -> Any:
+        place, _, name = target.rpartition(".")
+        module = self.get_submodule(place)
+        if name not in getattr(module, room):
+            raise AttributeError(f"`{name}` is not {kind} of {type(module).__name__}")
+        return getattr(module, name)
+
+    def get_parameter(self, target: str) -> Any:
+        """The parameter of a dotted name; AttributeError when there is none."""
+        return self._get(target, "_parameters", "an nn.Parameter")
+
+    def get_buffer(self, target: str) -> Any:
+        """The buffer of a dotted name; AttributeError when there is none."""
+        return self._get(target, "_buffers", "a buffer")
 
     # ---- changes of all tensors
 
-    def _apply(self: T, function: Callable[[Any], Any]) -> T:
-        for module in self.children():
+    def _apply(self: T, function: Callable[[Any], Any], recurse: bool = True) -> T:
+        for module in self.children() if recurse else ():
             module._apply(function)
         for name, value in self._parameters.items():
             if value is not None:
                 with dispatch.no_grad():
-                    self._parameters[name] = Parameter(function(value), value.requires_grad)
+                    changed = function(value)
+                if type(changed) is type(value.data):
+                    value.data = changed
+                else:
+                    self._parameters[name] = Parameter(changed, value.requires_grad)
         for name, value in self._buffers.items():
             if value is not None:
                 self._buffers[name] = function(value)
@@ -299,6 +350,27 @@ class Module:
     def half(self: T) -> T:
         """Floating tensors as float16."""
         return self._floating(dispatch.float16)
+
+    def bfloat16(self: T) -> T:
+        """Floating tensors as bfloat16."""
+        return self._floating(dispatch.bfloat16)
+
+    def type(self: T, dst_type: Any) -> T:
+        """All tensors of one type."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def to_empty(self: T, *, device: Any, recurse: bool = True) -> T:
+        """Tensors on another device, without their values."""
+        return self._apply(lambda t: dispatch.empty_like(t, device=device), recurse)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or make them 0."""
+        for parameter in self.parameters():
+            if parameter.grad is not None:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    parameter.grad.zero_()
 
     def cpu(self: T) -> T:
         """Tensors on the CPU."""
@@ -331,15 +403,32 @@ class Module:
             parameter.requires_grad_(requires_grad)
         return self
 
-    def register_forward_hook(self, hook: Callable[..., Any]) -> "_Handle":
-        """`hook(module, args, output)` after each call; what it returns is the output, if any."""
-        return _Handle(self._forward_hooks, hook)
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> "_Handle":  # fmt: skip
+        """`hook(module, args, output)` after each call; what it returns is the output, if any.
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> "_Handle":
-        """`hook(module, args)` before each call; what it returns are the arguments, if any."""
-        return _Handle(self._forward_pre_hooks, hook)
+        Args: prepend, before the hooks that are there; with_kwargs, `hook(module, args, kwargs,
+        output)`. Raises: NotImplementedError for `always_call`.
+        """
+        _refuse_always(always_call)
+        return _Handle(self._forward_hooks, (hook, with_kwargs), prepend)
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> "_Handle":
+        """`hook(module, args)` before each call; what it returns are the arguments, if any.
+
+        Args: prepend, before the hooks that are there; with_kwargs, `hook(module, args, kwargs)`
+        returns None or (args, kwargs).
+        """
+        return _Handle(self._forward_pre_hooks, (hook, with_kwargs), prepend)
 
     # ---- text
+
+    def _get_name(self) -> str:
+        return type(self).__name__
 
     def extra_repr(self) -> str:
         """What `repr` shows of the module itself."""
@@ -356,141 +445,60 @@ class Module:
         return f"{type(self).__name__}(\n  " + "\n  ".join([*lines, *inner]) + "\n)"
 
 
-class _Handle:
-    """Takes a hook away again."""
+class _Keys(NamedTuple):
+    """What `load_state_dict` did not find, and what it found beside."""
 
-    def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> None:
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not any(self):
+            return "<All keys matched successfully>"
+        missing, unexpected = self
+        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
+
+
+class _Handle:
+    """Takes a hook away again; a block of `with` does so at its end."""
+
+    def __init__(self, hooks: dict[int, Any], hook: tuple[Any, bool], first: bool) -> None:
         self._hooks = hooks
+        before = {} if not first else dict(hooks)
+        if first:
+            hooks.clear()
         hooks[id(self)] = hook
+        hooks.update(before)
 
     def remove(self) -> None:
         """Forget the hook."""
         self._hooks.pop(id(self), None)
 
+    def __enter__(self) -> "_Handle":
+        return self
 
-def register_module_forward_hook(hook: Callable[..., Any]) -> _Handle:
-    """`hook(module, args, output)` after each call of any module."""
-    return _Handle(_forward_hooks, hook)
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> _Handle:
+    """`hook(module, args, output)` after each call of any module, before the module's own.
+
+    Args and errors: those of `Module.register_forward_hook`.
+    """
+    _refuse_always(always_call)
+    return _Handle(_forward_hooks, (hook, with_kwargs), False)
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> _Handle:
     """`hook(module, args)` before each call of any module."""
-    return _Handle(_forward_pre_hooks, hook)
+    return _Handle(_forward_pre_hooks, (hook, False), False)
+
+
+def _refuse_always(always_call: bool) -> None:
+    if always_call:
+        raise NotImplementedError("forward hooks are not called after an exception (always_call)")
 
 
 flops.announce_modules(Module, register_module_forward_pre_hook, register_module_forward_hook)
-
-
-class Sequential(Module):
-    """Modules one after another (torch.nn.Sequential)."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__()
-        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else None
-        for name, module in named if named is not None else enumerate(args):
-            self.add_module(str(name), module)
-
-    def __getitem__(self, index: Any) -> Any:
-        modules = list(self._modules.items())[index]
-        return type(self)(OrderedDict(modules)) if isinstance(index, slice) else modules[1]
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
-
-    def append(self, module: Module) -> "Sequential":
-        """Add a module behind the last."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def forward(self, input: Any) -> Any:
-        """The input through all modules."""
-        for module in self:
-            input = module(input)
-        return input
-
-
-class ModuleList(Module):
-    """A list of modules (torch.nn.ModuleList)."""
-
-    def __init__(self, modules: Iterable[Any] = ()) -> None:
-        super().__init__()
-        for module in modules:
-            self.append(module)
-
-    def append(self, module: Any) -> "ModuleList":
-        """Add a module behind the last."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def __getitem__(self, index: Any) -> Any:
-        found = list(self._modules.values())[index]
-        return type(self)(found) if isinstance(index, slice) else found
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
-
-
-class Identity(Module):
-    """Gives back its input, whatever it is made with (torch.nn.Identity)."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-
-    def forward(self, input: Any) -> Any:
-        """The input."""
-        return input
-
-
-class ReLU(Module):
-    """max(x, 0) (torch.nn.ReLU)."""
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Any) -> Any:
-        """The input where it is above 0."""
-        return dispatch.relu_(input) if self.inplace else dispatch.relu(input)
-
-    def extra_repr(self) -> str:
-        """`inplace`, if it is set."""
-        return "inplace=True" if self.inplace else ""
-
-
-class Linear(Module):
-    """x @ weight.T + bias (torch.nn.Linear), with weights drawn as PyTorch draws them."""
-
-    def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
-        dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.in_features, self.out_features = in_features, out_features
-        place = {"device": device, "dtype": dtype}
-        self.weight = Parameter(dispatch.empty((out_features, in_features), **place))
-        self.register_parameter(
-            "bias", Parameter(dispatch.empty(out_features, **place)) if bias else None
-        )
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw the parameters from a uniform distribution of width 1 / sqrt(in_features)."""
-        bound = self.in_features**-0.5 if self.in_features else 0.0
-        with dispatch.no_grad():
-            for parameter in self.parameters():
-                parameter.uniform_(-bound, bound)
-
-    def forward(self, input: Any) -> Any:
-        """The input of sizes (*, in_features) as (*, out_features)."""
-        return _nn.linear(input, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        sizes = f"in_features={self.in_features}, out_features={self.out_features}"
-        return f"{sizes}, bias={self.bias is not None}"

@@ -1,10 +1,10 @@
 """`torch.nn.ParameterList` and `ParameterDict`: parameters by number and by name."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import dispatch
-from dispatch.as_torch.nn.modules import Module
+from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.parameter import Parameter
 
 __all__ = ["ParameterDict", "ParameterList"]
@@ -16,12 +16,12 @@ def _kept(value: Any) -> Any:
     return Parameter(value) if is_plain else value
 
 
-def _line(key: str, value: Any) -> str:
+def _line(key: str, value: Any, type_of: Callable[[Any], Any]) -> str:
     if not isinstance(value, dispatch.Tensor):
         return f"  ({key}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     sizes = "x".join(map(str, value.shape))
-    return f"  ({key}): {kind} containing: [{dispatch.typename(value)} of size {sizes}]"
+    return f"  ({key}): {kind} containing: [{type_of(value)} of size {sizes}]"
 
 
 class ParameterList(Module):
@@ -73,7 +73,7 @@ class ParameterList(Module):
 
     def extra_repr(self) -> str:
         """A line for each value."""
-        return "\n".join(_line(str(i), value) for i, value in enumerate(self))
+        return "\n".join(_line(str(i), x, lambda t: t.dtype) for i, x in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterList should not be called.")
@@ -155,7 +155,7 @@ class ParameterDict(Module):
 
     def extra_repr(self) -> str:
         """A line for each value."""
-        return "\n".join(_line(key, value) for key, value in self.items())
+        return "\n".join(_line(key, x, lambda t: t.type()) for key, x in self.items())
 
     def __call__(self, input: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")
