@@ -1,11 +1,13 @@
 """Size: what a tensor's sizes are in Python, a tuple of ints that knows its product.
 
 Made by `Tensor.shape` and by whoever gives sizes to Python; knows nobody. Every item is an int, or a symbol that stands for one.
+Two tensors of the same sizes may have the same object.
 """
-from cpython.object cimport PyTypeObject
-from cpython.ref cimport Py_INCREF
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_SET_ITEM
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcmp, memcpy
 
 from dispatch._C.naming cimport full_name
 from dispatch._C.symbolic cimport is_symbolic, size_object
@@ -15,6 +17,7 @@ cdef extern from *:
     #define DISPATCH_ALLOC(tp, n) ((tp)->tp_alloc((tp), (n)))
     """
     object DISPATCH_ALLOC(PyTypeObject* tp, Py_ssize_t n)
+    void PyObject_GC_UnTrack(void*)
 
 cdef tuple number_types = (int,)
 
@@ -77,7 +80,53 @@ class Size(tuple):
 
 cdef PyTypeObject* size_type = <PyTypeObject*>Size
 
+# Sizes that were made before, by what is in them: sizes recur, and nobody can change one. The collector has nothing to find in
+# tuples of ints, so that it does not look at them.
+cdef enum:
+    N_KEPT = 64
+    KEPT_BITS = 6
+    KEPT_DIMS = 6
+
+cdef struct KeptSize:
+    PyObject* size             # owned; NULL: none yet
+    int n
+    int64_t values[KEPT_DIMS]
+
+cdef KeptSize kept_sizes[N_KEPT]
+
+
 cdef object new_size(int n, const int64_t* values):
+    cdef uint64_t h = <uint64_t>n
+    cdef KeptSize* place
+    cdef int i
+    if n > KEPT_DIMS:
+        return made_size(n, values)
+    for i in range(n):
+        h = (h ^ <uint64_t>values[i]) * <uint64_t>0x9E3779B97F4A7C15
+        h ^= h >> 32
+    place = &kept_sizes[h >> (64 - KEPT_BITS)]
+    if place.size == NULL or place.n != n or memcmp(place.values, values, n * sizeof(int64_t)) != 0:
+        return keep(place, n, values)
+    return <object>place.size
+
+
+cdef object keep(KeptSize* place, int n, const int64_t* values):
+    """A new size, which takes the place of another one if there are no symbols in it."""
+    cdef object r = made_size(n, values)
+    cdef PyObject* old = place.size
+    cdef int i
+    for i in range(n):
+        if is_symbolic(values[i]):
+            return r
+    PyObject_GC_UnTrack(<void*>r)
+    Py_INCREF(r)
+    place.size, place.n = <PyObject*>r, n
+    memcpy(place.values, values, n * sizeof(int64_t))
+    Py_XDECREF(old)
+    return r
+
+
+cdef object made_size(int n, const int64_t* values):
     cdef object r = DISPATCH_ALLOC(size_type, n)
     cdef int i
     cdef object v

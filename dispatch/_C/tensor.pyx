@@ -460,7 +460,7 @@ cdef class Tensor:
     def size(self, dim=None):
         """All sizes as a `Size`, or that of dimension `dim` (IndexError when out of range)."""
         if dim is None:
-            return self.shape
+            return Size(answer(self, "sym_size")) if self.c_flags & TF_CUSTOM_SIZES else new_size(self.c_ndim, self.c_sizes)
         if self.c_flags & TF_CUSTOM_SIZES:
             return answered_size(self, dim)
         return size_object(self.c_sizes[wrapped_dim(self, dim)])

@@ -6,6 +6,7 @@ import pytest
 
 import dispatch
 from dispatch._C.size import Size
+from dispatch.symbolic import ShapeEnv
 
 
 def test_size_is_a_tuple_with_numel():
@@ -26,3 +27,23 @@ def test_items_are_ints_whatever_they_were_given_as():
 
 def test_sizes_survive_pickling():
     assert type(pickle.loads(pickle.dumps(Size([1, 2])))) is Size
+
+
+def test_sizes_that_recur_are_one_object_and_others_are_not():
+    """More shapes than are kept, twice, so that they take each other's places."""
+    shapes = [(a, b, c)[:n] for n in range(4) for a in range(5) for b in range(5) for c in range(5)]
+    for shape in shapes * 2:
+        x = dispatch.empty(shape, device="meta")
+        assert type(x.shape) is Size and x.shape == shape and x.size() is x.shape
+    assert dispatch.empty(2, 3).shape is dispatch.zeros(2, 3).shape
+    assert dispatch.empty([1] * 7).shape == (1,) * 7
+
+
+def test_a_symbol_is_in_the_sizes_of_its_own_tensor_only():
+    """Sizes with symbols are made anew, for each environment has its own."""
+    shapes = []
+    for _ in range(2):
+        mode = dispatch.FakeTensorMode(shape_env=ShapeEnv())
+        shapes.append(mode.from_tensor(dispatch.empty(5, 7), static_shapes=False).shape)
+    assert shapes[0] is not shapes[1]
+    assert shapes[0][0].node.shape_env is not shapes[1][0].node.shape_env

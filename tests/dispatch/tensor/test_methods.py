@@ -19,3 +19,9 @@ def test_methods_of_operators_appear_on_first_use() -> None:
     assert "transpose" in vars(Tensor)
     with pytest.raises(AttributeError, match="no_such_operator"):
         base.no_such_operator()
+
+
+@pytest.mark.parametrize("name", ["slice", "alias", "_reshape_alias", "is_strides_like_format"])
+def test_operators_that_are_no_methods_in_pytorch_are_none_here(name: str) -> None:
+    assert not hasattr(Tensor, name)
+    assert hasattr(dispatch.ops.aten, name)
