@@ -7,6 +7,7 @@ Called for tensors of all kinds; the operators underneath are those of PyTorch, 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from dispatch._C import dtypes
@@ -29,9 +30,7 @@ __all__ = [
     "multilabel_margin_loss_out",
     "nll_loss",
     "nll_loss2d",
-    "nll_loss2d_out",
     "nll_loss_nd",
-    "nll_loss_out",
     "norm",
     "norm_dtype",
     "pairwise_distance",
@@ -257,62 +256,32 @@ def multilabel_margin_loss_out(
 # ---- classes -----------------------------------------------------------------------------------
 
 
-def nll_loss(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    reduction: int = _MEAN,
-    ignore_index: int = -100,
-) -> Tensor:
-    """Minus the value of the class that the target names."""
-    output: Tensor = _aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
-    return output
+def _of_classes(forward: Any) -> Callable[..., Tensor]:
+    """The first result of `forward`, or the one that is given, for both variants."""
+
+    def kernel(
+        self: Tensor,
+        target: Tensor,
+        weight: Tensor | None = None,
+        reduction: int = _MEAN,
+        ignore_index: int = -100,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        given = self, target, weight, reduction, ignore_index
+        if out is None:
+            losses: Tensor = forward.default(*given)[0]
+            return losses
+        total = _aten.empty([], dtype=self.dtype, device=self.device)
+        forward.output(*given, output=out, total_weight=total)
+        return out
+
+    return kernel
 
 
-def nll_loss_out(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    reduction: int = _MEAN,
-    ignore_index: int = -100,
-    *,
-    out: Tensor,
-) -> Tensor:
-    """The same into `out`."""
-    total = _aten.empty([], dtype=self.dtype, device=self.device)
-    _aten.nll_loss_forward.output(
-        self, target, weight, reduction, ignore_index, output=out, total_weight=total
-    )
-    return out
-
-
-def nll_loss2d(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    reduction: int = _MEAN,
-    ignore_index: int = -100,
-) -> Tensor:
-    """The same of images, classes in the second dimension."""
-    output: Tensor = _aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
-    return output
-
-
-def nll_loss2d_out(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    reduction: int = _MEAN,
-    ignore_index: int = -100,
-    *,
-    out: Tensor,
-) -> Tensor:
-    """The same into `out`."""
-    total = _aten.empty([], dtype=self.dtype, device=self.device)
-    _aten.nll_loss2d_forward.output(
-        self, target, weight, reduction, ignore_index, output=out, total_weight=total
-    )
-    return out
+# Minus the value of the class that the target names; of images, classes in the second dimension.
+nll_loss = _of_classes(_aten.nll_loss_forward)
+nll_loss2d = _of_classes(_aten.nll_loss2d_forward)
 
 
 def nll_loss_nd(
