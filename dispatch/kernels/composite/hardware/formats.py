@@ -7,6 +7,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -51,7 +52,7 @@ def _is_cast(self: Tensor, cuda_enabled: bool, cpu_enabled: bool) -> bool:
 
 def autocast_to_full_precision(self: Tensor, cuda_enabled: bool, cpu_enabled: bool) -> Tensor:
     """16 bits become 32 where autocast is on."""
-    short = self.dtype in (dtypes.float16, dtypes.bfloat16)
+    short = self.dtype in REDUCED_FLOATING
     if short and _is_cast(self, cuda_enabled, cpu_enabled):
         return _aten.to.dtype(self, dtypes.float32)
     return self

@@ -7,15 +7,14 @@ through `_batch_norm_impl_index`, which picks the implementation: here always th
 from __future__ import annotations
 
 from dispatch._C.dtypes import (
-    bfloat16,
     contiguous_format,
     dtype,
-    float16,
     float32,
     float64,
     uint8,
 )
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -69,7 +68,7 @@ def _features(input: Tensor) -> int:
 
 def _accumulation(input: Tensor) -> dtype:
     """The dtype that sums of input are kept in: wider on CPU."""
-    if input.dtype in (float16, bfloat16):
+    if input.dtype in REDUCED_FLOATING:
         return float32
     return float64 if input.dtype is float32 and input.device.type != "cuda" else input.dtype
 

@@ -12,24 +12,11 @@ from typing import Any
 import numpy as np
 
 from dispatch._C.dtypes import (
-    bfloat16,
     bool as bool_,
-    complex64,
-    complex128,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
+    float8_e8m0fnu,
 )
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOAT8, FLOATING_AND_COMPLEX, INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.cpu.arrays import (
     Array,
@@ -44,13 +31,10 @@ __all__ = ["addmm", "addmv", "baddbmm", "bmm", "dot", "grouped_mm", "mm", "mv"]
 
 _Number = bool | int | float | complex
 
-_KINDS = (
-    *(uint8, int8, int16, int32, int64),
-    *(float16, bfloat16, float32, float64, complex64, complex128),
-)
+_KINDS = INTEGRAL | FLOATING_AND_COMPLEX
 _MANY = 1024  # elements from which it pays to multiply integers as float64
 _EXACT = 1 << 53
-_ADDMM_KINDS = (*_KINDS, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz)
+_ADDMM_KINDS = _KINDS | FLOAT8 - {float8_e8m0fnu}
 
 
 def _values(tensor: Tensor) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
@@ -17,7 +18,7 @@ __all__ = [
 
 
 def _statistics_dtype(input: Tensor) -> dtypes.dtype:
-    narrow = input.dtype in (dtypes.float16, dtypes.bfloat16)
+    narrow = input.dtype in REDUCED_FLOATING
     return dtypes.float32 if narrow else input.dtype
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import FLOAT8, REDUCED_FLOATING
 from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -30,11 +31,8 @@ __all__ = [
 ]
 
 _aten = ops.aten
-_NARROW = (dtypes.float16, dtypes.bfloat16)
-_FLOATS = (*_NARROW, dtypes.float32)
-_FLOAT8 = (
-    *(dtypes.float8_e4m3fn, dtypes.float8_e5m2, dtypes.float8_e4m3fnuz, dtypes.float8_e5m2fnuz),
-)
+_FLOATS = REDUCED_FLOATING | {dtypes.float32}
+_SCALED = FLOAT8 - {dtypes.float8_e8m0fnu}
 _TENSORWISE, _ROWWISE = 0, 1  # PyTorch's ScalingType
 
 
@@ -52,7 +50,7 @@ def _check_inner(a: Tensor, b: Tensor) -> None:
 
 
 def _check_out_dtype(t: Tensor, kind: dtype) -> None:
-    if kind is not t.dtype and not (kind is dtypes.float32 and t.dtype in _NARROW):
+    if kind is not t.dtype and not (kind is dtypes.float32 and t.dtype in REDUCED_FLOATING):
         raise refused(f"expected out_dtype to be {t.dtype}, or float32 for 16 bits, got {kind}")
 
 
@@ -210,7 +208,7 @@ def _check_scaled(self: Tensor, mat2: Tensor, scale_a: Tensor, scale_b: Tensor) 
     tensors = _is_tensorwise(scale_a) and _is_tensorwise(scale_b)
     rows = tuple(scale_a.shape) == (m, 1) and tuple(scale_b.shape) == (1, n)
     floats = scale_a.dtype is dtypes.float32 and scale_b.dtype is dtypes.float32
-    if self.dtype in _FLOAT8 and mat2.dtype in _FLOAT8 and floats and (tensors or rows):
+    if self.dtype in _SCALED and mat2.dtype in _SCALED and floats and (tensors or rows):
         return
     raise refused(
         "expected floats of 8 bits with float32 scales, one for each tensor or for each row and "

@@ -17,11 +17,11 @@ from dispatch._C.dtypes import (
     complex64,
     complex128,
     dtype,
-    float16,
     float32,
     float64,
 )
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.storage import _new_storage
 from dispatch._C.structured import TensorSpec
 from dispatch._C.tensor import Tensor
@@ -89,7 +89,7 @@ def _converted(t: Tensor, dtype: dtype) -> Tensor:
 
 
 def _computation(dtype: dtype) -> dtype:
-    return float32 if dtype in (float16, bfloat16) else dtype
+    return float32 if dtype in REDUCED_FLOATING else dtype
 
 
 def _spec(t: Tensor, dtype: dtype, cast: str | None = None) -> TensorSpec:
@@ -102,7 +102,7 @@ def _spec(t: Tensor, dtype: dtype, cast: str | None = None) -> TensorSpec:
 def statistics_type(input: Tensor, *parameters: Tensor | None) -> dtype:
     """The dtype of weights and statistics on CPU: half precision may have float32 ones."""
     given = next((t.dtype for t in parameters if t is not None), input.dtype)
-    return float32 if given is float32 and input.dtype in (float16, bfloat16) else input.dtype
+    return float32 if given is float32 and input.dtype in REDUCED_FLOATING else input.dtype
 
 
 def _dense(input: Tensor, dtype: dtype, cast: str | None = None) -> TensorSpec:
@@ -498,7 +498,7 @@ def _converted_clone(t: Tensor) -> Tensor:
 def weight_norm(v: Tensor, g: Tensor, dim: int) -> tuple[TensorSpec, TensorSpec]:
     """v * (g / norm), and the norm over all dimensions but `dim` (a negative one: over all)."""
     if rules.is_eager(v):
-        half = v.dtype in (float16, bfloat16)
+        half = v.dtype in REDUCED_FLOATING
         norm = TensorSpec(g.shape, float32 if half else v.dtype, g.stride())
         return TensorSpec(v.shape, v.dtype), norm
     norm_type = float32 if g.dtype is bfloat16 else _REAL.get(v.dtype, v.dtype)

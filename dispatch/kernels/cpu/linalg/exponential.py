@@ -1,4 +1,4 @@
-"""Bodies of functions of matrices on the CPU."""
+"""The exponential of matrices on the CPU, and the sums of powers that it is made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of matrices on the CPU."""
+"""The exponential of matrices, and sums of tensors with factors."""
 
 from __future__ import annotations
 
