@@ -88,8 +88,10 @@ _LATER = {
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
             atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod
-            einsum meshgrid norm split tensordot unique unique_consecutive
+            cdist chain_matmul einsum lu meshgrid norm split stft tensordot unique
+            unique_consecutive unravel_index
             """,
+        "tensor.lowrank": "pca_lowrank svd_lowrank",
         "tensor.questions": """
             BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor
             HalfTensor IntTensor LongTensor ShortTensor _assert _check _check_index
@@ -115,10 +117,11 @@ _offer_operators(
 )
 # No operators, yet `__torch_function__` overrides them.
 _WRITTEN = """
-    atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod einsum
-    get_device is_complex is_conj is_floating_point is_inference is_neg is_nonzero is_same_size
-    is_signed meshgrid nonzero norm numel split sym_int sym_ite sym_max sym_min sym_not sym_sum
-    tensordot unique unique_consecutive _sym_acos _sym_asin _sym_atan _sym_cos _sym_cosh _sym_sin
+    atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist
+    chain_matmul einsum get_device is_complex is_conj is_floating_point is_inference is_neg
+    is_nonzero is_same_size is_signed lu meshgrid nonzero norm numel pca_lowrank split stft
+    svd_lowrank sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum tensordot unique
+    unique_consecutive unravel_index _sym_acos _sym_asin _sym_atan _sym_cos _sym_cosh _sym_sin
     _sym_sinh _sym_sqrt _sym_tan _sym_tanh
     """
 _import_before_forks(__name__, sys.modules[__name__].__path__)

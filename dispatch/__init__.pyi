@@ -86,12 +86,15 @@ from dispatch.tensor.functions import (
     atleast_3d as atleast_3d,
     block_diag as block_diag,
     cartesian_prod as cartesian_prod,
+    lu as lu,
     meshgrid as meshgrid,
     norm as norm,
     tensordot as tensordot,
     unique as unique,
     unique_consecutive as unique_consecutive,
+    unravel_index as unravel_index,
 )
+from dispatch.tensor.lowrank import pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
 from dispatch.tensor.questions import (
     BFloat16Tensor as BFloat16Tensor,
     BoolTensor as BoolTensor,

@@ -87,6 +87,7 @@ torch.export                                dispatch.graph
 torch.autograd                              dispatch._C.grad_mode
 torch.autograd.grad_mode                    dispatch._C.grad_mode
 torch.func                                  dispatch.functional
+torch._lowrank                              dispatch.tensor.lowrank
 torch.functional                            dispatch.tensor.functions dispatch
 torch.fft                                   dispatch.fft
 torch.linalg                                dispatch.linalg
@@ -215,8 +216,8 @@ HOMES = {
 LATE_HOMES = {"SymBool": "torch", "SymFloat": "torch", "SymInt": "torch"}
 _FUNCTIONAL = (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod",
-    "cdist", "chain_matmul", "einsum", "istft", "meshgrid", "norm", "split", "stft", "tensordot",
-    "unique", "unique_consecutive",
+    "cdist", "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "split", "stft",
+    "tensordot", "unique", "unique_consecutive", "unravel_index",
 )  # fmt: skip
 # Modules whose functions in Python handlers see under their names; None: all of `__all__`.
 FUNCTIONS: dict[str, tuple[str, ...] | None] = {

@@ -262,10 +262,10 @@ _IGNORED_FUNCTIONS = (
     "sym_size", "sym_storage_offset", "sym_stride", "unfold_backward", "unique_dim",
 )  # fmt: skip
 _IGNORED_METHODS = (
-    "__init__", "__new__", "__init_subclass__", "__delitem__", "__iter__", "__reduce_ex__",
-    "__setstate__", "__torch_function__", "__torch_dispatch__", "as_subclass", "_make_subclass",
+    "__init__", "__new__", "__init_subclass__", "__delitem__", "__iter__", "__torch_function__",
+    "__torch_dispatch__", "as_subclass", "_make_subclass",
     "_make_wrapper_subclass", "__getattr__", "__getattribute__", "__hash__", "new_empty",
-    "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros", "retain_grad",
+    "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros",
     "_addmm_activation", "_conj", "_conj_physical", "_is_all_true", "_is_any_true",
     "_is_zerotensor", "_lazy_clone", "_neg_view", "_philox_normal_", "_philox_uniform_",
     "_reshape_alias", "_to_sparse", "_to_sparse_bsc", "_to_sparse_bsr", "_to_sparse_csc",

@@ -20,7 +20,7 @@ from dispatch.symbolic.numbers import (
     SymBool,
     SymFloat,
     SymInt,
-    sym_float,
+    sym_float as as_sym_float,
     to_node,
     wrap_node,
 )
@@ -77,6 +77,12 @@ __all__ = [
 
 _SYMBOLIC: Any = (SymInt, SymFloat, SymBool)
 _watched: Any = functools.partial(_watch_function, arguments=True)  # handlers are asked first
+
+
+@_watched
+def sym_float(a: Any) -> Any:
+    """float(a); a SymFloat of a symbolic number."""
+    return as_sym_float(a)
 
 
 @_watched

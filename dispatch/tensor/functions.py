@@ -24,13 +24,18 @@ __all__ = [
     "block_diag",
     "broadcast_tensors",
     "cartesian_prod",
+    "cdist",
+    "chain_matmul",
     "einsum",
+    "lu",
     "meshgrid",
     "norm",
     "split",
+    "stft",
     "tensordot",
     "unique",
     "unique_consecutive",
+    "unravel_index",
 ]
 
 _aten = ops.aten
@@ -223,3 +228,104 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of `tensor` along `dim`: parts of one size, or of the sizes in a list."""
     return tuple(tensor.split(split_size_or_sections, dim))
+
+
+_COMPUTE_MODES = {
+    "use_mm_for_euclid_dist_if_necessary": None,
+    "use_mm_for_euclid_dist": 1,
+    "donot_use_mm_for_euclid_dist": 2,
+}
+
+
+@asks
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: float = 2.0,
+    compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+) -> Tensor:
+    """The p-norm distance of every row of x1 to every row of x2 (torch.cdist).
+
+    Args: x1 (*, P, M), x2 (*, R, M); p from 0 to infinity; compute_mode, whether Euclidean
+        distances are worked out by a matrix product. Raises ValueError for another mode.
+    """
+    if compute_mode not in _COMPUTE_MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    return _aten.cdist(x1, x2, p, _COMPUTE_MODES[compute_mode])
+
+
+@asks
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """The product of matrices, in the cheapest order (torch.chain_matmul)."""
+    if out is None:
+        return _aten.chain_matmul(list(matrices))
+    return _aten.chain_matmul.out(list(matrices), out=out)
+
+
+@asks
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """Fourier transforms of windows that slide over a signal (torch.stft).
+
+    Args: input (*, L); with `center` it is padded by half a window on both sides, as `pad_mode`
+        says. Raises RuntimeError for `align_to_window` together with `center`.
+    """
+    if center and align_to_window is not None:
+        raise RuntimeError("stft: align_to_window should only be set when center = false")
+    if center:
+        sizes = [1] * (3 - input.dim()) + list(input.shape)
+        padded = _aten.pad(input.view(sizes), [n_fft // 2] * 2, pad_mode)
+        input = padded.view(padded.shape[3 - input.dim() :])
+    return _aten.stft(
+        input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex,
+        align_to_window,
+    )  # fmt: skip
+
+
+@asks
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The coordinates, in an array of this shape, of indices into it laid flat.
+
+    Raises: TypeError for indices or sizes that are no integers, ValueError for sizes below 0
+        (torch.unravel_index).
+    """
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype == dtypes.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    sizes = [shape] if isinstance(shape, int) else shape
+    if not isinstance(sizes, Sequence) or not all(isinstance(n, int) for n in sizes):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {shape!r}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    indices = indices.to(dtypes.int64)
+    found: list[Tensor] = []
+    for n in reversed(sizes):
+        found.append(_aten.remainder(indices, n))
+        indices = _aten.floor_divide(indices, n)
+    return tuple(reversed(found))
+
+
+@asks
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """The LU factors in one matrix, pivots, and with `get_infos` whether it worked (torch.lu).
+
+    Raises: TypeError for an `out` of another length; without `get_infos` the operator's error.
+    """
+    found = tuple(_aten._lu_with_info(A, pivot, not get_infos))[: 2 + get_infos]
+    if out is None:
+        return found
+    if not isinstance(out, (tuple, list)) or len(out) != len(found):
+        raise TypeError(f"lu: expected a tuple of {len(found)} tensors for out, got {out!r}")
+    for given, value in zip(out, found, strict=True):
+        given.resize_as_(value).copy_(value)
+    return out

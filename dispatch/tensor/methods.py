@@ -153,6 +153,13 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return _copy(self, memo)
 
 
+# What Python 2 called operators that have others now.
+_OLDER: dict[str, Callable[..., Any]] = {
+    "__div__": _aten.div, "__idiv__": _aten.div_, "__long__": value_as("int"),
+    "__nonzero__": value_as("bool"),
+}  # fmt: skip
+
+
 # ---- registration
 
 
@@ -173,6 +180,8 @@ def _register_hooks() -> None:
     ):
         _install_tensor_attribute(method.__name__, method)
         _set_tensor_hook(method.__name__, method)
+    for name, older in _OLDER.items():
+        _install_tensor_attribute(name, _watch_method(older, name))
     _set_tensor_hook("__len__", _watch_slot(_length, "__len__", keywords=True))
     for function in (getitem, setitem):
         name = f"__{function.__name__}__"
@@ -184,6 +193,7 @@ def _install_methods() -> None:
         **ATTRIBUTES, **CONVERSIONS, **METHODS, "__deepcopy__": _deepcopy,
         "__dlpack__": later("_C.dlpack.to_dlpack"),
         "__dlpack_device__": later("_C.dlpack.dlpack_device"),
+        "lu": later("tensor.functions.lu"),
         "__rdiv__": reverse_divide, "__reduce_ex__": _reduce_ex, "__repr__": _represent,
         "__reversed__": _reversed, "__setstate__": _set_state,
         "norm": later("tensor.functions.norm"), "unique": later("tensor.functions.unique"),
@@ -206,9 +216,9 @@ _PARSED = frozenset(
 # Methods that are Python functions in PyTorch: handlers always get keywords.
 _PYTHON = frozenset(
     (
-        "__array__", "__array_wrap__", "__deepcopy__", "__dlpack__",
-        "__dlpack_device__", "__format__", "__rdiv__", "__reversed__", "backward", "is_shared",
-        "storage",
+        "__array__", "__array_wrap__", "__deepcopy__", "__dlpack__", "__dlpack_device__",
+        "__format__", "__rdiv__", "__reduce_ex__", "__reversed__", "__setstate__", "backward",
+        "is_shared", "storage",
     )
 )  # fmt: skip
 _UNSEEN = frozenset(("_make_subclass", "_make_wrapper_subclass", "as_subclass", "is_view", "split"))

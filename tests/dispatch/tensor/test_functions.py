@@ -1,0 +1,134 @@
+"""Functions that call operators, and the older names of operators on Tensor."""
+
+import pytest
+
+import dispatch
+from dispatch import Tensor
+from dispatch.modes.function import TorchFunctionMode, get_testing_overrides, resolve_name
+
+t = dispatch.tensor
+
+
+def seen_by_a_mode(call):
+    names = []
+
+    class Names(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            names.append(resolve_name(func))
+            return 7
+
+    with Names():
+        assert call() == 7
+    return names
+
+
+EYE = dispatch.eye(2)
+SIGNAL, PLACES = dispatch.ones(8), t([3])
+ASKING = {
+    "dispatch.cdist": lambda: dispatch.cdist(EYE, EYE),
+    "dispatch.chain_matmul": lambda: dispatch.chain_matmul(EYE, EYE),
+    "dispatch.stft": lambda: dispatch.stft(SIGNAL, 4),
+    "dispatch.unravel_index": lambda: dispatch.unravel_index(PLACES, (2, 2)),
+    "dispatch.lu": lambda: dispatch.lu(EYE),
+    "dispatch.pca_lowrank": lambda: dispatch.pca_lowrank(EYE),
+    "dispatch.svd_lowrank": lambda: dispatch.svd_lowrank(EYE),
+    "dispatch.sym_float": lambda: dispatch.sym_float(EYE),
+    "dispatch.Tensor.__div__": lambda: EYE.__div__(2),
+    "dispatch.Tensor.__long__": lambda: EYE.__long__(),
+    "dispatch.Tensor.lu": lambda: EYE.lu(),
+    "dispatch.Tensor.__reduce_ex__": lambda: EYE.__reduce_ex__(2),
+    "dispatch.Tensor.__setstate__": lambda: EYE.__setstate__({}),
+    "dispatch.Tensor.retain_grad": lambda: EYE.retain_grad(),
+}
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_modes_see_the_function_itself(name):
+    assert seen_by_a_mode(ASKING[name])[:1] == [name]
+    assert name in {resolve_name(f) for f in get_testing_overrides()}
+
+
+def test_distances_by_every_way_to_compute_them():
+    x, y = t([[0.0, 0.0]]), t([[3.0, 4.0], [0.0, 1.0]])
+    for mode in ("use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
+        assert dispatch.cdist(x, y, compute_mode=mode).tolist() == [[5.0, 1.0]]
+    assert dispatch.cdist(x, y, 1.0).tolist() == [[7.0, 1.0]]
+    with pytest.raises(ValueError, match="other is not a valid value"):
+        dispatch.cdist(x, y, compute_mode="other")
+
+
+def test_products_of_several_matrices_go_into_out():
+    a, b, c = dispatch.ones(2, 3), dispatch.ones(3, 4), dispatch.ones(4, 1)
+    out = dispatch.empty(2, 1)
+    assert dispatch.chain_matmul(a, b, c, out=out) is out
+    assert out.tolist() == [[12.0], [12.0]] == dispatch.chain_matmul(a, b, c).tolist()
+
+
+def test_signals_are_padded_around_their_windows():
+    x, window = dispatch.arange(8.0), dispatch.ones(4)
+    centred = dispatch.stft(x, 4, 2, window=window, return_complex=True)
+    plain = dispatch.stft(x, 4, 2, window=window, center=False, return_complex=True)
+    assert centred.shape == (3, 5) and plain.shape == (3, 3)
+    assert centred[:, 1:4].tolist() == plain.tolist()
+    assert dispatch.stft(x.expand(2, 8), 4, window=window, return_complex=True).shape == (2, 3, 9)
+    constant = dispatch.stft(x, 4, 2, window=window, pad_mode="constant", return_complex=True)
+    assert constant[0, 0] == 1 and centred[0, 0] == 4
+    with pytest.raises(RuntimeError, match="align_to_window"):
+        dispatch.stft(x, 4, window=window, align_to_window=True, return_complex=True)
+
+
+def test_places_in_a_flat_array_have_coordinates():
+    rows, columns = dispatch.unravel_index(t([[5, 7]], dtype=dispatch.uint8), (2, 4))
+    assert rows.tolist() == [[1, 1]] and columns.tolist() == [[1, 3]]
+    assert rows.dtype == dispatch.int64
+    assert [c.tolist() for c in dispatch.unravel_index(t([5]), 3)] == [[2]]
+    assert dispatch.unravel_index(t([5]), ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("indices", "shape", "error"),
+    [
+        (t([5.0]), (2,), TypeError),
+        (t([True]), (2,), TypeError),
+        (t([5]), "ab", TypeError),
+        (t([5]), 2.0, TypeError),
+        (t([5]), (2, -1), ValueError),
+    ],
+)
+def test_places_and_shapes_that_are_none_are_refused(indices, shape, error):
+    with pytest.raises(error, match=r"expected|negative"):
+        dispatch.unravel_index(indices, shape)
+
+
+def test_factors_with_and_without_infos():
+    a = t([[0.0, 2.0], [4.0, 2.0]])
+    factors, pivots = dispatch.lu(a)
+    assert factors.tolist() == [[4.0, 2.0], [0.0, 2.0]] and pivots.tolist() == [2, 2]
+    assert len(a.lu(get_infos=True)) == 3
+    out = (dispatch.empty(0), dispatch.empty(0, dtype=dispatch.int32))
+    assert dispatch.lu(a, out=out) is out and out[0].tolist() == factors.tolist()
+    with pytest.raises(TypeError, match="tuple of 2"):
+        dispatch.lu(a, out=(a,))
+
+
+@pytest.mark.parametrize("sizes", [(6, 3, 5), (5, 2, 9)])
+def test_a_matrix_of_low_rank_is_its_factors_product(sizes):
+    m, rank, n = sizes
+    a = dispatch.randn(m, rank, dtype=dispatch.float64)
+    a = a @ dispatch.randn(rank, n, dtype=dispatch.float64)
+    u, s, v = dispatch.svd_lowrank(a, rank + 1)
+    assert u.shape == (m, rank + 1) and v.shape == (n, rank + 1)
+    assert dispatch.allclose(u @ dispatch.diag(s) @ v.mT, a)
+    mean = a.mean(dim=0, keepdim=True)
+    u, s, v = dispatch.pca_lowrank(a, rank + 1)
+    assert dispatch.allclose(u @ dispatch.diag(s) @ v.mT, a - mean)
+    assert dispatch.allclose(dispatch.svd_lowrank(a, rank + 1, 2, mean.expand(m, n))[1], s)
+    for wrong in ({"q": 7}, {"niter": -1}):
+        with pytest.raises(ValueError, match=r"q|niter"):
+            dispatch.pca_lowrank(a, **wrong)
+
+
+def test_older_names_of_operators():
+    x = t([3.0])
+    assert Tensor.__div__(x, 2).tolist() == [1.5] and Tensor.__idiv__(x, 2) is x
+    assert x.__long__() == 1 and x.__nonzero__() is True
