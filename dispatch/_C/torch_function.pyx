@@ -43,6 +43,8 @@ cdef extern from *:
     """
     object dispatch_descriptor_get(PyObject* d, PyObject* o, PyObject* cls)
     int dispatch_descriptor_set(PyObject* d, PyObject* o, PyObject* value) except -1
+    PyObject** PySequence_Fast_ITEMS_ "PySequence_Fast_ITEMS"(PyObject*) noexcept
+    Py_ssize_t PySequence_Fast_GET_SIZE_ "PySequence_Fast_GET_SIZE"(PyObject*) noexcept
     bint skip_next "dispatch_skip_function"
     bint skipped "dispatch_skipped_function"
     PyObject* handled "dispatch_handled_function"
@@ -427,22 +429,27 @@ cdef PyObject* refuse_self(Watched w, PyObject** args, Py_ssize_t n) noexcept:
 
 cdef inline bint is_anyone_given(Watched w, PyObject** args, Py_ssize_t n, PyObject* kwnames) noexcept:
     if w.of_tensor:
-        return carries_handler(args, n)
+        return carries_handler(args, n, w.how & ASK_NESTED)
     return any_function_handler(args, n + (PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0))
 
 
-cdef inline bint carries_handler(PyObject** args, Py_ssize_t n) noexcept:
+cdef inline bint carries_handler(PyObject** args, Py_ssize_t n, int nested) noexcept:
     """A quick look: the tensor itself, or an argument that is not plain."""
     cdef Py_ssize_t i
     if n > 0 and PyObject_TypeCheck_(args[0], TENSOR) and (<Tensor>args[0]).c_flags & TF_HAS_TORCH_FUNCTION:
         return True
     for i in range(1, n):
         if PyTuple_Check_(args[i]) or PyList_Check_(args[i]):
-            if any_function_handler(args + i, 1):
+            if holds_handler(args[i]) if nested else any_function_handler(args + i, 1):
                 return True
         elif has_function_handler(args[i]):
             return True
     return False
+
+
+cdef inline bint holds_handler(PyObject* index) noexcept:
+    """Whether one is in this list or tuple, or in a list within it."""
+    return any_function_handler(PySequence_Fast_ITEMS_(index), PySequence_Fast_GET_SIZE_(index))
 
 
 @cython.final

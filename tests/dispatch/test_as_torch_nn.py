@@ -210,3 +210,18 @@ def test_the_fake_counterpart_of_a_parameter_is_one():
     assert isinstance(mode.from_tensor(made), Parameter)
     assert not isinstance(mode.from_tensor(view), Parameter)
     assert not isinstance(mode.from_tensor(dispatch.ones(2)), Parameter)
+
+
+def test_handlers_of_l1_loss_do_not_hear_of_weights():
+    seen = []
+
+    class Names(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append((func, len(args), sorted(kwargs)))
+            return 3
+
+    x = dispatch.ones(2)
+    with Names():
+        assert F.l1_loss(x, x, weight=x) == 3
+    assert seen == [(F.l1_loss, 2, ["reduce", "reduction", "size_average"])]
+    assert F.l1_loss(x, 3 * x, weight=x * 2) == 2

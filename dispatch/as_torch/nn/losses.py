@@ -11,6 +11,7 @@ from typing import Any
 import dispatch
 from dispatch import Tensor
 from dispatch._C import _nn
+from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
 from dispatch.as_torch.nn.asking import asks, asks_also, reduction_of
 from dispatch.tensor.functions import broadcast_tensors
 
@@ -81,7 +82,6 @@ def mse_loss(
     return _of_pairs("mse_loss", input, target, weight, number)
 
 
-@asks
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -90,7 +90,11 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """|input - target|."""
+    """|input - target|. Handlers do not hear of `weight`, as in PyTorch."""
+    if _has_torch_function((input, target)):
+        told = {"size_average": size_average, "reduce": reduce, "reduction": reduction}
+        shown: Tensor = _ask_torch_function(l1_loss, (input, target), (input, target), told)
+        return shown
     number = reduction_of("l1_loss", reduction, size_average, reduce)
     return _of_pairs("l1_loss", input, target, weight, number)
 

@@ -132,3 +132,25 @@ def test_older_names_of_operators():
     x = t([3.0])
     assert Tensor.__div__(x, 2).tolist() == [1.5] and Tensor.__idiv__(x, 2) is x
     assert x.__long__() == 1 and x.__nonzero__() is True
+
+
+class Number:
+    def __init__(self, value):
+        self.value = value
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__
+
+    def __index__(self):
+        return self.value
+
+
+@pytest.mark.parametrize(
+    "index",
+    [Number(0), [Number(0)], (0, Number(0)), (0, [Number(0)]), (0, (Number(0), 1)), [[Number(0)]]],
+    ids=range(6),
+)
+def test_handlers_within_lists_of_an_index_are_asked(index):
+    assert dispatch.ones(3, 3)[index] == "__getitem__"
+    assert dispatch.ones(3, 3)[0, [0, 1]].shape == (2,)
