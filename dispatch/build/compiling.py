@@ -36,7 +36,7 @@ DIRECTIVES: dict[str, dict[str, object]] = {
     ".py": {"language_level": 3, "embedsignature": True},
     ".pyx": {
         "language_level": 3,
-        "boundscheck": False,
+        "boundscheck": True,  # a list may be a user's, or change meanwhile; loops go over pointers
         "wraparound": False,
         "cdivision": True,
         "initializedcheck": False,

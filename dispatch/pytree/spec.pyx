@@ -1,3 +1,4 @@
+# cython: nonecheck=True
 """The structure of a nest, and the walks that take a nest apart and build it (torch.utils._pytree.TreeSpec).
 
 `walk` and `text` are written over these: a nest becomes a flat list of leaves and a `TreeSpec`, which is never changed once

@@ -82,7 +82,7 @@ def setitem(Tensor self not None, index, value):
 
 # ---- one entry of an index -------------------------------------------------------------------------------------------
 
-cdef inline int dims_of(Tensor t) except -1:
+cdef inline int dims_of(Tensor t) except? -1:               # a wrapper may say anything
     return t.dim() if t.c_flags & TF_CUSTOM_SIZES else t.c_ndim
 
 
@@ -144,12 +144,12 @@ cdef inline bint is_mask(Tensor t) noexcept:
     return t.c_dtype == ST_bool or t.c_dtype == ST_uint8
 
 
-cdef inline int taken(Tensor entry) except -1:
+cdef inline int taken(Tensor entry) except? -1:
     """How many dimensions an index tensor takes: a mask as many as it has."""
     return dims_of(entry) if is_mask(entry) else 1
 
 
-cdef int dims_taken(list index) except -1:
+cdef int dims_taken(list index) except? -1:
     """How many dimensions of self the entries speak for."""
     cdef int n = 0
     for entry in index:
@@ -195,7 +195,7 @@ cdef object apply(Tensor self, tuple index, list tensors):
     return found
 
 
-cdef int record(list tensors, int dim, Tensor entry) except -1:
+cdef int record(list tensors, int dim, Tensor entry) except? -1:
     """Enter an index tensor for dimension `dim`; the dimension that comes after it."""
     cdef int position = dim
     for t in tensors:                  # a mask is one entry of the list, however many dimensions it takes
