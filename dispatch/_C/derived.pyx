@@ -229,13 +229,13 @@ cdef int load_number(OperatorEntry e, KernelObject k) except -1:
 
 
 cdef int load_default(OperatorEntry e, KernelObject k) except -1:
+    if k.elsewhere is not None:
+        load_kernel(e, k.elsewhere)
     if k.ref is None:
         load_cython(e, k)
     else:
         load_structured(e, k)
-    if k.elsewhere is not None:
-        load_kernel(e, k.elsewhere)
-    k.inner = k.k.call
+    k.inner = k.k.call           # at once: what imports lets other threads load the same kernel
     k.k.call = <boxed_fn>call_default
     return 0
 

@@ -88,6 +88,45 @@ _PROGRAMS = {
         import builtins
         builtins.late = Late()
     """,
+    "an operator that two threads call first": """
+        import sys, threading, time
+        class Slow:
+            def find_spec(self, name, path=None, target=None):
+                if name.endswith("copy.backends"):
+                    time.sleep(0.5)
+        sys.meta_path.insert(0, Slow())
+        threads = [threading.Thread(target=x.clone) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert x.clone().tolist() == [1, 1]
+    """,
+    "structures that nobody filled": """
+        from dispatch.pytree import LeafSpec, TreeSpec
+        for cls in (TreeSpec, LeafSpec):
+            spec = cls.__new__(cls)
+            for call in (lambda: spec.unflatten([]), lambda: spec.flatten_up_to([1]),
+                         lambda: TreeSpec(list, None, [None]).unflatten([])):
+                try:
+                    call()
+                except (IndexError, TypeError, AttributeError):
+                    pass
+    """,
+    "a wrapper that has -1 dimensions": """
+        class Liar(Tensor):
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                return -1
+        liar = Tensor._make_wrapper_subclass(Liar, (2, 3), dispatch_sizes_strides_policy="sizes")
+        for call in (lambda: liar[0], lambda: x[liar], lambda: liar.__setitem__(0, 1)):
+            try:
+                call()
+            except SystemError:
+                raise
+            except Exception:
+                pass
+    """,
     "a thread that ends with a mode entered": """
         import threading
         thread = threading.Thread(target=lambda: FakeTensorMode().__enter__())

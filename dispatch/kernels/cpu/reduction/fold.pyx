@@ -146,22 +146,23 @@ cdef inline int wide_code(int row) noexcept nogil:
     return ST_float32 if row == ROW_F32 else ST_float64 if row == ROW_F64 else ST_int64
 
 
-cdef bint has_parts(int op, const fold* f, Tensor self) noexcept nogil:
+cdef bint has_parts(int op, const fold* f, Tensor self) noexcept:
     """Whether results of parts may be reduced by the operator that made them: a mean's parts are divided already."""
     return ((op == FOLD_SUM or op == FOLD_NANSUM or op == FOLD_MEAN or op == FOLD_MAX or op == FOLD_MIN) and f.kept == 0
             and f.reduced > 0 and self.c_flags & TF_NON_OVERLAPPING_DENSE != 0 and f.write_second == NULL
             and (f.row == ROW_F32 or f.row == ROW_F64 or f.row == ROW_I64))
 
 
-cdef void run_split(int op, fold* f, Tensor self, int threads) noexcept nogil:
+cdef void run_split(int op, fold* f, int64_t numel, int threads) noexcept nogil:
+    """`numel`: of a whole that may be reduced in parts, else 0. The tensor itself is not looked at: it may change by now."""
     cdef Split s
     cdef int64_t parts
     cdef int d
     s.whole, s.dim = f, 0
-    if has_parts(op, f, self):
-        s.dim, f.reduced, f.reduced_sizes[0], f.reduced_steps[0] = -1, 1, self.c_numel, f.itemsize
-        s.length = length_of_part(self.c_numel, threads)
-        parts = (self.c_numel + s.length - 1) // s.length
+    if numel:
+        s.dim, f.reduced, f.reduced_sizes[0], f.reduced_steps[0] = -1, 1, numel, f.itemsize
+        s.length = length_of_part(numel, threads)
+        parts = (numel + s.length - 1) // s.length
         in_parts(run_part, &s, parts)
         f.from_, f.itemsize, f.reduced_sizes[0], f.reduced_steps[0] = <const char*>s.results, 8, parts, 8
         f.rule = &FOLD_RULES[FOLD_SUM if op == FOLD_MEAN else op][f.row]
@@ -178,6 +179,7 @@ cdef void run_split(int op, fold* f, Tensor self, int threads) noexcept nogil:
 cdef int fold_into(int op, Tensor out, Tensor second, Tensor self, const int64_t* dims, int n, double order) except -1:
     cdef fold f
     cdef int code = self.c_dtype, threads
+    cdef int64_t whole
     cdef row_kind kind
     cdef object kept = None
     kind = ROW_KINDS[code]
@@ -212,9 +214,10 @@ cdef int fold_into(int op, Tensor out, Tensor second, Tensor self, const int64_t
     kept = (shared_owner(self.c_storage), None if out is None else shared_owner(out.c_storage),
             None if second is None else shared_owner(second.c_storage))
     threads = threads_for(self.c_numel * f.itemsize)
-    if threads > 1 and (f.kept > 0 or has_parts(op, &f, self)):
+    whole = self.c_numel if has_parts(op, &f, self) else 0
+    if threads > 1 and (f.kept > 0 or whole):
         with nogil:
-            run_split(op, &f, self, threads)
+            run_split(op, &f, whole, threads)
         return 0
     with nogil:
         run_fold(&f)
