@@ -6,7 +6,7 @@ import warnings
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport call_boxed, import_reference, need_entry, set_loader
@@ -403,7 +403,7 @@ cdef int move_outputs(Spec* specs, PyObject** args, int n, const bint* moved) ex
 
 cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** args):
     cdef OperatorEntry e = <OperatorEntry>op
-    cdef int i, n = k.n_out, first
+    cdef int i, j, n = k.n_out, first
     cdef bint moved[MAX_OUTPUTS]
     cdef list outs
     if k.variant == SV_FUNCTIONAL:
@@ -422,11 +422,15 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
     for i in range(n):
         if not specs[i].absent:
             check_pointer((<Tensor?>(<object>args[first + i])).c_storage)
+        for j in range(i):
+            check_one_output(specs, args + first, j, i)
         if specs[i].cast & COPIED and (specs[i].cast & CAST_ANY or is_meta(k)):
             if not specs[i].cast & CAST_ANY:
                 specs[i].cast |= CAST_SAFE
             specs[i].has_strides = False
         moved[i] = not specs[i].absent and check_out(e, &specs[i], args, first, i)
+        if moved[i] and k.body != NULL and not same_sizes(&specs[i], <Tensor>args[first + i]):
+            check_not_read(e, args, first, first + i)
     move_outputs(specs, args + first, n, moved)
     if n == 1:
         return <object>args[first]
@@ -462,6 +466,24 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
     if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
         check_apart(e, 0 if s.cast & OVERLAP_NONE else 1, out, args, first)
     return moved
+
+
+cdef int check_not_read(OperatorEntry e, PyObject** args, int n, int out) except -1:
+    """An output that is going to have other sizes is no argument: the body would read that by its new sizes."""
+    cdef int i
+    for i in range(n):
+        if args[i] == args[out]:
+            raise_overlap(f"the written-to tensor is the argument '{<object>e.sig.args[i].name}' and would take the result's sizes")
+    return 0
+
+
+cdef int check_one_output(const Spec* specs, PyObject** outs, int i, int j) except -1:
+    """One tensor is not given for two results that differ in size."""
+    if outs[i] != outs[j] or specs[i].absent or specs[j].absent:
+        return 0
+    if specs[i].ndim != specs[j].ndim or memcmp(specs[i].sizes, specs[j].sizes, specs[i].ndim * sizeof(int64_t)):
+        raise_overlap("one tensor is given for two results of different sizes")
+    return 0
 
 
 cdef bint is_argument(Tensor t, PyObject** args, int n) noexcept:

@@ -150,3 +150,35 @@ except RuntimeError as error:
 def test_without_elements_nothing_overlaps():
     empty = dispatch.zeros(0, 1, 3).expand(0, 10, 3)
     assert dispatch.ops.aten.ne_.Scalar(empty, 0) is empty
+
+
+def _index():
+    return dispatch.empty(0, dtype=dispatch.int64)
+
+
+@pytest.mark.filterwarnings("ignore:.*was resized")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: A.sum.IntList_out(x, [0], out=x),
+        lambda x: A.max.dim_max(x, 0, max=x, max_values=_index()),
+        lambda x: A.mv.out(x, dispatch.ones(3), out=x),
+        lambda x: A.mm.out(x, dispatch.ones(3, 4), out=x),
+        lambda x: A.kthvalue.values(x, 1, values=x, indices=_index()),
+        lambda x: A.prod.int_out(x, 1, out=x),
+    ],
+)
+def test_an_output_that_would_take_other_sizes_is_no_argument(call):
+    """The body would read it by its new sizes."""
+    x = dispatch.arange(6.0).view(2, 3)
+    with pytest.raises(RuntimeError, match="would take the result's sizes"):
+        call(x)
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert A.cumsum.out(x, 0, out=x) is x  # of the same sizes it may be
+
+
+def test_one_tensor_is_not_given_for_results_of_two_sizes():
+    y = dispatch.empty(0)
+    with pytest.raises(RuntimeError, match="two results of different sizes"):
+        A.linalg_qr.out(dispatch.ones(5, 3), Q=y, R=y)
+    assert y.shape == (0,)
