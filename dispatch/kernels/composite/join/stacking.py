@@ -13,6 +13,7 @@ from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.composite.views.geometry import check_results
 from dispatch.kernels.meta import rules
 
 __all__ = [
@@ -191,6 +192,7 @@ def tensor_split(self: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
     dim = _wrapped(self, dim)
     if sections <= 0:
         raise refused(f"expected sections above 0, got {sections}")
+    check_results(sections)
     least, longer = self.shape[dim] // sections, self.shape[dim] % sections
     parts, start = [], 0
     for i in range(sections):

@@ -6,6 +6,7 @@ Each computes the new geometry in full before it makes or changes a tensor.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
@@ -539,6 +540,22 @@ cdef object view_as_complex(Tensor self):
 
 # ---- several -----------------------------------------------------------------------------------
 
+cdef enum:
+    MANY_RESULTS = 1 << 20
+    BYTES_OF_RESULT = 256        # a view's own, at least
+
+
+def check_results(int64_t n):
+    """RuntimeError before the first of so many views is made, if there can be no memory for all."""
+    cdef void* room
+    if n < MANY_RESULTS:
+        return
+    room = NULL if n > INT64_MAX // BYTES_OF_RESULT else malloc(n * BYTES_OF_RESULT)
+    if room == NULL:
+        raise refused(f"there is no memory for {n} results")
+    free(room)
+
+
 cdef int64_t n_pieces(int64_t size, int64_t split_size) except? SIZE_ERROR:
     """A number: how many results there are is no expression."""
     if any_symbolic(size, split_size):
@@ -562,6 +579,7 @@ cdef object split(Tensor self, int64_t split_size, int64_t dim):
             raise refused(f"split_size is 0, but dimension {d} has size {size_object(size)}")
         return [sliced(self, d, 0, 0, 1)]
     n = n_pieces(size, split_size) - 1
+    check_results(n)
     out = [sliced(self, d, mul(i, split_size), split_size, 1) for i in range(n)]
     out.append(sliced(self, d, mul(n, split_size), sub(size, mul(n, split_size)), 1))
     return out
@@ -594,7 +612,9 @@ def split_with_sizes(Tensor self not None, list split_sizes, int64_t dim=0):
 cdef object unbind(Tensor self, int64_t dim):
     cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t i
-    return [selected(self, d, i) for i in range(concrete(self.c_sizes[d]))]
+    cdef int64_t n = concrete(self.c_sizes[d])
+    check_results(n)
+    return [selected(self, d, i) for i in range(n)]
 
 
 # ---- in place ----------------------------------------------------------------------------------

@@ -97,6 +97,7 @@ cdef inline void inside_row(const Pool* q, int64_t k, int64_t* first, int64_t* e
 cdef void largest_first(const Pool* q, number* out, int64_t* indices, const number* x) noexcept nogil:
     """Of equal values the first counts, of several NaN the last. Element by element of the windows, a row of them at a time."""
     cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, line, at
+    cdef int64_t reached = min(q.w.kernel[2], (q.a.size[2] + q.w.padding[2] - 1) // q.w.dilation[2] + 1)
     for p in range(q.b.n * q.b.c):
         for d in range(q.b.size[0]):
             seen(q, 0, d, &d0, &d1)
@@ -110,7 +111,7 @@ cdef void largest_first(const Pool* q, number* out, int64_t* indices, const numb
                     j = h0
                     while j < h1:
                         line = (i * q.a.size[1] + j) * q.a.size[2]
-                        for k in range(q.w.kernel[2]):
+                        for k in range(reached):
                             inside_row(q, k, &w0, &w1)
                             if w0 < w1:
                                 at = line + w0 * q.w.stride[2] + k * q.w.dilation[2] - q.w.padding[2]

@@ -208,3 +208,18 @@ def test_slice_may_begin_and_end_anywhere_before_and_behind(far: int) -> None:
     assert x[-far:2].tolist() == [0, 1]
     assert x[:-far].tolist() == []
     assert ops.aten.slice.Tensor(x, 0, -far, min(far, 2**63 - 1), 2).tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ops.aten.unbind(x),
+        lambda x: ops.aten.split(x, 1),
+        lambda x: ops.aten.tensor_split(x, 2**60),
+        lambda x: ops.aten.tensor_split(x, 2**40),
+        lambda x: ops.aten.chunk(x, 2**60),
+    ],
+)
+def test_results_without_number_are_refused_before_the_first(call):
+    with pytest.raises(RuntimeError, match="there is no memory for"):
+        call(dispatch.empty(2**60, device="meta"))

@@ -233,3 +233,9 @@ def test_averages_with_channels_last_are_those_with_channels_first(size):
     last = x.contiguous(memory_format=dispatch.channels_last)
     for call in (lambda t: aten.avg_pool2d(t, size), lambda t: aten._adaptive_avg_pool2d(t, size)):
         np.testing.assert_allclose(call(last).numpy(), call(x).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_window_far_larger_than_the_input_is_walked_where_the_input_is():
+    x = dispatch.arange(6.0).view(1, 2, 3)
+    found, at = aten.max_pool1d_with_indices(x, [2**31], [2**31], [1], [1], True)
+    assert found.tolist() == [[[2.0], [5.0]]] and at.tolist() == [[[2], [2]]]
