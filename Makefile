@@ -14,10 +14,10 @@
 #                 (needs valgrind; ARGS=--keep keeps what was counted)
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
 #                 500 processes of calls with arguments that nobody should pass, two minutes of
-#                 random programs over memory, 20 random calls of every operator, and 300 processes of
-#                 calls of `dispatch.symbolic`
+#                 random programs over memory, 20 random calls of every operator and 20 that are nearly
+#                 right, and 300 processes of calls of `dispatch.symbolic`
 #   make sanitize build once more with AddressSanitizer and UBSan, in build/sanitize; a minute of the
-#                 programs over memory, random calls of every operator, then the tests (ARGS=tests/dispatch/_C: only those)
+#                 programs over memory, random and nearly right calls of every operator, then the tests (ARGS=tests/dispatch/_C: only those)
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
 #   make mutants  faults put into a copy of the sources one at a time: which do the tests miss?
 #                 (ARGS="--jobs 2 --only fake/cache"; it goes on where it was stopped: hours)
@@ -79,6 +79,7 @@ fuzz: build $(HERE)/.has-dev
 	$(PY) -m tests.fuzz.memory --seconds 120
 	$(PY) -m tests.fuzz.hostile
 	$(PY) -m tests.fuzz.operators --rounds 20
+	$(PY) -m tests.fuzz.near --rounds 20
 	$(PY) -m tests.fuzz.symbolic
 
 # The interpreter is not sanitized, so the runtimes come first, and its memory from malloc. What was
@@ -96,6 +97,7 @@ sanitize: build $(HERE)/.has-dev
 	cd $(SANITIZED) && CFLAGS="$(SANITIZERS)" LDFLAGS="$(SANITIZERS)" $(AWAY) setup.py --quiet build_ext --inplace
 	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.memory --seconds 60
 	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.operators --rounds 3
+	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.near --rounds 5
 	cd $(SANITIZED) && $(SANITIZED_PY) -m pytest $(ARGS)
 
 stress: build

@@ -16,7 +16,7 @@ from dispatch._C.storage import _new_storage
 from dispatch._ops import resolve_key
 from dispatch.library import Library, fallthrough_kernel
 
-__all__ = ["find_overload", "replay_fake", "replay_table"]
+__all__ = ["decoded", "find_overload", "replay_fake", "replay_table"]
 
 
 def find_overload(name: str) -> Any:
@@ -33,9 +33,10 @@ def _float(value: Any) -> float:
     return float(value["float"]) if isinstance(value, dict) else float(value)
 
 
-def _decoded(value: Any, tensors: list[Tensor]) -> Any:
+def decoded(value: Any, tensors: list[Tensor]) -> Any:
+    """A recorded argument."""
     if isinstance(value, list):
-        return [_decoded(v, tensors) for v in value]
+        return [decoded(v, tensors) for v in value]
     if not isinstance(value, dict):
         return value
     ((kind, content),) = value.items()
@@ -102,8 +103,8 @@ def replay_fake(case: dict[str, Any]) -> str:
     try:  # a record that raises may be refused when its tensors are made
         real = _tensors(case)
         fakes = [mode.from_tensor(t) for t in real]
-        args = _decoded(case["args"], fakes)
-        kwargs = {name: _decoded(v, fakes) for name, v in case["kwargs"].items()}
+        args = decoded(case["args"], fakes)
+        kwargs = {name: decoded(v, fakes) for name, v in case["kwargs"].items()}
         with mode, dispatch.no_grad():
             result = find_overload(case["overload"])(*args, **kwargs)
     except Exception as error:

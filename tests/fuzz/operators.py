@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import dispatch
@@ -30,6 +30,8 @@ from tests.fuzz.trial import limit_memory
 
 __all__ = ["Failure", "attempt", "overloads"]
 
+Call = tuple[list[Any], dict[str, Any]]
+Make = Callable[[OpOverload, random.Random], Call]
 _ADDRESS_SPACE = 2 << 30  # what costs more than this is refused at once
 _SECONDS = 20  # of one call
 _LEFT_OUT = ("from_file", "_test_", "_print", "manual", "seed")
@@ -149,6 +151,10 @@ _MAKERS = {
 }
 
 
+def _random(op: OpOverload, rng: random.Random) -> Call:
+    return _Values(rng).call(op)
+
+
 def _use(result: Any) -> None:
     """Read what came back: a result may point to where nothing is."""
     for value in result if isinstance(result, (list, tuple)) else (result,):
@@ -156,10 +162,10 @@ def _use(result: Any) -> None:
             value.clone()
 
 
-def _calls(op: OpOverload, seed: str, rounds: int, state: int) -> None:
+def _calls(op: OpOverload, make: Make, seed: str, rounds: int, state: int) -> None:
     for number in range(rounds):
         os.pwrite(state, f"{op._name} {number}".ljust(200).encode(), 0)
-        args, kwargs = _Values(random.Random(f"{seed} {op._name} {number}")).call(op)
+        args, kwargs = make(op, random.Random(f"{seed} {op._name} {number}"))
         signal.alarm(_SECONDS)
         try:
             _use(op(*args, **kwargs))
@@ -174,7 +180,13 @@ def _calls(op: OpOverload, seed: str, rounds: int, state: int) -> None:
 
 
 def _child(
-    ops: Sequence[OpOverload], seed: str, rounds: int, end: float, state: int, trace: int
+    ops: Sequence[OpOverload],
+    make: Make,
+    seed: str,
+    rounds: int,
+    end: float,
+    state: int,
+    trace: int,
 ) -> None:
     limit_memory(_ADDRESS_SPACE)
     null = os.open(os.devnull, os.O_RDWR)
@@ -187,21 +199,25 @@ def _child(
     for op in ops:
         if time.monotonic() > end:
             break
-        _calls(op, seed, rounds, state)
+        _calls(op, make, seed, rounds, state)
     os.pwrite(state, b"done".ljust(200), 0)
 
 
 def attempt(
-    ops: Sequence[OpOverload], seed: str, rounds: int, end: float = math.inf
+    ops: Sequence[OpOverload],
+    seed: str,
+    rounds: int,
+    end: float = math.inf,
+    make: Make = _random,
 ) -> list[Failure]:
-    """Call each in turn until `end`; children are forked as often as one of them dies."""
+    """Call each in turn until `end`, with what `make` gives; who dies is followed by the next."""
     failures: list[Failure] = []
     while ops:
         with tempfile.TemporaryFile() as state, tempfile.TemporaryFile() as trace:
             child = os.fork()
             if not child:
                 try:
-                    _child(ops, seed, rounds, end, state.fileno(), trace.fileno())
+                    _child(ops, make, seed, rounds, end, state.fileno(), trace.fileno())
                 finally:
                     os._exit(0)
             _, status = os.waitpid(child, 0)

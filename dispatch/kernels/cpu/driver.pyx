@@ -101,6 +101,8 @@ cdef inline bint apart(Tensor out, Tensor a) noexcept:
     cdef char* a_end
     cdef char* out_first
     cdef char* out_end
+    if a.c_numel == 0 or out.c_numel == 0:
+        return True
     if out.c_storage is not a.c_storage:
         if (a.c_storage.data + a.c_storage.c_nbytes <= out.c_storage.data
                 or out.c_storage.data + out.c_storage.c_nbytes <= a.c_storage.data):

@@ -320,6 +320,13 @@ def conv_tbc_backward(
     self: Tensor, input: Tensor, weight: Tensor, bias: Tensor, pad: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`self`: the gradient of the result."""
+    check_tbc(input, weight, bias)
+    steps = input.shape[0] - weight.shape[0] + 1 + pad * 2
+    if list(self.shape) != [steps, input.shape[1], weight.shape[2]]:
+        raise refused(
+            f"expected a gradient of shape {[steps, input.shape[1], weight.shape[2]]},"
+            f" got {list(self.shape)}"
+        )
     layout = {"memory_format": contiguous_format}
     of_input, of_weight = _zeros_like(input, **layout), _zeros_like(weight, **layout)
     taps = weight.shape[0]

@@ -168,7 +168,8 @@ cdef Block read_vectors(Tensor t, int code, const int64_t* sizes=NULL, int ndim=
 
 cdef Block info_of(Tensor info):
     cdef Block b = numbers(info, ST_int32)
-    memset(b.data, 0, b.count * b.step)
+    if b.count:
+        memset(b.data, 0, b.count * b.step)
     return b
 
 

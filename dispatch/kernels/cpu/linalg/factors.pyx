@@ -184,8 +184,8 @@ cdef int lu(Tensor P, Tensor L, Tensor U, Tensor A, bint pivot) except -1:
 
 cdef int check_count(Tensor LU_data, Tensor LU_pivots) except -1:
     cdef int64_t m = LU_data.c_sizes[LU_data.c_ndim - 2], n = LU_data.c_sizes[LU_data.c_ndim - 1]
-    if LU_pivots.c_ndim == 0 or (LU_data.c_numel and LU_pivots.c_numel * m * n
-                                 != LU_data.c_numel * LU_pivots.c_sizes[LU_pivots.c_ndim - 1]):
+    if LU_pivots.c_ndim == 0 or LU_pivots.c_sizes[LU_pivots.c_ndim - 1] > m or (
+            LU_data.c_numel and LU_pivots.c_numel * m * n != LU_data.c_numel * LU_pivots.c_sizes[LU_pivots.c_ndim - 1]):
         raise refused(f"expected a vector of LU_pivots for each matrix of {list(LU_data.shape)}, got {list(LU_pivots.shape)}")
     return 0
 

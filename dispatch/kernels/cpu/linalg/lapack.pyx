@@ -238,6 +238,21 @@ cdef int sytrf(Block a, Block pivots, bint hermitian, Block info) except -1:
     return 0
 
 
+cdef bint are_pivots(const int* p, int n) noexcept:
+    """Whether `sytrf` may have given them: a row counted from 1, or two that are negative for a block of two."""
+    cdef int k = 0
+    while k < n:
+        if p[k] > 0:
+            if p[k] > n:
+                return False
+            k += 1
+        elif k + 1 < n and -n <= p[k] < 0 and -n <= p[k + 1] < 0:
+            k += 2
+        else:
+            return False
+    return True
+
+
 cdef int sytrs(Block a, Block pivots, Block b, bint hermitian) except -1:
     """Solve with the factors of `sytrf`."""
     cdef Batch x = batch(a), y = batch(b)
@@ -246,6 +261,9 @@ cdef int sytrs(Block a, Block pivots, Block b, bint hermitian) except -1:
     cdef char uplo = b"L"
     cdef Py_ssize_t i, n = a.count
     cdef sytrs_fn f = <sytrs_fn>routine(HETRS if hermitian else SYTRS, a.kind)
+    for i in range(n):
+        if not are_pivots(p + i * x.rows, x.rows):
+            raise refused("expected pivots of ldl_factor: rows counted from 1, negative ones in pairs")
     with nogil:
         for i in range(n):
             f(&uplo, &x.rows, &y.columns, x.data + i * x.step, &x.rows, p + i * x.rows,

@@ -208,12 +208,28 @@ cdef int store_solution(Tensor out, Block lu, Block pivots, Tensor B, bint left,
 cdef int lu_solve(Tensor out, Tensor LU, Tensor pivots, Tensor B, bint left, bint adjoint) except -1:
     """Solve with the factors of `lu_factor`."""
     cdef int64_t sizes[MAX_DIMS]
+    cdef Block p
     cdef int n
     if out.c_numel == 0:
         return 0
     check_kind(LU)
     n = broadcast_batch(NULL, sizes, B.c_sizes, B.c_ndim, LU.c_sizes, LU.c_ndim)
-    return store_solution(out, read(LU, sizes, n), read_vectors(pivots, ST_int32, sizes, n - 1), B, left, adjoint)
+    p = read_vectors(pivots, ST_int32, sizes, n - 1)
+    check_rows(p)
+    return store_solution(out, read(LU, sizes, n), p, B, left, adjoint)
+
+
+cdef int check_rows(Block pivots) except -1:
+    """LAPACK exchanges the rows that it is told to."""
+    cdef const int* p
+    cdef Py_ssize_t i
+    cdef int k
+    for i in range(pivots.count):
+        p = <const int*>matrix(pivots, i)
+        for k in range(pivots.rows):
+            if not 0 < p[k] <= pivots.rows:
+                raise refused(f"expected pivots of lu_factor, from 1 to {pivots.rows}, got {p[k]}")
+    return 0
 
 
 cdef int solve_ex(Tensor result, Tensor LU, Tensor pivots, Tensor info, Tensor A, Tensor B, bint left,

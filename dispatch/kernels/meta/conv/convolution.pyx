@@ -288,4 +288,6 @@ cdef int convolution_backward(Spec* s, Tensor grad_output, Tensor input, Tensor 
     s[2].dtype = code
     if output_mask[2]:
         s[2].ndim = read_ints(bias_sizes, s[2].sizes, "bias_sizes")
+        if rules.is_eager(grad_output) and (s[2].ndim != 1 or s[2].sizes[0] != grad_output.c_sizes[1]):
+            raise refused(f"expected bias_sizes to be [{grad_output.c_sizes[1]}], a number for each channel, got {bias_sizes}")
     return 0

@@ -433,6 +433,18 @@ def _contiguous_copy(t: Tensor, dtype: dtype) -> Tensor:
     return _packed(t.shape, dtype)
 
 
+def _check_layer_backward(grad_out: Tensor, input: Tensor, normalized_shape: list[int]) -> None:
+    """What a loop over rows of `normalized_shape` takes for granted."""
+    axis = input.ndim - len(normalized_shape)
+    if axis < 0 or list(input.shape[axis:]) != list(normalized_shape):
+        raise refused(f"expected input to end in {normalized_shape}, got {list(input.shape)}")
+    if grad_out.shape != input.shape:
+        raise refused(
+            f"expected grad_out to have input's shape {list(input.shape)},"
+            f" got {list(grad_out.shape)}"
+        )
+
+
 def layer_norm_backward(
     grad_out: Tensor,
     input: Tensor,
@@ -447,6 +459,7 @@ def layer_norm_backward(
     axis = input.ndim - len(normalized_shape)
     outer, inner = input.shape[:axis], input.shape[axis:]
     if rules.is_eager(input):
+        _check_layer_backward(grad_out, input, normalized_shape)
         of_weight = _like_parameter("weight", weight, output_mask[1])
         of_bias = _like_parameter("bias", bias, output_mask[2])
         of_input = TensorSpec(input.shape, input.dtype) if output_mask[0] else None

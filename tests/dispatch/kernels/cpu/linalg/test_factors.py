@@ -188,3 +188,9 @@ def test_output_may_be_the_input():
     values, t = positive((3, 3), "float64")
     aten.linalg_cholesky.out(t, out=t)
     close(t @ t.mT, values)
+
+
+def test_more_pivots_than_rows_are_refused():
+    factors = dispatch.ones(4, 5)
+    with pytest.raises(RuntimeError, match="expected a vector of LU_pivots for each matrix"):
+        aten.lu_unpack(factors, dispatch.ones(7, dtype=dispatch.int32))

@@ -148,3 +148,22 @@ except RuntimeError as error:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "linalg_inv_ex: linear algebra on the CPU needs scipy" in done.stdout
     assert "tensor-dispatch[linalg]" in done.stdout
+
+
+def test_pivots_that_no_factorisation_gives_are_refused():
+    """LAPACK exchanges the rows that it is told to, wherever they are."""
+    square = dispatch.eye(3)
+    for pivots in ([1, 2, 99], [0, 1, 2], [-5, 1, 1]):
+        with pytest.raises(RuntimeError, match="expected pivots of lu_factor, from 1 to 3"):
+            aten.linalg_lu_solve(square, dispatch.tensor(pivots, dtype=dispatch.int32), square)
+    for pivots in ([1, 2, 99], [1, 1, -1], [0, 1, 2], [-9, -9, 1], [2**31 - 1] * 3):
+        with pytest.raises(RuntimeError, match="expected pivots of ldl_factor"):
+            aten.linalg_ldl_solve(square, dispatch.tensor(pivots, dtype=dispatch.int32), square)
+
+
+def test_factors_of_the_library_itself_are_solved_with():
+    symmetric = dispatch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+    factors, pivots = aten.linalg_ldl_factor(symmetric)
+    assert (pivots < 0).any().item()  # a block of two
+    found = aten.linalg_ldl_solve(factors, pivots, dispatch.eye(3))
+    np.testing.assert_allclose((symmetric @ found).numpy(), np.eye(3), atol=1e-5)

@@ -86,3 +86,14 @@ def test_statistics_of_a_batch_move_the_running_ones():
     assert var.item() == pytest.approx(14 / 9)
     assert running_mean.item() == pytest.approx(7 / 6)
     assert running_var.item() == pytest.approx(5 / 3)
+
+
+@pytest.mark.parametrize(
+    ("grad", "sizes"), [((2,), [6]), ((6,), [0]), ((6,), [2]), ((6, 1), [6]), ((6,), [1, 6])]
+)
+def test_a_gradient_of_other_sizes_is_refused(grad, sizes):
+    with pytest.raises(RuntimeError, match=r"expected (grad_out to have|input to end in)"):
+        aten.native_layer_norm_backward(
+            dispatch.ones(grad), dispatch.ones(6), sizes, dispatch.ones(1), dispatch.ones(1),
+            None, None, [True, False, False],
+        )  # fmt: skip
