@@ -8,6 +8,7 @@ goes on.
 """
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -33,6 +34,7 @@ _RANGE = re.compile(r"(\d{1,18}):(\d{1,18})(?::(\*?)(\d{1,18}))?", re.ASCII)
 _POINTS = 32  # of a task
 _DOUBLINGS = 8  # of a size without values
 _MOST_VALUES = 100_000
+_MOST_POINTS = 1_000_000
 _CONNECT_SECONDS = 20
 _ERRORS = (
     OSError, RuntimeError, TypeError, ValueError, LookupError, ArithmeticError, MemoryError,
@@ -77,7 +79,9 @@ def _values(text: str) -> list[int] | None:
             low, high, times, step = int(match[1]), int(match[2]), match[3], int(match[4] or 1)
             if high < low or step < (2 if times else 1) or (times and not low):
                 return None
-            while low <= high and len(found) < _MOST_VALUES:
+            while low <= high:
+                if len(found) == _MOST_VALUES:
+                    raise ValueError(f"--vary: {text} are more than {_MOST_VALUES:,} values")
                 found[low] = None
                 low = low * step if times else low + step
         elif part.isdecimal() and len(part) < 19:
@@ -113,6 +117,8 @@ def plan_sweep(
     """The tasks of a sweep: all `paths` on all `devices` at all combinations of values, with
     estimates for each hardware of `on`."""
     values = [[None] if found is None else found for found in vary.values()]
+    if (count := math.prod(map(len, values))) > _MOST_POINTS:
+        raise ValueError(f"--vary: {count:,} combinations, and {_MOST_POINTS:,} are the most")
     points = [dict(zip(vary, row, strict=True)) for row in itertools.product(*values)]
     known = frozenset(skip)
     return [

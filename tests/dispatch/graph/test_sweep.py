@@ -178,3 +178,12 @@ def test_json_lines_are_plain(model, tmp_path):
 def test_a_name_says_the_format(tmp_path):
     with pytest.raises(ValueError, match=r"ends in \.csv, \.jsonl, \.parquet"):
         RowFile(str(tmp_path / "rows.txt"), [])
+
+
+def test_more_points_than_a_sweep_has_are_refused():
+    """Before they are made: three ranges of 100,000 are 10**15 points."""
+    with pytest.raises(ValueError, match="more than 100,000 values"):
+        read_vary(["a=1:10000000000"])
+    wide = read_vary([f"{name}=1:100000" for name in "abc"])
+    with pytest.raises(ValueError, match="1,000,000 are the most"):
+        plan_sweep(["model.pt2"], wide)
