@@ -193,17 +193,22 @@ cdef PyObject* convert_slow(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f
             return NULL
         if spec.kind == AK_BOOL:
             return Py_False_
-        return o if spec.kind == AK_TENSOR and may_be_undefined(sig) else NULL
+        return o if spec.kind == AK_TENSOR and is_from_python(sig) else NULL
     if spec.flags & (AF_LIST | AF_LIST2):
         made = new_list(sig, spec, o, f, 2 if spec.flags & AF_LIST2 else 1)
         if made == NULL and spec.size and (f.lone_ints or not spec.flags & AF_SYM) and not spec.flags & AF_LIST2:
             made = new_repeated(spec, o, f)
+        if made != NULL and spec.kind == AK_BOOL and spec.size and PyList_GET_SIZE_(made) != spec.size and (
+                not is_from_python(sig)):
+            Py_DECREF_(made)
+            return NULL
         return keep(f, made)
     return keep(f, new_element(sig, spec, o, f))
 
 
-cdef bint may_be_undefined(Signature* sig) noexcept:
-    """Operators that Python defined get None for a Tensor as it is; kernels written in C do not expect it."""
+cdef bint is_from_python(Signature* sig) noexcept:
+    """Operators that Python defined get None for a Tensor, and other than N bools for `bool[N]`, as they are; kernels written in
+    C do not expect it."""
     return (<object>sig.entry)._is_defined_in_python
 
 

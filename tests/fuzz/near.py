@@ -158,11 +158,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a regular expression of names")
     options = parser.parse_args()
     calls = recorded(options.only)
-    failures = attempt(calls, options.seed, options.rounds)
-    for failure in failures:
-        print(f"{failure.operator} {failure.number}: {failure.reason}", *failure.trace, sep="\n  ")
-    print(f"{'failed' if failures else 'passed'}: {len(calls)} overloads, {len(failures)} failures")
-    return int(bool(failures))
+    return operators.told(len(calls), attempt(calls, options.seed, options.rounds))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from dispatch._C.inspection import _dispatch_get_all_op_names
 from dispatch._ops.namespaces import find_overload
 from tests.fuzz.trial import limit_memory
 
-__all__ = ["Failure", "attempt", "overloads"]
+__all__ = ["Failure", "attempt", "overloads", "told"]
 
 Call = tuple[list[Any], dict[str, Any]]
 Make = Callable[[OpOverload, random.Random], Call]
@@ -240,6 +240,14 @@ def attempt(
     return failures
 
 
+def told(overloads: int, failures: list[Failure]) -> int:
+    """Print what failed; the exit status."""
+    for failure in failures:
+        print(f"{failure.operator} {failure.number}: {failure.reason}", *failure.trace, sep="\n  ")
+    print(f"{'failed' if failures else 'passed'}: {overloads} overloads, {len(failures)} failures")
+    return int(bool(failures))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.operators", description=__doc__)
     parser.add_argument("--seed", default="0")
@@ -252,10 +260,7 @@ def main() -> int:
         random.Random(options.seed).shuffle(ops)
     end = time.monotonic() + options.seconds
     failures = attempt(ops, options.seed, options.rounds, end)
-    for failure in failures:
-        print(f"{failure.operator} {failure.number}: {failure.reason}", *failure.trace, sep="\n  ")
-    print(f"{'failed' if failures else 'passed'}: {len(ops)} overloads, {len(failures)} failures")
-    return int(bool(failures))
+    return told(len(ops), failures)
 
 
 if __name__ == "__main__":

@@ -283,3 +283,13 @@ def test_a_lone_int_stands_for_a_list_of_plain_ints_only() -> None:
     with pytest.raises(RuntimeError, match="shifts"):
         dispatch.ops.aten.roll.default(x, 1, 0)
     assert dispatch.roll(x, 1, 0).shape == (2, 3)
+
+
+@pytest.mark.parametrize("mask", [[], [True], [True] * 3])
+def test_a_list_of_bools_has_the_length_that_the_schema_says(mask, takes):
+    """A kernel in C reads as many as there should be; one in Python gets what was given."""
+    x = dispatch.ones(1, 1, 2, 2)
+    grid = dispatch.ones(1, 2, 2, 2)
+    with pytest.raises(RuntimeError, match="output_mask"):
+        ops.aten.grid_sampler_2d_backward(x, x, grid, 0, 0, False, mask)
+    assert takes("bool[2] mask", mask) == ([mask], {})
