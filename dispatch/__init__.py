@@ -95,7 +95,8 @@ _LATER = {
         "tensor.questions": """
             BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor
             HalfTensor IntTensor LongTensor ShortTensor _assert _check _check_index
-            _check_not_implemented _check_type _check_value broadcast_shapes
+            _check_not_implemented _check_tensor_all _check_tensor_all_with _check_type
+            _check_value _check_with broadcast_shapes
             e frombuffer get_device inf
             is_autocast_enabled is_complex is_conj is_floating_point is_inference is_neg
             is_nonzero is_same_size is_signed is_storage is_tensor nan newaxis nonzero

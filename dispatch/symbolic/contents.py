@@ -32,7 +32,7 @@ def _expressions(value: Any) -> Iterator[Expr]:
             yield from _expressions(part)
     elif hasattr(value, "storage_offset"):
         yield from _expressions((*value.size(), *value.stride(), value.storage_offset()))
-    elif value is not None and not isinstance(value, (int, float, bool)):
+    elif value is not None and not isinstance(value, (int, float, bool, str)):
         raise AssertionError(f"no symbols in a {type(value).__name__}")
 
 
@@ -64,7 +64,9 @@ def has_symbolic_sizes_strides(elem: Any) -> bool:
 
 def guarding_hint_or_throw(a: Any) -> Any:
     """The number that it is in this run; GuardOnDataDependentSymNode when data decide."""
-    if not isinstance(a, (SymInt, SymFloat, SymBool)):
+    if not isinstance(a, (SymInt, SymBool)):
+        if not isinstance(a, int):
+            raise AssertionError(f"Expected int, got {type(a)}")
         return a
     return a.node.shape_env.guarding_hint_or_throw(a.node.expr)
 

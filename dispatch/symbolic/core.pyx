@@ -174,7 +174,7 @@ cdef class Core:
         found = decide(e)
         if found >= 0:
             return found
-        form = self.backed_form(e)
+        form = self.backed_form(e) if e.unbacked else e
         check_comparable(e)
         if not form.unbacked and not self.prefer_deferred_runtime_asserts_over_guards:
             return self.value(form, None, False)

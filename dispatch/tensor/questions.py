@@ -201,18 +201,52 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
     return False
 
 
+_UNEXPLAINED = (
+    "Expected cond to be True, but got False. (Could this error message be improved? If so, please "
+    "report an enhancement request to PyTorch.)"
+)
+
+
+def _check_with(
+    error_type: type[Exception], cond: Any, message: Callable[[], Any] | None
+) -> None:
+    """Raise `error_type` unless `cond` holds; `message` makes its text."""
+    if hasattr(cond, "node"):
+        cond = cond.node.expect_true("", 0)
+    if not isinstance(cond, bool):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if cond:
+        return
+    if not issubclass(error_type, Exception) or issubclass(error_type, Warning):
+        raise AssertionError(f"error_type must be an Exception and no Warning, got {error_type}")
+    if message is not None and not callable(message):
+        raise TypeError("message must be a callable")
+    raise error_type(_UNEXPLAINED if message is None else str(message()))
+
+
 def _check_as(kind: type[Exception], name: str) -> Callable[..., None]:
-    def check(cond: Any, message: Callable[[], str] | None = None) -> None:
-        if hasattr(cond, "node"):
-            cond = cond.node.expect_true("", 0)
-        if not isinstance(cond, bool):
-            raise TypeError(f"{name}: expected a bool, got {type(cond).__name__}")
-        if not cond:
-            raise kind("Expected cond to be True" if message is None else str(message()))
+    def check(cond: Any, message: Callable[[], Any] | None = None) -> None:
+        _check_with(kind, cond, message)
 
     check.__name__ = name
     check.__doc__ = f"Raise {kind.__name__} unless `cond` holds; `message` makes its text."
     return check
+
+
+def _check_tensor_all_with(
+    error_type: type[Exception], cond: Any, message: Callable[[], Any] | None = None
+) -> None:
+    """Raise `error_type` unless every element of a bool tensor is True."""
+    if not isinstance(cond, Tensor):
+        raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    if cond.dtype is not dtypes.bool:
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
+    _check_with(error_type, _aten._is_all_true.default(cond).item(), message)
+
+
+def _check_tensor_all(cond: Any, message: Callable[[], Any] | None = None) -> None:
+    """Raise RuntimeError unless every element of a bool tensor is True."""
+    _check_tensor_all_with(RuntimeError, cond, message)
 
 
 _check = _check_as(RuntimeError, "_check")

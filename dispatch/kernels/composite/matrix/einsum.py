@@ -10,6 +10,7 @@ from typing import NamedTuple
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = ["einsum", "multiply_sum"]
 
@@ -130,8 +131,8 @@ def _aligned(i: int, t: Tensor, labels: Labels, plan: Plan) -> Tensor:
 
 def _check_sizes(operands: Sequence[Tensor], plan: Plan) -> None:
     for d, label in enumerate(plan.labels):
-        sizes = [t.shape[d] for t in operands if t.shape[d] != 1]
-        if any(n != sizes[0] for n in sizes[1:]):
+        sizes = [t.shape[d] for t in operands if rules.may_hold(t.shape[d] != 1)]
+        if not all(rules.holds(n == sizes[0]) for n in sizes[1:]):
             raise _error(f"the subscript {label[0]!r} has sizes {sizes} that differ")
 
 
@@ -158,7 +159,7 @@ def multiply_sum(a: Tensor, b: Tensor, dims: Sequence[int]) -> Tensor:
     right: list[int] = []
     inner: list[int] = []
     for d in range(a.ndim):
-        in_a, in_b = a.shape[d] != 1, b.shape[d] != 1
+        in_a, in_b = (rules.may_hold(t.shape[d] != 1) for t in (a, b))
         if d not in dims:
             (both if in_a and in_b else left if in_a else right).append(d)
         elif in_a and in_b:
@@ -169,7 +170,8 @@ def multiply_sum(a: Tensor, b: Tensor, dims: Sequence[int]) -> Tensor:
             b = ops.aten.sum(b, [d], True)
     product = ops.aten.bmm(_flat(a, (both, left, inner)), _flat(b, (both, inner, right)))
     order = [*both, *left, *dims, *right]
-    sizes = [1 if d in dims else b.shape[d] if a.shape[d] == 1 else a.shape[d] for d in order]
+    of_a = {*both, *left}
+    sizes = [1 if d in dims else (a if d in of_a else b).shape[d] for d in order]
     product = ops.aten.reshape(product, sizes)
     return ops.aten.permute(product, [order.index(d) for d in range(a.ndim)])
 
@@ -194,14 +196,14 @@ def _contract(operands: list[Tensor], n_out: int, path: Sequence[int] | None) ->
     Where only one of a pair has it, that one is summed first: integers get wider by it.
     """
     ndim = operands[0].ndim
-    counts = [sum(t.shape[d] != 1 for t in operands) for d in range(ndim)]
+    counts = [sum(rules.may_hold(t.shape[d] != 1) for t in operands) for d in range(ndim)]
     for i, j in _pairs(len(operands), path):
         b, a = operands.pop(j), operands.pop(i)
         shared: list[int] = []
         of_a: list[int] = []
         of_b: list[int] = []
         for d in range(n_out, ndim):
-            in_a, in_b = a.shape[d] != 1, b.shape[d] != 1
+            in_a, in_b = (rules.may_hold(t.shape[d] != 1) for t in (a, b))
             counts[d] -= in_a and in_b
             if counts[d] == 1 and (in_a or in_b):
                 (shared if in_a and in_b else of_a if in_a else of_b).append(d)

@@ -5,7 +5,7 @@ those of other devices, are filled by `uniform_`, `normal_` and `random_`: modes
 """
 from dispatch._C.dtypes cimport DEV_CPU, MF_NONE
 from dispatch._C.errors cimport refused
-from dispatch._C.symbolic cimport ge, lt, size_object
+from dispatch._C.symbolic cimport expect_ge, expect_gt, size_object
 from dispatch.kernels.composite.callee cimport Callee, callee, ints
 from dispatch.kernels.composite.factory.basic cimport chosen_device, made, made_like
 from dispatch.kernels.cpu.random cimport inplace as cpu
@@ -114,7 +114,7 @@ cdef object normal_float_float_out(double mean, double std, IntArray size, objec
 
 
 cdef int check_bounds(int64_t low, int64_t high) except -1:
-    if ge(low, high):
+    if not expect_gt(high, low):
         raise refused(f"expected low to be less than high, got {size_object(low)} and {size_object(high)}")
     return 0
 
@@ -167,7 +167,7 @@ cdef object randperm(int64_t n, int dtype, int layout, object device, object pin
 cdef object randperm_generator(int64_t n, object generator, int dtype, int layout, object device, object pin_memory):
     cdef IntArray size
     cdef Tensor t
-    if lt(n, 0):
+    if not expect_ge(n, 0):
         raise refused(f"expected n to be 0 or more, got {size_object(n)}")
     size.data = &n
     size.len = 1

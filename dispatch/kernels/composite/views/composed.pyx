@@ -10,7 +10,7 @@ from dispatch._C.dtypes cimport MF_NONE, MF_contiguous, is_complex_code, is_inte
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.symbolic cimport (
-    add, eq_or_false, expect_ge, expect_le, floordiv, lt_or_false, mul, neg, size_object, sub,
+    add, eq_or_false, expect_eq, expect_ge, expect_le, floordiv, is_symbolic, lt_or_false, mul, neg, size_object, sub,
 )
 from dispatch._C.tensor cimport Tensor, is_contiguous_as
 from dispatch._C.values cimport IntArray
@@ -88,6 +88,7 @@ cdef object imag(Tensor self):
 cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
     cdef int d
     cdef int64_t size
+    cdef Tensor found
     if self.c_ndim == 0:
         raise refused("the tensor has no dimensions")
     if not expect_ge(length, 0):
@@ -101,7 +102,10 @@ cdef object narrow(Tensor self, int64_t dim, int64_t start, int64_t length):
     if not expect_le(start, sub(size, length)):
         raise refused(f"start {size_object(start)} and length {size_object(length)} exceed dimension {d} of size "
                       f"{size_object(size)}")
-    return SLICE.call((self, dim, size_object(start), size_object(add(start, length))))
+    found = SLICE.call((self, dim, size_object(start), size_object(add(start, length))))
+    if is_symbolic(found.c_sizes[d]) and not expect_eq(found.c_sizes[d], length):      # where data decide the start
+        raise refused(f"there are no {size_object(length)} elements from {size_object(start)} on")
+    return found
 
 
 cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length):

@@ -110,7 +110,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         raise refused(f"dimension {dimension} is out of range of {self.ndim}", IndexError)
     dim = dimension % max(self.ndim, 1)
     length = self.shape[dim] if self.ndim else 1
-    if size < 0 or size > length:
+    if not rules.holds(size >= 0) or not rules.holds(size <= length):
         raise refused(f"size must be 0 to {length}, got {size}")
     if step <= 0:
         raise refused(f"step must be above 0, got {step}")

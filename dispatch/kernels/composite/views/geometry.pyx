@@ -19,9 +19,9 @@ from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, reach_of
 from dispatch._C.python_api cimport PyLong_AsLongLong_, PyLong_CheckExact_
 from dispatch._C.symbolic cimport (
-    SIZE_ERROR, SYMBOLIC_LIMIT, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, first_symbolic, floordiv,
-    gt_or_false, is_symbolic, larger, lt_or_false, lt_or_true, mod, mul, ne_or_true, neg, size_from, size_object, smaller, sub,
-    symbolic_calls,
+    SIZE_ERROR, SYMBOLIC_LIMIT, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, expect_le,
+    first_symbolic, floordiv, gt_or_false, gt_or_true, hint_of, is_symbolic, larger, lt_or_false, lt_or_true, mod, mul,
+    ne_or_true, neg, size_from, size_object, smaller, sub, symbolic_calls,
 )
 from dispatch._C.tensor cimport (
     TF_IS_VIEW, TF_REQUIRES_GRAD, Tensor, is_contiguous_as, needs_grad, new_view, new_view_dtype, place_tensor,
@@ -122,6 +122,15 @@ cdef inline bint is_plain_size(IntArray size, int64_t numel) noexcept:
     return n == numel
 
 
+cdef bint no_hint(int n, const int64_t* sizes) except -1:
+    """Whether data decide one of them."""
+    cdef int i
+    for i in range(n):
+        if is_symbolic(sizes[i]) and hint_of(sizes[i], -1) == -1:
+            return True
+    return False
+
+
 cdef Tensor viewed(Tensor self, IntArray size):
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
@@ -133,7 +142,9 @@ cdef Tensor viewed(Tensor self, IntArray size):
     if self.c_numel == 0:
         check_steps(n, sizes)
     if tls().meta_in_include:
-        if not rules.compute_view_strides_meta(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
+        if self.c_flags & TF_CONTIGUOUS and (no_hint(self.c_ndim, self.c_sizes) or no_hint(n, sizes)):
+            rules.contiguous_strides(strides, sizes, n)      # of sizes that data decide nothing else is known
+        elif not rules.compute_view_strides_meta(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
             raise_view(self, size, ValueError)        # the type that PyTorch's fake tensors raise here
     elif not rules.compute_view_strides(strides, self.c_sizes, self.c_strides, self.c_ndim, sizes, n):
         raise_view(self, size, RuntimeError)
@@ -369,40 +380,88 @@ cdef Tensor selected(Tensor self, int d, int64_t index):
     return new_view(self, n, sizes, strides, place_of(self, d, index))
 
 
+cdef int raise_index(Tensor self, int d, int64_t index) except -1:
+    raise refused(f"index {size_object(index)} is out of range for dimension {d} of sizes {sizes_of(self)}", IndexError)
+
+
 cdef object select(Tensor self, int64_t dim, int64_t index):
     cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t size = self.c_sizes[d]
-    if not expect_gt(size, index) or not expect_ge(index, neg(size)):
-        raise refused(f"index {size_object(index)} is out of range for dimension {d} of sizes "
-                      f"{sizes_of(self)}", IndexError)
+    if is_symbolic(index):                # PyTorch does not ask data
+        if not gt_or_true(size, index) or lt_or_false(index, neg(size)):
+            raise_index(self, d, index)
+    elif not expect_gt(size, index) or not expect_ge(index, neg(size)):
+        raise_index(self, d, index)
     return selected(self, d, add(index, size) if lt_or_false(index, 0) else index)
 
 
-cdef inline Tensor sliced(Tensor self, int d, int64_t start, int64_t length, int64_t step):
+cdef inline Tensor sliced(Tensor self, int d, int64_t offset, int64_t length, int64_t step):
     cdef Geometry g
     load(&g, self)
     g.sizes[d] = length
     g.strides[d] = mul(step, self.c_strides[d])
-    g.offset = place_of(self, d, start)
+    g.offset = offset
     return made(self, &g)
 
 
-cdef inline int64_t clamped(int64_t at, int64_t size) except? SIZE_ERROR:
-    if lt_or_false(at, 0):
+cdef inline int less(int64_t a, int64_t b) except -2:
+    """Whether a < b, as far as hints and ranges say: 1, 0, or -1 where data decide."""
+    return 1 if lt_or_false(a, b) else -1 if lt_or_true(a, b) else 0
+
+
+cdef int64_t clamped_slowly(int64_t at, int64_t size, bint* unknown) except? SIZE_ERROR:
+    """Of expressions. Where data decide the sign there is no such place: `unknown`."""
+    cdef int below = less(at, 0), other
+    if below == 0:
+        other = less(size, at)
+        return size if other == 1 else at if other == 0 else smaller(at, size)
+    if below == 1:
         at = add(at, size)
+        other = less(at, 0)
+        return 0 if other == 1 else at if other == 0 else larger(at, 0)
+    if lt_or_false(at, neg(size)):
+        return 0
+    if gt_or_false(at, size):
+        return size
+    unknown[0] = True
+    return 0
+
+
+cdef inline int64_t clamped(int64_t at, int64_t size, bint* unknown) except? SIZE_ERROR:
     if at == INT64_MAX:
         return size              # up to the end, as Python's slices write it
-    return 0 if lt_or_false(at, 0) else size if gt_or_false(at, size) else at
+    if any_symbolic(at, size):
+        return clamped_slowly(at, size, unknown)
+    if at < 0:
+        at += size
+    return 0 if at < 0 else size if at > size else at
+
+
+cdef int64_t slice_length_slowly(int64_t first, int64_t last, int64_t step) except? SIZE_ERROR:
+    cdef int below = less(last, first)
+    cdef int64_t length = sub(last, first)
+    if below == 1:
+        return 0
+    if below == -1:
+        length = larger(length, 0)
+    return length if step == 1 else floordiv(add(length, sub(step, 1)), step)
 
 
 cdef inline int64_t slice_length(int64_t first, int64_t last, int64_t step) except? SIZE_ERROR:
-    if lt_or_false(last, first):
-        return 0
-    if step == 1:
-        return sub(last, first)
     if any_symbolic(first, last) or is_symbolic(step):
-        return floordiv(add(sub(last, first), sub(step, 1)), step)
-    return 1 + (last - first - 1) // step if last > first else 0
+        return slice_length_slowly(first, last, step)
+    return 0 if last <= first else last - first if step == 1 else 1 + (last - first - 1) // step
+
+
+cdef Tensor sliced_by_data(Tensor self, int d, object start, int64_t first, bint first_is_known, object end, int64_t step):
+    """Between places that data decide: as many elements as they say, from an offset that they say."""
+    cdef int64_t length
+    env = (end if first_is_known else start).node.shape_env
+    made_length = env.create_unbacked_symint()
+    length = size_from(made_length)
+    expect_ge(length, 0)
+    expect_le(length, self.c_sizes[d])
+    return sliced(self, d, place_of(self, d, first) if first_is_known else fresh_offset(env), length, step)
 
 
 cdef inline int64_t bound_from(object o) except? SIZE_ERROR:
@@ -417,11 +476,14 @@ cdef inline int64_t bound_from(object o) except? SIZE_ERROR:
 cdef object slice(Tensor self, int64_t dim, object start, object end, int64_t step):
     cdef int d = wrap(dim, self.c_ndim, False)
     cdef int64_t size = self.c_sizes[d]
-    cdef int64_t first = 0 if start is None else clamped(bound_from(start), size)
-    cdef int64_t last = size if end is None else clamped(bound_from(end), size)
+    cdef bint no_first = False, no_last = False
+    cdef int64_t first = 0 if start is None else clamped(bound_from(start), size, &no_first)
+    cdef int64_t last = size if end is None else clamped(bound_from(end), size, &no_last)
     if not expect_gt(step, 0):
         raise refused(f"step must be positive, got {size_object(step)}")
-    return sliced(self, d, first, slice_length(first, last, step), step)
+    if no_first or no_last:
+        return sliced_by_data(self, d, start, first, not no_first, end, step)
+    return sliced(self, d, place_of(self, d, first), slice_length(first, last, step), step)
 
 
 cdef object diagonal(Tensor self, int64_t offset, int64_t dim1, int64_t dim2):
@@ -577,11 +639,11 @@ cdef object split(Tensor self, int64_t split_size, int64_t dim):
     if eq_or_false(split_size, 0):
         if not expect_eq(size, 0):
             raise refused(f"split_size is 0, but dimension {d} has size {size_object(size)}")
-        return [sliced(self, d, 0, 0, 1)]
+        return [sliced(self, d, self.c_offset, 0, 1)]
     n = n_pieces(size, split_size) - 1
     check_results(n)
-    out = [sliced(self, d, mul(i, split_size), split_size, 1) for i in range(n)]
-    out.append(sliced(self, d, mul(n, split_size), sub(size, mul(n, split_size)), 1))
+    out = [sliced(self, d, place_of(self, d, mul(i, split_size)), split_size, 1) for i in range(n)]
+    out.append(sliced(self, d, place_of(self, d, mul(n, split_size)), sub(size, mul(n, split_size)), 1))
     return out
 
 
@@ -604,7 +666,7 @@ def split_with_sizes(Tensor self not None, list split_sizes, int64_t dim=0):
                       f"{size_object(self.c_sizes[d])}, the size of dimension {d}")
     for item in split_sizes:
         length = size_from(item)
-        out.append(sliced(self, d, start, length, 1))
+        out.append(sliced(self, d, place_of(self, d, start), length, 1))
         start = add(start, length)
     return out
 

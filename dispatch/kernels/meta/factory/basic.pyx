@@ -16,11 +16,14 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport reach_of
 from dispatch._C.keys cimport KS_ZeroTensor
-from dispatch._C.symbolic cimport SIZE_ERROR, eq_or_false, first_symbolic, gt_or_false, ne_or_true, size_from, size_object
+from dispatch._C.symbolic cimport (
+    SIZE_ERROR, eq_or_false, expect_ge, first_symbolic, gt_or_false, is_symbolic, ne_or_true, size_from, size_object,
+)
 from dispatch._C.tensor cimport Tensor, keys_for, new_empty, place_tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.rules.sizes import holds
 
 
 cdef list ints(IntArray a):
@@ -42,9 +45,20 @@ cdef int dtype_or_default(int dtype) noexcept:
     return dtypes.default_dtype_code() if dtype == ST_NONE else dtype
 
 
+cdef int check_expressed(IntArray size) except -1:
+    """Sizes that a program gave as expressions: 0 or more, by a guard or a runtime assert."""
+    cdef Py_ssize_t i
+    for i in range(size.len):
+        if is_symbolic(size.data[i]) and not expect_ge(size.data[i], 0):
+            raise refused(f"sizes must not be negative, got {ints(size)}")
+    return 0
+
+
 cdef Tensor new_formatted(IntArray size, int dtype, int devtype, int memory_format):
     cdef int64_t strides[64]
     cdef int n = <int>size.len, code = dtype_or_default(dtype)
+    if first_symbolic(n, size.data):
+        check_expressed(size)
     if memory_format == MF_NONE or memory_format == MF_contiguous:
         return new_empty(code, devtype, -1, n, size.data, NULL)
     if memory_format == MF_preserve:
@@ -60,7 +74,9 @@ cdef Tensor new_strided(IntArray size, IntArray stride, int dtype, int devtype):
     if size.len != stride.len:
         raise refused(f"size {ints(size)} and stride {ints(stride)} differ "
                       "in length")
-    if not first_symbolic(n, size.data) and not first_symbolic(n, stride.data):
+    if first_symbolic(n, size.data):
+        check_expressed(size)
+    elif not first_symbolic(n, stride.data):
         reach_of(dtypes.itemsize_table()[code], n, size.data, stride.data, 0)
     return new_empty(code, devtype, -1, n, size.data, stride.data)
 
@@ -118,7 +134,7 @@ cdef int64_t symbolic_arange_size(object start, object end, object step, int cod
     """Of expressions: the direction is the step's, which is asked for; what lies within it, rounded up."""
     if step == 0:
         raise refused(f"step must be a number other than 0, got {step}")
-    if not (end >= start if step > 0 else end <= start):
+    if not holds(end >= start if step > 0 else end <= start):
         raise refused(f"from {start} to {end} there is no range of step {step}")
     if code != ST_int64 and not all([is_whole(value) for value in (start, end, step)]):
         return size_from(math.ceil((end - start) / step))

@@ -9,6 +9,7 @@ from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = [
     "check_range",
@@ -39,7 +40,7 @@ def eye_out(n: int, *, out: Tensor) -> Tensor:
 def eye_m_out(n: int, m: int, *, out: Tensor) -> Tensor:
     """A matrix."""
     for name, size in (("n", n), ("m", m)):
-        if size < 0:
+        if not rules.holds(size >= 0):
             raise refused(f"expected {name} of 0 or more, got {size}")
     return resized(out, [n, m])
 

@@ -13,7 +13,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport COPIED, Spec
-from dispatch._C.symbolic cimport eq_or_false, is_symbolic, lt
+from dispatch._C.symbolic cimport eq_or_false, expect_ge, is_symbolic, lt
 from dispatch._C.tensor cimport TF_FAKE, Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
@@ -51,7 +51,7 @@ cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mod
         out[i] = self.c_sizes[i]
         if i >= ndim - dims:
             out[i] = output_length(w, 3 - ndim + i, self.c_sizes[i], ceil_mode)
-            is_left = is_left and not ((exactly or not is_symbolic(out[i])) and lt(out[i], 1))
+            is_left = is_left and not ((exactly or not is_symbolic(out[i])) and not expect_ge(out[i], 1))
     if not is_left:
         raise refused(f"self {sizes_of(self)} is too small, the output would be {list(new_size(ndim, out))}")
     return 0

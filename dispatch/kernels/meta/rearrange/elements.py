@@ -42,7 +42,7 @@ def repeat(self: Tensor, repeats: Ints) -> TensorSpec:
             f"expected at least {self.ndim} repeats for shape {list(self.shape)}, "
             f"got {list(repeats)}"
         )
-    if any(n < 0 for n in repeats):
+    if not all(rules.holds(n >= 0) for n in repeats):
         raise refused(f"expected repeats of 0 or more, got {list(repeats)}")
     padded = (1,) * lead + tuple(self.shape)
     return like(self, [size * n for size, n in zip(padded, repeats, strict=True)])

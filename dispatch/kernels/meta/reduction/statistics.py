@@ -21,7 +21,7 @@ def _reduced(self: Tensor, dim: int, keepdim: bool) -> tuple[int, ...]:
 
 
 def _check_not_empty(self: Tensor, dim: int) -> None:
-    if self.ndim and self.shape[rules.wrap_dim(dim, self.ndim)] == 0:
+    if self.ndim and not rules.holds(self.shape[rules.wrap_dim(dim, self.ndim)] != 0):
         raise refused(f"dimension {dim} of shape {list(self.shape)} is empty", IndexError)
 
 
@@ -49,7 +49,7 @@ def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[TensorSpec,
     dim = rules.wrap_dim(dim, self.ndim)
     _check_not_empty(self, dim)
     size = self.shape[dim] if self.ndim else 1
-    if not 1 <= k <= size:
+    if not rules.holds(k >= 1) or not rules.holds(k <= size):
         raise refused(f"expected k from 1 to {size}, got {k}")
     return _pair(self, dim, keepdim)
 

@@ -202,6 +202,16 @@ cdef int infer_size(int64_t* out, const int64_t* sizes, int ndim, int64_t numel)
 
 # ---- for Python ---------------------------------------------------------------------------------
 
+def py_holds(condition):
+    """Whether what must hold does: by a guard or, without a hint, a deferred runtime assert."""
+    return condition if isinstance(condition, bool) else bool(condition.node.expect_true("", 0))
+
+
+def py_may_hold(condition):
+    """Whether a condition holds; True where only data decide."""
+    return condition if isinstance(condition, bool) else bool(condition.node.guard_or_true("", 0))
+
+
 def py_numel(sizes):
     """The number of elements. RuntimeError for a negative size or more than 64 bits."""
     cdef int64_t buffer[MAX_DIMS]
