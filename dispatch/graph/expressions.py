@@ -6,7 +6,8 @@ A size that is no expression is a number there too. The peak is the largest of a
 for each call where it can be; the ranges of the sizes have ruled the others out.
 """
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -74,7 +75,26 @@ class Expressions:
     @cached_property
     def flops(self) -> Text:
         """The operations of all calls."""
-        return sum(self._flops, Polynomial({})).plain
+        return _total(self._flops).plain
+
+    def modules(self, paths: Sequence[str | None]) -> dict[str, Json]:
+        """{path: bytes and operations of the calls in that module and below}; `paths` has the
+        module of each call."""
+        parts: defaultdict[str, tuple[list[Polynomial], list[Polynomial]]] = defaultdict(
+            lambda: ([], [])
+        )
+        memory = self._memory
+        for i, (call, path) in enumerate(zip(self._walk.calls, paths, strict=True)):
+            names = (path or "").split(".")
+            above = {".".join(names[:n]) for n in range(len(names) + 1)}
+            for place in above:
+                if not call.step.branches:
+                    parts[place][0].append(memory.new[i])
+                parts[place][1].append(self._flops[i])
+        return {
+            path: {"bytes_expr": _total(new).plain, "flops_expr": _total(flops).plain}
+            for path, (new, flops) in parts.items()
+        }
 
     @property
     def guards(self) -> list[Json]:
@@ -103,6 +123,10 @@ class Expressions:
             "guards": self.guards,
             "asserts": self.asserts,
         }
+
+
+def _total(amounts: Iterable[Polynomial]) -> Polynomial:
+    return sum(amounts, Polynomial({}))
 
 
 def _polynomial(value: Any) -> Polynomial:

@@ -206,7 +206,12 @@ class Report:
             tree.add_weight(weight)
         for row in self.alive_at_peak:
             tree.add_peak(row["module"], row["bytes"])
-        return tree.rows(self.peak_bytes)
+        rows = tree.rows(self.peak_bytes)
+        if self._expressions is not None:
+            found = self._expressions.modules([call["module"] for call in self.calls])
+            for row in rows:
+                row.update(found.get(row["path"], {"bytes_expr": 0, "flops_expr": 0}))
+        return rows
 
     # -- expressions ------------------------------------------------------------------------
 

@@ -337,8 +337,9 @@ def module_table(report: Json, depth: int | None = None) -> Table:
     """The tree of modules, down to `depth`; each with all that is below it."""
     rows = [r for r in report["modules"] if depth is None or r["depth"] <= depth]
     timed = any(row["ns"] is not None for row in rows)
+    exprs = ("new memory =", "FLOPs =") if any("flops_expr" in row for row in rows) else ()
     columns = ("module", "class", "parameters", "new memory", "at the peak", "share", "FLOPs",
-               *(["time"] if timed else []), "calls", "source")  # fmt: skip
+               *(["time"] if timed else []), "calls", *exprs, "source")  # fmt: skip
     cells = [
         [
             "  " * row["depth"] + plain(row["path"].rpartition(".")[2] or "(model)"),
@@ -350,12 +351,13 @@ def module_table(report: Json, depth: int | None = None) -> Table:
             count_text(row["flops"]) if row["flops"] else "",
             *([time_text(row["ns"])] if timed else []),
             f"{row['calls']:,}" if row["calls"] else "",
+            *([plain(str(row[key])) for key in ("bytes_expr", "flops_expr")] if exprs else []),
             _short_source(row["source"]),
         ]
         for row in rows
     ]
-    spare = ("source", "calls", "parameters", "share", "class")
-    return Table("modules", columns, ("module", "class", "source"), cells, spare)
+    spare = ("source", "calls", "parameters", "share", "class", *exprs)
+    return Table("modules", columns, ("module", "class", "source", *exprs), cells, spare)
 
 
 def _short_source(source: str | None) -> str:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dispatch import graph
+from dispatch.graph.text import module_table
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_sizes import two_symbols
 
@@ -33,9 +34,13 @@ def test_expressions_are_what_runs_give(module, b, s, device):
     at = {"b": b, "s": s}
     report = module.run(symbolic=True, device=device)
     there, plain = report.at(at).to_json(), module.run(sizes=at, device=device).to_json()
-    for key in ("inputs", "outputs", "peak_bytes", "peak_index", "flops", "storages", "modules"):
+    for key in ("inputs", "outputs", "peak_bytes", "peak_index", "flops", "storages"):
         assert there[key] == plain[key]
     found = report.to_json()
+    for row, ours, run in zip(found["modules"], there["modules"], plain["modules"], strict=True):
+        assert {key: ours[key] for key in run} == run
+        for key in ("bytes", "flops"):
+            assert value(row[f"{key}_expr"], at) == run[key], (row["path"], key)
     for call, ours, run in zip(found["calls"], there["calls"], plain["calls"], strict=True):
         assert {key: ours[key] for key in run} == run
         for key in ("live_bytes", "during_bytes", "new_bytes", "flops"):
@@ -45,6 +50,26 @@ def test_expressions_are_what_runs_give(module, b, s, device):
             assert [value(x, at) for x in expr["stride"]] == meta["stride"]
     assert value(found["peak_bytes_expr"], at) == plain["peak_bytes"]
     assert value(found["flops_expr"], at) == plain["flops"]
+
+
+def test_a_module_has_what_is_below_it_as_expressions(tmp_path):
+    content = programs.attention()
+    for call in content["graph_module"]["graph"]["nodes"]:
+        if call["target"].startswith("torch.ops.aten.mm"):
+            name = "up" if call["outputs"][0]["as_tensor"]["name"] == "up" else "down"
+            stack = f"L__self___mlp,mlp,m.MLP;L__self___mlp_{name},mlp.{name},m.Linear"
+            call["metadata"] = {"nn_module_stack": stack}
+    report = graph.load(programs.write_json(tmp_path / "m.json", content)).run(symbolic=True)
+    found = {row["path"]: (row["bytes_expr"], row["flops_expr"]) for row in report.modules}
+    assert found["mlp.up"] == ("128*b*s", "256*b*s")
+    assert found["mlp.down"] == ("16*b*s", "256*b*s")
+    assert found["mlp"] == ("144*b*s", "512*b*s")
+    assert found[""][1] == report.expressions.flops
+    table = module_table(report.to_json())
+    assert table.rows[1][-3:-1] == ["144*b*s", "512*b*s"]
+    assert "FLOPs =" in table.columns
+    plain = graph.load(tmp_path / "m.json").run()
+    assert "FLOPs =" not in module_table(plain.to_json()).columns
 
 
 def test_the_place_of_the_peak_depends_on_the_sizes(module):

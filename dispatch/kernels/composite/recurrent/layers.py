@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from dispatch._C.dtypes import contiguous_format
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
+from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._ops import ops
 from dispatch.kernels.composite.recurrent.cells import (
     Cell,
@@ -54,11 +56,27 @@ class _Network(NamedTuple):
 # ---- one layer in one direction ----------------------------------------------------------------
 
 
+def _outlined(
+    cell: Cell, gates: Tensor, state: State, weights: Parameters
+) -> tuple[Tensor, State]:
+    """Of an open number of steps: all give what one gives, and nobody sees the calls of each."""
+    length = gates.shape[0]
+    if not rules.holds(length >= 1):
+        raise refused("expected a sequence of at least one step")
+    state = cell(_aten.select.int(gates, 0, 0), state, weights)
+    output = _aten.expand(_aten.unsqueeze(state[0], 0), [length, *state[0].shape])
+    return _aten.clone(output, memory_format=contiguous_format), state
+
+
 def _over_time(cell: Cell) -> _Run:
     def run(
         input: Tensor, state: State, weights: Parameters, backwards: bool
     ) -> tuple[Tensor, State]:
-        steps = _aten.unbind.int(weights.of_input(input), 0)
+        whole = weights.of_input(input)
+        length = whole.shape[0]
+        if not isinstance(length, int) and _len_torch_dispatch_stack() <= 1:
+            return _outlined(cell, whole, state, weights)
+        steps = _aten.unbind.int(whole, 0)
         if not steps:
             raise refused("expected a sequence of at least one step")
         outputs = []

@@ -5,6 +5,8 @@ import pytest
 
 import dispatch
 from dispatch import tensor
+from dispatch.modes import TorchDispatchMode
+from dispatch.symbolic import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 aten = dispatch.ops.aten
 HIDDEN, INPUT, BATCH, STEPS = 3, 4, 2, 5
@@ -132,3 +134,43 @@ def test_cells_check_sizes():
         aten.lstm_cell(random(3, INPUT), state, *w)
     with pytest.raises(RuntimeError, match="aten::lstm_cell: expected hx to have 2 tensors"):
         aten.lstm_cell(random(BATCH, INPUT), state[:1], *w)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("name", ["lstm", "gru", "rnn_tanh"])
+def test_the_number_of_steps_stays_open(name, bidirectional):
+    """Symbolic steps and batch: the sizes are those of concrete runs, and no guard pins them."""
+    env = ShapeEnv()
+    mode = dispatch.FakeTensorMode(shape_env=env)
+    directions = 1 + bidirectional
+    context = StatelessSymbolicContext([DimDynamic.DYNAMIC] * 2 + [DimDynamic.STATIC])
+    x = mode.from_tensor(random(STEPS, BATCH, INPUT), symbolic_context=context)
+    steps, batch = x.shape[0], x.shape[1]
+    ws = [mode.from_tensor(w, static_shapes=True) for w in weights(name, 2, directions)]
+    with mode:
+        states = [dispatch.zeros(2 * directions, batch, HIDDEN, dtype=x.dtype) for _ in range(2)]
+        hx = states if name == "lstm" else states[0]
+        layer = getattr(aten, name).input
+        output, *last = layer(x, hx, ws, True, 2, 0.5, True, bidirectional, False)
+    assert [str(n) for n in output.shape] == [str(steps), str(batch), str(HIDDEN * directions)]
+    assert output.is_contiguous()
+    assert all(tuple(t.shape) == (2 * directions, batch, HIDDEN) for t in last)
+    assert not env.replacements
+
+
+def test_a_mode_that_looks_on_sees_every_step():
+    class Count(TorchDispatchMode):
+        seen = 0
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            self.seen += func._schema.name == "aten::tanh"
+            return func(*args, **(kwargs or {}))
+
+    mode = dispatch.FakeTensorMode(shape_env=ShapeEnv())
+    context = StatelessSymbolicContext([DimDynamic.DYNAMIC] + [DimDynamic.STATIC] * 2)
+    x = mode.from_tensor(random(STEPS, BATCH, INPUT), symbolic_context=context)
+    ws = [mode.from_tensor(w, static_shapes=True) for w in weights("rnn_tanh")]
+    with mode, Count() as count:
+        hx = dispatch.zeros(1, BATCH, HIDDEN, dtype=x.dtype)
+        aten.rnn_tanh.input(x, hx, ws, True, 1, 0.0, False, False, False)
+    assert count.seen == STEPS
