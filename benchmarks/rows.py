@@ -45,6 +45,7 @@ TITLES = {
     "sym_floordiv": "`s // 2` of a SymInt",
     "sym_guard": "`bool(s != 9)`, asked before",
     "sym_new_guard": "`bool(...)` of a new condition",
+    "sym_guard_of_many": "the same of three of 1,000 symbols",
     "sym_guard_int": "`int(s)` of a fresh symbol",
     "sym_dims": "symbols for a tensor of three dimensions",
     "model_gpt2": "GPT-2 on fake tensors, second run",

@@ -59,6 +59,19 @@ def _new_guard(api: SimpleNamespace) -> Row:
     return _Fresh("", {"make": lambda: s * 3 != next(numbers), "call": bool})
 
 
+def _guard_of_many(api: SimpleNamespace) -> Row:
+    """New guards of three of 1,000 symbols each: as dear as the first, or it is not linear."""
+    sizes, numbers = _Sizes(api), count()
+    symbols = [sizes.size(5 + i) for i in range(1000)]
+
+    def make() -> Any:
+        i = next(numbers)
+        a, b, c = (symbols[(i * step + i // 1000) % 1000] for step in (1, 7, 13))
+        return a * 2 + b != c * 3 + i
+
+    return _Fresh("", {"make": make, "call": bool})
+
+
 def _guard_int(api: SimpleNamespace) -> Row:
     sizes = _Sizes(api)
     return _Fresh("", {"make": lambda: sizes.size(8), "call": int})
@@ -76,6 +89,7 @@ def rows(api: SimpleNamespace) -> dict[str, Callable[[], Row]]:
         "sym_floordiv": partial(_arithmetic, api, "s // 2"),
         "sym_guard": partial(_arithmetic, api, "bool(s != 9)"),
         "sym_new_guard": partial(_new_guard, api),
+        "sym_guard_of_many": partial(_guard_of_many, api),
         "sym_guard_int": partial(_guard_int, api),
         "sym_dims": partial(_dims, api),
     }

@@ -82,8 +82,11 @@ def hint_int(a: Any, fallback: int | None = None) -> int | None:
 
 
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:
-    """The number that it is in this run; `fallback` when data decide."""
-    if not isinstance(a, (SymInt, SymFloat, SymBool)):
+    """The number that it is in this run; where data decide, with `fallback` (or 8192) in the place
+    of their symbols, as far as these can be that."""
+    if not isinstance(a, SymInt):
+        if type(a) is not int:
+            raise AssertionError(f"Expected int, got {type(a)}")
         return a
     hint = a.node.hint
-    return fallback if hint is None else hint
+    return a.node.shape_env.optimization_hint(a.node.expr, fallback) if hint is None else hint

@@ -206,6 +206,9 @@ cdef Expr extreme(Table t, int op, list args):
                     number = x
             elif x not in found:
                 found.append(x)
+    for e in args:
+        if e.kind == K_BOOL and not floats:
+            raise ValueError(f"The argument '{e}' is not comparable.")
     if len(found) > 1:
         # of Min(x, Max(x, y)) the second says nothing
         found = [x for x in found if (<Expr>x).op != dual or not any([y in (<Expr>x).args for y in found])]

@@ -23,6 +23,10 @@ from dispatch.symbolic.symbols import Symbols, ignoring
 __all__ = ["ShapeEnv", "ShapeEnvSettings"]
 
 
+# A size that nobody knows, where a plan needs one.
+_UNKNOWN_SIZE = 8192
+
+
 def _rebuilt(settings: dict[str, Any], state: dict[str, Any]) -> "ShapeEnv":
     """A ShapeEnv as it was pickled."""
     env = ShapeEnv(**settings)
@@ -184,6 +188,18 @@ class ShapeEnv(Symbols):
     def set_real_tensor_prop_unbacked_vals(self, k: Expr, v: Any) -> None:
         """The number that an unbacked symbol had in a real run: asked when nothing else decides."""
         self.real_tensor_prop_unbacked_vals[k] = v
+
+    def optimization_hint(self, expr: Any, fallback: int | None = None) -> int:
+        """A number for an expression, to plan with and not to guard on: a symbol that data decide
+        counts as `fallback` (8192), or what of its range is next to that."""
+        e = self.replace(expr)
+        values = dict(self.backed_var_to_val)
+        wanted = _UNKNOWN_SIZE if fallback is None else fallback
+        for s in e.free_symbols - values.keys():
+            r = self.var_to_range[s]
+            near = max(float(r.lower), min(wanted, float(r.upper)))
+            values[s] = self.var_to_hint_override.get(s, int(near))
+        return int(e.evaluate(values))
 
     # --- constraints without guards
 

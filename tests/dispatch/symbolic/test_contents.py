@@ -7,6 +7,7 @@ from dispatch.fake import FakeTensorMode
 from dispatch.symbolic import (
     GuardOnDataDependentSymNode,
     ShapeEnv,
+    constrain_range,
     free_symbols,
     free_unbacked_symbols,
     guarding_hint_or_throw,
@@ -33,7 +34,14 @@ def test_hints_are_those_of_the_run() -> None:
     env = ShapeEnv()
     a, u = size(env, 4, "a"), env.create_unbacked_symint()
     assert guarding_hint_or_throw(a * 2) == 8
-    assert (optimization_hint(u + a, 9), optimization_hint(5)) == (9, 5)
+    assert (optimization_hint(u + a, 9), optimization_hint(5)) == (13, 5)
+    assert (optimization_hint(u * 2), env.optimization_hint((u * 2).node.expr, 7)) == (16384, 14)
+    constrain_range(u, min=0, max=9)
+    assert (optimization_hint(u), optimization_hint(u * a, 3)) == (9, 12)
+    env.var_to_hint_override[u.node.expr] = 6
+    assert optimization_hint(u + a) == 10
+    with pytest.raises(AssertionError, match="Expected int, got <class 'float'>"):
+        optimization_hint(2.5)
     with pytest.raises(GuardOnDataDependentSymNode):
         guarding_hint_or_throw(u)
 

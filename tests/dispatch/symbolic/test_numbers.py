@@ -15,6 +15,7 @@ from dispatch.symbolic import (
     sym_int,
     sym_ite,
     sym_max,
+    sym_min,
     sym_not,
     sym_sum,
 )
@@ -112,3 +113,11 @@ def test_contiguity_is_a_condition(a: Any) -> None:
     one = a.node.wrap_int(1)
     assert str(a.node.is_contiguous([a.node, a.node], [a.node, one])) == "True"
     assert not a.node.is_contiguous([a.node, a.node], [one, a.node]).bool_()
+
+
+@pytest.mark.parametrize("other", [lambda a: True, lambda a: a > 3])
+def test_truth_values_are_not_compared_with_whole_numbers(a: Any, other: Any) -> None:
+    for function in (sym_max, sym_min):
+        with pytest.raises(ValueError, match="is not comparable"):
+            function(a, other(a))
+    assert isinstance(sym_max(a / 2, True), SymFloat)

@@ -73,7 +73,7 @@ def _over_time(cell: Cell) -> _Run:
         input: Tensor, state: State, weights: Parameters, backwards: bool
     ) -> tuple[Tensor, State]:
         whole = weights.of_input(input)
-        length = whole.shape[0]
+        length: Any = whole.shape[0]
         if not isinstance(length, int) and _len_torch_dispatch_stack() <= 1:
             return _outlined(cell, whole, state, weights)
         steps = _aten.unbind.int(whole, 0)
