@@ -1,11 +1,12 @@
 """Bodies of matrix products on the CPU: loops for small ones, numpy's BLAS for large ones of floats.
 
 Called by the structured kernels with an output of the right size and dtype. 16-bit floats are
-multiplied in float32 and rounded once. `blas` has the rest, and whatever must be refused or is rare:
+multiplied in float32 and rounded once; bfloat16 as it is where the processor has instructions for
+it (`bfloat.h`). `blas` has the rest, and whatever must be refused or is rare:
 complex numbers and integers, lazily conjugated operands, outputs that share memory with an operand,
 factors of other kinds than the dtype's.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -16,6 +17,7 @@ from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport product
+from dispatch.kernels.cpu.threads cimport in_parts, threads_for
 
 cdef extern from "small.h" nogil:
     enum:
@@ -34,6 +36,15 @@ cdef extern from "small.h" nogil:
         int64_t whole_alpha, whole_beta
     void run_small(const small_product* p)
     void finish_large(const small_product* p, char* sums)
+
+cdef extern from "bfloat.h" nogil:
+    enum:
+        BFLOAT_LEAST
+    ctypedef struct bfloat_matrix:
+        const uint16_t* data
+        Py_ssize_t row, column
+    bint has_bfloat_product()
+    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row)
 
 cdef object BLAS = None
 
@@ -168,18 +179,52 @@ cdef Tensor readable(Tensor t, int code):
     return dense(t, code, MF_contiguous)
 
 
+cdef struct Bfloats:               # products of bfloat16, in parts of so many columns
+    const small_product* p
+    float* sums
+    int64_t length
+    bint failed
+
+
+cdef void multiply_columns(void* context, int64_t part) noexcept nogil:
+    cdef Bfloats* j = <Bfloats*>context
+    cdef const small_product* p = j.p
+    cdef bfloat_matrix a, b
+    cdef int64_t first = part * j.length, n = min(j.length, p.n - first), i
+    a.row, a.column, b.row, b.column = p.a.row // 2, p.a.column // 2, p.b.row // 2, p.b.column // 2
+    for i in range(p.batches):
+        a.data = <const uint16_t*>(p.a.data + i * p.a.batch)
+        b.data = <const uint16_t*>(p.b.data + i * p.b.batch + first * p.b.column)
+        if not bfloat_product(p.m, p.k, n, a, b, j.sums + i * p.m * p.n + first, p.n):
+            j.failed = True
+
+
+cdef bint multiply_bfloats(const small_product* p, char* sums) noexcept nogil:
+    """False: there is no memory for it."""
+    cdef Bfloats j
+    cdef int parts = threads_for(p.batches * p.m * p.k * p.n // 8)
+    j.p, j.sums, j.failed = p, <float*>sums, False
+    j.length = (p.n + parts - 1) // parts if parts > 1 else p.n
+    j.length = (j.length + 31) // 32 * 32
+    in_parts(multiply_columns, &j, (p.n + j.length - 1) // j.length)
+    return not j.failed
+
+
 cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
     """The same for products of matrices of floats, by BLAS."""
     cdef small_product p
     cdef int code = computed_in(a.c_dtype), size
     cdef int64_t i
+    cdef bint halves, done
     cdef Tensor made
     if code != ST_float32 and code != ST_float64 or is_rare(out, a, b):
         return False
     read_sizes(&p, a, b)
     if not read_added(&p, out, added, beta, alpha, False):
         return False
-    a, b = readable(a, code), readable(b, code)
+    halves = a.c_dtype == ST_bfloat16 and p.m * p.k * p.n >= BFLOAT_LEAST and has_bfloat_product()
+    if not halves:
+        a, b = readable(a, code), readable(b, code)
     made = target(out, code, MF_contiguous)
     if made is out and added is out and p.added.data != NULL:          # which the product would spoil
         made = new_empty(code, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
@@ -187,12 +232,17 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
     size = dtypes.itemsize_table()[code]
     kept = pinned(1 << 20, a, b, out, added), pinned(1 << 20, made, made)
     sums = <char*>data_of(made, size)
+    done = True
     with nogil:
-        for i in range(p.batches):
+        if halves:
+            done = multiply_bfloats(&p, sums)
+        for i in range(0 if halves else p.batches):
             product(code, p.m, p.k, p.n, p.a.data + i * p.a.batch, p.a.row // size, p.a.column // size,
                     p.b.data + i * p.b.batch, p.b.row // size, p.b.column // size, sums + i * p.m * p.n * size, p.n)
-        if sums != p.out.data or p.added.data != NULL or p.alpha != 1:
+        if done and (sums != p.out.data or p.added.data != NULL or p.alpha != 1):
             finish_large(&p, sums)
+    if not done:
+        raise MemoryError("no memory for the panels of a product")
     return True
 
 

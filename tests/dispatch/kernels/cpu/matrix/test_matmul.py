@@ -143,3 +143,21 @@ def test_factor_zero_ignores_what_it_multiplies():
     one = dispatch.eye(2)
     assert ops.aten.addmm(nan, one, one, beta=0).tolist() == one.tolist()
     assert ops.aten.addmm(one, nan, nan, alpha=0).tolist() == one.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("m", "k", "n"), [(37, 1030, 45), (100, 65, 33), (1, 4096, 70)])
+def test_large_bfloat16_is_rounded_once(m: int, k: int, n: int, threads: int) -> None:
+    """Sums of whole numbers are exact in float32, whatever panels they are made in."""
+    random = np.random.default_rng(0)
+    left, right = random.integers(-8, 9, (3, m, k)), random.integers(-8, 9, (3, k, n))
+    a, b = (tensor(x, "float32").to(dispatch.bfloat16) for x in (left, right))
+    expected = tensor(left @ right, "float32").to(dispatch.bfloat16).tolist()
+    before = dispatch.get_num_threads()
+    dispatch.set_num_threads(threads)
+    try:
+        assert aten.bmm(a, b).tolist() == expected
+        turned = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (a, b))
+        assert aten.bmm(*turned).tolist() == expected
+    finally:
+        dispatch.set_num_threads(before)

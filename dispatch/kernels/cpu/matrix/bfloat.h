@@ -1,0 +1,146 @@
+/* Products of matrices of bfloat16 in float32, by the instruction that adds two products at once (AVX512_BF16).
+
+   Both operands are copied into panels that lie as the inner loop reads them: pairs along the inner dimension, MR rows of the
+   left one and NR columns of the right one beside each other. An inner dimension that is odd, and panels that are not full, get
+   zeros. Sums are float32 over the whole inner dimension; who calls rounds them. */
+#ifndef DISPATCH_BFLOAT_H
+#define DISPATCH_BFLOAT_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#include <immintrin.h>
+#define HAS_BFLOAT_PRODUCT 1
+#else
+#define HAS_BFLOAT_PRODUCT 0
+#endif
+
+typedef struct {
+    const uint16_t *data;
+    intptr_t row, column;            /* steps in elements */
+} bfloat_matrix;
+
+enum { BFLOAT_LEAST = 1 << 15 };     /* multiplications from which the copies pay */
+
+#if HAS_BFLOAT_PRODUCT
+enum { MR = 12, NR = 32, DEPTH = 512, ROWS_AT_ONCE = 8 * MR, COLUMNS_AT_ONCE = 16 * NR };
+
+static bool has_bfloat_product(void)
+{
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+
+#pragma GCC push_options
+#pragma GCC optimize("O3")
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
+
+/* Panels of `width` rows (or columns), `across` elements apart: for each pair along the inner dimension, all of them. */
+static void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64_t n, int64_t depth, int width, uint32_t *to)
+{
+    const int64_t pairs = (depth + 1) / 2;
+    for (int64_t start = 0; start < n; start += width, to += pairs * width) {
+        const int64_t used = n - start < width ? n - start : width;
+        const uint16_t *from = x + start * across;
+        if (used < width || depth % 2)
+            memset(to, 0, (size_t)(pairs * width) * 4);
+        if (across == 1 && width == NR && used == NR) {      /* two rows of a right operand, element by element */
+            __m512i low, high, i = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7, 38, 6, 37,
+                                                    5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+            for (int64_t p = 0; p < pairs; p++, from += 2 * along) {
+                low = _mm512_loadu_si512(from);
+                high = 2 * p + 1 < depth ? _mm512_loadu_si512(from + along) : _mm512_setzero_si512();
+                _mm512_storeu_si512(to + p * NR, _mm512_permutex2var_epi16(low, i, high));
+                _mm512_storeu_si512(to + p * NR + 16, _mm512_permutex2var_epi16(low, _mm512_add_epi16(i, _mm512_set1_epi16(16)), high));
+            }
+            continue;
+        }
+        for (int64_t p = 0; p < depth / 2; p++)
+            for (int64_t j = 0; j < used; j++) {
+                const uint16_t *pair = from + j * across + 2 * p * along;
+                uint32_t both;
+                if (along == 1)
+                    memcpy(&both, pair, 4);
+                else
+                    both = pair[0] | (uint32_t)pair[along] << 16;
+                to[p * width + j] = both;
+            }
+        for (int64_t j = 0; depth % 2 && j < used; j++)
+            to[(pairs - 1) * width + j] = from[j * across + (depth - 1) * along];
+    }
+}
+
+/* One tile of sums: MR rows by two vectors. */
+static inline __attribute__((always_inline)) void tile(const uint32_t *a, const uint32_t *b, int64_t pairs, __m512 sums[MR][2])
+{
+    for (int64_t p = 0; p < pairs; p++, a += MR, b += NR) {
+        const __m512bh left = (__m512bh)_mm512_loadu_si512(b), right = (__m512bh)_mm512_loadu_si512(b + 16);
+#pragma GCC unroll 12
+        for (int i = 0; i < MR; i++) {
+            const __m512bh x = (__m512bh)_mm512_set1_epi32((int)a[i]);
+            sums[i][0] = _mm512_dpbf16_ps(sums[i][0], x, left);
+            sums[i][1] = _mm512_dpbf16_ps(sums[i][1], x, right);
+        }
+    }
+}
+
+static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float *out, intptr_t row, int64_t m, int64_t n, bool first)
+{
+    __m512 sums[MR][2];
+    const __mmask16 left = n >= 16 ? 0xffff : (__mmask16)((1u << n) - 1);
+    const __mmask16 right = n >= 32 ? 0xffff : n > 16 ? (__mmask16)((1u << (n - 16)) - 1) : 0;
+#pragma GCC unroll 12
+    for (int i = 0; i < MR; i++)
+        sums[i][0] = sums[i][1] = _mm512_setzero_ps();
+    tile(a, b, pairs, sums);
+#pragma GCC unroll 12
+    for (int i = 0; i < MR; i++)
+        if (i < m) {
+            float *to = out + i * row;
+            if (!first) {
+                sums[i][0] = _mm512_add_ps(sums[i][0], _mm512_maskz_loadu_ps(left, to));
+                sums[i][1] = _mm512_add_ps(sums[i][1], _mm512_maskz_loadu_ps(right, to + 16));
+            }
+            _mm512_mask_storeu_ps(to, left, sums[i][0]);
+            _mm512_mask_storeu_ps(to + 16, right, sums[i][1]);
+        }
+}
+
+/* out (m, n), rows `row` apart, = a (m, k) times b (k, n); false: there was no memory for the panels. */
+static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float *out, intptr_t row)
+{
+    const int64_t depth = k < DEPTH ? k : DEPTH, pairs_most = (depth + 1) / 2;
+    const int64_t columns = n < COLUMNS_AT_ONCE ? (n + NR - 1) / NR * NR : COLUMNS_AT_ONCE;
+    uint32_t *panels = aligned_alloc(64, (size_t)(pairs_most * (columns + ROWS_AT_ONCE) * 4 + 63) / 64 * 64), *of_a;
+    if (!panels)
+        return false;
+    of_a = panels + pairs_most * columns;
+    for (int64_t j = 0; j < n; j += COLUMNS_AT_ONCE) {
+        const int64_t width = n - j < COLUMNS_AT_ONCE ? n - j : COLUMNS_AT_ONCE;
+        for (int64_t p = 0; p < k; p += DEPTH) {
+            const int64_t deep = k - p < DEPTH ? k - p : DEPTH, pairs = (deep + 1) / 2;
+            pack_pairs(b.data + p * b.row + j * b.column, b.column, b.row, width, deep, NR, panels);
+            for (int64_t i = 0; i < m; i += ROWS_AT_ONCE) {
+                const int64_t height = m - i < ROWS_AT_ONCE ? m - i : ROWS_AT_ONCE;
+                pack_pairs(a.data + i * a.row + p * a.column, a.row, a.column, height, deep, MR, of_a);
+                for (int64_t y = 0; y < width; y += NR)
+                    for (int64_t x = 0; x < height; x += MR)
+                        add_tile(of_a + x * pairs, panels + y * pairs, pairs, out + (i + x) * row + j + y, row, height - x,
+                                 width - y, p == 0);
+            }
+        }
+    }
+    free(panels);
+    return true;
+}
+#pragma GCC pop_options
+#else
+static bool has_bfloat_product(void) { return false; }
+static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float *out, intptr_t row)
+{
+    (void)m, (void)k, (void)n, (void)a, (void)b, (void)out, (void)row;
+    return false;
+}
+#endif
+#endif
