@@ -20,6 +20,8 @@ C_FLAGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fwrapv", "-fvisibility=hidden
            "-Wall", "-Wno-unused-function", "-Wno-cpp"]  # fmt: skip
 # Of the emitted loops: nobody reads errno or traps, sums are as written.
 LOOP_FLAGS = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+# Of modules with a header of loops of their name: GCC forgets this where a function has clones.
+HEADER_FLAGS = ["-fno-math-errno"]
 MACROS: list[tuple[str, str | None]] = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
 
 _DISPATCH = Path(__file__).parent.parent
@@ -62,7 +64,11 @@ def _is_compiled(path: Path) -> bool:
 def _extension(path: Path, root: Path, emitted: Path) -> Extension:
     core = _DISPATCH / "_C"
     core = Path(os.path.relpath(core)) if core.is_relative_to(Path.cwd()) else core
-    flags = C_FLAGS + (LOOP_FLAGS if path.stem.startswith("formulas_") else [])
+    flags = list(C_FLAGS)
+    if path.stem.startswith("formulas_"):
+        flags += LOOP_FLAGS
+    elif path.with_suffix(".h").exists():
+        flags += HEADER_FLAGS
     # The package's own `ops.h` before that of dispatch; a header of loops stands beside its module.
     folders = (emitted, core, core / "generated", path.parent, core.parent / "kernels" / "cpu")
     include = dict.fromkeys((*map(str, folders), numpy.get_include()))

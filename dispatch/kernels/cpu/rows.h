@@ -28,8 +28,10 @@ static const int ROW_SIZE[ROW_TYPES] = {0, 4, 8, 8, 8, 16, 1};
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
 #define WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))    /* what computes much */
 #else
 #define WIDE
+#define WIDEST
 #endif
 #define EACH static inline __attribute__((always_inline))
 
@@ -44,8 +46,9 @@ typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
 #define SAME(x) (x)
 #define NOT_ZERO(x) ((x) != 0)
 
-#define READER(NAME, T, ROW, CONVERT) \
-    WIDE static const void *row_read_##NAME(const char *from, intptr_t step, int64_t n, void *buffer) \
+#define READER(NAME, T, ROW, CONVERT) READER_FOR(WIDE, NAME, T, ROW, CONVERT)
+#define READER_FOR(LEVELS, NAME, T, ROW, CONVERT) \
+    LEVELS static const void *row_read_##NAME(const char *from, intptr_t step, int64_t n, void *buffer) \
     { \
         ROW *row = buffer; \
         if (step == (intptr_t)sizeof(T) && (uintptr_t)from % sizeof(T) == 0) { \
@@ -71,8 +74,9 @@ typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
             memcpy(row + i, from + i * step, sizeof(T)); \
         return row; \
     }
-#define WRITER(NAME, T, ROW, CONVERT) \
-    WIDE static void row_write_##NAME(const void *from, char *to, intptr_t step, int64_t n) \
+#define WRITER(NAME, T, ROW, CONVERT) WRITER_FOR(WIDE, NAME, T, ROW, CONVERT)
+#define WRITER_FOR(LEVELS, NAME, T, ROW, CONVERT) \
+    LEVELS static void row_write_##NAME(const void *from, char *to, intptr_t step, int64_t n) \
     { \
         const ROW *row = from; \
         if (step == (intptr_t)sizeof(T) && (uintptr_t)to % sizeof(T) == 0) { \
@@ -107,8 +111,27 @@ READER(f16_by_bits, uint16_t, float, f32_of_f16)
 WRITER(f16_by_bits, uint16_t, float, f16_of_f32)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define CONVERTS __attribute__((target("avx,f16c")))
+#define CONVERTS_16 __attribute__((target("avx512f")))
+CONVERTS_16 static int64_t row_of_f16_by_16(const char *from, float *row, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(row + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(from + 2 * i))));
+    return i;
+}
+CONVERTS_16 static int64_t f16_of_row_by_16(const float *row, char *to, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm256_storeu_si256((__m256i *)(to + 2 * i), _mm512_cvtps_ph(_mm512_loadu_ps(row + i), 0));
+    return i;
+}
 CONVERTS static void row_of_f16(const char *from, float *row, int64_t n)
 {
+    if (__builtin_cpu_supports("avx512f")) {
+        const int64_t done = row_of_f16_by_16(from, row, n);
+        from += 2 * done, row += done, n -= done;
+    }
     for (; n >= 8; n -= 8, from += 16, row += 8)
         _mm256_storeu_ps(row, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)));
     for (; n > 0; n--, from += 2, row++)
@@ -116,6 +139,10 @@ CONVERTS static void row_of_f16(const char *from, float *row, int64_t n)
 }
 CONVERTS static void f16_of_row(const float *row, char *to, int64_t n)
 {
+    if (__builtin_cpu_supports("avx512f")) {
+        const int64_t done = f16_of_row_by_16(row, to, n);
+        to += 2 * done, row += done, n -= done;
+    }
     for (; n >= 8; n -= 8, to += 16, row += 8)
         _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph(_mm256_loadu_ps(row), 0));
     for (; n > 0; n--, to += 2, row++)
@@ -139,8 +166,8 @@ static void row_write_f16(const void *row, char *to, intptr_t step, int64_t n)
 #define row_read_f16 row_read_f16_by_bits
 #define row_write_f16 row_write_f16_by_bits
 #endif
-READER(bf16, uint16_t, float, f32_of_bf16)
-WRITER(bf16, uint16_t, float, bf16_of_f32)
+READER_FOR(WIDEST, bf16, uint16_t, float, f32_of_bf16)
+WRITER_FOR(WIDEST, bf16, uint16_t, float, bf16_of_f32)
 READER_AS_IT_IS(i64, int64_t, 8)
 WRITER_AS_IT_IS(i64, int64_t)
 READER_AS_IT_IS(f32, float, 4)

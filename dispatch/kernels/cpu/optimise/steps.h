@@ -24,14 +24,14 @@ typedef struct {
 
 #define STEPS(K, T, SQRT, FABS) \
     /* Gradients unscaled, in place. */ \
-    WIDE static void unscale_##K(optimiser_step *j) \
+    WIDEST static void unscale_##K(optimiser_step *j) \
     { \
         T *grads = j->grads; \
         const T by = (T)j->unscale; \
         for (int64_t i = 0; by != 0 && i < j->n; i++) \
             grads[i] /= by; \
     } \
-    WIDE static void adam_rows_##K(optimiser_step *j, T *params) \
+    WIDEST static void adam_rows_##K(optimiser_step *j, T *params) \
     { \
         const T *grads = j->grads; \
         const int64_t n = j->n; \
@@ -52,7 +52,7 @@ typedef struct {
             params[i] = p - size * m / (SQRT(largest ? most : v) / scale + eps); \
         } \
     } \
-    WIDE static void sgd_rows_##K(optimiser_step *j, T *params) \
+    WIDEST static void sgd_rows_##K(optimiser_step *j, T *params) \
     { \
         const T *grads = j->grads; \
         const int64_t n = j->n; \
@@ -73,7 +73,7 @@ typedef struct {
             params[i] -= lr * (nesterov ? g + m * momentum : m); \
         } \
     } \
-    WIDE static void adagrad_rows_##K(optimiser_step *j, T *params) \
+    WIDEST static void adagrad_rows_##K(optimiser_step *j, T *params) \
     { \
         const T *grads = j->grads; \
         const int64_t n = j->n; \

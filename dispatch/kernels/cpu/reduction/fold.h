@@ -229,7 +229,7 @@ WIDE static void xor_cols_i64(const char *x, intptr_t step, int64_t rows, int64_
 /* ---- complex sums and products; sums in double precision ---- */
 
 #define COMPLEX(K, REAL) \
-    WIDE static void csum_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
+    WIDEST static void csum_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
         const REAL *x = given; \
         double re = 0, im = 0, lane[16] = {0}; \

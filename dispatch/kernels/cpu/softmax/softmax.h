@@ -53,7 +53,7 @@ SOFTMAX(f64, double)
 #define FOLD_LANES ADD_LANES
 
 #define ROWS(K, T, LOG) \
-    WIDE static void softmax_##K(const void **in, void **out, int64_t n, const void *context) \
+    WIDEST static void softmax_##K(const void **in, void **out, int64_t n, const void *context) \
     { \
         const T *x = in[0]; \
         T *y = out[0], top = largest_##K(x, n), sum; \
@@ -65,13 +65,13 @@ SOFTMAX(f64, double)
         for (int64_t i = 0; i < n; i++) \
             y[i] *= sum; \
     } \
-    WIDE static T log_sum_##K(const T *x, T top, int64_t n) \
+    WIDEST static T log_sum_##K(const T *x, T top, int64_t n) \
     { \
         T sum; \
         OVER_LANES(T, sum, 0, n, a += exp_##K(x[j] - top)); \
         return LOG(sum); \
     } \
-    WIDE static void log_softmax_##K(const void **in, void **out, int64_t n, const void *context) \
+    WIDEST static void log_softmax_##K(const void **in, void **out, int64_t n, const void *context) \
     { \
         const T *x = in[0]; \
         T *y = out[0], top = largest_##K(x, n), sum = log_sum_##K(x, top, n); \
@@ -79,7 +79,7 @@ SOFTMAX(f64, double)
         for (int64_t i = 0; i < n; i++) \
             y[i] = x[i] - top - sum; \
     } \
-    WIDE static void softmax_backward_##K(const void **in, void **out, int64_t n, const void *context) \
+    WIDEST static void softmax_backward_##K(const void **in, void **out, int64_t n, const void *context) \
     { \
         const T *grad = in[0], *y = in[1]; \
         T *to = out[0], sum; \
@@ -88,7 +88,7 @@ SOFTMAX(f64, double)
         for (int64_t i = 0; i < n; i++) \
             to[i] = (grad[i] - sum) * y[i]; \
     } \
-    WIDE static void log_softmax_backward_##K(const void **in, void **out, int64_t n, const void *context) \
+    WIDEST static void log_softmax_backward_##K(const void **in, void **out, int64_t n, const void *context) \
     { \
         const T *grad = in[0], *y = in[1]; \
         T *to = out[0], sum; \
@@ -101,7 +101,7 @@ ROWS(f32, float, logf)
 ROWS(f64, double, log)
 
 #define COLUMNS(K, T, LOG) \
-    WIDE static void largest_cols_##K(const char *x, intptr_t step, int64_t n, int64_t m, T *top) \
+    WIDEST static void largest_cols_##K(const char *x, intptr_t step, int64_t n, int64_t m, T *top) \
     { \
         for (int64_t j = 0; j < m; j++) \
             top[j] = -INFINITY; \
@@ -111,7 +111,7 @@ ROWS(f64, double, log)
                 top[j] = v > top[j] ? v : top[j]; \
             } \
     } \
-    WIDE static void softmax_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
+    WIDEST static void softmax_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
     { \
         T top[WALK_COLS], sum[WALK_COLS] = {0}; \
         char *to = y; \
@@ -128,7 +128,7 @@ ROWS(f64, double, log)
             for (int64_t j = 0; j < m; j++) \
                 ((T *)y)[j] *= sum[j]; \
     } \
-    WIDE static void log_softmax_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
+    WIDEST static void log_softmax_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
     { \
         T top[WALK_COLS], sum[WALK_COLS] = {0}; \
         const char *from = x; \
