@@ -206,7 +206,7 @@ def _arity_view(n_in: int, n_out: int) -> dict[str, Any]:
     n = n_in + n_out
     paths = [[True] * n]
     if 2 <= n_in <= _CONSTANT_PATHS:
-        still = range(n_in) if n_in == 2 else (n_in - 1,)
+        still = (0, n_in - 1)
         paths += [[i != k for i in range(n)] for k in still]
     operands = [f"A{k}" for k in range(n)] + [f"a{k}" for k in range(n)]
     return {

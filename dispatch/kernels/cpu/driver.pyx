@@ -211,6 +211,7 @@ cdef struct Walk:                # what is to be done: pointers, steps in bytes;
     cast_loop second[MAX_OPERANDS]
     int middle[MAX_OPERANDS]
     int itemsizes[MAX_OPERANDS]  # in the loop
+    int same[MAX_OPERANDS]       # an operand before it that is converted alike from the same elements; -1: none
     number singles[MAX_OPERANDS]
 
 
@@ -246,6 +247,9 @@ cdef int run_any(formula* f, int which, int code, int wide, PyObject** operands,
         enter(&w, k, t)
         convert(&w, k, t, dtype_at(f, k, code), dtype_at(f, k, wide), k == f.exact)
         nbytes += numel * w.itemsizes[k]
+    if w.in_blocks:
+        for k in range(n):
+            w.same[k] = same_elements(&w, k)
     simplify(&w)
     if numel < LONG_RUN:
         run_walk(&w)
@@ -309,6 +313,21 @@ cdef void convert(Walk* w, int k, Tensor t, int value, int wide, bint exact) noe
     w.first[k], w.second[k] = before, after
     w.middle[k] = dtypes.itemsize_table()[value]
     w.in_blocks = True
+
+
+cdef int same_elements(Walk* w, int k) noexcept:
+    cdef int d, other
+    cdef bint equal
+    if k >= w.n_in or w.first[k] == NULL:
+        return -1
+    for other in range(k):
+        equal = (w.pointers[other] == w.pointers[k] and w.first[other] == w.first[k] and w.second[other] == w.second[k]
+                 and w.middle[other] == w.middle[k])
+        for d in range(w.ndim):
+            equal = equal and w.steps[d][other] == w.steps[d][k]
+        if equal:
+            return other
+    return -1
 
 
 cdef void simplify(Walk* w) noexcept nogil:
@@ -415,6 +434,9 @@ cdef void run_blocks(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_t* ste
         for k in range(w.n):
             used[k] = pointers[k] + start * steps[k]
             if w.first[k] == NULL:
+                continue
+            if w.same[k] >= 0:
+                used[k] = used[w.same[k]]
                 continue
             if k < w.n_in:
                 if w.second[k] == NULL:

@@ -11,7 +11,7 @@ from dispatch._ops import ops
 __all__ = ["allclose", "equal", "isclose"]
 
 _aten = ops.aten
-_SOME = 4096  # elements that are compared first
+_SOME = 1024  # elements that are compared first
 
 
 def equal(self: Any, other: Any) -> bool:

@@ -308,6 +308,9 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any 
         product = _aten.outer(vec1, vec2)
         product = product if alpha else _aten.zeros_like(product)
         return _aten.logical_or(self, product) if beta else product
+    kinds = {self.dtype, vec1.dtype, vec2.dtype}
+    if beta == 1 and kinds in ({dtypes.float32}, {dtypes.float64}):
+        return _aten.addcmul(self, vec2, _aten.unsqueeze(vec1, 1), value=alpha)  # in one pass
     product = _outer_scaled(vec1, vec2, alpha)
     if beta == 0:
         kind = rules.result_type(self, product)

@@ -90,6 +90,10 @@ INLINE T FN(logaddexp)(T x, T y)
 INLINE T FN(truncated_quotient)(T a, T b) { return IS_SIGNED && b == (T)-1 ? (T)-a : (T)(a / b); }
 INLINE T FN(floored_quotient)(T a, T b)
 {
+#ifdef __AVX2__
+    if (sizeof(T) == 4 && IS_SIGNED)       /* exact in double, which vectorises; the smallest number by -1 stays itself */
+        return (T)floor((double)a / (double)b);
+#endif
     if (IS_SIGNED && b == (T)-1)
         return (T)-a;
     return (T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));
@@ -530,6 +534,13 @@ INLINE T FN(smaller)(T a, T b)
     T least = a < b ? a : b;
     return a != a ? a : least;
 }
+/* NaN if a bound is. A number that equals a bound becomes it, which tells zeros apart. */
+INLINE T FN(within)(T x, T low, T high)
+{
+    T y = x <= low ? low : x;
+    y = y >= high ? high : y;
+    return low == low && high == high ? y : (T)NAN;
+}
 /* 1 + exp(-x), where it is finite. */
 INLINE T FN(one_and_exp)(T x)
 {
@@ -762,6 +773,11 @@ INLINE int FN(exponent)(T x)
     return x - x == 0 ? exponent : 0;
 }
 #elif IS_INTEGER || IS_BOOL
+INLINE T FN(within)(T x, T low, T high)
+{
+    x = x < low ? low : x;
+    return x > high ? high : x;
+}
 INLINE T FN(larger)(T a, T b) { return a > b ? a : b; }
 INLINE T FN(smaller)(T a, T b) { return a < b ? a : b; }
 #endif

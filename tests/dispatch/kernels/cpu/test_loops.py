@@ -151,3 +151,18 @@ def test_memory_outlives_the_loop_that_walks_it(change: str) -> None:
     program = _TAKEN_AWAY.format(change=change)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("to", [*DTYPES[:-1], "bool", "bfloat16", "float16"])
+@pytest.mark.parametrize("of", [*DTYPES[:-1], "bool", "bfloat16", "float16"])
+def test_casts_of_rows_and_of_single_elements_agree(of: str, to: str) -> None:
+    """Vectors convert as scalars do, those that do not fit included."""
+    special = [0.0, -0.0, 1, -1, 0.5, -2.5, 255, 256, -129, 3e9, -3e9, 1e19, -1e30, np.inf, -np.inf]
+    values = np.array([*special, np.nan, *range(-150, 150)], dtype="float64")
+    x = dispatch.from_numpy(values).to(getattr(dispatch, of))
+    apart = dispatch.zeros(x.numel(), 3, dtype=x.dtype)
+    apart[:, 1] = x
+    row = x.to(getattr(dispatch, to))
+    single = dispatch.zeros(x.numel(), 2, dtype=row.dtype)[:, 0]
+    single.copy_(apart[:, 1])
+    assert repr(row.tolist()) == repr(single.tolist())
