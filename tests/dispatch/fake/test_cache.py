@@ -464,6 +464,26 @@ def test_an_entry_owns_a_value_until_it_goes(own):
     assert sys.getrefcount(value) == before
 
 
+@pytest.mark.parametrize("end", ["evicted", "with its cache"])
+def test_an_entry_lets_its_value_go(library, end):
+    value = float(12345)
+    lib = library("cache_goes")
+    lib.define("value(Tensor x) -> float")
+    lib.impl("value", lambda x: value, "Meta")
+    cache = DispatchCache(max_entries=1)
+    with FakeTensorMode(cache=cache, cache_policy=lambda op: True) as mode:
+        x = empty(2)
+        before = sys.getrefcount(value)
+        ops.cache_goes.value(x)
+        assert sys.getrefcount(value) == before + 1
+        if end == "evicted":
+            A.neg.default(x)
+            assert len(cache) == 1
+            assert sys.getrefcount(value) == before
+    del x, mode, cache
+    assert sys.getrefcount(value) == before
+
+
 def test_several_outputs_come_in_the_same_kind_of_sequence(mode):
     x, y, z = empty(4), empty(2, 3), empty(3)
     calls = (

@@ -173,6 +173,8 @@ VALUES = {
     "int: the highest bit": ("i", 1, 1 - (1 << 63)),
     "int: 0, absent": ("i", 0, None),
     "int of the bits of a float": ("n", 0x3FF0000000000000, 1.0),
+    **{f"float of the bits {n}, None": ("f", n * 5e-324, None) for n in range(1, 9)},
+    **{f"float of the bits {n}, bool": ("n", n * 5e-324, n % 2 == 0) for n in range(1, 9)},
     "float": ("f", 1.0, 1.0000000000000002),
     "float: 0.0, -0.0": ("f", 0.0, -0.0),
     "float: nan, inf": ("f", float("nan"), float("inf")),
