@@ -92,6 +92,21 @@ def test_places_of_foreach_lists_have_devices_of_their_own():
         assert [str(t.device) for t in results] == ["cuda:0", "cpu", "cuda:1"]
         results = A._foreach_add.List(xs, made(["cuda:0", "cpu 0-d", "cpu 0-d"]))
         assert [str(t.device) for t in results] == ["cuda:0", "cpu", "cuda:1"]
+        with pytest.raises(FakeTensorDeviceMismatchError, match="cuda:1, cpu"):
+            A._foreach_add.List(xs, made(["cuda:0", "cpu", "cpu"]))
+
+
+@pytest.mark.parametrize("name", ["index_put", "index_put_"])
+def test_values_are_put_where_their_tensor_is_unless_there_is_one(name):
+    put = getattr(A, name).default
+    with FakeTensorMode():
+        at = dispatch.empty(1, dtype=dispatch.int64)
+        for here, there in itertools.permutations(("cpu", "cuda:0", "cuda:1"), 2):
+            x, y = (dispatch.empty(2, device=d) for d in (here, there))
+            with pytest.raises(RuntimeError, match=f"values are on {there}, self on {here}"):
+                put(x, [at], y[:1])
+            assert str(put(x, [at], x[:1]).device) == here
+        assert str(put(dispatch.empty(2, device="cuda:0"), [at], dispatch.empty(())).device) == "cuda:0"
 
 
 def test_index_goes_by_the_first_tensor():
@@ -122,3 +137,8 @@ def test_the_common_device_of_arguments_or_numbers():
         assert told == (dispatch.device("cpu"), True)
         with pytest.raises(AssertionError, match="relu"):
             find_common_device(A.relu.default, [1])
+        found = ops.prim.device.default(x)
+        assert (type(found), str(found)) == (dispatch.device, "cuda:1")
+    real = dispatch.ones(2)
+    assert find_common_device(A.add.Tensor, [real, x]) == (x.device, False)
+    assert find_common_device(A.add.Tensor, [real, 1]) == (dispatch.device("cpu"), True)

@@ -91,6 +91,31 @@ def test_data_and_copy_share_the_storage(mode):
         assert made.requires_grad is grad and made.fake_mode is mode
 
 
+def test_a_tensor_that_runs_along_must_be_a_real_one(mode, meta):
+    t = FakeTensor(mode, meta, "cpu")
+    t.real_tensor = real = dispatch.ones(2, 3)
+    for wrong in (3, FakeTensor(mode, meta, "cpu")):
+        with pytest.raises(TypeError, match="real_tensor"):
+            t.real_tensor = wrong
+    assert t.real_tensor is real
+    t.real_tensor = None
+    assert t.real_tensor is None
+
+
+def test_a_fake_tensor_has_the_version_of_what_it_was_made_of(mode, meta):
+    t = FakeTensor(mode, meta, "cpu")
+    meta.add_(1)
+    assert t._version == meta._version == 1
+
+
+def test_what_a_fake_tensor_is_told_of_its_original(mode, meta):
+    keys = dispatch.DispatchKeySet("CPU")
+    t = FakeTensor(mode, meta, "cpu", pytype=dict, dispatch_keys=keys)
+    assert t.pytype is dict and t.dispatch_keys == keys
+    plain = FakeTensor(mode, meta, "cpu")
+    assert plain.pytype is None and plain.dispatch_keys is None
+
+
 def test_constant_must_be_a_real_tensor(mode):
     with mode:
         t = dispatch.ones(())

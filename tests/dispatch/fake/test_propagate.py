@@ -15,6 +15,7 @@ from dispatch.fake import (
     register_meta,
     register_op_impl,
 )
+from dispatch.fake.implementations import op_implementations_checks
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -60,6 +61,23 @@ def test_registered_implementation_comes_before_the_meta_kernel(mode):
             register_op_impl(A.relu.default)(own)
     finally:
         _deregister_op_impl(A.relu.default)
+
+
+def test_implementations_may_choose_their_operators(mode):
+    def chooses(op):
+        return op in (A.relu.default, A.neg.default)
+
+    @register_op_impl(chooses)
+    def own(fake_mode, func, x):
+        return dispatch.empty(7, device="meta")
+
+    try:
+        with mode:
+            x = dispatch.empty(2)
+            assert [A.relu.default(x).shape, A.neg.default(x).shape] == [(7,), (7,)]
+            assert A.sin.default(x).shape == (2,)
+    finally:
+        op_implementations_checks.pop()
 
 
 def test_register_meta_serves_fake_tensors(mode, library):

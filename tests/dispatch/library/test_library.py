@@ -140,6 +140,21 @@ def test_definition_destroyed_before_and_after_its_implementation(library):
         assert _C._dispatch_find_dangling_impls() == []
 
 
+def test_a_kernel_that_outlives_its_definition_waits_for_the_next(library):
+    """The overload of the definition that went runs nothing, whoever's kernels are left."""
+    first, kernels = library("lb", "FRAGMENT"), library("lb", "IMPL")
+    first.define("f(Tensor x) -> str")
+    kernels.impl("f", lambda x: "cpu", "CPU")
+    gone = ops.lb.f.default
+    first._destroy()
+    with pytest.raises(RuntimeError, match="lb::f: the operator has no schema"):
+        gone(T)
+    library("lb", "FRAGMENT").define("f(Tensor x) -> str")
+    assert ops.lb.f.default(T) == "cpu"
+    with pytest.raises(RuntimeError, match="lb::f: the operator has no schema"):
+        gone(T)
+
+
 def test_with_keyset_kernels_redispatch(library):
     lib = library("lb", "DEF")
     lib.define("f(Tensor x, int n=1) -> Tensor")

@@ -117,6 +117,28 @@ def test_reshape_copies_only_when_no_view_fits() -> None:
         (lambda t: t.view(dispatch.float64), RuntimeError, "view"),
         (lambda t: t.resize_([-1]), RuntimeError, "negative"),
         (lambda t: aten.imag.default(t), RuntimeError, "imag"),
+        (lambda t: t.view(3, -2, -1), RuntimeError, "invalid size -2"),
+        (lambda t: t.view(1, -2, -3), RuntimeError, "invalid size -2"),
+        (lambda t: t.view(6, -1, -1), RuntimeError, "only one dimension"),
+        (lambda t: t[:0].view(0, 1 << 40, 1 << 40), RuntimeError, "Stride calculation overflowed"),
+        (lambda t: t.select(0, -3), IndexError, "index -3"),
+        (lambda t: t[0, 0].select(0, 0), IndexError, "no dimensions"),
+        (lambda t: aten.slice.Tensor(t[0, 0]), IndexError, "no dimensions"),
+        (lambda t: t[:, :2].view(dispatch.float64), RuntimeError, "stride 3 at dimension 0"),
+        (lambda t: t.t().view(dispatch.uint8), RuntimeError, "last stride must be 1, got 3"),
+        (lambda t: t.view(dispatch.float64), RuntimeError, "last size 3|stride 3"),
+        (lambda t: t[0, 0].view(dispatch.uint8), RuntimeError, "no dimensions"),
+        (lambda t: t.flatten()[1:5].view(dispatch.float64), RuntimeError, "storage offset 1"),
+        (lambda t: aten._neg_view(t).view(dispatch.int32), RuntimeError, "resolve_neg"),
+        (lambda t: t.expand(2, -2), RuntimeError, "expand"),
+        (lambda t: t.split(-1), RuntimeError, "negative"),
+        (lambda t: t.split([4, -1], 1), RuntimeError, "negative"),
+        (lambda t: t[0, 0].split(1), RuntimeError, "at least one dimension"),
+        (lambda t: t[0, 0].split([1]), RuntimeError, "at least one dimension"),
+        (lambda t: t.resize_([1 << 62, 4]), RuntimeError, "64 bits|overflow"),
+        (lambda t: t.squeeze([0, -2]), RuntimeError, "more than once"),
+        (lambda t: t.diagonal(0, 0, 2), IndexError, "out of range"),
+        (lambda t: t.view(1, 2, 3).t(), RuntimeError, "at most 2 dimensions"),
     ],
 )
 def test_bad_arguments_raise_and_change_nothing(
@@ -126,6 +148,22 @@ def test_bad_arguments_raise_and_change_nothing(
     with pytest.raises(error, match=named):
         call(base)
     assert (tuple(base.shape), base.stride(), base._version) == ((2, 3), (3, 1), 0)
+
+
+def test_what_requires_grad_is_not_resized() -> None:
+    leaf = dispatch.ones(2, 3, requires_grad=True)
+    with dispatch.no_grad(), pytest.raises(RuntimeError, match="requires grad cannot be resized"):
+        leaf.resize_([6])
+    assert tuple(leaf.shape) == (2, 3)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_other_dtypes_of_tensors_with_gaps_in_front(device: str) -> None:
+    """Strides of the other dimensions and the offset are counted in elements of the new dtype."""
+    base = numbers(2, 8, device=device)[:, 2:6]
+    wide, narrow = base.view(dispatch.float64), base.view(dispatch.int16)
+    assert (tuple(wide.shape), wide.stride(), wide.storage_offset()) == ((2, 2), (4, 1), 1)
+    assert (tuple(narrow.shape), narrow.stride(), narrow.storage_offset()) == ((2, 8), (16, 1), 4)
 
 
 def test_in_place_views_change_the_tensor_itself() -> None:
