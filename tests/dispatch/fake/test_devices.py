@@ -106,7 +106,8 @@ def test_values_are_put_where_their_tensor_is_unless_there_is_one(name):
             with pytest.raises(RuntimeError, match=f"values are on {there}, self on {here}"):
                 put(x, [at], y[:1])
             assert str(put(x, [at], x[:1]).device) == here
-        assert str(put(dispatch.empty(2, device="cuda:0"), [at], dispatch.empty(())).device) == "cuda:0"
+        x, number = dispatch.empty(2, device="cuda:0"), dispatch.empty(())
+        assert str(put(x, [at], number).device) == "cuda:0"
 
 
 def test_index_goes_by_the_first_tensor():
