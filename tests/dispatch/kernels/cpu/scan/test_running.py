@@ -102,3 +102,21 @@ def test_angles_of_running_exponentials_are_not_wrapped():
     want.append(np.log1p(np.exp(-1 - 6j)) + want[0])
     np.testing.assert_allclose(got[:3].tolist(), [*want, want[1]])
     assert got[3].item().imag > 6
+
+
+def test_results_in_bfloat16_are_rounded_once_to_the_nearest():
+    """Halfway to the even neighbour; what is beyond the largest number is infinite."""
+    inf, step = float("inf"), 2.0**-8
+    pairs = {  # a pair of numbers: their sum, rounded
+        (1.0, step): 1.0,
+        (1.0078125, step): 1.015625,
+        (1.0, 1.5 * step): 1.0078125,
+        (1.0, 0.5 * step): 1.0,
+        (-1.0, -step): -1.0,
+        (-1.0078125, -step): -1.015625,
+        (3.0e38, 3.3e38): inf,
+        (inf, 1.0): inf,
+    }
+    x = dispatch.tensor(list(pairs)).to(dispatch.bfloat16)
+    assert x.cumsum(1)[:, 1].tolist() == list(pairs.values())
+    assert x.t().contiguous().cumsum(0)[1].tolist() == list(pairs.values())
