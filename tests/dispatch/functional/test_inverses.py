@@ -15,6 +15,7 @@ from hypothesis import given, settings
 import dispatch
 from dispatch import Tensor, ops
 from dispatch._C import (
+    _AutoDispatchBelowADInplaceOrView,
     _freeze_functional_tensor,
     _from_functional_tensor,
     _functionalize_are_all_mutations_under_no_grad_or_inference_mode,
@@ -337,6 +338,16 @@ def test_views_of_a_wrapper_share_its_version_and_storage():
     row.add_(1)
     assert w._version == row._version == 1
     assert row.untyped_storage() is w.untyped_storage()
+
+
+def test_views_that_autograd_does_not_see_share_the_version_too():
+    w = _to_functional_tensor(numbers(4))
+    with _AutoDispatchBelowADInplaceOrView():
+        part = ops.aten.slice.Tensor(w, 0, 1)
+    part.add_(1)
+    assert w._version == part._version == 1
+    w.add_(1)
+    assert w._version == part._version == 2
 
 
 def test_writes_without_gradients_are_told_from_others():
