@@ -2,6 +2,9 @@
 
 import inspect
 import io
+import subprocess
+import sys
+import textwrap
 
 import pytest
 
@@ -176,3 +179,19 @@ def test_markers_change_nothing_but_what_they_say():
         markers.mark_subclass_constructor_exportable_experimental(f)
     assert markers.get_file_path_2("a", "b") == "a/b"
     assert dtype_abbrs[dispatch.bfloat16] == "bf16" and inspect.isfunction(f)
+
+
+def test_names_of_overridable_functions_lead_to_them():
+    program = """
+        import dispatch.as_torch
+        dispatch.as_torch.install()
+        import torch
+        from torch.overrides import get_overridable_functions, resolve_name
+
+        groups = get_overridable_functions().values()
+        print([f for group in groups for f in group if eval(resolve_name(f)) != f])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n", done.stderr
