@@ -22,6 +22,7 @@ from dispatch._C.python_dispatcher cimport call_python_dispatcher
 from dispatch._C.python_kernel cimport python_fallback
 from dispatch._C.python_api cimport PyObject_TypeCheck_
 from dispatch._C.references cimport give, take
+from dispatch._C.stack cimport check_depth
 from dispatch._C.tensor cimport (
     TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_INFERENCE, TF_VIEW_MARKS, TF_VIEW_NO_GRAD, TF_VIEW_OF_MANY,
     Tensor, begin_grad,
@@ -614,8 +615,11 @@ def _set_functionalize_loader(loader):
 
 
 cdef PyObject* load_functionalize(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
-    """The first call that reaches the key."""
+    """The first call that reaches the key. RuntimeError where the loader leaves this in place."""
+    check_depth(" while functionalization is loaded")
     functionalize_loader()
+    if k.call == <boxed_fn>load_functionalize:
+        raise RuntimeError("functionalization was not loaded: _set_functionalize_loader was given something else")
     return k.call(k, op, ks, args)
 
 

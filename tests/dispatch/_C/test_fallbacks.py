@@ -1,5 +1,9 @@
 """The dispatcher's own fallbacks: versions, views, autograd flags, conjugate and negative bits."""
 
+import subprocess
+import sys
+import textwrap
+
 import pytest
 
 import dispatch
@@ -337,3 +341,28 @@ def test_lists_of_negated_tensors_compute_as_plain_ones(name):
 )
 def test_fallbacks_leave_no_references(grown_blocks, call):
     assert grown_blocks(call) < 200
+
+
+def test_a_loader_that_loads_nothing_is_refused():
+    program = """
+        import dispatch
+        from dispatch._C import fallbacks
+
+        def load():
+            try:
+                op.redispatch(keys, x)
+            except RecursionError:
+                pass
+
+        fallbacks._set_functionalize_loader(load)
+        x, op = dispatch.ones(1), dispatch.ops.aten.sin.default
+        keys = dispatch._C.DispatchKeySet(dispatch._C.DispatchKey.Functionalize)
+        try:
+            op.redispatch(keys, x)
+        except RuntimeError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True
+    )
+    assert "functionalization was not loaded" in done.stdout, done.stderr
