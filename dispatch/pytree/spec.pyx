@@ -131,6 +131,11 @@ cdef class TreeSpec:
     cdef readonly list _children
     cdef readonly Py_ssize_t num_nodes, num_leaves, num_children
 
+    def __cinit__(self):
+        """One that nobody initialises is a leaf: counts and children agree."""
+        self._children = []
+        self.num_nodes = self.num_leaves = 1
+
     def __init__(self, type, context, children_specs):
         self.fill(type, context, list(children_specs))
 

@@ -176,3 +176,10 @@ def test_named_results_are_nodes_and_struct_sequences_of_others_leaves():
     assert type(mapped) is type(result)
     assert mapped.values.tolist() == [2, 2]
     assert pytree.tree_is_leaf(time.struct_time(range(9)))
+
+
+def test_a_spec_that_nobody_initialised_is_a_leaf():
+    blank = TreeSpec.__new__(TreeSpec)
+    assert (blank.is_leaf(), blank.num_leaves, blank.unflatten([7])) == (True, 1, 7)
+    with pytest.raises(ValueError, match="has length 0"):
+        blank.unflatten([])
