@@ -10,15 +10,15 @@ _C = dispatch._C
 
 # What these make or take is not here: sparse, nested, quantized and packed tensors.
 WITHOUT_KERNELS = """
-    _coalesced_ _dyn_quant_matmul_4bit _dyn_quant_pack_4bit_weight
-    _embedding_bag_sparse_backward _empty_affine_quantized _empty_per_channel_affine_quantized
+    _coalesced_ _embedding_bag_sparse_backward _empty_affine_quantized
+    _empty_per_channel_affine_quantized
     _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor _masked_scale
     _mkldnn_transpose_ _nested_from_padded _nested_tensor_from_mask
     _nested_tensor_from_tensor_list _nested_view_from_buffer _scaled_grouped_mm
     _sparse_compressed_tensor_with_dims _sparse_coo_tensor_with_dims
     _sparse_coo_tensor_with_dims_and_tensors _sparse_sum.dim _spdiags _to_sparse
     _to_sparse.sparse_dim _to_sparse_bsc _to_sparse_bsr _to_sparse_csc _to_sparse_csr
-    _weight_int4pack_mm_for_cpu _wrapped_linear_prepack _wrapped_quantized_linear_prepacked
+    _wrapped_linear_prepack _wrapped_quantized_linear_prepacked
     copy_sparse_to_sparse_ embedding_sparse_backward fbgemm_linear_fp16_weight
     fbgemm_linear_fp16_weight.out fbgemm_linear_fp16_weight_fp32_activation
     fbgemm_linear_fp16_weight_fp32_activation.out fbgemm_linear_int8_weight

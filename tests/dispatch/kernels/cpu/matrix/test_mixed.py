@@ -110,3 +110,30 @@ def test_shapes_of_what_has_no_body():
     assert aten.bmm.dtype(batch, batch.mT, dispatch.float32).shape == (1, 4, 4)
     grads = aten.linear_backward(half, half, half, [True, False, False])
     assert [g is None for g in grads] == [False, True, True]
+
+
+def quarters(rows, columns):
+    return (dispatch.arange(rows * columns).reshape(rows, columns) % 7 - 3) / 4.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "total", "first"), [(64, 819.75, [1.5, 2.875, 8.75]), (16, 49.5, [1.5, 2.875, 8.75])]
+)
+def test_int4pack_mm_unpacks_both_layouts(rows, total, first):
+    weight = (dispatch.arange(rows * 32) * 11 % 16).to(dispatch.int32).reshape(rows, 32)
+    scales, zeros = dispatch.arange(rows) / 8.0, dispatch.arange(rows) % 3 - 1.0
+    found = aten._weight_int4pack_mm_for_cpu(
+        quarters(2, 32),
+        aten._convert_weight_to_int4pack_for_cpu(weight, 1),
+        32,
+        dispatch.stack([scales, zeros], 1).reshape(1, rows, 2),
+    )
+    assert found[0][::5].tolist()[:3] == first
+    assert found.sum().item() == total
+
+
+@pytest.mark.parametrize(("group", "scales"), [(48, (1, 64, 2)), (32, (2, 64, 2))])
+def test_int4pack_mm_refuses_groups_that_do_not_fit(group, scales):
+    packed = dispatch.zeros(64, 16, dtype=dispatch.uint8)
+    with pytest.raises(RuntimeError, match="_weight_int4pack_mm_for_cpu"):
+        aten._weight_int4pack_mm_for_cpu(quarters(2, 32), packed, group, dispatch.zeros(*scales))
