@@ -13,7 +13,7 @@ from libc.stdlib cimport free
 
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport call_boxed, need_entry
-from dispatch._C.dtypes cimport LAYOUT_jagged, LAYOUT_sparse_coo, LAYOUT_strided, MF_contiguous
+from dispatch._C.dtypes cimport DEV_META, LAYOUT_jagged, LAYOUT_sparse_coo, LAYOUT_strided, MF_contiguous
 from dispatch._C.keys cimport (
     DispatchKeySet, KS_BY_DEVICE_TYPE, KS_Dense, KS_FULL_BACKENDS, KS_Python, KS_PythonTLSSnapshot, key_bits,
 )
@@ -282,8 +282,11 @@ def share_storage(Tensor tensor not None, Tensor like not None):
 
 
 def share_memory(Tensor tensor not None, Tensor source not None):
-    """Storage and geometry of `source` become those of `tensor` (aten::set_.source_Tensor)."""
-    if tensor.c_dtype != source.c_dtype or tensor.c_devtype != source.c_devtype:
+    """Storage and geometry of `source` become those of `tensor` (aten::set_.source_Tensor). A tensor on meta, as Meta kernels
+    make them, may take those of a fake tensor."""
+    cdef bint together = tensor.c_devtype == source.c_devtype or (
+        tensor.c_devtype == DEV_META and source.c_storage.devtype == DEV_META)
+    if tensor.c_dtype != source.c_dtype or not together:
         raise RuntimeError(
             f"aten::set_: expected a source of {tensor.dtype} on {tensor.device}, got {source.dtype} on {source.device}")
     place_tensor(tensor, source.c_storage, source.c_ndim, source.c_sizes, source.c_strides, source.c_offset)

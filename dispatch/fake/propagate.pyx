@@ -10,7 +10,7 @@ from libc.stdint cimport uint64_t
 from dispatch._C cimport dtypes
 from dispatch._C.dispatcher cimport call_boxed, need_entry
 from dispatch._C.dtypes cimport DEV_META
-from dispatch._C.emitted cimport AK_TENSOR, OF_MUTABLE
+from dispatch._C.emitted cimport AK_TENSOR, OF_MUTABLE, OF_OUT
 from dispatch._C.keys cimport KS_Meta, KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport get_overload, new_checked_result, python_arguments
@@ -208,8 +208,26 @@ cdef object not_fake(object caller, str text):
 
 # ---- what depends on values ------------------------------------------------------------------------------------------
 
+# Operators whose out= variants PyTorch's fake tensors refuse, and how: factories are called with a device, which these variants
+# do not take; of the others, the Meta kernel in Python takes no `out`.
+cdef frozenset FACTORIES = frozenset((
+    "aten::empty_like", "aten::full_like", "aten::ones_like", "aten::rand_like", "aten::randint_like", "aten::randn_like",
+    "aten::zeros_like", "aten::new_empty", "aten::new_empty_strided", "aten::new_full", "aten::new_ones", "aten::new_zeros",
+))
+cdef frozenset WITHOUT_OUT = frozenset((
+    "aten::_adaptive_avg_pool3d_backward.out", "aten::_embedding_bag_dense_backward.out",
+    "aten::_embedding_bag_per_sample_weights_backward.out", "aten::_weight_norm_interface.out", "aten::bucketize.Scalar_out",
+    "aten::embedding_dense_backward.out", "aten::grid_sampler_3d_backward.out", "aten::quantize_per_tensor.out",
+    "aten::quantize_per_tensor.tensor_qparams_out", "aten::quantize_per_tensor.tensors_out", "aten::resize_as.out",
+))
+# Kernels for the CPU alone, which PyTorch's fake tensors do not reach.
+cdef frozenset CPU_ONLY = frozenset((
+    "aten::_grid_sampler_2d_cpu_fallback", "aten::_grid_sampler_2d_cpu_fallback_backward",
+))
+
 # Operators whose calls depend on values, or mix devices, only in some cases: looked at before they run.
-cdef frozenset watched = frozenset(("aten::index", "aten::item", "aten::index_put", "aten::index_put_", "prim::device"))
+cdef frozenset watched = frozenset(("aten::index", "aten::item", "aten::index_put", "aten::index_put_", "prim::device")) | \
+    FACTORIES | CPU_ONLY | {name.partition(".")[0] for name in WITHOUT_OUT}
 
 
 cdef object by_value(FakeState mode, OperatorEntry e, PyObject** args):
@@ -223,6 +241,8 @@ cdef object by_value(FakeState mode, OperatorEntry e, PyObject** args):
         return by_symbol(mode, e, args, DataDependentOutputException)
     if e.name == "prim::device":
         return (<object>args[0]).device
+    if e.flags & OF_OUT or e.name in CPU_ONLY:
+        check_variant(e)
     if e.tags & TAG_data_dependent_output:
         return by_symbol(mode, e, args, DataDependentOutputException)
     if e.name == "aten::index_put" or e.name == "aten::index_put_":
@@ -236,6 +256,14 @@ cdef object by_value(FakeState mode, OperatorEntry e, PyObject** args):
     elif e.tags & TAG_dynamic_output_shape and is_dynamic(e, args):
         return by_symbol(mode, e, args, DynamicOutputShapeException)
     return NotImplemented
+
+
+cdef int check_variant(OperatorEntry e) except -1:
+    cdef str name = qualified_name(e)
+    if e.name in FACTORIES or e.name in CPU_ONLY or name in WITHOUT_OUT:
+        error = TypeError if name in WITHOUT_OUT else RuntimeError
+        raise error(f"{name}: PyTorch runs it on no fake tensor\n  {e._schema_text}")
+    return 0
 
 
 cdef object by_symbol(FakeState mode, OperatorEntry e, PyObject** args, error):

@@ -173,3 +173,91 @@ def test_what_is_written_lies_on_the_device_of_the_call(mode, call):
         assert other.add_(zero).device.type == "cuda"
         assert zero.copy_(other) is zero
         assert dispatch.add(zero, 1, out=other) is other
+
+
+def refused(mode, error, call):
+    with mode, pytest.raises(Exception) as caught:
+        call()
+    assert type(caught.value) is error
+
+
+def test_out_variants_of_factories_are_refused_as_in_pytorch(mode):
+    x, out = mode.from_tensor(dispatch.ones(2, 3)), mode.from_tensor(dispatch.ones(2, 3))
+    refused(mode, RuntimeError, lambda: A.zeros_like.out(x, out=out))
+    refused(mode, RuntimeError, lambda: A.new_full.out(x, [2, 3], 1, out=out))
+    with mode:
+        assert A.zeros_like(x).shape == (2, 3)
+
+
+def test_out_variants_without_a_meta_kernel_are_refused_as_in_pytorch(mode):
+    numbers = mode.from_tensor(dispatch.tensor([0, 1]))
+    grad = mode.from_tensor(dispatch.ones(2, 3))
+    args = (grad, numbers, 4, -1, False)
+    with mode:
+        out = A.embedding_dense_backward(*args)
+        found = A.bucketize.Scalar(1.5, numbers)
+    refused(mode, TypeError, lambda: A.embedding_dense_backward.out(*args, out=out))
+    refused(mode, TypeError, lambda: A.bucketize.Scalar_out(1.5, numbers, out=found))
+
+
+def test_what_pytorch_reads_from_memory_is_refused(mode):
+    data, counts = mode.from_tensor(dispatch.ones(3, 2)), mode.from_tensor(dispatch.tensor([2, 1]))
+    weight, kept = mode.from_tensor(dispatch.ones(2, 3)), dispatch.tensor([True, False])
+    images, grid = dispatch.ones(1, 1, 2, 2), dispatch.zeros(1, 2, 2, 2)
+    images, grid, kept = (mode.from_tensor(t) for t in (images, grid, kept))
+    for call in (
+        lambda: A._pad_packed_sequence(data, counts, False, 0.0, 2),
+        lambda: A._pack_padded_sequence_backward(data, [2, 2, 2], counts, False),
+        lambda: A._rowwise_prune(weight, kept, dispatch.int64),
+        lambda: A._grid_sampler_2d_cpu_fallback(images, grid, 0, 0, False),
+    ):
+        refused(mode, RuntimeError, call)
+
+
+def test_randint_like_does_not_ask_for_the_value_of_its_bound(mode):
+    like, high = mode.from_tensor(dispatch.ones(2, 3)), mode.from_tensor(dispatch.tensor(7))
+    with mode:
+        assert A.randint_like.Tensor(like, high).shape == (2, 3)
+
+
+def test_functional_set_takes_the_place_of_a_fake_source(mode):
+    x, source = mode.from_tensor(dispatch.ones(3)), mode.from_tensor(dispatch.ones(2, 5))
+    with mode:
+        assert A.set.source_Tensor(x, source).shape == (2, 5)
+
+
+def test_rank_into_out_is_out(mode):
+    x, out = mode.from_tensor(dispatch.ones(2, 3, 3)), mode.from_tensor(dispatch.zeros(2).long())
+    with mode:
+        assert A.linalg_matrix_rank.out(x, 0.5, out=out) is out
+
+
+def test_magnitudes_of_complex_numbers_go_into_real_outputs_only(mode):
+    x = mode.from_tensor(dispatch.ones(2, dtype=dispatch.complex64))
+    real, both = (mode.from_tensor(dispatch.ones(2).to(t)) for t in (dispatch.float32, x.dtype))
+    with mode:
+        assert A.abs.out(x, out=real) is real
+    refused(mode, RuntimeError, lambda: A.abs.out(x, out=both))
+
+
+def test_norms_that_take_a_mean_refuse_integers(mode):
+    x, one = mode.from_tensor(dispatch.ones(2, 4, 3).long()), mode.from_tensor(dispatch.ones(4))
+    refused(mode, RuntimeError, lambda: A.native_group_norm(x, None, None, 2, 4, 3, 2, 0.1))
+    rest = (None, None, one, one)
+    refused(mode, RuntimeError, lambda: A.batch_norm(x, *rest, True, 0.1, 0.1, False))
+    with mode:
+        assert A.batch_norm(x, *rest, False, 0.1, 0.1, False).shape == x.shape
+
+
+def test_mean_squared_error_has_the_promoted_dtype(mode):
+    x, y = mode.from_tensor(dispatch.ones(2).to(dispatch.uint8)), mode.from_tensor(dispatch.ones(2))
+    with mode:
+        assert A.mse_loss(x, y).dtype is dispatch.float32
+    refused(mode, RuntimeError, lambda: A.mse_loss(x, x))
+
+
+def test_updated_statistics_of_halves_are_returned_in_float32(mode):
+    x, one = (mode.from_tensor(dispatch.ones(*s).bfloat16()) for s in ((2, 4), (4,)))
+    with mode:
+        found = A._batch_norm_with_update_functional(x, one, one, one, one, 0.1, 1e-5)
+    assert [t.dtype.name for t in found[4:]] == ["float32", "float32"]

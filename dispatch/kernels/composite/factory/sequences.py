@@ -123,6 +123,8 @@ def _draw(self: Tensor, low: int, high: int, generator: Any, options: dict[str, 
 
 def randint_like(self: Tensor, high: Any, *, generator: Any = None, **options: Any) -> Tensor:
     """Integers from 0 to `high`, which is left out, with the geometry of self."""
+    if isinstance(high, Tensor) and not rules.is_eager(high):  # nobody knows its value
+        return _aten.empty_like(self, **options)
     return _draw(self, 0, int(_number(high)), generator, options)
 
 

@@ -84,6 +84,13 @@ def _read_lengths(lengths: Tensor, name: str) -> list[int]:
     return found
 
 
+def _read_counts(batch_sizes: Tensor) -> list[int]:
+    """The values of `batch_sizes`, which PyTorch reads from memory: a fake tensor has none."""
+    if not rules.is_eager(batch_sizes):
+        raise refused("expected batch_sizes with values, got a tensor without data")
+    return _read_lengths(batch_sizes, "batch_sizes")
+
+
 def _check_lengths(lengths: list[int], batch: int) -> None:
     if len(lengths) != batch:
         raise refused(f"expected {batch} lengths, one for each sequence, got {len(lengths)}")
@@ -133,7 +140,7 @@ def _pack_padded_sequence_backward(
         sizes[0], sizes[1] = sizes[1], sizes[0]
     result = _aten.new_zeros(grad, sizes)
     start = 0
-    for i, n in enumerate(_read_lengths(batch_sizes, "batch_sizes")):
+    for i, n in enumerate(_read_counts(batch_sizes)):
         row = _aten.slice.Tensor(_aten.select.int(result, 0, i), 0, 0, n)
         _aten.copy_(row, _aten.slice.Tensor(grad, 0, start, start + n))
         start += n
@@ -144,7 +151,7 @@ def _pad_packed_sequence(
     data: Tensor, batch_sizes: Tensor, batch_first: bool, padding_value: Any, total_length: int
 ) -> tuple[Tensor, Tensor]:
     """The sequences side by side, padded, and their lengths."""
-    counts = _read_lengths(batch_sizes, "batch_sizes")
+    counts = _read_counts(batch_sizes)
     longest = len(counts)
     if total_length > 0:
         if total_length < longest:
@@ -165,8 +172,9 @@ def _pad_packed_sequence(
 
 
 def flatten_dense_tensors(tensors: Tensors) -> Tensor:
-    """All elements, one tensor's after the other's."""
-    return _aten.cat([_aten.view(_aten.contiguous(t), [-1]) for t in tensors])
+    """All elements, one tensor's after the other's; those of a lone tensor are not copied."""
+    flat = [_aten.view(_aten.contiguous(t), [-1]) for t in tensors]
+    return flat[0] if len(flat) == 1 else _aten.cat(flat)
 
 
 def unflatten_dense_tensors(flat: Tensor, tensors: Tensors) -> list[Tensor]:

@@ -328,7 +328,8 @@ def matrix_rank_tol(
     self: Tensor, tol: float, hermitian: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """How many singular values are above `tol`."""
-    return _rank(self, _full(self, tol), _full(self, 0.0), hermitian, out)
+    found = _rank(self, _full(self, tol), _full(self, 0.0), hermitian, out)
+    return found if out is None else out
 
 
 def matrix_rank_tol_tensor(
@@ -337,7 +338,8 @@ def matrix_rank_tol_tensor(
     """The same with a tensor."""
     _check_real("tol", tol)
     none = _aten.zeros([], dtype=tol.dtype, device=tol.device)
-    return _rank(input, tol, none, hermitian, out)
+    found = _rank(input, tol, none, hermitian, out)
+    return found if out is None else out
 
 
 # ---- pseudoinverse -----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ backends: here it is always empty.
 
 from __future__ import annotations
 
-from dispatch._C.dtypes import uint8
+from dispatch._C.dtypes import bfloat16, float16, float32, uint8
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -87,9 +87,14 @@ def _batch_norm_with_update_functional(
     momentum: float,
     eps: float,
 ) -> tuple[Tensor, ...]:
-    """The same on copies of the running statistics, which are returned too."""
+    """The same on copies of the running statistics, which are returned too.
+
+    PyTorch's Meta kernel returns them as they are computed, in float32 for 16-bit floats.
+    """
     mean, var = _aten.clone.default(running_mean), _aten.clone.default(running_var)
     results = _aten._batch_norm_with_update.default(input, weight, bias, mean, var, momentum, eps)
+    if input.dtype in (float16, bfloat16) and not rules.is_eager(input):
+        mean, var = _aten.to(mean, float32), _aten.to(var, float32)
     return *results, mean, var
 
 

@@ -6,6 +6,7 @@ from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = ["rowwise_prune"]
 
@@ -26,6 +27,8 @@ def rowwise_prune(
         )
     if mask.dtype is not dtypes.bool:
         raise refused(f"expected mask of bool, got {mask.dtype}")
+    if not rules.is_eager(mask):  # PyTorch reads it from memory
+        raise refused("expected mask with values, got a tensor without data")
     kept = _aten.index_select(weight, 0, _aten.reshape(_aten.nonzero(mask), [-1]))
     places = _aten.sub.Scalar(_aten.cumsum(mask, 0, dtype=compressed_indices_dtype), 1)
     return kept, _aten.masked_fill.Scalar(places, _aten.logical_not(mask), -1)

@@ -3,7 +3,7 @@
 Those that make a tensor run below every mode: on the CPU its numbers are drawn without another dispatch. A given one, and
 those of other devices, are filled by `uniform_`, `normal_` and `random_`: modes see it, and a backend needs no more.
 """
-from dispatch._C.dtypes cimport DEV_CPU, MF_NONE
+from dispatch._C.dtypes cimport DEV_CPU, MF_NONE, ST_NONE, ST_int64
 from dispatch._C.errors cimport refused
 from dispatch._C.symbolic cimport expect_ge, expect_gt, size_object
 from dispatch.kernels.composite.callee cimport Callee, callee, ints
@@ -171,7 +171,7 @@ cdef object randperm_generator(int64_t n, object generator, int dtype, int layou
         raise refused(f"expected n to be 0 or more, got {size_object(n)}")
     size.data = &n
     size.len = 1
-    t = new(size, dtype, layout, device, pin_memory)
+    t = new(size, ST_int64 if dtype == ST_NONE else dtype, layout, device, pin_memory)
     if t.c_devtype == DEV_CPU:
         return cpu.randperm_generator_out(n, generator, t)
     return RANDPERM_OUT.call((size_object(n), generator, t))

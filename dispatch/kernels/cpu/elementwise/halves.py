@@ -57,14 +57,17 @@ def glu_jvp(glu: Tensor, x: Tensor, dx: Tensor, dim: int) -> Tensor:
 def glu_backward_jvp(
     grad_x: Tensor, grad_glu: Tensor, x: Tensor, dgrad_glu: Tensor, dx: Tensor, dim: int
 ) -> Tensor:
-    """How the gradient moves with x and with the gradient that came."""
+    """How the gradient `grad_x` moves with x and with the gradient `grad_glu` that came.
+
+    The first half of `grad_x` is `grad_glu * gate`, and is used for that.
+    """
     first, second = _aten.chunk(x, 2, dim)
     d_first, d_second = _aten.chunk(dx, 2, dim)
+    grad_first, _ = _aten.chunk(grad_x, 2, dim)
     gate = _aten.sigmoid(second)
-    d_gate = _aten.sigmoid_backward(d_second, gate)
-    moved_first = dgrad_glu * gate + grad_glu * d_gate
-    slope = _slope(gate, first)
-    d_slope = _slope(gate, d_first) + first * d_gate * (1 - 2 * gate)
-    moved_second = dgrad_glu * slope + grad_glu * d_slope
+    closed = 1 - gate
+    moved_first = dgrad_glu * gate + grad_first * closed * d_second
+    d_slope = d_first - first * gate * d_second
+    moved_second = closed * (moved_first * first + grad_first * d_slope)
     result: Tensor = _aten.cat([moved_first, moved_second], dim)
     return result

@@ -270,9 +270,10 @@ def searchsorted_tensor(Tensor out not None, Tensor sorted_sequence not None, Te
 
 
 def searchsorted_scalar(out, sorted_sequence, self, out_int32, right, side, sorter):
-    """The same for a number."""
-    kind = sorted_sequence.dtype
-    searchsorted_tensor(out, sorted_sequence, ops.aten.full([], self, dtype=kind), out_int32, right, side, sorter)
+    """The same for a number: integers are compared with a float as floats."""
+    kind = ops.aten.result_type.Scalar(sorted_sequence, self)
+    edges = ops.aten._to_copy(sorted_sequence, dtype=kind) if kind is not sorted_sequence.dtype else sorted_sequence
+    searchsorted_tensor(out, edges, ops.aten.full([], self, dtype=kind), out_int32, right, side, sorter)
 
 
 def bucketize_tensor(out, self, boundaries, out_int32, right):

@@ -79,9 +79,10 @@ def compute_linear_combination(input: Tensor, coefficients: Tensor) -> Tensor:
 def compute_linear_combination_out(
     input: Tensor, coefficients: Tensor, *, out: Tensor
 ) -> Tensor:
-    """The same into `out`."""
+    """The same added to `out`, as PyTorch has it; one of other sizes holds it alone."""
     values = _combined(input, coefficients)
     if tuple(out.shape) != values.shape:
         _aten.resize_(out, list(values.shape))
-    store(out, values)
+        _aten.zero_(out)
+    store(out, view(out) + values)
     return out

@@ -9,7 +9,9 @@ from libc.math cimport isfinite, isnan
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from dispatch._C.dtypes cimport DEV_CPU, DTYPES_FLOAT8, MF_contiguous, ST_float32, ST_float64, get_dtype, is_in
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DTYPES_FLOAT8, MF_contiguous, ST_bfloat16, ST_float16, ST_float32, ST_float64, get_dtype, is_in,
+)
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty, new_view
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
@@ -63,7 +65,10 @@ cdef int check_edges(Tensor self, int64_t count, list edges) except -1:
     return 0
 
 
-cdef Tensor points_of(Tensor self):
+cdef Tensor points_of(Tensor self, bint edged=False):
+    """`edged`: the caller gave the edges; PyTorch divides no range of 16-bit floats. They are counted in float32."""
+    if edged and (self.c_dtype == ST_float16 or self.c_dtype == ST_bfloat16):
+        return dense(self, ST_float32, MF_contiguous)
     if self.c_dtype != ST_float32 and self.c_dtype != ST_float64:
         raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
     return dense(self, self.c_dtype, MF_contiguous)
@@ -180,12 +185,12 @@ cdef void divide(double* values, int64_t numel, int64_t columns, const Axis* axe
             values[i] /= <double><floating>(edges[at + 1] - edges[at])
 
 
-cdef Tensor histogram(Tensor points, int64_t columns, list edges, bint uniform, Tensor weight, bint density):
-    """A tensor in the points' dtype, with a dimension for each coordinate."""
+cdef Tensor histogram(Tensor points, int64_t columns, list edges, bint uniform, Tensor weight, bint density, int code):
+    """A tensor of the dtype `code`, with a dimension for each coordinate."""
     cdef int64_t sizes[64]
     cdef int64_t k, n = points.c_numel // columns if columns else 0
     cdef Tensor found, out, t
-    cdef list kept = [dense(t, t.c_dtype, MF_contiguous) for t in edges]
+    cdef list kept = [dense(t, points.c_dtype, MF_contiguous) for t in edges]
     cdef Axis* axes = <Axis*>malloc((columns + 1) * sizeof(Axis))
     if axes == NULL:
         raise MemoryError
@@ -198,13 +203,13 @@ cdef Tensor histogram(Tensor points, int64_t columns, list edges, bint uniform, 
             sizes[k] = axes[k].bins
         found = new_empty(ST_float64, DEV_CPU, -1, <int>columns, sizes, NULL)
         zero_(found)
-        weight = None if weight is None else dense(weight, weight.c_dtype, MF_contiguous)
+        weight = None if weight is None else dense(weight, points.c_dtype, MF_contiguous)
         fill(points, n, columns, axes, weight, found, density)
     finally:
         free(axes)
-    if points.c_dtype == ST_float64:
+    if code == ST_float64:
         return found
-    out = new_empty(points.c_dtype, DEV_CPU, -1, <int>columns, sizes, NULL)
+    out = new_empty(code, DEV_CPU, -1, <int>columns, sizes, NULL)
     copy_values(out, found)
     return out
 
@@ -244,7 +249,7 @@ def from_bin_cts(Tensor self not None, bins, *, range=None, Tensor weight=None, 
     cdef Tensor points = points_of(self)
     edges = equal_edges(points, columns, bins, range)
     check_weight(self, weight, False)
-    return histogram(points, columns, edges, True, weight, density)
+    return histogram(points, columns, edges, True, weight, density, self.c_dtype)
 
 
 def from_bin_tensors(Tensor self not None, list bins not None, *, Tensor weight=None, bint density=False):
@@ -252,7 +257,7 @@ def from_bin_tensors(Tensor self not None, list bins not None, *, Tensor weight=
     cdef int64_t columns = check_points(self)
     check_edges(self, columns, bins)
     check_weight(self, weight, False)
-    return histogram(points_of(self), columns, bins, False, weight, density)
+    return histogram(points_of(self, True), columns, bins, False, weight, density, self.c_dtype)
 
 
 # ---- one dimension -----------------------------------------------------------------------------
@@ -273,14 +278,14 @@ def histogram_bin_ct(Tensor self not None, bins=100, *, range=None, Tensor weigh
     cdef Tensor points = points_of(self)
     edges = equal_edges(points, 1, [bins], range)
     check_weight(self, weight, True)
-    return histogram(points, 1, edges, True, weight, density), edges[0]
+    return histogram(points, 1, edges, True, weight, density, self.c_dtype), edges[0]
 
 
 def histogram_bins_tensor(Tensor self not None, Tensor bins not None, *, Tensor weight=None, bint density=False):
     """How many elements fall between the edges `bins`, and the edges."""
     check_edges(self, 1, [bins])
     check_weight(self, weight, True)
-    return histogram(points_of(self), 1, [bins], False, weight, density), ops.aten.clone(bins)
+    return histogram(points_of(self, True), 1, [bins], False, weight, density, self.c_dtype), ops.aten.clone(bins)
 
 
 def histogram_bin_ct_out(Tensor self not None, bins=100, *, range=None, Tensor weight=None, bint density=False,

@@ -86,7 +86,12 @@ cdef int relu(Spec* s, Tensor self) except -1:
 
 cdef int abs(Spec* s, Tensor self) except -1:
     cdef int code = self.c_dtype
-    return fill(s, self, real_type(code), code) if is_complex_code(code) else fill_same(s, self)
+    if not is_complex_code(code):
+        return fill_same(s, self)
+    fill(s, self, real_type(code), code)
+    if is_meta(self):                     # PyTorch's Meta kernel takes no complex `out`
+        s.cast = CAST_EXACT
+    return 0
 
 
 cdef int float_op(Spec* s, Tensor self) except -1:

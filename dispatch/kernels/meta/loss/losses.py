@@ -22,10 +22,6 @@ def _refuse_on_meta(self: Tensor, *kinds: dtypes.dtype) -> None:
         raise refused(f"self of dtype {self.dtype} is not supported")
 
 
-def _whole(self: Tensor) -> bool:
-    return not (self.dtype.is_floating_point or self.dtype.is_complex)
-
-
 def _elementwise(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
     kind = rules.result_type(self, target)
     sizes = rules.broadcast_shapes(self.shape, target.shape)
@@ -37,8 +33,9 @@ def _elementwise(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
 
 def mse_loss(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
     """Broadcast, or one number."""
-    if reduction == 1 and _whole(self) and not rules.is_eager(self):
-        raise refused(f"the mean of {self.dtype} is not defined")
+    kind = rules.result_type(self, target)
+    if reduction == 1 and not (kind.is_floating_point or kind.is_complex or rules.is_eager(self)):
+        raise refused(f"the mean of {kind} is not defined")
     return _elementwise(self, target, reduction)
 
 

@@ -151,6 +151,12 @@ def _check_batch_norm(
     return features
 
 
+def _check_mean(input: Tensor) -> None:
+    """What PyTorch's Meta kernels ask of an input whose mean they take, its CPU kernels not."""
+    if not (input.dtype.is_floating_point or input.dtype.is_complex):
+        raise refused(f"expected a floating or complex input, got {input.dtype}")
+
+
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -169,6 +175,8 @@ def batch_norm(
         kind = statistics_type(input, weight, bias, running_mean, running_var)
         saved = TensorSpec((features,) if training else (0,), kind, cast="safe")
         return _dense(input, input.dtype, cast="safe"), saved, saved
+    if training or running_mean is None:
+        _check_mean(input)
     out = _combined(_converted(input, _computation(input.dtype)))
     sizes: Sequence[int] = (features,) if training or running_mean is None else running_mean.shape
     saved = _saved(input, sizes, training, input.device.type)
@@ -350,6 +358,7 @@ def group_norm(
         _check_counts(input, N, C, HxW)
         saved = TensorSpec((N, group), statistics_type(input, weight, bias))
         return _dense(input, input.dtype), saved, saved
+    _check_mean(input)
     computed = _converted(input, _computation(input.dtype))
     grouped = _viewed(computed, (N, group, C // group, HxW))
     out = _viewed(_combined(grouped), input.shape)

@@ -61,3 +61,9 @@ def test_chunks_of_all_tensors_stand_side_by_side():
         aten._chunk_cat([a], 0, 0)
     with pytest.raises(RuntimeError, match="dim must not be negative"):
         aten._chunk_cat([a, dispatch.ones(4)], -1, 2)
+
+
+def test_a_lone_tensor_is_flattened_without_a_copy():
+    t, other = dispatch.ones(2, 3), dispatch.zeros(1)
+    assert aten.flatten_dense_tensors([t]).data_ptr() == t.data_ptr()
+    assert aten.flatten_dense_tensors([t, other]).tolist() == [1.0] * 6 + [0.0]

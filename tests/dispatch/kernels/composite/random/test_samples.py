@@ -68,3 +68,8 @@ def test_idle_dropout_returns_its_input() -> None:
     assert aten.dropout_.default(base, 0.5, False) is base
     with pytest.raises(RuntimeError, match="dropout"):
         aten.dropout.default(base, -0.5, False)
+
+
+def test_permutations_without_a_dtype_are_int64():
+    made = aten.randperm.generator(5, generator=None, dtype=None)
+    assert (made.dtype, sorted(made.tolist())) == (dispatch.int64, [0, 1, 2, 3, 4])

@@ -45,3 +45,15 @@ def test_the_result_lies_in_memory_as_its_parts_do(name, device):
     first = dispatch.ones(6, device=device).as_strided((3, 1, 2), (2, 6, 1))
     second = dispatch.ones(2, 3, device=device).t()
     assert getattr(aten, name)(first, second).stride() == (6, 1, 3)
+
+
+def test_glu_backward_jvp_starts_from_the_gradient_that_it_is_given():
+    grad_x, grad, x, d_grad, d_x = (
+        dispatch.tensor([row])
+        for row in (
+            [3.0, 1.0, 2.0, -1.0], [1.0, 2.0], [0.5, -1.0, 0.0, 2.0], [0.5, 0.25],
+            [1.0, 2.0, -1.0, 0.5],
+        )
+    )  # fmt: skip
+    found = dispatch.ops.aten.glu_backward_jvp(grad_x, grad, x, d_grad, d_x, 1)
+    assert found[0].tolist() == pytest.approx([-1.25, 0.27980074, 1.5625, 0.25754967])

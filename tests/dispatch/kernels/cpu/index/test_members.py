@@ -49,3 +49,10 @@ def test_output_of_other_strides():
     x = dispatch.tensor([[1, 2], [3, 4]])
     aten.isin.Tensor_Tensor_out(x, dispatch.tensor([2, 3]), out=out)
     assert out.tolist() == [[False, True], [True, False]]
+
+
+def test_integers_are_searched_for_a_float_as_floats():
+    aten = dispatch.ops.aten
+    assert aten.bucketize.Scalar(1.5, dispatch.tensor([0, 1, 2])).item() == 2
+    assert aten.bucketize.Scalar(-0.5, dispatch.tensor([0, 1], dtype=dispatch.uint8)).item() == 0
+    assert aten.searchsorted.Scalar(dispatch.tensor([1, 2, 3]), 2.5).item() == 2

@@ -42,3 +42,10 @@ def test_combinations_of_slices():
     assert out.tolist() == got.tolist()
     with pytest.raises(RuntimeError, match="elements"):
         aten._compute_linear_combination(dispatch.empty(0, 2), dispatch.empty(2, 0))
+
+
+def test_linear_combination_is_added_to_its_output():
+    values, factors = dispatch.tensor([[1.0, 2.0], [3.0, 4.0]]), dispatch.tensor([[1.0, -1.0]])
+    combine = dispatch.ops.aten._compute_linear_combination
+    assert combine.out(values, factors, out=dispatch.ones(1, 2)).tolist() == [[-1.0, -1.0]]
+    assert combine.out(values, factors, out=dispatch.ones(0)).tolist() == [[-2.0, -2.0]]

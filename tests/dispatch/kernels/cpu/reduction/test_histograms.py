@@ -122,3 +122,14 @@ def test_histc_of_half_precision_rounds_at_each_step():
     x = dispatch.arange(0, 64, dtype=dispatch.bfloat16)
     assert sum(aten.histc(x, 10).tolist()) == 64
     assert aten.histc(x, 10).dtype is dispatch.bfloat16
+
+
+@pytest.mark.parametrize("dtype", [dispatch.float16, dispatch.bfloat16])
+def test_halves_are_counted_between_given_edges(dtype):
+    values = ([-1.5, 0.5, 0.5, 1.0], [-2.0, 0.0, 1.0])
+    points, edges = (dispatch.tensor(t).to(dtype) for t in values)
+    weight = dispatch.tensor([1.0, 2.0, 0.5, 4.0]).to(dtype)
+    hist, found = ops.aten.histogram.bins_tensor(points, edges, weight=weight)
+    assert (hist.dtype, hist.tolist(), found.tolist()) == (dtype, [1.0, 6.5], edges.tolist())
+    with pytest.raises(NotImplementedError):
+        ops.aten.histogram.bin_ct(points, 2)
