@@ -32,7 +32,7 @@ cdef extern from "vectorised.h":
     pass
 
 cdef enum:
-    BLOCK = 1 << 22              # bytes of a block of columns: bounds the memory
+    BLOCK = 1 << 19              # bytes of a block of columns: bounds the memory
 
 ctypedef fused number:
     float
