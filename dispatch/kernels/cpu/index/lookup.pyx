@@ -7,16 +7,17 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_BOOL, DTYPES_RARE, ST_int64, is_integral_code,
+    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_BOOL, DTYPES_RARE, MF_contiguous, ST_int64, is_integral_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.copy.strided cimport itemsize_of, memory_meets, owners
+from dispatch.kernels.cpu.dense cimport dense, target
 from dispatch.kernels.cpu.index.scatter cimport identity, in_dtype, wide_code
 from dispatch.kernels.cpu.index.slices cimport (
     ADD, MAX, MIN, MUL, Numbers, Reduction, add_wide_slices, check_numbers, check_supported, copy_unless_same, dispatch_slices,
-    flat_places, places_of, read_numbers, read_slices, reduce_slices, set_rest, write_slices,
+    flat_places, places_of, read_numbers, reduce_slices, set_rest, take_places, write_slices,
 )
 
 from dispatch._ops import ops
@@ -45,22 +46,10 @@ cdef extern from "../kernels/cpu/index/loops.h" nogil:
 
 # ---- elements counted as in one dimension ------------------------------------------------------
 
-cdef int set_row(dispatch_slices* s, Tensor dense, bint reads) except -1:
-    s.outer.ndim, s.reads, s.dense, s.step = 0, reads, NULL, itemsize_of(dense)
-    return 0
-
-
 def take(Tensor out not None, Tensor self not None, Tensor index not None):
     """Elements, negative indices counted from the end."""
-    cdef dispatch_slices s
-    cdef Numbers places = flat_places(self, index)
-    cdef Tensor row = out
-    if places.n == 0:
-        return
-    if not out.is_contiguous():
-        row = new_empty(out.c_dtype, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
-    set_row(&s, row, True)
-    read_slices(&s, self, row, places)
+    cdef Tensor row = target(out, out.c_dtype, MF_contiguous)
+    take_places(row, self, dense(index, ST_int64, MF_contiguous))
     copy_unless_same(out, row)
 
 
@@ -68,25 +57,25 @@ def put_(Tensor self not None, Tensor index not None, Tensor source not None, bi
     """Elements written, or added to."""
     cdef dispatch_slices s
     cdef Numbers places
-    cdef Tensor target = self
+    cdef Tensor written = self
     meta.check_put(self, index, source)
     if accumulate:
         places = flat_places(self, index)
         if places.n:
             check_supported(self, DTYPES_RARE, True)
-        target = in_dtype(self, wide_code(self.c_dtype))
-        source = in_dtype(source, target.c_dtype)
-    places = flat_places(target, index)
+        written = in_dtype(self, wide_code(self.c_dtype))
+        source = in_dtype(source, written.c_dtype)
+    places = flat_places(written, index)
     if places.n == 0:
         return self
     source = source.clone() if memory_meets(source, self) else source
     source = source.contiguous()
-    set_row(&s, source, False)
+    s.outer.ndim, s.reads, s.dense, s.step = 0, False, NULL, itemsize_of(source)
     if accumulate:
-        reduce_slices(&s, target, source, places, ADD)
+        reduce_slices(&s, written, source, places, ADD)
     else:
-        write_slices(&s, target, source, places)
-    copy_unless_same(self, target)
+        write_slices(&s, written, source, places)
+    copy_unless_same(self, written)
     return self
 
 

@@ -69,7 +69,7 @@ static dispatch_spread dispatch_writer(int bytes) {
     DISPATCH_REDUCE(S, max, w = v > w ? v : w) DISPATCH_REDUCE(S, min, w = v < w ? v : w)
 #define DISPATCH_REDUCE_FLOAT(S, code, bytes, V) \
     DISPATCH_REDUCE(S, add, w += v) DISPATCH_REDUCE(S, mul, w *= v) \
-    DISPATCH_REDUCE(S, max, w = v > w || v != v ? v : w) DISPATCH_REDUCE(S, min, w = v < w || v != v ? v : w)
+    DISPATCH_REDUCE(S, max, w = (v > w) | (v != v) ? v : w) DISPATCH_REDUCE(S, min, w = (v < w) | (v != v) ? v : w)
 #define DISPATCH_REDUCE_COMPLEX(S, code, bytes, V) \
     DISPATCH_REDUCE(S, add, (w.re += v.re, w.im += v.im)) \
     DISPATCH_REDUCE(S, mul, (w = (V){w.re * v.re - w.im * v.im, w.re * v.im + w.im * v.re}))
@@ -203,6 +203,7 @@ static void dispatch_run_slices(const dispatch_slices* s, char* indexed, char* d
 /* ---- indices into places */
 
 /* The first of `n` numbers that is not in [low, size); n: none. */
+DISPATCH_VECTOR
 static int64_t dispatch_find_outside(const int64_t* index, int64_t n, int64_t low, int64_t size) {
     int64_t i, signs = 0;
     for (i = 0; i < n; i++) signs |= (index[i] - low) | (size - 1 - index[i]);
@@ -219,6 +220,7 @@ static void dispatch_add_places(int64_t* places, const int64_t* index, int64_t n
 }
 
 /* Elements counted as in one dimension, in place, into places of a tensor of any strides. */
+DISPATCH_VECTOR
 static void dispatch_flat_places(int64_t* places, int64_t n, int64_t numel, int ndim, const int64_t* sizes, const int64_t* steps) {
     int64_t i, joined = ndim ? steps[ndim - 1] : 0;
     int d;
@@ -238,9 +240,25 @@ static void dispatch_flat_places(int64_t* places, int64_t n, int64_t numel, int 
     }
 }
 
-/* ---- along one dimension: an index for each element */
-
 enum { DISPATCH_CHUNK = 512 };
+
+/* Elements that numbers name, counted as in one dimension. How many were read: fewer than n where a number is out of range. */
+static int64_t dispatch_take(char* to, int64_t bytes, char* from, const int64_t* index, int64_t n, int64_t numel, int ndim,
+                             const int64_t* sizes, const int64_t* steps, dispatch_spread read) {
+    int64_t places[DISPATCH_CHUNK], i;
+    for (i = 0; i < n; i += DISPATCH_CHUNK) {
+        const int64_t m = n - i < DISPATCH_CHUNK ? n - i : DISPATCH_CHUNK;
+        int64_t good;
+        memcpy(places, index + i, m * 8);
+        good = dispatch_find_outside(places, m, -numel, numel);
+        if (good < m) return i + good;
+        dispatch_flat_places(places, m, numel, ndim, sizes, steps);
+        read(from, to + i * bytes, places, m, bytes);
+    }
+    return n;
+}
+
+/* ---- along one dimension: an index for each element */
 
 typedef struct {
     int ndim, inner;             /* dimensions of the index; the one along which rows are walked */
@@ -256,8 +274,10 @@ static inline int64_t dispatch_index_at(const char* p, int wide) {
     return wide ? (int64_t)*(const dispatch_u8*)p : (int64_t)(int32_t)*(const dispatch_u4*)p;
 }
 
-/* One row after the other; `visit` gets places and the dense side of each chunk. Indices that are out of range by now, another
-   thread may write them, count as 0. Without `spread`, only looks for one that is out of range: *wrong, and 1 is returned. */
+/* One row after the other; `spread`, if any, gets places and the dense side of each chunk. With `wrong`, each chunk is looked
+   through before: the first index that is out of range goes there, and 1 is returned. Those that are out of range by now, another
+   thread may write them, count as 0. */
+DISPATCH_VECTOR
 static int dispatch_walk_along(const dispatch_along* w, const char* index, char* indexed, char* dense, dispatch_spread spread,
                                int64_t* wrong) {
     int64_t at[64], places[DISPATCH_CHUNK], i, k;
@@ -273,7 +293,7 @@ static int dispatch_walk_along(const dispatch_along* w, const char* index, char*
             const int64_t by = w->index[e], along = w->indexed[e], step = w->step;
             const uint64_t size = (uint64_t)w->size;
             const char* p = index + i * by;
-            if (!spread) {
+            if (wrong) {
                 int64_t signs = 0;
                 if (w->wide)
                     for (k = 0; k < n; k++) {
@@ -290,9 +310,14 @@ static int dispatch_walk_along(const dispatch_along* w, const char* index, char*
                         const int64_t x = dispatch_index_at(p + k * by, w->wide);
                         if (x < 0 || x >= w->size) { *wrong = x; return 1; }
                     }
-                continue;
             }
-            if (w->wide)
+            if (!spread) continue;
+            if (w->wide && by == 8 && size <= UINT32_MAX && (uint64_t)step <= UINT32_MAX) /* products of halves, in vectors */
+                for (k = 0; k < n; k++) {
+                    const uint64_t x = *(const dispatch_u8*)(p + k * 8);
+                    places[k] = (int64_t)((uint64_t)(uint32_t)(x < size ? x : 0) * (uint32_t)step) + (i + k) * along;
+                }
+            else if (w->wide)
                 for (k = 0; k < n; k++) {
                     uint64_t x = *(const dispatch_u8*)(p + k * by);
                     if (x >= size) x = 0;
@@ -407,26 +432,40 @@ static void dispatch_fill_where(dispatch_moves* m, char* to, const char* mask, i
     }
 }
 
-/* Coordinates of places that are numbers of elements, one column each `column` bytes apart, rows `row` apart. */
-static void dispatch_coordinates(char* to, int64_t row, int64_t column, const int64_t* places, int64_t n, int ndim,
-                                 const int64_t* sizes) {
-    int64_t i, k;
+/* Coordinates of the true elements of a contiguous mask, at most `room`, each dimension's in a column of that length; how many. */
+static int64_t dispatch_true_coordinates(int64_t* to, int64_t room, const char* mask, int ndim, const int64_t* sizes) {
+    int64_t at[64], found = 0, i;
     int d;
-    if (ndim == 1 && row == 8) { memcpy(to, places, n * 8); return; }
-    for (i = 0; i < n; i++) {
-        int64_t rest = places[i];
-        for (d = ndim - 1; d > 0; d--) {
-            k = rest / sizes[d];
-            *(dispatch_u8*)(to + i * row + d * column) = (uint64_t)(rest - k * sizes[d]);
-            rest = k;
+    for (d = 0; d < ndim; d++) {
+        if (sizes[d] == 0) return 0;
+        at[d] = 0;
+    }
+    for (;;) {
+        const int64_t n = sizes[ndim - 1], before = found;
+        int64_t* last = to + (ndim - 1) * room;
+        if (found + n <= room)
+            for (i = 0; i < n; i++) {
+                last[found] = i;
+                found += mask[i] != 0;
+            }
+        else
+            for (i = 0; i < n && found < room; i++)
+                if (mask[i]) last[found++] = i;
+        for (d = 0; d < ndim - 1; d++)
+            for (i = before; i < found; i++) to[d * room + i] = at[d];
+        mask += n;
+        for (d = ndim - 2; d >= 0; d--) {
+            if (++at[d] < sizes[d]) break;
+            at[d] = 0;
         }
-        *(dispatch_u8*)(to + i * row) = (uint64_t)rest;
+        if (d < 0) return found;
     }
 }
 
 /* ---- places in sorted values */
 
-/* How many of the sorted values come before each value (`right`: or equal it); `order`, if any, sorts them. All contiguous. */
+/* How many of the sorted values come before each value (`right`: or equal it); `order`, if any, sorts them. All contiguous. Steps
+   are chosen, not branched to: which half a value is in cannot be guessed. */
 typedef void (*dispatch_search)(int64_t* to, const char* sorted, const int64_t* order, int64_t size, const char* values, int64_t n,
                                 int right);
 #define DISPATCH_SEARCH(S, code, bytes, V) \
@@ -435,12 +474,13 @@ typedef void (*dispatch_search)(int64_t* to, const char* sorted, const int64_t* 
         int64_t i; \
         for (i = 0; i < n; i++) { \
             const V v = dispatch_load_##S(values + i * bytes); \
-            int64_t low = 0, high = size; \
-            while (low < high) { \
-                const int64_t mid = low + (high - low) / 2; \
+            int64_t low = 0, left = size; \
+            while (left > 0) { \
+                const int64_t half = (left + 1) / 2, mid = low + half - 1; \
                 const V w = dispatch_load_##S(sorted + (order ? order[mid] : mid) * bytes); \
-                if (right ? !(w > v) : !(w >= v)) low = mid + 1; \
-                else high = mid; \
+                const int64_t before = right ? !(w > v) : !(w >= v); \
+                low += half & -before; \
+                left -= half; \
             } \
             to[i] = low; \
         } \

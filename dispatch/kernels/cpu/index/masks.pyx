@@ -3,6 +3,7 @@
 The structured ones get outputs of the right size and dtype; the others make their own, whose sizes are in the values.
 """
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 from dispatch._C.dtypes cimport DEV_CPU, DTYPES_RARE, ST_bool, ST_int64
 from dispatch._C.errors cimport refused
@@ -11,7 +12,7 @@ from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.copy.strided cimport LONG_RUN, dispatch_moves, itemsize_of, memory_meets, owners, set_moves
 from dispatch.kernels.cpu.index.slices cimport (
-    Numbers, check_supported, copy_unless_same, dispatch_slices, read_slices, true_places, write_slices,
+    Numbers, check_supported, copy_unless_same, count_true, dispatch_slices, read_slices, true_places, write_slices,
 )
 from dispatch.kernels.meta.rules cimport broadcast_into
 
@@ -20,8 +21,7 @@ from dispatch._ops import ops
 
 cdef extern from "../kernels/cpu/index/loops.h" nogil:
     void dispatch_fill_where(dispatch_moves* m, char* to, const char* mask, int itemsize, const char* value) noexcept
-    void dispatch_coordinates(char* to, int64_t row, int64_t column, const int64_t* places, int64_t n, int ndim,
-                              const int64_t* sizes) noexcept
+    int64_t dispatch_true_coordinates(int64_t* to, int64_t room, const char* mask, int ndim, const int64_t* sizes) noexcept
 
 
 cdef Tensor spread_over(Tensor t, int ndim, const int64_t* sizes):
@@ -145,24 +145,25 @@ cdef Tensor truth_of(Tensor t):
 
 cdef object nonzero(Tensor self):
     """Indices of the elements that are not 0, one in each row; columns are contiguous."""
-    cdef int64_t steps[64]
     cdef int64_t sizes[2]
     cdef int64_t strides[2]
-    cdef int64_t n = 1
-    cdef int d
-    cdef Numbers places
+    cdef int64_t found
     cdef Tensor mask, out
+    cdef int64_t* to
+    cdef char* p
     check_supported(self, DTYPES_RARE, False)
     mask = truth_of(self)
-    for d in range(self.c_ndim - 1, -1, -1):
-        steps[d] = n
-        n *= self.c_sizes[d]
-    places = true_places(mask, steps)
-    sizes[0], sizes[1] = places.n, self.c_ndim
-    strides[0], strides[1] = 1, places.n
+    sizes[0], sizes[1] = count_true(mask), self.c_ndim
+    strides[0], strides[1] = 1, sizes[0]
     out = new_empty(ST_int64, DEV_CPU, -1, 2, sizes, strides)
-    if out.c_numel:
-        dispatch_coordinates(data_of(out, 8), 8, places.n * 8, places.data, places.n, mask.c_ndim, mask.c_sizes)
+    if out.c_numel == 0:
+        return out
+    to, p = <int64_t*>data_of(out, 8), data_of(mask, 1)
+    kept = owners(mask, mask)
+    with nogil:
+        found = dispatch_true_coordinates(to, sizes[0], p, mask.c_ndim, mask.c_sizes)
+    if found < sizes[0]:                                 # another thread made elements false on the way
+        memset(to, 0, out.c_numel * 8)
     return out
 
 

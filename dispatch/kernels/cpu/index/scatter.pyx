@@ -58,36 +58,46 @@ cdef int gather(Tensor out, Tensor self, int64_t dim, Tensor index, bint sparse_
     if index.c_numel == 0:
         return 0
     check_supported(self, DTYPES_RARE, True)
-    dim = wrap_dim(dim, self.c_ndim, True)
-    check_along(self, <int>dim, index)
-    return read_along(out, self, <int>dim, index)
+    return read_along(out, self, <int>wrap_dim(dim, self.c_ndim, True), index)
 
 
-cdef int begin(Tensor out, Tensor self, int64_t* dim, Tensor index) except -1:
-    """The checks, then self into `out`."""
+cdef bint checked_before(Tensor target, Tensor self, int dim, Tensor index) except -1:
+    """Where self itself is written, indices are checked before it is; else on the way."""
+    if not memory_meets(target, self):
+        return False
+    check_along(self, dim, index)
+    return True
+
+
+cdef bint begin(Tensor out, Tensor self, int64_t* dim, Tensor index) except -1:
+    """self into `out`; whether indices are checked already."""
+    cdef bint checked
     check_supported(self, DTYPES_RARE, True)
     dim[0] = wrap_dim(dim[0], self.c_ndim, True)
-    check_along(self, <int>dim[0], index)
-    return copy_unless_same(out, self)
+    checked = checked_before(out, self, <int>dim[0], index)
+    copy_unless_same(out, self)
+    return checked
 
 
 cdef int scatter(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src) except -1:
     """self with elements of `src` at `index` along `dim`; of equal indices the last counts."""
+    cdef bint checked
     if index.c_numel == 0:
         return copy_unless_same(out, self)
-    begin(out, self, &dim, index)
-    return write_along(out, src, <int>dim, index)
+    checked = begin(out, self, &dim, index)
+    return write_along(out, src, <int>dim, index, not checked)
 
 
 cdef int scatter_value(Tensor out, Tensor self, int64_t dim, Tensor index, object value) except -1:
     """The same with a number."""
     cdef Tensor one
+    cdef bint checked
     if index.c_numel == 0:
         return copy_unless_same(out, self)
     check_supported(self, DTYPES_RARE, True)
     one = number(value, self.c_dtype)
-    begin(out, self, &dim, index)
-    return write_along(out, everywhere(one, index), <int>dim, index)
+    checked = begin(out, self, &dim, index)
+    return write_along(out, everywhere(one, index), <int>dim, index, not checked)
 
 
 # ---- reductions --------------------------------------------------------------------------------
@@ -110,14 +120,16 @@ cdef int reduced(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src,
     cdef int wide = wide_code(self.c_dtype)
     cdef Reduction op = ADD if reduce in ("sum", "mean") else MUL if reduce == "prod" else MAX if reduce == "amax" else MIN
     cdef Tensor target = out
+    cdef bint checked
     dim = wrap_dim(dim, self.c_ndim, True)
-    check_along(self, <int>dim, index)
     if wide != self.c_dtype or reduce == "mean" or memory_meets(out, src):
         target = new_empty(wide, DEV_CPU, -1, self.c_ndim, self.c_sizes, NULL)
+    checked = checked_before(target, self, <int>dim, index)
     copy_unless_same(target, self)
     if not include_self:
-        write_along(target, everywhere(number(identity(reduce, wide), wide), index), <int>dim, index)
-    reduce_along(target, in_dtype(src, wide), <int>dim, index, op)
+        write_along(target, everywhere(number(identity(reduce, wide), wide), index), <int>dim, index, not checked)
+        checked = True
+    reduce_along(target, in_dtype(src, wide), <int>dim, index, op, not checked)
     if reduce == "mean":
         target = divided(target, <int>dim, index, include_self)
     return copy_unless_same(out, target)
@@ -125,13 +137,15 @@ cdef int reduced(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src,
 
 cdef Tensor divided(Tensor sums, int dim, Tensor index, bint include_self):
     """Sums by the number of their terms; integers round down."""
-    cdef Tensor counts = new_empty(ST_int64, DEV_CPU, -1, sums.c_ndim, sums.c_sizes, NULL)
+    cdef int code = ST_int64 if is_integral_code(sums.c_dtype, False) else sums.c_dtype
+    cdef Tensor counts = new_empty(code, DEV_CPU, -1, sums.c_ndim, sums.c_sizes, NULL)
     fill_values(counts, 1 if include_self else 0)
-    reduce_along(counts, everywhere(number(1, ST_int64), index), dim, index, ADD)
-    counts = ops.aten.clamp_min(counts, 1)
-    if is_integral_code(sums.c_dtype, False):
+    reduce_along(counts, everywhere(number(1, code), index), dim, index, ADD, False)
+    if not include_self:
+        ops.aten.masked_fill_(counts, ops.aten.eq(counts, 0), 1)
+    if code == ST_int64:
         return ops.aten.floor_divide(sums, in_dtype(counts, sums.c_dtype))
-    return ops.aten.div(sums, counts)
+    return ops.aten.div_(sums, counts)
 
 
 cdef int scatter_add(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src) except -1:

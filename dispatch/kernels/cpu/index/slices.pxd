@@ -50,10 +50,13 @@ cdef int reduce_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers
 cdef int add_wide_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1
 # Indices of elements counted as in one dimension, negative ones from the end, as places. IndexError: out of range.
 cdef Numbers flat_places(Tensor t, Tensor index)
-# Along a dimension (`dim` wrapped) an index for each element: read into `dense` or written from it.
+# The same read at once into a contiguous `dense`; the index is int64 and contiguous. After an IndexError part of it is written.
+cdef int take_places(Tensor dense, Tensor indexed, Tensor index) except -1
+# Along a dimension (`dim` wrapped) an index for each element: read into `dense` or written from it. With `check`, and always
+# where it is read, indices are checked on the way: part of the target is written when RuntimeError is raised.
 cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index) except -1
-cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index) except -1
-cdef int reduce_along(Tensor indexed, Tensor dense, int dim, Tensor index, Reduction op) except -1
+cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index, bint check) except -1
+cdef int reduce_along(Tensor indexed, Tensor dense, int dim, Tensor index, Reduction op, bint check) except -1
 # RuntimeError for an index that is out of range.
 cdef int check_along(Tensor indexed, int dim, Tensor index) except -1
 # self into out, unless they are the same.

@@ -34,6 +34,8 @@ cdef extern from "../kernels/cpu/index/loops.h" nogil:
     void dispatch_split(dispatch_slices* s) noexcept
     void dispatch_run_slices(const dispatch_slices* s, char* indexed, char* dense, dispatch_run run,
                              dispatch_spread spread) noexcept
+    int64_t dispatch_take(char* to, int64_t itemsize, char* from_, const int64_t* index, int64_t n, int64_t numel, int ndim,
+                          const int64_t* sizes, const int64_t* steps, dispatch_spread read) noexcept
     int64_t dispatch_find_outside(const int64_t* index, int64_t n, int64_t low, int64_t size) noexcept
     void dispatch_add_places(int64_t* places, const int64_t* index, int64_t n, int64_t size, int64_t step) noexcept
     int64_t dispatch_count_true(const char* mask, int64_t n) noexcept
@@ -119,6 +121,30 @@ cdef Numbers flat_places(Tensor t, Tensor index):
         steps[d] = t.c_strides[d] * itemsize_of(t)
     dispatch_flat_places(x.data, x.n, t.c_numel, t.c_ndim, t.c_sizes, steps)
     return x
+
+
+cdef int take_places(Tensor dense, Tensor indexed, Tensor index) except -1:
+    cdef int64_t steps[64]
+    cdef int64_t n = index.c_numel, good
+    cdef int d, size = itemsize_of(indexed)
+    cdef dispatch_spread read = dispatch_reader(size)
+    cdef char* to
+    cdef char* from_
+    cdef const int64_t* numbers
+    if n == 0:
+        return 0
+    for d in range(indexed.c_ndim):
+        steps[d] = indexed.c_strides[d] * size
+    to, from_, numbers = data_of(dense, size), data_of(indexed, size), <const int64_t*>data_of(index, 8)
+    kept = owners(dense, indexed), owners(index, index)
+    if n < LONG_RUN:
+        good = dispatch_take(to, size, from_, numbers, n, indexed.c_numel, indexed.c_ndim, indexed.c_sizes, steps, read)
+    else:
+        with nogil:
+            good = dispatch_take(to, size, from_, numbers, n, indexed.c_numel, indexed.c_ndim, indexed.c_sizes, steps, read)
+    if good < n:
+        raise refused(f"index {numbers[good]} is out of bounds for a dimension of size {indexed.c_numel}", IndexError)
+    return 0
 
 
 # ---- masks -------------------------------------------------------------------------------------
@@ -230,7 +256,7 @@ cdef int add_wide_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbe
 # ---- along a dimension -------------------------------------------------------------------------
 
 cdef int set_along(dispatch_along* w, Tensor indexed, Tensor dense, int dim, Tensor index) except -1:
-    """`dense` None: only the index is looked at."""
+    """`dense` None: its steps do not count."""
     cdef int d, best = 0, a = itemsize_of(indexed), c = itemsize_of(index), n = max(index.c_ndim, 1)
     w.ndim = n
     w.wide = index.c_dtype == ST_int64
@@ -263,14 +289,14 @@ cdef int check_along(Tensor indexed, int dim, Tensor index) except -1:
         kept = owners(index, index)
         with nogil:
             found = dispatch_walk_along(&w, p, NULL, NULL, NULL, &wrong)
-    if found:
-        raise refused(f"index {wrong} is out of bounds for dimension {dim} with size {w.size}")
-    return 0
+    return refuse_index(wrong, dim, w.size) if found else 0
 
 
-cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatch_spread spread) except -1:
+cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatch_spread spread, bint check=False) except -1:
     cdef dispatch_along w
     cdef int64_t wrong = 0
+    cdef int64_t* found = &wrong if check else NULL
+    cdef bint bad
     cdef char* p
     cdef char* a
     cdef char* b
@@ -278,27 +304,31 @@ cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatc
         return 0
     set_along(&w, indexed, dense, dim, index)
     if w.size == 0:
-        return 0
+        return check_along(indexed, dim, index) if check else 0
     p, a, b = data_of(index, itemsize_of(index)), data_of(indexed, itemsize_of(indexed)), data_of(dense, itemsize_of(dense))
     if index.c_numel < LONG_RUN:
-        dispatch_walk_along(&w, p, a, b, spread, &wrong)
-        return 0
-    kept = owners(indexed, dense), owners(index, index)
-    with nogil:
-        dispatch_walk_along(&w, p, a, b, spread, &wrong)
-    return 0
+        bad = dispatch_walk_along(&w, p, a, b, spread, found)
+    else:
+        kept = owners(indexed, dense), owners(index, index)
+        with nogil:
+            bad = dispatch_walk_along(&w, p, a, b, spread, found)
+    return refuse_index(wrong, dim, w.size) if bad else 0
+
+
+cdef int refuse_index(int64_t wrong, int dim, int64_t size) except -1:
+    raise refused(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
 cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index) except -1:
-    return walk_along(indexed, dense, dim, index, dispatch_reader(itemsize_of(indexed)))
+    return walk_along(indexed, dense, dim, index, dispatch_reader(itemsize_of(indexed)), True)
 
 
-cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index) except -1:
-    return walk_along(indexed, dense, dim, index, dispatch_writer(itemsize_of(indexed)))
+cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index, bint check) except -1:
+    return walk_along(indexed, dense, dim, index, dispatch_writer(itemsize_of(indexed)), check)
 
 
-cdef int reduce_along(Tensor indexed, Tensor dense, int dim, Tensor index, Reduction op) except -1:
+cdef int reduce_along(Tensor indexed, Tensor dense, int dim, Tensor index, Reduction op, bint check) except -1:
     cdef dispatch_run each = NULL
     cdef dispatch_spread spread = NULL
     find_reducer(indexed, op, &each, &spread)
-    return walk_along(indexed, dense, dim, index, spread)
+    return walk_along(indexed, dense, dim, index, spread, check)

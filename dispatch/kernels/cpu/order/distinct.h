@@ -1,9 +1,11 @@
-/* Runs of equal elements in contiguous memory: where each begins. NaN equals nothing. */
+/* Runs of equal elements in contiguous memory, and rows in order. NaN equals nothing, and is larger than every number. */
 #ifndef DISPATCH_DISTINCT_H
 #define DISPATCH_DISTINCT_H
 #include "../index/loops.h"
 
 typedef int64_t (*dispatch_run_finder)(int64_t* starts, const char* p, int64_t n);
+typedef int64_t (*dispatch_run_keeper)(char* to, const char* p, int64_t n);
+typedef int (*dispatch_row_order)(const char* a, const char* b, int64_t n);
 
 #define DISPATCH_SAME_NUMBER(a, b) ((a) == (b))
 #define DISPATCH_SAME_PAIR(a, b) ((a).re == (b).re && (a).im == (b).im)
@@ -17,6 +19,36 @@ typedef int64_t (*dispatch_run_finder)(int64_t* starts, const char* p, int64_t n
             found += !SAME(a, b); \
         } \
         return found; \
+    } \
+    /* The first element of each run; `to` has room for n. */ \
+    static int64_t dispatch_keep_runs_##S(char* to, const char* p, int64_t n) { \
+        int64_t i, found = n > 0; \
+        if (n) memcpy(to, p, bytes); \
+        for (i = 1; i < n; i++) { \
+            const dispatch_v_##S a = dispatch_load_##S(p + (i - 1) * bytes), b = dispatch_load_##S(p + i * bytes); \
+            memcpy(to + found * bytes, p + i * bytes, bytes); \
+            found += !SAME(a, b); \
+        } \
+        return found; \
+    } \
+    static int dispatch_rows_differ_##S(const char* a, const char* b, int64_t n) { \
+        int64_t i; \
+        for (i = 0; i < n; i++) { \
+            const dispatch_v_##S x = dispatch_load_##S(a + i * bytes), y = dispatch_load_##S(b + i * bytes); \
+            if (!SAME(x, y)) return 1; \
+        } \
+        return 0; \
+    }
+#define DISPATCH_ORDER_ROWS(S, code, bytes, V) \
+    static int dispatch_compare_rows_##S(const char* a, const char* b, int64_t n) { \
+        int64_t i; \
+        for (i = 0; i < n; i++) { \
+            const V x = dispatch_load_##S(a + i * bytes), y = dispatch_load_##S(b + i * bytes); \
+            if (x < y) return -1; \
+            if (y < x) return 1; \
+            if ((x != x) != (y != y)) return x != x ? 1 : -1; \
+        } \
+        return 0; \
     }
 #define DISPATCH_FIND_NUMBERS(S, code, bytes, V) DISPATCH_FIND_RUNS(S, bytes, DISPATCH_SAME_NUMBER)
 #define DISPATCH_FIND_PAIRS(S, code, bytes, V) DISPATCH_FIND_RUNS(S, bytes, DISPATCH_SAME_PAIR)
@@ -25,6 +57,10 @@ DISPATCH_FLOATS(DISPATCH_FIND_NUMBERS)
 DISPATCH_WIDE_UNSIGNED(DISPATCH_FIND_NUMBERS)
 DISPATCH_BOOL(DISPATCH_FIND_NUMBERS)
 DISPATCH_COMPLEX(DISPATCH_FIND_PAIRS)
+DISPATCH_INTEGERS(DISPATCH_ORDER_ROWS)
+DISPATCH_FLOATS(DISPATCH_ORDER_ROWS)
+DISPATCH_WIDE_UNSIGNED(DISPATCH_ORDER_ROWS)
+DISPATCH_BOOL(DISPATCH_ORDER_ROWS)
 
 /* NULL: no loop for the dtype. */
 static dispatch_run_finder dispatch_runs_of(int code) {
@@ -38,6 +74,77 @@ static dispatch_run_finder dispatch_runs_of(int code) {
     }
     return NULL;
 }
+
+static dispatch_run_keeper dispatch_keeper_of(int code) {
+#define DISPATCH_KEEPER_CASE(S, number, bytes, V) case number: return dispatch_keep_runs_##S;
+    switch (code) {
+    DISPATCH_INTEGERS(DISPATCH_KEEPER_CASE)
+    DISPATCH_FLOATS(DISPATCH_KEEPER_CASE)
+    DISPATCH_WIDE_UNSIGNED(DISPATCH_KEEPER_CASE)
+    DISPATCH_BOOL(DISPATCH_KEEPER_CASE)
+    DISPATCH_COMPLEX(DISPATCH_KEEPER_CASE)
+    }
+    return NULL;
+}
+
+/* How rows of a dtype are told apart, or put in order. */
+static dispatch_row_order dispatch_row_test(int code, int in_order) {
+#define DISPATCH_ROW_CASE(S, number, bytes, V) \
+    case number: return in_order ? dispatch_compare_rows_##S : dispatch_rows_differ_##S;
+    switch (code) {
+    DISPATCH_INTEGERS(DISPATCH_ROW_CASE)
+    DISPATCH_FLOATS(DISPATCH_ROW_CASE)
+    DISPATCH_WIDE_UNSIGNED(DISPATCH_ROW_CASE)
+    DISPATCH_BOOL(DISPATCH_ROW_CASE)
+    }
+    return NULL;
+}
+
+/* Numbers of `n` rows in the order of their elements, those of equal rows as they come: merged upwards, from runs of one. */
+static void dispatch_sort_rows(int64_t* order, int64_t* spare, int64_t n, const char* rows, int64_t bytes, int64_t width,
+                               dispatch_row_order compare) {
+    int64_t *from = order, *to = spare, run, i;
+    for (i = 0; i < n; i++) order[i] = i;
+    for (run = 1; run < n; run *= 2) {
+        for (i = 0; i < n; i += 2 * run) {
+            const int64_t middle = i + run < n ? i + run : n, end = i + 2 * run < n ? i + 2 * run : n;
+            int64_t a = i, b = middle, k;
+            for (k = i; k < end; k++) {
+                const int second = b < end && (a == middle || compare(rows + from[b] * bytes, rows + from[a] * bytes, width) < 0);
+                to[k] = second ? from[b++] : from[a++];
+            }
+        }
+        int64_t* other = from;
+        from = to, to = other;
+    }
+    if (from != order) memcpy(order, from, n * sizeof(int64_t));
+}
+
+/* Where runs of equal rows begin, rows taken in `order`, or as they lie; how many. */
+static int64_t dispatch_find_row_runs(int64_t* starts, const int64_t* order, int64_t n, const char* rows, int64_t bytes,
+                                      int64_t width, dispatch_row_order differ) {
+    int64_t i, found = 0;
+    if (n) starts[found++] = 0;
+    for (i = 1; i < n; i++) {
+        const int64_t a = order ? order[i - 1] : i - 1, b = order ? order[i] : i;
+        starts[found] = i;
+        found += differ(rows + a * bytes, rows + b * bytes, width);
+    }
+    return found;
+}
+
+/* How often each number below `size` occurs, or the sum of its weights. */
+#define DISPATCH_COUNT(NAME, T, TERM) \
+    static void dispatch_count_##NAME(T* to, int64_t size, const int64_t* numbers, const T* weights, int64_t n) { \
+        int64_t i; \
+        for (i = 0; i < n; i++) { \
+            const int64_t at = numbers[i]; \
+            if ((uint64_t)at < (uint64_t)size) to[at] += TERM; \
+        } \
+    }
+DISPATCH_COUNT(ones, int64_t, ((void)weights, 1))
+DISPATCH_COUNT(f32, float, weights[i])
+DISPATCH_COUNT(f64, double, weights[i])
 
 /* The number of each element's run, from where the runs begin. */
 static void dispatch_number_runs(int64_t* to, const int64_t* starts, int64_t found, int64_t n) {

@@ -1,4 +1,5 @@
-"""CPU kernels of distinct elements: sorted by numpy, told apart in C; the outputs' sizes are in the values.
+"""CPU kernels of distinct elements and slices, and of counts: the outputs' sizes are in the values. Elements are sorted by numpy,
+slices here; told apart in C.
 
 Floats of 16 bits are sorted as float32. Where an element is among the distinct ones is looked up in these, unless there are NaNs,
 each of which is one of its own.
@@ -7,34 +8,51 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, ST_bool, ST_int64, ST_uint8, is_integral_code,
+    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, ST_bool, ST_float32, ST_float64, ST_int64, ST_uint8, is_integral_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty
-from dispatch.kernels.cpu.copy.copies cimport copy_values
+from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.copy.strided cimport itemsize_of, owners
 from dispatch.kernels.cpu.index.scatter cimport in_dtype, wide_code
-from dispatch.kernels.cpu.index.slices cimport Numbers, check_supported, dispatch_slices, new_numbers, read_slices
+from dispatch.kernels.cpu.index.slices cimport (
+    Numbers, check_supported, dispatch_slices, new_numbers, read_slices, set_rest,
+)
 from dispatch.kernels.meta.rules cimport wrap_dim
 
 import numpy as np
 
-from dispatch.kernels.cpu.order.unique import unique_dim_consecutive
+from dispatch._ops import ops
 
-__all__ = ["unique", "unique2", "unique_consecutive"]
+__all__ = ["bincount", "unique", "unique2", "unique_consecutive", "unique_dim", "unique_dim_consecutive"]
 
 cdef extern from "../kernels/cpu/order/distinct.h" nogil:
+    ctypedef int64_t (*dispatch_run_keeper)(char* to, const char* p, int64_t n) noexcept nogil
+    ctypedef int (*dispatch_row_order)(const char* a, const char* b, int64_t n) noexcept nogil
     ctypedef int64_t (*dispatch_run_finder)(int64_t* starts, const char* p, int64_t n) noexcept nogil
     ctypedef void (*dispatch_search)(int64_t* to, const char* sorted, const int64_t* order, int64_t size, const char* values,
                                      int64_t n, int right) noexcept nogil
     dispatch_run_finder dispatch_runs_of(int code) noexcept
     dispatch_search dispatch_searcher(int code) noexcept
+    dispatch_run_keeper dispatch_keeper_of(int code) noexcept
+    dispatch_row_order dispatch_row_test(int code, bint in_order) noexcept
+    void dispatch_sort_rows(int64_t* order, int64_t* spare, int64_t n, const char* rows, int64_t itemsize, int64_t width,
+                            dispatch_row_order compare) noexcept
+    int64_t dispatch_find_row_runs(int64_t* starts, const int64_t* order, int64_t n, const char* rows, int64_t itemsize,
+                                   int64_t width, dispatch_row_order differ) noexcept
+    void dispatch_count_ones(int64_t* to, int64_t size, const int64_t* numbers, const int64_t* weights, int64_t n) noexcept
+    void dispatch_count_f32(float* to, int64_t size, const int64_t* numbers, const float* weights, int64_t n) noexcept
+    void dispatch_count_f64(double* to, int64_t size, const int64_t* numbers, const double* weights, int64_t n) noexcept
     void dispatch_number_runs(int64_t* to, const int64_t* starts, int64_t found, int64_t n) noexcept
     void dispatch_measure_runs(int64_t* to, const int64_t* starts, int64_t found, int64_t n) noexcept
 
 
 cdef enum:
     COUNTED = 1 << 12            # integers from which it may pay to count instead of sorting
+
+
+cdef int missing(Tensor t) except -1:
+    raise refused(f"no CPU kernel for {dtypes.get_dtype(t.c_dtype)!r}", NotImplementedError)
 
 
 cdef Numbers find_runs(Tensor row):
@@ -44,23 +62,29 @@ cdef Numbers find_runs(Tensor row):
     cdef char* p = data_of(row, itemsize_of(row))
     cdef int64_t n = row.c_numel
     if find == NULL:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(row.c_dtype)!r}", NotImplementedError)
+        missing(row)
     kept = owners(row, row)
     with nogil:
         starts.n = find(starts.data, p, n)
     return starts
 
 
-cdef Tensor firsts(Tensor row, Numbers starts, int code):
-    """The first element of each run, in a dtype."""
-    cdef dispatch_slices s
-    cdef Tensor out = new_empty(row.c_dtype, DEV_CPU, -1, 1, &starts.n, NULL)
-    cdef Numbers at = new_numbers(starts.n)
-    cdef int64_t i, size = itemsize_of(row)
-    for i in range(starts.n):
-        at.data[i] = starts.data[i] * size
-    s.outer.ndim, s.reads, s.dense, s.step = 0, True, NULL, size
-    read_slices(&s, row, out, at)
+cdef Tensor firsts(Tensor row, int code):
+    """The first element of each run, in a dtype; the memory is as long as the row, as in PyTorch."""
+    cdef int64_t n = row.c_numel, found
+    cdef dispatch_run_keeper keep = dispatch_keeper_of(row.c_dtype)
+    cdef Tensor out = new_empty(row.c_dtype, DEV_CPU, -1, 1, &n, NULL)
+    cdef char* p
+    cdef char* to
+    if keep == NULL:
+        missing(row)
+    if n == 0:
+        return in_dtype(out, code)
+    p, to = data_of(row, itemsize_of(row)), data_of(out, itemsize_of(out))
+    kept = owners(row, out)
+    with nogil:
+        found = keep(to, p, n)
+    ops.aten.resize_(out, [found])
     return in_dtype(out, code)
 
 
@@ -73,11 +97,8 @@ cdef Tensor nothing():
     return places(1, &none)
 
 
-cdef Tensor lengths(Numbers starts, int64_t n, bint wanted):
-    cdef Tensor out
-    if not wanted:
-        return nothing()
-    out = places(1, &starts.n)
+cdef Tensor lengths(Numbers starts, int64_t n):
+    cdef Tensor out = places(1, &starts.n)
     if starts.n:
         dispatch_measure_runs(<int64_t*>data_of(out, 8), starts.data, starts.n, n)
     return out
@@ -133,7 +154,6 @@ cdef object by_counts(Tensor self, object array, object low, bint return_inverse
 def unique2(Tensor self not None, sorted=True, return_inverse=False, return_counts=False):
     """Distinct elements in order, where each element of self is among them, and how often."""
     cdef Tensor values, ordered, distinct, inverse
-    cdef Numbers starts
     cdef int64_t n = self.c_numel
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
     values = in_dtype(self, wide_code(self.c_dtype)).contiguous()
@@ -147,15 +167,14 @@ def unique2(Tensor self not None, sorted=True, return_inverse=False, return_coun
         copy_values(ordered, values.reshape(-1))
     array = get_numpy(ordered)
     array.sort()
-    starts = find_runs(ordered)
-    distinct = firsts(ordered, starts, ordered.c_dtype)
+    distinct = firsts(ordered, ordered.c_dtype)
     if not return_inverse:
         inverse = nothing()
     elif n and array[n - 1] != array[n - 1]:
         inverse = by_order(self, get_numpy(values))
     else:
         inverse = looked_up(self, values, distinct)
-    return in_dtype(distinct, self.c_dtype), inverse, lengths(starts, n, return_counts)
+    return in_dtype(distinct, self.c_dtype), inverse, lengths(find_runs(ordered), n) if return_counts else nothing()
 
 
 def unique(self, sorted=True, return_inverse=False):
@@ -167,14 +186,115 @@ def unique(self, sorted=True, return_inverse=False):
 
 def unique_consecutive(Tensor self not None, return_inverse=False, return_counts=False, dim=None):
     """Elements that differ from the one before, or slices along `dim`."""
-    cdef Tensor row, inverse
+    cdef Tensor row, inverse = nothing(), counts = nothing()
     cdef Numbers starts
     if dim is not None and not (self.c_ndim == 1 and wrap_dim(dim, 1, True) == 0):
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
     check_supported(self, DTYPES_FLOAT8, True)
     row = self.contiguous()
-    starts = find_runs(row)
-    inverse = places(self.c_ndim, self.c_sizes) if return_inverse else nothing()
-    if return_inverse and self.c_numel:
-        dispatch_number_runs(<int64_t*>data_of(inverse, 8), starts.data, starts.n, self.c_numel)
-    return firsts(row, starts, self.c_dtype), inverse, lengths(starts, self.c_numel, return_counts)
+    if return_inverse or return_counts:
+        starts = find_runs(row)
+        counts = lengths(starts, self.c_numel) if return_counts else counts
+        if return_inverse:
+            inverse = places(self.c_ndim, self.c_sizes)
+            if self.c_numel:
+                dispatch_number_runs(<int64_t*>data_of(inverse, 8), starts.data, starts.n, self.c_numel)
+    return firsts(row, self.c_dtype), inverse, counts
+
+
+# ---- slices ------------------------------------------------------------------------------------
+
+cdef tuple distinct_slices(Tensor self, dim, bint in_order):
+    """Slices along `dim` that differ from the one before, in order or as they come; with the number of each, and lengths."""
+    cdef Tensor front, out, inverse, counts
+    cdef Numbers order = None, spare, starts, firsts
+    cdef dispatch_slices s
+    cdef dispatch_row_order differ = dispatch_row_test(self.c_dtype, False), compare = dispatch_row_test(self.c_dtype, True)
+    cdef int64_t sizes[64]
+    cdef int64_t n, width, size = itemsize_of(self), i, k, end
+    cdef char* rows
+    cdef int64_t* numbers
+    dim = wrap_dim(dim, self.c_ndim, True)
+    check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
+    front = (ops.aten.movedim.int(self, dim, 0) if self.c_ndim else self.reshape(1)).contiguous()
+    n = front.c_sizes[0]
+    if n == 0 and 0 in front.shape[1:]:
+        raise refused(f"self of shape {list(self.shape)} has no slices")
+    if differ == NULL:
+        missing(self)
+    width = front.c_numel // n if n else 0
+    rows = data_of(front, size)
+    starts = new_numbers(n + 1)
+    if in_order:
+        order, spare = new_numbers(n), new_numbers(n)
+    kept = owners(front, front)
+    with nogil:
+        if in_order:
+            dispatch_sort_rows(order.data, spare.data, n, rows, width * size, width, compare)
+        starts.n = dispatch_find_row_runs(starts.data, order.data if in_order else NULL, n, rows, width * size, width, differ)
+    for i in range(front.c_ndim):
+        sizes[i] = front.c_sizes[i] if i else starts.n
+    out, inverse = new_empty(self.c_dtype, DEV_CPU, -1, front.c_ndim, sizes, NULL), places(1, &n)
+    counts, firsts = lengths(starts, n), new_numbers(starts.n)
+    numbers = <int64_t*>data_of(inverse, 8)
+    for k in range(starts.n):
+        end = starts.data[k + 1] if k + 1 < starts.n else n
+        for i in range(starts.data[k], end):
+            numbers[order.data[i] if in_order else i] = k
+        firsts.data[k] = (order.data[starts.data[k]] if in_order else starts.data[k]) * width * size
+    s.reads = True
+    set_rest(&s, front, out, 0)
+    read_slices(&s, front, out, firsts)
+    return ops.aten.movedim.int(out, 0, dim) if self.c_ndim else out, inverse, counts
+
+
+def unique_dim(Tensor self not None, dim, sorted=True, return_inverse=False, return_counts=False):
+    """Distinct slices along `dim`, in order."""
+    return distinct_slices(self, dim, True)
+
+
+def unique_dim_consecutive(Tensor self not None, dim, return_inverse=False, return_counts=False):
+    """Slices that differ from the one before."""
+    return distinct_slices(self, dim, False)
+
+
+# ---- counted -----------------------------------------------------------------------------------
+
+def bincount(Tensor self not None, Tensor weights=None, int64_t minlength=0):
+    """How often each number from 0 on occurs, or the sum of its weights."""
+    cdef Tensor numbers, shares = None, out
+    cdef int kind = ST_int64
+    cdef int64_t n = self.c_numel, length = minlength
+    cdef int64_t most = -1, least = 0, i
+    cdef const int64_t* at
+    cdef char* to
+    if minlength < 0:
+        raise refused(f"expected minlength of 0 or more, got {minlength}")
+    if self.c_ndim == 1 and n == 0:
+        return ops.aten.zeros([minlength], dtype=dtypes.get_dtype(ST_int64), device=self.device)
+    if not is_integral_code(self.c_dtype, False):
+        missing(self)
+    if self.c_ndim == 1:
+        numbers = in_dtype(self, ST_int64).contiguous()
+        at = <const int64_t*>data_of(numbers, 8)
+        for i in range(n):
+            most, least = max(most, at[i]), min(least, at[i])
+    if self.c_ndim != 1 or least < 0:
+        raise refused("expected a vector of integers that are not negative")
+    if weights is not None:
+        if list(weights.shape) != list(self.shape):
+            raise refused(f"weights of shape {list(weights.shape)} for {list(self.shape)}")
+        kind = ST_float32 if weights.c_dtype == ST_float32 else ST_float64
+        shares = in_dtype(weights, kind).contiguous()
+    length = max(most + 1, minlength)
+    out = new_empty(kind, DEV_CPU, -1, 1, &length, NULL)
+    fill_values(out, 0)
+    to = data_of(out, itemsize_of(out))
+    kept = owners(numbers, numbers if shares is None else shares)
+    if kind == ST_int64:
+        dispatch_count_ones(<int64_t*>to, length, at, NULL, n)
+    elif kind == ST_float32:
+        dispatch_count_f32(<float*>to, length, at, <const float*>data_of(shares, 4), n)
+    else:
+        dispatch_count_f64(<double*>to, length, at, <const double*>data_of(shares, 8), n)
+    return out

@@ -15,7 +15,7 @@ typedef struct { int64_t key, position; } pair;
 enum { SMALL_SORT = 16 };            /* rows that std::sort leaves to the insertion sort */
 
 typedef struct {
-    pair *pairs;                     /* as many as a row has elements, twice if the order is stable */
+    pair *pairs;                     /* as many as a row has elements, twice if the order is stable, and for modes */
     int64_t k;
     int64_t flip;                    /* what keys are combined with by exclusive or: -1 turns the order around */
     bool stable, in_order, ignore_nan;
@@ -364,7 +364,7 @@ static void sort_stable(pair *p, pair *spare, int64_t n)
         pair *p = c->pairs; \
         int64_t most = 0, run = 0, key = 0, place = n - 1; \
         fill_pairs_##K(x, n, 0, p); \
-        sort_pairs(p, n); \
+        sort_stable(p, p + n, n); \
         for (int64_t i = 0; i < n; i++) { \
             run = i && p[i].key == p[i - 1].key ? run + 1 : 1; \
             if (run > most) \

@@ -6,7 +6,7 @@ from libc.stdint cimport INT64_MIN, int64_t
 from libc.stdlib cimport free, malloc
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DTYPES_FLOAT8, DTYPES_RARE, ST_uint64, is_in
+from dispatch._C.dtypes cimport DTYPES_FLOAT8, DTYPES_RARE, ST_uint64, is_in, is_integral_code
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
@@ -24,6 +24,7 @@ cdef extern from "order.h" nogil:
 
 cdef enum:
     SHORT_ROW = 16               # rows that a sort leaves in a stable order in any case
+    LONG_LINE = 1 << 15          # so does one of so many integers in one dimension, upwards: byte by byte, as in PyTorch
 
 
 cdef int order_rows(int op, Tensor values, Tensor indices, Tensor self, int64_t dim, int64_t k, bint backwards, bint stable,
@@ -56,6 +57,7 @@ cdef int write_one(Tensor values, Tensor indices, Tensor self) except -1:
 cdef int sort(Tensor values, Tensor indices, Tensor self, object stable, int64_t dim, bint descending) except -1:
     """self sorted along `dim`, and where each element was."""
     cdef int64_t n
+    cdef bint by_bytes
     if self.c_numel == 0:
         return 0
     if self.c_ndim == 0:
@@ -65,7 +67,8 @@ cdef int sort(Tensor values, Tensor indices, Tensor self, object stable, int64_t
         if n > 1:
             raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
         return write_one(values, indices, self)
-    return order_rows(SORT, values, indices, self, dim, 0, descending, bool(stable) or n <= SHORT_ROW, True, False)
+    by_bytes = n >= LONG_LINE and self.c_ndim == 1 and not descending and is_integral_code(self.c_dtype, False)
+    return order_rows(SORT, values, indices, self, dim, 0, descending, bool(stable) or n <= SHORT_ROW or by_bytes, True, False)
 
 
 cdef int topk(Tensor values, Tensor indices, Tensor self, int64_t k, int64_t dim, bint largest, bint sorted) except -1:

@@ -3,7 +3,7 @@
 Called by the dispatcher and by `samples` beside this file. The methods, and with them how many numbers an element takes, are those
 of PyTorch: Hoermann's transformed rejection (PTRS 1993 for Poisson, BTRS for binomial), Marsaglia and Tsang's for gamma.
 """
-from libc.math cimport NAN, ceil, exp, fabs, floor, isfinite, lgamma, log, log1p, log1pf, pow, sqrt, sqrtf
+from libc.math cimport INFINITY, NAN, ceil, exp, fabs, floor, isfinite, lgamma, log, log1p, log1pf, pow, sqrt, sqrtf
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -24,6 +24,9 @@ cdef object aten = ops.aten
 
 cdef double LEAST_FLOAT32 = 1.1754943508222875e-38
 cdef double LEAST_FLOAT64 = 2.2250738585072014e-308
+
+cdef extern from "vectorised.h":
+    pass
 
 ctypedef fused real:
     float
@@ -341,12 +344,12 @@ cdef inline bint accumulate(real* row, int64_t n) noexcept nogil:
     """Shares of the sum up to each element; False: there is no distribution."""
     cdef real sum = 0
     cdef int64_t i
+    cdef bint good = True
     for i in range(n):
-        if not row[i] >= 0 or not isfinite(row[i]):
-            return False
+        good &= (row[i] >= 0) & (row[i] < <real>INFINITY)
         sum += row[i]
         row[i] = sum
-    if not sum > 0:
+    if not good or not sum > 0:
         return False
     for i in range(n):
         row[i] /= sum
@@ -360,7 +363,7 @@ cdef bint choose(Mersenne* m, Tensor t, const char* data, real* row, int64_t sam
     cdef int64_t rows = t.c_sizes[0] if t.c_ndim == 2 else 1, n = t.c_sizes[t.c_ndim - 1]
     cdef int64_t step = t.c_strides[t.c_ndim - 1] * itemsize
     cdef cast_loop cast = get_cast(t.c_dtype, ST_float32 if sizeof(real) == 4 else ST_float64)
-    cdef int64_t i, j, low, high, middle
+    cdef int64_t i, j, low, left, half
     cdef double drawn
     for i in range(rows):
         cast(data + (i * t.c_strides[0] * itemsize if t.c_ndim == 2 else 0), step, <char*>row, sizeof(real), n)
@@ -368,14 +371,11 @@ cdef bint choose(Mersenne* m, Tensor t, const char* data, real* row, int64_t sam
             return False
         for j in range(samples):
             drawn = mersenne_double(m)
-            low = 0
-            high = n
-            while high > low:
-                middle = low + (high - low) // 2
-                if row[middle] < drawn:
-                    low = middle + 1
-                else:
-                    high = middle
+            low, left = 0, n
+            while left > 0:                              # chosen, not branched to: nobody can guess the half
+                half = (left + 1) // 2
+                low += half & -<int64_t>(row[low + half - 1] < drawn)
+                left -= half
             out[i * samples + j] = low
     return True
 

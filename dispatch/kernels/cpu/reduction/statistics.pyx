@@ -81,5 +81,5 @@ def mode(Tensor self not None, int64_t dim=-1, bint keepdim=False):
     values, indices = meta.mode(self, dim, keepdim)
     check_ordered(self, True)
     if (<Tensor>indices).c_numel:
-        order_rows(MODE, values, indices, self, dim, 0, False, False, False, False)
+        order_rows(MODE, values, indices, self, dim, 0, False, True, False, False)
     return values, indices

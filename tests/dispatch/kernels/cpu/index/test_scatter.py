@@ -82,3 +82,22 @@ def test_indices_out_of_range_write_nothing(wrong: int) -> None:
         with pytest.raises(RuntimeError, match=f"index {wrong} is out of bounds"):
             getattr(x, name)(0, index, dispatch.ones(2))
     assert x.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("wrong", [0, 700, 1499])
+def test_one_index_of_many_chunks_is_out_of_range(wrong: int) -> None:
+    """Reading checks on the way; writing in place changes nothing."""
+    index = np.arange(1500) % 9
+    x = dispatch.tensor(np.arange(9.0))
+    assert ops.aten.gather(x, 0, dispatch.tensor(index)).tolist() == index.tolist()
+    assert ops.aten.take(x, dispatch.tensor(index - 9)).tolist() == index.tolist()
+    index[wrong] = 9
+    bad = dispatch.tensor(index)
+    with pytest.raises(RuntimeError, match="index 9 is out of bounds"):
+        ops.aten.gather(x, 0, bad)
+    with pytest.raises(IndexError, match="index 9 is out of bounds"):
+        ops.aten.take(x, bad)
+    for write in (ops.aten.scatter_, ops.aten.scatter_add_):
+        with pytest.raises(RuntimeError, match="index 9 is out of bounds"):
+            write(x, 0, bad, dispatch.ones(1500, dtype=x.dtype))
+        assert x.tolist() == list(range(9))

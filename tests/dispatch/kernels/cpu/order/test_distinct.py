@@ -66,3 +66,45 @@ def test_many_integers_that_lie_close_together_are_counted(kind, low):
     np.testing.assert_array_equal(found[0], wanted[0])
     np.testing.assert_array_equal(found[1], wanted[1].reshape(70, 80))
     np.testing.assert_array_equal(found[2], wanted[2])
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=1, max_size=40),
+    st.sampled_from(["int64", "float32", "bfloat16", "bool"]),
+)
+def test_slices(rows: list[list[int]], kind: str) -> None:
+    """In order or as they come, with the place and number of each."""
+    x = dispatch.tensor(rows).to(getattr(dispatch, kind)).t()
+    want, inverse, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    found = ops.aten.unique_dim(x, 1, True, True, True)
+    assert found[0].t().to(dispatch.int64).tolist() == want.tolist()
+    assert (found[1].tolist(), found[2].tolist()) == (inverse.reshape(-1).tolist(), counts.tolist())
+    values, places, lengths = ops.aten.unique_consecutive(x, True, True, 1)
+    starts = [i for i, row in enumerate(rows) if i == 0 or row != rows[i - 1]]
+    assert values.t().to(dispatch.int64).tolist() == [rows[i] for i in starts]
+    assert lengths.tolist() == [b - a for a, b in pairwise([*starts, len(rows)])]
+    assert places.tolist() == [sum(i >= start for start in starts) - 1 for i in range(len(rows))]
+
+
+def test_no_slices_along_a_dimension() -> None:
+    found = ops.aten.unique_dim(dispatch.zeros(0, 3), 0)
+    assert [list(t.shape) for t in found] == [[0, 3], [0], [0]]
+    with pytest.raises(RuntimeError, match="no slices"):
+        ops.aten.unique_dim(dispatch.zeros(0, 0), 0)
+
+
+def test_slices_with_nan_are_each_their_own() -> None:
+    x = dispatch.tensor([[1.0, float("nan")], [1.0, float("nan")], [1.0, 2.0]])
+    values, inverse, counts = ops.aten.unique_dim(x, 0, True, True, True)
+    assert (inverse.tolist(), counts.tolist()) == ([1, 2, 0], [1, 1, 1])
+    assert values[0].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("weights", [None, "float32", "float64", "int64"])
+def test_counts(weights: str | None) -> None:
+    numbers, shares = np.arange(90) ** 2 % 7, np.arange(90) % 5
+    given_ = None if weights is None else dispatch.tensor(shares).to(getattr(dispatch, weights))
+    found = ops.aten.bincount(dispatch.tensor(numbers), given_, 12)
+    assert found.tolist() == np.bincount(numbers, None if weights is None else shares, 12).tolist()
+    with pytest.raises(RuntimeError, match="not negative"):
+        ops.aten.bincount(dispatch.tensor([1, -1]))

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -79,3 +80,20 @@ def test_topk_of_what_defeats_the_median_of_three(k):
             values, places = aten.topk(dispatch.tensor(row), k, 0, largest, True)
             assert values.tolist() == sorted(row, reverse=largest)[:k]
             assert [row[place] for place in places.tolist()] == values.tolist()
+
+
+def test_many_integers_in_one_dimension_stay_in_order_upwards():
+    """Byte by byte from 32,768 on, as PyTorch: equal ones stay as they were."""
+    numbers = (np.arange(1 << 15) * 7919) % 100
+    order = aten.sort(dispatch.tensor(numbers))[1].numpy()
+    assert np.array_equal(order, np.argsort(numbers, kind="stable"))
+    short = aten.sort(dispatch.tensor(numbers[:-1]))[1].numpy()
+    assert not np.array_equal(short, np.argsort(numbers[:-1], kind="stable"))
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=200))
+def test_mode_is_the_smallest_of_the_most_frequent_and_its_last_place(numbers):
+    counts = np.bincount(numbers)
+    value, place = aten.mode(dispatch.tensor(numbers))
+    assert value.item() == counts.argmax()
+    assert place.item() == max(i for i, n in enumerate(numbers) if n == counts.argmax())
