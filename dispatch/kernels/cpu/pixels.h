@@ -59,6 +59,24 @@ enum { LANES = 16 };
         for (int64_t i = 0; i < n; i++) \
             to[i] = w[2 * i] * x[at[2 * i]] + w[2 * i + 1] * x[at[2 * i + 1]]; \
     } \
+    /* the same with four for each */ \
+    PIXELS static void gather_four_##NAME(T *restrict to, const T *restrict x, const int64_t *restrict at, const T *restrict w, \
+                                          int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++, at += 4, w += 4) \
+            to[i] = w[0] * x[at[0]] + w[1] * x[at[1]] + w[2] * x[at[2]] + w[3] * x[at[3]]; \
+    } \
+    /* the same with any number for each; what has no weight is not looked at */ \
+    PIXELS static void gather_many_##NAME(T *restrict to, const T *restrict x, const int64_t *restrict at, const T *restrict w, \
+                                          int most, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++, at += most, w += most) { \
+            T total = 0; \
+            for (int k = 0; k < most; k++) \
+                total += w[k] != 0 ? w[k] * x[at[k]] : 0; \
+            to[i] = total; \
+        } \
+    } \
     /* x *= factor; the largest of them and `most` (of NaN and a number either) */ \
     PIXELS static T scale_largest_##NAME(T *restrict x, T factor, T most, int64_t n) \
     { \

@@ -68,6 +68,11 @@ cdef bint is_subclass_like(Tensor t) noexcept:
         or n_dispatch_modes(tls()) > 0
 
 
+def is_plain(Tensor t not None):
+    """Whether nobody sees which operators an operator on `t` is made of: no subclass, no mode, no gradient."""
+    return not (needs_grad(t) or is_subclass_like(t))
+
+
 # ---- folding -----------------------------------------------------------------------------------
 
 cdef bint is_foldable(Tensor t) except -1:

@@ -9,6 +9,8 @@ from dispatch._C.dtypes import channels_last, channels_last_3d
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.composite.matrix.matmul import is_plain
+from dispatch.kernels.cpu.pool.pooling import max_line
 from dispatch.kernels.meta.rules import is_eager, suggest_memory_format
 
 __all__ = [
@@ -141,6 +143,13 @@ def max_pool1d(
 ) -> Tensor:
     if is_eager(self) and self.device.type == "cpu" and not self.dtype.is_floating_point:
         raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
+    if is_plain(self) and self.device.type == "cpu" and not (ceil_mode or any(padding)):
+        # nobody asks where the largest are
+        step = stride or kernel_size
+        check_line(self, kernel_size=kernel_size, stride=step, padding=padding, dilation=dilation)
+        found = max_line(self, kernel_size[0], step[0], dilation[0])
+        if found is not None:
+            return found
     return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 

@@ -5,7 +5,7 @@ Called by the structured kernels with an output of the right size. One formula f
 matrix product, as in PyTorch, whose rounding near 0 that decides.
 """
 from cython cimport floating
-from libc.math cimport INFINITY, fabs, isnan, pow, sqrt
+from libc.math cimport INFINITY, fabs, isnan, pow
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
@@ -21,6 +21,12 @@ from dispatch._ops import ops
 
 cdef extern from "vectorised.h":
     pass
+
+cdef extern from "distance/lines.h" nogil:
+    void distances_one_f32(float* out, const float* x, const float* y, int64_t points, int64_t columns)
+    void distances_one_f64(double* out, const double* x, const double* y, int64_t points, int64_t columns)
+    void distances_two_f32(float* out, const float* x, const float* y, int64_t points, int64_t columns)
+    void distances_two_f64(double* out, const double* x, const double* y, int64_t points, int64_t columns)
 
 cdef enum:
     FEW_POINTS = 25              # of a set, above which Euclidean distances are a matrix product
@@ -53,15 +59,8 @@ cdef Norm norm_of(double p) noexcept:
 
 cdef inline floating distance(Pairs* j, const floating* a, const floating* b) noexcept nogil:
     cdef int64_t k
+    """By the norms that are neither 1 nor 2."""
     cdef floating sum = 0, d
-    if j.norm == NORM_TWO:
-        for k in range(j.columns):
-            sum += (a[k] - b[k]) * (a[k] - b[k])
-        return <floating>sqrt(sum)
-    if j.norm == NORM_ONE:
-        for k in range(j.columns):
-            sum += <floating>fabs(a[k] - b[k])
-        return sum
     for k in range(j.columns):
         d = <floating>fabs(a[k] - b[k])
         if j.norm == NORM_ZERO:
@@ -73,6 +72,24 @@ cdef inline floating distance(Pairs* j, const floating* a, const floating* b) no
         else:
             sum = d if d > sum or isnan(d) else sum
     return <floating>pow(sum, 1 / <floating>j.p) if j.norm == NORM_OTHER else sum
+
+
+cdef inline void distances(Pairs* j, floating* out, const floating* x, const floating* y, int64_t points) noexcept nogil:
+    """Of a point from others, one after the other."""
+    cdef int64_t i
+    if j.norm == NORM_TWO:
+        if floating is float:
+            distances_two_f32(out, x, y, points, j.columns)
+        else:
+            distances_two_f64(out, x, y, points, j.columns)
+    elif j.norm == NORM_ONE:
+        if floating is float:
+            distances_one_f32(out, x, y, points, j.columns)
+        else:
+            distances_one_f64(out, x, y, points, j.columns)
+    else:
+        for i in range(points):
+            out[i] = distance(j, x, y + i * j.columns)
 
 
 cdef inline floating gradient(Pairs* j, floating d, floating grad, floating dist) noexcept nogil:
@@ -96,7 +113,7 @@ cdef inline floating gradient(Pairs* j, floating d, floating grad, floating dist
 # ---- between two sets --------------------------------------------------------------------------
 
 cdef int64_t between(Pairs* j, floating* typed) noexcept nogil:
-    cdef int64_t batch, a, b
+    cdef int64_t batch, a
     cdef const floating* x
     cdef const floating* y
     cdef floating* out = <floating*>j.out
@@ -104,9 +121,8 @@ cdef int64_t between(Pairs* j, floating* typed) noexcept nogil:
         x = <const floating*>j.x + batch * j.n * j.columns
         y = <const floating*>j.y + batch * j.m * j.columns
         for a in range(j.n):
-            for b in range(j.m):
-                out[0] = distance(j, x + a * j.columns, y + b * j.columns)
-                out += 1
+            distances(j, out, x + a * j.columns, y, j.m)
+            out += j.m
     return 0
 
 
@@ -202,13 +218,12 @@ cdef int cdist_backward(Tensor out, Tensor grad, Tensor x1, Tensor x2, double p,
 # ---- within one set ----------------------------------------------------------------------------
 
 cdef int64_t within(Pairs* j, floating* typed) noexcept nogil:
-    cdef int64_t a, b
+    cdef int64_t a
     cdef const floating* x = <const floating*>j.x
     cdef floating* out = <floating*>j.out
     for a in range(j.n):
-        for b in range(a + 1, j.n):
-            out[0] = distance(j, x + a * j.columns, x + b * j.columns)
-            out += 1
+        distances(j, out, x + a * j.columns, x + (a + 1) * j.columns, j.n - a - 1)
+        out += j.n - a - 1
     return 0
 
 

@@ -22,6 +22,10 @@ from dispatch.kernels.meta.embedding.bags cimport walks_offsets
 cdef extern from "vectorised.h":
     pass
 
+cdef extern from "embedding/sums.h" nogil:
+    void add_row_f32(float* to, const float* row, const float* next, int64_t n)
+    void add_row_f64(double* to, const double* row, const double* next, int64_t n)
+
 cdef enum:
     MODE_SUM, MODE_MEAN, MODE_MAX
 
@@ -50,7 +54,7 @@ cdef inline int64_t place(Bags* j, int64_t i) noexcept nogil:
 
 
 cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
-    cdef int64_t i, b, k
+    cdef int64_t i, b, k, ahead
     cdef const floating* row
     cdef const floating* factors = <const floating*>j.factors
     cdef floating* to
@@ -62,8 +66,13 @@ cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
         row = <const floating*>j.table + place(j, i) * j.columns
         to = out + j.bag_of[i] * j.columns
         if factors == NULL:
-            for k in range(j.columns):
-                to[k] += row[k]
+            ahead = i + 1
+            if ahead == j.n or not counts_in(j, ahead):
+                ahead = i
+            if floating is float:
+                add_row_f32(to, row, <const float*>j.table + place(j, ahead) * j.columns, j.columns)
+            else:
+                add_row_f64(to, row, <const double*>j.table + place(j, ahead) * j.columns, j.columns)
         else:
             factor = factors[i]
             for k in range(j.columns):

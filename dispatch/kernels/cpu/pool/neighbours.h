@@ -32,16 +32,54 @@
     { \
         TAKE_LARGER(T, 1, at) \
     } \
-    WIDE static void add_pixel_##K(T *restrict to, const T *restrict x, int64_t n) \
+    /* The mean of all places of a window, for each channel: `wide` places lie one after the other, lines and planes of them so \
+       many elements apart. Sums stay in registers. */ \
+    WIDE static void average_window_##K(T *restrict to, const T *restrict x, int64_t deep, int64_t plane, int64_t high, \
+                                        int64_t line, int64_t wide, int64_t n, T by) \
     { \
-        for (int64_t i = 0; i < n; i++) \
-            to[i] += x[i]; \
+        enum { PART = sizeof(vector_##K) / sizeof(T) }; \
+        int64_t i = 0; \
+        for (; i + 4 * PART <= n; i += 4 * PART) { \
+            vector_##K a = {0}, b = {0}, c = {0}, d = {0}; \
+            for (int64_t p = 0; p < deep; p++) \
+                for (int64_t q = 0; q < high; q++) { \
+                    const T *from = x + p * plane + q * line + i; \
+                    for (int64_t k = 0; k < wide; k++, from += n) { \
+                        a += *(const vector_##K *)from; \
+                        b += *(const vector_##K *)(from + PART); \
+                        c += *(const vector_##K *)(from + 2 * PART); \
+                        d += *(const vector_##K *)(from + 3 * PART); \
+                    } \
+                } \
+            *(vector_##K *)(to + i) = a / by; \
+            *(vector_##K *)(to + i + PART) = b / by; \
+            *(vector_##K *)(to + i + 2 * PART) = c / by; \
+            *(vector_##K *)(to + i + 3 * PART) = d / by; \
+        } \
+        for (; i < n; i++) { \
+            T sum = 0; \
+            for (int64_t p = 0; p < deep; p++) \
+                for (int64_t q = 0; q < high; q++) \
+                    for (int64_t k = 0; k < wide; k++) \
+                        sum += x[p * plane + q * line + k * n + i]; \
+            to[i] = sum / by; \
+        } \
     } \
-    WIDE static void divide_pixel_##K(T *to, const T *x, T by, int64_t n) \
+    /* The largest element of each window of a line without padding, or the last NaN. */ \
+    WIDE static void largest_line_##K(T *restrict most, const T *restrict x, int64_t n, int64_t kernel, int64_t step, \
+                                      int64_t dilation) \
     { \
         for (int64_t i = 0; i < n; i++) \
-            to[i] = x[i] / by; \
+            most[i] = x[i * step]; \
+        for (int64_t k = 1; k < kernel; k++) \
+            for (int64_t i = 0; i < n; i++) { \
+                const T value = x[i * step + k * dilation], old = most[i]; \
+                most[i] = (value > old) | (value != value) ? value : old; \
+            } \
     }
+typedef float vector_f32 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double vector_f64 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t vector_i64 __attribute__((vector_size(32), aligned(8), may_alias));
 POOL_ROWS(f32, float)
 POOL_ROWS(f64, double)
 POOL_ROWS(i64, int64_t)

@@ -11,7 +11,7 @@ from libc.string cimport memset
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, MF_channels_last, MF_contiguous, ST_float32, ST_int64
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor, data_of
+from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, pinned, target,
@@ -19,8 +19,10 @@ from dispatch.kernels.cpu.dense cimport (
 from dispatch.kernels.meta cimport rules
 
 cdef extern from "pool/neighbours.h" nogil:
-    void add_pixel_f32(float* to, const float* x, int64_t n)
-    void add_pixel_f64(double* to, const double* x, int64_t n)
+    void average_window_f32(float* to, const float* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
+                            int64_t n, float by)
+    void average_window_f64(double* to, const double* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
+                            int64_t n, double by)
 
 ctypedef fused real:
     float
@@ -89,24 +91,21 @@ cdef inline int64_t elements(Bins* q, int64_t d, int64_t h, int64_t w) noexcept 
 
 
 cdef void average_last(Bins* q, real* out, const real* x) noexcept nogil:
-    cdef int64_t n, d, h, w, i, j, k, e, c = q.b.c
-    cdef const real* pixel
+    cdef int64_t n, d, h, w, deep, high, wide, c = q.b.c, line = q.a.size[2] * c, plane = q.a.size[1] * line
+    cdef const real* first
+    cdef real by
     for n in range(q.b.n):
         for d in range(q.b.size[0]):
             for h in range(q.b.size[1]):
                 for w in range(q.b.size[2]):
-                    for e in range(c):
-                        out[e] = 0
-                    for i in range(q.first[0][d], q.end[0][d]):
-                        for j in range(q.first[1][h], q.end[1][h]):
-                            for k in range(q.first[2][w], q.end[2][w]):
-                                pixel = x + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
-                                if real is float:
-                                    add_pixel_f32(out, pixel, c)
-                                else:
-                                    add_pixel_f64(out, pixel, c)
-                    for e in range(c):
-                        out[e] /= elements(q, d, h, w)
+                    first = x + q.first[0][d] * plane + q.first[1][h] * line + q.first[2][w] * c
+                    by = elements(q, d, h, w)
+                    deep, high = q.end[0][d] - q.first[0][d], q.end[1][h] - q.first[1][h]
+                    wide = q.end[2][w] - q.first[2][w]
+                    if real is float:
+                        average_window_f32(out, first, deep, plane, high, line, wide, c, by)
+                    else:
+                        average_window_f64(out, first, deep, plane, high, line, wide, c, by)
                     out += c
         x += q.a.plane * c
 
@@ -166,6 +165,8 @@ cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -
         check_gradient(out, given, dims)
     if out.c_numel == 0:
         return 0
+    if not backward and is_contiguous_as(out, format_of(given)):         # of one element both formats are the same
+        memory_format = format_of(given)
     x, y = dense(given, code, memory_format), target(out, code, memory_format)
     source, to = data_of(x, itemsize), data_of(y, itemsize)
     kept = pinned(LONG_RUN, x, y)

@@ -10,12 +10,12 @@ from libc.string cimport memset
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DTYPES_FLOATING, DTYPES_FULL_FLOATING, DTYPES_INTEGRAL, MF_channels_last, MF_contiguous, ST_float32, ST_float64,
-    ST_int64, is_integral_code,
+    DEV_CPU, DTYPES_FLOATING, DTYPES_FULL_FLOATING, DTYPES_INTEGRAL, MF_channels_last, MF_contiguous, ST_float32,
+    ST_float64, ST_int64, is_integral_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
-from dispatch._C.tensor cimport Tensor, data_of
+from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch._ops import ops
 from dispatch.kernels.cpu.dense cimport (
@@ -32,11 +32,14 @@ cdef extern from "pool/neighbours.h" nogil:
     void largest_pixel_f32(float* most, int64_t* best, const float* x, int64_t n, int64_t at)
     void largest_pixel_f64(double* most, int64_t* best, const double* x, int64_t n, int64_t at)
     void largest_pixel_i64(int64_t* most, int64_t* best, const int64_t* x, int64_t n, int64_t at)
-    void add_pixel_f32(float* to, const float* x, int64_t n)
-    void add_pixel_f64(double* to, const double* x, int64_t n)
-    void add_pixel_i64(int64_t* to, const int64_t* x, int64_t n)
-    void divide_pixel_f32(float* to, const float* x, float by, int64_t n)
-    void divide_pixel_f64(double* to, const double* x, double by, int64_t n)
+    void average_window_f32(float* to, const float* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
+                            int64_t n, float by)
+    void average_window_f64(double* to, const double* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
+                            int64_t n, double by)
+    void average_window_i64(int64_t* to, const int64_t* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
+                            int64_t n, int64_t by)
+    void largest_line_f32(float* most, const float* x, int64_t n, int64_t kernel, int64_t step, int64_t dilation)
+    void largest_line_f64(double* most, const double* x, int64_t n, int64_t kernel, int64_t step, int64_t dilation)
 
 ctypedef fused number:
     float
@@ -210,6 +213,36 @@ cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims, IntArray
     return finish(out, y)
 
 
+def max_line(Tensor self not None, int64_t kernel, int64_t stride, int64_t dilation):
+    """The largest elements of the windows of lines without padding; None where a line has no whole window."""
+    cdef int code = computed_in(self.c_dtype), itemsize = dtypes.itemsize_table()[code], d = self.c_ndim - 1, i
+    cdef int64_t sizes[3]
+    cdef int64_t n, length, p, lines = 1
+    cdef Tensor x, y, out
+    cdef char* source
+    cdef char* to
+    if kernel < 1 or stride < 1 or dilation < 1 or (self.c_sizes[d] - 1) // dilation < kernel - 1 or self.c_numel == 0:
+        return None
+    length = self.c_sizes[d]
+    n = (length - dilation * (kernel - 1) - 1) // stride + 1
+    for i in range(d):
+        sizes[i] = self.c_sizes[i]
+        lines *= sizes[i]
+    sizes[d] = n
+    out = new_empty(self.c_dtype, DEV_CPU, -1, d + 1, sizes, NULL)
+    x, y = dense(self, code, MF_contiguous), target(out, code, MF_contiguous)
+    source, to = data_of(x, itemsize), data_of(y, itemsize)
+    kept = pinned(LONG_RUN, x, y)
+    with nogil:
+        for p in range(lines):
+            if code == ST_float32:
+                largest_line_f32(<float*>to + p * n, <float*>source + p * length, n, kernel, stride, dilation)
+            else:
+                largest_line_f64(<double*>to + p * n, <double*>source + p * length, n, kernel, stride, dilation)
+    finish(out, y)
+    return out
+
+
 cdef int lay_out(Tensor out, int memory_format) except -1:
     """PyTorch lays given outputs of volumes out anew."""
     cdef int64_t strides[64]
@@ -245,26 +278,6 @@ cdef inline number share(number total, int64_t count) noexcept nogil:
         return total / count
 
 
-cdef inline void add_pixel(number* to, const number* x, int64_t n) noexcept nogil:
-    if number is float:
-        add_pixel_f32(to, x, n)
-    elif number is double:
-        add_pixel_f64(to, x, n)
-    else:
-        add_pixel_i64(to, x, n)
-
-
-cdef inline void share_pixel(number* to, const number* x, int64_t count, int64_t n) noexcept nogil:
-    cdef int64_t e
-    if number is float:
-        divide_pixel_f32(to, x, <float>count, n)
-    elif number is double:
-        divide_pixel_f64(to, x, <double>count, n)
-    else:
-        for e in range(n):
-            to[e] = share(x[e], count)
-
-
 cdef void average_first(const Pool* q, number* out, const number* x) noexcept nogil:
     cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, area, volume, inside
     cdef number total
@@ -290,7 +303,9 @@ cdef void average_first(const Pool* q, number* out, const number* x) noexcept no
 
 
 cdef void average_last(const Pool* q, number* out, const number* x) noexcept nogil:
-    cdef int64_t n, d, h, w, i, j, k, e, d0, d1, h0, h1, w0, w1, area, volume, inside, c = q.b.c
+    cdef int64_t n, d, h, w, e, d0, d1, h0, h1, w0, w1, area, volume, inside, c = q.b.c
+    cdef int64_t line = q.a.size[2] * c, plane = q.a.size[1] * line
+    cdef const number* first
     for n in range(q.b.n):
         for d in range(q.b.size[0]):
             volume = covered(q, 0, d, &d0, &d1)
@@ -298,15 +313,18 @@ cdef void average_last(const Pool* q, number* out, const number* x) noexcept nog
                 area = volume * covered(q, 1, h, &h0, &h1)
                 for w in range(q.b.size[2]):
                     inside = covered(q, 2, w, &w0, &w1) * area
-                    for e in range(c):
-                        out[e] = 0
-                    for i in range(d0, d1):
-                        for j in range(h0, h1):
-                            for k in range(w0, w1):
-                                add_pixel(out, x + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c, c)
                     if d0 < d1 and h0 < h1 and w0 < w1:
+                        first = x + d0 * plane + h0 * line + w0 * c
                         inside = divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0))
-                        share_pixel(out, out, inside, c)
+                        if number is float:
+                            average_window_f32(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, <float>inside)
+                        elif number is double:
+                            average_window_f64(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, <double>inside)
+                        else:
+                            average_window_i64(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, inside)
+                    else:
+                        for e in range(c):
+                            out[e] = 0
                     out += c
         x += q.a.plane * c
 

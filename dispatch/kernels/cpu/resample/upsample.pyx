@@ -11,9 +11,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport (
-    DTYPES_FLOATING, DTYPES_FULL_FLOATING, MF_contiguous, ST_float32, ST_float64, ST_uint8, is_in,
-)
+from dispatch._C.dtypes cimport DTYPES_FLOATING, DTYPES_FULL_FLOATING, MF_contiguous, ST_float32, ST_float64, ST_uint8, is_in
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values
@@ -21,8 +19,8 @@ from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, pinned, target,
 )
 from dispatch.kernels.cpu.pixels cimport (
-    add_scaled_f32, add_scaled_f64, gather_two_f32, gather_two_f64, mix_four_f32, mix_four_f64, mix_two_f32, mix_two_f64,
-    scale_f32, scale_f64,
+    add_scaled_f32, add_scaled_f64, gather_four_f32, gather_four_f64, gather_many_f32, gather_many_f64, gather_two_f32,
+    gather_two_f64, mix_four_f32, mix_four_f64, mix_two_f32, mix_two_f64, scale_f32, scale_f64,
 )
 from dispatch.kernels.cpu.resample.taps cimport (
     CUBIC, EXACT, LINEAR, NEAREST, SMOOTH_CUBIC, SMOOTH_LANCZOS, SMOOTH_LINEAR, Taps, free_taps, make_nearest, make_taps,
@@ -43,13 +41,12 @@ ctypedef fused word:             # an element that is only moved
     uint32_t
     uint64_t
 
-
 cdef struct Job:
     Taps taps[3]
     Image a, b                   # input and output; of a gradient the other way round
     bint last                    # channels last
     int mode
-    void* lines                  # room for two lines of the output, where they are kept
+    void* lines                  # room for a line of the output for each tap, where they are kept
 
 
 cdef uint64_t allowed(int dims, int mode, bint backward) noexcept:
@@ -117,15 +114,7 @@ cdef inline void mix_line(real* out, const real* x, const int64_t* rows, const r
     cdef int64_t* at = t.index
     cdef real* v = <real*>t.weight
     cdef real total, part
-    cdef const real* first = x + rows[0]
-    cdef const real* second = x + rows[1] if n > 1 else NULL
-    if t.most == 2 and n == 2:
-        for i in range(t.n):
-            out[i] = (w[0] * (v[0] * first[at[0]] + v[1] * first[at[1]])
-                      + w[1] * (v[0] * second[at[0]] + v[1] * second[at[1]]))
-            at += 2
-            v += 2
-        return
+    cdef const real* first
     for i in range(t.n):
         total = 0
         for r in range(n):
@@ -146,39 +135,58 @@ cdef inline void mix_two(real* to, const real* a, const real* b, real u, real v,
         mix_two_f64(to, a, b, u, v, n)
 
 
-cdef inline void gather_two(real* to, const real* x, Taps* t) noexcept nogil:
+cdef inline void mix_four(real* to, const real* a, const real* b, const real* c, const real* d, const real* w,
+                          int64_t n) noexcept nogil:
     if real is float:
-        gather_two_f32(to, x, t.index, <float*>t.weight, t.n)
+        mix_four_f32(to, a, b, c, d, w, n)
     else:
+        mix_four_f64(to, a, b, c, d, w, n)
+
+
+cdef inline void gather_line(real* to, const real* x, Taps* t) noexcept nogil:
+    if real is float:
+        if t.most == 2:
+            gather_two_f32(to, x, t.index, <float*>t.weight, t.n)
+        else:
+            gather_four_f32(to, x, t.index, <float*>t.weight, t.n)
+    elif t.most == 2:
         gather_two_f64(to, x, t.index, <double*>t.weight, t.n)
+    else:
+        gather_four_f64(to, x, t.index, <double*>t.weight, t.n)
 
 
-cdef int ready(Job* j, real* lines, int64_t* held, const real* x, int64_t row, int keep) noexcept nogil:
-    """Which of two lines holds a row of the input at the output's width; that of number `keep` stays."""
-    cdef int k
-    if held[0] == row or held[1] == row:
-        return 0 if held[0] == row else 1
-    k = 1 - keep
-    held[k] = row
-    gather_two(lines + k * j.taps[2].n, x + row, &j.taps[2])
-    return k
+cdef int ready(Job* j, real* lines, int64_t* held, const real* x, int64_t row, int64_t first) noexcept nogil:
+    """Which line holds a row of the input at the output's width; a new one takes the place of what is before `first`."""
+    cdef int k, oldest = 0
+    for k in range(j.taps[1].most):
+        if held[k] == row:
+            return k
+        if held[k] < first:
+            oldest = k
+    held[oldest] = row
+    gather_line(lines + oldest * j.taps[2].n, x + row, &j.taps[2])
+    return oldest
 
 
 cdef void mix_planes(Job* j, real* out, const real* x) noexcept nogil:
-    """Linear, two dimensions, channels first: each row of the input is brought to the output's width once."""
+    """Two dimensions, channels first: each row of the input is brought to the output's width once."""
     cdef int64_t p, h, width = j.b.size[2]
-    cdef int64_t held[2]
+    cdef int64_t held[4]
     cdef int64_t rows[MOST_ROWS]
     cdef real weights[MOST_ROWS]
+    cdef real* line[4]
     cdef real* lines = <real*>j.lines
-    cdef int a, b
+    cdef int k, most = j.taps[1].most
     for p in range(j.b.n * j.b.c):
-        held[0] = held[1] = -1
+        memset(held, 0xFF, sizeof(held))                 # -1: nothing
         for h in range(j.b.size[1]):
             gather_rows(j, 0, h, rows, weights)
-            a = ready(j, lines, held, x, rows[0], 1 if held[1] == rows[1] else 0)
-            b = ready(j, lines, held, x, rows[1], a)
-            mix_two(out, lines + a * width, lines + b * width, weights[0], weights[1], width)
+            for k in range(most):
+                line[k] = lines + ready(j, lines, held, x, rows[k], rows[0]) * width
+            if most == 2:
+                mix_two(out, line[0], line[1], weights[0], weights[1], width)
+            else:
+                mix_four(out, line[0], line[1], line[2], line[3], weights, width)
             out += width
         x += j.a.plane
 
@@ -208,14 +216,6 @@ cdef inline void add_scaled(real* to, const real* x, real weight, int64_t n, bin
         scale_f64(to, x, weight, n)
     else:
         add_scaled_f64(to, x, weight, n)
-
-
-cdef inline void mix_four(real* to, const real* a, const real* b, const real* c, const real* d, const real* w,
-                          int64_t n) noexcept nogil:
-    if real is float:
-        mix_four_f32(to, a, b, c, d, w, n)
-    else:
-        mix_four_f64(to, a, b, c, d, w, n)
 
 
 cdef inline void mix_rows(real* out, const real* x, int64_t c, const int64_t* rows, const real* w, int n,
@@ -290,6 +290,15 @@ cdef void mix_columns(real* out, const real* x, int64_t planes, int64_t size, in
     cdef real w
     cdef real* to
     cdef const real* source
+    if inner == 1:
+        for p in range(planes):
+            if real is float:
+                gather_many_f32(out, x, t.index, <float*>t.weight, t.most, t.n)
+            else:
+                gather_many_f64(out, x, t.index, <double*>t.weight, t.most, t.n)
+            out += t.n
+            x += size
+        return
     for p in range(planes):
         for i in range(t.n):
             to = out + (p * t.n + i) * inner
@@ -500,8 +509,8 @@ cdef int run_mixed(Job* j, Tensor out, Tensor self, int code) except -1:
     if j.mode == CUBIC and code != self.c_dtype:         # here PyTorch keeps weights in the dtype
         for i in range(3):
             round_weights(&j.taps[i], self.c_dtype)
-    if j.mode == LINEAR and not j.last and j.taps[0].most == 0 and j.taps[1].most:
-        j.lines = malloc(2 * j.b.size[2] * itemsize)
+    if (j.mode == LINEAR or j.mode == CUBIC) and not j.last and j.taps[0].most == 0 and j.taps[1].most:
+        j.lines = malloc(j.taps[1].most * j.b.size[2] * itemsize)
         if j.lines == NULL:
             raise MemoryError
     if out.c_numel >= LONG_RUN:

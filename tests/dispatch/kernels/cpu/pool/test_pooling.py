@@ -239,3 +239,40 @@ def test_a_window_far_larger_than_the_input_is_walked_where_the_input_is():
     x = dispatch.arange(6.0).view(1, 2, 3)
     found, at = aten.max_pool1d_with_indices(x, [2**31], [2**31], [1], [1], True)
     assert found.tolist() == [[[2.0], [5.0]]] and at.tolist() == [[[2], [2]]]
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("channels", [3, 40])
+def test_averages_with_channels_last_are_those_of_channels_first(dtype, channels):
+    x = aten.arange(2 * channels * 30).remainder(17).view(2, channels, 5, 6)
+    x = x.to(getattr(dispatch, dtype))
+    last = x.to(memory_format=dispatch.channels_last)
+    for call in (
+        lambda t: aten._adaptive_avg_pool2d(t, [1, 1]),
+        lambda t: aten._adaptive_avg_pool2d(t, [2, 4]),
+        lambda t: aten.avg_pool2d(t, [3, 2], [2, 1], [1, 1], True, False),
+    ):
+        assert np.allclose(call(last).to(dispatch.float64), call(x).to(dispatch.float64), 1e-2)
+
+
+@pytest.mark.parametrize("stride", [1, 2, 5])
+@pytest.mark.parametrize("dilation", [1, 3])
+def test_maxima_of_lines_alone_are_those_with_indices(stride, dilation):
+    numbers = np.arange(2 * 3 * 40.0) * 7 % 23
+    numbers[[5, 90]] = nan
+    x = dispatch.tensor(numbers).view(2, 3, 40)
+    want = aten.max_pool1d_with_indices(x, [4], [stride], [0], [dilation])[0]
+    found = aten.max_pool1d(x, [4], [stride], [0], [dilation])
+    assert np.array_equal(found.numpy(), want.numpy(), equal_nan=True)
+    with pytest.raises(RuntimeError):
+        aten.max_pool1d(x, [41])
+
+
+def test_maxima_below_a_mode_are_asked_for_with_indices():
+    class Log(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **kwargs or {})
+
+    seen: list[object] = []
+    with Log():
+        aten.max_pool1d(dispatch.zeros(1, 1, 4), [2])
+    assert aten.max_pool2d_with_indices.default in seen

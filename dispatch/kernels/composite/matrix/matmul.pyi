@@ -1,0 +1,3 @@
+from dispatch._C.tensor import Tensor
+
+def is_plain(t: Tensor) -> bool: ...

@@ -1,0 +1,3 @@
+from dispatch._C.tensor import Tensor
+
+def max_line(self: Tensor, kernel: int, stride: int, dilation: int) -> Tensor | None: ...

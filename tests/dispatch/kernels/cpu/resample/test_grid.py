@@ -1,0 +1,29 @@
+"""Samples on a grid of many places: blocks of them give what each place alone gives."""
+
+import numpy as np
+import pytest
+
+import dispatch
+from dispatch import ops
+
+aten = ops.aten
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("reach", [0.8, 1.5])
+def test_many_places_are_sampled_as_each_alone(mode, padding, reach):
+    dispatch.manual_seed(0)
+    x, grid = dispatch.randn(2, 3, 6, 7), (dispatch.rand(2, 1, 1100, 2) * 2 - 1) * reach
+    grid[0, 0, 600, 0] = float("nan")
+    found = aten.grid_sampler(x, grid, mode, padding, False).numpy()
+    for place in (0, 511, 512, 600, 1099):
+        one = aten.grid_sampler(x, grid[:, :, place : place + 1], mode, padding, False).numpy()
+        assert np.allclose(found[..., place], one[..., 0], 1e-5, 1e-6, equal_nan=True)
+
+
+def test_outside_is_nothing_even_beside_infinity():
+    x = dispatch.full((1, 1, 2, 2), float("inf"))
+    grid = dispatch.full((1, 1, 600, 2), 5.0)
+    assert not aten.grid_sampler(x, grid, 0, 0, False).numpy().any()
+    assert not aten.grid_sampler(x, grid, 1, 0, False).numpy().any()
