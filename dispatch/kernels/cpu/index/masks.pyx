@@ -152,8 +152,9 @@ cdef object nonzero(Tensor self):
     cdef int64_t* to
     cdef char* p
     check_supported(self, DTYPES_RARE, False)
+    self = new_view(self, self.c_ndim, self.c_sizes, self.c_strides, self.c_offset)    # another thread may give it other sizes
     mask = truth_of(self)
-    sizes[0], sizes[1] = count_true(mask), self.c_ndim
+    sizes[0], sizes[1] = count_true(mask), mask.c_ndim
     strides[0], strides[1] = 1, sizes[0]
     out = new_empty(ST_int64, DEV_CPU, -1, 2, sizes, strides)
     if out.c_numel == 0:

@@ -4,6 +4,7 @@ Called by the structured kernels with an output of the right size; inputs may be
 """
 from libc.stdint cimport int64_t
 
+from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, new_view
 from dispatch.kernels.cpu.copy.copies cimport caster, copy_values
 from dispatch.kernels.cpu.copy.strided cimport dispatch_moves, dispatch_run, itemsize_of, move_between
@@ -24,6 +25,10 @@ cdef int place(Tensor out, Tensor t, dispatch_moves* m, int64_t offset) except -
     return move_between(m, data_of(out, itemsize_of(out)) + offset * itemsize_of(out), data_of(t, size), run, out, t)
 
 
+cdef int raise_changed() except -1:
+    raise refused("another thread gave a tensor other sizes while it was joined")
+
+
 cdef int cat(Tensor out, list tensors, int64_t dim) except -1:
     """Side by side along `dim`; tensors of one dimension and size 0 have no place."""
     cdef dispatch_moves m
@@ -39,7 +44,11 @@ cdef int cat(Tensor out, list tensors, int64_t dim) except -1:
         if t.c_numel == 0 or t is out:                 # which had no elements until it took the result's sizes
             continue
         m.ndim = out.c_ndim
+        if t.c_ndim != out.c_ndim:
+            raise_changed()
         for d in range(out.c_ndim):
+            if t.c_sizes[d] > out.c_sizes[d] - (start if d == dim else 0):
+                raise_changed()
             m.sizes[d], m.to[d] = t.c_sizes[d], out.c_strides[d] * size
         place(out, t, &m, start * out.c_strides[dim])
         start += t.c_sizes[dim]
@@ -59,7 +68,11 @@ cdef int stack(Tensor out, list tensors, int64_t dim) except -1:
     for item in tensors:
         t = <Tensor>item
         m.ndim = t.c_ndim
+        if t.c_ndim + 1 != out.c_ndim or i == out.c_sizes[dim]:
+            raise_changed()
         for d in range(t.c_ndim):
+            if t.c_sizes[d] > out.c_sizes[d if d < dim else d + 1]:
+                raise_changed()
             m.sizes[d], m.to[d] = t.c_sizes[d], out.c_strides[d if d < dim else d + 1] * size
         place(out, t, &m, i * out.c_strides[dim])
         i += 1

@@ -209,14 +209,16 @@ cdef int fill_normal(Tensor self, double mean, double std, object generator) exc
     cdef Generator g = generator_of(generator)
     cdef char* data = data_of(self, 8 if self.c_dtype == ST_float64 else 4 if self.c_dtype == ST_float32 else 2)
     cdef Mersenne* m
-    if self.c_numel < WITHOUT_LOCK:
-        fill_contiguous(borrow(g), self.c_dtype, data, self.c_numel, mean, std)
+    cdef int64_t n = self.c_numel              # another thread may give it other sizes
+    cdef int code = self.c_dtype
+    if n < WITHOUT_LOCK:
+        fill_contiguous(borrow(g), code, data, n, mean, std)
         give_back(g)
         return 0
     kept = shared_owner(self.c_storage)
     m = borrow(g)
     with nogil:
-        fill_contiguous(m, self.c_dtype, data, self.c_numel, mean, std)
+        fill_contiguous(m, code, data, n, mean, std)
         give_back(g)
     return 0
 

@@ -239,6 +239,8 @@ def test_a_window_far_larger_than_the_input_is_walked_where_the_input_is():
     x = dispatch.arange(6.0).view(1, 2, 3)
     found, at = aten.max_pool1d_with_indices(x, [2**31], [2**31], [1], [1], True)
     assert found.tolist() == [[[2.0], [5.0]]] and at.tolist() == [[[2], [2]]]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
 @pytest.mark.parametrize("channels", [3, 40])
 def test_averages_with_channels_last_are_those_of_channels_first(dtype, channels):
