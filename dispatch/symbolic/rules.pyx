@@ -212,10 +212,6 @@ cdef Expr extreme(Table t, int op, list args):
     if len(found) > 1:
         # of Min(x, Max(x, y)) the second says nothing
         found = [x for x in found if (<Expr>x).op != dual or not any([y in (<Expr>x).args for y in found])]
-    if len(found) == 2 and number is None:
-        e = collapsed(op, found[0], found[1])
-        if e is not None:
-            return e
     if number is not None and found:
         if all([(always(<Expr>x)[0] >= number.value) if op == OP_MAX else (always(<Expr>x)[1] <= number.value) for x in found]):
             number = None
@@ -225,6 +221,10 @@ cdef Expr extreme(Table t, int op, list args):
             return number
     if number is not None:
         found.insert(0, t.number(float(number.value)) if floats else number)
+    elif len(found) == 2:
+        e = collapsed(op, found[0], found[1])
+        if e is not None:
+            return e
     if len(found) == 1:
         return found[0]
     return t.intern(op, tuple(expr.ordered(found)), K_FLOAT if floats else K_INT)

@@ -93,6 +93,7 @@ FIELDS: dict[str, str] = {
     "Tensor.ndimension": "`dim()`.",
     "Tensor.nelement": "`numel()`.",
     "Tensor.new_tensor": "A tensor out of data, with this one's dtype and device unless given.",
+    "Tensor.lu": "`dispatch.lu` of this tensor: arguments pivot, get_infos.",
     "Tensor.norm": "`dispatch.norm` of this tensor: arguments p, dim, keepdim, dtype.",
     "Tensor.sparse_dim": "How many dimensions are sparse: none.",
     "Tensor.storage": "The storage with the tensor's dtype (TypedStorage).",

@@ -6,7 +6,7 @@ import weakref
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from dispatch.symbolic import ShapeEnv, SymInt, sym_float, sym_ite, sym_max, sym_min, sym_not
 from dispatch.symbolic.expr import count_pages
@@ -48,6 +48,7 @@ def _divides_by_zero(program: Any, point: Any) -> bool:
 
 
 @given(PROGRAMS)
+@example([("+", 0, ("value", 0)), ("max", 0, ("number", 2)), ("max", 4, ("value", 3))])
 @settings(max_examples=150, deadline=None)
 def test_text_is_read_back_as_the_same_node(program: Any) -> None:
     env = ShapeEnv()

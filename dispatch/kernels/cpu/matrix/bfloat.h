@@ -52,7 +52,8 @@ static void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64
                 low = _mm512_loadu_si512(from);
                 high = 2 * p + 1 < depth ? _mm512_loadu_si512(from + along) : _mm512_setzero_si512();
                 _mm512_storeu_si512(to + p * NR, _mm512_permutex2var_epi16(low, i, high));
-                _mm512_storeu_si512(to + p * NR + 16, _mm512_permutex2var_epi16(low, _mm512_add_epi16(i, _mm512_set1_epi16(16)), high));
+                _mm512_storeu_si512(to + p * NR + 16,
+                                    _mm512_permutex2var_epi16(low, _mm512_add_epi16(i, _mm512_set1_epi16(16)), high));
             }
             continue;
         }
@@ -85,7 +86,8 @@ static inline __attribute__((always_inline)) void tile(const uint32_t *a, const 
     }
 }
 
-static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float *out, intptr_t row, int64_t m, int64_t n, bool first)
+static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float *out, intptr_t row, int64_t m, int64_t n,
+                     bool first)
 {
     __m512 sums[MR][2];
     const __mmask16 left = n >= 16 ? 0xffff : (__mmask16)((1u << n) - 1);
