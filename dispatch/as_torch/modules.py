@@ -117,6 +117,8 @@ def _sources(module: str) -> list[ModuleType]:
 def find(module: str, name: str) -> Any:
     """What `module.name` is here; AttributeError with what is nearest if nothing stands for it."""
     whole = f"{module}.{name}"
+    if name == "__all__":
+        return _public_names(module)
     if whole in NAMES:
         place, _, attribute = NAMES[whole].rpartition(".")
         return getattr(importlib.import_module(place), attribute)
@@ -145,7 +147,19 @@ def _shows(source: ModuleType, name: str) -> bool:
     """Whether a program may find `name` in this source, if it is there."""
     if source.__name__ == "dispatch" and name in HIDDEN:
         return False
-    return not name.startswith("__") or name == "__all__"
+    return not name.startswith("__")
+
+
+def _public_names(module: str) -> list[str]:
+    """What `import *` takes: what each source says, or its names without an underscore."""
+    found: dict[str, None] = {}
+    for source in _sources(module):
+        own = vars(source).get("__all__")
+        if own is None:
+            there = (n for n in dir(source) if _shows(source, n) and not n.startswith("_"))
+            own = [n for n in there if type(vars(source).get(n)) is not ModuleType]
+        found |= dict.fromkeys(own)
+    return list(found)
 
 
 def names_of(module: str) -> list[str]:

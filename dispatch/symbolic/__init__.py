@@ -8,7 +8,7 @@ when it is asked for.
 import importlib
 from typing import Any
 
-from dispatch.symbolic import calls, parsing, pickles, rules, sympy_bridge, text  # noqa: F401  (they enter themselves below)  # noqa: F401
+from dispatch.symbolic import calls, parsing, pickles, rules, sympy_bridge, text  # noqa: F401
 from dispatch.symbolic.bindings import (
     CallMethodKey as CallMethodKey,
     ConvertIntKey as ConvertIntKey,

@@ -237,3 +237,14 @@ def test_lines_are_looked_for_in_order(checks, passes):
     else:
         with pytest.raises(RuntimeError, match="FileCheck"):
             check.run("a b\nc\nd d\n")
+
+
+def test_star_takes_the_public_names_of_every_source():
+    program = (
+        "from dispatch import as_torch\nas_torch.install()\n"
+        "from torch.fx.experimental.symbolic_shapes import *\nfrom torch.nn import *\n"
+        "print(ShapeEnv.__name__, Linear.__name__, Parameter.__name__, '_nn' in dir())\n"
+    )
+    command = [sys.executable, "-c", program]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout == "ShapeEnv Linear Parameter False\n"
