@@ -110,7 +110,7 @@ _PROGRAMS = {
                          lambda: TreeSpec(list, None, [None]).unflatten([])):
                 try:
                     call()
-                except (IndexError, TypeError, AttributeError):
+                except (IndexError, TypeError, ValueError, AttributeError):
                     pass
     """,
     "a wrapper that has -1 dimensions": """
