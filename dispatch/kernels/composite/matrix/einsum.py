@@ -4,6 +4,7 @@ Called for tensors of all kinds. Every operand becomes one with the same dimensi
 output, then those that are summed away, of size 1 where it has none. Then pairs are contracted.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -48,17 +49,17 @@ def _subscripts(text: str, where: str) -> Labels:
     return labels
 
 
-def _read(equation: str, tensors: Sequence[Tensor]) -> tuple[list[Labels], Labels | None]:
+def _read(equation: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels | None]:
     """Labels of the operands and, if it is written, of the output."""
     left, arrow, right = equation.partition("->")
     parts = left.split(",")
-    if len(parts) != len(tensors):
-        raise _error(f"{equation!r} is for {len(parts)} operands, got {len(tensors)}")
+    if len(parts) != len(ndims):
+        raise _error(f"{equation!r} is for {len(parts)} operands, got {len(ndims)}")
     inputs = [_subscripts(part, f"operand {i}") for i, part in enumerate(parts)]
-    for i, (labels, t) in enumerate(zip(inputs, tensors, strict=True)):
+    for i, (labels, ndim) in enumerate(zip(inputs, ndims, strict=True)):
         n = len(labels) - (_ELLIPSIS in labels)
-        if n > t.ndim or (n < t.ndim and _ELLIPSIS not in labels):
-            raise _error(f"operand {i} has {t.ndim} dimensions, but {n} subscripts")
+        if n > ndim or (n < ndim and _ELLIPSIS not in labels):
+            raise _error(f"operand {i} has {ndim} dimensions, but {n} subscripts")
     return inputs, _subscripts(right, "the output") if arrow else None
 
 
@@ -85,6 +86,21 @@ def _unfold(labels: Labels, n: int) -> Iterator[tuple[str, int]]:
             yield label, 0
         else:
             yield from ((_ELLIPSIS, i) for i in range(n, 0, -1))
+
+
+@functools.lru_cache(maxsize=256)
+def _planned(equation: str, ndims: tuple[int, ...]) -> tuple[list[Labels], Plan]:
+    """Labels of the operands, and the plan; equations come again."""
+    inputs, output = _read(equation, ndims)
+    if output is None:
+        output = _implied_output(inputs)
+    _check_output(output, inputs)
+    widths = [
+        ndim - len(labels) + 1
+        for ndim, labels in zip(ndims, inputs, strict=True)
+        if _ELLIPSIS in labels
+    ]
+    return inputs, _make_plan(inputs, output, max(widths, default=0))
 
 
 def _make_plan(inputs: Sequence[Labels], output: Labels, n_ellipsis: int) -> Plan:
@@ -222,23 +238,17 @@ def einsum(
     """
     if not tensors:
         raise _error("expected at least one operand")
-    inputs, output = _read(equation, tensors)
-    if output is None:
-        output = _implied_output(inputs)
-    _check_output(output, inputs)
-    widths = [
-        t.ndim - len(labels) + 1
-        for t, labels in zip(tensors, inputs, strict=True)
-        if _ELLIPSIS in labels
-    ]
-    plan = _make_plan(inputs, output, max(widths, default=0))
+    inputs, plan = _planned(equation, tuple([t.ndim for t in tensors]))
     pairs = enumerate(zip(tensors, inputs, strict=True))
     operands = [_aligned(i, t, labels, plan) for i, (t, labels) in pairs]
+    n_out, n_all = plan.n_out, len(plan.labels)
+    if len(operands) == 1:
+        if path is not None and len(path) != 1:
+            raise _error(f"expected path to have 1 number, got {list(path)}")
+        summed = list(range(n_out, n_all))
+        return ops.aten.sum.dim_IntList(operands[0], summed) if summed else operands[0]
     _check_sizes(operands, plan)
-    result = _contract(operands, plan.n_out, path)
-    summed = list(range(plan.n_out, result.ndim))
-    if not summed:
+    result = _contract(operands, n_out, path)
+    if n_out == n_all:
         return result
-    if len(tensors) == 1:
-        return ops.aten.sum(result, summed)
-    return ops.aten.reshape(result, result.shape[: plan.n_out])
+    return ops.aten.reshape(result, result.shape[:n_out])

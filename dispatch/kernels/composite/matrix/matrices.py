@@ -275,6 +275,8 @@ def cross_out(self: Tensor, other: Tensor, dim: int | None = None, *, out: Tenso
 def vdot_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
     """`vdot` into `out`."""
     _check_out(self, out)
+    if not self.dtype.is_complex:
+        return _aten.dot.out(self, other, out=out)
     if out.ndim:
         _aten.resize_(out, [])
     return _aten.fill_.Tensor(out, _aten.vdot(self, other))
@@ -300,6 +302,12 @@ def _outer_scaled(vec1: Tensor, vec2: Tensor, alpha: Any) -> Tensor:
     return product if alpha == 1 else _aten.mul.Scalar(product, alpha)
 
 
+def _is_one_real(self: Tensor, vec1: Tensor, vec2: Tensor) -> bool:
+    """Whether all are float32, or all float64."""
+    kind = self.dtype
+    return kind is vec1.dtype is vec2.dtype and (kind is dtypes.float32 or kind is dtypes.float64)
+
+
 def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * self + alpha * outer(vec1, vec2)."""
     _check_addr(self, vec1, vec2, beta, alpha)
@@ -308,11 +316,12 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any 
         product = _aten.outer(vec1, vec2)
         product = product if alpha else _aten.zeros_like(product)
         return _aten.logical_or(self, product) if beta else product
-    kinds = {self.dtype, vec1.dtype, vec2.dtype}
-    if beta == 1 and kinds in ({dtypes.float32}, {dtypes.float64}):
+    if beta == 1 and _is_one_real(self, vec1, vec2):
         return _aten.addcmul(self, vec2, _aten.unsqueeze(vec1, 1), value=alpha)  # in one pass
     product = _outer_scaled(vec1, vec2, alpha)
     if beta == 0:
+        if product.dtype is self.dtype:
+            return product
         kind = rules.result_type(self, product)
         return _aten._to_copy(product, dtype=kind) if product.dtype is not kind else product
     scaled = self if beta == 1 else _aten.mul.Scalar(self, beta)
@@ -331,6 +340,15 @@ def addr_out(
     self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor
 ) -> Tensor:
     """The same into `out`."""
+    if out.dtype is self.dtype and _is_one_real(self, vec1, vec2):
+        _check_addr(self, vec1, vec2, beta, alpha)
+        column = _aten.unsqueeze(vec1, 1)
+        if beta == 0:
+            found = _aten.mul.out(column, vec2, out=out)
+            return found if alpha == 1 else _aten.mul_.Scalar(found, alpha)
+        self = _aten.expand(self, [vec1.shape[0], vec2.shape[0]])
+        self = self if beta == 1 else _aten.mul.Scalar(self, beta)
+        return _aten.addcmul.out(self, vec2, column, value=alpha, out=out)
     result = addr(self, vec1, vec2, beta=beta, alpha=alpha)
     if not dtypes.can_cast(result.dtype, out.dtype):
         raise _error(f"a result of {result.dtype} cannot be cast to out of {out.dtype}")

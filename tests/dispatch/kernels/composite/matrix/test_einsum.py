@@ -88,3 +88,19 @@ def test_sums_of_one_operand_widen_integers():
     x, y = dispatch.tensor([[[1, 2], [3, 4]]]).short(), dispatch.tensor([1, -1]).short()
     found = dispatch.einsum("...ik, ...j -> ij", x, y)
     assert (found.dtype, found.tolist()) == (dispatch.int64, [[3, -3], [7, -7]])
+
+
+def test_path_of_one_operand_is_one_number():
+    x = dispatch.ones(3)
+    assert einsum("i->", [x], path=[0]) == 3.0
+    for path in ([], [0, 0]):
+        with pytest.raises(RuntimeError, match="path to have 1 number"):
+            einsum("i->", [x], path=path)
+
+
+def test_the_same_equation_is_read_for_each_number_of_dimensions():
+    assert einsum("...i->...", [dispatch.ones(3)]) == 3.0
+    assert einsum("...i->...", [dispatch.ones(2, 3)]).tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="has 2 dimensions, but 1 subscripts"):
+        einsum("i->", [dispatch.ones(2, 3)])
+    assert einsum("i->", [dispatch.ones(2)]) == 2.0
