@@ -135,22 +135,22 @@ class ReLU6(Hardtanh):
     inplace: bool = False
 
 
-class ELU(Applied):
+class _WithAlpha(Applied):
+    shown = "alpha={alpha}"
+    alpha: float = 1.0
+    inplace: bool = False
+
+
+class ELU(_WithAlpha):
     """x where it is positive, else alpha * (exp(x) - 1) (torch.nn.ELU)."""
 
     function = F.elu
-    shown = "alpha={alpha}"
-    alpha: float = 1.0
-    inplace: bool = False
 
 
-class CELU(Applied):
+class CELU(_WithAlpha):
     """`ELU` whose slope has no step at 0 (torch.nn.CELU)."""
 
     function = F.celu
-    shown = "alpha={alpha}"
-    alpha: float = 1.0
-    inplace: bool = False
 
 
 class SELU(Applied):
@@ -202,44 +202,44 @@ class Mish(Applied):
     inplace: bool = False
 
 
-class Hardswish(Applied):
+class _Quiet(Applied):
+    """Its text says nothing of the attribute."""
+
+    inplace: bool = False
+
+    def extra_repr(self) -> str:
+        """Nothing."""
+        return ""
+
+
+class Hardswish(_Quiet):
     """x * relu6(x + 3) / 6 (torch.nn.Hardswish)."""
 
     function = F.hardswish
-    inplace: bool = False
-
-    def extra_repr(self) -> str:
-        """Nothing."""
-        return ""
 
 
-class Hardsigmoid(Applied):
+class Hardsigmoid(_Quiet):
     """relu6(x + 3) / 6 (torch.nn.Hardsigmoid)."""
 
     function = F.hardsigmoid
-    inplace: bool = False
-
-    def extra_repr(self) -> str:
-        """Nothing."""
-        return ""
 
 
-class Hardshrink(Applied):
+class _Shrink(Applied):
+    in_order = True
+    shown = "{lambd}"
+    lambd: float = 0.5
+
+
+class Hardshrink(_Shrink):
     """x outside of -lambd .. lambd, else 0 (torch.nn.Hardshrink)."""
 
     function = F.hardshrink
-    in_order = True
-    shown = "{lambd}"
-    lambd: float = 0.5
 
 
-class Softshrink(Applied):
+class Softshrink(_Shrink):
     """x moved by lambd towards 0 (torch.nn.Softshrink)."""
 
     function = F.softshrink
-    in_order = True
-    shown = "{lambd}"
-    lambd: float = 0.5
 
 
 class Softplus(Applied):
@@ -304,28 +304,27 @@ class LogSigmoid(_Plain):
     function = F.logsigmoid
 
 
-class Softmax(Applied):
+class _AlongDim(Applied):
+    shown = "dim={dim}"
+    dim: int | None = None
+
+
+class Softmax(_AlongDim):
     """Exponentials that sum to 1 along a dimension (torch.nn.Softmax)."""
 
     function = F.softmax
-    shown = "dim={dim}"
-    dim: int | None = None
 
 
-class LogSoftmax(Applied):
+class LogSoftmax(_AlongDim):
     """The logarithm of `Softmax` (torch.nn.LogSoftmax)."""
 
     function = F.log_softmax
-    shown = "dim={dim}"
-    dim: int | None = None
 
 
-class Softmin(Applied):
+class Softmin(_AlongDim):
     """`Softmax` of -x (torch.nn.Softmin)."""
 
     function = F.softmin
-    shown = "dim={dim}"
-    dim: int | None = None
 
 
 class Softmax2d(_Plain):

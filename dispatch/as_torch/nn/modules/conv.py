@@ -22,11 +22,6 @@ class _Conv(Module):
     function: ClassVar[Callable[..., Any]]
     transposed: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "function" in cls.__dict__:
-            cls.function = staticmethod(cls.__dict__["function"])
-
     def _setup(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any,
         dilation: Any, output_padding: Any, groups: int, bias: bool, padding_mode: str,

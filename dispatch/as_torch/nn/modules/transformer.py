@@ -6,7 +6,7 @@ on its inputs; here layers always call the operators of their parts.
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import dispatch
 from dispatch.as_torch.nn import functional as F, init
@@ -120,13 +120,16 @@ def _activation(given: str | Callable[..., Any]) -> Callable[..., Any]:
 class _TransformerLayer(Module):
     """The feed-forward half, and what is around each part: norm before or behind, and a sum."""
 
-    def _setup(
-        self, d_model: int, nhead: int, dim_feedforward: int, dropout: float, activation: Any,
-        eps: float, batch_first: bool, norm_first: bool, bias: bool, place: dict[str, Any],
-        attentions: tuple[str, ...],
+    attentions: ClassVar[tuple[str, ...]]
+
+    def __init__(
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: Any = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        for name in attentions:
+        place = {"device": device, "dtype": dtype}
+        for name in self.attentions:
             made = MultiheadAttention(
                 d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **place
             )
@@ -135,9 +138,9 @@ class _TransformerLayer(Module):
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
         self.norm_first = norm_first
-        parts = range(1, len(attentions) + 2)
+        parts = range(1, len(self.attentions) + 2)
         for i in parts:
-            setattr(self, f"norm{i}", LayerNorm(d_model, eps=eps, bias=bias, **place))
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place))
         for i in parts:
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = _activation(activation)
@@ -155,15 +158,7 @@ class _TransformerLayer(Module):
 class TransformerEncoderLayer(_TransformerLayer):
     """Attention of a sequence to itself, then two layers (torch.nn.TransformerEncoderLayer)."""
 
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-        activation: Any = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-        norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        self._setup(
-            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
-            norm_first, bias, {"device": device, "dtype": dtype}, ("self_attn",),
-        )  # fmt: skip
+    attentions = ("self_attn",)
 
     def forward(
         self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None,
@@ -183,15 +178,7 @@ class TransformerEncoderLayer(_TransformerLayer):
 class TransformerDecoderLayer(_TransformerLayer):
     """`TransformerEncoderLayer` that also looks at a memory (torch.nn.TransformerDecoderLayer)."""
 
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-        activation: Any = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-        norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        self._setup(
-            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
-            norm_first, bias, {"device": device, "dtype": dtype}, ("self_attn", "multihead_attn"),
-        )  # fmt: skip
+    attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None,

@@ -126,28 +126,27 @@ class AvgPool1d(_AvgPool):
             setattr(self, name, sizes(getattr(self, name), 1))
 
 
-class AvgPool2d(_AvgPool):
+class _AvgPoolDivided(_AvgPool):
+    """By a divisor of one's own, if there is one."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+
+class AvgPool2d(_AvgPoolDivided):
     """The mean of each window (torch.nn.AvgPool2d)."""
 
     function = F.avg_pool2d
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
-    divisor_override: int | None = None
 
 
-class AvgPool3d(_AvgPool):
+class AvgPool3d(_AvgPoolDivided):
     """The mean of each window (torch.nn.AvgPool3d)."""
 
     function = F.avg_pool3d
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
-    divisor_override: int | None = None
 
 
 class _LPPool(Applied):
