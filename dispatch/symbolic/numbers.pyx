@@ -525,9 +525,7 @@ cdef class SymBool(SymNumber):
 cdef int must_hold(condition) except -1:
     """A guard, or a runtime assert; RuntimeError where it does not hold."""
     if not (condition.node.expect_true("", 0) if isinstance(condition, SymBool) else condition):
-        raise RuntimeError(
-            "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
-            "enhancement request to PyTorch.)")
+        raise RuntimeError("Expected cond to be True, but got False")
     return 0
 
 

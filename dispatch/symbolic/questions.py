@@ -249,10 +249,7 @@ def expect_true(a: Any, skip: int = 0) -> bool:
     return bool(a.node.expect_true("", 0)) if isinstance(a, SymBool) else _plain(a, bool)
 
 
-_UNEXPLAINED = (
-    "Expected cond to be True, but got False. (Could this error message be improved? If so, please "
-    "report an enhancement request to PyTorch.)"
-)
+_UNEXPLAINED = "Expected cond to be True, but got False"
 
 
 def _check(cond: Any, message: Callable[[], Any] | None = None) -> None:

@@ -201,10 +201,7 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
     return False
 
 
-_UNEXPLAINED = (
-    "Expected cond to be True, but got False. (Could this error message be improved? If so, please "
-    "report an enhancement request to PyTorch.)"
-)
+_UNEXPLAINED = "Expected cond to be True, but got False"
 
 
 def _check_with(
