@@ -2,6 +2,7 @@
    lanes, and the blocks' sums in double precision. */
 #ifndef DISPATCH_LOSSES_H
 #define DISPATCH_LOSSES_H
+#include "floating.h"
 #include "loops.h"
 #include "rows.h"
 
@@ -46,8 +47,9 @@ enum { LOSS_BLOCK = 512, LOSS_LANES = 32 };
         for (int64_t i = 0; weights && i < n; i++) \
             to[i] *= weights[i]; \
     } \
-    static int64_t NAME##_##K(loss_pairs *j, void *typed) \
+    static int64_t NAME##_##K(void *job, void *typed) \
     { \
+        loss_pairs *j = job; \
         T block[LOSS_BLOCK]; \
         (void)typed; \
         for (int64_t done = 0; done < j->n; done += LOSS_BLOCK) { \
@@ -90,8 +92,9 @@ enum { LOSS_BLOCK = 512, LOSS_LANES = 32 };
          b = b < -100 ? -100 : b; \
          loss = (y[i] - 1) * b - y[i] * a) \
     /* (x - y) / (x (1 - x)), whose denominator is 1e-12 at least. */ \
-    WIDE static int64_t entropy_slope_##K(loss_pairs *j, void *typed) \
+    WIDE static int64_t entropy_slope_##K(void *job, void *typed) \
     { \
+        loss_pairs *j = job; \
         const T *x = j->x, *y = j->y, *grads = j->grads, *weights = j->weights; \
         T *out = j->out; \
         const T scale = (T)j->scale; \
@@ -105,8 +108,9 @@ enum { LOSS_BLOCK = 512, LOSS_LANES = 32 };
         return 0; \
     } \
     /* Whether all of x are from 0 to 1. */ \
-    WIDE static int64_t is_probable_##K(loss_pairs *j, void *typed) \
+    WIDE static int64_t is_probable_##K(void *job, void *typed) \
     { \
+        const loss_pairs *j = job; \
         const T *x = j->x; \
         int other = 0; \
         (void)typed; \
@@ -117,4 +121,10 @@ enum { LOSS_BLOCK = 512, LOSS_LANES = 32 };
 LOSSES(f32, float, fabsf)
 LOSSES(f64, double, fabs)
 #pragma GCC pop_options
+FLOATING_LOOP(SQUARES, squares);
+FLOATING_LOOP(SMOOTH, smooth);
+FLOATING_LOOP(HUBER, huber);
+FLOATING_LOOP(ENTROPY, entropy);
+FLOATING_LOOP(ENTROPY_SLOPE, entropy_slope);
+FLOATING_LOOP(IS_PROBABLE, is_probable);
 #endif

@@ -30,18 +30,7 @@ cdef extern from "losses.h" nogil:
         const void* grads
         void* out
         double bound, scale, sum
-    int64_t squares_f32(Pairs* j, void* typed)
-    int64_t squares_f64(Pairs* j, void* typed)
-    int64_t smooth_f32(Pairs* j, void* typed)
-    int64_t smooth_f64(Pairs* j, void* typed)
-    int64_t huber_f32(Pairs* j, void* typed)
-    int64_t huber_f64(Pairs* j, void* typed)
-    int64_t entropy_f32(Pairs* j, void* typed)
-    int64_t entropy_f64(Pairs* j, void* typed)
-    int64_t entropy_slope_f32(Pairs* j, void* typed)
-    int64_t entropy_slope_f64(Pairs* j, void* typed)
-    int64_t is_probable_f32(Pairs* j, void* typed)
-    int64_t is_probable_f64(Pairs* j, void* typed)
+    const loop SQUARES[2], SMOOTH[2], HUBER[2], ENTROPY[2], ENTROPY_SLOPE[2], IS_PROBABLE[2]     # float32, float64
 
 
 # ---- operands ----------------------------------------------------------------------------------
@@ -64,8 +53,7 @@ cdef int common_code(Tensor self, Tensor target) except -1:
     return computed_in(kind)
 
 
-cdef int reduce_pairs(Tensor out, Pairs* j, loop f32, loop f64, Tensor x, Tensor y, Tensor weights,
-                      int64_t reduction) except -1:
+cdef int reduce_pairs(Tensor out, Pairs* j, const loop* loops, Tensor x, Tensor y, Tensor weights, int64_t reduction) except -1:
     """Runs a loop over operands of one dtype and size."""
     cdef Tensor made = written_as(out, x.c_dtype)
     cdef double sum
@@ -75,7 +63,7 @@ cdef int reduce_pairs(Tensor out, Pairs* j, loop f32, loop f64, Tensor x, Tensor
         j.out = address(made)
     j.sum = 0
     if j.n:
-        run_floating(f32, f64, j, x, j.n, (x, y, weights, made))
+        run_floating(loops[0], loops[1], j, x, j.n, (x, y, weights, made))
     if reduction != REDUCE_NONE:
         sum = j.sum / j.n if reduction == REDUCE_MEAN else j.sum
         if made.c_dtype == ST_float64:
@@ -85,8 +73,7 @@ cdef int reduce_pairs(Tensor out, Pairs* j, loop f32, loop f64, Tensor x, Tensor
     return finish(out, made)
 
 
-cdef int compare(Tensor out, Tensor self, Tensor target, int64_t reduction, double bound, loop f32,
-                 loop f64) except -1:
+cdef int compare(Tensor out, Tensor self, Tensor target, int64_t reduction, double bound, const loop* loops) except -1:
     cdef Pairs j
     cdef int code = common_code(self, target)
     cdef Tensor like = self
@@ -94,23 +81,22 @@ cdef int compare(Tensor out, Tensor self, Tensor target, int64_t reduction, doub
         sizes = out.shape if reduction == REDUCE_NONE else broadcast_shapes(self.shape, target.shape)
         like = self.expand(sizes)
     j.bound = bound
-    return reduce_pairs(out, &j, f32, f64, spread(like, like, code), spread(target, like, code), None,
-                        reduction)
+    return reduce_pairs(out, &j, loops, spread(like, like, code), spread(target, like, code), None, reduction)
 
 
 def mse_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction):
     """Squares of differences."""
-    compare(out, self, target, reduction, 0, <loop>squares_f32, <loop>squares_f64)
+    compare(out, self, target, reduction, 0, SQUARES)
 
 
 def smooth_l1_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction, double beta):
     """A square near 0, the distance from `beta` on."""
-    compare(out, self, target, reduction, beta, <loop>smooth_f32, <loop>smooth_f64)
+    compare(out, self, target, reduction, beta, SMOOTH)
 
 
 def huber_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction, double delta):
     """A square near 0, a line from `delta` on."""
-    compare(out, self, target, reduction, delta, <loop>huber_f32, <loop>huber_f64)
+    compare(out, self, target, reduction, delta, HUBER)
 
 
 def binary_cross_entropy(Tensor out not None, Tensor self not None, Tensor target not None, Tensor weight or None,
@@ -124,9 +110,9 @@ def binary_cross_entropy(Tensor out not None, Tensor self not None, Tensor targe
     code = common_code(self, self)
     x = plain(self, code)
     j.n, j.x = x.c_numel, address(x)
-    if not run_floating(<loop>is_probable_f32, <loop>is_probable_f64, &j, x, j.n, (x,)):
+    if not run_floating(IS_PROBABLE[0], IS_PROBABLE[1], &j, x, j.n, (x,)):
         raise refused("expected elements of self from 0 to 1")
-    reduce_pairs(out, &j, <loop>entropy_f32, <loop>entropy_f64, x, spread(target, self, code),
+    reduce_pairs(out, &j, ENTROPY, x, spread(target, self, code),
                  spread(weight, self, code), reduction)
 
 
@@ -142,6 +128,6 @@ def binary_cross_entropy_backward(Tensor grad_input not None, Tensor grad_output
     j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
     j.grads, j.out = address(grads), address(made)
     j.scale = 1 / <double>j.n if reduction == REDUCE_MEAN else 1
-    run_floating(<loop>entropy_slope_f32, <loop>entropy_slope_f64, &j, x, j.n,
+    run_floating(ENTROPY_SLOPE[0], ENTROPY_SLOPE[1], &j, x, j.n,
                  (x, y, grads, weights, made))
     finish(grad_input, made)

@@ -1,6 +1,7 @@
 /* Steps of optimisers over one parameter: its gradient and its state are read and written together, and loops vectorise. */
 #ifndef DISPATCH_STEPS_H
 #define DISPATCH_STEPS_H
+#include "floating.h"
 #include "rows.h"
 
 typedef struct {
@@ -92,4 +93,7 @@ typedef struct {
 STEPS(f32, float, sqrtf, fabsf)
 STEPS(f64, double, sqrt, fabs)
 #pragma GCC pop_options
+FLOATING_LOOP(ADAM_STEP, adam_step);
+FLOATING_LOOP(SGD_STEP, sgd_step);
+FLOATING_LOOP(ADAGRAD_STEP, adagrad_step);
 #endif

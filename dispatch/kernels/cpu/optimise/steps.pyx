@@ -30,12 +30,7 @@ cdef extern from "steps.h" nogil:
         bint decoupled
         double momentum, dampening
         bint nesterov, begins
-    int64_t adam_step_f32(void* job, void* params)
-    int64_t adam_step_f64(void* job, void* params)
-    int64_t sgd_step_f32(void* job, void* params)
-    int64_t sgd_step_f64(void* job, void* params)
-    int64_t adagrad_step_f32(void* job, void* params)
-    int64_t adagrad_step_f64(void* job, void* params)
+    const loop ADAM_STEP[2], SGD_STEP[2], ADAGRAD_STEP[2]     # float32, float64
 
 
 # ---- lists -------------------------------------------------------------------------------------
@@ -84,8 +79,7 @@ cdef int check_steps(list steps, list params) except -1:
     return 0
 
 
-cdef int walk(Step* j, loop f32, loop f64, Tensor param, Tensor grad, Tensor first, Tensor second,
-              Tensor largest) except -1:
+cdef int walk(Step* j, const loop* loops, Tensor param, Tensor grad, Tensor first, Tensor second, Tensor largest) except -1:
     """One parameter: what has gaps or 16 bits is copied and stored again."""
     cdef int code = floating_code(param)
     cdef Tensor p = plain(param, code), g = plain(grad, code), one = plain(first, code)
@@ -95,7 +89,7 @@ cdef int walk(Step* j, loop f32, loop f64, Tensor param, Tensor grad, Tensor fir
         return 0
     j.grads, j.first = address(g), address(one)
     j.second, j.largest = address(two), address(most)
-    run_floating(f32, f64, j, p, 4 * j.n, (p, g, one, two, most))
+    run_floating(loops[0], loops[1], j, p, 4 * j.n, (p, g, one, two, most))
     for t, made in ((first, one), (second, two), (largest, most)):
         if t is not None:
             finish(t, made)
@@ -126,7 +120,7 @@ cdef int run_adam(list params, list grads, list exp_avgs, list exp_avg_sqs, list
     for i in range(len(params)):
         step = number_of(steps[i])
         j.correction1, j.correction2 = 1 - pow(beta1, step), 1 - pow(beta2, step)
-        walk(&j, <loop>adam_step_f32, <loop>adam_step_f64, params[i], grads[i], exp_avgs[i],
+        walk(&j, ADAM_STEP, params[i], grads[i], exp_avgs[i],
              exp_avg_sqs[i], largest[i] if amsgrad else None)
     return 0
 
@@ -165,7 +159,7 @@ def sgd(list self, list grads, list momentum_buffer_list, *, double weight_decay
     j.lr, j.weight_decay, j.momentum, j.dampening = lr, weight_decay, momentum, dampening
     j.nesterov, j.begins = nesterov, is_first_step
     for i in range(len(self)):
-        walk(&j, <loop>sgd_step_f32, <loop>sgd_step_f64, self[i], grads[i],
+        walk(&j, SGD_STEP, self[i], grads[i],
              momentum_buffer_list[i] if moves else None, None, None)
 
 
@@ -183,7 +177,7 @@ def adagrad(list self, list grads, list state_sums, list state_steps, *, double 
     j.weight_decay, j.eps = weight_decay, eps
     for i in range(len(self)):
         j.lr = lr / (1 + (number_of(state_steps[i]) - 1) * lr_decay)
-        walk(&j, <loop>adagrad_step_f32, <loop>adagrad_step_f64, self[i], grads[i],
+        walk(&j, ADAGRAD_STEP, self[i], grads[i],
              state_sums[i], None, None)
 
 
