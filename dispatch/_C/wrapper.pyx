@@ -21,6 +21,7 @@ from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport ask_handlers
 from dispatch._C.python_api cimport PyErr_Fetch_, PyErr_Restore_, Py_DECREF_
 from dispatch._C.references cimport take
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, product, reach_of, read_ints
 from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport Storage
@@ -287,8 +288,8 @@ def share_memory(Tensor tensor not None, Tensor source not None):
     cdef bint together = tensor.c_devtype == source.c_devtype or (
         tensor.c_devtype == DEV_META and source.c_storage.devtype == DEV_META)
     if tensor.c_dtype != source.c_dtype or not together:
-        raise RuntimeError(
-            f"aten::set_: expected a source of {tensor.dtype} on {tensor.device}, got {source.dtype} on {source.device}")
+        raise refused(
+            f"expected a source of {tensor.dtype} on {tensor.device}, got {source.dtype} on {source.device}")
     place_tensor(tensor, source.c_storage, source.c_ndim, source.c_sizes, source.c_strides, source.c_offset)
 
 
@@ -302,9 +303,9 @@ def set_source(Tensor tensor not None, Storage storage not None, storage_offset,
     cdef int n = read_ints(size, sizes, "size")
     cdef bint strided = len(stride) != 0 or n == 0
     if storage.devtype != tensor.c_storage.devtype:                  # a fake tensor's is on meta
-        raise RuntimeError(f"set_: the storage is on {storage.device}, the tensor's on {tensor.c_storage.device}")
+        raise refused(f"the storage is on {storage.device}, the tensor's on {tensor.c_storage.device}")
     if strided and read_ints(stride, steps, "stride") != n:
-        raise RuntimeError(f"set_: size {tuple(size)} and stride {tuple(stride)} differ in length")
+        raise refused(f"size {tuple(size)} and stride {tuple(stride)} differ in length")
     place_tensor(tensor, storage, n, sizes, steps if strided else NULL, size_from(storage_offset))
 
 

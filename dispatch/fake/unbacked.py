@@ -176,17 +176,17 @@ def _index(mode: Any, op: Any, self: Any, indices: Sequence[Any]) -> Any:
         if index is None or index.dtype not in (dtypes.bool, dtypes.uint8):
             places.append(index)
             continue
-        _check_mask(self, index, len(places))
+        _check_mask(op, self, index, len(places))
         found = index.nonzero()
         places += [found.select(1, j) for j in range(index.dim())]
     return ops.aten.index.Tensor(self, places)
 
 
-def _check_mask(self: Any, mask: Any, first: int) -> None:
+def _check_mask(op: Any, self: Any, mask: Any, first: int) -> None:
     for i in range(mask.dim()):
         if first + i >= self.dim() or mask.shape[i] != self.shape[first + i]:
             raise IndexError(
-                f"aten::index: a mask of sizes {list(mask.shape)} does not fit a tensor of sizes "
+                f"{op.name()}: a mask of sizes {list(mask.shape)} does not fit a tensor of sizes "
                 f"{list(self.shape)} at dimension {first}"
             )
 

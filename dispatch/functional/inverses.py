@@ -154,7 +154,7 @@ def _unfold(base: Tensor, mutated: Tensor, meta: Any) -> Tensor:
     dim, size, step = meta.args
     if meta.reapply_views and size > step:
         raise RuntimeError(
-            "aten::unfold: a view whose windows overlap was written, which functionalization "
+            f"{meta.name}: a view whose windows overlap was written, which functionalization "
             "cannot write back; clone it first"
         )
     sizes = list(base.shape)

@@ -378,7 +378,7 @@ cdef object resize_in_place(OperatorEntry e, tuple args):
     sync(t)
     value = call_below("aten::resize", "", (s.value, args[1]), {"memory_format": args[2]}, s.transform)
     if gt(product(value.c_numel, itemsize_table()[value.c_dtype]), s.storage.size):
-        return grown(t, s, value)
+        return grown(e, t, s, value)
     op = find_entry("aten::as_strided", "")
     strides = []
     step = 1
@@ -389,9 +389,9 @@ cdef object resize_in_place(OperatorEntry e, tuple args):
     return t
 
 
-cdef Tensor grown(Tensor t, FunctionalState s, Tensor value):
+cdef Tensor grown(OperatorEntry e, Tensor t, FunctionalState s, Tensor value):
     if s.metas:
-        raise RuntimeError("aten::resize_: functionalization cannot make a view larger")
+        raise RuntimeError(f"{qualified_name(e)}: functionalization cannot make a view larger")
     place_tensor(t, t.c_storage, value.c_ndim, value.c_sizes, value.c_strides, value.c_offset)
     s.storage.base = value
     s.storage.updates.clear()

@@ -99,7 +99,7 @@ cdef object chosen(Tensor self, int dim, object index, int real_dim):
         raise IndexError("index: a 0-d tensor has no element to choose, use item() for its value")
     size = size_at(self, dim)
     if not is_symbol(size) and not -size <= index < size:      # of a symbol the operator asks
-        raise IndexError(f"aten::select.int: index {index} is out of bounds for dimension {real_dim} with size {size}")
+        raise IndexError(f"{SELECT.name()}: index {index} is out of bounds for dimension {real_dim} with size {size}")
     return SELECT(self, dim, index)
 
 
