@@ -24,11 +24,15 @@ _SLOTS_PER_FUNCTION = 32  # a C compiler takes much longer over one long functio
 
 
 class Adapter(NamedTuple):
-    """What calls an unboxed kernel: for a plain one `n_out` is 0."""
+    """What calls an unboxed kernel: for a plain one `n_out` is 0.
+
+    `handed`: the body gets what the shape function worked out.
+    """
 
     signature: Signature
     n_out: int = 0
     python_body: bool = False
+    handed: bool = False
 
     @property
     def symbol(self) -> str:
@@ -37,8 +41,8 @@ class Adapter(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What stands behind `structured_`."""
-        tail = "_py" if self.python_body else ""
+        """What stands behind `structured_`, and behind `body_`."""
+        tail = "_py" if self.python_body else "_handed" if self.handed else ""
         return f"{self.signature.name}_{self.n_out}{tail}"
 
 
@@ -80,8 +84,9 @@ class Layout:
                 f" Cython, expected {kernel.shape.function!r} in the .pxd of {kernel.shape.module}"
             )
         python_body = kernel.body is not None and not kernel.body.is_cython
-        signature = signature_of(f.plain_arguments)
-        return Slot(Adapter(signature, kernel.n_out, python_body), kernel.shape, kernel.body)
+        handed = kernel.body is not None and kernel.body.takes_handed
+        adapter = Adapter(signature_of(f.plain_arguments), kernel.n_out, python_body, handed)
+        return Slot(adapter, kernel.shape, kernel.body)
 
     def place(self, f: NativeFunction, kernel: Kernel) -> tuple[str, int]:
         """(family, slot) of a Cython kernel."""
@@ -147,7 +152,6 @@ class Layout:
         mine = [a for a in self.adapters if a.signature.shard(self.n_adapter_modules) == index]
         signatures = sorted({a.signature for a in mine})
         structured = [a for a in mine if a.n_out]
-        bodies = sorted({(a.signature, a.n_out) for a in structured if not a.python_body})
         return {
             "has_structured": bool(structured),
             "plain": [_signature_view(a.signature) for a in mine if not a.n_out],
@@ -156,7 +160,14 @@ class Layout:
                 for s in sorted({a.signature for a in structured})
             ],
             "bodies": [
-                {"adapter": f"{s.name}_{n}", "types": _types(s, ["Tensor"] * n)} for s, n in bodies
+                {
+                    "adapter": a.name,
+                    "types": _types(
+                        a.signature, ["Tensor"] * a.n_out, ["const int64_t*"] * a.handed
+                    ),
+                }
+                for a in structured
+                if not a.python_body
             ],
             "structured": [_structured_view(a) for a in structured],
             "callers": [_signature_view(s) for s in signatures],
@@ -169,7 +180,7 @@ def _names_of(slot: Slot) -> list[str]:
     if not adapter.n_out:
         return [adapter.symbol, f"fn_{name}"]
     names = [adapter.symbol, f"shape_{name}"]
-    return names if adapter.python_body else [*names, f"body_{name}_{adapter.n_out}"]
+    return names if adapter.python_body else [*names, f"body_{adapter.name}"]
 
 
 def _module_view(module: str, alias: str) -> dict[str, str]:
@@ -185,7 +196,7 @@ def _slot_view(index: int, slot: Slot, uses: list[str]) -> dict[str, Any]:
             body = f'"{slot.body.text}"'
         else:
             body = f"{slot.body.alias}.{slot.body.function}"
-            body_type = f"body_{adapter.signature.name}_{adapter.n_out}"
+            body_type = f"body_{adapter.name}"
     return {
         "index": index,
         "uses": uses,
@@ -197,8 +208,8 @@ def _slot_view(index: int, slot: Slot, uses: list[str]) -> dict[str, Any]:
     }
 
 
-def _types(signature: Signature, first: list[str]) -> str:
-    return wrapped(first + [p.ctype for p in signature.parameters], 32)
+def _types(signature: Signature, first: list[str], last: list[str] | None = None) -> str:
+    return wrapped(first + [p.ctype for p in signature.parameters] + (last or []), 32)
 
 
 def _buffers(parameters: list[Parameter]) -> list[Parameter]:
@@ -235,6 +246,6 @@ def _structured_view(adapter: Adapter) -> dict[str, Any]:
         "parameters": parameters,
         "buffers": _buffers(parameters),
         "shape_arguments": wrapped(["specs", *names], 24),
-        "body_arguments": wrapped(outs + names, 32, 12),
+        "body_arguments": wrapped(outs + names + ["specs.handed"] * adapter.handed, 32, 12),
         "python_arguments": wrapped(outs + boxed, 24),
     }

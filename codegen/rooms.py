@@ -3,7 +3,8 @@
 The room follows from the key (Meta -> `kernels/meta`, Composite* -> `kernels/composite`, every
 other key -> `kernels/cpu`); `module` is a path in it, `family.module` or `family` alone. A
 *family* has the same name in every room: a folder, or a module where one is enough. A function
-that the `.pxd` of its module declares is an unboxed kernel; any other is a Python function.
+that the `.pxd` of its module declares is an unboxed kernel; any other is a Python function. A body
+whose last parameter there is `const int64_t* handed` gets what the shape function worked out.
 `composite.family.module.function` names one of the composite room under any key.
 """
 
@@ -17,7 +18,8 @@ from .source import ErrorMaker
 
 __all__ = ["KernelRef", "Rooms", "room_of"]
 
-_DECLARED = re.compile(r"^cdef\s[^#(]*?(\w+)\s*\(", re.MULTILINE)
+_DECLARED = re.compile(r"^cdef\s[^#(]*?(\w+)\s*\(([^)]*)", re.MULTILINE)
+_HANDED = re.compile(r"const int64_t\s?\*\s?handed\s*$")
 # of a header of formulas: FN(name)(...), and macros that define one by their first argument
 _DEFINED = re.compile(r"\bFN\((\w+)\)\s*\(|^[A-Z][A-Z_]*\((\w+)[,)]", re.MULTILINE)
 _OWN = "dispatch"
@@ -31,6 +33,7 @@ class KernelRef(NamedTuple):
     module: str
     function: str
     is_cython: bool
+    takes_handed: bool = False
 
     @property
     def family(self) -> str:
@@ -64,7 +67,8 @@ class Rooms:
         self.folder = folder
         self.name = name
         self.emitted = emitted or f"{name}.{'_C.' if name == _OWN else ''}generated"
-        self._found: dict[Path, frozenset[str]] = {}
+        self._declared: dict[Path, dict[str, bool]] = {}
+        self._defined: dict[Path, frozenset[str]] = {}
 
     def kernel(self, error: ErrorMaker, key: str, text: str, place: str) -> KernelRef:
         """The kernel that `text` names for `key`; `place` is the YAML key it stands under.
@@ -81,24 +85,29 @@ class Rooms:
         if text.startswith("composite."):
             room, _, text = text.partition(".")
         module, _, function = text.rpartition(".")
-        is_cython = function in self._declared(room, module)
-        return KernelRef(f"{self.name}.kernels.{room}.{module}", function, is_cython)
+        found = self._functions_of(room, module)
+        path = f"{self.name}.kernels.{room}.{module}"
+        return KernelRef(path, function, function in found, found.get(function, False))
 
     def defined_in(self, header: str) -> frozenset[str]:
         """The functions that a header of formulas defines; none if it is not there."""
         path = self.folder / header
-        if path not in self._found:
+        if path not in self._defined:
             text = path.read_text() if path.is_file() else ""
             names = (a or b for a, b in _DEFINED.findall(text))
-            self._found[path] = frozenset(names)
-        return self._found[path]
+            self._defined[path] = frozenset(names)
+        return self._defined[path]
 
-    def _declared(self, room: str, module: str) -> frozenset[str]:
+    def _functions_of(self, room: str, module: str) -> dict[str, bool]:
+        """Those that a module's `.pxd` declares, and whether each takes what was handed over."""
         path = self.folder / "kernels" / room / f"{module.replace('.', '/')}.pxd"
-        if path not in self._found:
+        if path not in self._declared:
             text = path.read_text() if path.is_file() else ""
-            self._found[path] = frozenset(_DECLARED.findall(text))
-        return self._found[path]
+            self._declared[path] = {
+                name: _HANDED.search(parameters) is not None
+                for name, parameters in _DECLARED.findall(text)
+            }
+        return self._declared[path]
 
 
 def room_of(key: str) -> str:

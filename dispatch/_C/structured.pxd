@@ -1,6 +1,7 @@
 """The structured kernel: one shape function for the functional, in-place and out variants of a group, on every key.
 
 A shape function fills a `Spec` for each output; `prepare_outputs` makes, checks or resizes the outputs; a body fills them.
+What the shape function worked out besides stands in `handed` of the first Spec, and the body need not work it out again.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -23,6 +24,9 @@ cdef enum:                   # Spec.cast: which dtypes a given output may have
     RESTRIDE = 32            # an out argument that has the sizes takes the strides too (sort, on Meta)
     COPIED = 64              # PyTorch's Meta kernel of the out variant copies into place: see TensorSpec's `copied`
 
+cdef enum:
+    N_HANDED = 65            # a count, and a number for each dimension
+
 cdef struct Spec:
     int ndim
     int dtype                # ScalarType
@@ -33,6 +37,7 @@ cdef struct Spec:
     bint absent              # this output is None (an optional result that was not asked for)
     int64_t sizes[64]
     int64_t strides[64]
+    int64_t handed[N_HANDED]  # of the first output, for a body whose last parameter is `const int64_t* handed`; else not read
 
 cdef inline void init_spec(Spec* s) noexcept nogil:
     s.ndim = 0

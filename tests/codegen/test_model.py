@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch.codegen.families import Layout
 from dispatch.codegen.keys import read_keys
 from dispatch.codegen.model import Kernel, read_functions
 from dispatch.codegen.rooms import KernelRef, Rooms
@@ -46,6 +47,23 @@ def test_every_variant_of_a_group_gets_the_shape_function_and_the_body(tmp_path:
         package.kernels[f"aten::add{x}"][-1].variant for x in (".Tensor", "_.Tensor", ".out")
     ]
     assert variants == [0, 1, 2]
+
+
+@pytest.mark.parametrize("last", ["const int64_t* handed", "const int64_t *handed", "int64_t dim"])
+def test_a_body_takes_what_was_handed_over_if_its_face_says_so(tmp_path: Path, last: str) -> None:
+    parameters = f"Tensor out, Tensor self,\n             Tensor other, {last}"
+    for room, text in (("meta", "Spec* s"), ("cpu", parameters)):
+        face = tmp_path / "mylib" / "kernels" / room / "binary.pxd"
+        face.parent.mkdir(parents=True)
+        face.write_text(f"cdef int add({text}) except -1\n")
+    package = read_package(tmp_path, GROUP)
+    cpu, meta, _ = package.kernels["aten::add.Tensor"]
+    assert cpu.body is not None
+    assert cpu.body.takes_handed == last.endswith("handed")
+    adapters = Layout(package, "mylib.generated").adapters
+    assert [a.name for a in adapters] == ["TT_1", "TT_1_handed"][: len(adapters)]
+    assert len(adapters) == 1 + cpu.body.takes_handed
+    assert meta.body is None
 
 
 MADE = """\

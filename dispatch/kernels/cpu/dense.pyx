@@ -7,8 +7,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, MF_contiguous, ST_bfloat16, ST_float16, ST_float32, ST_int64,
-    is_in, is_integral_code,
+    DEV_CPU, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, ST_int64, is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
@@ -24,7 +23,7 @@ cdef int check_kernel(int code, uint64_t allowed) except -1:
 
 
 cdef int computed_in(int code) noexcept:
-    if code == ST_float16 or code == ST_bfloat16:
+    if is_in(DTYPES_REDUCED_FLOATING, code):
         return ST_float32
     return ST_int64 if is_integral_code(code, True) else code
 

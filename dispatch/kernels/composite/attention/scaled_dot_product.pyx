@@ -15,7 +15,7 @@ from dispatch._C.errors cimport refused
 from dispatch._ops import ops
 
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_META, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, get_dtype,
+    DEV_CPU, DEV_META, DTYPES_FLOATING, DTYPES_REDUCED_FLOATING, ST_bool, ST_float32, get_dtype, is_in,
 )
 from dispatch._C.size cimport new_size
 from dispatch._C.symbolic cimport eq, eq_or_false, expect_eq, floordiv, is_symbolic, le, mod, ne, size_object
@@ -135,7 +135,7 @@ cdef bint uses_flash(Tensor query, Tensor key, Tensor value, Tensor mask, double
     cdef int64_t* v = value.c_sizes
     if dropout_p > 0 or query.c_ndim != 4 or key.c_ndim != 4 or value.c_ndim != 4:
         return False
-    if query.c_dtype not in (ST_float32, ST_bfloat16, ST_float16, ST_float64):
+    if not is_in(DTYPES_FLOATING, query.c_dtype):
         return False
     return (
         all_equal(q[0], k[0], v[0])
@@ -177,7 +177,7 @@ cdef object call_flash(Tensor query, Tensor key, Tensor value, object mask, obje
 
 
 cdef bint is_half(Tensor t) noexcept:
-    return t.c_dtype == ST_float16 or t.c_dtype == ST_bfloat16
+    return is_in(DTYPES_REDUCED_FLOATING, t.c_dtype)
 
 
 cdef bint uses_accelerator_kernel(Tensor query, Tensor key, Tensor value, bint enable_gqa) except -1:
@@ -298,7 +298,7 @@ def _scaled_dot_product_attention_math(Tensor query not None, Tensor key not Non
         raise refused("query, key and value must have "
                       f"at least 2 dimensions, got {shape_of(query)}, {shape_of(key)} and "
                       f"{shape_of(value)}", IndexError)
-    if kind == ST_float16 or kind == ST_bfloat16:     # computed in float32, rounded at the end
+    if is_in(DTYPES_REDUCED_FLOATING, kind):     # computed in float32, rounded at the end
         query, key, value = (as_dtype(query, ST_float32), as_dtype(key, ST_float32),
                              as_dtype(value, ST_float32))
     half = half_of_scale(query, scale)

@@ -15,6 +15,7 @@ from dispatch._C.dtypes cimport (
     DTYPES_BOOL, DTYPES_COMPLEX, DTYPES_FLOATING, DTYPES_INTEGRAL, MF_channels_last, MF_channels_last_3d, MF_contiguous,
     ST_float32, ST_float64, ST_int64, is_complex_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
 from dispatch._C.values cimport IntArray
@@ -26,7 +27,9 @@ from dispatch.kernels.cpu.matrix.gemm cimport product
 from dispatch.kernels.cpu.pixels cimport (
     add_products_f32, add_products_f64, add_scaled_f32, add_scaled_f64, add_scaled_halves_f32, add_scaled_halves_f64,
 )
-from dispatch.kernels.meta.pool.windows cimport Windows, output_length, read_dilation, read_windows
+from dispatch.kernels.meta.pool.windows cimport (
+    Windows, handed_windows, output_length, read_dilation, read_windows,
+)
 
 cdef extern from "vectorised.h":
     pass
@@ -49,13 +52,11 @@ cdef struct Conv:
     bint plain                   # windows of one element side by side, no padding
 
 
-cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, IntArray stride, IntArray padding, IntArray dilation,
-                   int64_t groups, int code) except -1:
-    cdef IntArray kernel
-    cdef int i, dims = weight.c_ndim - 2
-    kernel.data, kernel.len = weight.c_sizes + 2, dims
-    read_windows(&c.w, dims, kernel, stride, padding)
-    read_dilation(&c.w, dilation)
+cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* windows, int64_t groups, int code) except -1:
+    cdef int i, dims = <int>windows.dims
+    if dims > 3:
+        raise refused(f"expected at most 3 dimensions beside batch and channels, got weight {list(weight.shape)}")
+    c.w = windows[0]
     c.x, c.y, c.groups, c.code = image_of(x, dims), image_of(y, dims), groups, code
     c.cx, c.cy = weight.c_sizes[1], weight.c_sizes[0] // groups
     c.taps, c.plain, c.last = c.w.kernel[0] * c.w.kernel[1] * c.w.kernel[2], True, False
@@ -473,12 +474,8 @@ cdef int image_format(Tensor t) except -1:
     return MF_channels_last_3d if is_contiguous_as(t, MF_channels_last_3d) else MF_contiguous
 
 
-cdef bint is_dilated(IntArray dilation) noexcept:
-    cdef int i
-    for i in range(<int>dilation.len):
-        if dilation.data[i] > 1:
-            return True
-    return False
+cdef bint is_dilated(const Windows* w) noexcept:
+    return w.dilation[0] > 1 or w.dilation[1] > 1 or w.dilation[2] > 1
 
 
 cdef int empty_sum(Tensor out, Tensor bias) except -1:
@@ -489,15 +486,22 @@ cdef int empty_sum(Tensor out, Tensor bias) except -1:
     return 0
 
 
-cdef int convolution(Tensor out, Tensor input, Tensor weight, Tensor bias, IntArray stride, IntArray padding,
-                     IntArray dilation, bint transposed, IntArray output_padding, int64_t groups) except -1:
+cdef int convolution(Tensor out, Tensor input, Tensor weight, Tensor bias, IntArray stride, IntArray padding, IntArray dilation,
+                     bint transposed, IntArray output_padding, int64_t groups, const int64_t* handed) except -1:
     """Forward; transposed: what is backward for the other."""
+    cdef Windows w
+    handed_windows(&w, handed)
+    return convolve(out, input, weight, bias, &w, transposed, groups)
+
+
+cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Windows* windows, bint transposed,
+                  int64_t groups) except -1:
     cdef int code = computed_in(input.c_dtype), memory_format
     cdef Tensor x, w, y, b
     cdef Job j
     if has_none(out):
         return 0
-    if transposed or is_dilated(dilation):
+    if transposed or is_dilated(windows):
         check_kernel(input.c_dtype, DTYPES_FLOATING | <int64_t>1 << ST_int64)
     else:
         check_kernel(input.c_dtype, DTYPES_FLOATING | DTYPES_INTEGRAL)
@@ -507,7 +511,7 @@ cdef int convolution(Tensor out, Tensor input, Tensor weight, Tensor bias, IntAr
     x, w, y = dense(input, code, memory_format), dense(weight, code, MF_contiguous), target(out, code, memory_format)
     b = None if bias is None else dense(bias, code, MF_contiguous)
     memset(&j, 0, sizeof(Job))
-    read_conv(&j.c, out if transposed else input, input if transposed else out, weight, stride, padding, dilation, groups, code)
+    read_conv(&j.c, out if transposed else input, input if transposed else out, weight, windows, groups, code)
     j.c.last = memory_format != MF_contiguous
     j.way, j.to, j.w = BACKWARD if transposed else FORWARD, at(y), at(w)
     j.x = j.y = at(x)
@@ -518,18 +522,13 @@ cdef int convolution(Tensor out, Tensor input, Tensor weight, Tensor bias, IntAr
     return finish(out, y)
 
 
-cdef struct Geometry:            # what both gradients are given
-    IntArray stride, padding, dilation
-    int64_t groups
-
-
 cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor w, Tensor x_side, Tensor y_side, Tensor weight,
-                  const Geometry* g, int code) except -1:
+                  const Windows* windows, int64_t groups, int code) except -1:
     """`x`, `y` and `w`: what is read; `x_side`, `y_side` and `weight` have the sizes."""
     cdef Tensor made = target(out, code, MF_contiguous)
     cdef Job j
     memset(&j, 0, sizeof(Job))
-    read_conv(&j.c, x_side, y_side, weight, g.stride, g.padding, g.dilation, g.groups, code)
+    read_conv(&j.c, x_side, y_side, weight, windows, groups, code)
     j.way, j.to = <Way>way, at(made)
     if x is not None:
         j.x = at(x)
@@ -544,52 +543,58 @@ cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor w, Tensor x_si
 
 cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad_bias, Tensor grad_output, Tensor input,
                               Tensor weight, object bias_sizes, IntArray stride, IntArray padding, IntArray dilation,
-                              bint transposed, IntArray output_padding, int64_t groups, object output_mask) except -1:
+                              bint transposed, IntArray output_padding, int64_t groups, object output_mask,
+                              const int64_t* handed) except -1:
     """Whichever of the three are there."""
     cdef int code
     cdef Tensor g, x, w, seen, there             # the side that windows see, the one that they lead to
-    cdef Geometry like
+    cdef Windows windows
     if has_none(grad_output) or has_none(input) or has_none(weight):
         for made in (grad_input, grad_weight, grad_bias):
             if made is not None:
                 fill_values(<Tensor>made, 0)
         return 0
-    if is_dilated(dilation) and not transposed:
+    handed_windows(&windows, handed)
+    if is_dilated(&windows) and not transposed:
         check_kernel(grad_output.c_dtype, DTYPES_FLOATING | <int64_t>1 << ST_int64)
     else:
         check_kernel(grad_output.c_dtype, DTYPES_FLOATING)
     code = computed_in(grad_output.c_dtype)
-    like.stride, like.padding, like.dilation, like.groups = stride, padding, dilation, groups
     g, x, w = dense(grad_output, code, MF_contiguous), dense(input, code, MF_contiguous), dense(weight, code, MF_contiguous)
     seen, there = (g, x) if transposed else (x, g)
     if grad_input is not None and transposed:
-        gradient(grad_input, FORWARD, g, None, w, seen, there, weight, &like, code)
+        gradient(grad_input, FORWARD, g, None, w, seen, there, weight, &windows, groups, code)
     elif grad_input is not None:
-        gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &like, code)
+        gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &windows, groups, code)
     if grad_weight is not None:
-        gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &like, code)
+        gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &windows, groups, code)
     if grad_bias is not None:                    # a sum over one side alone
-        gradient(grad_bias, BIAS, None, g, None, g, g, weight, &like, code)
+        gradient(grad_bias, BIAS, None, g, None, g, g, weight, &windows, groups, code)
     return 0
 
 
 def slow_conv_transpose2d(Tensor out not None, Tensor self not None, Tensor weight not None, kernel_size, Tensor bias or None,
                           stride, padding, output_padding, dilation):
     """An unbatched self counts as a batch of one."""
+    cdef Windows w
+    read_plane(&w, kernel_size, stride, padding, dilation)
+    convolve(out, self if self.c_ndim == 4 else self.unsqueeze(0), weight, bias, &w, True, 1)
+
+
+cdef int read_plane(Windows* w, kernel_size, stride, padding, dilation) except -1:
+    """Windows of two dimensions, from lists."""
     cdef int64_t numbers[4][64]
     cdef IntArray given[4]
     cdef int i
-    for i, values in enumerate((stride, padding, dilation, output_padding)):
+    for i, values in enumerate((kernel_size, stride, padding, dilation)):
         given[i].data, given[i].len = numbers[i], read_ints(values, numbers[i], "geometry")
-    convolution(out, self if self.c_ndim == 4 else self.unsqueeze(0), weight, bias, given[0], given[1], given[2], True,
-                given[3], 1)
+    read_windows(w, 2, given[0], given[1], given[2])
+    return read_dilation(w, given[3])
 
 
 def col2im(Tensor out not None, Tensor self not None, output_size, kernel_size, dilation, padding, stride):
     """Columns added up where their windows lie."""
     cdef int code = computed_in(self.c_dtype), i
-    cdef int64_t numbers[4][64]
-    cdef IntArray given[4]
     cdef Tensor x, y
     cdef Job j
     check_kernel(self.c_dtype, DTYPES_FLOATING | DTYPES_BOOL | DTYPES_COMPLEX)
@@ -600,10 +605,7 @@ def col2im(Tensor out not None, Tensor self not None, output_size, kernel_size, 
             col2im(getattr(out, part), getattr(self, part), output_size, kernel_size, dilation, padding, stride)
         return
     memset(&j, 0, sizeof(Job))
-    for i, values in enumerate((kernel_size, stride, padding, dilation)):
-        given[i].data, given[i].len = numbers[i], read_ints(values, numbers[i], "geometry")
-    read_windows(&j.c.w, 2, given[0], given[1], given[2])
-    read_dilation(&j.c.w, given[3])
+    read_plane(&j.c.w, kernel_size, stride, padding, dilation)
     j.c.x = j.c.y = image_of(out, 2)
     for i in range(1, 3):
         j.c.y.size[i] = output_length(&j.c.w, i, j.c.x.size[i], False)

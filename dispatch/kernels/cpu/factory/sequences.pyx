@@ -6,8 +6,8 @@ import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, ST_bfloat16, ST_bool, ST_float16, ST_float32, ST_float64, ST_int16, ST_int32, ST_int64, is_complex_code,
-    is_floating_code,
+    DEV_CPU, DTYPES_REDUCED_FLOATING, ST_bool, ST_float32, ST_float64, ST_int16, ST_int32, ST_int64, is_complex_code,
+    is_floating_code, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
@@ -79,7 +79,7 @@ cdef Tensor real_steps(object start, object end, int64_t steps, int code):
     cdef Tensor row = new_empty(ST_float32 if code == ST_float32 else ST_float64, DEV_CPU, -1, 1, &steps, NULL)
     if code == ST_float32:
         dispatch_linspace_f32(<float*>data_of(row, 4), <float><double>start, <float><double>end, steps)
-    elif code == ST_float16 or code == ST_bfloat16:
+    elif is_in(DTYPES_REDUCED_FLOATING, code):
         copy_array(row, equal_steps(start, end, steps, _numpy_dtype(dtypes.get_dtype(code)).type).astype(np.float64))
     else:
         if not is_floating_code(code):
@@ -141,7 +141,7 @@ def logspace_out(start, end, steps, base=10.0, *, Tensor out not None):
             exponents = equal_steps(start, end, steps, complex_kind(out)).astype(np.complex128)
             copy_array(out, shaped(np.power(np.complex128(base), exponents), out))
         return out
-    code = ST_float64 if out.c_dtype == ST_float16 or out.c_dtype == ST_bfloat16 else out.c_dtype
+    code = ST_float64 if is_in(DTYPES_REDUCED_FLOATING, out.c_dtype) else out.c_dtype
     powers = powers_of(base, real_steps(start, end, steps, code))
     copy_values(out, powers if out.c_ndim == 1 else ops.aten.view(powers, list(out.shape)))
     return out

@@ -177,16 +177,12 @@ cdef int check_width(Tensor self, int single, int double_) except -1:
     return 0
 
 
-cdef inline int64_t wrapped(Tensor self, int64_t dim) noexcept:
-    return dim + self.c_ndim if dim < 0 else dim
-
-
-cdef double factor_of(int64_t normalization, Tensor self, IntArray dim, int64_t last) noexcept:
-    """`last`: how many elements the last of `dim` has."""
+cdef double factor_of(int64_t normalization, Tensor self, const int64_t* dims, Py_ssize_t count, int64_t last) noexcept:
+    """`last`: how many elements the last of `dims` has."""
     cdef double n = <double>last
     cdef int i
-    for i in range(<int>dim.len - 1):
-        n *= <double>self.c_sizes[wrapped(self, dim.data[i])]
+    for i in range(<int>count - 1):
+        n *= <double>self.c_sizes[dims[i]]
     return 1 / sqrt(n) if normalization == 1 else 1 / n if normalization == 2 else 1.0
 
 
@@ -197,7 +193,7 @@ cdef Tensor made_for(Tensor out, int code, Tensor self):
     return new_empty(code, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
 
 
-cdef int c2c(Tensor out, Tensor self, IntArray dim, int64_t normalization, bint forward) except -1:
+cdef int c2c(Tensor out, Tensor self, IntArray dim, int64_t normalization, bint forward, const int64_t* handed) except -1:
     cdef Tensor made, src = self
     cdef double factor
     cdef int i
@@ -207,14 +203,14 @@ cdef int c2c(Tensor out, Tensor self, IntArray dim, int64_t normalization, bint 
     if dim.len == 0:
         return copy_values(out, self)
     made = made_for(out, self.c_dtype, self)
-    factor = factor_of(normalization, self, dim, self.c_sizes[wrapped(self, dim.data[dim.len - 1])])
+    factor = factor_of(normalization, self, handed, dim.len, self.c_sizes[handed[dim.len - 1]])
     for i in range(<int>dim.len - 1, -1, -1):
-        transform(FORWARD if forward else BACKWARD, src, made, wrapped(self, dim.data[i]), factor)
+        transform(FORWARD if forward else BACKWARD, src, made, handed[i], factor)
         src, factor = made, 1
     return finish(out, made)
 
 
-cdef int r2c(Tensor out, Tensor self, IntArray dim, int64_t normalization, bint onesided) except -1:
+cdef int r2c(Tensor out, Tensor self, IntArray dim, int64_t normalization, bint onesided, const int64_t* handed) except -1:
     cdef Tensor made
     cdef int64_t last
     cdef int i
@@ -222,14 +218,14 @@ cdef int r2c(Tensor out, Tensor self, IntArray dim, int64_t normalization, bint 
     if out.c_numel == 0:
         return 0
     made = made_for(out, complex_of(self.c_dtype), self)
-    last = wrapped(self, dim.data[dim.len - 1])
-    half(self, made, last, factor_of(normalization, self, dim, self.c_sizes[last]), onesided)
+    last = handed[dim.len - 1]
+    half(self, made, last, factor_of(normalization, self, handed, dim.len, self.c_sizes[last]), onesided)
     for i in range(<int>dim.len - 2, -1, -1):
-        transform(FORWARD, made, made, wrapped(self, dim.data[i]), 1)
+        transform(FORWARD, made, made, handed[i], 1)
     return finish(out, made)
 
 
-cdef int c2r(Tensor out, Tensor self, IntArray dim, int64_t normalization, int64_t last_dim_size) except -1:
+cdef int c2r(Tensor out, Tensor self, IntArray dim, int64_t normalization, int64_t last_dim_size, const int64_t* handed) except -1:
     cdef Tensor made, whole, src = self
     cdef double factor
     cdef int i
@@ -237,11 +233,11 @@ cdef int c2r(Tensor out, Tensor self, IntArray dim, int64_t normalization, int64
     if out.c_numel == 0:
         return 0
     made = made_for(out, real_of(self.c_dtype), self)
-    factor = factor_of(normalization, self, dim, last_dim_size)
+    factor = factor_of(normalization, self, handed, dim.len, last_dim_size)
     if dim.len > 1:
         whole = new_empty(self.c_dtype, DEV_CPU, -1, self.c_ndim, self.c_sizes, NULL)
         for i in range(<int>dim.len - 1):
-            transform(BACKWARD, src, whole, wrapped(self, dim.data[i]), factor)
+            transform(BACKWARD, src, whole, handed[i], factor)
             src, factor = whole, 1
-    transform(REAL, src, made, wrapped(self, dim.data[dim.len - 1]), factor)
+    transform(REAL, src, made, handed[dim.len - 1], factor)
     return finish(out, made)

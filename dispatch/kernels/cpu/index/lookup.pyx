@@ -88,10 +88,6 @@ cdef Numbers along(Tensor self, int64_t dim, Tensor index, bint negative):
     return places_of(index, -size if negative else 0, size, step, IndexError)
 
 
-cdef int64_t wrapped(Tensor self, int64_t dim) noexcept:
-    return dim + self.c_ndim if dim < 0 else dim
-
-
 cdef Tensor everywhere(Tensor one, Tensor like):
     """One number in all elements of something of like's sizes."""
     cdef int64_t zeros[64]
@@ -107,12 +103,13 @@ cdef Tensor number(object value, int code):
     return t
 
 
-def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None, alpha):
+def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None, alpha,
+              int64_t wrapped):
     """Slices of source times alpha added; an index may occur again."""
     cdef dispatch_slices s
     cdef Numbers places
     cdef int wide = wide_code(self.c_dtype)
-    dim = wrapped(self, dim)
+    dim = wrapped
     if isinstance(alpha, float) and is_integral_code(self.c_dtype, True):
         raise refused("alpha of an integer tensor must be an integer")
     places = along(out, dim, index, False)
@@ -132,11 +129,12 @@ def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor ind
         reduce_slices(&s, out, source, places, ADD)
 
 
-def index_copy(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None):
+def index_copy(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None,
+               int64_t wrapped):
     """Slices of source written."""
     cdef dispatch_slices s
     cdef Numbers places
-    dim = wrapped(self, dim)
+    dim = wrapped
     places = along(out, dim, index, False)
     if memory_meets(source, out):
         source = source.clone()
@@ -171,13 +169,13 @@ def index_fill_tensor(Tensor self not None, int64_t dim, Tensor index not None, 
 
 
 def index_reduce(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None, str reduce,
-                 bint include_self):
+                 bint include_self, int64_t wrapped):
     """Slices reduced with those of source that `index` sends there, each result rounded; means, then, by how many there are."""
     cdef dispatch_slices s
     cdef Numbers places
     cdef Reduction op = ADD if reduce == "mean" else MUL if reduce == "prod" else MAX if reduce == "amax" else MIN
     cdef Tensor counts
-    dim = wrapped(self, dim)
+    dim = wrapped
     places = along(out, dim, index, False)
     if index.c_numel:
         check_supported(self, DTYPES_RARE | (DTYPES_ALL_COMPLEX if reduce in ("amax", "amin") else 0), True)

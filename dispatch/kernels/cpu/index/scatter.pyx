@@ -17,7 +17,6 @@ from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.index.slices cimport (
     ADD, MAX, MIN, MUL, Reduction, check_along, check_supported, copy_unless_same, read_along, reduce_along, write_along,
 )
-from dispatch.kernels.meta.rules cimport wrap_dim
 
 import numpy as np
 
@@ -53,12 +52,12 @@ cdef Tensor everywhere(Tensor one, Tensor index):
     return new_view(one, index.c_ndim, index.c_sizes, zeros, 0)
 
 
-cdef int gather(Tensor out, Tensor self, int64_t dim, Tensor index, bint sparse_grad) except -1:
+cdef int gather(Tensor out, Tensor self, int64_t dim, Tensor index, bint sparse_grad, const int64_t* handed) except -1:
     """For each element of `index`, self's at this place along `dim`."""
     if index.c_numel == 0:
         return 0
     check_supported(self, DTYPES_RARE, True)
-    return read_along(out, self, <int>wrap_dim(dim, self.c_ndim, True), index)
+    return read_along(out, self, <int>handed[0], index)
 
 
 cdef bint checked_before(Tensor target, Tensor self, int dim, Tensor index) except -1:
@@ -69,26 +68,25 @@ cdef bint checked_before(Tensor target, Tensor self, int dim, Tensor index) exce
     return True
 
 
-cdef bint begin(Tensor out, Tensor self, int64_t* dim, Tensor index) except -1:
+cdef bint begin(Tensor out, Tensor self, int dim, Tensor index) except -1:
     """self into `out`; whether indices are checked already."""
     cdef bint checked
     check_supported(self, DTYPES_RARE, True)
-    dim[0] = wrap_dim(dim[0], self.c_ndim, True)
-    checked = checked_before(out, self, <int>dim[0], index)
+    checked = checked_before(out, self, dim, index)
     copy_unless_same(out, self)
     return checked
 
 
-cdef int scatter(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src) except -1:
+cdef int scatter(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src, const int64_t* handed) except -1:
     """self with elements of `src` at `index` along `dim`; of equal indices the last counts."""
     cdef bint checked
     if index.c_numel == 0:
         return copy_unless_same(out, self)
-    checked = begin(out, self, &dim, index)
-    return write_along(out, src, <int>dim, index, not checked)
+    checked = begin(out, self, <int>handed[0], index)
+    return write_along(out, src, <int>handed[0], index, not checked)
 
 
-cdef int scatter_value(Tensor out, Tensor self, int64_t dim, Tensor index, object value) except -1:
+cdef int scatter_value(Tensor out, Tensor self, int64_t dim, Tensor index, object value, const int64_t* handed) except -1:
     """The same with a number."""
     cdef Tensor one
     cdef bint checked
@@ -96,8 +94,8 @@ cdef int scatter_value(Tensor out, Tensor self, int64_t dim, Tensor index, objec
         return copy_unless_same(out, self)
     check_supported(self, DTYPES_RARE, True)
     one = number(value, self.c_dtype)
-    checked = begin(out, self, &dim, index)
-    return write_along(out, everywhere(one, index), <int>dim, index, not checked)
+    checked = begin(out, self, <int>handed[0], index)
+    return write_along(out, everywhere(one, index), <int>handed[0], index, not checked)
 
 
 # ---- reductions --------------------------------------------------------------------------------
@@ -115,23 +113,22 @@ cdef object identity(str reduce, int code):
     return int(limits.min) if reduce == "amax" else int(limits.max)
 
 
-cdef int reduced(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src, str reduce, bint include_self) except -1:
+cdef int reduced(Tensor out, Tensor self, int dim, Tensor index, Tensor src, str reduce, bint include_self) except -1:
     """self's elements reduced with those of `src` that `index` sends there."""
     cdef int wide = wide_code(self.c_dtype)
     cdef Reduction op = ADD if reduce in ("sum", "mean") else MUL if reduce == "prod" else MAX if reduce == "amax" else MIN
     cdef Tensor target = out
     cdef bint checked
-    dim = wrap_dim(dim, self.c_ndim, True)
     if wide != self.c_dtype or reduce == "mean" or memory_meets(out, src):
         target = new_empty(wide, DEV_CPU, -1, self.c_ndim, self.c_sizes, NULL)
-    checked = checked_before(target, self, <int>dim, index)
+    checked = checked_before(target, self, dim, index)
     copy_unless_same(target, self)
     if not include_self:
-        write_along(target, everywhere(number(identity(reduce, wide), wide), index), <int>dim, index, not checked)
+        write_along(target, everywhere(number(identity(reduce, wide), wide), index), dim, index, not checked)
         checked = True
-    reduce_along(target, in_dtype(src, wide), <int>dim, index, op, not checked)
+    reduce_along(target, in_dtype(src, wide), dim, index, op, not checked)
     if reduce == "mean":
-        target = divided(target, <int>dim, index, include_self)
+        target = divided(target, dim, index, include_self)
     return copy_unless_same(out, target)
 
 
@@ -148,16 +145,16 @@ cdef Tensor divided(Tensor sums, int dim, Tensor index, bint include_self):
     return ops.aten.div_(sums, counts)
 
 
-cdef int scatter_add(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src) except -1:
+cdef int scatter_add(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src, const int64_t* handed) except -1:
     """self with elements of `src` added at `index` along `dim`."""
     if index.c_numel == 0:
         return copy_unless_same(out, self)
     check_supported(self, DTYPES_RARE, True)
-    return reduced(out, self, dim, index, src, "sum", True)
+    return reduced(out, self, <int>handed[0], index, src, "sum", True)
 
 
-cdef int scatter_reduce(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce,
-                        bint include_self) except -1:
+cdef int scatter_reduce(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce, bint include_self,
+                        const int64_t* handed) except -1:
     """The same with any reduction; without self where something arrives, unless `include_self`."""
     cdef unsigned long long missing = DTYPES_RARE
     if reduce == "mean":
@@ -169,24 +166,27 @@ cdef int scatter_reduce(Tensor out, Tensor self, int64_t dim, Tensor index, Tens
             check_supported(self, DTYPES_BOOL, False)
         return copy_unless_same(out, self)
     if not include_self:
-        check_along(self, <int>wrap_dim(dim, self.c_ndim, True), index)
+        check_along(self, <int>handed[0], index)
     check_supported(self, missing, True)
-    return reduced(out, self, dim, index, src, reduce, include_self)
+    return reduced(out, self, <int>handed[0], index, src, reduce, include_self)
 
 
-cdef int scatter_combine(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce) except -1:
+cdef int scatter_combine(Tensor out, Tensor self, int64_t dim, Tensor index, Tensor src, object reduce,
+                         const int64_t* handed) except -1:
     """self with elements of `src` added, or multiplied with."""
     if index.c_numel == 0:
         return copy_unless_same(out, self)
     check_supported(self, DTYPES_RARE, True)
-    return reduced(out, self, dim, index, src, "sum" if reduce == "add" else "prod", True)
+    return reduced(out, self, <int>handed[0], index, src, "sum" if reduce == "add" else "prod", True)
 
 
-cdef int scatter_combine_value(Tensor out, Tensor self, int64_t dim, Tensor index, object value, object reduce) except -1:
+cdef int scatter_combine_value(Tensor out, Tensor self, int64_t dim, Tensor index, object value, object reduce,
+                               const int64_t* handed) except -1:
     """The same with a number."""
     if index.c_numel == 0:
         return copy_unless_same(out, self)
-    return scatter_combine(out, self, dim, index, everywhere(number(truncated(value, self.c_dtype), self.c_dtype), index), reduce)
+    src = everywhere(number(truncated(value, self.c_dtype), self.c_dtype), index)
+    return scatter_combine(out, self, dim, index, src, reduce, handed)
 
 
 cdef object truncated(object value, int code):

@@ -17,7 +17,7 @@ from dispatch.kernels.cpu.index.slices cimport (
     ADD, Numbers, check_numbers, check_supported, copy_unless_same, count_true, dispatch_slices, new_numbers, places_of,
     read_numbers, read_slices, reduce_slices, set_rest, true_places, write_slices,
 )
-from dispatch.kernels.meta.rules cimport broadcast_into, wrap_dim
+from dispatch.kernels.meta.rules cimport broadcast_into
 
 cdef extern from "../kernels/cpu/index/loops.h" nogil:
     void dispatch_add_places(int64_t* places, const int64_t* index, int64_t n, int64_t size, int64_t step) noexcept
@@ -259,7 +259,7 @@ cdef int index_put(Tensor out, Tensor self, list indices, Tensor values, bint ac
 
 # ---- along one dimension -----------------------------------------------------------------------
 
-cdef int index_select(Tensor out, Tensor self, int64_t dim, Tensor index) except -1:
+cdef int index_select(Tensor out, Tensor self, int64_t dim, Tensor index, const int64_t* handed) except -1:
     """Slices along `dim`. PyTorch's kernel for dimension 1 has an exception type of its own."""
     cdef dispatch_slices s
     cdef Numbers places
@@ -267,7 +267,7 @@ cdef int index_select(Tensor out, Tensor self, int64_t dim, Tensor index) except
     if self.c_ndim == 0:
         places_of(index, 0, 1, 0, IndexError)
         return copy_unless_same(out, self)
-    dim = wrap_dim(dim, self.c_ndim, True)
+    dim = handed[0]
     if self.c_ndim == 1:
         check_supported(self, DTYPES_WIDE_UNSIGNED, False)
     elif index.c_numel and self.c_sizes[dim] == 0:

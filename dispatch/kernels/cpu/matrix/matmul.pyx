@@ -10,8 +10,8 @@ from libc.stdint cimport int64_t, uint16_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, MF_contiguous, ST_bfloat16, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64,
-    ST_uint8, is_integral_code,
+    DEV_CPU, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_bfloat16, ST_complex128, ST_complex64, ST_float32, ST_float64,
+    ST_int64, ST_uint8, is_in, is_integral_code,
 )
 from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
@@ -61,7 +61,7 @@ cdef object blas():
 
 cdef bint has_loop(int code) noexcept:
     return (code == ST_float32 or code == ST_float64 or ST_uint8 <= code <= ST_int64
-            or code == ST_float16 or code == ST_bfloat16 or code == ST_complex64
+            or is_in(DTYPES_REDUCED_FLOATING, code) or code == ST_complex64
             or code == ST_complex128)
 
 

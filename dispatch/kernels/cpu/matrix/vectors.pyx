@@ -13,7 +13,6 @@ from dispatch._C.tensor cimport Tensor, new_empty, new_view
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, pinned, target
 from dispatch.kernels.cpu.runs cimport address
-from dispatch.kernels.meta cimport rules
 
 ctypedef float complex singles
 ctypedef double complex doubles
@@ -49,7 +48,7 @@ cdef Tensor expanded(Tensor t, Tensor like):
     return t if same else new_view(t, like.c_ndim, like.c_sizes, strides, t.c_offset)
 
 
-cdef int cross(Tensor out, Tensor self, Tensor other, int64_t dim) except -1:
+cdef int cross(Tensor out, Tensor self, Tensor other, int64_t dim, const int64_t* handed) except -1:
     """The vector at right angles to both."""
     cdef int code = computed_in(self.c_dtype)
     cdef Tensor a, b, made
@@ -62,8 +61,7 @@ cdef int cross(Tensor out, Tensor self, Tensor other, int64_t dim) except -1:
         raise refused(f"expected one dtype, got {get_dtype(self.c_dtype)!r} and {get_dtype(other.c_dtype)!r}")
     if out.c_numel == 0:
         return 0
-    dim = rules.wrap_dim(dim, self.c_ndim, True)
-    for d in range(<int>dim + 1, out.c_ndim):
+    for d in range(<int>handed[0] + 1, out.c_ndim):
         inner *= out.c_sizes[d]
     outer = out.c_numel // (3 * inner)
     a, b = dense(expanded(self, out), code, MF_contiguous), dense(expanded(other, out), code, MF_contiguous)

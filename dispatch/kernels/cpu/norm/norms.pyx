@@ -11,9 +11,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport (
-    DTYPES_FLOATING, MF_contiguous, ST_bfloat16, ST_float16, ST_float32, is_in,
-)
+from dispatch._C.dtypes cimport DTYPES_FLOATING, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, is_in
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view_dtype
 from dispatch._C.values cimport IntArray
@@ -95,7 +93,7 @@ cdef int check_mixed(Tensor input, tuple parameters) except -1:
     cdef Tensor t
     for item in parameters:
         if item is not None:
-            if (<Tensor>item).c_dtype == ST_float32 and (code == ST_float16 or code == ST_bfloat16):
+            if (<Tensor>item).c_dtype == ST_float32 and is_in(DTYPES_REDUCED_FLOATING, code):
                 code = ST_float32
             break
     for item in parameters:
@@ -428,9 +426,9 @@ cdef const void* parameter(Tensor t, int code, list kept) except? NULL:
 
 
 cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray normalized_shape, Tensor weight, Tensor bias,
-                    double eps) except -1:
+                    double eps, const int64_t* handed) except -1:
     """Mean and 1/deviation of each row are kept."""
-    cdef int64_t width = 1, row = 0, count, i
+    cdef int64_t width = handed[0], row = 0, count
     cdef norm_rows context
     cdef Numbers numbers
     cdef Tensor x, y
@@ -438,8 +436,6 @@ cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray
     cdef int code = computed_in(input.c_dtype)
     check_mixed(input, (weight, bias))
     check_floating(input.c_dtype)
-    for i in range(normalized_shape.len):
-        width *= normalized_shape.data[i]
     if width == 0:
         fill_values(mean, 0)
         fill_values(rstd, float("nan"))
@@ -460,9 +456,9 @@ cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray
 
 def layer_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tensor of_bias or None, Tensor grad_out not None,
                         Tensor input not None, normalized_shape, Tensor mean not None, Tensor rstd not None,
-                        Tensor weight or None, Tensor bias or None, output_mask):
-    """Gradients of input, weight and bias, those that were asked for."""
-    cdef int64_t width = 1, row = 0, count
+                        Tensor weight or None, Tensor bias or None, output_mask, int64_t width):
+    """Gradients of input, weight and bias, those that were asked for. `width`: elements that are normalised together."""
+    cdef int64_t row = 0, count
     cdef norm_rows context
     cdef Numbers numbers, sums
     cdef Tensor x, grad, to
@@ -472,8 +468,6 @@ def layer_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
         clear((of_input, of_weight, of_bias))
         return
     check_floating(input.c_dtype)
-    for size in normalized_shape:
-        width *= size
     count = input.c_numel // width
     numbers, sums = Numbers(2, count), Numbers(4, width)
     memset(sums.data, 0, 4 * width * sizeof(double))

@@ -11,7 +11,6 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
-from dispatch.kernels.meta cimport rules
 
 cdef extern from "order.h" nogil:
     ctypedef struct pair:
@@ -32,7 +31,6 @@ cdef int order_rows(int op, Tensor values, Tensor indices, Tensor self, int64_t 
     cdef order_context context
     cdef int64_t n = 1
     if self.c_ndim:
-        dim = rules.wrap_dim(dim, self.c_ndim, True)
         n = self.c_sizes[dim]
     context.k, context.stable = k, stable
     context.flip = -1 if backwards else 0
@@ -54,7 +52,8 @@ cdef int write_one(Tensor values, Tensor indices, Tensor self) except -1:
     return fill_values(indices, 0)
 
 
-cdef int sort(Tensor values, Tensor indices, Tensor self, object stable, int64_t dim, bint descending) except -1:
+cdef int sort(Tensor values, Tensor indices, Tensor self, object stable, int64_t dim, bint descending,
+              const int64_t* handed) except -1:
     """self sorted along `dim`, and where each element was."""
     cdef int64_t n
     cdef bint by_bytes
@@ -62,16 +61,18 @@ cdef int sort(Tensor values, Tensor indices, Tensor self, object stable, int64_t
         return 0
     if self.c_ndim == 0:
         return write_one(values, indices, self)
-    n = self.c_sizes[rules.wrap_dim(dim, self.c_ndim, True)]
+    n = self.c_sizes[handed[0]]
     if is_in(DTYPES_FLOAT8, self.c_dtype):
         if n > 1:
             raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
         return write_one(values, indices, self)
     by_bytes = n >= LONG_LINE and self.c_ndim == 1 and not descending and is_integral_code(self.c_dtype, False)
-    return order_rows(SORT, values, indices, self, dim, 0, descending, bool(stable) or n <= SHORT_ROW or by_bytes, True, False)
+    return order_rows(SORT, values, indices, self, handed[0], 0, descending, bool(stable) or n <= SHORT_ROW or by_bytes, True,
+                      False)
 
 
-cdef int topk(Tensor values, Tensor indices, Tensor self, int64_t k, int64_t dim, bint largest, bint sorted) except -1:
+cdef int topk(Tensor values, Tensor indices, Tensor self, int64_t k, int64_t dim, bint largest, bint sorted,
+              const int64_t* handed) except -1:
     """The `k` largest or smallest along `dim`, and where they were; not `sorted`, in any order."""
     if values.c_numel == 0:
         return 0
@@ -79,4 +80,4 @@ cdef int topk(Tensor values, Tensor indices, Tensor self, int64_t k, int64_t dim
         return write_one(values, indices, self)
     if is_in(DTYPES_RARE, self.c_dtype):
         raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
-    return order_rows(TOPK, values, indices, self, dim, k, largest, False, sorted, False)
+    return order_rows(TOPK, values, indices, self, handed[0], k, largest, False, sorted, False)

@@ -23,7 +23,7 @@ from dispatch.kernels.cpu.dense cimport (
 )
 from dispatch.kernels.cpu.pool.places cimport scatter_gradients
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.meta.pool.windows cimport Windows, read_dilation, read_windows
+from dispatch.kernels.meta.pool.windows cimport Windows, handed_windows
 
 cdef extern from "pool/neighbours.h" nogil:
     void largest_row_f32(float* most, int64_t* best, const float* x, int64_t n, int64_t step, int64_t at)
@@ -184,8 +184,7 @@ cdef int check_index_fits(Tensor self, int memory_format) except -1:
     return 0
 
 
-cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims, IntArray kernel_size, IntArray stride,
-                     IntArray padding, IntArray dilation) except -1:
+cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims, const int64_t* handed) except -1:
     cdef Pool q
     cdef int code = computed_in(self.c_dtype), memory_format = rules.suggest_memory_format(self)
     cdef Tensor x, y, at
@@ -197,8 +196,7 @@ cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims, IntArray
     if out.c_numel == 0:
         return 0
     memory_format = format_of(out)
-    read_windows(&q.w, dims, kernel_size, stride, padding)
-    read_dilation(&q.w, dilation)
+    handed_windows(&q.w, handed)
     q.a, q.b, q.last = image_of(self, dims), image_of(out, dims), memory_format != MF_contiguous
     x, y, at = dense(self, code, memory_format), target(out, code, memory_format), target(indices, ST_int64, memory_format)
     source, to = data_of(x, dtypes.itemsize_table()[code]), data_of(y, dtypes.itemsize_table()[code])
@@ -394,8 +392,8 @@ cdef void average_typed(const Pool* q, int code, void* out, void* x, bint backwa
         average[int64_t](q, <int64_t*>out, <int64_t*>x, backward)
 
 
-cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, IntArray kernel_size, IntArray stride,
-                     IntArray padding, bint count_include_pad, object divisor_override, bint backward) except -1:
+cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, bint count_include_pad, object divisor_override,
+                     bint backward, const int64_t* handed) except -1:
     """`given`: self, or the gradient of the result."""
     cdef Pool q
     cdef int code = computed_in(given.c_dtype), itemsize = dtypes.itemsize_table()[code]
@@ -406,7 +404,7 @@ cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, IntArray k
     check_kernel(given.c_dtype, (DTYPES_FLOATING if dims == 2 else DTYPES_FULL_FLOATING) | <int64_t>1 << ST_int64)
     if out.c_numel == 0:
         return 0
-    read_windows(&q.w, dims, kernel_size, stride, padding)
+    handed_windows(&q.w, handed)
     q.count_padding, q.last = count_include_pad, memory_format != MF_contiguous
     q.divisor = 0 if divisor_override is None else divisor_override
     q.a, q.b = image_of(out if backward else self, dims), image_of(given if backward else out, dims)
@@ -426,20 +424,20 @@ cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, IntArray k
 
 # ---- operators ---------------------------------------------------------------------------------
 
-cdef int max_pool2d(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, IntArray stride,
-                    IntArray padding, IntArray dilation, bint ceil_mode) except -1:
-    return run_largest(out, indices, self, 2, kernel_size, stride, padding, dilation)
+cdef int max_pool2d(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
+                    IntArray dilation, bint ceil_mode, const int64_t* handed) except -1:
+    return run_largest(out, indices, self, 2, handed)
 
 
-cdef int max_pool3d(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, IntArray stride,
-                    IntArray padding, IntArray dilation, bint ceil_mode) except -1:
+cdef int max_pool3d(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding,
+                    IntArray dilation, bint ceil_mode, const int64_t* handed) except -1:
     cdef int memory_format = rules.suggest_memory_format(self)
     if memory_format == MF_channels_last:
         raise refused("self of 4 dimensions must not be in channels_last")
     if self.c_ndim == 5:
         lay_out(out, memory_format)
         lay_out(indices, memory_format)
-    return run_largest(out, indices, self, 3, kernel_size, stride, padding, dilation)
+    return run_largest(out, indices, self, 3, handed)
 
 
 cdef int max_pool2d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
@@ -454,29 +452,23 @@ cdef int max_pool3d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
     return scatter_gradients(grad_input, grad_output, indices, 3)
 
 
-cdef int avg_pool2d(Tensor out, Tensor self, IntArray kernel_size, IntArray stride,
-                    IntArray padding, bint ceil_mode, bint count_include_pad,
-                    object divisor_override) except -1:
-    return run_average(out, self, self, 2, kernel_size, stride, padding, count_include_pad, divisor_override, False)
+cdef int avg_pool2d(Tensor out, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding, bint ceil_mode,
+                    bint count_include_pad, object divisor_override, const int64_t* handed) except -1:
+    return run_average(out, self, self, 2, count_include_pad, divisor_override, False, handed)
 
 
-cdef int avg_pool3d(Tensor out, Tensor self, IntArray kernel_size, IntArray stride,
-                    IntArray padding, bint ceil_mode, bint count_include_pad,
-                    object divisor_override) except -1:
-    return run_average(out, self, self, 3, kernel_size, stride, padding, count_include_pad, divisor_override, False)
+cdef int avg_pool3d(Tensor out, Tensor self, IntArray kernel_size, IntArray stride, IntArray padding, bint ceil_mode,
+                    bint count_include_pad, object divisor_override, const int64_t* handed) except -1:
+    return run_average(out, self, self, 3, count_include_pad, divisor_override, False, handed)
 
 
-cdef int avg_pool2d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
-                             IntArray kernel_size, IntArray stride, IntArray padding,
-                             bint ceil_mode, bint count_include_pad,
-                             object divisor_override) except -1:
-    return run_average(grad_input, grad_output, self, 2, kernel_size, stride, padding, count_include_pad, divisor_override,
-                       True)
+cdef int avg_pool2d_backward(Tensor grad_input, Tensor grad_output, Tensor self, IntArray kernel_size, IntArray stride,
+                             IntArray padding, bint ceil_mode, bint count_include_pad, object divisor_override,
+                             const int64_t* handed) except -1:
+    return run_average(grad_input, grad_output, self, 2, count_include_pad, divisor_override, True, handed)
 
 
-cdef int avg_pool3d_backward(Tensor grad_input, Tensor grad_output, Tensor self,
-                             IntArray kernel_size, IntArray stride, IntArray padding,
-                             bint ceil_mode, bint count_include_pad,
-                             object divisor_override) except -1:
-    return run_average(grad_input, grad_output, self, 3, kernel_size, stride, padding, count_include_pad, divisor_override,
-                       True)
+cdef int avg_pool3d_backward(Tensor grad_input, Tensor grad_output, Tensor self, IntArray kernel_size, IntArray stride,
+                             IntArray padding, bint ceil_mode, bint count_include_pad, object divisor_override,
+                             const int64_t* handed) except -1:
+    return run_average(grad_input, grad_output, self, 3, count_include_pad, divisor_override, True, handed)

@@ -46,7 +46,7 @@ cdef inline void add_dim(dispatch_moves* m, int64_t size, int64_t to, int64_t fr
         m.ndim += 1
 
 
-def flip(Tensor out not None, Tensor self not None, dims):
+def flip(Tensor out not None, Tensor self not None, dims, wrapped):
     """self backwards along `dims`."""
     cdef dispatch_moves m
     cdef int64_t start = 0
@@ -57,8 +57,7 @@ def flip(Tensor out not None, Tensor self not None, dims):
         check_supported(self, True)
     set_moves(&m, out, self)
     if self.c_ndim:
-        for dim in dims:
-            d = <int>wrap_dim(dim, self.c_ndim, True)
+        for d in wrapped:
             start += (self.c_sizes[d] - 1) * m.from_[d]
             m.from_[d] = -m.from_[d]
     move_between(&m, data_of(out, size), data_of(self, size) + start, copier(size), out, self)
@@ -71,7 +70,7 @@ cdef int64_t rolled(int64_t shift, int64_t n) noexcept:
     return shift + n if shift < 0 else shift
 
 
-def roll(Tensor out not None, Tensor self not None, shifts, dims):
+def roll(Tensor out not None, Tensor self not None, shifts, dims, wrapped):
     """self moved by `shifts` along `dims`, or along all of it, row by row; ends come in again."""
     cdef dispatch_moves m
     cdef int64_t by[64]
@@ -85,8 +84,7 @@ def roll(Tensor out not None, Tensor self not None, shifts, dims):
         self = self.contiguous()
         m.ndim, m.sizes[0], m.to[0], m.from_[0] = 1, self.c_numel, size, size
         by[0] = rolled(shifts[0], self.c_numel)
-    for dim, shift in zip(dims, shifts):
-        d = <int>wrap_dim(dim, self.c_ndim, True)
+    for d, shift in zip(wrapped, shifts):
         by[d] = rolled(by[d] + rolled(shift, self.c_sizes[d]), self.c_sizes[d])
     roll_part(out, self, &m, by, 0, data_of(out, size), data_of(self, size))
 

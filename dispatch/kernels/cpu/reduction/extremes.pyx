@@ -21,7 +21,6 @@ from dispatch.kernels.cpu.reduction.fold cimport (
     ALL_DIMS, FOLD_ARGMAX, FOLD_ARGMIN, FOLD_MAX, FOLD_MIN, fold_into,
 )
 from dispatch.kernels.cpu.dense cimport pinned
-from dispatch.kernels.meta cimport rules
 
 cdef extern from "narrow.h" nogil:
     ctypedef void (*narrow_fn)(const void* given, void* made, int64_t outer, int64_t n, int64_t inner)
@@ -84,25 +83,21 @@ cdef object limit_of(int code, bint largest):
     return info.max if largest else info.min
 
 
-cdef int over_dims(int op, Tensor out, Tensor self, IntArray dim) except -1:
-    cdef int n = <int>dim.len, i
-    cdef int64_t dims[64]
+cdef int over_dims(int op, Tensor out, Tensor self, const int64_t* handed) except -1:
     if out.c_dtype != self.c_dtype:
         raise refused(f"expected out to have dtype {dtypes.get_dtype(self.c_dtype)!r}, got "
                       f"{dtypes.get_dtype(out.c_dtype)!r}")
     if out is self:
         return fill_values(out, limit_of(out.c_dtype, op == FOLD_MIN))
-    for i in range(n):
-        dims[i] = rules.wrap_dim(dim.data[i], self.c_ndim, True)
-    return extremum(op, out, self, dims, ALL_DIMS if n == 0 or self.c_ndim == 0 else n)
+    return extremum(op, out, self, &handed[1], <int>handed[0])
 
 
-cdef int amax(Tensor out, Tensor self, IntArray dim, bint keepdim) except -1:
-    return over_dims(FOLD_MAX, out, self, dim)
+cdef int amax(Tensor out, Tensor self, IntArray dim, bint keepdim, const int64_t* handed) except -1:
+    return over_dims(FOLD_MAX, out, self, handed)
 
 
-cdef int amin(Tensor out, Tensor self, IntArray dim, bint keepdim) except -1:
-    return over_dims(FOLD_MIN, out, self, dim)
+cdef int amin(Tensor out, Tensor self, IntArray dim, bint keepdim, const int64_t* handed) except -1:
+    return over_dims(FOLD_MIN, out, self, handed)
 
 
 cdef int max(Tensor out, Tensor self) except -1:
@@ -113,15 +108,10 @@ cdef int min(Tensor out, Tensor self) except -1:
     return extremum(FOLD_MIN, out, self, NULL, ALL_DIMS)
 
 
-cdef int aminmax(Tensor smallest, Tensor largest, Tensor self, object dim, bint keepdim) except -1:
-    cdef int64_t dims[1]
-    cdef int n = ALL_DIMS
+cdef int aminmax(Tensor smallest, Tensor largest, Tensor self, object dim, bint keepdim, const int64_t* handed) except -1:
     check_ordered(self)
-    if dim is not None and self.c_ndim:
-        dims[0] = rules.wrap_dim(dim, self.c_ndim, True)
-        n = 1
-    extremum(FOLD_MIN, smallest, self, dims, n)
-    return extremum(FOLD_MAX, largest, self, dims, n)
+    extremum(FOLD_MIN, smallest, self, &handed[1], <int>handed[0])
+    return extremum(FOLD_MAX, largest, self, &handed[1], <int>handed[0])
 
 
 # ---- places --------------------------------------------------------------------------------------
@@ -133,41 +123,35 @@ cdef int find(int op, Tensor values, Tensor indices, Tensor self, const int64_t*
     return fold_into(op, values, indices, self, dims, n, 0)
 
 
-cdef int place_of(int op, Tensor out, Tensor self, object dim) except -1:
-    """Along `dim`, or in self laid flat."""
-    cdef int64_t dims[1]
+cdef int place_of(int op, Tensor out, Tensor self, const int64_t* handed) except -1:
+    """Along one dimension, or in self laid flat."""
     if out.c_numel == 0:
         return 0
-    if dim is None or self.c_ndim == 0:
-        return find(op, None, out, self, NULL, ALL_DIMS)
-    dims[0] = rules.wrap_dim(dim, self.c_ndim, True)
-    if self.c_sizes[dims[0]] == 1:
+    if handed[0] == 1 and self.c_sizes[handed[1]] == 1:
         return fill_values(out, 0)
-    return find(op, None, out, self, dims, 1)
+    return find(op, None, out, self, &handed[1], <int>handed[0])
 
 
-cdef int argmax(Tensor out, Tensor self, object dim, bint keepdim) except -1:
-    return place_of(FOLD_ARGMAX, out, self, dim)
+cdef int argmax(Tensor out, Tensor self, object dim, bint keepdim, const int64_t* handed) except -1:
+    return place_of(FOLD_ARGMAX, out, self, handed)
 
 
-cdef int argmin(Tensor out, Tensor self, object dim, bint keepdim) except -1:
-    return place_of(FOLD_ARGMIN, out, self, dim)
+cdef int argmin(Tensor out, Tensor self, object dim, bint keepdim, const int64_t* handed) except -1:
+    return place_of(FOLD_ARGMIN, out, self, handed)
 
 
-cdef int along_dim(int op, Tensor values, Tensor indices, Tensor self, int64_t dim) except -1:
-    cdef int64_t dims[1]
+cdef int along_dim(int op, Tensor values, Tensor indices, Tensor self, const int64_t* handed) except -1:
     if values.c_numel == 0:
         return 0
     if self.c_ndim == 0:
         copy_values(values, self)
         return fill_values(indices, 0)
-    dims[0] = rules.wrap_dim(dim, self.c_ndim, True)
-    return find(op, values, indices, self, dims, 1)
+    return find(op, values, indices, self, &handed[1], 1)
 
 
-cdef int max_dim(Tensor values, Tensor indices, Tensor self, int64_t dim, bint keepdim) except -1:
-    return along_dim(FOLD_ARGMAX, values, indices, self, dim)
+cdef int max_dim(Tensor values, Tensor indices, Tensor self, int64_t dim, bint keepdim, const int64_t* handed) except -1:
+    return along_dim(FOLD_ARGMAX, values, indices, self, handed)
 
 
-cdef int min_dim(Tensor values, Tensor indices, Tensor self, int64_t dim, bint keepdim) except -1:
-    return along_dim(FOLD_ARGMIN, values, indices, self, dim)
+cdef int min_dim(Tensor values, Tensor indices, Tensor self, int64_t dim, bint keepdim, const int64_t* handed) except -1:
+    return along_dim(FOLD_ARGMIN, values, indices, self, handed)

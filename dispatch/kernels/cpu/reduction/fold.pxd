@@ -5,15 +5,13 @@
 from libc.stdint cimport int64_t
 
 from dispatch._C.tensor cimport Tensor
+from dispatch.kernels.meta.reduction.reduce cimport ALL_DIMS
 
 cdef extern from "reduction/fold_ops.h" nogil:
     enum:                        # fold_op: the header says what each is
         FOLD_SUM, FOLD_MEAN, FOLD_NANSUM, FOLD_COUNT, FOLD_NORM0, FOLD_NORM1, FOLD_NORM2, FOLD_POWER
         FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_ABSMAX, FOLD_ABSMIN, FOLD_ARGMAX, FOLD_ARGMIN, FOLD_ANY, FOLD_ALL, FOLD_VAR, FOLD_STD
         FOLD_XOR
-
-cdef enum:
-    ALL_DIMS = -1
 
 # self, which has elements, into `out` and, for places and means, `second` (None: not wanted). `order`: of a norm; the correction
 # of a variance. NotImplementedError: there are no loops for self's dtype.

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_FLOAT8, MF_contiguous, ST_bfloat16, ST_float16, ST_float32, ST_float64, get_dtype, is_in,
+    DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, ST_float64, get_dtype, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty, new_view
@@ -67,7 +67,7 @@ cdef int check_edges(Tensor self, int64_t count, list edges) except -1:
 
 cdef Tensor points_of(Tensor self, bint edged=False):
     """`edged`: the caller gave the edges; PyTorch divides no range of 16-bit floats. They are counted in float32."""
-    if edged and (self.c_dtype == ST_float16 or self.c_dtype == ST_bfloat16):
+    if edged and is_in(DTYPES_REDUCED_FLOATING, self.c_dtype):
         return dense(self, ST_float32, MF_contiguous)
     if self.c_dtype != ST_float32 and self.c_dtype != ST_float64:
         raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)

@@ -21,20 +21,12 @@ from dispatch.kernels.cpu.reduction.fold cimport (
     ALL_DIMS, FOLD_ABSMAX, FOLD_ABSMIN, FOLD_NORM0, FOLD_NORM1, FOLD_NORM2, FOLD_POWER, FOLD_STD,
     FOLD_VAR, converted, fold_into, reduced_count,
 )
-from dispatch.kernels.meta cimport rules
-from dispatch.kernels.meta.reduction.reduce cimport read_dims
 
 
 cdef int check_dtype(Tensor self) except -1:
     if is_in(DTYPES_FLOAT8, self.c_dtype):
         raise refused(f"no CPU kernel for {dtypes.get_dtype(self.c_dtype)!r}", NotImplementedError)
     return 0
-
-
-cdef int dims_of(int64_t* dims, Tensor self, object dim) except? -2:
-    """No dimensions mean all of them."""
-    cdef int n = read_dims(dims, self, dim)
-    return ALL_DIMS if n == 0 or self.c_ndim == 0 else n
 
 
 # ---- variances and deviations --------------------------------------------------------------------
@@ -69,10 +61,8 @@ cdef int complex_moments(Tensor out, Tensor mean, Tensor self, const int64_t* di
     return 0
 
 
-cdef int moments(int op, Tensor out, Tensor mean, Tensor self, object dim, object correction) except -1:
+cdef int moments(int op, Tensor out, Tensor mean, Tensor self, object correction, const int64_t* handed) except -1:
     """No degrees of freedom make NaN or infinity."""
-    cdef int64_t dims[64]
-    cdef int n = dims_of(dims, self, dim)
     cdef Tensor given = self, spread = out, average = mean
     cdef double less
     if self.c_numel:
@@ -86,14 +76,14 @@ cdef int moments(int op, Tensor out, Tensor mean, Tensor self, object dim, objec
         return fill_values(out, float("nan"))
     if is_complex_code(self.c_dtype):
         with np.errstate(all="ignore"):
-            return complex_moments(out, mean, self, dims, n, less, op == FOLD_STD)
+            return complex_moments(out, mean, self, &handed[1], <int>handed[0], less, op == FOLD_STD)
     if not is_complex_code(out.c_dtype) and mean is None:
         given = converted(self, out.c_dtype)
     if spread.c_dtype != given.c_dtype:
         spread = new_empty(given.c_dtype, 0, -1, out.c_ndim, out.c_sizes, NULL)
     if mean is not None and mean.c_dtype != given.c_dtype:
         average = new_empty(given.c_dtype, 0, -1, mean.c_ndim, mean.c_sizes, NULL)
-    fold_into(op, spread, average, given, dims, n, less)
+    fold_into(op, spread, average, given, &handed[1], <int>handed[0], less)
     if spread is not out:
         copy_values(out, spread)
     if average is not mean:
@@ -101,20 +91,22 @@ cdef int moments(int op, Tensor out, Tensor mean, Tensor self, object dim, objec
     return 0
 
 
-cdef int var(Tensor out, Tensor self, object dim, object correction, bint keepdim) except -1:
-    return moments(FOLD_VAR, out, None, self, dim, correction)
+cdef int var(Tensor out, Tensor self, object dim, object correction, bint keepdim, const int64_t* handed) except -1:
+    return moments(FOLD_VAR, out, None, self, correction, handed)
 
 
-cdef int std(Tensor out, Tensor self, object dim, object correction, bint keepdim) except -1:
-    return moments(FOLD_STD, out, None, self, dim, correction)
+cdef int std(Tensor out, Tensor self, object dim, object correction, bint keepdim, const int64_t* handed) except -1:
+    return moments(FOLD_STD, out, None, self, correction, handed)
 
 
-cdef int var_mean(Tensor out, Tensor mean, Tensor self, object dim, object correction, bint keepdim) except -1:
-    return moments(FOLD_VAR, out, mean, self, dim, correction)
+cdef int var_mean(Tensor out, Tensor mean, Tensor self, object dim, object correction, bint keepdim,
+                  const int64_t* handed) except -1:
+    return moments(FOLD_VAR, out, mean, self, correction, handed)
 
 
-cdef int std_mean(Tensor out, Tensor mean, Tensor self, object dim, object correction, bint keepdim) except -1:
-    return moments(FOLD_STD, out, mean, self, dim, correction)
+cdef int std_mean(Tensor out, Tensor mean, Tensor self, object dim, object correction, bint keepdim,
+                  const int64_t* handed) except -1:
+    return moments(FOLD_STD, out, mean, self, correction, handed)
 
 
 # ---- norms ---------------------------------------------------------------------------------------
@@ -157,16 +149,14 @@ cdef int take_norm(Tensor out, Tensor self, object ord, const int64_t* dims, int
     return copy_values(out, target)
 
 
-cdef int linalg_vector_norm(Tensor out, Tensor self, object ord, object dim, bint keepdim, int dtype) except -1:
-    cdef int64_t dims[64]
-    return take_norm(out, self, ord, dims, dims_of(dims, self, dim), dtype)
+cdef int linalg_vector_norm(Tensor out, Tensor self, object ord, object dim, bint keepdim, int dtype,
+                            const int64_t* handed) except -1:
+    return take_norm(out, self, ord, &handed[1], <int>handed[0], dtype)
 
 
-cdef int norm(Tensor out, Tensor self, object p, IntArray dim, bint keepdim) except -1:
-    return norm_dtype(out, self, p, dim, keepdim, ST_NONE)
+cdef int norm(Tensor out, Tensor self, object p, IntArray dim, bint keepdim, const int64_t* handed) except -1:
+    return norm_dtype(out, self, p, dim, keepdim, ST_NONE, handed)
 
 
-cdef int norm_dtype(Tensor out, Tensor self, object p, IntArray dim, bint keepdim, int dtype) except -1:
-    cdef int64_t dims[64]
-    cdef int n = dims_of(dims, self, [dim.data[i] for i in range(dim.len)])
-    return take_norm(out, self, 2 if p is None else p, dims, n, dtype)
+cdef int norm_dtype(Tensor out, Tensor self, object p, IntArray dim, bint keepdim, int dtype, const int64_t* handed) except -1:
+    return take_norm(out, self, 2 if p is None else p, &handed[1], <int>handed[0], dtype)

@@ -9,8 +9,8 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DTYPES_FLOAT8, DTYPES_RARE, ST_NONE, ST_bfloat16, ST_bool, ST_complex32, ST_float16,
-    ST_float32, ST_float64, ST_uint8, is_complex_code, is_floating_code, is_in, is_integral_code,
+    DTYPES_FLOAT8, DTYPES_RARE, DTYPES_REDUCED_FLOATING, ST_NONE, ST_bfloat16, ST_bool, ST_complex32, ST_float32,
+    ST_float64, ST_uint8, is_complex_code, is_floating_code, is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
@@ -21,7 +21,6 @@ from dispatch.kernels.cpu.reduction.fold cimport (
     converted, fold_into,
 )
 from dispatch.kernels.meta cimport rules
-from dispatch.kernels.meta.reduction.reduce cimport read_dims
 
 
 cdef int raise_no_kernel(int code) except -1:
@@ -34,17 +33,6 @@ cdef int check_out(Tensor out, int code) except -1:
         raise refused(f"expected out to have dtype {dtypes.get_dtype(code)!r}, got "
                       f"{dtypes.get_dtype(out.c_dtype)!r}")
     return 0
-
-
-cdef int dims_of(int64_t* dims, Tensor self, object dim) except? -2:
-    """No dimensions mean all of them."""
-    cdef int n = read_dims(dims, self, dim)
-    return ALL_DIMS if n == 0 or self.c_ndim == 0 else n
-
-
-cdef int one_dim(int64_t* dims, Tensor self, int64_t dim) except? -2:
-    dims[0] = rules.wrap_dim(dim, self.c_ndim, True)
-    return 1 if self.c_ndim else ALL_DIMS
 
 
 cdef Tensor in_dtype(Tensor self, int code):
@@ -75,27 +63,23 @@ cdef int sum(Tensor out, Tensor self, int dtype) except -1:
     return add(FOLD_SUM, out, self, NULL, ALL_DIMS)
 
 
-cdef int sum_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype) except -1:
-    cdef int64_t dims[64]
+cdef int sum_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype, const int64_t* handed) except -1:
     if out is self:              # PyTorch clears the output before it reads
         return fill_values(out, 0)
-    return add(FOLD_SUM, out, self, dims, dims_of(dims, self, dim))
+    return add(FOLD_SUM, out, self, &handed[1], <int>handed[0])
 
 
-cdef int nansum(Tensor out, Tensor self, object dim, bint keepdim, int dtype) except -1:
+cdef int nansum(Tensor out, Tensor self, object dim, bint keepdim, int dtype, const int64_t* handed) except -1:
     """The sum of the elements that are numbers."""
-    cdef int64_t dims[64]
     if is_complex_code(self.c_dtype) or is_complex_code(out.c_dtype):
         raise refused("not defined for complex tensors")
-    return add(FOLD_NANSUM, out, self, dims, dims_of(dims, self, dim))
+    return add(FOLD_NANSUM, out, self, &handed[1], <int>handed[0])
 
 
-cdef int mean_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype) except -1:
+cdef int mean_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype, const int64_t* handed) except -1:
     """The sum over the count: half precision is not rounded in between, nor is input to it."""
     cdef int code = out.c_dtype
-    cdef int64_t dims[64]
-    cdef int n = dims_of(dims, self, dim)
-    cdef bint narrow = code == ST_float16 or code == ST_bfloat16
+    cdef bint narrow = is_in(DTYPES_REDUCED_FLOATING, code)
     if dtype != ST_NONE:
         check_out(out, dtype)
     check_dtype(code)
@@ -105,7 +89,7 @@ cdef int mean_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype) 
         return fill_values(out, float("nan")) if out.c_numel else 0
     if narrow and self.c_dtype != code:
         code = ST_float32
-    return fold_into(FOLD_MEAN, out, None, converted(self, code), dims, n, 0)
+    return fold_into(FOLD_MEAN, out, None, converted(self, code), &handed[1], <int>handed[0], 0)
 
 
 # ---- products ------------------------------------------------------------------------------------
@@ -126,35 +110,30 @@ cdef int prod(Tensor out, Tensor self, int dtype) except -1:
     return multiply(out, self, NULL, ALL_DIMS)
 
 
-cdef int prod_dim(Tensor out, Tensor self, int64_t dim, bint keepdim, int dtype) except -1:
-    cdef int64_t dims[1]
+cdef int prod_dim(Tensor out, Tensor self, int64_t dim, bint keepdim, int dtype, const int64_t* handed) except -1:
     if out is self:
         return fill_values(out, 1)
-    return multiply(out, self, dims, one_dim(dims, self, dim))
+    return multiply(out, self, &handed[1], <int>handed[0])
 
 
 # ---- bits and counts -----------------------------------------------------------------------------
 
-cdef int hash_tensor(Tensor out, Tensor self, IntArray dim, bint keepdim, int64_t mode) except -1:
+cdef int hash_tensor(Tensor out, Tensor self, IntArray dim, bint keepdim, int64_t mode, const int64_t* handed) except -1:
     """The exclusive or of all bits: of integers as int64, of floats as float64."""
-    cdef int64_t dims[64]
-    cdef int n = dims_of(dims, self, [dim.data[i] for i in range(dim.len)])
     cdef int code = self.c_dtype
     if out.c_numel == 0:
         return 0
     if is_in(DTYPES_RARE, code) or is_complex_code(code):
         raise_no_kernel(code)
     return fold_into(FOLD_XOR, out, None, converted(self, ST_float64) if is_floating_code(code) else self,
-                     dims, n, 0)
+                     &handed[1], <int>handed[0], 0)
 
 
-cdef int count_nonzero(Tensor out, Tensor self, IntArray dim) except -1:
+cdef int count_nonzero(Tensor out, Tensor self, IntArray dim, const int64_t* handed) except -1:
     """How many elements are not 0."""
-    cdef int64_t dims[64]
-    cdef int n = dims_of(dims, self, [dim.data[i] for i in range(dim.len)])
     if self.c_numel == 0:
         return fill_values(out, 0) if out.c_numel else 0
-    return fold_into(FOLD_COUNT, out, None, comparable(self), dims, n, 0)
+    return fold_into(FOLD_COUNT, out, None, comparable(self), &handed[1], <int>handed[0], 0)
 
 
 cdef Tensor comparable(Tensor self):
@@ -177,36 +156,25 @@ cdef int truth(int op, Tensor out, Tensor self, const int64_t* dims, int n) exce
     return fold_into(op, out, None, given, dims, n, 0)
 
 
-cdef int some_dims(int64_t* dims, Tensor self, object dim) except? -2:
-    """An empty list reduces nothing here."""
-    if dim is not None and len(dim) == 0:
-        return 0
-    return dims_of(dims, self, dim)
-
-
 cdef int any_all(Tensor out, Tensor self) except -1:
     return truth(FOLD_ANY, out, self, NULL, ALL_DIMS)
 
 
-cdef int any_dim(Tensor out, Tensor self, int64_t dim, bint keepdim) except -1:
-    cdef int64_t dims[1]
-    return truth(FOLD_ANY, out, self, dims, one_dim(dims, self, dim))
+cdef int any_dim(Tensor out, Tensor self, int64_t dim, bint keepdim, const int64_t* handed) except -1:
+    return truth(FOLD_ANY, out, self, &handed[1], <int>handed[0])
 
 
-cdef int any_dims(Tensor out, Tensor self, object dim, bint keepdim) except -1:
-    cdef int64_t dims[64]
-    return truth(FOLD_ANY, out, self, dims, some_dims(dims, self, dim))
+cdef int any_dims(Tensor out, Tensor self, object dim, bint keepdim, const int64_t* handed) except -1:
+    return truth(FOLD_ANY, out, self, &handed[1], <int>handed[0])
 
 
 cdef int all_all(Tensor out, Tensor self) except -1:
     return truth(FOLD_ALL, out, self, NULL, ALL_DIMS)
 
 
-cdef int all_dim(Tensor out, Tensor self, int64_t dim, bint keepdim) except -1:
-    cdef int64_t dims[1]
-    return truth(FOLD_ALL, out, self, dims, one_dim(dims, self, dim))
+cdef int all_dim(Tensor out, Tensor self, int64_t dim, bint keepdim, const int64_t* handed) except -1:
+    return truth(FOLD_ALL, out, self, &handed[1], <int>handed[0])
 
 
-cdef int all_dims(Tensor out, Tensor self, object dim, bint keepdim) except -1:
-    cdef int64_t dims[64]
-    return truth(FOLD_ALL, out, self, dims, some_dims(dims, self, dim))
+cdef int all_dims(Tensor out, Tensor self, object dim, bint keepdim, const int64_t* handed) except -1:
+    return truth(FOLD_ALL, out, self, &handed[1], <int>handed[0])

@@ -3,7 +3,7 @@ from cython cimport floating
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport (
-    MF_contiguous, ST_bfloat16, ST_float16, ST_float32, ST_float64, get_dtype,
+    DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, ST_float64, get_dtype, is_in,
 )
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.dense cimport dense
@@ -25,7 +25,7 @@ cdef int renorm(Tensor out, Tensor self, object p, int64_t dim, object maxnorm) 
     cdef Tensor norms
     cdef int64_t i
     dim = rules.wrap_dim(dim, self.c_ndim, True)
-    wide = get_dtype(ST_float32) if self.c_dtype == ST_float16 or self.c_dtype == ST_bfloat16 else None
+    wide = get_dtype(ST_float32) if is_in(DTYPES_REDUCED_FLOATING, self.c_dtype) else None
     norms = ops.aten.linalg_vector_norm(self, float(p), [i for i in range(self.c_ndim) if i != dim], True, dtype=wide)
     if norms.c_dtype == ST_float32:
         as_factors[float](<float*>address(norms), norms.c_numel, maxnorm)

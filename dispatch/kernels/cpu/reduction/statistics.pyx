@@ -9,6 +9,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.order.sorting cimport KTHVALUE, MEDIAN, MODE, order_rows
+from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.reduction import statistics as meta
 
 
@@ -49,21 +50,23 @@ def nanmedian(Tensor self not None):
     return median_of(self, True)
 
 
-def median_dim(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t dim, bint keepdim):
+def median_dim(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t dim, bint keepdim, int64_t wrapped):
     """The lower median; NaN if there is one."""
     if indices.c_numel:
         check_ordered(self, False)
-        order_rows(MEDIAN, values, indices, self, dim, 0, False, False, False, False)
+        order_rows(MEDIAN, values, indices, self, wrapped, 0, False, False, False, False)
 
 
-def nanmedian_dim(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t dim, bint keepdim):
+def nanmedian_dim(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t dim, bint keepdim,
+                  int64_t wrapped):
     """The lower median of the numbers."""
     if indices.c_numel:
         check_ordered(self, False)
-        order_rows(MEDIAN, values, indices, self, dim, 0, False, False, False, True)
+        order_rows(MEDIAN, values, indices, self, wrapped, 0, False, False, False, True)
 
 
-def kthvalue(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t k, int64_t dim, bint keepdim):
+def kthvalue(Tensor values not None, Tensor indices not None, Tensor self not None, int64_t k, int64_t dim, bint keepdim,
+             int64_t wrapped):
     """The k-th smallest."""
     if self.c_ndim:
         check_ordered(self, False)
@@ -73,7 +76,7 @@ def kthvalue(Tensor values not None, Tensor indices not None, Tensor self not No
         copy_values(values, self)
         fill_values(indices, 0)
     else:
-        order_rows(KTHVALUE, values, indices, self, dim, k, False, False, False, False)
+        order_rows(KTHVALUE, values, indices, self, wrapped, k, False, False, False, False)
 
 
 def mode(Tensor self not None, int64_t dim=-1, bint keepdim=False):
@@ -81,5 +84,5 @@ def mode(Tensor self not None, int64_t dim=-1, bint keepdim=False):
     values, indices = meta.mode(self, dim, keepdim)
     check_ordered(self, True)
     if (<Tensor>indices).c_numel:
-        order_rows(MODE, values, indices, self, dim, 0, False, True, False, False)
+        order_rows(MODE, values, indices, self, rules.wrap_dim(dim, self.c_ndim, True), 0, False, True, False, False)
     return values, indices

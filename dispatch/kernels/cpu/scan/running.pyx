@@ -31,10 +31,8 @@ cdef int raise_no_kernel(int code) except -1:
 
 
 cdef int scan(int op, Tensor out, Tensor second, Tensor self, int64_t dim) except -1:
-    """`second`: places; None where there are none."""
+    """Along `dim`, which is wrapped. `second`: places; None where there are none."""
     cdef int row = row_of(self.c_dtype)
-    if self.c_ndim:
-        dim = rules.wrap_dim(dim, self.c_ndim, True)
     return walk_along(SCAN_STEPS[op][row], SCAN_COLUMNS[op][row], NULL, dim, self, None, out, second)
 
 
@@ -48,24 +46,24 @@ cdef inline bint has_sums(int code) noexcept:
     return not is_in(DTYPES_RARE, code) and code != ST_bool and code != ST_complex32
 
 
-cdef int cumsum(Tensor out, Tensor self, int64_t dim, int dtype) except -1:
+cdef int cumsum(Tensor out, Tensor self, int64_t dim, int dtype, const int64_t* handed) except -1:
     if out.c_numel == 0:
         return 0
     if self.c_ndim == 0:
         return copy_values(out, self)
     if not has_sums(out.c_dtype):
         raise_no_kernel(out.c_dtype)
-    return accumulate(CUMSUM, out, self, dim)
+    return accumulate(CUMSUM, out, self, handed[0])
 
 
-cdef int cumprod(Tensor out, Tensor self, int64_t dim, int dtype) except -1:
+cdef int cumprod(Tensor out, Tensor self, int64_t dim, int dtype, const int64_t* handed) except -1:
     if not has_sums(out.c_dtype):
         raise_no_kernel(out.c_dtype)
     if out.c_numel == 0:
         return 0
     if self.c_ndim == 0:
         return copy_values(out, self)
-    return accumulate(CUMPROD, out, self, dim)
+    return accumulate(CUMPROD, out, self, handed[0])
 
 
 # ---- sums of exponentials ------------------------------------------------------------------------
@@ -91,7 +89,7 @@ cdef int complex_exps(Tensor out, Tensor self, int64_t dim) except -1:
     return 0
 
 
-cdef int logcumsumexp(Tensor out, Tensor self, int64_t dim) except -1:
+cdef int logcumsumexp(Tensor out, Tensor self, int64_t dim, const int64_t* handed) except -1:
     cdef int code = self.c_dtype
     if not (is_floating_code(code) or is_complex_code(code)) or is_in(DTYPES_RARE, code) or code == ST_complex32:
         raise_no_kernel(code)
@@ -100,8 +98,8 @@ cdef int logcumsumexp(Tensor out, Tensor self, int64_t dim) except -1:
     if self.c_ndim == 0:
         return copy_values(out, self)
     if is_complex_code(code):
-        return complex_exps(out, self, dim)
-    return scan(LOGCUMSUMEXP, out, None, self, dim)
+        return complex_exps(out, self, handed[0])
+    return scan(LOGCUMSUMEXP, out, None, self, handed[0])
 
 
 # ---- extremes ------------------------------------------------------------------------------------
@@ -109,7 +107,7 @@ cdef int logcumsumexp(Tensor out, Tensor self, int64_t dim) except -1:
 cdef int extremes(int op, Tensor self, Tensor values, Tensor indices, int64_t dim) except -1:
     if is_in(DTYPES_RARE | DTYPES_ALL_COMPLEX, self.c_dtype):
         raise_no_kernel(self.c_dtype)
-    return scan(op, values, indices, self, dim)
+    return scan(op, values, indices, self, rules.wrap_dim(dim, self.c_ndim, True))
 
 
 cdef int check_given(str name, Tensor t, Tensor self, int code) except -1:

@@ -12,7 +12,6 @@ from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.reduction.fold cimport converted
-from dispatch.kernels.meta cimport rules
 
 cdef extern from "softmax.h" nogil:
     enum:
@@ -28,11 +27,9 @@ cdef int check_floating(int code) except -1:
 
 
 cdef int rows(int op, Tensor out, Tensor self, Tensor second, int64_t dim) except -1:
-    """`second`: the other input of a gradient, None elsewhere."""
+    """Along `dim`, which is wrapped. `second`: the other input of a gradient, None elsewhere."""
     cdef Tensor target = out
     cdef int row = row_of(self.c_dtype)
-    if self.c_ndim:
-        dim = rules.wrap_dim(dim, self.c_ndim, True)
     if row_of(out.c_dtype) != row:
         target = new_empty(self.c_dtype, 0, -1, out.c_ndim, out.c_sizes, NULL)
     walk_along(SOFT_STEPS[op][row], SOFT_COLS[op][row], NULL, dim, self, second, target, None)
@@ -50,12 +47,12 @@ cdef int apply(int op, Tensor out, Tensor self, int64_t dim, bint half_to_float)
     return rows(op, out, self, None, dim)
 
 
-cdef int softmax(Tensor out, Tensor self, int64_t dim, bint half_to_float) except -1:
-    return apply(SOFTMAX, out, self, dim, half_to_float)
+cdef int softmax(Tensor out, Tensor self, int64_t dim, bint half_to_float, const int64_t* handed) except -1:
+    return apply(SOFTMAX, out, self, handed[0], half_to_float)
 
 
-cdef int log_softmax(Tensor out, Tensor self, int64_t dim, bint half_to_float) except -1:
-    return apply(LOG_SOFTMAX, out, self, dim, half_to_float)
+cdef int log_softmax(Tensor out, Tensor self, int64_t dim, bint half_to_float, const int64_t* handed) except -1:
+    return apply(LOG_SOFTMAX, out, self, handed[0], half_to_float)
 
 
 cdef int differentiate(int op, Tensor out, Tensor grad_output, Tensor output, int64_t dim) except -1:
@@ -65,9 +62,11 @@ cdef int differentiate(int op, Tensor out, Tensor grad_output, Tensor output, in
     return rows(op, out, grad_output, converted(output, grad_output.c_dtype), dim)
 
 
-cdef int softmax_backward(Tensor out, Tensor grad_output, Tensor output, int64_t dim, int input_dtype) except -1:
-    return differentiate(SOFTMAX_BACKWARD, out, grad_output, output, dim)
+cdef int softmax_backward(Tensor out, Tensor grad_output, Tensor output, int64_t dim, int input_dtype,
+                          const int64_t* handed) except -1:
+    return differentiate(SOFTMAX_BACKWARD, out, grad_output, output, handed[0])
 
 
-cdef int log_softmax_backward(Tensor out, Tensor grad_output, Tensor output, int64_t dim, int input_dtype) except -1:
-    return differentiate(LOG_SOFTMAX_BACKWARD, out, grad_output, output, dim)
+cdef int log_softmax_backward(Tensor out, Tensor grad_output, Tensor output, int64_t dim, int input_dtype,
+                              const int64_t* handed) except -1:
+    return differentiate(LOG_SOFTMAX_BACKWARD, out, grad_output, output, handed[0])

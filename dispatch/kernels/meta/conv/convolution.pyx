@@ -10,7 +10,8 @@ from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DEV_CUDA, DEV_META, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bfloat16, ST_float16, ST_float32,
+    DEV_CPU, DEV_CUDA, DEV_META, DTYPES_REDUCED_FLOATING, MF_channels_last, MF_channels_last_3d, MF_contiguous,
+    ST_float32, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
@@ -22,6 +23,7 @@ from dispatch._C.symbolic cimport (
 from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
+from dispatch.kernels.meta.pool.windows cimport Windows, hand_windows
 from dispatch.kernels.meta.rules.numbers cimport example, expect_ge
 
 cdef enum:                       # below these a single thread leaves a convolution to its own loops (PyTorch's use_mkldnn)
@@ -171,7 +173,7 @@ cdef bint uses_onednn(Tensor input, Tensor weight, const Parameters* p) except -
         if p.transposed and ge(p.output_padding[i], p.stride[i]):
             return False
         worth = worth or ne(p.stride[i], 1) or ne(p.dilation[i], 1)
-    if input.c_dtype == ST_bfloat16 or input.c_dtype == ST_float16:
+    if is_in(DTYPES_REDUCED_FLOATING, input.c_dtype):
         return True
     if input.c_dtype != ST_float32 or not worth:
         return False
@@ -237,6 +239,23 @@ cdef bint is_left(const int64_t* out, const Parameters* p, int device) except -1
     return False
 
 
+cdef int hand_over(Spec* s, Tensor weight, const Parameters* p) noexcept:
+    """The windows, for bodies; the number of dimensions alone where it is larger than a body takes."""
+    cdef Windows w
+    cdef int i, first = 3 - p.dims
+    w.dims = p.dims
+    for i in range(3):
+        w.kernel[i] = w.stride[i] = w.dilation[i] = 1
+        w.padding[i] = 0
+    if first >= 0:
+        memcpy(w.kernel + first, weight.c_sizes + 2, p.dims * sizeof(int64_t))
+        memcpy(w.stride + first, p.stride, p.dims * sizeof(int64_t))
+        memcpy(w.padding + first, p.padding, p.dims * sizeof(int64_t))
+        memcpy(w.dilation + first, p.dilation, p.dims * sizeof(int64_t))
+    hand_windows(s.handed, &w)
+    return 0
+
+
 # ---- operators ---------------------------------------------------------------------------------
 
 cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray stride, IntArray padding,
@@ -248,6 +267,7 @@ cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray
                       "must have one dtype")
     read_parameters(&p, weight, stride, padding, dilation, transposed, output_padding, groups)
     check_shapes(input, weight, bias, &p)
+    hand_over(s, weight, &p)
     check_output_padding(input, &p)
     output_sizes(out, input, weight, &p)
     # The check of the kernel's span leaves no other sizes than positive ones, unless transposed.
@@ -277,6 +297,7 @@ cdef int convolution_backward(Spec* s, Tensor grad_output, Tensor input, Tensor 
     cdef int code = grad_output.c_dtype, memory_format
     read_parameters(&p, weight, stride, padding, dilation, transposed, output_padding, groups)
     check_shapes(input, weight, None, &p)
+    hand_over(s, weight, &p)
     if rules.is_eager(grad_output):
         check_gradient(grad_output, input, weight, &p)
     memory_format = layout_of(input, weight, &p)

@@ -148,6 +148,7 @@ cdef int c2c(Spec* s, Tensor self, IntArray dim, int64_t normalization, bint for
     if not is_complex_code(self.c_dtype):
         raise refused(f"expected self to be complex, got {dtypes.get_dtype(self.c_dtype)!r}")
     n = read_dims(dims, self, dim)
+    memcpy(s.handed, dims, n * sizeof(int64_t))
     start(s, self, self.c_dtype)
     s.has_strides = not runs_along_rows(self, dims, n)
     if n == 0:
@@ -163,6 +164,7 @@ cdef int r2c(Spec* s, Tensor self, IntArray dim, int64_t normalization, bint one
     cdef int n, code = check_kind(self.c_dtype, complex_of(self.c_dtype))
     check_any(dim)
     n = read_dims(dims, self, dim)
+    memcpy(s.handed, dims, n * sizeof(int64_t))
     start(s, self, code)
     if onesided:
         s.sizes[dims[n - 1]] = add(floordiv(s.sizes[dims[n - 1]], 2), 1)
@@ -180,6 +182,7 @@ cdef int c2r(Spec* s, Tensor self, IntArray dim, int64_t normalization, int64_t 
     cdef int n, code = check_kind(self.c_dtype, real_of(self.c_dtype))
     check_any(dim)
     n = read_dims(dims, self, dim)
+    memcpy(s.handed, dims, n * sizeof(int64_t))
     start(s, self, code)
     last = dims[n - 1]
     memcpy(strides, self.c_strides, self.c_ndim * sizeof(int64_t))

@@ -345,7 +345,7 @@ cdef int check_values(Spec* s, Tensor values) except -1:
 # ---- along one dimension -----------------------------------------------------------------------
 
 cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1:
-    dim = rules.wrap_dim(dim, self.c_ndim, True)
+    dim = s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     if index.c_ndim > 1:
         raise refused("expected index to have 0 or 1 dimensions, "
                       f"got {sizes_of(index)}", IndexError)
@@ -379,7 +379,7 @@ cdef int check_smaller(Tensor index, str name, Tensor other, int64_t but) except
 
 
 cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_grad) except -1:
-    dim = rules.wrap_dim(dim, self.c_ndim, True)
+    dim = s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     if ne_or_true(index.c_numel, 0):
         check_index_dtype("index", index)
         check_smaller(index, "self", self, dim)
@@ -391,7 +391,7 @@ cdef int gather(Spec* s, Tensor self, int64_t dim, Tensor index, bint sparse_gra
 
 cdef int fill_scatter(Spec* s, Tensor self, int64_t dim, Tensor index,
                       Tensor src) except -1:
-    dim = rules.wrap_dim(dim, self.c_ndim, True)
+    dim = s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     if ne_or_true(index.c_numel, 0):
         check_index_dtype("index", index)
     if src is not None and src.c_dtype != self.c_dtype:

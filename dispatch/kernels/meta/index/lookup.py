@@ -6,7 +6,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
-from dispatch._C.structured import TensorSpec
+from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch.kernels.meta import rules
 
@@ -64,13 +64,11 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 # ---- slices along a dimension ------------------------------------------------------------------
 
 
-def _check_index(self: Tensor, dim: int, index: Tensor) -> int:
-    dim = rules.wrap_dim(dim, self.ndim)
+def _check_at_most_one(index: Tensor) -> None:
     if index.ndim > 1:
         raise refused(
             f"expected an index of at most one dimension, got {list(index.shape)}", IndexError
         )
-    return dim
 
 
 def _like(self: Tensor) -> TensorSpec:
@@ -83,14 +81,14 @@ def _surely_differ(sizes: list[Any], others: list[Any], but: int = -1) -> bool:
     return any(d != but and type(a) is type(b) is int and a != b for d, (a, b) in pairs)
 
 
-def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> TensorSpec:
-    """self's sizes; source has those too, but along `dim` the index's length."""
+def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Shaped:
+    """self's sizes; source has those too, but along `dim` (handed over) the index's length."""
     dim = rules.wrap_dim(dim, self.ndim)
     if index.dtype not in _INDEX:
         raise refused(f"expected an int64 index, got {index.dtype}")
     if source.dtype is not self.dtype:
         raise refused(f"expected source of {self.dtype}, got {source.dtype}")
-    _check_index(self, dim, index)
+    _check_at_most_one(index)
     count = source.shape[dim] if source.ndim else 1
     if dim >= max(source.ndim, 1) or _surely_differ([index.numel()], [count]):
         raise refused(f"{index.numel()} indices for source of shape {list(source.shape)}")
@@ -102,11 +100,11 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any)
             f"source of shape {list(source.shape)} does not fit self of shape "
             f"{list(self.shape)} beside dimension {dim}"
         )
-    return _like(self)
+    return Shaped(_like(self), dim)
 
 
-def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> TensorSpec:
-    """self's sizes."""
+def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Shaped:
+    """self's sizes; `dim` is handed over wrapped."""
     dim = rules.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise refused(f"expected a vector index, got {list(index.shape)}", IndexError)
@@ -137,7 +135,7 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> TensorS
             f"{index.numel()} indices for source of shape {list(source.shape)}",
             IndexError if rules.is_eager(self) else RuntimeError,
         )
-    return _like(self)
+    return Shaped(_like(self), dim)
 
 
 def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:
@@ -148,7 +146,9 @@ def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:
         raise refused(f"expected value without dimensions, got {list(value.shape)}")
     if isinstance(value, complex) and not self.dtype.is_complex:
         raise refused("a complex value needs a complex tensor")
-    return _check_index(self, dim, index)
+    dim = rules.wrap_dim(dim, self.ndim)
+    _check_at_most_one(index)
+    return dim
 
 
 def index_fill_scalar(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
@@ -165,8 +165,8 @@ def index_fill_tensor(self: Tensor, dim: int, index: Tensor, value: Tensor) -> T
 
 def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool
-) -> TensorSpec:
-    """self's sizes."""
+) -> Shaped:
+    """self's sizes; `dim` is handed over wrapped."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise refused(f"expected reduce to be one of prod, mean, amax, amin, got {reduce!r}")
     if index.dtype not in _INDEX:
@@ -184,7 +184,7 @@ def index_reduce(
         )
     if _surely_differ([index.numel()], theirs[dim : dim + 1] or [1]):
         raise refused(f"{index.numel()} indices for source of shape {theirs}")
-    return _like(self)
+    return Shaped(_like(self), dim)
 
 
 # ---- places in sorted values -------------------------------------------------------------------

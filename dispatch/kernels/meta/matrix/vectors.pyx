@@ -1,4 +1,4 @@
-"""Shape functions of products of vectors: both broadcast."""
+"""Shape functions of products of vectors: both broadcast. Bodies are handed the dimension, wrapped."""
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
@@ -14,7 +14,7 @@ cdef int cross(Spec* s, Tensor self, Tensor other, int64_t dim) except -1:
     cdef PyObject* items[2]
     if self.c_ndim != other.c_ndim:
         raise refused(f"expected as many dimensions, got {list(self.shape)} and {list(other.shape)}")
-    dim = rules.wrap_dim(dim, self.c_ndim, True)
+    dim = s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_ndim == 0 or ne(self.c_sizes[dim], 3) or ne(other.c_sizes[dim], 3):
         raise refused(f"expected size 3 in dimension {dim}, got {list(self.shape)} and {list(other.shape)}")
     items[0], items[1] = <PyObject*>self, <PyObject*>other

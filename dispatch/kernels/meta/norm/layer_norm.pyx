@@ -2,12 +2,13 @@
 
 Called by the structured kernels of `native_layer_norm`. The statistics keep the normalised
 dimensions with size 1; for half precision they are float32, but on CPU they have input's dtype.
+The body is handed how many elements are normalised together.
 """
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_CPU, ST_bfloat16, ST_float16, ST_float32, is_floating_code
+from dispatch._C.dtypes cimport DEV_CPU, DTYPES_REDUCED_FLOATING, ST_float32, is_floating_code, is_in
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
 from dispatch._C.structured cimport CAST_SAFE, Spec
@@ -55,9 +56,9 @@ cdef int statistics_type(Tensor input, Tensor weight, Tensor bias) noexcept:
     cdef int code = input.c_dtype
     cdef Tensor given = bias if weight is None else weight
     if given is not None and given.c_dtype == ST_float32 and rules.is_eager(input) and \
-            (code == ST_float16 or code == ST_bfloat16):
+            is_in(DTYPES_REDUCED_FLOATING, code):
         return ST_float32
-    if input.c_devtype != DEV_CPU and (code == ST_float16 or code == ST_bfloat16):
+    if input.c_devtype != DEV_CPU and is_in(DTYPES_REDUCED_FLOATING, code):
         return ST_float32
     return code
 
@@ -72,6 +73,8 @@ cdef int layer_norm(Spec* s, Tensor input, IntArray normalized_shape, Tensor wei
         memcpy(s[i].sizes, input.c_sizes, ndim * sizeof(int64_t))
     for i in range(ndim - <int>normalized_shape.len, ndim):
         s[1].sizes[i] = s[2].sizes[i] = 1
+    if rules.is_eager(input):
+        s.handed[0] = rules.numel(normalized_shape.data, <int>normalized_shape.len)
     s[0].dtype = input.c_dtype
     s[1].dtype = s[2].dtype = statistics_type(input, weight, bias)
     return 0

@@ -23,7 +23,7 @@ from dispatch._C.dtypes import (
 from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.storage import _new_storage
-from dispatch._C.structured import TensorSpec
+from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -463,8 +463,11 @@ def layer_norm_backward(
     weight: Tensor | None,
     bias: Tensor | None,
     output_mask: list[bool],
-) -> tuple[TensorSpec | None, ...]:
-    """Gradients of input, weight and bias, those that `output_mask` asks for."""
+) -> Shaped | tuple[TensorSpec | None, ...]:
+    """Gradients of input, weight and bias, those that `output_mask` asks for.
+
+    The body is handed how many elements are normalised together.
+    """
     axis = input.ndim - len(normalized_shape)
     outer, inner = input.shape[:axis], input.shape[axis:]
     if rules.is_eager(input):
@@ -472,7 +475,7 @@ def layer_norm_backward(
         of_weight = _like_parameter("weight", weight, output_mask[1])
         of_bias = _like_parameter("bias", bias, output_mask[2])
         of_input = TensorSpec(input.shape, input.dtype) if output_mask[0] else None
-        return of_input, of_weight, of_bias
+        return Shaped((of_input, of_weight, of_bias), prod(inner))
     if prod(outer) == 0 or prod(inner) == 0:
         sizes = (input.shape, inner, inner)
         return tuple(

@@ -1,4 +1,7 @@
-"""Shape functions of sort and topk: values and their indices. Called by the structured kernels."""
+"""Shape functions of sort and topk: values and their indices.
+
+Called by the structured kernels. Bodies are handed the dimension, wrapped.
+"""
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -21,7 +24,7 @@ cdef int check_ordered(Tensor self) except -1:
 cdef int sort(Spec* s, Tensor self, object stable, int64_t dim, bint descending) except -1:
     """Strides are those of a clone; on Meta, `values` and `indices` that are given get them too."""
     cdef int i
-    rules.wrap_dim(dim, self.c_ndim, True)
+    s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     check_ordered(self)
     for i in range(2):
         s[i].ndim = self.c_ndim
@@ -40,6 +43,7 @@ cdef int topk(Spec* s, Tensor self, int64_t k, int64_t dim, bint largest, bint s
     cdef int i
     if not expect_ge(k, 0) or not expect_le(k, size):
         raise refused(f"expected k from 0 to {size_object(size)}, got {size_object(k)}")
+    s.handed[0] = along
     check_ordered(self)
     if self.c_dtype == ST_bool and rules.is_eager(self):
         raise refused("self of dtype bool is not supported")

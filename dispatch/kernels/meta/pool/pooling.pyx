@@ -1,7 +1,7 @@
 """Shape functions of pools with windows of one size, averages and maxima, and of their gradients.
 
 Called by the structured kernels. Results of images keep the memory format that the input suggests,
-and so do maxima of volumes; the rules about windows are in `windows`, which bodies read too.
+and so do maxima of volumes; the rules about windows are in `windows`. Bodies are handed them.
 """
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -18,7 +18,9 @@ from dispatch._C.tensor cimport TF_FAKE, Tensor
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules.numbers cimport agree
-from dispatch.kernels.meta.pool.windows cimport Windows, check_windows, output_length, read_dilation, read_windows
+from dispatch.kernels.meta.pool.windows cimport (
+    Windows, check_windows, hand_windows, output_length, read_dilation, read_windows,
+)
 
 
 cdef object sizes_of(Tensor t):
@@ -36,7 +38,7 @@ cdef int set_sizes(Spec* s, Tensor like, const int64_t* sizes, int code, int mem
 
 cdef int pooled_sizes(int64_t* out, Tensor self, const Windows* w, bint ceil_mode, bint exactly=True) except -1:
     """Output sizes for (batch,) channels and one dimension for each window. Not `exactly`: no guard keeps small inputs away."""
-    cdef int i, ndim = self.c_ndim, dims = w.dims
+    cdef int i, ndim = self.c_ndim, dims = <int>w.dims
     cdef bint is_left = True
     if ndim < 3:
         raise refused(f"expected self to have {dims + 1} or {dims + 2} dimensions, got {sizes_of(self)}",
@@ -98,6 +100,7 @@ cdef int averaged(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray
     cdef int i
     check_averaged(self)
     read_windows(&w, dims, kernel_size, stride, padding)
+    hand_windows(s.handed, &w)
     check_divisor(divisor_override)
     pooled_sizes(sizes, self, &w, ceil_mode)
     if dims == 2:
@@ -115,6 +118,7 @@ cdef int averaged_backward(Spec* s, int dims, Tensor grad_output, Tensor self, I
     cdef Windows w
     cdef int64_t sizes[64]
     read_windows(&w, dims, kernel_size, stride, padding)
+    hand_windows(s.handed, &w)
     check_divisor(divisor_override)
     pooled_sizes(sizes, self, &w, ceil_mode)
     check_gradient("grad_output", grad_output, sizes, self.c_ndim, dims)
@@ -133,6 +137,7 @@ cdef int largest(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray 
     cdef int memory_format
     read_windows(&w, dims, kernel_size, stride, padding)
     read_dilation(&w, dilation)
+    hand_windows(s.handed, &w)
     pooled_sizes(sizes, self, &w, ceil_mode)
     memory_format = rules.suggest_memory_format(self) if dims == 2 else volume_format(self)
     s[0].cast |= COPIED

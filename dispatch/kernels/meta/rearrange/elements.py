@@ -7,7 +7,7 @@ meta device tensors get what those on CPU get.
 from collections.abc import Sequence
 
 from dispatch._C.errors import refused
-from dispatch._C.structured import TensorSpec
+from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -48,21 +48,20 @@ def repeat(self: Tensor, repeats: Ints) -> TensorSpec:
     return like(self, [size * n for size, n in zip(padded, repeats, strict=True)])
 
 
-def flip(self: Tensor, dims: Ints) -> TensorSpec:
-    """Strides are those of a clone."""
-    rules.wrap_dims(dims, self.ndim)
-    return like(self, self.shape, rules.dense_like_strides(self))
+def flip(self: Tensor, dims: Ints) -> Shaped:
+    """Strides are those of a clone; the body is handed the dimensions, wrapped."""
+    wrapped = rules.wrap_dims(dims, self.ndim)
+    return Shaped(like(self, self.shape, rules.dense_like_strides(self)), wrapped)
 
 
-def roll(self: Tensor, shifts: Ints, dims: Ints) -> TensorSpec:
-    """A clone without elements; otherwise contiguous.
+def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
+    """A clone without elements; otherwise contiguous. The body is handed the dimensions, wrapped.
 
     With data, parts along a dimension are joined, which keeps channels_last.
     """
-    for dim in dims:
-        rules.wrap_dim(dim, self.ndim)
+    wrapped = [rules.wrap_dim(dim, self.ndim) for dim in dims]
     if self.numel() == 0:
-        return like(self, self.shape, rules.dense_like_strides(self))
+        return Shaped(like(self, self.shape, rules.dense_like_strides(self)), wrapped)
     if self.ndim == 0 and dims:
         raise refused(f"dimension {dims[0]} is given, but self has no dimensions", IndexError)
     if not shifts:
@@ -71,8 +70,9 @@ def roll(self: Tensor, shifts: Ints, dims: Ints) -> TensorSpec:
         raise refused(f"expected as many shifts as dims, got {list(shifts)} and {list(dims)}")
     if dims and rules.is_eager(self):
         memory_format = rules.suggest_memory_format(self)
-        return like(self, self.shape, rules.strides_for(self.shape, memory_format))
-    return like(self, self.shape)
+        strides = rules.strides_for(self.shape, memory_format)
+        return Shaped(like(self, self.shape, strides), wrapped)
+    return Shaped(like(self, self.shape), wrapped)
 
 
 def tril(self: Tensor, diagonal: int) -> TensorSpec:

@@ -1,7 +1,8 @@
 """Shape functions of reductions.
 
 `dim`: a list of ints, or None; None and an empty list mean all dimensions. A function of this name
-in the YAML is called by the structured kernels of all variants of its group.
+in the YAML is called by the structured kernels of all variants of its group. Each hands over which
+dimensions go: how many, or ALL_DIMS, then the dimensions, wrapped.
 """
 from libc.stdint cimport int64_t
 
@@ -9,11 +10,12 @@ from dispatch._C.tensor cimport Tensor
 from dispatch._C.values cimport IntArray
 from dispatch._C.structured cimport Spec
 
+cdef enum:
+    ALL_DIMS = -1
+
 # Sizes, dtype and cast rule (CAST_*) of a reduction over `n` wrapped dims (0: all of them).
 cdef int fill_reduction(Spec* s, Tensor self, const int64_t* dims, int n, bint keepdim, int code,
                         int cast) noexcept
-# Wrapped dims -> how many (0: all). IndexError, RuntimeError for a dimension given twice.
-cdef int read_dims(int64_t* out, Tensor self, object dim) except -1
 
 cdef int sum(Spec* s, Tensor self, int dtype) except -1
 cdef int sum_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) except -1

@@ -45,6 +45,7 @@ cdef int wrap_all(int64_t* dims, int n, Tensor self) except -1:
 
 
 cdef int read_dims(int64_t* out, Tensor self, object dim) except -1:
+    """Wrapped dims -> how many (0: all). IndexError, RuntimeError for a dimension given twice."""
     cdef int n
     if dim is None:
         return 0
@@ -59,6 +60,8 @@ cdef int fill_reduction(Spec* s, Tensor self, const int64_t* dims, int n, bint k
                                  keepdim)
     s.dtype = code
     s.cast = cast | OVERLAP_ANY
+    s.handed[0] = n if n and self.c_ndim else ALL_DIMS
+    memcpy(&s.handed[1], dims, n * sizeof(int64_t))
     return 0
 
 
@@ -136,6 +139,7 @@ cdef int any_dims(Spec* s, Tensor self, object dim, bint keepdim) except -1:
             s.strides, s.sizes, s.ndim, &item, 1, ST_NONE)
         s.dtype = truth_type(self)
         s.cast = truth_cast(self)
+        s.handed[0] = 0
         return 0
     return fill_dims(s, self, dim, keepdim, truth_type(self), truth_cast(self))
 

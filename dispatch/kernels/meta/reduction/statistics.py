@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
-from dispatch._C.structured import TensorSpec
+from dispatch._C.structured import Shaped, TensorSpec
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -14,14 +14,13 @@ __all__ = ["kthvalue", "median", "median_dim", "mode"]
 
 def _reduced(self: Tensor, dim: int, keepdim: bool) -> tuple[int, ...]:
     sizes = list(self.shape)
-    dim = rules.wrap_dim(dim, self.ndim)
     if sizes:
         sizes[dim : dim + 1] = [1] if keepdim else []
     return tuple(sizes)
 
 
 def _check_not_empty(self: Tensor, dim: int) -> None:
-    if self.ndim and not rules.holds(self.shape[rules.wrap_dim(dim, self.ndim)] != 0):
+    if self.ndim and not rules.holds(self.shape[dim] != 0):
         raise refused(f"dimension {dim} of shape {list(self.shape)} is empty", IndexError)
 
 
@@ -31,31 +30,33 @@ def median(self: Tensor) -> Tensor:
 
 
 def _pair(self: Tensor, dim: int, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
-    _check_not_empty(self, dim)
+    """An element and its place along `dim`, which is wrapped."""
     sizes = _reduced(self, dim, keepdim)
     return TensorSpec(sizes, self.dtype), TensorSpec(sizes, dtypes.int64)
 
 
-def median_dim(self: Tensor, dim: int, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
-    """An element and its place."""
-    if not rules.is_eager(self):
-        sizes = _reduced(self, dim, keepdim)
-        return TensorSpec(sizes, self.dtype), TensorSpec(sizes, dtypes.int64)
-    return _pair(self, dim, keepdim)
+def median_dim(self: Tensor, dim: int, keepdim: bool) -> Shaped:
+    """An element and its place; the body is handed the dimension, wrapped."""
+    dim = rules.wrap_dim(dim, self.ndim)
+    if rules.is_eager(self):
+        _check_not_empty(self, dim)
+    return Shaped(_pair(self, dim, keepdim), dim)
 
 
-def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
-    """An element and its place."""
+def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> Shaped:
+    """An element and its place; the body is handed the dimension, wrapped."""
     dim = rules.wrap_dim(dim, self.ndim)
     _check_not_empty(self, dim)
     size = self.shape[dim] if self.ndim else 1
     if not rules.holds(k >= 1) or not rules.holds(k <= size):
         raise refused(f"expected k from 1 to {size}, got {k}")
-    return _pair(self, dim, keepdim)
+    return Shaped(_pair(self, dim, keepdim), dim)
 
 
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """The Meta kernel."""
+    dim = rules.wrap_dim(dim, self.ndim)
+    _check_not_empty(self, dim)
     specs = _pair(self, dim, keepdim)
     first, second = (ops.aten.new_empty(self, list(s.sizes), dtype=s.dtype) for s in specs)
     return first, second

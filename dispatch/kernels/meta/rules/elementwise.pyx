@@ -8,7 +8,9 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_complex32, ST_complex64, ST_float16, ST_float32
+from dispatch._C.dtypes cimport (
+    DTYPES_REDUCED_FLOATING, ST_NONE, ST_complex32, ST_complex64, ST_float32, is_in,
+)
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.symbolic cimport eq_or_false, mul, ne_or_true
@@ -139,7 +141,7 @@ cdef int ordered_strides(int64_t* out, Operands* ops) except -1:
 
 cdef inline int compute_type(int code) noexcept nogil:
     """The dtype in which references compute: half precision is widened."""
-    if code == ST_float16 or code == ST_bfloat16:
+    if is_in(DTYPES_REDUCED_FLOATING, code):
         return ST_float32
     return ST_complex64 if code == ST_complex32 else code
 

@@ -1,6 +1,6 @@
 """Shape functions of scans: self's sizes, contiguous; sums and products in the dtype of a sum.
 
-Called by the structured kernels.
+Called by the structured kernels. Bodies are handed the dimension, wrapped.
 """
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -12,7 +12,7 @@ from dispatch.kernels.meta cimport rules
 
 
 cdef int fill(Spec* s, Tensor self, int64_t dim, int code, int cast) except -1:
-    rules.wrap_dim(dim, self.c_ndim, True)
+    s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     s.ndim = self.c_ndim
     memcpy(s.sizes, self.c_sizes, self.c_ndim * sizeof(int64_t))
     s.dtype = code

@@ -2,14 +2,14 @@
 
 Called by the structured kernels. PyTorch's Meta kernel of `_softmax` never looks at `dim`; that of
 `_log_softmax`, and the eager kernels, refuse one out of range. Its Meta kernels of the gradients
-are chains of elementwise operators, which broadcast.
+are chains of elementwise operators, which broadcast. Bodies are handed the dimension, wrapped.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport ST_NONE, ST_bfloat16, ST_bool, ST_float16, ST_float32
+from dispatch._C.dtypes cimport DTYPES_REDUCED_FLOATING, ST_NONE, ST_bool, ST_float16, ST_float32, is_in
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
@@ -29,10 +29,10 @@ cdef int raise_half(Tensor self) except -1:
 
 
 cdef int softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -1:
-    if half_to_float and self.c_dtype != ST_float16 and self.c_dtype != ST_bfloat16:
+    if half_to_float and not is_in(DTYPES_REDUCED_FLOATING, self.c_dtype):
         raise_half(self)
     if rules.is_eager(self):
-        rules.wrap_dim(dim, self.c_ndim, True)
+        s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     s.cast = CAST_SAFE
     return fill(s, self, half_to_float)
 
@@ -40,7 +40,7 @@ cdef int softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -
 cdef int log_softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) except -1:
     if half_to_float and self.c_dtype != ST_float16:
         raise_half(self)
-    rules.wrap_dim(dim, self.c_ndim, True)
+    s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_dtype == ST_bool:
         raise refused("expected self to be floating point, got bool")
     s.cast = CAST_EXACT
@@ -51,7 +51,7 @@ cdef int log_softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) exce
 
 cdef int gradient(Spec* s, Tensor grad_output, Tensor output, int64_t dim, int input_dtype) except -1:
     """Eager kernels give grad_output's dtype, float16 for one of float32 if input was that."""
-    rules.wrap_dim(dim, grad_output.c_ndim, True)
+    s.handed[0] = rules.wrap_dim(dim, grad_output.c_ndim, True)
     fill(s, grad_output, False)
     if grad_output.c_dtype != input_dtype:
         if not rules.is_eager(grad_output):

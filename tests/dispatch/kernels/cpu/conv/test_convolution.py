@@ -118,6 +118,17 @@ def test_dtype_without_a_kernel_is_not_implemented(dtype, dilation):
         aten.convolution(x, w, None, [1, 1], [0, 0], [dilation] * 2, False, [0, 0], 1)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_more_than_three_dimensions_are_refused(transposed):
+    """Windows have three: more would be written beside them."""
+    x, weight = dispatch.ones(1, 1, *[2] * 6), dispatch.ones(1, 1, *[1] * 6)
+    given = [1] * 6, [0] * 6, [1] * 6, transposed, [0] * 6, 1
+    with pytest.raises(RuntimeError, match="convolution: expected at most 3 dimensions beside"):
+        aten.convolution(x, weight, None, *given)
+    with pytest.raises(RuntimeError, match="convolution_backward: expected at most 3 dimensions"):
+        aten.convolution_backward(x, x, weight, None, *given, [True, True, False])
+
+
 def test_col2im_adds_up_where_windows_overlap():
     got = aten.col2im(dispatch.ones(1, 4, 4), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1])
     assert got.tolist() == [[[[1, 2, 1], [2, 4, 2], [1, 2, 1]]]]

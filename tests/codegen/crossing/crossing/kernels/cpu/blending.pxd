@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from dispatch._C.tensor cimport Tensor
 
-cdef int blend(Tensor out, Tensor self, Tensor other, object alpha) except -1
+cdef int blend(Tensor out, Tensor self, Tensor other, object alpha, const int64_t* handed) except -1

@@ -15,6 +15,7 @@ cdef int like(Spec* out, Tensor t) except -1:
 cdef int blend(Spec* out, Tensor self, Tensor other, object alpha) except -1:
     if other.c_ndim and other.c_numel != self.c_numel:
         raise refused("expected 'other' to have as many elements as 'self'")
+    out.handed[0], out.handed[1] = self.c_numel, -1
     return like(out, self)
 
 

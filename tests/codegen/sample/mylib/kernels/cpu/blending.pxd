@@ -1,1 +1,1 @@
-cdef int blend(Tensor out, Tensor self, Tensor other, object alpha) except -1
+cdef int blend(Tensor out, Tensor self, Tensor other, object alpha, const int64_t* handed) except -1
