@@ -6,7 +6,7 @@ cached numpy view and recompute `c_numel` and the flags of geometry. Any of thes
 symbols: ask `is_contiguous`, `is_dense` and `is_contiguous_as`, which guard.
 """
 from cpython.object cimport PyObject
-from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t, uintptr_t
 
 from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE
 from dispatch._C.storage cimport Storage
@@ -120,8 +120,8 @@ cdef inline void set_base(Tensor view, Tensor base) noexcept:    # of tensors th
 cdef int raise_no_bytes(Tensor t) except -1      # RuntimeError; the dispatcher puts the operator that it passes into its text
 cdef inline char* data_of(Tensor t, int itemsize) except? NULL:
     """Address of the first element; NULL for an empty tensor. RuntimeError when there are elements and no bytes."""
-    if t.c_storage.data != NULL:
-        return t.c_storage.data + t.c_offset * itemsize
+    if t.c_storage.data != NULL:    # as numbers: an empty tensor may begin anywhere, and a pointer may not
+        return <char*>(<uintptr_t>t.c_storage.data + <uintptr_t>(t.c_offset * itemsize))
     if t.c_numel:
         raise_no_bytes(t)
     return NULL

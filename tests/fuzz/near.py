@@ -32,7 +32,9 @@ _LARGE = 5000  # elements of a call that is left out
 _EDGES = (0, -1, 1, 2, 7, 100, 2**31, -(2**31), 2**62, 2**63 - 1, -(2**63))
 _NAMES = "float32 float64 int64 int32 uint8 bool bfloat16 complex64 float8_e5m2"
 _DTYPES = tuple(getattr(dispatch, name) for name in _NAMES.split())
-_LEFT_OUT = re.compile(r"split|chunk|unbind|combinations|polynomial|arange|linspace|logspace|range")
+_LEFT_OUT = re.compile(
+    r"one_hot|split|chunk|unbind|combinations|polynomial|arange|linspace|logspace|range"
+)
 
 
 def recorded(pattern: str = "", most: int = 3) -> dict[OpOverload, list[dict[str, Any]]]:

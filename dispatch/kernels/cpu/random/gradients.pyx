@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport DEV_CPU, DTYPES_FULL_FLOATING, ST_float64, is_in
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor, new_empty
+from dispatch._C.tensor cimport Tensor, data_of, new_empty
 
 from dispatch._ops import ops
 
@@ -243,19 +243,15 @@ cdef void dirichlet_all(real* out, const real* x, const real* alpha, const real*
         out[i] = dirichlet_one(x[i], alpha[i], total[i])
 
 
-cdef inline void* data(Tensor t) noexcept:
-    return t.c_storage.data + t.c_offset * (8 if t.c_dtype == ST_float64 else 4)
-
-
 def standard_gamma_grad(self, output):
     """How draws `output` from Gamma(self) change with self."""
     cdef Tensor alpha, x, out
     alpha, x = operands({"self": self, "output": output})
     out = new_empty(alpha.c_dtype, DEV_CPU, -1, alpha.c_ndim, alpha.c_sizes, NULL)
     if out.c_dtype == ST_float64:
-        gamma_all(<double*>data(out), <const double*>data(alpha), <const double*>data(x), out.c_numel)
+        gamma_all(<double*>data_of(out, 8), <const double*>data_of(alpha, 8), <const double*>data_of(x, 8), out.c_numel)
     else:
-        gamma_all(<float*>data(out), <const float*>data(alpha), <const float*>data(x), out.c_numel)
+        gamma_all(<float*>data_of(out, 4), <const float*>data_of(alpha, 4), <const float*>data_of(x, 4), out.c_numel)
     return out
 
 
@@ -265,7 +261,7 @@ def dirichlet_grad(x, alpha, total):
     a, b, c = operands({"x": x, "alpha": alpha, "total": total})
     out = new_empty(a.c_dtype, DEV_CPU, -1, a.c_ndim, a.c_sizes, NULL)
     if out.c_dtype == ST_float64:
-        dirichlet_all(<double*>data(out), <const double*>data(a), <const double*>data(b), <const double*>data(c), out.c_numel)
+        dirichlet_all(<double*>data_of(out, 8), <double*>data_of(a, 8), <double*>data_of(b, 8), <double*>data_of(c, 8), out.c_numel)
     else:
-        dirichlet_all(<float*>data(out), <const float*>data(a), <const float*>data(b), <const float*>data(c), out.c_numel)
+        dirichlet_all(<float*>data_of(out, 4), <float*>data_of(a, 4), <float*>data_of(b, 4), <float*>data_of(c, 4), out.c_numel)
     return out
