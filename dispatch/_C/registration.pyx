@@ -21,7 +21,7 @@ from dispatch._C.fallbacks cimport call_adinplace
 from dispatch._C.native_functor cimport NativeFunctor, check_made
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_PYTHON, KF_WITH_KEYSET, KF_WITH_OP, Kernel, KernelObject, OperatorEntry, add_kernel, boxed_fn,
-    new_kernel, parse_schema, python_modules, qualified_name, remove_kernel,
+    new_kernel, parse_schema, python_modules, qualified_name, remove_kernel, update_row,
 )
 from dispatch._C.python_kernel cimport call_functor
 from dispatch._C.references cimport give
@@ -386,6 +386,18 @@ def _dispatch_library(str kind not None, str name not None, dispatch, file="/dev
     RuntimeError for an unknown kind or key, a key with DEF or FRAGMENT, a second DEF of a namespace.
     """
     return _DispatchModule(kind, name, dispatch, file, linenum)
+
+
+def _register_beneath(str name not None, str overload not None, str key not None, func not None):
+    """Register a kernel of a built-in operator beneath those that programs registered for the key: it is made late, and counts as
+    one that was there before theirs."""
+    cdef OperatorEntry e = find_entry(name, overload)
+    cdef KernelObject k
+    if e is None:
+        raise RuntimeError(f"_register_beneath: there is no operator {name}.{overload}")
+    k = functor_kernel(func, key_value(key), "dispatch/library/autocast.py", 0)
+    (<list>e.registrations.setdefault(k.key, [])).append(k)
+    update_row(e)
 
 
 def _dispatch_pystub(name, overload):

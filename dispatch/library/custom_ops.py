@@ -6,7 +6,6 @@ mutates. These look their functions up when they are called, so a later `registe
 replaces a function.
 """
 
-import collections.abc
 import contextlib
 import logging
 import warnings
@@ -21,8 +20,8 @@ from dispatch._C.keys import DispatchKey, DispatchKeySet, _dispatch_key_for_devi
 from dispatch._C.naming import full_name, package_name
 from dispatch._C.overload import OpOverload
 from dispatch._C.tags import Tag
-from dispatch._C.tensor import Tensor
 from dispatch.library import autograd
+from dispatch.library.autocast import cast_eligible, check_autocast
 from dispatch.library.kernels import new_backend_kernel, new_version_kernel
 from dispatch.library.library import Library
 from dispatch.library.operators import lookup_op
@@ -421,44 +420,20 @@ def vmap_kernel(op: OpOverload) -> Callable[..., Any]:
     return kernel
 
 
-# Device types with an autocast key that PyTorch's autocast takes.
-_AUTOCAST_DEVICES = frozenset(
-    ("cpu", "cuda", "hpu", "ipu", "maia", "mps", "mtia", "privateuseone", "xla", "xpu")
-)
-
-
-def check_autocast(device_type: str) -> None:
-    """ValueError for a device type without autocast; RuntimeError for no device type."""
-    _dispatch_key_for_device(device_type)
-    if device_type not in _AUTOCAST_DEVICES:
-        raise ValueError(f"device type {device_type!r} has no autocast")
-
-
 def autocast_kernel(
     op: OpOverload, device_type: str, cast_inputs: _dtype
 ) -> tuple[str, Callable[..., Any]]:
     """The autocast key of a device type, and a kernel that casts and calls `op` below it."""
-    key = "Autocast" + _dispatch_key_for_device(device_type)
+    key = check_autocast(device_type)
     keys = DispatchKeySet(getattr(DispatchKey, key))
 
     def kernel(_: DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             raise AssertionError(f"{op}: autocast takes no keyword-only arguments, got {[*kwargs]}")
         with _ExcludeDispatchKeyGuard(keys):
-            return op(*_cast(args, device_type, cast_inputs))
+            return op(*cast_eligible(args, device_type, cast_inputs))
 
     return key, kernel
-
-
-def _cast(value: Any, device_type: str, dtype: _dtype) -> Any:
-    """`value` with its floating-point tensors of a device type (not float64) as `dtype`."""
-    if isinstance(value, Tensor):
-        floating = value.is_floating_point() and value.element_size() != 8
-        return value.to(dtype) if floating and value.device.type == device_type else value
-    if isinstance(value, (str, bytes)) or not isinstance(value, collections.abc.Iterable):
-        return value
-    made = (_cast(v, device_type, dtype) for v in value)
-    return type(value)(made) if isinstance(value, (list, tuple)) else made
 
 
 OPDEF_TO_LIB: dict[str, Library] = {}

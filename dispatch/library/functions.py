@@ -15,11 +15,11 @@ from dispatch._C.keys import DispatchKey, _dispatch_key_for_device, _parse_dispa
 from dispatch._C.overload import OpOverload
 from dispatch._C.tags import Tag
 from dispatch.library import autograd
+from dispatch.library.autocast import check_autocast
 from dispatch.library.custom_ops import (
     CustomOpDef,
     _maybe_get_opdef,
     autocast_kernel,
-    check_autocast,
     device_types_t,
     refuse_autograd,
     vmap_kernel,

@@ -41,7 +41,6 @@ __all__ = [
     "frombuffer",
     "get_device",
     "inf",
-    "is_autocast_enabled",
     "is_complex",
     "is_conj",
     "is_floating_point",
@@ -196,17 +195,10 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     return _aten.nonzero.out(input, out=out)
 
 
-def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether autocast is on: there is none here."""
-    return False
-
-
 _UNEXPLAINED = "Expected cond to be True, but got False"
 
 
-def _check_with(
-    error_type: type[Exception], cond: Any, message: Callable[[], Any] | None
-) -> None:
+def _check_with(error_type: type[Exception], cond: Any, message: Callable[[], Any] | None) -> None:
     """Raise `error_type` unless `cond` holds; `message` makes its text."""
     if hasattr(cond, "node"):
         cond = cond.node.expect_true("", 0)
