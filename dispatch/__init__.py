@@ -79,6 +79,9 @@ _LATER = {
         "_higher_order_ops": "cond while_loop",
         "fake": "FakeTensor FakeTensorMode",
         "functional": " ".join(functional._OF_WRAPPER),
+        "library.autocast": """
+            autocast get_autocast_dtype is_autocast_enabled set_autocast_dtype set_autocast_enabled
+            """,
         "kernels.cpu.threads": "get_num_threads set_num_threads",
         "symbolic": """
             SymBool SymFloat SymInt _check_is_size _constrain_range_for_size _sym_acos _sym_asin
@@ -88,9 +91,10 @@ _LATER = {
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
             atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod
-            cdist chain_matmul einsum lu meshgrid norm split stft tensordot unique
-            unique_consecutive unravel_index
+            cdist chain_matmul dsmm einsum hsmm lu meshgrid norm saddmm split stft tensordot
+            unique unique_consecutive unravel_index
             """,
+        "tensor.lobpcg": "lobpcg",
         "tensor.lowrank": "pca_lowrank svd_lowrank",
         "tensor.questions": """
             BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor
@@ -98,7 +102,7 @@ _LATER = {
             _check_not_implemented _check_tensor_all _check_tensor_all_with _check_type
             _check_value _check_with broadcast_shapes
             e frombuffer get_device inf
-            is_autocast_enabled is_complex is_conj is_floating_point is_inference is_neg
+            is_complex is_conj is_floating_point is_inference is_neg
             is_nonzero is_same_size is_signed is_storage is_tensor nan newaxis nonzero
             numel pi result_type typename
             """,
@@ -112,15 +116,15 @@ _LATER = {
 }
 
 _offer_operators(
-    ("auto_functionalized", "cond", "map_impl", "out_dtype", "scan", "while_loop",
-     "with_effects"),
+    ("auto_functionalized", "cond", "map_impl", "out_dtype", "scan", "while_loop", "with_effects"),
     lambda: importlib.import_module("dispatch._higher_order_ops"),
 )
 # No operators, yet `__torch_function__` overrides them.
 _WRITTEN = """
     atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist
-    chain_matmul einsum get_device is_complex is_conj is_floating_point is_inference is_neg
-    is_nonzero is_same_size is_signed lu meshgrid nonzero norm numel pca_lowrank split stft
+    chain_matmul dsmm einsum get_device hsmm is_complex is_conj is_floating_point is_inference
+    is_neg is_nonzero is_same_size is_signed lobpcg lu meshgrid nonzero norm numel pca_lowrank
+    saddmm split stft
     svd_lowrank sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum tensordot unique
     unique_consecutive unravel_index _sym_acos _sym_asin _sym_atan _sym_cos _sym_cosh _sym_sin
     _sym_sinh _sym_sqrt _sym_tan _sym_tanh

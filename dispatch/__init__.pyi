@@ -49,6 +49,13 @@ from dispatch.kernels.cpu.threads import (
     set_num_threads as set_num_threads,
 )
 from dispatch.library import Library as Library
+from dispatch.library.autocast import (
+    autocast as autocast,
+    get_autocast_dtype as get_autocast_dtype,
+    is_autocast_enabled as is_autocast_enabled,
+    set_autocast_dtype as set_autocast_dtype,
+    set_autocast_enabled as set_autocast_enabled,
+)
 from dispatch.modes import (
     TorchDispatchMode as TorchDispatchMode,
     TorchFunctionMode as TorchFunctionMode,
@@ -86,14 +93,18 @@ from dispatch.tensor.functions import (
     atleast_3d as atleast_3d,
     block_diag as block_diag,
     cartesian_prod as cartesian_prod,
+    dsmm as dsmm,
+    hsmm as hsmm,
     lu as lu,
     meshgrid as meshgrid,
     norm as norm,
+    saddmm as saddmm,
     tensordot as tensordot,
     unique as unique,
     unique_consecutive as unique_consecutive,
     unravel_index as unravel_index,
 )
+from dispatch.tensor.lobpcg import lobpcg as lobpcg
 from dispatch.tensor.lowrank import pca_lowrank as pca_lowrank, svd_lowrank as svd_lowrank
 from dispatch.tensor.questions import (
     BFloat16Tensor as BFloat16Tensor,
@@ -120,7 +131,6 @@ from dispatch.tensor.questions import (
     frombuffer as frombuffer,
     get_device as get_device,
     inf as inf,
-    is_autocast_enabled as is_autocast_enabled,
     is_complex as is_complex,
     is_conj as is_conj,
     is_floating_point as is_floating_point,

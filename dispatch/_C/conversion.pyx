@@ -13,7 +13,7 @@ import numpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_COUNT, is_complex_code, is_floating_code
 from dispatch._C.emitted cimport (
-    AF_SYM, AK_BOOL, AK_COMPLEX, AK_DEVICE, AK_DICT, AK_DTYPE, AK_FLOAT, AK_GENERATOR, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT,
+    AF_LIST, AF_SYM, AK_BOOL, AK_COMPLEX, AK_DEVICE, AK_DICT, AK_DTYPE, AK_FLOAT, AK_GENERATOR, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT,
     AK_SCALAR, AK_STORAGE, AK_STR, AK_TENSOR,
 )
 from dispatch._C.python_api cimport (
@@ -148,7 +148,10 @@ cdef PyObject* new_int(PyObject* o, uint16_t flags, int function) noexcept:
     if function:
         if not is_parsed_int(o) and not (is_plain_scalar(o) and is_integral((<Tensor>o).c_dtype)):
             return NULL
-        return fitting_int(PyNumber_Index_(o), False)
+        made = PyNumber_Index_(o)
+        if made == NULL and flags & AF_LIST:     # a tensor whose value nobody knows: that is the call's answer
+            return NULL
+        return fitting_int(made, False)
     if PyFloat_Check_(o) or PyComplex_CheckExact_(o):
         return NULL
     if PyIndex_Check_(o) and not is_tensor(o):

@@ -175,7 +175,8 @@ cdef class device:
     def __init__(self, *args, **kwargs):
         if self.devindex != BLANK:
             raise TypeError("device(): a device is immutable")
-        cdef device d = device_from_arguments(args, kwargs)
+        cdef object answer = None if device_watch is None else device_watch(args, kwargs)
+        cdef device d = device_from_arguments(args, kwargs) if answer is None else <device?>answer
         self.devtype = d.devtype
         self.devindex = d.devindex
 
@@ -206,6 +207,15 @@ cdef class device:
 
     def __reduce__(self):
         return device, ((self.type,) if self.devindex < 0 else (self.type, self.devindex))
+
+
+cdef object device_watch = None          # asks function modes; None until there was one
+
+
+def _watch_devices(watch):
+    """Call `watch(args, kwargs)` for every `device(...)`: it answers with a device, or with None for what is asked for."""
+    global device_watch
+    device_watch = watch
 
 
 cdef str DEVICE_CALLS = "device(device) or device(type, index=None)"

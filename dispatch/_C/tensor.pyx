@@ -409,6 +409,15 @@ def _is_blank(Tensor tensor not None):
     return tensor.c_storage is blank_storage
 
 
+cdef object address_of(Tensor t):
+    """Where the first element is; 0 when there is none."""
+    if t.c_flags & TF_CUSTOM_SIZES:
+        answer(t, "numel")
+    if t.c_storage.data == NULL or t.c_storage.c_nbytes == 0 or t.c_numel == 0:
+        return 0
+    return PyLong_FromVoidPtr(data_of(t, dtypes.itemsize_table()[t.c_dtype]))
+
+
 @cython.freelist(256)
 cdef class Tensor:
     """A multi-dimensional array with dtype, device and layout, on which operators are dispatched (torch.Tensor).
@@ -582,11 +591,11 @@ cdef class Tensor:
     def data_ptr(self):
         """Address of the first element; 0 when there is none. RuntimeError where `_set_throw_on_mutable_data_ptr` forbids it."""
         check_pointer(self.c_storage)
-        if self.c_flags & TF_CUSTOM_SIZES:
-            answer(self, "numel")
-        if self.c_storage.data == NULL or self.c_storage.c_nbytes == 0 or self.c_numel == 0:
-            return 0
-        return PyLong_FromVoidPtr(data_of(self, dtypes.itemsize_table()[self.c_dtype]))
+        return address_of(self)
+
+    def const_data_ptr(self):
+        """`data_ptr` for reading: `_set_throw_on_mutable_data_ptr` does not forbid it."""
+        return address_of(self)
 
     @property
     def requires_grad(self):
@@ -610,17 +619,6 @@ cdef class Tensor:
     @property
     def grad_fn(self):
         return self.c_autograd if self.c_base is None else hook("grad_fn")(self)
-
-    @property
-    def grad(self):
-        return None
-
-    @grad.setter
-    def grad(self, value):
-        if value is not None and not isinstance(value, Tensor):
-            raise TypeError(f"Tensor.grad: expected a Tensor or None, got {type(value).__name__}")
-        if value is not None:
-            raise RuntimeError("gradients cannot be stored: this library has no autograd engine")
 
     def backward(self, *args, **kwargs):
         raise RuntimeError("backward() is not possible: this library has no autograd engine" if self.requires_grad else

@@ -24,6 +24,7 @@ from dispatch._C.stack cimport check_depth
 from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 from dispatch._C.tls cimport ThreadState, check_owner, tls
 
+from dispatch._C.dtypes import _watch_devices, device
 from dispatch._C.disabled import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
 
 cdef extern from *:
@@ -205,13 +206,27 @@ cdef int push_function_mode(ThreadState* ts, object mode) except -1:
 
 def _push_on_torch_function_stack(mode):
     """Makes `mode` the innermost function mode. None does nothing."""
-    global n_function_modes
+    global n_function_modes, devices_are_watched
     cdef ThreadState* ts = tls()
     if mode is None:
         return
     check_owner(ts)
     push_function_mode(ts, mode)
     n_function_modes += 1
+    if not devices_are_watched:
+        devices_are_watched = True
+        _watch_devices(ask_for_device)
+
+
+cdef bint devices_are_watched = False
+
+
+def ask_for_device(tuple args, dict kwargs):
+    """What the function modes answer to `device(*args, **kwargs)`; None without one."""
+    cdef ThreadState* ts = tls()
+    if ts.n_function_modes == 0 or ts.torch_function_off == 2:
+        return None
+    return answer_of(device, [], args, kwargs if kwargs else None, ts)
 
 
 def _pop_torch_function_stack():
@@ -651,7 +666,7 @@ def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):
             if not name.startswith("__") or name in python:
                 how = 0 if name in parsed else ASK_TENSORS | ASK_KEYWORDS if name in python else ASK_SELF
                 attributes[name] = Watched(value, name, None, how, True, False)
-        elif hasattr(type(value), "__get__") and not name.startswith("__"):
+        elif hasattr(type(value), "__get__") and (not name.startswith("__") or name in python):
             attributes[name] = WatchedProperty(value, name, name in settable)
     for name, known in aliases.items():
         value = attributes[name]

@@ -10,13 +10,13 @@ row. Sources are imported when somebody asks.
 __all__ = ["CALLED", "FUNCTIONS", "GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES"]
 
 _MODULES = """
-torch                                       dispatch
+torch                                       dispatch dispatch.library.autocast
 torch._ops                                  dispatch._ops
-torch._C                                    dispatch._C dispatch
+torch._C                                    dispatch._C dispatch dispatch.library.autocast
 torch._C._functorch                         dispatch._C._functorch dispatch._C
 torch._C._fft                               dispatch.fft
 torch._C._linalg                            dispatch.linalg
-torch._C._nn                                dispatch._C._nn
+torch._C._nn                                dispatch._C._nn dispatch.as_torch.nn.parsing
 torch._C._special                           dispatch.special
 torch._C._VariableFunctions                 dispatch._C._variable_functions
 torch._VF                                   dispatch._C._variable_functions
@@ -50,6 +50,9 @@ torch._subclasses.fake_utils                dispatch.fake.cross_ref dispatch.fak
 torch._subclasses.functional_tensor         dispatch.functional
 torch._subclasses.meta_utils                dispatch.fake.converter dispatch.fake
 torch._subclasses.schema_check_mode         dispatch.tools
+torch.amp                                   dispatch.library.autocast
+torch.amp.autocast_mode                     dispatch.library.autocast
+torch.cpu.amp                               dispatch.library.autocast
 torch.utils._python_dispatch                dispatch.modes.stack dispatch.modes.subclasses
                                             dispatch.modes.aliasing dispatch.modes
 torch.utils._mode_utils                     dispatch.modes
@@ -84,9 +87,10 @@ torch.utils._sympy.symbol                   dispatch.symbolic.symbol_kinds
 torch.utils._sympy.value_ranges             dispatch.symbolic dispatch.symbolic.functions
 torch._dynamo.source                        dispatch.symbolic.sources
 torch.export                                dispatch.graph
-torch.autograd                              dispatch._C.grad_mode
+torch.autograd                              dispatch._C.grad_mode dispatch.as_torch.autograd
 torch.autograd.grad_mode                    dispatch._C.grad_mode
 torch.func                                  dispatch.functional
+torch._lobpcg                               dispatch.tensor.lobpcg
 torch._lowrank                              dispatch.tensor.lowrank
 torch.functional                            dispatch.tensor.functions dispatch
 torch.fft                                   dispatch.fft
@@ -145,6 +149,7 @@ torch.DisableTorchFunction                  dispatch._C.DisableTorchFunction
 torch.DisableTorchFunctionSubclass          dispatch._C.DisableTorchFunctionSubclass
 torch._C.Generator                          dispatch.Generator
 torch._C.Tag                                dispatch.Tag
+torch._C._is_autocast_available              dispatch.library.autocast.is_autocast_available
 torch._C.TensorBase                         dispatch.Tensor
 torch._C._TensorBase                        dispatch.Tensor
 torch._C._VariableFunctionsClass            dispatch._C.function.OpFunction
@@ -213,7 +218,8 @@ HOMES = {
     "torch.utils._python_dispatch": "TorchDispatchMode",
 }
 # The same of modules that are imported late.
-LATE_HOMES = {"SymBool": "torch", "SymFloat": "torch", "SymInt": "torch"}
+_OF_TORCH = ("SymBool", "SymFloat", "SymInt", "dsmm", "hsmm", "saddmm")
+LATE_HOMES = dict.fromkeys(_OF_TORCH, "torch")
 _FUNCTIONAL = (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod",
     "cdist", "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "split", "stft",

@@ -15,6 +15,8 @@ from typing import IO, Any
 from dispatch._C import dtypes
 from dispatch._C.size import Size
 from dispatch._C.tensor import Tensor
+from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
+from dispatch.as_torch.nn import parameter
 from dispatch.tensor import copy
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals",
@@ -77,7 +79,10 @@ class _Reader(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if module in ("torch._utils", copy.__name__) and name in _REBUILDING:
-            return self._storage if name == "_restored_storage" else getattr(copy, name)
+            own = {"_restored_storage": self._storage, "_rebuilt": self._tensor}
+            return own.get(name) or getattr(copy, name)
+        if module in ("torch.nn.parameter", parameter.__name__) and name == "_parameter":
+            return parameter._parameter
         if not self.checked:
             return super().find_class(module, name)
         if (module, name) in _safe:
@@ -102,6 +107,13 @@ class _Reader(pickle.Unpickler):
         if target.partition(":")[0] != "cpu" and isinstance(content, bytes):
             content = len(content)
         return copy._restored_storage(content, target)
+
+    def _tensor(self, storage: Any, dtype: str, geometry: Any, bits: Any) -> Any:
+        if _get_dispatch_mode(_TorchDispatchModeKey.FAKE) is None:
+            return copy._rebuilt(storage, dtype, geometry, bits)
+        kind = getattr(dtypes, dtype)  # the device is kept, unlike that of a plain pickle
+        shown = copy._shown_strided(storage, kind, *geometry, device=storage.device)
+        return copy._with_bits(shown, *bits)
 
 
 def _named(classes: Sequence[Any]) -> dict[tuple[str, str], Any]:

@@ -215,6 +215,8 @@ cdef class FakeTensorConverter:
         if type(t) is not Tensor and getattr(t, "_is_param", False):
             made._is_param = True                 # a parameter's counterpart says that it is one (torch.nn.Parameter)
         memo.remember(t, made)
+        if t.c_dict != NULL and "grad" in <dict><object>t.c_dict:
+            made.grad = self.convert(mode, <Tensor?>t.grad, False, env, part_of(self, source, "grad") if env is not None else None)
         if make_constant:
             (<FakeTensor?>made).c_constant = t
             self.add_constant_storage_mapping(made)

@@ -269,7 +269,7 @@ _IGNORED_METHODS = (
     "_addmm_activation", "_conj", "_conj_physical", "_is_all_true", "_is_any_true",
     "_is_zerotensor", "_lazy_clone", "_neg_view", "_philox_normal_", "_philox_uniform_",
     "_reshape_alias", "_to_sparse", "_to_sparse_bsc", "_to_sparse_bsr", "_to_sparse_csc",
-    "_to_sparse_csr", "_typed_storage", "alias", "index", "is_non_overlapping_and_dense",
+    "_to_sparse_csr", "_typed_storage", "alias", "is_non_overlapping_and_dense",
     "is_strides_like_format", "new", "slice", "to_padded_tensor", "to_sparse_bsc",
     "to_sparse_bsr", "to_sparse_csc", "to_sparse_csr", "unflatten",
 )  # fmt: skip

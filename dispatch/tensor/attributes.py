@@ -106,10 +106,57 @@ def _has_symbolic(self: Tensor) -> bool:
     return any(type(n) is not int for n in (*self.size(), *self.stride(), self.storage_offset()))
 
 
+def _gradient(self: Tensor) -> Tensor | None:
+    """What somebody assigned: no call looks at it."""
+    return self.__dict__.get("grad")
+
+
+def _set_gradient(self: Tensor, value: Any) -> None:
+    """`x.grad = value`, which somebody computed: it is kept, no call looks at it.
+
+    Raises:
+        TypeError: neither a tensor nor None.
+        RuntimeError: another size, dtype or device than the tensor's, or the tensor itself.
+    """
+    if value is None:
+        self.__dict__.pop("grad", None)
+        return
+    if not isinstance(value, Tensor):
+        raise TypeError(f"grad: expected a tensor or None, got {type(value).__name__}")
+    if value is self:
+        raise RuntimeError("grad: can't assign a tensor as its own grad")
+    for name in ("dtype", "device", "shape"):
+        own, given = getattr(self, name), getattr(value, name)
+        if own != given:
+            raise RuntimeError(
+                f"grad: a tensor with {name} {own} takes no grad with {name} {given}"
+            )
+    self.__dict__["grad"] = value
+
+
+def _forget_gradient(self: Tensor) -> None:
+    self.__dict__.pop("grad", None)
+
+
+def _cuda_array(self: Tensor) -> Any:
+    """The description of CUDA memory that other libraries read. AttributeError on other devices."""
+    if self.device.type != "cuda":
+        kind = f"a tensor on {self.device}"
+        raise AttributeError(f"__cuda_array_interface__: {kind} has no CUDA memory: use x.cuda()")
+    raise RuntimeError("__cuda_array_interface__: a CUDA tensor holds no memory here")
+
+
+def _index(self: Tensor, positions: Any, dims: Any) -> Any:
+    """Bind dimensions to first-class ones (torch.Tensor.index): there are none here."""
+    raise NotImplementedError("Tensor.index: there are no first-class dimensions here")
+
+
 ATTRIBUTES: dict[str, Any] = {
+    "__cuda_array_interface__": property(_cuda_array), "index": _index,
     "H": property(_adjoint), "T": property(_transposed), "mH": property(_matrix_adjoint),
     "mT": property(_matrix_transposed), "imag": property(_get_imag, _set_imag),
     "real": property(_get_real, _set_real),
+    "grad": property(_gradient, _set_gradient, _forget_gradient),
     "_backward_hooks": _constant(None), "_cdata": property(id), "_grad": property(lambda t: t.grad),
     "_grad_fn": property(lambda t: t.grad_fn),
     "_has_symbolic_sizes_strides": property(_has_symbolic),

@@ -68,10 +68,10 @@ class _OwnStorage:
 # ---- pickles
 
 
-def _state_of(self: Tensor) -> Any:
+def _state_of(self: Tensor, gradient: bool = False) -> Any:
     """What the instance has besides being a tensor: attributes, and slots if its class has any."""
     slots = copyreg._slotnames(type(self))  # type: ignore[attr-defined]
-    attributes = self.__dict__ or None
+    attributes = {k: v for k, v in self.__dict__.items() if gradient or k != "grad"} or None
     if not slots:
         return attributes
     return attributes, {name: getattr(self, name) for name in slots if hasattr(self, name)}
@@ -123,13 +123,20 @@ def _with_bits(shown: Tensor, conj: bool, neg: bool, requires_grad: bool) -> Ten
 
 
 def _shown_strided(
-    storage: Storage, dtype: dtypes.dtype, size: Any, stride: Any, offset: int
+    storage: Storage,
+    dtype: dtypes.dtype,
+    size: Any,
+    stride: Any,
+    offset: int,
+    *,
+    device: Any = None,
 ) -> Tensor:
-    """A tensor over `storage` made by operators, for modes to see (torch._utils)."""
+    """A tensor over `storage` made by operators, for modes to see (torch._utils); a fake one is on
+    `device`, or on meta."""
     options = {"dtype": dtype, "device": storage.device, "pin_memory": False}
     if _get_dispatch_mode(_TorchDispatchModeKey.FAKE) is not None:  # PyTorch loads onto meta then
         storage = _new_storage(storage.nbytes(), "meta")
-        options["device"] = storage.device
+        options["device"] = device or storage.device
     elif storage.device.type == "meta":
         return _aten.empty_strided.default(size, stride, **options)
     empty = _aten.empty.memory_format([0], **options)
@@ -246,6 +253,6 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
             made = _copy_of_memory(self, memo)
         if self.requires_grad:
             made.requires_grad_()
-        _give_state(made, deep(_state_of(self), memo))
+        _give_state(made, deep(_state_of(self, gradient=True), memo))
     memo[id(self)] = made
     return made

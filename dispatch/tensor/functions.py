@@ -26,10 +26,13 @@ __all__ = [
     "cartesian_prod",
     "cdist",
     "chain_matmul",
+    "dsmm",
     "einsum",
+    "hsmm",
     "lu",
     "meshgrid",
     "norm",
+    "saddmm",
     "split",
     "stft",
     "tensordot",
@@ -329,3 +332,29 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     for given, value in zip(out, found, strict=True):
         given.resize_as_(value).copy_(value)
     return out
+
+
+# ---- older names of products, which stood for sparse matrices
+
+
+@asks
+def dsmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """`mm` under its older name for a sparse `input` (torch.dsmm)."""
+    found: Tensor = _aten.mm(input, mat2)
+    return found
+
+
+@asks
+def hsmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """`hspmm` under its older name (torch.hsmm)."""
+    found: Tensor = _aten.hspmm(mat1, mat2)
+    return found
+
+
+@asks
+def saddmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1
+) -> Tensor:
+    """`sspaddmm` under its older name (torch.saddmm)."""
+    found: Tensor = _aten.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    return found

@@ -213,12 +213,12 @@ _PARSED = frozenset(
         "type", "cpu", "cuda", "xpu", *DTYPE_METHODS,
     )
 )  # fmt: skip
-# Methods that are Python functions in PyTorch: handlers always get keywords.
+# Methods that are Python functions in PyTorch: handlers always get keywords. One is a property.
 _PYTHON = frozenset(
     (
-        "__array__", "__array_wrap__", "__deepcopy__", "__dlpack__", "__dlpack_device__",
-        "__format__", "__rdiv__", "__reduce_ex__", "__reversed__", "__setstate__", "backward",
-        "is_shared", "storage",
+        "__array__", "__array_wrap__", "__cuda_array_interface__", "__deepcopy__", "__dlpack__",
+        "__dlpack_device__", "__format__", "__rdiv__", "__reduce_ex__", "__reversed__",
+        "__setstate__", "backward", "is_shared", "storage",
     )
 )  # fmt: skip
 _UNSEEN = frozenset(("_make_subclass", "_make_wrapper_subclass", "as_subclass", "is_view", "split"))

@@ -15,6 +15,7 @@ from dispatch._C import dtypes
 from dispatch._C.arrays import _new_strided
 from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor
+from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch.tensor.copy import reduce_storage
 
 __all__ = ["UntypedStorage"]
@@ -188,6 +189,8 @@ class UntypedStorage(metaclass=_Maker):
         nbytes = rest if count < 0 else count * dtype.itemsize
         if nbytes > rest:
             raise ValueError(f"from_buffer: {nbytes} bytes asked for, {rest} there")
+        if _get_dispatch_mode(_TorchDispatchModeKey.FAKE) is not None:
+            return _new_storage(nbytes, "meta")  # no fake tensor has bytes
         part = bytes(data[offset : offset + nbytes])
         if byte_order not in (None, "native", sys.byteorder):
             n = dtype.itemsize

@@ -9,7 +9,9 @@ import pytest
 
 import dispatch
 from dispatch import TorchFunctionMode
+from dispatch.as_torch import autograd
 from dispatch.as_torch.nn import Buffer, Parameter, functional as F, layers, losses, resampling
+from dispatch.as_torch.nn.parsing import _parse_to
 
 FUNCTIONS = sorted({*layers.__all__, *losses.__all__, *resampling.__all__})
 
@@ -225,3 +227,69 @@ def test_handlers_of_l1_loss_do_not_hear_of_weights():
         assert F.l1_loss(x, x, weight=x) == 3
     assert seen == [(F.l1_loss, 2, ["reduce", "reduction", "size_average"])]
     assert F.l1_loss(x, 3 * x, weight=x * 2) == 2
+
+
+@pytest.mark.parametrize("shape", [(3,), (4, 3)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_linear_cross_entropy_is_both_at_once(shape, bias):
+    dispatch.manual_seed(0)
+    x, matrix, biases = (dispatch.randn(*s) for s in (shape, (5, 3), (5,)))
+    target = dispatch.tensor([1, 4, 0, 2])[: shape[0]] if len(shape) > 1 else dispatch.tensor(2)
+    biases = biases if bias else None
+    whole = F.linear_cross_entropy(x, matrix, target, linear_bias=biases, label_smoothing=0.1)
+    apart = F.cross_entropy(F.linear(x, matrix, biases), target, label_smoothing=0.1)
+    assert whole.equal(apart)
+    images = dispatch.randn(5, 2, 3)
+    places = F.linear_cross_entropy(x[None] if x.dim() == 1 else x, images,
+                                    dispatch.ones(len(x) if x.dim() > 1 else 1, 2).long(),
+                                    reduction="none")  # fmt: skip
+    assert places.shape[1] == 2
+
+
+def test_linear_cross_entropy_refuses_what_does_not_fit():
+    x, matrix, target = dispatch.ones(4, 3), dispatch.ones(5, 3), dispatch.zeros(4).long()
+    for args, options in (
+        ((dispatch.ones(2, 4, 3), matrix, target), {}),
+        ((x, matrix[:, :2], target), {}),
+        ((x, matrix, target), {"linear_bias": dispatch.ones(3)}),
+        ((x[0], dispatch.ones(5, 2, 3), target), {}),
+        ((x, matrix, dispatch.ones(4, 5)), {"ignore_index": 1}),
+    ):
+        with pytest.raises(RuntimeError, match="linear_cross_entropy"):
+            F.linear_cross_entropy(*args, **options)
+
+
+def test_what_modules_are_moved_to_is_parsed():
+    f16, last = dispatch.float16, dispatch.channels_last
+    cpu = dispatch.device("cpu")
+    for args, options, found in (
+        (("cpu", f16, True), {}, (cpu, f16, True, None)),
+        ((f16,), {"memory_format": last}, (None, f16, False, last)),
+        ((f16, True), {}, (None, f16, True, None)),
+        ((dispatch.ones(2).half(),), {}, (cpu, f16, False, None)),
+        ((), {}, (None, None, False, None)),
+    ):
+        assert _parse_to(*args, **options) == found
+    for args, options in (([[]], {}), ([3.0], {}), (["cpu"], {"device": "cpu"}), (["cpu", 3], {})):
+        with pytest.raises(TypeError, match=r"to\(\)"):
+            _parse_to(*args, **options)
+    with pytest.raises(RuntimeError, match="copy"):
+        _parse_to("cpu", copy=True)
+    with Seen(answer=5):
+        assert _parse_to("cpu") == 5
+
+
+def test_handlers_are_asked_for_gradients():
+    class Asked:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return args
+
+    asked = Asked()
+    assert autograd.grad(asked, [asked]) == ((asked,), (asked,))
+    x = dispatch.ones(2, requires_grad=True)
+    for call in (lambda: autograd.grad(x, x), lambda: autograd.backward(x)):
+        with pytest.raises(RuntimeError, match="no autograd engine"):
+            call()
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        autograd.backward(dispatch.ones(2))

@@ -9,6 +9,7 @@ import pytest
 
 import dispatch
 from dispatch.as_torch import serialization
+from dispatch.as_torch.nn import Parameter
 
 
 class Marked(dispatch.Tensor):
@@ -64,3 +65,22 @@ def test_a_file_calls_nothing_else():
             serialization.load(io.BytesIO(text.encode()))
     with pytest.raises(pickle.UnpicklingError, match="print"):
         again(Call())
+
+
+def test_parameters_are_safe():
+    x = Parameter(dispatch.ones(2), requires_grad=False)
+    found = again({"x": x})["x"]
+    assert (type(found), found.requires_grad, found.tolist()) == (Parameter, False, [1, 1])
+
+
+@pytest.mark.parametrize(
+    "place, device", [(None, "cpu"), ("cuda:1", "cuda:1"), ({"cpu": "xpu"}, "xpu:0")]
+)
+def test_under_a_fake_mode_tensors_are_fake_and_lie_where_they_are_told(place, device):
+    file = io.BytesIO()
+    serialization.save(dispatch.arange(6.0)[1:].reshape(5, 1).requires_grad_(), file)
+    file.seek(0)
+    with dispatch.FakeTensorMode() as mode:
+        found = serialization.load(file, map_location=place)
+        assert type(found) is dispatch.FakeTensor and found.fake_mode is mode
+    assert (str(found.device), found.shape, found.requires_grad) == (device, (5, 1), True)

@@ -11,6 +11,7 @@ from dispatch._C import _nn
 from dispatch.as_torch.nn import attention, layers, losses, resampling
 from dispatch.as_torch.nn.attention import *  # noqa: F403
 from dispatch.as_torch.nn.layers import *  # noqa: F403
+from dispatch.as_torch.nn.layers import _threshold as _threshold
 from dispatch.as_torch.nn.losses import *  # noqa: F403
 from dispatch.as_torch.nn.resampling import *  # noqa: F403
 from dispatch.modes import (

@@ -110,9 +110,12 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @asks
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x where it is above `threshold`, else `value`."""
     return (dispatch.threshold_ if inplace else dispatch.threshold)(input, threshold, value)
+
+
+threshold = _threshold  # handlers see it under its private name, as PyTorch's
 
 
 @asks
@@ -469,4 +472,3 @@ def embedding_bag(
         weight, input, offsets, scale_grad_by_freq, _BAGS[mode], sparse, per_sample_weights,
         include_last_offset, row,
     )[0]  # fmt: skip
-

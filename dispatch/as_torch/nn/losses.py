@@ -18,10 +18,10 @@ from dispatch.tensor.functions import broadcast_tensors
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "cross_entropy", "ctc_loss", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss",
-    "kl_div", "l1_loss", "margin_ranking_loss", "mse_loss", "multi_margin_loss",
-    "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss", "poisson_nll_loss",
-    "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
+    "kl_div", "l1_loss", "linear_cross_entropy", "margin_ranking_loss", "mse_loss",
+    "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
+    "nll_loss", "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss",
 ]  # fmt: skip
 
 Flag = bool | None
@@ -143,6 +143,58 @@ def cross_entropy(
     """-log(softmax(input)) at the classes of `target`, or against its probabilities."""
     number = reduction_of("cross_entropy", reduction, size_average, reduce)
     return _nn.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
+
+
+@asks_also("linear_bias", "weight")
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Tensor:
+    """`cross_entropy` of `linear(input, linear_weight, linear_bias)`.
+
+    Args:
+        linear_weight: (classes, *, features); what stands between are places of the target.
+        options: how to do it in chunks, for less memory; the result is the same.
+
+    Raises:
+        RuntimeError: sizes that do not fit; an `ignore_index` beside probabilities.
+    """
+    if input.dim() not in (1, 2) or linear_weight.dim() < 2:
+        raise RuntimeError(
+            "linear_cross_entropy: expected an input of 1 or 2 dimensions and a linear_weight of "
+            f"2 or more, got {tuple(input.shape)} and {tuple(linear_weight.shape)}"
+        )
+    if input.shape[-1] != linear_weight.shape[-1]:
+        raise RuntimeError(
+            f"linear_cross_entropy: input has {input.shape[-1]} features and linear_weight "
+            f"{linear_weight.shape[-1]}"
+        )
+    outer = tuple(linear_weight.shape[:-1])
+    if linear_bias is not None and tuple(linear_bias.shape) != outer:
+        raise RuntimeError(
+            f"linear_cross_entropy: expected a linear_bias of shape {outer}, got "
+            f"{tuple(linear_bias.shape)}"
+        )
+    if len(outer) > 1 and input.dim() == 1:
+        raise RuntimeError("linear_cross_entropy: a target of several places needs a batch")
+    shape = (*input.shape[:-1], *outer)
+    if tuple(target.shape) == shape and ignore_index is not None:
+        raise RuntimeError("linear_cross_entropy: probabilities take no ignore_index")
+    matrix = linear_weight.reshape(-1, input.shape[-1])
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = _nn.linear(input, matrix, bias).reshape(shape)
+    return cross_entropy(
+        logits, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing,
+        ignore_index=-100 if ignore_index is None else ignore_index,
+    )  # fmt: skip
 
 
 @asks_also("weight")

@@ -7,7 +7,12 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensor, FakeTensorMode
-from dispatch.fake import FakeTensorConverter, UnsupportedFakeTensorException
+from dispatch.fake import (
+    DataDependentOutputException,
+    FakeTensorConverter,
+    UnsupportedFakeTensorException,
+)
+from dispatch.symbolic import ConstantSource, ShapeEnv
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -125,3 +130,23 @@ def test_conversions_leave_nothing(mode, grown_blocks):
     assert grown_blocks(convert, 500) < 100
     gc.collect()
     assert len(mode.fake_tensor_converter.tensor_memo) == 0
+
+
+def test_gradients_are_converted_too(mode):
+    x = dispatch.ones(2, requires_grad=True)
+    x.grad = dispatch.zeros(2)
+    fake = mode.from_tensor(x)
+    assert type(fake.grad) is FakeTensor and fake.grad is mode.from_tensor(x.grad)
+    env = ShapeEnv()
+    symbolic = FakeTensorMode(shape_env=env).from_tensor(x, source=ConstantSource("x"))
+    assert type(symbolic.grad) is FakeTensor
+
+
+def test_a_size_that_nobody_knows_is_told(mode):
+    """An element of a list of sizes that is a fake tensor without a value: as `int()` of it."""
+    with mode:
+        x, sizes = dispatch.ones(2), dispatch.empty(2, dtype=dispatch.int64)
+        for call in (lambda: x.new_full([1, *sizes], 0.0), lambda: dispatch.zeros((sizes[0], 2))):
+            with pytest.raises(DataDependentOutputException):
+                call()
+        assert x.new_full([1, dispatch.tensor(3)], 0.0).shape == (1, 3)

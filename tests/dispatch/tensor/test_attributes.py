@@ -1,9 +1,12 @@
 """Attributes of Tensor: views of the whole, parts of complex numbers."""
 
+import copy
+import pickle
+
 import pytest
 
 import dispatch
-from dispatch import tensor
+from dispatch import FakeTensorMode, tensor
 
 
 def test_transposing_attributes() -> None:
@@ -20,3 +23,33 @@ def test_real_and_imag_can_be_assigned() -> None:
     base.real = tensor([5.0])
     base.imag = tensor([7.0])
     assert base.tolist() == [5 + 7j]
+
+
+def test_a_gradient_is_kept_as_it_was_given() -> None:
+    x, given = dispatch.ones(3, requires_grad=True), dispatch.zeros(3)
+    assert x.grad is None
+    x.grad = given
+    assert x.grad is given and x._grad is given
+    assert copy.deepcopy(x).grad.equal(given) and copy.deepcopy(x).grad is not given
+    assert pickle.loads(pickle.dumps(x)).grad is None
+    for wrong in (3, x, dispatch.zeros(2), given.double(), given.to("meta")):
+        with pytest.raises((TypeError, RuntimeError), match="grad"):
+            x.grad = wrong
+    assert x.grad is given
+    del x.grad
+    assert x.grad is None
+
+
+def test_there_is_no_memory_of_cuda() -> None:
+    assert not hasattr(dispatch.ones(2), "__cuda_array_interface__")
+    with FakeTensorMode(), pytest.raises(RuntimeError, match="no memory here"):
+        _ = dispatch.ones(2, device="cuda").__cuda_array_interface__
+
+
+def test_the_address_for_reading_is_never_forbidden() -> None:
+    x = dispatch.ones(2)
+    dispatch._C._set_throw_on_mutable_data_ptr(x)
+    with pytest.raises(RuntimeError):
+        x.data_ptr()
+    assert x.const_data_ptr() == x[:1].clone().set_(x).const_data_ptr() != 0
+    assert dispatch.ones(0).const_data_ptr() == 0

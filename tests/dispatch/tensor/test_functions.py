@@ -29,6 +29,10 @@ ASKING = {
     "dispatch.chain_matmul": lambda: dispatch.chain_matmul(EYE, EYE),
     "dispatch.stft": lambda: dispatch.stft(SIGNAL, 4),
     "dispatch.unravel_index": lambda: dispatch.unravel_index(PLACES, (2, 2)),
+    "dispatch.dsmm": lambda: dispatch.dsmm(EYE, EYE),
+    "dispatch.hsmm": lambda: dispatch.hsmm(EYE, EYE),
+    "dispatch.saddmm": lambda: dispatch.saddmm(EYE, EYE, EYE),
+    "dispatch.lobpcg": lambda: dispatch.lobpcg(EYE),
     "dispatch.lu": lambda: dispatch.lu(EYE),
     "dispatch.pca_lowrank": lambda: dispatch.pca_lowrank(EYE),
     "dispatch.svd_lowrank": lambda: dispatch.svd_lowrank(EYE),
@@ -36,6 +40,9 @@ ASKING = {
     "dispatch.Tensor.__div__": lambda: EYE.__div__(2),
     "dispatch.Tensor.__long__": lambda: EYE.__long__(),
     "dispatch.Tensor.lu": lambda: EYE.lu(),
+    "dispatch.Tensor.index": lambda: EYE.index([0], []),
+    "dispatch.Tensor.const_data_ptr": lambda: EYE.const_data_ptr(),
+    "dispatch.Tensor.__cuda_array_interface__.__get__": lambda: EYE.__cuda_array_interface__,
     "dispatch.Tensor.__reduce_ex__": lambda: EYE.__reduce_ex__(2),
     "dispatch.Tensor.__setstate__": lambda: EYE.__setstate__({}),
     "dispatch.Tensor.retain_grad": lambda: EYE.retain_grad(),
@@ -154,3 +161,51 @@ class Number:
 def test_handlers_within_lists_of_an_index_are_asked(index):
     assert dispatch.ones(3, 3)[index] == "__getitem__"
     assert dispatch.ones(3, 3)[0, [0, 1]].shape == (2,)
+
+
+def test_function_modes_answer_for_devices():
+    """Of every form of the call; what they answer is a device, and other threads see nothing."""
+    asked = []
+
+    class Renamed(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            asked.append((func, args, kwargs))
+            if func is dispatch.device and isinstance(args[0], int):
+                args = ("xla", *args)
+            return func(*args, **(kwargs or {}))
+
+    with Renamed():
+        assert dispatch.device(1) == dispatch.device("xla", 1)
+        assert asked[0] == (dispatch.device, (1,), None)
+    asked.clear()
+    assert (dispatch.device("cpu").type, asked) == ("cpu", [])
+
+    class Three(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return 3
+
+    with Three(), pytest.raises(TypeError):
+        dispatch.device("cpu")
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("general", [True, False])
+def test_lobpcg_finds_the_outermost_eigenvalues(largest, general):
+    dispatch.manual_seed(0)
+    a, b = (m @ m.mT + dispatch.eye(9) for m in dispatch.randn(2, 4, 9, 9, dtype=dispatch.float64))
+    b = b if general else None
+    values, vectors = dispatch.lobpcg(a, 2, b, largest=largest)
+    assert (values.shape, vectors.shape) == ((4, 2), (4, 9, 2))
+    right = vectors * values.unsqueeze(-2)
+    assert dispatch.allclose(a @ vectors, right if b is None else b @ right)
+    assert bool((values[:, 0] > values[:, 1]).all()) is largest
+    assert dispatch.lobpcg(a, X=a[..., :3])[0].shape == (4, 3)
+
+
+def test_lobpcg_refuses_what_does_not_fit():
+    a = dispatch.eye(8)
+    with pytest.raises(ValueError, match="too few"):
+        dispatch.lobpcg(a, 3)
+    for wrong in ((a[:4], 1), (a, 1, dispatch.eye(3))):
+        with pytest.raises(RuntimeError, match="lobpcg: expected"):
+            dispatch.lobpcg(*wrong)

@@ -24,3 +24,9 @@ def test_a_clone_has_memory_of_its_own():
 def test_a_storage_elsewhere_has_no_bytes_here():
     with pytest.raises(NotImplementedError, match="meta"):
         dispatch.ones(2, device="meta").untyped_storage().tolist()
+
+
+def test_a_buffer_gives_no_bytes_to_a_fake_tensor():
+    with dispatch.FakeTensorMode():
+        storage = dispatch.UntypedStorage.from_buffer(b"1234", dtype=dispatch.uint8)
+    assert (storage.device.type, storage.nbytes()) == ("meta", 4)
