@@ -107,6 +107,12 @@ torch.distributed                           dispatch.as_torch.absent
 torch.mps                                   dispatch.as_torch.absent
 torch.xpu                                   dispatch.as_torch.absent
 torch.backends.mps                          dispatch.as_torch.absent
+torch.backends.cuda                         dispatch.as_torch.absent
+torch.backends.cudnn                        dispatch.as_torch.absent
+torch.backends.mkl                          dispatch.as_torch.absent
+torch.backends.mkldnn                       dispatch.as_torch.absent
+torch.backends.openmp                       dispatch.as_torch.absent
+torch.backends.xnnpack                      dispatch.as_torch.absent
 torch.version                               dispatch.as_torch.version
 torch.testing                               dispatch.as_torch.testing dispatch.as_torch.making
 torch._export.wrappers                      dispatch.as_torch.markers
@@ -135,7 +141,22 @@ torch.nn.modules.sparse                     dispatch.as_torch.nn.modules
 torch.nn.modules.transformer                dispatch.as_torch.nn.modules
 torch.nn.functional                         dispatch.as_torch.nn.functional
 torch.nn.parameter                          dispatch.as_torch.nn.parameter
-torch.testing._internal.common_utils        dispatch.as_torch.test_case
+torch.testing._internal.common_cuda         dispatch.as_torch.test_absent
+torch.testing._internal.common_device_type  dispatch.as_torch.test_devices
+torch.testing._internal.common_dtype        dispatch.as_torch.dtype_lists
+torch.testing._internal.common_methods_invocations dispatch.as_torch.test_absent
+torch.testing._internal.common_utils        dispatch.as_torch.test_case dispatch.as_torch.test_marks
+                                            dispatch.as_torch.making
+torch.testing._internal.custom_op_db        dispatch.as_torch.test_absent
+torch.testing._internal.hop_db              dispatch.as_torch.test_absent
+torch.testing._internal.inductor_utils      dispatch.as_torch.test_absent
+torch.testing._internal.jit_utils           dispatch.as_torch.test_absent
+torch.testing._internal.optests             dispatch.library.checks
+torch.testing._internal.two_tensor          dispatch.as_torch.two_tensor
+torch._custom_op.functional                 dispatch.as_torch.refused
+torch.cuda.jiterator                        dispatch.as_torch.refused
+torch.fx.experimental.proxy_tensor          dispatch.as_torch.refused
+torch.utils.cpp_extension                   dispatch.as_torch.refused
 torch.utils.weak                            dispatch.as_torch.weak
 torch.utils.backend_registration            dispatch.as_torch.backends
 """

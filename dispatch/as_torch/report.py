@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from dispatch.as_torch.aliases import MODULES
 from dispatch.as_torch.modules import PAGE, find, gap, is_module, nearest
+from dispatch.as_torch.refused import is_refused
 
 __all__ = ["Report", "Use", "read", "report", "table"]
 
@@ -82,7 +83,7 @@ def is_here(name: str) -> bool:
         except AttributeError:
             return False
         if not _is_fixed(found):
-            return True
+            return not is_refused(found)
     return True
 
 

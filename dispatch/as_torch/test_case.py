@@ -16,19 +16,14 @@ import dispatch
 from dispatch.as_torch.testing import assert_close
 
 __all__ = [
-    "IS_WINDOWS",
-    "TEST_WITH_CROSSREF",
     "TestCase",
     "disable_gc",
     "instantiate_parametrized_tests",
     "parametrize",
     "run_tests",
-    "skipIfTorchDynamo",
     "subtest",
 ]
 
-IS_WINDOWS = False
-TEST_WITH_CROSSREF = False
 Method = Callable[..., Any]
 
 
@@ -90,7 +85,9 @@ def instantiate_parametrized_tests(generic_cls: type) -> type:
             arguments = {k: v for _, values, _ in combination for k, v in values.items()}
             whole = "_".join([name, *(short for short, _, _ in combination)])
             method = _bound(function, arguments, whole)
-            for decorate in (d for _, _, decorators in combination for d in decorators):
+            own = getattr(function, "_decorated_if", ())
+            chosen = [decorator for decorator, holds in own if holds(arguments)]
+            for decorate in (*(d for _, _, each in combination for d in each), *chosen):
                 method = decorate(method)
             setattr(generic_cls, whole, method)
     return generic_cls
@@ -192,7 +189,3 @@ def disable_gc() -> Iterator[None]:
         if was:
             gc.enable()
 
-
-def skipIfTorchDynamo(msg: str = "") -> Callable[[Any], Any]:
-    """Skips nothing: there is no compiler."""
-    return lambda decorated: decorated

@@ -1,0 +1,46 @@
+"""`torch.testing._internal.common_dtype`: dtypes by kind, as tuples; `..._and` adds to them."""
+
+from typing import Any
+
+import dispatch
+
+__all__ = [
+    "all_types", "all_types_and", "all_types_and_complex", "all_types_and_complex_and",
+    "all_types_and_half", "complex_types", "complex_types_and", "empty_types",
+    "floating_and_complex_types", "floating_and_complex_types_and", "floating_types",
+    "floating_types_and",
+    "floating_types_and_half", "get_all_dtypes", "integral_types", "integral_types_and",
+]  # fmt: skip
+
+_FLOATING = (dispatch.float32, dispatch.float64)
+_COMPLEX = (dispatch.complex64, dispatch.complex128)
+_INTEGRAL = (dispatch.uint8, dispatch.int8, dispatch.int16, dispatch.int32, dispatch.int64)
+
+
+def _kinds(*dtypes: Any) -> Any:
+    return lambda *more: (*dtypes, *(d for d in more if d not in dtypes))
+
+
+empty_types = _kinds()
+floating_types = floating_types_and = _kinds(*_FLOATING)
+floating_types_and_half = _kinds(*_FLOATING, dispatch.half)
+complex_types = complex_types_and = _kinds(*_COMPLEX)
+floating_and_complex_types = floating_and_complex_types_and = _kinds(*_FLOATING, *_COMPLEX)
+integral_types = integral_types_and = _kinds(*_INTEGRAL)
+all_types = all_types_and = _kinds(*_FLOATING, *_INTEGRAL)
+all_types_and_half = _kinds(*_FLOATING, *_INTEGRAL, dispatch.half)
+all_types_and_complex = all_types_and_complex_and = _kinds(*_FLOATING, *_INTEGRAL, *_COMPLEX)
+
+
+def get_all_dtypes(
+    include_half: bool = True,
+    include_bfloat16: bool = True,
+    include_bool: bool = True,
+    include_complex: bool = True,
+    include_complex32: bool = False,
+) -> list[Any]:
+    """All dtypes that tests draw from."""
+    found = [*integral_types(), *floating_types()]
+    found += [dispatch.half] * include_half + [dispatch.bfloat16] * include_bfloat16
+    found += [dispatch.bool] * include_bool + [dispatch.complex32] * include_complex32
+    return found + [*complex_types()] * include_complex

@@ -1,0 +1,195 @@
+"""`torch.testing._internal.common_device_type`: tests for each device type, dtype and operator.
+
+The one device type is the CPU: `instantiate_device_type_tests(TestX, globals())` makes `TestXCPU`
+out of `TestX`, whose tests get `device`, and what `dtypes`, `ops` and `parametrize` name.
+"""
+
+import enum
+import unittest
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import dispatch
+from dispatch.as_torch.test_case import instantiate_parametrized_tests, parametrize
+from dispatch.as_torch.test_marks import _as_it_is, dtype_name
+
+__all__ = [
+    "OpDTypes",
+    "deviceCountAtLeast",
+    "dtypes",
+    "dtypesIfCPU",
+    "dtypesIfCUDA",
+    "e4m3_type",
+    "expectedFailureMeta",
+    "instantiate_device_type_tests",
+    "onlyCPU",
+    "onlyCUDA",
+    "onlyNativeDeviceTypes",
+    "onlyOn",
+    "ops",
+    "precisionOverride",
+    "skipCPUIf",
+    "skipCUDAIf",
+    "skipIf",
+    "skipMeta",
+    "skipXPUIf",
+    "tol",
+    "toleranceOverride",
+]  # fmt: skip
+
+e4m3_type = dispatch.float8_e4m3fn
+
+
+class OpDTypes(enum.Enum):
+    """Which dtypes of its operators a test runs with."""
+
+    supported = 0
+    unsupported = 1
+    supported_backward = 2
+    unsupported_backward = 3
+    any_one = 4
+    none = 5
+    any_common_cpu_cuda_one = 6
+
+
+class dtypes(parametrize):
+    """A decorator: the test runs for each dtype, or for each tuple of them."""
+
+    def __init__(self, *args: Any, device_type: str = "all") -> None:
+        super().__init__("dtype", (tuple(d) if isinstance(d, list) else d for d in args))
+        self.here = device_type in ("all", "cpu")
+
+    def __call__(self, function: Any) -> Any:
+        return super().__call__(function) if self.here else function
+
+    def cases(self) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
+        for value in self.values:
+            named = value if isinstance(value, tuple) else (value,)
+            yield "_".join(map(dtype_name, named)), {"dtype": value}, []
+
+
+class dtypesIfCPU(dtypes):
+    """`dtypes` on the CPU: they go before those of `dtypes`."""
+
+    def __call__(self, function: Any) -> Any:
+        kept = [m for m in getattr(function, "_parameters", ()) if not isinstance(m, dtypes)]
+        function._parameters = [*kept, self]
+        return function
+
+
+def dtypesIfCUDA(*args: Any) -> Callable[[Any], Any]:
+    """`dtypes` where there is CUDA: not here."""
+    return _as_it_is(*args) if len(args) > 1 else lambda function: function
+
+
+class ops(parametrize):
+    """A decorator: the test runs for each operator of a list, and each of its dtypes."""
+
+    def __init__(
+        self,
+        op_list: Iterable[Any],
+        *,
+        dtypes: OpDTypes | Sequence[Any] = OpDTypes.supported,
+        allowed_dtypes: Sequence[Any] | None = None,
+        skip_if_dynamo: bool = True,
+    ) -> None:
+        super().__init__("op", op_list)
+        self.dtypes, self.allowed = dtypes, allowed_dtypes
+
+    def cases(self) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
+        for op in self.values:
+            name = getattr(op, "full_name", op.name).replace(".", "_")
+            if self.dtypes is OpDTypes.none:
+                yield name, {"op": op}, []
+            for dtype in self._dtypes_of(op):
+                yield f"{name}_{dtype_name(dtype)}", {"op": op, "dtype": dtype}, []
+
+    def _dtypes_of(self, op: Any) -> list[Any]:
+        if self.dtypes is OpDTypes.none:
+            return []
+        there = list(op.supported_dtypes("cpu"))
+        if not isinstance(self.dtypes, OpDTypes):
+            there = list(self.dtypes)
+        found = [d for d in there if self.allowed is None or d in self.allowed]
+        one = self.dtypes in (OpDTypes.any_one, OpDTypes.any_common_cpu_cuda_one)
+        return found[:1] if one else sorted(found, key=str)
+
+
+def instantiate_device_type_tests(
+    generic_test_class: type,
+    scope: dict[str, Any],
+    except_for: Any = None,
+    only_for: Any = None,
+    include_lazy: bool = False,
+    allow_mps: bool = False,
+    allow_xpu: bool = False,
+    allow_hpu: bool = False,
+) -> None:
+    """Replace a class of tests in `scope` by one for the CPU, unless it is not meant for it."""
+    scope.pop(generic_test_class.__name__, None)
+    chosen = only_for is None or "cpu" in ([only_for] if isinstance(only_for, str) else only_for)
+    if not chosen or "cpu" in ([except_for] if isinstance(except_for, str) else except_for or ()):
+        return
+    name = generic_test_class.__name__ + "CPU"
+    own = {"device_type": "cpu", "__module__": generic_test_class.__module__}
+    made = type(name, (generic_test_class,), own)
+    for test, function in list(_tests_of(generic_test_class)):
+        setattr(made, test, None)  # the loader passes over what cannot be called
+        _enter(made, test, function)
+    scope[name] = instantiate_parametrized_tests(made)
+
+
+def _tests_of(cls: type) -> Iterator[tuple[str, Any]]:
+    for name, function in vars(cls).items():
+        if name.startswith("test") and callable(function):
+            yield name, function
+
+
+def _enter(cls: type, name: str, function: Any) -> None:
+    """A test with the device that stands after `self`; its marks come along."""
+
+    def test(self: Any, **kwargs: Any) -> Any:
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        device: Any = ["cpu"] if "devices" in names else "cpu"
+        return function(self, device, **kwargs)
+
+    test.__dict__.update(function.__dict__)
+    test.__name__, test.__doc__ = f"{name}_cpu", function.__doc__
+    setattr(cls, test.__name__, test)
+
+
+def onlyCPU(function: Any) -> Any:
+    """The test as it is: the CPU is what there is."""
+    return function
+
+
+onlyNativeDeviceTypes = onlyCPU
+onlyCUDA = unittest.skip("there is no CUDA")
+
+
+def onlyOn(device_type: str | Sequence[str]) -> Callable[[Any], Any]:
+    """Skips the test unless the CPU is meant."""
+    kinds = [device_type] if isinstance(device_type, str) else device_type
+    return onlyCPU if "cpu" in kinds else unittest.skip(f"only on {', '.join(kinds)}")
+
+
+def deviceCountAtLeast(num_required_devices: int) -> Callable[[Any], Any]:
+    """Skips the test where more than the one CPU is needed; it gets a list of devices."""
+    return onlyCPU if num_required_devices < 2 else unittest.skip("there is one device")
+
+
+def skipCPUIf(dep: Any, reason: str) -> Callable[[Any], Any]:
+    """Skips the test if `dep` holds."""
+    return unittest.skipIf(bool(dep), reason)
+
+
+skipIf = skipCPUIf
+skipCUDAIf = skipXPUIf = precisionOverride = toleranceOverride = _as_it_is
+expectedFailureMeta = skipMeta = _as_it_is
+
+
+class tol:
+    """Tolerances of a dtype."""
+
+    def __init__(self, atol: float, rtol: float) -> None:
+        self.atol, self.rtol = atol, rtol

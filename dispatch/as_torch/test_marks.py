@@ -1,0 +1,161 @@
+"""Marks and constants of `torch.testing._internal.common_utils`: what a test waits for, and where.
+
+There are no GPUs, compilers or other machines here: a mark that skips a test there leaves it as it
+is, one that needs them skips it.
+"""
+
+import contextlib
+import os
+import sys
+import tempfile
+import unittest
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import dispatch
+
+__all__ = [
+    "IS_ARM64", "IS_CI", "IS_FBCODE", "IS_JETSON", "IS_LINUX", "IS_MACOS", "IS_S390X",
+    "IS_SANDCASTLE", "IS_WINDOWS", "IS_X86", "TEST_CUDA", "TEST_HPU", "TEST_MPS", "TEST_MULTIGPU",
+    "TEST_NUMPY", "TEST_WITH_ASAN", "TEST_WITH_CROSSREF", "TEST_WITH_ROCM", "TEST_WITH_SLOW",
+    "TEST_WITH_TORCHDYNAMO", "TEST_WITH_TORCHINDUCTOR", "TEST_WITH_TSAN", "TEST_XPU",
+    "TemporaryDirectoryName", "TemporaryFileName", "decorateIf", "dtype_name", "first_sample",
+    "freeze_rng_state", "load_tests", "markDynamoStrictTest", "noncontiguous_like",
+    "requires_cuda", "scoped_load_inline", "serialTest", "set_default_dtype", "skipIfCrossRef",
+    "skipIfHpu", "skipIfMPS", "skipIfRocm", "skipIfTorchDynamo", "skipIfTorchInductor",
+    "skipIfWindows", "skipIfXpu", "slowTest", "unMarkDynamoStrictTest", "xfailIfS390X",
+    "xfailIfTorchDynamo", "xfail_inherited_tests",
+]  # fmt: skip
+
+F = TypeVar("F")
+
+IS_LINUX = sys.platform == "linux"
+IS_MACOS = sys.platform == "darwin"
+IS_WINDOWS = sys.platform == "win32"
+_MACHINE = getattr(os, "uname", lambda: ("",))()[-1]
+IS_ARM64 = _MACHINE in ("arm64", "aarch64")
+IS_X86 = _MACHINE in ("x86_64", "i386")
+IS_S390X = _MACHINE == "s390x"
+IS_CI = bool(os.getenv("CI"))
+IS_FBCODE = IS_JETSON = IS_SANDCASTLE = False
+TEST_CUDA = TEST_HPU = TEST_MPS = TEST_MULTIGPU = TEST_XPU = False
+TEST_NUMPY = True
+TEST_WITH_ASAN = TEST_WITH_CROSSREF = TEST_WITH_ROCM = TEST_WITH_SLOW = TEST_WITH_TSAN = False
+TEST_WITH_TORCHDYNAMO = TEST_WITH_TORCHINDUCTOR = False
+load_tests = None  # a hook of unittest's, which programs import for their own module
+
+
+def _as_it_is(decorated: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """A mark with or without arguments that changes nothing: what it waits for is not here."""
+    plain = callable(decorated) and not args and not kwargs
+    return decorated if plain else lambda function: function
+
+
+skipIfCrossRef = skipIfHpu = skipIfMPS = skipIfRocm = skipIfTorchDynamo = _as_it_is
+skipIfTorchInductor = skipIfXpu = xfailIfTorchDynamo = markDynamoStrictTest = _as_it_is
+unMarkDynamoStrictTest = slowTest = serialTest = _as_it_is
+
+
+def _unless(there: bool, mark: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A mark with or without arguments that applies `mark` where `there` holds."""
+
+    def marked(decorated: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if callable(decorated) and not args and not kwargs:
+            return mark(decorated) if there else decorated
+        return mark if there else lambda function: function
+
+    return marked
+
+
+skipIfWindows = _unless(IS_WINDOWS, unittest.skip("not on Windows"))
+xfailIfS390X = _unless(IS_S390X, unittest.expectedFailure)
+requires_cuda = unittest.skip("there is no CUDA")
+scoped_load_inline = unittest.skip("there is no compiler of extensions")
+
+
+def decorateIf(
+    decorator: Callable[[Any], Any], predicate: Callable[[dict[str, Any]], bool]
+) -> Callable[[F], F]:
+    """A decorator for those values of `parametrize` for which `predicate(arguments)` holds."""
+
+    def mark(function: F) -> F:
+        chosen = [*getattr(function, "_decorated_if", ()), (decorator, predicate)]
+        function._decorated_if = chosen  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def xfail_inherited_tests(tests: Iterable[str]) -> Callable[[type], type]:
+    """A class decorator: inherited tests of these names are expected to fail."""
+
+    def mark(cls: type) -> type:
+        for name in tests:
+            inherited = getattr(cls, name)
+
+            def test(self: Any, _inherited: Any = inherited) -> None:
+                _inherited(self)
+
+            setattr(cls, name, unittest.expectedFailure(test))
+        return cls
+
+    return mark
+
+
+@contextlib.contextmanager
+def TemporaryFileName(*args: Any, **kwargs: Any) -> Iterator[str]:
+    """The path of an empty file, for a block."""
+    with TemporaryDirectoryName() as folder:
+        handle, path = tempfile.mkstemp(dir=folder, suffix=kwargs.get("suffix"))
+        os.close(handle)
+        yield path
+
+
+@contextlib.contextmanager
+def TemporaryDirectoryName(suffix: str | None = None) -> Iterator[str]:
+    """The path of an empty folder, for a block."""
+    with tempfile.TemporaryDirectory(suffix=suffix) as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def freeze_rng_state() -> Iterator[None]:
+    """After the block, random numbers go on as if it had drawn none."""
+    state = dispatch.get_rng_state()
+    try:
+        yield
+    finally:
+        dispatch.set_rng_state(state)
+
+
+@contextlib.contextmanager
+def set_default_dtype(dtype: dispatch.dtype) -> Iterator[None]:
+    """Another default dtype in the block."""
+    before = dispatch.get_default_dtype()
+    dispatch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        dispatch.set_default_dtype(before)
+
+
+def first_sample(test: unittest.TestCase, samples: Iterable[Any]) -> Any:
+    """The first of the samples; the test is skipped without any."""
+    for sample in samples:
+        return sample
+    test.skipTest("there is no sample")
+
+
+def dtype_name(dtype: dispatch.dtype) -> str:
+    """ "float32" for `torch.float32`."""
+    return str(dtype).rpartition(".")[2]
+
+
+def noncontiguous_like(t: dispatch.Tensor) -> dispatch.Tensor:
+    """The same values with gaps between them, where there is more than one."""
+    if t.numel() < 2 or not t.is_contiguous():
+        return t
+    wide = dispatch.full((*t.shape, 2), 7, dtype=t.dtype, device=t.device)
+    found = wide[..., 1]
+    found.copy_(t.detach())
+    return found.requires_grad_(t.requires_grad)

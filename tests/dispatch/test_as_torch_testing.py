@@ -1,0 +1,251 @@
+"""`torch.testing._internal`: marks, tests for each device type, `TwoTensor`, what is empty."""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import pytest
+
+import dispatch
+from dispatch.as_torch import dtype_lists, refused, test_absent, test_marks as marks
+from dispatch.as_torch.report import report
+from dispatch.as_torch.test_case import TestCase, instantiate_parametrized_tests, parametrize
+from dispatch.as_torch.test_devices import (
+    OpDTypes,
+    deviceCountAtLeast,
+    dtypes,
+    dtypesIfCPU,
+    dtypesIfCUDA,
+    instantiate_device_type_tests,
+    onlyCPU,
+    onlyCUDA,
+    onlyOn,
+    ops,
+    skipCPUIf,
+)
+from dispatch.as_torch.two_tensor import TwoTensor, TwoTensorMode
+from dispatch.modes import is_traceable_wrapper_subclass
+
+F32, I64 = dispatch.float32, dispatch.int64
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Operator:
+    """What a list of operators has of each."""
+
+    name = "some.op"
+
+    def supported_dtypes(self, device_type):
+        return (F32, dispatch.float64)
+
+
+def ran(cls):
+    """Outcome by name of the tests that a loader finds."""
+    found = {}
+
+    class Result(unittest.TestResult):
+        def addSuccess(self, test):
+            found[test._testMethodName] = "ok"
+
+        def addSkip(self, test, reason):
+            found[test._testMethodName] = "skipped"
+
+        def addExpectedFailure(self, test, error):
+            found[test._testMethodName] = "expected failure"
+
+    result = Result()
+    unittest.defaultTestLoader.loadTestsFromTestCase(cls).run(result)
+    assert not result.failures and not result.errors, (result.failures, result.errors)
+    return found
+
+
+def test_marks_of_other_machines_change_nothing():
+    def f():
+        return 3
+
+    for mark in (marks.skipIfRocm, marks.slowTest, marks.skipIfTorchDynamo, marks.skipIfWindows):
+        assert mark(f) is f and mark("a reason")(f) is f and mark(msg="a reason")(f) is f
+    skipping = marks._unless(True, unittest.skip("here"))
+    for marked in (skipping(lambda self: None), skipping(msg="x")(lambda self: None)):
+        assert marked.__unittest_skip__
+    assert marks.requires_cuda(lambda self: None).__unittest_skip__
+    assert marks.TEST_CUDA is marks.TEST_WITH_TORCHDYNAMO is False
+
+
+def test_decorators_for_some_values_and_inherited_failures():
+    class Values(TestCase):
+        @parametrize("x", [1, 2])
+        @marks.decorateIf(unittest.expectedFailure, lambda found: found["x"] == 2)
+        def test_one(self, x):
+            self.assertEqual(x, 1)
+
+    instantiate_parametrized_tests(Values)
+    assert ran(Values) == {"test_one_x_1": "ok", "test_one_x_2": "expected failure"}
+
+    class Wrong(TestCase):
+        right = True
+
+        def test_it(self):
+            self.assertTrue(self.right)
+
+    @marks.xfail_inherited_tests(["test_it"])
+    class Heir(Wrong):
+        right = False
+
+    assert (ran(Wrong), ran(Heir)) == ({"test_it": "ok"}, {"test_it": "expected failure"})
+
+
+def test_blocks_put_back_what_they_change():
+    with marks.TemporaryFileName() as path:
+        assert Path(path).read_bytes() == b""
+    assert not Path(path).exists()
+    state = dispatch.get_rng_state()
+    with marks.freeze_rng_state():
+        dispatch.rand(3)
+    assert dispatch.get_rng_state().equal(state)
+    with pytest.raises(KeyError), marks.set_default_dtype(dispatch.float64):
+        assert dispatch.ones(1).dtype is dispatch.float64
+        raise KeyError
+    assert dispatch.ones(1).dtype is F32
+
+
+def test_samples_and_copies_with_gaps():
+    test = unittest.TestCase()
+    assert marks.first_sample(test, iter([5, 6])) == 5
+    with pytest.raises(unittest.SkipTest):
+        marks.first_sample(test, [])
+    x = dispatch.arange(6.0).reshape(2, 3).requires_grad_()
+    wide = marks.noncontiguous_like(x)
+    assert not wide.is_contiguous() and wide.equal(x) and wide.requires_grad
+    assert marks.noncontiguous_like(wide) is wide
+    assert marks.dtype_name(F32) == "float32"
+
+
+def test_a_class_of_tests_becomes_one_for_the_cpu():
+    class Devices(TestCase):
+        @dtypes(F32, I64)
+        def test_dtypes(self, device, dtype):
+            self.assertEqual(dispatch.ones(1, device=device, dtype=dtype).dtype, dtype)
+
+        @dtypesIfCPU(I64)
+        @dtypesIfCUDA(F32)
+        @dtypes(F32)
+        def test_own(self, device, dtype):
+            self.assertEqual(dtype, I64)
+
+        @dtypes((F32, I64))
+        def test_pair(self, device, dtype):
+            self.assertEqual(dtype, (F32, I64))
+
+        @parametrize("k", [3])
+        @dtypes(F32)
+        def test_both(self, device, dtype, k):
+            self.assertEqual((device, dtype, k), ("cpu", F32, 3))
+
+        @ops([Operator()], allowed_dtypes=(F32,))
+        def test_ops(self, device, dtype, op):
+            self.assertEqual((dtype, op.name), (F32, "some.op"))
+
+        @ops([Operator()], dtypes=OpDTypes.none)
+        def test_no_dtypes(self, device, op):
+            self.assertEqual(op.name, "some.op")
+
+        @ops([Operator()], dtypes=OpDTypes.any_one)
+        def test_any(self, device, dtype, op):
+            self.assertEqual(dtype, F32)
+
+        @ops(test_absent.op_db)
+        def test_none(self, device, dtype, op):
+            raise AssertionError
+
+        @deviceCountAtLeast(1)
+        def test_devices(self, devices):
+            self.assertEqual(devices, ["cpu"])
+
+        @deviceCountAtLeast(2)
+        def test_two(self, devices):
+            raise AssertionError
+
+        @onlyCUDA
+        def test_cuda(self, device):
+            raise AssertionError
+
+        @onlyOn(["cuda", "xpu"])
+        def test_elsewhere(self, device):
+            raise AssertionError
+
+        @skipCPUIf(True, "told so")
+        def test_skipped(self, device):
+            raise AssertionError
+
+        @onlyCPU
+        @onlyOn("cpu")
+        def test_plain(self, device):
+            self.assertEqual(device, self.device_type)
+
+    scope = {"Devices": Devices}
+    instantiate_device_type_tests(Devices, scope)
+    assert list(scope) == ["DevicesCPU"]
+    skipped = ("test_two_cpu", "test_cuda_cpu", "test_elsewhere_cpu", "test_skipped_cpu")
+    assert ran(scope["DevicesCPU"]) == {
+        **dict.fromkeys(
+            (
+                "test_dtypes_cpu_float32", "test_dtypes_cpu_int64", "test_own_cpu_int64",
+                "test_pair_cpu_float32_int64", "test_both_cpu_k_3_float32",
+                "test_ops_cpu_some_op_float32", "test_no_dtypes_cpu_some_op",
+                "test_any_cpu_some_op_float32", "test_devices_cpu", "test_plain_cpu",
+            ),
+            "ok",
+        ),
+        **dict.fromkeys(skipped, "skipped"),
+    }  # fmt: skip
+    for options in ({"only_for": ("cuda",)}, {"except_for": "cpu"}):
+        scope = {"Devices": Devices}
+        instantiate_device_type_tests(Devices, scope, **options)
+        assert scope == {}
+
+
+def test_two_tensors_run_twice():
+    x = TwoTensor(dispatch.ones(2, 2), dispatch.zeros(2, 2))
+    y = (x + 1).view(4)
+    y.add_(1)
+    assert (y.a.tolist(), y.b.tolist()) == ([3.0] * 4, [2.0] * 4)
+    assert is_traceable_wrapper_subclass(x) and x.get_elem_a() is x.a
+    assert repr(y).startswith("TwoTensor(tensor(")
+    parts, context = y.__tensor_flatten__()
+    again = TwoTensor.__tensor_unflatten__({n: getattr(y, n) for n in parts}, context, (4,), (1,))
+    assert again.a is y.a
+    with TwoTensorMode():
+        made = dispatch.ones(2)
+        assert type(made) is TwoTensor and type(made + 1) is TwoTensor
+    for other in (dispatch.ones(2, 2).double(), dispatch.ones(3), dispatch.ones(2, 2).t()[:1]):
+        with pytest.raises(AssertionError, match="TwoTensor"):
+            TwoTensor(dispatch.ones(2, 2), other)
+
+
+def test_dtypes_come_by_kind():
+    assert dtype_lists.floating_types() == (F32, dispatch.float64)
+    assert dtype_lists.integral_types_and(dispatch.bool, I64)[-1] is dispatch.bool
+    assert len(dtype_lists.all_types_and_complex()) == 9
+    assert len(set(dtype_lists.get_all_dtypes())) == 12
+
+
+def test_what_is_not_here_says_so_when_it_is_called(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from torch.fx.experimental.proxy_tensor import make_fx\n"
+        "from torch.testing._internal.common_cuda import SM80OrLater, PLATFORM_SUPPORTS_FUSED\n"
+        "import torch.utils.cpp_extension, torch.backends.cudnn\n"
+        "print(SM80OrLater, PLATFORM_SUPPORTS_FUSED, torch.backends.cudnn.is_available())\n"
+        "try:\n    make_fx(print)\nexcept NotImplementedError as error:\n    print(error)\n"
+    )
+    command = [sys.executable, "-m", "dispatch.as_torch", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    first, second = done.stdout.splitlines()
+    assert first == "False False False"
+    assert "make_fx is not here" in second and "programs are not traced" in second
+    missing = {use.name for use in report(program).missing}
+    assert missing == {"torch.fx.experimental.proxy_tensor.make_fx"}
+    assert refused.is_refused(refused.load) and not refused.is_refused(print)
+    assert not hasattr(test_absent, "anything")
