@@ -26,6 +26,16 @@ cdef int computed_in(int code) noexcept
 cdef int format_of(Tensor t) noexcept
 # Sizes of `t` with `dims` spatial dimensions; a tensor without a batch has n = 1.
 cdef Image image_of(Tensor t, int dims) noexcept
+# What a loop over images is shared out by: whole images where channels are last, else planes.
+cdef inline int64_t lead_of(const Image* m, bint last) noexcept nogil:
+    return m.n if last else m.n * m.c
+# Leaves `count` of them, from `first` on; returns the elements before.
+cdef inline int64_t take_lead(Image* m, bint last, int64_t first, int64_t count) noexcept nogil:
+    if last:
+        m.n = count
+        return first * m.plane * m.c
+    m.n, m.c = 1, count
+    return first * m.plane
 cdef Tensor dense(Tensor t, int code, int memory_format)
 cdef Tensor target(Tensor out, int code, int memory_format)
 cdef int finish(Tensor out, Tensor made) except -1

@@ -2,13 +2,19 @@
 
 `in_parts(fn, context, parts)` calls `fn(context, i)` for each i below `parts`, on up to `set_num_threads` threads, in any
 order, and returns when all are done. `threads_for` says into how many parts work over so many bytes is worth splitting.
+`in_spans(fn, context, n, parts)` cuts n things (planes, rows, matrices) into that many spans: fn(context, i, first, end);
+`parts_for(n, nbytes)` is how many spans are worth it, at least one.
 """
 from libc.stdint cimport int64_t
 
 ctypedef void (*part_fn)(void* context, int64_t part) noexcept nogil
 
+ctypedef void (*span_fn)(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil
+
 cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil
 cdef int threads_for(int64_t nbytes) noexcept nogil
+cdef void in_spans(span_fn fn, void* context, int64_t n, int64_t parts) noexcept nogil
+cdef int64_t parts_for(int64_t n, int64_t nbytes) noexcept nogil
 # Into how long pieces a dimension is cut: a multiple of 16 where it is long, so that two threads do not write to one cache line.
 cdef inline int64_t length_of_part(int64_t size, int threads) noexcept nogil:
     cdef int64_t length = (size + threads - 1) // threads

@@ -39,3 +39,24 @@ cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil:
 cdef int threads_for(int64_t nbytes) noexcept nogil:
     cdef int64_t n = nbytes // BYTES_OF_A_THREAD
     return <int>n if n < n_threads else n_threads
+
+
+cdef struct Spans:
+    span_fn fn
+    void* context
+    int64_t n, parts
+
+
+cdef void take_span(void* context, int64_t part) noexcept nogil:
+    cdef Spans* s = <Spans*>context
+    s.fn(s.context, part, part * s.n // s.parts, (part + 1) * s.n // s.parts)
+
+
+cdef void in_spans(span_fn fn, void* context, int64_t n, int64_t parts) noexcept nogil:
+    cdef Spans s
+    s.fn, s.context, s.n, s.parts = fn, context, n, parts
+    in_parts(take_span, &s, parts)
+
+
+cdef int64_t parts_for(int64_t n, int64_t nbytes) noexcept nogil:
+    return max(min(n, <int64_t>threads_for(nbytes)), 1)

@@ -14,8 +14,11 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.dense cimport (
-    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, pinned, target,
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, pinned, take_lead,
+    target,
 )
+from dispatch.kernels.cpu.pixels cimport add_scaled_f32, add_scaled_f64
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
 
 cdef extern from "pool/neighbours.h" nogil:
@@ -23,6 +26,11 @@ cdef extern from "pool/neighbours.h" nogil:
                             int64_t n, float by)
     void average_window_f64(double* to, const double* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
                             int64_t n, double by)
+    void largest_pixel_f32(float* most, int64_t* best, const float* x, int64_t n, int64_t at)
+    void largest_pixel_f64(double* most, int64_t* best, const double* x, int64_t n, int64_t at)
+
+cdef extern from "vectorised.h":
+    pass
 
 ctypedef fused real:
     float
@@ -33,6 +41,7 @@ cdef struct Bins:
     bint last                    # channels last
     int64_t* first[3]            # of each output element along a dimension; one block of memory
     int64_t* end[3]
+    char* room                   # of a gradient whose channels are first: lines of its own for each thread
 
 
 cdef int make_bins(Bins* q, Tensor small, Tensor large, int dims, int memory_format) except -1:
@@ -110,28 +119,66 @@ cdef void average_last(Bins* q, real* out, const real* x) noexcept nogil:
         x += q.a.plane * c
 
 
-cdef void spread(Bins* q, real* out, const real* g) noexcept nogil:
-    """The gradient: each bin's share to each of its elements."""
-    cdef int64_t p, d, h, w, i, j, k, e
-    cdef int64_t lead = q.b.n if q.last else q.b.n * q.b.c, c = q.b.c if q.last else 1
-    cdef real* pixel
-    for p in range(lead):
+cdef inline void add_scaled(real* to, const real* x, real weight, int64_t n) noexcept nogil:
+    if real is float:
+        add_scaled_f32(to, x, weight, n)
+    else:
+        add_scaled_f64(to, x, weight, n)
+
+
+cdef void spread_first(Bins* q, real* out, const real* g) noexcept nogil:
+    """The gradient: each bin's share to each of its elements. A row of bins is laid out along the width once."""
+    cdef int64_t p, d, h, w, i, j, k, n = q.b.size[2]
+    cdef const int64_t* first = q.first[2]
+    cdef const int64_t* end = q.end[2]
+    cdef real* line = <real*>q.room
+    cdef real* part = line + q.a.size[2]
+    cdef real* wide = part + n
+    cdef real by
+    for w in range(n):
+        wide[w] = end[w] - first[w]
+    for p in range(q.b.n * q.b.c):
+        for d in range(q.b.size[0]):
+            for h in range(q.b.size[1]):
+                by = (q.end[0][d] - q.first[0][d]) * (q.end[1][h] - q.first[1][h])
+                memset(line, 0, q.a.size[2] * sizeof(real))
+                for w in range(n):
+                    part[w] = g[w] / (wide[w] * by)
+                if q.a.size[2] == 2 * n:
+                    for w in range(n):
+                        line[2 * w] = line[2 * w + 1] = part[w]
+                else:
+                    for w in range(n):
+                        for k in range(first[w], end[w]):
+                            line[k] += part[w]
+                for i in range(q.first[0][d], q.end[0][d]):
+                    for j in range(q.first[1][h], q.end[1][h]):
+                        add_scaled(out + (i * q.a.size[1] + j) * q.a.size[2], line, <real>1, q.a.size[2])
+                g += n
+        out += q.a.plane
+
+
+cdef void spread_last(Bins* q, real* out, const real* g) noexcept nogil:
+    cdef int64_t n, d, h, w, i, j, k, c = q.b.c
+    cdef real by
+    for n in range(q.b.n):
         for d in range(q.b.size[0]):
             for h in range(q.b.size[1]):
                 for w in range(q.b.size[2]):
+                    by = <real>1 / <real>elements(q, d, h, w)
                     for i in range(q.first[0][d], q.end[0][d]):
                         for j in range(q.first[1][h], q.end[1][h]):
                             for k in range(q.first[2][w], q.end[2][w]):
-                                pixel = out + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
-                                for e in range(c):
-                                    pixel[e] += g[e] / elements(q, d, h, w)
+                                add_scaled(out + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c, g, by, c)
                     g += c
         out += q.a.plane * c
 
 
 cdef void average(Bins* q, real* out, const real* x, bint backward) noexcept nogil:
-    if backward:
-        spread(q, out, x)
+    if backward and q.last:
+        spread_last(q, out, x)
+    elif backward:
+        spread_first(q, out, x)
     elif q.last:
         average_last(q, out, x)
     else:
@@ -151,13 +198,56 @@ cdef int check_gradient(Tensor grad_input, Tensor grad_output, int dims) except 
     return 0
 
 
+cdef struct Work:                # a loop, and what it runs over
+    Bins q
+    int code
+    bint backward                # `to` has the input's sizes
+    int64_t* indices             # of maxima
+    char* to
+    char* source
+
+
+cdef inline int64_t line_bytes(const Bins* q) noexcept nogil:
+    return (q.a.size[2] + 2 * q.b.size[2]) * 8
+
+
+cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Work* work = <Work*>context
+    cdef Bins q = work.q
+    cdef int64_t a = take_lead(&q.a, q.last, first, end - first), b = take_lead(&q.b, q.last, first, end - first)
+    cdef int item = 4 if work.code == ST_float32 else 8
+    cdef char* to = work.to + (a if work.backward else b) * item
+    cdef char* source = work.source + (b if work.backward else a) * item
+    q.room += part * line_bytes(&q)
+    if work.indices != NULL and work.code == ST_float32:
+        largest[float](&q, <float*>to, work.indices + b, <float*>source)
+    elif work.indices != NULL:
+        largest[double](&q, <double*>to, work.indices + b, <double*>source)
+    elif work.code == ST_float32:
+        average[float](&q, <float*>to, <float*>source, work.backward)
+    else:
+        average[double](&q, <double*>to, <double*>source, work.backward)
+
+
+cdef int run_planes(Work* work) except -1:
+    """Over all planes, on several threads where there is much to do; lets go of the tables."""
+    cdef int64_t lead = lead_of(&work.q.b, work.q.last), parts = parts_for(lead, work.q.a.n * work.q.a.c * work.q.a.plane * 4)
+    work.q.room = <char*>malloc(parts * line_bytes(&work.q))
+    if work.q.room != NULL:
+        with nogil:
+            in_spans(take_planes, work, lead, parts)
+    free(work.q.first[0])
+    if work.q.room == NULL:
+        raise MemoryError
+    free(work.q.room)
+    return 0
+
+
 cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -1:
-    cdef Bins q
+    cdef Work work
     cdef int code = computed_in(given.c_dtype), itemsize = dtypes.itemsize_table()[code]
     cdef int memory_format = format_of(out)
     cdef Tensor x, y
-    cdef char* source
-    cdef char* to
     if out.c_numel == 0 and not backward and dims == 2:
         return 0
     check_kernel(given.c_dtype, DTYPES_FLOATING)
@@ -168,28 +258,24 @@ cdef int run_average(Tensor out, Tensor given, int dims, bint backward) except -
     if not backward and is_contiguous_as(out, format_of(given)):         # of one element both formats are the same
         memory_format = format_of(given)
     x, y = dense(given, code, memory_format), target(out, code, memory_format)
-    source, to = data_of(x, itemsize), data_of(y, itemsize)
+    work.code, work.backward, work.indices = code, backward, NULL
+    work.source, work.to = data_of(x, itemsize), data_of(y, itemsize)
     kept = pinned(LONG_RUN, x, y)
     if backward:
-        memset(to, 0, y.c_numel * itemsize)
+        memset(work.to, 0, y.c_numel * itemsize)
     if given.c_numel == 0:
         return finish(out, y)
-    make_bins(&q, given if backward else out, out if backward else given, dims, memory_format)
-    cut_evenly(&q)
-    q.b.n = min(q.a.n, q.b.n)
-    with nogil:
-        if code == ST_float32:
-            average[float](&q, <float*>to, <float*>source, backward)
-        else:
-            average[double](&q, <double*>to, <double*>source, backward)
-    free(q.first[0])
+    make_bins(&work.q, given if backward else out, out if backward else given, dims, memory_format)
+    cut_evenly(&work.q)
+    work.q.b.n = min(work.q.a.n, work.q.b.n)
+    run_planes(&work)
     return finish(out, y)
 
 
 # ---- maxima ------------------------------------------------------------------------------------
 
-cdef void largest_in(Bins* q, real* out, int64_t* indices, const real* x, int64_t step) noexcept nogil:
-    """Of one plane, whose elements are `step` apart."""
+cdef void largest_in(Bins* q, real* out, int64_t* indices, const real* x) noexcept nogil:
+    """Of one plane."""
     cdef int64_t d, h, w, i, j, k, at, best
     cdef real value, most
     for d in range(q.b.size[0]):
@@ -201,65 +287,92 @@ cdef void largest_in(Bins* q, real* out, int64_t* indices, const real* x, int64_
                     for j in range(q.first[1][h], q.end[1][h]):
                         for k in range(q.first[2][w], q.end[2][w]):
                             at = (i * q.a.size[1] + j) * q.a.size[2] + k
-                            value = x[at * step]
+                            value = x[at]
                             if value > most or value != value:
                                 most, best = value, at
                 out[0], indices[0] = most, best
-                out += step
-                indices += step
+                out += 1
+                indices += 1
+
+
+cdef void largest_last(Bins* q, real* out, int64_t* indices, const real* x) noexcept nogil:
+    cdef int64_t n, d, h, w, i, j, k, e, at, c = q.b.c
+    for n in range(q.b.n):
+        for d in range(q.b.size[0]):
+            for h in range(q.b.size[1]):
+                for w in range(q.b.size[2]):
+                    at = (q.first[0][d] * q.a.size[1] + q.first[1][h]) * q.a.size[2] + q.first[2][w]
+                    for e in range(c):
+                        out[e], indices[e] = <real>-INFINITY, at
+                    for i in range(q.first[0][d], q.end[0][d]):
+                        for j in range(q.first[1][h], q.end[1][h]):
+                            for k in range(q.first[2][w], q.end[2][w]):
+                                at = (i * q.a.size[1] + j) * q.a.size[2] + k
+                                if real is float:
+                                    largest_pixel_f32(out, indices, x + at * c, c, at)
+                                else:
+                                    largest_pixel_f64(out, indices, x + at * c, c, at)
+                    out += c
+                    indices += c
+        x += q.a.plane * c
 
 
 cdef void largest(Bins* q, real* out, int64_t* indices, const real* x) noexcept nogil:
-    cdef int64_t n, c
-    for n in range(q.b.n):
-        for c in range(q.b.c):
-            if q.last:
-                largest_in(q, out + n * q.b.plane * q.b.c + c, indices + n * q.b.plane * q.b.c + c,
-                           x + n * q.a.plane * q.b.c + c, q.b.c)
-            else:
-                largest_in(q, out + (n * q.b.c + c) * q.b.plane, indices + (n * q.b.c + c) * q.b.plane,
-                           x + (n * q.b.c + c) * q.a.plane, 1)
+    cdef int64_t p
+    if q.last:
+        largest_last(q, out, indices, x)
+    else:
+        for p in range(q.b.n * q.b.c):
+            largest_in(q, out + p * q.b.plane, indices + p * q.b.plane, x + p * q.a.plane)
 
 
 cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims) except -1:
-    cdef Bins q
+    cdef Work work
     cdef int code = computed_in(self.c_dtype), itemsize = dtypes.itemsize_table()[code]
     cdef int memory_format = format_of(out)
     cdef Tensor x, y, at
-    cdef char* source
-    cdef char* to
-    cdef int64_t* places
     check_kernel(self.c_dtype, DTYPES_FLOATING)
     if out.c_numel == 0:
         return 0
     x, y, at = dense(self, code, memory_format), target(out, code, memory_format), target(indices, ST_int64, memory_format)
-    source, to, places = data_of(x, itemsize), data_of(y, itemsize), <int64_t*>data_of(at, 8)
+    work.code, work.backward = code, False
+    work.source, work.to, work.indices = data_of(x, itemsize), data_of(y, itemsize), <int64_t*>data_of(at, 8)
     kept = pinned(LONG_RUN, x, y, at)
-    make_bins(&q, out, self, dims, memory_format)
-    cut_evenly(&q)
-    with nogil:
-        if code == ST_float32:
-            largest[float](&q, <float*>to, places, <float*>source)
-        else:
-            largest[double](&q, <double*>to, places, <double*>source)
-    free(q.first[0])
+    make_bins(&work.q, out, self, dims, memory_format)
+    cut_evenly(&work.q)
+    run_planes(&work)
     finish(indices, at)
     return finish(out, y)
 
 
 # ---- gradients and unpooling: by an index --------------------------------------------------------
 
-cdef int64_t add_at(Image* a, Image* b, bint last, real* out, const real* g, const int64_t* at) noexcept nogil:
-    """`a`: where to, `b`: where from. -1, or the place of an index that is outside."""
-    cdef int64_t n, c, i, where, wrong = -1
-    for n in range(min(a.n, b.n)):
-        for c in range(a.c):
+cdef int64_t add_at(const Image* a, const Image* b, bint last, real* out, const real* g, const int64_t* at) noexcept nogil:
+    """`a`: where to, `b`: where from, with as many channels. -1, or the place of an index that is outside."""
+    cdef int64_t n, c, i, wrong = -1, before = 0
+    if not last:
+        for n in range(min(a.n, b.n) * b.c):
             for i in range(b.plane):
-                where = (n * b.c * b.plane + (i * b.c + c if last else c * b.plane + i))
-                if 0 <= at[where] < a.plane:
-                    out[n * a.c * a.plane + (at[where] * a.c + c if last else c * a.plane + at[where])] += g[where]
+                if 0 <= at[i] < a.plane:
+                    out[at[i]] += g[i]
                 else:
-                    wrong = where
+                    wrong = before + i
+            out += a.plane
+            at += b.plane
+            g += b.plane
+            before += b.plane
+        return wrong
+    for n in range(min(a.n, b.n)):
+        for i in range(b.plane):
+            for c in range(b.c):
+                if 0 <= at[c] < a.plane:
+                    out[at[c] * a.c + c] += g[c]
+                else:
+                    wrong = before + c
+            at += b.c
+            g += b.c
+            before += b.c
+        out += a.c * a.plane
     return wrong
 
 
@@ -366,7 +479,7 @@ cdef void fractional(Bins* q, int dims, const int64_t* kernel, real* out, int64_
     cdef int64_t p
     for p in range(q.b.n * q.b.c):
         cut_randomly(q, dims, kernel, samples + p * dims)
-        largest_in(q, out + p * q.b.plane, indices + p * q.b.plane, x + p * q.a.plane, 1)
+        largest_in(q, out + p * q.b.plane, indices + p * q.b.plane, x + p * q.a.plane)
 
 
 cdef int run_fractional(Tensor out, Tensor indices, Tensor self, IntArray kernel_size, Tensor random_samples,

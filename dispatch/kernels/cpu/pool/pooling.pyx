@@ -6,6 +6,7 @@ depth or height 1. What lies in the padding is not looked at.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MIN, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from dispatch._C cimport dtypes
@@ -19,9 +20,12 @@ from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch._ops import ops
 from dispatch.kernels.cpu.dense cimport (
-    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, pinned, target,
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, pinned, take_lead,
+    target,
 )
+from dispatch.kernels.cpu.pixels cimport add_scaled_f32, add_scaled_f64
 from dispatch.kernels.cpu.pool.places cimport scatter_gradients
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.pool.windows cimport Windows, handed_windows
 
@@ -41,6 +45,9 @@ cdef extern from "pool/neighbours.h" nogil:
     void largest_line_f32(float* most, const float* x, int64_t n, int64_t kernel, int64_t step, int64_t dilation)
     void largest_line_f64(double* most, const double* x, int64_t n, int64_t kernel, int64_t step, int64_t dilation)
 
+cdef extern from "vectorised.h":
+    pass
+
 ctypedef fused number:
     float
     double
@@ -52,6 +59,7 @@ cdef struct Pool:
     bint last                    # channels last
     bint count_padding
     int64_t divisor              # 0: as many as there are elements
+    char* room                   # of a gradient whose channels are first: lines of its own for each thread
 
 
 cdef object _resize_ = ops.aten.resize_.default
@@ -161,13 +169,52 @@ cdef void largest(const Pool* q, number* out, int64_t* indices, const number* x)
         largest_first(q, out, indices, x)
 
 
-cdef void largest_typed(const Pool* q, int code, void* out, int64_t* indices, void* x) noexcept nogil:
-    if code == ST_float32:
-        largest[float](q, <float*>out, indices, <float*>x)
-    elif code == ST_float64:
-        largest[double](q, <double*>out, indices, <double*>x)
+cdef struct Work:                # a loop, and what it runs over
+    Pool q
+    int code
+    bint backward                # `to` has the input's sizes
+    int64_t* indices             # of maxima
+    char* to
+    char* source
+
+
+cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Work* work = <Work*>context
+    cdef Pool q = work.q
+    cdef int64_t a = take_lead(&q.a, q.last, first, end - first), b = take_lead(&q.b, q.last, first, end - first)
+    cdef int item = 4 if work.code == ST_float32 else 8
+    cdef char* to = work.to + (a if work.backward else b) * item
+    cdef char* source = work.source + (b if work.backward else a) * item
+    q.room += part * line_bytes(&q)
+    if work.indices == NULL:
+        average_typed(&q, work.code, to, source, work.backward)
+    elif work.code == ST_float32:
+        largest[float](&q, <float*>to, work.indices + b, <float*>source)
+    elif work.code == ST_float64:
+        largest[double](&q, <double*>to, work.indices + b, <double*>source)
     else:
-        largest[int64_t](q, <int64_t*>out, indices, <int64_t*>x)
+        largest[int64_t](&q, <int64_t*>to, work.indices + b, <int64_t*>source)
+
+
+cdef inline int64_t line_bytes(const Pool* q) noexcept nogil:
+    return (q.a.size[2] + 2 * q.b.size[2]) * 8
+
+
+cdef int run_planes(Work* work, int64_t numel) except -1:
+    """Over all planes, on several threads where there is much to do."""
+    cdef int64_t lead = lead_of(&work.q.b, work.q.last), parts = parts_for(lead, numel * 4)
+    work.q.room = NULL
+    if work.backward:
+        work.q.room = <char*>malloc(parts * line_bytes(&work.q))
+        if work.q.room == NULL:
+            raise MemoryError
+    if numel >= LONG_RUN:
+        with nogil:
+            in_spans(take_planes, work, lead, parts)
+    else:
+        in_spans(take_planes, work, lead, parts)
+    free(work.q.room)
+    return 0
 
 
 cdef int check_index_fits(Tensor self, int memory_format) except -1:
@@ -185,28 +232,22 @@ cdef int check_index_fits(Tensor self, int memory_format) except -1:
 
 
 cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims, const int64_t* handed) except -1:
-    cdef Pool q
+    cdef Work work
     cdef int code = computed_in(self.c_dtype), memory_format = rules.suggest_memory_format(self)
+    cdef int itemsize = dtypes.itemsize_table()[code]
     cdef Tensor x, y, at
-    cdef void* source
-    cdef void* to
-    cdef int64_t* places
     check_kernel(self.c_dtype, DTYPES_FLOATING | DTYPES_INTEGRAL)
     check_index_fits(self, memory_format)
     if out.c_numel == 0:
         return 0
     memory_format = format_of(out)
-    handed_windows(&q.w, handed)
-    q.a, q.b, q.last = image_of(self, dims), image_of(out, dims), memory_format != MF_contiguous
+    handed_windows(&work.q.w, handed)
+    work.q.a, work.q.b, work.q.last = image_of(self, dims), image_of(out, dims), memory_format != MF_contiguous
     x, y, at = dense(self, code, memory_format), target(out, code, memory_format), target(indices, ST_int64, memory_format)
-    source, to = data_of(x, dtypes.itemsize_table()[code]), data_of(y, dtypes.itemsize_table()[code])
-    places = <int64_t*>data_of(at, 8)
+    work.code, work.backward = code, False
+    work.source, work.to, work.indices = data_of(x, itemsize), data_of(y, itemsize), <int64_t*>data_of(at, 8)
     kept = pinned(self.c_numel, x, y, at)
-    if self.c_numel >= LONG_RUN:
-        with nogil:
-            largest_typed(&q, code, to, places, source)
-    else:
-        largest_typed(&q, code, to, places, source)
+    run_planes(&work, self.c_numel)
     finish(indices, at)
     return finish(out, y)
 
@@ -327,32 +368,60 @@ cdef void average_last(const Pool* q, number* out, const number* x) noexcept nog
         x += q.a.plane * c
 
 
+cdef inline void add_scaled(number* to, const number* x, number weight, int64_t n) noexcept nogil:
+    cdef int64_t i
+    if number is float:
+        add_scaled_f32(to, x, weight, n)
+    elif number is double:
+        add_scaled_f64(to, x, weight, n)
+    else:
+        for i in range(n):
+            to[i] += weight * x[i]
+
+
+cdef inline void add_share(number* to, const number* g, int64_t count, int64_t n) noexcept nogil:
+    """What each of `count` elements gets of n gradients."""
+    cdef int64_t i
+    if number is int64_t:
+        for i in range(n):
+            to[i] += share(g[i], count)
+    else:
+        add_scaled(to, g, <number>1 / <number>count, n)
+
+
 cdef void spread_first(const Pool* q, number* out, const number* g) noexcept nogil:
-    """The gradient: each window's share to each of its elements."""
-    cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, area, volume, inside
-    cdef number part
-    cdef number* row
+    """The gradient: each window's share to each of its elements. A row of windows is laid out along the width once."""
+    cdef int64_t p, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, area, volume, inside, step = q.w.stride[2], n = q.b.size[2]
+    cdef number* line = <number*>q.room
+    cdef number* part = line + q.a.size[2]
+    cdef number* counts = part + n                       # the width's part of what a share is divided by
+    for w in range(n):
+        inside = covered(q, 2, w, &w0, &w1)
+        counts[w] = 1 if q.divisor else max(inside if q.count_padding else w1 - w0, 1)
     for p in range(q.b.n * q.b.c):
         for d in range(q.b.size[0]):
             volume = covered(q, 0, d, &d0, &d1)
             for h in range(q.b.size[1]):
                 area = volume * covered(q, 1, h, &h0, &h1)
-                for w in range(q.b.size[2]):
-                    inside = covered(q, 2, w, &w0, &w1) * area
-                    if d0 < d1 and h0 < h1 and w0 < w1:
-                        part = share(g[0], divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0)))
-                        for i in range(d0, d1):
-                            for j in range(h0, h1):
-                                row = out + (i * q.a.size[1] + j) * q.a.size[2]
-                                for k in range(w0, w1):
-                                    row[k] += part
-                    g += 1
+                if d0 < d1 and h0 < h1:
+                    area = divisor_of(q, area, (d1 - d0) * (h1 - h0))
+                    memset(line, 0, q.a.size[2] * sizeof(number))
+                    for w in range(n):
+                        part[w] = share(g[w], counts[w] * area) if number is int64_t else g[w] / (counts[w] * <number>area)
+                    for k in range(min(q.w.kernel[2], q.a.size[2] + q.w.padding[2])):
+                        inside_row(q, k, &w0, &w1)
+                        i = k - q.w.padding[2]
+                        for w in range(w0, w1):
+                            line[w * step + i] += part[w]
+                    for i in range(d0, d1):
+                        for j in range(h0, h1):
+                            add_scaled(out + (i * q.a.size[1] + j) * q.a.size[2], line, <number>1, q.a.size[2])
+                g += n
         out += q.a.plane
 
 
 cdef void spread_last(const Pool* q, number* out, const number* g) noexcept nogil:
-    cdef int64_t n, d, h, w, i, j, k, e, d0, d1, h0, h1, w0, w1, area, volume, inside, c = q.b.c
-    cdef number* pixel
+    cdef int64_t n, d, h, w, i, j, k, d0, d1, h0, h1, w0, w1, area, volume, inside, c = q.b.c
     for n in range(q.b.n):
         for d in range(q.b.size[0]):
             volume = covered(q, 0, d, &d0, &d1)
@@ -365,9 +434,7 @@ cdef void spread_last(const Pool* q, number* out, const number* g) noexcept nogi
                         for i in range(d0, d1):
                             for j in range(h0, h1):
                                 for k in range(w0, w1):
-                                    pixel = out + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c
-                                    for e in range(c):
-                                        pixel[e] += share(g[e], inside)
+                                    add_share(out + ((i * q.a.size[1] + j) * q.a.size[2] + k) * c, g, inside, c)
                     g += c
         out += q.a.plane * c
 
@@ -395,12 +462,11 @@ cdef void average_typed(const Pool* q, int code, void* out, void* x, bint backwa
 cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, bint count_include_pad, object divisor_override,
                      bint backward, const int64_t* handed) except -1:
     """`given`: self, or the gradient of the result."""
-    cdef Pool q
+    cdef Work work
+    cdef Pool* q = &work.q
     cdef int code = computed_in(given.c_dtype), itemsize = dtypes.itemsize_table()[code]
     cdef int memory_format = format_of(out)
     cdef Tensor x, y
-    cdef char* source
-    cdef char* to
     check_kernel(given.c_dtype, (DTYPES_FLOATING if dims == 2 else DTYPES_FULL_FLOATING) | <int64_t>1 << ST_int64)
     if out.c_numel == 0:
         return 0
@@ -410,15 +476,12 @@ cdef int run_average(Tensor out, Tensor given, Tensor self, int dims, bint count
     q.a, q.b = image_of(out if backward else self, dims), image_of(given if backward else out, dims)
     q.b.n = min(q.a.n, q.b.n)
     x, y = dense(given, code, memory_format), target(out, code, memory_format)
-    source, to = data_of(x, itemsize), data_of(y, itemsize)
+    work.code, work.backward, work.indices = code, backward, NULL
+    work.source, work.to = data_of(x, itemsize), data_of(y, itemsize)
     kept = pinned(self.c_numel, x, y)
     if backward:
-        memset(to, 0, y.c_numel * itemsize)
-    if self.c_numel >= LONG_RUN:
-        with nogil:
-            average_typed(&q, code, to, source, backward)
-    else:
-        average_typed(&q, code, to, source, backward)
+        memset(work.to, 0, y.c_numel * itemsize)
+    run_planes(&work, self.c_numel)
     return finish(out, y)
 
 

@@ -30,8 +30,8 @@ cdef int make_nearest(Taps* t, int64_t size, int64_t n, int mode, bint exact_rat
 cdef void free_taps(Taps* t) noexcept
 # Weights (float) rounded to a 16-bit dtype.
 cdef void round_weights(Taps* t, int code) noexcept
-# Weights (double) of one and the same element added up at its first tap.
-cdef void merge_taps(Taps* t) noexcept
+# Weights (double) as int32, in place, those of one and the same element added up at its first tap; their bits behind the point.
+cdef int in_fixed_point(Taps* t) noexcept
 
 cdef inline float rounded(float x, int code) noexcept nogil:
     """x as the 16-bit dtype `code` holds it; any other code leaves it."""

@@ -5,7 +5,7 @@ computed in float for floats of 32 bits and less, in double for all else, as PyT
 outside the input are its outermost ones.
 """
 from libc.math cimport ceil, fabs, floor, fma, fmaf, sin
-from libc.stdint cimport int64_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint16_t
 from libc.stdlib cimport free, malloc
 
 from dispatch._C.dtypes cimport ST_float16
@@ -18,6 +18,9 @@ cdef extern from "halves.h" nogil:
     float f32_of_bf16(uint16_t h)
     uint16_t f16_of_f32(float x)
     uint16_t bf16_of_f32(float x)
+
+cdef enum:
+    MOST_BITS = 22               # of a weight in fixed point; less where one would not fit int16
 
 cdef double PI = 3.14159265358979323846
 
@@ -189,6 +192,7 @@ cdef void round_weights(Taps* t, int code) noexcept:
 
 
 cdef void merge_taps(Taps* t) noexcept:
+    """Weights of one and the same element are added up at its first tap."""
     cdef int64_t i
     cdef int j, k
     cdef int64_t* at = t.index
@@ -201,3 +205,18 @@ cdef void merge_taps(Taps* t) noexcept:
                     w[j] = 0
         at += t.most
         w += t.most
+
+
+cdef int in_fixed_point(Taps* t) noexcept:
+    cdef int64_t i
+    cdef int bits = 0
+    cdef double largest = 0
+    cdef double* w = <double*>t.weight
+    merge_taps(t)
+    for i in range(t.n * t.most):
+        largest = max(largest, w[i])
+    while bits < MOST_BITS and <int64_t>(0.5 + largest * (1 << (bits + 1))) < 1 << 15:
+        bits += 1
+    for i in range(t.n * t.most):
+        (<int32_t*>t.weight)[i] = <int32_t>(w[i] * (1 << bits) + (0.5 if w[i] >= 0 else -0.5))
+    return bits

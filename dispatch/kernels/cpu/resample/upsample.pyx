@@ -16,22 +16,22 @@ from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.dense cimport (
-    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, pinned, target,
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, pinned, take_lead, target,
 )
 from dispatch.kernels.cpu.pixels cimport (
     add_scaled_f32, add_scaled_f64, gather_four_f32, gather_four_f64, gather_many_f32, gather_many_f64, gather_two_f32,
     gather_two_f64, mix_four_f32, mix_four_f64, mix_two_f32, mix_two_f64, scale_f32, scale_f64,
 )
 from dispatch.kernels.cpu.resample.taps cimport (
-    CUBIC, EXACT, LINEAR, NEAREST, SMOOTH_CUBIC, SMOOTH_LANCZOS, SMOOTH_LINEAR, Taps, free_taps, make_nearest, make_taps,
-    merge_taps, real, round_weights,
+    CUBIC, EXACT, LINEAR, NEAREST, SMOOTH_CUBIC, SMOOTH_LANCZOS, SMOOTH_LINEAR, Taps, free_taps, in_fixed_point, make_nearest,
+    make_taps, real, round_weights,
 )
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 cdef extern from "vectorised.h":
     pass
 
 cdef enum:
-    MOST_BITS = 22               # of a weight in fixed point; less where one would not fit int16
     MOST_ROWS = 4
     SHORT_ROW = 16               # channels below which a call for them does not pay
 
@@ -46,7 +46,7 @@ cdef struct Job:
     Image a, b                   # input and output; of a gradient the other way round
     bint last                    # channels last
     int mode
-    void* lines                  # room for a line of the output for each tap, where they are kept
+    void* lines                  # room for lines of the output's width, where channels are first
 
 
 cdef uint64_t allowed(int dims, int mode, bint backward) noexcept:
@@ -85,6 +85,10 @@ cdef void end(Job* j) noexcept:
     free(j.lines)
 
 
+cdef inline real weight_of(const Taps* t, int64_t i, real like) noexcept nogil:
+    return 1 if t.weight == NULL else (<real*>t.weight)[i]
+
+
 cdef int gather_rows(Job* j, int64_t d, int64_t h, int64_t* offsets, real* weights) noexcept nogil:
     """Where in a plane the rows that row (d, h) is made of begin, and their weights; how many."""
     cdef int i, k, n = 0, deep = max(j.taps[0].most, 1), high = max(j.taps[1].most, 1)
@@ -93,40 +97,56 @@ cdef int gather_rows(Job* j, int64_t d, int64_t h, int64_t* offsets, real* weigh
     for i in range(deep):
         at, w = 0, 1
         if j.taps[0].most:
-            at, w = j.taps[0].index[d * deep + i], (<real*>j.taps[0].weight)[d * deep + i]
+            at, w = j.taps[0].index[d * deep + i], weight_of(&j.taps[0], d * deep + i, w)
         for k in range(high):
             offsets[n], v = at * j.a.size[1], 1
             if j.taps[1].most:
                 offsets[n] += j.taps[1].index[h * high + k]
-                v = (<real*>j.taps[1].weight)[h * high + k]
+                v = weight_of(&j.taps[1], h * high + k, v)
             offsets[n] *= j.a.size[2]
             weights[n] = w * v
             n += 1
     return n
 
 
+# ---- planes on several threads -------------------------------------------------------------------
+
+ctypedef void (*share_fn)(Job* j, int itemsize, char* to, char* source) noexcept nogil
+
+cdef struct Shares:
+    Job* j
+    share_fn fn
+    bint back                    # `to` has the sizes of a
+    int itemsize
+    char* to
+    char* source
+
+
+cdef void take_share(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Shares* s = <Shares*>context
+    cdef Job j = s.j[0]
+    cdef int64_t a = take_lead(&j.a, j.last, first, end - first), b = take_lead(&j.b, j.last, first, end - first)
+    j.lines = <char*>j.lines + part * MOST_ROWS * j.b.size[2] * s.itemsize
+    s.fn(&j, s.itemsize, s.to + (a if s.back else b) * s.itemsize, s.source + (b if s.back else a) * s.itemsize)
+
+
+cdef int share_out(Job* j, share_fn fn, int itemsize, char* to, char* source, int64_t work, bint back=False) except -1:
+    """Runs `fn` over all planes. Each thread has lines for the rows that it mixes."""
+    cdef Shares s
+    cdef int64_t lead = lead_of(&j.b, j.last), parts = parts_for(lead, work * itemsize)
+    s.j, s.fn, s.back, s.itemsize, s.to, s.source = j, fn, back, itemsize, to, source
+    j.lines = malloc(parts * MOST_ROWS * j.b.size[2] * itemsize)
+    if j.lines == NULL:
+        raise MemoryError
+    if work < LONG_RUN:
+        in_spans(take_share, &s, lead, parts)
+    else:
+        with nogil:
+            in_spans(take_share, &s, lead, parts)
+    return 0
+
+
 # ---- all dimensions at once --------------------------------------------------------------------
-
-cdef inline void mix_line(real* out, const real* x, const int64_t* rows, const real* w, int n, Taps* t) noexcept nogil:
-    """One row of the output, of `n` rows of a plane."""
-    cdef int64_t i
-    cdef int k, r
-    cdef int64_t* at = t.index
-    cdef real* v = <real*>t.weight
-    cdef real total, part
-    cdef const real* first
-    for i in range(t.n):
-        total = 0
-        for r in range(n):
-            first = x + rows[r]
-            part = 0
-            for k in range(t.most):
-                part += v[k] * first[at[k]]
-            total += w[r] * part
-        out[i] = total
-        at += t.most
-        v += t.most
-
 
 cdef inline void mix_two(real* to, const real* a, const real* b, real u, real v, int64_t n) noexcept nogil:
     if real is float:
@@ -155,55 +175,51 @@ cdef inline void gather_line(real* to, const real* x, Taps* t) noexcept nogil:
         gather_four_f64(to, x, t.index, <double*>t.weight, t.n)
 
 
-cdef int ready(Job* j, real* lines, int64_t* held, const real* x, int64_t row, int64_t first) noexcept nogil:
-    """Which line holds a row of the input at the output's width; a new one takes the place of what is before `first`."""
-    cdef int k, oldest = 0
-    for k in range(j.taps[1].most):
+cdef inline int slot_of(const int64_t* held, const int64_t* rows, int n, int64_t row) noexcept nogil:
+    """Which of n lines holds a row of the input; else one that holds none of `rows`, as its complement."""
+    cdef int k, r
+    for k in range(n):
         if held[k] == row:
             return k
-        if held[k] < first:
-            oldest = k
-    held[oldest] = row
-    gather_line(lines + oldest * j.taps[2].n, x + row, &j.taps[2])
-    return oldest
-
-
-cdef void mix_planes(Job* j, real* out, const real* x) noexcept nogil:
-    """Two dimensions, channels first: each row of the input is brought to the output's width once."""
-    cdef int64_t p, h, width = j.b.size[2]
-    cdef int64_t held[4]
-    cdef int64_t rows[MOST_ROWS]
-    cdef real weights[MOST_ROWS]
-    cdef real* line[4]
-    cdef real* lines = <real*>j.lines
-    cdef int k, most = j.taps[1].most
-    for p in range(j.b.n * j.b.c):
-        memset(held, 0xFF, sizeof(held))                 # -1: nothing
-        for h in range(j.b.size[1]):
-            gather_rows(j, 0, h, rows, weights)
-            for k in range(most):
-                line[k] = lines + ready(j, lines, held, x, rows[k], rows[0]) * width
-            if most == 2:
-                mix_two(out, line[0], line[1], weights[0], weights[1], width)
-            else:
-                mix_four(out, line[0], line[1], line[2], line[3], weights, width)
-            out += width
-        x += j.a.plane
+    for k in range(n):
+        r = 0
+        while r < n and held[k] != rows[r]:
+            r += 1
+        if r == n:
+            return ~k
+    return ~0
 
 
 cdef void mix_first(Job* j, real* out, const real* x) noexcept nogil:
-    """Channels first."""
-    cdef int64_t p, d, h
+    """Channels first: each row of the input is brought to the output's width once, in a line that is kept while it is needed."""
+    cdef int64_t p, d, h, width = j.b.size[2]
+    cdef int64_t held[MOST_ROWS]
     cdef int64_t rows[MOST_ROWS]
     cdef real weights[MOST_ROWS]
-    cdef real* to
-    cdef int n
-    for d in range(j.b.size[0]):
-        for h in range(j.b.size[1]):
-            n = gather_rows(j, d, h, rows, weights)
-            to = out + (d * j.b.size[1] + h) * j.b.size[2]
-            for p in range(j.b.n * j.b.c):
-                mix_line(to + p * j.b.plane, x + p * j.a.plane, rows, weights, n, &j.taps[2])
+    cdef real* line[MOST_ROWS]
+    cdef real* lines = <real*>j.lines
+    cdef int k, n, slot
+    for p in range(j.b.n * j.b.c):
+        memset(held, 0xFF, sizeof(held))                 # -1: nothing
+        for d in range(j.b.size[0]):
+            for h in range(j.b.size[1]):
+                n = gather_rows(j, d, h, rows, weights)
+                if n == 1:                               # a line is all that there is
+                    gather_line(out, x, &j.taps[2])
+                else:
+                    for k in range(n):
+                        slot = slot_of(held, rows, n, rows[k])
+                        if slot < 0:
+                            slot = ~slot
+                            held[slot] = rows[k]
+                            gather_line(lines + slot * width, x + rows[k], &j.taps[2])
+                        line[k] = lines + slot * width
+                    if n == 2:
+                        mix_two(out, line[0], line[1], weights[0], weights[1], width)
+                    else:
+                        mix_four(out, line[0], line[1], line[2], line[3], weights, width)
+                out += width
+        x += j.a.plane
 
 
 cdef inline void add_scaled(real* to, const real* x, real weight, int64_t n, bint first) noexcept nogil:
@@ -275,8 +291,6 @@ cdef void mix_last(Job* j, real* out, const real* x) noexcept nogil:
 cdef void mix(Job* j, real* out, const real* x) noexcept nogil:
     if j.last:
         mix_last(j, out, x)
-    elif j.lines != NULL:
-        mix_planes(j, out, x)
     else:
         mix_first(j, out, x)
 
@@ -350,22 +364,6 @@ cdef int mix_in_turn(Job* j, real* out, const real* x, Tensor spare) except -1:
 
 
 # ---- bytes -------------------------------------------------------------------------------------
-
-cdef int in_fixed_point(Taps* t) noexcept:
-    """Weights (double) as int32, in place; returns their bits behind the point."""
-    cdef int64_t i
-    cdef int bits = 0
-    cdef double largest = 0
-    cdef double* w = <double*>t.weight
-    merge_taps(t)
-    for i in range(t.n * t.most):
-        largest = max(largest, w[i])
-    while bits < MOST_BITS and <int64_t>(0.5 + largest * (1 << (bits + 1))) < 1 << 15:
-        bits += 1
-    for i in range(t.n * t.most):
-        (<int32_t*>t.weight)[i] = <int32_t>(w[i] * (1 << bits) + (0.5 if w[i] >= 0 else -0.5))
-    return bits
-
 
 cdef void mix_bytes(uint8_t* out, const uint8_t* x, int64_t planes, int64_t size, int64_t inner, Taps* t, int bits) noexcept nogil:
     cdef int64_t p, i, e
@@ -456,6 +454,10 @@ cdef void pick(Job* j, char* out, const char* x, int itemsize) noexcept nogil:
         pick_first[uint64_t](j, <uint64_t*>out, <uint64_t*>x)
 
 
+cdef void pick_share(Job* j, int itemsize, char* to, char* source) noexcept nogil:
+    pick(j, to, source, itemsize)
+
+
 cdef int run_nearest(Job* j, Tensor out, Tensor self) except -1:
     cdef int memory_format = format_of(out), itemsize = dtypes.itemsize_table()[out.c_dtype]
     cdef Tensor x = dense(self, self.c_dtype, memory_format), y = target(out, out.c_dtype, memory_format)
@@ -463,11 +465,7 @@ cdef int run_nearest(Job* j, Tensor out, Tensor self) except -1:
     cdef char* to = data_of(y, itemsize)
     cdef object kept = pinned(out.c_numel, x, y)
     j.last = memory_format != MF_contiguous
-    if out.c_numel >= LONG_RUN:
-        with nogil:
-            pick(j, to, source, itemsize)
-    else:
-        pick(j, to, source, itemsize)
+    share_out(j, pick_share, itemsize, to, source, out.c_numel)
     return finish(out, y)
 
 
@@ -491,8 +489,8 @@ cdef int run_in_turn(Job* j, Tensor out, Tensor self, int code) except -1:
     return finish(out, y)
 
 
-cdef void mix_typed(Job* j, int code, void* to, void* source) noexcept nogil:
-    if code == ST_float32:
+cdef void mix_share(Job* j, int itemsize, char* to, char* source) noexcept nogil:
+    if itemsize == 4:
         mix[float](j, <float*>to, <float*>source)
     else:
         mix[double](j, <double*>to, <double*>source)
@@ -509,15 +507,7 @@ cdef int run_mixed(Job* j, Tensor out, Tensor self, int code) except -1:
     if j.mode == CUBIC and code != self.c_dtype:         # here PyTorch keeps weights in the dtype
         for i in range(3):
             round_weights(&j.taps[i], self.c_dtype)
-    if (j.mode == LINEAR or j.mode == CUBIC) and not j.last and j.taps[0].most == 0 and j.taps[1].most:
-        j.lines = malloc(j.taps[1].most * j.b.size[2] * itemsize)
-        if j.lines == NULL:
-            raise MemoryError
-    if out.c_numel >= LONG_RUN:
-        with nogil:
-            mix_typed(j, code, to, source)
-    else:
-        mix_typed(j, code, to, source)
+    share_out(j, mix_share, itemsize, to, source, out.c_numel)
     return finish(out, y)
 
 
@@ -547,27 +537,52 @@ cdef int run(Tensor out, Tensor self, int dims, int mode, bint align_corners, ob
 
 # ---- the way back ------------------------------------------------------------------------------
 
+cdef inline void spread_line(real* to, const real* line, const Taps* t) noexcept nogil:
+    """A line of the output's width, to where along a row of the input it came from."""
+    cdef int64_t i
+    cdef int k
+    cdef const int64_t* at = t.index
+    cdef const real* w = <real*>t.weight
+    if t.most == 1:
+        for i in range(t.n):
+            to[at[i]] += line[i]
+    elif t.most == 2:
+        for i in range(t.n):
+            to[at[2 * i]] += line[i] * w[2 * i]
+            to[at[2 * i + 1]] += line[i] * w[2 * i + 1]
+    else:
+        for i in range(t.n):
+            for k in range(t.most):
+                to[at[i * t.most + k]] += line[i] * w[i * t.most + k]
+
+
 cdef void spread_first(Job* j, real* out, const real* g) noexcept nogil:
-    """Channels first: each element of g to where it came from."""
-    cdef int64_t p, d, h, i
+    """Channels first: what a row of the input gets is added up at the output's width, then spread along it once."""
+    cdef int64_t p, d, h, width = j.b.size[2]
+    cdef int64_t held[MOST_ROWS]
     cdef int64_t rows[MOST_ROWS]
     cdef real weights[MOST_ROWS]
-    cdef Taps* t = &j.taps[2]
-    cdef real part
-    cdef real* to
-    cdef const real* source
-    cdef int n, r, k
+    cdef real* lines = <real*>j.lines
+    cdef int k, slot, n = 0
     for p in range(j.b.n * j.b.c):
+        memset(held, 0xFF, sizeof(held))                 # -1: nothing
         for d in range(j.b.size[0]):
             for h in range(j.b.size[1]):
                 n = gather_rows(j, d, h, rows, weights)
-                source = g + p * j.b.plane + (d * j.b.size[1] + h) * j.b.size[2]
-                for r in range(n):
-                    to = out + p * j.a.plane + rows[r]
-                    for i in range(t.n):
-                        part = weights[r] * source[i]
-                        for k in range(t.most):
-                            to[t.index[i * t.most + k]] += part * (<real*>t.weight)[i * t.most + k]
+                for k in range(n):
+                    slot = slot_of(held, rows, n, rows[k])
+                    if slot < 0:
+                        if held[~slot] >= 0:
+                            spread_line(out + held[~slot], lines + ~slot * width, &j.taps[2])
+                        held[~slot] = rows[k]
+                        add_scaled(lines + ~slot * width, g, weights[k], width, True)
+                    else:
+                        add_scaled(lines + slot * width, g, weights[k], width, False)
+                g += width
+        for k in range(n):
+            if held[k] >= 0:
+                spread_line(out + held[k], lines + k * width, &j.taps[2])
+        out += j.a.plane
 
 
 cdef void spread_last(Job* j, real* out, const real* g) noexcept nogil:
@@ -575,7 +590,7 @@ cdef void spread_last(Job* j, real* out, const real* g) noexcept nogil:
     cdef int64_t rows[MOST_ROWS]
     cdef real weights[MOST_ROWS]
     cdef Taps* t = &j.taps[2]
-    cdef real w
+    cdef real w = 0
     cdef real* to
     cdef int count, r, k
     for n in range(j.b.n):
@@ -585,25 +600,10 @@ cdef void spread_last(Job* j, real* out, const real* g) noexcept nogil:
                 for i in range(t.n):
                     for r in range(count):
                         for k in range(t.most):
-                            w = weights[r] * (<real*>t.weight)[i * t.most + k]
+                            w = weights[r] * weight_of(t, i * t.most + k, w)
                             to = out + (n * j.a.plane + rows[r] + t.index[i * t.most + k]) * c
                             for e in range(c):
                                 to[e] += w * g[e]
-                    g += c
-
-
-cdef void spread_nearest(Job* j, real* out, const real* g) noexcept nogil:
-    cdef int64_t lead = j.b.n if j.last else j.b.n * j.b.c, c = j.b.c if j.last else 1
-    cdef int64_t p, d, h, i, e, row
-    cdef real* to
-    for p in range(lead):
-        for d in range(j.b.size[0]):
-            for h in range(j.b.size[1]):
-                row = p * j.a.plane + nearest_row(j, d, h)
-                for i in range(j.b.size[2]):
-                    to = out + (row + j.taps[2].index[i]) * c
-                    for e in range(c):
-                        to[e] += g[e]
                     g += c
 
 
@@ -618,16 +618,14 @@ cdef int spread_in_turn(Job* j, real* out, const real* g, Tensor spare) except -
 
 
 cdef void spread(Job* j, real* out, const real* g) noexcept nogil:
-    if j.mode <= EXACT:
-        spread_nearest(j, out, g)
-    elif j.last:
+    if j.last:
         spread_last(j, out, g)
     else:
         spread_first(j, out, g)
 
 
-cdef void spread_typed(Job* j, int code, void* to, void* source) noexcept nogil:
-    if code == ST_float32:
+cdef void spread_share(Job* j, int itemsize, char* to, char* source) noexcept nogil:
+    if itemsize == 4:
         spread[float](j, <float*>to, <float*>source)
     else:
         spread[double](j, <double*>to, <double*>source)
@@ -651,11 +649,8 @@ cdef int run_spread(Job* j, Tensor grad_input, Tensor grad_output, int code) exc
             spread_in_turn[float](j, <float*>to, <float*>source, spare)
         else:
             spread_in_turn[double](j, <double*>to, <double*>source, spare)
-    elif grad_output.c_numel >= LONG_RUN:
-        with nogil:
-            spread_typed(j, code, to, source)
     else:
-        spread_typed(j, code, to, source)
+        share_out(j, spread_share, itemsize, to, source, grad_output.c_numel, True)
     return finish(grad_input, y)
 
 
