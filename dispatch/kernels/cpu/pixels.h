@@ -34,6 +34,13 @@ enum { LANES = 16 };
         for (int64_t i = 0; i < n; i++) \
             to[i] += weight * x[2 * i]; \
     } \
+    /* to += three neighbours of x, each with a weight */ \
+    PIXELS static void add_three_##NAME(T *restrict to, const T *restrict x, const T *restrict w, int64_t n) \
+    { \
+        const T a = w[0], b = w[1], c = w[2]; \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] += a * x[i] + b * x[i + 1] + c * x[i + 2]; \
+    } \
     /* to += weights * x, element by element */ \
     PIXELS static void add_products_##NAME(T *restrict to, const T *restrict x, const T *restrict weights, int64_t n) \
     { \
@@ -117,6 +124,22 @@ enum { LANES = 16 };
         return total; \
     }
 
+#define PIXEL_DOT(T, NAME) \
+    PIXELS static T dot_##NAME(const T *restrict x, const T *restrict y, int64_t n) \
+    { \
+        T lane[LANES] = {0}, total = 0; \
+        int64_t i = 0; \
+        for (; i + LANES <= n; i += LANES) \
+            for (int k = 0; k < LANES; k++) \
+                lane[k] += x[i + k] * y[i + k]; \
+        for (; i < n; i++) \
+            total += x[i] * y[i]; \
+        for (int k = 0; k < LANES; k++) \
+            total += lane[k]; \
+        return total; \
+    }
+PIXEL_DOT(float, f32)
+PIXEL_DOT(double, f64)
 PIXEL_ROWS(float, f32)
 PIXEL_ROWS(double, f64)
 

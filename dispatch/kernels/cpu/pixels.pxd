@@ -8,6 +8,10 @@ cdef extern from "pixels.h" nogil:
     void add_scaled_halves_f64(double* to, const double* x, double weight, int64_t n) noexcept
     void scale_f32(float* to, const float* x, float weight, int64_t n) noexcept
     void scale_f64(double* to, const double* x, double weight, int64_t n) noexcept
+    void add_three_f32(float* to, const float* x, const float* w, int64_t n) noexcept
+    void add_three_f64(double* to, const double* x, const double* w, int64_t n) noexcept
+    float dot_f32(const float* x, const float* y, int64_t n) noexcept
+    double dot_f64(const double* x, const double* y, int64_t n) noexcept
     void add_products_f32(float* to, const float* x, const float* weights, int64_t n) noexcept
     void add_products_f64(double* to, const double* x, const double* weights, int64_t n) noexcept
     void mix_four_f32(float* to, const float* a, const float* b, const float* c, const float* d, const float* w, int64_t n) noexcept

@@ -26,6 +26,7 @@ from dispatch.kernels.cpu.dense cimport (
 from dispatch.kernels.cpu.matrix.gemm cimport product
 from dispatch.kernels.cpu.pixels cimport (
     add_products_f32, add_products_f64, add_scaled_f32, add_scaled_f64, add_scaled_halves_f32, add_scaled_halves_f64,
+    add_three_f32, add_three_f64, dot_f32, dot_f64,
 )
 from dispatch.kernels.meta.pool.windows cimport (
     Windows, handed_windows, output_length, read_dilation, read_windows,
@@ -194,9 +195,42 @@ cdef inline void add_scaled(number* to, const number* x, number weight, int64_t 
         to[i] += weight * x[i * step]
 
 
+cdef inline void add_three(number* to, const number* x, const number* w, int64_t n) noexcept nogil:
+    cdef int64_t i
+    if number is float:
+        add_three_f32(to, x, w, n)
+    elif number is double:
+        add_three_f64(to, x, w, n)
+    else:
+        for i in range(n):
+            to[i] += w[0] * x[i] + w[1] * x[i + 1] + w[2] * x[i + 2]
+
+
+cdef void add_taps(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
+    """A row of one channel: what a line of x gives it. Three neighbours at once where all three are inside."""
+    cdef int64_t k, low, high, shift, inner, last = c.w.kernel[2], first = 0
+    if last == 3 and c.w.stride[2] == 1 and c.w.dilation[2] == 1:
+        reach(c, 0, &inner, &high)
+        reach(c, 2, &low, &high)
+        if inner < high:
+            add_three(y + inner, x + inner - c.w.padding[2], w, high - inner)
+            for k in range(3):                       # the rest, at both ends
+                reach(c, k, &low, &last)
+                shift = k - c.w.padding[2]
+                for first in range(low, min(inner, last)):
+                    y[first] += w[k] * x[first + shift]
+                for first in range(max(high, low), last):
+                    y[first] += w[k] * x[first + shift]
+            return
+    for k in range(c.w.kernel[2]):
+        reach(c, k, &low, &high)
+        if low < high:
+            add_scaled(y + low, x + low * c.w.stride[2] + k * c.w.dilation[2] - c.w.padding[2], w[k], high - low, c.w.stride[2])
+
+
 cdef void depthwise_first(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
     """One input channel for each group: rows, scaled and shifted, added up."""
-    cdef int64_t n, o, d, h, k, row, line, low, high, shift
+    cdef int64_t n, o, d, h, row, line
     for n in range(c.y.n):
         for o in range(c.y.c):
             for row in range(c.y.size[0] * c.y.size[1]):
@@ -204,15 +238,68 @@ cdef void depthwise_first(const Conv* c, number* y, const number* x, const numbe
                 for d in range(c.w.kernel[0]):
                     for h in range(c.w.kernel[1]):
                         line = line_of(c, row, d, h)
+                        if line >= 0:
+                            add_taps(c, y, x + (n * c.x.c + o // c.cy) * c.x.plane + line,
+                                     w + o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2])
+                y += c.y.size[2]
+
+
+cdef void depthwise_back(const Conv* c, number* x, const number* y, const number* w, const number* bias) noexcept nogil:
+    """The same backwards: rows of y, scaled and shifted, added to the lines that they saw."""
+    cdef int64_t n, o, d, h, k, i, row, line, low, high, shift, s = c.w.stride[2]
+    cdef number weight
+    cdef number* to
+    memset(x, 0, c.x.n * c.x.c * c.x.plane * sizeof(number))
+    for n in range(c.y.n):
+        for o in range(c.y.c):
+            for row in range(c.y.size[0] * c.y.size[1]):
+                for d in range(c.w.kernel[0]):
+                    for h in range(c.w.kernel[1]):
+                        line = line_of(c, row, d, h)
                         if line < 0:
                             continue
                         for k in range(c.w.kernel[2]):
                             reach(c, k, &low, &high)
-                            shift = low * c.w.stride[2] + k * c.w.dilation[2] - c.w.padding[2]
-                            if low < high:
-                                add_scaled(y + low, x + (n * c.x.c + o // c.cy) * c.x.plane + line + shift,
-                                           w[o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2] + k],
-                                           high - low, c.w.stride[2])
+                            shift = k * c.w.dilation[2] - c.w.padding[2]
+                            weight = w[o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2] + k]
+                            to = x + (n * c.x.c + o // c.cy) * c.x.plane + line + shift
+                            if s == 1 and low < high:
+                                add_scaled(to + low, y + low, weight, high - low, 1)
+                            else:
+                                for i in range(low, high):
+                                    to[i * s] += weight * y[i]
+                y += c.y.size[2]
+        if bias != NULL:
+            add_bias(x + n * c.x.c * c.x.plane, bias, c.x.c, c.x.plane, c.x.plane)
+
+
+cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const number* x) noexcept nogil:
+    """The gradient of each weight: the sum of all rows of y times what they saw through it."""
+    cdef int64_t n, o, d, h, k, i, row, line, low, high, shift, s = c.w.stride[2]
+    cdef number total
+    cdef const number* of
+    memset(gw, 0, c.y.c * c.taps * sizeof(number))
+    for n in range(c.y.n):
+        for o in range(c.y.c):
+            for row in range(c.y.size[0] * c.y.size[1]):
+                for d in range(c.w.kernel[0]):
+                    for h in range(c.w.kernel[1]):
+                        line = line_of(c, row, d, h)
+                        if line < 0:
+                            continue
+                        for k in range(c.w.kernel[2]):
+                            reach(c, k, &low, &high)
+                            shift = k * c.w.dilation[2] - c.w.padding[2]
+                            of = x + (n * c.x.c + o // c.cy) * c.x.plane + line + shift
+                            total = 0
+                            if number is float and s == 1:
+                                total = dot_f32(of + low, y + low, high - low)
+                            elif number is double and s == 1:
+                                total = dot_f64(of + low, y + low, high - low)
+                            else:
+                                for i in range(low, high):
+                                    total += of[i * s] * y[i]
+                            gw[o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2] + k] += total
                 y += c.y.size[2]
 
 
@@ -414,6 +501,10 @@ cdef struct Job:
 cdef void work(Job* j, number like) noexcept nogil:
     if j.way == FORWARD:
         forward(&j.c, <number*>j.to, <number*>j.x, <number*>j.w, <number*>j.spare, <number*>j.bias, <number*>j.columns)
+    elif j.way == BACKWARD and is_depthwise(&j.c):
+        depthwise_back(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.bias)
+    elif j.way == WEIGHT and is_depthwise(&j.c):
+        depthwise_of_weight(&j.c, <number*>j.to, <number*>j.y, <number*>j.x)
     elif j.way == BACKWARD:
         backward(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.bias, <number*>j.columns)
     elif j.way == WEIGHT:
@@ -438,7 +529,7 @@ cdef int run(Job* j) except -1:
     cdef int64_t item = dtypes.itemsize_table()[j.c.code]
     cdef int64_t columns = 0, spare = 0
     cdef char* room
-    if not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or j.way == FORWARD and is_depthwise(&j.c)):
+    if not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
     if j.way == WEIGHT or j.way == FORWARD and j.c.last:
         spare = j.c.groups * j.c.cy * j.c.depth * item

@@ -268,7 +268,30 @@ typedef struct {
     int64_t indexed[64];
     int64_t dense[64];
     int64_t size, step;          /* of the indexed side along that dimension */
+    int reads;                   /* bytes of an element that is read from the indexed side; 0: another way */
 } dispatch_along;
+
+/* Elements of a row without gaps, indices of 8 bytes: looked through and read at once. Whether one is out of range. */
+#define DISPATCH_PICK(T, bytes) \
+    static int dispatch_pick_##bytes(const char* indexed, char* dense, const char* index, int64_t n, uint64_t size) { \
+        int64_t i; \
+        uint64_t bad = 0; \
+        for (i = 0; i < n; i++) { \
+            const uint64_t x = *(const dispatch_u8*)(index + i * 8); \
+            bad |= x >= size; \
+            ((T*)dense)[i] = ((const T*)indexed)[x < size ? x : 0]; \
+        } \
+        return (int)bad; \
+    }
+DISPATCH_PICK(dispatch_u1, 1)
+DISPATCH_PICK(dispatch_u2, 2)
+DISPATCH_PICK(dispatch_u4, 4)
+DISPATCH_PICK(dispatch_u8, 8)
+
+static int dispatch_pick(int bytes, const char* indexed, char* dense, const char* index, int64_t n, uint64_t size) {
+    return bytes == 1 ? dispatch_pick_1(indexed, dense, index, n, size) : bytes == 2 ? dispatch_pick_2(indexed, dense, index, n, size)
+         : bytes == 4 ? dispatch_pick_4(indexed, dense, index, n, size) : dispatch_pick_8(indexed, dense, index, n, size);
+}
 
 static inline int64_t dispatch_index_at(const char* p, int wide) {
     return wide ? (int64_t)*(const dispatch_u8*)p : (int64_t)(int32_t)*(const dispatch_u4*)p;
@@ -293,6 +316,14 @@ static int dispatch_walk_along(const dispatch_along* w, const char* index, char*
             const int64_t by = w->index[e], along = w->indexed[e], step = w->step;
             const uint64_t size = (uint64_t)w->size;
             const char* p = index + i * by;
+            if (w->reads && w->wide && by == 8 && along == 0 && step == w->reads && w->dense[e] == step && step <= 8) {
+                if (dispatch_pick((int)step, indexed, dense + i * step, p, n, size) && wrong)
+                    for (k = 0; k < n; k++) {
+                        const int64_t x = *(const dispatch_u8*)(p + k * 8);
+                        if (x < 0 || x >= w->size) { *wrong = x; return 1; }
+                    }
+                continue;
+            }
             if (wrong) {
                 int64_t signs = 0;
                 if (w->wide)

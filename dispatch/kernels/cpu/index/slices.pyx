@@ -13,6 +13,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.copies cimport caster, copy_values
 from dispatch.kernels.cpu.copy.strided cimport LONG_RUN, copier, itemsize_of, move, owners
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 cdef extern from "../kernels/cpu/index/loops.h" nogil:
     ctypedef struct dispatch_along:
@@ -25,6 +26,7 @@ cdef extern from "../kernels/cpu/index/loops.h" nogil:
         int64_t dense[64]
         int64_t size
         int64_t step
+        int reads
     dispatch_spread dispatch_reader(int itemsize) noexcept
     dispatch_spread dispatch_writer(int itemsize) noexcept
     int dispatch_reducer(int op, int code, dispatch_run* run, dispatch_spread* spread) noexcept
@@ -255,10 +257,10 @@ cdef int add_wide_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbe
 
 # ---- along a dimension -------------------------------------------------------------------------
 
-cdef int set_along(dispatch_along* w, Tensor indexed, Tensor dense, int dim, Tensor index) except -1:
+cdef int set_along(dispatch_along* w, Tensor indexed, Tensor dense, int dim, Tensor index, bint reads=False) except -1:
     """`dense` None: its steps do not count."""
     cdef int d, best = 0, a = itemsize_of(indexed), c = itemsize_of(index), n = max(index.c_ndim, 1)
-    w.ndim = n
+    w.ndim, w.reads = n, a if reads else 0
     w.wide = index.c_dtype == ST_int64
     w.size = indexed.c_sizes[dim] if indexed.c_ndim else 1
     w.step = indexed.c_strides[dim] * a if indexed.c_ndim else 0
@@ -292,27 +294,51 @@ cdef int check_along(Tensor indexed, int dim, Tensor index) except -1:
     return refuse_index(wrong, dim, w.size) if found else 0
 
 
-cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatch_spread spread, bint check=False) except -1:
-    cdef dispatch_along w
+cdef struct Walk:                # a walk in parts, each with some of the rows
+    dispatch_along w
+    int by                       # the dimension that is cut
+    const char* index
+    char* indexed
+    char* dense
+    dispatch_spread spread
+    bint check, bad
+    int64_t wrong
+
+
+cdef void walk_part(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Walk* j = <Walk*>context
+    cdef dispatch_along w = j.w
     cdef int64_t wrong = 0
-    cdef int64_t* found = &wrong if check else NULL
-    cdef bint bad
-    cdef char* p
-    cdef char* a
-    cdef char* b
+    w.sizes[j.by] = end - first
+    if dispatch_walk_along(&w, j.index + first * w.index[j.by], j.indexed + first * w.indexed[j.by],
+                           j.dense + first * w.dense[j.by], j.spread, &wrong if j.check else NULL):
+        j.wrong, j.bad = wrong, True
+
+
+cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatch_spread spread, bint check=False,
+                    bint reads=False) except -1:
+    cdef Walk j
+    cdef int d
+    cdef int64_t parts = 1
     if index.c_numel == 0:
         return 0
-    set_along(&w, indexed, dense, dim, index)
-    if w.size == 0:
+    set_along(&j.w, indexed, dense, dim, index, reads)
+    if j.w.size == 0:
         return check_along(indexed, dim, index) if check else 0
-    p, a, b = data_of(index, itemsize_of(index)), data_of(indexed, itemsize_of(indexed)), data_of(dense, itemsize_of(dense))
+    j.index, j.indexed = data_of(index, itemsize_of(index)), data_of(indexed, itemsize_of(indexed))
+    j.dense, j.spread, j.check, j.bad, j.by = data_of(dense, itemsize_of(dense)), spread, check, False, 0
+    for d in range(j.w.ndim):              # what is written along the dimension may meet
+        if (d != dim or reads) and (j.by == dim and not reads or j.w.sizes[d] > 4 * j.w.sizes[j.by]):
+            j.by = d
+    if reads or j.by != dim:
+        parts = parts_for(j.w.sizes[j.by], index.c_numel * (8 + itemsize_of(dense)))
     if index.c_numel < LONG_RUN:
-        bad = dispatch_walk_along(&w, p, a, b, spread, found)
+        in_spans(walk_part, &j, j.w.sizes[j.by], 1)
     else:
         kept = owners(indexed, dense), owners(index, index)
         with nogil:
-            bad = dispatch_walk_along(&w, p, a, b, spread, found)
-    return refuse_index(wrong, dim, w.size) if bad else 0
+            in_spans(walk_part, &j, j.w.sizes[j.by], parts)
+    return refuse_index(j.wrong, dim, j.w.size) if j.bad else 0
 
 
 cdef int refuse_index(int64_t wrong, int dim, int64_t size) except -1:
@@ -320,7 +346,7 @@ cdef int refuse_index(int64_t wrong, int dim, int64_t size) except -1:
 
 
 cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index) except -1:
-    return walk_along(indexed, dense, dim, index, dispatch_reader(itemsize_of(indexed)), True)
+    return walk_along(indexed, dense, dim, index, dispatch_reader(itemsize_of(indexed)), True, True)
 
 
 cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index, bint check) except -1:

@@ -111,7 +111,11 @@ def _scaled_sum(
     addend = None if ignored else _values(self)
     plain = target.dtype == kind and not out.is_conj()
     direct = plain and (addend is None or not np.may_share_memory(target, addend))
-    total = np.matmul(left, right, out=target if direct else None)
+    whole = _by_float64(left, right)
+    if whole is not None:
+        direct, total = False, whole.astype(kind, copy=False)
+    else:
+        total = np.matmul(left, right, out=target if direct else None)
     if alpha != 1:
         total = np.multiply(total, _scalar(alpha, kind), out=target if direct else None)
     if addend is not None:

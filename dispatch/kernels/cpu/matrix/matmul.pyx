@@ -7,6 +7,7 @@ complex numbers and integers, lazily conjugated operands, outputs that share mem
 factors of other kinds than the dtype's.
 """
 from libc.stdint cimport int64_t, uint16_t
+from libc.stdlib cimport free, malloc
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -35,6 +36,7 @@ cdef extern from "small.h" nogil:
         double alpha, beta
         int64_t whole_alpha, whole_beta
     void run_small(const small_product* p)
+    void run_vector(const small_product* p, char* room)
     void finish_large(const small_product* p, char* sums)
 
 cdef extern from "bfloat.h" nogil:
@@ -166,6 +168,32 @@ cdef bint small(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
     return True
 
 
+cdef bint vector(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
+    """The same for a vector of any length on the right, where there is no BLAS, or a call of it costs more."""
+    cdef small_product p
+    cdef int code = a.c_dtype
+    cdef char* room
+    if not has_loop(code) or code == ST_complex64 or code == ST_complex128 or is_rare(out, a, b):
+        return False
+    read_sizes(&p, a, b)
+    if (code == ST_float32 or code == ST_float64) and p.m * p.k > SMALL_WORK:
+        return False
+    if not read_added(&p, out, added, beta, alpha, True):
+        return False
+    place_all(&p, out, a, b)
+    room = <char*>malloc((p.k + p.m) * 8)
+    if room == NULL:
+        raise MemoryError
+    kept = pinned(a.c_numel, a, b, out, added)
+    if kept is None:
+        run_vector(&p, room)
+    else:
+        with nogil:
+            run_vector(&p, room)
+    free(room)
+    return True
+
+
 # ---- large products ----------------------------------------------------------------------------
 
 cdef Tensor readable(Tensor t, int code):
@@ -261,13 +289,13 @@ cdef int bmm(Tensor out, Tensor self, Tensor mat2) except -1:
 
 
 cdef int mv(Tensor out, Tensor self, Tensor vec) except -1:
-    if not small(out, self, vec, None, 1, 1):
+    if not small(out, self, vec, None, 1, 1) and not vector(out, self, vec, None, 1, 1):
         blas().mv(out, self, vec)
     return 0
 
 
 cdef int dot(Tensor out, Tensor self, Tensor tensor) except -1:
-    if not small(out, self, tensor, None, 1, 1):
+    if not small(out, self, tensor, None, 1, 1) and not vector(out, self, tensor, None, 1, 1):
         blas().dot(out, self, tensor)
     return 0
 
@@ -281,7 +309,7 @@ cdef int addmm(Tensor out, Tensor self, Tensor mat1, Tensor mat2, object beta,
 
 cdef int addmv(Tensor out, Tensor self, Tensor mat, Tensor vec, object beta,
                object alpha) except -1:
-    if not small(out, mat, vec, self, beta, alpha):
+    if not small(out, mat, vec, self, beta, alpha) and not vector(out, mat, vec, self, beta, alpha):
         blas().addmv(out, self, mat, vec, beta, alpha)
     return 0
 

@@ -42,11 +42,10 @@ def addbmm(
 
 def trace(self: Tensor) -> Tensor:
     """The sum of the diagonal."""
-    out = meta.trace(self)
     check_supported(self, _REFUSED)
-    with quiet():
-        store(out, compute(self).diagonal().sum())
-    return out
+    if self.ndim != 2:
+        return meta.trace(self)  # which refuses it
+    return ops.aten.sum.default(ops.aten.diagonal.default(self))
 
 
 def vdot(self: Tensor, other: Tensor) -> Tensor:

@@ -136,6 +136,72 @@ static void run_small(const small_product *p)
         }
     }
 }
+
+/* to += x * row */
+#define SMALL_ADD(NAME, T) \
+    WIDE static void add_row_##NAME(void *to, const void *row, const void *x, int64_t n) \
+    { \
+        T *sums = to; \
+        const T *y = row, by = *(const T *)x; \
+        for (int64_t j = 0; j < n; j++) \
+            sums[j] += by * y[j]; \
+    }
+SMALL_ADD(f32, float)
+SMALL_ADD(f64, double)
+SMALL_ADD(i64, int64_t)
+
+/* A matrix, or a vector, times a vector of any length, for real numbers. The matrix is read in blocks of its rows, or of its
+   columns where those lie together. `room`: k + m elements of the type of computation. */
+static void run_vector(const small_product *p, char *room)
+{
+    double buffer[ROW_BLOCK], part;
+    const row_kind *kind = &ROW_KINDS[p->dtype];
+    const int size = ROW_SIZE[kind->row];
+    const bool by_columns = p->m > 1 && p->a.column > p->a.row && p->a.row > 0;
+    char *sums = room + p->k * size;
+    const char *x = room;
+    for (int64_t r = 0; r < p->k; r += ROW_BLOCK) {
+        const int64_t n = p->k - r < ROW_BLOCK ? p->k - r : ROW_BLOCK;
+        const void *from = kind->read(p->b.data + r * p->b.row, p->b.row, n, room + r * size);
+        if (from != room + r * size)
+            memcpy(room + r * size, from, (size_t)(n * size));
+    }
+    memset(sums, 0, (size_t)(p->m * size));
+#define VECTOR_CASE(TYPE, NAME, T) \
+    case TYPE: \
+        if (by_columns) \
+            for (int64_t i = 0; i < p->m; i += ROW_BLOCK) { \
+                const int64_t n = p->m - i < ROW_BLOCK ? p->m - i : ROW_BLOCK; \
+                for (int64_t r = 0; r < p->k; r++) \
+                    add_row_##NAME(sums + i * size, kind->read(p->a.data + i * p->a.row + r * p->a.column, p->a.row, n, buffer), \
+                                   x + r * size, n); \
+            } \
+        else \
+            for (int64_t i = 0; i < p->m; i++) \
+                for (int64_t r = 0; r < p->k; r += ROW_BLOCK) { \
+                    const int64_t n = p->k - r < ROW_BLOCK ? p->k - r : ROW_BLOCK; \
+                    const void *right = x + r * size; \
+                    product_##NAME(kind->read(p->a.data + i * p->a.row + r * p->a.column, p->a.column, n, buffer), &right, 1, n, \
+                                   &part); \
+                    ((T *)sums)[i] += *(T *)&part; \
+                } \
+        break;
+    switch (kind->row) {
+        VECTOR_CASE(ROW_F32, f32, float)
+        VECTOR_CASE(ROW_F64, f64, double)
+        VECTOR_CASE(ROW_I64, i64, int64_t)
+    }
+    for (int64_t i = 0; i < p->m; i += ROW_BLOCK) {
+        const int64_t n = p->m - i < ROW_BLOCK ? p->m - i : ROW_BLOCK;
+        const void *y = p->added.data ? kind->read(p->added.data + i * p->added.row, p->added.row, n, buffer) : NULL;
+        switch (kind->row) {
+            case ROW_F32: scaled_f32(sums + i * size, y, n, (float)p->alpha, (float)p->beta); break;
+            case ROW_F64: scaled_f64(sums + i * size, y, n, p->alpha, p->beta); break;
+            case ROW_I64: scaled_i64(sums + i * size, y, n, p->whole_alpha, p->whole_beta); break;
+        }
+        kind->write(sums + i * size, p->out.data + i * p->out.row, p->out.row, n);
+    }
+}
 /* What is left of a product that BLAS made: `sums` has its rows without gaps, in the type of computation. They are scaled, what is
    added is added, and they are written where they are not the output itself. */
 static void finish_large(const small_product *p, char *sums)
