@@ -42,5 +42,20 @@ DISTANCES(one, f32, float, SIZES_f32, fabsf, SAME)
 DISTANCES(one, f64, double, SIZES_f64, fabs, SAME)
 DISTANCES(two, f32, float, SQUARE, SQUARE, sqrtf)
 DISTANCES(two, f64, double, SQUARE, SQUARE, sqrt)
+
+/* to += by * (x - y): the gradient of a distance by one of its points; and by times the signs of the differences. */
+#define DIFFERENCES(K, T) \
+    WIDE static void add_differences_##K(T *restrict to, const T *restrict x, const T *restrict y, T by, int64_t n) \
+    { \
+        for (int64_t k = 0; k < n; k++) \
+            to[k] += by * (x[k] - y[k]); \
+    } \
+    WIDE static void add_signs_##K(T *restrict to, const T *restrict x, const T *restrict y, T by, int64_t n) \
+    { \
+        for (int64_t k = 0; k < n; k++) \
+            to[k] += x[k] > y[k] ? by : x[k] < y[k] ? -by : (T)0; \
+    }
+DIFFERENCES(f32, float)
+DIFFERENCES(f64, double)
 #pragma GCC pop_options
 #endif

@@ -5,7 +5,7 @@ Called by the structured kernels with an output of the right size. One formula f
 matrix product, as in PyTorch, whose rounding near 0 that decides.
 """
 from cython cimport floating
-from libc.math cimport INFINITY, fabs, isnan, pow
+from libc.math cimport powf, INFINITY, fabs, isnan, pow
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
@@ -27,6 +27,10 @@ cdef extern from "distance/lines.h" nogil:
     void distances_one_f64(double* out, const double* x, const double* y, int64_t points, int64_t columns)
     void distances_two_f32(float* out, const float* x, const float* y, int64_t points, int64_t columns)
     void distances_two_f64(double* out, const double* x, const double* y, int64_t points, int64_t columns)
+    void add_differences_f32(float* to, const float* x, const float* y, float by, int64_t n)
+    void add_differences_f64(double* to, const double* x, const double* y, double by, int64_t n)
+    void add_signs_f32(float* to, const float* x, const float* y, float by, int64_t n)
+    void add_signs_f64(double* to, const double* x, const double* y, double by, int64_t n)
 
 cdef enum:
     FEW_POINTS = 25              # of a set, above which Euclidean distances are a matrix product
@@ -66,7 +70,7 @@ cdef inline floating distance(Pairs* j, const floating* a, const floating* b) no
         if j.norm == NORM_ZERO:
             sum += 1 if d > 0 else d               # NaN stays
         elif j.norm == NORM_OTHER:
-            sum += <floating>pow(d, <floating>j.p)
+            sum += powf(d, <floating>j.p) if floating is float else <floating>pow(d, j.p)
         elif j.skip_nan:
             sum = d if d > sum else sum
         else:
@@ -93,21 +97,36 @@ cdef inline void distances(Pairs* j, floating* out, const floating* x, const flo
 
 
 cdef inline floating gradient(Pairs* j, floating d, floating grad, floating dist) noexcept nogil:
-    """What a distance's gradient is to one of its differences."""
+    """What a distance's gradient is to one of its differences, by the norms that are neither 1 nor 2."""
     cdef floating sign = <floating>((d > 0) - (d < 0))
-    if j.norm == NORM_ONE:
-        return grad * sign
     if j.norm == NORM_INF:
         return grad * sign * (fabs(d) == dist)
     if j.norm == NORM_ZERO or dist == 0:
         return 0
-    if j.norm == NORM_TWO:
-        return grad * d / dist
     if j.p < 2:
         if d == 0 and j.p < 1:
             return 0
         return sign * <floating>(pow(fabs(d), j.p - 1) * grad / pow(dist, j.p - 1))
     return d * <floating>(pow(fabs(d), j.p - 2) * grad / pow(dist, j.p - 1))
+
+
+cdef inline void add_gradient(Pairs* j, floating* to, const floating* x, const floating* y, floating grad,
+                              floating dist) noexcept nogil:
+    """The gradient of point x by its distance from y."""
+    cdef int64_t k
+    if j.norm == NORM_TWO and dist != 0:
+        if floating is float:
+            add_differences_f32(to, x, y, grad / dist, j.columns)
+        else:
+            add_differences_f64(to, x, y, grad / dist, j.columns)
+    elif j.norm == NORM_ONE:
+        if floating is float:
+            add_signs_f32(to, x, y, grad, j.columns)
+        else:
+            add_signs_f64(to, x, y, grad, j.columns)
+    else:
+        for k in range(j.columns):
+            to[k] += gradient(j, x[k] - y[k], grad, dist)
 
 
 # ---- between two sets --------------------------------------------------------------------------
@@ -127,7 +146,7 @@ cdef int64_t between(Pairs* j, floating* typed) noexcept nogil:
 
 
 cdef int64_t between_grads(Pairs* j, floating* typed) noexcept nogil:
-    cdef int64_t batch, a, b, k
+    cdef int64_t batch, a, b
     cdef const floating* x
     cdef const floating* y
     cdef const floating* grads = <const floating*>j.grads
@@ -138,8 +157,7 @@ cdef int64_t between_grads(Pairs* j, floating* typed) noexcept nogil:
         for a in range(j.n):
             y = <const floating*>j.y + batch * j.m * j.columns
             for b in range(j.m):
-                for k in range(j.columns):
-                    out[k] += gradient(j, x[k] - y[k], grads[0], distances[0])
+                add_gradient(j, out, x, y, grads[0], distances[0])
                 y += j.columns
                 grads += 1
                 distances += 1
@@ -228,18 +246,15 @@ cdef int64_t within(Pairs* j, floating* typed) noexcept nogil:
 
 
 cdef int64_t within_grads(Pairs* j, floating* typed) noexcept nogil:
-    cdef int64_t a, b, k
+    cdef int64_t a, b
     cdef const floating* x = <const floating*>j.x
     cdef const floating* grads = <const floating*>j.grads
     cdef const floating* distances = <const floating*>j.distances
     cdef floating* out = <floating*>j.out
-    cdef floating g
     for a in range(j.n):
         for b in range(a + 1, j.n):
-            for k in range(j.columns):
-                g = gradient(j, x[a * j.columns + k] - x[b * j.columns + k], grads[0], distances[0])
-                out[a * j.columns + k] += g
-                out[b * j.columns + k] -= g
+            add_gradient(j, out + a * j.columns, x + a * j.columns, x + b * j.columns, grads[0], distances[0])
+            add_gradient(j, out + b * j.columns, x + b * j.columns, x + a * j.columns, grads[0], distances[0])
             grads += 1
             distances += 1
     return 0

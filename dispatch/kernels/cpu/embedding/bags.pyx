@@ -16,7 +16,7 @@ from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.runs cimport (
     address, are_in_range, check_dtype, finish, floating_code, loop, plain, run_floating, written_as,
 )
-from dispatch.kernels.cpu.embedding.tables cimport new_counts, take_rows
+from dispatch.kernels.cpu.embedding.tables cimport new_counts
 from dispatch.kernels.meta.embedding.bags cimport walks_offsets
 
 cdef extern from "vectorised.h":
@@ -25,6 +25,10 @@ cdef extern from "vectorised.h":
 cdef extern from "embedding/sums.h" nogil:
     void add_row_f32(float* to, const float* row, const float* next, int64_t n)
     void add_row_f64(double* to, const double* row, const double* next, int64_t n)
+    ctypedef struct row_kind:
+        int size
+        const void* (*read)(const char* from_, Py_ssize_t step, int64_t n, void* buffer) noexcept nogil
+    const row_kind ROW_KINDS[]
 
 cdef enum:
     MODE_SUM, MODE_MEAN, MODE_MAX
@@ -33,8 +37,9 @@ cdef struct Bags:
     int64_t n, bags, rows, columns
     const int64_t* indices
     const int64_t* bag_of        # of each index; -1: before the first bag
-    const int64_t* places        # row of `table` by index: `indices`, or NULL: one for each
-    const void* table
+    const char* table
+    int kind                     # its ScalarType
+    void* buffer                 # room for a row of it that is converted
     const void* factors          # by index; NULL: 1 each
     const int64_t* counts        # what a gradient is divided by, by row of the table; or NULL
     const int64_t* sizes         # of the bags without padding; NULL: no mean
@@ -49,8 +54,14 @@ cdef inline bint counts_in(Bags* j, int64_t i) noexcept nogil:
             and 0 <= j.bag_of[i] < j.bags)
 
 
-cdef inline int64_t place(Bags* j, int64_t i) noexcept nogil:
-    return i if j.places == NULL else j.places[i]
+cdef inline const void* row_of(Bags* j, int64_t i) noexcept nogil:
+    """The row of an index; of 16-bit floats, as float32 in the buffer."""
+    cdef int size = ROW_KINDS[j.kind].size
+    return ROW_KINDS[j.kind].read(j.table + j.indices[i] * j.columns * size, size, j.columns, j.buffer)
+
+
+cdef inline const char* place(Bags* j, int64_t i) noexcept nogil:
+    return j.table + j.indices[i] * j.columns * ROW_KINDS[j.kind].size
 
 
 cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
@@ -63,16 +74,16 @@ cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
     for i in range(j.n):
         if not counts_in(j, i):
             continue
-        row = <const floating*>j.table + place(j, i) * j.columns
+        row = <const floating*>row_of(j, i)
         to = out + j.bag_of[i] * j.columns
         if factors == NULL:
             ahead = i + 1
             if ahead == j.n or not counts_in(j, ahead):
                 ahead = i
             if floating is float:
-                add_row_f32(to, row, <const float*>j.table + place(j, ahead) * j.columns, j.columns)
+                add_row_f32(to, row, <const float*>place(j, ahead), j.columns)
             else:
-                add_row_f64(to, row, <const double*>j.table + place(j, ahead) * j.columns, j.columns)
+                add_row_f64(to, row, <const double*>place(j, ahead), j.columns)
         else:
             factor = factors[i]
             for k in range(j.columns):
@@ -101,7 +112,7 @@ cdef int64_t max_bags(Bags* j, floating* out) noexcept nogil:
         if not counts_in(j, i):
             continue
         b = j.bag_of[i]
-        row = <const floating*>j.table + place(j, i) * j.columns
+        row = <const floating*>row_of(j, i)
         to, best = out + b * j.columns, j.best + b * j.columns
         for k in range(j.columns):
             if b != last or row[k] > to[k]:
@@ -186,7 +197,7 @@ cdef int embedding_bag(Tensor out, Tensor offset2bag, Tensor bag_size, Tensor ma
     cdef int code = floating_code(weight)
     cdef int64_t wrong
     cdef Tensor positions = plain(indices, ST_int64), starts = plain(offsets, ST_int64)
-    cdef Tensor table, made = written_as(out, code), factors, bag_of, sizes, best = None
+    cdef Tensor table, buffer, made = written_as(out, code), factors, bag_of, sizes, best = None
     if per_sample_weights is not None:
         check_dtype("per_sample_weights", per_sample_weights, weight.c_dtype)
     j.n, j.bags = positions.c_numel, out.c_sizes[0]
@@ -197,9 +208,7 @@ cdef int embedding_bag(Tensor out, Tensor offset2bag, Tensor bag_size, Tensor ma
         raise refused(f"index {wrong} is out of bounds for a table of {j.rows} rows")
     if include_last_offset and mode != MODE_MAX and walks_offsets(weight, per_sample_weights, padding_idx):
         j.n = (<const int64_t*>address(starts))[starts.c_numel - 1]      # what is behind is left out
-    table, j.places = table_of(&j, weight, positions, code), j.indices
-    if code != weight.c_dtype:
-        j.places = NULL
+    table, buffer = set_table(&j, weight)
     factors = plain(per_sample_weights, code)
     bag_of = bags_of(first_of(starts, j.bags), positions.c_numel)
     j.bag_of = <const int64_t*>address(bag_of)
@@ -210,7 +219,7 @@ cdef int embedding_bag(Tensor out, Tensor offset2bag, Tensor bag_size, Tensor ma
         best = written_as(max_indices, ST_int64)
     else:
         store_numbers(max_indices, sizes if mode == MODE_MEAN else new_vector(0))
-    j.table, j.factors, j.out = address(table), address(factors), address(made)
+    j.factors, j.out = address(factors), address(made)
     j.best = <int64_t*>address(best)
     j.sizes = <const int64_t*>address(sizes) if mode == MODE_MEAN else NULL
     if made.c_numel and mode == MODE_MAX:
@@ -235,16 +244,12 @@ cdef Tensor first_of(Tensor offsets, int64_t n):
     return made
 
 
-cdef Tensor table_of(Bags* j, Tensor weight, Tensor positions, int code):
-    """The table, or, to be converted, the row of each index."""
-    cdef Tensor rows
-    cdef int64_t sizes[2]
-    if code == weight.c_dtype:
-        return plain(weight, code)
-    sizes[0], sizes[1] = positions.c_numel, j.columns
-    rows = new_empty(weight.c_dtype, 0, -1, 2, sizes, NULL)
-    take_rows(rows, weight, positions, RuntimeError)
-    return plain(rows, code)
+cdef tuple set_table(Bags* j, Tensor weight):
+    """What must stay alive: the table as it is, and room for a row of it."""
+    cdef Tensor table = plain(weight, weight.c_dtype)
+    cdef Tensor buffer = new_empty(floating_code(weight), 0, -1, 1, &j.columns, NULL)
+    j.table, j.kind, j.buffer = <const char*>address(table), weight.c_dtype, address(buffer)
+    return table, buffer
 
 
 cdef int embedding_bag_forward_only(Tensor out, Tensor offset2bag, Tensor bag_size,
@@ -394,7 +399,7 @@ cdef int64_t dot_grads(Bags* j, floating* out) noexcept nogil:
     for i in range(j.n):
         sum = 0
         if counts_in(j, i):
-            row = <const floating*>j.table + place(j, i) * j.columns
+            row = <const floating*>row_of(j, i)
             grad = <const floating*>j.grads + j.bag_of[i] * j.columns
             for k in range(j.columns):
                 sum += row[k] * grad[k]
@@ -408,7 +413,7 @@ cdef int per_sample_weights_backward(Tensor out, Tensor grad, Tensor weight, Ten
     """The product of each index's row with the gradient of its bag."""
     cdef Bags j
     cdef int code = floating_code(grad)
-    cdef Tensor grads = plain(grad, code), positions = plain(indices, ST_int64), table
+    cdef Tensor grads = plain(grad, code), positions = plain(indices, ST_int64), table, buffer
     cdef Tensor bag_of = plain(offset2bag, ST_int64), made = written_as(out, code)
     check_dtype("weight", weight, grad.c_dtype)
     if not offset2bag.c_numel:
@@ -416,10 +421,7 @@ cdef int per_sample_weights_backward(Tensor out, Tensor grad, Tensor weight, Ten
     place_bags(&j, grads, positions, bag_of, weight.c_sizes[0], padding_idx)
     if out.c_numel == 0:
         return 0
-    table, j.places = table_of(&j, weight, positions, code), j.indices
-    if code != weight.c_dtype:
-        j.places = NULL
-    j.table = address(table)
+    table, buffer = set_table(&j, weight)
     run_floating(<loop>dot_grads[float], <loop>dot_grads[double], &j, made, j.n * j.columns,
                  (grads, positions, bag_of, table, made))
     return finish(out, made)

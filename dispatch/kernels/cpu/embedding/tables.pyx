@@ -21,6 +21,9 @@ from dispatch.kernels.cpu.runs cimport (
 )
 from dispatch.kernels.meta.embedding cimport tables as meta
 
+cdef extern from "vectorised.h":
+    pass
+
 ctypedef fused number:
     int64_t
     float
@@ -85,6 +88,7 @@ cdef int64_t add_rows(Rows* j, number* out) noexcept nogil:
     cdef int64_t i, k, index
     cdef number* to
     cdef const number* row
+    cdef double factor
     for i in range(j.n):
         index = j.indices[i]
         if index == j.padding or not 0 <= index < j.rows:
@@ -94,8 +98,12 @@ cdef int64_t add_rows(Rows* j, number* out) noexcept nogil:
             for k in range(j.size):
                 to[k] += row[k]
         else:
+            factor = 1 / <double>j.counts[index] if number is not int64_t else 1
             for k in range(j.size):
-                to[k] += row[k] / <number>j.counts[index]
+                if number is int64_t:
+                    to[k] += row[k] // j.counts[index]
+                else:
+                    to[k] += row[k] * <number>factor
     return 0
 
 

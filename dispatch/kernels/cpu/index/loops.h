@@ -289,8 +289,8 @@ DISPATCH_PICK(dispatch_u4, 4)
 DISPATCH_PICK(dispatch_u8, 8)
 
 static int dispatch_pick(int bytes, const char* indexed, char* dense, const char* index, int64_t n, uint64_t size) {
-    return bytes == 1 ? dispatch_pick_1(indexed, dense, index, n, size) : bytes == 2 ? dispatch_pick_2(indexed, dense, index, n, size)
-         : bytes == 4 ? dispatch_pick_4(indexed, dense, index, n, size) : dispatch_pick_8(indexed, dense, index, n, size);
+    return (bytes == 1 ? dispatch_pick_1 : bytes == 2 ? dispatch_pick_2 : bytes == 4 ? dispatch_pick_4 : dispatch_pick_8)(
+        indexed, dense, index, n, size);
 }
 
 static inline int64_t dispatch_index_at(const char* p, int wide) {

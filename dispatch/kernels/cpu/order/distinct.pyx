@@ -1,8 +1,7 @@
 """CPU kernels of distinct elements and slices, and of counts: the outputs' sizes are in the values. Elements are sorted by numpy,
-slices here; told apart in C.
+or by `sort` where their places are asked for, slices here; told apart in C.
 
-Floats of 16 bits are sorted as float32. Where an element is among the distinct ones is looked up in these, unless there are NaNs,
-each of which is one of its own.
+Floats of 16 bits are sorted as float32. Each NaN is one of its own.
 """
 from libc.stdint cimport int64_t
 
@@ -30,10 +29,7 @@ cdef extern from "../kernels/cpu/order/distinct.h" nogil:
     ctypedef int64_t (*dispatch_run_keeper)(char* to, const char* p, int64_t n) noexcept nogil
     ctypedef int (*dispatch_row_order)(const char* a, const char* b, int64_t n) noexcept nogil
     ctypedef int64_t (*dispatch_run_finder)(int64_t* starts, const char* p, int64_t n) noexcept nogil
-    ctypedef void (*dispatch_search)(int64_t* to, const char* sorted, const int64_t* order, int64_t size, const char* values,
-                                     int64_t n, int right) noexcept nogil
     dispatch_run_finder dispatch_runs_of(int code) noexcept
-    dispatch_search dispatch_searcher(int code) noexcept
     dispatch_run_keeper dispatch_keeper_of(int code) noexcept
     dispatch_row_order dispatch_row_test(int code, bint in_order) noexcept
     void dispatch_sort_rows(int64_t* order, int64_t* spare, int64_t n, const char* rows, int64_t itemsize, int64_t width,
@@ -106,30 +102,18 @@ cdef Tensor lengths(Numbers starts, int64_t n):
 
 # ---- sorted ------------------------------------------------------------------------------------
 
-cdef Tensor looked_up(Tensor self, Tensor values, Tensor distinct):
-    """Where each of `values` is among the distinct ones."""
-    cdef Tensor out = places(self.c_ndim, self.c_sizes)
-    cdef int code = ST_uint8 if values.c_dtype == ST_bool else values.c_dtype
-    cdef dispatch_search search = dispatch_searcher(code)
-    cdef int64_t n = values.c_numel, k = distinct.c_numel
-    cdef char* to
-    cdef char* edge
-    cdef char* value
-    if n == 0:
-        return out
-    to, edge, value = data_of(out, 8), data_of(distinct, itemsize_of(distinct)), data_of(values, itemsize_of(values))
-    kept = owners(distinct, values)
+cdef Tensor by_order(Tensor self, Tensor order, Numbers starts):
+    """Where each element is among the distinct ones: the number of its run."""
+    cdef int64_t i, n = order.c_numel
+    cdef Tensor out = places(1, &n)
+    cdef Numbers runs = new_numbers(n)
+    cdef int64_t* to = <int64_t*>data_of(out, 8)
+    cdef const int64_t* at = <const int64_t*>data_of(order, 8)
     with nogil:
-        search(<int64_t*>to, edge, NULL, k, value, n, False)
-    return out
-
-
-cdef Tensor by_order(Tensor self, object array):
-    """The same where there are NaNs: by numpy, which sorts places."""
-    cdef Tensor out = places(self.c_ndim, self.c_sizes)
-    _, inverse = np.unique(array, return_inverse=True, equal_nan=False)
-    get_numpy(out)[...] = inverse.reshape(tuple(self.shape))
-    return out
+        dispatch_number_runs(runs.data, starts.data, starts.n, runs.n)
+        for i in range(runs.n):
+            to[at[i]] = runs.data[i]
+    return out if self.c_ndim == 1 else out.view(self.shape)
 
 
 cdef object by_counts(Tensor self, object array, object low, bint return_inverse, bint return_counts):
@@ -153,7 +137,7 @@ cdef object by_counts(Tensor self, object array, object low, bint return_inverse
 
 def unique2(Tensor self not None, sorted=True, return_inverse=False, return_counts=False):
     """Distinct elements in order, where each element of self is among them, and how often."""
-    cdef Tensor values, ordered, distinct, inverse
+    cdef Tensor values, ordered, order, distinct, inverse
     cdef int64_t n = self.c_numel
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
     values = in_dtype(self, wide_code(self.c_dtype)).contiguous()
@@ -162,18 +146,16 @@ def unique2(Tensor self not None, sorted=True, return_inverse=False, return_coun
         low, high = int(array.min()), int(array.max())
         if high - low < n and high < 1 << 63:
             return by_counts(self, array, low, return_inverse, return_counts)
-    ordered = new_empty(values.c_dtype, DEV_CPU, -1, 1, &n, NULL)
-    if n:
-        copy_values(ordered, values.reshape(-1))
-    array = get_numpy(ordered)
-    array.sort()
-    distinct = firsts(ordered, ordered.c_dtype)
-    if not return_inverse:
-        inverse = nothing()
-    elif n and array[n - 1] != array[n - 1]:
-        inverse = by_order(self, get_numpy(values))
+    inverse = places(self.c_ndim, self.c_sizes) if return_inverse else nothing()
+    if return_inverse and n:
+        ordered, order = ops.aten.sort.stable(values.reshape(-1), stable=True, dim=0)
+        inverse = by_order(self, order, find_runs(ordered))
     else:
-        inverse = looked_up(self, values, distinct)
+        ordered = new_empty(values.c_dtype, DEV_CPU, -1, 1, &n, NULL)
+        if n:
+            copy_values(ordered, values.reshape(-1))
+        get_numpy(ordered).sort()
+    distinct = firsts(ordered, ordered.c_dtype)
     return in_dtype(distinct, self.c_dtype), inverse, lengths(find_runs(ordered), n) if return_counts else nothing()
 
 

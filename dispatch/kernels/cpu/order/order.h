@@ -225,38 +225,74 @@ static void sort_pairs(pair *p, int64_t n)
         insert_pair(p + i);
 }
 
-/* ---- a stable order: byte by byte from the lowest, leaving out bytes that all keys share ---- */
+/* ---- a stable order: digit by digit from the lowest, of what keys are above the least ---- */
+
+enum { DIGIT = 8, LONG_DIGIT = 11, MANY = 1 << 13 };     /* bits; from so many keys on digits are long */
 
 static void sort_stable(pair *p, pair *spare, int64_t n)
 {
-    int64_t all = 0, both = -1;
+    int64_t least = INT64_MAX, most = INT64_MIN;
     pair *from = p, *to = spare;
     if (n <= 64) {
         insertion_sort(p, n);
         return;
     }
-    for (int64_t i = 0; i < n; i++)
-        all |= p[i].key, both &= p[i].key;
-    for (int shift = 0; shift < 64; shift += 8) {
-        int64_t starts[256] = {0}, place = 0;
-        const uint64_t top = shift == 56 ? 0x80 : 0;
-        if (((all ^ both) >> shift & 0xff) == 0)
-            continue;
+    for (int64_t i = 0; i < n; i++) {
+        least = p[i].key < least ? p[i].key : least;
+        most = p[i].key > most ? p[i].key : most;
+    }
+    const uint64_t range = (uint64_t)most - (uint64_t)least;
+    const int bits = range ? 64 - __builtin_clzll(range) : 0, longest = n < MANY ? DIGIT : LONG_DIGIT;
+    const int passes = (bits + longest - 1) / longest, width = passes ? (bits + passes - 1) / passes : 0;
+    const uint64_t mask = ((uint64_t)1 << width) - 1;
+    for (int pass = 0; pass < passes; pass++) {
+        const int shift = pass * width;
+        int64_t starts[1 << LONG_DIGIT], place = 0;
+        memset(starts, 0, sizeof(int64_t) * (mask + 1));
         for (int64_t i = 0; i < n; i++)
-            starts[((uint64_t)from[i].key >> shift & 0xff) ^ top]++;
-        for (int b = 0; b < 256; b++) {
+            starts[((uint64_t)from[i].key - (uint64_t)least) >> shift & mask]++;
+        for (uint64_t b = 0; b <= mask; b++) {
             int64_t count = starts[b];
             starts[b] = place;
             place += count;
         }
         for (int64_t i = 0; i < n; i++)
-            to[starts[((uint64_t)from[i].key >> shift & 0xff) ^ top]++] = from[i];
+            to[starts[((uint64_t)from[i].key - (uint64_t)least) >> shift & mask]++] = from[i];
         pair *other = from;
         from = to, to = other;
     }
     if (from != p)
         memcpy(p, from, (size_t)n * sizeof(pair));
 }
+/* Integers of one digit are counted instead. False: they are not. */
+static bool sort_counted_i64(const int64_t *x, int64_t n, int64_t flip, int64_t *values, int64_t *places)
+{
+    int64_t starts[1 << LONG_DIGIT] = {0}, least = INT64_MAX, most = INT64_MIN, place = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t key = x[i] ^ flip;
+        least = key < least ? key : least;
+        most = key > most ? key : most;
+    }
+    const uint64_t range = (uint64_t)most - (uint64_t)least;
+    if (n < MANY || range >> LONG_DIGIT)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        starts[(x[i] ^ flip) - least]++;
+    for (uint64_t b = 0; b <= range; b++) {
+        int64_t count = starts[b];
+        starts[b] = place;
+        place += count;
+    }
+    for (int64_t i = 0; i < n; i++)
+        places[starts[(x[i] ^ flip) - least]++] = i;
+    place = 0;
+    for (uint64_t b = 0; b <= range; b++)
+        for (; place < starts[b]; place++)
+            values[place] = ((int64_t)b + least) ^ flip;
+    return true;
+}
+#define sort_counted_f32(...) false
+#define sort_counted_f64(...) false
 
 /* ---- the steps ---- */
 
@@ -273,6 +309,8 @@ static void sort_stable(pair *p, pair *spare, int64_t n)
         T *values = out[0]; \
         int64_t *places = out[1]; \
         pair *p = c->pairs; \
+        if (c->stable && sort_counted_##K(x, n, c->flip, values, places)) \
+            return; \
         fill_pairs_##K(x, n, c->flip, p); \
         if (c->stable) \
             sort_stable(p, p + n, n); \

@@ -232,13 +232,20 @@ cdef inline real weighted_cubic(Job* j, Corners* c, const real* plane, const rea
     return total
 
 
-cdef void mix_block(Job* j, const int64_t* at, const real* weight, bint inside, int n, real* out, const real* x) noexcept nogil:
-    """An image's four corners for `n` places, in float or double, a channel at a time: its plane stays in the cache."""
+cdef void mix_block(Job* j, int corners, const int64_t* at, const real* weight, bint inside, int n, real* out,
+                    const real* x) noexcept nogil:
+    """The corners of `n` places, in float or double, a channel at a time: its plane stays in the cache."""
     cdef real a, b, c, d
     cdef int64_t e
-    cdef int i
+    cdef int i, k
     for e in range(j.x.c):
-        if inside:
+        if corners == 8:
+            for i in range(n):
+                a = 0
+                for k in range(8 * i, 8 * i + 8):
+                    a += (x[at[k]] if at[k] >= 0 else <real>0) * weight[k]
+                out[i] = a
+        elif inside:
             for i in range(n):
                 out[i] = (x[at[4 * i]] * weight[4 * i] + x[at[4 * i + 1]] * weight[4 * i + 1]
                           + x[at[4 * i + 2]] * weight[4 * i + 2] + x[at[4 * i + 3]] * weight[4 * i + 3])
@@ -269,10 +276,10 @@ cdef void pick_block(Job* j, const int64_t* at, bint inside, int n, real* out, c
 
 
 cdef void sample_blocks(Job* j, real* out, const real* x, const real* grid) noexcept nogil:
-    """The nearest elements, or in float or double an image's four corners."""
+    """The nearest elements, or in float or double an image's four corners or a volume's eight; those outside it add nothing."""
     cdef Corners c
-    cdef int64_t at[4 * BLOCK]
-    cdef real weight[4 * BLOCK]
+    cdef int64_t at[8 * BLOCK]
+    cdef real weight[8 * BLOCK]
     cdef int64_t n, p, left
     cdef int i, k, count
     cdef bint inside
@@ -284,13 +291,14 @@ cdef void sample_blocks(Job* j, real* out, const real* x, const real* grid) noex
             for i in range(count):
                 find_corners(j, &c, grid)
                 for k in range(c.n):
-                    at[c.n * i + k], weight[c.n * i + k] = c.at[k], <real>c.weight[k]
+                    at[c.n * i + k] = c.at[k]
+                    weight[c.n * i + k] = 0 if c.at[k] < 0 and j.dims == 3 else <real>c.weight[k]
                     inside &= c.at[k] >= 0
                 grid += j.dims
             if j.mode == NEAREST:
                 pick_block(j, at, inside, count, out + p, x)
             else:
-                mix_block(j, at, weight, inside, count, out + p, x)
+                mix_block(j, c.n, at, weight, inside, count, out + p, x)
             p += count
         x += j.x.c * j.x.plane
         out += j.x.c * j.places
@@ -302,7 +310,7 @@ cdef void sample(Job* j, real* out, const real* x, const real* grid) noexcept no
     cdef real wy[4 * FEW]
     cdef int64_t n, p, e, left
     cdef int i, count
-    if j.mode == NEAREST or j.mode == BILINEAR and j.dims == 2 and (j.code == ST_float32 or j.code == ST_float64):
+    if j.mode == NEAREST or j.mode == BILINEAR and (j.code == ST_float32 or j.code == ST_float64):
         sample_blocks(j, out, x, grid)
         return
     for n in range(j.x.n):
@@ -368,40 +376,55 @@ cdef inline void add_cubic_slopes(Job* j, Corners* c, real* sums, real g, const 
                 sums[d] = rounded_real(sums[d] + g * plane[c.at[k]] * <real>c.slope[k][d], j.code)
 
 
+cdef inline void add_corners(Job* j, const Corners* c, real* plane, real g) noexcept nogil:
+    cdef int k
+    cdef real* to
+    for k in range(c.n):
+        if c.at[k] >= 0:
+            to = plane + c.at[k]
+            if j.code == ST_float32 or j.code == ST_float64:
+                to[0] += g * <real>c.weight[k]
+            else:
+                to[0] = rounded_real(to[0] + rounded_real(g * <real>c.weight[k], j.code), j.code)
+
+
 cdef void spread(Job* j, real* grad_input, real* grad_grid, const real* g, const real* x, const real* grid) noexcept nogil:
-    """`grad_input` is added to, if it is there; `grad_grid` written."""
-    cdef Corners c
+    """`grad_input` is added to, if it is there; `grad_grid` written. Some places at a time, so that planes stay in the cache."""
+    cdef Corners c[FEW]
     cdef real wx[4]
     cdef real wy[4]
-    cdef real sums[3]
+    cdef real sums[FEW][3]
     cdef real part
-    cdef real* to
-    cdef int64_t n, p, e
-    cdef int d, k
+    cdef int64_t n, p, e, left
+    cdef int d, i, count
     for n in range(j.x.n):
-        for p in range(j.places):
-            if j.mode == BICUBIC:
-                find_sixteen(j, &c, grid, wx, wy)
-            else:
-                find_corners(j, &c, grid)
-            sums[0] = sums[1] = sums[2] = 0
-            for e in range(j.x.c):
-                part = g[e * j.places + p]
-                if grad_input != NULL:
-                    for k in range(c.n):
-                        if c.at[k] >= 0:
-                            to = grad_input + e * j.x.plane + c.at[k]
-                            to[0] = rounded_real(to[0] + rounded_real(part * <real>c.weight[k], j.code), j.code)
+        p = 0
+        while p < j.places:
+            left = j.places - p
+            count = <int>min(<int64_t>FEW, left)
+            for i in range(count):
                 if j.mode == BICUBIC:
-                    add_cubic_slopes(j, &c, sums, part, x + e * j.x.plane)
-                elif j.mode == BILINEAR and j.dims == 2:
-                    add_image_slopes(j, &c, sums, part, x + e * j.x.plane)
-                elif j.mode == BILINEAR:
-                    add_volume_slopes(j, &c, sums, part, x + e * j.x.plane)
-            for d in range(j.dims):
-                grad_grid[d] = 0 if j.mode == NEAREST else sums[d] * rounded_real(<real>c.scale[d], j.code)
-            grid += j.dims
-            grad_grid += j.dims
+                    find_sixteen(j, &c[i], grid + i * j.dims, wx, wy)
+                else:
+                    find_corners(j, &c[i], grid + i * j.dims)
+                sums[i][0] = sums[i][1] = sums[i][2] = 0
+            for e in range(j.x.c):
+                for i in range(count):
+                    part = g[e * j.places + p + i]
+                    if grad_input != NULL:
+                        add_corners(j, &c[i], grad_input + e * j.x.plane, part)
+                    if j.mode == BICUBIC:
+                        add_cubic_slopes(j, &c[i], sums[i], part, x + e * j.x.plane)
+                    elif j.mode == BILINEAR and j.dims == 2:
+                        add_image_slopes(j, &c[i], sums[i], part, x + e * j.x.plane)
+                    elif j.mode == BILINEAR:
+                        add_volume_slopes(j, &c[i], sums[i], part, x + e * j.x.plane)
+            for i in range(count):
+                for d in range(j.dims):
+                    grad_grid[d] = 0 if j.mode == NEAREST else sums[i][d] * rounded_real(<real>c[i].scale[d], j.code)
+                grad_grid += j.dims
+            grid += count * j.dims
+            p += count
         x += j.x.c * j.x.plane
         g += j.x.c * j.places
         if grad_input != NULL:
