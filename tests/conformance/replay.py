@@ -16,7 +16,14 @@ from dispatch._C.storage import _new_storage
 from dispatch._ops import resolve_key
 from dispatch.library import Library, fallthrough_kernel
 
-__all__ = ["decoded", "find_overload", "replay_fake", "replay_table"]
+__all__ = [
+    "decoded",
+    "encoded",
+    "find_overload",
+    "replay_fake",
+    "replay_table",
+    "wrong_metadata",
+]
 
 
 def find_overload(name: str) -> Any:
@@ -65,13 +72,13 @@ def _tensors(case: dict[str, Any]) -> list[Tensor]:
     ]
 
 
-def _encoded(value: Any, outs: list[Tensor]) -> Any:
+def encoded(value: Any, outs: list[Tensor]) -> Any:
     """The structure of a result, its tensors numbered."""
     if isinstance(value, Tensor):
         outs.append(value)
         return {"o": len(outs) - 1}
     if isinstance(value, (list, tuple)):
-        return [_encoded(v, outs) for v in value]
+        return [encoded(v, outs) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": str(value)}
     for kind in ("dtype", "layout", "memory_format", "device"):
@@ -80,7 +87,7 @@ def _encoded(value: Any, outs: list[Tensor]) -> Any:
     return value
 
 
-def _wrong_metadata(want: dict[str, Any], got: Tensor) -> str:
+def wrong_metadata(want: dict[str, Any], got: Tensor) -> str:
     """What differs in dtype, shape, strides (of dimensions longer than one) or offset."""
     have = {
         "dtype": str(got.dtype).rpartition(".")[2],
@@ -114,12 +121,12 @@ def replay_fake(case: dict[str, Any]) -> str:
     if "exc" in want:
         return f"want {want['exc']}, got a result"
     outs: list[Tensor] = []
-    structure = _encoded(result, outs)
+    structure = encoded(result, outs)
     if structure != want["result"]:
         return f"structure: want {want['result']}, got {structure}"
     for expected, out in zip(want["outs"], outs, strict=True):
         same = next((i for i, t in enumerate(fakes) if out is t), None)
-        wrong = _wrong_metadata(expected, out)
+        wrong = wrong_metadata(expected, out)
         if not wrong and same != expected.get("is"):
             wrong = f"output is argument tensor {same}, want {expected.get('is')}"
         if wrong:
