@@ -166,3 +166,40 @@ def test_casts_of_rows_and_of_single_elements_agree(of: str, to: str) -> None:
     single = dispatch.zeros(x.numel(), 2, dtype=row.dtype)[:, 0]
     single.copy_(apart[:, 1])
     assert repr(row.tolist()) == repr(single.tolist())
+
+
+# What 16 bits hold of 1 + k steps: (addends, in steps of the last place; the sum that is left)
+ROUNDED = {
+    "below half a step": ((0, 0.25), 0),
+    "half a step above an even number": ((0, 0.5), 0),
+    "half a step above an odd number": ((1, 0.5), 2),
+    "above half a step": ((0, 0.75), 1),
+}
+
+
+@pytest.mark.parametrize(("dtype", "step"), [("bfloat16", 2.0**-7), ("float16", 2.0**-10)])
+@pytest.mark.parametrize("case", ROUNDED)
+def test_results_of_16_bits_are_the_nearest_and_of_two_the_even(dtype, step, case):
+    (first, second), left = ROUNDED[case]
+    kind = getattr(dispatch, dtype)
+    addends = [1 + first * step, second * step]
+    narrow = dispatch.tensor(addends, dtype=kind)
+    many = dispatch.tensor([addends] * 40, dtype=kind)  # more than a vector of rows
+    answers = {
+        "to": dispatch.tensor([sum(addends)] * 40).to(kind),
+        "copy_ with gaps": dispatch.zeros(80, dtype=kind)[::2].copy_(
+            dispatch.tensor([sum(addends)] * 40)
+        ),
+        "add": many[:, 0] + many[:, 1],
+        "add of one": narrow[:1] + narrow[1:],
+        "sum of rows": many.sum(1),
+        "sum of columns": many.t().contiguous().sum(0),
+        "sum": narrow.sum(),
+        "cumsum": many.cumsum(1)[:, 1],
+        "cumsum of columns": many.t().contiguous().cumsum(0)[1],
+        "mean": (many + many).mean(1),
+        "mm": many @ dispatch.ones(2, 3, dtype=kind),
+        "full": dispatch.full([40], sum(addends), dtype=kind),
+    }
+    for name, answer in answers.items():
+        assert set(answer.double().flatten().tolist()) == {1 + left * step}, name
