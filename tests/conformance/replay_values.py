@@ -1,8 +1,8 @@
 """Replays recorded calls on the CPU: values, metadata and aliasing of results, what the call wrote.
 
 A record is one of `replay`'s, with contents: `storages` and results name arrays by number,
-`unpacked` gives their bytes. `replay_value` returns what is wrong, or "". Floats are compared within what
-differs between right implementations: a few units of the last place of sums in another order, and
+`unpacked` gives their bytes. `replay_value` returns what is wrong, or "". Floats may differ by what
+right implementations differ by: a few units of the last place of sums in another order, and
 four times what PyTorch's own answer differs by between precisions (`noise`).
 """
 

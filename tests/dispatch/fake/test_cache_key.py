@@ -119,7 +119,7 @@ class Sparse(dispatch.Tensor):
 
 def laid_out() -> dispatch.Tensor:
     wrapper = dispatch.Tensor._make_wrapper_subclass(
-        Sparse, (2, 2), layout=dispatch.sparse_coo, device="meta"
+        Sparse, (2, 2), (1, 2), layout=dispatch.sparse_coo, device="meta"
     )
     return FakeTensor(mode(), wrapper, dispatch.device("cpu"))
 
@@ -157,7 +157,7 @@ TENSORS = {
     "neg": lambda: (new(2), A._neg_view.default(new(2))),
     "requires grad": lambda: (new(2), new(2, requires_grad=True)),
     "inference": lambda: (new(2), made_in_inference_mode()),
-    "layout": lambda: (strided((2, 2), (2, 1)), laid_out()),
+    "layout": lambda: (strided((2, 2), (1, 2)), laid_out()),
 }
 
 VALUES = {

@@ -6,6 +6,7 @@ import dispatch
 from dispatch import FakeTensorMode, ops
 from dispatch.fake import (
     CrossRefFakeMode,
+    DynamicOutputShapeException,
     FakeTensorDeviceMismatchError,
     MetadataMismatchError,
     UnsupportedOperatorException,
@@ -46,6 +47,27 @@ def test_fallback_refuses_aliases(mode, library):
     lib.impl("fk_alias", lambda x: x.view(-1), "CPU")
     with mode, pytest.raises(NotImplementedError):
         A.fk_alias.default(dispatch.ones(2))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_meta_kernel_that_makes_memory_is_refused(mode, library, listed):
+    lib = library("fk_memory")
+    lib.define("made(Tensor x) -> Tensor[]" if listed else "made(Tensor x) -> Tensor")
+    real = dispatch.ones(2)
+    lib.impl("made", lambda x: [real] if listed else real, "Meta")
+    x = mode.from_tensor(dispatch.ones(2))
+    with mode, pytest.raises(AssertionError, match="must make tensors on meta, got one on cpu"):
+        dispatch.ops.fk_memory.made(x)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8"])
+def test_masks_give_as_many_elements_as_data_say(mode, dtype):
+    x = mode.from_tensor(dispatch.ones(2))
+    mask = mode.from_tensor(dispatch.ones(2).to(getattr(dispatch, dtype)))
+    with mode, pytest.raises(DynamicOutputShapeException):
+        A.index.Tensor(x, [mask])
+    with mode:
+        assert A.index.Tensor(x, [mask.long()]).shape == (2,)
 
 
 def test_registered_implementation_comes_before_the_meta_kernel(mode):
