@@ -88,6 +88,7 @@ torch.utils._sympy.value_ranges             dispatch.symbolic dispatch.symbolic.
 torch._dynamo.source                        dispatch.symbolic.sources
 torch.export                                dispatch.graph
 torch.autograd                              dispatch._C.grad_mode dispatch.as_torch.autograd
+torch.autograd.function                     dispatch.as_torch.autograd
 torch.autograd.grad_mode                    dispatch._C.grad_mode
 torch.func                                  dispatch.functional
 torch._lobpcg                               dispatch.tensor.lobpcg
@@ -116,6 +117,9 @@ torch.backends.xnnpack                      dispatch.as_torch.absent
 torch.version                               dispatch.as_torch.version
 torch.testing                               dispatch.as_torch.testing dispatch.as_torch.making
 torch._export.wrappers                      dispatch.as_torch.markers
+torch._dynamo                               dispatch.as_torch.markers
+torch.compiler                              dispatch.as_torch.markers
+torch.nn.utils.stateless                    dispatch.as_torch.nn.stateless
 torch._utils_internal                       dispatch.as_torch.markers
 torch.utils._exposed_in                     dispatch.as_torch.markers
 torch.utils._dtype_abbrs                    dispatch.as_torch.dtype_abbrs
@@ -182,6 +186,9 @@ torch._C._set_default_dtype                 dispatch.set_default_dtype
 torch._C._storage_id                        dispatch.tensor.sharing.storage_id
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
 torch._disable_dynamo                       dispatch.as_torch.markers._disable_dynamo
+torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling
+torch.autograd.Variable                     dispatch.Tensor
+torch.func.functional_call                  dispatch.as_torch.nn.stateless.functional_call
 torch._library.utils.lookup_op              dispatch.library.lookup_op
 torch._register_device_module               dispatch.as_torch.backends.register_device_module
 torch.get_device_module                     dispatch.as_torch.backends.get_device_module

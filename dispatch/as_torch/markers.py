@@ -1,6 +1,7 @@
 """Decorators that tell a compiler or a reader something of a function, and change nothing here.
 
-`torch._disable_dynamo`, `torch._export.wrappers`, `torch.utils._exposed_in`, paths of test data.
+`torch._disable_dynamo`, marks of `torch.compiler` and `torch._dynamo` with their questions (nothing
+is ever compiled), `torch._export.wrappers`, `torch.utils._exposed_in`, paths of test data.
 """
 
 import functools
@@ -10,8 +11,14 @@ from typing import Any, TypeVar
 
 __all__ = [
     "_disable_dynamo",
+    "allow_in_graph",
+    "assume_constant_result",
+    "disable",
     "exposed_in",
     "get_file_path_2",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
     "mark_subclass_constructor_exportable_experimental",
 ]
 
@@ -21,6 +28,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _disable_dynamo(fn: Any = None, recursive: bool = True) -> Any:
     """The function as it is: nobody would compile it."""
     return fn if fn is not None else functools.partial(_disable_dynamo, recursive=recursive)
+
+
+def _mark(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """The function as it is, or a decorator that leaves functions as they are."""
+    return fn if callable(fn) else lambda function: function
+
+
+allow_in_graph = assume_constant_result = disable = _mark
+
+
+def is_compiling() -> bool:
+    """False: nothing is compiled or traced."""
+    return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
 
 
 def mark_subclass_constructor_exportable_experimental(constructor_subclass: F) -> F:
