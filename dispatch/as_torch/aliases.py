@@ -13,6 +13,7 @@ _MODULES = """
 torch                                       dispatch dispatch.library.autocast
 torch._ops                                  dispatch._ops
 torch._C                                    dispatch._C dispatch dispatch.library.autocast
+                                            dispatch.as_torch.builds
 torch._C._functorch                         dispatch._C._functorch dispatch._C
 torch._C._fft                               dispatch.fft
 torch._C._linalg                            dispatch.linalg
@@ -190,6 +191,7 @@ torch._utils.is_compiling                   dispatch.as_torch.markers.is_compili
 torch.autograd.Variable                     dispatch.Tensor
 torch.func.functional_call                  dispatch.as_torch.nn.stateless.functional_call
 torch._library.utils.lookup_op              dispatch.library.lookup_op
+torch._library.utils.has_fake_kernel        dispatch.library.custom_ops.has_fake_kernel
 torch._register_device_module               dispatch.as_torch.backends.register_device_module
 torch.get_device_module                     dispatch.as_torch.backends.get_device_module
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend

@@ -1,11 +1,54 @@
 """Questions about tensors' metadata (torch._prims_common), as tests of fake tensors ask them."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from dispatch import Tensor
+from dispatch import Tensor, sym_max
 from dispatch.kernels.meta.rules import suggest_memory_format
 
-__all__ = ["compare_tensor_meta", "suggest_memory_format"]
+__all__ = [
+    "check_significant_strides",
+    "compare_tensor_meta",
+    "compute_required_storage_length",
+    "make_contiguous_strides_for",
+    "suggest_memory_format",
+]
+
+
+def check_significant_strides(
+    a: Any, b: Any, *, only_cuda: bool = True, allow_rhs_unbacked: bool = False
+) -> tuple[bool, int | None]:
+    """(True, None), or (False, the first dimension of more than one element that differs).
+
+    `only_cuda`: other devices than CUDA are not looked at.
+    """
+    if (only_cuda and "cuda" not in (a.device.type, b.device.type)) or a.numel() == 0:
+        return True, None
+    for dim, size in enumerate(a.shape):
+        if size > 1 and a.stride(dim) != b.stride(dim):
+            return False, dim
+    return True, None
+
+
+def compute_required_storage_length(
+    shape: Sequence[Any], strides: Sequence[Any], storage_offset: Any
+) -> Any:
+    """Elements from the start of a storage to the last one that the geometry reaches."""
+    if any(n == 0 for n in shape):
+        return 0
+    return 1 + storage_offset + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+
+
+def make_contiguous_strides_for(shape: Sequence[Any], row_major: bool = True) -> tuple[Any, ...]:
+    """Strides without gaps; `row_major=False`: matrices of the last two dimensions by columns."""
+    strides: list[Any] = []
+    step: Any = 1
+    for n in reversed(shape):
+        strides.insert(0, step)
+        step = step * sym_max(n, 1)
+    if row_major or len(shape) < 2:
+        return tuple(strides)
+    return (*strides[:-2], 1, sym_max(shape[-2], 1))
 
 
 def compare_tensor_meta(

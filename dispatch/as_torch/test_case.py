@@ -9,6 +9,7 @@ import contextlib
 import gc
 import itertools
 import unittest
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -149,6 +150,31 @@ class TestCase(unittest.TestCase):
         """The opposite of `assertEqual`."""
         with self.assertRaises(AssertionError, msg=msg):
             self.assertEqual(x, y, **tolerances)
+
+    def assertNotWarn(self, callable: Method, msg: Any = "") -> None:
+        """The call warns of nothing."""
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            callable()
+        self.assertEqual([str(warning.message) for warning in seen], [], msg)
+
+    @contextlib.contextmanager
+    def assertWarnsOnceRegex(self, category: type[Warning], regex: str = "") -> Iterator[None]:
+        """The block warns once, with such a text."""
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            yield
+        fitting = [warning for warning in seen if issubclass(warning.category, category)]
+        self.assertEqual(len(fitting), 1)
+        self.assertRegex(str(fitting[0].message), regex)
+
+    def assertGreaterAlmostEqual(
+        self, first: Any, second: Any, places: int | None = None, msg: Any = None,
+        delta: float | None = None,
+    ) -> None:  # fmt: skip
+        """Greater, or almost equal."""
+        if not first >= second:
+            self.assertAlmostEqual(first, second, places, msg, delta)
 
     def assertExpectedInline(self, actual: str, expect: str, skip: int = 0) -> None:
         """The text is as expected; lines of both may be indented and stand between empty ones."""

@@ -18,7 +18,7 @@ from dispatch._C.default_device import get_default_device
 from dispatch._C.dtypes import get_default_dtype, promote_types, strided
 from dispatch._C.guards import _DisableTorchDispatch
 from dispatch._C.size import Size
-from dispatch._C.storage import _new_storage
+from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.torch_function import _watch_function
@@ -26,7 +26,8 @@ from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
 from dispatch.tensor.later import later
 
-__all__ = ["as_tensor", "asarray", "construct", "new_tensor", "shared_with_numpy", "tensor"]
+__all__ = ["as_tensor", "asarray", "construct", "new_tensor", "over_storage", "shared_with_numpy",
+           "tensor"]  # fmt: skip
 
 _aten = ops.aten
 become, tensor_of_array = later("tensor.arrays.become"), later("tensor.arrays.tensor_of_array")
@@ -419,7 +420,15 @@ def _empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
     return _aten.empty.memory_format(list(sizes), dtype=dtype, layout=strided, device=cpu)
 
 
+def over_storage(storage: Storage, dtype: dtypes.dtype) -> Tensor:
+    """All elements of a storage: the tensor shares it."""
+    blank, n = _empty((0,), dtype), storage.nbytes() // dtype.itemsize
+    return _aten.set_.source_Storage_storage_offset(blank, storage, 0, [n], [1])
+
+
 def _constructed(data: Any) -> Tensor:
+    if isinstance(data, Storage):
+        return over_storage(data, get_default_dtype())
     if isinstance(data, Tensor):
         return _aten.alias.default(data)
     if isinstance(data, Size):

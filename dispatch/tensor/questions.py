@@ -21,7 +21,7 @@ from dispatch._C.storage import Storage
 from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import _watch_function
 from dispatch._ops import ops
-from dispatch.tensor.data import _empty, tensor
+from dispatch.tensor.data import _empty, over_storage, tensor
 from dispatch.tensor.methods import nonzero as _nonzero
 from dispatch.tensor.sharing import TypedStorage
 
@@ -259,6 +259,8 @@ def _typed(name: str, dtype: str) -> type:
             return isinstance(obj, Tensor) and obj.type() == full_name(name)
 
     def new(cls: type, *args: Any) -> Tensor:
+        if len(args) == 1 and isinstance(args[0], Storage):
+            return over_storage(args[0], getattr(dtypes, dtype))
         if len(args) == 1 and not isinstance(args[0], (int, Size)):
             return tensor(args[0], dtype=getattr(dtypes, dtype))
         size = list(args[0]) if args and isinstance(args[0], Size) else list(args) or [0]

@@ -3,12 +3,19 @@
 import subprocess
 import sys
 import unittest
+import warnings
 from pathlib import Path
 
 import pytest
 
 import dispatch
-from dispatch.as_torch import dtype_lists, refused, test_absent, test_marks as marks
+from dispatch.as_torch import (
+    dtype_lists,
+    prims_common,
+    refused,
+    test_absent,
+    test_marks as marks,
+)
 from dispatch.as_torch.report import report
 from dispatch.as_torch.test_case import TestCase, instantiate_parametrized_tests, parametrize
 from dispatch.as_torch.test_devices import (
@@ -249,3 +256,38 @@ def test_what_is_not_here_says_so_when_it_is_called(tmp_path):
     assert missing == {"torch.fx.experimental.proxy_tensor.make_fx"}
     assert refused.is_refused(refused.load) and not refused.is_refused(print)
     assert not hasattr(test_absent, "anything")
+
+
+def test_warnings_are_counted():
+    def warn(times):
+        for _ in range(times):
+            warnings.warn("told you", UserWarning, stacklevel=1)
+
+    class Warned(TestCase):
+        def test_it(self):
+            self.assertNotWarn(lambda: warn(0))
+            with self.assertRaises(AssertionError):
+                self.assertNotWarn(lambda: warn(1))
+            with self.assertWarnsOnceRegex(UserWarning, "told"):
+                warn(1)
+            for times, text in ((2, "told"), (1, "other")):
+                with self.assertRaises(AssertionError):  # noqa: SIM117
+                    with self.assertWarnsOnceRegex(UserWarning, text):
+                        warn(times)
+            self.assertGreaterAlmostEqual(1.0, 1.0 + 1e-9)
+            with self.assertRaises(AssertionError):
+                self.assertGreaterAlmostEqual(1.0, 1.1)
+
+    assert ran(Warned) == {"test_it": "ok"}
+
+
+def test_strides_that_count_and_the_storage_that_they_need():
+    a, b = dispatch.ones(2, 3), dispatch.ones(3, 2).t()
+    check = prims_common.check_significant_strides
+    assert check(a, b) == (True, None)
+    assert check(a, b, only_cuda=False) == (False, 0)
+    assert check(a[:, :1], a[:, :1].as_strided((2, 1), (3, 9)), only_cuda=False) == (True, None)
+    assert prims_common.compute_required_storage_length((2, 3), (10, 2), 1) == 16
+    assert prims_common.compute_required_storage_length((2, 0), (1, 1), 5) == 0
+    assert prims_common.make_contiguous_strides_for((2, 0, 3)) == (3, 3, 1)
+    assert prims_common.make_contiguous_strides_for((4, 2, 3), row_major=False) == (6, 1, 2)

@@ -29,4 +29,19 @@ def test_a_storage_elsewhere_has_no_bytes_here():
 def test_a_buffer_gives_no_bytes_to_a_fake_tensor():
     with dispatch.FakeTensorMode():
         storage = dispatch.UntypedStorage.from_buffer(b"1234", dtype=dispatch.uint8)
+        made = dispatch.ByteTensor(storage)
     assert (storage.device.type, storage.nbytes()) == ("meta", 4)
+    assert (type(made), made.device.type, made.shape) == (dispatch.FakeTensor, "cpu", (4,))
+
+
+def test_a_tensor_is_made_over_a_storage():
+    x = dispatch.arange(4.0)
+    storage = x.untyped_storage()
+    for make, dtype, n in (
+        (dispatch.Tensor, dispatch.float32, 4),
+        (dispatch.ByteTensor, dispatch.uint8, 16),
+        (dispatch.DoubleTensor, dispatch.float64, 2),
+    ):
+        made = make(storage)
+        assert (made.dtype, made.shape) == (dtype, (n,))
+        assert made.data_ptr() == x.data_ptr()
