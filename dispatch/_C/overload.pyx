@@ -13,8 +13,8 @@ from dispatch._C.keys cimport DispatchKeySet
 from dispatch._C.naming cimport full_name
 from dispatch._C.operator cimport OperatorEntry, parse_schema, qualified_name
 from dispatch._C.python_api cimport (
-    PyDict_GetItem_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_GetDictPtr_, PyVectorcall_Call_, PyVectorcall_NARGS_, Py_INCREF_,
-    enable_vectorcall, getattrofunc, look_up_by,
+    PyDict_GetItem_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_GetDictPtr_, PyVectorcall_Call_, PyVectorcall_NARGS_, Py_DECREF_,
+    Py_INCREF_, enable_vectorcall, getattrofunc, look_up_by,
 )
 from dispatch._C.python_kernel cimport set_overload_maker
 from dispatch._C.references cimport give, raised, set_error, take
@@ -522,7 +522,16 @@ cdef PyObject* call_packet(PyObject* self, PyObject** args, size_t nargsf, PyObj
 cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int how,
                             int fit, int* found) noexcept:
     """Dispatch the first entry of a list whose schema the arguments fit; `found` stays FOUND_NONE, without an exception, when
-    none does."""
+    none does. The list is held: an argument or a kernel that deregisters puts another one in its place."""
+    cdef PyObject* r
+    Py_INCREF_(entries)
+    r = call_first(entries, callee, args, nargs, kwnames, how, fit, found)
+    Py_DECREF_(entries)
+    return r
+
+
+cdef inline PyObject* call_first(PyObject* entries, PyObject* callee, PyObject** args, Py_ssize_t nargs, PyObject* kwnames,
+                                 int how, int fit, int* found) noexcept:
     cdef Frame f
     cdef PyObject* r
     cdef PyObject* entry

@@ -9,7 +9,6 @@ our words. Memory is limited, so that what allocates without looking fails here.
 import argparse
 import random
 import re
-import resource
 import signal
 import sys
 import warnings
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 import dispatch
 from dispatch import ops
+from tests.fuzz.trial import limit_memory
 
 __all__ = ["FOREIGN", "Found", "foreign", "offences"]
 
@@ -155,7 +155,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", default="0")
     options = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+    limit_memory(_ADDRESS_SPACE)
     total = 0
     for i in range(options.rounds):
         for each in offences(f"{options.seed} {i}"):
