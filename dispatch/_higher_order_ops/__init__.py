@@ -6,7 +6,10 @@ flattens. There is no tracing here: functions run, they are not looked into. Abo
 serves operators; loaded when one of the names is first asked for.
 """
 
-from dispatch._higher_order_ops.auto_functionalize import auto_functionalized
+from dispatch._higher_order_ops.auto_functionalize import (
+    auto_functionalized,
+    auto_functionalized_v2,
+)
 from dispatch._higher_order_ops.cond import cond
 from dispatch._higher_order_ops.effects import with_effects
 from dispatch._higher_order_ops.map import map
@@ -14,5 +17,5 @@ from dispatch._higher_order_ops.out_dtype import out_dtype
 from dispatch._higher_order_ops.scan import scan
 from dispatch._higher_order_ops.while_loop import while_loop
 
-__all__ = ["auto_functionalized", "cond", "map", "out_dtype", "scan", "while_loop",
-           "with_effects"]  # fmt: skip
+__all__ = ["auto_functionalized", "auto_functionalized_v2", "cond", "map", "out_dtype", "scan",
+           "while_loop", "with_effects"]  # fmt: skip

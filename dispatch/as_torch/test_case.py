@@ -169,8 +169,8 @@ class TestCase(unittest.TestCase):
         self.assertRegex(str(fitting[0].message), regex)
 
     def assertGreaterAlmostEqual(
-        self, first: Any, second: Any, places: int | None = None, msg: Any = None,
-        delta: float | None = None,
+        self, first: Any, second: Any, places: Any = None, msg: Any = None,
+        delta: Any = None,
     ) -> None:  # fmt: skip
         """Greater, or almost equal."""
         if not first >= second:
