@@ -69,8 +69,10 @@ def test_a_file_calls_nothing_else():
 
 def test_parameters_are_safe():
     x = Parameter(dispatch.ones(2), requires_grad=False)
+    x.grad, x.note = dispatch.zeros(2), 3
     found = again({"x": x})["x"]
     assert (type(found), found.requires_grad, found.tolist()) == (Parameter, False, [1, 1])
+    assert (found.note, found.grad) == (3, None)
 
 
 @pytest.mark.parametrize(

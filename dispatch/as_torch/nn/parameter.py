@@ -5,7 +5,6 @@ A plain tensor becomes an object of the class over the same memory. A tensor of 
 `isinstance(x, Parameter)` is true for both (torch.nn.parameter).
 """
 
-import copy
 from typing import Any
 
 import dispatch
@@ -62,7 +61,8 @@ class Parameter(Tensor, metaclass=_Kind):
         return "Parameter containing:\n" + super().__repr__()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _parameter, (self.data, self.requires_grad, copy.copy(self.__dict__))
+        attributes = {name: v for name, v in self.__dict__.items() if name != "grad"}
+        return _parameter, (self.data, self.requires_grad, attributes)
 
 
 print_as_plain(Parameter)
