@@ -6,14 +6,14 @@ one does. Windows of one element are a product of their own; depthwise layers ad
 else copies windows into columns, a block at a time. Channels are first, or last where the output of
 a plain convolution has them last.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DTYPES_BOOL, DTYPES_COMPLEX, DTYPES_FLOATING, DTYPES_INTEGRAL, MF_channels_last, MF_channels_last_3d, MF_contiguous,
-    ST_float32, ST_float64, ST_int64, is_complex_code,
+    ST_bfloat16, ST_float32, ST_float64, ST_int64, is_complex_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
@@ -38,27 +38,46 @@ cdef extern from "vectorised.h":
 cdef enum:
     BLOCK = 1 << 19              # bytes of a block of columns: bounds the memory
 
+cdef extern from "matrix/bfloat.h" nogil:
+    enum:
+        BFLOAT_LEAST
+    ctypedef struct bfloat_matrix:
+        const uint16_t* data
+        Py_ssize_t row, column
+    bint has_bfloat_product()
+    bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row)
+
 ctypedef fused number:
     float
     double
     int64_t
+
+ctypedef fused word:             # an element that is only moved
+    uint16_t
+    uint32_t
+    uint64_t
 
 cdef struct Conv:
     Windows w
     Image x, y
     int64_t groups, cx, cy       # channels of a group on each side
     int64_t taps, depth          # depth: cx * taps
-    int code
+    int code, operand            # dtypes of sums, and of what is multiplied: bfloat16 where the processor does that
+    int64_t wide, item           # their sizes
     bint last                    # channels last
     bint plain                   # windows of one element side by side, no padding
+    bint failed                  # there was no memory for a product
 
 
-cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* windows, int64_t groups, int code) except -1:
+cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* windows, int64_t groups, int code,
+                   int operand) except -1:
     cdef int i, dims = <int>windows.dims
     if dims > 3:
         raise refused(f"expected at most 3 dimensions beside batch and channels, got weight {list(weight.shape)}")
     c.w = windows[0]
     c.x, c.y, c.groups, c.code = image_of(x, dims), image_of(y, dims), groups, code
+    c.operand, c.wide = operand, dtypes.itemsize_table()[code]
+    c.item, c.failed = dtypes.itemsize_table()[operand], False
     c.cx, c.cy = weight.c_sizes[1], weight.c_sizes[0] // groups
     c.taps, c.plain, c.last = c.w.kernel[0] * c.w.kernel[1] * c.w.kernel[2], True, False
     c.depth = c.cx * c.taps
@@ -88,7 +107,7 @@ cdef inline int64_t line_of(const Conv* c, int64_t row, int64_t d, int64_t h) no
     return (i * c.x.size[1] + j) * c.x.size[2]
 
 
-cdef void lay_out(const Conv* c, number* to, const number* x, int64_t first, int64_t end) noexcept nogil:
+cdef void lay_out(const Conv* c, word* to, const word* x, int64_t first, int64_t end) noexcept nogil:
     """Columns (channels and taps, positions) of rows first..end of positions."""
     cdef int64_t e, d, h, k, row, line, i, low, high, shift, width = c.y.size[2], s = c.w.stride[2]
     for e in range(c.cx):
@@ -100,12 +119,12 @@ cdef void lay_out(const Conv* c, number* to, const number* x, int64_t first, int
                     for row in range(first, end):
                         line = line_of(c, row, d, h)
                         if line < 0:
-                            memset(to, 0, width * sizeof(number))
+                            memset(to, 0, width * sizeof(word))
                         else:
                             for i in range(low):
                                 to[i] = 0
                             if s == 1:
-                                memcpy(to + low, x + line + low + shift, (high - low) * sizeof(number))
+                                memcpy(to + low, x + line + low + shift, (high - low) * sizeof(word))
                             else:
                                 for i in range(low, high):
                                     to[i] = x[line + i * s + shift]
@@ -133,10 +152,10 @@ cdef void take_back(const Conv* c, number* x, const number* columns, int64_t fir
         x += c.x.plane
 
 
-cdef void lay_out_last(const Conv* c, number* to, const number* x, int64_t first, int64_t end) noexcept nogil:
+cdef void lay_out_last(const Conv* c, word* to, const word* x, int64_t first, int64_t end) noexcept nogil:
     """Lines (positions, taps and channels); x begins at the group's first channel."""
     cdef int64_t d, h, k, row, line, i, at
-    cdef size_t pixel = c.cx * sizeof(number)
+    cdef size_t pixel = c.cx * sizeof(word)
     for row in range(first, end):
         for i in range(c.y.size[2]):
             for d in range(c.w.kernel[0]):
@@ -157,6 +176,34 @@ cdef inline int64_t rows_at_once(const Conv* c, size_t item) noexcept nogil:
     cdef int64_t most = max(BLOCK // max(c.depth * c.y.size[2] * <int64_t>item, 1), 1)
     cdef int64_t blocks = (rows + most - 1) // most
     return max((rows + blocks - 1) // blocks, 1)
+
+
+cdef void lay_out_any(const Conv* c, void* to, const void* x, int64_t first, int64_t end) noexcept nogil:
+    """Columns, or lines where channels are last."""
+    if c.item == 2 and c.last:
+        lay_out_last(c, <uint16_t*>to, <const uint16_t*>x, first, end)
+    elif c.item == 2:
+        lay_out(c, <uint16_t*>to, <const uint16_t*>x, first, end)
+    elif c.item == 4 and c.last:
+        lay_out_last(c, <uint32_t*>to, <const uint32_t*>x, first, end)
+    elif c.item == 4:
+        lay_out(c, <uint32_t*>to, <const uint32_t*>x, first, end)
+    elif c.last:
+        lay_out_last(c, <uint64_t*>to, <const uint64_t*>x, first, end)
+    else:
+        lay_out(c, <uint64_t*>to, <const uint64_t*>x, first, end)
+
+
+cdef void multiply(Conv* c, int64_t m, int64_t k, int64_t n, const void* a, int64_t a_row, int64_t a_column, const void* b,
+                   int64_t b_row, int64_t b_column, void* out, int64_t out_row) noexcept nogil:
+    cdef bfloat_matrix left, right
+    if c.operand != ST_bfloat16:
+        product(c.code, m, k, n, a, a_row, a_column, b, b_row, b_column, out, out_row)
+        return
+    left.data, left.row, left.column = <const uint16_t*>a, a_row, a_column
+    right.data, right.row, right.column = <const uint16_t*>b, b_row, b_column
+    if not bfloat_product(m, k, n, left, right, <float*>out, out_row):
+        c.failed = True
 
 
 # ---- forward -----------------------------------------------------------------------------------
@@ -335,47 +382,47 @@ cdef void depthwise_last(const Conv* c, number* y, const number* x, const number
         x += c.x.plane * c.x.c
 
 
-cdef void forward_first(const Conv* c, number* y, const number* x, const number* w, number* columns) noexcept nogil:
-    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, sizeof(number))
+cdef void forward_first(Conv* c, char* y, const char* x, const char* w, char* columns) noexcept nogil:
+    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
     for n in range(c.y.n):
         for g in range(c.groups):
             if c.plain:
-                product(c.code, c.cy, c.depth, c.y.plane, w + g * c.cy * c.depth, c.depth, 1, x, c.y.plane, 1, y, c.y.plane)
+                multiply(c, c.cy, c.depth, c.y.plane, w + g * c.cy * c.depth * c.item, c.depth, 1, x, c.y.plane, 1, y, c.y.plane)
             else:
                 row = 0
                 while row < rows:
                     end = min(row + step, rows)
                     count = (end - row) * c.y.size[2]
-                    lay_out(c, columns, x, row, end)
-                    product(c.code, c.cy, c.depth, count, w + g * c.cy * c.depth, c.depth, 1, columns, count, 1,
-                            y + row * c.y.size[2], c.y.plane)
+                    lay_out_any(c, columns, x, row, end)
+                    multiply(c, c.cy, c.depth, count, w + g * c.cy * c.depth * c.item, c.depth, 1, columns, count, 1,
+                             y + row * c.y.size[2] * c.wide, c.y.plane)
                     row = end
-            x += c.cx * c.x.plane
-            y += c.cy * c.y.plane
+            x += c.cx * c.x.plane * c.item
+            y += c.cy * c.y.plane * c.wide
 
 
-cdef void forward_last(const Conv* c, number* y, const number* x, const number* w, number* columns) noexcept nogil:
+cdef void forward_last(Conv* c, char* y, const char* x, const char* w, char* columns) noexcept nogil:
     """Weights (groups, taps and channels, channels out)."""
-    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, sizeof(number))
+    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
     for n in range(c.y.n):
         for g in range(c.groups):
             if c.plain:
-                product(c.code, c.y.plane, c.depth, c.cy, x + g * c.cx, c.x.c, 1, w + g * c.cy * c.depth, c.cy, 1,
-                        y + g * c.cy, c.y.c)
+                multiply(c, c.y.plane, c.depth, c.cy, x + g * c.cx * c.item, c.x.c, 1, w + g * c.cy * c.depth * c.item, c.cy, 1,
+                         y + g * c.cy * c.wide, c.y.c)
                 continue
             row = 0
             while row < rows:
                 end = min(row + step, rows)
                 count = (end - row) * c.y.size[2]
-                lay_out_last(c, columns, x + g * c.cx, row, end)
-                product(c.code, count, c.depth, c.cy, columns, c.depth, 1, w + g * c.cy * c.depth, c.cy, 1,
-                        y + row * c.y.size[2] * c.y.c + g * c.cy, c.y.c)
+                lay_out_any(c, columns, x + g * c.cx * c.item, row, end)
+                multiply(c, count, c.depth, c.cy, columns, c.depth, 1, w + g * c.cy * c.depth * c.item, c.cy, 1,
+                         y + (row * c.y.size[2] * c.y.c + g * c.cy) * c.wide, c.y.c)
                 row = end
-        x += c.x.plane * c.x.c
-        y += c.y.plane * c.y.c
+        x += c.x.plane * c.x.c * c.item
+        y += c.y.plane * c.y.c * c.wide
 
 
-cdef void turn_weights(const Conv* c, number* to, const number* w) noexcept nogil:
+cdef void turn_weights(const Conv* c, word* to, const word* w) noexcept nogil:
     """(groups, channels out, channels in, taps) as (groups, taps and channels in, channels out)."""
     cdef int64_t g, o, e, t
     for g in range(c.groups):
@@ -385,28 +432,37 @@ cdef void turn_weights(const Conv* c, number* to, const number* w) noexcept nogi
                     to[((g * c.taps + t) * c.cx + e) * c.cy + o] = w[((g * c.cy + o) * c.cx + e) * c.taps + t]
 
 
+cdef void turn_any(const Conv* c, void* to, const void* w) noexcept nogil:
+    if c.item == 2:
+        turn_weights(c, <uint16_t*>to, <const uint16_t*>w)
+    elif c.item == 4:
+        turn_weights(c, <uint32_t*>to, <const uint32_t*>w)
+    else:
+        turn_weights(c, <uint64_t*>to, <const uint64_t*>w)
+
+
 cdef inline bint is_depthwise(const Conv* c) noexcept nogil:
     return c.cx == 1 and c.groups > 1 and not c.plain and (c.cy == 1 or not c.last)
 
 
-cdef void forward(const Conv* c, number* y, const number* x, const number* w, number* turned, const number* bias,
-                  number* columns) noexcept nogil:
+cdef void forward(Conv* c, number* y, const void* x, const void* w, void* turned, const number* bias, void* columns) noexcept nogil:
     cdef int64_t n
+    cdef number* by_taps = <number*>turned
     if c.last:
-        turn_weights(c, turned, w)
         if is_depthwise(c):          # one channel a group: (groups, taps) is what is to be turned
             for n in range(c.y.c * c.taps):
-                turned[n % c.taps * c.y.c + n // c.taps] = w[n]
-            depthwise_last(c, y, x, turned)
+                by_taps[n % c.taps * c.y.c + n // c.taps] = (<const number*>w)[n]
+            depthwise_last(c, y, <const number*>x, <const number*>turned)
         else:
-            forward_last(c, y, x, turned, columns)
+            turn_any(c, turned, w)
+            forward_last(c, <char*>y, <const char*>x, <const char*>turned, <char*>columns)
         if bias != NULL:
             add_row(y, bias, c.y.n * c.y.plane, c.y.c)
         return
     if is_depthwise(c):
-        depthwise_first(c, y, x, w)
+        depthwise_first(c, y, <const number*>x, <const number*>w)
     else:
-        forward_first(c, y, x, w, columns)
+        forward_first(c, <char*>y, <const char*>x, <const char*>w, <char*>columns)
     if bias != NULL:
         for n in range(c.y.n):
             add_bias(y + n * c.y.c * c.y.plane, bias, c.y.c, c.y.plane, c.y.plane)
@@ -414,33 +470,33 @@ cdef void forward(const Conv* c, number* y, const number* x, const number* w, nu
 
 # ---- the way back ------------------------------------------------------------------------------
 
-cdef void backward(const Conv* c, number* x, const number* y, const number* w, const number* bias, number* columns) noexcept nogil:
+cdef void backward(Conv* c, number* x, const char* y, const char* w, const number* bias, number* columns) noexcept nogil:
     """From y, or its gradient, to x: the weights' transpose, and columns to where they were taken from."""
-    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, sizeof(number))
+    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.wide)
     cdef number* begin = x
     for n in range(c.y.n):
         for g in range(c.groups):
             if c.plain:
-                product(c.code, c.depth, c.cy, c.y.plane, w + g * c.cy * c.depth, 1, c.depth, y, c.y.plane, 1, x, c.x.plane)
+                multiply(c, c.depth, c.cy, c.y.plane, w + g * c.cy * c.depth * c.item, 1, c.depth, y, c.y.plane, 1, x, c.x.plane)
             else:
                 memset(x, 0, c.cx * c.x.plane * sizeof(number))
                 row = 0
                 while row < rows:
                     end = min(row + step, rows)
                     count = (end - row) * c.y.size[2]
-                    product(c.code, c.depth, c.cy, count, w + g * c.cy * c.depth, 1, c.depth, y + row * c.y.size[2],
-                            c.y.plane, 1, columns, count)
+                    multiply(c, c.depth, c.cy, count, w + g * c.cy * c.depth * c.item, 1, c.depth,
+                             y + row * c.y.size[2] * c.item, c.y.plane, 1, columns, count)
                     take_back(c, x, columns, row, end)
                     row = end
             x += c.cx * c.x.plane
-            y += c.cy * c.y.plane
+            y += c.cy * c.y.plane * c.item
         if bias != NULL:
             add_bias(begin + n * c.x.c * c.x.plane, bias, c.x.c, c.x.plane, c.x.plane)
 
 
-cdef void of_weight(const Conv* c, number* gw, const number* y, const number* x, number* part, number* columns) noexcept nogil:
+cdef void of_weight(Conv* c, number* gw, const char* y, const char* x, number* part, char* columns) noexcept nogil:
     """Sum over batch and positions of the gradients y times what their windows saw of x."""
-    cdef int64_t n, g, row, end, count, i, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, sizeof(number))
+    cdef int64_t n, g, row, end, count, i, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
     memset(gw, 0, c.groups * c.cy * c.depth * sizeof(number))
     for n in range(c.y.n):
         for g in range(c.groups):
@@ -448,13 +504,13 @@ cdef void of_weight(const Conv* c, number* gw, const number* y, const number* x,
             while row < rows:
                 end = min(row + step, rows)
                 count = (end - row) * c.y.size[2]
-                lay_out(c, columns, x, row, end)
-                product(c.code, c.cy, count, c.depth, y + row * c.y.size[2], c.y.plane, 1, columns, 1, count, part, c.depth)
+                lay_out_any(c, columns, x, row, end)
+                multiply(c, c.cy, count, c.depth, y + row * c.y.size[2] * c.item, c.y.plane, 1, columns, 1, count, part, c.depth)
                 for i in range(c.cy * c.depth):
                     gw[g * c.cy * c.depth + i] += part[i]
                 row = end
-            x += c.cx * c.x.plane
-            y += c.cy * c.y.plane
+            x += c.cx * c.x.plane * c.item
+            y += c.cy * c.y.plane * c.item
 
 
 cdef void of_bias(number* gb, const number* g, const Image* m) noexcept nogil:
@@ -500,15 +556,15 @@ cdef struct Job:
 
 cdef void work(Job* j, number like) noexcept nogil:
     if j.way == FORWARD:
-        forward(&j.c, <number*>j.to, <number*>j.x, <number*>j.w, <number*>j.spare, <number*>j.bias, <number*>j.columns)
+        forward(&j.c, <number*>j.to, j.x, j.w, j.spare, <number*>j.bias, j.columns)
     elif j.way == BACKWARD and is_depthwise(&j.c):
         depthwise_back(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.bias)
     elif j.way == WEIGHT and is_depthwise(&j.c):
         depthwise_of_weight(&j.c, <number*>j.to, <number*>j.y, <number*>j.x)
     elif j.way == BACKWARD:
-        backward(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.bias, <number*>j.columns)
+        backward(&j.c, <number*>j.to, <char*>j.y, <char*>j.w, <number*>j.bias, <number*>j.columns)
     elif j.way == WEIGHT:
-        of_weight(&j.c, <number*>j.to, <number*>j.y, <number*>j.x, <number*>j.spare, <number*>j.columns)
+        of_weight(&j.c, <number*>j.to, <char*>j.y, <char*>j.x, <number*>j.spare, <char*>j.columns)
     elif j.way == BIAS:
         of_bias(<number*>j.to, <number*>j.y, &j.c.y)
     else:
@@ -526,13 +582,13 @@ cdef void work_typed(Job* j) noexcept nogil:
 
 cdef int run(Job* j) except -1:
     """Makes the room that the way needs, and lets go of the lock for a long one."""
-    cdef int64_t item = dtypes.itemsize_table()[j.c.code]
+    cdef int64_t item = j.c.wide if j.way == BACKWARD else j.c.item
     cdef int64_t columns = 0, spare = 0
     cdef char* room
     if not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
     if j.way == WEIGHT or j.way == FORWARD and j.c.last:
-        spare = j.c.groups * j.c.cy * j.c.depth * item
+        spare = j.c.groups * j.c.cy * j.c.depth * j.c.wide
     room = <char*>malloc(columns + spare + 1)
     if room == NULL:
         raise MemoryError
@@ -543,6 +599,8 @@ cdef int run(Job* j) except -1:
     else:
         work_typed(j)
     free(room)
+    if j.c.failed:
+        raise MemoryError
     return 0
 
 
@@ -577,6 +635,15 @@ cdef int empty_sum(Tensor out, Tensor bias) except -1:
     return 0
 
 
+cdef int operand_of(Tensor like, Tensor weight, int64_t positions, int code, int64_t groups) noexcept:
+    """bfloat16 where that is multiplied as it is; `positions`: elements of the output."""
+    cdef int64_t depth = weight.c_numel // weight.c_sizes[0]
+    if like.c_dtype == ST_bfloat16 and weight.c_dtype == ST_bfloat16 and weight.c_sizes[1] > 1 and weight.c_sizes[0] > groups \
+            and positions * depth >= BFLOAT_LEAST and has_bfloat_product():
+        return ST_bfloat16
+    return code
+
+
 cdef int convolution(Tensor out, Tensor input, Tensor weight, Tensor bias, IntArray stride, IntArray padding, IntArray dilation,
                      bint transposed, IntArray output_padding, int64_t groups, const int64_t* handed) except -1:
     """Forward; transposed: what is backward for the other."""
@@ -587,7 +654,7 @@ cdef int convolution(Tensor out, Tensor input, Tensor weight, Tensor bias, IntAr
 
 cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Windows* windows, bint transposed,
                   int64_t groups) except -1:
-    cdef int code = computed_in(input.c_dtype), memory_format
+    cdef int code = computed_in(input.c_dtype), memory_format, operand
     cdef Tensor x, w, y, b
     cdef Job j
     if has_none(out):
@@ -599,10 +666,12 @@ cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Wi
     if has_none(input) or has_none(weight):
         return empty_sum(out, bias)
     memory_format = MF_contiguous if transposed else image_format(out)
-    x, w, y = dense(input, code, memory_format), dense(weight, code, MF_contiguous), target(out, code, memory_format)
+    operand = operand_of(input, weight, out.c_numel, code, groups)
+    x, w, y = dense(input, operand, memory_format), dense(weight, operand, MF_contiguous), target(out, code, memory_format)
     b = None if bias is None else dense(bias, code, MF_contiguous)
     memset(&j, 0, sizeof(Job))
-    read_conv(&j.c, out if transposed else input, input if transposed else out, weight, windows, groups, code)
+    read_conv(&j.c, out if transposed else input, input if transposed else out, weight, windows, groups, code,
+              operand)
     j.c.last = memory_format != MF_contiguous
     j.way, j.to, j.w = BACKWARD if transposed else FORWARD, at(y), at(w)
     j.x = j.y = at(x)
@@ -614,12 +683,12 @@ cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Wi
 
 
 cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor w, Tensor x_side, Tensor y_side, Tensor weight,
-                  const Windows* windows, int64_t groups, int code) except -1:
+                  const Windows* windows, int64_t groups, int code, int operand) except -1:
     """`x`, `y` and `w`: what is read; `x_side`, `y_side` and `weight` have the sizes."""
     cdef Tensor made = target(out, code, MF_contiguous)
     cdef Job j
     memset(&j, 0, sizeof(Job))
-    read_conv(&j.c, x_side, y_side, weight, windows, groups, code)
+    read_conv(&j.c, x_side, y_side, weight, windows, groups, code, operand)
     j.way, j.to = <Way>way, at(made)
     if x is not None:
         j.x = at(x)
@@ -637,7 +706,7 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
                               bint transposed, IntArray output_padding, int64_t groups, object output_mask,
                               const int64_t* handed) except -1:
     """Whichever of the three are there."""
-    cdef int code
+    cdef int code, operand
     cdef Tensor g, x, w, seen, there             # the side that windows see, the one that they lead to
     cdef Windows windows
     if has_none(grad_output) or has_none(input) or has_none(weight):
@@ -651,16 +720,19 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
     else:
         check_kernel(grad_output.c_dtype, DTYPES_FLOATING)
     code = computed_in(grad_output.c_dtype)
-    g, x, w = dense(grad_output, code, MF_contiguous), dense(input, code, MF_contiguous), dense(weight, code, MF_contiguous)
+    operand = operand_of(input, weight, grad_output.c_numel, code, groups) if grad_output.c_dtype == input.c_dtype else code
+    g, x = dense(grad_output, operand, MF_contiguous), dense(input, operand, MF_contiguous)
+    w = dense(weight, operand, MF_contiguous)
     seen, there = (g, x) if transposed else (x, g)
     if grad_input is not None and transposed:
-        gradient(grad_input, FORWARD, g, None, w, seen, there, weight, &windows, groups, code)
+        gradient(grad_input, FORWARD, g, None, w, seen, there, weight, &windows, groups, code, operand)
     elif grad_input is not None:
-        gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &windows, groups, code)
+        gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &windows, groups, code, operand)
     if grad_weight is not None:
-        gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &windows, groups, code)
+        gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &windows, groups, code, operand)
     if grad_bias is not None:                    # a sum over one side alone
-        gradient(grad_bias, BIAS, None, g, None, g, g, weight, &windows, groups, code)
+        g = dense(grad_output, code, MF_contiguous)
+        gradient(grad_bias, BIAS, None, g, None, g, g, weight, &windows, groups, code, code)
     return 0
 
 
@@ -701,7 +773,8 @@ def col2im(Tensor out not None, Tensor self not None, output_size, kernel_size, 
     for i in range(1, 3):
         j.c.y.size[i] = output_length(&j.c.w, i, j.c.x.size[i], False)
     j.c.y.plane = j.c.y.size[1] * j.c.y.size[2]
-    j.c.code, j.c.cx, j.c.taps = code, j.c.x.c, j.c.w.kernel[1] * j.c.w.kernel[2]
+    j.c.wide = j.c.item = dtypes.itemsize_table()[code]
+    j.c.code, j.c.operand, j.c.cx, j.c.taps = code, code, j.c.x.c, j.c.w.kernel[1] * j.c.w.kernel[2]
     j.c.depth = j.c.cx * j.c.taps
     x, y = dense(self, code, MF_contiguous), target(out, code, MF_contiguous)
     j.way, j.to, j.y = COLUMNS, at(y), at(x)
