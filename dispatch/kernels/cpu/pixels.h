@@ -28,6 +28,12 @@ enum { LANES = 16 };
         for (int64_t i = 0; i < n; i++) \
             to[i] = weight * x[i]; \
     } \
+    /* x = factor * x + y */ \
+    PIXELS static void scale_add_##NAME(T *restrict x, T factor, const T *restrict y, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            x[i] = factor * x[i] + y[i]; \
+    } \
     /* to += weight * every second x */ \
     PIXELS static void add_scaled_halves_##NAME(T *restrict to, const T *restrict x, T weight, int64_t n) \
     { \
@@ -40,6 +46,13 @@ enum { LANES = 16 };
         const T a = w[0], b = w[1], c = w[2]; \
         for (int64_t i = 0; i < n; i++) \
             to[i] += a * x[i] + b * x[i + 1] + c * x[i + 2]; \
+    } \
+    /* to = three neighbours of three lines, each with a weight */ \
+    PIXELS static void mix_nine_##NAME(T *restrict to, const T *x, const T *y, const T *z, const T *restrict w, int64_t n) \
+    { \
+        for (int64_t i = 0; i < n; i++) \
+            to[i] = w[0] * x[i] + w[1] * x[i + 1] + w[2] * x[i + 2] + w[3] * y[i] + w[4] * y[i + 1] + w[5] * y[i + 2] \
+                + w[6] * z[i] + w[7] * z[i + 1] + w[8] * z[i + 2]; \
     } \
     /* to += weights * x, element by element */ \
     PIXELS static void add_products_##NAME(T *restrict to, const T *restrict x, const T *restrict weights, int64_t n) \

@@ -22,7 +22,7 @@ from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop, product
 from dispatch.kernels.cpu.pixels cimport (
-    scale_largest_f32, scale_largest_f64, subtract_f32, subtract_f64, sum_f32, sum_f64,
+    scale_add_f32, scale_add_f64, scale_largest_f32, scale_largest_f64, subtract_f32, subtract_f64, sum_f32, sum_f64,
 )
 
 cdef extern from "vectorised.h":
@@ -130,6 +130,14 @@ cdef inline real sum_of(const real* x, int64_t n) noexcept nogil:
         return sum_f64(x, n)
 
 
+cdef inline void scale_add(real* x, real factor, const real* y, int64_t n) noexcept nogil:
+    """x * factor + y"""
+    if real is float:
+        scale_add_f32(x, factor, y, n)
+    else:
+        scale_add_f64(x, factor, y, n)
+
+
 cdef void shift_rows(Job* j, real* scores, real* total, const real* mask, int64_t first, int64_t rows, int64_t seen) noexcept nogil:
     """Scores scaled, masked, and less the largest of their row, which `total` takes (0 for a row that sees nothing)."""
     cdef int64_t r, i, last
@@ -138,7 +146,9 @@ cdef void shift_rows(Job* j, real* scores, real* total, const real* mask, int64_
     for r in range(rows):
         row = scores + r * seen
         last = min(seen, first + r + 1) if j.causal else seen
-        if mask != NULL:
+        if mask != NULL and j.mask.step[3] == 1:
+            scale_add(row, factor, mask + r * j.mask.step[2], last)
+        elif mask != NULL:
             for i in range(last):
                 row[i] = row[i] * factor + mask[r * j.mask.step[2] + i * j.mask.step[3]]
         most = scale_largest(row, <real>1 if mask != NULL else factor, last)

@@ -2,7 +2,7 @@
 
 Called by the structured kernels with outputs of the right size. `x` is the side that windows see,
 `y` the one that they lead to: a transposed convolution goes from y to x, as the gradient of a plain
-one does. Windows of one element are a product of their own; depthwise layers add up rows; everything
+one does. Windows of one element are a product of their own; depthwise layers add up rows (`depthwise`); everything
 else copies windows into columns, a block at a time. Channels are first, or last where the output of
 a plain convolution has them last.
 """
@@ -20,17 +20,14 @@ from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
+from dispatch.kernels.cpu.conv.depthwise cimport (
+    Conv, depthwise_back, depthwise_first, depthwise_last, depthwise_of_weight, is_depthwise, line_of, number, reach,
+)
 from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
 )
 from dispatch.kernels.cpu.matrix.gemm cimport product
-from dispatch.kernels.cpu.pixels cimport (
-    add_products_f32, add_products_f64, add_scaled_f32, add_scaled_f64, add_scaled_halves_f32, add_scaled_halves_f64,
-    add_three_f32, add_three_f64, dot_f32, dot_f64,
-)
-from dispatch.kernels.meta.pool.windows cimport (
-    Windows, handed_windows, output_length, read_dilation, read_windows,
-)
+from dispatch.kernels.meta.pool.windows cimport Windows, handed_windows, output_length, read_dilation, read_windows
 
 cdef extern from "vectorised.h":
     pass
@@ -47,26 +44,10 @@ cdef extern from "matrix/bfloat.h" nogil:
     bint has_bfloat_product()
     bint bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float* out, Py_ssize_t row)
 
-ctypedef fused number:
-    float
-    double
-    int64_t
-
 ctypedef fused word:             # an element that is only moved
     uint16_t
     uint32_t
     uint64_t
-
-cdef struct Conv:
-    Windows w
-    Image x, y
-    int64_t groups, cx, cy       # channels of a group on each side
-    int64_t taps, depth          # depth: cx * taps
-    int code, operand            # dtypes of sums, and of what is multiplied: bfloat16 where the processor does that
-    int64_t wide, item           # their sizes
-    bint last                    # channels last
-    bint plain                   # windows of one element side by side, no padding
-    bint failed                  # there was no memory for a product
 
 
 cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* windows, int64_t groups, int code,
@@ -88,24 +69,6 @@ cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* wi
 
 
 # ---- windows as columns ------------------------------------------------------------------------
-
-cdef inline void reach(const Conv* c, int64_t k, int64_t* first, int64_t* end) noexcept nogil:
-    """The positions of the innermost dimension whose tap k lies inside."""
-    cdef int64_t at = k * c.w.dilation[2] - c.w.padding[2], s = c.w.stride[2]
-    first[0] = 0 if at >= 0 else (s - 1 - at) // s
-    end[0] = 0 if c.x.size[2] <= at else min((c.x.size[2] - at + s - 1) // s, c.y.size[2])
-    first[0] = min(first[0], c.y.size[2])
-    end[0] = max(end[0], first[0])
-
-
-cdef inline int64_t line_of(const Conv* c, int64_t row, int64_t d, int64_t h) noexcept nogil:
-    """Where the line begins that tap (d, h) of a row of positions sees; -1: in the padding."""
-    cdef int64_t i = row // c.y.size[1] * c.w.stride[0] - c.w.padding[0] + d * c.w.dilation[0]
-    cdef int64_t j = row % c.y.size[1] * c.w.stride[1] - c.w.padding[1] + h * c.w.dilation[1]
-    if i < 0 or i >= c.x.size[0] or j < 0 or j >= c.x.size[1]:
-        return -1
-    return (i * c.x.size[1] + j) * c.x.size[2]
-
 
 cdef void lay_out(const Conv* c, word* to, const word* x, int64_t first, int64_t end) noexcept nogil:
     """Columns (channels and taps, positions) of rows first..end of positions."""
@@ -215,171 +178,18 @@ cdef void add_bias(number* y, const number* bias, int64_t rows, int64_t n, int64
             y[r * step + i] += bias[r]
 
 
+cdef void add_biases(number* y, const number* bias, const Image* m) noexcept nogil:
+    """To all images; NULL: there are none."""
+    cdef int64_t n
+    for n in range(0 if bias == NULL else m.n):
+        add_bias(y + n * m.c * m.plane, bias, m.c, m.plane, m.plane)
+
+
 cdef void add_row(number* y, const number* bias, int64_t rows, int64_t n) noexcept nogil:
     cdef int64_t r, i
     for r in range(rows):
         for i in range(n):
             y[r * n + i] += bias[i]
-
-
-cdef inline void add_scaled(number* to, const number* x, number weight, int64_t n, int64_t step) noexcept nogil:
-    cdef int64_t i
-    if number is float:
-        if step == 1:
-            add_scaled_f32(to, x, weight, n)
-            return
-        if step == 2:
-            add_scaled_halves_f32(to, x, weight, n)
-            return
-    elif number is double:
-        if step == 1:
-            add_scaled_f64(to, x, weight, n)
-            return
-        if step == 2:
-            add_scaled_halves_f64(to, x, weight, n)
-            return
-    for i in range(n):
-        to[i] += weight * x[i * step]
-
-
-cdef inline void add_three(number* to, const number* x, const number* w, int64_t n) noexcept nogil:
-    cdef int64_t i
-    if number is float:
-        add_three_f32(to, x, w, n)
-    elif number is double:
-        add_three_f64(to, x, w, n)
-    else:
-        for i in range(n):
-            to[i] += w[0] * x[i] + w[1] * x[i + 1] + w[2] * x[i + 2]
-
-
-cdef void add_taps(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
-    """A row of one channel: what a line of x gives it. Three neighbours at once where all three are inside."""
-    cdef int64_t k, low, high, shift, inner, last = c.w.kernel[2], first = 0
-    if last == 3 and c.w.stride[2] == 1 and c.w.dilation[2] == 1:
-        reach(c, 0, &inner, &high)
-        reach(c, 2, &low, &high)
-        if inner < high:
-            add_three(y + inner, x + inner - c.w.padding[2], w, high - inner)
-            for k in range(3):                       # the rest, at both ends
-                reach(c, k, &low, &last)
-                shift = k - c.w.padding[2]
-                for first in range(low, min(inner, last)):
-                    y[first] += w[k] * x[first + shift]
-                for first in range(max(high, low), last):
-                    y[first] += w[k] * x[first + shift]
-            return
-    for k in range(c.w.kernel[2]):
-        reach(c, k, &low, &high)
-        if low < high:
-            add_scaled(y + low, x + low * c.w.stride[2] + k * c.w.dilation[2] - c.w.padding[2], w[k], high - low, c.w.stride[2])
-
-
-cdef void depthwise_first(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
-    """One input channel for each group: rows, scaled and shifted, added up."""
-    cdef int64_t n, o, d, h, row, line
-    for n in range(c.y.n):
-        for o in range(c.y.c):
-            for row in range(c.y.size[0] * c.y.size[1]):
-                memset(y, 0, c.y.size[2] * sizeof(number))
-                for d in range(c.w.kernel[0]):
-                    for h in range(c.w.kernel[1]):
-                        line = line_of(c, row, d, h)
-                        if line >= 0:
-                            add_taps(c, y, x + (n * c.x.c + o // c.cy) * c.x.plane + line,
-                                     w + o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2])
-                y += c.y.size[2]
-
-
-cdef void depthwise_back(const Conv* c, number* x, const number* y, const number* w, const number* bias) noexcept nogil:
-    """The same backwards: rows of y, scaled and shifted, added to the lines that they saw."""
-    cdef int64_t n, o, d, h, k, i, row, line, low, high, shift, s = c.w.stride[2]
-    cdef number weight
-    cdef number* to
-    memset(x, 0, c.x.n * c.x.c * c.x.plane * sizeof(number))
-    for n in range(c.y.n):
-        for o in range(c.y.c):
-            for row in range(c.y.size[0] * c.y.size[1]):
-                for d in range(c.w.kernel[0]):
-                    for h in range(c.w.kernel[1]):
-                        line = line_of(c, row, d, h)
-                        if line < 0:
-                            continue
-                        for k in range(c.w.kernel[2]):
-                            reach(c, k, &low, &high)
-                            shift = k * c.w.dilation[2] - c.w.padding[2]
-                            weight = w[o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2] + k]
-                            to = x + (n * c.x.c + o // c.cy) * c.x.plane + line + shift
-                            if s == 1 and low < high:
-                                add_scaled(to + low, y + low, weight, high - low, 1)
-                            else:
-                                for i in range(low, high):
-                                    to[i * s] += weight * y[i]
-                y += c.y.size[2]
-        if bias != NULL:
-            add_bias(x + n * c.x.c * c.x.plane, bias, c.x.c, c.x.plane, c.x.plane)
-
-
-cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const number* x) noexcept nogil:
-    """The gradient of each weight: the sum of all rows of y times what they saw through it."""
-    cdef int64_t n, o, d, h, k, i, row, line, low, high, shift, s = c.w.stride[2]
-    cdef number total
-    cdef const number* of
-    memset(gw, 0, c.y.c * c.taps * sizeof(number))
-    for n in range(c.y.n):
-        for o in range(c.y.c):
-            for row in range(c.y.size[0] * c.y.size[1]):
-                for d in range(c.w.kernel[0]):
-                    for h in range(c.w.kernel[1]):
-                        line = line_of(c, row, d, h)
-                        if line < 0:
-                            continue
-                        for k in range(c.w.kernel[2]):
-                            reach(c, k, &low, &high)
-                            shift = k * c.w.dilation[2] - c.w.padding[2]
-                            of = x + (n * c.x.c + o // c.cy) * c.x.plane + line + shift
-                            total = 0
-                            if number is float and s == 1:
-                                total = dot_f32(of + low, y + low, high - low)
-                            elif number is double and s == 1:
-                                total = dot_f64(of + low, y + low, high - low)
-                            else:
-                                for i in range(low, high):
-                                    total += of[i * s] * y[i]
-                            gw[o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2] + k] += total
-                y += c.y.size[2]
-
-
-cdef inline void add_products(number* to, const number* x, const number* weights, int64_t n) noexcept nogil:
-    cdef int64_t i
-    if number is float:
-        add_products_f32(to, x, weights, n)
-    elif number is double:
-        add_products_f64(to, x, weights, n)
-    else:
-        for i in range(n):
-            to[i] += weights[i] * x[i]
-
-
-cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
-    """As many channels out as in; weights (taps, channels)."""
-    cdef int64_t n, i, d, h, k, row, line, at
-    for n in range(c.y.n):
-        for row in range(c.y.size[0] * c.y.size[1]):
-            for i in range(c.y.size[2]):
-                memset(y, 0, c.y.c * sizeof(number))
-                for d in range(c.w.kernel[0]):
-                    for h in range(c.w.kernel[1]):
-                        line = line_of(c, row, d, h)
-                        if line < 0:
-                            continue
-                        for k in range(c.w.kernel[2]):
-                            at = i * c.w.stride[2] - c.w.padding[2] + k * c.w.dilation[2]
-                            if 0 <= at < c.x.size[2]:
-                                add_products(y, x + (line + at) * c.x.c,
-                                             w + ((d * c.w.kernel[1] + h) * c.w.kernel[2] + k) * c.y.c, c.y.c)
-                y += c.y.c
-        x += c.x.plane * c.x.c
 
 
 cdef void forward_first(Conv* c, char* y, const char* x, const char* w, char* columns) noexcept nogil:
@@ -441,10 +251,6 @@ cdef void turn_any(const Conv* c, void* to, const void* w) noexcept nogil:
         turn_weights(c, <uint64_t*>to, <const uint64_t*>w)
 
 
-cdef inline bint is_depthwise(const Conv* c) noexcept nogil:
-    return c.cx == 1 and c.groups > 1 and not c.plain and (c.cy == 1 or not c.last)
-
-
 cdef void forward(Conv* c, number* y, const void* x, const void* w, void* turned, const number* bias, void* columns) noexcept nogil:
     cdef int64_t n
     cdef number* by_taps = <number*>turned
@@ -463,9 +269,7 @@ cdef void forward(Conv* c, number* y, const void* x, const void* w, void* turned
         depthwise_first(c, y, <const number*>x, <const number*>w)
     else:
         forward_first(c, <char*>y, <const char*>x, <const char*>w, <char*>columns)
-    if bias != NULL:
-        for n in range(c.y.n):
-            add_bias(y + n * c.y.c * c.y.plane, bias, c.y.c, c.y.plane, c.y.plane)
+    add_biases(y, bias, &c.y)
 
 
 # ---- the way back ------------------------------------------------------------------------------
@@ -558,7 +362,8 @@ cdef void work(Job* j, number like) noexcept nogil:
     if j.way == FORWARD:
         forward(&j.c, <number*>j.to, j.x, j.w, j.spare, <number*>j.bias, j.columns)
     elif j.way == BACKWARD and is_depthwise(&j.c):
-        depthwise_back(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.bias)
+        depthwise_back(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.spare)
+        add_biases(<number*>j.to, <number*>j.bias, &j.c.x)
     elif j.way == WEIGHT and is_depthwise(&j.c):
         depthwise_of_weight(&j.c, <number*>j.to, <number*>j.y, <number*>j.x)
     elif j.way == BACKWARD:
@@ -587,7 +392,7 @@ cdef int run(Job* j) except -1:
     cdef char* room
     if not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
-    if j.way == WEIGHT or j.way == FORWARD and j.c.last:
+    if j.way == WEIGHT or j.way == FORWARD and j.c.last or j.way == BACKWARD and is_depthwise(&j.c):
         spare = j.c.groups * j.c.cy * j.c.depth * j.c.wide
     room = <char*>malloc(columns + spare + 1)
     if room == NULL:

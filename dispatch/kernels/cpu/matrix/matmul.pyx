@@ -169,18 +169,24 @@ cdef bint small(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
 
 
 cdef bint vector(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
-    """The same for a vector of any length on the right, where there is no BLAS, or a call of it costs more."""
+    """The same for a vector of any length, or a matrix of one row or column, where there is no BLAS, or a call of it costs more."""
     cdef small_product p
+    cdef small_operand row
     cdef int code = a.c_dtype
     cdef char* room
     if not has_loop(code) or code == ST_complex64 or code == ST_complex128 or is_rare(out, a, b):
         return False
     read_sizes(&p, a, b)
-    if (code == ST_float32 or code == ST_float64) and p.m * p.k > SMALL_WORK:
+    if p.batches != 1 or p.m > 1 and p.n > 1 or (code == ST_float32 or code == ST_float64) and p.m * p.k * p.n > SMALL_WORK:
         return False
-    if not read_added(&p, out, added, beta, alpha, True):
+    if not read_added(&p, out, added, beta, alpha, b.c_ndim == 1):
         return False
     place_all(&p, out, a, b)
+    if p.n > 1:                    # one row: columns of the other, transposed
+        row = p.a
+        p.a.data, p.a.row, p.a.column = p.b.data, p.b.column, p.b.row
+        p.b.data, p.b.row = row.data, row.column
+        p.out.row, p.added.row, p.m, p.n = p.out.column, p.added.column, p.n, 1
     room = <char*>malloc((p.k + p.m) * 8)
     if room == NULL:
         raise MemoryError
@@ -277,7 +283,8 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
 # ---- bodies ------------------------------------------------------------------------------------
 
 cdef int mm(Tensor out, Tensor self, Tensor mat2) except -1:
-    if not small(out, self, mat2, None, 1, 1) and not large(out, self, mat2, None, 1, 1):
+    if not small(out, self, mat2, None, 1, 1) and not vector(out, self, mat2, None, 1, 1) \
+            and not large(out, self, mat2, None, 1, 1):
         blas().mm(out, self, mat2)
     return 0
 
@@ -302,7 +309,8 @@ cdef int dot(Tensor out, Tensor self, Tensor tensor) except -1:
 
 cdef int addmm(Tensor out, Tensor self, Tensor mat1, Tensor mat2, object beta,
                object alpha) except -1:
-    if not small(out, mat1, mat2, self, beta, alpha) and not large(out, mat1, mat2, self, beta, alpha):
+    if not small(out, mat1, mat2, self, beta, alpha) and not vector(out, mat1, mat2, self, beta, alpha) \
+            and not large(out, mat1, mat2, self, beta, alpha):
         blas().addmm(out, self, mat1, mat2, beta, alpha)
     return 0
 

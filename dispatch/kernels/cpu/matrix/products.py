@@ -32,12 +32,16 @@ def addbmm(
     check_supported(self, _REFUSED)
     if not (self.dtype is batch1.dtype is batch2.dtype):
         raise refused("expected one dtype")
-    a, b, base = (compute(t) for t in (batch1, batch2, self))
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
         beta, alpha = int(beta), int(alpha)
-    with quiet():
-        total = np.matmul(a, b).sum(0) * alpha
-        store(out, total if beta == 0 else total + base * beta)
+    if batch1.numel() == 0:
+        with quiet():
+            store(out, 0 if beta == 0 else compute(self) * beta)
+        return
+    batches, n, k = batch1.shape  # one product: the batches are terms of its sums
+    left = batch1.transpose(0, 1).reshape(n, batches * k)
+    right = batch2.reshape(batches * k, batch2.shape[2])
+    ops.aten.addmm.out(self, left, right, beta=beta, alpha=alpha, out=out)
 
 
 def trace(self: Tensor) -> Tensor:

@@ -142,7 +142,22 @@ static int64_t dispatch_find_row_runs(int64_t* starts, const int64_t* order, int
             if ((uint64_t)at < (uint64_t)size) to[at] += TERM; \
         } \
     }
-DISPATCH_COUNT(ones, int64_t, ((void)weights, 1))
+/* Few numbers in four tables, so that one that comes again does not wait for itself. */
+static void dispatch_count_ones(int64_t* to, int64_t size, const int64_t* numbers, const int64_t* weights, int64_t n) {
+    enum { FEW = 1024 };
+    int64_t tables[4][FEW], i, k;
+    (void)weights;
+    if (size > FEW || n < 4 * FEW) {
+        for (i = 0; i < n; i++)
+            if ((uint64_t)numbers[i] < (uint64_t)size) to[numbers[i]]++;
+        return;
+    }
+    memset(tables, 0, sizeof tables);
+    for (i = 0; i < n; i++)
+        if ((uint64_t)numbers[i] < (uint64_t)size) tables[i & 3][numbers[i]]++;
+    for (k = 0; k < 4; k++)
+        for (i = 0; i < size; i++) to[i] += tables[k][i];
+}
 DISPATCH_COUNT(f32, float, weights[i])
 DISPATCH_COUNT(f64, double, weights[i])
 
