@@ -143,11 +143,11 @@ def max_pool1d(
 ) -> Tensor:
     if is_eager(self) and self.device.type == "cpu" and not self.dtype.is_floating_point:
         raise refused(f"no CPU kernel for {self.dtype}", NotImplementedError)
-    if is_plain(self) and self.device.type == "cpu" and not (ceil_mode or any(padding)):
+    if is_plain(self) and self.device.type == "cpu" and not ceil_mode:
         # nobody asks where the largest are
         step = stride or kernel_size
         check_line(self, kernel_size=kernel_size, stride=step, padding=padding, dilation=dilation)
-        found = max_line(self, kernel_size[0], step[0], dilation[0])
+        found = max_line(self, kernel_size[0], step[0], padding[0], dilation[0])
         if found is not None:
             return found
     return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]

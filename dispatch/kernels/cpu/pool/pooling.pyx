@@ -53,6 +53,10 @@ ctypedef fused number:
     double
     int64_t
 
+ctypedef fused real:
+    float
+    double
+
 cdef struct Pool:
     Windows w
     Image a, b                   # input and output
@@ -252,18 +256,45 @@ cdef int run_largest(Tensor out, Tensor indices, Tensor self, int dims, const in
     return finish(out, y)
 
 
-def max_line(Tensor self not None, int64_t kernel, int64_t stride, int64_t dilation):
-    """The largest elements of the windows of lines without padding; None where a line has no whole window."""
+cdef void largest_ends(real* most, const real* x, int64_t size, int64_t first, int64_t end, int64_t kernel, int64_t stride,
+                       int64_t padding, int64_t dilation) noexcept nogil:
+    """The windows first..end of a line, of which some reach into the padding."""
+    cdef int64_t i, k, at
+    cdef real value
+    for i in range(first, end):
+        value = <real>-INFINITY
+        for k in range(kernel):
+            at = i * stride + k * dilation - padding
+            if 0 <= at < size and (x[at] > value or x[at] != x[at]):
+                value = x[at]
+        most[i] = value
+
+
+cdef void largest_line(real* most, const real* x, int64_t size, int64_t n, int64_t kernel, int64_t stride, int64_t padding,
+                       int64_t dilation) noexcept nogil:
+    cdef int64_t first = min((padding + stride - 1) // stride, n), room = size - 1 - (kernel - 1) * dilation + padding
+    cdef int64_t end = max(min(room // stride + 1 if room >= 0 else 0, n), first)
+    if first < end and real is float:
+        largest_line_f32(<float*>most + first, <float*>x + first * stride - padding, end - first, kernel, stride, dilation)
+    elif first < end:
+        largest_line_f64(<double*>most + first, <double*>x + first * stride - padding, end - first, kernel, stride, dilation)
+    largest_ends(most, x, size, 0, first, kernel, stride, padding, dilation)
+    largest_ends(most, x, size, end, n, kernel, stride, padding, dilation)
+
+
+def max_line(Tensor self not None, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation):
+    """The largest elements of the windows of lines; None where there is no window."""
     cdef int code = computed_in(self.c_dtype), itemsize = dtypes.itemsize_table()[code], d = self.c_ndim - 1, i
     cdef int64_t sizes[3]
     cdef int64_t n, length, p, lines = 1
     cdef Tensor x, y, out
     cdef char* source
     cdef char* to
-    if kernel < 1 or stride < 1 or dilation < 1 or (self.c_sizes[d] - 1) // dilation < kernel - 1 or self.c_numel == 0:
+    if kernel < 1 or stride < 1 or dilation < 1 or not 0 <= padding <= kernel // 2 or self.c_numel == 0 \
+            or (self.c_sizes[d] + 2 * padding - 1) // dilation < kernel - 1:
         return None
     length = self.c_sizes[d]
-    n = (length - dilation * (kernel - 1) - 1) // stride + 1
+    n = (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
     for i in range(d):
         sizes[i] = self.c_sizes[i]
         lines *= sizes[i]
@@ -275,9 +306,9 @@ def max_line(Tensor self not None, int64_t kernel, int64_t stride, int64_t dilat
     with nogil:
         for p in range(lines):
             if code == ST_float32:
-                largest_line_f32(<float*>to + p * n, <float*>source + p * length, n, kernel, stride, dilation)
+                largest_line(<float*>to + p * n, <float*>source + p * length, length, n, kernel, stride, padding, dilation)
             else:
-                largest_line_f64(<double*>to + p * n, <double*>source + p * length, n, kernel, stride, dilation)
+                largest_line(<double*>to + p * n, <double*>source + p * length, length, n, kernel, stride, padding, dilation)
     finish(out, y)
     return out
 

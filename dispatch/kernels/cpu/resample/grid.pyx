@@ -195,6 +195,91 @@ cdef void find_sixteen(Job* j, Corners* c, const real* g, real* wx, real* wy) no
             c.slope[4 * i + k][1] = dy[i] * wx[k]
 
 
+# ---- the same in float or double, where nothing is rounded in between ----------------------------
+
+cdef struct Exact:
+    int64_t at[MOST_CORNERS]             # in a plane; -1: outside
+    double weight[MOST_CORNERS]
+    double slope[MOST_CORNERS][3]        # of the weight by the numbers of the grid
+
+
+cdef inline bint is_exact(const Job* j) noexcept nogil:
+    return j.code == ST_float32 or j.code == ST_float64
+
+
+cdef int find_exact(Job* j, Exact* to, const real* g, bint slopes) noexcept nogil:
+    """Corners, weights and, if they are asked for, slopes of a place; how many corners."""
+    cdef Corners c
+    cdef real wx[4]
+    cdef real wy[4]
+    cdef int d, e, k
+    cdef double part
+    if j.mode == BICUBIC:
+        find_sixteen(j, &c, g, wx, wy)
+    else:
+        find_corners(j, &c, g)
+    for k in range(c.n):
+        to.at[k], to.weight[k] = c.at[k], c.weight[k]
+        for d in range(j.dims if slopes else 0):
+            if j.mode == BICUBIC:
+                part = c.slope[k][d]
+            else:
+                part = 1 if k >> d & 1 else -1
+                for e in range(j.dims):
+                    if e != d:
+                        part *= c.far[e] if k >> e & 1 else c.near[e]
+            to.slope[k][d] = part * c.scale[d]
+    return c.n
+
+
+cdef void spread_exact(Job* j, real* grad_input, real* grad_grid, const real* g, const real* x, const real* grid) noexcept nogil:
+    """As `spread`, corner by corner: what each adds to the input's gradient and to those of the position."""
+    cdef Exact c[FEW]
+    cdef real sums[FEW][3]
+    cdef real weight[FEW * MOST_CORNERS]
+    cdef real slope[FEW * MOST_CORNERS][3]
+    cdef real part, value
+    cdef bint slopes = j.mode != NEAREST
+    cdef int64_t n, p, e, left, at
+    cdef int d, i, k, count, corners = 1
+    for n in range(j.x.n):
+        p = 0
+        while p < j.places:
+            left = j.places - p
+            count = <int>min(<int64_t>FEW, left)
+            for i in range(count):
+                corners = find_exact(j, &c[i], grid + i * j.dims, slopes)
+                for k in range(corners):
+                    weight[i * MOST_CORNERS + k] = <real>c[i].weight[k]
+                    for d in range(3):
+                        slope[i * MOST_CORNERS + k][d] = <real>c[i].slope[k][d] if slopes and d < j.dims else <real>0
+                sums[i][0] = sums[i][1] = sums[i][2] = 0
+            for e in range(j.x.c):
+                for i in range(count):
+                    part = g[e * j.places + p + i]
+                    for k in range(corners):
+                        at = c[i].at[k]
+                        if at < 0:
+                            continue
+                        if grad_input != NULL:
+                            grad_input[e * j.x.plane + at] += part * weight[i * MOST_CORNERS + k]
+                        if slopes:
+                            value = part * x[e * j.x.plane + at]
+                            sums[i][0] += value * slope[i * MOST_CORNERS + k][0]
+                            sums[i][1] += value * slope[i * MOST_CORNERS + k][1]
+                            sums[i][2] += value * slope[i * MOST_CORNERS + k][2]
+            for i in range(count):
+                for d in range(j.dims):
+                    grad_grid[d] = sums[i][d]
+                grad_grid += j.dims
+            grid += count * j.dims
+            p += count
+        x += j.x.c * j.x.plane
+        g += j.x.c * j.places
+        if grad_input != NULL:
+            grad_input += j.x.c * j.x.plane
+
+
 # ---- forward -----------------------------------------------------------------------------------
 
 cdef inline real weighted(Job* j, Corners* c, const real* plane) noexcept nogil:
@@ -215,7 +300,7 @@ cdef inline real weighted(Job* j, Corners* c, const real* plane) noexcept nogil:
 cdef inline real weighted_cubic(Job* j, Corners* c, const real* plane, const real* wx, const real* wy) noexcept nogil:
     cdef real total = 0, line, value
     cdef int i, k
-    if j.code == ST_float32 or j.code == ST_float64:
+    if is_exact(j):
         for i in range(4):
             line = 0
             for k in range(4):
@@ -310,7 +395,7 @@ cdef void sample(Job* j, real* out, const real* x, const real* grid) noexcept no
     cdef real wy[4 * FEW]
     cdef int64_t n, p, e, left
     cdef int i, count
-    if j.mode == NEAREST or j.mode == BILINEAR and (j.code == ST_float32 or j.code == ST_float64):
+    if j.mode == NEAREST or j.mode == BILINEAR and is_exact(j):
         sample_blocks(j, out, x, grid)
         return
     for n in range(j.x.n):
@@ -382,10 +467,7 @@ cdef inline void add_corners(Job* j, const Corners* c, real* plane, real g) noex
     for k in range(c.n):
         if c.at[k] >= 0:
             to = plane + c.at[k]
-            if j.code == ST_float32 or j.code == ST_float64:
-                to[0] += g * <real>c.weight[k]
-            else:
-                to[0] = rounded_real(to[0] + rounded_real(g * <real>c.weight[k], j.code), j.code)
+            to[0] = rounded_real(to[0] + rounded_real(g * <real>c.weight[k], j.code), j.code)
 
 
 cdef void spread(Job* j, real* grad_input, real* grad_grid, const real* g, const real* x, const real* grid) noexcept nogil:
@@ -397,6 +479,9 @@ cdef void spread(Job* j, real* grad_input, real* grad_grid, const real* g, const
     cdef real part
     cdef int64_t n, p, e, left
     cdef int d, i, count
+    if is_exact(j):
+        spread_exact(j, grad_input, grad_grid, g, x, grid)
+        return
     for n in range(j.x.n):
         p = 0
         while p < j.places:
