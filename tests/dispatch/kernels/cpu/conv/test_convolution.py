@@ -53,6 +53,10 @@ FORMS = {
     "grouped": ((2, 6, 5, 6), (4, 3, 3, 3), [1, 1], [1, 1], [1, 1], 2),
     "depthwise": ((2, 5, 6, 7), (5, 1, 3, 3), [2, 1], [1, 1], [1, 1], 5),
     "depthwise wide": ((1, 3, 4, 40), (6, 1, 3, 3), [1, 1], [1, 1], [1, 2], 3),
+    "depthwise side by side": ((2, 5, 9, 8), (5, 1, 3, 3), [1, 1], [1, 1], [1, 1], 5),
+    "depthwise beyond": ((1, 2, 4, 3), (2, 1, 3, 3), [1, 1], [3, 4], [1, 1], 2),
+    "depthwise inside": ((1, 2, 6, 20), (2, 1, 5, 3), [1, 1], [0, 0], [1, 1], 2),
+    "depthwise volume": ((1, 3, 4, 5, 6), (3, 1, 3, 3, 3), [1, 2, 1], [1, 1, 1], [1, 1, 1], 3),
     "several blocks": ((1, 64, 48, 48), (2, 64, 3, 3), [1, 1], [1, 1], [1, 1], 1),
 }
 
@@ -86,6 +90,27 @@ def test_gradients_are_adjoint_to_the_convolution(form):
     )
     assert (gx.numpy() * x).sum() == (gw.numpy() * w).sum() == (gy * y).sum()
     np.testing.assert_array_equal(gb.numpy(), gy.sum(axis=(0, *range(2, gy.ndim))))
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["channels_first", "channels_last"])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_bfloat16_is_summed_in_float32_and_rounded_once(form, last):
+    sizes, weight, stride, padding, dilation, groups = form
+    x, w = numbers(*sizes), numbers(*weight)
+    y = convolved(x, w, stride, padding, dilation, groups)
+    gy = numbers(*y.shape)
+    a, b, g = (tensor(each).to(dispatch.bfloat16) for each in (x, w, gy))
+    if last and x.ndim == 4:
+        a = a.contiguous(memory_format=dispatch.channels_last)
+    rest = (stride, padding, dilation, False, [0] * len(stride), groups)
+    got = aten.convolution(a, b, None, *rest)
+    assert got.tolist() == tensor(y).to(dispatch.bfloat16).tolist()
+    got = aten.convolution_backward(g, a, b, None, *rest, [True, True, False])
+    want = aten.convolution_backward(
+        tensor(gy), tensor(x), tensor(w), None, *rest, [True, True, False]
+    )
+    for ours, exact in zip(got[:2], want[:2], strict=True):
+        assert ours.tolist() == exact.to(dispatch.bfloat16).tolist()
 
 
 def test_transposed_convolution_is_the_gradient_of_the_plain_one():

@@ -161,3 +161,22 @@ def test_large_bfloat16_is_rounded_once(m: int, k: int, n: int, threads: int) ->
         assert aten.bmm(*turned).tolist() == expected
     finally:
         dispatch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", ["uint8", "int32", "int64", "bfloat16", "float16", "float32"])
+def test_one_row_or_column_of_any_length(name: str) -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.integers(0, 4, sizes) for sizes in ((1500, 1100), (1100, 40)))
+    left, right = tensor(a, name), tensor(b, name)
+    turned = left.t().contiguous().t()
+
+    def stored(product: np.ndarray) -> object:
+        return tensor(product.astype(np.int64), "int64").to(getattr(dispatch, name)).tolist()
+
+    for matrix in (left, turned):
+        assert aten.mv(matrix, right[:, 3]).tolist() == stored(a @ b[:, 3])
+        assert aten.mm(matrix, right[:, 3:4]).tolist() == stored(a @ b[:, 3:4])
+        assert aten.mm(matrix[5:6], right).tolist() == stored(a[5:6] @ b)
+    added = aten.addmm(right[0], left[5:6], right, beta=2, alpha=3)
+    assert added.tolist() == stored(2 * b[0] + 3 * (a[5:6] @ b))
+    assert aten.dot(left[0], right[:, 0]).item() == stored(a[0] @ b[:, 0])

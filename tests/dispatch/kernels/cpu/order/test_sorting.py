@@ -49,6 +49,19 @@ def test_sort_of_a_strided_dimension():
     assert indices.tolist() == [[2, 2], [1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize(("dtype", "most"), [("int16", 700), ("int64", 700), ("int64", 1 << 40)])
+def test_stable_sort_of_many_integers(dtype, most, descending):
+    """Few different ones are counted, others sorted by long digits."""
+    row = np.random.default_rng(0).integers(-most, most, 20_000).astype(dtype)
+    values, order = aten.sort.stable(
+        dispatch.from_numpy(row), stable=True, dim=0, descending=descending
+    )
+    keys = -row.astype(np.int64) if descending else row
+    np.testing.assert_array_equal(order.numpy(), np.argsort(keys, kind="stable"))
+    np.testing.assert_array_equal(values.numpy(), row[order.numpy()])
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=200), st.data())
 def test_topk_finds_the_smallest_in_order(row, data):

@@ -278,3 +278,55 @@ def test_maxima_below_a_mode_are_asked_for_with_indices():
     with Log():
         aten.max_pool1d(dispatch.zeros(1, 1, 4), [2])
     assert aten.max_pool2d_with_indices.default in seen
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize(
+    ("kernel", "stride", "padding", "dilation"),
+    [(3, 1, 1, 1), (3, 2, 1, 1), (5, 3, 2, 1), (3, 1, 1, 2), (7, 2, 3, 1), (2, 1, 0, 3)],
+)
+def test_max_pool1d_gives_what_it_gives_with_places(kernel, stride, padding, dilation, dtype):
+    x = dispatch.from_numpy(np.random.default_rng(0).standard_normal((2, 3, 11)))
+    x[0, 1, 4] = nan
+    x = x.to(getattr(dispatch, dtype))
+    args = ([kernel], [stride], [padding], [dilation])
+    got, want = aten.max_pool1d(x, *args), aten.max_pool1d_with_indices(x, *args)[0]
+    assert dispatch.equal(got.nan_to_num(), want.nan_to_num())
+    assert got.isnan().tolist() == want.isnan().tolist()
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["channels_first", "channels_last"])
+def test_planes_are_the_same_on_two_threads(last):
+    """Enough of them that they are shared out: pools, interpolation and their gradients."""
+    x = dispatch.from_numpy(np.random.default_rng(0).standard_normal((5, 7, 90, 80)))
+    if last:
+        x = x.contiguous(memory_format=dispatch.channels_last)
+    small = x[..., ::2, ::2]
+
+    def results() -> list[dispatch.Tensor]:
+        most, at = aten.max_pool2d_with_indices(x, [2, 2])
+        windows = ([2, 2], [2, 2], [0, 0])
+        return [
+            most,
+            at,
+            aten.max_pool2d_with_indices_backward(most, x, *windows, [1, 1], False, at),
+            aten.avg_pool2d(x, *windows),
+            aten.avg_pool2d_backward(most, x, *windows, False, True, None),
+            *aten.adaptive_max_pool2d(x, [7, 9]),
+            aten._adaptive_avg_pool2d(x, [45, 40]),
+            aten._adaptive_avg_pool2d_backward(small, x),
+            aten.upsample_nearest2d(small, [90, 80]),
+            aten.upsample_bilinear2d(small, [90, 80], False),
+            aten.upsample_nearest2d_backward(x, [90, 80], small.shape),
+            aten.upsample_bilinear2d_backward(x, [90, 80], small.shape, True),
+        ]
+
+    before = dispatch.get_num_threads()
+    try:
+        dispatch.set_num_threads(1)
+        alone = results()
+        dispatch.set_num_threads(2)
+        for one, two in zip(alone, results(), strict=True):
+            assert dispatch.equal(one, two)
+    finally:
+        dispatch.set_num_threads(before)
