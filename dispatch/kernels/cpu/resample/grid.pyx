@@ -197,50 +197,50 @@ cdef void find_sixteen(Job* j, Corners* c, const real* g, real* wx, real* wy) no
 
 # ---- the same in float or double, where nothing is rounded in between ----------------------------
 
-cdef struct Exact:
-    int64_t at[MOST_CORNERS]             # in a plane; -1: outside
-    double weight[MOST_CORNERS]
-    double slope[MOST_CORNERS][3]        # of the weight by the numbers of the grid
-
-
 cdef inline bint is_exact(const Job* j) noexcept nogil:
     return j.code == ST_float32 or j.code == ST_float64
 
 
-cdef int find_exact(Job* j, Exact* to, const real* g, bint slopes) noexcept nogil:
-    """Corners, weights and, if they are asked for, slopes of a place; how many corners."""
+cdef int find_exact(Job* j, int64_t* at, real* weight, real* slope, const real* g) noexcept nogil:
+    """Corners, weights and slopes (three numbers each) of a place; how many corners."""
     cdef Corners c
     cdef real wx[4]
     cdef real wy[4]
     cdef int d, e, k
-    cdef double part
+    cdef real part
     if j.mode == BICUBIC:
         find_sixteen(j, &c, g, wx, wy)
     else:
         find_corners(j, &c, g)
     for k in range(c.n):
-        to.at[k], to.weight[k] = c.at[k], c.weight[k]
-        for d in range(j.dims if slopes else 0):
-            if j.mode == BICUBIC:
-                part = c.slope[k][d]
-            else:
-                part = 1 if k >> d & 1 else -1
-                for e in range(j.dims):
+        at[k], weight[k] = c.at[k], <real>c.weight[k]
+        slope[2] = 0
+        if j.mode == BICUBIC:
+            slope[0], slope[1] = <real>(c.slope[k][0] * c.scale[0]), <real>(c.slope[k][1] * c.scale[1])
+        elif j.mode == BILINEAR and j.dims == 2:
+            part = <real>((c.far[1] if k & 2 else c.near[1]) * c.scale[0])
+            slope[0] = part if k & 1 else -part
+            part = <real>((c.far[0] if k & 1 else c.near[0]) * c.scale[1])
+            slope[1] = part if k & 2 else -part
+        elif j.mode == BILINEAR:
+            for d in range(3):
+                part = <real>(c.scale[d] if k >> d & 1 else -c.scale[d])
+                for e in range(3):
                     if e != d:
-                        part *= c.far[e] if k >> e & 1 else c.near[e]
-            to.slope[k][d] = part * c.scale[d]
+                        part *= <real>(c.far[e] if k >> e & 1 else c.near[e])
+                slope[d] = part
+        slope += 3
     return c.n
 
 
 cdef void spread_exact(Job* j, real* grad_input, real* grad_grid, const real* g, const real* x, const real* grid) noexcept nogil:
     """As `spread`, corner by corner: what each adds to the input's gradient and to those of the position."""
-    cdef Exact c[FEW]
-    cdef real sums[FEW][3]
+    cdef int64_t at[FEW * MOST_CORNERS]
     cdef real weight[FEW * MOST_CORNERS]
-    cdef real slope[FEW * MOST_CORNERS][3]
+    cdef real slope[FEW * MOST_CORNERS * 3]
+    cdef real sums[FEW][3]
     cdef real part, value
-    cdef bint slopes = j.mode != NEAREST
-    cdef int64_t n, p, e, left, at
+    cdef int64_t n, p, e, left
     cdef int d, i, k, count, corners = 1
     for n in range(j.x.n):
         p = 0
@@ -248,26 +248,22 @@ cdef void spread_exact(Job* j, real* grad_input, real* grad_grid, const real* g,
             left = j.places - p
             count = <int>min(<int64_t>FEW, left)
             for i in range(count):
-                corners = find_exact(j, &c[i], grid + i * j.dims, slopes)
-                for k in range(corners):
-                    weight[i * MOST_CORNERS + k] = <real>c[i].weight[k]
-                    for d in range(3):
-                        slope[i * MOST_CORNERS + k][d] = <real>c[i].slope[k][d] if slopes and d < j.dims else <real>0
+                k = i * corners              # as many for every place
+                corners = find_exact(j, at + k, weight + k, slope + 3 * k, grid + i * j.dims)
                 sums[i][0] = sums[i][1] = sums[i][2] = 0
             for e in range(j.x.c):
                 for i in range(count):
                     part = g[e * j.places + p + i]
-                    for k in range(corners):
-                        at = c[i].at[k]
-                        if at < 0:
+                    for k in range(i * corners, (i + 1) * corners):
+                        if at[k] < 0:
                             continue
                         if grad_input != NULL:
-                            grad_input[e * j.x.plane + at] += part * weight[i * MOST_CORNERS + k]
-                        if slopes:
-                            value = part * x[e * j.x.plane + at]
-                            sums[i][0] += value * slope[i * MOST_CORNERS + k][0]
-                            sums[i][1] += value * slope[i * MOST_CORNERS + k][1]
-                            sums[i][2] += value * slope[i * MOST_CORNERS + k][2]
+                            grad_input[e * j.x.plane + at[k]] += part * weight[k]
+                        if j.mode != NEAREST:
+                            value = part * x[e * j.x.plane + at[k]]
+                            sums[i][0] += value * slope[3 * k]
+                            sums[i][1] += value * slope[3 * k + 1]
+                            sums[i][2] += value * slope[3 * k + 2]
             for i in range(count):
                 for d in range(j.dims):
                     grad_grid[d] = sums[i][d]
