@@ -304,6 +304,14 @@ def test_second_fallback_of_a_key_is_refused():
     assert _C._dispatch_has_backend_fallback("AutogradCPU")
 
 
+@pytest.mark.parametrize(("kind", "namespace"), [("IMPL", "aten"), ("FRAGMENT", "aten")])
+def test_fallbacks_need_the_namespace_of_fallbacks(kind, namespace):
+    module = _C._dispatch_library(kind, namespace, "")
+    with pytest.raises(RuntimeError, match=f"not with one of {namespace}"):
+        module.fallback("PrivateUse3", lambda op, *args: 3)
+    assert not _C._dispatch_has_backend_fallback("PrivateUse3")
+
+
 def test_python_module_of_a_definition_is_known_while_it_lives():
     module = _C._dispatch_library("FRAGMENT", "stub", "")
     module.set_python_module("somewhere.ops", "pip install it")

@@ -289,6 +289,36 @@ def test_registration_outdates_entries(mode, library):
     assert A.relu.default(x).shape == (2,)
 
 
+GOING = {
+    "kernel": lambda: ops.cache_inner.g(empty(2)).numel(),
+    "definition": lambda: int(hasattr(ops.cache_inner, "h")),
+    "fallback": lambda: int(dispatch._C._dispatch_has_backend_fallback("PrivateUse3")),
+}
+
+
+@pytest.mark.parametrize("what", GOING)
+def test_what_a_cached_operator_relies_on_outdates_its_entry_by_going(library, what):
+    """The entry's own operator does not change."""
+    outer, inner, last = library("cache_outer"), library("cache_inner"), library("cache_inner")
+    outer.define("f(Tensor x) -> Tensor")
+    inner.define("g(Tensor x) -> Tensor")
+    inner.impl("g", lambda x: x.new_empty(5), "CompositeExplicitAutograd")
+    if what == "kernel":
+        last.impl("g", lambda x: x.new_empty(7), "Meta")
+    elif what == "definition":
+        last.define("h(Tensor x) -> Tensor")
+    else:
+        last = library("_", "IMPL")
+        last.fallback(lambda op, *args: None, "PrivateUse3")
+    outer.impl("f", lambda x: x.new_empty(GOING[what]()), "Meta")
+    with FakeTensorMode(cache_policy=lambda op: True) as mode:
+        x, there = empty(2), GOING[what]()
+        assert ops.cache_outer.f(x).numel() == there
+        assert counted(mode, lambda: ops.cache_outer.f(x)) == (1, 0)
+        last._destroy()
+        assert ops.cache_outer.f(x).numel() == GOING[what]() != there
+
+
 def test_size_is_bounded(library):
     cache = DispatchCache(max_entries=8)
     with FakeTensorMode(cache=cache) as mode:

@@ -35,6 +35,8 @@ def test_settings_are_put_back_after_an_error():
 def test_real_tensors_run_along_and_nothing_is_kept():
     with config.patch(fake_tensor_propagate_real_tensors=True):
         mode = FakeTensorMode()
+    assert mode.propagate_real_tensors
+    assert not FakeTensorMode().propagate_real_tensors
     x = dispatch.tensor([1.0, 2.0])
     fake = mode.from_tensor(x)
     with mode:

@@ -122,3 +122,11 @@ def test_constant_must_be_a_real_tensor(mode):
         for wrong in (3, t):
             with pytest.raises(TypeError):
                 t.constant = wrong
+
+
+def test_versions_are_those_of_the_meta_tensor(mode, meta):
+    f = FakeTensor(mode, meta, "cpu")
+    f.add_(1)
+    assert (f._version, meta._version) == (1, 1)
+    meta.add_(1)
+    assert f._version == 2

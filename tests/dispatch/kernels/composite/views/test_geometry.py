@@ -261,3 +261,33 @@ def test_slice_may_begin_and_end_anywhere_before_and_behind(far: int) -> None:
 def test_results_without_number_are_refused_before_the_first(call):
     with pytest.raises(RuntimeError, match="there is no memory for"):
         call(dispatch.empty(2**60, device="meta"))
+
+
+# sizes, strides and offset of a tensor of halves; those of it as float32, or what is refused
+HALVES = {
+    "even": (((2, 4), (6, 1), 2), ((2, 2), (3, 1), 1)),
+    "odd stride": (((2, 2), (3, 1), 0), "stride 3 at dimension 0"),
+    "odd stride of one row": (((1, 2), (3, 1), 0), "stride 3 at dimension 0"),
+    "odd last size": (((2, 3), (4, 1), 0), "last size 3"),
+    "odd offset": (((2, 2), (4, 1), 3), "offset 3"),
+    "gaps": (((2, 2), (4, 2), 0), "last stride must be 1"),
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("case", HALVES)
+def test_halves_as_floats_must_lie_evenly(case, device):
+    given, want = HALVES[case]
+    halves = dispatch.zeros(40, dtype=dispatch.float16, device=device).as_strided(*given)
+    if isinstance(want, str):
+        with pytest.raises(RuntimeError, match=want):
+            halves.view(dispatch.float32)
+    else:
+        wide = halves.view(dispatch.float32)
+        assert (wide.shape, wide.stride(), wide.storage_offset()) == want
+
+
+def test_views_that_wait_have_no_other_dtype():
+    for x, what in ((numbers(4)._neg_view(), "neg"), (numbers(4).cfloat().conj(), "conj")):
+        with pytest.raises(RuntimeError, match=f"use resolve_{what}"):
+            x.view(dispatch.int32)
