@@ -32,6 +32,110 @@ def test_in_place_and_out_bump_the_version():
     assert x._version == 2
 
 
+def resized():
+    x = dispatch.ones(4)
+    return [x.resize_(sizes)._version for sizes in ([4], [2, 3], [2, 3])]
+
+
+def reinterpreted():
+    x = dispatch.ones(4)
+    y = x.view(dispatch.int32)
+    y.add_(1)
+    versions = [x._version, y._version, y._is_view()]
+    x.add_(1)
+    return [*versions, y._version]
+
+
+def listed():
+    xs = [dispatch.ones(2), dispatch.ones(3)]
+    dispatch._foreach_add_(xs, 1)
+    return [x._version for x in xs]
+
+
+def detached():
+    x = leaf().clone()
+    y = x.detach()
+    y.add_(1)
+    return [x._version, y._version, y.requires_grad, y._is_view()]
+
+
+def viewed_in_inference_mode():
+    x = dispatch.ones(4)
+    with dispatch.inference_mode():
+        y = x.view(2, 2)
+    return [y.is_inference(), y._is_view(), y._base is x, y.view(4)._base is x]
+
+
+def of_inference_mode():
+    with dispatch.inference_mode():
+        x = dispatch.ones(3)
+        x.add_(1)
+    y = x.view(3)
+    return [y.is_inference(), y._is_view()]
+
+
+def marked():
+    x = leaf()
+    made = (dispatch._foreach_add([x], 1)[0], dispatch.cat([dispatch.ones(2), x]),
+            dispatch.empty_like(x), x.new_zeros(2))  # fmt: skip
+    return [t.requires_grad for t in made]
+
+
+# name: what PyTorch answers
+ANSWERS = {
+    resized: [0, 1, 1],
+    reinterpreted: [1, 1, False, 2],
+    listed: [1, 1],
+    detached: [1, 1, False, False],
+    viewed_in_inference_mode: [False, True, True, True],
+    of_inference_mode: [True, False],
+    marked: [True, True, False, False],
+}
+
+
+@pytest.mark.parametrize("program", ANSWERS)
+def test_versions_and_marks_are_those_of_pytorch(program):
+    assert program() == ANSWERS[program]
+
+
+def of_many():
+    return leaf().clone().split(1)[0]
+
+
+def of_many_viewed():
+    return of_many().view(1)
+
+
+def of_inference():
+    x = leaf().clone()
+    with dispatch.inference_mode():
+        return x.view(2)
+
+
+def of_no_grad_viewed():
+    x = leaf().clone()
+    with dispatch.no_grad():
+        y = x.view(2)
+    return y.view(2)
+
+
+@pytest.mark.parametrize(
+    ("view", "what"),
+    [
+        (of_many, "returns several views"),
+        (of_many_viewed, "returns several views"),
+        (of_inference, "made in inference mode"),
+        (of_no_grad_viewed, "made in no_grad mode"),
+    ],
+)
+def test_views_that_gradients_cannot_follow_are_not_written(view, what):
+    x = view()
+    with pytest.raises(RuntimeError, match=what):
+        x.add_(1)
+    with dispatch.no_grad():
+        x.add_(1)
+
+
 def test_failing_write_does_not_bump():
     x = dispatch.ones(2)
     with pytest.raises(RuntimeError):

@@ -13,6 +13,7 @@ from dispatch.fake import (
     DynamicOutputShapeException,
     MetadataMismatchError,
 )
+from dispatch.symbolic import ShapeEnv
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -200,6 +201,29 @@ def test_class_tells_of_all_caches():
     assert FakeTensorMode.cache_info().hits == FakeTensorMode.cache_info().misses == 0
 
 
+def test_class_tells_of_bypasses_and_of_caches_that_are_gone():
+    FakeTensorMode.cache_clear()
+    modes = [FakeTensorMode(cache=DispatchCache()) for _ in range(2)]
+    for n, mode in enumerate(modes, 1):
+        with mode:
+            for _ in range(n):
+                empty(2, 3).fill_(1).t_().resize_(9)
+            with pytest.raises(DynamicOutputShapeException):
+                A.nonzero.default(empty(2))
+    total, parts = FakeTensorMode.cache_info(), [mode.cache_info() for mode in modes]
+    for name in total.bypasses:
+        assert total.bypasses[name] == sum(info.bypasses.get(name, 0) for info in parts)
+    assert total == FakeTensorMode.cache_info() != parts[0]
+    del mode, modes
+    gone = FakeTensorMode.cache_info()
+    assert (gone.misses, gone.bypasses) == (total.misses, total.bypasses)
+    with FakeTensorMode(cache=DispatchCache()) as mode:
+        A.relu.default(empty(2))
+        FakeTensorMode.cache_clear()
+        assert mode.cache_info().size == FakeTensorMode.cache_info().size == 0
+        assert FakeTensorMode.cache_info().bypasses == {}
+
+
 def on_meta(*sizes, **kwargs):
     return A.empty.memory_format(sizes, device="meta", **kwargs)
 
@@ -287,6 +311,28 @@ def test_registration_outdates_entries(mode, library):
     assert A.relu.default(x).shape == (7,)
     lib._destroy()
     assert A.relu.default(x).shape == (2,)
+
+
+def test_zero_tensors_come_out_of_a_hit_as_such(mode):
+    zeros = A._efficientzerotensor.default([4])
+    for want in ((0, 1), (1, 0)):
+        views = []
+        assert counted(mode, lambda views=views: views.append(zeros.expand(2, 4))) == want
+        assert views[0]._is_zerotensor()
+
+
+def test_symbols_that_the_arguments_do_not_have_are_not_kept(library):
+    lib = library("cache_symbols")
+    lib.define("f(Tensor x) -> Tensor")
+    env = ShapeEnv()
+    sizes = [env.create_unbacked_symint() for _ in range(2)]
+    given = iter(sizes)
+    lib.impl("f", lambda x: x.new_empty(next(given)), "Meta")
+    with FakeTensorMode(shape_env=env, cache_policy=lambda op: True) as mode:
+        x = empty(2)
+        for size in sizes:
+            assert str(ops.cache_symbols.f(x).shape[0]) == str(size)
+        assert mode.cache_info().hits == 0
 
 
 GOING = {

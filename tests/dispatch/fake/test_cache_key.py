@@ -39,7 +39,7 @@ def facts_of(value: Any) -> Any:
     """What a shape function sees of an argument; -0.0 and True are told from 0.0 and 1."""
     if isinstance(value, dispatch.Tensor):
         bits = (value.is_conj(), value.is_neg(), value.requires_grad, value.is_inference())
-        return (*geometry(value), value.untyped_storage().nbytes(), bits)
+        return (*geometry(value), value.untyped_storage().nbytes(), bits, value._is_zerotensor())
     if isinstance(value, (list, tuple)):
         return [facts_of(v) for v in value]
     return (type(value), repr(value))
@@ -67,7 +67,7 @@ def seen(library) -> Iterator[Seen]:
     lib.define(SCHEMA)
     seen = Seen()
     lib.impl("facts", seen, "Meta")
-    for key in ("Conjugate", "Negative"):
+    for key in ("Conjugate", "Negative", "ZeroTensor"):
         lib.impl("facts", fallthrough_kernel, key)  # what is pending is a fact too
     with FakeTensorMode(cache_policy=lambda op: True):
         yield seen
@@ -158,6 +158,7 @@ TENSORS = {
     "requires grad": lambda: (new(2), new(2, requires_grad=True)),
     "inference": lambda: (new(2), made_in_inference_mode()),
     "layout": lambda: (strided((2, 2), (1, 2)), laid_out()),
+    "zero tensor": lambda: (new(2), A._efficientzerotensor.default([2])),
 }
 
 VALUES = {

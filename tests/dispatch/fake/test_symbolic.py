@@ -1,5 +1,7 @@
 """Fake tensors whose sizes are expressions of a ShapeEnv."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,22 @@ def test_one_cache_serves_two_envs_apart():
         shapes.append(y.shape[0].node.shape_env is mode.shape_env)
         del mode, x, y
     assert shapes == [True, True]
+
+
+def test_handles_of_an_env_that_is_gone_mean_something_else_in_the_next():
+    """Expressions of one env after the other have the same handles."""
+    cache = dispatch.fake.DispatchCache()
+    for before in range(6):
+        mode = FakeTensorMode(shape_env=ShapeEnv(), cache=cache)
+        x = dynamic(mode, 5)
+        n = x.shape[0]
+        others = [n * factor for factor in range(3, 3 + before)]
+        with mode:
+            doubled = ops.aten.cat.default([x, x])
+        assert doubled.shape[0] == 2 * n
+        assert doubled.shape[0].node.hint == 10
+        del mode, x, n, others, doubled
+        gc.collect()
 
 
 # ---- no bytes ------------------------------------------------------------------------------------
