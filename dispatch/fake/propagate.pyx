@@ -225,9 +225,12 @@ cdef frozenset CPU_ONLY = frozenset((
     "aten::_grid_sampler_2d_cpu_fallback", "aten::_grid_sampler_2d_cpu_fallback_backward",
 ))
 
+# Not tagged, but of sizes that lengths decide: the second is, unless it is told its length.
+cdef frozenset BY_LENGTHS = frozenset(("aten::_pack_padded_sequence", "aten::_padded_dense_to_jagged_forward"))
+
 # Operators whose calls depend on values, or mix devices, only in some cases: looked at before they run.
 cdef frozenset watched = frozenset(("aten::index", "aten::item", "aten::index_put", "aten::index_put_", "prim::device")) | \
-    FACTORIES | CPU_ONLY | {name.partition(".")[0] for name in WITHOUT_OUT}
+    FACTORIES | CPU_ONLY | BY_LENGTHS | {name.partition(".")[0] for name in WITHOUT_OUT}
 
 
 cdef object by_value(FakeState mode, OperatorEntry e, PyObject** args):
@@ -253,7 +256,7 @@ cdef object by_value(FakeState mode, OperatorEntry e, PyObject** args):
         if mode.shape_env is not None:
             return by_symbol(mode, e, args, DynamicOutputShapeException)
         raise DynamicOutputShapeException(get_overload(need_entry("aten::nonzero", "")))       # a mask is expanded into its indices
-    elif e.tags & TAG_dynamic_output_shape and is_dynamic(e, args):
+    elif (e.tags & TAG_dynamic_output_shape or e.name in BY_LENGTHS) and is_dynamic(e, args):
         return by_symbol(mode, e, args, DynamicOutputShapeException)
     return NotImplemented
 
@@ -286,10 +289,10 @@ cdef int check_put_device(OperatorEntry e, Tensor self, Tensor values) except -1
 
 
 cdef bint is_dynamic(OperatorEntry e, PyObject** args) except -1:
-    """For indexing, only boolean indices depend on values; repeat_interleave does not when it is told its size."""
+    """For indexing, only boolean indices depend on values; repeat_interleave and jagged tensors do not when told their size."""
     if e.name == "aten::index":
         return any([isinstance(t, Tensor) and t.dtype.name in ("bool", "uint8") for t in <list>args[1]])
-    if e.name == "aten::repeat_interleave":
+    if e.name == "aten::repeat_interleave" or e.name == "aten::_padded_dense_to_jagged_forward":
         return <object>args[e.sig.n_args - 1] is None
     return True
 

@@ -98,6 +98,16 @@ def _nonzero(mode: Any, op: Any, arg: Any) -> Any:
     return arg.new_empty_strided((count, arg.dim()), (1, count), dtype=dtypes.int64)
 
 
+def _pack_padded_sequence(
+    mode: Any, op: Any, input: Any, lengths: Any, batch_first: bool
+) -> tuple[Any, Any]:
+    """As in PyTorch, the sizes of one step stand for those of the data."""
+    _need_sizes(mode, op)
+    count = new_size(mode)
+    steps = input.transpose(0, 1) if not batch_first else input
+    return input.new_empty(steps.shape[1:]), input.new_empty((count,))
+
+
 def _masked_select(mode: Any, op: Any, self: Any, mask: Any) -> Any:
     _need_sizes(mode, op)
     most = _most(self.numel())
@@ -204,6 +214,7 @@ def _padded_dense_to_jagged(
 
 _RULES: dict[str, Implementation] = {
     "aten::_local_scalar_dense": _item,
+    "aten::_pack_padded_sequence": _pack_padded_sequence,
     "aten::_padded_dense_to_jagged_forward": _padded_dense_to_jagged,
     "aten::_unique": _unique,
     "aten::_unique2": _unique2,

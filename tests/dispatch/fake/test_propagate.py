@@ -236,6 +236,22 @@ def test_what_pytorch_reads_from_memory_is_refused(mode):
         refused(mode, RuntimeError, call)
 
 
+def test_sizes_that_lengths_decide_are_dynamic(mode):
+    data, counts = mode.from_tensor(dispatch.ones(3, 2)), mode.from_tensor(dispatch.tensor([3, 1]))
+    padded, ends = dispatch.ones(2, 3, 4), dispatch.tensor([0, 2, 4])
+    padded, ends = mode.from_tensor(padded), mode.from_tensor(ends)
+    scores, classes = dispatch.ones(3, 2, 4), dispatch.ones(2, 2, dtype=dispatch.int64)
+    scores, classes = mode.from_tensor(scores), mode.from_tensor(classes)
+    for call in (
+        lambda: A._pack_padded_sequence(data, counts, False),
+        lambda: A._padded_dense_to_jagged_forward(padded, [ends]),
+        lambda: A.ctc_loss.Tensor(scores, classes, counts, counts),
+    ):
+        refused(mode, DynamicOutputShapeException, call)
+    with mode:
+        assert A._padded_dense_to_jagged_forward(padded, [ends], 4).shape == (4, 4)
+
+
 def test_randint_like_does_not_ask_for_the_value_of_its_bound(mode):
     like, high = mode.from_tensor(dispatch.ones(2, 3)), mode.from_tensor(dispatch.tensor(7))
     with mode:

@@ -290,6 +290,16 @@ def test_unbacked_results_are_not_cached(mode):
     assert str(a.shape[0]) != str(b.shape[0])
 
 
+def test_a_packed_sequence_has_an_unbacked_number_of_steps(mode):
+    x, lengths = dynamic(mode, 6, 2, 4), mode.from_tensor(dispatch.tensor([6, 5]))
+    with mode:
+        data, steps = ops.aten._pack_padded_sequence(x, lengths, False)
+        swapped, _ = ops.aten._pack_padded_sequence(x, lengths, True)
+    assert list(data.shape) == [x.shape[0], x.shape[2]]
+    assert list(swapped.shape) == [x.shape[1], x.shape[2]]
+    assert not steps.shape[0].node.has_hint()
+
+
 def test_dynamic_output_shapes_may_be_forbidden():
     mode = FakeTensorMode(shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False))
     x = dynamic(mode, 3)

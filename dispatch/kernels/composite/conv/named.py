@@ -46,6 +46,7 @@ _resize_ = ops.aten.resize_.default
 _select = ops.aten.select.int
 _slow_conv2d = ops.aten._slow_conv2d_forward.default
 _slow_conv2d_output = ops.aten._slow_conv2d_forward.output
+_contiguous = ops.aten.contiguous.default
 _slow_conv3d = ops.aten.slow_conv3d_forward.default
 _slow_conv3d_output = ops.aten.slow_conv3d_forward.output
 _squeeze = ops.aten.squeeze.dim
@@ -210,6 +211,11 @@ def dilated(
 # ---- three dimensions --------------------------------------------------------------------------
 
 
+def _dense(self: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Both contiguous: the result is, whatever the operands' memory format."""
+    return _contiguous(self), _contiguous(weight)
+
+
 def slow_conv3d_forward(
     self: Tensor,
     weight: Tensor,
@@ -219,7 +225,7 @@ def slow_conv3d_forward(
     padding: Ints,
 ) -> Tensor:
     check_dims(self, weight, kernel_size, 3, True)
-    return convolved(self, weight, bias, stride, padding, [1, 1, 1])
+    return convolved(*_dense(self, weight), bias, stride, padding, [1, 1, 1])
 
 
 slow_conv3d_forward_out = into_given("output", slow_conv3d_forward)
@@ -263,7 +269,7 @@ def slow_conv_transpose3d(
     dilation: Ints = (1, 1, 1),
 ) -> Tensor:
     check_dims(self, weight, kernel_size, 3, False)
-    return convolved(self, weight, bias, stride, padding, dilation, output_padding)
+    return convolved(*_dense(self, weight), bias, stride, padding, dilation, output_padding)
 
 
 slow_conv_transpose3d_out = into_given("out", slow_conv_transpose3d)

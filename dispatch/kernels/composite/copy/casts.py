@@ -73,8 +73,8 @@ def to_dense(
 
 
 def to_dense_backward(grad: Tensor, input: Tensor, masked_grad: bool | None = None) -> Tensor:
-    """The gradient."""
-    return grad
+    """The gradient in the input's dtype."""
+    return _aten.to.dtype(grad, input.dtype)
 
 
 # ---- memory ------------------------------------------------------------------------------------

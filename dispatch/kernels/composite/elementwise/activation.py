@@ -10,6 +10,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._C.values import wrapped_number
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = [
     "add_relu",
@@ -107,7 +108,8 @@ def infinitely_differentiable_gelu_backward(grad: Tensor, self: Tensor) -> Tenso
     below = 0.5 * (1.0 + _aten.erf(self * math.sqrt(0.5)))
     density = (1 / math.sqrt(2 * math.pi)) * _aten.exp(self * self * -0.5)
     result: Tensor = below.addcmul(self, density).mul(grad)
-    return result
+    kind = rules.result_type(grad, self)
+    return result if kind.is_floating_point else result.to(kind)
 
 
 _MEAN, _SUM = 1, 2

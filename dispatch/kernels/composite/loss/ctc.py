@@ -16,6 +16,7 @@ from dispatch._C.arrays import from_numpy
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__ = [
     "ctc_loss",
@@ -71,7 +72,11 @@ def ctc_loss_tensor(
     reduction: int = _MEAN,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """The same with lengths in tensors, whose values are read."""
+    """The same with lengths in tensors, whose values are read where there are any."""
+    if not rules.is_eager(log_probs):
+        return _aten._ctc_loss.Tensor(
+            log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
+        )[0]
     numbers = (_numbers("input_lengths", input_lengths), _numbers("target_lengths", target_lengths))
     result: Tensor = _aten.ctc_loss.IntList(
         log_probs, targets, *numbers, blank, reduction, zero_infinity

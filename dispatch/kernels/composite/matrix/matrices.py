@@ -165,14 +165,17 @@ def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 
 def mT(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged."""
+    """The last two dimensions exchanged; a number stays."""
+    if self.ndim == 0:
+        return self
     _check_dims(self, 2)
     return _aten.transpose.int(self, -2, -1)
 
 
 def _adjoint(self: Tensor) -> Tensor:
-    _check_dims(self, 2)
-    swapped = _aten.transpose.int(self, -2, -1)
+    if self.ndim:
+        _check_dims(self, 2)
+    swapped = _aten.transpose.int(self, -2, -1) if self.ndim else self
     return _aten.conj(swapped) if self.dtype.is_complex else swapped
 
 

@@ -4,7 +4,7 @@ Indices are checked before anything is written. A loop that runs without the int
 reads each index once and passes over those that another thread spoils meanwhile.
 """
 from cython cimport floating
-from libc.math cimport INFINITY, fabs, pow, sqrt
+from libc.math cimport INFINITY, fabs, hypot, pow, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -12,12 +12,12 @@ from libc.string cimport memcpy, memset
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DTYPES_RARE, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float32, ST_float64, ST_int64,
-    is_floating_code, is_in, is_integral_code,
+    is_complex_code, is_floating_code, is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.runs cimport (
-    address, are_in_range, finish, floating_code, loop, plain, run, run_floating, written_as,
+    address, are_in_range, finish, floating_code, loop, plain, run, written_as,
 )
 from dispatch.kernels.meta.embedding cimport tables as meta
 
@@ -160,13 +160,14 @@ cdef struct Lengths:
     void* table
     char* seen                   # by row
     double longest, p
+    bint paired                  # complex: `size` real and imaginary parts
 
 
-cdef double length(const floating* row, int64_t size, double p) noexcept nogil:
-    cdef int64_t k
+cdef double length(const floating* row, int64_t size, double p, bint paired) noexcept nogil:
+    cdef int64_t k, n = size >> 1 if paired else size
     cdef double sum = INFINITY if p == -INFINITY else 0, x
-    for k in range(size):
-        x = fabs(row[k])
+    for k in range(n):
+        x = hypot(row[2 * k], row[2 * k + 1]) if paired else fabs(row[k])
         if p == 2:
             sum += x * x
         elif p == 1:
@@ -197,7 +198,7 @@ cdef int64_t shorten(Lengths* j, floating* table) noexcept nogil:
             continue
         j.seen[index] = 1
         row = table + index * j.size
-        norm = <floating>length(<const floating*>row, j.size, j.p)
+        norm = <floating>length(<const floating*>row, j.size, j.p, j.paired)
         if norm > j.longest:
             factor = <floating>(j.longest / (norm + 1e-7))
             for k in range(j.size):
@@ -219,14 +220,17 @@ cdef object embedding_renorm_(Tensor self, Tensor indices, double max_norm, doub
         raise refused(f"index {wrong} is out of bounds for a table of {j.rows} rows", IndexError)
     if j.n == 0 or self.c_numel == 0:
         return self
-    code = floating_code(self)
+    j.paired = is_complex_code(self.c_dtype)
+    code = ST_complex128 if self.c_dtype == ST_complex128 else ST_complex64 if j.paired else floating_code(self)
     table = plain(self, code)
+    if j.paired:
+        j.size *= 2
     j.table, j.seen = address(table), <char*>calloc(j.rows, 1)
     if j.seen == NULL:
         raise MemoryError
     try:
-        run_floating(<loop>shorten[float], <loop>shorten[double], &j, table, 2 * j.n * j.size,
-                     (positions, table))
+        run(<loop>shorten[double] if code == ST_float64 or code == ST_complex128 else <loop>shorten[float],
+            &j, j.table, 2 * j.n * j.size, (positions, table))
     finally:
         free(j.seen)
     finish(self, table)

@@ -6,8 +6,8 @@ import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_REDUCED_FLOATING, ST_bool, ST_float32, ST_float64, ST_int16, ST_int32, ST_int64, is_complex_code,
-    is_floating_code, is_in,
+    DEV_CPU, DTYPES_BOOL, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, DTYPES_WIDE_UNSIGNED, ST_bool, ST_float32, ST_float64,
+    ST_int16, ST_int32, ST_int64, is_complex_code, is_floating_code, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
@@ -43,6 +43,8 @@ def eye_out(n, *, out):
 def eye_m_out(n, m, *, out):
     """Ones on the diagonal of an n by m matrix."""
     meta.eye_m_out(n, m, out=out)
+    if is_in(DTYPES_WIDE_UNSIGNED, dtypes.dtype_code(out.dtype)):
+        raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
     ops.aten.zero_(out)
     ops.aten.fill_.Scalar(ops.aten.diagonal(out), 1)
     return out
@@ -106,7 +108,7 @@ cdef object complex_kind(Tensor out):
 
 cdef int check_linspace(Tensor out) except -1:
     """One number is only filled in, which any dtype can be."""
-    if out.c_dtype == ST_bool and out.c_numel > 1:
+    if is_in(DTYPES_BOOL | DTYPES_FLOAT8 | DTYPES_WIDE_UNSIGNED, out.c_dtype) and out.c_numel > 1:
         raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
     return 0
 
@@ -151,6 +153,7 @@ def range_out(start, end, step=1, *, Tensor out not None):
     """Numbers from start to end, which is included."""
     meta.range_out(start, end, step, out=out)
     if out.numel():
+        start, end, step = meta.range_numbers(start, end, step, out.dtype)
         copy_array(out, shaped(start + np.arange(out.numel()) * step, out))
     return out
 

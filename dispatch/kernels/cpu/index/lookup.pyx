@@ -7,7 +7,8 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_BOOL, DTYPES_RARE, MF_contiguous, ST_int64, is_integral_code,
+    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_BOOL, DTYPES_RARE, DTYPES_WIDE_UNSIGNED, MF_contiguous, ST_complex32, ST_int64,
+    is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
@@ -136,6 +137,7 @@ def index_copy(Tensor out not None, Tensor self not None, int64_t dim, Tensor in
     cdef Numbers places
     dim = wrapped
     places = along(out, dim, index, False)
+    check_supported(self, DTYPES_RARE | DTYPES_WIDE_UNSIGNED, False)
     if memory_meets(source, out):
         source = source.clone()
     copy_unless_same(out, self)
@@ -157,6 +159,7 @@ def index_fill_scalar(Tensor self not None, int64_t dim, Tensor index not None, 
     cdef Numbers places
     dim = meta.check_fill(self, dim, index, value)
     places = along(self, dim, index, True)
+    check_supported(self, DTYPES_RARE | DTYPES_WIDE_UNSIGNED, False)
     if places.n and self.c_numel:
         fill_slices(self, dim, value, places)
     return self
@@ -166,6 +169,13 @@ def index_fill_tensor(Tensor self not None, int64_t dim, Tensor index not None, 
     """The same with the number in a tensor."""
     meta.check_fill(self, dim, index, value)
     return index_fill_scalar(self, dim, index, value.item())
+
+
+cdef unsigned long long refused_by(str reduce, bint include_self):
+    """Complex numbers have no order; neither they nor truth values can be left out of what is reduced."""
+    if not include_self:
+        return DTYPES_ALL_COMPLEX | DTYPES_BOOL
+    return DTYPES_BOOL if reduce == "mean" else 0 if reduce == "prod" else DTYPES_ALL_COMPLEX
 
 
 def index_reduce(Tensor out not None, Tensor self not None, int64_t dim, Tensor index not None, Tensor source not None, str reduce,
@@ -178,7 +188,7 @@ def index_reduce(Tensor out not None, Tensor self not None, int64_t dim, Tensor 
     dim = wrapped
     places = along(out, dim, index, False)
     if index.c_numel:
-        check_supported(self, DTYPES_RARE | (DTYPES_ALL_COMPLEX if reduce in ("amax", "amin") else 0), True)
+        check_supported(self, DTYPES_RARE | refused_by(reduce, include_self), True)
     if memory_meets(source, out):
         source = source.clone()
     copy_unless_same(out, self)
@@ -221,9 +231,10 @@ cdef Tensor as_rows(Tensor t, int code):
 
 def searchsorted_tensor(Tensor out not None, Tensor sorted_sequence not None, Tensor self not None, out_int32, bint right, side,
                         Tensor sorter or None):
-    """Where the values would be put in, row by row."""
+    """Where the values would be put in, row by row; what differs in dtype is compared in the promoted one."""
     cdef dispatch_search search
     cdef Tensor found, edges, values
+    cdef int code = sorted_sequence.c_dtype
     cdef Numbers order = None
     cdef int64_t size, n, rows, i, step
     cdef int64_t* sorts
@@ -232,12 +243,13 @@ def searchsorted_tensor(Tensor out not None, Tensor sorted_sequence not None, Te
     cdef char* value
     if out.c_numel == 0:
         return
-    check_supported(sorted_sequence, DTYPES_RARE | DTYPES_BOOL | DTYPES_ALL_COMPLEX, True)
-    search = dispatch_searcher(sorted_sequence.c_dtype)
-    if search == NULL:
-        raise refused(f"no CPU kernel for {dtypes.get_dtype(sorted_sequence.c_dtype)!r}", NotImplementedError)
+    if self.c_dtype != code:
+        code = ops.aten.result_type.Tensor(sorted_sequence, self)
+    search = dispatch_searcher(code)
+    if search == NULL or is_in(DTYPES_RARE | DTYPES_BOOL | DTYPES_ALL_COMPLEX, code) or code == ST_complex32:
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(code)!r}", NotImplementedError)
     right = right or side == "right"
-    edges, values = sorted_sequence.contiguous(), as_rows(self, sorted_sequence.c_dtype)
+    edges, values = as_rows(sorted_sequence, code), as_rows(self, code)
     size = edges.c_sizes[edges.c_ndim - 1]
     if sorter is not None:
         order = read_numbers(sorter, sorter.c_ndim, sorter.c_sizes)

@@ -170,9 +170,9 @@ def unique_consecutive(Tensor self not None, return_inverse=False, return_counts
     """Elements that differ from the one before, or slices along `dim`."""
     cdef Tensor row, inverse = nothing(), counts = nothing()
     cdef Numbers starts
+    check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
     if dim is not None and not (self.c_ndim == 1 and wrap_dim(dim, 1, True) == 0):
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
-    check_supported(self, DTYPES_FLOAT8, True)
     row = self.contiguous()
     if return_inverse or return_counts:
         starts = find_runs(row)

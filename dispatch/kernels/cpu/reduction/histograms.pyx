@@ -66,7 +66,7 @@ cdef int check_edges(Tensor self, int64_t count, list edges) except -1:
 
 
 cdef Tensor points_of(Tensor self, bint edged=False):
-    """`edged`: the caller gave the edges; PyTorch divides no range of 16-bit floats. They are counted in float32."""
+    """`edged`: the caller gave the edges or their range; PyTorch finds no range of 16-bit floats. They are counted in float32."""
     if edged and is_in(DTYPES_REDUCED_FLOATING, self.c_dtype):
         return dense(self, ST_float32, MF_contiguous)
     if self.c_dtype != ST_float32 and self.c_dtype != ST_float64:
@@ -91,8 +91,8 @@ cdef void find_extremes(const floating* values, int64_t n, int64_t step, double*
     low[0], high[0] = least, most
 
 
-cdef Tensor equal_parts(Tensor points, int64_t first, int64_t columns, int64_t bins, object range_):
-    """The edges of `bins` parts of the range of a coordinate."""
+cdef Tensor equal_parts(Tensor points, int64_t first, int64_t columns, int64_t bins, object range_, int code):
+    """The edges of `bins` parts of the range of a coordinate, in the dtype `code`."""
     cdef double low = 0, high = 1
     cdef int64_t n = bins + 1
     cdef Tensor made
@@ -108,15 +108,17 @@ cdef Tensor equal_parts(Tensor points, int64_t first, int64_t columns, int64_t b
         raise refused(f"expected a range whose end is not below its start, got {[low, high]}")
     if low == high:
         low, high = low - 0.5, high + 0.5
-    made = new_empty(points.c_dtype, DEV_CPU, -1, 1, &n, NULL)
-    if points.c_dtype == ST_float32:
+    if code != points.c_dtype:
+        return ops.aten.linspace(low, high, n, dtype=get_dtype(code))
+    made = new_empty(code, DEV_CPU, -1, 1, &n, NULL)
+    if code == ST_float32:
         dispatch_linspace_f32(<float*>address(made), <float>low, <float>high, n)
     else:
         dispatch_linspace_f64(<double*>address(made), low, high, n)
     return made
 
 
-cdef list equal_edges(Tensor points, int64_t columns, object bins, object range_):
+cdef list equal_edges(Tensor points, int64_t columns, object bins, object range_, int code):
     cdef int64_t i
     if len(bins) != columns:
         raise refused(f"expected bins for {columns} coordinates, got {len(bins)}")
@@ -125,7 +127,7 @@ cdef list equal_edges(Tensor points, int64_t columns, object bins, object range_
             raise refused(f"expected bins to be positive, got {n}")
     if range_ is not None and len(range_) != 2 * columns:
         raise refused(f"expected range to have {2 * columns} numbers, got {len(range_)}")
-    return [equal_parts(points, i, columns, bins[i], range_) for i in range(columns)]
+    return [equal_parts(points, i, columns, bins[i], range_, code) for i in range(columns)]
 
 
 # ---- counting ----------------------------------------------------------------------------------
@@ -240,14 +242,14 @@ cdef int fill(Tensor points, int64_t n, int64_t columns, const Axis* axes, Tenso
 def bin_edges(Tensor self not None, bins, *, range=None, weight=None, density=False):
     """Edges for each coordinate of self, whose last dimension is a point."""
     cdef int64_t columns = check_points(self)
-    return equal_edges(points_of(self), columns, bins, range)
+    return equal_edges(points_of(self), columns, bins, range, self.c_dtype)
 
 
 def from_bin_cts(Tensor self not None, bins, *, range=None, Tensor weight=None, bint density=False):
     """How many points fall into each of a grid of equal cells."""
     cdef int64_t columns = check_points(self)
-    cdef Tensor points = points_of(self)
-    edges = equal_edges(points, columns, bins, range)
+    cdef Tensor points = points_of(self, range is not None)
+    edges = equal_edges(points, columns, bins, range, self.c_dtype)
     check_weight(self, weight, False)
     return histogram(points, columns, edges, True, weight, density, self.c_dtype)
 
@@ -275,8 +277,8 @@ cdef tuple write(tuple outputs, tuple found):
 
 def histogram_bin_ct(Tensor self not None, bins=100, *, range=None, Tensor weight=None, bint density=False):
     """How many elements fall into each of `bins` equal parts, and the edges."""
-    cdef Tensor points = points_of(self)
-    edges = equal_edges(points, 1, [bins], range)
+    cdef Tensor points = points_of(self, range is not None)
+    edges = equal_edges(points, 1, [bins], range, self.c_dtype)
     check_weight(self, weight, True)
     return histogram(points, 1, edges, True, weight, density, self.c_dtype), edges[0]
 

@@ -18,11 +18,25 @@ __all__ = [
     "eye_out",
     "linspace_out",
     "logspace_out",
+    "range_numbers",
     "range_out",
     "resized",
     "tril_indices",
     "triu_indices",
 ]
+
+
+_UNRANGED = (
+    dtypes.bool,
+    dtypes.uint16,
+    dtypes.uint32,
+    dtypes.uint64,
+    dtypes.float8_e4m3fn,
+    dtypes.float8_e4m3fnuz,
+    dtypes.float8_e5m2,
+    dtypes.float8_e5m2fnuz,
+    dtypes.float8_e8m0fnu,
+)
 
 
 def resized(out: Tensor, sizes: list[int]) -> Tensor:
@@ -59,14 +73,20 @@ def logspace_out(start: Any, end: Any, steps: int, base: float = 10.0, *, out: T
     return out if out.numel() == steps else resized(out, [steps])
 
 
+def range_numbers(start: Any, end: Any, step: Any, kind: dtypes.dtype) -> tuple[Any, Any, Any]:
+    """Bounds and step as `range` counts with them: cut to integers for an integral dtype."""
+    return (start, end, step) if kind.is_floating_point else (int(start), int(end), int(step))
+
+
 def check_range(start: Any, end: Any, step: Any, kind: dtypes.dtype) -> int:
     """How many numbers `range` has."""
-    if kind is dtypes.bool or kind.is_complex:
+    if kind in _UNRANGED or kind.is_complex:
         raise refused(f"no kernel for {kind}", NotImplementedError)
-    if step == 0:
-        raise refused("step must not be 0")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise refused(f"expected finite bounds, got {start} and {end}")
+    start, end, step = range_numbers(start, end, step, kind)
+    if step == 0:
+        raise refused("step must not be 0")
     if (step > 0) != (end >= start) and start != end:
         raise refused(f"bounds {start} and {end} do not fit the step {step}")
     return int((end - start) / step + 1)

@@ -218,8 +218,6 @@ def _check_sorted(
             f"sorted values of shape {list(boundaries.shape)} do not fit values of "
             f"shape {list(self.shape)}"
         )
-    if rules.is_eager(self) and self.dtype is not boundaries.dtype:
-        raise refused(f"expected one dtype, got {boundaries.dtype} and {self.dtype}")
 
 
 def searchsorted_tensor(

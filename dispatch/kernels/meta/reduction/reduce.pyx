@@ -303,6 +303,8 @@ cdef int norm(Spec* s, Tensor self, object p, IntArray dim, bint keepdim) except
 
 cdef int norm_dtype(Spec* s, Tensor self, object p, IntArray dim, bint keepdim,
                     int dtype) except -1:
+    check_moment_input(self)
+    check_norm_dtype(self, dtype)
     return fill_norm(s, self, dim, keepdim, dtype)
 
 
