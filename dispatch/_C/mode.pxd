@@ -4,4 +4,5 @@ cdef class TorchDispatchMode:
     cdef object __weakref__
 
 
-cdef int count_entry(TorchDispatchMode mode, int step) except -1      # a block is entered (1) or left (-1)
+cdef int count_entry(TorchDispatchMode mode) except -1     # a block is entered; asks the mode what it is: an error counts nothing
+cdef void count_exit(TorchDispatchMode mode) noexcept      # a block is left

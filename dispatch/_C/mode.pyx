@@ -3,6 +3,7 @@
 Compiled so that `FakeTensorMode` can be a C class below it; users subclass it in Python.
 """
 cimport cython
+from libc.stdlib cimport realloc
 
 from dispatch._C.keys import DispatchKey
 from dispatch._C.pre_dispatch import _pop_mode_from_pre_dispatch, _set_mode_pre_dispatch
@@ -37,21 +38,25 @@ cdef class TorchDispatchMode:
             raise RuntimeError(f"{type(self).__name__}.__torch_dispatch__: classmethod is not supported, please make it a plain "
                                "method")
         key = getattr(self, "_dispatch_key", None)
-        if key is not None:
-            push_pre_dispatch(self, key)
-        else:
-            _push_on_torch_dispatch_stack(self)
-        count_entry(self, 1)
+        count_entry(self)                # asks the mode, whose answer may be an error: before anything changes
+        try:
+            if key is not None:
+                push_pre_dispatch(self, key)
+            else:
+                _push_on_torch_dispatch_stack(self)
+        except BaseException:
+            count_exit(self)
+            raise
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
-        if <size_t><void*>self not in blocks:
+        if find_blocks(self) == NULL:
             raise IndexError(f"{type(self).__name__}: left without having been entered")
         if getattr(self, "_dispatch_key", None) is not None:
             _pop_mode_from_pre_dispatch()
         else:
             _pop_torch_dispatch_stack(getattr(self, "_mode_key", None))
-        count_entry(self, -1)
+        count_exit(self)
 
     @classmethod
     def push(cls, *args, **kwargs):
@@ -75,23 +80,60 @@ cdef class TorchDispatchMode:
 cdef int entered = 0
 cdef int entered_users = 0
 cdef int entered_seeing = 0
-cdef dict blocks = {}                    # address of a mode -> how many of its blocks are entered
+
+cdef struct Blocks:                      # of one mode
+    void* mode
+    int n
+    bint user
+    bint seeing
+
+# In C, for a mode is left also where the stack is used up and no object can be compared with another.
+cdef Blocks* table = NULL
+cdef int n_modes = 0
+cdef int room = 0
 
 
-cdef int count_entry(TorchDispatchMode mode, int step) except -1:
-    global entered, entered_users, entered_seeing
-    cdef object me = <size_t><void*>mode
-    cdef int left = blocks.get(me, 0) + step
-    if left > 0:
-        blocks[me] = left
-    else:
-        blocks.pop(me, None)
-    entered += step
-    if not mode.is_infra_mode():
-        entered_users += step
-    if not mode.ignore_compile_internals():
-        entered_seeing += step
+cdef Blocks* find_blocks(TorchDispatchMode mode) noexcept:
+    cdef int i
+    for i in range(n_modes):
+        if table[i].mode == <void*>mode:
+            return &table[i]
+    return NULL
+
+
+cdef int count_entry(TorchDispatchMode mode) except -1:
+    global entered, entered_users, entered_seeing, table, n_modes, room
+    cdef bint user = not mode.is_infra_mode(), seeing = not mode.ignore_compile_internals()
+    cdef Blocks* b = find_blocks(mode)
+    cdef void* grown
+    if b == NULL:
+        if n_modes == room:
+            grown = realloc(table, (2 * room + 8) * sizeof(Blocks))
+            if grown == NULL:
+                raise MemoryError("could not allocate room for one more mode")
+            table, room = <Blocks*>grown, 2 * room + 8
+        b = &table[n_modes]
+        n_modes += 1
+        b.mode, b.n, b.user, b.seeing = <void*>mode, 0, user, seeing
+    b.n += 1
+    entered += 1
+    entered_users += b.user
+    entered_seeing += b.seeing
     return 0
+
+
+cdef void count_exit(TorchDispatchMode mode) noexcept:
+    global entered, entered_users, entered_seeing, n_modes
+    cdef Blocks* b = find_blocks(mode)
+    if b == NULL:
+        return
+    entered -= 1
+    entered_users -= b.user
+    entered_seeing -= b.seeing
+    b.n -= 1
+    if b.n == 0:
+        n_modes -= 1
+        b[0] = table[n_modes]
 
 
 def _entered_modes():

@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.mode cimport count_entry
+from dispatch._C.mode cimport count_entry, count_exit
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.overload cimport OpOverload
 from dispatch._C.python_kernel cimport get_overload, set_mode_handler
@@ -233,18 +233,19 @@ cdef class FakeTensorMode(FakeState):
         return True
 
     def __enter__(self):
-        previous = _unset_dispatch_mode(self._mode_key)
-        self.enter_stack.append((get_ident(), previous))
-        _set_dispatch_mode(self)
+        previous = _get_dispatch_mode(self._mode_key)
         if previous is not self:
-            count_entry(self, 1)
+            count_entry(self)            # may be an error, where no more of the stack is left: before anything changes
+        self.enter_stack.append((get_ident(), previous))
+        _unset_dispatch_mode(self._mode_key)
+        _set_dispatch_mode(self)
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
         previous = self.left()
         _unset_dispatch_mode(self._mode_key)
         if previous is not self:
-            count_entry(self, -1)
+            count_exit(self)
         if previous is not None:
             _set_dispatch_mode(previous)
 

@@ -4,7 +4,8 @@ import pytest
 
 import dispatch
 from dispatch import ops
-from dispatch._C.tls import _push_on_torch_dispatch_stack
+from dispatch._C.mode import _entered_modes
+from dispatch._C.tls import _len_torch_dispatch_stack, _push_on_torch_dispatch_stack
 from dispatch.modes import (
     TorchDispatchMode,
     _disable_current_modes,
@@ -205,3 +206,29 @@ def test_no_dispatch_hides_calls_from_modes():
             A.neg(T)
         A.abs(T)
     assert seen == ["aten.abs.default"]
+
+
+def test_a_mode_that_enters_itself_without_end_is_left():
+    class Deep(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            with self:
+                return func(*args, **(kwargs or {}))
+
+    before = _entered_modes()
+    with pytest.raises(RecursionError), Deep():
+        ops.aten.neg(dispatch.ones(2))
+    assert _len_torch_dispatch_stack() == 0
+    assert _entered_modes() == before
+
+
+def test_a_mode_whose_questions_raise_is_not_entered():
+    class Rude(TorchDispatchMode):
+        @classmethod
+        def ignore_compile_internals(cls):
+            raise KeyError("rude")
+
+    before = _entered_modes()
+    with pytest.raises(KeyError, match="rude"), Rude():
+        pass
+    assert _len_torch_dispatch_stack() == 0
+    assert _entered_modes() == before
