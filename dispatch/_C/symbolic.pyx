@@ -10,6 +10,7 @@ from dispatch._C.references cimport take
 cdef extern from "Python.h":
     int PyLong_CheckExact(object) noexcept
     long long PyLong_AsLongLong(object) except? -1
+    long long PyLong_AsLongLongAndOverflow(object, int* overflow) except? -1
 
 
 cdef int need_symbolic() except -1:
@@ -47,12 +48,18 @@ cdef object size_object(int64_t v):
     return take(symbolic_calls.to_object(v))
 
 
+cdef int64_t size_of_int(object o) except? SIZE_ERROR:
+    cdef int overflow = 0
+    cdef int64_t v = PyLong_AsLongLongAndOverflow(o, &overflow)
+    if overflow:
+        raise ValueError("expected an integer of 64 bits, got a larger one")
+    return plain_size(v)
+
+
 cdef int64_t size_from(object o) except? SIZE_ERROR:
-    if PyLong_CheckExact(o):
-        return plain_size(PyLong_AsLongLong(o))
-    if symbolic_calls.is_number != NULL and symbolic_calls.is_number(<PyObject*>o):
+    if not PyLong_CheckExact(o) and symbolic_calls.is_number != NULL and symbolic_calls.is_number(<PyObject*>o):
         return symbolic_calls.from_object(<PyObject*>o)
-    return plain_size(PyLong_AsLongLong(o))
+    return size_of_int(o)
 
 
 cdef int64_t unboxed_size(PyObject* o) except? SIZE_ERROR:

@@ -102,7 +102,7 @@ def _shape(data: Any) -> list[int]:
     shape: list[int] = []
     while _is_sequence(data) and not isinstance(data, (str, bytes, Tensor, np.generic)):
         if isinstance(data, np.ndarray):
-            return shape + [int(n) for n in data.shape]
+            return shape + [int(n) for n in np.ndarray.shape.__get__(data)]  # a subclass may lie
         shape.append(len(data))
         if len(shape) > _MAX_DIMS:
             raise ValueError(f"tensor: data has more than {_MAX_DIMS} dimensions")

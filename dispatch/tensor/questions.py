@@ -176,11 +176,42 @@ def frombuffer(
 ) -> Tensor:
     """A tensor of one dimension over the memory of a buffer.
 
-    Raises: ValueError for a count or an offset that does not fit the buffer.
+    A negative `count` stands for all that is there.
+
+    Raises: ValueError for a count or an offset that does not fit the buffer, and for what is none;
+    TypeError for one that is no int; RuntimeError for a buffer with gaps.
     """
-    array = np.frombuffer(buffer, dtype=dtypes._numpy_dtype(dtype), count=count, offset=offset)
+    for name, number in (("count", count), ("offset", offset)):
+        if type(number) is not int:
+            raise TypeError(f"frombuffer: {name} must be int, not {type(number).__name__}")
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError(f"frombuffer: {type(buffer).__name__} is not a buffer") from None
+    if not view.c_contiguous:
+        raise RuntimeError("frombuffer: expected a contiguous buffer")
+    numpy_dtype = dtypes._numpy_dtype(dtype)
+    _check_part(view.nbytes, count, offset, numpy_dtype.itemsize)
+    array = np.frombuffer(buffer, dtype=numpy_dtype, count=max(count, -1), offset=offset)
     made = from_numpy(array)
     return made.requires_grad_(True) if requires_grad else made
+
+
+def _check_part(nbytes: int, count: int, offset: int, itemsize: int) -> None:
+    """ValueError unless a buffer has `count` items behind its first `offset` bytes."""
+    if nbytes == 0 or count == 0:
+        raise ValueError(f"frombuffer: neither the buffer ({nbytes} bytes) nor count may be 0")
+    if not 0 <= offset < nbytes:
+        raise ValueError(f"frombuffer: offset {offset} lies outside of a buffer of {nbytes} bytes")
+    if count < 0 and (nbytes - offset) % itemsize:
+        raise ValueError(
+            f"frombuffer: {nbytes - offset} bytes are no whole number of elements of {itemsize}"
+        )
+    if count * itemsize > nbytes - offset:
+        raise ValueError(
+            f"frombuffer: {count} elements of {itemsize} bytes at offset {offset} do not fit in a"
+            f" buffer of {nbytes} bytes"
+        )
 
 
 @functools.partial(_watch_function, arguments=True)
