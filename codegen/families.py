@@ -230,19 +230,36 @@ def _signature_view(signature: Signature) -> dict[str, Any]:
     }
 
 
+def _python_argument(p: Parameter, i: int) -> str:
+    if p.letter == "T":
+        return f"steady_object(args[{i}], {p.name})"
+    return p.name if p.letter in "LO" else f"<object>args[{i}]"
+
+
+def _any_of(conditions: list[str]) -> str:
+    text = " or ".join(conditions)
+    return text if len(text) < 80 else f"({f'{chr(10)}                or '.join(conditions)})"
+
+
 def _structured_view(adapter: Adapter) -> dict[str, Any]:
     parameters = adapter.signature.parameters
     names = [p.name for p in parameters]
-    outs = ["<Tensor>outputs"]
+    outs = ["<Tensor>written"]
+    is_long = "is_long(<Tensor>outputs)"
     if adapter.n_out > 1:
-        outs = [f"<Tensor>PyTuple_GET_ITEM(outputs, {i})" for i in range(adapter.n_out)]
-    boxed = [f"<object>args[{i}]" for i in range(len(names))]
+        outs = [f"<Tensor>PyTuple_GET_ITEM(written, {i})" for i in range(adapter.n_out)]
+        is_long = "any_long(outputs)"
+    boxed = [_python_argument(p, i) for i, p in enumerate(parameters)]
+    taken = "".join(f"{p.name}, " if p.letter == "T" else "None, " for p in parameters)
     return {
         "name": adapter.signature.name,
         "adapter": adapter.name,
         "n_out": adapter.n_out,
         "outputs": list(range(adapter.n_out)),
         "python_body": adapter.python_body,
+        "is_long": _any_of([is_long, *(p.is_long for p in parameters if p.is_long)]),
+        "steady": [p for p in parameters if p.steady],
+        "taken": taken.rstrip(),
         "parameters": parameters,
         "buffers": _buffers(parameters),
         "shape_arguments": wrapped(["specs", *names], 24),

@@ -29,6 +29,13 @@ _CROSSINGS = {
     "l": ("int", "unbox_layout({a})", "box_layout({v})"),
     "m": ("int", "unbox_memory_format({a})", "box_memory_format({v})"),
 }
+# ... and for a body that keeps it while other threads change what the caller has: whether that is
+# long, and what is taken
+_STEADY = {
+    "T": ("is_long({v})", "new_steady({v})"),
+    "L": ("has_long({v})", "steady_items({v})"),
+    "O": ("is_long_any({a})", "steady_any({a})"),
+}
 _CODES = {AK["DTYPE"]: "t", AK["LAYOUT"]: "l", AK["MEMORY_FORMAT"]: "m"}
 _NUMBERS = {AK["INT"]: "i", AK["FLOAT"]: "d", AK["BOOL"]: "b"}
 
@@ -36,9 +43,12 @@ _NUMBERS = {AK["INT"]: "i", AK["FLOAT"]: "d", AK["BOOL"]: "b"}
 class Parameter(NamedTuple):
     """One parameter: its C type and the expressions that cross to and from it."""
 
+    letter: str
     ctype: str
     name: str
     unboxed: str
+    is_long: str
+    steady: str
     boxed: str
     boxed_name: str
     buffer: str
@@ -71,11 +81,16 @@ class Signature(NamedTuple):
 
 def _parameter(letter: str, i: int) -> Parameter:
     ctype, unboxed, boxed = _CROSSINGS[letter]
+    is_long, steady = _STEADY.get(letter, ("", ""))
+    places = {"a": f"args[{i}]", "b": f"ints{i}", "v": f"a{i}"}
     return Parameter(
+        letter=letter,
         ctype=ctype,
         name=f"a{i}",
-        unboxed=unboxed.format(a=f"args[{i}]", b=f"ints{i}"),
-        boxed=boxed.format(v=f"a{i}"),
+        unboxed=unboxed.format(**places),
+        is_long=is_long.format(**places),
+        steady=steady.format(**places),
+        boxed=boxed.format(**places),
         boxed_name=f"o{i}" if boxed else f"a{i}",
         buffer=f"ints{i}" if letter == "I" else "",
     )

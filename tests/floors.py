@@ -29,7 +29,7 @@ _CORE = {
     "tensor": "arrays disabled dlpack expressed function_handlers geometry size slots storage "
     "symbolic tensor",
     "call": "conversion derived dispatcher generator native_functor operator plain_arguments "
-    "refusals schema_info structured unboxing values",
+    "refusals schema_info steady structured unboxing values",
     "callee": "fallbacks mode python_dispatcher python_kernel torch_function wrapper",
     "face": "_functorch _nn _variable_functions function inspection jit named_results overload "
     "prefixed registration signature_order",

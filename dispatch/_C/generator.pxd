@@ -30,4 +30,5 @@ cdef class Generator:
 cdef Generator generator_of(object given)
 # The engine, locked until `give_back`; waits without the interpreter's lock. Borrowed. No Python code runs while it is held.
 cdef Mersenne* borrow(Generator g) noexcept
+cdef bint try_borrow(Generator g) noexcept       # without waiting: whatever was read of tensors holds
 cdef void give_back(Generator g) noexcept nogil

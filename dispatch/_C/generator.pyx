@@ -9,6 +9,7 @@ from dispatch._C.conversion import _set_generator_type
 
 from dispatch._C.dtypes cimport DEV_CPU, ST_uint8, device, device_of
 from dispatch._C.errors cimport refused
+from dispatch._C.steady cimport new_steady
 from dispatch._C.storage cimport has_bytes
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_empty
 from dispatch._C.dtypes cimport MF_contiguous
@@ -87,7 +88,7 @@ cdef class Generator:
         cdef Tensor state
         if not isinstance(new_state, Tensor):
             raise TypeError(f"set_state: expected a tensor of bytes from get_state, got {type(new_state).__name__}")
-        state = <Tensor>new_state
+        state = new_steady(<Tensor>new_state)        # another thread may have the engine, and this one wait for it
         if state.c_dtype != ST_uint8 or not has_bytes(state.c_storage):
             raise TypeError(f"set_state: expected a tensor of bytes on the cpu, got {state.dtype} on {state.device}")
         if not is_contiguous_as(state, MF_contiguous):
@@ -146,8 +147,12 @@ cdef Generator generator_of(object given):
     return g
 
 
+cdef bint try_borrow(Generator g) noexcept:
+    return PyThread_acquire_lock(g.lock, 0)
+
+
 cdef Mersenne* borrow(Generator g) noexcept:
-    if not PyThread_acquire_lock(g.lock, 0):
+    if not try_borrow(g):
         with nogil:
             PyThread_acquire_lock(g.lock, 1)
     return &g.engine

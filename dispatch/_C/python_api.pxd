@@ -23,6 +23,13 @@ cdef extern from *:
         PyType_Modified(tp);
         return before;
     }
+    static PyObject* dispatch_quiet_alloc(PyTypeObject* tp, Py_ssize_t n) {
+        int on = PyGC_Disable();
+        PyObject* made = PyType_GenericAlloc(tp, n);
+        if (on) PyGC_Enable();
+        return made;
+    }
+    static inline void dispatch_allocate_quietly(PyTypeObject* tp) { tp->tp_alloc = dispatch_quiet_alloc; }
     #if PY_VERSION_HEX >= 0x030D0000
     #define DISPATCH_OPTIONAL_ATTR PyObject_GetOptionalAttr
     #else
@@ -33,6 +40,13 @@ cdef extern from *:
     getattrofunc look_up_by "dispatch_look_up_by"(PyTypeObject* tp, getattrofunc look) noexcept
     void enable_vectorcall "dispatch_enable_vectorcall"(PyTypeObject* tp, Py_ssize_t offset, unsigned long flags) noexcept
     int PyObject_TypeCheck_ "DISPATCH_ISINSTANCE"(PyObject* o, PyObject* cls) noexcept
+
+# ---- collection
+cdef extern from *:
+    int PyGC_Disable() noexcept                  # whether it was on; nothing between the two may give up the interpreter's lock
+    int PyGC_Enable() noexcept
+    # To make an instance starts no collection: no finalizer runs in the midst of a kernel that makes tensors.
+    void allocate_quietly "dispatch_allocate_quietly"(PyTypeObject* tp) noexcept
 
 # ---- references and constants
 cdef extern from *:

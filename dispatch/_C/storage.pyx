@@ -15,7 +15,7 @@ from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DEV_CPU
 from dispatch._C.geometry cimport add_overflows
 from dispatch._C.naming cimport full_name, name_type
-from dispatch._C.python_api cimport Py_None_
+from dispatch._C.python_api cimport Py_None_, allocate_quietly
 from dispatch._C.slots cimport hook
 from dispatch._C.symbolic cimport any_symbolic, concrete, is_symbolic, larger, size_from, size_object
 
@@ -131,6 +131,7 @@ cdef void dealloc(PyObject* o) noexcept:
 
 
 (<PyTypeObject*>Storage).tp_dealloc = dealloc
+allocate_quietly(<PyTypeObject*>Storage)
 
 
 cdef Storage new_storage(int64_t nbytes, int devtype, int devindex):

@@ -50,6 +50,10 @@ cdef inline void init_spec(Spec* s) noexcept nogil:
 
 # Outputs to be filled and returned, by the kernel's variant: a Tensor, or a tuple of them.
 cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** args)
+# What a body writes to, for the outputs that the call returns (see `steady`): `taken` is what was taken for args, an output may be
+# one of them.
+cdef object new_steady_outputs(Kernel* k, object outputs, PyObject** args, tuple taken)
+cdef bint any_long(object outputs) noexcept          # of several outputs
 cdef Tensor new_output(Kernel* k, OperatorEntry e, Spec* s, PyObject** args)
 cdef int check_out_device(int devtype, int devindex, Tensor out) except -1
 # dtype, overlap, size; resizes when it may

@@ -18,16 +18,19 @@ from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport key_value
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.python_api cimport (
-    PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_TypeCheck_, PyObject_Vectorcall_, Py_TYPE_,
+    PyGC_Disable, PyGC_Enable, PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyObject_TypeCheck_, PyObject_Vectorcall_,
+    Py_TYPE_,
 )
 from dispatch._C.references cimport give, take
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, reach_of, read_ints
 from dispatch._C.returned cimport items_of
 from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport check_pointer, check_resizable, grow_storage, has_bytes
+from dispatch._C.steady cimport is_long, new_steady
 from dispatch._C.symbolic cimport gt, ne
 from dispatch._C.tensor cimport TF_FAKE, TF_FUNCTIONAL, TF_SYMBOLIC, Tensor, needs_grad, new_empty, set_geometry
 from dispatch._C.tls cimport tls
+from dispatch._C.unboxing cimport steady_any
 
 cdef enum:
     MAX_OUTPUTS = 8
@@ -343,6 +346,7 @@ cdef bint fit_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) exce
 cdef int check_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) except -1:
     moved = fit_output(e, s, out, may_resize)
     cdef PyObject* outs = <PyObject*>out
+    warn_all_resized(e, s, &outs, 0, 1, &moved)
     return move_outputs(s, &outs, 1, &moved)
 
 
@@ -351,15 +355,52 @@ cdef int raise_shape(Spec* s, Tensor out) except -1:
 
 
 cdef int check_resize(OperatorEntry e, Spec* s, Tensor out) except -1:
-    """Whether an out argument may take the result's sizes; a warning when there is something in it."""
+    """Whether an out argument may take the result's sizes."""
     need_room(out, s)
     if e.emitted == NULL and needs_grad(out) and tls().grad_mode:
         raise refused("cannot resize variables that require grad")
-    if out.c_numel:
-        warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "
-                      f"{list(out.shape)}, which does not match the required output shape {list(new_size(s.ndim, s.sizes))}",
-                      UserWarning, stacklevel=2)
     return 0
+
+
+cdef int warn_resized(OperatorEntry e, Spec* s, Tensor out) except -1:
+    warnings.warn(f"{qualified_name(e)}: an output with one or more elements was resized since it had shape "
+                  f"{list(out.shape)}, which does not match the required output shape {list(new_size(s.ndim, s.sizes))}",
+                  UserWarning, stacklevel=2)
+    return 0
+
+
+cdef inline bint is_changed(Tensor t, Tensor before) noexcept:
+    cdef size_t n = t.c_ndim * sizeof(int64_t)
+    return (t.c_storage is not before.c_storage or t.c_dtype != before.c_dtype or t.c_offset != before.c_offset
+            or t.c_ndim != before.c_ndim or memcmp(t.c_sizes, before.c_sizes, n) or memcmp(t.c_strides, before.c_strides, n))
+
+
+cdef int warn_all_resized(OperatorEntry e, Spec* specs, PyObject** args, int first, int n, const bint* moved) except -1:
+    """Who shows a warning may do anything: the checks hold for the arguments as they were."""
+    cdef list tensors = None, before
+    cdef int i
+    for i in range(n):
+        if moved[i] and (<Tensor>args[first + i]).c_numel and not same_sizes(&specs[i], <Tensor>args[first + i]):
+            if tensors is None:
+                tensors = listed_tensors(args, first + n)
+                before = [new_steady(<Tensor>t) for t in tensors]
+            warn_resized(e, &specs[i], <Tensor>args[first + i])
+    if tensors is not None:
+        for i in range(<int>len(tensors)):
+            if is_changed(<Tensor>tensors[i], <Tensor>before[i]):
+                raise refused("an argument was given other sizes or memory while the warning of a resized output was shown")
+    return 0
+
+
+cdef list listed_tensors(PyObject** args, int n):
+    cdef list found = []
+    cdef int i
+    for i in range(n):
+        if is_tensor(args[i]):
+            found.append(<object>args[i])
+        elif PyList_Check_(args[i]):
+            found.extend([t for t in <list>args[i] if isinstance(t, Tensor)])
+    return found
 
 
 cdef inline const int64_t* steps_of(Spec* s) noexcept:
@@ -402,6 +443,16 @@ cdef int move_outputs(Spec* specs, PyObject** args, int n, const bint* moved) ex
     return 0
 
 
+cdef tuple new_outputs(Kernel* k, OperatorEntry e, Spec* specs, PyObject** args, int n):
+    """No finalizer runs on the way: what was checked of the arguments holds."""
+    cdef bint collects = PyGC_Disable()
+    try:
+        return tuple([None if specs[i].absent else new_output(k, e, &specs[i], args) for i in range(n)])
+    finally:
+        if collects:
+            PyGC_Enable()
+
+
 cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** args):
     cdef OperatorEntry e = <OperatorEntry>op
     cdef int i, j, n = k.n_out, first
@@ -410,7 +461,7 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
     if k.variant == SV_FUNCTIONAL:
         if n == 1:
             return new_output(k, e, specs, args)
-        return tuple([None if specs[i].absent else new_output(k, e, &specs[i], args) for i in range(n)])
+        return new_outputs(k, e, specs, args, n)
     if k.variant == SV_INPLACE:
         if specs.cast & (OVERLAP_NONE | OVERLAP_SELF) and not is_meta(k):    # PyTorch's in-place Meta kernels do not look
             check_apart(e, 1, <Tensor?>(<object>args[0]), args, e.sig.n_args)
@@ -432,6 +483,7 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
         moved[i] = not specs[i].absent and check_out(e, &specs[i], args, first, i)
         if moved[i] and k.body != NULL and not same_sizes(&specs[i], <Tensor>args[first + i]):
             check_not_read(e, args, first, first + i)
+    warn_all_resized(e, specs, args, first, n, moved)
     move_outputs(specs, args + first, n, moved)
     if n == 1:
         return <object>args[first]
@@ -487,6 +539,29 @@ cdef int check_one_output(const Spec* specs, PyObject** outs, int i, int j) exce
     return 0
 
 
+cdef bint any_long(object outputs) noexcept:
+    for output in <tuple>outputs:
+        if is_long(<Tensor>output):
+            return True
+    return False
+
+
+cdef Tensor steady_output(object output, PyObject** args, tuple taken):
+    cdef Py_ssize_t i
+    for i in range(len(taken)):
+        if isinstance(taken[i], Tensor) and args[i] == <PyObject*>output:
+            return <Tensor>taken[i]
+    return new_steady(<Tensor>output)
+
+
+cdef object new_steady_outputs(Kernel* k, object outputs, PyObject** args, tuple taken):
+    if k.variant == SV_FUNCTIONAL:       # nobody else has them yet
+        return outputs
+    if isinstance(outputs, Tensor):
+        return steady_output(outputs, args, taken)
+    return tuple([steady_output(output, args, taken) for output in <tuple>outputs])
+
+
 cdef bint is_argument(Tensor t, PyObject** args, int n) noexcept:
     cdef int i
     for i in range(n):
@@ -526,9 +601,15 @@ cdef PyObject* call_structured(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
     cdef int i, n = e.sig.n_args, n_out = k.n_out
     cdef object given, outputs, shape = (<tuple>owner.functor)[0], body = None if k.body == NULL else (<tuple>owner.functor)[1]
     cdef tuple handed = None
+    cdef PyObject* own[64]
+    cdef PyObject** read = args
+    cdef tuple taken = ()
     if k.variant == SV_OUT:
         n -= n_out
-    given = take(PyObject_Vectorcall_(<PyObject*>shape, args, <size_t>n, NULL))
+    if body is not None:
+        taken = steady_arguments(args, own, n)
+        read = own
+    given = take(PyObject_Vectorcall_(<PyObject*>shape, read, <size_t>n, NULL))
     if type(given) is Shaped:
         handed = (<Shaped>given).handed
         given = (<Shaped>given).specs
@@ -540,8 +621,18 @@ cdef PyObject* call_structured(Kernel* k, PyObject* op, uint64_t ks, PyObject** 
             fill_spec(&specs[i], k, (<tuple>given)[i])
     outputs = prepare_outputs(k, op, specs, args)
     if body is not None:
-        fill_outputs(body, outputs, n_out, args, n, handed)
+        fill_outputs(body, new_steady_outputs(k, outputs, args, taken), n_out, read, n, handed)
     return give(outputs)
+
+
+cdef tuple steady_arguments(PyObject** args, PyObject** own, int n):
+    """What the body reads; `own` borrows it."""
+    cdef list taken = []
+    cdef int i
+    for i in range(n):
+        taken.append(new_steady(<Tensor>args[i]) if is_tensor(args[i]) else steady_any(args[i]))
+        own[i] = PyList_GET_ITEM_(<PyObject*>taken, i)
+    return tuple(taken)
 
 
 cdef int fill_outputs(object body, object outputs, int n_out, PyObject** args, int n, tuple handed) except -1:

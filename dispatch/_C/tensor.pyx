@@ -30,6 +30,7 @@ from dispatch._C.keys cimport (
 )
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
 from dispatch._C.slots cimport complete_type, hook, new_instance
+from dispatch._C.python_api cimport allocate_quietly
 from dispatch._C.storage cimport (
     Storage, check_pointer, grow_storage, has_bytes, new_storage, room_of, shared_owner,
 )
@@ -786,6 +787,7 @@ def fill_instance(Tensor tensor not None, tuple args, kwargs):
 
 cdef int complete() except -1:
     cdef Tensor probe = Tensor.__new__(Tensor)
+    allocate_quietly(<PyTypeObject*>Tensor)
     add_number_type(Tensor)
     complete_type(<PyTypeObject*>Tensor, <char*>&probe.c_dict - <char*><void*>probe, fill_instance)
     _install_tensor_attribute("__torch_dispatch__", disabled_dispatch)

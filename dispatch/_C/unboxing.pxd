@@ -11,10 +11,11 @@ from dispatch._C.dtypes cimport (
     LAYOUT_strided, MF_NONE, ST_NONE, dtype, get_dtype, get_layout, get_memory_format, layout, memory_format,
 )
 from dispatch._C.python_api cimport (
-    PyFloat_AsDouble_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_AsLongLong_, PyLong_CheckExact_, PyObject_TypeCheck_, Py_None_,
-    Py_TYPE_, Py_True_,
+    PyFloat_AsDouble_, PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_AsLongLong_, PyLong_CheckExact_,
+    PyObject_TypeCheck_, Py_None_, Py_TYPE_, Py_True_,
 )
 from dispatch._C.references cimport give
+from dispatch._C.steady cimport has_long, steady_items
 from dispatch._C.symbolic cimport SYMBOLIC_LIMIT, size_object, unboxed_size
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 from dispatch._C.values cimport IntArray
@@ -27,6 +28,17 @@ cdef inline Tensor unbox_tensor(PyObject* a):
     if Py_TYPE_(a) == <PyObject*>Tensor or a == Py_None_ or PyObject_TypeCheck_(a, <PyObject*>Tensor):
         return <Tensor>a
     return new_wrapped_number(<object>a)
+
+cdef inline bint is_long_any(PyObject* a) noexcept:
+    """Of an argument of any kind; tensors that are optional stand in lists."""
+    return PyList_Check_(a) and has_long(<list>a)
+
+cdef inline object steady_any(PyObject* a):
+    return steady_items(<list>a) if PyList_Check_(a) else <object>a
+
+cdef inline object steady_object(PyObject* a, Tensor taken):
+    """What a body in Python gets for a tensor: a number as it was given."""
+    return taken if PyObject_TypeCheck_(a, <PyObject*>Tensor) else <object>a
 
 cdef inline int64_t unbox_int(PyObject* a) except? -1:
     """A number, or the handle of a SymInt's expression. RuntimeError for an int that could be taken for one."""

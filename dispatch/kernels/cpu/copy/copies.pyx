@@ -20,6 +20,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.geometry cimport TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE
+from dispatch._C.steady cimport steady
 from dispatch._C.storage cimport new_borrowed_storage
 from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty, new_tensor
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
@@ -109,6 +110,7 @@ cdef int copy_values(Tensor out, Tensor src) except -1:
             return 0
         return move_block(out, src, out.c_numel * size)
     if differ or memory_meets(out, src):
+        out, src = steady(out), steady(src)
         src = plain_copy(src, differ)
     if out.c_dtype == src.c_dtype:
         return move_values(out, src, copier(itemsize_of(out)))

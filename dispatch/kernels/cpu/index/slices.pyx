@@ -326,7 +326,8 @@ cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatc
     if j.w.size == 0:
         return check_along(indexed, dim, index) if check else 0
     j.index, j.indexed = data_of(index, itemsize_of(index)), data_of(indexed, itemsize_of(indexed))
-    j.dense, j.spread, j.check, j.bad, j.by = data_of(dense, itemsize_of(dense)), spread, check, False, 0
+    j.dense, j.spread, j.bad, j.by = data_of(dense, itemsize_of(dense)), spread, False, 0
+    j.check = check or index.c_numel >= LONG_RUN     # without the lock others may change indices
     for d in range(j.w.ndim):              # what is written along the dimension may meet
         if (d != dim or reads) and (j.by == dim and not reads or j.w.sizes[d] > 4 * j.w.sizes[j.by]):
             j.by = d

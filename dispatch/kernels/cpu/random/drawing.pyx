@@ -7,7 +7,7 @@ it is.
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_float32, ST_float64
 from dispatch._C.errors cimport refused
-from dispatch._C.generator cimport borrow, generator_of, give_back
+from dispatch._C.generator cimport borrow, generator_of, give_back, try_borrow
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport data_of
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
@@ -160,8 +160,8 @@ cdef int fill(Tensor out, object generator, Draw* d, Tensor x=None, Tensor y=Non
         return 0
     d.code = out.c_dtype
     walk_of(&w, tensors)
-    if out.c_numel < WITHOUT_LOCK:
-        bad = run(&w, borrow(g), d)
+    if out.c_numel < WITHOUT_LOCK and try_borrow(g):
+        bad = run(&w, &g.engine, d)
         give_back(g)
         return bad
     kept = [shared_owner((<Tensor>t).c_storage) for t in tensors]

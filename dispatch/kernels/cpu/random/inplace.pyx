@@ -16,10 +16,12 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.generator cimport (
-    Generator, Mersenne, borrow, generator_of, give_back, mersenne_double, mersenne_doubles, mersenne_draw, mersenne_draw64,
+    Generator, Mersenne, borrow, generator_of, give_back, try_borrow,
+    mersenne_double, mersenne_doubles, mersenne_draw, mersenne_draw64,
     mersenne_draw_all, mersenne_float, mersenne_floats, mersenne_normal, mersenne_scale_doubles, mersenne_scale_floats,
 )
 from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.steady cimport new_steady
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport data_of
 from dispatch.kernels.cpu.casts cimport get_cast
@@ -211,8 +213,8 @@ cdef int fill_normal(Tensor self, double mean, double std, object generator) exc
     cdef Mersenne* m
     cdef int64_t n = self.c_numel              # another thread may give it other sizes
     cdef int code = self.c_dtype
-    if n < WITHOUT_LOCK:
-        fill_contiguous(borrow(g), code, data, n, mean, std)
+    if n < WITHOUT_LOCK and try_borrow(g):
+        fill_contiguous(&g.engine, code, data, n, mean, std)
         give_back(g)
         return 0
     kept = shared_owner(self.c_storage)
@@ -378,12 +380,14 @@ def bernoulli(Tensor out not None, Tensor self not None, generator):
 cdef object bernoulli_tensor_(Tensor self, Tensor p, object generator):
     """Ones with the probabilities in `p`, which broadcasts to self; 24 bits are drawn for each, 53 where `p` is double."""
     cdef Draw d
+    cdef Tensor given = self
     if not self.c_numel:
         return self
     check_target(self)
     if not is_in(DTYPES_INTEGRAL_AND_BOOL | DTYPES_FLOATING, self.c_dtype):
         refuse_dtype(self)
     if not is_same_size(p, self):
+        self = new_steady(self)
         p = <Tensor?>aten.expand.default(p, list(self.shape))
     if not is_in(DTYPES_FLOATING, p.c_dtype):
         refuse_dtype(p)
@@ -392,7 +396,7 @@ cdef object bernoulli_tensor_(Tensor self, Tensor p, object generator):
     d.range = p.c_dtype == ST_float64
     if fill(self, generator, &d, p):
         raise refused("expected all probabilities to be between 0 and 1")
-    return self
+    return given
 
 
 # ---- integers ----------------------------------------------------------------------------------
@@ -645,17 +649,20 @@ cdef object randperm_generator_out(int64_t n, object generator, Tensor out):
     cdef Generator g = generator_of(generator)
     cdef int64_t* shuffled
     cdef int64_t* at
+    cdef Tensor given = out
     if n < 0:
         raise refused(f"expected n to be 0 or more, got {n}")
     check_permuted(n, out)
     if out.c_ndim != 1 or out.c_sizes[0] != n:
         aten.resize_.default(out, [n])
+    out = new_steady(out)
+    if out.c_numel != n:
+        raise refused(f"out was resized to {n} elements, and then by somebody else to {out.c_numel}")
     if not is_in(DTYPES_INTEGRAL_AND_FLOATING, out.c_dtype):
         refuse_dtype(out)
     if out.c_dtype == ST_int64 and out.c_flags & TF_CONTIGUOUS:
-        kept = shared_owner(out.c_storage)
         permute(g, <int64_t*>data_of(out, sizeof(int64_t)), n)
-        return out
+        return given
     shuffled = <int64_t*>malloc(n * sizeof(int64_t) + 1)
     if shuffled == NULL:
         raise MemoryError
@@ -668,4 +675,4 @@ cdef object randperm_generator_out(int64_t n, object generator, Tensor out):
         fill(out, generator, &d)
     finally:
         free(shuffled)
-    return out
+    return given

@@ -14,6 +14,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.generator cimport Generator, Mersenne, borrow, generator_of, give_back, mersenne_double, mersenne_normal
+from dispatch._C.steady cimport new_steady
 from dispatch._C.tensor cimport data_of, new_empty
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
 from dispatch.kernels.cpu.random.drawing cimport Draw, fill, maker
@@ -415,10 +416,17 @@ def multinomial_with_replacement(Tensor out not None, Tensor self not None, gene
     cdef Generator g = generator_of(generator)
     cdef Mersenne* m
     cdef bint done
-    cdef const char* data = data_of(self, dtypes.itemsize_table()[self.c_dtype])
-    cdef int64_t* places = <int64_t*>data_of(out, sizeof(int64_t))
-    cdef int64_t samples = out.c_sizes[out.c_ndim - 1]
-    cdef void* row = malloc(self.c_sizes[self.c_ndim - 1] * sizeof(double) + 1)
+    cdef const char* data
+    cdef int64_t* places
+    cdef int64_t samples
+    cdef void* row
+    self, out = new_steady(self), new_steady(out)        # to borrow may mean to wait for another thread
+    data = data_of(self, dtypes.itemsize_table()[self.c_dtype])
+    places = <int64_t*>data_of(out, sizeof(int64_t))
+    samples = out.c_sizes[out.c_ndim - 1]
+    if out.c_numel != (self.c_sizes[0] if self.c_ndim == 2 else 1) * samples:
+        raise refused(f"self was given other sizes meanwhile: {list(self.shape)}")
+    row = malloc(self.c_sizes[self.c_ndim - 1] * sizeof(double) + 1)
     if row == NULL:
         raise MemoryError
     m = borrow(g)
@@ -446,9 +454,13 @@ def rrelu_train(Tensor out not None, Tensor self not None, Tensor noise not None
     """`out` and `noise` filled for self: what is not positive times a uniform number; all contiguous and of one dtype."""
     cdef Generator g = generator_of(generator)
     cdef int itemsize = dtypes.itemsize_table()[self.c_dtype]
-    cdef const char* x = data_of(self, itemsize)
-    cdef char* y = data_of(out, itemsize)
-    cdef char* z = data_of(noise, itemsize)
+    cdef const char* x
+    cdef char* y
+    cdef char* z
+    self, out, noise = new_steady(self), new_steady(out), new_steady(noise)
+    x, y, z = data_of(self, itemsize), data_of(out, itemsize), data_of(noise, itemsize)
+    if out.c_numel != self.c_numel or noise.c_numel != self.c_numel:
+        raise refused(f"self was given other sizes meanwhile: {list(self.shape)}")
     if self.c_dtype == ST_float32:
         leak(borrow(g), <const float*>x, <float*>y, <float*>z, self.c_numel, <float>low, <float>high)
     elif self.c_dtype == ST_float64:

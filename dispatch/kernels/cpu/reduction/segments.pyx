@@ -14,6 +14,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
+from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
 from dispatch.kernels.cpu.runs cimport address
 from dispatch.kernels.meta cimport rules
@@ -76,6 +77,9 @@ cdef Tensor read_segments(Segments* s, Tensor data, Tensor lengths, Tensor offse
         if given.c_sizes[d] != data.c_sizes[d]:
             raise refused(f"expected {name} of shape {list(given.shape)} to have data's sizes {list(data.shape)} before axis")
     places = dense(given, ST_int64, MF_contiguous)
+    if places is given:                  # what is checked here is read again without the lock
+        places = new_empty(ST_int64, DEV_CPU, -1, given.c_ndim, given.c_sizes, NULL)
+        copy_values(places, given)
     s.before = s.behind = 1
     for d in range(axis):
         s.before *= data.c_sizes[d]
