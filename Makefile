@@ -15,7 +15,8 @@
 #   make fuzz     1,000 broken copies of model files (MODELS=/folder/of/archives, ARGS=...), and
 #                 500 processes of calls with arguments that nobody should pass, two minutes of
 #                 random programs over memory, 20 random calls of every operator and 20 that are nearly
-#                 right, and 300 processes of calls of `dispatch.symbolic`
+#                 right, 300 processes of calls of `dispatch.symbolic`, files and objects that lie, user
+#                 code that answers anything, and large calls on tensors that other threads change
 #   make sanitize build once more with AddressSanitizer and UBSan, in build/sanitize; a minute of the
 #                 programs over memory, random and nearly right calls of every operator, then the tests (ARGS=tests/dispatch/_C: only those)
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
@@ -81,6 +82,9 @@ fuzz: build $(HERE)/.has-dev
 	$(PY) -m tests.fuzz.operators --rounds 20
 	$(PY) -m tests.fuzz.near --rounds 20
 	$(PY) -m tests.fuzz.symbolic
+	$(PY) -m tests.fuzz.inputs --n 2000
+	$(PY) -m tests.fuzz.answers
+	$(PY) -m tests.fuzz.geometry
 
 # The interpreter is not sanitized, so the runtimes come first, and its memory from malloc. What was
 # cythonized is taken over; objects are the folder's own.
@@ -88,7 +92,7 @@ SANITIZED := build/sanitize
 SANITIZERS := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer
 RUNTIMES = $(foreach name,libasan.so libubsan.so libstdc++.so.6,$(shell $(or $(CC),cc) -print-file-name=$(name)))
 SANITIZED_PY = LD_PRELOAD="$(RUNTIMES)" PYTHONMALLOC=malloc UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 $(AWAY)
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=8192 $(AWAY)
 
 sanitize: build $(HERE)/.has-dev
 	mkdir -p $(SANITIZED)
