@@ -482,7 +482,7 @@ def _trees(world: World) -> None:
             from_dumpable_context=world.answer,
         )
     tree = [Node(), {"a": Node(), "b": [world.number()]}]
-    leaves, spec = trees.tree_flatten(tree)
+    _, spec = trees.tree_flatten(tree)
     trees.tree_unflatten(world.answer(), spec)
     trees.tree_map(world.answer, tree, tree)
     trees.treespec_dumps(spec)

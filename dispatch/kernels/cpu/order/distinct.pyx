@@ -7,10 +7,12 @@ from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, ST_bool, ST_float32, ST_float64, ST_int64, ST_uint8, is_integral_code,
+    DEV_CPU, DTYPES_ALL_COMPLEX, DTYPES_FLOAT8, MF_contiguous, ST_bool, ST_float32, ST_float64, ST_int64, ST_uint8,
+    is_integral_code,
 )
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor, data_of, get_numpy, new_empty
+from dispatch._C.steady cimport new_steady
+from dispatch._C.tensor cimport Tensor, data_of, get_numpy, is_contiguous_as, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.copy.strided cimport itemsize_of, owners
 from dispatch.kernels.cpu.index.scatter cimport in_dtype, wide_code
@@ -102,17 +104,26 @@ cdef Tensor lengths(Numbers starts, int64_t n):
 
 # ---- sorted ------------------------------------------------------------------------------------
 
-cdef Tensor by_order(Tensor self, Tensor order, Numbers starts):
+cdef Tensor by_order(Tensor self, Tensor ordered, Tensor order):
     """Where each element is among the distinct ones: the number of its run."""
-    cdef int64_t i, n = order.c_numel
+    cdef int64_t i, n = self.c_numel
     cdef Tensor out = places(1, &n)
-    cdef Numbers runs = new_numbers(n)
+    cdef Numbers starts, runs = new_numbers(n)
     cdef int64_t* to = <int64_t*>data_of(out, 8)
-    cdef const int64_t* at = <const int64_t*>data_of(order, 8)
-    with nogil:
-        dispatch_number_runs(runs.data, starts.data, starts.n, runs.n)
-        for i in range(runs.n):
-            to[at[i]] = runs.data[i]
+    cdef const int64_t* at
+    cdef bint inside = ordered.c_numel == n and order.c_numel == n and order.c_dtype == ST_int64 \
+        and is_contiguous_as(order, MF_contiguous)
+    if inside:                           # a program may have a kernel of its own for `sort`
+        starts, at = find_runs(ordered), <const int64_t*>data_of(order, 8)
+        with nogil:
+            dispatch_number_runs(runs.data, starts.data, starts.n, runs.n)
+            for i in range(runs.n):
+                if not 0 <= at[i] < n:
+                    inside = False
+                    break
+                to[at[i]] = runs.data[i]
+    if not inside:
+        raise refused("aten::sort.stable gave no order of the elements")
     return out if self.c_ndim == 1 else out.view(self.shape)
 
 
@@ -138,7 +149,9 @@ cdef object by_counts(Tensor self, object array, object low, bint return_inverse
 def unique2(Tensor self not None, sorted=True, return_inverse=False, return_counts=False):
     """Distinct elements in order, where each element of self is among them, and how often."""
     cdef Tensor values, ordered, order, distinct, inverse
-    cdef int64_t n = self.c_numel
+    cdef int64_t n
+    self = new_steady(self)
+    n = self.c_numel
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
     values = in_dtype(self, wide_code(self.c_dtype)).contiguous()
     if n >= COUNTED and is_integral_code(values.c_dtype, False):
@@ -149,7 +162,7 @@ def unique2(Tensor self not None, sorted=True, return_inverse=False, return_coun
     inverse = places(self.c_ndim, self.c_sizes) if return_inverse else nothing()
     if return_inverse and n:
         ordered, order = ops.aten.sort.stable(values.reshape(-1), stable=True, dim=0)
-        inverse = by_order(self, order, find_runs(ordered))
+        inverse = by_order(self, ordered, order)
     else:
         ordered = new_empty(values.c_dtype, DEV_CPU, -1, 1, &n, NULL)
         if n:
@@ -170,6 +183,7 @@ def unique_consecutive(Tensor self not None, return_inverse=False, return_counts
     """Elements that differ from the one before, or slices along `dim`."""
     cdef Tensor row, inverse = nothing(), counts = nothing()
     cdef Numbers starts
+    self = new_steady(self)
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
     if dim is not None and not (self.c_ndim == 1 and wrap_dim(dim, 1, True) == 0):
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
@@ -196,6 +210,7 @@ cdef tuple distinct_slices(Tensor self, dim, bint in_order):
     cdef int64_t n, width, size = itemsize_of(self), i, k, end
     cdef char* rows
     cdef int64_t* numbers
+    self = new_steady(self)
     dim = wrap_dim(dim, self.c_ndim, True)
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
     front = (ops.aten.movedim.int(self, dim, 0) if self.c_ndim else self.reshape(1)).contiguous()
@@ -246,10 +261,12 @@ def bincount(Tensor self not None, Tensor weights=None, int64_t minlength=0):
     """How often each number from 0 on occurs, or the sum of its weights."""
     cdef Tensor numbers, shares = None, out
     cdef int kind = ST_int64
-    cdef int64_t n = self.c_numel, length = minlength
+    cdef int64_t n, length = minlength
     cdef int64_t most = -1, least = 0, i
     cdef const int64_t* at
     cdef char* to
+    self, weights = new_steady(self), new_steady(weights)
+    n = self.c_numel
     if minlength < 0:
         raise refused(f"expected minlength of 0 or more, got {minlength}")
     if self.c_ndim == 1 and n == 0:
