@@ -21,8 +21,8 @@
 enum { ROW_BLOCK = 1024 };
 
 /* The types of computation; their sizes are those of ROW_SIZE. */
-enum row_type { ROW_NONE, ROW_F32, ROW_F64, ROW_I64, ROW_C64, ROW_C128, ROW_B8, ROW_TYPES };
-static const int ROW_SIZE[ROW_TYPES] = {0, 4, 8, 8, 8, 16, 1};
+enum row_type { ROW_NONE, ROW_F32, ROW_F64, ROW_I64, ROW_C64, ROW_C128, ROW_B8, ROW_F16, ROW_BF16, ROW_TYPES };
+static const int ROW_SIZE[ROW_TYPES] = {0, 4, 8, 8, 8, 16, 1, 2, 2};
 
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
@@ -70,6 +70,11 @@ typedef void (*row_writer)(const void *row, char *to, intptr_t step, int64_t n);
         T *row = buffer; \
         if (step == (intptr_t)sizeof(T) && (uintptr_t)from % ALIGN == 0) \
             return from; \
+        if (step == 2 * (intptr_t)sizeof(T)) { \
+            for (int64_t i = 0; i < n; i++) \
+                memcpy(row + i, from + i * 2 * (intptr_t)sizeof(T), sizeof(T)); \
+            return row; \
+        } \
         for (int64_t i = 0; i < n; i++) \
             memcpy(row + i, from + i * step, sizeof(T)); \
         return row; \
@@ -179,6 +184,7 @@ WRITER_AS_IT_IS(c64, row_c64)
 READER_AS_IT_IS(c128, row_c128, 8)
 WRITER_AS_IT_IS(c128, row_c128)
 READER_AS_IT_IS(bytes, uint8_t, 1)
+READER_AS_IT_IS(halves, uint16_t, 2)
 
 static const void *row_read_c32(const char *from, intptr_t step, int64_t n, void *buffer)
 {

@@ -102,7 +102,7 @@ EACH void widen_f32(vec_f64 *sums, const vec_f32 *v)
         while (n > 0) { \
             int64_t m = n < 2 * ROW_BLOCK ? n : 2 * ROW_BLOCK, i = 0; \
             vec_sum_##K sums = {0}; \
-            vec_##K a = {0}, t = {0}; \
+            vec_##K a = {0}; \
             for (; i + 8 * L <= m; i += 8 * L) { \
                 const vec_##K *v = (const vec_##K *)(x + i); \
                 vec_##K p = (OF##_V(K, v[0]) + OF##_V(K, v[1])) + (OF##_V(K, v[2]) + OF##_V(K, v[3])); \
@@ -112,10 +112,9 @@ EACH void widen_f32(vec_f64 *sums, const vec_f32 *v)
             } \
             for (; i + L <= m; i += L) \
                 a += OF##_V(K, *(const vec_##K *)(x + i)); \
-            for (int k = 0; i < m; i++, k++) \
-                t[k] = x[i]; \
-            a += OF##_V(K, t); \
             WIDEN_##K(sums, a); \
+            for (; i < m; i++) \
+                sums[i % 4] += (sum_##K)OF(K, x[i]); \
             for (int k = 1; k < 4; k++) \
                 sums[0] += sums[k]; \
             ADD_##K(total, sums[0], rest); \
@@ -186,6 +185,8 @@ SUM(square, f64, SQUARE)
 FINISH(norm2, f32, float, sqrt(x[i]))
 FINISH(norm2, f64, double, sqrt(x[i]))
 
+#include "fold_halves.h"
+
 #define POWERS(K, POW, ABSOLUTE) \
     static void power_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
@@ -226,34 +227,33 @@ WIDE static void xor_cols_i64(const char *x, intptr_t step, int64_t rows, int64_
             to[j] ^= ((const int64_t *)x)[j];
 }
 
-/* ---- complex sums and products; sums in double precision ---- */
+/* ---- complex sums and products: the lanes of a vector are real and imaginary parts in turn ---- */
 
-#define COMPLEX(K, REAL) \
-    WIDEST static void csum_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
+#define COMPLEX(K, REAL, PART) \
+    WIDE static void csum_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
+        enum { L = LANES_##PART }; \
         const REAL *x = given; \
-        double re = 0, im = 0, lane[16] = {0}; \
+        vec_sum_##PART sums = {0}; \
         int64_t i = 0; \
         (void)c; \
-        for (; i + 8 <= n; i += 8) \
-            for (int k = 0; k < 16; k++) \
-                lane[k] += x[2 * i + k]; \
-        for (int k = 0; k < 16; k += 2) \
-            re += lane[k], im += lane[k + 1]; \
-        for (; i < n; i++) { \
-            re += x[2 * i]; \
-            im += x[2 * i + 1]; \
+        for (; i + 8 * L <= 2 * n; i += 8 * L) { \
+            const vec_##PART *v = (const vec_##PART *)(x + i); \
+            vec_##PART p = (v[0] + v[1]) + (v[2] + v[3]), q = (v[4] + v[5]) + (v[6] + v[7]); \
+            p += q; \
+            WIDEN_##PART(sums, p); \
+        } \
+        double re = sums[0] + sums[2], im = sums[1] + sums[3]; \
+        for (; i < 2 * n; i += 2) { \
+            re += x[i]; \
+            im += x[i + 1]; \
         } \
         s->slot[0][2 * at] += re; \
         s->slot[0][2 * at + 1] += im; \
     } \
-    WIDE static void csum_cols_##K(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, const fold_context *c) \
+    static void csum_cols_##K(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, const fold_context *c) \
     { \
-        double *restrict to = s->slot[0]; \
-        (void)c; \
-        for (; rows > 0; rows--, x += step) \
-            for (int64_t j = 0; j < 2 * n; j++) \
-                to[j] += ((const REAL *)x)[j]; \
+        sum_cols_##PART(x, step, rows, 2 * n, s, c); \
     } \
     static void csum_finish_##K(const fold_states *s, int64_t n, void *values, int64_t *places, const fold_context *c) \
     { \
@@ -280,8 +280,8 @@ WIDE static void xor_cols_i64(const char *x, intptr_t step, int64_t rows, int64_
         s->slot[0][2 * at] = re; \
         s->slot[0][2 * at + 1] = im; \
     }
-COMPLEX(c64, float)
-COMPLEX(c128, double)
+COMPLEX(c64, float, f32)
+COMPLEX(c128, double, f64)
 static void csum_init(fold_states *s, int64_t n) { memset(s->slot[0], 0, (size_t)n * 16); }
 static void cprod_init(fold_states *s, int64_t n)
 {
@@ -391,6 +391,18 @@ PRODUCT(i64, uint64_t)
         a = (vec_##K)((m_ & (mask_##K)v_) | (~m_ & (mask_##K)a)); \
     } while (0)
 
+/* The best of all lanes goes to each of them. */
+#define BEST_LANE_f32(a, BETTER) \
+    PICK(f32, a, __builtin_shuffle(a, (mask_f32){4, 5, 6, 7, 0, 1, 2, 3}), BETTER, ITSELF_V); \
+    PICK(f32, a, __builtin_shuffle(a, (mask_f32){2, 3, 0, 1, 6, 7, 4, 5}), BETTER, ITSELF_V); \
+    PICK(f32, a, __builtin_shuffle(a, (mask_f32){1, 0, 3, 2, 5, 4, 7, 6}), BETTER, ITSELF_V);
+#define BEST_LANE_f64(a, BETTER) \
+    PICK(f64, a, __builtin_shuffle(a, (mask_f64){2, 3, 0, 1}), BETTER, ITSELF_V); \
+    PICK(f64, a, __builtin_shuffle(a, (mask_f64){1, 0, 3, 2}), BETTER, ITSELF_V);
+#define BEST_LANE_i64(a, BETTER) \
+    PICK(i64, a, __builtin_shuffle(a, (mask_i64){2, 3, 0, 1}), BETTER, ITSELF_V); \
+    PICK(i64, a, __builtin_shuffle(a, (mask_i64){1, 0, 3, 2}), BETTER, ITSELF_V);
+
 #define EXTREME_OF_ROW(K, x, n, first, BETTER, OF) \
     enum { L = LANES_##K }; \
     vec_##K a0, a1, a2, a3, t; \
@@ -424,8 +436,8 @@ PRODUCT(i64, uint64_t)
         (void)c; \
         EXTREME_OF_ROW(K, x, n, best, BETTER, OF##_V) \
         (void)t; \
-        for (int k = 0; k < L; k++) \
-            best = (a0[k] BETTER best || IS_NAN(a0[k])) ? a0[k] : best; \
+        BEST_LANE_##K(a0, BETTER) \
+        best = a0[0]; \
         for (; i < n; i++) { \
             num_##K v = OF(K, x[i]); \
             best = (v BETTER best || IS_NAN(v)) ? v : best; \
@@ -536,7 +548,7 @@ PLACES_FINISH(i64)
 
 /* ---- truth: any and all, which stop where the answer is known ---- */
 
-#define TRUTH(K) \
+#define TRUTH_ROW(K) \
     static void any_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
         int64_t *to = (int64_t *)s->slot[0] + at; \
@@ -550,7 +562,8 @@ PLACES_FINISH(i64)
         (void)c; \
         for (int64_t i = 0; i < n && *to; i++) \
             *to = ((const num_##K *)given)[i] != 0; \
-    } \
+    }
+#define TRUTH_COLS(K) \
     WIDE static void any_cols_##K(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, const fold_context *c) \
     { \
         int64_t *restrict to = (int64_t *)s->slot[0]; \
@@ -568,10 +581,10 @@ PLACES_FINISH(i64)
                 to[j] &= ((const num_##K *)x)[j] != 0; \
     }
 typedef uint8_t num_b8;
-TRUTH(f32)
-TRUTH(f64)
-TRUTH(i64)
-TRUTH(b8)
+TRUTH_ROW(f32) TRUTH_COLS(f32)
+TRUTH_ROW(f64) TRUTH_COLS(f64)
+TRUTH_ROW(i64) TRUTH_COLS(i64)
+TRUTH_ROW(b8)
 #define sum_of_i64_finish_f32 sum_finish_i64
 #define sum_of_i64_finish_f64 sum_finish_i64
 static void any_bytes(const void *x, int64_t n, fold_states *s, int64_t at, const fold_context *c)
@@ -590,6 +603,23 @@ static void all_bytes(const void *x, int64_t n, fold_states *s, int64_t at, cons
     else if (*to)
         *to = memchr(x, 0, (size_t)n) == NULL;
 }
+/* Columns of bytes are taken together as bytes: a vector of them is eight of states. */
+#define TRUTH_OF_COLS(NAME, FIRST, OP, OF) \
+    WIDE static void NAME##_cols_of_bytes(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, \
+                                          const fold_context *c) \
+    { \
+        uint8_t truth[FOLD_TILE]; \
+        (void)c; \
+        memset(truth, FIRST, (size_t)n); \
+        for (; rows > 0; rows--, x += step) \
+            for (int64_t j = 0; j < n; j++) \
+                truth[j] OP OF(((const uint8_t *)x)[j]); \
+        for (int64_t j = 0; j < n; j++) \
+            ((int64_t *)s->slot[0])[j] OP truth[j] != 0; \
+    }
+#define BITS_IF_TRUE(x) ((uint8_t)((x) != 0 ? 255 : 0))
+TRUTH_OF_COLS(any, 0, |=, SAME)
+TRUTH_OF_COLS(all, 255, &=, BITS_IF_TRUE)
 static void all_init(fold_states *s, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -673,10 +703,12 @@ MOMENTS_FINISH(std, f64, double, sqrt)
 /* ---- the rules ---- */
 
 #define RULE(K, INIT, STEP, END) {INIT, STEP##_row_##K, STEP##_cols_##K, END##_finish_##K}
+#define HALF_RULE(K, END) {sum_init_f32, sum_row_##K, sum_cols_##K, END##_finish_f32}
 static const fold_rule FOLD_RULES[FOLD_OPS][ROW_TYPES] = {
     [FOLD_SUM] = {[ROW_F32] = RULE(f32, sum_init_f32, sum, sum), [ROW_F64] = RULE(f64, sum_init_f64, sum, sum),
                   [ROW_I64] = RULE(i64, sum_init_i64, sum, sum), [ROW_C64] = RULE(c64, csum_init, csum, csum),
-                  [ROW_C128] = RULE(c128, csum_init, csum, csum)},
+                  [ROW_C128] = RULE(c128, csum_init, csum, csum),
+                  [ROW_F16] = HALF_RULE(f16, sum), [ROW_BF16] = HALF_RULE(bf16, sum)},
     [FOLD_MEAN] = {[ROW_F32] = RULE(f32, sum_init_f32, sum, mean), [ROW_F64] = RULE(f64, sum_init_f64, sum, mean),
                    [ROW_C64] = RULE(c64, csum_init, csum, cmean), [ROW_C128] = RULE(c128, csum_init, csum, cmean)},
     [FOLD_NANSUM] = {[ROW_F32] = RULE(f32, sum_init_f32, nansum, sum), [ROW_F64] = RULE(f64, sum_init_f64, nansum, sum),
@@ -706,11 +738,12 @@ static const fold_rule FOLD_RULES[FOLD_OPS][ROW_TYPES] = {
     [FOLD_ARGMIN] = {[ROW_F32] = RULE(f32, min_init_f32, argmin, places), [ROW_F64] = RULE(f64, min_init_f64, argmin, places),
                      [ROW_I64] = RULE(i64, min_init_i64, argmin, places)},
     [FOLD_ANY] = {[ROW_F32] = RULE(f32, sum_init_i64, any, sum_of_i64), [ROW_F64] = RULE(f64, sum_init_i64, any, sum_of_i64),
-                  [ROW_I64] = RULE(i64, sum_init_i64, any, sum), [ROW_B8] = {sum_init_i64, any_bytes, any_cols_b8, sum_finish_i64},
+                  [ROW_I64] = RULE(i64, sum_init_i64, any, sum),
+                  [ROW_B8] = {sum_init_i64, any_bytes, any_cols_of_bytes, sum_finish_i64},
                   [ROW_C64] = {sum_init_i64, cany_row_c64, NULL, cany_finish},
                   [ROW_C128] = {sum_init_i64, cany_row_c128, NULL, cany_finish}},
     [FOLD_ALL] = {[ROW_F32] = RULE(f32, all_init, all, sum_of_i64), [ROW_F64] = RULE(f64, all_init, all, sum_of_i64),
-                  [ROW_I64] = RULE(i64, all_init, all, sum), [ROW_B8] = {all_init, all_bytes, all_cols_b8, sum_finish_i64},
+                  [ROW_I64] = RULE(i64, all_init, all, sum), [ROW_B8] = {all_init, all_bytes, all_cols_of_bytes, sum_finish_i64},
                   [ROW_C64] = {sum_init_i64, cany_row_c64, NULL, call_finish},
                   [ROW_C128] = {sum_init_i64, cany_row_c128, NULL, call_finish}},
     [FOLD_VAR] = {[ROW_F32] = RULE(f32, moments_init, moments, var), [ROW_F64] = RULE(f64, moments_init, moments, var)},

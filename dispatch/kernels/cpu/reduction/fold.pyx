@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_bool, ST_complex64, ST_float16, ST_float32, ST_float64, ST_int64, is_complex_code,
+    ST_bfloat16, ST_complex64, ST_float16, ST_float32, ST_float64, ST_int64, is_complex_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE
@@ -22,18 +22,18 @@ cdef extern from "fold.h" nogil:
     ctypedef const void* (*row_reader)(const char* from_, Py_ssize_t step, int64_t n, void* buffer)
     ctypedef void (*row_writer)(const void* row, char* to, Py_ssize_t step, int64_t n)
     enum:
-        ROW_NONE, ROW_F32, ROW_F64, ROW_I64, ROW_B8
+        ROW_NONE, ROW_F32, ROW_F64, ROW_I64, ROW_B8, ROW_F16, ROW_BF16, ROW_TYPES
     ctypedef struct row_kind:
         int size, row
         row_reader read
         row_writer write
     const row_kind ROW_KINDS[]
-    row_reader row_read_bytes, row_read_abs_c64, row_read_abs_c128
+    row_reader row_read_bytes, row_read_halves, row_read_abs_c64, row_read_abs_c128
     enum:
         FOLD_OPS
     ctypedef struct fold_rule:
         void* row
-    const fold_rule FOLD_RULES[FOLD_OPS][7]
+    const fold_rule FOLD_RULES[FOLD_OPS][ROW_TYPES]
     ctypedef struct fold_context:
         int64_t count
         double order
@@ -142,15 +142,19 @@ cdef void run_part(void* context, int64_t part) noexcept nogil:
     run_fold(&f)
 
 
+cdef inline bint is_half(int row) noexcept nogil:
+    return row == ROW_F16 or row == ROW_BF16
+
+
 cdef inline int wide_code(int row) noexcept nogil:
-    return ST_float32 if row == ROW_F32 else ST_float64 if row == ROW_F64 else ST_int64
+    return ST_float32 if row == ROW_F32 or is_half(row) else ST_float64 if row == ROW_F64 else ST_int64
 
 
 cdef bint has_parts(int op, const fold* f, Tensor self) noexcept:
     """Whether results of parts may be reduced by the operator that made them: a mean's parts are divided already."""
     return ((op == FOLD_SUM or op == FOLD_NANSUM or op == FOLD_MEAN or op == FOLD_MAX or op == FOLD_MIN) and f.kept == 0
             and f.reduced > 0 and self.c_flags & TF_NON_OVERLAPPING_DENSE != 0 and f.write_second == NULL
-            and (f.row == ROW_F32 or f.row == ROW_F64 or f.row == ROW_I64))
+            and (f.row == ROW_F32 or f.row == ROW_F64 or f.row == ROW_I64 or is_half(f.row)))
 
 
 cdef void run_split(int op, fold* f, int64_t numel, int threads) noexcept nogil:
@@ -165,6 +169,8 @@ cdef void run_split(int op, fold* f, int64_t numel, int threads) noexcept nogil:
         parts = (numel + s.length - 1) // s.length
         in_parts(run_part, &s, parts)
         f.from_, f.itemsize, f.reduced_sizes[0], f.reduced_steps[0] = <const char*>s.results, 8, parts, 8
+        if is_half(f.row):                       # results are of the type that sums are made in
+            f.row = ROW_F32
         f.rule = &FOLD_RULES[FOLD_SUM if op == FOLD_MEAN else op][f.row]
         f.read = ROW_KINDS[wide_code(f.row)].read
         run_fold(f)
@@ -187,8 +193,12 @@ cdef int fold_into(int op, Tensor out, Tensor second, Tensor self, const int64_t
     if is_complex_code(code) and (FOLD_NORM0 <= op <= FOLD_POWER or op == FOLD_ABSMAX or op == FOLD_ABSMIN):
         f.row = ROW_F32 if code == ST_complex64 else ROW_F64
         f.read = row_read_abs_c64 if code == ST_complex64 else row_read_abs_c128
-    elif code == ST_bool and (op == FOLD_ANY or op == FOLD_ALL):
+    elif f.itemsize == 1 and f.row == ROW_I64 and (op == FOLD_ANY or op == FOLD_ALL):
         f.row, f.read = ROW_B8, row_read_bytes
+    elif code == ST_float16 and FOLD_RULES[op][ROW_F16].row != NULL:
+        f.row, f.read = ROW_F16, row_read_halves
+    elif code == ST_bfloat16 and FOLD_RULES[op][ROW_BF16].row != NULL:
+        f.row, f.read = ROW_BF16, row_read_halves
     elif code == ST_float64 and op == FOLD_XOR:
         f.row = ROW_I64
     if f.row == ROW_NONE or FOLD_RULES[op][f.row].row == NULL:

@@ -112,6 +112,16 @@ static void fold_one(fold *f, const char *from, fold_states *s, int64_t i, void 
     } while (advance(at, f->reduced_sizes, outer, &from, f->reduced_steps));
 }
 
+/* m states, each of one short row: there are no further dimensions, and no blocks. */
+static void fold_short(fold *f, const char *from, intptr_t step, int64_t m, fold_states *s, void *buffer)
+{
+    int64_t size = f->reduced ? f->reduced_sizes[0] : 1;
+    intptr_t row_step = f->reduced ? f->reduced_steps[0] : f->itemsize;
+    f->context.position = 0;
+    for (int64_t i = 0; i < m; i++, from += step)
+        f->rule->row(f->read(from, row_step, size, buffer), size, s, i, &f->context);
+}
+
 /* m states side by side, `step` bytes apart in the input. */
 static void fold_across(fold *f, const char *from, intptr_t step, int64_t m, fold_states *s, char *buffer)
 {
@@ -167,7 +177,7 @@ static void run_fold(fold *f)
     int64_t at[FOLD_DIMS];
     sort_reduced(f);
     sort_kept(f);
-    bool across = is_across(f);
+    bool across = is_across(f), is_short = f->reduced == 0 || (f->reduced == 1 && f->reduced_sizes[0] <= ROW_BLOCK);
     int outer = f->kept ? f->kept - 1 : 0;
     int64_t size = f->kept ? f->kept_sizes[outer] : 1;
     intptr_t step = f->kept ? f->kept_steps[outer] : f->itemsize;
@@ -181,6 +191,8 @@ static void run_fold(fold *f)
             f->rule->init(&s, m);
             if (across)
                 fold_across(f, from, step, m, &s, buffer);
+            else if (is_short)
+                fold_short(f, from, step, m, &s, buffer);
             else
                 for (int64_t i = 0; i < m; i++)
                     fold_one(f, from + i * step, &s, i, buffer);

@@ -41,6 +41,34 @@ def test_input_is_converted_before_it_is_added() -> None:
     assert aten.sum.IntList_out(halves, [0], out=out).item() == 1
 
 
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "complex64"])
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("sizes", [(37, 203), (9, 1100), (1, 64), (300, 5)])
+def test_narrow_rows_and_columns(kind: str, step: int, sizes: tuple[int, int]) -> None:
+    values = np.random.default_rng(0).integers(-3, 4, (sizes[0], sizes[1] * step))
+    x = dispatch.from_numpy(values).to(getattr(dispatch, kind))[:, ::step]
+    values = values[:, ::step]
+    assert aten.sum(x).item() == dispatch.tensor(values.sum()).to(x.dtype).item()
+    for dim in (0, 1):
+        assert aten.sum(x, [dim]).tolist() == values.sum(dim).tolist()
+        assert aten.sum(x.t(), [dim]).tolist() == values.sum(1 - dim).tolist()
+        mean = dispatch.from_numpy(values.sum(dim) / sizes[dim]).float().to(x.dtype)
+        assert aten.mean(x, [dim]).tolist() == mean.tolist()
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "bool"])
+@pytest.mark.parametrize("sizes", [(5, 700), (300, 70), (3, 4)])
+def test_truth_of_bytes(kind: str, sizes: tuple[int, int]) -> None:
+    for filled in (0, 1):
+        values = np.full(sizes, filled)
+        values[sizes[0] // 2, sizes[1] // 3] = 1 - filled
+        x = dispatch.from_numpy(values).to(getattr(dispatch, kind))
+        assert aten.any(x).item() == 1 and aten.all(x).item() == 0
+        for dim in (0, 1):
+            assert aten.any(x, dim).tolist() == values.any(dim).tolist()
+            assert aten.all(x, dim).tolist() == values.all(dim).tolist()
+
+
 def test_half_precision_is_added_in_float32_and_rounded_once() -> None:
     x = tensor(np.full(4096, 0.1), "float16")
     exact = np.full(4096, np.float16(0.1), dtype=np.float64).sum()
