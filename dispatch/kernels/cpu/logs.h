@@ -20,6 +20,14 @@ INLINE double FN(muladd_f64)(double a, double b, double c)
 #endif
 }
 
+/* Its sign's bit: of -0 too. */
+INLINE bool FN(is_below)(T x)
+{
+    int64_t bits = 0;
+    memcpy((char *)&bits + 8 - sizeof(T), &x, sizeof(T));
+    return bits < 0;
+}
+
 INLINE float FN(log_f32)(float x)
 {
     bool tiny = x < 0x1p-126f;
@@ -99,6 +107,139 @@ INLINE double FN(exp_f64)(double x)
     u *= scale;
     u = x > 709.5 ? INFINITY : u;
     return x < -708.0 ? 0.0 : u;
+}
+
+/* log(1 + x): what rounding 1 + x loses is made up for. */
+INLINE T FN(quick_log1p)(T x)
+{
+    T sum = 1 + x, lost = x - (sum - 1), result = FN(quick_log)(sum) + lost / sum;
+    result = x == -1 ? -(T)INFINITY : result;
+    result = x == (T)INFINITY ? x : result;
+    return x == 0 ? x : result;
+}
+
+/* x to the power of y, every case as pow has it. Powers of floats need a logarithm in double and no more; those of doubles one
+   with the part that rounding it loses, which takes a fused multiplication. */
+INLINE double FN(power_with_sign)(double size, double x, double y)
+{
+    const bool below = copysign(1.0, x) < 0, whole = floor(y) == y, odd = whole & (floor(y * 0.5) != y * 0.5);
+    const bool undefined = below & !whole & (x < 0) & (x > -INFINITY);
+    size = below & odd ? -size : size;
+    return undefined ? (double)NAN : size;
+}
+INLINE double FN(power_f32)(double x, double y)
+{
+    double a = fabs(x), f, s, z, r, e, log_of_a, p, n, u, shifted, scale;
+    uint64_t bits, rest, whole;
+    memcpy(&bits, &a, 8);
+    bits -= 0x3fe6a09e667f3bcdULL;
+    rest = (bits & 0xfffffffffffffULL) + 0x3fe6a09e667f3bcdULL;
+    memcpy(&f, &rest, 8);
+    bits = ((bits ^ 0x8000000000000000ULL) >> 52) | 0x4330000000000000ULL;
+    memcpy(&e, &bits, 8);
+    e -= 4503599627370496.0 + 2048.0;
+    s = (f - 1) / (f + 1);
+    z = s * s;
+    r = 0.2622;
+    r = FN(muladd_f64)(r, z, 0.32059774445);        /* 2 / (2 k + 1) / log(2) */
+    r = FN(muladd_f64)(r, z, 0.41219858311113244);
+    r = FN(muladd_f64)(r, z, 0.57707801635558536);
+    r = FN(muladd_f64)(r, z, 0.96179669392597560);
+    r = FN(muladd_f64)(r, z, 2.88539008177792681);
+    log_of_a = FN(muladd_f64)(s, r, e);
+    log_of_a = a == 0 ? -INFINITY : log_of_a;
+    log_of_a = a < INFINITY ? log_of_a : a;
+    p = y * log_of_a;
+    p = (a == 1) | (y == 0) ? 0 : p;
+    p = p > 200 ? 200 : p < -200 ? -200 : p;
+    shifted = p + 6755399441055744.0;
+    n = shifted - 6755399441055744.0;
+    p -= n;
+    u = 1.5252733804059841e-05;                     /* log(2)**k / k! */
+    u = FN(muladd_f64)(u, p, 1.5403530393381608e-04);
+    u = FN(muladd_f64)(u, p, 1.3333558146428443e-03);
+    u = FN(muladd_f64)(u, p, 9.6181291076284772e-03);
+    u = FN(muladd_f64)(u, p, 5.5504108664821580e-02);
+    u = FN(muladd_f64)(u, p, 2.4022650695910071e-01);
+    u = FN(muladd_f64)(u, p, 6.9314718055994531e-01);
+    u = FN(muladd_f64)(u, p, 1.0);
+    memcpy(&whole, &shifted, 8);
+    whole = (whole + 1023) << 52;
+    memcpy(&scale, &whole, 8);
+    return FN(power_with_sign)(u * scale, x, y);
+}
+INLINE double FN(power_f64)(double x, double y)
+{
+#ifdef __FMA__
+    const double shift = 6755399441055744.0;
+    double a = fabs(x), scaled, f, t, t_low, s, z, w, r, e, high, low, part, p, p_low, shifted, n, half, u, first, second;
+    const bool tiny = a < 0x1p-1022;
+    uint64_t bits, rest;
+    scaled = tiny ? a * 0x1p54 : a;
+    memcpy(&bits, &scaled, 8);
+    bits -= 0x3fe6a09e667f3bcdULL;
+    rest = (bits & 0xfffffffffffffULL) + 0x3fe6a09e667f3bcdULL;
+    memcpy(&f, &rest, 8);
+    bits = ((bits ^ 0x8000000000000000ULL) >> 52) | 0x4330000000000000ULL;
+    memcpy(&e, &bits, 8);
+    e -= 4503599627370496.0 + 2048.0 + (tiny ? 54.0 : 0.0);
+    t = f + 1;
+    t_low = f - (t - 1);
+    f -= 1;
+    r = 1 / t;
+    s = f * r;
+    part = FN(muladd_f64)(-s, t_low, FN(muladd_f64)(-s, t, f)) * r;          /* (f - 1) / (f + 1) = s + part */
+    z = s * s;
+    w = z * z;
+    r = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01
+             + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)))
+        + w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+    high = FN(muladd_f64)(e, 6.93147180369123816490e-01, 2 * s);
+    low = FN(muladd_f64)(e, 6.93147180369123816490e-01, -high) + 2 * s;
+    low += e * 1.90821492927058770002e-10 + FN(muladd_f64)(s, r, 2 * part);
+    r = high;
+    high = r + low;
+    low += r - high;
+    high = a == 0 ? -INFINITY : high;
+    high = a < INFINITY ? high : a;
+    p = y * high;
+    p_low = FN(muladd_f64)(y, high, -p) + y * low;
+    p = (a == 1) | (y == 0) ? 0 : p;
+    p_low = (fabs(p) < 800) & (p != 0) ? p_low : 0;
+    p = p > 800 ? 800 : p < -800 ? -800 : p;
+    shifted = FN(muladd_f64)(p, 1.4426950408889634074, shift);
+    n = shifted - shift;
+    f = FN(muladd_f64)(n, -6.93147180369123816490e-01, p);
+    f += FN(muladd_f64)(n, -1.90821492927058770002e-10, p_low);
+    u = 2.08860621107283687536341e-09;
+    u = FN(muladd_f64)(u, f, 2.51112930892876518610661e-08);
+    u = FN(muladd_f64)(u, f, 2.75573911234900471893338e-07);
+    u = FN(muladd_f64)(u, f, 2.75572362911928827629423e-06);
+    u = FN(muladd_f64)(u, f, 2.4801587159235472998791e-05);
+    u = FN(muladd_f64)(u, f, 0.000198412698960509205564975);
+    u = FN(muladd_f64)(u, f, 0.00138888888889774492207962);
+    u = FN(muladd_f64)(u, f, 0.00833333333331652721664984);
+    u = FN(muladd_f64)(u, f, 0.0416666666666665047591422);
+    u = FN(muladd_f64)(u, f, 0.166666666666666851703837);
+    u = FN(muladd_f64)(u, f, 0.5);
+    u = FN(muladd_f64)(f * f, u, f) + 1.0;
+    half = floor(n * 0.5);                           /* in two steps, so that what is hardly a number is rounded once */
+    shifted = half + shift;
+    memcpy(&bits, &shifted, 8);
+    bits = (bits + 1023) << 52;
+    memcpy(&first, &bits, 8);
+    shifted = n - half + shift;
+    memcpy(&bits, &shifted, 8);
+    bits = (bits + 1023) << 52;
+    memcpy(&second, &bits, 8);
+    return FN(power_with_sign)(u * first * second, x, y);
+#else
+    return pow(x, y);
+#endif
+}
+INLINE T FN(quick_power)(T x, T y)
+{
+    return sizeof(T) == 4 ? (T)FN(power_f32)((double)x, (double)y) : (T)FN(power_f64)((double)x, (double)y);
 }
 
 /* sin(pi x), cos(pi x) for |x| <= 1/2, in double. */

@@ -86,19 +86,25 @@ INLINE T FN(logaddexp)(T x, T y)
 /* ---- integers ---- */
 
 #if IS_INTEGER
-/* A divisor of 0 has been refused; -1 is apart because the smallest number has no negative. */
-INLINE T FN(truncated_quotient)(T a, T b) { return IS_SIGNED && b == (T)-1 ? (T)-a : (T)(a / b); }
+/* A divisor of 0 has been refused; -1 is apart because the smallest number has no negative. Quotients of small numbers are exact
+   in float or double before they are rounded to whole ones, which vectorises. */
+INLINE T FN(truncated_quotient)(T a, T b)
+{
+    if (sizeof(T) < 4 || (sizeof(T) == 4 && IS_SIGNED))
+        return sizeof(T) < 4 ? (T)(int32_t)((float)(int32_t)a / (float)(int32_t)b) : (T)(int32_t)((double)a / (double)b);
+    return IS_SIGNED && b == (T)-1 ? (T)-a : (T)(a / b);
+}
 INLINE T FN(floored_quotient)(T a, T b)
 {
 #ifdef __AVX2__
-    if (sizeof(T) == 4 && IS_SIGNED)       /* exact in double, which vectorises; the smallest number by -1 stays itself */
-        return (T)floor((double)a / (double)b);
+    if (sizeof(T) < 4 || (sizeof(T) == 4 && IS_SIGNED))
+        return sizeof(T) < 4 ? (T)(int32_t)floorf((float)(int32_t)a / (float)(int32_t)b) : (T)(int32_t)floor((double)a / (double)b);
 #endif
     if (IS_SIGNED && b == (T)-1)
         return (T)-a;
     return (T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));
 }
-INLINE T FN(fmod_of)(T a, T b) { return IS_SIGNED && b == (T)-1 ? 0 : (T)(a % b); }
+INLINE T FN(fmod_of)(T a, T b) { return (T)(a - FN(truncated_quotient)(a, b) * b); }
 INLINE T FN(remainder_of)(T a, T b)
 {
     T rest = FN(fmod_of)(a, b);
@@ -131,13 +137,15 @@ INLINE T FN(lcm)(T a, T b)
     return IS_SIGNED && result < 0 ? (T)-result : result;
 }
 /* Shifts by no more bits than there are; further ones are what remains in the end. */
-INLINE T FN(shift_left)(T x, T by) { return by < 0 || (uint64_t)by >= sizeof(T) * 8 ? 0 : (T)((uint64_t)x << by); }
+INLINE T FN(shift_left)(T x, T by)
+{
+    T shifted = sizeof(T) < 8 ? (T)((uint32_t)x << (by & 31)) : (T)((uint64_t)x << (by & 63));
+    return (by < 0) | (by >= (T)(sizeof(T) * 8)) ? 0 : shifted;
+}
 INLINE T FN(shift_right)(T x, T by)
 {
-    int most = (int)sizeof(T) * 8 - IS_SIGNED;
-    if (by < 0 || (uint64_t)by >= (uint64_t)most)
-        return IS_SIGNED ? (T)(x >> most) : 0;
-    return (T)(x >> by);
+    const T most = (T)(sizeof(T) * 8 - IS_SIGNED), n = (by < 0) | (by >= most) ? most : by;
+    return IS_SIGNED || sizeof(T) < 4 || n < most ? (T)(x >> n) : 0;
 }
 #endif
 
@@ -423,6 +431,7 @@ INLINE T FN(remainder_near)(T a, T b, int *far)
     return rest == 0 ? rest : other;
 }
 INLINE T FN(reciprocal)(T x) { return 1 / x; }
+INLINE bool FN(has_sign)(T x) { return FN(is_below)(x); }
 /* Values as a narrow dtype holds them, for what PyTorch rounds after each step. */
 INLINE T FN(as_exact)(T x) { return x; }
 INLINE T FN(as_bf16)(T x)
@@ -593,7 +602,10 @@ INLINE T FN(sinc)(T x)
     y = half == floor(half) ? y : -y;
     return x == 0 ? 1 : (T)(y / (double)angle);
 }
-INLINE T FN(log1p_of)(T x) { return log1p(x); }
+INLINE T FN(log1p_of)(T x) { return FN(quick_log1p)(x); }
+INLINE T FN(log2_of)(T x) { return FN(quick_log)(x) * (T)1.44269504088896340736; }
+INLINE T FN(log10_of)(T x) { return FN(quick_log)(x) * (T)0.43429448190325182765; }
+INLINE T FN(power_of)(T x, T y) { return FN(quick_power)(x, y); }
 INLINE T FN(sgn)(T x) { return (T)(x > 0) - (T)(x < 0); }
 INLINE T FN(logaddexp)(T x, T y)
 {

@@ -29,6 +29,7 @@ ONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sin": (aten.sin, np.sin),
     "cos": (aten.cos, np.cos),
     "sinc": (aten.sinc, np.sinc),
+    "log1p": (aten.log1p, np.log1p),
     "logit": (aten.logit, special.logit),
     "mish": (aten.mish, lambda x: x * np.tanh(np.logaddexp(0, x))),
     "entr": (aten.special_entr, special.entr),
@@ -46,6 +47,7 @@ TWO: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "fmin": (aten.fmin, np.fmin),
     "nextafter": (aten.nextafter, np.nextafter),
     "xlogy": (aten.xlogy, special.xlogy),
+    "power": (aten.pow, np.power),
 }
 
 
