@@ -85,6 +85,9 @@ static void cast_f32_f16_avx2(const char *src, intptr_t from, char *dst, intptr_
     EACH_COMMON(X, b8, 1) EACH_COMMON(X, u8, 1) EACH_COMMON(X, i8, 1) EACH_COMMON(X, i16, 2) EACH_COMMON(X, i32, 4) \
     EACH_COMMON(X, i64, 8) EACH_COMMON(X, f32, 4) EACH_COMMON(X, f64, 8)
 EACH_COMMON_PAIR(REAL_TO_REAL)
+#define EACH_COMMON_TO_C64(X) \
+    X(i8, 1, c64, f32, 8) X(i32, 4, c64, f32, 8) X(i64, 8, c64, f32, 8) X(f32, 4, c64, f32, 8) X(f64, 8, c64, f32, 8)
+EACH_COMMON_TO_C64(REAL_TO_COMPLEX)
 #undef LEVEL
 
 /* What the driver does most of all, 16 elements at a time. */
@@ -132,11 +135,20 @@ WIDE_CAST(u8, 1, f32, 4, __m512i x = _mm512_cvtepu8_epi32(_mm_loadu_si128((const
 #undef TYPE
 #pragma GCC pop_options
 
+#pragma GCC push_options
+#ifdef __OPTIMIZE__
+#pragma GCC optimize("O3")
+#endif
 #define COPY(SIZE) \
     static void copy_##SIZE(const char *src, intptr_t from, char *dst, intptr_t to, intptr_t n) \
     { \
         if (from == SIZE && to == SIZE) { \
             memmove(dst, src, (size_t)n * SIZE); \
+            return; \
+        } \
+        if (from == 2 * SIZE && to == SIZE) { \
+            for (intptr_t i = 0; i < n; i++) \
+                memcpy(dst + i * SIZE, src + i * 2 * SIZE, SIZE); \
             return; \
         } \
         for (intptr_t i = 0; i < n; i++) \
@@ -147,6 +159,7 @@ COPY(2)
 COPY(4)
 COPY(8)
 COPY(16)
+#pragma GCC pop_options
 
 #define ST_OF_b8 ST_bool
 #define ST_OF_u8 ST_uint8
@@ -174,6 +187,8 @@ static cast_loop CASTS[ST_COUNT][ST_COUNT];      /* [from][to]; NULL: a dtype wi
 
 #if HAS_AVX2_LEVEL
 #define EACH_BY_FLOAT(X) \
+    X(bf16, 2, i8, 1) X(bf16, 2, i16, 2) X(f16, 2, i8, 1) X(f16, 2, i16, 2) X(i8, 1, bf16, 2) X(i16, 2, bf16, 2) \
+    X(i8, 1, f16, 2) X(i16, 2, f16, 2) X(bf16, 2, c64, 8) X(f16, 2, c64, 8) \
     X(bf16, 2, f16, 2) X(bf16, 2, b8, 1) X(bf16, 2, u8, 1) X(bf16, 2, i32, 4) X(bf16, 2, i64, 8) X(bf16, 2, f64, 8) \
     X(f16, 2, bf16, 2) X(f16, 2, b8, 1) X(f16, 2, u8, 1) X(f16, 2, i32, 4) X(f16, 2, i64, 8) X(f16, 2, f64, 8) \
     X(b8, 1, bf16, 2) X(u8, 1, bf16, 2) X(i32, 4, bf16, 2) X(i64, 8, bf16, 2) X(f64, 8, bf16, 2) \
@@ -202,6 +217,8 @@ static void fill_casts(void)
     if (cpu_has_avx2() && cpu_has_avx512()) {
 #define BY_AVX512(FROM, FS, TO, TS) CASTS[ST_OF_##FROM][ST_OF_##TO] = cast_##FROM##_##TO##_cast_avx512;
         EACH_COMMON_PAIR(BY_AVX512)
+#define TO_COMPLEX_BY_AVX512(FROM, FS, TO, PART, TS) BY_AVX512(FROM, FS, TO, TS)
+        EACH_COMMON_TO_C64(TO_COMPLEX_BY_AVX512)
         CASTS[ST_bfloat16][ST_float32] = cast_bf16_f32_avx512;
         CASTS[ST_float32][ST_bfloat16] = cast_f32_bf16_avx512;
         CASTS[ST_float16][ST_float32] = cast_f16_f32_avx512;

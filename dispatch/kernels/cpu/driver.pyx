@@ -36,6 +36,9 @@ cdef extern from "numpy/ufuncobject.h":
 cdef enum:
     LONG_RUN = 1 << 15           # elements from which the interpreter's lock is given up
     BLOCK = 512                  # elements that are converted at once
+    SHORT_ROW = 128              # a dimension up to which a row that is broadcast is repeated
+    PARTS_OF_A_THREAD = 4
+    LONG_STEP = 16               # elements of a dimension from which what lies apart is brought together first
     WIDEST = 16                  # bytes of the largest element
 
 
@@ -211,6 +214,7 @@ cdef struct Walk:                # what is to be done: pointers, steps in bytes;
     cast_loop second[MAX_OPERANDS]
     int middle[MAX_OPERANDS]
     int itemsizes[MAX_OPERANDS]  # in the loop
+    cast_loop copies[MAX_OPERANDS]   # of its elements in the loop
     int same[MAX_OPERANDS]       # an operand before it that is converted alike from the same elements; -1: none
     number singles[MAX_OPERANDS]
 
@@ -218,7 +222,7 @@ cdef struct Walk:                # what is to be done: pointers, steps in bytes;
 cdef int run_any(formula* f, int which, int code, int wide, PyObject** operands, number* numbers) except -1:
     """By the loop of the dtype `which`, whose operands are of the dtype `wide`, for results rounded to `code`."""
     cdef Walk w
-    cdef int k, i, n_in = f.n_in, n = n_in + f.n_out, parts
+    cdef int k, i, n_in = f.n_in, n = n_in + f.n_out
     cdef int64_t numel, nbytes = 0
     cdef Tensor t, out
     cdef list kept = []
@@ -252,15 +256,20 @@ cdef int run_any(formula* f, int which, int code, int wide, PyObject** operands,
             w.same[k] = same_elements(&w, k)
     simplify(&w)
     if numel < LONG_RUN:
-        run_walk(&w)
+        run_whole(&w, 1)
         return 0
     with nogil:
-        parts = threads_for(nbytes)
-        if parts > 1:
-            run_split(&w, parts)
-        else:
-            run_walk(&w)
+        run_whole(&w, threads_for(nbytes))
     return 0
+
+
+cdef void run_whole(Walk* w, int parts) noexcept nogil:
+    cdef int64_t repeats = repeats_of(w)
+    if repeats > 1:
+        run_repeated(w, repeats, parts)
+        return
+    gather(w)
+    run_split(w, parts)
 
 
 cdef int enter(Walk* w, int k, Tensor t) except -1:
@@ -268,6 +277,7 @@ cdef int enter(Walk* w, int k, Tensor t) except -1:
     cdef int d, lead = w.ndim - t.c_ndim, itemsize = dtypes.itemsize_table()[t.c_dtype]
     w.pointers[k] = data_of(t, itemsize)
     w.first[k] = w.second[k] = NULL
+    w.copies[k] = get_cast(t.c_dtype, t.c_dtype)
     w.itemsizes[k] = itemsize
     for d in range(w.ndim):
         if d < lead or t.c_sizes[d - lead] == 1:
@@ -302,6 +312,7 @@ cdef void convert(Walk* w, int k, Tensor t, int value, int wide, bint exact) noe
         if value != wide:
             after = get_cast(value, start)
     w.itemsizes[k] = dtypes.itemsize_table()[wide]
+    w.copies[k] = get_cast(wide, wide)
     if single:
         if after == NULL:
             before(w.pointers[k], 0, <char*>&w.singles[k], 0, 1)
@@ -378,6 +389,74 @@ cdef inline void swap_dims(Walk* w, int a, int b) noexcept nogil:
     for k in range(w.n):
         w.steps[a][k], w.steps[b][k] = w.steps[b][k], w.steps[a][k]
 
+
+cdef void gather(Walk* w) noexcept nogil:
+    """Elements of a long innermost dimension that lie apart go through blocks: loops are for those without gaps."""
+    cdef int k, inner = w.ndim - 1
+    if w.ndim == 0 or w.sizes[inner] < LONG_STEP:
+        return
+    for k in range(w.n):
+        if w.first[k] == NULL and w.steps[inner][k] != 0 and w.steps[inner][k] != w.itemsizes[k]:
+            w.first[k] = w.copies[k]
+            w.same[k] = -1
+            w.in_blocks = True
+
+
+# ---- short rows that are broadcast -------------------------------------------------------------------------------------------
+
+cdef int64_t repeats_of(Walk* w) noexcept nogil:
+    """How often the innermost dimension is repeated to be long: 1, unless it is short, and joins the next one but for operands that
+    are one row of it."""
+    cdef int inner = w.ndim - 1, k, d
+    if w.ndim < 2 or w.sizes[inner] > SHORT_ROW or w.sizes[inner - 1] < 4:
+        return 1
+    for k in range(w.n):
+        if w.steps[inner - 1][k] == w.steps[inner][k] * w.sizes[inner]:
+            continue
+        if k >= w.n_in:
+            return 1
+        for d in range(inner):
+            if w.steps[d][k] != 0:
+                return 1
+    return min(w.sizes[inner - 1], BLOCK // w.sizes[inner])
+
+
+cdef void run_repeated(Walk* w, int64_t repeats, int parts) noexcept nogil:
+    """With such operands written out `repeats` times, so that the loop has many elements at once."""
+    cdef number rooms[MAX_OPERANDS][BLOCK]
+    cdef number middle[SHORT_ROW]
+    cdef Walk rest
+    cdef int inner = w.ndim - 1, k
+    cdef int64_t n = w.sizes[inner], whole = w.sizes[inner - 1] // repeats, left = w.sizes[inner - 1] - whole * repeats, i
+    cdef Py_ssize_t size
+    cdef char* room
+    for k in range(w.n):
+        if w.steps[inner - 1][k] == w.steps[inner][k] * n:
+            w.steps[inner - 1][k] *= repeats
+            continue
+        size, room = w.itemsizes[k], <char*>rooms[k]
+        if w.first[k] == NULL:
+            w.copies[k](w.pointers[k], w.steps[inner][k], room, size, n)
+        elif w.second[k] == NULL:
+            w.first[k](w.pointers[k], w.steps[inner][k], room, size, n)
+        else:
+            w.first[k](w.pointers[k], w.steps[inner][k], <char*>middle, w.middle[k], n)
+            w.second[k](<char*>middle, w.middle[k], room, size, n)
+        for i in range(1, repeats):
+            memcpy(room + i * n * size, room, n * size)
+        w.pointers[k], w.steps[inner][k] = room, size
+        w.first[k] = w.second[k] = NULL
+    w.sizes[inner], w.sizes[inner - 1] = repeats * n, whole
+    memcpy(&rest, w, sizeof(Walk))
+    run_split(w, parts)
+    if left:
+        for k in range(w.n):
+            rest.pointers[k] += whole * rest.steps[inner - 1][k]
+        rest.sizes[inner], rest.sizes[inner - 1] = left * n, 1
+        run_walk(&rest)
+
+
+# ---- the walk ----------------------------------------------------------------------------------------------------------------
 
 cdef void run_walk(Walk* w) noexcept nogil:
     """The innermost dimension in one go, the others counted up."""
@@ -467,9 +546,13 @@ cdef struct Split:
 
 
 cdef void run_split(Walk* w, int parts) noexcept nogil:
-    """The largest dimension in parts."""
+    """The largest dimension in parts: more than there are threads, for one of them may come late."""
     cdef Split s
     cdef int d
+    if parts < 2:
+        run_walk(w)
+        return
+    parts *= PARTS_OF_A_THREAD
     s.walk, s.dim = w, 0
     for d in range(w.ndim):
         if w.sizes[d] > w.sizes[s.dim]:

@@ -73,6 +73,42 @@ def test_an_output_of_another_dtype_and_order(
     assert np.array_equal(out.numpy(), a.numpy() * b.numpy())
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 3), max_size=1),
+    st.integers(1, 700),
+    st.integers(1, 140),
+    st.sampled_from(["float32", "float64", "int16", "bfloat16"]),
+    st.sampled_from(["float32", "int64", "bfloat16"]),
+    st.integers(1, 3),
+)
+def test_short_rows_that_are_broadcast(
+    outer: list[int], n: int, short: int, kind: str, other: str, step: int
+) -> None:
+    """Rows of a few elements are written out many times over, with a rest at the end."""
+    sizes = (*outer, n, short)
+    values = np.arange(np.prod(sizes)).reshape(sizes) % 97
+    line = (np.arange(short * step) % 61)[::step]
+    row = dispatch.from_numpy(line).to(getattr(dispatch, other))
+    x = dispatch.from_numpy(values).to(getattr(dispatch, kind))
+    assert np.array_equal((x - row).double().numpy(), values - line)
+    assert np.array_equal((row < x).numpy(), line < values)
+    if dispatch.result_type(x, row) is x.dtype:
+        assert np.array_equal(x.sub_(row).double().numpy(), values - line)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int16", "float32", "float64", "bfloat16", "complex64"])
+@pytest.mark.parametrize("step", [2, 3])
+def test_elements_that_lie_apart_go_through_blocks(kind: str, step: int) -> None:
+    values = np.arange(3 * 1100 * step).reshape(3, -1) % 50
+    memory = dispatch.from_numpy(values).to(getattr(dispatch, kind))
+    x, want = memory[:, ::step], values[:, ::step]
+    assert (x + x).tolist() == (want + want).tolist()
+    x.add_(1)
+    values[:, ::step] += 1
+    assert memory.tolist() == values.tolist()
+
+
 @given(st.integers(2, 12), st.integers(1, 12))
 def test_operands_that_overlap_the_output_are_read_first(n: int, gap: int) -> None:
     """An operand with gaps reaches over memory that the output has written by then."""
