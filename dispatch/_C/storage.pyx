@@ -19,11 +19,26 @@ from dispatch._C.python_api cimport Py_None_, allocate_quietly
 from dispatch._C.slots cimport hook
 from dispatch._C.symbolic cimport any_symbolic, concrete, is_symbolic, larger, size_from, size_object
 
+cdef extern from *:
+    """
+    /* The C library's allocator gives a large block back to the system when it is freed, and pages that come anew cost more than
+       most operators, until a program has freed a block as large as this: from then on it keeps some. Nothing is touched here. */
+    static void keep_large_blocks(void)
+    {
+        void *volatile block = malloc((32u << 20) - (64u << 10));
+        free(block);
+    }
+    """
+    void keep_large_blocks()
+
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t, size_t)
 
 cdef extern from "Python.h":
     object PyLong_FromVoidPtr(void*)
+
+
+keep_large_blocks()
 
 
 cdef class Buffer:
