@@ -5,6 +5,7 @@
 #ifndef DISPATCH_THREADS_H
 #define DISPATCH_THREADS_H
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,11 +17,20 @@ static pthread_mutex_t pool_job = PTHREAD_MUTEX_INITIALIZER;     /* held by the 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;    /* guards all below */
 static pthread_cond_t pool_begin = PTHREAD_COND_INITIALIZER, pool_end = PTHREAD_COND_INITIALIZER;
 static int pool_started;              /* threads that there are */
-static uint64_t pool_number;          /* of the job that runs, counted */
+static _Atomic uint64_t pool_number;  /* of the job that runs, counted */
 static part_fn pool_fn;
 static void *pool_context;
 static int64_t pool_next, pool_parts; /* the part that is taken next */
-static int pool_busy, pool_wanted;    /* threads at work; how many may still join */
+static _Atomic int pool_busy;         /* threads at work */
+static int pool_wanted;               /* how many may still join */
+
+/* Waking a sleeping thread takes as long as a small job: who waits looks for a moment, some 50 microseconds, before it sleeps. */
+enum { LOOKS = 1500 };
+#if defined(__x86_64__)
+#define pause_a_little() __builtin_ia32_pause()
+#else
+#define pause_a_little() ((void)0)
+#endif
 
 static void take_parts(void)          /* with pool_lock held */
 {
@@ -38,6 +48,10 @@ static void *work(void *unused)
     (void)unused;
     pthread_mutex_lock(&pool_lock);
     for (;;) {
+        pthread_mutex_unlock(&pool_lock);
+        for (int i = 0; i < LOOKS && pool_number == seen; i++)
+            pause_a_little();
+        pthread_mutex_lock(&pool_lock);
         while (pool_number == seen || pool_wanted == 0) {
             seen = pool_number;
             pthread_cond_wait(&pool_begin, &pool_lock);
@@ -97,6 +111,12 @@ static void run_parts(part_fn fn, void *context, int64_t parts, int threads)
     pthread_cond_broadcast(&pool_begin);
     take_parts();
     pool_wanted = 0;
+    if (pool_busy > 0) {
+        pthread_mutex_unlock(&pool_lock);
+        for (int i = 0; i < LOOKS && pool_busy > 0; i++)
+            pause_a_little();
+        pthread_mutex_lock(&pool_lock);
+    }
     while (pool_busy > 0)
         pthread_cond_wait(&pool_end, &pool_lock);
     pthread_mutex_unlock(&pool_lock);
