@@ -46,9 +46,8 @@ def addbmm(
 
 def trace(self: Tensor) -> Tensor:
     """The sum of the diagonal."""
+    meta.check_trace(self)
     check_supported(self, _REFUSED)
-    if self.ndim != 2:
-        return meta.trace(self)  # which refuses it
     return ops.aten.sum.default(ops.aten.diagonal.default(self))
 
 

@@ -112,6 +112,7 @@ cdef Tensor by_order(Tensor self, Tensor ordered, Tensor order):
     cdef int64_t* to = <int64_t*>data_of(out, 8)
     cdef const int64_t* at
     cdef bint inside = ordered.c_numel == n and order.c_numel == n and order.c_dtype == ST_int64 \
+        and is_contiguous_as(ordered, MF_contiguous) \
         and is_contiguous_as(order, MF_contiguous)
     if inside:                           # a program may have a kernel of its own for `sort`
         starts, at = find_runs(ordered), <const int64_t*>data_of(order, 8)

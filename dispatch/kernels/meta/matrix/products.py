@@ -10,7 +10,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
-__all__ = ["addbmm", "addmm_activation", "check_vdot", "trace", "vdot"]
+__all__ = ["addbmm", "addmm_activation", "check_trace", "check_vdot", "trace", "vdot"]
 
 
 def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any) -> TensorSpec:
@@ -43,10 +43,15 @@ def addmm_activation(
     return TensorSpec(sizes, mat1.dtype)
 
 
-def trace(self: Tensor) -> Tensor:
-    """One number, in the dtype of a sum."""
+def check_trace(self: Tensor) -> None:
+    """A matrix."""
     if self.ndim != 2:
         raise refused(f"expected a matrix, got {list(self.shape)}")
+
+
+def trace(self: Tensor) -> Tensor:
+    """One number, in the dtype of a sum."""
+    check_trace(self)
     return ops.aten.new_empty(self, [], dtype=rules.sum_type(self.dtype))
 
 
