@@ -144,8 +144,10 @@ INLINE T FN(shift_left)(T x, T by)
 }
 INLINE T FN(shift_right)(T x, T by)
 {
-    const T most = (T)(sizeof(T) * 8 - IS_SIGNED), n = (by < 0) | (by >= most) ? most : by;
-    return IS_SIGNED || sizeof(T) < 4 || n < most ? (T)(x >> n) : 0;
+    int most = (int)sizeof(T) * 8 - IS_SIGNED;
+    if (by < 0 || (uint64_t)by >= (uint64_t)most)
+        return IS_SIGNED ? (T)(x >> most) : 0;
+    return (T)(x >> by);
 }
 #endif
 

@@ -141,6 +141,12 @@ EACH void widen_f32(vec_f64 *sums, const vec_f32 *v)
                 to[j] += (sum_##K)(((OF(K, p0[j]) + OF(K, p1[j])) + (OF(K, p2[j]) + OF(K, p3[j]))) \
                                    + ((OF(K, p4[j]) + OF(K, p5[j])) + (OF(K, p6[j]) + OF(K, p7[j])))); \
         } \
+        for (; r + 4 <= rows; r += 4, x += 4 * step) { \
+            const num_##K *p0 = (const num_##K *)x, *p1 = (const num_##K *)(x + step); \
+            const num_##K *p2 = (const num_##K *)(x + 2 * step), *p3 = (const num_##K *)(x + 3 * step); \
+            for (int64_t j = 0; j < n; j++) \
+                to[j] += (sum_##K)((OF(K, p0[j]) + OF(K, p1[j])) + (OF(K, p2[j]) + OF(K, p3[j]))); \
+        } \
         for (; r < rows; r++, x += step) { \
             const num_##K *p = (const num_##K *)x; \
             for (int64_t j = 0; j < n; j++) \
