@@ -7,18 +7,18 @@ from libc.stdint cimport int8_t, uint8_t, uint64_t
 
 from dispatch._C.generated.types cimport *   # ST_, DEV_, LAYOUT_, MF_ numbers; DTYPES_ sets
 
-cdef class dtype:
+cdef class Singleton:
     cdef readonly str name
+    cdef int code
+
+cdef class dtype(Singleton):
     cdef readonly int itemsize
-    cdef int code
 
-cdef class layout:
-    cdef readonly str name
-    cdef int code
+cdef class layout(Singleton):
+    pass
 
-cdef class memory_format:
-    cdef readonly str name
-    cdef int code
+cdef class memory_format(Singleton):
+    pass
 
 cdef class device:
     cdef int8_t devtype       # DEV_

@@ -6,9 +6,11 @@ from typing import Any, overload
 from dispatch._C.generated.types import *  # noqa: F403
 from dispatch._C.generated.types import _mkldnn as _mkldnn
 
-class dtype:
+class Singleton:
     @property
     def name(self) -> str: ...
+
+class dtype(Singleton):
     @property
     def itemsize(self) -> _int: ...
     @property
@@ -22,13 +24,8 @@ class dtype:
     def to_real(self) -> dtype: ...
     def to_complex(self) -> dtype: ...
 
-class layout:
-    @property
-    def name(self) -> str: ...
-
-class memory_format:
-    @property
-    def name(self) -> str: ...
+class layout(Singleton): ...
+class memory_format(Singleton): ...
 
 class device:
     @overload

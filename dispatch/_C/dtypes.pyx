@@ -21,7 +21,7 @@ cdef uint8_t ITEMSIZE[ST_COUNT]
 cdef int8_t PROMOTE[ST_COUNT * ST_COUNT]
 cdef int default_code = ST_float32
 cdef bint sealed = False         # the singletons stand: from now on their classes make no instances
-cdef list dtypes_by_code = [None] * ST_COUNT
+cdef list dtypes_by_code = []
 cdef list layouts_by_code = []
 cdef list formats_by_code = []
 cdef list devices_by_code = []   # [devtype][index + 1]
@@ -69,17 +69,27 @@ cdef int promote(int a, int b) noexcept nogil:
     return a if DTYPES[a].size > DTYPES[b].size else b
 
 
-@cython.final
-cdef class dtype:
-    """The type of a tensor's elements: `dispatch.float32`, ... There is one object for each."""
+cdef class Singleton:
+    """A value of one of the tables: there is one object for each number, made when this module is imported."""
 
     def __cinit__(self):
         if sealed:
-            raise TypeError(f"cannot create '{full_name('dtype')}' instances")
+            raise TypeError(f"cannot create '{full_name(type(self).__name__)}' instances")
 
     @property
     def __module__(self):
         return package_name()
+
+    def __repr__(self):
+        return full_name(self.name)
+
+    def __reduce__(self):
+        return self.name
+
+
+@cython.final
+cdef class dtype(Singleton):
+    """The type of a tensor's elements: `dispatch.float32`, ... There is one object for each."""
 
     @property
     def is_floating_point(self):
@@ -112,49 +122,15 @@ cdef class dtype:
             raise RuntimeError(f"dtype.to_complex: no complex dtype corresponds to {self!r}")
         return dtypes_by_code[c]
 
-    def __repr__(self):
-        return full_name(self.name)
-
-    def __reduce__(self):
-        return self.name
-
 
 @cython.final
-cdef class layout:
+cdef class layout(Singleton):
     """How a tensor's elements are stored: `dispatch.strided`, `dispatch.sparse_coo`, ..."""
 
-    def __cinit__(self):
-        if sealed:
-            raise TypeError(f"cannot create '{full_name('layout')}' instances")
-
-    @property
-    def __module__(self):
-        return package_name()
-
-    def __repr__(self):
-        return full_name(self.name)
-
-    def __reduce__(self):
-        return self.name
-
 
 @cython.final
-cdef class memory_format:
+cdef class memory_format(Singleton):
     """The order of dimensions in memory: `dispatch.contiguous_format`, `.channels_last`, ..."""
-
-    def __cinit__(self):
-        if sealed:
-            raise TypeError(f"cannot create '{full_name('memory_format')}' instances")
-
-    @property
-    def __module__(self):
-        return package_name()
-
-    def __repr__(self):
-        return full_name(self.name)
-
-    def __reduce__(self):
-        return self.name
 
 
 cdef enum:
@@ -505,32 +481,32 @@ cdef int fill_tables() except -1:
     return 0
 
 
-cdef object enter(dict names, str name, const char* aliases, object value):
+cdef int enter(dict names, str name, const char* aliases, object value) except -1:
     for each in (name, *aliases.decode().split()):
         names[each] = value
         __all__.append(each)
+    return 0
+
+
+cdef int make_singleton(dict names, list by_code, Singleton made, const char* name, const char* aliases) except -1:
+    """The next one of a table: its code is its place."""
+    made.name, made.code = name.decode(), <int>len(by_code)
+    by_code.append(made)
+    return enter(names, made.name, aliases, made)
 
 
 cdef int make_singletons(dict names) except -1:
     cdef dtype d
-    cdef layout lay
-    cdef memory_format fmt
     cdef int code
     for code in range(ST_COUNT):
         d = dtype.__new__(dtype)
-        d.name, d.itemsize, d.code = DTYPES[code].name.decode(), DTYPES[code].size, code
-        dtypes_by_code[code] = d
-        enter(names, d.name, DTYPES[code].aliases, d)
+        d.itemsize = DTYPES[code].size
+        make_singleton(names, dtypes_by_code, d, DTYPES[code].name, DTYPES[code].aliases)
     for code in range(LAYOUT_COUNT):
-        lay = layout.__new__(layout)
-        lay.name, lay.code = LAYOUTS[code].name.decode(), code
-        layouts_by_code.append(lay)
-        enter(names, lay.name, LAYOUTS[code].aliases, lay)
+        make_singleton(names, layouts_by_code, layout.__new__(layout), LAYOUTS[code].name, LAYOUTS[code].aliases)
     for code in range(MF_COUNT):
-        fmt = memory_format.__new__(memory_format)
-        fmt.name, fmt.code = MEMORY_FORMATS[code].name.decode(), code
-        formats_by_code.append(fmt)
-        enter(names, fmt.name, MEMORY_FORMATS[code].aliases, fmt)
+        make_singleton(names, formats_by_code, memory_format.__new__(memory_format), MEMORY_FORMATS[code].name,
+                       MEMORY_FORMATS[code].aliases)
     return 0
 
 
