@@ -32,17 +32,9 @@ __all__ = []
 
 cdef extern from *:
     """
-    #if PY_VERSION_HEX >= 0x030C0000                   /* an int has no size any more */
-    #define DISPATCH_SHORT(o) PyUnstable_Long_IsCompact((PyLongObject*)(o))
-    #else
-    #define DISPATCH_SHORT(o) (Py_ABS(Py_SIZE(o)) <= 2)
-    #endif
-    static int dispatch_fits_64(PyObject* o, int as_unsigned) {  /* int64, or uint64 too; a short one always does */
-        int overflow;
-        if (DISPATCH_SHORT(o)) return 1;
-        PyLong_AsLongLongAndOverflow(o, &overflow);
-        if (!overflow) return 1;
-        if (overflow < 0 || !as_unsigned) return 0;
+    static int dispatch_fits_64(PyObject* o, int as_unsigned) {  /* int64, or uint64 too */
+        if (dispatch_fits_int64(o)) return 1;
+        if (!as_unsigned) return 0;
         PyLong_AsUnsignedLongLong(o);
         if (!PyErr_Occurred()) return 1;
         PyErr_Clear();

@@ -35,7 +35,20 @@ cdef extern from *:
     #else
     #define DISPATCH_OPTIONAL_ATTR _PyObject_LookupAttr
     #endif
+    #if PY_VERSION_HEX >= 0x030C0000                   /* an int has no size any more */
+    #define DISPATCH_SHORT(o) PyUnstable_Long_IsCompact((PyLongObject*)(o))
+    #else
+    #define DISPATCH_SHORT(o) (Py_ABS(Py_SIZE(o)) <= 2)
+    #endif
+    /* Whether an int fits in 64 bits: a short one always does. */
+    static inline int dispatch_fits_int64(PyObject* o) {
+        int overflow;
+        if (DISPATCH_SHORT(o)) return 1;
+        PyLong_AsLongLongAndOverflow(o, &overflow);
+        return !overflow;
+    }
     """
+    bint fits_int64 "dispatch_fits_int64"(PyObject* o) noexcept
     ctypedef PyObject* (*getattrofunc)(PyObject*, PyObject*) noexcept
     getattrofunc look_up_by "dispatch_look_up_by"(PyTypeObject* tp, getattrofunc look) noexcept
     void enable_vectorcall "dispatch_enable_vectorcall"(PyTypeObject* tp, Py_ssize_t offset, unsigned long flags) noexcept
@@ -53,6 +66,7 @@ cdef extern from *:
     void Py_INCREF_ "Py_INCREF"(PyObject*) noexcept
     void Py_DECREF_ "Py_DECREF"(PyObject*) noexcept
     void Py_XDECREF_ "Py_XDECREF"(PyObject*) noexcept
+    void PyObject_GC_UnTrack_ "PyObject_GC_UnTrack"(void*) noexcept
     PyObject* Py_None_ "Py_None"
     PyObject* Py_True_ "Py_True"
     PyObject* Py_False_ "Py_False"
@@ -86,11 +100,16 @@ cdef extern from *:
 # ---- numbers and texts
 cdef extern from *:
     long long PyLong_AsLongLong_ "PyLong_AsLongLong"(PyObject*) except? -1
+    long long PyLong_AsLongLongAndOverflow_ "PyLong_AsLongLongAndOverflow"(PyObject*, int*) noexcept
+    double PyFloat_AS_DOUBLE_ "PyFloat_AS_DOUBLE"(PyObject*) noexcept
+    double PyComplex_RealAsDouble_ "PyComplex_RealAsDouble"(PyObject*) noexcept
+    double PyComplex_ImagAsDouble_ "PyComplex_ImagAsDouble"(PyObject*) noexcept
     double PyFloat_AsDouble_ "PyFloat_AsDouble"(PyObject*) except? -1.0
     PyObject* PyNumber_Index_ "PyNumber_Index"(PyObject*) noexcept
     PyObject* PyNumber_Long_ "PyNumber_Long"(PyObject*) noexcept
     PyObject* PyNumber_Float_ "PyNumber_Float"(PyObject*) noexcept
     int PyUnicode_Compare_ "PyUnicode_Compare"(PyObject*, PyObject*) noexcept
+    const char* PyUnicode_AsUTF8AndSize_ "PyUnicode_AsUTF8AndSize"(PyObject*, Py_ssize_t*) noexcept
 
 # ---- lists, tuples and attributes
 cdef extern from *:
@@ -99,6 +118,7 @@ cdef extern from *:
     PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
     void PyList_SET_ITEM_ "PyList_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept          # steals
     PyObject* PyList_AsTuple_ "PyList_AsTuple"(PyObject*) noexcept
+    PyObject** PySequence_Fast_ITEMS_ "PySequence_Fast_ITEMS"(PyObject*) noexcept
     tuple PyTuple_New_ "PyTuple_New"(Py_ssize_t)
     Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject*) noexcept
     PyObject* PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject*, Py_ssize_t) noexcept

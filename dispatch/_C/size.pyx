@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from dispatch._C.naming cimport full_name
+from dispatch._C.python_api cimport PyObject_GC_UnTrack_
 from dispatch._C.symbolic cimport is_symbolic, size_object
 
 cdef extern from *:
@@ -17,7 +18,6 @@ cdef extern from *:
     #define DISPATCH_ALLOC(tp, n) ((tp)->tp_alloc((tp), (n)))
     """
     object DISPATCH_ALLOC(PyTypeObject* tp, Py_ssize_t n)
-    void PyObject_GC_UnTrack(void*)
 
 cdef tuple number_types = (int,)
 
@@ -118,7 +118,7 @@ cdef object keep(KeptSize* place, int n, const int64_t* values):
     for i in range(n):
         if is_symbolic(values[i]):
             return r
-    PyObject_GC_UnTrack(<void*>r)
+    PyObject_GC_UnTrack_(<void*>r)
     Py_INCREF(r)
     place.size, place.n = <PyObject*>r, n
     memcpy(place.values, values, n * sizeof(int64_t))

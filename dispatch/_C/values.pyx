@@ -20,10 +20,10 @@ from dispatch._C.emitted cimport (
 from dispatch._C.function_handlers cimport any_function_handler, is_function_object
 from dispatch._C.python_api cimport (
     PyBool_Check_, PyBytes_Check_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyErr_Occurred_, PyFloat_CheckExact_,
-    PyFloat_Check_,
-    PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_, PyLong_Check_,
-    PyObject_RichCompareBool_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_, PyUnicode_Check_,
-    PyUnicode_Compare_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_,
+    PyFloat_Check_, PyList_Check_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyList_New_, PyList_SET_ITEM_, PyLong_CheckExact_,
+    PyLong_Check_, PyObject_RichCompareBool_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_,
+    PyUnicode_Check_, PyUnicode_Compare_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_,
+    fits_int64,
 )
 from dispatch._C.naming cimport full_name
 from dispatch._C.references cimport raised
@@ -33,22 +33,6 @@ from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD
 from dispatch._C.tls cimport ThreadState, tls
 
 from dispatch._C import dtypes as dtypes_by_name
-
-cdef extern from *:
-    """
-    #if PY_VERSION_HEX >= 0x030C0000                   /* an int has no size any more */
-    #define DISPATCH_SHORT(o) PyUnstable_Long_IsCompact((PyLongObject*)(o))
-    #else
-    #define DISPATCH_SHORT(o) (Py_ABS(Py_SIZE(o)) <= 2)
-    #endif
-    static int dispatch_long_fits(PyObject* o) {       /* int64; a short one always does */
-        int overflow;
-        if (DISPATCH_SHORT(o)) return 1;
-        PyLong_AsLongLongAndOverflow(o, &overflow);
-        return !overflow;
-    }
-    """
-    bint fits_int64 "dispatch_long_fits"(PyObject* o) noexcept
 
 cdef PyObject* TENSOR = <PyObject*>Tensor
 cdef PyObject* DTYPE = <PyObject*>dtypes.dtype

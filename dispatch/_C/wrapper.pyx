@@ -19,7 +19,7 @@ from dispatch._C.keys cimport (
 )
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_kernel cimport ask_handlers
-from dispatch._C.python_api cimport PyErr_Fetch_, PyErr_Restore_, Py_DECREF_
+from dispatch._C.python_api cimport PyErr_Fetch_, PyErr_Restore_, PyObject_GC_UnTrack_, Py_DECREF_
 from dispatch._C.references cimport take
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, product, reach_of, read_ints
@@ -35,9 +35,6 @@ from dispatch._C.tls cimport n_dispatch_modes, tls
 
 from dispatch._C.slots import _install_tensor_attribute, _set_tensor_hook
 from dispatch._C.tls import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
-
-cdef extern from "Python.h":
-    void PyObject_GC_UnTrack(void*) noexcept
 
 __all__ = ["answer", "answers", "has_handler", "layout_code", "set_source", "share_memory", "share_storage", "stored_fact"]
 
@@ -443,7 +440,7 @@ cdef void dealloc_dict(PyObject* o) noexcept:
     cdef PyObject* value
     cdef PyObject* trace
     cdef PyObject* attributes = (<Tensor>o).c_dict
-    PyObject_GC_UnTrack(o)
+    PyObject_GC_UnTrack_(o)
     (<Tensor>o).c_dict = NULL
     PyErr_Fetch_(&kind, &value, &trace)
     Py_DECREF_(attributes)

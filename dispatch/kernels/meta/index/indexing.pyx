@@ -18,6 +18,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
 from dispatch._C.size cimport new_size
 from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, first_symbolic, ne_or_true, size_object
 from dispatch._C.tensor cimport Tensor, get_numpy, new_view
@@ -26,9 +27,6 @@ from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 from dispatch._C.structured cimport (
     CAST_EXACT, CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, OVERLAP_SELF, Spec,
 )
-
-cdef extern from *:
-    PyObject** PySequence_Fast_ITEMS(object) noexcept
 
 
 cdef inline bint is_index(Tensor t) noexcept:
@@ -290,7 +288,7 @@ cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices, 
             t = <Tensor>item
             index_strides(steps, s, t, start, stop)
             items.append(new_view(t, s.ndim, s.sizes, steps, t.c_offset))
-    rules.elementwise_strides(s.strides, s.sizes, s.ndim, PySequence_Fast_ITEMS(items),
+    rules.elementwise_strides(s.strides, s.sizes, s.ndim, PySequence_Fast_ITEMS_(<PyObject*>items),
                               <int>len(items), ST_NONE)
     return 0
 

@@ -9,15 +9,13 @@ from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport MF_contiguous
 from dispatch._C.errors cimport refused
+from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
 from dispatch._C.size cimport new_size
 from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, floordiv, size_object
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
 from dispatch._C.structured cimport CAST_SAFE, OVERLAP_ANY, OVERLAP_NONE, Spec
-
-cdef extern from *:
-    PyObject** PySequence_Fast_ITEMS(object) noexcept
 
 
 cdef inline bint counts_for_nothing(Tensor t) except -1:
@@ -110,7 +108,7 @@ cdef int cat(Spec* s, list tensors, int64_t dim) except -1:
     if len(tensors) == 0:
         raise refused("expected at least one tensor", ValueError)
     join_sizes(s, tensors, dim)
-    s.dtype = rules.result_type(PySequence_Fast_ITEMS(tensors), <int>len(tensors))
+    s.dtype = rules.result_type(PySequence_Fast_ITEMS_(<PyObject*>tensors), <int>len(tensors))
     s.cast = CAST_SAFE | (OVERLAP_NONE if is_eager(<Tensor>tensors[0]) else OVERLAP_ANY)
     memory_format = common_format(tensors)
     if memory_format != MF_contiguous:
@@ -171,6 +169,6 @@ cdef int stack(Spec* s, list tensors, int64_t dim) except -1:
     s.ndim = first.c_ndim + 1
     memcpy(s.sizes, first.c_sizes, first.c_ndim * sizeof(int64_t))
     s.sizes[first.c_ndim] = len(tensors)
-    s.dtype = rules.result_type(PySequence_Fast_ITEMS(tensors), <int>len(tensors))
+    s.dtype = rules.result_type(PySequence_Fast_ITEMS_(<PyObject*>tensors), <int>len(tensors))
     s.cast = CAST_SAFE | (OVERLAP_NONE if is_eager(first) else OVERLAP_ANY)
     return 0

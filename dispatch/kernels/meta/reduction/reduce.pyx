@@ -61,7 +61,8 @@ cdef int fill_reduction(Spec* s, Tensor self, const int64_t* dims, int n, bint k
     s.dtype = code
     s.cast = cast | OVERLAP_ANY
     s.handed[0] = n if n and self.c_ndim else ALL_DIMS
-    memcpy(&s.handed[1], dims, n * sizeof(int64_t))
+    if n:
+        memcpy(&s.handed[1], dims, n * sizeof(int64_t))
     return 0
 
 

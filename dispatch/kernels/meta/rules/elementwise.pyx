@@ -13,6 +13,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
+from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
 from dispatch._C.symbolic cimport eq_or_false, mul, ne_or_true
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, is_dense
 from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, is_tensor, same_sizes
@@ -20,9 +21,6 @@ from dispatch.kernels.meta.rules.strides cimport (
     MAX_OPERANDS, Operands, channels_last_strides, contiguous_strides, dense_strides, is_channels_last, is_contiguous,
     non_overlapping_dense, packed_strides, sort_dims,
 )
-
-cdef extern from *:
-    PyObject** PySequence_Fast_ITEMS(object) noexcept
 
 
 cdef inline bint same_ints(const int64_t* a, const int64_t* b, int n) noexcept nogil:
@@ -183,7 +181,7 @@ def py_elementwise_strides(shape, tensors, dtype=None):
     cdef int64_t out[MAX_DIMS]
     cdef int ndim = read_ints(shape, sizes, "shape"), code = code_or_none(dtype)
     cdef tuple items = operands_of(tensors, ndim)
-    elementwise_strides(out, sizes, ndim, PySequence_Fast_ITEMS(items), <int>len(items), code)
+    elementwise_strides(out, sizes, ndim, PySequence_Fast_ITEMS_(<PyObject*>items), <int>len(items), code)
     return as_tuple(out, ndim)
 
 
@@ -193,7 +191,7 @@ def py_elementwise_strides_meta(shape, tensors, dtype=None):
     cdef int64_t out[MAX_DIMS]
     cdef int ndim = read_ints(shape, sizes, "shape"), code = code_or_none(dtype)
     cdef tuple items = operands_of(tensors, ndim)
-    elementwise_strides_meta(out, sizes, ndim, PySequence_Fast_ITEMS(items), <int>len(items), code)
+    elementwise_strides_meta(out, sizes, ndim, PySequence_Fast_ITEMS_(<PyObject*>items), <int>len(items), code)
     return as_tuple(out, ndim)
 
 

@@ -15,11 +15,9 @@ from dispatch._C.dtypes cimport (
     ST_COUNT, ST_NONE, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16, ST_float64, ST_int64, is_complex_code,
     is_floating_code, is_integral_code,
 )
+from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor
 from dispatch.kernels.meta.rules.sizes cimport enter_faces, is_tensor
-
-cdef extern from *:
-    PyObject** PySequence_Fast_ITEMS(object) noexcept
 
 cdef int8_t* PROMOTE = dtypes.promote_table()
 
@@ -118,7 +116,7 @@ cdef int sum_type(int code, int given) noexcept:
 def py_result_type(*tensors_or_numbers):
     """The dtype that operands are promoted to (torch.result_type, for any number of them)."""
     cdef int n = <int>len(tensors_or_numbers)
-    cdef int code = result_type(PySequence_Fast_ITEMS(tensors_or_numbers), n)
+    cdef int code = result_type(PySequence_Fast_ITEMS_(<PyObject*>tensors_or_numbers), n)
     if code == ST_NONE:
         raise ValueError("result_type: expected at least one tensor or number")
     return dtypes.get_dtype(code)
