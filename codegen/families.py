@@ -1,9 +1,8 @@
 """The Cython modules that are emitted: registration shards by family, adapters by signature.
 
 The shard of a family (of kernels, or of their shape functions) holds one slot for each different
-kernel, and the records of `ops.h` refer to (shard, slot). Adapters are spread
-over a few modules by a hash of the signature's letters, so that a new signature changes one of
-them.
+kernel, and the records of `ops.h` refer to (shard, slot). Adapters are spread over a few modules by
+a hash of the signature's letters, so that a new signature changes one of them.
 """
 
 from __future__ import annotations

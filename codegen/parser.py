@@ -10,7 +10,7 @@ defines, so it is a scanner by hand, starts without heavy imports, and compiles 
 from __future__ import annotations
 
 import copyreg
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .defaults import LISTED_KINDS, NAMED_CONSTANTS, NO_DEFAULT, fit, fit_element
 from .schema import AliasInfo, Argument, FunctionSchema
@@ -48,7 +48,13 @@ _UNESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", 
 _OTHER_NAMES = {"int64_t": ". Use `SymInt` or `int`", "double": ". Use `float`"}
 _HOLDERS: dict[str, type[HolderType]] = {"Future": FutureType, "RRef": RRefType, "Await": AwaitType}
 _TYPE_CACHE: dict[str, tuple[Type, AliasInfo | None]] = {}
-_TYPE_CACHE_SIZE = 4096
+_CACHE_SIZE = 4096
+# Arguments and results recur, and nobody changes them: what was read from a text is there for the
+# next one. Texts with type variables, which are not for everyone, are not kept.
+_POSITIONAL: dict[str, Argument] = {}
+_KEYWORD_ONLY: dict[str, Argument] = {}
+_RESULTS: dict[str, tuple[tuple[Argument, ...], bool]] = {}
+_PLAIN_DEFAULTS = frozenset({bool, float, int, type(None)})  # that may be shared
 _OPAQUE: set[str] = set()  # full names of classes whose objects travel as they are
 _DEEPEST_TYPE = 32
 _MOST_ARGUMENTS = 1024
@@ -74,13 +80,18 @@ class SchemaError(RuntimeError):
 def register_opaque_type(type_name: str) -> None:
     """Make the full name of a class a type, whose values are taken as they are."""
     _OPAQUE.add(type_name)
-    _TYPE_CACHE.clear()
+    _forget()
 
 
 def unregister_opaque_type(type_name: str) -> None:
     """Take it back; a name that is none is no mistake."""
     _OPAQUE.discard(type_name)
-    _TYPE_CACHE.clear()
+    _forget()
+
+
+def _forget() -> None:
+    for cache in (_TYPE_CACHE, _POSITIONAL, _KEYWORD_ONLY, _RESULTS):
+        cache.clear()
 
 
 def is_opaque_type_registered(type_name: str) -> bool:
@@ -132,6 +143,10 @@ def _is_ident_start(c: str) -> bool:
 
 def _is_ident(c: str) -> bool:
     return "a" <= c <= "z" or "A" <= c <= "Z" or c == "_" or "0" <= c <= "9"
+
+
+def _is_plain(c: str) -> bool:
+    return _is_ident(c) or c in " ?=.-+[]" or c == "\n" or c == "\t" or c == "\r"
 
 
 class Parser:
@@ -261,9 +276,10 @@ class Parser:
         """Refuse a positional argument without a default behind one that has one."""
         if argument._has_default:
             return True
+        if not seen_default or argument.kwarg_only:
+            return seen_default
         # schemas written long ago leave out the default of a list
-        is_list = isinstance(argument.real_type, ListType)
-        if seen_default and not argument.kwarg_only and not is_list:
+        if not isinstance(argument.real_type, ListType):
             self.pos = start
             raise self.error(
                 f"a default for {argument.name!r} (one before it has a default), or '*'"
@@ -272,6 +288,30 @@ class Parser:
 
     def argument(self, kwarg_only: bool) -> Argument:
         """Take `type name=default`."""
+        self.skip()
+        start = self.pos
+        end = self.plain_end()
+        cache = _KEYWORD_ONLY if kwarg_only else _POSITIONAL
+        found = cache.get(self.text[start:end])
+        if found is not None:
+            self.pos = end
+            return found
+        found = self.parsed_argument(kwarg_only)
+        shared = type(found.default_value) in _PLAIN_DEFAULTS
+        if shared and self.pos == end and not self.allow_typevars:
+            _keep(cache, self.text[start:end], found)
+        return found
+
+    def plain_end(self) -> int:
+        """Where an argument of words and numbers alone would end."""
+        text = self.text
+        pos = self.pos
+        while _is_plain(text[pos]):
+            pos += 1
+        return pos
+
+    def parsed_argument(self, kwarg_only: bool) -> Argument:
+        """Take an argument, letter by letter."""
         type_, alias = self.type()
         name = self.ident("the name of an argument")
         if self.skip() != "=":
@@ -286,7 +326,20 @@ class Parser:
         return Argument(name, type_, None, value, kwarg_only, alias, True)
 
     def returns(self) -> tuple[tuple[Argument, ...], bool]:
-        """Take what stands behind the arrow."""
+        """Take what stands behind the arrow, to the end of the text."""
+        self.skip()
+        start = self.pos
+        found = _RESULTS.get(self.text[start:])
+        if found is not None:
+            self.pos = len(self.source)
+            return found
+        found = self.parsed_returns()
+        if self.pos == len(self.source) and not self.allow_typevars:
+            _keep(_RESULTS, self.text[start:], found)
+        return found
+
+    def parsed_returns(self) -> tuple[tuple[Argument, ...], bool]:
+        """Take results, letter by letter."""
         if self.take_word("..."):
             return (), True
         if self.skip() != "(":
@@ -327,9 +380,7 @@ class Parser:
             return found
         found = self.parsed_type()
         if self.pos == end and self.text[start] != "t":  # type variables are not for everyone
-            if len(_TYPE_CACHE) >= _TYPE_CACHE_SIZE:
-                _TYPE_CACHE.clear()
-            _TYPE_CACHE[self.text[start:end]] = found
+            _keep(_TYPE_CACHE, self.text[start:end], found)
         return found
 
     def parsed_type(self) -> tuple[Type, AliasInfo | None]:
@@ -608,6 +659,12 @@ class Parser:
             raise self.error("a character behind the backslash")
         self.pos = pos + 1
         return _UNESCAPES.get(c, c)
+
+
+def _keep(cache: dict[str, Any], text: str, value: object) -> None:
+    if len(cache) >= _CACHE_SIZE:
+        cache.clear()
+    cache[text] = value
 
 
 def _list_alias(own: AliasInfo | None, element: AliasInfo | None) -> AliasInfo | None:

@@ -16,6 +16,7 @@ cdef class Argument:
     cdef readonly bint _has_default
     cdef readonly object default_value
     cdef readonly object N
+    cdef public object _numbers
 
 
 cdef class FunctionSchema:

@@ -82,6 +82,7 @@ class Argument:
     __slots__ = (
         "N",
         "_has_default",
+        "_numbers",
         "alias_info",
         "default_value",
         "kwarg_only",
@@ -110,6 +111,7 @@ class Argument:
             default_value = new_device(default_value)
         self.default_value = default_value
         self.N = _list_size(type) if N is None else N
+        self._numbers: tuple[int, int, int, int] | None = None  # `encoding.arg_spec`, once asked
 
     @property
     def type(self) -> Type:

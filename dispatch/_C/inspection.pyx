@@ -37,7 +37,10 @@ cdef str text_of(object text, str what):
 
 cdef tuple split_operator_name(object name):
     """(namespace::name, overload) of an operator's whole name; RuntimeError for what is no such name."""
-    base, dot, overload = text_of(name, "an operator's name").partition(".")
+    cdef str full = text_of(name, "an operator's name")
+    if full and "." not in full and not full.endswith("::"):
+        return full, ""
+    base, dot, overload = full.partition(".")
     if not base or base.endswith("::") or "." in overload or (dot and not overload):
         raise RuntimeError(f"{name!r} is no operator's name: expected namespace::name or namespace::name.overload")
     return base, overload

@@ -245,23 +245,10 @@ cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
     return 0
 
 
-cdef dict specs = {}             # (text of a type, keyword-only, has a default) -> its numbers without an alias annotation
-cdef enum:
-    MOST_SPECS = 4096
-
-
-cdef tuple spec_of(object a):
-    """What `encoding.arg_spec` says of an argument or a result; types recur."""
-    if a.alias_info is not None:
-        return encoding.arg_spec(a)
-    cdef tuple place = (a.real_type.text, a.kwarg_only, a._has_default)
-    cdef object found = specs.get(place)
-    if found is None:
-        found = encoding.arg_spec(a)
-        if len(specs) >= MOST_SPECS:
-            specs.clear()
-        specs[place] = found
-    return <tuple>found
+cdef inline tuple spec_of(object a):
+    """The numbers of an argument or a result; those that recur are the same objects, and know theirs."""
+    cdef object found = a._numbers
+    return <tuple>(encoding.arg_spec(a) if found is None else found)
 
 
 cdef int fill_signature(OperatorEntry e, object schema) except -1:
@@ -455,7 +442,9 @@ cdef int update_row(OperatorEntry e) except -1:
         free(kernels)
         raise MemoryError()
     for i in range(DK_NUM_RUNTIME):
-        value = serving(&r, DK_VALUE_BY_INDEX[i], &why)
+        value = DK_VALUE_BY_INDEX[i]
+        if not r.has[value]:
+            value = serving(&r, value, &why) if r.aliased else BY_FALLBACK
         if value == BY_FALLBACK:
             row[i] = ROW_FALLBACK
             soft |= functionality_bit(i)

@@ -65,6 +65,7 @@ cdef class _DispatchModule:
     The methods named `..._t_t` register a kernel in C that returns its one tensor, for tests of registration itself.
     """
     cdef str kind, ns, dispatch_key, where
+    cdef str prefix                 # what names in the namespace begin with
     cdef bint holds_namespace
     cdef tuple python_module        # what further definitions are to name as the module with their Python kernels; None
     cdef list undo                  # (entry or None, kernel or None, runtime index)
@@ -81,6 +82,7 @@ cdef class _DispatchModule:
             self.check_may_define(kind, ns, key)
         self.kind = kind
         self.ns = ns
+        self.prefix = ns + "::"
         self.dispatch_key = key
         self.undo = []
 
@@ -113,19 +115,19 @@ cdef class _DispatchModule:
             bits |= <uint64_t>1 << int(tag)
         if alias != "CONSERVATIVE (default)" and text_of(alias, "the alias analysis") not in ALIAS_KINDS:
             raise RuntimeError(f"{schema}: alias analysis {alias!r}: expected one of {', '.join(sorted(ALIAS_KINDS))}")
-        named = "::" in schema.partition("(")[0]
-        parsed = parse_schema(schema if named else f"{self.ns}::{schema.lstrip()}", False)
+        parsed = parse_schema(schema if has_namespace(schema) else self.prefix + schema.lstrip(), False)
         check_namespace(self, parsed.name)
         e = entry_for_registration(parsed.name, parsed.overload_name)
         try:
-            check_inferred(e, parsed, None, f"registered at {self.where}")
+            check_inferred(e, parsed, None, self.where)
             define_entry(e, parsed, self.where)
         except RuntimeError:
             forget_if_empty(e)
             raise
         e.alias_analysis = alias or "FROM_SCHEMA"
         e.tags = bits
-        _note_tags(e, tags)
+        if tags:
+            _note_tags(e, tags)
         self.undo.append((e, None, -1))
         if self.python_module is not None:
             python_modules[qualified_name(e)] = self.python_module
@@ -135,7 +137,8 @@ cdef class _DispatchModule:
     def define(self, schema, alias_analysis="", tags=()):
         """Define an operator; returns its name without the overload. RuntimeError for a bad schema or a second definition."""
         parsed = self.new_definition(schema, alias_analysis, tuple(tags))
-        return parsed.name if "::" in text_of(schema, "a schema").partition("(")[0] else parsed.name.partition("::")[2]
+        cdef str name = parsed.name
+        return name if has_namespace(text_of(schema, "a schema")) else name[len(self.prefix):]
 
     def def_(self, schema, alias=""):
         """The same as `define`; returns this object."""
@@ -176,13 +179,13 @@ cdef class _DispatchModule:
 
     cdef int add(self, str name, KernelObject k) except -1:
         cdef OperatorEntry e
-        full, overload = split_operator_name(name if "::" in name else f"{self.ns}::{name}")
+        full, overload = split_operator_name(name if "::" in name else self.prefix + name)
         if "::" in name:
             check_namespace(self, full)
         e = entry_for_registration(full, overload)
         try:
             if e.defined:
-                check_inferred(e, None, k, f"registered at {e.schema_where}")
+                check_inferred(e, None, k, e.schema_where)
             add_kernel(e, k)
         except RuntimeError:
             forget_if_empty(e)
@@ -285,15 +288,18 @@ cdef list change_listeners = []
 
 
 def _on_registration_change(listener):
-    """Call `listener(qualified name or None)` after every registration: caches that depend on kernels drop what they hold."""
+    """Call `listener(everywhere)` after every registration: caches that depend on kernels drop what they hold.
+
+    `everywhere`: it was a fallback, or at an operator of the package, which others may call.
+    """
     if not callable(listener):
-        raise TypeError(f"a listener is called with a name or None, got {listener!r}")
+        raise TypeError(f"a listener is called with a bool, got {listener!r}")
     change_listeners.append(listener)
 
 
 cdef int note_change(OperatorEntry e) except -1:
     for listener in change_listeners:
-        listener(qualified_name(e) if e is not None else None)
+        listener(e is None or e.emitted != NULL)
     return 0
 
 
@@ -307,9 +313,14 @@ cdef int remove_registration(OperatorEntry e, KernelObject k) except -1:
     return 0
 
 
+cdef bint has_namespace(str schema) except -1:
+    """Whether the name that a schema begins with says its namespace."""
+    cdef Py_ssize_t colons = schema.find("::")
+    return colons >= 0 and not 0 <= schema.find("(") < colons
+
+
 cdef int check_namespace(_DispatchModule module, str full) except -1:
-    ns = full.partition("::")[0]
-    if ns != module.ns:
+    if not full.startswith(module.prefix):
         raise RuntimeError(f"{full}: operator name does not match namespace of the library, {module.ns} (at {module.where})")
     return 0
 
@@ -355,10 +366,11 @@ cdef KernelObject test_kernel(int value, str debug):
 
 cdef int check_inferred(OperatorEntry e, object schema, KernelObject new, str where) except -1:
     """Refuse a schema that a kernel in C (the new one, or one that is registered) does not fit, naming both places."""
-    cdef list found = [new] if new is not None else [k for stack in e.registrations.values() for k in stack]
+    cdef list found
+    if not e.registrations if new is None else type(new) is not UnboxedKernel:
+        return 0
+    found = [new] if new is not None else [k for stack in e.registrations.values() for k in stack]
     if schema is None:
-        if type(new) is not UnboxedKernel:
-            return 0
         schema = parse_schema(e._schema_text, True)
     for k in found:
         if type(k) is not UnboxedKernel:
@@ -367,7 +379,7 @@ cdef int check_inferred(OperatorEntry e, object schema, KernelObject new, str wh
         if reason is not None:
             raise RuntimeError(
                 "Inferred operator schema for a C++ kernel function doesn't match the expected function schema.\n"
-                f"  operator: {qualified_name(e)}\n  expected schema: {schema}\n    {where}\n"
+                f"  operator: {qualified_name(e)}\n  expected schema: {schema}\n    registered at {where}\n"
                 f"  inferred schema: {(<UnboxedKernel>k).inferred}\n    {(<UnboxedKernel>k).where}\n  reason: {reason}")
     return 0
 

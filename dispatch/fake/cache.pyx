@@ -11,12 +11,16 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from dispatch._C cimport dtypes
-from dispatch._C.dispatcher cimport find_entry
 from dispatch._C.emitted cimport AK_TENSOR, OF_ALIASING, OF_MUTABLE
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.registration import _on_registration_change
-from dispatch._C.python_api cimport Py_INCREF_, Py_XDECREF_
+from dispatch._C.python_api cimport (
+    PyComplex_CheckExact_, PyComplex_ImagAsDouble_, PyComplex_RealAsDouble_, PyErr_Clear_, PyFloat_AS_DOUBLE_,
+    PyFloat_CheckExact_, PyList_CheckExact_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_AsLongLongAndOverflow_,
+    PyLong_CheckExact_, PyUnicode_AsUTF8AndSize_, PyUnicode_CheckExact_, Py_False_, Py_INCREF_, Py_None_, Py_TYPE_,
+    Py_True_, Py_XDECREF_,
+)
 from dispatch._C.tags cimport TAG_inplace_view
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport Storage
@@ -25,25 +29,6 @@ from dispatch._C.tensor cimport (
     TF_GEOMETRY_KEPT, TF_INFERENCE, TF_SYMBOLIC, TF_WRAPPED_NUMBER, Tensor, needs_grad, set_known_geometry,
 )
 from dispatch.fake.fake_tensor cimport FakeTensor, new_blank_fake, new_fake_storage
-
-cdef extern from "Python.h":
-    int PyLong_CheckExact_ "PyLong_CheckExact"(PyObject*) noexcept
-    int PyFloat_CheckExact_ "PyFloat_CheckExact"(PyObject*) noexcept
-    int PyComplex_CheckExact_ "PyComplex_CheckExact"(PyObject*) noexcept
-    int PyUnicode_CheckExact_ "PyUnicode_CheckExact"(PyObject*) noexcept
-    int PyList_CheckExact_ "PyList_CheckExact"(PyObject*) noexcept
-    Py_ssize_t PyList_GET_SIZE_ "PyList_GET_SIZE"(PyObject*) noexcept
-    PyObject* PyList_GET_ITEM_ "PyList_GET_ITEM"(PyObject*, Py_ssize_t) noexcept
-    long long PyLong_AsLongLongAndOverflow_ "PyLong_AsLongLongAndOverflow"(PyObject*, int*) noexcept
-    double PyFloat_AS_DOUBLE_ "PyFloat_AS_DOUBLE"(PyObject*) noexcept
-    double PyComplex_RealAsDouble_ "PyComplex_RealAsDouble"(PyObject*) noexcept
-    double PyComplex_ImagAsDouble_ "PyComplex_ImagAsDouble"(PyObject*) noexcept
-    const char* PyUnicode_AsUTF8AndSize_ "PyUnicode_AsUTF8AndSize"(PyObject*, Py_ssize_t*) noexcept
-    void PyErr_Clear_ "PyErr_Clear"() noexcept
-    PyObject* Py_TYPE_ "(PyObject*)Py_TYPE"(PyObject*) noexcept
-    PyObject* Py_True_ "Py_True"
-    PyObject* Py_False_ "Py_False"
-    PyObject* Py_None_ "Py_None"
 
 cdef PyObject* FAKE_TYPE = <PyObject*>FakeTensor
 cdef PyObject* DTYPE_TYPE = <PyObject*>dtypes.dtype
@@ -58,15 +43,11 @@ cdef uint64_t any_epoch = 1
 cdef bint emitted_replaced = False
 
 
-def _note_registration(name):
-    """A kernel was registered or taken away; `name` is None for a fallback."""
+def _note_registration(bint everywhere):
+    """A kernel was registered or taken away; `everywhere`: a fallback, or one of the package's own operators."""
     global any_epoch, emitted_epoch, emitted_replaced
-    cdef OperatorEntry e = None
     any_epoch += 1
-    if name is not None:
-        base, _, overload = name.partition(".")
-        e = find_entry(base, overload)
-    if name is None or (e is not None and e.emitted != NULL):
+    if everywhere:
         emitted_replaced = True
     if emitted_replaced:
         emitted_epoch += 1

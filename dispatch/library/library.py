@@ -98,19 +98,9 @@ class Library:
         if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE"):
             raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
         module = self._module()
-        listed = (tags,) if isinstance(tags, Tag) else tuple(tags)
-        for tag in listed:
-            if not isinstance(tag, Tag):
-                raise TypeError(f"{schema}: expected tags, got {type(tag).__name__} {tag!r}")
-        if Tag.out in listed or Tag.inplace in listed:
-            from dispatch.library.tagged_schemas import check_inplace, check_out
-
-            if Tag.out in listed:
-                check_out(schema)
-            if Tag.inplace in listed:
-                check_inplace(schema)
+        listed = () if tags == () else _checked_tags(schema, tags)
         name = module.define(schema, alias_analysis, listed)
-        qualname = f"{self.ns}::{schema.partition('(')[0]}"
+        qualname = f"{self.ns}::{schema[: schema.find('(')]}"
         self._op_defs.add(qualname)
         _defs.add(qualname)
         return name
@@ -163,7 +153,8 @@ class Library:
         self._op_impls.add(token)
 
     def _token(self, name: str, dispatch_key: str) -> str:
-        return f"{self.ns}/{name.rpartition('::')[2]}/{dispatch_key}"
+        bare = name.rpartition("::")[2] if "::" in name else name
+        return f"{self.ns}/{bare}/{dispatch_key}"
 
     def _check_free(self, token: str) -> None:
         if token in _impls:
@@ -248,6 +239,22 @@ class Library:
         if self.m is not None:
             _take_back(self.m, self._op_defs, _impls, self._op_impls, self._registration_handles)
             self.m = None
+
+
+def _checked_tags(schema: str, tags: Tag | Sequence[Tag]) -> tuple[Tag, ...]:
+    """Tags as a tuple; those that say what the schema must be are compared with it."""
+    listed = (tags,) if isinstance(tags, Tag) else tuple(tags)
+    for tag in listed:
+        if not isinstance(tag, Tag):
+            raise TypeError(f"{schema}: expected tags, got {type(tag).__name__} {tag!r}")
+    if Tag.out in listed or Tag.inplace in listed:
+        from dispatch.library.tagged_schemas import check_inplace, check_out
+
+        if Tag.out in listed:
+            check_out(schema)
+        if Tag.inplace in listed:
+            check_inplace(schema)
+    return listed
 
 
 def _take_back(

@@ -10,7 +10,14 @@ import pickle
 import pytest
 from hypothesis import given, settings
 
-from dispatch.codegen.parser import SchemaError, parse_schema, parse_text, parse_type
+from dispatch.codegen.parser import (
+    SchemaError,
+    parse_schema,
+    parse_text,
+    parse_type,
+    register_opaque_type,
+    unregister_opaque_type,
+)
 from tests.codegen.helpers import ATEN_SCHEMAS
 from tests.strategies import schemas
 
@@ -190,6 +197,50 @@ def test_type_variables_are_for_those_who_ask() -> None:
         parse_schema(text)
         with pytest.raises(RuntimeError):
             parse_schema(text, allow_typevars=False)
+
+
+@pytest.mark.parametrize(
+    ("known", "longer"),
+    [
+        ("complex c=1.", "complex c=1.+2.j"),
+        ("Tensor x", "Tensor x\n, Tensor y"),
+        ("int n", "int n\t=\n 3"),
+        ("int n=1", "int n=12, *, int m=1"),
+        ("float e=1", "float e=1e-05"),
+        ("int[2] s=1", "int[2] s=[1, 2]"),
+        ("Tensor self", "Tensor self, *, Tensor self2"),
+        ("Device? d", "Device? d=cuda:0"),
+        ("Tensor", "Tensor(a!) x"),
+        ("str s", 'str s="a, b)"'),
+    ],
+)
+def test_an_argument_that_goes_on_where_a_known_one_ends_is_another(
+    known: str, longer: str
+) -> None:
+    """Arguments and results of libraries' operators recur, and are the same objects."""
+    name = "" if " " in known else " x"
+    first = parse_schema(f"ns::f({known}{name}) -> Tensor", False)
+    again = parse_schema(f"ns::g({known}{name}) -> Tensor", False)
+    shared = first.arguments[0] is again.arguments[0]
+    assert shared is not isinstance(first.arguments[0].default_value, list)
+    assert first.returns[0] is again.returns[0]
+    for text in (f"ns::f({longer}) -> Tensor", f"ns::f({known}{name}) -> (Tensor, Tensor r)"):
+        assert parse_schema(text, False) == parse_schema(text) == parse_schema(text, False)
+        assert str(parse_schema(text, False)) == str(parse_schema(text))
+
+
+def test_keyword_only_arguments_are_not_the_positional_ones_of_the_same_text() -> None:
+    positional, keyword = parse_schema("f(int n=1, *, int n=1) -> ()", False).arguments
+    assert (positional.kwarg_only, keyword.kwarg_only) == (False, True)
+
+
+def test_types_that_are_taken_back_are_unknown_again() -> None:
+    register_opaque_type("mine.Queue")
+    assert str(parse_schema("f(mine.Queue q) -> mine.Queue", False).arguments[0].name) == "q"
+    unregister_opaque_type("mine.Queue")
+    for text in ("f(mine.Queue q) -> ()", "f() -> mine.Queue"):
+        with pytest.raises(RuntimeError, match="unknown type"):
+            parse_schema(text, False)
 
 
 def test_schemas_are_compared_with_schemas_only() -> None:
