@@ -6,11 +6,9 @@ from typing import Any, overload
 from dispatch._C.generated.types import *  # noqa: F403
 from dispatch._C.generated.types import _mkldnn as _mkldnn
 
-class Singleton:
+class dtype:
     @property
     def name(self) -> str: ...
-
-class dtype(Singleton):
     @property
     def itemsize(self) -> _int: ...
     @property
@@ -24,8 +22,13 @@ class dtype(Singleton):
     def to_real(self) -> dtype: ...
     def to_complex(self) -> dtype: ...
 
-class layout(Singleton): ...
-class memory_format(Singleton): ...
+class layout:
+    @property
+    def name(self) -> str: ...
+
+class memory_format:
+    @property
+    def name(self) -> str: ...
 
 class device:
     @overload

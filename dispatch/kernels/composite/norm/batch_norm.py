@@ -6,8 +6,9 @@ backends: here it is always empty.
 
 from __future__ import annotations
 
-from dispatch._C.dtypes import bfloat16, float16, float32, uint8
+from dispatch._C.dtypes import float32, uint8
 from dispatch._C.errors import refused
+from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -93,7 +94,7 @@ def _batch_norm_with_update_functional(
     """
     mean, var = _aten.clone.default(running_mean), _aten.clone.default(running_var)
     results = _aten._batch_norm_with_update.default(input, weight, bias, mean, var, momentum, eps)
-    if input.dtype in (float16, bfloat16) and not rules.is_eager(input):
+    if input.dtype in REDUCED_FLOATING and not rules.is_eager(input):
         mean, var = _aten.to(mean, float32), _aten.to(var, float32)
     return *results, mean, var
 
