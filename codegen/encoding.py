@@ -109,12 +109,6 @@ _WILDCARD = 255
 
 def arg_spec(argument: Argument) -> tuple[int, int, int, int]:
     """(ArgKind, ArgFlag bits, alias number, N of `T[N]` or 0) of an argument or a return value."""
-    if argument._numbers is None:
-        argument._numbers = _arg_spec(argument)
-    return argument._numbers
-
-
-def _arg_spec(argument: Argument) -> tuple[int, int, int, int]:
     kind, flags, size = _type_spec(argument.real_type)
     if argument.kwarg_only:
         flags |= AF["KWARG_ONLY"]

@@ -9,6 +9,7 @@ cimport cython
 cdef bint _is_ident_start(Py_UCS4 c) noexcept
 cdef bint _is_ident(Py_UCS4 c) noexcept
 cdef bint _is_plain(Py_UCS4 c) noexcept
+cdef int _keep(dict cache, str text, object value) except -1
 
 
 @cython.final
@@ -31,17 +32,17 @@ cdef class Parser:
     cdef tuple operator_name(self)
     @cython.locals(c=Py_UCS4)
     cdef tuple arguments(self)
-    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, cache=dict)
+    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, cache=dict, spelled=str)
     cdef object argument(self, bint kwarg_only)
     @cython.locals(text=str, pos=Py_ssize_t)
     cdef Py_ssize_t plain_end(self) except -1
     cdef object parsed_argument(self, bint kwarg_only)
     cdef bint check_order(self, object argument, bint seen_default, Py_ssize_t start) except -1
-    @cython.locals(start=Py_ssize_t, found=tuple)
+    @cython.locals(start=Py_ssize_t, found=tuple, spelled=str)
     cdef tuple returns(self)
     cdef tuple parsed_returns(self)
     cdef object returned(self)
-    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, found=tuple, last=bint)
+    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, found=tuple, last=bint, spelled=str)
     cdef tuple type(self)
     @cython.locals(depth=cython.int)
     cdef tuple parsed_type(self)

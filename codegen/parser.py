@@ -292,14 +292,15 @@ class Parser:
         start = self.pos
         end = self.plain_end()
         cache = _KEYWORD_ONLY if kwarg_only else _POSITIONAL
-        found = cache.get(self.text[start:end])
+        spelled = self.text[start:end]
+        found = cache.get(spelled)
         if found is not None:
             self.pos = end
             return found
         found = self.parsed_argument(kwarg_only)
         shared = type(found.default_value) in _PLAIN_DEFAULTS
         if shared and self.pos == end and not self.allow_typevars:
-            _keep(cache, self.text[start:end], found)
+            _keep(cache, spelled, found)
         return found
 
     def plain_end(self) -> int:
@@ -329,13 +330,14 @@ class Parser:
         """Take what stands behind the arrow, to the end of the text."""
         self.skip()
         start = self.pos
-        found = _RESULTS.get(self.text[start:])
+        spelled = self.text[start:]
+        found = _RESULTS.get(spelled)
         if found is not None:
             self.pos = len(self.source)
             return found
         found = self.parsed_returns()
         if self.pos == len(self.source) and not self.allow_typevars:
-            _keep(_RESULTS, self.text[start:], found)
+            _keep(_RESULTS, spelled, found)
         return found
 
     def parsed_returns(self) -> tuple[tuple[Argument, ...], bool]:
@@ -374,13 +376,14 @@ class Parser:
         last = end < 0  # what the text ends with
         if last:
             end = len(self.source)
-        found = _TYPE_CACHE.get(self.text[start:end])
+        spelled = self.text[start:end]
+        found = _TYPE_CACHE.get(spelled)
         if found is not None and (last or _is_ident_start(self.text[end + 1])):
             self.pos = end if last else end + 1
             return found
         found = self.parsed_type()
         if self.pos == end and self.text[start] != "t":  # type variables are not for everyone
-            _keep(_TYPE_CACHE, self.text[start:end], found)
+            _keep(_TYPE_CACHE, spelled, found)
         return found
 
     def parsed_type(self) -> tuple[Type, AliasInfo | None]:
@@ -661,10 +664,11 @@ class Parser:
         return _UNESCAPES.get(c, c)
 
 
-def _keep(cache: dict[str, Any], text: str, value: object) -> None:
+def _keep(cache: dict[str, Any], text: str, value: object) -> int:
     if len(cache) >= _CACHE_SIZE:
         cache.clear()
     cache[text] = value
+    return 0
 
 
 def _list_alias(own: AliasInfo | None, element: AliasInfo | None) -> AliasInfo | None:

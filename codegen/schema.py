@@ -111,7 +111,7 @@ class Argument:
             default_value = new_device(default_value)
         self.default_value = default_value
         self.N = _list_size(type) if N is None else N
-        self._numbers: tuple[int, int, int, int] | None = None  # `encoding.arg_spec`, once asked
+        self._numbers: object = None  # `encoding.arg_spec` of it, where the dispatcher asked
 
     @property
     def type(self) -> Type:

@@ -245,10 +245,30 @@ cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
     return 0
 
 
-cdef inline tuple spec_of(object a):
-    """The numbers of an argument or a result; those that recur are the same objects, and know theirs."""
+cdef dict specs = {}             # (text of a type, keyword-only, has a default) -> its numbers without an alias annotation
+cdef enum:
+    MOST_SPECS = 4096
+
+
+cdef tuple spec_of(object a):
+    """What `encoding.arg_spec` says of an argument or a result: one that recurs knows it, and so do its types."""
     cdef object found = a._numbers
-    return <tuple>(encoding.arg_spec(a) if found is None else found)
+    if found is None:
+        found = a._numbers = arg_spec(a)
+    return <tuple>found
+
+
+cdef object arg_spec(object a):
+    if a.alias_info is not None:
+        return encoding.arg_spec(a)
+    cdef tuple place = (a.real_type.text, a.kwarg_only, a._has_default)
+    cdef object found = specs.get(place)
+    if found is None:
+        found = encoding.arg_spec(a)
+        if len(specs) >= MOST_SPECS:
+            specs.clear()
+        specs[place] = found
+    return found
 
 
 cdef int fill_signature(OperatorEntry e, object schema) except -1:
