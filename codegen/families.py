@@ -248,7 +248,9 @@ def _structured_view(adapter: Adapter) -> dict[str, Any]:
     if adapter.n_out > 1:
         outs = [f"<Tensor>PyTuple_GET_ITEM(written, {i})" for i in range(adapter.n_out)]
         is_long = "any_long(outputs)"
+    short = [out.replace("written", "outputs") for out in outs]
     boxed = [_python_argument(p, i) for i, p in enumerate(parameters)]
+    rest = names + ["specs.handed"] * adapter.handed
     taken = "".join(f"{p.name}, " if p.letter == "T" else "None, " for p in parameters)
     return {
         "name": adapter.signature.name,
@@ -262,6 +264,7 @@ def _structured_view(adapter: Adapter) -> dict[str, Any]:
         "parameters": parameters,
         "buffers": _buffers(parameters),
         "shape_arguments": wrapped(["specs", *names], 24),
-        "body_arguments": wrapped(outs + names + ["specs.handed"] * adapter.handed, 32, 12),
+        "body_arguments": wrapped([*outs, *rest], 32, 16),
+        "short_arguments": wrapped([*short, *rest], 32, 16),
         "python_arguments": wrapped(outs + boxed, 24),
     }

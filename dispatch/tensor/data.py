@@ -7,6 +7,7 @@ the function says that it may be shared.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ __all__ = ["as_tensor", "asarray", "construct", "new_tensor", "over_storage", "s
 _aten = ops.aten
 become, tensor_of_array = later("tensor.arrays.become"), later("tensor.arrays.tensor_of_array")
 _NUMBERS = frozenset((bool, int, float, complex))
+_MANY = 10_000_000  # items from which it pays to ask first whether there is memory
 _MAX_DIMS = 64
 
 
@@ -210,6 +212,9 @@ def _plain_tensor(data: Any, dtype: Any) -> Tensor:
     if isinstance(data, (str, bytes)):
         raise TypeError(f"tensor: invalid data type '{type(data).__name__}'")
     shape = _shape(data)
+    count = math.prod(n or 1 for n in shape)
+    if count > _MANY:
+        _new_storage(count)  # MemoryError: lists of one list may stand for any number
     leaves: list[Any] = []
     _flatten(data, shape, 0, leaves)
     return tensor_of_array(_array(leaves, dtype).reshape(shape), dtype)

@@ -149,3 +149,15 @@ def test_set_refuses_a_storage_of_another_device() -> None:
         dispatch.empty(0).set_(storage)
     with fake:
         assert dispatch.ones(3).set_().shape == (0,)
+
+
+@pytest.mark.parametrize("shape", [(2**30, 2**25), (2**40, 0)])
+def test_data_that_stands_for_more_than_there_is_memory_is_refused_at_once(shape):
+    many = np.lib.stride_tricks.as_strided(np.zeros(1, "f4"), shape, (0, 0))
+    with pytest.raises(MemoryError, match="could not allocate"):
+        tensor([many, many])
+
+
+def test_a_size_beyond_64_bits_is_told_in_our_words():
+    with pytest.raises(ValueError, match="an integer of 64 bits"):
+        dispatch.ones(2).untyped_storage().resize_(2**70)

@@ -41,3 +41,33 @@ def test_random_state_is_a_tensor_that_can_be_set():
     assert dispatch.equal(first, dispatch.rand(3))
     with pytest.raises(TypeError):
         dispatch.set_rng_state(first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"count": 2**64}, ValueError),
+        ({"count": 4}, ValueError),
+        ({"count": 0}, ValueError),
+        ({"offset": 12}, ValueError),
+        ({"offset": -1}, ValueError),
+        ({"offset": 1}, ValueError),
+        ({"count": 1.5}, TypeError),
+        ({"count": True}, TypeError),
+        ({"offset": None}, TypeError),
+        ({"buffer": 3}, ValueError),
+        ({"buffer": b""}, ValueError),
+        ({"buffer": memoryview(bytearray(12))[::2]}, RuntimeError),
+    ],
+)
+def test_frombuffer_checks_what_it_is_given(arguments, error):
+    with pytest.raises(error, match=r"^frombuffer: "):
+        dispatch.frombuffer(**{"buffer": bytearray(12), "dtype": dispatch.float32, **arguments})
+
+
+def test_frombuffer_takes_a_part():
+    buffer = bytearray(range(8))
+    made = dispatch.frombuffer(buffer, dtype=dispatch.uint8, count=-7, offset=5)
+    assert made.tolist() == [5, 6, 7]
+    made[0] = 9
+    assert buffer[5] == 9
