@@ -160,10 +160,11 @@ static void sum_init_f32(fold_states *s, int64_t n) { memset(s->slot[0], 0, (siz
 #define sum_init_i64 sum_init_f32
 
 #define FINISH(NAME, K, R, EXPRESSION) \
-    static void NAME##_finish_##K(const fold_states *s, int64_t n, void *values, int64_t *places, const fold_context *c) \
+    WIDE static void NAME##_finish_##K(const fold_states *s, int64_t n, void *values, int64_t *places, const fold_context *c) \
     { \
         const sum_##K *x = (const sum_##K *)s->slot[0]; \
-        (void)places, (void)c; \
+        const double count = (double)c->count, share = 1 / count; \
+        (void)places, (void)count, (void)share; \
         for (int64_t i = 0; i < n; i++) \
             ((R *)values)[i] = (R)(EXPRESSION); \
     }
@@ -174,8 +175,8 @@ SUM(sum, i64, ITSELF)
 FINISH(sum, f32, float, x[i])
 FINISH(sum, f64, double, x[i])
 FINISH(sum, i64, int64_t, x[i])
-FINISH(mean, f32, float, x[i] / (double)c->count)
-FINISH(mean, f64, double, x[i] / (double)c->count)
+FINISH(mean, f32, float, x[i] * share)
+FINISH(mean, f64, double, x[i] / count)
 SUM(nansum, f32, NUMBERS)
 SUM(nansum, f64, NUMBERS)
 SUM(count, f32, COUNT)
@@ -364,9 +365,12 @@ static void call_finish(const fold_states *s, int64_t n, void *values, int64_t *
         num_##K *restrict to = NUMBERS_OF(s, K); \
         for (; rows > 0; rows--, x += step) { \
             const num_##K *p = (const num_##K *)x; \
-            if (c->narrow_f16 || c->narrow_bf16) \
+            if (c->narrow_f16) \
                 for (int64_t j = 0; j < n; j++) \
-                    to[j] = (num_##K)ROUNDED((float)(to[j] * p[j])); \
+                    to[j] = (num_##K)f32_of_f16(f16_of_f32((float)(to[j] * p[j]))); \
+            else if (c->narrow_bf16) \
+                for (int64_t j = 0; j < n; j++) \
+                    to[j] = (num_##K)f32_of_bf16(bf16_of_f32((float)(to[j] * p[j]))); \
             else \
                 for (int64_t j = 0; j < n; j++) \
                     to[j] = (T)to[j] * (T)p[j]; \

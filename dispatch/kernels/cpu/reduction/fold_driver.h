@@ -167,6 +167,33 @@ static bool is_across(const fold *f)
     return (kept_step < step && kept >= 8) || (size < 16 && kept > size);
 }
 
+/* A dense matrix of short rows, whose columns are added up: as many rows as a tile holds are one long row, and the sums of its
+   columns are added in the end. False: this is none, and nothing has been done. */
+static bool fold_thin(fold *f, fold_states *s, double *values, int64_t *places, char *buffer)
+{
+    int64_t n = f->kept_sizes[0], size = f->reduced_sizes[0], at_once = FOLD_TILE / (n ? n : 1), whole = size / at_once;
+    const ptrdiff_t op = (f->rule - FOLD_RULES[0]) / ROW_TYPES;
+    fold long_rows = *f;
+    const char *rest = f->from + whole * at_once * n * f->itemsize;
+    if (op > FOLD_NORM2 || f->row == ROW_C64 || f->row == ROW_C128)
+        return false;
+    f->rule->init(s, at_once * n);
+    long_rows.reduced_sizes[0] = whole;
+    long_rows.reduced_steps[0] = at_once * n * f->itemsize;
+    fold_across(&long_rows, f->from, f->itemsize, at_once * n, s, buffer);
+    long_rows.reduced_sizes[0] = 1;
+    if (size > whole * at_once)
+        fold_across(&long_rows, rest, f->itemsize, (size - whole * at_once) * n, s, buffer);
+    for (int64_t i = n; i < at_once * n; i++)
+        if (f->row == ROW_I64)
+            ((int64_t *)s->slot[0])[i % n] += ((int64_t *)s->slot[0])[i];
+        else
+            s->slot[0][i % n] += s->slot[0][i];
+    f->rule->finish(s, n, values, places, &f->context);
+    f->write(values, f->to, f->to_steps[0], n);
+    return true;
+}
+
 /* Everything: `f` describes it, dimensions of size 1 left out; no size is 0. */
 static void run_fold(fold *f)
 {
@@ -180,6 +207,10 @@ static void run_fold(fold *f)
     bool across = is_across(f), is_short = f->reduced == 0 || (f->reduced == 1 && f->reduced_sizes[0] <= ROW_BLOCK);
     int outer = f->kept ? f->kept - 1 : 0;
     int64_t size = f->kept ? f->kept_sizes[outer] : 1;
+    if (f->kept == 1 && f->reduced == 1 && size <= FOLD_TILE / 4 && f->reduced_sizes[0] >= FOLD_TILE && f->write
+        && f->kept_steps[0] == f->itemsize && f->reduced_steps[0] == size * f->itemsize
+        && fold_thin(f, &s, values, places, buffer))
+        return;
     intptr_t step = f->kept ? f->kept_steps[outer] : f->itemsize;
     intptr_t to_step = f->kept ? f->to_steps[outer] : 0, second_step = f->kept ? f->second_steps[outer] : 0;
     for (int d = 0; d < outer; d++)

@@ -43,7 +43,7 @@ def test_input_is_converted_before_it_is_added() -> None:
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "complex64"])
 @pytest.mark.parametrize("step", [1, 2])
-@pytest.mark.parametrize("sizes", [(37, 203), (9, 1100), (1, 64), (300, 5)])
+@pytest.mark.parametrize("sizes", [(37, 203), (9, 1100), (1, 64), (300, 5), (1100, 7)])
 def test_narrow_rows_and_columns(kind: str, step: int, sizes: tuple[int, int]) -> None:
     values = np.random.default_rng(0).integers(-3, 4, (sizes[0], sizes[1] * step))
     x = dispatch.from_numpy(values).to(getattr(dispatch, kind))[:, ::step]
