@@ -291,3 +291,59 @@ def test_views_that_wait_have_no_other_dtype():
     for x, what in ((numbers(4)._neg_view(), "neg"), (numbers(4).cfloat().conj(), "conj")):
         with pytest.raises(RuntimeError, match=f"use resolve_{what}"):
             x.view(dispatch.int32)
+
+
+# name: a call on a tensor of sizes (2, 3, 4) or on one without dimensions; its sizes and strides,
+# or the error, as PyTorch has them on the CPU and on meta
+ENDS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
+    "conj of a real tensor": (lambda x, one: aten._conj.default(x), RuntimeError),
+    "slice without dimensions": (lambda x, one: aten.slice.Tensor(one, 0, 0, 1, 1), IndexError),
+    "select without dimensions": (lambda x, one: aten.select.int(one, 0, 0), IndexError),
+    "permute with a dimension more": (lambda x, one: x.permute(0, 1, 2, 2), RuntimeError),
+    "permute with another dimension more": (lambda x, one: x.permute(0, 1, 2, -1), RuntimeError),
+    "permute with a dimension less": (lambda x, one: x.permute(0, 1), RuntimeError),
+    "more strides than sizes": (lambda x, one: x.as_strided([2], [1, 1]), RuntimeError),
+    "fewer strides than sizes": (lambda x, one: x.as_strided([2, 2], [1]), RuntimeError),
+    "diagonal far above": (lambda x, one: x.diagonal(5, 0, 1), ((4, 0), (1, 16))),
+    "diagonal far below": (lambda x, one: x.diagonal(-5, 0, 1), ((4, 0), (1, 16))),
+    "no elements of some": (lambda x, one: x.view(0, 24), RuntimeError),
+    "fewer elements": (lambda x, one: x.view(2, 3), RuntimeError),
+    "expand with fewer dimensions": (lambda x, one: x.expand(3, 4), RuntimeError),
+    "expand of nothing to -1": (lambda x, one: x.expand(-1, 2, 3, 4), RuntimeError),
+    "expand without dimensions": (lambda x, one: one.expand(2), ((2,), (0,))),
+    "t of three dimensions": (lambda x, one: x.t(), RuntimeError),
+    "diagonal of one dimension": (lambda x, one: x.diagonal(0, 1, -2), RuntimeError),
+    "last of a new dimension": (lambda x, one: x.unsqueeze(-1), ((2, 3, 4, 1), (12, 4, 1, 1))),
+    "first of a new dimension": (lambda x, one: x.unsqueeze(0), ((1, 2, 3, 4), (24, 12, 4, 1))),
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("name", ENDS)
+def test_views_end_as_in_pytorch(name, device):
+    call, want = ENDS[name]
+    given = dispatch.ones(2, 3, 4, device=device), dispatch.ones([], device=device)
+    if isinstance(want, tuple):
+        view = call(*given)
+        assert (view.shape, view.stride()) == want
+    else:
+        with pytest.raises(want):
+            call(*given)
+
+
+def test_a_meta_storage_bounds_no_view():
+    x = dispatch.ones(2, device="meta")
+    assert x.as_strided([200], [1]).shape == (200,)
+    with pytest.raises(RuntimeError):
+        dispatch.ones(2).as_strided([200], [1])
+
+
+def test_fake_views_that_need_a_copy_raise_as_fake_tensors_of_pytorch():
+    with dispatch.FakeTensorMode() as mode:
+        x = mode.from_tensor(dispatch.ones(4, 6)).t()
+        with pytest.raises(ValueError, match="without a copy"):
+            aten.view.default(x, [24])
+        rows = mode.from_tensor(dispatch.ones(2, 3, 4))
+        assert aten._reshape_alias.default(rows, [6, 4], [1, 6]).stride() == (4, 1)
+    rows = dispatch.ones(2, 3, 4)
+    assert aten._reshape_alias.default(rows, [6, 4], [1, 6]).stride() == (1, 6)
