@@ -136,6 +136,12 @@ def test_operators_that_change_a_storage_are_not_cached(mode):
         A.add.out(empty(2), 1, out=out)
         assert out.shape == (2,)
     assert mode.cache_info().bypasses["metadata mutation"] == 3
+    for _ in range(3):
+        out = empty(3, 3).t()  # of as many dimensions before and after
+        with pytest.warns(UserWarning, match="resized"):
+            A.add.out(empty(2, 5), 1, out=out)
+        assert out.shape == (2, 5)
+    assert mode.cache_info().bypasses["metadata mutation"] == 6
 
 
 def test_constants_are_bypassed(mode):
@@ -333,6 +339,17 @@ def test_symbols_that_the_arguments_do_not_have_are_not_kept(library):
         for size in sizes:
             assert str(ops.cache_symbols.f(x).shape[0]) == str(size)
         assert mode.cache_info().hits == 0
+
+
+def test_policy_is_asked_once_for_an_operator(library):
+    lib = library("cache_policy")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x.new_empty(3), "Meta")
+    asked = []
+    with FakeTensorMode(cache_policy=lambda op: asked.append(op) or True):
+        for n in range(3):
+            ops.cache_policy.f(empty(n))
+    assert asked == [ops.cache_policy.f.default]
 
 
 GOING = {

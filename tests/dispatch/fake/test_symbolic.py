@@ -167,6 +167,31 @@ def test_handles_of_an_env_that_is_gone_mean_something_else_in_the_next():
         gc.collect()
 
 
+def test_sizes_that_data_decide_are_new_with_each_call(library):
+    lib = library("fake_symbolic")
+    lib.define("f(Tensor x) -> Tensor")
+
+    def kept(x):
+        return x.new_empty(dispatch.library.get_ctx().new_dynamic_size())
+
+    dispatch.library.register_fake("fake_symbolic::f", kept, lib=lib)
+    mode = FakeTensorMode(shape_env=ShapeEnv(), cache_policy=lambda op: True)
+    x = dynamic(mode, 3)
+    with mode:
+        sizes = [str(ops.fake_symbolic.f(x).shape[0]) for _ in range(3)]
+    assert len(set(sizes)) == 3
+
+
+def test_guards_that_were_suppressed_are_recorded_later(mode):
+    x, y = dynamic(mode, 3), dynamic(mode, 5)
+    with mode:
+        with mode.shape_env.suppress_guards():
+            ops.aten.slice.Tensor(x, 0, 0, y.shape[0])
+            assert guards(mode) == []
+        ops.aten.slice.Tensor(x, 0, 0, y.shape[0])
+    assert guards(mode) != []
+
+
 # ---- no bytes ------------------------------------------------------------------------------------
 
 
