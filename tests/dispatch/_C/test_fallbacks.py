@@ -9,6 +9,7 @@ import pytest
 import dispatch
 from dispatch import _C, ops
 from dispatch._C.arrays import _set_conj, _set_neg
+from dispatch.modes import TorchDispatchMode
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -134,6 +135,43 @@ def test_views_that_gradients_cannot_follow_are_not_written(view, what):
         x.add_(1)
     with dispatch.no_grad():
         x.add_(1)
+
+
+class Answers(TorchDispatchMode):
+    """Answers every operator with one tensor."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return self.answer
+
+
+def made_in_inference_mode():
+    with dispatch.inference_mode():
+        return dispatch.ones(2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (lambda base, x: x, "same as the input base tensor"),
+        (lambda base, x: base, "same as the input base tensor"),
+        (lambda base, x: dispatch.ones(2).view(2), "is a view already"),
+        (lambda base, x: leaf(), "requires grad already"),
+        (lambda base, x: made_in_inference_mode(), "is an inference tensor"),
+    ],
+)
+def test_answers_of_view_operators_must_be_new(answer, what):
+    base = dispatch.ones(2)
+    x = base.view(2)
+    with Answers(answer(base, x)), pytest.raises(RuntimeError, match=what):
+        A.view.default(x, [2])
+    plain = dispatch.ones(2)
+    with Answers(plain):
+        assert A.view.default(x, [2]) is plain
+    assert plain._base is base
 
 
 def test_failing_write_does_not_bump():
