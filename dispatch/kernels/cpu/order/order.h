@@ -267,15 +267,18 @@ static void sort_stable(pair *p, pair *spare, int64_t n)
 /* Integers of one digit are counted instead. False: they are not. */
 static bool sort_counted_i64(const int64_t *x, int64_t n, int64_t flip, int64_t *values, int64_t *places)
 {
-    int64_t starts[1 << LONG_DIGIT] = {0}, least = INT64_MAX, most = INT64_MIN, place = 0;
+    int64_t starts[1 << LONG_DIGIT], least = INT64_MAX, most = INT64_MIN, place = 0;
+    if (n < MANY)
+        return false;
     for (int64_t i = 0; i < n; i++) {
         const int64_t key = x[i] ^ flip;
         least = key < least ? key : least;
         most = key > most ? key : most;
     }
     const uint64_t range = (uint64_t)most - (uint64_t)least;
-    if (n < MANY || range >> LONG_DIGIT)
+    if (range >> LONG_DIGIT)
         return false;
+    memset(starts, 0, sizeof starts);
     for (int64_t i = 0; i < n; i++)
         starts[(x[i] ^ flip) - least]++;
     for (uint64_t b = 0; b <= range; b++) {
