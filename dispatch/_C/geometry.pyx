@@ -15,7 +15,7 @@ cdef int64_t numel_of_signed(int ndim, const int64_t* sizes) except -1:
     for i in range(ndim):
         if sizes[i] < 0 and not is_symbolic(sizes[i]):
             raise refused(f"sizes must not be negative, got {tuple_of(ndim, sizes)}")
-    for i in range(ndim):
+    for i in range(ndim - 1, -1, -1):        # as strides are made: the products are known then
         numel = mul(numel, sizes[i])
     return numel
 
@@ -58,6 +58,13 @@ cdef int64_t span_of(int ndim, const int64_t* sizes, const int64_t* strides) exc
 cdef int64_t expressed_span(int ndim, const int64_t* sizes, const int64_t* strides) except -1:
     cdef int64_t span = 1
     cdef int i
+    for i in range(ndim - 1, -1, -1):        # contiguous, as nearly all are: numel
+        if strides[i] != span:
+            break
+        span = mul(span, sizes[i])
+    else:
+        return span
+    span = 1
     for i in range(ndim):
         if eq_or_false(sizes[i], 0):
             return 0

@@ -689,7 +689,10 @@ cdef class Table:
 
     cdef Expr binary(self, int op, Expr a, Expr b):
         """`build` on two arguments (or one, given twice), remembered. Raises what the operation raises on the hints."""
-        cdef Expr made = self._known(op, a, b)
+        cdef Expr made
+        if a.handle > b.handle and (op == OP_MUL or op == OP_ADD):
+            a, b = b, a                      # the arguments' order does not matter: one entry
+        made = self._known(op, a, b)
         if made is not None:
             return made
         if a.table is not self or b.table is not self:
