@@ -327,7 +327,7 @@ cdef bint fit_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) exce
         if s.cast & CAST_MASK == CAST_SAFE and not can_cast_codes(s.dtype, out.c_dtype):
             raise refused(
                 f"result type {dtypes.get_dtype(s.dtype)} can't be cast to the desired output type {out.dtype}",
-                TypeError if e.name == "aten::cat" or e.name == "aten::stack" else RuntimeError)
+                TypeError if out.c_devtype == dtypes.DEV_CPU and e.name in ("aten::cat", "aten::stack") else RuntimeError)
     if same_sizes(s, out):
         if s.cast & CAST_MASK and not s.cast & OVERLAP_ANY and overlaps_itself(out):
             raise_overlap("more than one element of the written-to tensor refers to a single memory location")

@@ -107,7 +107,6 @@ FIELDS: dict[str, str] = {
     "dtype.is_complex": "Whether it is a complex type (bool).",
     "dtype.is_floating_point": "Whether it is a type of floats (bool).",
     "dtype.itemsize": "Bytes of an element (int).",
-    "dtype.name": "Its name without the package: `float32` (str).",
     "finfo.bits": "Bits of an element (int).",
     "finfo.dtype": "The type's name (str).",
     "finfo.eps": "The distance from 1.0 to the next float (float).",

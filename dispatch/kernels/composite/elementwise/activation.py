@@ -36,20 +36,22 @@ _SELU_ALPHA = 1.6732632423543772
 _SELU_SCALE = 1.0507009873554805
 
 
-def _inverse(alpha: Any) -> float:
-    if alpha == 0:
+def _inverse(self: Tensor, alpha: Any) -> float:
+    if alpha != 0:
+        return 1.0 / float(alpha)
+    if rules.is_eager(self):
         raise refused("alpha must not be 0")
-    return 1.0 / float(alpha)
+    return math.inf
 
 
 def celu(self: Tensor, alpha: Any = 1.0) -> Tensor:
     """x if x > 0 else alpha * expm1(x / alpha)."""
-    return _aten.elu(self, alpha, 1.0, _inverse(alpha))
+    return _aten.elu(self, alpha, 1.0, _inverse(self, alpha))
 
 
 def celu_(self: Tensor, alpha: Any = 1.0) -> Tensor:
     """The same in place."""
-    return _aten.elu_(self, alpha, 1.0, _inverse(alpha))
+    return _aten.elu_(self, alpha, 1.0, _inverse(self, alpha))
 
 
 def selu(self: Tensor) -> Tensor:

@@ -325,9 +325,9 @@ def cross_entropy_loss(
         if ignore_index >= 0:
             raise refused("ignore_index is for class indices")
         return _of_probabilities(self, target, weight, reduction, label_smoothing, dim)
-    logs = _aten.log_softmax.int(self, dim)
     if not 0.0 <= label_smoothing <= 1.0:
         raise refused(f"label_smoothing {label_smoothing} is not in [0, 1]")
+    logs = _aten.log_softmax.int(self, dim)
     loss = _aten.nll_loss_nd(logs, target, weight, reduction, ignore_index)
     if label_smoothing == 0.0:
         return loss

@@ -20,7 +20,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
 from dispatch._C.size cimport new_size
-from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, first_symbolic, ne_or_true, size_object
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, first_symbolic, ne_or_true
 from dispatch._C.tensor cimport Tensor, get_numpy, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
@@ -343,14 +343,16 @@ cdef int check_values(Spec* s, Tensor values) except -1:
 # ---- along one dimension -----------------------------------------------------------------------
 
 cdef int index_select(Spec* s, Tensor self, int64_t dim, Tensor index) except -1:
+    """PyTorch's Meta kernel looks at no more than how many indices there are."""
     dim = s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
-    if index.c_ndim > 1:
-        raise refused("expected index to have 0 or 1 dimensions, "
-                      f"got {sizes_of(index)}", IndexError)
-    if self.c_ndim == 0 and not expect_eq(index.c_numel, 1):
-        raise refused("expected index to have 1 element for a tensor of "
-                      f"0 dimensions, got {size_object(index.c_numel)}")
-    check_index_dtype("index", index)
+    if is_eager(self):
+        if index.c_ndim > 1:
+            raise refused("expected index to have 0 or 1 dimensions, "
+                          f"got {sizes_of(index)}", IndexError)
+        if self.c_ndim == 0 and index.c_numel != 1:
+            raise refused("expected index to have 1 element for a tensor of "
+                          f"0 dimensions, got {index.c_numel}")
+        check_index_dtype("index", index)
     set_sizes(s, self)
     if self.c_ndim:
         s.sizes[dim] = index.c_numel

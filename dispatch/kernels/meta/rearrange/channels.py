@@ -41,7 +41,7 @@ def im2col(
     stride: Sequence[int],
 ) -> TensorSpec:
     """A column for each place of the window, with all channels' elements in it."""
-    if self.ndim < 3:
+    if self.ndim < 3 and rules.is_eager(self):
         rules.wrap_dim(2, self.ndim)
     for name, values, least in (
         ("kernel_size", kernel_size, 1),

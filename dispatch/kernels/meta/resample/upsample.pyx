@@ -65,13 +65,14 @@ cdef int set_format(Spec* s, Tensor like, bint converted) except -1:
 
 cdef int resized(Spec* s, Tensor self, IntArray output_size, int dims, int cuda_channels,
                  bint copied) except -1:
-    """`self` with other spatial sizes."""
+    """`self` with other spatial sizes; on meta, those that are `copied` take self and sizes of 0, as in PyTorch."""
     check_count("output_size", output_size, dims)
     if self.c_ndim != dims + 2:
         raise refused(f"expected self to have {dims + 2} dimensions, got {as_list(self.c_ndim, self.c_sizes)}")
-    check_positive(self.c_sizes + 2, output_size.data, dims)
-    if has_zero(self.c_sizes + 1, self.c_ndim - 1):
-        raise refused(f"only the batch of self may be empty, got {as_list(self.c_ndim, self.c_sizes)}")
+    if rules.is_eager(self) or not copied:
+        check_positive(self.c_sizes + 2, output_size.data, dims)
+        if has_zero(self.c_sizes + 1, self.c_ndim - 1):
+            raise refused(f"only the batch of self may be empty, got {as_list(self.c_ndim, self.c_sizes)}")
     s.ndim, s.dtype = self.c_ndim, self.c_dtype
     memcpy(s.sizes, self.c_sizes, 2 * sizeof(int64_t))
     memcpy(s.sizes + 2, output_size.data, dims * sizeof(int64_t))

@@ -85,8 +85,10 @@ def test_wrong_arguments_raise(sizes: Ints, given: tuple[object, ...]) -> None:
         ops.aten.max_pool2d_with_indices(tensor(sizes), *given)
 
 
-def test_too_few_dimensions_are_an_index_error() -> None:
+def test_too_few_dimensions_are_an_index_error_on_meta() -> None:
     with pytest.raises(IndexError, match=r"^aten::max_pool2d_with_indices: "):
+        ops.aten.max_pool2d_with_indices(meta((8, 8)), [2])
+    with pytest.raises(RuntimeError, match=r"^aten::max_pool2d_with_indices: "):
         ops.aten.max_pool2d_with_indices(tensor((8, 8)), [2])
 
 
