@@ -422,8 +422,7 @@ cdef object entry_point(object owner, dict attributes, EntryKind kind):
     name = "_op_dk" if kind == CALL_FOR_KEY else "_op"
     if name not in attributes:
         made = EntryPoint.__new__(EntryPoint, MAKER)
-        made.owner = owner
-        made.kind = kind
+        made.owner, made.kind = owner, kind
         attributes[name] = made
     return attributes[name]
 
@@ -451,10 +450,9 @@ cdef dict given_tags = {}        # entry id -> tags of a library's operator, as 
 
 def _note_tags(OperatorEntry e not None, tuple tags):
     """Keep the order, and repetitions, in which tags were given; None forgets them."""
+    given_tags.pop(e.id, None)
     if tags:
         given_tags[e.id] = tags
-    else:
-        given_tags.pop(e.id, None)
 
 
 cdef list tags_of(OperatorEntry e):

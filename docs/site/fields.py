@@ -120,8 +120,6 @@ FIELDS: dict[str, str] = {
     "iinfo.max": "The largest number (int).",
     "iinfo.min": "The lowest number (int).",
     "inference_mode.mode": "Whether inference mode is on in the block (bool).",
-    "layout.name": "Its name without the package: `strided` (str).",
-    "memory_format.name": "Its name without the package: `channels_last` (str).",
     "set_grad_enabled.mode": "What grad mode is set to (bool).",
     "set_grad_enabled.prev": "What it was before (bool).",
     "ValueRanges.high": "The upper end.",

@@ -137,12 +137,9 @@ cdef int largest(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray 
     cdef int memory_format
     read_windows(&w, dims, kernel_size, stride, padding)
     read_dilation(&w, dilation)
-<<<<<<< HEAD
     hand_windows(s.handed, &w)
-=======
     if dims == 2 and self.c_ndim < 3 and rules.is_eager(self):
         raise refused(f"expected self to have 3 or 4 dimensions, got {sizes_of(self)}")
->>>>>>> b48addc (Fake index_select, mode, celu, complex, polar and linear upsampling take what PyTorch's fake tensors take; cat into a wrong dtype is a TypeError on the CPU alone)
     pooled_sizes(sizes, self, &w, ceil_mode)
     memory_format = rules.suggest_memory_format(self) if dims == 2 else volume_format(self)
     s[0].cast |= COPIED

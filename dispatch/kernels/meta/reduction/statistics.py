@@ -54,17 +54,10 @@ def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> Shaped:
 
 
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-<<<<<<< HEAD
-    """The Meta kernel."""
-    dim = rules.wrap_dim(dim, self.ndim)
-    _check_not_empty(self, dim)
-    specs = _pair(self, dim, keepdim)
-    first, second = (ops.aten.new_empty(self, list(s.sizes), dtype=s.dtype) for s in specs)
-=======
     """The Meta kernel, which, but for the CPU, takes an empty dimension."""
+    dim = rules.wrap_dim(dim, self.ndim)
     if rules.is_eager(self):
         _check_not_empty(self, dim)
-    sizes = list(_reduced(self, dim, keepdim))
-    first, second = (ops.aten.new_empty(self, sizes, dtype=t) for t in (self.dtype, dtypes.int64))
->>>>>>> b48addc (Fake index_select, mode, celu, complex, polar and linear upsampling take what PyTorch's fake tensors take; cat into a wrong dtype is a TypeError on the CPU alone)
+    specs = _pair(self, dim, keepdim)
+    first, second = (ops.aten.new_empty(self, list(s.sizes), dtype=s.dtype) for s in specs)
     return first, second
