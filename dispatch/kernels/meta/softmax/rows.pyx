@@ -41,9 +41,8 @@ cdef int log_softmax(Spec* s, Tensor self, int64_t dim, bint half_to_float) exce
     if half_to_float and self.c_dtype != ST_float16:
         raise_half(self)
     s.handed[0] = rules.wrap_dim(dim, self.c_ndim, True)
-    if self.c_dtype == ST_bool:
-        raise refused("expected self to be floating point, got bool",
-                      NotImplementedError if rules.is_eager(self) else RuntimeError)
+    if self.c_dtype == ST_bool and not rules.is_eager(self):
+        raise refused("expected self to be floating point, got bool")
     s.cast = CAST_EXACT
     return fill(s, self, half_to_float)
 
