@@ -161,7 +161,7 @@ cdef int logical(Spec* s, Tensor self, Tensor other) except -1:
 
 
 cdef int compare_scalar(Spec* s, Tensor self, object other) except -1:
-    if pointwise.try_one(s, self, ST_bool):
+    if pointwise.try_packed(s, self, ST_bool):
         return 0
     return fill(s, self, other, ST_bool, promote(self, other))
 

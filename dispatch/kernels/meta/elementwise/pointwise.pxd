@@ -4,6 +4,7 @@
 shape function decides on the result's dtype and hands it over. `PyObject** items` are borrowed.
 """
 from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport DEV_META
 from dispatch._C.geometry cimport TF_CONTIGUOUS
@@ -56,6 +57,23 @@ cdef inline bint try_same(Spec* s, Tensor a, Tensor b) noexcept:
             return False
     return try_one(s, a, a.c_dtype)
 
+cdef inline bint is_packed(Tensor a) noexcept nogil:
+    """Whether a contiguous tensor's dimensions of size 1 have contiguous strides too.
+
+    A number is a 0-d operand, not of the other's shape: strides of size-1 dimensions then have a say in the order of the result's.
+    """
+    cdef int64_t step = 1
+    cdef int i
+    for i in range(a.c_ndim - 1, -1, -1):
+        if a.c_strides[i] != step:
+            return False
+        step *= max(a.c_sizes[i], 1)
+    return True
+
+cdef inline bint try_packed(Spec* s, Tensor a, int dtype) noexcept:
+    """The Spec of a packed operand and a number that is no tensor; False: not filled."""
+    return is_packed(a) and try_one(s, a, dtype)
+
 cdef inline bint try_number(Spec* s, Tensor a, Tensor b, int dtype) noexcept:
-    """The Spec of a contiguous operand and a number, for a result of `dtype`; False: not filled."""
-    return bool(b.c_flags & TF_WRAPPED_NUMBER) and try_one(s, a, dtype)
+    """The Spec of a packed operand and a number, for a result of `dtype`; False: not filled."""
+    return bool(b.c_flags & TF_WRAPPED_NUMBER) and try_packed(s, a, dtype)

@@ -140,3 +140,19 @@ def test_failed_in_place_call_leaves_self_alone() -> None:
     with pytest.raises(RuntimeError, match="can't be cast"):
         ops.aten.add_.Tensor(x, 2.5)
     assert (x.tolist(), x._version) == ([0, 0], before)
+
+
+@pytest.mark.parametrize(
+    ("size", "stride", "expected"),
+    [
+        ((2, 1, 3), (3, 99, 1), (3, 6, 1)),
+        ((1, 1, 5), (2, 9, 1), (5, 5, 1)),
+        ((2, 3), (3, 1), (3, 1)),
+    ],
+)
+def test_beside_a_number_strides_of_size_1_have_a_say_in_the_order(
+    size: tuple[int, ...], stride: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    """A number is a 0-d operand: the short cut of operands of one shape is not taken."""
+    x = dispatch.empty_strided(size, stride).fill_(1.0)
+    assert [y.stride() for y in (x * 2, 1 - x, x > 0, x // 2)] == [expected] * 4
