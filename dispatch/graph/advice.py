@@ -20,13 +20,21 @@ Json = dict[str, Any]
 _WORTHWHILE = 0.01  # of the peak
 
 
-def ideas(calls: Sequence[Call], storages: Sequence[Storage], peak_index: int) -> list[Json]:
-    """Rows of `what`, `saved_bytes` and the `peak_bytes` that would be left, best first."""
+def ideas(
+    calls: Sequence[Call],
+    storages: Sequence[Storage],
+    peak_index: int,
+    without_data: frozenset[str] = frozenset(),
+) -> list[Json]:
+    """Rows of `what`, `saved_bytes` and the `peak_bytes` that would be left, best first.
+
+    `without_data`: weights that may be tied, as far as the file says."""
     if not calls:
         return []
     during = [call.during_bytes for call in calls]
     found = []
-    for what, saved in (_in_place(calls, storages, peak_index), *_early(storages, len(calls))):
+    early = _early(storages, len(calls), without_data)
+    for what, saved in (_in_place(calls, storages, peak_index), *early):
         left = max(a - b for a, b in zip(during, saved, strict=True))
         if max(during) - left >= _WORTHWHILE * max(during):
             found.append({"what": what, "saved_bytes": max(during) - left, "peak_bytes": left})
@@ -84,7 +92,9 @@ def _has_in_place(call: Call) -> bool:
 # -- earlier ------------------------------------------------------------------------------------
 
 
-def _early(storages: Sequence[Storage], count: int) -> Iterable[tuple[str, list[int]]]:
+def _early(
+    storages: Sequence[Storage], count: int, without_data: frozenset[str]
+) -> Iterable[tuple[str, list[int]]]:
     """What is held although no call needs it any more."""
     kinds: tuple[tuple[str, Callable[[Storage], bool]], ...] = (
         (
@@ -105,8 +115,34 @@ def _early(storages: Sequence[Storage], count: int) -> Iterable[tuple[str, list[
         if idle:
             idle.sort(key=lambda s: -s.nbytes)
             names = ", ".join(s.name for s in idle[:3]) + (", ..." if len(idle) > 3 else "")
+            names += _tied(idle, storages, without_data)
             what = text.format(n=len(idle), s="s" if len(idle) != 1 else "", names=names)
             yield what, _after_last_use(idle, count)
+
+
+def _tied(
+    idle: Iterable[Storage], storages: Iterable[Storage], without_data: frozenset[str]
+) -> str:
+    """That an unused weight may be another name of a used one, where the file cannot say."""
+    used: dict[tuple[Any, ...], str] = {}
+    open_ones = [s for s in storages if s.meta is not None and s.name in without_data]
+    for storage in open_ones:
+        if storage.last_used != BEFORE:
+            used.setdefault(_size_of(storage), storage.name)
+    for storage in idle:
+        other = used.get(_size_of(storage)) if storage in open_ones else None
+        if storage.last_used == BEFORE and other is not None:
+            return (
+                f"; the file has no data, so {storage.name} may be tied to {other}: then nothing"
+                " is saved"
+            )
+    return ""
+
+
+def _size_of(storage: Storage) -> tuple[Any, ...]:
+    """The same for tensors that may be one, transposed or not."""
+    assert storage.meta is not None
+    return (storage.kind, storage.meta["dtype"], *sorted(storage.meta["shape"]))
 
 
 def _after_last_use(idle: Iterable[Storage], count: int) -> list[int]:

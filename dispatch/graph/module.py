@@ -748,6 +748,7 @@ class GraphModule:
                 WeightFact(name, w.spec.numel, w.spec.nbytes, (w.record or name, w.spec))
                 for name, w in self._weights.items() if w.is_param
             ),
+            frozenset(name for name, w in self._weights.items() if w.record is None),
         )  # fmt: skip
 
 

@@ -40,7 +40,9 @@ Json = dict[str, Any]
 
 
 class ModelFacts(NamedTuple):
-    """What a report says of the model itself; tied parameters count once, slots are the user's."""
+    """What a report says of the model itself; tied parameters count once, slots are the user's.
+
+    `without_data`: weights of which the file has no data: it does not say which are tied."""
 
     model: str
     parameters: int
@@ -49,6 +51,7 @@ class ModelFacts(NamedTuple):
     output_slots: tuple[int, ...]
     inputs: tuple[InputFact, ...]
     weights: tuple[WeightFact, ...]
+    without_data: frozenset[str]
 
 
 class RunFacts(NamedTuple):
@@ -271,7 +274,8 @@ class Report:
     @cached_property
     def advice(self) -> list[Json]:
         """What would lower the peak: rows of `what`, `saved_bytes`, and the `peak_bytes` left."""
-        return ideas(self._walk.calls, self._walk.storages, self.peak_index)
+        walk = self._walk
+        return ideas(walk.calls, walk.storages, self.peak_index, self._facts.without_data)
 
     def roofline(self, device: "str | os.PathLike[str] | Hardware") -> Json:
         """An estimate of the least time on a device (`"h100"`, or a file that describes one), in

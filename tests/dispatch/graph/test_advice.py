@@ -1,6 +1,7 @@
 """`advice`: what would lower a peak, with the peak that is left."""
 
-from tests.dispatch.graph.programs import meta, node, tensor
+from dispatch import graph
+from tests.dispatch.graph.programs import linear, linear_archive, meta, node, tensor, write_json
 from tests.dispatch.graph.test_memory import MATRIX, X, run
 
 
@@ -51,3 +52,14 @@ def test_a_second_argument_cannot_be_written_over(tmp_path):
 def test_inputs_and_weights_that_are_not_needed_any_more(tmp_path):
     found = run(tmp_path, chain("relu", "clone", "clone"), ["c"], ("x", "idle"))
     assert ideas(found)["free 2 inputs after the last use"] == 2
+
+
+def test_an_unused_weight_may_be_tied_where_the_file_has_no_data(tmp_path):
+    """With data it is known: the second name is on the same storage; nothing can be left out."""
+    bare = graph.load(write_json(tmp_path / "m.json", linear(tied=True))).run().advice
+    assert [row["what"] for row in bare if "no call uses" in row["what"]] == [
+        "leave out 1 weight that no call uses (t; the file has no data, so t may be tied to w:"
+        " then nothing is saved)"
+    ]
+    whole = graph.load(linear_archive(tmp_path / "m.pt2", tied=True)).run().advice
+    assert not any("no call uses" in row["what"] for row in whole)
