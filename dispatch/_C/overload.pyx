@@ -521,44 +521,35 @@ cdef PyObject* call_fitting(PyObject* entries, PyObject* callee, PyObject** args
                             int fit, int* found) noexcept:
     """Dispatch the first entry of a list whose schema the arguments fit; `found` stays FOUND_NONE, without an exception, when
     none does. The list is held: an argument or a kernel that deregisters puts another one in its place."""
-    cdef PyObject* r
-    Py_INCREF_(entries)
-    r = call_first(entries, callee, args, nargs, kwnames, how, fit, found)
-    Py_DECREF_(entries)
-    return r
-
-
-cdef inline PyObject* call_first(PyObject* entries, PyObject* callee, PyObject** args, Py_ssize_t nargs, PyObject* kwnames,
-                                 int how, int fit, int* found) noexcept:
     cdef Frame f
-    cdef PyObject* r
+    cdef PyObject* r = NULL
     cdef PyObject* entry
     cdef Py_ssize_t i, n = PyList_GET_SIZE_(entries)
     cdef bint asked = False
+    Py_INCREF_(entries)
     for i in range(n):
         entry = PyList_GET_ITEM_(entries, i)
         set_fit(&f, fit)
         if match(&(<OperatorEntry>entry).sig, args, nargs, kwnames, &f) == 0:
             found[0] = FOUND_OVERLOAD
-            if fit == FIT_TRIAL:
-                release_frame(&f)
-                return give(True)
-            if f.flags & TF_HAS_TORCH_FUNCTION and not fit & FIT_SETTLED:
+            if f.flags & TF_HAS_TORCH_FUNCTION and not fit & FIT_SETTLED and fit != FIT_TRIAL:
                 r = ask_functions(callee, args, nargs, kwnames, how, &asked)
-                if asked:
-                    found[0] = FOUND_ANSWER
-                    release_frame(&f)
-                    return r
-            if fit & FIT_FUNCTION:
-                complete_options(&(<OperatorEntry>entry).sig, &f)
-            r = dispatcher.call(<OperatorEntry>entry, f.ks, f.flags, f.args)
+            if asked:
+                found[0] = FOUND_ANSWER
+            elif fit == FIT_TRIAL:
+                r = give(True)
+            else:
+                if fit & FIT_FUNCTION:
+                    complete_options(&(<OperatorEntry>entry).sig, &f)
+                r = dispatcher.call(<OperatorEntry>entry, f.ks, f.flags, f.args)
             release_frame(&f)
-            return r
+            break
         release_frame(&f)
         if PyErr_Occurred() != NULL:             # MATCH_RAISED
             found[0] = FOUND_OVERLOAD
-            return NULL
-    return NULL
+            break
+    Py_DECREF_(entries)
+    return r
 
 
 cdef int refuse_packet(PyObject* self, list tried, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, PyObject* error) noexcept:
