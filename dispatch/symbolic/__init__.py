@@ -152,6 +152,7 @@ from dispatch.symbolic.sources import (
     TensorProperty as TensorProperty,
     TensorPropertySource as TensorPropertySource,
 )
+from dispatch.symbolic.sympy_bridge import canonicalize_bool_expr as canonicalize_bool_expr
 
 
 def __getattr__(name: str) -> Any:

@@ -7,11 +7,12 @@ both ways end where they began.
 
 import functools
 import importlib
+import math
 from typing import Any
 
 from dispatch.symbolic.expr import Expr, Table, build, hook, leaf
 
-__all__ = ["from_sympy", "sympy_class", "to_sympy"]
+__all__ = ["canonicalize_bool_expr", "from_sympy", "sympy_class", "to_sympy"]
 
 _OWN = {
     "Add",
@@ -101,6 +102,24 @@ def from_sympy(table: Any, e: Any) -> Any:
         (value, condition), (otherwise, _) = e.args
         return build(table, name, [from_sympy(table, x) for x in (value, condition, otherwise)])
     return build(table, _NAMES.get(name, name), [from_sympy(table, x) for x in e.args])
+
+
+def canonicalize_bool_expr(expr: Any) -> Any:
+    """One form of a sympy condition: `<` and `<=` only, no common factor, all signs positive."""
+    sympy = _sympy()
+    if isinstance(expr, (sympy.And, sympy.Or, sympy.Not)):
+        expr = sympy.to_cnf(expr)
+    if isinstance(expr, (sympy.And, sympy.Or)):
+        return expr.func(*map(canonicalize_bool_expr, expr.args))
+    if not isinstance(expr, sympy.Rel):
+        return expr
+    turned = {sympy.Gt: sympy.Lt, sympy.Ge: sympy.Le}.get(type(expr))
+    difference = expr.lhs - expr.rhs if turned else expr.rhs - expr.lhs
+    terms = [term.as_coeff_Mul() for term in sympy.Add.make_args(difference)]
+    factor = math.gcd(*(int(n) if n.is_Integer else 1 for n, _ in terms)) or 1
+    left = [-n / factor * rest for n, rest in terms if n.is_negative]
+    right = [n / factor * rest for n, rest in terms if not n.is_negative]
+    return (turned or expr.func)(sympy.Add(*left), sympy.Add(*right), evaluate=False)
 
 
 def taken_in(table: Any, o: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from dispatch.symbolic import ShapeEnv, SymInt, sym_float, sym_ite
+from dispatch.symbolic import ShapeEnv, SymInt, canonicalize_bool_expr, sym_float, sym_ite
 
 from .making import PROGRAMS, run, size
 
@@ -38,3 +38,20 @@ def test_what_sympy_does_not_have_keeps_its_name() -> None:
     assert type((a // b).node.expr.sympy()).__name__ == "FloorDiv"
     assert type(sym_float(a).node.expr.sympy()).__name__ == "ToFloat"
     assert isinstance(sym_ite(a > b, a, b).node.expr.sympy(), sympy.Piecewise)
+
+
+@pytest.mark.parametrize(
+    ("given_text", "wanted"),
+    [
+        ("6*a + 4*b > 8", "4 < 3*a + 2*b"),
+        ("a >= b + 2", "b + 2 <= a"),
+        ("Eq(2*a, 6)", "Eq(a, 3)"),
+        ("2*a - 4*b < 0", "a < 2*b"),
+        ("~(a > 3)", "a <= 3"),
+        ("(a > 3) | (b <= 1)", "(b <= 1) | (3 < a)"),
+        ("a", "a"),
+    ],
+)
+def test_conditions_have_one_form(given_text: str, wanted: str) -> None:
+    names = {n: sympy.Symbol(n, integer=True) for n in "ab"}
+    assert str(canonicalize_bool_expr(sympy.sympify(given_text, names))) == wanted
