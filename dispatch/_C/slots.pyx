@@ -6,6 +6,7 @@ the function that an upper room registers (`_set_slot_maker`; the rows are in `d
 is a call from C to C. A TypeError of a binary callable means that the other operand is to be asked.
 """
 from cpython.object cimport PyObject, PyTypeObject
+from cpython.type cimport PyType_Modified
 
 from dispatch._C.python_api cimport PyVectorcall_NARGS_
 from dispatch._C.references cimport give
@@ -203,9 +204,6 @@ cdef extern from *:
     void dispatch_set_slot_maker(object maker)
     PyObject* DISPATCH_TP_DICT(PyTypeObject* tp)              # borrowed
 
-cdef extern from "Python.h":
-    void PyType_Modified(PyTypeObject*)
-
 cdef dict hooks = {}
 
 
@@ -229,7 +227,7 @@ def _set_slot_maker(function):
 def _install_tensor_attribute(str name, value):
     """Enter an attribute into the static type Tensor (methods of operators, methods written in Python)."""
     (<dict><object>DISPATCH_TP_DICT(dispatch_slot_type))[name] = value
-    PyType_Modified(dispatch_slot_type)
+    PyType_Modified(<type><object>dispatch_slot_type)
 
 
 cdef object new_instance(PyTypeObject* cls):
@@ -251,5 +249,5 @@ cdef int complete_type(PyTypeObject* tp, Py_ssize_t dict_offset, object fill) ex
     dispatch_add_dict(tp, dict_offset)
     dispatch_add_new(tp, fill)
     (<TypeWithVectorcall*>tp).tp_vectorcall = new_tensor_or_shown
-    PyType_Modified(tp)
+    PyType_Modified(<type><object>tp)
     return 0

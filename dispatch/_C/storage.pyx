@@ -6,6 +6,7 @@ until somebody else sees it (`shared_owner`), and never less than it ever was: n
 import warnings
 
 cimport cython
+from cpython.long cimport PyLong_FromVoidPtr
 from cpython.object cimport PyObject, PyTypeObject, destructor
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -33,10 +34,6 @@ cdef extern from *:
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t, size_t)
-
-cdef extern from "Python.h":
-    object PyLong_FromVoidPtr(void*)
-
 
 keep_large_blocks()
 

@@ -2,16 +2,11 @@
 
 Only `dispatch.symbolic` makes handles, so before it is imported there are none.
 """
+from cpython.long cimport PyLong_AsLongLong, PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.references cimport take
-
-cdef extern from "Python.h":
-    int PyLong_CheckExact(object) noexcept
-    long long PyLong_AsLongLong(object) except? -1
-    long long PyLong_AsLongLongAndOverflow(object, int* overflow) except? -1
-
 
 cdef int need_symbolic() except -1:
     """A handle exists only once the table is filled in."""

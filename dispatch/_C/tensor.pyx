@@ -7,6 +7,7 @@ Sizes, strides, offset and storage change only through `set_geometry` and `set_s
 cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
+from cpython.long cimport PyLong_FromVoidPtr
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -49,10 +50,6 @@ cdef extern from "numpy/arrayobject.h":
         pass
     object PyArray_NewFromDescr(PyTypeObject*, PyArray_Descr*, int, cnp.npy_intp*, cnp.npy_intp*, void*, int, PyObject*)
     PyTypeObject PyArray_Type
-
-cdef extern from "Python.h":
-    object PyLong_FromVoidPtr(void*)
-
 
 # ---- versions --------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ memos are weak both ways: they keep neither originals nor fakes alive.
 import weakref
 
 from cpython.object cimport PyObject
+from cpython.weakref cimport PyWeakref_GetObject
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
@@ -27,11 +28,6 @@ from dispatch._C.guards import _DisableTorchDispatch
 from dispatch._C.size import Size
 from dispatch.fake.exceptions import UnsupportedFakeTensorException
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
-
-cdef extern from "Python.h":
-    PyObject* PyWeakref_GetObject_ "PyWeakref_GetObject"(PyObject*)
-    PyObject* Py_None_ "Py_None"
-
 
 # ---- the memo --------------------------------------------------------------------------------------------------------
 
@@ -65,8 +61,8 @@ cdef class Memo:
         cdef PyObject* fake
         if entry is None:
             return None
-        fake = PyWeakref_GetObject_(<PyObject*>(<tuple>entry)[1])
-        return None if fake == NULL or fake == Py_None_ else <object>fake
+        fake = PyWeakref_GetObject((<tuple>entry)[1])
+        return <object>fake
 
     cdef int remember(self, object original, object fake) except -1:
         cdef _Forget forget = _Forget.__new__(_Forget)

@@ -5,10 +5,9 @@ A mode's stand in a class of their own, so that the modules that `FakeTensorMode
 import weakref
 from _thread import _local
 
-__all__ = ["FakeState", "FakeTensorConfig", "FakeTensorTLS", "fake_tensor_tls"]
+from cpython.pythread cimport PyThread_get_thread_ident
 
-cdef extern from "Python.h":
-    unsigned long PyThread_get_thread_ident()
+__all__ = ["FakeState", "FakeTensorConfig", "FakeTensorTLS", "fake_tensor_tls"]
 
 
 cdef class FakeState(TorchDispatchMode):

@@ -14,6 +14,8 @@ from libc.string cimport memcpy, memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from dispatch._C.dtypes cimport get_dtype, new_device
+from dispatch._C.python_api cimport PY_VECTORCALL_ARGUMENTS_OFFSET, PyObject_Vectorcall_
+from dispatch._C.references cimport take
 from dispatch._C.symbolic cimport is_symbolic, size_object
 from dispatch._C.tensor cimport Tensor
 
@@ -22,10 +24,6 @@ from dispatch.graph.errors import plain
 from dispatch.graph.plan import Const, DeviceConst, Items, Slot
 
 __all__ = ["Executable", "RunLog"]
-
-cdef extern from "Python.h":
-    object PyObject_Vectorcall(PyObject* callee, PyObject** args, size_t nargsf, PyObject* kwnames)
-    size_t PY_VECTORCALL_ARGUMENTS_OFFSET
 
 cdef enum:
     MAX_ARGS = 128
@@ -416,9 +414,9 @@ cdef class Executable:
         if log.timed:
             ns = now_ns()
         if s.callee != NULL:
-            result = PyObject_Vectorcall(
+            result = take(PyObject_Vectorcall_(
                 s.callee, args + 1, s.n_pos | PY_VECTORCALL_ARGUMENTS_OFFSET, s.kwnames
-            )
+            ))
         else:
             result = self.run_branch(i, <object>args[1], <object>args[2], log)
         if log.timed:

@@ -10,6 +10,7 @@ import math
 import sys
 
 cimport cython
+from cpython.dict cimport PyDict_SetItem
 
 from dispatch._C.stack cimport check_depth
 from dispatch._C.symbolic cimport symbolic_calls
@@ -24,9 +25,6 @@ from dispatch.symbolic.operations cimport *
 from dispatch.symbolic.provenance import RuntimeAssert, ShapeGuard, here, suppressed
 from dispatch.symbolic.ranges cimport ValueRanges, new_range
 from dispatch.symbolic.rules cimport Condition, condition_of, expand, replaced, target_of
-
-cdef extern from "Python.h":
-    int PyDict_SetItem(object, object, object) except -1
 
 cdef double INF = math.inf
 

@@ -5,6 +5,7 @@ The lowest of what knows symbols: `rules` brings the functions to normal form, `
 `guards` learns from what they ask. Invariant: a node in a table is in normal form under what never changes (the assumptions),
 so that whatever a guard teaches can only make its range narrower and never its form wrong.
 """
+from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, realloc
 
@@ -15,9 +16,6 @@ from dispatch.symbolic.bounds cimport bounds_of, intersection
 from dispatch.symbolic.operations cimport *
 
 import math
-
-cdef extern from "Python.h":
-    long PyLong_AsLongAndOverflow(object, int*) except? -1
 
 cdef enum:
     DEEPEST = 2000                       # nodes below each other; what is deeper ends in RecursionError where it is made
