@@ -17,6 +17,28 @@ COLUMNS = {".pyx": 132, ".pxd": 132, ".h": 132, ".j2": 132, ".yaml": 110}
 ONE_LINE_EACH = {"schemas/native_functions.yaml"}
 
 
+# What stands at the top: the rooms, and what tools look for there.
+TOP = {
+    ".ci",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "MANIFEST.in",
+    "Makefile",
+    "README.md",
+    "benchmarks",
+    "codegen",
+    "dispatch",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "schemas",
+    "setup.py",
+    "tests",
+}
+
+
 def files() -> list[str]:
     """Every text of the repository that somebody wrote."""
     try:
@@ -28,6 +50,10 @@ def files() -> list[str]:
 
 def lines(name: str) -> list[str]:
     return (ROOT / name).read_bytes().decode(errors="replace").splitlines()
+
+
+def test_nothing_lies_about_at_the_top() -> None:
+    assert {name.split("/")[0] for name in files()} <= TOP
 
 
 def test_no_file_is_longer_than_it_should_be() -> None:
