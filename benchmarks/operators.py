@@ -65,7 +65,7 @@ def _family_of(is_large: bool, names: Iterable[str]) -> Callable[[str], str]:
     if is_large:
         found = {text: family for family, texts in large.FAMILIES.items() for text in texts}
     else:
-        from dispatch.cli_coverage import coverage, known
+        from dispatch.cli.coverage import coverage, known
 
         found = {row.name: row.family for row in coverage(known(names))}
     return lambda name: found.get(name, "not here")

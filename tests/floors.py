@@ -65,10 +65,7 @@ HOUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("package", ("dispatch",)),
     ("graph", ("dispatch.graph",)),
     ("as_torch", ("dispatch.as_torch",)),
-    ("cli", ("dispatch.cli", "dispatch.cli_chart", "dispatch.cli_console",
-             "dispatch.cli_coverage", "dispatch.cli_files",
-             "dispatch.cli_fit", "dispatch.cli_inspect", "dispatch.cli_sizes",
-             "dispatch.cli_sweep", "dispatch.__main__")),
+    ("cli", ("dispatch.cli", "dispatch.__main__")),
 )  # fmt: skip
 
 # (who, whom): why this arrow may stand although it goes up.

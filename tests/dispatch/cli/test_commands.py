@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 import dispatch
-from dispatch import cli, cli_inspect
+from dispatch import cli
+from dispatch.cli import inspect
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_module import EXAMPLE, floats
 
@@ -390,12 +391,12 @@ def test_a_files_name_is_shown_without_control_characters(tmp_path):
 
 
 def test_progress_appears_on_long_runs_only(monkeypatch, capsys):
-    with cli_inspect._late_progress(100) as advance:
+    with inspect._late_progress(100) as advance:
         advance(50)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(cli_inspect, "_PROGRESS_AFTER_SECONDS", -1)
+    monkeypatch.setattr(inspect, "_PROGRESS_AFTER_SECONDS", -1)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with cli_inspect._late_progress(100) as advance:
+    with inspect._late_progress(100) as advance:
         advance(50)
     assert "50/100" in capsys.readouterr().err
 

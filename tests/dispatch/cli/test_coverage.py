@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from dispatch import cli
-from dispatch.cli_coverage import coverage, family_rows, markdown, replayed
+from dispatch.cli.coverage import coverage, family_rows, markdown, replayed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REPLAY = """
 import json, sys
 counts = {"aten::cumsum": {"values": {"pass": 3, "fail": 1}, "fake": {"pass": 4}}}

@@ -12,7 +12,7 @@ from dispatch.as_torch.aliases import MODULES, NAMES
 from dispatch.as_torch.modules import find
 from dispatch.as_torch.report import table
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def run(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:

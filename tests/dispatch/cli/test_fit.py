@@ -6,7 +6,7 @@ import pytest
 
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_sizes import two_symbols
-from tests.dispatch.test_cli import invoke
+from tests.dispatch.cli.test_commands import invoke
 
 
 @pytest.fixture

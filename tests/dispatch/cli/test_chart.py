@@ -2,7 +2,7 @@
 
 import pytest
 
-from dispatch.cli_chart import Axis, chart
+from dispatch.cli.chart import Axis, chart
 
 X, Y = Axis("batch", str), Axis("peak", str)
 

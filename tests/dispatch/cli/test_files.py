@@ -1,11 +1,11 @@
-"""`dispatch.cli_files`: reports are whole or not there, and never over what is read."""
+"""`dispatch.cli.files`: reports are whole or not there, and never over what is read."""
 
 import os
 import stat
 
 import pytest
 
-from dispatch.cli_files import check_paths, write_report
+from dispatch.cli.files import check_paths, write_report
 
 
 @pytest.mark.parametrize("old", [None, "before"])

@@ -35,7 +35,7 @@ from dispatch.as_torch.two_tensor import TwoTensor, TwoTensorMode
 from dispatch.modes import is_traceable_wrapper_subclass
 
 F32, I64 = dispatch.float32, dispatch.int64
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Operator:

@@ -21,7 +21,7 @@ from dispatch import _C
 __all__ = ["KINDS", "Coverage", "coverage", "family_rows", "known", "markdown", "replayed"]
 
 KINDS = ("CPU", "Meta", "composite", "Autograd")
-_HOME = Path(__file__).resolve().parents[1]
+_HOME = Path(__file__).resolve().parents[2]
 _FAMILY = re.compile(r"\.kernels_(\w+)|\.kernels\.(?:meta|cpu|composite)\.(\w+)")
 _OTHERS, _NONE = "made from others", "without a kernel"
 _SCRIPT = "script"  # overloads of numbers, in packets that are another family's

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import click
 
 from dispatch import graph
-from dispatch.cli_chart import Axis, chart
-from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
-from dispatch.cli_files import check_paths, showing, write_reports
-from dispatch.cli_sizes import SizesCommand, free_option, load, read_sizes
+from dispatch.cli.chart import Axis, chart
+from dispatch.cli.console import UserError, draw, grid, plain, standard_output, user_errors
+from dispatch.cli.files import check_paths, showing, write_reports
+from dispatch.cli.sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import read_amount
 from dispatch.graph.fit_page import fit_page

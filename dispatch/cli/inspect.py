@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from dispatch import graph
-from dispatch.cli_console import UserError, draw, grid, plain, standard_output, user_errors
-from dispatch.cli_files import MODEL_SUFFIXES, check_paths, showing, write_reports
-from dispatch.cli_sizes import SizesCommand, free_option, load, read_sizes
+from dispatch.cli.console import UserError, draw, grid, plain, standard_output, user_errors
+from dispatch.cli.files import MODEL_SUFFIXES, check_paths, showing, write_reports
+from dispatch.cli.sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
 from dispatch.graph.diff import Difference, compare

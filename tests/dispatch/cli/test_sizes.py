@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from dispatch.cli_sizes import read_sizes
+from dispatch.cli.sizes import read_sizes
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_sizes import two_symbols
-from tests.dispatch.test_cli import invoke
+from tests.dispatch.cli.test_commands import invoke
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
-"""The command line: what a model does and how large it may be (`inspect`, `diff`, `fit`,
-`sweep`), which operators, tables and keys there are.
+"""The command `dispatch` itself: its group, and what it tells about operators, tables and keys.
 
-Installed as `dispatch`, and run by `python -m dispatch`. Only the modules of the command line
-import click and rich; `cli_console` holds what all commands promise of their output and errors.
+`inspect`, `diff`, `fit` and `sweep`, which read models, have a module each; `console` holds what
+all commands promise of their output and errors.
 """
 
 import fnmatch
@@ -15,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from dispatch import _C, __version__
-from dispatch.cli_console import Commands, UserError, plain, standard_output, user_errors
-from dispatch.cli_coverage import (
+from dispatch.cli.console import Commands, UserError, plain, standard_output, user_errors
+from dispatch.cli.coverage import (
     KINDS,
     Coverage,
     coverage,
@@ -24,9 +23,9 @@ from dispatch.cli_coverage import (
     markdown,
     replayed,
 )
-from dispatch.cli_fit import fit
-from dispatch.cli_inspect import diff, inspect
-from dispatch.cli_sweep import sweep
+from dispatch.cli.fit import fit
+from dispatch.cli.inspect import diff, inspect
+from dispatch.cli.sweep import sweep
 
 __all__ = ["main"]
 

@@ -1,6 +1,6 @@
 """Charts in a terminal: a line through points, drawn with Braille dots, and a limit across.
 
-`cli_fit` shows curves and a frontier with it. A terminal whose encoding has no such letters gets
+`cli.fit` shows curves and a frontier with it. A terminal whose encoding has no such letters gets
 stars. Both axes start at the smallest value, or (`logarithmic`) go by powers; figures stand at the
 ends.
 """

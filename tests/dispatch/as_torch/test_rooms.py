@@ -21,7 +21,7 @@ from dispatch.as_torch.test_case import (
 )
 from dispatch.as_torch.testing import FileCheck
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def said(text: str) -> str:

@@ -13,9 +13,9 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dispatch.cli_console import UserError, draw, standard_output, user_errors
-from dispatch.cli_files import MODEL_SUFFIXES, check_paths
-from dispatch.cli_sizes import SizesCommand, free_option
+from dispatch.cli.console import UserError, draw, standard_output, user_errors
+from dispatch.cli.files import MODEL_SUFFIXES, check_paths
+from dispatch.cli.sizes import SizesCommand, free_option
 from dispatch.graph import text
 from dispatch.graph.freeing import read_free
 from dispatch.graph.hardware import hardware

@@ -13,7 +13,7 @@ from dispatch import ops, pytree
 from dispatch.as_torch.immutable import immutable_dict, immutable_list
 from dispatch.as_torch.operator_schemas import normalize_function
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_arguments_get_names_and_defaults():

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from tests.dispatch.graph import programs
-from tests.dispatch.test_cli import invoke
+from tests.dispatch.cli.test_commands import invoke
 
 
 @pytest.fixture
