@@ -1,4 +1,4 @@
-"""Meta kernels of << and >>, which are the bitwise shifts of integers, and of complex numbers."""
+"""Meta kernels of the operators << and >>: the bitwise shifts, of integers only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 _aten = ops.aten
 
 
-def _shift(symbol: str, operator: Any) -> Callable[[Tensor, Any], Tensor]:
+def _shift(operator: Any) -> Callable[[Tensor, Any], Tensor]:
     def kernel(self: Tensor, other: Any) -> Tensor:
         if self.dtype not in INTEGRAL or rules.result_type(self, other) not in INTEGRAL:
             raise refused(f"expected integers, got {self.dtype}")
@@ -35,11 +35,11 @@ def _shift(symbol: str, operator: Any) -> Callable[[Tensor, Any], Tensor]:
     return kernel
 
 
-lshift_Tensor = _shift("__lshift__", _aten.bitwise_left_shift.Tensor)
-lshift_Scalar = _shift("__lshift__", _aten.bitwise_left_shift.Tensor_Scalar)
-ilshift_Tensor = _shift("__ilshift__", _aten.bitwise_left_shift_.Tensor)
-ilshift_Scalar = _shift("__ilshift__", _aten.bitwise_left_shift_.Tensor_Scalar)
-rshift_Tensor = _shift("__rshift__", _aten.bitwise_right_shift.Tensor)
-rshift_Scalar = _shift("__rshift__", _aten.bitwise_right_shift.Tensor_Scalar)
-irshift_Tensor = _shift("__irshift__", _aten.bitwise_right_shift_.Tensor)
-irshift_Scalar = _shift("__irshift__", _aten.bitwise_right_shift_.Tensor_Scalar)
+lshift_Tensor = _shift(_aten.bitwise_left_shift.Tensor)
+lshift_Scalar = _shift(_aten.bitwise_left_shift.Tensor_Scalar)
+ilshift_Tensor = _shift(_aten.bitwise_left_shift_.Tensor)
+ilshift_Scalar = _shift(_aten.bitwise_left_shift_.Tensor_Scalar)
+rshift_Tensor = _shift(_aten.bitwise_right_shift.Tensor)
+rshift_Scalar = _shift(_aten.bitwise_right_shift.Tensor_Scalar)
+irshift_Tensor = _shift(_aten.bitwise_right_shift_.Tensor)
+irshift_Scalar = _shift(_aten.bitwise_right_shift_.Tensor_Scalar)
