@@ -16,9 +16,11 @@
 #                 500 processes of calls with arguments that nobody should pass, two minutes of
 #                 random programs over memory, 20 random calls of every operator and 20 that are nearly
 #                 right, 300 processes of calls of `dispatch.symbolic`, files and objects that lie, user
-#                 code that answers anything, and large calls on tensors that other threads change
+#                 code that answers anything, large calls on tensors that other threads change, calls
+#                 of every operator beside user code that changes their tensors, and what calls leave
 #   make sanitize build once more with AddressSanitizer and UBSan, in build/sanitize; a minute of the
-#                 programs over memory, random and nearly right calls of every operator, then the tests (ARGS=tests/dispatch/_C: only those)
+#                 programs over memory, random and nearly right calls of every operator, those beside user
+#                 code, then the tests (ARGS=tests/dispatch/_C: only those)
 #   make stress   threads in each other's way, a million calls of each path (ARGS="threads --seconds 5")
 #   make mutants  faults put into a copy of the sources one at a time: which do the tests miss?
 #                 (ARGS="--jobs 2 --only fake/cache"; it goes on where it was stopped: hours)
@@ -85,6 +87,8 @@ fuzz: build $(HERE)/.has-dev
 	$(PY) -m tests.fuzz.inputs --n 2000
 	$(PY) -m tests.fuzz.answers
 	$(PY) -m tests.fuzz.geometry
+	$(PY) -m tests.fuzz.midcall --rounds 20
+	$(PY) -m tests.fuzz.leaks --rounds 3
 
 # The interpreter is not sanitized, so the runtimes come first, and its memory from malloc. What was
 # cythonized is taken over; objects are the folder's own.
@@ -102,6 +106,7 @@ sanitize: build $(HERE)/.has-dev
 	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.memory --seconds 60
 	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.operators --rounds 3
 	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.near --rounds 5
+	cd $(SANITIZED) && $(SANITIZED_PY) -m tests.fuzz.midcall --rounds 5
 	cd $(SANITIZED) && $(SANITIZED_PY) -m pytest $(ARGS)
 
 stress: build

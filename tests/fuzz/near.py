@@ -66,16 +66,17 @@ def _tensors(rng: random.Random, case: dict[str, Any]) -> list[Tensor]:
 
 
 class Near:
-    """One call, made wrong by `rng`."""
+    """One call; so many of its arguments are made wrong by `rng`, one or two unless told."""
 
-    def __init__(self, rng: random.Random, case: dict[str, Any]) -> None:
+    def __init__(self, rng: random.Random, case: dict[str, Any], wrong: int | None = None) -> None:
         self.rng = rng
         self.tensors = _tensors(rng, case)
         self.args = decoded(case["args"], self.tensors)
         self.kwargs = {name: decoded(v, self.tensors) for name, v in case["kwargs"].items()}
         places: list[tuple[Any, Any]] = [(self.args, i) for i in range(len(self.args))]
         places += [(self.kwargs, name) for name in self.kwargs]
-        for _ in range(rng.choice((1, 1, 2)) if places else 0):
+        times = rng.choice((1, 1, 2)) if wrong is None else wrong
+        for _ in range(times if places else 0):
             container, at = rng.choice(places)
             container[at] = self.wrong(container[at])
 
