@@ -19,8 +19,8 @@ from dispatch._C.emitted cimport (
 from dispatch._C.python_api cimport (
     PyBool_Check_, PyBytes_Check_, PyComplex_CheckExact_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyFloat_CheckExact_,
     PyFloat_Check_, PyIndex_Check_, PyLong_CheckExact_, PyLong_Check_, PyNumber_Check_, PyNumber_Float_, PyNumber_Index_,
-    PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyUnicode_CheckExact_, PyUnicode_Check_, Py_DECREF_, Py_False_,
-    Py_INCREF_, Py_None_, Py_True_,
+    PyList_CheckExact_, PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyTuple_CheckExact_, PyUnicode_CheckExact_,
+    PyUnicode_Check_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_True_,
 )
 from dispatch._C.references cimport set_error
 from dispatch._C.storage cimport Storage
@@ -99,7 +99,7 @@ cdef PyObject* guarded(PyObject* o) noexcept:
     """The plain number that a symbolic one is here, by a guard. NULL with an exception set: nothing is known of it."""
     try:
         r = plain_number(<object>o)
-    except Exception as error:
+    except BaseException as error:
         set_error(error)
         return NULL
     Py_INCREF(r)
@@ -175,7 +175,7 @@ cdef PyObject* quiet_int(PyObject* o) noexcept:
 cdef PyObject* int_of_real(PyObject* o) noexcept:
     try:
         r = int((<object>o).real)
-    except (OverflowError, ValueError):
+    except BaseException:
         return NULL
     Py_INCREF(r)
     return <PyObject*>r
@@ -215,8 +215,18 @@ cdef PyObject* new_float(PyObject* o, uint16_t flags, int function) noexcept:
                          or PyObject_TypeCheck_(o, NUMPY_SCALAR) and not PyComplex_Check_(o)):
         return NULL
     if PyComplex_Check_(o):                  # numpy's: the real part
-        return cleared(PyNumber_Float_(<PyObject*>(<object>o).real))
+        return float_of_real(o)
     return cleared(PyNumber_Float_(o))
+
+
+cdef PyObject* float_of_real(PyObject* o) noexcept:
+    cdef object r
+    try:
+        r = float((<object>o).real)
+    except BaseException:
+        return NULL
+    Py_INCREF(r)
+    return <PyObject*>r
 
 
 cdef PyObject* float_of_guarded(PyObject* plain) noexcept:
@@ -275,7 +285,10 @@ cdef PyObject* new_number(PyObject* o) noexcept:
 
 
 cdef PyObject* new_numpy_number(PyObject* o) noexcept:
-    r = (<object>o).item()
+    try:
+        r = (<object>o).item()
+    except BaseException:
+        return NULL
     if not isinstance(r, (int, float, complex)):
         return NULL
     Py_INCREF(r)
@@ -289,7 +302,7 @@ cdef PyObject* new_item(PyObject* o) noexcept:
     ts.torch_function_off = 2            # reading a value is no call that handlers see
     try:
         r = (<object>o).item()
-    except (RuntimeError, TypeError):
+    except BaseException:
         return NULL
     finally:
         ts.torch_function_off = off
@@ -304,7 +317,7 @@ cdef PyObject* new_complex(PyObject* o) noexcept:
         return NULL
     try:
         r = complex(<object>o)
-    except (OverflowError, TypeError, ValueError, RuntimeError):
+    except BaseException:
         return NULL
     Py_INCREF(r)
     return <PyObject*>r
@@ -342,7 +355,7 @@ cdef PyObject* new_device(PyObject* o, int function) noexcept:
         return NULL
     try:
         r = dtypes.device_of(str(<object>o) if PyUnicode_Check_(o) else int(<object>o))
-    except (RuntimeError, TypeError):
+    except BaseException:
         return NULL
     Py_INCREF(r)
     return <PyObject*>r
@@ -390,7 +403,7 @@ cdef PyObject* object_of_code(int kind, Py_ssize_t code) noexcept:
 cdef PyObject* new_dict(PyObject* o, int function) noexcept:
     if PyDict_Check_(o):
         return again(o)
-    if function or not isinstance(<object>o, (list, tuple)) or <object>o:
+    if function or not PyList_CheckExact_(o) and not PyTuple_CheckExact_(o) or <object>o:
         return NULL
     r = {}
     Py_INCREF(r)
@@ -407,7 +420,7 @@ cdef PyObject* new_storage_of(PyObject* o) noexcept:
         return again(o)
     try:
         untyped = (<object>o)._untyped_storage
-    except Exception:
+    except BaseException:
         return NULL
     return instance_of(<PyObject*>untyped, STORAGE)
 

@@ -538,7 +538,7 @@ cdef PyObject* run_on_bytes(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** 
     try:
         keep = []
         plain_arguments(e, args, plain, keep)
-    except Exception as error:
+    except BaseException as error:
         set_error(error)
         return NULL
     return run_given(e, k, ks, plain, ts)
@@ -576,7 +576,7 @@ cdef int use_own_words() noexcept:
     cdef object refusal = None, refusal_type
     try:
         refusal = in_own_words(<object>value, <object>trace if trace != NULL else None)
-    except Exception:
+    except BaseException:
         pass                              # a text that cannot be made: whoever prints the error will see
     if refusal is not None:
         Py_DECREF_(kind)
@@ -682,7 +682,7 @@ cdef Kernel* kernel_for_key(OperatorEntry e, int value) noexcept:
             return fallbacks[index]
         raise NotImplementedError(f"{qualified_name(e)}: nothing is registered at {DK_NAME_BY_VALUE[value].decode()}"
                                   f"\n  {e._schema_text}")
-    except Exception as error:
+    except BaseException as error:
         set_error(error)
     return NULL
 
@@ -738,7 +738,7 @@ cdef int fail_lookup(OperatorEntry e, uint64_t ks, int index, int slot) noexcept
     """Set the exception for a key without a kernel."""
     try:
         raise_no_kernel(e, index, slot)
-    except Exception as error:
+    except BaseException as error:
         set_error(error)
     return 0
 

@@ -52,5 +52,5 @@ cdef object take_text(object error):
         return None
     try:
         return str(error) if error.__dict__.pop("_unnamed", False) else None
-    except Exception:
+    except BaseException:
         return None                          # a class that hides its attributes made no refusal

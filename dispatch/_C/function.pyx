@@ -42,6 +42,7 @@ cdef PyObject* call_variadic(PyObject* self, PyObject** args, Py_ssize_t nargs, 
     cdef Py_ssize_t i
     cdef OpFunction f = <OpFunction>self
     cdef PyObject* r
+    cdef tuple names
     if f.moves_self:
         return call_moved(self, args, nargs, kwnames, fit, found)
     r = call_fitting(<PyObject*>f.entries, self, args, nargs, kwnames, f.how, fit, found)
@@ -54,6 +55,8 @@ cdef PyObject* call_variadic(PyObject* self, PyObject** args, Py_ssize_t nargs, 
             if found[0]:
                 return r
     if kwnames != NULL:
+        names = tuple([str.__str__(name) for name in <tuple>kwnames])        # a subclass of str compares as it likes
+        kwnames = <PyObject*>names
         r = call_marked(self, args, nargs, kwnames, fit, found)
         if not found[0]:
             r = call_with_out(self, args, nargs, kwnames, fit, found)
@@ -141,7 +144,7 @@ cdef PyObject* call_older(PyObject* self, PyObject** args, Py_ssize_t nargs, PyO
             warned_of_older_forms = True
             try:
                 warn_of(f.__name__)
-            except Exception as e:
+            except BaseException as e:
                 Py_DECREF_(r)
                 set_error(e)
                 return NULL
@@ -178,9 +181,12 @@ cdef PyObject* call_with_out(PyObject* self, PyObject** args, Py_ssize_t nargs, 
     if out is None:
         left = tuple(names)
         return call_variadic(self, vec, nargs, <PyObject*>left if names else NULL, fit, found)
-    if not isinstance(out, (tuple, list)) or not 1 < len(out) <= 8:
+    try:
+        out = tuple(out) if isinstance(out, (tuple, list)) else ()       # a list could change while the arguments are read
+    except BaseException:                     # of a subclass
         return NULL
-    out = tuple(out)                          # a list could change while the arguments are read
+    if not 1 < len(out) <= 8:
+        return NULL
     for i in range(<Py_ssize_t>len(out)):
         vec[n + i] = <PyObject*>(<tuple>out)[i]
     for item in (<OpFunction>self).entries:
@@ -222,7 +228,7 @@ cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
     if r != NULL and fit != FIT_TRIAL and found[0] == FOUND_OVERLOAD and <object>mark:
         try:
             (<object>r).requires_grad_(True)
-        except Exception as e:
+        except BaseException as e:
             Py_DECREF_(r)
             set_error(e)
             return NULL
@@ -336,7 +342,7 @@ cdef PyObject* name_failure() noexcept:
         try:
             raise_failure()
         except TypeError as e:
-            set_error(RuntimeError(str(e)) if hasattr(e, "_not_several") else e)
+            set_error(RuntimeError(str(e)) if type(e) is TypeError and hasattr(e, "_not_several") else e)
     return NULL
 
 
@@ -364,7 +370,7 @@ cdef PyObject* with_names(PyObject* self, PyObject* r, PyObject** args, Py_ssize
         if cls is None:
             return r
         made = <PyObject*>give(cls(plain))
-    except Exception as e:
+    except BaseException as e:
         set_error(e)
         made = NULL
     Py_DECREF_(r)
@@ -396,12 +402,12 @@ cdef bint refuse_device(PyObject** values, PyObject* kwnames) noexcept:
     """Set a RuntimeError when `device` is a text that names no device: the text is read after the arguments have fitted."""
     cdef Py_ssize_t i
     for i in range(PyTuple_GET_SIZE_(kwnames)):
-        if <object>PyTuple_GET_ITEM_(kwnames, i) == "device" and isinstance(<object>values[i], str):
-            try:
+        try:
+            if str.__str__(<object>PyTuple_GET_ITEM_(kwnames, i)) == "device" and isinstance(<object>values[i], str):
                 device_of(<object>values[i])
-            except RuntimeError as e:
-                set_error(e)
-                return True
+        except BaseException as e:
+            set_error(e)
+            return True
     return False
 
 
@@ -435,7 +441,7 @@ cdef PyObject* refuse_self(OpFunction f, PyObject** args, Py_ssize_t nargs) noex
 cdef int find_now(PyObject* self) noexcept:
     try:
         packet_of(<OpFunction>self)
-    except Exception as e:
+    except BaseException as e:
         set_error(e)
         return -1
     return 0

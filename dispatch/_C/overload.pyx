@@ -70,7 +70,7 @@ cdef int refuse(PyObject* entry, int code, Frame* f, PyObject** args, Py_ssize_t
             raise RuntimeError(f"{qualified_name(<OperatorEntry>entry)}: the operator has no schema any more: "
                                "its library was destroyed")
         raise_mismatch(&(<OperatorEntry>entry).sig, code, f, args, nargs, kwnames, <object>error)
-    except Exception as e:
+    except BaseException as e:
         set_error(e)
     return 0
 
@@ -569,7 +569,7 @@ cdef int refuse_packet(PyObject* self, list tried, PyObject** args, Py_ssize_t n
                 reasons.append(str(reason))
         raise (<object>error)(f"{p._qualified_op_name}: the arguments failed to match any schema, and fit none of the overloads\n"
                               + "\n".join(reasons))
-    except Exception as e2:
+    except BaseException as e2:
         set_error(e2)
     return 0
 

@@ -371,7 +371,7 @@ cdef PyObject* ask_mode(PyObject** vec) noexcept:
     cdef PyObject* rule
     try:
         rule = find_rule(vec[1], Py_TYPE_(vec[0]))
-    except Exception as error:
+    except BaseException as error:
         set_error(error)
         return NULL
     if try_depth(" in a mode"):

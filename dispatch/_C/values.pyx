@@ -135,14 +135,17 @@ cdef PyObject* new_list_of_iterable(Signature* sig, ArgSpec* spec, PyObject* o, 
         return NULL
     try:
         seen = list(seen)
-    except Exception:
+    except BaseException:
         return NULL
     return new_list(sig, spec, <PyObject*>seen, f, level)
 
 
 cdef bint is_vector(object o) noexcept:
     """What pybind11 turns into a std::vector: it has items by number, or is a set or a generator."""
-    return hasattr(type(o), "__getitem__") or isinstance(o, (set, frozenset, GeneratorType)) or hasattr(type(o), "isdisjoint")
+    try:
+        return hasattr(type(o), "__getitem__") or hasattr(type(o), "isdisjoint") or isinstance(o, GeneratorType)
+    except BaseException:                 # of a metaclass
+        return False
 
 
 cdef PyObject* new_repeated(ArgSpec* spec, PyObject* o, Frame* f) noexcept:
@@ -228,7 +231,7 @@ cdef int find_keyword(Signature* sig, PyObject* name, bint function) noexcept:
         if PyUnicode_Compare_(sig.args[i].name, name) == 0:
             return i if not function or PyUnicode_Compare_(name, <PyObject*>SELF) != 0 else -1
     if function:
-        other = NAMES_OF_FUNCTIONS.get(<object>name)
+        other = NAMES_OF_FUNCTIONS.get(str.__str__(<object>name))      # a subclass compares as it likes
         if other is not None:
             for i in range(sig.n_args):
                 if PyUnicode_Compare_(sig.args[i].name, <PyObject*>other) == 0:

@@ -112,7 +112,7 @@ cdef int put_env(Key* k, PyObject* env) noexcept:
     if env != last_env:
         try:
             learn_env(env)
-        except Exception:
+        except BaseException:
             return BY_ARGUMENT
     put(k, KT_ENV | last_env_number << 8)
     k.env = env
@@ -125,12 +125,12 @@ cdef int put_symbolic(Key* k, PyObject* o, int kind) noexcept:
     cdef int why
     try:
         v = symbolic_calls.from_object(o)
-    except Exception:
+    except BaseException:
         return BY_ARGUMENT
     if is_symbolic(v):
         try:
             env = symbolic_calls.env_of(v)
-        except Exception:
+        except BaseException:
             return BY_ARGUMENT
         why = put_env(k, env)
         if why:

@@ -4,7 +4,8 @@ Handlers of modes and subclasses, kernels, fake kernels, functions that flatten,
 asked for themselves and callbacks of what dies: each returns what nobody should, raises, or changes
 the arguments in the midst of the call (sizes, storage, the list that it stands in, the stack of
 modes). A trial is a child process of some such calls. Exceptions are fine; a signal, a time-out, a
-SystemError, or state that is left behind (a mode on the stack, grad mode off) is a failure.
+SystemError, an exception that a compiled function of ours could not raise, or state that is left
+behind (a mode on the stack, grad mode off) is a failure.
 """
 
 import argparse
@@ -520,7 +521,9 @@ def _trial(seed: str, log: int) -> None:
     limit_memory(_ADDRESS_SPACE)
     signal.alarm(_SECONDS)
     warnings.simplefilter("ignore")
-    sys.unraisablehook = lambda _: None
+    lost: list[str] = []
+    # Finalizers may fail; the name of a compiled function stands where a finalizer would.
+    sys.unraisablehook = lambda u: lost.extend([u.object] if isinstance(u.object, str) else [])
     rng = random.Random(seed)
     before = _state()
     for _ in range(_CALLS):
@@ -533,6 +536,8 @@ def _trial(seed: str, log: int) -> None:
             raise
         except BaseException:
             pass
+        if lost:
+            raise AssertionError(f"{asked.__name__}: exceptions got lost in {lost}")
         if _state() != before:
             raise AssertionError(f"{asked.__name__} left {_state()}, before {before}")
 

@@ -1,5 +1,8 @@
 """Casters of arguments: operators follow one set of rules, functions and methods another."""
 
+import contextlib
+import sys
+
 import numpy as np
 import pytest
 
@@ -77,3 +80,96 @@ def test_factories_as_functions_name_the_device_and_no_pinned_memory():
 
 def test_only_numbers_are_a_tensor_on_the_cpu():
     assert dispatch.add(1, 2).item() == 3
+
+
+def _raising(base, error):
+    """An object of a class below `base` whose code raises whatever it is asked."""
+
+    def ask(*_):
+        raise error("asked")
+
+    asked = "__index__ __int__ __float__ __complex__ __bool__ __len__ __iter__ __getitem__ __str__"
+    names = dict.fromkeys([*asked.split(), "item"], ask)
+    made = type("Raising", (base,), {**names, "real": property(ask)})
+    return made("1") if base is str else made([1]) if base is list else made()
+
+
+class _RaisingClass(type):
+    def __getattr__(cls, name):
+        raise KeyError(name)
+
+
+class _OfRaisingClass(metaclass=_RaisingClass):
+    pass
+
+
+_ASKING = {
+    "a scalar": lambda v: ops.aten.add(X, v),
+    "a list of ints": lambda v: ops.aten.sum(X, v),
+    "an int": lambda v: ops.aten.sum(X, [v]),
+    "a dtype": lambda v: ops.aten.sum(X, dtype=v),
+    "a device": lambda v: ops.aten.zeros([2], device=v),
+    "a device of a function": lambda v: dispatch.zeros(2, device=v),
+    "a complex number": lambda v: ops.aten.add(v, v),
+    "several results": lambda v: dispatch.max(X, 1, out=v),
+}
+
+
+@pytest.mark.parametrize("asking", _ASKING)
+@pytest.mark.parametrize("base", [object, str, list, complex, np.float64, np.complex64, np.int64])
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt, GeneratorExit])
+def test_no_error_of_an_argument_gets_lost(asking, base, error, monkeypatch):
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: lost.append(found.object))
+    value = _raising(base, error)
+    with contextlib.suppress(TypeError, ValueError, RuntimeError, error):
+        _ASKING[asking](value)
+    assert not lost
+
+
+@pytest.mark.parametrize("asking", _ASKING)
+def test_no_error_of_an_arguments_class_gets_lost(asking, monkeypatch):
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: lost.append(found.object))
+    with pytest.raises((TypeError, RuntimeError)):
+        _ASKING[asking](_OfRaisingClass())
+    assert not lost
+
+
+class _Name(str):
+    """A keyword that cannot be compared."""
+
+    __slots__ = ()
+
+    def __hash__(self):
+        raise KeyError("hash")
+
+    def __eq__(self, other):
+        raise KeyError("eq")
+
+
+def test_keywords_are_read_as_text_whatever_their_class(monkeypatch):
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: lost.append(found.object))
+    name = _Name("axis")
+    _Name.__hash__ = str.__hash__
+    keywords = {name: 0}
+    _Name.__hash__ = None
+    assert X.sum(**keywords).shape == (3,)
+    assert not lost
+
+
+def test_what_a_tensor_raises_while_a_call_is_refused_is_raised():
+    class Wrapper(dispatch.Tensor):
+        @staticmethod
+        def __new__(cls):
+            return dispatch.Tensor._make_wrapper_subclass(
+                cls, (2,), dispatch_sizes_strides_policy="sizes"
+            )
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            raise GeneratorExit
+
+    with pytest.raises(GeneratorExit):
+        ops.aten.add(X, X, alpha=Wrapper())
