@@ -5,9 +5,9 @@ import json
 import pytest
 
 from dispatch.cli.sizes import read_sizes
+from tests.dispatch.cli.test_commands import invoke
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_sizes import two_symbols
-from tests.dispatch.cli.test_commands import invoke
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import csv
 
 import pytest
 
-from tests.dispatch.graph import programs
 from tests.dispatch.cli.test_commands import invoke
+from tests.dispatch.graph import programs
 
 
 @pytest.fixture
