@@ -85,11 +85,15 @@ _FUNCTIONS_OF_C = frozenset(
 
 
 class Leaf(NamedTuple):
-    """Expressions, one for each output; or a ufunc of numpy's, or a loop of the header's."""
+    """Expressions, one for each output; or a ufunc of numpy's, or a loop of the header's.
+
+    `bits`: the expressions are over the elements' bits, as unsigned integers.
+    """
 
     texts: tuple[str, ...]
     numpy: str | None = None
     loop: str | None = None
+    bits: bool = False
 
 
 class Choice(NamedTuple):
@@ -291,6 +295,11 @@ class Formula:
             return Leaf((self._expression(given, key, source),))
         if set(given) == {"numpy"}:
             return Leaf((), str(given["numpy"]))
+        if set(given) == {"bits"} and len(self.outputs) == 1:
+            leaf = Leaf((self._expression(given["bits"], "bits", given),), bits=True)
+            if any(self.letters.get(name, "T") != "T" for name in names_in(leaf)):
+                raise self.error("bits: expected an expression of tensors alone", "bits", given)
+            return leaf
         if set(given) == {"loop"}:
             if given["loop"] not in self.functions:
                 raise self.error(f"no loop {given['loop']!r} in {self.header_name}", "loop", given)
@@ -304,8 +313,8 @@ class Formula:
                 nodes = {o: self._node(below, o, options) for o, below in options.items()}
                 return _Node(name, nodes)
         raise self.error(
-            "expected an expression, 'numpy: UFUNC', 'loop: NAME', one expression for each output,"
-            " or 'ARGUMENT: {VALUE: expression, ...}'",
+            "expected an expression, 'numpy: UFUNC', 'loop: NAME', 'bits: expression', one for"
+            " each output, or 'ARGUMENT: {VALUE: expression, ...}'",
             key,
             source,
         )
@@ -420,7 +429,7 @@ class Formula:
             leaf = _find(node, chosen)
             if leaf is None:
                 continue
-            if name in NARROW and not self.is_raw:
+            if name in NARROW and not self.is_raw and not leaf.bits:
                 narrow.append(name)
                 wide = self.trees.get(NARROW[name])
                 if wide is not None and _find(wide, chosen) == leaf:

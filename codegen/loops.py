@@ -71,7 +71,8 @@ class _Module:
             if leaf.numpy is not None:
                 self.taken.append({"place": place, "dtype": name, "ufunc": leaf.numpy})
                 continue
-            section = _OF_SIZE[self.size[name]] if formula.is_raw else NARROW.get(name, name)
+            as_bits = formula.is_raw or leaf.bits
+            section = _OF_SIZE[self.size[name]] if as_bits else NARROW.get(name, name)
             if leaf.loop is not None:
                 rows.append(f"[ST_{name}] = LOOP_OF({leaf.loop}, {self.abbr[section]})")
                 if section in _PARTS.values():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch.codegen.formulas import Formula, read
+from dispatch.codegen.formulas import Formula, Leaf, read
 from dispatch.codegen.source import SourceError
 from dispatch.codegen.tensor_types import read_types
 
@@ -48,6 +48,7 @@ def _read(folder: Path, *lines: str) -> Formula:
         (("floating: {self: {None: alpha, else: self}}",), 5, "a tensor that is always given"),
         (("floating: {how: {}, alpha: {}}",), 5, "expected an expression, 'numpy: UFUNC'"),
         (("floating: self + how",), 5, "'how' is no number"),
+        (("floating: {bits: self ^ alpha}",), 5, "bits: expected an expression of tensors alone"),
         (("floating: {loop: nowhere}",), 5, "no loop 'nowhere' in kernels/cpu/"),
     ],
 )
@@ -88,6 +89,13 @@ def test_choices_make_variants_and_leave_out_what_is_none(tmp_path: Path) -> Non
     assert found["None", "1"] == (("self",), floats)
     assert found["else", "1"] == (("self", "other"), sorted(floats + integers))
     assert all("bfloat16" in v.narrow for v in formula.variants)
+
+
+def test_a_formula_of_bits_is_a_dtypes_own_and_not_that_of_a_wider_one(tmp_path: Path) -> None:
+    formula = _read(tmp_path, "full_floating: -self", "float16: {bits: self ^ 0x8000}")
+    (variant,) = formula.variants
+    assert variant.leaves["float16"] == Leaf(("self ^ 0x8000",), bits=True)
+    assert variant.narrow == ()
 
 
 def test_functions_of_the_familys_header_are_known(tmp_path: Path) -> None:

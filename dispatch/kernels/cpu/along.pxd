@@ -9,7 +9,7 @@ from dispatch._C.tensor cimport Tensor
 
 ctypedef void (*row_step_fn)(const void** in_, void** out, int64_t n, const void* context) noexcept nogil
 
-ctypedef void (*row_cols_fn)(const char* x, Py_ssize_t x_step, char* y, Py_ssize_t y_step, int64_t n, int64_t m) noexcept nogil
+ctypedef void (*row_cols_fn)(char** data, const Py_ssize_t* steps, int64_t n, int64_t m) noexcept nogil
 
 cdef enum:
     IN_FLOAT32 = 0               # what row_of answers: which of a step's variants to take

@@ -1,14 +1,15 @@
 /* Operators along one dimension: every row of the inputs, as a row without gaps, and the rows of the outputs that are made of it.
 
    Rows come from `rows.h` in the type that they are computed in. Where another dimension has its elements closer together than
-   the rows have, a step that can takes up to WALK_COLS neighbours at once, as columns of a matrix; for another one WALK_ROWS of
-   them are read side by side and turned. Either way no cache line is fetched twice. */
+   the rows have, a step that can takes up to WALK_COLS neighbours at once, as columns of a matrix, converted line by line if need
+   be; for another one WALK_ROWS of them are read side by side and turned. Either way no cache line is fetched twice. */
 #ifndef DISPATCH_ROW_WALK_H
 #define DISPATCH_ROW_WALK_H
 #include <stdlib.h>
 #include "rows.h"
 
 enum { WALK_ROWS = 16, WALK_COLS = 256, WALK_OPERANDS = 4, WALK_DIMS = 64 };
+enum { WALK_BYTES = 1 << 18 };       /* of columns that are converted at once: so much stays in a cache */
 
 typedef struct {
     char *data;
@@ -23,8 +24,8 @@ typedef struct {
 
 typedef void (*row_step_fn)(const void **in, void **out, int64_t n, const void *context);
 
-/* The same for m rows at once, which lie side by side: element i of all of them is at x + i * x_step. */
-typedef void (*row_cols_fn)(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m);
+/* The same for m rows at once, which lie side by side: element i of all of them is at data[k] + i * steps[k], inputs first. */
+typedef void (*row_cols_fn)(char **data, const intptr_t *steps, int64_t n, int64_t m);
 
 typedef struct {
     row_step_fn step;
@@ -49,12 +50,31 @@ static inline bool walk_is_direct(const walk_operand *o, const char *data)
     return o->as_it_is && (o->step == o->size || o->n == 1) && (uintptr_t)data % (o->size < 8 ? o->size : 8) == 0;
 }
 
+/* Whether no row along the innermost dimension needs a buffer. */
+static bool walk_all_direct(const row_walk *w, char **data)
+{
+    for (int i = 0; i < w->n_in + w->n_out; i++) {
+        if (!walk_is_direct(&w->operands[i], data[i]))
+            return false;
+    }
+    return true;
+}
+
 /* One row after the other, `count` of them along the innermost dimension. */
 static void walk_each(const row_walk *w, char **data, int64_t count, char **buffers)
 {
     int inner = w->ndim - 1, n = w->n_in + w->n_out;
     const void *in[WALK_OPERANDS];
     void *out[WALK_OPERANDS];
+    if (w->n_in == 1 && w->n_out == 1 && inner >= 0 && walk_all_direct(w, data)) {     /* rows may be short */
+        const intptr_t from = w->operands[0].steps[inner], to = w->operands[1].steps[inner];
+        const int64_t length = w->operands[0].n;
+        for (int64_t k = 0; k < count; k++) {
+            in[0] = data[0] + k * from, out[0] = data[1] + k * to;
+            w->step(in, out, length, w->context);
+        }
+        return;
+    }
     for (int64_t k = 0; k < count; k++) {
         for (int i = 0; i < n; i++) {
             const walk_operand *o = &w->operands[i];
@@ -102,17 +122,27 @@ static void turn(int size, const void *from, intptr_t from_step, void *to, intpt
         turn_16(from, from_step, to, to_step, lines, count);
 }
 
-/* `count` rows side by side: turned into the buffers block by block, and back from them. */
+/* Whether an operand's neighbours lie closer together than the elements of its rows. */
+static inline bool walk_is_columns(const row_walk *w, const walk_operand *o)
+{
+    intptr_t step = o->step < 0 ? -o->step : o->step, other = o->steps[w->ndim - 1];
+    return o->n >= 4 && step > o->size && (other < 0 ? -other : other) < step;
+}
+
+/* `count` rows side by side. What lies as columns is turned into the buffers block by block, and back from them. */
 static void walk_turned(const row_walk *w, char **data, int64_t count, char **buffers)
 {
     int inner = w->ndim - 1, n = w->n_in + w->n_out;
     row_c128 block[WALK_ROWS * WALK_ROWS];
+    bool turned[WALK_OPERANDS];
     const void *in[WALK_OPERANDS];
     void *out[WALK_OPERANDS];
+    for (int i = 0; i < n; i++)
+        turned[i] = walk_is_columns(w, &w->operands[i]);
     for (int i = 0; i < w->n_in; i++) {
         const walk_operand *o = &w->operands[i];
         intptr_t line_bytes = (intptr_t)count * o->row_size;
-        for (int64_t j = 0; j < o->n; j += WALK_ROWS) {
+        for (int64_t j = 0; turned[i] && j < o->n; j += WALK_ROWS) {
             int64_t lines = o->n - j < WALK_ROWS ? o->n - j : WALK_ROWS;
             for (int64_t r = 0; r < lines; r++) {
                 char *line = (char *)block + r * line_bytes;
@@ -125,17 +155,26 @@ static void walk_turned(const row_walk *w, char **data, int64_t count, char **bu
     }
     for (int64_t k = 0; k < count; k++) {
         for (int i = 0; i < n; i++) {
-            void *row = buffers[i] + k * w->operands[i].n * w->operands[i].row_size;
-            if (i < w->n_in)
-                in[i] = row;
+            const walk_operand *o = &w->operands[i];
+            char *at = data[i] + k * o->steps[inner];
+            void *row = buffers[i] + k * o->n * o->row_size;
+            bool direct = !turned[i] && walk_is_direct(o, at);
+            if (i >= w->n_in)
+                out[i - w->n_in] = direct ? at : row;
             else
-                out[i - w->n_in] = row;
+                in[i] = turned[i] ? row : direct ? at : o->read(at, o->step, o->n, row);
         }
         w->step(in, out, w->operands[0].n, w->context);
+        for (int i = w->n_in; i < n; i++) {
+            const walk_operand *o = &w->operands[i];
+            char *at = data[i] + k * o->steps[inner];
+            if (!turned[i] && out[i - w->n_in] != at)
+                o->write(out[i - w->n_in], at, o->step, o->n);
+        }
     }
     for (int i = w->n_in; i < n; i++) {
         const walk_operand *o = &w->operands[i];
-        for (int64_t j = 0; j < o->n; j += WALK_ROWS) {
+        for (int64_t j = 0; turned[i] && j < o->n; j += WALK_ROWS) {
             int64_t lines = o->n - j < WALK_ROWS ? o->n - j : WALK_ROWS;
             turn(o->row_size, buffers[i] + j * o->row_size, o->n, block, count, count, lines);
             for (int64_t r = 0; r < lines; r++)
@@ -144,37 +183,77 @@ static void walk_turned(const row_walk *w, char **data, int64_t count, char **bu
     }
 }
 
+/* Whether an operand's neighbours are the columns of a matrix in the type that they are computed in, aligned. */
+static inline bool walk_is_matrix(const row_walk *w, const walk_operand *o)
+{
+    return o->as_it_is && o->steps[w->ndim - 1] == o->size && (uintptr_t)o->data % (o->size < 8 ? o->size : 8) == 0;
+}
+
+/* `count` columns; those that are no matrix already are converted into the buffers line by line, and back from them. */
 static void walk_columns(const row_walk *w, char **data, int64_t count, char **buffers)
 {
-    const walk_operand *x = &w->operands[0], *y = &w->operands[1];
-    (void)buffers;
-    w->cols(data[0], x->step, data[1], y->step, x->n, count);
-}
-
-/* Whether the neighbours lie as the columns of a matrix, aligned, in input and output. */
-static bool walk_has_columns(const row_walk *w)
-{
-    int inner = w->ndim - 1;
-    if (!w->cols || inner < 0 || w->n_in + w->n_out != 2)
-        return false;
-    for (int i = 0; i < 2; i++) {
+    int inner = w->ndim - 1, n = w->n_in + w->n_out;
+    char *at[WALK_OPERANDS];
+    intptr_t steps[WALK_OPERANDS];
+    for (int i = 0; i < n; i++) {
         const walk_operand *o = &w->operands[i];
-        if (!o->as_it_is || o->steps[inner] != o->size || (uintptr_t)o->data % (o->size < 8 ? o->size : 8) != 0)
-            return false;
+        bool direct = walk_is_matrix(w, o);
+        at[i] = direct ? data[i] : buffers[i];
+        steps[i] = direct ? o->step : (intptr_t)count * o->row_size;
+        for (int64_t k = 0; !direct && i < w->n_in && k < o->n; k++) {
+            char *line = at[i] + k * steps[i];
+            const void *row = o->read(data[i] + k * o->step, o->steps[inner], count, line);
+            if (row != line)
+                memcpy(line, row, (size_t)steps[i]);
+        }
     }
-    return w->sizes[inner] >= 4;
+    w->cols(at, steps, w->operands[0].n, count);
+    for (int i = w->n_in; i < n; i++) {
+        const walk_operand *o = &w->operands[i];
+        for (int64_t k = 0; at[i] == buffers[i] && k < o->n; k++)
+            o->write(at[i] + k * steps[i], data[i] + k * o->step, o->steps[inner], count);
+    }
 }
 
+/* Whether some operand lies as columns. */
 static bool walk_turns(const row_walk *w)
 {
-    int inner = w->ndim - 1;
-    for (int i = 0; i < w->n_in + w->n_out && inner >= 0; i++) {
+    bool found = false;
+    for (int i = 0; i < w->n_in + w->n_out && w->ndim; i++)
+        found = found || walk_is_columns(w, &w->operands[i]);
+    return found && w->sizes[w->ndim - 1] >= 4;
+}
+
+/* How many columns at once, where all operands lie as columns and the step takes them: 0 if not. */
+static int64_t walk_cols_of(const row_walk *w)
+{
+    int64_t bytes = 0, most = WALK_COLS;
+    for (int i = 0; i < w->n_in + w->n_out && w->cols; i++) {
         const walk_operand *o = &w->operands[i];
-        intptr_t step = o->step < 0 ? -o->step : o->step, other = o->steps[inner] < 0 ? -o->steps[inner] : o->steps[inner];
-        if (w->sizes[inner] >= 4 && o->n >= 4 && step > o->size && other < step)
-            return true;
+        if (!walk_is_columns(w, o))
+            return 0;
+        bytes += walk_is_matrix(w, o) ? 0 : o->n * o->row_size;
     }
-    return false;
+    while (most > 32 && most * bytes > WALK_BYTES)
+        most /= 2;
+    return w->cols ? most : 0;
+}
+
+/* Dimension d into the innermost one, where every operand's elements go on from the one to the other. */
+static bool walk_joins(row_walk *w, int d)
+{
+    int inner = w->ndim - 1, n = w->n_in + w->n_out;
+    for (int i = 0; i < n; i++)
+        if (w->operands[i].steps[d] != w->operands[i].steps[inner] * w->sizes[inner])
+            return false;
+    w->sizes[inner] *= w->sizes[d];
+    for (int e = d; e < inner; e++) {
+        w->sizes[e] = w->sizes[e + 1];
+        for (int i = 0; i < n; i++)
+            w->operands[i].steps[e] = w->operands[i].steps[e + 1];
+    }
+    w->ndim--;
+    return true;
 }
 
 /* The dimension in which the first input's elements are closest together becomes the innermost one; sizes of 1 go. */
@@ -203,6 +282,9 @@ static void walk_order(row_walk *w)
         int64_t size = w->sizes[inner];
         w->sizes[inner] = w->sizes[kept - 1], w->sizes[kept - 1] = size;
     }
+    for (int d = w->ndim - 2; d >= 0; d--)
+        if (walk_joins(w, d))
+            d = w->ndim - 1;                             /* another one may go on from there */
 }
 
 /* All rows; no size is 0. False: there is no memory for the buffers. */
@@ -213,12 +295,16 @@ static bool run_row_walk(row_walk *w)
     int n = w->n_in + w->n_out, outer;
     walk_order(w);
     outer = w->ndim ? w->ndim - 1 : 0;
-    bool turns = walk_turns(w), columns = turns && walk_has_columns(w);
-    int64_t rows = w->ndim ? w->sizes[outer] : 1, together = columns ? WALK_COLS : turns ? WALK_ROWS : rows;
+    bool turns = walk_turns(w);
+    int64_t rows = w->ndim ? w->sizes[outer] : 1, columns = turns ? walk_cols_of(w) : 0;
+    int64_t together = columns ? columns : turns ? WALK_ROWS : rows;
+    if (together > rows)
+        together = rows;
     for (int i = 0; i < n; i++) {
         const walk_operand *o = &w->operands[i];
         offset[i] = bytes;
-        bytes += columns ? 0 : (o->n * o->row_size * (turns ? WALK_ROWS : 1) + 63) / 64 * 64;
+        if (!columns || !walk_is_matrix(w, o))
+            bytes += (o->n * o->row_size * (turns ? together : 1) + 63) / 64 * 64;
         data[i] = o->data;
     }
     if (bytes > (int64_t)sizeof small) {

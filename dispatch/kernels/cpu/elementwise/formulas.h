@@ -53,8 +53,8 @@ INLINE T FN(log1p_of)(T x)
 }
 INLINE T FN(sgn)(T x)
 {
-    PART size = hypot(creal(x), cimag(x));
-    return size == 0 ? 0 : FN(of_parts)(creal(x) / size, cimag(x) / size);
+    PART size = OF_PART(quick_hypot)(creal(x), cimag(x)), by = size == 0 ? 1 : size;
+    return FN(of_parts)(creal(x) / by, cimag(x) / by);
 }
 INLINE T FN(silu_gradient)(T grad, T x)
 {

@@ -286,6 +286,18 @@ WIDE static void xor_cols_i64(const char *x, intptr_t step, int64_t rows, int64_
         } \
         s->slot[0][2 * at] = re; \
         s->slot[0][2 * at + 1] = im; \
+    } \
+    WIDE static void cprod_cols_##K(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, \
+                                    const fold_context *c) \
+    { \
+        double *restrict to = s->slot[0]; \
+        (void)c; \
+        for (; rows > 0; rows--, x += step) \
+            for (int64_t j = 0; j < 2 * n; j += 2) { \
+                const REAL a = ((const REAL *)x)[j], b = ((const REAL *)x)[j + 1], re = (REAL)to[j], im = (REAL)to[j + 1]; \
+                to[j] = re * a - im * b; \
+                to[j + 1] = re * b + im * a; \
+            } \
     }
 COMPLEX(c64, float, f32)
 COMPLEX(c128, double, f64)
@@ -363,17 +375,19 @@ static void call_finish(const fold_states *s, int64_t n, void *values, int64_t *
                                    const fold_context *c) \
     { \
         num_##K *restrict to = NUMBERS_OF(s, K); \
+        uint16_t halves[FOLD_TILE]; \
         for (; rows > 0; rows--, x += step) { \
             const num_##K *p = (const num_##K *)x; \
-            if (c->narrow_f16) \
-                for (int64_t j = 0; j < n; j++) \
-                    to[j] = (num_##K)f32_of_f16(f16_of_f32((float)(to[j] * p[j]))); \
-            else if (c->narrow_bf16) \
+            if (c->narrow_bf16) \
                 for (int64_t j = 0; j < n; j++) \
                     to[j] = (num_##K)f32_of_bf16(bf16_of_f32((float)(to[j] * p[j]))); \
             else \
                 for (int64_t j = 0; j < n; j++) \
                     to[j] = (T)to[j] * (T)p[j]; \
+            if (c->narrow_f16) { \
+                row_write_f16(to, (char *)halves, 2, n); \
+                row_read_f16((const char *)halves, 2, n, to); \
+            } \
         } \
     } \
     static void states_finish_##K(const fold_states *s, int64_t n, void *values, int64_t *places, const fold_context *c) \
@@ -733,8 +747,8 @@ static const fold_rule FOLD_RULES[FOLD_OPS][ROW_TYPES] = {
     [FOLD_POWER] = {[ROW_F32] = RULE(f32, sum_init_f32, power, power), [ROW_F64] = RULE(f64, sum_init_f64, power, power)},
     [FOLD_PROD] = {[ROW_F32] = RULE(f32, prod_init_f32, prod, states), [ROW_F64] = RULE(f64, prod_init_f64, prod, states),
                    [ROW_I64] = RULE(i64, prod_init_i64, prod, states),
-                   [ROW_C64] = {cprod_init, cprod_row_c64, NULL, csum_finish_c64},
-                   [ROW_C128] = {cprod_init, cprod_row_c128, NULL, csum_finish_c128}},
+                   [ROW_C64] = {cprod_init, cprod_row_c64, cprod_cols_c64, csum_finish_c64},
+                   [ROW_C128] = {cprod_init, cprod_row_c128, cprod_cols_c128, csum_finish_c128}},
     [FOLD_MAX] = {[ROW_F32] = RULE(f32, max_init_f32, max, states), [ROW_F64] = RULE(f64, max_init_f64, max, states),
                   [ROW_I64] = RULE(i64, max_init_i64, max, states)},
     [FOLD_MIN] = {[ROW_F32] = RULE(f32, min_init_f32, min, states), [ROW_F64] = RULE(f64, min_init_f64, min, states),

@@ -117,25 +117,57 @@ SCAN_EXTREME(cummin, i64, int64_t, <=)
 SCAN_EXPS(f32, float, log)
 SCAN_EXPS(f64, double, log)
 
-/* Columns: a running sum or product of each, side by side. */
-#define SCAN_COLS(NAME, K, T, WIDER, FIRST, OP) \
-    WIDE static void NAME##_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
+/* Columns, side by side: WIDTH elements of T each. */
+#define SCAN_COLS(NAME, K, T, WIDTH, WIDER, FIRST, OP) \
+    WIDE static void NAME##_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \
     { \
-        WIDER total[WALK_COLS]; \
-        for (int64_t j = 0; j < m; j++) \
+        const char *x = data[0]; \
+        char *y = data[1]; \
+        WIDER total[WALK_COLS * WIDTH]; \
+        for (int64_t j = 0; j < m * WIDTH; j++) \
             total[j] = FIRST; \
-        for (int64_t i = 0; i < n; i++, x += x_step, y += y_step) \
-            for (int64_t j = 0; j < m; j++) { \
+        for (int64_t i = 0; i < n; i++, x += steps[0], y += steps[1]) \
+            for (int64_t j = 0; j < m * WIDTH; j++) { \
                 total[j] = total[j] OP ((const T *)x)[j]; \
                 ((T *)y)[j] = (T)total[j]; \
             } \
     }
-SCAN_COLS(cumsum, f32, float, double, 0, +)
-SCAN_COLS(cumsum, f64, double, double, 0, +)
-SCAN_COLS(cumsum, i64, int64_t, int64_t, 0, +)
-SCAN_COLS(cumprod, f32, float, double, 1, *)
-SCAN_COLS(cumprod, f64, double, double, 1, *)
-SCAN_COLS(cumprod, i64, int64_t, int64_t, 1, *)
+SCAN_COLS(cumsum, f32, float, 1, double, 0, +)
+SCAN_COLS(cumsum, f64, double, 1, double, 0, +)
+SCAN_COLS(cumsum, i64, int64_t, 1, int64_t, 0, +)
+SCAN_COLS(cumsum, c64, float, 2, double, 0, +)
+SCAN_COLS(cumsum, c128, double, 2, double, 0, +)
+SCAN_COLS(cumprod, f32, float, 1, double, 1, *)
+SCAN_COLS(cumprod, f64, double, 1, double, 1, *)
+SCAN_COLS(cumprod, i64, int64_t, 1, int64_t, 1, *)
+
+#define EXTREME_COLS(NAME, K, T, BETTER) \
+    WIDE static void NAME##_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \
+    { \
+        const char *x = data[0]; \
+        char *to = data[1], *to_places = data[2]; \
+        T best[WALK_COLS]; \
+        int64_t place[WALK_COLS] = {0}; \
+        memcpy(best, x, (size_t)m * sizeof(T)); \
+        for (int64_t i = 0; i < n; i++, x += steps[0], to += steps[1], to_places += steps[2]) { \
+            T *values = (T *)to; \
+            int64_t *places = (int64_t *)to_places; \
+            for (int64_t j = 0; j < m; j++) { \
+                const T v = ((const T *)x)[j]; \
+                const bool better = (v BETTER best[j]) | (v != v); \
+                best[j] = better ? v : best[j]; \
+                place[j] = better ? i : place[j]; \
+                values[j] = best[j]; \
+                places[j] = place[j]; \
+            } \
+        } \
+    }
+EXTREME_COLS(cummax, f32, float, >=)
+EXTREME_COLS(cummax, f64, double, >=)
+EXTREME_COLS(cummax, i64, int64_t, >=)
+EXTREME_COLS(cummin, f32, float, <=)
+EXTREME_COLS(cummin, f64, double, <=)
+EXTREME_COLS(cummin, i64, int64_t, <=)
 
 enum scan_op { CUMSUM, CUMPROD, CUMMAX, CUMMIN, LOGCUMSUMEXP, SCAN_OPS };
 static const row_step_fn SCAN_STEPS[SCAN_OPS][5] = {
@@ -146,8 +178,10 @@ static const row_step_fn SCAN_STEPS[SCAN_OPS][5] = {
     {logcumsumexp_f32, logcumsumexp_f64, NULL, NULL, NULL},
 };
 static const row_cols_fn SCAN_COLUMNS[SCAN_OPS][5] = {
-    [CUMSUM] = {cumsum_cols_f32, cumsum_cols_f64, cumsum_cols_i64},
+    [CUMSUM] = {cumsum_cols_f32, cumsum_cols_f64, cumsum_cols_i64, cumsum_cols_c64, cumsum_cols_c128},
     [CUMPROD] = {cumprod_cols_f32, cumprod_cols_f64, cumprod_cols_i64},
+    [CUMMAX] = {cummax_cols_f32, cummax_cols_f64, cummax_cols_i64},
+    [CUMMIN] = {cummin_cols_f32, cummin_cols_f64, cummin_cols_i64},
 };
 #pragma GCC pop_options
 #endif

@@ -100,6 +100,24 @@ SOFTMAX(f64, double)
 ROWS(f32, float, logf)
 ROWS(f64, double, log)
 
+/* The gradient of one column from what is summed over it. */
+#define GRADIENT_COLUMNS(NAME, K, T, SUMMED, RESULT) \
+    WIDEST static void NAME##_backward_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \
+    { \
+        T sum[WALK_COLS] = {0}; \
+        for (int64_t i = 0; i < n; i++) { \
+            const T *grad = (const T *)(data[0] + i * steps[0]), *y = (const T *)(data[1] + i * steps[1]); \
+            (void)y; \
+            for (int64_t j = 0; j < m; j++) \
+                sum[j] += SUMMED; \
+        } \
+        for (int64_t i = 0; i < n; i++) { \
+            const T *grad = (const T *)(data[0] + i * steps[0]), *y = (const T *)(data[1] + i * steps[1]); \
+            T *to = (T *)(data[2] + i * steps[2]); \
+            for (int64_t j = 0; j < m; j++) \
+                to[j] = RESULT; \
+        } \
+    }
 #define COLUMNS(K, T, LOG) \
     WIDEST static void largest_cols_##K(const char *x, intptr_t step, int64_t n, int64_t m, T *top) \
     { \
@@ -111,8 +129,11 @@ ROWS(f64, double, log)
                 top[j] = v > top[j] ? v : top[j]; \
             } \
     } \
-    WIDEST static void softmax_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
+    WIDEST static void softmax_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \
     { \
+        const char *x = data[0]; \
+        char *y = data[1]; \
+        const intptr_t x_step = steps[0], y_step = steps[1]; \
         T top[WALK_COLS], sum[WALK_COLS] = {0}; \
         char *to = y; \
         largest_cols_##K(x, x_step, n, m, top); \
@@ -128,8 +149,11 @@ ROWS(f64, double, log)
             for (int64_t j = 0; j < m; j++) \
                 ((T *)y)[j] *= sum[j]; \
     } \
-    WIDEST static void log_softmax_cols_##K(const char *x, intptr_t x_step, char *y, intptr_t y_step, int64_t n, int64_t m) \
+    WIDEST static void log_softmax_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \
     { \
+        const char *x = data[0]; \
+        char *y = data[1]; \
+        const intptr_t x_step = steps[0], y_step = steps[1]; \
         T top[WALK_COLS], sum[WALK_COLS] = {0}; \
         const char *from = x; \
         largest_cols_##K(x, x_step, n, m, top); \
@@ -141,7 +165,9 @@ ROWS(f64, double, log)
         for (int64_t i = 0; i < n; i++, x += x_step, y += y_step) \
             for (int64_t j = 0; j < m; j++) \
                 ((T *)y)[j] = ((const T *)x)[j] - top[j] - sum[j]; \
-    }
+    } \
+    GRADIENT_COLUMNS(softmax, K, T, grad[j] * y[j], (grad[j] - sum[j]) * y[j]) \
+    GRADIENT_COLUMNS(log_softmax, K, T, grad[j], grad[j] - exp_##K(y[j]) * sum[j])
 COLUMNS(f32, float, logf)
 COLUMNS(f64, double, log)
 #undef FOLD_LANES
@@ -152,7 +178,8 @@ static const row_step_fn SOFT_STEPS[SOFT_OPS][2] = {
     {softmax_backward_f32, softmax_backward_f64}, {log_softmax_backward_f32, log_softmax_backward_f64},
 };
 static const row_cols_fn SOFT_COLS[SOFT_OPS][2] = {
-    [SOFTMAX] = {softmax_cols_f32, softmax_cols_f64}, [LOG_SOFTMAX] = {log_softmax_cols_f32, log_softmax_cols_f64},
+    {softmax_cols_f32, softmax_cols_f64}, {log_softmax_cols_f32, log_softmax_cols_f64},
+    {softmax_backward_cols_f32, softmax_backward_cols_f64}, {log_softmax_backward_cols_f32, log_softmax_backward_cols_f64},
 };
 #pragma GCC pop_options
 #endif

@@ -42,3 +42,22 @@ def test_the_least_integer_is_its_own_negative():
         x = dispatch.tensor([least, 0, least, 1], dtype=kind)
         assert x[::2].neg().tolist() == [least, least]
         assert np.array_equal(x[::3].neg().numpy(), np.array([least, -1]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_every_half_has_its_sign_and_size(dtype):
+    x = dispatch.arange(-32768, 32768).to(dispatch.int16).view(getattr(dispatch, dtype))
+    wide, other = x.float().numpy(), x.flip(0)
+
+    def check(got, want):
+        got = got.float().numpy()
+        np.testing.assert_array_equal(got, want)
+        number = ~np.isnan(want)
+        np.testing.assert_array_equal(np.signbit(got)[number], np.signbit(want)[number])
+
+    check(A.neg(x), -wide)
+    check(A.abs(x), abs(wide))
+    check(A.relu(x), np.where(wide < 0, np.float32(0), wide))
+    check(A.copysign(x, other), np.copysign(wide, other.float().numpy()))
+    np.testing.assert_array_equal(A.isnan(x).numpy(), np.isnan(wide))
+    np.testing.assert_array_equal(A.signbit(x).numpy(), np.signbit(wide))

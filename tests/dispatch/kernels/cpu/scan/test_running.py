@@ -35,6 +35,25 @@ def test_scans_are_numpys(case):
     np.testing.assert_allclose(got, np.logaddexp.accumulate(wide, dim), rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "dim"),
+    [((300, 37), 0), ((37, 300), 0), ((2000, 3), 0), ((2000, 3), 1), ((50, 9, 33), 1)],
+)
+@pytest.mark.parametrize("dtype", ["float16", "int8", "complex64", "complex128", "float32"])
+def test_large_scans_along_any_dimension_are_numpys(sizes, dim, dtype):
+    kind = np.complex128 if "complex" in dtype else np.float64
+    values = np.random.default_rng(0).integers(-3, 4, sizes)
+    whole = dispatch.from_numpy(values).to(getattr(dispatch, dtype))
+    for x in (whole, whole.transpose(0, 1).contiguous().transpose(0, 1)):
+        sums = x.cumsum(dim).to(getattr(dispatch, kind.__name__)).numpy()
+        np.testing.assert_array_equal(sums, values.astype(kind).cumsum(dim))
+        if kind is np.float64:
+            best, places = x.cummax(dim)
+            np.testing.assert_array_equal(best.double().numpy(), np.maximum.accumulate(values, dim))
+            found = np.take_along_axis(values, places.numpy(), dim)
+            np.testing.assert_array_equal(found, best.double().numpy())
+
+
 def test_last_of_equal_extremes_counts_and_nan_stays():
     x = dispatch.tensor([1.0, 3.0, 3.0, float("nan"), 5.0])
     assert x.cummax(0)[1].tolist() == [0, 1, 2, 3, 3]

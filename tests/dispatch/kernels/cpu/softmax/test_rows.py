@@ -37,6 +37,29 @@ def test_softmax_of_more_rows_than_a_block() -> None:
     np.testing.assert_allclose(aten._softmax(tensor(x), 1, False).numpy(), softmax(x), rtol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("sizes", [(300, 37), (2000, 5), (9, 700)])
+def test_columns_and_their_gradients(sizes: tuple[int, int], dtype: str) -> None:
+    kind, rounding = getattr(dispatch, dtype), 1e-5 if dtype == "float32" else 1e-2
+    x, grad = (dispatch.from_numpy(RNG.normal(size=sizes)).to(kind) for _ in range(2))
+    x[:, 2] = -np.inf
+    given, g = x.double().numpy(), grad.double().numpy()
+    with np.errstate(invalid="ignore"):
+        want = softmax(given, 0)
+    y = aten._softmax(x, 0, False)
+    np.testing.assert_allclose(y.double().numpy(), want, rtol=rounding, atol=1e-6)
+    assert y[:, 2].isnan().all()
+    for other in (y, y.t().contiguous().t()):
+        w = y.double().numpy()
+        slope = (g - (g * w).sum(0)) * w
+        got = aten._softmax_backward_data(grad, other, 0, kind)
+        np.testing.assert_allclose(got.double().numpy(), slope, rtol=rounding, atol=rounding)
+    logarithm = aten._log_softmax(x, 0, False)
+    slope = g - np.exp(logarithm.double().numpy()) * g.sum(0)
+    got = aten._log_softmax_backward_data(grad, logarithm, 0, kind).double().numpy()
+    np.testing.assert_allclose(got, slope, rtol=rounding, atol=rounding * 4)
+
+
 def test_softmax_of_infinities_is_nan_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
