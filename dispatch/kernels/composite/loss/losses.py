@@ -126,10 +126,12 @@ def binary_cross_entropy_with_logits(
             _aten.mul.Tensor(_aten.sub.Tensor(pos_weight, _ones(pos_weight)), target), 1
         )
         logs = _aten.mul.Tensor(logs, factor)
-    rest = _aten.mul.Tensor(_aten.rsub.Scalar(target, 1), self)
-    loss = _aten.sub.Tensor(rest, logs)
+    rest = _aten.rsub.Scalar(target, 1)
+    # With data PyTorch works in the target's memory: nothing may be larger, or of a higher dtype.
+    mul, sub = (_aten.mul_, _aten.sub_) if rules.is_eager(self) else (_aten.mul, _aten.sub)
+    loss = sub.Tensor(mul.Tensor(rest, self), logs)
     if weight is not None:
-        loss = _aten.mul.Tensor(loss, weight)
+        loss = mul.Tensor(loss, weight)
     return _reduced(loss, reduction)
 
 

@@ -3,7 +3,7 @@
 Called by the structured kernels with an output of the right size. A transform of several dimensions
 is one pass over lines for each of them: the first reads the input, the others work in the output's
 memory (`made`, in the dtype that is computed in). `normalization`: 0 none, 1 divided by the square
-root of the number of elements transformed, 2 by that number; the first pass multiplies by it.
+root of the number of elements transformed, any other by that number; the first pass multiplies by it.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -183,7 +183,7 @@ cdef double factor_of(int64_t normalization, Tensor self, const int64_t* dims, P
     cdef int i
     for i in range(<int>count - 1):
         n *= <double>self.c_sizes[dims[i]]
-    return 1 / sqrt(n) if normalization == 1 else 1 / n if normalization == 2 else 1.0
+    return 1 / sqrt(n) if normalization == 1 else 1.0 if normalization == 0 else 1 / n
 
 
 cdef Tensor made_for(Tensor out, int code, Tensor self):

@@ -496,7 +496,8 @@ static int64_t dispatch_true_coordinates(int64_t* to, int64_t room, const char* 
 /* ---- places in sorted values */
 
 /* How many of the sorted values come before each value (`right`: or equal it); `order`, if any, sorts them. All contiguous. Steps
-   are chosen, not branched to: which half a value is in cannot be guessed. */
+   are chosen, not branched to: which half a value is in cannot be guessed. The middle is PyTorch's, so that values which are not
+   sorted give its answers, too. */
 typedef void (*dispatch_search)(int64_t* to, const char* sorted, const int64_t* order, int64_t size, const char* values, int64_t n,
                                 int right);
 #define DISPATCH_SEARCH(S, code, bytes, V) \
@@ -507,11 +508,11 @@ typedef void (*dispatch_search)(int64_t* to, const char* sorted, const int64_t* 
             const V v = dispatch_load_##S(values + i * bytes); \
             int64_t low = 0, left = size; \
             while (left > 0) { \
-                const int64_t half = (left + 1) / 2, mid = low + half - 1; \
+                const int64_t half = left / 2, mid = low + half; \
                 const V w = dispatch_load_##S(sorted + (order ? order[mid] : mid) * bytes); \
                 const int64_t before = right ? !(w > v) : !(w >= v); \
-                low += half & -before; \
-                left -= half; \
+                low += (half + 1) & -before; \
+                left = half - (before & ~left); \
             } \
             to[i] = low; \
         } \

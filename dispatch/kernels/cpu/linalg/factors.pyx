@@ -184,23 +184,39 @@ cdef int lu(Tensor P, Tensor L, Tensor U, Tensor A, bint pivot) except -1:
 
 cdef int check_count(Tensor LU_data, Tensor LU_pivots) except -1:
     cdef int64_t m = LU_data.c_sizes[LU_data.c_ndim - 2], n = LU_data.c_sizes[LU_data.c_ndim - 1]
-    if LU_pivots.c_ndim == 0 or LU_pivots.c_sizes[LU_pivots.c_ndim - 1] > m or (
+    if LU_pivots.c_ndim == 0 or not min(m, n) <= LU_pivots.c_sizes[LU_pivots.c_ndim - 1] <= m or (
             LU_data.c_numel and LU_pivots.c_numel * m * n != LU_data.c_numel * LU_pivots.c_sizes[LU_pivots.c_ndim - 1]):
         raise refused(f"expected a vector of LU_pivots for each matrix of {list(LU_data.shape)}, got {list(LU_pivots.shape)}")
+    return 0
+
+
+cdef int check_places(Block pivots, int64_t rows) except -1:
+    """LAPACK counts rows from 1."""
+    cdef Py_ssize_t i
+    cdef int k
+    cdef const int* row
+    for i in range(pivots.count):
+        row = <const int*>matrix(pivots, i)
+        for k in range(pivots.rows):
+            if not 1 <= row[k] <= rows:
+                raise refused(f"expected LU_pivots between 1 and {rows}, got {row[k]}")
     return 0
 
 
 cdef int lu_unpack(Tensor P, Tensor L, Tensor U, Tensor LU_data, Tensor LU_pivots, bint unpack_data,
                    bint unpack_pivots) except -1:
     """The same from what `lu_factor` gives."""
+    cdef Block pivots = None
+    if unpack_pivots:
+        check_count(LU_data, LU_pivots)
+        if LU_pivots.c_numel:
+            pivots = read_vectors(LU_pivots, ST_int32)
+            check_places(pivots, LU_data.c_sizes[LU_data.c_ndim - 2])
     if unpack_data and LU_data.c_numel:
         store_factors(L, U, read(LU_data), LU_data.c_dtype)
     if not unpack_pivots:
         return 0
-    check_count(LU_data, LU_pivots)
-    if LU_pivots.c_numel == 0:
-        return fill_identity(P)
-    return store_permutation(P, read_vectors(LU_pivots, ST_int32))
+    return fill_identity(P) if pivots is None else store_permutation(P, pivots)
 
 
 # ---- orthogonal --------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_CUDA, DEV_META, DTYPES_REDUCED_FLOATING, MF_channels_last, MF_channels_last_3d, MF_contiguous,
-    ST_float32, is_in,
+    ST_bfloat16, ST_float32, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
@@ -129,6 +129,16 @@ cdef int check_shapes(Tensor input, Tensor weight, Tensor bias, const Parameters
             raise refused(f"kernel {as_list(p.dims, weight.c_sizes + 2)} with dilation {as_list(p.dims, p.dilation)} is "
                           f"larger than input {as_list(p.dims, input.c_sizes + 2)} with padding "
                           f"{as_list(p.dims, p.padding)}")
+    return 0
+
+
+cdef int check_bias(Tensor input, Tensor bias, const Parameters* p) except -1:
+    """Most of PyTorch's kernels convert the bias: those of bfloat16 and of transposed volumes do not."""
+    if bias is None or bias.c_dtype == input.c_dtype or not rules.is_eager(input):
+        return 0
+    if input.c_dtype == ST_bfloat16 or p.transposed and p.dims == 3:
+        raise refused(f"input ({dtypes.get_dtype(input.c_dtype)!r}) and bias ({dtypes.get_dtype(bias.c_dtype)!r}) must have "
+                      "one dtype")
     return 0
 
 
@@ -267,6 +277,7 @@ cdef int convolution(Spec* s, Tensor input, Tensor weight, Tensor bias, IntArray
                       "must have one dtype")
     read_parameters(&p, weight, stride, padding, dilation, transposed, output_padding, groups)
     check_shapes(input, weight, bias, &p)
+    check_bias(input, bias, &p)
     hand_over(s, weight, &p)
     check_output_padding(input, &p)
     output_sizes(out, input, weight, &p)

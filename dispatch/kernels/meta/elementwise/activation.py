@@ -36,10 +36,17 @@ def log_sigmoid(self: Tensor) -> tuple[TensorSpec, TensorSpec]:
 
 
 def prelu_kernel(self: Tensor, weight: Tensor) -> TensorSpec:
-    """Broadcast."""
+    """Broadcast; without data dtypes are promoted, as in PyTorch's decomposition."""
     sizes = rules.broadcast_shapes(self.shape, weight.shape)
-    find = rules.elementwise_strides if rules.is_eager(self) else rules.elementwise_strides_meta
-    return TensorSpec(sizes, self.dtype, find(sizes, (self, weight), self.dtype))
+    if rules.is_eager(self):
+        if self.dtype is not weight.dtype:
+            raise refused(f"expected weight to be {self.dtype}, got {weight.dtype}")
+        strides = rules.elementwise_strides(sizes, (self, weight), self.dtype)
+        return TensorSpec(sizes, self.dtype, strides)
+    kind = rules.result_type(self, weight)
+    return TensorSpec(
+        sizes, kind, rules.elementwise_strides_meta(sizes, (self, weight), kind)
+    )
 
 
 def glu_backward(grad_output: Tensor, self: Tensor, dim: int) -> TensorSpec:

@@ -120,4 +120,7 @@ cdef int lerp_tensor(Spec* s, Tensor self, Tensor end, Tensor weight) except -1:
     if weight.c_ndim:
         check_lerp(self, "weight", weight)
     code = rules.result_type(operands.items, 3)
-    return pointwise.fill(s, operands.items, 3, code, code)
+    pointwise.fill(s, operands.items, 3, code, code)
+    if weight.c_ndim and not pointwise.on_meta(operands.items, 3):
+        s.cast = CAST_EXACT                 # PyTorch's kernel converts only beside a 0-d weight
+    return 0

@@ -96,13 +96,18 @@ cdef int transform_strides(int64_t* out, const int64_t* strides, int ndim, const
 
 # ---- what they share ---------------------------------------------------------------------------
 
+cdef object kind_of(Tensor self):
+    """Of what names no dimension of `self`: PyTorch's shape functions index lists."""
+    return RuntimeError if rules.is_eager(self) else IndexError
+
+
 cdef int read_dims(int64_t* dims, Tensor self, IntArray dim) except -1:
     """`dim` counted from the front."""
     cdef int i, n = <int>dim.len
     for i in range(n):
         if not -self.c_ndim <= dim.data[i] < self.c_ndim:
             raise refused(f"dimension {dim.data[i]} is out of range for {list(new_size(self.c_ndim, self.c_sizes))}",
-                          IndexError)
+                          kind_of(self))
         if i == MAX_DIMS or has(dims, i, dim.data[i] % self.c_ndim):
             raise refused(f"a dimension is given more than once in {list(new_size(n, dim.data))}")
         dims[i] = dim.data[i] + (self.c_ndim if dim.data[i] < 0 else 0)
@@ -113,10 +118,21 @@ cdef int read_dims(int64_t* dims, Tensor self, IntArray dim) except -1:
     return n
 
 
-cdef int check_any(IntArray dim) except -1:
+cdef int check_any(Tensor self, IntArray dim) except -1:
     """The last dimension is halved or doubled: there must be one."""
     if dim.len == 0:
-        raise refused("dim must name at least one dimension", IndexError)
+        raise refused("dim must name at least one dimension", kind_of(self))
+    return 0
+
+
+cdef int check_half(Tensor self, int64_t given, int64_t size) except -1:
+    """Of a signal, what comes in and what goes out are all of it or its half, for PyTorch's kernel of the CPU."""
+    cdef int64_t signal
+    if not rules.is_eager(self):
+        return 0
+    signal = max(given, size)
+    if given != signal and given != signal // 2 + 1 or size != signal and size != signal // 2 + 1:
+        raise refused(f"a half of {given} elements is none of {size}: expected {size // 2 + 1}")
     return 0
 
 
@@ -162,7 +178,7 @@ cdef int c2c(Spec* s, Tensor self, IntArray dim, int64_t normalization, bint for
 cdef int r2c(Spec* s, Tensor self, IntArray dim, int64_t normalization, bint onesided) except -1:
     cdef int64_t dims[MAX_DIMS]
     cdef int n, code = check_kind(self.c_dtype, complex_of(self.c_dtype))
-    check_any(dim)
+    check_any(self, dim)
     n = read_dims(dims, self, dim)
     memcpy(s.handed, dims, n * sizeof(int64_t))
     start(s, self, code)
@@ -180,11 +196,12 @@ cdef int c2r(Spec* s, Tensor self, IntArray dim, int64_t normalization, int64_t 
     cdef int64_t strides[MAX_DIMS]
     cdef int64_t last
     cdef int n, code = check_kind(self.c_dtype, real_of(self.c_dtype))
-    check_any(dim)
+    check_any(self, dim)
     n = read_dims(dims, self, dim)
     memcpy(s.handed, dims, n * sizeof(int64_t))
     start(s, self, code)
     last = dims[n - 1]
+    check_half(self, self.c_sizes[last], last_dim_size)
     memcpy(strides, self.c_strides, self.c_ndim * sizeof(int64_t))
     s.sizes[last] = last_dim_size
     rules.numel(s.sizes, s.ndim)

@@ -148,6 +148,17 @@ cdef int largest(Spec* s, int dims, Tensor self, IntArray kernel_size, IntArray 
     return set_sizes(&s[1], self, sizes, ST_int64, memory_format)
 
 
+cdef int check_places(Tensor grad_output, Tensor self, Tensor indices) except -1:
+    """What PyTorch's kernels look at, and its shape functions do not."""
+    cdef Tensor t
+    if indices.c_dtype != ST_int64:
+        raise refused(f"indices must be int64, got {dtypes.get_dtype(indices.c_dtype)!r}")
+    for t in (grad_output, indices):
+        if t.c_sizes[0] != self.c_sizes[0]:
+            raise refused(f"expected {self.c_sizes[0]} as the first size, got {list(t.shape)}")
+    return 0
+
+
 cdef int largest_backward(Spec* s, int dims, Tensor grad_output, Tensor self, IntArray kernel_size,
                           IntArray stride, IntArray padding, IntArray dilation, bint ceil_mode,
                           Tensor indices) except -1:
@@ -162,6 +173,8 @@ cdef int largest_backward(Spec* s, int dims, Tensor grad_output, Tensor self, In
                       f"{dtypes.get_dtype(grad_output.c_dtype)!r}")
     check_gradient("grad_output", grad_output, sizes, self.c_ndim, dims, exactly)
     check_gradient("indices", indices, sizes, self.c_ndim, dims, exactly)
+    if rules.is_eager(self):
+        check_places(grad_output, self, indices)
     s.cast |= COPIED
     return set_sizes(s, self, self.c_sizes, self.c_dtype,
                      rules.suggest_memory_format(self) if dims == 2 else volume_format(self))

@@ -17,6 +17,10 @@ cdef enum:
 cdef int fill_reduction(Spec* s, Tensor self, const int64_t* dims, int n, bint keepdim, int code,
                         int cast) noexcept
 
+# RuntimeError: no floating dtype; an order without a value for no elements (`given`: the dims as they came).
+cdef int check_moment_input(Tensor self) except -1
+cdef int check_norm_extent(Tensor self, object ord, object given, const int64_t* dims, int n) except -1
+
 cdef int sum(Spec* s, Tensor self, int dtype) except -1
 cdef int sum_dim(Spec* s, Tensor self, object dim, bint keepdim, int dtype) except -1
 cdef int prod_dim(Spec* s, Tensor self, int64_t dim, bint keepdim, int dtype) except -1

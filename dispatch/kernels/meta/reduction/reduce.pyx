@@ -298,7 +298,16 @@ cdef int fill_norm(Spec* s, Tensor self, IntArray dim, bint keepdim, int code) e
     return fill_reduction(s, self, dim.data, n, keepdim, real_type(code), CAST_EXACT)
 
 
+cdef int check_order(Tensor self, object p, IntArray dim) except -1:
+    """Of a norm that has none, 2; dimensions are wrapped."""
+    cdef int i, n = <int>dim.len
+    given = [dim.data[i] for i in range(n)]
+    wrap_all(dim.data, n, self)
+    return check_norm_extent(self, 2.0 if p is None else p, given, dim.data, n)
+
+
 cdef int norm(Spec* s, Tensor self, object p, IntArray dim, bint keepdim) except -1:
+    check_order(self, p, dim)
     return fill_norm(s, self, dim, keepdim, self.c_dtype)
 
 
@@ -306,6 +315,7 @@ cdef int norm_dtype(Spec* s, Tensor self, object p, IntArray dim, bint keepdim,
                     int dtype) except -1:
     check_moment_input(self)
     check_norm_dtype(self, dtype)
+    check_order(self, p, dim)
     return fill_norm(s, self, dim, keepdim, dtype)
 
 

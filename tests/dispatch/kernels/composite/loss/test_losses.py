@@ -61,3 +61,27 @@ def test_out_variants_fill_and_return_out():
     out = dispatch.empty(())
     aten.multilabel_margin_loss.out(dispatch.ones(3), tensor([0, -1, 0]), out=out)
     assert np.isclose(out.item(), 2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "others"),
+    [((2, 5, 5), {"target": (5, 5)}), ((5,), {"weight": (3, 5)}), ((5,), {"pos_weight": (3, 5)})],
+)
+def test_cross_entropy_of_logits_works_in_the_targets_memory(sizes, others):
+    others = {"target": sizes} | others
+
+    def call():
+        given = {name: dispatch.ones(n) for name, n in others.items()}
+        return aten.binary_cross_entropy_with_logits(dispatch.ones(sizes), **given)
+
+    with pytest.raises(RuntimeError, match=r"aten::(mul|sub)_"):
+        call()
+    with dispatch.FakeTensorMode():
+        assert call().shape == ()
+
+
+@pytest.mark.parametrize("kinds", [("float32", "float64"), ("float64", "float32")])
+def test_cross_entropy_of_logits_has_the_dtype_of_the_target(kinds):
+    x, target = (dispatch.ones(5, dtype=getattr(dispatch, kind)) for kind in kinds)
+    assert aten.binary_cross_entropy_with_logits(x, target).dtype is target.dtype
+    assert aten.binary_cross_entropy_with_logits(dispatch.ones(5), dispatch.ones(2, 5)).item() > 0

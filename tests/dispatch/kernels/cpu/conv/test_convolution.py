@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dispatch
+from dispatch import FakeTensorMode
 
 aten = dispatch.ops.aten
 rng = np.random.default_rng(0)
@@ -169,3 +170,23 @@ def test_gradients_of_other_sizes_are_refused(sizes, transposed):
     args = (None, [1, 1], [0, 0], [1, 1], transposed, [0, 0], 1, [True, True, False])
     with pytest.raises(RuntimeError, match=r"convolution_backward: expected grad_output of shape"):
         aten.convolution_backward(dispatch.ones(sizes), x, weight, *args)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_which_convolutions_convert_their_bias(dims, transposed, dtype):
+    def call(bias):
+        kind = getattr(dispatch, dtype)
+        x, weight = (dispatch.ones(1, 1, *[n] * dims, dtype=kind) for n in (3, 2))
+        rest = ([1] * dims, [0] * dims, [1] * dims, transposed, [0] * dims, 1)
+        return aten.convolution(x, weight, dispatch.ones(1, dtype=bias or kind), *rest)
+
+    assert call(None).dtype is getattr(dispatch, dtype)
+    if dtype == "bfloat16" or (transposed and dims == 3):
+        with pytest.raises(RuntimeError, match="bias"):
+            call(dispatch.float64)
+        with FakeTensorMode():
+            call(dispatch.float64)
+    else:
+        assert dispatch.equal(call(dispatch.float64), call(None))

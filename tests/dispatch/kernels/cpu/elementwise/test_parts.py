@@ -57,3 +57,19 @@ def test_glu_backward_jvp_starts_from_the_gradient_that_it_is_given():
     )  # fmt: skip
     found = dispatch.ops.aten.glu_backward_jvp(grad_x, grad, x, d_grad, d_x, 1)
     assert found[0].tolist() == pytest.approx([-1.25, 0.27980074, 1.5625, 0.25754967])
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_outputs_of_another_dtype(device):
+    part = dispatch.ones(2, device=device)
+    wide, real = (dispatch.zeros(2, dtype=d, device=device)
+                  for d in (dispatch.complex128, dispatch.float32))  # fmt: skip
+    for op in (aten.complex.out, aten.polar.out):
+        with pytest.raises(RuntimeError, match=r"^aten::\w+\.out: "):
+            op(part, part, out=real)
+    with pytest.raises(RuntimeError, match=r"^aten::polar\.out: "):
+        aten.polar.out(part, part, out=wide)
+    if device == "meta":  # PyTorch's shape function converts between complex dtypes
+        assert aten.complex.out(part, part, out=wide) is wide
+        with pytest.raises(AssertionError, match="bool"):
+            aten.polar.out(part, part.bool(), out=wide)

@@ -184,3 +184,21 @@ def test_remainders_are_exact(kind: type) -> None:
     a, b = dispatch.from_numpy(x), dispatch.from_numpy(y)
     with np.errstate(all="ignore"):
         assert np.array_equal(dispatch.fmod(a, b).numpy(), np.fmod(x, y), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "promoted"),
+    [
+        (("float32", "float64"), "float64"),
+        (("bfloat16", "float32"), "float32"),
+        (("int64", "float32"), "float32"),
+        (("bool", "int64"), "int64"),
+    ],
+)
+def test_a_weight_of_another_dtype_is_promoted_where_there_is_no_data(kinds, promoted):
+    x, weight = (dispatch.ones(2, dtype=getattr(dispatch, kind)) for kind in kinds)
+    with pytest.raises(RuntimeError, match=r"^aten::_prelu_kernel: expected weight"):
+        dispatch.ops.aten._prelu_kernel(x, weight)
+    with dispatch.FakeTensorMode() as mode:
+        found = dispatch.ops.aten._prelu_kernel(mode.from_tensor(x), mode.from_tensor(weight))
+    assert found.dtype is getattr(dispatch, promoted)

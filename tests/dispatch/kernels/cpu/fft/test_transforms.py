@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dispatch
+from dispatch import FakeTensorMode
 
 aten = dispatch.ops.aten
 rng = np.random.default_rng(0)
@@ -80,8 +81,34 @@ def test_output_of_another_order_and_dtype():
     assert out.stride() == (1, 3)
 
 
-def test_halves_of_two_dimensions_need_not_be_whole():
+@pytest.mark.parametrize("size", [7, 12, 13])
+def test_halves_of_two_dimensions(size):
     x = rng.standard_normal((4, 7)) + 1j * rng.standard_normal((4, 7))
-    got = aten._fft_c2r(dispatch.from_numpy(x), [0, 1], 0, 9)
-    want = np.fft.irfft(np.fft.ifft(x, axis=0, norm="forward"), 9, norm="forward")
+    got = aten._fft_c2r(dispatch.from_numpy(x), [0, 1], 0, size)
+    want = np.fft.irfft(np.fft.ifft(x, axis=0, norm="forward"), size, norm="forward")
     np.testing.assert_allclose(got.numpy(), want, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 5, 6, 8, 9, 11, 14])
+def test_a_half_that_is_none_of_the_size_is_refused(size):
+    with pytest.raises(RuntimeError, match=r"^aten::_fft_c2r: "):
+        aten._fft_c2r(dispatch.ones(4, 7, dtype=dispatch.complex64), [0, 1], 0, size)
+
+
+@pytest.mark.parametrize(
+    ("normalization", "want"), [(0, 12), (1, 12**0.5), (2, 1), (3, 1), (-1, 1)]
+)
+def test_any_other_way_to_normalise_divides_by_the_count(normalization, want):
+    found = aten._fft_c2r(dispatch.ones(7, dtype=dispatch.complex128), [0], normalization, 12)
+    assert found.abs().sum().item() == pytest.approx(want)
+
+
+@pytest.mark.parametrize(("sizes", "dim"), [((5, 4), [2]), ((5, 4), []), ((), [0])])
+def test_dimensions_that_are_none(sizes, dim):
+    x = dispatch.ones(sizes)
+    for call in (lambda x: aten._fft_r2c(x, dim, 0, True),
+                 lambda x: aten._fft_c2r(aten.complex(x, x), dim, 0, 6)):  # fmt: skip
+        with pytest.raises(RuntimeError, match=r"^aten::_fft"):
+            call(x)
+        with FakeTensorMode() as mode, pytest.raises(IndexError, match=r"^aten::_fft"):
+            call(mode.from_tensor(x))

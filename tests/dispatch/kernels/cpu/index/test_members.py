@@ -56,3 +56,13 @@ def test_integers_are_searched_for_a_float_as_floats():
     assert aten.bucketize.Scalar(1.5, dispatch.tensor([0, 1, 2])).item() == 2
     assert aten.bucketize.Scalar(-0.5, dispatch.tensor([0, 1], dtype=dispatch.uint8)).item() == 0
     assert aten.searchsorted.Scalar(dispatch.tensor([1, 2, 3]), 2.5).item() == 2
+
+
+def test_values_that_are_not_sorted_are_halved_at_pytorchs_middle():
+    edges = dispatch.tensor([3.0, 1, 4, 1, 5, 9, 2, 6])
+    values = dispatch.tensor([1.0, 2, 3.5, 5, 7])
+    aten = dispatch.ops.aten
+    assert aten.searchsorted.Tensor(edges, values).tolist() == [0, 2, 2, 4, 8]
+    assert aten.searchsorted.Tensor(edges, values, right=True).tolist() == [2, 2, 2, 7, 8]
+    assert aten.searchsorted.Tensor(edges[:7], values).tolist() == [0, 4, 4, 4, 5]
+    assert aten.bucketize.Tensor(values, edges).tolist() == [0, 2, 2, 4, 8]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dispatch
+from dispatch import FakeTensorMode
 
 pytest.importorskip("scipy")
 aten = dispatch.ops.aten
@@ -194,3 +195,20 @@ def test_more_pivots_than_rows_are_refused():
     factors = dispatch.ones(4, 5)
     with pytest.raises(RuntimeError, match="expected a vector of LU_pivots for each matrix"):
         aten.lu_unpack(factors, dispatch.ones(7, dtype=dispatch.int32))
+
+
+@pytest.mark.parametrize("places", [[0, 1, 2], [1, 3, 4], [1, -1, 1], [1, 2]])
+def test_pivots_that_are_no_rows_are_refused(places):
+    lu, pivots = dispatch.ones(3, 3), dispatch.tensor(places, dtype=dispatch.int32)
+    outs = [dispatch.full((3, 3), 7.0) for _ in range(3)]
+    with pytest.raises(RuntimeError, match=r"^aten::lu_unpack.*: expected .*LU_pivots"):
+        aten.lu_unpack.out(lu, pivots, P=outs[0], L=outs[1], U=outs[2])
+    assert all(t.eq(7).all() for t in outs)
+    aten.lu_unpack(lu, pivots, True, False)  # nobody looks
+    with FakeTensorMode() as mode:
+        aten.lu_unpack(mode.from_tensor(lu), mode.from_tensor(pivots))
+
+
+def test_the_last_row_may_be_a_pivot():
+    pivots = dispatch.tensor([3, 3, 3], dtype=dispatch.int32)
+    assert aten.lu_unpack(dispatch.ones(3, 3), pivots)[0].sum().item() == 3

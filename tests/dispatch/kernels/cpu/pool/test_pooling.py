@@ -330,3 +330,17 @@ def test_planes_are_the_same_on_two_threads(last):
             assert dispatch.equal(one, two)
     finally:
         dispatch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("batch", "dtype", "match"), [(2, "int64", "first size"), (1, "int32", "int64")]
+)
+def test_the_gradient_of_the_largest_looks_at_places_where_there_is_data(batch, dtype, match):
+    x, grad = dispatch.ones(batch, 1, 4, 4), dispatch.ones(1, 1, 2, 2)
+    places = dispatch.zeros(1, 1, 2, 2, dtype=getattr(dispatch, dtype))
+    rest = ([2, 2], [2, 2], [0, 0], [1, 1], False)
+    with pytest.raises(RuntimeError, match=match):
+        aten.max_pool2d_with_indices_backward(grad, x, *rest, places)
+    with dispatch.FakeTensorMode() as mode:
+        grad, x, places = (mode.from_tensor(t) for t in (grad, x, places))
+        assert aten.max_pool2d_with_indices_backward(grad, x, *rest, places).shape == x.shape

@@ -24,3 +24,26 @@ def test_only_slices_that_are_too_long_shrink():
 def test_wrong_arguments_are_refused(sizes, args, text):
     with pytest.raises(RuntimeError, match=text):
         dispatch.ones(*sizes).renorm(*args)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dtype", "p", "dim", "error"),
+    [
+        ((3, 3), "int64", 2, 0, RuntimeError),
+        ((3, 3), "bool", 2, 0, RuntimeError),
+        ((3, 3), "float32", 2, 2, IndexError),
+        ((3, 3), "int64", 2, -3, IndexError),
+        ((0, 3), "float32", float("inf"), 1, RuntimeError),
+    ],
+)
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_what_has_no_norm_is_refused(sizes, dtype, p, dim, error, device):
+    x = dispatch.ones(sizes, dtype=getattr(dispatch, dtype), device=device)
+    with pytest.raises(error, match=r"^aten::renorm: "):
+        dispatch.ops.aten.renorm(x, p, dim, 1)
+
+
+def test_a_slice_of_no_elements_has_a_norm_when_others_are_empty():
+    x = dispatch.ones(0, 3)
+    assert dispatch.ops.aten.renorm(x, float("inf"), 0, 1).shape == (0, 3)
+    assert dispatch.ops.aten.renorm(x, 2, 1, 1).shape == (0, 3)

@@ -61,3 +61,14 @@ def test_addcdiv_refuses_integer_division() -> None:
     ints = meta(2, dtype="int64")
     with pytest.raises(RuntimeError, match="addcdiv: tensor1"):
         ops.aten.addcdiv.default(meta(2), ints, ints)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16"])
+def test_lerp_converts_its_result_beside_a_single_weight_alone(dtype: str) -> None:
+    x, out = dispatch.ones(2), dispatch.ones(2, dtype=getattr(dispatch, dtype))
+    with pytest.raises(RuntimeError, match=r"^aten::lerp\.Tensor_out: "):
+        ops.aten.lerp.Tensor_out(x, x, x, out=out)
+    assert ops.aten.lerp.Tensor_out(x, x, dispatch.ones(()), out=out) is out
+    with dispatch.FakeTensorMode() as mode:
+        x, out = mode.from_tensor(x), mode.from_tensor(out)
+        assert ops.aten.lerp.Tensor_out(x, x, x, out=out) is out

@@ -46,17 +46,17 @@ def test_complex_to_real_follows_the_order_in_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "dims", "error"),
+    ("sizes", "dims"),
     [
-        ((5, 4), [2], IndexError),
-        ((5, 4), [], IndexError),
-        ((), [0], IndexError),
-        ((5, 4), [1, 1], RuntimeError),
-        ((5, 0), [1], RuntimeError),
+        ((5, 4), [2]),
+        ((5, 4), []),
+        ((), [0]),
+        ((5, 4), [1, 1]),
+        ((5, 0), [1]),
     ],
 )
-def test_wrong_dimensions(sizes: Ints, dims: list[int], error: type[Exception]) -> None:
-    with pytest.raises(error, match=r"^aten::_fft_r2c: "):
+def test_wrong_dimensions(sizes: Ints, dims: list[int]) -> None:
+    with pytest.raises(RuntimeError, match=r"^aten::_fft_r2c: "):
         ops.aten._fft_r2c(tensor(sizes), dims, 0, True)
 
 

@@ -146,3 +146,31 @@ def test_histc_has_one_element_for_each_bin() -> None:
     assert geometry(aten.histc(meta((4, 4), dtype="float64"), 7)) == ("float64", (7,), (1,))
     with pytest.raises(RuntimeError, match="bins"):
         aten.histc(meta((4,)), 0)
+
+
+@pytest.mark.parametrize("p", [float("inf"), -float("inf"), -1, -0.5])
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_norms_without_a_value_for_no_elements(p: float, device: str) -> None:
+    x = dispatch.ones(0, 5, device=device)
+    for call in (
+        lambda: aten.norm.Scalar(x, p),
+        lambda: aten.norm.ScalarOpt_dim(x, p, [0]),
+        lambda: aten.norm.ScalarOpt_dim_dtype(x, p, [0], False, dtype=dispatch.float64),
+        lambda: aten.norm.out(x, p, [], out=dispatch.ones((), device=device)),
+    ):
+        with pytest.raises(RuntimeError, match=r"^aten::norm\.\w+: "):
+            call()
+    assert aten.norm.ScalarOpt_dim(x, p, [1]).shape == (0,)
+
+
+@pytest.mark.parametrize("p", [0, 0.5, 2, None])
+def test_norms_of_no_elements(p: Any) -> None:
+    x = dispatch.ones(0, 5)
+    assert aten.norm.ScalarOpt_dim(x, p, [0]).tolist() == [0] * 5
+    assert aten.norm.ScalarOpt_dim_dtype(x, p, [0], False, dtype=dispatch.float64).shape == (5,)
+
+
+def test_a_dimension_counted_from_the_back_is_empty_for_meta_kernels() -> None:
+    assert aten.norm.ScalarOpt_dim(dispatch.ones(0, 5), -1, [-1]).shape == (0,)
+    with pytest.raises(RuntimeError):
+        aten.norm.ScalarOpt_dim(dispatch.ones(0, 5, device="meta"), -1, [-1])
