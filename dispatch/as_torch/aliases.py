@@ -15,6 +15,7 @@ torch._ops                                  dispatch._ops
 torch._C                                    dispatch._C dispatch dispatch.library.autocast
                                             dispatch.as_torch.builds
 torch._C._functorch                         dispatch._C._functorch dispatch._C
+                                            dispatch.as_torch.functorch
 torch._C._fft                               dispatch.fft
 torch._C._linalg                            dispatch.linalg
 torch._C._nn                                dispatch._C._nn dispatch.as_torch.nn.parsing
@@ -120,6 +121,8 @@ torch.testing                               dispatch.as_torch.testing dispatch.a
 torch._export.wrappers                      dispatch.as_torch.markers
 torch._dynamo                               dispatch.as_torch.markers
 torch.compiler                              dispatch.as_torch.markers
+torch.nn.modules.lazy                       dispatch.as_torch.refused
+torch.nn.utils.parametrize                  dispatch.as_torch.nn.parametrize
 torch.nn.utils.stateless                    dispatch.as_torch.nn.stateless
 torch._utils_internal                       dispatch.as_torch.markers
 torch.utils._exposed_in                     dispatch.as_torch.markers
@@ -152,14 +155,25 @@ torch.testing._internal.common_dtype        dispatch.as_torch.dtype_lists
 torch.testing._internal.common_methods_invocations dispatch.as_torch.test_absent
 torch.testing._internal.common_utils        dispatch.as_torch.test_case dispatch.as_torch.test_marks
                                             dispatch.as_torch.making
-torch.testing._internal.custom_op_db        dispatch.as_torch.test_absent
+torch.testing._internal.common_subclass     dispatch.as_torch.subclasses
+torch.testing._internal.custom_op_db        dispatch.as_torch.numpy_ops
 torch.testing._internal.hop_db              dispatch.as_torch.test_absent
 torch.testing._internal.inductor_utils      dispatch.as_torch.test_absent
 torch.testing._internal.jit_utils           dispatch.as_torch.test_absent
-torch.testing._internal.optests             dispatch.library.checks
+torch.testing._internal.logging_utils       dispatch.as_torch.logs
+torch.testing._internal.optests             dispatch.library.checks dispatch.as_torch.opcheck_tests
+                                            dispatch.as_torch.refused
 torch.testing._internal.two_tensor          dispatch.as_torch.two_tensor
 torch._custom_op.functional                 dispatch.as_torch.refused
+torch._dynamo.test_case                     dispatch.as_torch.patched_tests
+torch._dynamo.testing                       dispatch.as_torch.patched_tests
+                                            dispatch.as_torch.refused
+torch._functorch.aot_autograd               dispatch.as_torch.refused
+torch._inductor.utils                       dispatch.as_torch.refused
+torch._logging                              dispatch.as_torch.logs
+torch.accelerator                           dispatch.as_torch.accelerator
 torch.cuda.jiterator                        dispatch.as_torch.refused
+torch.fx.passes.fake_tensor_prop            dispatch.as_torch.refused
 torch.fx.experimental.proxy_tensor          dispatch.as_torch.refused
 torch.utils.cpp_extension                   dispatch.as_torch.refused
 torch.utils.weak                            dispatch.as_torch.weak
@@ -169,6 +183,7 @@ torch.utils.backend_registration            dispatch.as_torch.backends
 _NAMES = """
 torch.__version__                           dispatch.as_torch.version.__version__
 torch.Storage                               dispatch.TypedStorage
+torch.Type                                  dispatch.codegen.types.Type
 torch.load                                  dispatch.as_torch.serialization.load
 torch.save                                  dispatch.as_torch.serialization.save
 torch.DisableTorchFunction                  dispatch._C.DisableTorchFunction

@@ -6,14 +6,19 @@ import dispatch
 
 __all__ = [
     "all_types", "all_types_and", "all_types_and_complex", "all_types_and_complex_and",
-    "all_types_and_half", "complex_types", "complex_types_and", "empty_types",
+    "all_types_and_half", "all_types_complex_float8_and", "complex_types",
+    "complex_types_and", "empty_types", "float8_types", "float8_types_and",
     "floating_and_complex_types", "floating_and_complex_types_and", "floating_types",
-    "floating_types_and",
-    "floating_types_and_half", "get_all_dtypes", "integral_types", "integral_types_and",
+    "floating_types_and", "floating_types_and_half", "get_all_dtypes", "integral_types",
+    "integral_types_and",
 ]  # fmt: skip
 
 _FLOATING = (dispatch.float32, dispatch.float64)
 _COMPLEX = (dispatch.complex64, dispatch.complex128)
+_FLOAT8 = (
+    dispatch.float8_e4m3fn, dispatch.float8_e5m2,
+    dispatch.float8_e4m3fnuz, dispatch.float8_e5m2fnuz,
+)  # fmt: skip
 _INTEGRAL = (dispatch.uint8, dispatch.int8, dispatch.int16, dispatch.int32, dispatch.int64)
 
 
@@ -30,6 +35,8 @@ integral_types = integral_types_and = _kinds(*_INTEGRAL)
 all_types = all_types_and = _kinds(*_FLOATING, *_INTEGRAL)
 all_types_and_half = _kinds(*_FLOATING, *_INTEGRAL, dispatch.half)
 all_types_and_complex = all_types_and_complex_and = _kinds(*_FLOATING, *_INTEGRAL, *_COMPLEX)
+float8_types = float8_types_and = _kinds(*_FLOAT8)
+all_types_complex_float8_and = _kinds(*_FLOATING, *_INTEGRAL, *_COMPLEX, *_FLOAT8)
 
 
 def get_all_dtypes(

@@ -7,8 +7,15 @@ runs. `report` counts them as missing.
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-__all__ = ["_create_jit_fn", "is_refused", "load", "load_inline", "make_fx",
-           "register_functional_op"]  # fmt: skip
+__all__ = [
+    "AotEagerAndRecordGraphs", "CompileCounter", "CompileCounterWithBackend",
+    "EagerAndRecordGraphs", "FakeTensorProp", "LazyModuleMixin", "_create_jit_fn",
+    "aot_autograd_check", "aot_compile_joint_with_descriptors",
+    "aot_export_joint_with_descriptors",
+    "aot_export_module", "aot_function", "fresh_cache", "fresh_inductor_cache",
+    "generate_opcheck_tests", "is_refused", "load", "load_inline", "make_fx", "make_fx_check",
+    "register_functional_op",
+]  # fmt: skip
 
 
 def _refused(name: str) -> Callable[..., NoReturn]:
@@ -33,3 +40,21 @@ load = _refused("torch.utils.cpp_extension.load")
 load_inline = _refused("torch.utils.cpp_extension.load_inline")
 _create_jit_fn = _refused("torch.cuda.jiterator._create_jit_fn")
 register_functional_op = _refused("torch._custom_op.functional.register_functional_op")
+_TESTING = "torch._dynamo.testing."
+CompileCounter = _refused(_TESTING + "CompileCounter")
+CompileCounterWithBackend = _refused(_TESTING + "CompileCounterWithBackend")
+EagerAndRecordGraphs = _refused(_TESTING + "EagerAndRecordGraphs")
+AotEagerAndRecordGraphs = _refused(_TESTING + "AotEagerAndRecordGraphs")
+fresh_cache = _refused("torch._inductor.utils.fresh_cache")
+fresh_inductor_cache = _refused("torch._inductor.utils.fresh_inductor_cache")
+FakeTensorProp = _refused("torch.fx.passes.fake_tensor_prop.FakeTensorProp")
+_COMPILING = "torch._functorch.aot_autograd."
+aot_function = _refused(_COMPILING + "aot_function")
+aot_export_module = _refused(_COMPILING + "aot_export_module")
+aot_export_joint_with_descriptors = _refused(_COMPILING + "aot_export_joint_with_descriptors")
+aot_compile_joint_with_descriptors = _refused(_COMPILING + "aot_compile_joint_with_descriptors")
+_CHECKING = "torch.testing._internal.optests."
+aot_autograd_check = _refused(_CHECKING + "aot_autograd_check")
+make_fx_check = _refused(_CHECKING + "make_fx_check")
+generate_opcheck_tests = _refused(_CHECKING + "generate_opcheck_tests")
+LazyModuleMixin = _refused("torch.nn.modules.lazy.LazyModuleMixin")

@@ -17,14 +17,12 @@ __all__ = [
     "TEST_CUDA",
     "TEST_MULTIGPU",
     "JitTestCase",
-    "custom_op_db",
     "hop_db",
     "op_db",
 ]  # fmt: skip
 
 GPU_TYPE = "cuda"
 HAS_CPU = HAS_CUDA = HAS_GPU = RUN_CUDA = TEST_CUDA = TEST_MULTIGPU = False
-custom_op_db: list[Any] = []
 hop_db: list[Any] = []
 op_db: list[Any] = []
 

@@ -1,8 +1,7 @@
 """`torch.testing._internal.common_utils`: what tests of PyTorch's kind are written with.
 
-`TestCase.assertEqual` compares tensors, numbers and nests of them by `assert_close`, and texts and
-other objects by `==`; `parametrize` makes a method for each value, which
-`instantiate_parametrized_tests` enters into the class.
+`TestCase.assertEqual` compares nests of tensors and numbers (`test_equality`); `parametrize` makes
+a method for each value, which `instantiate_parametrized_tests` enters into the class.
 """
 
 import contextlib
@@ -10,11 +9,11 @@ import gc
 import itertools
 import unittest
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dispatch
-from dispatch.as_torch.testing import assert_close
+from dispatch.as_torch.test_equality import Equality
 
 __all__ = [
     "TestCase",
@@ -64,9 +63,7 @@ class parametrize:
             if name is None and self.name_fn is not None:
                 name = self.name_fn(*values)
             if name is None:
-                name = "_".join(
-                    f"{n}_{_short(v)}" for n, v in zip(self.names, values, strict=True)
-                )
+                name = "_".join(f"{n}_{_short(v)}" for n, v in zip(self.names, values, strict=True))
             yield name, dict(zip(self.names, values, strict=True)), decorators
 
 
@@ -108,6 +105,7 @@ class TestCase(unittest.TestCase):
 
     __test__ = False
     precision: float = 0.0
+    rel_tol: float = 0.0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -131,18 +129,21 @@ class TestCase(unittest.TestCase):
         exact_stride: bool = False,
         exact_is_coalesced: bool = False,
     ) -> None:
-        """Equal within the tolerances of the dtype; NaN equals NaN."""
-        if not _has_tensor(x) and not _has_tensor(y):
-            super().assertEqual(x, y, msg)
-            return
-        if isinstance(x, (int, float, complex)) or isinstance(y, (int, float, complex)):
-            exact_dtype = False
-            x, y = dispatch.as_tensor(x), dispatch.as_tensor(y)
-        assert_close(
-            x, y, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=exact_dtype,
+        """Equal, or as near as the tolerances allow (`test_equality`); NaN equals NaN.
+
+        `msg` is the text, or a function of it. The least tolerances are `rel_tol` and `precision`.
+        """
+        equality = Equality(
+            rtol, atol, (self.rel_tol, self.precision), equal_nan, check_dtype=exact_dtype,
             check_device=exact_device, check_layout=exact_layout, check_stride=exact_stride,
-            msg=msg,
         )  # fmt: skip
+        try:
+            equality.compare(x, y)
+        except AssertionError as e:
+            if msg is None:
+                raise
+            text = msg(str(e)) if callable(msg) else f"{e}\n{msg}"
+            raise AssertionError(text) from None
 
     def assertNotEqual(  # type: ignore[override]
         self, x: Any, y: Any, msg: Any = None, **tolerances: Any
@@ -176,11 +177,9 @@ class TestCase(unittest.TestCase):
         if not first >= second:
             self.assertAlmostEqual(first, second, places, msg, delta)
 
-    def assertExpectedInline(self, actual: str, expect: str, skip: int = 0) -> None:
-        """The text is as expected; lines of both may be indented and stand between empty ones."""
-        import inspect
-
-        super().assertEqual(actual, inspect.cleandoc(expect) if "\n" in expect else expect)
+    def assertExpectedInline(self, actual: Any, expect: str, skip: int = 0) -> None:
+        """The text of `actual` is `expect`."""
+        self.assertMultiLineEqual(str(actual), expect)
 
     def assertExpectedRaisesInline(
         self, exc_type: Any, callable: Method, expect: str, *args: Any, **kwargs: Any
@@ -189,14 +188,6 @@ class TestCase(unittest.TestCase):
         with self.assertRaises(exc_type) as raised:
             callable(*args, **kwargs)
         self.assertExpectedInline(str(raised.exception), expect)
-
-
-def _has_tensor(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_has_tensor, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(_has_tensor, value))
-    return isinstance(value, dispatch.Tensor)
 
 
 def run_tests(argv: list[str] | None = None) -> None:
@@ -214,4 +205,3 @@ def disable_gc() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-

@@ -19,7 +19,15 @@ class TwoTensor(Tensor):
     b: Tensor
 
     @staticmethod
-    def __new__(cls, a: Tensor, b: Tensor, outer_size: Any = None, outer_stride: Any = None) -> Any:
+    def __new__(
+        cls,
+        a: Tensor,
+        b: Tensor,
+        outer_size: Any = None,
+        outer_stride: Any = None,
+        *,
+        requires_grad: bool | None = None,
+    ) -> Any:
         for name in ("device", "layout", "requires_grad", "dtype"):
             if getattr(a, name) != getattr(b, name):
                 raise AssertionError(
@@ -32,7 +40,7 @@ class TwoTensor(Tensor):
             storage_offset=a.storage_offset(),
             device=a.device,
             layout=a.layout,
-            requires_grad=a.requires_grad,
+            requires_grad=bool(requires_grad or a.requires_grad),
             dtype=a.dtype,
         )
         for part in (a, b):
@@ -41,7 +49,13 @@ class TwoTensor(Tensor):
         return made
 
     def __init__(
-        self, a: Tensor, b: Tensor, outer_size: Any = None, outer_stride: Any = None
+        self,
+        a: Tensor,
+        b: Tensor,
+        outer_size: Any = None,
+        outer_stride: Any = None,
+        *,
+        requires_grad: bool | None = None,
     ) -> None:
         self.a, self.b = a, b
 

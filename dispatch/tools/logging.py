@@ -88,8 +88,8 @@ class LoggingTensor(Tensor):
     def __init__(self, elem: Tensor, *args: Any, **kwargs: Any) -> None:
         pass
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.elem})"
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return super().__repr__(tensor_contents=f"{self.elem}")  # type: ignore[call-arg]
 
     @classmethod
     def __torch_dispatch__(

@@ -51,7 +51,7 @@ def test_equal_compares_tensors_numbers_and_texts():
             self.assertEqual([dispatch.ones(1), "a"][1], "a")
             self.assertNotEqual(dispatch.ones(2), dispatch.zeros(2))
             self.assertEqual(dispatch.tensor([float("nan")]), dispatch.tensor([float("nan")]))
-            self.assertExpectedInline("a\n  b", "\n    a\n      b\n    ")
+            self.assertExpectedInline(" a\n  b", " a\n  b")
 
         def test_values_differ(self):
             self.assertEqual(dispatch.ones(2), dispatch.zeros(2))

@@ -1,0 +1,128 @@
+"""When a test takes two values for equal (`TestCase.assertEqual` of PyTorch's own tests).
+
+Sequences and mappings are compared by what they hold, whatever class they are of; tensors, arrays
+and numbers within tolerances, where a number stands for a tensor of one element; everything else
+by `==`. The place of what differs is in the text.
+"""
+
+import cmath
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+import dispatch
+from dispatch import Tensor
+from dispatch.as_torch.testing import _tolerance, assert_close
+
+__all__ = ["Equality"]
+
+# A number's, as of float32 and complex64.
+_OF_NUMBERS = (1.3e-6, 1e-5)
+
+
+class Equality:
+    """What two values are compared by; `floor` is the least tolerances (relative, absolute)."""
+
+    def __init__(
+        self,
+        rtol: float | None,
+        atol: float | None,
+        floor: tuple[float, float],
+        equal_nan: bool,
+        **checks: bool,
+    ) -> None:
+        if (rtol is None) != (atol is None):
+            raise ValueError("rtol and atol must both be specified or both be unspecified")
+        self.given = None if rtol is None or atol is None else (rtol, atol)
+        self.floor, self.equal_nan, self.checks = floor, equal_nan, checks
+
+    def compare(self, x: Any, y: Any, place: str = "") -> None:
+        """AssertionError unless both are equal."""
+        if _is_array(x) or _is_array(y):
+            self._compare_tensors(x, y, place)
+        elif isinstance(x, bool | np.bool_) or isinstance(y, bool | np.bool_):
+            if not isinstance(x, Number | np.bool_) or not isinstance(y, Number | np.bool_):
+                _fail(f"Booleans mismatch: {x!r} is not {y!r}", place)
+            if bool(x) is not bool(y):
+                _fail(f"Booleans mismatch: {x!r} is not {y!r}", place)
+        elif isinstance(x, Number) and isinstance(y, Number):
+            self._compare_numbers(x, y, place)
+        elif isinstance(x, Mapping) and isinstance(y, Mapping):
+            if x.keys() != y.keys():
+                odd = sorted(map(str, x.keys() ^ y.keys()))
+                _fail(f"The keys of the mappings do not match: {odd}", place)
+            for key in x:
+                self.compare(x[key], y[key], f"{place}[{key!r}]")
+        elif _is_sequence(x) and _is_sequence(y):
+            if len(x) != len(y):
+                _fail(f"The length of the sequences mismatch: {len(x)} != {len(y)}", place)
+            for at, pair in enumerate(zip(x, y, strict=True)):
+                self.compare(*pair, f"{place}[{at}]")
+        elif _is_storage(x) and _is_storage(y):
+            self.compare(x.tolist(), y.tolist(), place)
+        elif x != y:
+            _fail(f"{x!r} is not equal to {y!r}", place)
+
+    def _least(self, own: tuple[float, float]) -> tuple[float, float]:
+        rtol, atol = own if self.given is None else self.given
+        return max(rtol, self.floor[0]), max(atol, self.floor[1])
+
+    def _compare_numbers(self, x: Any, y: Any, place: str) -> None:
+        exact = isinstance(x, int | np.integer) and isinstance(y, int | np.integer)
+        rtol, atol = self._least((0.0, 0.0) if exact else _OF_NUMBERS)
+        if x == y or (self.equal_nan and cmath.isnan(x) and cmath.isnan(y)):
+            return
+        off = abs(x - y)
+        if not (math.isfinite(off) and off <= atol + rtol * abs(y)):
+            text = "Scalars are not equal!" if rtol == atol == 0 else "Scalars are not close!"
+            _fail(f"{text}\n\nExpected {y} but got {x}.\nAbsolute difference: {off}", place)
+
+    def _compare_tensors(self, x: Any, y: Any, place: str) -> None:
+        if isinstance(x, Number | np.bool_ | np.number) or isinstance(y, Number | np.bool_):
+            if any(_is_array(v) and _count(v) != 1 for v in (x, y)):
+                raise ValueError("only a Tensor of one element can be compared with a number")
+            one, other = (v.item() if _is_array(v) else v for v in (x, y))
+            self.compare(one, other, place)
+            return
+        if isinstance(x, Tensor) and _is_sequence(y):
+            y = dispatch.as_tensor(y, dtype=x.dtype, device=x.device)
+        elif isinstance(y, Tensor) and _is_sequence(x):
+            x = dispatch.as_tensor(x, dtype=y.dtype, device=y.device)
+        elif not _is_array(x) or not _is_array(y):
+            if not _is_sequence(x) and not _is_sequence(y):
+                _fail(f"{type(x)} is not comparable to {type(y)}", place)
+            raise RuntimeError(f"an array is not comparable to a sequence: {type(x)}, {type(y)}")
+        a, b = (v if isinstance(v, Tensor) else dispatch.from_numpy(v) for v in (x, y))
+        if a.device.type == b.device.type == "meta":
+            a, b = (dispatch.zeros(t.shape, dtype=t.dtype) for t in (a, b))
+        rtol, atol = self._least(_tolerance(a, b))
+
+        def told(text: str) -> str:
+            return f"Tensor-likes are not close!\n\n{text}" + (f", at {place}" if place else "")
+
+        assert_close(
+            a, b, rtol=rtol, atol=atol, equal_nan=self.equal_nan, msg=told, **self.checks
+        )  # fmt: skip
+
+
+def _fail(text: str, place: str) -> None:
+    raise AssertionError(f"{text}\n\nThe failure occurred for item {place}" if place else text)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, Tensor | np.ndarray)
+
+
+def _count(value: Any) -> int:
+    return int(value.numel() if isinstance(value, Tensor) else value.size)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _is_storage(value: Any) -> bool:
+    return isinstance(value, dispatch.TypedStorage | dispatch.UntypedStorage)
