@@ -23,6 +23,7 @@ cdef extern from "mersenne.h" nogil:
 cdef class Generator:
     cdef Mersenne engine
     cdef PyThread_type_lock lock              # owned
+    cdef int64_t forks                        # of this process's line when the lock was made
     cdef object _device
     cdef object __weakref__
 

@@ -3,6 +3,8 @@
 `mersenne.h` is the engine. The kernels ask `generator_of` for their argument and `borrow` its engine: two threads that draw from
 one generator take turns, each for a whole tensor. Importing this module makes `Generator` the type of Generator arguments.
 """
+import os
+
 from cpython.pythread cimport PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock
 
 from dispatch._C.conversion import _set_generator_type
@@ -20,9 +22,11 @@ cdef extern from "mersenne.h" nogil:
     ctypedef struct MersenneState:
         uint64_t seed
     void mersenne_get_state(const Mersenne* m, MersenneState* s)
+    void mersenne_give_up(Mersenne* m)
     bint mersenne_set_state(Mersenne* m, const MersenneState* s)
 
 cdef uint64_t DEFAULT_SEED = 67280421310721
+cdef int64_t forks = 0                        # that led to this process
 
 
 cdef class Generator:
@@ -32,6 +36,7 @@ cdef class Generator:
         self.lock = PyThread_allocate_lock()
         if self.lock == NULL:
             raise MemoryError
+        self.forks = forks
         mersenne_seed(&self.engine, DEFAULT_SEED)
 
     def __init__(self, device="cpu"):
@@ -147,8 +152,33 @@ cdef Generator generator_of(object given):
     return g
 
 
+def _count_fork():
+    """The thread that had an engine is not in a forked child, its lock is: it would never be given back."""
+    global forks
+    forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
 cdef bint try_borrow(Generator g) noexcept:
+    if g.forks != forks:
+        renew_lock(g)
     return PyThread_acquire_lock(g.lock, 0)
+
+
+cdef void renew_lock(Generator g) noexcept:
+    """In a forked child. Who had the engine was in the midst of a draw: the words that it left are not drawn."""
+    cdef PyThread_type_lock fresh
+    if not PyThread_acquire_lock(g.lock, 0):
+        fresh = PyThread_allocate_lock()
+        if fresh == NULL:
+            return
+        g.lock = fresh                        # the other one is held, and never freed
+        mersenne_give_up(&g.engine)
+    else:
+        PyThread_release_lock(g.lock)
+    g.forks = forks
 
 
 cdef Mersenne* borrow(Generator g) noexcept:

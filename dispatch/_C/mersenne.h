@@ -59,6 +59,12 @@ DISPATCH_WIDE static void mersenne_refill(Mersenne* m) {
     m->next = 0;
 }
 
+/* After a draw that was cut off anywhere: what is drawn next comes from a new set. */
+static inline void mersenne_give_up(Mersenne* m) {
+    m->left = 1;
+    m->has_double = 0;
+}
+
 static inline uint32_t mersenne_temper(uint32_t y) {
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;

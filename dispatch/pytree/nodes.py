@@ -8,6 +8,7 @@ Python's containers and the dispatcher's own (`Size`, results with names) are re
 import dataclasses
 import functools
 import importlib
+import os
 import threading
 import warnings
 from collections import OrderedDict, defaultdict, deque, namedtuple
@@ -90,6 +91,7 @@ CONSTANT_NODES: set[type] = set()
 STANDARD_DICT_TYPES = frozenset((dict, OrderedDict, defaultdict))
 BUILTIN_TYPES = frozenset((tuple, list, namedtuple, deque)) | STANDARD_DICT_TYPES
 _lock = threading.RLock()
+os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 # ---- registration
