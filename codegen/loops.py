@@ -22,6 +22,7 @@ __all__ = ["module_view"]
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 _OF_SIZE = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
 _WIDE_CALL = re.compile(r"\bFN\((?!larger|smaller|lerp|hard)|\b(?:exp|log|pow)\w*\(")
+_HALVES = ("float16", "bfloat16")
 _CONSTANT_PATHS = 3  # operands up to which a single element has a loop of its own
 
 
@@ -55,6 +56,7 @@ class _Module:
         self.loops: dict[tuple[object, ...], _Loop] = {}
         self.tables: list[dict[str, Any]] = []
         self.taken: list[dict[str, Any]] = []
+        self.halves: set[_Loop] = set()  # loops that there are of 16-bit floats too
         self.wide: list[dict[str, Any]] = []  # rows of tables that have a loop for AVX-512
 
     def add(self, formula: Formula) -> int:
@@ -66,7 +68,7 @@ class _Module:
 
     def _add_variant(self, formula: Formula, variant: Variant) -> None:
         place = len(self.tables)
-        rows, needs = [], 0
+        rows, needs, halves = [], 0, ["NULL", "NULL"]
         for name, leaf in variant.leaves.items():
             if leaf.numpy is not None:
                 self.taken.append({"place": place, "dtype": name, "ufunc": leaf.numpy})
@@ -82,6 +84,8 @@ class _Module:
             rows.append(f"[ST_{name}] = LOOP_OF({loop.name}, {self.abbr[section]})")
             if loop.is_wide:
                 self.wide.append({"place": place, "row": rows[-1]})
+            if name == NARROW[_HALVES[0]]:
+                halves = self._halves(variant, loop)
             if loop.numbers:
                 narrow = (n for n in variant.narrow if NARROW[n] == name)
                 needs |= sum(1 << self.codes[n] for n in (name, *narrow))
@@ -95,9 +99,20 @@ class _Module:
                 "needs": f"0x{needs:X}ULL" if needs else "0",
                 "exact": variant.operands.index(exact) if exact in variant.operands else -1,
                 "dtypes": ", ".join(self._kinds(formula, variant)),
+                "halves": ", ".join(halves),
                 "rows": rows,
             }
         )
+
+    def _halves(self, variant: Variant, loop: _Loop) -> list[str]:
+        """The loops of 16-bit floats: where conversions cost more than what is computed."""
+        plain = all(dtype in (loop.section, "bool") for _, dtype in loop.operands)
+        found = [n in variant.narrow and n not in variant.leaves for n in _HALVES]
+        if loop.is_wide or not plain or not any(found):
+            return ["NULL", "NULL"]
+        self.halves.add(loop)
+        names = (f"HALF_OF({loop.name}, {self.abbr[n]})" for n in _HALVES)
+        return [name if there else "NULL" for name, there in zip(names, found, strict=True)]
 
     def _kinds(self, formula: Formula, variant: Variant) -> Iterator[str]:
         kinds = [formula.fixed.get(n, "") for n in variant.operands]
@@ -140,6 +155,7 @@ class _Module:
                 "needs": "0",
                 "exact": -1,
                 "dtypes": "OF_COMPUTE",
+                "halves": "NULL, NULL",
                 "rows": rows,
             }
         )
@@ -171,6 +187,7 @@ class _Module:
             "is_bool": int(name == "bool"),
             "wide": wide,
             "loops": narrow,
+            "halves": [self._loop_view(x) for x in loops if x in self.halves],
         }
 
     def _loop_view(self, loop: _Loop) -> dict[str, Any]:
@@ -178,7 +195,7 @@ class _Module:
         types = ", ".join(self.abbr[dtype] for _, dtype in loop.operands)
         names = ", ".join(name for name, _ in loop.operands)
         return {
-            "macro": f"LOOP_{n_in}_{n_out}",
+            "macro": f"{n_in}_{n_out}",
             "name": loop.name,
             "types": types,
             "names": names,
@@ -189,6 +206,10 @@ class _Module:
     def arities(self) -> list[dict[str, Any]]:
         """The macros that the loops are made with."""
         return [_arity_view(*a) for a in sorted({loop.arity for loop in self.loops.values()})]
+
+    def half_arities(self) -> list[dict[str, Any]]:
+        """The macros of the loops of 16-bit floats."""
+        return [_half_view(*a) for a in sorted({loop.arity for loop in self.halves})]
 
 
 def _mask(codes: Iterator[int]) -> str:
@@ -205,21 +226,79 @@ def _dtype_of(kind: str, section: str) -> str:
 def _arity_view(n_in: int, n_out: int) -> dict[str, Any]:
     """One macro: its parameters, and its loops by which operands step and which hold still."""
     n = n_in + n_out
-    paths = [[True] * n]
-    if 2 <= n_in <= _CONSTANT_PATHS:
-        still = (0, n_in - 1)
-        paths += [[i != k for i in range(n)] for k in still]
-    operands = [f"A{k}" for k in range(n)] + [f"a{k}" for k in range(n)]
     return {
         "name": f"LOOP_{n_in}_{n_out}",
-        "parameters": ", ".join(("NAME", *operands, "NUMBERS", "...")),
-        "pointers": [
-            f"char *loop_p{k} = loop_pointers[{k}]; const intptr_t loop_s{k} = loop_steps[{k}];"
-            for k in range(n)
-        ],
-        "paths": [_path_view(steps, n_in) for steps in paths],
+        "parameters": _macro_parameters(n),
+        "pointers": _pointer_lines(n),
+        "paths": [_path_view(steps, n_in) for steps in _paths(n_in, n_out)],
         "any": _element_lines([f"loop_s{k}" for k in range(n)], n_in),
     }
+
+
+def _paths(n_in: int, n_out: int) -> list[list[bool]]:
+    """Whether each operand steps: all do, or all but the first or the last operand."""
+    n = n_in + n_out
+    still = (0, n_in - 1) if 2 <= n_in <= _CONSTANT_PATHS else ()
+    return [[True] * n, *([i != k for i in range(n)] for k in still)]
+
+
+def _macro_parameters(n: int) -> str:
+    operands = [f"A{k}" for k in range(n)] + [f"a{k}" for k in range(n)]
+    return ", ".join(("NAME", *operands, "NUMBERS", "..."))
+
+
+def _pointer_lines(n: int) -> list[str]:
+    return [
+        f"char *loop_p{k} = loop_pointers[{k}]; const intptr_t loop_s{k} = loop_steps[{k}];"
+        for k in range(n)
+    ]
+
+
+def _half_view(n_in: int, n_out: int) -> dict[str, Any]:
+    """The macro of a loop of 16-bit floats: rows are converted, computed and rounded."""
+    n = n_in + n_out
+    return {
+        "name": f"HALF_{n_in}_{n_out}",
+        "parameters": f"HALF, {_macro_parameters(n)}",
+        "pointers": _pointer_lines(n),
+        "paths": [_half_path_view(steps, n_in) for steps in _paths(n_in, n_out)],
+        "some": _half_lines([True] * n, n_in, "SOME", ", loop_s{k}, loop_m", "loop_s{k}"),
+    }
+
+
+def _half_path_view(steps: list[bool], n_in: int) -> dict[str, Any]:
+    sizes = [f"HALF_SIZE_##A{k}" if step else "0" for k, step in enumerate(steps)]
+    return {
+        "condition": " && ".join(f"loop_s{k} == {size}" for k, size in enumerate(sizes)),
+        "constants": [_load(k, f"loop_p{k}") for k, step in enumerate(steps) if not step],
+        "lines": _half_lines(steps, n_in, "ROW", "", "HALF_SIZE_##A{k}"),
+    }
+
+
+def _half_lines(steps: list[bool], n_in: int, way: str, more: str, size: str) -> list[str]:
+    """One row: operands that step are loaded, results computed element by element, and stored."""
+    moving = [k for k, step in enumerate(steps) if step]
+    outputs = range(n_in, len(steps))
+
+    def call(kind: str, k: int) -> str:
+        at = f"loop_p{k} + loop_i * {size.format(k=k)}"
+        return f"{way}_{kind}(A{k}, HALF)(loop_r{k}, {at}{more.format(k=k)});"
+
+    return [
+        *(f"COMPUTED_##A{k} loop_r{k}[HALF_ROW];" for k in moving),
+        *(call("OF", k) for k in moving if k < n_in),
+        "for (int loop_j = 0; loop_j < HALF_ROW; loop_j++) {",
+        *(
+            f"    const COMPUTED_##A{k} a{k} UNUSED = loop_r{k}[loop_j];"
+            for k in moving
+            if k < n_in
+        ),
+        *(f"    COMPUTED_##A{k} a{k};" for k in outputs),
+        "    __VA_ARGS__",
+        *(f"    loop_r{k}[loop_j] = a{k};" for k in outputs),
+        "}",
+        *(call("TO", k) for k in outputs),
+    ]
 
 
 def _path_view(steps: list[bool], n_in: int) -> dict[str, Any]:
@@ -439,6 +518,7 @@ def module_view(
         "name": name,
         "headers": family,
         "arities": module.arities(),
+        "half_arities": module.half_arities(),
         "sections": module.sections(),
         "tables": module.tables,
         "wide": module.wide,

@@ -86,7 +86,8 @@ static void cast_f32_f16_avx2(const char *src, intptr_t from, char *dst, intptr_
     EACH_COMMON(X, i64, 8) EACH_COMMON(X, f32, 4) EACH_COMMON(X, f64, 8)
 EACH_COMMON_PAIR(REAL_TO_REAL)
 #define EACH_COMMON_TO_C64(X) \
-    X(i8, 1, c64, f32, 8) X(i32, 4, c64, f32, 8) X(i64, 8, c64, f32, 8) X(f32, 4, c64, f32, 8) X(f64, 8, c64, f32, 8)
+    X(b8, 1, c64, f32, 8) X(u8, 1, c64, f32, 8) X(i8, 1, c64, f32, 8) X(i16, 2, c64, f32, 8) \
+    X(i32, 4, c64, f32, 8) X(i64, 8, c64, f32, 8) X(f32, 4, c64, f32, 8) X(f64, 8, c64, f32, 8)
 EACH_COMMON_TO_C64(REAL_TO_COMPLEX)
 #undef LEVEL
 

@@ -23,6 +23,7 @@ cdef extern from "loops.h" nogil:
     ctypedef struct formula:         # the head of loops.h explains each
         inner_loop* loops
         void** data
+        inner_loop* halves
         uint64_t narrow
         uint64_t needs
         int8_t n_in

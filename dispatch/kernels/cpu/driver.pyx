@@ -3,17 +3,17 @@
 The short way: all operands have the loop's dtypes and lie contiguously, or have one element. Otherwise operands that share
 memory with an output in another order are copied first, single elements are converted, dimensions are sorted by the output's
 strides and joined, and the innermost one goes through the loop: at once, or in blocks that are converted into buffers, computed
-and converted back. From a number of elements on the interpreter's lock is given up and what owns the memory is held; from a
+and converted back; loops of 16-bit floats convert what they load themselves. From a number of elements on the interpreter's lock is given up and what owns the memory is held; from a
 number of bytes on the largest dimension is split over threads.
 """
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy
 
 import numpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, FLOAT_LIMITS, ST_bool, ST_complex32, ST_complex64,
+    DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, FLOAT_LIMITS, ST_bfloat16, ST_bool, ST_complex32, ST_complex64,
     ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64, ST_uint64, is_complex_code, is_floating_code, is_in,
 )
 from dispatch._C.errors cimport refused
@@ -123,7 +123,7 @@ cdef Tensor copied(Tensor t):
     cdef Walk w
     cdef int i
     w.n, w.n_in = 2, 1
-    w.in_blocks = False
+    w.in_blocks = w.of_halves = False
     w.ndim = t.c_ndim
     w.loop, w.data = copy_loop, <void*>get_cast(t.c_dtype, t.c_dtype)
     for i in range(t.c_ndim):
@@ -149,42 +149,50 @@ cdef int run(formula* f, int code, PyObject** operands, number* numbers) except 
     cdef const uint8_t* itemsizes = dtypes.itemsize_table()
     cdef PyObject* t
     cdef Py_ssize_t numel = (<Tensor>operands[n_in if f.n_out else 0]).c_numel
-    cdef inner_loop loop = f.loops[code]
+    cdef inner_loop loop = f.loops[code], half = NULL
     cdef void* data
+    cdef bint exact
     if is_in(f.narrow, code):
         wide = widened(code)
-        if loop == NULL or f.exact >= 0 and (<Tensor>operands[f.exact]).c_numel == 1:
-            return run_any(f, wide, code, wide, operands, numbers)
-        return run_any(f, code, code, wide, operands, numbers)
+        exact = f.exact >= 0 and (<Tensor>operands[f.exact]).c_numel == 1
+        if loop != NULL and not exact:
+            return run_any(f, loop, f.data[code], code, wide, operands, numbers)
+        if is_in(DTYPES_REDUCED_FLOATING, code):
+            half = f.halves[code == ST_bfloat16]
+        if half == NULL:
+            return run_any(f, f.loops[wide], f.data[wide], code, wide, operands, numbers)
+        if exact:
+            return run_any(f, half, NULL, code, code, operands, numbers)
+        loop = half
     if loop == NULL:
         raise_missing(code)
+    data = f.data[code]
     for k in range(n):
         t = operands[k]            # borrowed: counting each operand would cost as much as what is asked here
         wanted = dtype_at(f, k, code)
         itemsize = itemsizes[wanted]
         if not (<Tensor>t).c_flags & TF_CONTIGUOUS:
-            return run_any(f, code, code, code, operands, numbers)
+            return run_any(f, loop, data, code, code, operands, numbers)
         if (<Tensor>t).c_numel == numel:
             steps[k] = itemsize
-        elif (<Tensor>t).c_numel == 1 and k < n_in:
+        elif (<Tensor>t).c_numel == 1 and k < n_in and half == NULL:
             steps[k] = 0
         else:
-            return run_any(f, code, code, code, operands, numbers)
+            return run_any(f, loop, data, code, code, operands, numbers)
         pointers[k] = data_of(<Tensor>t, itemsizes[(<Tensor>t).c_dtype])
         if (<Tensor>t).c_dtype != wanted:
-            if (<Tensor>t).c_numel != 1 or k >= n_in:
-                return run_any(f, code, code, code, operands, numbers)
+            if (<Tensor>t).c_numel != 1 or k >= n_in or half != NULL:
+                return run_any(f, loop, data, code, code, operands, numbers)
             get_cast((<Tensor>t).c_dtype, wanted)(pointers[k], 0, <char*>&singles[k], 0, 1)
             pointers[k] = <char*>&singles[k]
             steps[k] = 0
         elif <size_t>pointers[k] & ((itemsize if itemsize < 8 else 8) - 1):
-            return run_any(f, code, code, code, operands, numbers)
+            return run_any(f, loop, data, code, code, operands, numbers)
         elif k >= n_in and not all_apart(t, operands, n_in):
-            return run_any(f, code, code, code, operands, numbers)
+            return run_any(f, loop, data, code, code, operands, numbers)
     if numel >= LONG_RUN:
-        return run_any(f, code, code, code, operands, numbers)
+        return run_any(f, loop, data, code, code, operands, numbers)
     if numel:
-        data = f.data[code]
         loop(pointers, &numel, steps, <void*>numbers if data == NULL else data)
     return 0
 
@@ -205,6 +213,7 @@ cdef struct Walk:                # what is to be done: pointers, steps in bytes;
     int n, n_in
     int ndim
     bint in_blocks               # something is converted
+    bint of_halves               # the loop converts 16-bit floats; operands that stand still are float32
     char* pointers[MAX_OPERANDS]
     int64_t sizes[64]
     Py_ssize_t steps[64][MAX_OPERANDS]
@@ -219,8 +228,8 @@ cdef struct Walk:                # what is to be done: pointers, steps in bytes;
     number singles[MAX_OPERANDS]
 
 
-cdef int run_any(formula* f, int which, int code, int wide, PyObject** operands, number* numbers) except -1:
-    """By the loop of the dtype `which`, whose operands are of the dtype `wide`, for results rounded to `code`."""
+cdef int run_any(formula* f, inner_loop loop, void* data, int code, int wide, PyObject** operands, number* numbers) except -1:
+    """By a loop whose operands are of the dtype `wide`, for results rounded to `code`. `data`: what it reads; NULL: the numbers."""
     cdef Walk w
     cdef int k, i, n_in = f.n_in, n = n_in + f.n_out
     cdef int64_t numel, nbytes = 0
@@ -230,8 +239,9 @@ cdef int run_any(formula* f, int which, int code, int wide, PyObject** operands,
     numel = shape.c_numel
     if numel == 0:
         return 0
-    w.loop = f.loops[which]
-    w.data = f.data[which] if f.data[which] != NULL else <void*>numbers
+    w.loop = loop
+    w.data = data if data != NULL else <void*>numbers
+    w.of_halves = code == wide and is_in(DTYPES_REDUCED_FLOATING & f.narrow, code)
     w.n, w.n_in = n, n_in
     w.ndim = shape.c_ndim
     w.in_blocks = False
@@ -249,12 +259,17 @@ cdef int run_any(formula* f, int which, int code, int wide, PyObject** operands,
         if numel >= LONG_RUN:
             kept.append(shared_owner(t.c_storage))
         enter(&w, k, t)
-        convert(&w, k, t, dtype_at(f, k, code), dtype_at(f, k, wide), k == f.exact)
+        if w.of_halves and k < n_in and t.c_numel == 1:
+            convert(&w, k, t, dtype_at(f, k, code), dtype_at(f, k, ST_float32), k == f.exact)
+        else:
+            convert(&w, k, t, dtype_at(f, k, code), dtype_at(f, k, wide), k == f.exact)
         nbytes += numel * w.itemsizes[k]
     if w.in_blocks:
         for k in range(n):
             w.same[k] = same_elements(&w, k)
     simplify(&w)
+    if w.of_halves:
+        widen_still(&w, code)
     if numel < LONG_RUN:
         run_whole(&w, 1)
         return 0
@@ -390,6 +405,21 @@ cdef inline void swap_dims(Walk* w, int a, int b) noexcept nogil:
         w.steps[a][k], w.steps[b][k] = w.steps[b][k], w.steps[a][k]
 
 
+cdef void widen_still(Walk* w, int code) noexcept:
+    """What stands still along the innermost dimension becomes a float32, as single elements are already."""
+    cdef int k
+    for k in range(w.n_in):
+        if w.ndim == 0 or w.steps[w.ndim - 1][k] != 0 or w.itemsizes[k] != sizeof(uint16_t):
+            continue
+        if w.first[k] == NULL:
+            w.first[k] = get_cast(code, ST_float32)
+        else:
+            w.second[k], w.middle[k] = get_cast(code, ST_float32), w.itemsizes[k]
+        w.itemsizes[k] = sizeof(float)
+        w.same[k] = -1
+        w.in_blocks = True
+
+
 cdef void gather(Walk* w) noexcept nogil:
     """Elements of a long innermost dimension that lie apart go through blocks: loops are for those without gaps."""
     cdef int k, inner = w.ndim - 1
@@ -437,11 +467,8 @@ cdef void run_repeated(Walk* w, int64_t repeats, int parts) noexcept nogil:
         size, room = w.itemsizes[k], <char*>rooms[k]
         if w.first[k] == NULL:
             w.copies[k](w.pointers[k], w.steps[inner][k], room, size, n)
-        elif w.second[k] == NULL:
-            w.first[k](w.pointers[k], w.steps[inner][k], room, size, n)
         else:
-            w.first[k](w.pointers[k], w.steps[inner][k], <char*>middle, w.middle[k], n)
-            w.second[k](<char*>middle, w.middle[k], room, size, n)
+            bring(w, k, w.pointers[k], w.steps[inner][k], room, <char*>middle, n)
         for i in range(1, repeats):
             memcpy(room + i * n * size, room, n * size)
         w.pointers[k], w.steps[inner][k] = room, size
@@ -498,6 +525,21 @@ cdef inline void run_inner(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_
         w.loop(pointers, &count, steps, w.data)
 
 
+cdef inline bint stands_still(Walk* w, int k, Py_ssize_t* steps) noexcept nogil:
+    """Whether an operand that is converted is one element for a loop that has a way for that."""
+    return (k < w.n_in and steps[k] == 0 and w.first[k] != NULL
+            and (w.of_halves or 2 <= w.n_in <= 3 and (k == 0 or k == w.n_in - 1)))
+
+
+cdef inline void bring(Walk* w, int k, char* from_, Py_ssize_t step, char* to, char* middle, Py_ssize_t n) noexcept nogil:
+    """n elements of operand k as the loop takes them."""
+    if w.second[k] == NULL:
+        w.first[k](from_, step, to, w.itemsizes[k], n)
+    else:
+        w.first[k](from_, step, middle, w.middle[k], n)
+        w.second[k](middle, w.middle[k], to, w.itemsizes[k], n)
+
+
 cdef void run_blocks(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_t* steps) noexcept nogil:
     """Through buffers, for operands and outputs that are converted."""
     cdef char buffers[MAX_OPERANDS][BLOCK * WIDEST]
@@ -508,6 +550,9 @@ cdef void run_blocks(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_t* ste
     cdef int k
     for k in range(w.n):
         used_steps[k] = steps[k] if w.first[k] == NULL else w.itemsizes[k]
+        if stands_still(w, k, steps):
+            bring(w, k, pointers[k], 0, buffers[k], middle, 1)
+            used_steps[k] = 0
     while start < count:
         n = count - start if count - start < BLOCK else BLOCK
         for k in range(w.n):
@@ -517,12 +562,8 @@ cdef void run_blocks(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_t* ste
             if w.same[k] >= 0:
                 used[k] = used[w.same[k]]
                 continue
-            if k < w.n_in:
-                if w.second[k] == NULL:
-                    w.first[k](used[k], steps[k], buffers[k], w.itemsizes[k], n)
-                else:
-                    w.first[k](used[k], steps[k], middle, w.middle[k], n)
-                    w.second[k](middle, w.middle[k], buffers[k], w.itemsizes[k], n)
+            if k < w.n_in and used_steps[k]:
+                bring(w, k, used[k], steps[k], buffers[k], middle, n)
             used[k] = buffers[k]
         w.loop(used, &n, used_steps, w.data)
         for k in range(w.n_in, w.n):

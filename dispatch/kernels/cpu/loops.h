@@ -3,7 +3,9 @@
    A loop has numpy's signature: pointers to the operands and outputs, a count, steps in bytes, and the operator's numbers. It is
    compiled twice, for any processor (`base`) and for those with AVX2 and FMA (`avx2`); one that computes much with real numbers a
    third time, for AVX-512 (`avx512`). A module picks one when it is imported.
-   Narrow dtypes (16 and 8 bits, complex32) have no loops of their own: the driver converts blocks of them. */
+   Narrow dtypes (16 and 8 bits, complex32) have no loops of their own: the driver converts blocks of them. But where a formula
+   computes little, there are loops that convert 16-bit floats as they load and store them: an operand of such a loop that stands
+   still (a step of 0) is a float32. */
 #ifndef DISPATCH_LOOPS_H
 #define DISPATCH_LOOPS_H
 #include <complex.h>
@@ -47,6 +49,7 @@ enum { OF_COMPUTE = -1, OF_REAL = -2 };   /* the dtype of computation; its real 
 typedef struct {
     inner_loop loops[ST_COUNT];      /* by dtype of computation; NULL: no kernel, unless `narrow` has the dtype */
     void *data[ST_COUNT];            /* what a loop of numpy's wants; NULL: the numbers */
+    inner_loop halves[2];            /* of float16 and bfloat16, converted as they are loaded; NULL: blocks are, by the driver */
     uint64_t narrow;                 /* dtypes that are converted, in blocks, to a wider one that has a loop */
     uint64_t needs;                  /* dtypes whose loops read the numbers */
     int8_t n_in, n_out;

@@ -145,9 +145,21 @@ INLINE T FN(shift_left)(T x, T by)
 INLINE T FN(shift_right)(T x, T by)
 {
     int most = (int)sizeof(T) * 8 - IS_SIGNED;
+    if (sizeof(T) < 4)                                   /* 31 bits are all and the sign */
+        return (T)((int32_t)x >> ((uint32_t)(int32_t)by > 31 ? 31 : (int32_t)by));
     if (by < 0 || (uint64_t)by >= (uint64_t)most)
         return IS_SIGNED ? (T)(x >> most) : 0;
     return (T)(x >> by);
+}
+/* The next 16-bit float by its bits; NaN has more than `infinity`. */
+INLINE T FN(next_half)(T x, T y, T infinity)
+{
+    const int most = (int)infinity, goal = (int)y, a = (int)x & 0x7fff, b = goal & 0x7fff;
+    const int from = (int)x & 0x8000 ? -a : a, to = goal & 0x8000 ? -b : b;
+    int next = (from > 0) == (to > from) ? (int)x + 1 : (int)x - 1, least = (goal & 0x8000) | 1;
+    next = a == 0 ? least : next;
+    next = from == to ? goal : next;
+    return (T)((a > most) | (b > most) ? 0x7fff : next);
 }
 #endif
 
@@ -640,37 +652,6 @@ INLINE T FN(finite)(T x, T nan, T above, T below) { return x != x ? nan : x == I
 INLINE T FN(lerp)(T x, T end, T weight)
 {
     return fabs(weight) < (T)0.5 ? x + weight * (end - x) : end - (end - x) * (1 - weight);
-}
-
-/* The next number of a narrow dtype: its smallest one, and the bits of a number. */
-INLINE T FN(next_narrow)(T x, T y, T smallest, int bits)
-{
-    T size = fabs(x), step;
-    int exponent;
-    if (x != x || y != y)
-        return x + y;
-    if (x == y)
-        return y;
-    if (x == 0)
-        return copysign(smallest, y);
-    if (size - size != 0)
-        return x;
-    exponent = ilogb(size);
-    step = ldexp((T)1, exponent - bits + 1);
-    if ((y < x) == (x > 0) && size == ldexp((T)1, exponent))      /* towards 0 from a power of 2 */
-        step /= 2;
-    step = step < smallest ? smallest : step;
-    return x + (y > x ? step : -step);
-}
-INLINE T FN(next_bf16)(T x, T y)
-{
-    return fabs(x) == INFINITY && x != y ? copysign((T)3.3895313892515355e+38, x)
-                                         : FN(next_narrow)(x, y, (T)9.183549615799121e-41, 8);
-}
-INLINE T FN(next_f16)(T x, T y)
-{
-    T next = fabs(x) == INFINITY && x != y ? copysign((T)65504, x) : FN(next_narrow)(x, y, (T)5.9604644775390625e-08, 11);
-    return fabs(next) > 65504 ? copysign((T)INFINITY, next) : next;
 }
 
 /* Giles' polynomials, right to single precision, then a step of Newton's with Halley's correction on erf. */

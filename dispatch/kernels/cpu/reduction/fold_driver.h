@@ -19,7 +19,8 @@ typedef struct {
     intptr_t kept_steps[FOLD_DIMS], to_steps[FOLD_DIMS], second_steps[FOLD_DIMS], reduced_steps[FOLD_DIMS];   /* in bytes */
 } fold;
 
-EACH intptr_t apart(intptr_t step) { return step < 0 ? -step : step; }
+/* How far: one element that is repeated lies farthest, for it is no row. */
+EACH intptr_t apart(intptr_t step) { return step == 0 ? INTPTR_MAX : step < 0 ? -step : step; }
 
 /* Insertion of dimension d before those with smaller steps; then neighbours that continue each other are joined. */
 static void sort_reduced(fold *f)

@@ -157,6 +157,39 @@ def test_narrow_floats_are_rounded_once(kind: str) -> None:
     assert str(got.float().tolist()) == str(want.float().tolist())
 
 
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(["float16", "bfloat16"]),
+    st.lists(st.sampled_from([1, 2, 5, 31, 32, 33, 70]), max_size=3),
+    st.data(),
+)
+def test_loops_of_halves_take_any_operand(kind: str, sizes: list[int], data: st.DataObject) -> None:
+    """Rows that are whole or end early, lie apart, stand still or are broadcast."""
+    dtype, rng = getattr(dispatch, kind), np.random.default_rng(0)
+
+    def operand() -> dispatch.Tensor:
+        own = [n if data.draw(st.booleans()) else 1 for n in sizes]
+        x = dispatch.from_numpy(np.asarray(rng.normal(size=own) + 3)).to(dtype)
+        if own and data.draw(st.booleans()):
+            return x.transpose(0, -1).clone().transpose(0, -1)
+        return dispatch.stack([x, x], -1)[..., 0] if data.draw(st.booleans()) else x
+
+    x, y, z = (operand() for _ in range(3))
+    a, b, c = (t.float().numpy() for t in (x, y, z))
+
+    def check(got: dispatch.Tensor, want: Any) -> None:
+        rounded = dispatch.from_numpy(np.array(want, dtype=np.float32)).to(dtype)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got.float().numpy(), rounded.float().numpy())
+
+    check(x * y, a * b)
+    check(x / y, a / b)
+    check(x * 2.1, a * np.float32(2.1))
+    check(x.abs().sqrt(), np.sqrt(abs(a)))
+    check(ops.aten.addcmul(x, y, z), a + b * c)
+    np.testing.assert_array_equal((x < y).numpy(), a < b)
+
+
 def test_unaligned_memory_is_read_through_buffers() -> None:
     raw = np.zeros(33, np.uint8)
     view = raw[1:].view(np.float64)
