@@ -3,8 +3,8 @@
 The short way: all operands have the loop's dtypes and lie contiguously, or have one element. Otherwise operands that share
 memory with an output in another order are copied first, single elements are converted, dimensions are sorted by the output's
 strides and joined, and the innermost one goes through the loop: at once, or in blocks that are converted into buffers, computed
-and converted back; loops of 16-bit floats convert what they load themselves. From a number of elements on the interpreter's lock is given up and what owns the memory is held; from a
-number of bytes on the largest dimension is split over threads.
+and converted back; loops of 16-bit floats convert what they load themselves. From a number of elements on the interpreter's lock is
+given up and what owns the memory is held; from a number of bytes on the largest dimension is split over threads.
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy

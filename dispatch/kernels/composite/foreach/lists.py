@@ -6,6 +6,8 @@ Source of the semantics: PyTorch's foreach kernels without a fast path.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 from dispatch._C.errors import refused
@@ -15,19 +17,20 @@ from dispatch._ops import ops
 __all__: list[str] = []
 
 _A = ops.aten
-# What stands for an operator whose name or arguments differ from those of the list operator's.
+# Operators that have other names than the list operator, and what stands for those whose
+# arguments differ.
+_NAMES = {
+    "maximum_number": "clamp_min",
+    "maximum_number_": "clamp_min_",
+    "minimum_number": "clamp_max",
+    "minimum_number_": "clamp_max_",
+    "zero": "zeros_like",
+}
 _OTHERS: dict[str, Callable[..., Any]] = {
-    "maximum_number": lambda t, number: _A.clamp_min(t, number),
-    "maximum_number_": lambda t, number: _A.clamp_min_(t, number),
-    "minimum_number": lambda t, number: _A.clamp_max(t, number),
-    "minimum_number_": lambda t, number: _A.clamp_max_(t, number),
     "maximum_": lambda t, other: _A.maximum.out(t, other, out=t),
     "minimum_": lambda t, other: _A.minimum.out(t, other, out=t),
     "norm": lambda t, ord, dtype: _A.linalg_vector_norm(t, ord, dtype=dtype),
     "powsum": lambda t, ord, dtype: _A.sum(_A.pow(_A.abs(t), ord), dtype=dtype),
-    "zero": lambda t: _A.zeros_like(t),
-    "copy": lambda t, src, non_blocking: _A.copy(t, src, non_blocking),
-    "copy_": lambda t, src, non_blocking: _A.copy_(t, src, non_blocking),
 }
 
 
@@ -41,10 +44,9 @@ def _check(lists: Sequence[Any]) -> None:
 
 def _each(call: Callable[..., Any]) -> Callable[..., list[Any]]:
     def results(*args: Any, **kwargs: Any) -> list[Any]:
-        lists = [a for a in args if isinstance(a, list)]
-        _check(lists)
-        rows = range(len(lists[0]))
-        return [call(*[a[i] if isinstance(a, list) else a for a in args], **kwargs) for i in rows]
+        _check([a for a in args if isinstance(a, list)])
+        each = partial(call, **kwargs) if kwargs else call
+        return list(map(each, *[a if isinstance(a, list) else repeat(a) for a in args]))
 
     return results
 
@@ -78,7 +80,7 @@ def _element_operator(name: str) -> Callable[..., Any]:
     found = _OTHERS.get(name)
     if found is not None:
         return found
-    operator = getattr(_A, name)
+    operator = getattr(_A, _NAMES.get(name, name))
     return _with_value(operator) if name.startswith("addc") else operator
 
 

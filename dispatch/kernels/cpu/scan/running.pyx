@@ -5,17 +5,15 @@ the output's dtype first; 16-bit floats are computed in wider ones and rounded o
 """
 from libc.stdint cimport int64_t
 
-import numpy as np
-
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DTYPES_ALL_COMPLEX, DTYPES_RARE, ST_bool, ST_complex32, ST_int64, is_complex_code, is_floating_code,
     is_in, is_integral_code,
 )
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor, get_numpy
+from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
-from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
+from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.reduction.fold cimport converted
 from dispatch.kernels.meta cimport rules
 
@@ -68,27 +66,6 @@ cdef int cumprod(Tensor out, Tensor self, int64_t dim, int dtype, const int64_t*
 
 # ---- sums of exponentials ------------------------------------------------------------------------
 
-cdef object add_exps(object a, object b):
-    """log(exp(a) + exp(b)) of complex numbers. The angle is added to that of the larger one, and not wrapped."""
-    swapped = a.real < b.real
-    large, small = np.where(swapped, b, a), np.where(swapped, a, b)
-    result = np.log1p(np.exp(small - large)) + large
-    endless = np.isinf(small.real) & (small.real == large.real)
-    result = np.where(endless, np.where(small.real < 0, small, np.log(np.exp(small) + np.exp(large))), result)
-    return np.where(np.isnan(a) | np.isnan(b), complex("nan+nanj"), result)
-
-
-cdef int complex_exps(Tensor out, Tensor self, int64_t dim) except -1:
-    cdef int64_t i
-    with np.errstate(all="ignore"):
-        values = np.moveaxis(get_numpy(self).astype(np.complex128), dim, 0)
-        sums = values.copy()
-        for i in range(1, len(values)):
-            sums[i] = add_exps(sums[i - 1], values[i])
-        copy_array(out, np.moveaxis(sums, 0, dim))
-    return 0
-
-
 cdef int logcumsumexp(Tensor out, Tensor self, int64_t dim, const int64_t* handed) except -1:
     cdef int code = self.c_dtype
     if not (is_floating_code(code) or is_complex_code(code)) or is_in(DTYPES_RARE, code) or code == ST_complex32:
@@ -97,8 +74,6 @@ cdef int logcumsumexp(Tensor out, Tensor self, int64_t dim, const int64_t* hande
         return 0
     if self.c_ndim == 0:
         return copy_values(out, self)
-    if is_complex_code(code):
-        return complex_exps(out, self, handed[0])
     return scan(LOGCUMSUMEXP, out, None, self, handed[0])
 
 

@@ -4,6 +4,9 @@
    equal extremes the last one's place counts. */
 #ifndef DISPATCH_SCAN_H
 #define DISPATCH_SCAN_H
+#include <complex.h>
+#undef I
+
 #include "exps.h"
 #include "row_walk.h"
 
@@ -117,6 +120,42 @@ SCAN_EXTREME(cummin, i64, int64_t, <=)
 SCAN_EXPS(f32, float, log)
 SCAN_EXPS(f64, double, log)
 
+/* The same of complex numbers. The angle is added to that of the larger one, and not wrapped. */
+static double _Complex add_exps(double _Complex a, double _Complex b)
+{
+    const bool swapped = creal(a) < creal(b);
+    const double _Complex large = swapped ? b : a, small = swapped ? a : b;
+    double _Complex e;
+    double parts[2];
+    if (creal(a) != creal(a) || cimag(a) != cimag(a) || creal(b) != creal(b) || cimag(b) != cimag(b)) {
+        parts[0] = parts[1] = NAN;
+        memcpy(&e, parts, sizeof e);
+        return e;
+    }
+    if (creal(small) == creal(large) && isinf(creal(small)))
+        return creal(small) < 0 ? small : clog(cexp(small) + cexp(large));
+    e = cexp(small - large);
+    parts[0] = log(hypot(creal(e) + 1, cimag(e))) + creal(large);
+    parts[1] = atan2(cimag(e), creal(e) + 1) + cimag(large);
+    memcpy(&e, parts, sizeof e);
+    return e;
+}
+#define SCAN_COMPLEX_EXPS(K, T) \
+    static void logcumsumexp_##K(const void **in, void **out, int64_t n, const void *context) \
+    { \
+        const T _Complex *x = in[0]; \
+        T _Complex *y = out[0]; \
+        double _Complex total = x[0]; \
+        (void)context; \
+        y[0] = x[0]; \
+        for (int64_t i = 1; i < n; i++) { \
+            total = add_exps(total, x[i]); \
+            y[i] = (T _Complex)total; \
+        } \
+    }
+SCAN_COMPLEX_EXPS(c64, float)
+SCAN_COMPLEX_EXPS(c128, double)
+
 /* Columns, side by side: WIDTH elements of T each. */
 #define SCAN_COLS(NAME, K, T, WIDTH, WIDER, FIRST, OP) \
     WIDE static void NAME##_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \
@@ -175,7 +214,7 @@ static const row_step_fn SCAN_STEPS[SCAN_OPS][5] = {
     {cumprod_f32, cumprod_f64, cumprod_i64, cumprod_c64, cumprod_c128},
     {cummax_f32, cummax_f64, cummax_i64, NULL, NULL},
     {cummin_f32, cummin_f64, cummin_i64, NULL, NULL},
-    {logcumsumexp_f32, logcumsumexp_f64, NULL, NULL, NULL},
+    {logcumsumexp_f32, logcumsumexp_f64, NULL, logcumsumexp_c64, logcumsumexp_c128},
 };
 static const row_cols_fn SCAN_COLUMNS[SCAN_OPS][5] = {
     [CUMSUM] = {cumsum_cols_f32, cumsum_cols_f64, cumsum_cols_i64, cumsum_cols_c64, cumsum_cols_c128},
