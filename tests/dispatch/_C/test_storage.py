@@ -59,3 +59,11 @@ def test_a_storage_without_bytes_may_have_any_size():
     storage.resize_(4)
     storage.resize_(2**63 - 2)
     assert storage.nbytes() == 2**63 - 2
+
+
+def test_a_storage_of_another_device_is_refused():
+    x, other = dispatch.ones(2), dispatch.ones(2, device="meta")
+    for t, storage in ((x, other), (other, x)):
+        with pytest.raises(RuntimeError, match="the storage is on"):
+            t.set_(storage.untyped_storage(), 0, (1,), (1,))
+        assert t.shape == (2,)

@@ -391,3 +391,24 @@ def test_numbers_of_real_tensors_are_guarded(mode):
     s = dynamic(mode, 3).shape[0]
     got = dispatch.arange(6).roll(s, 0)
     assert np.array_equal(got.numpy(), np.roll(np.arange(6), 3))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ops.aten.nonzero(x),
+        lambda x: ops.aten._pack_padded_sequence(x, x[0].long(), False),
+        lambda x: ops.aten.masked_select(x, x > 0),
+        lambda x: ops.aten._unique2(x),
+        lambda x: ops.aten.unique_dim(x, 0),
+        lambda x: ops.aten.unique_consecutive(x),
+        lambda x: ops.aten.repeat_interleave.Tensor(x[0].long()),
+        lambda x: ops.aten.bincount(x[0].long()),
+        lambda x: ops.aten.index.Tensor(x, [x > 0]),
+    ],
+)
+def test_each_operator_whose_sizes_data_decide_may_be_forbidden(call):
+    mode = FakeTensorMode(shape_env=ShapeEnv(allow_dynamic_output_shape_ops=False))
+    x = dynamic(mode, 3, 2)
+    with mode, pytest.raises(DynamicOutputShapeException):
+        call(x)

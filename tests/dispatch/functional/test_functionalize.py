@@ -222,3 +222,12 @@ def test_a_view_that_was_given_an_expression_is_symbolic() -> None:
             dispatch._disable_functionalization()
         answers = [_C._functionalize_is_symbolic(t) for t in (wrapper, cut, plain, row)]
     assert answers == [False, True, False, True]
+
+
+def test_a_view_is_not_made_larger():
+    def grow(x):
+        return x.view(4)[1:3].resize_(9)
+
+    with pytest.raises(RuntimeError, match=r"^aten::resize_: .* larger"):
+        functionalize(grow)(dispatch.ones(2, 2))
+    assert functionalize(lambda x: x.view(4)[1:3].resize_(1))(dispatch.ones(2, 2)).tolist() == [1]

@@ -232,3 +232,28 @@ def test_a_mode_whose_questions_raise_is_not_entered():
         pass
     assert _len_torch_dispatch_stack() == 0
     assert _entered_modes() == before
+
+
+def test_a_mode_that_is_entered_twice_is_counted_until_its_outer_block_ends():
+    class Plain(TorchDispatchMode):
+        pass
+
+    class Infra(TorchDispatchMode):
+        @classmethod
+        def is_infra_mode(cls):
+            return True
+
+    before = _entered_modes()
+    mode = Plain()
+    with mode:
+        with mode:
+            pass
+        assert _entered_modes() == (before[0] + 1, before[1] + 1, before[2] + 1)
+    assert _entered_modes() == before
+    address = id(mode)
+    del mode
+    others = [Infra() for _ in range(1000)]  # one of them takes the place of the mode that is gone
+    assert address in map(id, others)
+    for other in others:
+        with other:
+            assert _entered_modes() == (before[0] + 1, *before[1:])

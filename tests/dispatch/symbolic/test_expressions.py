@@ -99,6 +99,7 @@ def test_range_contains_every_value(program: Any, points: Any) -> None:
         (lambda a, b, c: (a // b) < 3, "((s99//s65)) < 3"),
         (lambda a, b, c: a**b, "PowByNatural(s99, s65)"),
         (lambda a, b, c: (a - b) % c, "PythonMod(-s65 + s99, s58)"),
+        (lambda a, b, c: a % -2, "PythonMod(s99, -2)"),
         (lambda a, b, c: a**2 + a + b * a + b**2 + 1, "s65**2 + s65*s99 + s99**2 + s99 + 1"),
         (lambda a, b, c: round(a / 3), "RoundToInt(IntTrueDiv(s99, 3))"),
     ],

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import dispatch
 from dispatch.symbolic import ShapeEnv, ValueRanges, int_oo, sym_max
 from dispatch.symbolic.errors import ValueRangeError
 
@@ -46,3 +47,11 @@ def test_bounds_follow_through_operations_on_either_sign(make: Any, low: int, hi
     u = env.create_unbacked_symint()
     env.constrain_symbol_range(u.node.expr, -9, 3)
     assert env.bound_sympy(make(u).node.expr) == ValueRanges(low, high)
+
+
+def test_remainders_of_what_may_be_zero_and_not_less_are_mod() -> None:
+    env = ShapeEnv()
+    u = env.create_unbacked_symint()
+    assert str((u % 3).node.expr) == "PythonMod(u0, 3)"
+    dispatch._check(u >= 0)
+    assert str((u % 3).node.expr) == "Mod(u0, 3)"

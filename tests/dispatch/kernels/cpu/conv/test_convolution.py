@@ -190,3 +190,19 @@ def test_which_convolutions_convert_their_bias(dims, transposed, dtype):
             call(dispatch.float64)
     else:
         assert dispatch.equal(call(dispatch.float64), call(None))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_filter_for_each_channel_does_not_depend_on_the_layout(dtype, transposed):
+    kind = getattr(dispatch, dtype)
+    x = dispatch.arange(2 * 3 * 5 * 6, dtype=kind).reshape(2, 3, 5, 6)
+    weight = (dispatch.arange(27, dtype=kind) - 13).reshape(3, 1, 3, 3)
+
+    def call(layout):
+        given = x.contiguous(memory_format=layout), weight.contiguous(memory_format=layout)
+        rest = ([2, 1], [1, 1], [1, 1], transposed, [0, 0], 3)
+        return aten.convolution(*given, None, *rest).contiguous()
+
+    assert dispatch.equal(call(dispatch.channels_last), call(dispatch.contiguous_format))
+    assert call(dispatch.contiguous_format).abs().sum().item() > 1000

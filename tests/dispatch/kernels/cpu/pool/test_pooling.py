@@ -344,3 +344,17 @@ def test_the_gradient_of_the_largest_looks_at_places_where_there_is_data(batch, 
     with dispatch.FakeTensorMode() as mode:
         grad, x, places = (mode.from_tensor(t) for t in (grad, x, places))
         assert aten.max_pool2d_with_indices_backward(grad, x, *rest, places).shape == x.shape
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+def test_gradients_of_means_do_not_depend_on_the_layout(dtype):
+    grad = dispatch.arange(96, dtype=getattr(dispatch, dtype)).reshape(2, 2, 4, 6)
+
+    def back(layout):
+        x = aten.zeros([2, 2, 8, 12], dtype=grad.dtype).contiguous(memory_format=layout)
+        window = ([3, 2], [2, 2], [1, 0], False, True, None)
+        given = grad.contiguous(memory_format=layout)
+        return aten.avg_pool2d_backward(given, x, *window).contiguous()
+
+    last, contiguous = back(dispatch.channels_last), back(dispatch.contiguous_format)
+    np.testing.assert_allclose(last.numpy(), contiguous.numpy(), rtol=1e-6)

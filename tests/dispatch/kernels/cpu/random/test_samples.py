@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -189,3 +190,10 @@ def test_dropout_in_training_zeroes_and_scales() -> None:
     assert not aten.dropout(x, 1.0, True).numpy().any()
     with pytest.raises(RuntimeError, match="aten::native_dropout"):
         aten.native_dropout(x, 2.0, True)
+
+
+@pytest.mark.parametrize("dtype", [dispatch.float32, dispatch.float64])
+def test_gradients_of_dirichlet_draws(dtype: Any) -> None:
+    x, alpha, total = (dispatch.tensor(v, dtype=dtype) for v in ([0.2, 0.3], [1.5, 2], [3.5, 3.5]))
+    found = ops.aten._dirichlet_grad(x, alpha, total)
+    assert found.tolist() == pytest.approx([0.2284, 0.2390], abs=1e-4)
