@@ -136,3 +136,12 @@ def test_offsets_of_views_count_elements_of_the_new_dtype() -> None:
 def test_pieces_must_sum_to_the_size(sizes: list[int]) -> None:
     with pytest.raises(RuntimeError, match="do not sum to 4"):
         A.split_with_sizes(dispatch.ones(4), sizes)
+
+
+def test_an_output_is_resized_on_its_device_alone() -> None:
+    x = dispatch.ones(2, device="meta")
+    assert A._resize_output_(x, [3, 1], "meta") is x
+    assert x.shape == (3, 1)
+    with pytest.raises(RuntimeError, match=r"^aten::_resize_output_: .* on cpu, got meta"):
+        A._resize_output_(x, [4], "cpu")
+    assert x.shape == (3, 1)

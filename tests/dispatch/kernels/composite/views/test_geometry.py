@@ -347,3 +347,10 @@ def test_fake_views_that_need_a_copy_raise_as_fake_tensors_of_pytorch():
         assert aten._reshape_alias.default(rows, [6, 4], [1, 6]).stride() == (4, 1)
     rows = dispatch.ones(2, 3, 4)
     assert aten._reshape_alias.default(rows, [6, 4], [1, 6]).stride() == (1, 6)
+
+
+def test_the_gradient_of_a_trace_is_a_matrix():
+    grad = dispatch.ones(())
+    assert aten.trace_backward(grad, [2, 3]).tolist() == [[1, 0, 0], [0, 1, 0]]
+    with pytest.raises(RuntimeError, match=r"^aten::trace_backward: expected the sizes of a matrix"):
+        aten.trace_backward(grad, [3])
