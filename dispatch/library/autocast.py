@@ -210,18 +210,24 @@ class autocast:
 
 
 def is_eligible(value: Any, device_type: str) -> bool:
-    """Whether autocast of a device type looks at this value: a floating-point tensor there."""
+    """Whether autocast of a device type looks at this value: a floating-point tensor there.
+
+    Those of double precision stay as they are, and what is made of them.
+    """
     return (
-        isinstance(value, Tensor) and value.is_floating_point() and value.device.type == device_type
+        isinstance(value, Tensor)
+        and value.is_floating_point()
+        and value.dtype is not dtypes.float64
+        and value.device.type == device_type
     )
 
 
 def cast_eligible(value: Any, device_type: str, dtype: dtypes.dtype) -> Any:
-    """`value` with its floating-point tensors of a device type (not float64) as `dtype`."""
+    """`value` with its eligible tensors as `dtype`."""
     if isinstance(value, Tensor):
-        if not is_eligible(value, device_type) or value.dtype is dtypes.float64:
+        if not is_eligible(value, device_type) or value.dtype is dtype:
             return value
-        return value if value.dtype is dtype else value.to(dtype)
+        return value.to(dtype)
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return value
     made = (cast_eligible(v, device_type, dtype) for v in value)
@@ -269,7 +275,7 @@ def _widest(values: Any, device_type: str, found: dtypes.dtype | None = None) ->
     for value in values:
         if isinstance(value, (list, tuple)):
             found = _widest(value, device_type, found)
-        elif is_eligible(value, device_type) and value.dtype is not dtypes.float64:
+        elif is_eligible(value, device_type):
             if value.dtype is dtypes.float32 or found is dtypes.float32:
                 found = dtypes.float32
             elif value.dtype is not narrow:

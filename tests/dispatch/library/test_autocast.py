@@ -1,11 +1,13 @@
 """Autocast: which dtype operators of a block see, by device type and rule."""
 
+import threading
 import warnings
+from pathlib import Path
 
 import pytest
 
 import dispatch
-from dispatch import FakeTensorMode, library, ops
+from dispatch import _C, FakeTensorMode, library, ops
 from dispatch.library import autocast as room
 from dispatch.library.autocast import autocast, autocast_decrement_nesting, set_autocast_enabled
 
@@ -46,6 +48,14 @@ def test_operators_on_the_cpu(call, dtype):
         (lambda x: A.norm(x.half()), F32),
         (lambda x: A.norm(x.half(), 2, [0]), F32),
         (lambda x: A.addcmul(x, x.half(), x.half()), F32),
+        (lambda x: A.softmax(x.double(), 0), F64),
+        (lambda x: A.sum(x.double()), F64),
+        (lambda x: A.sum(x.long()), dispatch.int64),
+        (lambda x: A.norm(x.double()), F64),
+        (lambda x: A.linalg_vector_norm(x.double()), F64),
+        (lambda x: A.exp(x.double()), F64),
+        (lambda x: A.addcmul(x.double(), x.half(), x.half()), F64),
+        (lambda x: A.mm(x.long(), x.long()), dispatch.int64),
         (lambda x: A.mm(dispatch.ones(2, 2), dispatch.ones(2, 2)), F32),  # on the CPU
     ],
 )
@@ -107,3 +117,71 @@ def test_what_is_refused():
         y = dispatch.ones(2, device="xpu")
         with pytest.raises(RuntimeError, match="unsafe to autocast"):
             A.binary_cross_entropy(y, y)
+
+
+@pytest.mark.parametrize("key", ["AutocastCPU", "AutocastXPU"])
+def test_the_operators_with_a_rule_are_pytorchs(key):
+    """`autocast_kernels.txt`: the operators that have a kernel at the key in PyTorch 2.13."""
+    text = (Path(__file__).parent / "autocast_kernels.txt").read_text()
+    listed = text.partition(key + ":")[2].partition("Autocast")[0].split()
+    with autocast(key.removeprefix("Autocast").lower()):
+        found = [name for name in _C._dispatch_get_all_op_names()
+                 if _C._dispatch_has_kernel_for_dispatch_key(name, key)]  # fmt: skip
+    assert sorted(n.removeprefix("aten::") for n in found if n.startswith("aten::")) == listed
+
+
+def test_a_block_puts_back_what_it_set_also_after_an_error():
+    dispatch.set_autocast_dtype("xpu", BF16)
+    try:
+        with pytest.raises(KeyError), autocast("xpu", F16, cache_enabled=False):
+            assert not room.is_autocast_cache_enabled()
+            with autocast("xpu", enabled=False):
+                assert not dispatch.is_autocast_enabled("xpu")
+                assert dispatch.get_autocast_dtype("xpu") is F16
+                assert not room.is_autocast_cache_enabled()
+            assert dispatch.is_autocast_enabled("xpu")
+            raise KeyError
+        assert dispatch.get_autocast_dtype("xpu") is BF16
+        assert not dispatch.is_autocast_enabled("xpu")
+        assert room.is_autocast_cache_enabled()
+    finally:
+        dispatch.set_autocast_dtype("xpu", F16)
+
+
+def test_one_block_may_be_entered_twice():
+    block = autocast("cpu")
+    with block:
+        with block:
+            pass
+        assert dispatch.is_autocast_enabled("cpu")
+    assert not dispatch.is_autocast_enabled("cpu")
+
+
+def test_a_thread_has_its_own_switch():
+    seen = []
+    with autocast("cpu"):
+        thread = threading.Thread(target=lambda: seen.append(dispatch.is_autocast_enabled("cpu")))
+        thread.start()
+        thread.join()
+    assert seen == [False]
+
+
+def test_a_list_and_a_named_tensor_are_cast():
+    x = dispatch.ones(2, 2)
+    with autocast("cpu"):
+        assert A.stack([x.bfloat16(), x]).dtype is F32
+        assert A.linear(x, x, bias=x[0]).dtype is BF16
+        assert A.cat([x, x.half()]).dtype is F32  # the first is known to be float32
+        with pytest.raises(RuntimeError, match="Unexpected floating ScalarType"):
+            A.cat([x.half(), x])
+        assert A.stack(tensors=[x.bfloat16(), x.double()]).dtype is F64
+        assert A.norm(x.bfloat16()).dtype is BF16  # no rule on the CPU
+        with pytest.raises(RuntimeError, match="Unexpected floating ScalarType"):
+            A.index_copy(x.bfloat16(), 0, dispatch.tensor([0]), x[:1].half())
+
+
+@pytest.mark.parametrize("dtype", [dispatch.int64, F64, F16])
+def test_what_is_not_cast_is_the_same_object(dtype):
+    x = dispatch.ones(2, dtype=dtype)
+    assert room.cast_eligible(x, "cpu", F16) is x
+    assert room.cast_eligible(dispatch.ones(2, device="meta"), "cpu", F16).dtype is F32

@@ -352,5 +352,5 @@ def test_fake_views_that_need_a_copy_raise_as_fake_tensors_of_pytorch():
 def test_the_gradient_of_a_trace_is_a_matrix():
     grad = dispatch.ones(())
     assert aten.trace_backward(grad, [2, 3]).tolist() == [[1, 0, 0], [0, 1, 0]]
-    with pytest.raises(RuntimeError, match=r"^aten::trace_backward: expected the sizes of a matrix"):
+    with pytest.raises(RuntimeError, match=r"^aten::trace_backward: .* matrix"):
         aten.trace_backward(grad, [3])
