@@ -550,7 +550,7 @@ cdef PyObject* keep_snapshot(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
 cdef PyObject* no_meta_kernel(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     cdef OperatorEntry e = <OperatorEntry>op
     raise NotImplementedError(
-        f"{qualified_name(e)}: called with Meta tensors, but no fake implementation or Meta kernel is registered for "
+        f"{qualified_name(e)}: called with Meta tensors, but there is no fake impl or Meta kernel registered for "
         f"this operator{module_to_import(e)}\n  {e._schema_text}")
 
 

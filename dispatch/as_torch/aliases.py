@@ -164,6 +164,8 @@ torch.testing._internal.logging_utils       dispatch.as_torch.logs
 torch.testing._internal.optests             dispatch.library.checks dispatch.as_torch.opcheck_tests
                                             dispatch.as_torch.refused
 torch.testing._internal.two_tensor          dispatch.as_torch.two_tensor
+torch.testing._internal.optests.aot_autograd  dispatch.as_torch.opcheck_tests
+                                            dispatch.as_torch.refused
 torch._custom_op.functional                 dispatch.as_torch.refused
 torch._dynamo.test_case                     dispatch.as_torch.patched_tests
 torch._dynamo.testing                       dispatch.as_torch.patched_tests
@@ -205,6 +207,7 @@ torch._disable_dynamo                       dispatch.as_torch.markers._disable_d
 torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling
 torch.autograd.Variable                     dispatch.Tensor
 torch.func.functional_call                  dispatch.as_torch.nn.stateless.functional_call
+torch._library.infer_schema._TestTensor     dispatch.Tensor
 torch._library.utils.lookup_op              dispatch.library.lookup_op
 torch._library.utils.has_fake_kernel        dispatch.library.custom_ops.has_fake_kernel
 torch._register_device_module               dispatch.as_torch.backends.register_device_module

@@ -1,12 +1,15 @@
 """The single checks of `torch.testing._internal.optests`; all of them together are `opcheck`."""
 
-from collections.abc import Callable
+import contextlib
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dispatch._C.overload import OpOverload
 from dispatch.library import checks
 
 __all__ = [
+    "assert_raises_regex",
     "autograd_registration_check",
     "dontGenerateOpCheckTests",
     "fake_check",
@@ -24,6 +27,21 @@ def autograd_registration_check(op: Any, args: Any, kwargs: Any) -> None:
     if not isinstance(op, OpOverload):
         raise AssertionError(f"expected an OpOverload, got {type(op)}")
     checks._test_autograd_registration(op, args, kwargs)
+
+
+@contextlib.contextmanager
+def assert_raises_regex(exception_cls: type[BaseException], regex: str) -> Iterator[None]:
+    """AssertionError unless the block raises such an error with such a text."""
+    wanted = f"{exception_cls.__name__} with a text to match regex {regex!r}"
+    try:
+        yield
+    except exception_cls as e:
+        if re.search(regex, str(e)):
+            return
+        raise AssertionError(f"Expected exception {wanted}, got the text {str(e)!r}") from e
+    except Exception as e:
+        raise AssertionError(f"Expected {wanted}, instead got {type(e).__name__}: {e}") from e
+    raise AssertionError(f"Expected exception {wanted}, got none")
 
 
 def dontGenerateOpCheckTests(reason: str) -> Callable[[Any], Any]:

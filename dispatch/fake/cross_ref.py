@@ -92,7 +92,7 @@ def check_alias_info(context: str, real: Any, real_in: Any, fake: Any, fake_in: 
 
 def check_tensors(context: str, real: Tensor, fake: Any, *, strides: bool) -> None:
     """MetadataMismatchError at the first difference."""
-    facts = ["requires_grad", "shape", "dtype", "layout", "device"]
+    facts = ["requires_grad", "dtype", "layout", "device"]
     pairs = [(name, getattr(real, name), getattr(fake, name)) for name in facts]
     pairs.append(("storage_offset", real.storage_offset(), fake.storage_offset()))
     if strides and real.numel():
@@ -100,9 +100,21 @@ def check_tensors(context: str, real: Tensor, fake: Any, *, strides: bool) -> No
             (n, s, t) for n, s, t in zip(real.shape, real.stride(), fake.stride(), strict=False)
         ]
         pairs.append(("stride", [s for n, s, _ in seen if n > 1], [t for n, _, t in seen if n > 1]))
+    if not _same(real.shape, fake.shape):
+        raise MetadataMismatchError(
+            f"{context}: Shapes {real.shape} and {fake.shape} are not equal (real and fake)"
+        )
     for name, of_real, of_fake in pairs:
-        if of_real != of_fake:
+        if not _same(of_real, of_fake):
             raise MetadataMismatchError(f"{context}: {name}: fake {of_fake}, real {of_real}")
+
+
+def _same(real: Any, fake: Any) -> bool:
+    """Whether both are equal; a fake size that depends on values may be any."""
+    if isinstance(real, (tuple, list)):
+        return len(real) == len(fake) and all(map(_same, real, fake))
+    node = getattr(fake, "node", None)
+    return (node is not None and not node.has_hint()) or bool(real == fake)
 
 
 class CrossRefFakeMode(TorchDispatchMode):
@@ -146,9 +158,10 @@ class CrossRefFakeMode(TorchDispatchMode):
     def _fake_run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """(outputs, fake arguments); None for arguments that have no fake counterpart."""
         from dispatch.pytree import tree_map_only
+        from dispatch.symbolic import ShapeEnv  # dear at import
 
         try:
-            with FakeTensorMode() as mode, warnings.catch_warnings():
+            with FakeTensorMode(shape_env=ShapeEnv()) as mode, warnings.catch_warnings():
                 convert = functools.partial(mode.from_tensor, static_shapes=True)
                 fake_in = tree_map_only(Tensor, convert, (args, kwargs))
                 return func(*fake_in[0], **fake_in[1]), fake_in

@@ -16,6 +16,7 @@ from dispatch._C.tensor cimport TF_FAKE, TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport ThreadState
 
 from dispatch._C.operator import _should_allow_numbers_as_tensors
+from dispatch.fake import config
 from dispatch.fake.exceptions import FakeTensorDeviceMismatchError
 
 __all__ = ["find_common_device", "init_gpu_context", "is_indexed_device_type", "should_allow_numbers_as_tensors"]
@@ -25,7 +26,7 @@ cdef frozenset indexed = frozenset(("cuda", "hpu", "xpu", "mps", "mtia", "privat
 # Arguments of these may lie on other devices than the result, which is on the first one's.
 cdef frozenset multi_device = frozenset("aten::" + n for n in (
     "copy_", "copy", "slice_scatter", "diagonal_scatter", "index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index",
-    "_unsafe_index_put", "embedding_bag", "index.out", "resize_as_"))
+    "_unsafe_index_put", "_embedding_bag", "embedding_bag", "index.out", "resize_as_"))
 
 cdef struct CommonDevice:
     int devtype
@@ -73,13 +74,22 @@ cdef int merge_device(OperatorEntry e, Tensor t, CommonDevice* c) except -1:
     if c.found and (zero or not c.zero_dim_cpu or is_strict(e)):
         if (zero and not is_strict(e)) or may_mix(e, c.devtype, t.c_devtype):
             return 0
-        raise FakeTensorDeviceMismatchError(get_overload(e), dtypes.new_device(c.devtype, c.devindex),
-                                            dtypes.new_device(t.c_devtype, t.c_devindex))
+        if is_preferred(c.devtype):
+            return 0
+        if not is_preferred(t.c_devtype):
+            raise FakeTensorDeviceMismatchError(get_overload(e), dtypes.new_device(c.devtype, c.devindex),
+                                                dtypes.new_device(t.c_devtype, t.c_devindex))
     c.found = True
     c.zero_dim_cpu = zero
     c.devtype = t.c_devtype
     c.devindex = t.c_devindex
     return 0
+
+
+cdef bint is_preferred(int devtype) except -1:
+    """Whether the settings say that devices of the type go before others."""
+    wanted = config.fake_tensor_prefer_device_type
+    return wanted is not None and dtypes.new_device(devtype, -1).type == wanted
 
 
 cdef bint is_strict(OperatorEntry e) except -1:

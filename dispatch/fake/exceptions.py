@@ -69,6 +69,6 @@ class FakeTensorDeviceMismatchError(RuntimeError):
         schema = getattr(func, "_schema", None)
         name = func.name() if hasattr(func, "name") else func
         super().__init__(
-            f"{name}: Unhandled FakeTensor Device Propagation, found two different devices "
+            f"Unhandled FakeTensor Device Propagation for {name}: found two different devices "
             f"{common_device}, {device}\n  {schema}"
         )

@@ -80,7 +80,7 @@ def _deregister_op_impl(op: Any) -> None:
 
 
 def register_fast_op_impl(func: Any) -> Callable[[Implementation], Implementation]:
-    """Register an implementation for calls with symbolic sizes, of which there are none yet."""
+    """Register an implementation of an operator that programs may call: no call asks for it."""
 
     def decorate(op_impl: Implementation) -> Implementation:
         _fast_op_implementations[func] = op_impl
@@ -90,8 +90,20 @@ def register_fast_op_impl(func: Any) -> Callable[[Implementation], Implementatio
 
 
 def get_fast_op_impls() -> dict[Any, Implementation]:
-    """What `register_fast_op_impl` registered."""
+    """What `register_fast_op_impl` registered, and arithmetic: `impl(mode, x, y)`."""
+    if not _fast_op_implementations:
+        for name in ("add", "sub", "mul", "div"):
+            op = getattr(ops.aten, name).Tensor
+            register_fast_op_impl(op)(_under_its_mode(op))
     return _fast_op_implementations
+
+
+def _under_its_mode(op: Any) -> Implementation:
+    def run(mode: Any, *args: Any, **kwargs: Any) -> Any:
+        with mode:
+            return op(*args, **kwargs)
+
+    return run
 
 
 def is_builtin(op: Any) -> bool:

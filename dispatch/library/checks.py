@@ -81,8 +81,8 @@ def _test_autograd_registration(op: OpOverload, args: Any, kwargs: Any, **_: Any
         _set_autograd_fallback_mode(mode)
     if any(t.requires_grad and id(t) not in given for t in outputs):
         raise AssertionError(
-            f"{op.name()}: an output requires grad, but no kernel is registered at an autograd "
-            "key: a kernel below autograd must not record gradients"
+            f"{op.name()}: an output requires grad, but the operator does not have an autograd "
+            "kernel: one that records gradients is incorrectly registered at a key below autograd"
         )
 
 
@@ -106,6 +106,7 @@ def _test_tracing(
     atol: float | None,
     shape_env: Any = None,
 ) -> None:
+    _refuse_aliases(op)
     fresh = _copies((args, kwargs))
     with FakeTensorMode(shape_env=shape_env) as mode:
         a, kw = pytree.tree_map_only(Tensor, mode.from_tensor, fresh)
@@ -120,6 +121,15 @@ def _test_tracing(
     grads = _gradients(op, first)
     if not _same_metadata(grads, fake_grads):
         raise AssertionError(f"{op}: its formula gives other gradients on fake tensors")
+
+
+def _refuse_aliases(op: OpOverload) -> None:
+    """RuntimeError for an operator of others that returns what it was given."""
+    if not is_builtin(op) and any(r.alias_info is not None for r in op._schema.returns):
+        raise RuntimeError(
+            f"{op}: We only support functionalizing operators whose outputs do not have alias "
+            f"annotations (e.g. 'Tensor(a)' is a Tensor with an alias annotation): {op._schema}"
+        )
 
 
 def _same_metadata(real: list[Tensor], fake: list[Tensor]) -> bool:
@@ -179,8 +189,22 @@ def _compare_values(
         x, y = (np.asarray(v.detach().numpy()) for v in (a, b))
         if x.dtype.kind == "V":  # bfloat16 and other types that numpy does not know
             x, y = x.astype(np.float32), y.astype(np.float32)
-        if not np.allclose(x, y, rtol=r, atol=t):
-            raise AssertionError(f"{op}: two runs on the same arguments give different values")
+        try:
+            _refuse_far(x, y, r, t)
+        except ValueError as e:
+            raise AssertionError(
+                f"{op}: eager-mode PyTorch vs AOTDispatcher: two runs on the same arguments give "
+                "different values"
+            ) from e
+
+
+def _refuse_far(x: Any, y: Any, rtol: float, atol: float) -> None:
+    """ValueError for arrays that differ by more than the tolerances."""
+    import numpy as np
+
+    if not np.allclose(x, y, rtol=rtol, atol=atol):
+        off = np.max(np.abs(x.astype(np.complex128) - y))
+        raise ValueError(f"Absolute difference: {off} (up to {atol} + {rtol} of the value allowed)")
 
 
 _CHECKS: dict[str, _Check] = {

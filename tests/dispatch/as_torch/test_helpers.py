@@ -243,6 +243,17 @@ def test_an_operator_without_an_autograd_kernel_is_found():
             opcheck_tests.autograd_registration_check(ops.helpers.f, (x,), {})
 
 
+def test_an_error_is_looked_for_by_class_and_text():
+    expects = opcheck_tests.assert_raises_regex
+    with expects(RuntimeError, "c.*"):
+        raise RuntimeError("abcd")
+    for error, text in ((None, "Expected exception"), (ValueError, "instead got"),
+                        (RuntimeError, "to match regex")):  # fmt: skip
+        with pytest.raises(AssertionError, match=text), expects(RuntimeError, "f"):
+            if error is not None:
+                raise error("abcd")
+
+
 # ---- logs
 
 

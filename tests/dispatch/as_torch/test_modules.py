@@ -219,3 +219,14 @@ def test_casts_keep_the_parameter_that_others_hold():
 def test_what_does_not_fit_is_refused_as_pytorch_refuses_it(make, error):
     with pytest.raises(error):
         make()
+
+
+def test_modules_move_under_a_fake_mode():
+    layer = modules.Linear(2, 2)
+    with dispatch.FakeTensorMode(allow_non_fake_inputs=True):
+        layer.to("cuda:0")
+        made = modules.Linear(2, 2)
+        made.to("cuda")
+    for tensor in (*layer.parameters(), *made.parameters()):
+        assert str(tensor.device) == "cuda:0" and isinstance(tensor, Parameter)
+        assert tensor.requires_grad

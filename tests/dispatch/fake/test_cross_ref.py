@@ -33,7 +33,7 @@ def test_equal_results_pass_and_the_real_one_is_returned(pair):
 @pytest.mark.parametrize(
     ("fake", "what"),
     [
-        (lambda x: x.new_empty(4), "shape"),
+        (lambda x: x.new_empty(4), r"Shapes .*\[2, 3\].* are not equal"),
         (lambda x: x.new_empty(2, 3, dtype=dispatch.int8), "dtype"),
         (lambda x: x.new_empty(3, 2).t(), "stride"),
         (lambda x: x, "alias"),
@@ -43,6 +43,27 @@ def test_differences_are_named(pair, fake, what):
     f = pair(lambda x: x + 1, fake)
     with CrossRefFakeMode(), pytest.raises(MetadataMismatchError, match=what):
         f(dispatch.ones(2, 3))
+
+
+def test_sizes_that_depend_on_values_may_be_any(pair):
+    f = pair(lambda x: x.new_zeros(2, 18), None)
+
+    def made(width):
+        def fake(x):
+            ctx = dispatch.library.get_ctx()
+            return x.new_empty(x.shape[0], ctx.new_dynamic_size() if width is None else width)
+
+        return fake
+
+    x = dispatch.ones(2, 3)
+    for width in (None, 18, 17):
+        dispatch.library.register_fake("tcr::f", made(width), allow_override=True)
+        with CrossRefFakeMode():
+            if width == 17:
+                with pytest.raises(MetadataMismatchError, match="Shapes"):
+                    f(x)
+            else:
+                assert f(x).shape == (2, 18)
 
 
 def test_what_is_not_compared(pair):

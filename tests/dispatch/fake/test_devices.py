@@ -6,7 +6,7 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode, ops
-from dispatch.fake import FakeTensorDeviceMismatchError
+from dispatch.fake import FakeTensorDeviceMismatchError, config, get_fast_op_impls
 from dispatch.fake.devices import find_common_device
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
@@ -143,3 +143,41 @@ def test_the_common_device_of_arguments_or_numbers():
     real = dispatch.ones(2)
     assert find_common_device(A.add.Tensor, [real, x]) == (x.device, False)
     assert find_common_device(A.add.Tensor, [real, 1]) == (dispatch.device("cpu"), True)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "preferred", "device"),
+    [
+        (("cuda:0", "cpu"), "cuda", "cuda:0"),
+        (("cpu", "cuda:0"), "cuda", "cuda:0"),
+        (("cpu", "cuda:0", "meta"), "cuda", "cuda:0"),
+        (("cuda:0", "cpu"), "cpu", "cpu"),
+        (("cpu", "cpu"), "cuda", "cpu"),
+        (("cuda:0", "cpu"), "meta", None),
+        (("cuda:0", "cpu"), None, None),
+    ],
+)
+def test_a_preferred_device_goes_before_others(kinds, preferred, device):
+    with FakeTensorMode(), config.patch(fake_tensor_prefer_device_type=preferred):
+        tensors = made(kinds)
+        if device is None:
+            with pytest.raises(FakeTensorDeviceMismatchError, match=r"Propagation for aten::cat"):
+                dispatch.cat(tensors)
+        else:
+            assert str(dispatch.cat(tensors).device) == device
+
+
+def test_a_bag_is_where_its_weights_are():
+    with FakeTensorMode():
+        weight = dispatch.empty(10, 3, device="meta")
+        found = A._embedding_bag(weight, dispatch.tensor([1, 2, 4]), dispatch.tensor([0, 2]))
+    assert found[0].shape == (2, 3) and found[0].device.type == "meta"
+
+
+def test_arithmetic_has_an_implementation_to_call():
+    mode = FakeTensorMode()
+    with mode:
+        x = dispatch.empty(2, 2, dtype=dispatch.int32)
+    for y in (x, 2):
+        made_by_call = get_fast_op_impls()[A.div.Tensor](mode, x, y)
+        assert made_by_call.dtype == dispatch.float32 and made_by_call.fake_mode is mode

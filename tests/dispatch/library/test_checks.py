@@ -160,7 +160,19 @@ def test_values_are_compared_within_the_tolerances_of_their_dtype():
 
     op = operator(drifting, dispatch.empty_like)
     x = dispatch.ones(2)
-    assert "different values" in str(failure(op, TRACING, x))
+    error = failure(op, TRACING, x)
+    assert "different values" in str(error)
+    assert "Absolute difference: 0.0001" in str(error.__context__)
     assert failure(op, TRACING, x.to(dispatch.bfloat16)) == "SUCCESS"
     found = opcheck(op, (x,), test_utils=TRACING, raise_exception=False, rtol=0.1, atol=0.1)
     assert found[TRACING] == "SUCCESS"
+
+
+def test_results_may_not_alias_arguments(library):
+    lib = library("taliases", "DEF")
+    lib.define("f(Tensor(a!) x) -> Tensor(a!)")
+    lib.impl("f", lambda x: x.sin_(), "CPU")
+    lib.impl("f", lambda x: x, "Meta")
+    op = dispatch.ops.taliases.f.default
+    assert "do not have alias annotations" in str(failure(op, TRACING, dispatch.ones(2)))
+    assert failure(dispatch.ops.aten.sin_.default, TRACING, dispatch.ones(2)) == "SUCCESS"

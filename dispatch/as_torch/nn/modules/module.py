@@ -318,7 +318,7 @@ class Module:
             if value is not None:
                 with dispatch.no_grad():
                     changed = function(value)
-                if type(changed) is type(value.data):
+                if type(changed) is type(value.data) and changed.device.type == value.device.type:
                     value.data = changed
                 else:
                     self._parameters[name] = Parameter(changed, value.requires_grad)

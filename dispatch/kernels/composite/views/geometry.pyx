@@ -105,8 +105,8 @@ cdef object _neg_view(Tensor self):
 
 cdef int raise_view(Tensor self, IntArray size, error) except -1:
     raise refused(
-        f"strides {numbers(self.c_strides, self.c_ndim)} of a tensor of "
-        f"sizes {sizes_of(self)} cannot show it as {ints(size)} without a copy: use reshape()", error)
+        f"Cannot view a tensor with shape {sizes_of(self)} and strides {numbers(self.c_strides, self.c_ndim)} as "
+        f"{ints(size)} without a copy: use reshape()", error)
 
 
 cdef inline bint is_plain_size(IntArray size, int64_t numel) noexcept:
