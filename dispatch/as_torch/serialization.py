@@ -59,7 +59,10 @@ def load(
     """
     with _opened(f, "rb") as file:
         reader = _Reader(io.BytesIO(file.read()), map_location, weights_only)
-        return reader.load()
+        try:
+            return reader.load()
+        except OverflowError as error:  # a length beyond 64 bits
+            raise pickle.UnpicklingError(f"load: {error}") from None
 
 
 @contextlib.contextmanager

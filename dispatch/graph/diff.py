@@ -109,7 +109,7 @@ def _changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[tuple[str, Any,
 
 def _signature(report: Json) -> dict[str, str]:
     return {
-        f"{name} {i}": f"{shape_text(meta, strides=True)} on {meta['device']}"
+        f"{name} {i}": f"{shape_text(meta, strides=True)} on {meta['device']}" if meta else "None"
         for name in ("inputs", "outputs")
         for i, meta in enumerate(report[name])
     }

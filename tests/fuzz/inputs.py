@@ -1,7 +1,8 @@
 """Inputs that lie: `python -m tests.fuzz.inputs [--n N] [--seed S] [--only KIND]`.
 
 What comes from elsewhere and is no model file (those are `python -m tests.fuzz`): schemas in YAML
-and as text, safetensors, pickles' parts, size expressions, DLPack capsules, arrays, buffers. Each
+and as text, safetensors, archives of inputs, reports, settings of the command line, pickles and
+their parts, size expressions, DLPack capsules, arrays, buffers. Each
 is made right and then changed as its format invites: other types, negative and huge numbers, depth,
 names twice, parts left out. A case either works, or ends in an error of the kinds listed for it, in
 words of ours; it takes seconds and megabytes at most, and never ends the process. What works lies
@@ -11,6 +12,7 @@ within its storage.
 import argparse
 import copy
 import ctypes
+import io
 import json
 import os
 import pickle
@@ -28,12 +30,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dispatch
-from dispatch import Tensor
+from dispatch import Tensor, pytree as trees
+from dispatch.as_torch import serialization
+from dispatch.cli.sizes import read_sizes
 from dispatch.codegen.generate import generate
 from dispatch.codegen.source import SourceError
+from dispatch.graph.checks import read_check
+from dispatch.graph.diff import compare
 from dispatch.graph.errors import ModelFileError
 from dispatch.graph.expr import evaluate, symbols_in
+from dispatch.graph.freeing import read_free
+from dispatch.graph.inputs import read_inputs
 from dispatch.graph.safetensors import read_tensors
+from dispatch.graph.saved import read_report
+from dispatch.graph.sweep import read_vary
 from dispatch.library import Library
 from tests.codegen.helpers import SCHEMAS, job_for, make_package
 from tests.fuzz.hostile import FOREIGN
@@ -271,6 +281,88 @@ def _rebuilt(rng: random.Random, folder: Path) -> Callable[[], Any]:
         return made
 
     return use
+
+
+def _bytes_changed(rng: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        at = rng.randrange(len(changed) + 1)
+        kind = rng.randrange(4)
+        if kind == 0:
+            changed[at : at + 1] = bytes((rng.randrange(256),))
+        elif kind == 1:
+            del changed[at : at + rng.choice((1, 4, 100))]
+        elif kind == 2:
+            changed[at:at] = changed[at : at + rng.choice((1, 8, 60))]
+        else:
+            changed[at : at + 8] = rng.choice((b"\xff" * 8, bytes(8), b"\xff" * 4))
+    return bytes(changed)
+
+
+def _npz(rng: random.Random, folder: Path) -> Callable[[], Any]:
+    path = folder / "in.npz"
+    save = rng.choice((np.savez, np.savez_compressed))
+    arrays = [_array(rng) for _ in range(rng.randint(1, 3))]
+    save(path, **{f"in_{i}": a for i, a in enumerate(arrays) if a.size < 1000})
+    if rng.random() < 0.8:
+        path.write_bytes(_bytes_changed(rng, path.read_bytes()))
+    return lambda: read_inputs(path)
+
+
+def _report(rng: random.Random, folder: Path) -> Callable[[], Any]:
+    tensor = {"shape": [2, 3], "dtype": "float32", "stride": [3, 1], "device": "cpu"}
+    call = {"op": "aten::add", "outputs": [tensor], "module": "a.b", "new_bytes": 24}
+    module = {"path": "a", "class": "A", "parameters": 1, "bytes": 4, "flops": 2, "calls": 1}
+    report: Any = {
+        "model": "m.pt2",
+        **dict.fromkeys(("parameters", "parameter_bytes", "peak_bytes", "flops"), 3),
+        "calls": [call],
+        "modules": [module],
+        "storages": [{"name": "w", "kind": "parameter", "dtype": "float32", "shape": [2]}],
+        "inputs": [tensor],
+        "outputs": [tensor],
+    }
+    text = json.dumps(changed(rng, report, 0.04), default=str)
+    if rng.random() < 0.3:
+        text = _text_changed(rng, text, ("{", "[", '"calls":', ",", "1e400", "-", "[" * 5000))
+    path = folder / "report.json"
+    path.write_bytes(text.encode(errors="surrogatepass"))
+
+    def use() -> None:
+        found = read_report(path)
+        if found is not None:
+            compare(found, report).tables()
+            compare(report, found).tables()
+
+    return use
+
+
+_SETTINGS: tuple[tuple[Callable[[list[str]], Any], tuple[str, ...]], ...] = (
+    (read_sizes, ("batch=64", "seq=1")),
+    (read_free, ("input_ids:0=batch", "x:1=n")),
+    (read_vary, ("batch=1,2,4", "seq=128:1024:128", "n=2:64:*2")),
+    (lambda texts: [read_check(text) for text in texts], ("peak_bytes < 16GB", "flops<=1e12")),
+)
+_SETTING_WORDS = (
+    "=", ":", ",", "*", "<", "-", "0", "9" * 30, "9" * 5000, "e999", "GB", "\u0663", " ", "\x00",
+)  # fmt: skip
+
+
+def _settings(rng: random.Random, folder: Path) -> Callable[[], Any]:
+    read, texts = rng.choice(_SETTINGS)
+    made = [_text_changed(rng, rng.choice(texts), _SETTING_WORDS) for _ in range(2)]
+    return lambda: read(made)
+
+
+def _saved(rng: random.Random, folder: Path) -> Callable[[], Any]:
+    x = dispatch.arange(6, dtype=dispatch.float32)
+    value = {"a": x.view(2, 3).t(), "b": [x[2:], x.conj()], "c": dispatch.ones(2, device="meta")}
+    file = io.BytesIO()
+    serialization.save(value, file, pickle_protocol=rng.choice((2, 4, 5)))
+    data = _bytes_changed(rng, file.getvalue())
+    return lambda: [
+        t for t in trees.tree_leaves(serialization.load(io.BytesIO(data))) if isinstance(t, Tensor)
+    ]
 
 
 # -- expressions -----------------------------------------------------------------------------------
@@ -553,14 +645,17 @@ KINDS = {
     "yaml": Kind(_yaml, (SourceError,)),
     "schema": Kind(_schema, (RuntimeError, ValueError, TypeError)),
     "safetensors": Kind(_safetensors, (ModelFileError,)),
+    "npz": Kind(_npz, (ModelFileError,)),
+    "report": Kind(_report, (ModelFileError,)),
+    "settings": Kind(_settings, (ValueError,)),
+    "saved": Kind(_saved, (*_USUAL, KeyError, MemoryError, EOFError, pickle.UnpicklingError)),
     "rebuilt": Kind(_rebuilt, (*_USUAL, KeyError, MemoryError, pickle.PicklingError)),
     "expression": Kind(_expression, ()),
     "dlpack": Kind(_dlpack, (TypeError, ValueError, RuntimeError, BufferError, AttributeError)),
     "numpy": Kind(_numpy, (TypeError, ValueError, RuntimeError, MemoryError)),
 }
-_THEIR_WORDS = (
-    "rebuilt",
-)  # a pickle's parts go wherever its author likes: only how it ends counts
+# A pickle's parts go wherever its author likes: only how it ends counts.
+_THEIR_WORDS = ("rebuilt", "saved")
 
 
 def _check_inside(value: Any) -> None:

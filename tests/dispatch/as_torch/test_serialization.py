@@ -86,3 +86,8 @@ def test_under_a_fake_mode_tensors_are_fake_and_lie_where_they_are_told(place, d
         found = serialization.load(file, map_location=place)
         assert type(found) is dispatch.FakeTensor and found.fake_mode is mode
     assert (str(found.device), found.shape, found.requires_grad) == (device, (5, 1), True)
+
+
+def test_a_length_beyond_64_bits_is_no_pickle() -> None:
+    with pytest.raises(pickle.UnpicklingError, match="load: FRAME length"):
+        serialization.load(io.BytesIO(b"\x80\x04\x95" + b"\xff" * 8 + b"N."))
