@@ -369,8 +369,8 @@ cdef int make_descr(int code) except -1:
     import numpy                 # here and not above: `import dispatch` needs neither
     if DTYPES[code].numpy == NULL:
         raise TypeError(f"numpy has no dtype for {get_dtype(code)!r}")
-    module = __import__(DTYPES[code].numpy.decode())
-    descr = numpy.dtype(getattr(module, DTYPES[code].name.decode()))
+    module, name = __import__(DTYPES[code].numpy.decode()), DTYPES[code].name.decode()
+    descr = numpy.dtype(name if module is numpy else getattr(module, name))       # numpy 1 has no numpy.bool
     descrs[code] = descr
     codes_by_descr[descr] = code
     return 0
