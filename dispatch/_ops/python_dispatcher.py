@@ -87,8 +87,21 @@ def get_dispatch(op: Any, key: DispatchKey) -> Any:
         return _pre_dispatch_handler(op)
     final = resolve_key(op, key)
     found = op.py_kernels.get(final, final)
+    if key == DispatchKey.Functionalize and _watcher is not None:
+        found = _watcher(op, found)
     # what serves PreDispatch depends on the stack of the moment
     return found if key == DispatchKey.PreDispatch else _cache(op, key, found)
+
+
+_watcher: Callable[[Any, Any], Any] | None = None
+
+
+def _watch_functionalize(watcher: Callable[[Any, Any], Any] | None) -> None:
+    """What goes in place of what runs at Functionalize: `watcher(op, it)`; None: nothing does."""
+    global _watcher
+    _watcher = watcher
+    for op in cached_ops:
+        op._uncache_dispatch(DispatchKey.Functionalize)
 
 
 def _cache(op: Any, key: DispatchKey, found: Any) -> Any:

@@ -66,7 +66,7 @@ torch.overrides                             dispatch.modes.function dispatch.mod
 torch._dynamo.config                        dispatch.fake.config
 torch._functorch.config                     dispatch.fake.config
 torch._dispatch.python                      dispatch._ops.python_dispatcher dispatch.functional
-                                            dispatch._ops
+                                            dispatch.functional.cross_ref dispatch._ops
 torch._python_dispatcher                    dispatch.tools.tables
 torch._meta_registrations                   dispatch.fake.meta_registrations
 torch._higher_order_ops                     dispatch._higher_order_ops
