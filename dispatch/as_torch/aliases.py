@@ -154,7 +154,7 @@ torch.testing._internal.common_device_type  dispatch.as_torch.test_devices
 torch.testing._internal.common_dtype        dispatch.as_torch.dtype_lists
 torch.testing._internal.common_methods_invocations dispatch.as_torch.test_absent
 torch.testing._internal.common_utils        dispatch.as_torch.test_case dispatch.as_torch.test_marks
-                                            dispatch.as_torch.making
+                                            dispatch.as_torch.making dispatch.as_torch.dtype_abbrs
 torch.testing._internal.common_subclass     dispatch.as_torch.subclasses
 torch.testing._internal.custom_op_db        dispatch.as_torch.numpy_ops
 torch.testing._internal.hop_db              dispatch.as_torch.test_absent

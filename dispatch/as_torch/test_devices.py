@@ -29,9 +29,19 @@ __all__ = [
     "ops",
     "precisionOverride",
     "skipCPUIf",
+    "skipCPUIfNoFFT",
+    "skipCPUIfNoLapack",
+    "skipCPUIfNoMkl",
     "skipCUDAIf",
+    "skipCUDAIfNoCusolver",
+    "skipCUDAIfNoMagma",
+    "skipCUDAIfNoMagmaAndNoCusolver",
+    "skipCUDAIfRocm",
     "skipIf",
+    "skipMPS",
     "skipMeta",
+    "skipXLA",
+    "skipXPU",
     "skipXPUIf",
     "tol",
     "toleranceOverride",
@@ -185,7 +195,9 @@ def skipCPUIf(dep: Any, reason: str) -> Callable[[Any], Any]:
 
 skipIf = skipCPUIf
 skipCUDAIf = skipXPUIf = precisionOverride = toleranceOverride = _as_it_is
-expectedFailureMeta = skipMeta = _as_it_is
+expectedFailureMeta = skipMeta = skipMPS = skipXPU = skipXLA = skipCUDAIfRocm = _as_it_is
+skipCPUIfNoLapack = skipCPUIfNoFFT = skipCPUIfNoMkl = _as_it_is  # the CPU has them all
+skipCUDAIfNoMagma = skipCUDAIfNoCusolver = skipCUDAIfNoMagmaAndNoCusolver = _as_it_is
 
 
 class tol:

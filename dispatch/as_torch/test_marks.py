@@ -5,10 +5,12 @@ is, one that needs them skips it.
 """
 
 import contextlib
+import functools
 import os
 import sys
 import tempfile
 import unittest
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -20,10 +22,11 @@ __all__ = [
     "TEST_NUMPY", "TEST_WITH_ASAN", "TEST_WITH_CROSSREF", "TEST_WITH_ROCM", "TEST_WITH_SLOW",
     "TEST_WITH_TORCHDYNAMO", "TEST_WITH_TORCHINDUCTOR", "TEST_WITH_TSAN", "TEST_XPU",
     "TemporaryDirectoryName", "TemporaryFileName", "decorateIf", "dtype_name", "first_sample",
-    "freeze_rng_state", "load_tests", "markDynamoStrictTest", "noncontiguous_like",
-    "requires_cuda", "scoped_load_inline", "serialTest", "set_default_dtype", "skipIfCrossRef",
-    "skipIfHpu", "skipIfMPS", "skipIfRocm", "skipIfTorchDynamo", "skipIfTorchInductor",
-    "skipIfWindows", "skipIfXpu", "slowTest", "unMarkDynamoStrictTest", "xfailIfS390X",
+    "freeze_rng_state", "is_iterable_of_tensors", "load_tests", "markDynamoStrictTest",
+    "noncontiguous_like", "requires_cuda", "scoped_load_inline", "serialTest",
+    "setLinalgBackendsToDefaultFinally", "set_default_dtype", "skipIfCrossRef", "skipIfHpu",
+    "skipIfMPS", "skipIfRocm", "skipIfTorchDynamo", "skipIfTorchInductor", "skipIfWindows",
+    "skipIfXpu", "slowTest", "suppress_warnings", "unMarkDynamoStrictTest", "xfailIfS390X",
     "xfailIfTorchDynamo", "xfail_inherited_tests",
 ]  # fmt: skip
 
@@ -53,7 +56,7 @@ def _as_it_is(decorated: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 skipIfCrossRef = skipIfHpu = skipIfMPS = skipIfRocm = skipIfTorchDynamo = _as_it_is
 skipIfTorchInductor = skipIfXpu = xfailIfTorchDynamo = markDynamoStrictTest = _as_it_is
-unMarkDynamoStrictTest = slowTest = serialTest = _as_it_is
+unMarkDynamoStrictTest = slowTest = serialTest = setLinalgBackendsToDefaultFinally = _as_it_is
 
 
 def _unless(there: bool, mark: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -102,6 +105,18 @@ def xfail_inherited_tests(tests: Iterable[str]) -> Callable[[type], type]:
     return mark
 
 
+def suppress_warnings(function: Callable[..., None]) -> Callable[..., None]:
+    """A decorator: what the test warns of is not seen."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function(*args, **kwargs)
+
+    return run
+
+
 @contextlib.contextmanager
 def TemporaryFileName(*args: Any, **kwargs: Any) -> Iterator[str]:
     """The path of an empty file, for a block."""
@@ -144,6 +159,14 @@ def first_sample(test: unittest.TestCase, samples: Iterable[Any]) -> Any:
     for sample in samples:
         return sample
     test.skipTest("there is no sample")
+
+
+def is_iterable_of_tensors(iterable: Any, include_empty: bool = False) -> bool:
+    """Whether it holds tensors and nothing else; a tensor itself does not."""
+    if isinstance(iterable, dispatch.Tensor) or not isinstance(iterable, Iterable):
+        return False
+    held = list(iterable)
+    return all(isinstance(t, dispatch.Tensor) for t in held) if held else include_empty
 
 
 def dtype_name(dtype: dispatch.dtype) -> str:

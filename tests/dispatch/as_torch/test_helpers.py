@@ -4,13 +4,23 @@ import collections
 import copy
 import logging
 import unittest
+import warnings
 
 import numpy as np
 import pytest
 
 import dispatch
 from dispatch import fake, ops
-from dispatch.as_torch import accelerator, functorch, logs, numpy_ops, opcheck_tests, patched_tests
+from dispatch.as_torch import (
+    accelerator,
+    functorch,
+    logs,
+    numpy_ops,
+    opcheck_tests,
+    patched_tests,
+    test_devices,
+    test_marks,
+)
 from dispatch.as_torch.nn import parametrize
 from dispatch.as_torch.nn.modules import Linear, Module
 from dispatch.as_torch.nn.parameter import Parameter
@@ -110,6 +120,26 @@ def test_tolerances_texts_and_places():
     case.assertExpectedInline(3, "3")
     with pytest.raises(AssertionError):
         case.assertExpectedInline("a", "\n    a\n")
+
+
+def test_marks_that_change_a_test_or_do_not():
+    seen = []
+
+    @test_marks.suppress_warnings
+    @test_marks.setLinalgBackendsToDefaultFinally
+    @test_devices.skipCPUIfNoLapack
+    @test_devices.skipCUDAIfNoMagma
+    def noisy(word):
+        warnings.warn(word, UserWarning, stacklevel=1)
+        seen.append(word)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        noisy("loud")
+    assert seen == ["loud"] and noisy.__name__ == "noisy"
+    held = test_marks.is_iterable_of_tensors
+    assert held([ONE]) and held((ONE, ONE)) and held([], include_empty=True)
+    assert not any(map(held, (ONE, [], [ONE, 1], 3, None)))
 
 
 # ---- patches
