@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dispatch._C.dtypes import bfloat16, dtype, float8_e4m3fn, float16, float32, int32, uint8
+from dispatch._C.dtypes import dtype, float8_e4m3fn, int32, uint8
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
@@ -185,7 +185,7 @@ def _unpacked(packed: Array, rows: int, columns: int) -> Array:
 
 
 def _check_groups(self: Tensor, mat2: Tensor, group: int, scales: Tensor) -> None:
-    if self.ndim != 2 or self.dtype not in (float32, float16, bfloat16):
+    if self.ndim != 2 or self.dtype not in meta.FLOATS:
         raise refused(f"expected self as a matrix of floats, got {self.dtype} {list(self.shape)}")
     if not self.is_contiguous() or not mat2.is_contiguous():
         raise refused("expected self and mat2 to be contiguous")

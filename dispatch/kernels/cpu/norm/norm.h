@@ -38,9 +38,10 @@ enum { NORM_LANES = 32, NORM_BLOCK = 512 };
 
 #define CHANNELS(K, T) \
     /* The mean of each channel (unless it is given) and its sum of squared distances from it. */ \
-    WIDE static void channel_moments_##K(const T *x, int64_t outer, int64_t channels, int64_t inner, bool given, double *mean, \
-                                         double *squares) \
+    WIDE static void channel_moments_##K(const void *from, int64_t outer, int64_t channels, int64_t inner, bool given, \
+                                         double *mean, double *squares) \
     { \
+        const T *x = from; \
         const double count = (double)(outer * inner); \
         for (int64_t c = 0; c < channels; c++) \
             squares[c] = 0, mean[c] = given ? mean[c] : 0; \
@@ -71,9 +72,11 @@ enum { NORM_LANES = 32, NORM_BLOCK = 512 };
             } \
     } \
     /* y = x * scale + shift. */ \
-    WIDE static void channel_affine_##K(const T *x, T *y, int64_t outer, int64_t channels, int64_t inner, const double *scale, \
-                                        const double *shift) \
+    WIDE static void channel_affine_##K(const void *from, void *to, int64_t outer, int64_t channels, int64_t inner, \
+                                        const double *scale, const double *shift) \
     { \
+        const T *x = from; \
+        T *y = to; \
         if (inner > 1) { \
             for (int64_t o = 0; o < outer; o++) \
                 for (int64_t c = 0; c < channels; c++, x += inner, y += inner) { \
@@ -88,9 +91,10 @@ enum { NORM_LANES = 32, NORM_BLOCK = 512 };
                 y[c] = x[c] * (T)scale[c] + (T)shift[c]; \
     } \
     /* Sums of the gradients, and of the gradients times the distance from the mean. */ \
-    WIDE static void channel_dots_##K(const T *grad, const T *x, int64_t outer, int64_t channels, int64_t inner, \
+    WIDE static void channel_dots_##K(const void *grads, const void *from, int64_t outer, int64_t channels, int64_t inner, \
                                       const double *mean, double *sums, double *dots) \
     { \
+        const T *grad = grads, *x = from; \
         for (int64_t c = 0; c < channels; c++) \
             sums[c] = dots[c] = 0; \
         if (inner > 1) { \
@@ -109,9 +113,12 @@ enum { NORM_LANES = 32, NORM_BLOCK = 512 };
             } \
     } \
     /* to = grad * a + (x - mean) * b + d. */ \
-    WIDE static void channel_gradient_##K(const T *grad, const T *x, T *to, int64_t outer, int64_t channels, int64_t inner, \
-                                          const double *mean, const double *a, const double *b, const double *d) \
+    WIDE static void channel_gradient_##K(const void *grads, const void *from, void *made, int64_t outer, int64_t channels, \
+                                          int64_t inner, const double *mean, const double *a, const double *b, \
+                                          const double *d) \
     { \
+        const T *grad = grads, *x = from; \
+        T *to = made; \
         if (inner > 1) { \
             for (int64_t o = 0; o < outer; o++) \
                 for (int64_t c = 0; c < channels; c++, x += inner, grad += inner, to += inner) { \
@@ -127,6 +134,18 @@ enum { NORM_LANES = 32, NORM_BLOCK = 512 };
     }
 CHANNELS(f32, float)
 CHANNELS(f64, double)
+
+/* By type of computation, in the order of `row_of`: float32, float64. */
+#define BY_TYPE(NAME) NAME##_f32, NAME##_f64
+static void (*const CHANNEL_MOMENTS[])(const void *, int64_t, int64_t, int64_t, bool, double *, double *) = {
+    BY_TYPE(channel_moments)};
+static void (*const CHANNEL_AFFINE[])(const void *, void *, int64_t, int64_t, int64_t, const double *, const double *) = {
+    BY_TYPE(channel_affine)};
+static void (*const CHANNEL_DOTS[])(const void *, const void *, int64_t, int64_t, int64_t, const double *, double *,
+                                    double *) = {BY_TYPE(channel_dots)};
+static void (*const CHANNEL_GRADIENT[])(const void *, const void *, void *, int64_t, int64_t, int64_t, const double *,
+                                        const double *, const double *, const double *) = {BY_TYPE(channel_gradient)};
+#undef BY_TYPE
 
 /* ---- rows: layer normalisation; steps for `row_walk.h`. Rows come in order. ---- */
 

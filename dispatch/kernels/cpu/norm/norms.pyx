@@ -15,7 +15,7 @@ from dispatch._C.dtypes cimport DTYPES_FLOATING, DTYPES_REDUCED_FLOATING, MF_con
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view_dtype
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.cpu.along cimport IN_FLOAT64, row_of, row_step_fn, walk_along
+from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, format_of, pinned, target
 from dispatch.kernels.meta cimport rules
@@ -38,22 +38,15 @@ cdef extern from "norm.h" nogil:
     const row_step_fn LAYER_STEPS[2][2]
     void load_doubles(int code, const char* from_, Py_ssize_t step, int64_t n, double* to)
     void store_doubles(int code, char* to, Py_ssize_t step, int64_t n, const double* from_)
-    void channel_moments_f32(const float* x, int64_t outer, int64_t channels, int64_t inner, bint given, double* mean,
-                             double* squares)
-    void channel_moments_f64(const double* x, int64_t outer, int64_t channels, int64_t inner, bint given, double* mean,
-                             double* squares)
-    void channel_affine_f32(const float* x, float* y, int64_t outer, int64_t channels, int64_t inner, const double* scale,
-                            const double* shift)
-    void channel_affine_f64(const double* x, double* y, int64_t outer, int64_t channels, int64_t inner, const double* scale,
-                            const double* shift)
-    void channel_dots_f32(const float* grad, const float* x, int64_t outer, int64_t channels, int64_t inner, const double* mean,
-                          double* sums, double* dots)
-    void channel_dots_f64(const double* grad, const double* x, int64_t outer, int64_t channels, int64_t inner, const double* mean,
-                          double* sums, double* dots)
-    void channel_gradient_f32(const float* grad, const float* x, float* to, int64_t outer, int64_t channels, int64_t inner,
-                              const double* mean, const double* a, const double* b, const double* d)
-    void channel_gradient_f64(const double* grad, const double* x, double* to, int64_t outer, int64_t channels, int64_t inner,
-                              const double* mean, const double* a, const double* b, const double* d)
+    # By type of computation: elements as [outer, channels, inner], what a channel has in doubles.
+    void (* const CHANNEL_MOMENTS[2])(const void* x, int64_t outer, int64_t channels, int64_t inner, bint given, double* mean,
+                                      double* squares) noexcept
+    void (* const CHANNEL_AFFINE[2])(const void* x, void* y, int64_t outer, int64_t channels, int64_t inner,
+                                     const double* scale, const double* shift) noexcept
+    void (* const CHANNEL_DOTS[2])(const void* grad, const void* x, int64_t outer, int64_t channels, int64_t inner,
+                                   const double* mean, double* sums, double* dots) noexcept
+    void (* const CHANNEL_GRADIENT[2])(const void* grad, const void* x, void* to, int64_t outer, int64_t channels, int64_t inner,
+                                       const double* mean, const double* a, const double* b, const double* d) noexcept
 
 cdef struct Channels:            # a tensor as [outer, channels, inner]
     int64_t outer, channels, inner
@@ -162,12 +155,9 @@ cdef char* bytes_of(Tensor t, int code) except? NULL:
 cdef int moments(Tensor x, Channels s, bint given, double* mean, double* squares) except -1:
     cdef char* data = bytes_of(x, x.c_dtype)
     cdef object kept = pinned(x.c_numel, x, x)
-    cdef bint wide = row_of(x.c_dtype) == IN_FLOAT64
+    cdef int row = row_of(x.c_dtype)
     with nogil:
-        if wide:
-            channel_moments_f64(<double*>data, s.outer, s.channels, s.inner, given, mean, squares)
-        else:
-            channel_moments_f32(<float*>data, s.outer, s.channels, s.inner, given, mean, squares)
+        CHANNEL_MOMENTS[row](data, s.outer, s.channels, s.inner, given, mean, squares)
     return 0
 
 
@@ -175,12 +165,9 @@ cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const doubl
     cdef char* data = bytes_of(x, x.c_dtype)
     cdef char* to = bytes_of(y, x.c_dtype)
     cdef object kept = pinned(x.c_numel, x, y)
-    cdef bint wide = row_of(x.c_dtype) == IN_FLOAT64
+    cdef int row = row_of(x.c_dtype)
     with nogil:
-        if wide:
-            channel_affine_f64(<double*>data, <double*>to, s.outer, s.channels, s.inner, scale, shift)
-        else:
-            channel_affine_f32(<float*>data, <float*>to, s.outer, s.channels, s.inner, scale, shift)
+        CHANNEL_AFFINE[row](data, to, s.outer, s.channels, s.inner, scale, shift)
     return 0
 
 
@@ -188,12 +175,9 @@ cdef int dots(Tensor grad, Tensor x, Channels s, const double* mean, double* sum
     cdef char* data = bytes_of(x, x.c_dtype)
     cdef char* given = bytes_of(grad, x.c_dtype)
     cdef object kept = pinned(x.c_numel, x, grad)
-    cdef bint wide = row_of(x.c_dtype) == IN_FLOAT64
+    cdef int row = row_of(x.c_dtype)
     with nogil:
-        if wide:
-            channel_dots_f64(<double*>given, <double*>data, s.outer, s.channels, s.inner, mean, sums, products)
-        else:
-            channel_dots_f32(<float*>given, <float*>data, s.outer, s.channels, s.inner, mean, sums, products)
+        CHANNEL_DOTS[row](given, data, s.outer, s.channels, s.inner, mean, sums, products)
     return 0
 
 
@@ -203,12 +187,9 @@ cdef int gradient(Tensor grad, Tensor x, Tensor to, Channels s, const double* me
     cdef char* given = bytes_of(grad, x.c_dtype)
     cdef char* out = bytes_of(to, x.c_dtype)
     cdef object kept = pinned(x.c_numel, x, grad, to)
-    cdef bint wide = row_of(x.c_dtype) == IN_FLOAT64
+    cdef int row = row_of(x.c_dtype)
     with nogil:
-        if wide:
-            channel_gradient_f64(<double*>given, <double*>data, <double*>out, s.outer, s.channels, s.inner, mean, a, b, d)
-        else:
-            channel_gradient_f32(<float*>given, <float*>data, <float*>out, s.outer, s.channels, s.inner, mean, a, b, d)
+        CHANNEL_GRADIENT[row](given, data, out, s.outer, s.channels, s.inner, mean, a, b, d)
     return 0
 
 

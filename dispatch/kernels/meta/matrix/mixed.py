@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _aten = ops.aten
-_FLOATS = REDUCED_FLOATING | {dtypes.float32}
+FLOATS = REDUCED_FLOATING | {dtypes.float32}
 _SCALED = FLOAT8 - {dtypes.float8_e8m0fnu}
 _TENSORWISE, _ROWWISE = 0, 1  # PyTorch's ScalingType
 
@@ -146,7 +146,7 @@ def int8pack_mm(self: Tensor, mat2: Tensor, scales: Tensor) -> TensorSpec:
     """Rows of mat2 are int8, each with its scale."""
     _check_ndim("self", self, 2)
     _check_ndim("mat2", mat2, 2)
-    if self.dtype not in _FLOATS:
+    if self.dtype not in FLOATS:
         raise refused(f"expected self to be a float of 32 or 16 bits, got {self.dtype}")
     if mat2.dtype is not dtypes.int8:
         raise refused(f"expected mat2 to be int8, got {mat2.dtype}")
@@ -162,7 +162,7 @@ def int8pack_mm(self: Tensor, mat2: Tensor, scales: Tensor) -> TensorSpec:
 def _int4(self: Tensor, mat2: Tensor, ndim: int, kind: dtype, rows: int) -> Tensor:
     _check_ndim("self", self, 2)
     _check_ndim("mat2", mat2, ndim)
-    if self.dtype not in _FLOATS:
+    if self.dtype not in FLOATS:
         raise refused(f"expected self to be a float of 32 or 16 bits, got {self.dtype}")
     if mat2.dtype is not kind:
         raise refused(f"expected mat2 to be {kind}, got {mat2.dtype}")
