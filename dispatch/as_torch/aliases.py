@@ -121,8 +121,8 @@ torch.testing                               dispatch.as_torch.testing dispatch.a
 torch._export.wrappers                      dispatch.as_torch.markers
 torch._dynamo                               dispatch.as_torch.markers
 torch.compiler                              dispatch.as_torch.markers
-torch.nn.modules.lazy                       dispatch.as_torch.refused
 torch.nn.utils.parametrize                  dispatch.as_torch.nn.parametrize
+torch.nn.utils.rnn                          dispatch.as_torch.nn.packed
 torch.nn.utils.stateless                    dispatch.as_torch.nn.stateless
 torch._utils_internal                       dispatch.as_torch.markers
 torch.utils._exposed_in                     dispatch.as_torch.markers
@@ -139,6 +139,8 @@ torch.nn.modules.batchnorm                  dispatch.as_torch.nn.modules
 torch.nn.modules.container                  dispatch.as_torch.nn.modules
 torch.nn.modules.conv                       dispatch.as_torch.nn.modules
 torch.nn.modules.dropout                    dispatch.as_torch.nn.modules
+torch.nn.modules.adaptive                   dispatch.as_torch.nn.modules.adaptive
+torch.nn.modules.lazy                       dispatch.as_torch.nn.modules.lazy
 torch.nn.modules.linear                     dispatch.as_torch.nn.modules
 torch.nn.modules.loss                       dispatch.as_torch.nn.modules
 torch.nn.modules.module                     dispatch.as_torch.nn.modules.module
@@ -267,7 +269,72 @@ HOMES = {
 }
 # The same of modules that are imported late.
 _OF_TORCH = ("SymBool", "SymFloat", "SymInt", "dsmm", "hsmm", "saddmm")
-LATE_HOMES = dict.fromkeys(_OF_TORCH, "torch")
+# Where PyTorch has the classes of `torch.nn`: what `repr` of a class shows.
+_OF_NN = {
+    "torch.nn.modules.activation": """
+        CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid
+        LogSoftmax Mish MultiheadAttention PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax
+        Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink Threshold
+        """,
+    "torch.nn.modules.adaptive": "AdaptiveLogSoftmaxWithLoss",
+    "torch.nn.modules.batchnorm": """
+        BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d
+        """,
+    "torch.nn.modules.channelshuffle": "ChannelShuffle",
+    "torch.nn.modules.container": """
+        ModuleDict ModuleList ParameterDict ParameterList Sequential
+        """,
+    "torch.nn.modules.conv": """
+        Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d
+        LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d
+        """,
+    "torch.nn.modules.distance": "CosineSimilarity PairwiseDistance",
+    "torch.nn.modules.dropout": """
+        AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout
+        """,
+    "torch.nn.modules.flatten": "Flatten Unflatten",
+    "torch.nn.modules.fold": "Fold Unfold",
+    "torch.nn.modules.instancenorm": """
+        InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d
+        LazyInstanceNorm3d
+        """,
+    "torch.nn.modules.lazy": "LazyModuleMixin",
+    "torch.nn.modules.linear": "Bilinear Identity LazyLinear Linear",
+    "torch.nn.modules.loss": """
+        BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss
+        HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss
+        MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss
+        SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss
+        """,
+    "torch.nn.modules.module": "Module",
+    "torch.nn.modules.normalization": """
+        CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm
+        """,
+    "torch.nn.modules.padding": """
+        CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d
+        ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d
+        ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d
+        """,
+    "torch.nn.modules.pixelshuffle": "PixelShuffle PixelUnshuffle",
+    "torch.nn.modules.pooling": """
+        AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d
+        AdaptiveMaxPool2d AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d
+        FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d
+        MaxUnpool2d MaxUnpool3d
+        """,
+    "torch.nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell",
+    "torch.nn.modules.sparse": "Embedding EmbeddingBag",
+    "torch.nn.modules.transformer": """
+        Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder
+        TransformerEncoderLayer
+        """,
+    "torch.nn.modules.upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+    "torch.nn.parameter": "Buffer Parameter UninitializedBuffer UninitializedParameter",
+    "torch.nn.utils.rnn": "PackedSequence PackedSequence_",
+}
+LATE_HOMES = dict.fromkeys(_OF_TORCH, "torch") | {
+    name: module for module, names in _OF_NN.items() for name in names.split()
+}
 _FUNCTIONAL = (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod",
     "cdist", "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "split", "stft",

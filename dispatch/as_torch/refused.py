@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 __all__ = [
     "AotEagerAndRecordGraphs", "CompileCounter", "CompileCounterWithBackend",
-    "EagerAndRecordGraphs", "FakeTensorProp", "LazyModuleMixin", "_create_jit_fn",
+    "EagerAndRecordGraphs", "FakeTensorProp", "_create_jit_fn",
     "aot_autograd_check", "aot_compile_joint_with_descriptors",
     "aot_export_joint_with_descriptors",
     "aot_export_module", "aot_function", "fresh_cache", "fresh_inductor_cache",
@@ -57,4 +57,3 @@ _CHECKING = "torch.testing._internal.optests."
 aot_autograd_check = _refused(_CHECKING + "aot_autograd_check")
 make_fx_check = _refused(_CHECKING + "make_fx_check")
 generate_opcheck_tests = _refused(_CHECKING + "generate_opcheck_tests")
-LazyModuleMixin = _refused("torch.nn.modules.lazy.LazyModuleMixin")

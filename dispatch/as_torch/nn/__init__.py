@@ -6,6 +6,11 @@ tensors that say that they are parameters. Each function asks `__torch_function_
 and then calls operators.
 """
 
-from dispatch.as_torch.nn.parameter import Buffer, Parameter
+from dispatch.as_torch.nn.parameter import (
+    Buffer,
+    Parameter,
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]

@@ -2,7 +2,8 @@
 
 A plain tensor becomes an object of the class over the same memory. A tensor of a subclass with
 `__torch_function__` or `__torch_dispatch__` of its own stays of that class and is marked:
-`isinstance(x, Parameter)` is true for both (torch.nn.parameter).
+`isinstance(x, Parameter)` is true for both (torch.nn.parameter). Those of lazy modules have no
+sizes until `materialize`, and take part in no operator but conversions.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ from dispatch import Tensor
 from dispatch._C.disabled import _disabled_torch_function_impl
 from dispatch.tensor.text import print_as_plain
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 
 class _Kind(type(Tensor)):  # type: ignore[misc]
@@ -91,3 +92,98 @@ class Buffer(Tensor, metaclass=_Kind):
         marked.persistent = persistent
         marked._is_buffer = True
         return marked
+
+
+class _Uninitialized(Tensor):
+    """No sizes yet: a dtype, a device, and the class that it becomes."""
+
+    cls_to_become: type[Tensor]
+    # What conversions of a whole module call, and what a `state_dict` is copied by.
+    _allowed = frozenset(
+        getattr(Tensor, name)
+        for name in (
+            "__hash__", "char", "copy_", "cpu", "cuda", "double", "float", "get_device", "half",
+            "int", "is_complex", "is_floating_point", "long", "short", "size", "to",
+        )
+    )  # fmt: skip
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Get these sizes, and elements that nobody set; other dtypes and devices on demand."""
+        device, dtype = device or self.data.device, dtype or self.data.dtype
+        self.data = dispatch.empty(shape, device=device, dtype=dtype)
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> Any:
+        """There is none: RuntimeError."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually "
+            "happens in `load_state_dict` when trying to load an uninitialized parameter into an "
+            "initialized one. Call `forward` to initialize the parameters before accessing their "
+            "attributes."
+        )
+
+    def share_memory_(self) -> Any:
+        """There is nothing to share: RuntimeError."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to "
+            "initialize the parameters before calling `module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if func in cls._allowed or type(func).__name__ == "method-wrapper":
+            return _disabled_torch_function_impl(func, types, args, kwargs or {})
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you "
+            "are using a `LazyModule` or explicitly manipulating "
+            f"`torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` "
+            "with a dummy batch to initialize the parameters before calling torch functions"
+        )
+
+
+class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
+    """A parameter of a lazy module (torch.nn.parameter.UninitializedParameter)."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        data = dispatch.empty(0, device=device, dtype=dtype)
+        return Tensor._make_subclass(cls, data, requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, self.data.device, self.data.dtype)
+
+
+class UninitializedBuffer(_Uninitialized):
+    """A buffer of a lazy module (torch.nn.parameter.UninitializedBuffer).
+
+    It becomes a `Buffer`: no object of a Python class can become a plain tensor.
+    """
+
+    cls_to_become = Buffer
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+        persistent: bool = True,
+    ) -> Any:  # fmt: skip
+        data = dispatch.empty(0, device=device, dtype=dtype)
+        made: Any = Tensor._make_subclass(cls, data, requires_grad)
+        made.persistent = persistent
+        made._is_buffer = True
+        return made
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether it has no sizes yet (torch.nn.parameter.is_lazy)."""
+    return isinstance(value, _Uninitialized)

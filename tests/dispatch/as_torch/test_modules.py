@@ -230,3 +230,67 @@ def test_modules_move_under_a_fake_mode():
     for tensor in (*layer.parameters(), *made.parameters()):
         assert str(tensor.device) == "cuda:0" and isinstance(tensor, Parameter)
         assert tensor.requires_grad
+
+
+def test_a_module_moves_to_a_device_without_memory():
+    linear = modules.Linear(2, 3).to("meta")
+    assert linear.weight.device.type == "meta"
+    assert type(linear.weight) is Parameter
+
+
+class Doubled(dispatch.Tensor):
+    @staticmethod
+    def __new__(cls, inner):
+        return dispatch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __tensor_flatten__(self):
+        return ["inner"], None
+
+    @staticmethod
+    def __tensor_unflatten__(inner, context, size, stride):
+        return Doubled(inner["inner"])
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return cls(func(args[0].inner, *args[1:], **(kwargs or {})))
+
+
+def test_what_a_parameter_wraps_is_converted_with_it():
+    linear = modules.Linear(2, 3)
+    linear.weight = Parameter(Doubled(dispatch.ones(3, 2)))
+    weight = linear.weight
+    linear.to(dispatch.bfloat16)
+    assert linear.weight is weight
+    assert weight.dtype == weight.inner.dtype == dispatch.bfloat16
+
+
+def test_the_head_of_an_adaptive_softmax_leads_to_its_tails():
+    softmax = modules.AdaptiveLogSoftmaxWithLoss(16, 20, [4, 10, 15], div_value=2.0)
+    x, target = dispatch.randn(5, 16), dispatch.tensor([0, 3, 8, 19, 12])
+    everything = softmax.log_prob(x)
+    assert dispatch.allclose(everything.exp().sum(1), dispatch.ones(5), atol=1e-5)
+    found = softmax(x, target)
+    wanted = everything.gather(1, target.unsqueeze(1)).squeeze(1)
+    assert dispatch.allclose(found.output, wanted, atol=1e-5)
+    assert math.isclose(found.loss.item(), -wanted.mean().item(), rel_tol=1e-5)
+    assert softmax(x[0], target[0]).output.shape == ()
+    assert softmax.predict(x).tolist() == everything.argmax(1).tolist()
+    for inputs in ((x, target + 1), (x[:2], target), (x, target[0])):
+        with pytest.raises(RuntimeError):
+            softmax(*inputs)
+    for cutoffs in ([], [2, 1], [20], [0]):
+        with pytest.raises(ValueError, match="cutoffs"):
+            modules.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs)
+
+
+def test_channels_are_normalised_by_those_around():
+    """The first channel's square is never taken out of the sum again, as in PyTorch."""
+    x = dispatch.arange(1.0, 6.0).view(1, 5, 1, 1)
+    found = modules.CrossMapLRN2d(3, alpha=3, beta=1, k=0)(x).flatten().tolist()
+    sums = [1 + 4, 1 + 4 + 9, 4 + 9 + 16 + 1, 9 + 16 + 25 + 1, 16 + 25 + 1]
+    assert found == pytest.approx([v / s for v, s in zip(range(1, 6), sums, strict=True)])
+    with pytest.raises(ValueError, match="4D"):
+        modules.CrossMapLRN2d(3)(dispatch.ones(2, 3))

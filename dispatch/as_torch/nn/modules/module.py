@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import dispatch
-from dispatch.as_torch.nn.parameter import Buffer, Parameter
+from dispatch.as_torch.nn.parameter import Buffer, Parameter, is_lazy
+from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 from dispatch.tools import flops
 
 __all__ = ["Module", "register_module_forward_hook", "register_module_forward_pre_hook"]
@@ -238,7 +239,7 @@ class Module:
         own = itertools.chain(self._parameters.items(), self._buffers.items())
         for name, value in own:
             if value is not None and name not in hidden:
-                found[prefix + name] = value if keep_vars else value.detach()
+                found[prefix + name] = value if keep_vars or is_lazy(value) else value.detach()
         for name, module in self.named_children():
             module.state_dict(destination=found, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         return found
@@ -256,7 +257,7 @@ class Module:
             f"size mismatch for {name}: copying a param with shape {state_dict[name].shape} from "
             f"checkpoint, the shape in current model is {value.shape}."
             for name, value in own.items()
-            if name in state_dict and state_dict[name].shape != value.shape
+            if name in state_dict and not is_lazy(value) and state_dict[name].shape != value.shape
         ]
         if strict:
             for names, kind in ((unexpected, "Unexpected"), (missing, "Missing")):
@@ -271,6 +272,8 @@ class Module:
         with dispatch.no_grad():
             for name, value in own.items():
                 if name in state_dict and not assign:
+                    if is_lazy(value) and not is_lazy(state_dict[name]):
+                        value.materialize(state_dict[name].shape)
                     value.copy_(state_dict[name])
                 elif name in state_dict:
                     self._assign(name, state_dict[name], value.requires_grad)
@@ -318,8 +321,12 @@ class Module:
             if value is not None:
                 with dispatch.no_grad():
                     changed = function(value)
+                # Memory of another kind of device takes no other's place.
                 if type(changed) is type(value.data) and changed.device.type == value.device.type:
                     value.data = changed
+                    if is_traceable_wrapper_subclass(changed):     # what it wraps comes with it
+                        for inner in changed.__tensor_flatten__()[0]:
+                            setattr(value, inner, getattr(changed, inner))
                 else:
                     self._parameters[name] = Parameter(changed, value.requires_grad)
         for name, value in self._buffers.items():

@@ -8,8 +8,8 @@ from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.parameter import Parameter
 
 __all__ = [
-    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "LayerNorm", "RMSNorm",
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "CrossMapLRN2d", "GroupNorm", "InstanceNorm1d",
+    "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "RMSNorm",
 ]  # fmt: skip
 
 
@@ -238,3 +238,28 @@ class GroupNorm(Module):
             f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
             f"bias={self.bias is not None}"
         )
+
+
+class CrossMapLRN2d(Module):
+    """Of (N, C, H, W), by the squares of the channels around each (torch.nn.CrossMapLRN2d)."""
+
+    def __init__(
+        self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1
+    ) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Any) -> Any:
+        """The input, normalised; ValueError for another number of dimensions."""
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        ahead = int((self.size - 1) / 2 + 1)        # the channel itself counts as one ahead
+        squares = input.pow(2)
+        padded = F.pad(squares, (0, 0, 0, 0, ahead - 1, ahead - 1))
+        sums: Any = sum(padded[:, i : i + input.size(1)] for i in range(2 * ahead - 1))
+        sums[:, ahead:] += squares[:, :1]  # PyTorch never takes the first channel out again
+        return input * (sums * (self.alpha / self.size) + self.k).pow(-self.beta)
+
+    def extra_repr(self) -> str:
+        """The sizes and settings."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

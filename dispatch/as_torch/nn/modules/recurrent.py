@@ -1,6 +1,6 @@
 """Recurrent networks and their cells: weights under PyTorch's names, computed by its operators.
 
-There are no packed sequences.
+A packed batch (`packed`) goes in and comes out packed; states are in the order of its sequences.
 """
 
 import math
@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import dispatch
 from dispatch.as_torch.nn import init
 from dispatch.as_torch.nn.modules.module import Module
+from dispatch.as_torch.nn.packed import PackedSequence
 from dispatch.as_torch.nn.parameter import Parameter
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell"]
 
 
 def _draw(module: Module, hidden_size: int) -> None:
@@ -101,8 +102,10 @@ class RNNBase(Module):
         )  # fmt: skip
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        """(output, state) of (L, N, input_size), of (N, L, input_size) with `batch_first`, or of
-        (L, input_size)."""
+        """(output, state) of (L, N, input_size), of (N, L, input_size) with `batch_first`, of
+        (L, input_size), or of a packed batch."""
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
         if input.dim() not in (2, 3):
             raise ValueError(
                 f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead"
@@ -110,16 +113,36 @@ class RNNBase(Module):
         alone = input.dim() == 2
         batch_dim = 0 if self.batch_first else 1
         input = input.unsqueeze(batch_dim) if alone else input
-        if input.size(-1) != self.input_size:
-            raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
-                f"{input.size(-1)}"
-            )
+        self._check_width(input)
         state = self._state(input, input.size(batch_dim), hx, alone)
         output, *states = self._run(input, state)
         if alone:
             output, states = output.squeeze(batch_dim), [s.squeeze(1) for s in states]
         return output, states[0] if len(states) == 1 else tuple(states)
+
+    def _forward_packed(self, input: PackedSequence, hx: Any) -> Any:
+        self._check_width(input.data)
+        order = input.sorted_indices
+        if hx is not None and order is not None:
+            given = hx if isinstance(hx, tuple | list) else (hx,)
+            moved = [state.index_select(1, order) for state in given]
+            hx = moved if len(moved) > 1 else moved[0]
+        state = self._state(input.data, int(input.batch_sizes[0]), hx, False)
+        output, *states = getattr(dispatch, self.mode.lower())(
+            input.data, input.batch_sizes, state, self._flat_weights, self.bias, self.num_layers,
+            self.dropout, self.training, self.bidirectional,
+        )  # fmt: skip
+        if input.unsorted_indices is not None:
+            states = [state.index_select(1, input.unsorted_indices) for state in states]
+        packed = PackedSequence(output, input.batch_sizes, order, input.unsorted_indices)
+        return packed, states[0] if len(states) == 1 else tuple(states)
+
+    def _check_width(self, input: Any) -> None:
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
+                f"{input.size(-1)}"
+            )
 
     def _state(self, input: Any, batch: int, hx: Any, alone: bool) -> Any:
         given = self._zeros(input, batch, self.hidden_size) if hx is None else hx
