@@ -10,6 +10,7 @@ from dispatch._C.dtypes cimport (
     ST_int16, ST_int32, ST_int64, is_complex_code, is_floating_code, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
 
@@ -73,12 +74,14 @@ cdef object whole_bound(object number, int code):
     return value if limits.min else value % (limits.max + 1)
 
 
-cdef Tensor real_steps(object start, object end, int64_t steps, int code):
-    """Numbers at equal distances in float32 or, for other dtypes, float64; integers from whole bounds.
+cdef Tensor real_steps(object start, object end, int64_t steps, int code, Tensor out=None):
+    """Numbers at equal distances in float32 or, for other dtypes, float64; integers from whole bounds. `out`: where they go.
 
     Halves are rounded after each step of the formula, the distance first.
     """
-    cdef Tensor row = new_empty(ST_float32 if code == ST_float32 else ST_float64, DEV_CPU, -1, 1, &steps, NULL)
+    cdef Tensor row = out
+    if row is None:
+        row = new_empty(ST_float32 if code == ST_float32 else ST_float64, DEV_CPU, -1, 1, &steps, NULL)
     if code == ST_float32:
         dispatch_linspace_f32(<float*>data_of(row, 4), <float><double>start, <float><double>end, steps)
     elif is_in(DTYPES_REDUCED_FLOATING, code):
@@ -113,6 +116,13 @@ cdef int check_linspace(Tensor out) except -1:
     return 0
 
 
+cdef bint takes_steps(Tensor out) noexcept:
+    """Whether numbers can be written where they go: in their own dtype, aligned and without gaps."""
+    cdef int size = 4 if out.c_dtype == ST_float32 else 8
+    return (out.c_flags & TF_CONTIGUOUS and (out.c_dtype == ST_float32 or out.c_dtype == ST_float64)
+            and <size_t>data_of(out, size) % size == 0)
+
+
 cdef object shaped(object values, Tensor out):
     return values.reshape(tuple(out.shape))
 
@@ -126,6 +136,8 @@ def linspace_out(start, end, steps, *, Tensor out not None):
     if is_complex_code(out.c_dtype):
         with np.errstate(all="ignore"):
             copy_array(out, shaped(equal_steps(start, end, steps, complex_kind(out)), out))
+    elif takes_steps(out):
+        real_steps(start, end, steps, out.c_dtype, out)
     else:
         copy_values(out, ops.aten.view(real_steps(start, end, steps, out.c_dtype), list(out.shape)))
     return out

@@ -1,4 +1,4 @@
-"""Indices of triangles: numpy's, at the cost of their output."""
+"""Indices of triangles: numpy's, at the cost of their output; numbers at equal distances."""
 
 import numpy as np
 import pytest
@@ -28,3 +28,19 @@ def test_only_rows_with_elements_are_looked_at():
 def test_a_triangle_of_too_many_elements_is_refused():
     with pytest.raises(RuntimeError, match=r"tril_indices.*too many elements"):
         dispatch.tril_indices(2**62, 2**62)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 100, 70001])
+def test_equal_distances_are_counted_from_the_nearer_end(dtype: str, n: int) -> None:
+    kind, count = getattr(np, dtype), np.arange(n)
+    first, last = kind(-3.3), kind(7.1)
+    step = (last - first) / kind(max(n - 1, 1))
+    low, high = first + step * count.astype(kind), last - step * (n - 1 - count).astype(kind)
+    want = np.where(count < n // 2, low, high) if n > 1 else np.array([first])
+    got = dispatch.linspace(-3.3, 7.1, n, dtype=getattr(dispatch, dtype))
+    np.testing.assert_array_equal(got.numpy(), want)
+    apart = dispatch.empty(2 * n, dtype=got.dtype)[::2]
+    np.testing.assert_array_equal(dispatch.linspace(-3.3, 7.1, n, out=apart).numpy(), want)
+    numbers = dispatch.arange(-3.3, -3.3 + 0.37 * (n - 0.5), 0.37, dtype=dispatch.float64)
+    np.testing.assert_array_equal(numbers.numpy(), -3.3 + count * 0.37)

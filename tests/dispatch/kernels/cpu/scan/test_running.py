@@ -68,6 +68,18 @@ def test_sums_of_exponentials_take_infinities():
     assert nan.isnan().tolist() == [False, True, True]
 
 
+@pytest.mark.parametrize("dim", [0, 1])
+def test_sums_of_complex_exponentials(dim):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(7, 5)) + 1j * rng.uniform(-1, 1, size=(7, 5))
+    got = dispatch.from_numpy(values).logcumsumexp(dim).numpy()
+    np.testing.assert_allclose(np.exp(got), np.exp(values).cumsum(dim), rtol=1e-12)
+    ends = dispatch.tensor([-float("inf"), 1j, complex("nan"), 0])
+    first, second, *rest = ends.logcumsumexp(0).tolist()
+    assert (first.real, second) == (-float("inf"), 1j)
+    assert all(np.isnan(z.real) and np.isnan(z.imag) for z in rest)
+
+
 def test_output_may_be_self_and_half_is_rounded_once():
     x = dispatch.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert ops.aten.cumsum.out(x, 0, out=x) is x
