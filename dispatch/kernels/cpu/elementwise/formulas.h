@@ -145,8 +145,6 @@ INLINE T FN(shift_left)(T x, T by)
 INLINE T FN(shift_right)(T x, T by)
 {
     int most = (int)sizeof(T) * 8 - IS_SIGNED;
-    if (sizeof(T) < 4)                                   /* 31 bits are all and the sign */
-        return (T)((int32_t)x >> ((uint32_t)(int32_t)by > 31 ? 31 : (int32_t)by));
     if (by < 0 || (uint64_t)by >= (uint64_t)most)
         return IS_SIGNED ? (T)(x >> most) : 0;
     return (T)(x >> by);
