@@ -148,7 +148,7 @@ def rows(api: SimpleNamespace) -> dict[str, Callable[[], Row]]:
 
     Args:
         api: T (the package), ops, Library, TorchDispatchMode, DispatchKey, DispatchKeySet,
-            below_autograd (a key set), fake_mode(cache: bool).
+            below_autograd (a key set), fake_mode(cache: bool, env=None).
     """
     aten = api.ops.aten
     return {

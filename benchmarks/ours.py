@@ -26,7 +26,7 @@ API = SimpleNamespace(
     DispatchKeySet=DispatchKeySet,
     below_autograd=_after_autograd_keyset,
     symbolic=lambda: importlib.import_module("dispatch.symbolic"),  # others do without
-    fake_mode=lambda cache: FakeTensorMode(cache=cache),
+    fake_mode=lambda cache, env=None: FakeTensorMode(cache=cache, shape_env=env),
 )
 
 

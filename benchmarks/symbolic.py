@@ -1,4 +1,4 @@
-"""Rows of symbolic numbers: arithmetic, guards, and making symbols.
+"""Rows of symbolic numbers: arithmetic, guards, making symbols, and fake tensors that have them.
 
 Timed is the statement as a program writes it. What needs something fresh each time (a condition
 that nobody has asked, a symbol without a guard, sizes of a new tensor) has it made before the clock
@@ -82,8 +82,38 @@ def _dims(api: SimpleNamespace) -> Row:
     return _Fresh("", {"make": sizes.source, "call": sizes.dims})
 
 
+class _Tensors(_Sizes):
+    """Fake tensors whose sizes are symbols of one environment."""
+
+    def __init__(self, api: SimpleNamespace, cache: bool = True) -> None:
+        super().__init__(api)
+        self.tensor, self.mode = api.T.ones, api.fake_mode(cache, self.env)
+
+    def real(self, *sizes: int) -> tuple[Any, Any, Any]:
+        """A new tensor, its name, and that all its sizes are dynamic."""
+        context = self.api.StatelessSymbolicContext([self.api.DimDynamic.DYNAMIC] * len(sizes))
+        return self.tensor(*sizes), self.source(), context
+
+    def fake(self, made: tuple[Any, Any, Any]) -> Any:
+        tensor, source, context = made
+        return self.mode.from_tensor(tensor, source=source, symbolic_context=context)
+
+
+def _from_tensor(api: SimpleNamespace) -> Row:
+    tensors = _Tensors(api)
+    return _Fresh("", {"make": lambda: tensors.real(5, 6, 7), "call": tensors.fake})
+
+
+def _fake(api: SimpleNamespace, statement: str, op: Any, cache: bool = True) -> Row:
+    tensors = _Tensors(api, cache)
+    x = tensors.fake(tensors.real(5, 6))
+    names = {"op": op, "x": x, "turned": [x.shape[1], x.shape[0]], "dims": [1, 0]}
+    return Row(statement, names, lambda: tensors.mode)
+
+
 def rows(api: SimpleNamespace) -> dict[str, Callable[[], Row]]:
     """Name -> what sets the row up."""
+    aten = api.ops.aten
     return {
         "sym_add": partial(_arithmetic, api, "s + 1"),
         "sym_floordiv": partial(_arithmetic, api, "s // 2"),
@@ -92,4 +122,9 @@ def rows(api: SimpleNamespace) -> dict[str, Callable[[], Row]]:
         "sym_guard_of_many": partial(_guard_of_many, api),
         "sym_guard_int": partial(_guard_int, api),
         "sym_dims": partial(_dims, api),
+        "sym_from_tensor": partial(_from_tensor, api),
+        "sym_fake_add": partial(_fake, api, "op(x, x)", aten.add.Tensor),
+        "sym_fake_view": partial(_fake, api, "op(x, turned)", aten.view.default),
+        "sym_fake_permute": partial(_fake, api, "op(x, dims)", aten.permute.default),
+        "sym_fake_add_uncached": partial(_fake, api, "op(x, x)", aten.add.Tensor, cache=False),
     }

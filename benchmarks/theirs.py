@@ -30,8 +30,8 @@ def set_threads(n: int) -> None:
     torch.set_num_threads(n)
 
 
-def _fake_mode(cache: bool) -> FakeTensorMode:
-    mode = FakeTensorMode()
+def _fake_mode(cache: bool, env: ShapeEnv | None = None) -> FakeTensorMode:
+    mode = FakeTensorMode(shape_env=env)
     mode.cache_enabled = cache
     return mode
 
