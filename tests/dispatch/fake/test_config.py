@@ -3,6 +3,7 @@
 import pytest
 
 import dispatch
+from dispatch import fake
 from dispatch.fake import FakeTensor, FakeTensorMode, config
 
 
@@ -50,3 +51,18 @@ def test_hits_are_compared_when_it_is_asked_for():
     with config.patch(fake_tensor_cache_crosscheck_enabled=True):
         assert FakeTensorMode().cache_crosscheck_enabled
     assert not FakeTensorMode().cache_crosscheck_enabled
+
+
+def test_which_meta_kernels_take_symbols():
+    mode, aten = FakeTensorMode(), dispatch.ops.aten
+    taken = (aten.as_strided.default, aten.permute_copy.default, aten.empty.memory_format)
+    assert all(mode.cpp_meta_supports_symint(op) for op in taken)
+    assert not mode.cpp_meta_supports_symint(aten.add.Tensor)
+
+
+def test_levels_of_recursion_are_counted():
+    before = fake.RECURSION_COUNT
+    level = fake.IncrementRecursionCount()
+    assert before + 1 == fake.RECURSION_COUNT
+    del level
+    assert before == fake.RECURSION_COUNT

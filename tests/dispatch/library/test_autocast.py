@@ -185,3 +185,22 @@ def test_what_is_not_cast_is_the_same_object(dtype):
     x = dispatch.ones(2, dtype=dtype)
     assert room.cast_eligible(x, "cpu", F16) is x
     assert room.cast_eligible(dispatch.ones(2, device="meta"), "cpu", F16).dtype is F32
+
+
+def test_a_custom_operator_is_cast_by_its_rule():
+    seen = []
+
+    @library.custom_op("autocasting::seen", mutates_args=())
+    def op(x: dispatch.Tensor) -> dispatch.Tensor:
+        seen.append(x.dtype)
+        return x.clone()
+
+    op.register_autocast("cpu", BF16)
+    x = dispatch.ones(2)
+    assert op(x).dtype is F32
+    with autocast("cpu", F16):
+        assert (op(x).dtype, op(x.double()).dtype) == (BF16, F64)
+    assert seen == [F32, BF16, F64]
+    for device, error in (("nowhere", RuntimeError), ("meta", ValueError), (3, ValueError)):
+        with pytest.raises(error):
+            op.register_autocast(device, BF16)

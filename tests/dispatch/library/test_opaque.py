@@ -5,7 +5,7 @@ import enum
 import pytest
 
 import dispatch
-from dispatch import _C, FakeTensorMode, Tensor, library, ops
+from dispatch import _C, FakeTensorMode, Tensor, library, ops, pytree
 from dispatch.library import opaque
 from dispatch.registry.script_classes import FakeScriptObject
 
@@ -136,3 +136,12 @@ def test_classes_that_lack_something_are_refused(cls, options, error, phrase):
     with pytest.raises(error, match=phrase):
         opaque.register_opaque_type(cls, **options)
     assert cls not in opaque._registered
+
+
+def test_a_container_of_pytree_is_not_opaque():
+    class Container:
+        pass
+
+    pytree.register_pytree_node(Container, lambda c: ([], None), lambda values, _: Container())
+    with pytest.raises(ValueError, match="registered as a pytree"):
+        opaque.register_opaque_type(Container, typ="value")

@@ -221,3 +221,12 @@ def test_opcheck_says_what_it_takes():
         library.opcheck(dispatch.sin, x)
     with pytest.raises(ValueError, match="test_utils to be subset of"):
         library.opcheck(dispatch.ops.aten.sin.default, x, test_utils="other")
+
+
+@pytest.mark.parametrize("schema", ["(Tensor(a!) x) -> ()", "(Tensor(a) x) -> Tensor(a)"])
+def test_an_operator_known_by_name_that_writes_or_views_has_no_formula(schema):
+    defining = library.Library("formulas", "FRAGMENT")
+    defining.define("f" + schema)
+    with pytest.raises(RuntimeError, match="can have an autograd formula"):
+        library.register_autograd("formulas::f", lambda ctx, grad: grad, lib=defining)
+    defining._destroy()

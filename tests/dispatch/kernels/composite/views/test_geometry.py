@@ -354,3 +354,12 @@ def test_the_gradient_of_a_trace_is_a_matrix():
     assert aten.trace_backward(grad, [2, 3]).tolist() == [[1, 0, 0], [0, 1, 0]]
     with pytest.raises(RuntimeError, match=r"^aten::trace_backward: .* matrix"):
         aten.trace_backward(grad, [3])
+
+
+def test_gradients_of_views_lie_where_the_views_did():
+    grad = dispatch.tensor([1.0, 2])
+    assert aten.diagonal_backward(grad, [2, 3], 1, 0, 1).tolist() == [[0, 1, 0], [0, 0, 2]]
+    assert aten.diagonal_backward(grad, [3, 2], -1, 0, 1).tolist() == [[0, 0], [1, 0], [0, 2]]
+    assert aten.select_backward(grad, [2, 2], 1, 0).tolist() == [[1, 0], [2, 0]]
+    assert aten.slice_backward(grad, [5], 0, 1, 5, 2).tolist() == [0, 1, 0, 2, 0]
+    assert aten.slice_backward(grad[None], [2, 2], 0, 1, 2, 1).tolist() == [[0, 0], [1, 2]]
