@@ -19,7 +19,7 @@ from dispatch._C.emitted cimport (
 from dispatch._C.python_api cimport (
     PyBool_Check_, PyBytes_Check_, PyComplex_CheckExact_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyFloat_CheckExact_,
     PyFloat_Check_, PyIndex_Check_, PyLong_CheckExact_, PyLong_Check_, PyNumber_Check_, PyNumber_Float_, PyNumber_Index_,
-    PyList_CheckExact_, PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyTuple_CheckExact_, PyUnicode_CheckExact_,
+    PyList_CheckExact_, PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyTuple_CheckExact_, PyUnicode_CheckExact_, Py_TYPE_,
     PyUnicode_Check_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_True_,
 )
 from dispatch._C.references cimport set_error
@@ -152,14 +152,19 @@ cdef PyObject* new_int(PyObject* o, uint16_t flags, int function) noexcept:
             return fitting_int(made, False)
         PyErr_Clear_()
     if PyNumber_Check_(o):                   # numpy's floats, tensors of one element: as int() has it
-        return quiet_int(o)
+        return quiet_int(o, flags & AF_SYM and flags & AF_LIST and has_own_answer(o))
     if not flags & AF_SYM:
         return code_of(o)
     return NULL
 
 
-cdef PyObject* quiet_int(PyObject* o) noexcept:
-    """`int(o)`; fake tensors and handlers of functions play no part, nor do numpy's warnings."""
+cdef bint has_own_answer(PyObject* o) noexcept:
+    """One integer in a subclass of Tensor: that its value depends on data is the answer to a call with it among sizes."""
+    return is_tensor(o) and Py_TYPE_(o) != TENSOR and (<Tensor>o).c_numel == 1 and is_integral((<Tensor>o).c_dtype)
+
+
+cdef PyObject* quiet_int(PyObject* o, bint raises) noexcept:
+    """`int(o)`; fake tensors and handlers of functions play no part, nor do numpy's warnings. An error is kept if `raises`."""
     cdef ThreadState* ts = tls()
     cdef int off = ts.torch_function_off
     cdef PyObject* made
@@ -169,6 +174,8 @@ cdef PyObject* quiet_int(PyObject* o) noexcept:
     else:
         made = PyNumber_Long_(o)
     ts.torch_function_off = off
+    if made == NULL and raises:
+        return NULL
     return fitting_int(made, False)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import dispatch
 from dispatch import ops
+from dispatch.fake import DataDependentOutputException, FakeTensorMode
 
 X = dispatch.ones(2, 3)
 
@@ -173,3 +174,19 @@ def test_what_a_tensor_raises_while_a_call_is_refused_is_raised():
 
     with pytest.raises(GeneratorExit):
         ops.aten.add(X, X, alpha=Wrapper())
+
+
+def test_an_unknown_value_among_sizes_is_the_answer_of_an_operator():
+    mode = FakeTensorMode()
+    x, places = mode.from_tensor(dispatch.ones(5, 5)), mode.from_tensor(dispatch.tensor([1, 2]))
+    for call in (
+        lambda: ops.aten.tensor_split.indices(x, places, 1),
+        lambda: ops.aten.view.default(x, [places[0], 5]),
+        lambda: ops.aten.view(x, [places[0], 5]),
+    ):
+        with pytest.raises(DataDependentOutputException):
+            call()
+    with pytest.raises(RuntimeError, match=r"'dim' .* must be"):
+        ops.aten.sum.dim_IntList(x, places)
+    with pytest.raises(RuntimeError, match=r"'size' .* must be"):
+        ops.aten.view.default(x, [dispatch.ones(2, device="meta", dtype=dispatch.int64)[0], 5])

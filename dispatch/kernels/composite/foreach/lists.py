@@ -5,18 +5,31 @@ first asked for. An argument that is a list goes along with `self`, another one 
 Source of the semantics: PyTorch's foreach kernels without a fast path.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import repeat
 from typing import Any
 
+from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta import rules
 
 __all__: list[str] = []
 
 _A = ops.aten
+
+
+def _norm(self: Tensor, ord: Any, dtype: dtypes.dtype | None) -> Tensor:
+    if rules.is_eager(self):
+        return _A.linalg_vector_norm(self, ord, dtype=dtype)
+    if ord == math.inf and self.numel() == 0:
+        raise refused("expected tensors that have elements, for their largest one")
+    return _A.new_empty(self, (), dtype=(dtype or self.dtype).to_real())
+
+
 # Operators that have other names than the list operator, and what stands for those whose
 # arguments differ.
 _NAMES = {
@@ -29,7 +42,7 @@ _NAMES = {
 _OTHERS: dict[str, Callable[..., Any]] = {
     "maximum_": lambda t, other: _A.maximum.out(t, other, out=t),
     "minimum_": lambda t, other: _A.minimum.out(t, other, out=t),
-    "norm": lambda t, ord, dtype: _A.linalg_vector_norm(t, ord, dtype=dtype),
+    "norm": _norm,
     "powsum": lambda t, ord, dtype: _A.sum(_A.pow(_A.abs(t), ord), dtype=dtype),
 }
 

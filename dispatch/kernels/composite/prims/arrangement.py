@@ -81,19 +81,18 @@ def _places(inp: Tensor, dims: Ints | None, dtype: dtypes.dtype | None) -> list[
 
 
 def sum(inp: Tensor, dims: Ints | None, *, output_dtype: dtypes.dtype | None = None) -> Tensor:
-    """The sum, in the dtype of `inp` unless another is asked for."""
+    """The sum; of integers in int64 unless another dtype is asked for."""
     places = _places(inp, dims, output_dtype)
-    return _aten.sum.dim_IntList(inp, places, dtype=output_dtype or inp.dtype)
+    return _aten.sum.dim_IntList(inp, places, dtype=output_dtype)
 
 
 def prod(inp: Tensor, dims: Ints | None, *, output_dtype: dtypes.dtype | None = None) -> Tensor:
-    """The product, dimension by dimension."""
+    """The product, dimension by dimension; of integers in int64 if no dtype is asked for."""
     places = _places(inp, dims, output_dtype)
-    kind = output_dtype or inp.dtype
     if not places:
-        return convert_element_type(inp, kind)
+        return convert_element_type(inp, output_dtype or inp.dtype)
     for dim in sorted(places, reverse=True):
-        inp = _aten.prod.dim_int(inp, dim, dtype=kind)
+        inp = _aten.prod.dim_int(inp, dim, dtype=output_dtype)
     return inp
 
 

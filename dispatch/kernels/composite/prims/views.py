@@ -12,6 +12,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.prims import elementwise
 from dispatch.kernels.meta.prims.arrangement import check_dim, collapsed_sizes
 
 __all__ = [
@@ -88,16 +89,22 @@ def conj(a: Tensor) -> Tensor:
     return _aten.conj(a)
 
 
+def _part(self: Tensor) -> Tensor:
+    """Where there are only sizes PyTorch's answer is no view."""
+    spec = elementwise.real(self)
+    return _aten.new_empty_strided(self, spec.sizes, spec.strides, dtype=spec.dtype)
+
+
 def real(self: Tensor) -> Tensor:
     """The real parts."""
     _check_complex(self)
-    return _aten.real(self)
+    return _aten.real(self) if rules.is_eager(self) else _part(self)
 
 
 def imag(self: Tensor) -> Tensor:
     """The imaginary parts."""
     _check_complex(self)
-    return _aten.imag(self)
+    return _aten.imag(self) if rules.is_eager(self) else _part(self)
 
 
 def split_dim(a: Tensor, dim: int, outer_length: int) -> Tensor:

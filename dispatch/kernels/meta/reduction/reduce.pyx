@@ -209,16 +209,17 @@ cdef int max_dim(Spec* s, Tensor self, int64_t dim, bint keepdim) except -1:
 
 cdef int aminmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
     cdef int64_t wrapped
+    cdef int cast = CAST_EXACT if rules.is_eager(self) else CAST_SAFE      # the references cast into what they are given
     if dim is None:
         if eq_or_false(self.c_numel, 0):
             raise_empty_all()
-        fill_reduction(&s[0], self, NULL, 0, keepdim, self.c_dtype, CAST_EXACT)
-        return fill_reduction(&s[1], self, NULL, 0, keepdim, self.c_dtype, CAST_EXACT)
+        fill_reduction(&s[0], self, NULL, 0, keepdim, self.c_dtype, cast)
+        return fill_reduction(&s[1], self, NULL, 0, keepdim, self.c_dtype, cast)
     wrapped = rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_ndim and eq_or_false(self.c_sizes[wrapped], 0):
         raise_empty(wrapped, IndexError)
-    fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
-    return fill_reduction(&s[1], self, &wrapped, 1, keepdim, self.c_dtype, CAST_EXACT)
+    fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, cast)
+    return fill_reduction(&s[1], self, &wrapped, 1, keepdim, self.c_dtype, cast)
 
 
 # ---- moments, norms, histograms ----------------------------------------------------------------

@@ -16,8 +16,15 @@ def test_a_reshape_is_a_contiguous_copy():
     assert same.data_ptr() != X.data_ptr()
 
 
-def test_sums_keep_the_dtype():
-    assert prims.sum(dispatch.ones(2, dtype=dispatch.int32), [0]).dtype is dispatch.int32
+def test_integers_are_summed_and_multiplied_in_int64_where_there_is_data():
+    x = dispatch.ones(2, dtype=dispatch.int32)
+    for call in (prims.sum, prims.prod):
+        assert call(x, [0]).dtype is dispatch.int64
+        assert call(x.to("meta"), [0]).dtype is dispatch.int32
+    assert prims.prod(x, []).dtype is dispatch.int32
+
+
+def test_a_sum_has_the_dtype_that_is_asked_for():
     assert prims.sum(X, [0], output_dtype=dispatch.float64).tolist() == [3, 5, 7]
     assert prims.prod(X + 1, [0, 1]).item() == 720
     assert prims.amax(X, None).item() == 5

@@ -70,3 +70,13 @@ def test_parts_of_complex_numbers():
     z = dispatch.tensor([1 + 2j])
     assert prims.imag(z).tolist() == [2.0]
     assert prims.conj(z).is_conj()
+
+
+@pytest.mark.parametrize("name", ["real", "imag"])
+def test_parts_are_views_only_where_there_is_data(name):
+    x = dispatch.zeros(2, 3, dtype=dispatch.complex64)
+    part = getattr(prims, name)
+    assert shares(part(x), x)
+    assert part(x).stride() == (6, 2)
+    meta = part(x.to("meta"))
+    assert (meta.dtype, meta.stride(), meta.storage_offset()) == (dispatch.float32, (3, 1), 0)

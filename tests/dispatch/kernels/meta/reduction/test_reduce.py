@@ -174,3 +174,30 @@ def test_a_dimension_counted_from_the_back_is_empty_for_meta_kernels() -> None:
     assert aten.norm.ScalarOpt_dim(dispatch.ones(0, 5), -1, [-1]).shape == (0,)
     with pytest.raises(RuntimeError):
         aten.norm.ScalarOpt_dim(dispatch.ones(0, 5, device="meta"), -1, [-1])
+
+
+def test_aminmax_is_cast_into_wider_tensors_where_there_is_no_data() -> None:
+    low, high = meta((), dtype="float32"), meta((), dtype="float64")
+    found = aten.aminmax.out(meta((3,)), dim=0, min=low, max=high)
+    assert found[0] is low
+    assert found[1] is high
+    low, high = dispatch.ones(()), dispatch.ones((), dtype=dispatch.float64)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+        aten.aminmax.out(dispatch.ones(3), dim=0, min=low, max=high)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given", "result"),
+    [
+        ("int64", None, "int64"),
+        ("bool", "float64", "float64"),
+        ("complex64", None, "float32"),
+        ("float16", "complex128", "float64"),
+    ],
+)
+def test_norms_of_a_list_ask_for_no_dtype(dtype: str, given: str | None, result: str) -> None:
+    asked = None if given is None else getattr(dispatch, given)
+    (found,) = aten._foreach_norm([meta((2, 3), dtype=dtype)], 2, asked)
+    assert (found.dtype, found.shape) == (getattr(dispatch, result), ())
+    with pytest.raises(RuntimeError, match="expected tensors that have elements"):
+        aten._foreach_norm([meta((0,), dtype=dtype)], INF)
