@@ -21,6 +21,7 @@ Ints = Sequence[int]
 
 _COMPLEX = {
     dtypes.float16: dtypes.complex32,
+    dtypes.bfloat16: dtypes.complex64,
     dtypes.float32: dtypes.complex64,
     dtypes.float64: dtypes.complex128,
 }
@@ -41,7 +42,7 @@ def fft_r2c(self: Tensor, dim: Ints, onesided: bool) -> TensorSpec:
     if onesided:
         sizes[dims[-1]] = sizes[dims[-1]] // 2 + 1
     if self.dtype not in _COMPLEX:
-        raise refused(f"expected a real floating dtype, got {self.dtype}")
+        raise refused(f"expected a real floating dtype, got {self.dtype}", KeyError)
     return TensorSpec(sizes, _COMPLEX[self.dtype])
 
 
@@ -56,6 +57,8 @@ def fft_c2r(self: Tensor, dim: Ints, last_dim_size: int) -> TensorSpec:
     dims = _dims(self, dim)
     sizes = list(self.shape)
     sizes[dims[-1]] = last_dim_size
+    if not self.dtype.is_complex:
+        raise refused(f"expected a complex dtype, got {self.dtype}", KeyError)
     return TensorSpec(sizes, real_of(self.dtype))
 
 

@@ -82,6 +82,23 @@ def test_xor_sum_goes_dimension_by_dimension(dims, want):
     assert prims.xor_sum(dispatch.ones(0, 2, dtype=dispatch.int64), [0]).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("kind", [dispatch.int16, dispatch.bool])
+def test_transforms_of_integers_are_refused_as_unknown_dtypes(kind, device):
+    x = dispatch.ones(4, 4, dtype=kind, device=device)
+    with pytest.raises(KeyError, match="expected a real floating dtype"):
+        prims.fft_r2c(x, dim=[0], onesided=True)
+    with pytest.raises(KeyError, match="expected a complex dtype"):
+        prims.fft_c2r(x, dim=[0], last_dim_size=4)
+
+
+def test_halves_have_the_shape_of_a_transform_and_no_values():
+    x = dispatch.ones(4, 4, dtype=dispatch.bfloat16)
+    assert prims.fft_r2c(x.to("meta"), dim=[0], onesided=True).dtype is dispatch.complex64
+    with pytest.raises(RuntimeError):
+        prims.fft_r2c(x, dim=[0], onesided=True)
+
+
 def test_a_tensor_without_dimensions_counts_as_one():
     assert prims.amax(dispatch.tensor(3.0), [0]).item() == 3.0
     with pytest.raises(AssertionError, match="dimension 1"):
