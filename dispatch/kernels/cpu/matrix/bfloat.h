@@ -2,20 +2,17 @@
 
    Both operands are copied into panels that lie as the inner loop reads them: pairs along the inner dimension, MR rows of the
    left one and NR columns of the right one beside each other. An inner dimension that is odd, and panels that are not full, get
-   zeros. Sums are float32 over the whole inner dimension; who calls rounds them. */
+   zeros. Few rows by columns that lie without gaps are multiplied where they are (`thin.h`). Sums are float32 over the
+   whole inner dimension; who calls rounds them. */
 #ifndef DISPATCH_BFLOAT_H
 #define DISPATCH_BFLOAT_H
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "thin.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
-#include <immintrin.h>
-#define HAS_BFLOAT_PRODUCT 1
-#else
-#define HAS_BFLOAT_PRODUCT 0
-#endif
+#define HAS_BFLOAT_PRODUCT HAS_THIN_PRODUCT
 
 typedef struct {
     const uint16_t *data;
@@ -29,12 +26,13 @@ enum { MR = 12, NR = 32, DEPTH = 512, ROWS_AT_ONCE = 8 * MR, COLUMNS_AT_ONCE = 1
 
 static bool has_bfloat_product(void)
 {
-    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
 
 #pragma GCC push_options
 #pragma GCC optimize("O3")
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
 
 /* Panels of `width` rows (or columns), `across` elements apart: for each pair along the inner dimension, all of them. */
 static void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64_t n, int64_t depth, int width, uint32_t *to)
@@ -109,12 +107,29 @@ static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float 
         }
 }
 
+#define BFLOATS_LANES 32
+#define BFLOATS_SUM __m512
+#define BFLOATS_VECTOR __m512bh
+#define BFLOATS_ZERO _mm512_setzero_ps()
+#define BFLOATS_A(from) (__m512bh)_mm512_loadu_si512(from)
+#define BFLOATS_A_SOME(from, n) (__m512bh)_mm512_maskz_loadu_epi16((__mmask32)((1u << (n)) - 1), from)
+#define BFLOATS_B BFLOATS_A
+#define BFLOATS_B_SOME BFLOATS_A_SOME
+#define BFLOATS_MULTIPLY(sums, x, y) _mm512_dpbf16_ps(sums, x, y)
+#define BFLOATS_TOTALS(to, sums) _mm_storeu_ps(to, sums_of_four(sums))
+THIN_PRODUCT(thin_bfloats, BFLOATS, uint16_t, uint16_t, float)
+
 /* out (m, n), rows `row` apart, = a (m, k) times b (k, n); false: there was no memory for the panels. */
 static bool bfloat_product(int64_t m, int64_t k, int64_t n, bfloat_matrix a, bfloat_matrix b, float *out, intptr_t row)
 {
     const int64_t depth = k < DEPTH ? k : DEPTH, pairs_most = (depth + 1) / 2;
     const int64_t columns = n < COLUMNS_AT_ONCE ? (n + NR - 1) / NR * NR : COLUMNS_AT_ONCE;
-    uint32_t *panels = aligned_alloc(64, (size_t)(pairs_most * (columns + ROWS_AT_ONCE) * 4 + 63) / 64 * 64), *of_a;
+    uint32_t *panels, *of_a;
+    if (m <= THIN_ROWS && a.column == 1 && b.row == 1) {
+        thin_bfloats(m, k, n, a.data, a.row, b.data, b.column, out, row);
+        return true;
+    }
+    panels = aligned_alloc(64, (size_t)(pairs_most * (columns + ROWS_AT_ONCE) * 4 + 63) / 64 * 64);
     if (!panels)
         return false;
     of_a = panels + pairs_most * columns;

@@ -2,6 +2,7 @@
 
 `PyUFuncObject` holds a table of inner loops by dtype; that of a gufunc gets the sizes of its core
 dimensions and their steps. Where no BLAS fits (integers, odd steps) the loop multiplies by itself.
+Products of few rows whose operands lie along the inner dimension are made here (`thin.h`).
 """
 from libc.stdint cimport int64_t
 
@@ -18,6 +19,10 @@ cdef extern from "numpy/ufuncobject.h":
         inner_loop* functions
         void** data
         const char* types
+
+cdef extern from "thin.h" nogil:
+    bint thin_product(int64_t m, int64_t k, int64_t n, const float* a, Py_ssize_t a_row, Py_ssize_t a_column, const float* b,
+                      Py_ssize_t b_row, Py_ssize_t b_column, float* out, Py_ssize_t out_row)
 
 cdef inner_loop loops[3]                       # float32, float64, int64
 cdef void* data[3]
@@ -45,6 +50,9 @@ cdef void product(int code, int64_t m, int64_t k, int64_t p, const void* a, int6
     cdef char* pointers[3]
     cdef Py_ssize_t sizes[4]
     cdef Py_ssize_t steps[9]
+    if slot == 0 and thin_product(m, k, p, <const float*>a, a_row, a_column, <const float*>b, b_row, b_column, <float*>out,
+                                  out_row):
+        return
     pointers[0], pointers[1], pointers[2] = <char*>a, <char*>b, <char*>out
     sizes[0], sizes[1], sizes[2], sizes[3] = 1, m, k, p
     steps[0] = steps[1] = steps[2] = 0

@@ -150,6 +150,56 @@ SMALL_ADD(f32, float)
 SMALL_ADD(f64, double)
 SMALL_ADD(i64, int64_t)
 
+/* Dot products of narrow integers as they lie: sums wrap at 32 bits, and no result has more. */
+#define SMALL_NARROW(NAME, T) \
+    WIDEST static uint32_t dot_##NAME(const T *a, const T *b, int64_t n) \
+    { \
+        uint32_t sum = 0; \
+        for (int64_t i = 0; i < n; i++) \
+            sum += (uint32_t)a[i] * (uint32_t)b[i]; \
+        return sum; \
+    }
+SMALL_NARROW(u8, uint8_t)
+SMALL_NARROW(i8, int8_t)
+SMALL_NARROW(i16, int16_t)
+SMALL_NARROW(i32, int32_t)
+
+/* The sums of all rows, where both operands are narrow integers without gaps; false: they are not. */
+static bool sum_narrow(const small_product *p, int64_t *sums)
+{
+    const int size = ROW_KINDS[p->dtype].size;
+    if (p->a.column != size || p->b.row != size)
+        return false;
+    for (int64_t i = 0; i < p->m; i++) {
+        const void *a = p->a.data + i * p->a.row, *b = p->b.data;
+        switch (p->dtype) {
+            case ST_uint8: sums[i] = dot_u8(a, b, p->k); break;
+            case ST_int8: sums[i] = dot_i8(a, b, p->k); break;
+            case ST_int16: sums[i] = dot_i16(a, b, p->k); break;
+            case ST_int32: sums[i] = dot_i32(a, b, p->k); break;
+            default: return false;
+        }
+    }
+    return true;
+}
+
+/* One row times a vector: both are read a block at a time. */
+static void sum_line(const small_product *p, char *sum)
+{
+    double left[ROW_BLOCK], right[ROW_BLOCK], part;
+    const row_kind *kind = &ROW_KINDS[p->dtype];
+    for (int64_t r = 0; r < p->k; r += ROW_BLOCK) {
+        const int64_t n = p->k - r < ROW_BLOCK ? p->k - r : ROW_BLOCK;
+        const void *a = kind->read(p->a.data + r * p->a.column, p->a.column, n, left);
+        const void *b = kind->read(p->b.data + r * p->b.row, p->b.row, n, right);
+        switch (kind->row) {
+            case ROW_F32: product_f32(a, &b, 1, n, &part); *(float *)sum += *(float *)&part; break;
+            case ROW_F64: product_f64(a, &b, 1, n, &part); *(double *)sum += part; break;
+            case ROW_I64: product_i64(a, &b, 1, n, &part); *(int64_t *)sum += *(int64_t *)&part; break;
+        }
+    }
+}
+
 /* A matrix, or a vector, times a vector of any length, for real numbers. The matrix is read in blocks of its rows, or of its
    columns where those lie together. `room`: k + m elements of the type of computation. */
 static void run_vector(const small_product *p, char *room)
@@ -160,13 +210,16 @@ static void run_vector(const small_product *p, char *room)
     const bool by_columns = p->m > 1 && p->a.column > p->a.row && p->a.row > 0;
     char *sums = room + p->k * size;
     const char *x = room;
-    for (int64_t r = 0; r < p->k; r += ROW_BLOCK) {
+    memset(sums, 0, (size_t)(p->m * size));
+    const bool made = kind->row == ROW_I64 && sum_narrow(p, (int64_t *)sums);
+    if (!made && p->m == 1)
+        sum_line(p, sums);
+    for (int64_t r = 0; r < p->k && !made && p->m > 1; r += ROW_BLOCK) {
         const int64_t n = p->k - r < ROW_BLOCK ? p->k - r : ROW_BLOCK;
         const void *from = kind->read(p->b.data + r * p->b.row, p->b.row, n, room + r * size);
         if (from != room + r * size)
             memcpy(room + r * size, from, (size_t)(n * size));
     }
-    memset(sums, 0, (size_t)(p->m * size));
 #define VECTOR_CASE(TYPE, NAME, T) \
     case TYPE: \
         if (by_columns) \
@@ -186,7 +239,7 @@ static void run_vector(const small_product *p, char *room)
                     ((T *)sums)[i] += *(T *)&part; \
                 } \
         break;
-    switch (kind->row) {
+    switch (made || p->m == 1 ? ROW_NONE : kind->row) {
         VECTOR_CASE(ROW_F32, f32, float)
         VECTOR_CASE(ROW_F64, f64, double)
         VECTOR_CASE(ROW_I64, i64, int64_t)

@@ -180,3 +180,14 @@ def test_one_row_or_column_of_any_length(name: str) -> None:
     added = aten.addmm(right[0], left[5:6], right, beta=2, alpha=3)
     assert added.tolist() == stored(2 * b[0] + 3 * (a[5:6] @ b))
     assert aten.dot(left[0], right[:, 0]).item() == stored(a[0] @ b[:, 0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("m", "k", "n"), [(2, 300, 257), (7, 129, 90), (16, 64, 515), (5, 2048, 6)]
+)
+def test_few_rows_by_columns_without_gaps(dtype: str, m: int, k: int, n: int) -> None:
+    rng = np.random.default_rng(m)
+    a, b = rng.integers(-4, 5, (m, k)), rng.integers(-4, 5, (n, k))
+    got = ops.aten.mm(tensor(a, dtype), tensor(b, dtype).t())
+    assert got.tolist() == tensor(a @ b.T, dtype).tolist()
