@@ -33,6 +33,7 @@ __all__ = [
 _aten = ops.aten
 FLOATS = REDUCED_FLOATING | {dtypes.float32}
 _SCALED = FLOAT8 - {dtypes.float8_e8m0fnu}
+_GROUPS = (32, 64, 128, 256)
 _TENSORWISE, _ROWWISE = 0, 1  # PyTorch's ScalingType
 
 
@@ -159,13 +160,17 @@ def int8pack_mm(self: Tensor, mat2: Tensor, scales: Tensor) -> TensorSpec:
     return TensorSpec((self.shape[0], mat2.shape[0]), self.dtype)
 
 
-def _int4(self: Tensor, mat2: Tensor, ndim: int, kind: dtype, rows: int) -> Tensor:
+def _check_int4(self: Tensor, mat2: Tensor, ndim: int, kind: dtype) -> None:
     _check_ndim("self", self, 2)
     _check_ndim("mat2", mat2, ndim)
     if self.dtype not in FLOATS:
         raise refused(f"expected self to be a float of 32 or 16 bits, got {self.dtype}")
     if mat2.dtype is not kind:
         raise refused(f"expected mat2 to be {kind}, got {mat2.dtype}")
+
+
+def _int4(self: Tensor, mat2: Tensor, ndim: int, kind: dtype, rows: int) -> Tensor:
+    _check_int4(self, mat2, ndim, kind)
     return _aten.new_empty(self, [self.shape[0], mat2.shape[0] * rows])
 
 
@@ -174,11 +179,37 @@ def int4pack_mm(self: Tensor, mat2: Tensor, qGroupSize: int, qScaleAndZeros: Ten
     return _int4(self, mat2, 4, dtypes.int32, 8)
 
 
+def _check_groups(self: Tensor, mat2: Tensor, group: int, scales: Tensor) -> None:
+    if self.ndim != 2 or self.dtype not in _FLOATS:
+        raise refused(f"expected self as a matrix of floats, got {self.dtype} {list(self.shape)}")
+    if not self.is_contiguous() or not mat2.is_contiguous():
+        raise refused("expected self and mat2 to be contiguous")
+    if mat2.ndim != 2 or mat2.dtype is not dtypes.uint8 or mat2.shape[1] * 2 != self.shape[1]:
+        raise refused(
+            f"expected mat2 as uint8 with {self.shape[1] // 2} columns, got {mat2.dtype} "
+            f"{list(mat2.shape)}"
+        )
+    if group not in _GROUPS or self.shape[1] % group:
+        raise refused(
+            f"expected qGroupSize to be one of {list(_GROUPS)} and to divide {self.shape[1]}, "
+            f"got {group}"
+        )
+    wanted = [self.shape[1] // group, mat2.shape[0], 2]
+    if scales.dtype is not self.dtype or list(scales.shape) != wanted:
+        raise refused(
+            f"expected qScaleAndZeros of {self.dtype} {wanted}, got {scales.dtype} "
+            f"{list(scales.shape)}"
+        )
+
+
 def int4pack_mm_for_cpu(
     self: Tensor, mat2: Tensor, qGroupSize: int, qScaleAndZeros: Tensor
-) -> Tensor:
+) -> TensorSpec:
     """mat2 holds two numbers in a byte."""
-    return _int4(self, mat2, 2, dtypes.uint8, 1)
+    if rules.is_eager(self):
+        _check_groups(self, mat2, qGroupSize, qScaleAndZeros)
+    _check_int4(self, mat2, 2, dtypes.uint8)
+    return TensorSpec((self.shape[0], mat2.shape[0]), self.dtype)
 
 
 def int4pack_mm_with_scales(

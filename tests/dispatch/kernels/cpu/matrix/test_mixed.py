@@ -27,18 +27,6 @@ def test_addmm_with_a_function_behind(gelu):
         aten._addmm_activation(bias.double(), floats(A), floats(B))
 
 
-@pytest.mark.parametrize("inner", [3, 600, 1100])
-@pytest.mark.parametrize("kind", [np.int8, np.uint8])
-def test_bytes_are_summed_exactly(kind, inner):
-    info = np.iinfo(kind)
-    a = np.full((2, inner), info.max, kind)
-    b = np.full((inner, 3), -128, np.int8)
-    a[0, 0] -= 1
-    got = aten._int_mm(dispatch.from_numpy(a), dispatch.from_numpy(b))
-    assert got.dtype is dispatch.int32
-    assert got.tolist() == (a.astype(np.int64) @ b.astype(np.int64)).tolist()
-
-
 def test_bytes_into_an_output_that_fits():
     a, b = dispatch.ones(2, 3, dtype=dispatch.int8), dispatch.ones(3, 2, dtype=dispatch.int8)
     out = dispatch.empty(2, 2, dtype=dispatch.int32)
@@ -74,15 +62,6 @@ def test_what_float8_cannot_hold_is_its_largest_number():
     assert aten._scaled_mm(a, a.t(), large, one).float().unique().tolist() == [-448.0]
 
 
-def test_packed_rows_have_a_scale_each():
-    rows = rng.integers(-128, 127, (6, 8)).astype(np.int8)
-    scales = rng.random(6)
-    got = aten._weight_int8pack_mm(floats(A), dispatch.from_numpy(rows), floats(scales))
-    np.testing.assert_allclose(got.numpy(), A @ rows.T * scales, rtol=1e-4, atol=1e-3)
-    with pytest.raises(RuntimeError, match="scale for each"):
-        aten._weight_int8pack_mm(floats(A), dispatch.from_numpy(rows), floats(scales[:5]))
-
-
 def test_three_tensors():
     x, w, y = (rng.standard_normal(s) for s in ((2, 3), (5, 3, 4), (2, 4)))
     got = aten._trilinear(
@@ -110,30 +89,3 @@ def test_shapes_of_what_has_no_body():
     assert aten.bmm.dtype(batch, batch.mT, dispatch.float32).shape == (1, 4, 4)
     grads = aten.linear_backward(half, half, half, [True, False, False])
     assert [g is None for g in grads] == [False, True, True]
-
-
-def quarters(rows, columns):
-    return (dispatch.arange(rows * columns).reshape(rows, columns) % 7 - 3) / 4.0
-
-
-@pytest.mark.parametrize(
-    ("rows", "total", "first"), [(64, 819.75, [1.5, 2.875, 8.75]), (16, 49.5, [1.5, 2.875, 8.75])]
-)
-def test_int4pack_mm_unpacks_both_layouts(rows, total, first):
-    weight = (dispatch.arange(rows * 32) * 11 % 16).to(dispatch.int32).reshape(rows, 32)
-    scales, zeros = dispatch.arange(rows) / 8.0, dispatch.arange(rows) % 3 - 1.0
-    found = aten._weight_int4pack_mm_for_cpu(
-        quarters(2, 32),
-        aten._convert_weight_to_int4pack_for_cpu(weight, 1),
-        32,
-        dispatch.stack([scales, zeros], 1).reshape(1, rows, 2),
-    )
-    assert found[0][::5].tolist()[:3] == first
-    assert found.sum().item() == total
-
-
-@pytest.mark.parametrize(("group", "scales"), [(48, (1, 64, 2)), (32, (2, 64, 2))])
-def test_int4pack_mm_refuses_groups_that_do_not_fit(group, scales):
-    packed = dispatch.zeros(64, 16, dtype=dispatch.uint8)
-    with pytest.raises(RuntimeError, match="_weight_int4pack_mm_for_cpu"):
-        aten._weight_int4pack_mm_for_cpu(quarters(2, 32), packed, group, dispatch.zeros(*scales))
