@@ -20,6 +20,22 @@ from dispatch.kernels.cpu.resample.taps cimport real, rounded
 cdef extern from "vectorised.h":
     pass
 
+cdef extern from "resample/corners.h" nogil:
+    enum:
+        CORNER_BLOCK, CORNERS_MOST
+    ctypedef struct grid_space:
+        int dims
+        bint nearest, border, reflection, align
+        int64_t size[3]
+    bint corners_f32(const grid_space* s, int64_t n, const float* grid, int64_t* at, float* weight)
+    bint corners_f64(const grid_space* s, int64_t n, const double* grid, int64_t* at, double* weight)
+    void pick_f32(int64_t n, const int64_t* at, bint inside, float* out, const float* x)
+    void pick_f64(int64_t n, const int64_t* at, bint inside, double* out, const double* x)
+    void mix_f32(int corners, int64_t n, const int64_t* at, const float* weight, bint inside, float* out, const float* x)
+    void mix_f64(int corners, int64_t n, const int64_t* at, const double* weight, bint inside, double* out, const double* x)
+    void drop_f32(int64_t n, const int64_t* at, const float* grad, float* to)
+    void drop_f64(int64_t n, const int64_t* at, const double* grad, double* to)
+
 cdef enum:
     BILINEAR = 0
     NEAREST = 1
@@ -27,8 +43,7 @@ cdef enum:
     BORDER = 1                   # padding modes; 0: zeros outside
     REFLECTION = 2
     MOST_CORNERS = 16
-    BLOCK = 512                  # places whose corners are found before channels are walked
-    FEW = 32                     # likewise, where there are many corners
+    FEW = 32                     # places whose corners are found before channels are walked
 
 cdef struct Job:
     int dims, mode, padding, code    # code: the dtype to round to
@@ -202,7 +217,7 @@ cdef inline bint is_exact(const Job* j) noexcept nogil:
 
 
 cdef int find_exact(Job* j, int64_t* at, real* weight, real* slope, const real* g) noexcept nogil:
-    """Corners, weights and slopes (three numbers each) of a place; how many corners."""
+    """Corners, weights and slopes (three numbers each) of a place, which are not its nearest element; how many corners."""
     cdef Corners c
     cdef real wx[4]
     cdef real wy[4]
@@ -217,12 +232,12 @@ cdef int find_exact(Job* j, int64_t* at, real* weight, real* slope, const real* 
         slope[2] = 0
         if j.mode == BICUBIC:
             slope[0], slope[1] = <real>(c.slope[k][0] * c.scale[0]), <real>(c.slope[k][1] * c.scale[1])
-        elif j.mode == BILINEAR and j.dims == 2:
+        elif j.dims == 2:
             part = <real>((c.far[1] if k & 2 else c.near[1]) * c.scale[0])
             slope[0] = part if k & 1 else -part
             part = <real>((c.far[0] if k & 1 else c.near[0]) * c.scale[1])
             slope[1] = part if k & 2 else -part
-        elif j.mode == BILINEAR:
+        else:
             for d in range(3):
                 part = <real>(c.scale[d] if k >> d & 1 else -c.scale[d])
                 for e in range(3):
@@ -259,11 +274,10 @@ cdef void spread_exact(Job* j, real* grad_input, real* grad_grid, const real* g,
                             continue
                         if grad_input != NULL:
                             grad_input[e * j.x.plane + at[k]] += part * weight[k]
-                        if j.mode != NEAREST:
-                            value = part * x[e * j.x.plane + at[k]]
-                            sums[i][0] += value * slope[3 * k]
-                            sums[i][1] += value * slope[3 * k + 1]
-                            sums[i][2] += value * slope[3 * k + 2]
+                        value = part * x[e * j.x.plane + at[k]]
+                        sums[i][0] += value * slope[3 * k]
+                        sums[i][1] += value * slope[3 * k + 1]
+                        sums[i][2] += value * slope[3 * k + 2]
             for i in range(count):
                 for d in range(j.dims):
                     grad_grid[d] = sums[i][d]
@@ -313,76 +327,68 @@ cdef inline real weighted_cubic(Job* j, Corners* c, const real* plane, const rea
     return total
 
 
-cdef void mix_block(Job* j, int corners, const int64_t* at, const real* weight, bint inside, int n, real* out,
-                    const real* x) noexcept nogil:
-    """The corners of `n` places, in float or double, a channel at a time: its plane stays in the cache."""
-    cdef real a, b, c, d
-    cdef int64_t e
-    cdef int i, k
-    for e in range(j.x.c):
-        if corners == 8:
-            for i in range(n):
-                a = 0
-                for k in range(8 * i, 8 * i + 8):
-                    a += (x[at[k]] if at[k] >= 0 else <real>0) * weight[k]
-                out[i] = a
-        elif inside:
-            for i in range(n):
-                out[i] = (x[at[4 * i]] * weight[4 * i] + x[at[4 * i + 1]] * weight[4 * i + 1]
-                          + x[at[4 * i + 2]] * weight[4 * i + 2] + x[at[4 * i + 3]] * weight[4 * i + 3])
-        else:
-            for i in range(n):
-                a = x[at[4 * i]] if at[4 * i] >= 0 else <real>0
-                b = x[at[4 * i + 1]] if at[4 * i + 1] >= 0 else <real>0
-                c = x[at[4 * i + 2]] if at[4 * i + 2] >= 0 else <real>0
-                d = x[at[4 * i + 3]] if at[4 * i + 3] >= 0 else <real>0
-                out[i] = a * weight[4 * i] + b * weight[4 * i + 1] + c * weight[4 * i + 2] + d * weight[4 * i + 3]
-        x += j.x.plane
-        out += j.places
+cdef grid_space space_of(const Job* j) noexcept nogil:
+    cdef grid_space s
+    cdef int d
+    s.dims, s.nearest, s.align = j.dims, j.mode == NEAREST, j.align
+    s.border, s.reflection = j.padding == BORDER, j.padding == REFLECTION
+    for d in range(3):
+        s.size[d] = j.x.size[2 - d]
+    return s
 
 
-cdef void pick_block(Job* j, const int64_t* at, bint inside, int n, real* out, const real* x) noexcept nogil:
-    """The nearest elements to `n` places."""
-    cdef int64_t e
-    cdef int i
-    for e in range(j.x.c):
-        if inside:
-            for i in range(n):
-                out[i] = x[at[i]]
-        else:
-            for i in range(n):
-                out[i] = x[at[i]] if at[i] >= 0 else <real>0
-        x += j.x.plane
-        out += j.places
+cdef inline bint find_block(const grid_space* s, int64_t n, const real* grid, int64_t* at, real* weight) noexcept nogil:
+    if real is float:
+        return corners_f32(s, n, grid, at, weight)
+    else:
+        return corners_f64(s, n, grid, at, weight)
 
 
 cdef void sample_blocks(Job* j, real* out, const real* x, const real* grid) noexcept nogil:
-    """The nearest elements, or in float or double an image's four corners or a volume's eight; those outside it add nothing."""
-    cdef Corners c
-    cdef int64_t at[8 * BLOCK]
-    cdef real weight[8 * BLOCK]
-    cdef int64_t n, p, left
-    cdef int i, k, count
+    """In float or double the nearest elements, an image's four corners or a volume's eight; those outside it add nothing."""
+    cdef grid_space s = space_of(j)
+    cdef int64_t at[CORNERS_MOST * CORNER_BLOCK]
+    cdef real weight[CORNERS_MOST * CORNER_BLOCK]
+    cdef real* to
+    cdef const real* plane
+    cdef int64_t n, p, e, count
     cdef bint inside
     for n in range(j.x.n):
         p = 0
         while p < j.places:
-            left = j.places - p
-            count, inside = <int>min(<int64_t>BLOCK, left), True
-            for i in range(count):
-                find_corners(j, &c, grid)
-                for k in range(c.n):
-                    at[c.n * i + k] = c.at[k]
-                    weight[c.n * i + k] = 0 if c.at[k] < 0 and j.dims == 3 else <real>c.weight[k]
-                    inside &= c.at[k] >= 0
-                grid += j.dims
-            if j.mode == NEAREST:
-                pick_block(j, at, inside, count, out + p, x)
-            else:
-                mix_block(j, c.n, at, weight, inside, count, out + p, x)
+            count = min(<int64_t>CORNER_BLOCK, j.places - p)
+            inside = find_block(&s, count, grid + (n * j.places + p) * j.dims, at, weight)
+            for e in range(j.x.c):
+                plane, to = x + (n * j.x.c + e) * j.x.plane, out + (n * j.x.c + e) * j.places + p
+                if real is float:
+                    if s.nearest:
+                        pick_f32(count, at, inside, to, plane)
+                    else:
+                        mix_f32(1 << j.dims, count, at, weight, inside, to, plane)
+                elif s.nearest:
+                    pick_f64(count, at, inside, to, plane)
+                else:
+                    mix_f64(1 << j.dims, count, at, weight, inside, to, plane)
             p += count
-        x += j.x.c * j.x.plane
-        out += j.x.c * j.places
+
+
+cdef void drop_blocks(Job* j, real* grad_input, const real* g, const real* grid) noexcept nogil:
+    """The gradient of the nearest elements, in float or double."""
+    cdef grid_space s = space_of(j)
+    cdef int64_t at[CORNER_BLOCK]
+    cdef real weight[CORNER_BLOCK]
+    cdef int64_t n, p, e, count
+    for n in range(j.x.n):
+        p = 0
+        while p < j.places:
+            count = min(<int64_t>CORNER_BLOCK, j.places - p)
+            find_block(&s, count, grid + (n * j.places + p) * j.dims, at, weight)
+            for e in range(n * j.x.c, (n + 1) * j.x.c):
+                if real is float:
+                    drop_f32(count, at, g + e * j.places + p, grad_input + e * j.x.plane)
+                else:
+                    drop_f64(count, at, g + e * j.places + p, grad_input + e * j.x.plane)
+            p += count
 
 
 cdef void sample(Job* j, real* out, const real* x, const real* grid) noexcept nogil:
@@ -391,7 +397,7 @@ cdef void sample(Job* j, real* out, const real* x, const real* grid) noexcept no
     cdef real wy[4 * FEW]
     cdef int64_t n, p, e, left
     cdef int i, count
-    if j.mode == NEAREST or j.mode == BILINEAR and is_exact(j):
+    if j.mode != BICUBIC and is_exact(j):
         sample_blocks(j, out, x, grid)
         return
     for n in range(j.x.n):
@@ -475,6 +481,11 @@ cdef void spread(Job* j, real* grad_input, real* grad_grid, const real* g, const
     cdef real part
     cdef int64_t n, p, e, left
     cdef int d, i, count
+    if is_exact(j) and j.mode == NEAREST:
+        memset(grad_grid, 0, j.x.n * j.places * j.dims * sizeof(real))
+        if grad_input != NULL:
+            drop_blocks(j, grad_input, g, grid)
+        return
     if is_exact(j):
         spread_exact(j, grad_input, grad_grid, g, x, grid)
         return
