@@ -3,6 +3,7 @@
    Each is compiled for AVX2 beside the base line, and the loader chooses; short rows are not worth the call. */
 #ifndef DISPATCH_PIXELS_H
 #define DISPATCH_PIXELS_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC push_options
@@ -47,12 +48,32 @@ enum { LANES = 16 };
         for (int64_t i = 0; i < n; i++) \
             to[i] += a * x[i] + b * x[i + 1] + c * x[i + 2]; \
     } \
-    /* to = three neighbours of three lines, each with a weight */ \
-    PIXELS static void mix_nine_##NAME(T *restrict to, const T *x, const T *y, const T *z, const T *restrict w, int64_t n) \
+    /* to = three neighbours of three lines, each with a weight; added to what is there if `more` */ \
+    PIXELS static void mix_nine_##NAME(T *restrict to, const T *x, const T *y, const T *z, const T *restrict w, int64_t n, \
+                                         bool more) \
     { \
-        for (int64_t i = 0; i < n; i++) \
-            to[i] = w[0] * x[i] + w[1] * x[i + 1] + w[2] * x[i + 2] + w[3] * y[i] + w[4] * y[i + 1] + w[5] * y[i + 2] \
+        for (int64_t i = 0; i < n; i++) { \
+            const T sum = w[0] * x[i] + w[1] * x[i + 1] + w[2] * x[i + 2] + w[3] * y[i] + w[4] * y[i + 1] + w[5] * y[i + 2] \
                 + w[6] * z[i] + w[7] * z[i + 1] + w[8] * z[i + 2]; \
+            to[i] = more ? to[i] + sum : sum; \
+        } \
+    } \
+    /* lanes += y * x, in turn; `taps` rows of lanes, for x and its neighbours */ \
+    PIXELS static void add_lanes_##NAME(T *lanes, const T *restrict x, const T *restrict y, int taps, int64_t n) \
+    { \
+        enum { WIDTH = 32 / sizeof(T), PARTS = LANES / WIDTH }; \
+        typedef T vector __attribute__((vector_size(32), aligned(sizeof(T)), may_alias)); \
+        int64_t i = 0; \
+        for (int k = 0; k < taps; k++) \
+            for (int p = 0; p < PARTS; p++) { \
+                vector sum = *(const vector *)(lanes + k * LANES + p * WIDTH); \
+                for (i = 0; i + LANES <= n; i += LANES) \
+                    sum += *(const vector *)(y + i + p * WIDTH) * *(const vector *)(x + i + k + p * WIDTH); \
+                *(vector *)(lanes + k * LANES + p * WIDTH) = sum; \
+            } \
+        for (; i < n; i++) \
+            for (int k = 0; k < taps; k++) \
+                lanes[k * LANES + i % LANES] += y[i] * x[i + k]; \
     } \
     /* to += weights * x, element by element */ \
     PIXELS static void add_products_##NAME(T *restrict to, const T *restrict x, const T *restrict weights, int64_t n) \
@@ -137,22 +158,6 @@ enum { LANES = 16 };
         return total; \
     }
 
-#define PIXEL_DOT(T, NAME) \
-    PIXELS static T dot_##NAME(const T *restrict x, const T *restrict y, int64_t n) \
-    { \
-        T lane[LANES] = {0}, total = 0; \
-        int64_t i = 0; \
-        for (; i + LANES <= n; i += LANES) \
-            for (int k = 0; k < LANES; k++) \
-                lane[k] += x[i + k] * y[i + k]; \
-        for (; i < n; i++) \
-            total += x[i] * y[i]; \
-        for (int k = 0; k < LANES; k++) \
-            total += lane[k]; \
-        return total; \
-    }
-PIXEL_DOT(float, f32)
-PIXEL_DOT(double, f64)
 PIXEL_ROWS(float, f32)
 PIXEL_ROWS(double, f64)
 

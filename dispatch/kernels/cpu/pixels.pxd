@@ -8,14 +8,17 @@ cdef extern from "pixels.h" nogil:
     void add_scaled_halves_f64(double* to, const double* x, double weight, int64_t n) noexcept
     void scale_f32(float* to, const float* x, float weight, int64_t n) noexcept
     void scale_f64(double* to, const double* x, double weight, int64_t n) noexcept
-    void mix_nine_f32(float* to, const float* x, const float* y, const float* z, const float* w, int64_t n) noexcept
-    void mix_nine_f64(double* to, const double* x, const double* y, const double* z, const double* w, int64_t n) noexcept
+    void mix_nine_f32(float* to, const float* x, const float* y, const float* z, const float* w, int64_t n, bint more) noexcept
+    void mix_nine_f64(double* to, const double* x, const double* y, const double* z, const double* w, int64_t n,
+                      bint more) noexcept
     void scale_add_f32(float* x, float factor, const float* y, int64_t n) noexcept
     void scale_add_f64(double* x, double factor, const double* y, int64_t n) noexcept
     void add_three_f32(float* to, const float* x, const float* w, int64_t n) noexcept
     void add_three_f64(double* to, const double* x, const double* w, int64_t n) noexcept
-    float dot_f32(const float* x, const float* y, int64_t n) noexcept
-    double dot_f64(const double* x, const double* y, int64_t n) noexcept
+    enum:
+        LANES
+    void add_lanes_f32(float* lanes, const float* x, const float* y, int taps, int64_t n) noexcept
+    void add_lanes_f64(double* lanes, const double* x, const double* y, int taps, int64_t n) noexcept
     void add_products_f32(float* to, const float* x, const float* weights, int64_t n) noexcept
     void add_products_f64(double* to, const double* x, const double* weights, int64_t n) noexcept
     void mix_four_f32(float* to, const float* a, const float* b, const float* c, const float* d, const float* w, int64_t n) noexcept

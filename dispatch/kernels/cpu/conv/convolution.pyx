@@ -70,30 +70,57 @@ cdef int read_conv(Conv* c, Tensor x, Tensor y, Tensor weight, const Windows* wi
 
 # ---- windows as columns ------------------------------------------------------------------------
 
+cdef inline void clear_ends(word* to, int64_t low, int64_t high, int64_t width) noexcept nogil:
+    """What of a row is outside."""
+    cdef int64_t i
+    for i in range(low):
+        to[i] = 0
+    for i in range(high, width):
+        to[i] = 0
+
+
+cdef int64_t lay_run(const Conv* c, word* to, const word* x, int64_t row, int64_t end, int64_t d, int64_t h, int64_t low,
+                     int64_t high, int64_t shift) noexcept nogil:
+    """Rows from `row` on whose lines follow each other in x as they do in the columns, in one copy; how many.
+
+    That is so where windows lie side by side and there are as many as elements: between two rows only what is cleared lies
+    elsewhere.
+    """
+    cdef int64_t width = c.y.size[2], line = line_of(c, row, d, h), n = 1, r = row % c.y.size[1]
+    if c.w.stride[1] == 1:
+        n = min(end - row, c.y.size[1] - r, c.x.size[1] - (r - c.w.padding[1] + h * c.w.dilation[1]))
+    memcpy(to + low, x + line + low + shift, (n * width - low - (width - high)) * sizeof(word))
+    for r in range(n):
+        clear_ends(to + r * width, low, high, width)
+    return n
+
+
 cdef void lay_out(const Conv* c, word* to, const word* x, int64_t first, int64_t end) noexcept nogil:
     """Columns (channels and taps, positions) of rows first..end of positions."""
-    cdef int64_t e, d, h, k, row, line, i, low, high, shift, width = c.y.size[2], s = c.w.stride[2]
+    cdef int64_t e, d, h, k, row, line, i, n, low, high, shift, width = c.y.size[2], s = c.w.stride[2]
+    cdef bint in_runs = s == 1 and c.x.size[2] == width
     for e in range(c.cx):
         for d in range(c.w.kernel[0]):
             for h in range(c.w.kernel[1]):
                 for k in range(c.w.kernel[2]):
                     reach(c, k, &low, &high)
                     shift = k * c.w.dilation[2] - c.w.padding[2]
-                    for row in range(first, end):
-                        line = line_of(c, row, d, h)
-                        if line < 0:
+                    row = first
+                    while row < end:
+                        line, n = line_of(c, row, d, h), 1
+                        if line < 0 or low >= high:
                             memset(to, 0, width * sizeof(word))
+                        elif in_runs:
+                            n = lay_run(c, to, x, row, end, d, h, low, high, shift)
                         else:
-                            for i in range(low):
-                                to[i] = 0
+                            clear_ends(to, low, high, width)
                             if s == 1:
                                 memcpy(to + low, x + line + low + shift, (high - low) * sizeof(word))
                             else:
                                 for i in range(low, high):
                                     to[i] = x[line + i * s + shift]
-                            for i in range(high, width):
-                                to[i] = 0
-                        to += width
+                        to += n * width
+                        row += n
         x += c.x.plane
 
 

@@ -27,6 +27,10 @@ cdef struct Conv:
 cdef inline void reach(const Conv* c, int64_t k, int64_t* first, int64_t* end) noexcept nogil:
     """The positions of the innermost dimension whose tap k lies inside."""
     cdef int64_t at = k * c.w.dilation[2] - c.w.padding[2], s = c.w.stride[2]
+    if s == 1:                   # which is common, and a division slow
+        first[0] = min(max(-at, 0), c.y.size[2])
+        end[0] = max(min(c.x.size[2] - at, c.y.size[2]), first[0])
+        return
     first[0] = 0 if at >= 0 else (s - 1 - at) // s
     end[0] = 0 if c.x.size[2] <= at else min((c.x.size[2] - at + s - 1) // s, c.y.size[2])
     first[0] = min(first[0], c.y.size[2])
@@ -35,8 +39,9 @@ cdef inline void reach(const Conv* c, int64_t k, int64_t* first, int64_t* end) n
 
 cdef inline int64_t line_of(const Conv* c, int64_t row, int64_t d, int64_t h) noexcept nogil:
     """Where the line begins that tap (d, h) of a row of positions sees; -1: in the padding."""
-    cdef int64_t i = row // c.y.size[1] * c.w.stride[0] - c.w.padding[0] + d * c.w.dilation[0]
-    cdef int64_t j = row % c.y.size[1] * c.w.stride[1] - c.w.padding[1] + h * c.w.dilation[1]
+    cdef int64_t slice = 0 if c.y.size[0] == 1 else row // c.y.size[1]
+    cdef int64_t i = slice * c.w.stride[0] - c.w.padding[0] + d * c.w.dilation[0]
+    cdef int64_t j = (row - slice * c.y.size[1]) * c.w.stride[1] - c.w.padding[1] + h * c.w.dilation[1]
     if i < 0 or i >= c.x.size[0] or j < 0 or j >= c.x.size[1]:
         return -1
     return (i * c.x.size[1] + j) * c.x.size[2]

@@ -7,12 +7,15 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from dispatch.kernels.cpu.pixels cimport (
-    add_products_f32, add_products_f64, add_scaled_f32, add_scaled_f64, add_scaled_halves_f32, add_scaled_halves_f64,
-    add_three_f32, add_three_f64, dot_f32, dot_f64, mix_nine_f32, mix_nine_f64,
+    LANES, add_lanes_f32, add_lanes_f64, add_products_f32, add_products_f64, add_scaled_f32, add_scaled_f64,
+    add_scaled_halves_f32, add_scaled_halves_f64, add_three_f32, add_three_f64, mix_nine_f32, mix_nine_f64,
 )
 
 cdef extern from "vectorised.h":
     pass
+
+cdef enum:
+    MOST_TAPS = 64               # of a window whose weights' gradients are added up in lanes
 
 
 cdef inline void add_scaled(number* to, const number* x, number weight, int64_t n, int64_t step) noexcept nogil:
@@ -68,30 +71,34 @@ cdef void add_taps(const Conv* c, number* y, const number* x, const number* w) n
             add_scaled(y + low, x + low * c.w.stride[2] + k * c.w.dilation[2] - c.w.padding[2], w[k], high - low, c.w.stride[2])
 
 
-cdef bint mix_lines(const Conv* c, int64_t row, number* y, const number* x, const number* w) noexcept nogil:
-    """A row of windows of 3 by 3 side by side, made at once; False: they are others, or one of their lines is outside."""
+cdef bint mix_lines(const Conv* c, int64_t row, int64_t d, number* y, const number* x, const number* w) noexcept nogil:
+    """A row of windows of 3 by 3 side by side, at once: y's for the first slice `d`, added to it for others.
+
+    False: they are other windows, or one of their lines is outside.
+    """
     cdef int64_t low, high, last, a, b, e, i, k
     if number is int64_t:
         return False
     else:
-        if c.taps != 9 or c.w.kernel[2] != 3 or c.w.kernel[1] != 3 or c.w.stride[2] != 1 or c.w.dilation[2] != 1:
+        if c.w.kernel[2] != 3 or c.w.kernel[1] != 3 or c.w.stride[2] != 1 or c.w.dilation[2] != 1:
             return False
-        a, b, e = line_of(c, row, 0, 0), line_of(c, row, 0, 1), line_of(c, row, 0, 2)
+        a, b, e = line_of(c, row, d, 0), line_of(c, row, d, 1), line_of(c, row, d, 2)
         reach(c, 0, &low, &last)
         reach(c, 2, &i, &high)
         if a < 0 or b < 0 or e < 0 or low >= high:
             return False
         i = low - c.w.padding[2]
         if number is float:
-            mix_nine_f32(y + low, x + a + i, x + b + i, x + e + i, w, high - low)
+            mix_nine_f32(y + low, x + a + i, x + b + i, x + e + i, w, high - low, d > 0)
         else:
-            mix_nine_f64(y + low, x + a + i, x + b + i, x + e + i, w, high - low)
+            mix_nine_f64(y + low, x + a + i, x + b + i, x + e + i, w, high - low, d > 0)
         i = 0
         while i < c.y.size[2]:                       # the rest, at both ends
             if i == low:
                 i = high
                 continue
-            y[i] = 0
+            if d == 0:
+                y[i] = 0
             for k in range(3):
                 last = i + k - c.w.padding[2]
                 if 0 <= last < c.x.size[2]:
@@ -108,13 +115,15 @@ cdef void depthwise_first(const Conv* c, number* y, const number* x, const numbe
         for o in range(c.y.c):
             plane = x + (n * c.x.c + o // c.cy) * c.x.plane
             for row in range(c.y.size[0] * c.y.size[1]):
-                if not mix_lines(c, row, y, plane, w + o * c.taps):
-                    memset(y, 0, c.y.size[2] * sizeof(number))
-                    for d in range(c.w.kernel[0]):
-                        for h in range(c.w.kernel[1]):
-                            line = line_of(c, row, d, h)
-                            if line >= 0:
-                                add_taps(c, y, plane + line, w + o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2])
+                for d in range(c.w.kernel[0]):
+                    if mix_lines(c, row, d, y, plane, w + o * c.taps + d * c.w.kernel[1] * c.w.kernel[2]):
+                        continue
+                    if d == 0:
+                        memset(y, 0, c.y.size[2] * sizeof(number))
+                    for h in range(c.w.kernel[1]):
+                        line = line_of(c, row, d, h)
+                        if line >= 0:
+                            add_taps(c, y, plane + line, w + o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2])
                 y += c.y.size[2]
 
 
@@ -166,34 +175,80 @@ cdef void depthwise_back(const Conv* c, number* x, const number* y, const number
                 y += c.y.size[2]
 
 
-cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const number* x) noexcept nogil:
-    """The gradient of each weight: the sum of all rows of y times what they saw through it."""
-    cdef int64_t n, o, d, h, k, i, row, line, low, high, shift, s = c.w.stride[2]
-    cdef number total
+cdef inline void add_lanes(number* lanes, const number* x, const number* y, int taps, int64_t n) noexcept nogil:
+    """y * x to the lanes of a tap, or of three neighbours."""
+    cdef int64_t i
+    cdef int k
+    if number is float:
+        add_lanes_f32(lanes, x, y, taps, n)
+    elif number is double:
+        add_lanes_f64(lanes, x, y, taps, n)
+    else:
+        for k in range(taps):
+            for i in range(n):
+                lanes[k * LANES] += x[i + k] * y[i]
+
+
+cdef void add_line(const Conv* c, number* lanes, const number* x, const number* y, int64_t first, int64_t end) noexcept nogil:
+    """What a line of x and a row of y give the lanes of the taps first..end along them."""
+    cdef int64_t k, i, low, high, inner, last, shift, s = c.w.stride[2]
     cdef const number* of
+    if c.w.kernel[2] == 3 and s == 1 and c.w.dilation[2] == 1:
+        reach(c, 0, &inner, &high)
+        reach(c, 2, &low, &high)
+        if inner < high:
+            add_lanes(lanes, x + inner - c.w.padding[2], y + inner, 3, high - inner)
+            for k in range(3):                       # the rest, at both ends
+                reach(c, k, &low, &last)
+                shift = k - c.w.padding[2]
+                for i in range(low, min(inner, last)):
+                    lanes[k * LANES] += x[i + shift] * y[i]
+                for i in range(max(high, low), last):
+                    lanes[k * LANES] += x[i + shift] * y[i]
+            return
+    for k in range(first, end):
+        reach(c, k, &low, &high)
+        of = x + k * c.w.dilation[2] - c.w.padding[2]
+        if s == 1:
+            add_lanes(lanes, of + low, y + low, 1, high - low)
+        else:
+            for i in range(low, high):
+                lanes[0] += of[i * s] * y[i]
+        lanes += LANES
+
+
+cdef void add_rows(const Conv* c, number* gw, const number* y, const number* x, int64_t first, int64_t end) noexcept nogil:
+    """The gradient of the taps first..end of a window, which are some of a line's, or lines."""
+    cdef number lanes[MOST_TAPS * LANES]
+    cdef int64_t row, line, d, h, k, i, wide = c.w.kernel[2]
+    memset(lanes, 0, sizeof(lanes))
+    for i in range(first // wide, (end + wide - 1) // wide):
+        d, h = i // c.w.kernel[1], i % c.w.kernel[1]
+        for row in range(c.y.size[0] * c.y.size[1]):
+            line = line_of(c, row, d, h)
+            if line >= 0:
+                add_line(c, lanes + max(i * wide - first, 0) * LANES, x + line, y + row * c.y.size[2], max(first - i * wide, 0),
+                         min(end - i * wide, wide))
+    for k in range(end - first):
+        for i in range(LANES):
+            gw[first + k] += lanes[k * LANES + i]
+
+
+cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const number* x) noexcept nogil:
+    """The gradient of each weight: the sum of all rows of y times what they saw through it, in lanes, some taps at a time."""
+    cdef int64_t n, o, first, end, line, wide = c.w.kernel[2], step = MOST_TAPS // wide * wide
     memset(gw, 0, c.y.c * c.taps * sizeof(number))
+    if wide > MOST_TAPS:
+        step = MOST_TAPS
     for n in range(c.y.n):
         for o in range(c.y.c):
-            for row in range(c.y.size[0] * c.y.size[1]):
-                for d in range(c.w.kernel[0]):
-                    for h in range(c.w.kernel[1]):
-                        line = line_of(c, row, d, h)
-                        if line < 0:
-                            continue
-                        for k in range(c.w.kernel[2]):
-                            reach(c, k, &low, &high)
-                            shift = k * c.w.dilation[2] - c.w.padding[2]
-                            of = x + (n * c.x.c + o // c.cy) * c.x.plane + line + shift
-                            total = 0
-                            if number is float and s == 1:
-                                total = dot_f32(of + low, y + low, high - low)
-                            elif number is double and s == 1:
-                                total = dot_f64(of + low, y + low, high - low)
-                            else:
-                                for i in range(low, high):
-                                    total += of[i * s] * y[i]
-                            gw[o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2] + k] += total
-                y += c.y.size[2]
+            first = 0
+            while first < c.taps:
+                line = (first // wide + 1) * wide            # a part of a line ends with it
+                end = min(first + step, c.taps if wide <= MOST_TAPS else line)
+                add_rows(c, gw + o * c.taps, y, x + (n * c.x.c + o // c.cy) * c.x.plane, first, end)
+                first = end
+            y += c.y.plane
 
 
 cdef inline void add_products(number* to, const number* x, const number* weights, int64_t n) noexcept nogil:
