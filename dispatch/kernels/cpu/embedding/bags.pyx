@@ -4,12 +4,12 @@ The bag of each index is worked out first, checked with everything else, before 
 loops then only walk. 16-bit tables are not converted as a whole, only the rows that are read.
 """
 from cython cimport floating
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport ST_int64
+from dispatch._C.dtypes cimport ST_bfloat16, ST_float16, ST_int64
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.copy.copies cimport fill_values
@@ -25,6 +25,8 @@ cdef extern from "vectorised.h":
 cdef extern from "embedding/sums.h" nogil:
     void add_row_f32(float* to, const float* row, const float* next, int64_t n)
     void add_row_f64(double* to, const double* row, const double* next, int64_t n)
+    void add_row_bf16(float* to, const uint16_t* row, const uint16_t* next, int64_t n)
+    void add_row_f16(float* to, const uint16_t* row, const uint16_t* next, int64_t n)
     ctypedef struct row_kind:
         int size
         const void* (*read)(const char* from_, Py_ssize_t step, int64_t n, void* buffer) noexcept nogil
@@ -64,6 +66,20 @@ cdef inline const char* place(Bags* j, int64_t i) noexcept nogil:
     return j.table + j.indices[i] * j.columns * ROW_KINDS[j.kind].size
 
 
+cdef inline void add_row(Bags* j, int64_t i, int64_t ahead, floating* to) noexcept nogil:
+    """The row of index `i`, and that of index `ahead` on its way."""
+    cdef const char* row = place(j, i)
+    cdef const char* next = place(j, ahead)
+    if floating is double:
+        add_row_f64(to, <const double*>row, <const double*>next, j.columns)
+    elif j.kind == ST_bfloat16:
+        add_row_bf16(to, <const uint16_t*>row, <const uint16_t*>next, j.columns)
+    elif j.kind == ST_float16:
+        add_row_f16(to, <const uint16_t*>row, <const uint16_t*>next, j.columns)
+    else:
+        add_row_f32(to, <const float*>row, <const float*>next, j.columns)
+
+
 cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
     cdef int64_t i, b, k, ahead
     cdef const floating* row
@@ -74,18 +90,15 @@ cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
     for i in range(j.n):
         if not counts_in(j, i):
             continue
-        row = <const floating*>row_of(j, i)
         to = out + j.bag_of[i] * j.columns
         if factors == NULL:
             ahead = i + 1
             if ahead == j.n or not counts_in(j, ahead):
                 ahead = i
-            if floating is float:
-                add_row_f32(to, row, <const float*>place(j, ahead), j.columns)
-            else:
-                add_row_f64(to, row, <const double*>place(j, ahead), j.columns)
+            add_row(j, i, ahead, to)
         else:
             factor = factors[i]
+            row = <const floating*>row_of(j, i)
             for k in range(j.columns):
                 to[k] += row[k] * factor
     if j.sizes != NULL:
