@@ -60,13 +60,14 @@ def put_(Tensor self not None, Tensor index not None, Tensor source not None, bi
     cdef Numbers places
     cdef Tensor written = self
     meta.check_put(self, index, source)
+    places = flat_places(self, index)
     if accumulate:
-        places = flat_places(self, index)
         if places.n:
             check_supported(self, DTYPES_RARE, True)
         written = in_dtype(self, wide_code(self.c_dtype))
         source = in_dtype(source, written.c_dtype)
-    places = flat_places(written, index)
+        if written is not self:
+            places = flat_places(written, index)
     if places.n == 0:
         return self
     source = source.clone() if memory_meets(source, self) else source

@@ -142,6 +142,17 @@ static int64_t dispatch_find_row_runs(int64_t* starts, const int64_t* order, int
             if ((uint64_t)at < (uint64_t)size) to[at] += TERM; \
         } \
     }
+/* The largest and the smallest of them and of what is there. */
+DISPATCH_VECTOR
+static void dispatch_extremes(const int64_t* numbers, int64_t n, int64_t* most, int64_t* least) {
+    int64_t i, high = *most, low = *least;
+    for (i = 0; i < n; i++) {
+        high = numbers[i] > high ? numbers[i] : high;
+        low = numbers[i] < low ? numbers[i] : low;
+    }
+    *most = high; *least = low;
+}
+
 /* Few numbers in four tables, so that one that comes again does not wait for itself. */
 static void dispatch_count_ones(int64_t* to, int64_t size, const int64_t* numbers, const int64_t* weights, int64_t n) {
     enum { FEW = 1024 };

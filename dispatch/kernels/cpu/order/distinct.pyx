@@ -38,6 +38,7 @@ cdef extern from "../kernels/cpu/order/distinct.h" nogil:
                             dispatch_row_order compare) noexcept
     int64_t dispatch_find_row_runs(int64_t* starts, const int64_t* order, int64_t n, const char* rows, int64_t itemsize,
                                    int64_t width, dispatch_row_order differ) noexcept
+    void dispatch_extremes(const int64_t* numbers, int64_t n, int64_t* most, int64_t* least) noexcept
     void dispatch_count_ones(int64_t* to, int64_t size, const int64_t* numbers, const int64_t* weights, int64_t n) noexcept
     void dispatch_count_f32(float* to, int64_t size, const int64_t* numbers, const float* weights, int64_t n) noexcept
     void dispatch_count_f64(double* to, int64_t size, const int64_t* numbers, const double* weights, int64_t n) noexcept
@@ -263,7 +264,7 @@ def bincount(Tensor self not None, Tensor weights=None, int64_t minlength=0):
     cdef Tensor numbers, shares = None, out
     cdef int kind = ST_int64
     cdef int64_t n, length = minlength
-    cdef int64_t most = -1, least = 0, i
+    cdef int64_t most = -1, least = 0
     cdef const int64_t* at
     cdef char* to
     self, weights = new_steady(self), new_steady(weights)
@@ -277,8 +278,7 @@ def bincount(Tensor self not None, Tensor weights=None, int64_t minlength=0):
     if self.c_ndim == 1:
         numbers = in_dtype(self, ST_int64).contiguous()
         at = <const int64_t*>data_of(numbers, 8)
-        for i in range(n):
-            most, least = max(most, at[i]), min(least, at[i])
+        dispatch_extremes(at, n, &most, &least)
     if self.c_ndim != 1 or least < 0:
         raise refused("expected a vector of integers that are not negative")
     if weights is not None:

@@ -297,6 +297,23 @@ static bool sort_counted_i64(const int64_t *x, int64_t n, int64_t flip, int64_t 
 #define sort_counted_f32(...) false
 #define sort_counted_f64(...) false
 
+/* The places of at most SMALL_SORT elements in order, of equal ones in theirs: each is compared with each, without a branch. */
+static void rank_few(const pair *p, int64_t n, int64_t *places)
+{
+    int64_t rank[SMALL_SORT];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t before = 0;
+        for (int64_t j = 0; j < i; j++) {
+            const int64_t first = p[j].key <= p[i].key;
+            before += first;
+            rank[j] += 1 - first;
+        }
+        rank[i] = before;
+    }
+    for (int64_t i = 0; i < n; i++)
+        places[rank[i]] = i;
+}
+
 /* ---- the steps ---- */
 
 #define ORDER(K, T) \
@@ -315,12 +332,16 @@ static bool sort_counted_i64(const int64_t *x, int64_t n, int64_t flip, int64_t 
         if (c->stable && sort_counted_##K(x, n, c->flip, values, places)) \
             return; \
         fill_pairs_##K(x, n, c->flip, p); \
-        if (c->stable) \
-            sort_stable(p, p + n, n); \
-        else \
-            sort_pairs(p, n); \
-        for (int64_t i = 0; i < n; i++) \
-            places[i] = p[i].position; \
+        if (n <= SMALL_SORT) \
+            rank_few(p, n, places); \
+        else { \
+            if (c->stable) \
+                sort_stable(p, p + n, n); \
+            else \
+                sort_pairs(p, n); \
+            for (int64_t i = 0; i < n; i++) \
+                places[i] = p[i].position; \
+        } \
         if (values == x) { \
             T *copy = (T *)p; \
             memcpy(copy, x, (size_t)n * sizeof(T)); \

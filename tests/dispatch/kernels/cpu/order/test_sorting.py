@@ -28,6 +28,17 @@ def test_stable_sort_keeps_equal_elements_in_order(descending):
     assert order == (large + small if descending else small + large)
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("size", [2, 10, 16, 17])
+def test_short_rows_keep_equal_elements_in_order(size, descending):
+    rows = np.random.default_rng(size).integers(-3, 4, (50, size))
+    order = np.argsort(-rows if descending else rows, 1, kind="stable").tolist()
+    x = dispatch.from_numpy(rows)
+    for t in (x, x.float()):
+        found = aten.sort.stable(t, stable=True, dim=1, descending=descending)
+        assert found[1].tolist() == order
+
+
 def test_other_sort_leaves_equal_elements_as_recorded():
     """The first positions that PyTorch gives for 40 equal elements."""
     order = aten.sort(dispatch.zeros(40))[1].tolist()
