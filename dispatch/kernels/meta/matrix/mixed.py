@@ -180,7 +180,7 @@ def int4pack_mm(self: Tensor, mat2: Tensor, qGroupSize: int, qScaleAndZeros: Ten
 
 
 def _check_groups(self: Tensor, mat2: Tensor, group: int, scales: Tensor) -> None:
-    if self.ndim != 2 or self.dtype not in _FLOATS:
+    if self.ndim != 2 or self.dtype not in FLOATS:
         raise refused(f"expected self as a matrix of floats, got {self.dtype} {list(self.shape)}")
     if not self.is_contiguous() or not mat2.is_contiguous():
         raise refused("expected self and mat2 to be contiguous")
