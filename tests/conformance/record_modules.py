@@ -191,6 +191,25 @@ ModuleList([nn.Linear(2, 2), nn.Linear(2, 2), nn.Tanh()])
 MaxUnpool1d(2) | u3,i3
 MaxUnpool2d(2) | u4,i4
 MaxUnpool3d(2) | u5,i5
+AdaptiveLogSoftmaxWithLoss(4, 10, [2, 6]) | x2,l2
+AdaptiveLogSoftmaxWithLoss(4, 9, [5], div_value=2.0, head_bias=True) | x2,c2
+CrossMapLRN2d(3, alpha=0.1) | x4
+RNNBase('LSTM', 4, 3, num_layers=2)
+RNNBase('GRU', 4, 3, bidirectional=True)
+LazyLinear(3) | x2
+LazyLinear(3, bias=False)
+LazyConv1d(2, 3) | x3
+LazyConv2d(2, 3, padding=1) | x4
+LazyConv3d(2, 2, bias=False) | x5
+LazyConvTranspose1d(2, 3) | x3
+LazyConvTranspose2d(2, 3, stride=2) | x4
+LazyConvTranspose3d(2, 2) | x5
+LazyBatchNorm1d() | x2
+LazyBatchNorm2d(momentum=0.5) | x4
+LazyBatchNorm3d(affine=False) | x5
+LazyInstanceNorm1d() | x3
+LazyInstanceNorm2d(affine=True) | x4
+LazyInstanceNorm3d(track_running_stats=True) | x5
 """
 
 
@@ -204,6 +223,7 @@ def _inputs(torch: Any) -> dict[str, Any]:
         "fold": r(1, 12, 16), "ids": whole([[1, 2, 9], [0, 1, 3]]),
         "ids2": whole([[1, 2, 9], [0, 1, 3]]), "ids3": whole([0, 2]),
         "p2": torch.rand(3, 4), "q2": torch.rand(3, 4).round(), "c2": whole([1, 0, 3]),
+        "l2": whole([1, 9, 3]),
         "s2": whole([1.0, -1.0, 1.0]), "mm": whole([[1, 0, -1, 2]] * 3),
         "lp": torch.log_softmax(r(10, 2, 5), -1), "tg": whole([[1, 2, 3], [2, 1, 4]]),
         "il": whole([10, 10]), "tl": whole([3, 2]), "k3": r(2, 3, 3), "v3": r(2, 3, 5),
@@ -219,6 +239,8 @@ def _summary(value: Any, torch: Any) -> Any:
         return [_summary(v, torch) for v in value]
     if value is None:
         return None
+    if type(value).__name__.startswith("Uninitialized"):
+        return type(value).__name__
     flat = value.detach().double().reshape(-1)
     weights = torch.arange(flat.numel(), dtype=torch.float64) % 7 + 1
     dtype = str(value.dtype).rpartition(".")[2]
