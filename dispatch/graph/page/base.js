@@ -50,7 +50,8 @@ function choose_module(m) {
 function call_link(parent, i, otherwise) {
   if (i < 0) return el(parent, "span", otherwise, { class: "soft" });
   if (i >= calls.length) return el(parent, "span", "output", { class: "soft" });
-  const link = el(parent, "button", `${i} ${calls[i][NODE]}`, { class: "link", type: "button" });
+  const text = `${i} ${calls[i][NODE]}`;
+  const link = el(parent, "button", text, { class: "link", type: "button", title: text });
   link.addEventListener("click", () => choose_call(i));
   return link;
 }

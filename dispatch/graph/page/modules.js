@@ -210,7 +210,9 @@ const tree_columns = [
   ["FLOPs", m => modules[m][M_FLOPS], (cell, m) => cell.append(count(modules[m][M_FLOPS]))],
   ...(timed ? [[time_name, m => modules[m][M_NS] || 0, (cell, m) => cell.append(time(modules[m][M_NS]))]] : []),
   ["calls", m => modules[m][M_CALLS], (cell, m) => cell.append(modules[m][M_CALLS] ? whole(modules[m][M_CALLS]) : ""), "wide"],
-  ["source", m => modules[m][LINE] || "", (cell, m) => { cell.append((modules[m][LINE] || "").split("/").slice(-2).join("/")); cell.title = modules[m][LINE] || ""; }, "left wide name"],
+  ...(modules.some(row => row[LINE]) ? [
+    ["source", m => modules[m][LINE] || "", (cell, m) => { cell.append((modules[m][LINE] || "").split("/").slice(-2).join("/")); cell.title = modules[m][LINE] || ""; }, "left wide name"],
+  ] : []),
 ];
 const draw_tree = sortable($("modules"), tree_columns, tree, (line, m) => { if (m === opened) line.className = "chosen"; }, 0);
 $("modules").tHead.addEventListener("click", () => { sorted_tree = true; draw_tree(); });

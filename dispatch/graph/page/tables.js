@@ -14,7 +14,7 @@ const operator_columns = [
   ["calls", row => row.calls, (cell, row) => cell.append(whole(row.calls))],
   ["new memory", row => row.fresh, (cell, row) => cell.append(row.fresh ? bytes(row.fresh) : "-")],
   ["outputs", row => row.outputs, (cell, row) => { cell.append(bytes(row.outputs)); cell.title = "all outputs, views too"; }, "wide"],
-  ["share", row => row.fresh, (cell, row) => share_cell(cell, row.fresh / all_fresh), "wide"],
+  ["share of new", row => row.fresh, (cell, row) => share_cell(cell, row.fresh / all_fresh), "wide"],
   ["FLOPs", row => row.flops, (cell, row) => cell.append(count(row.flops))],
   ...(timed ? [
     [time_name, row => row.ns, (cell, row) => cell.append(time(row.ns))],

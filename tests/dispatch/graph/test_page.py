@@ -320,6 +320,38 @@ def test_on_a_phone_the_operators_numbers_are_on_the_screen(browser, path):
     assert browser.run("document.querySelector('.row').children.length") == 9
 
 
+def test_what_is_alive_fits_a_desktop_and_long_names_are_cut(browser, tmp_path):
+    report = many_calls(128)
+    for call in report["calls"]:
+        call["node"] = "_native_batch_norm_legit_no_training_" + call["node"]
+    path = tmp_path / "long.html"
+    path.write_text(html_page(report))
+    browser.open(path, 1600)
+    around = "document.getElementById('alive').parentElement"
+    assert browser.run(f"{around}.scrollWidth <= {around}.clientWidth")
+    link = "document.querySelector('#alive td.place button.link')"
+    assert browser.run(f"{link}.title === {link}.textContent")
+
+
+def test_columns_say_what_they_are_of_and_none_is_empty(browser, page, tmp_path):
+    def heads(name):
+        return browser.run(f"[...document.querySelectorAll('#{name} th')].map(x => x.textContent)")
+
+    assert "share of new" in heads("operators")
+    assert "source" not in heads("modules")
+    report = graph.load(EXAMPLE).run().to_json()
+    report["modules"][1]["source"] = "model.py:7"
+    path = tmp_path / "sourced.html"
+    path.write_text(html_page(report))
+    browser.open(path)
+    assert "source" in heads("modules")
+
+
+def test_a_buttons_text_is_one_line_on_a_phone(browser, path):
+    browser.open(path, 360)
+    assert browser.run("document.getElementById('theme').clientHeight < 40")
+
+
 def test_everything_focusable_has_a_name(page):
     nameless = (
         "[...document.querySelectorAll('button, input, select, [tabindex]')].filter(e => !("
