@@ -19,7 +19,7 @@ from dispatch.cli.sizes import SizesCommand, free_option
 from dispatch.graph import text
 from dispatch.graph.freeing import read_free
 from dispatch.graph.hardware import hardware
-from dispatch.graph.sweep import Row, columns_of, key_of, plan_sweep, read_vary, run_sweep
+from dispatch.graph.sweep import Row, Task, columns_of, key_of, plan_sweep, read_vary, run_sweep
 from dispatch.graph.sweep_files import RowFile, check_output
 
 __all__ = ["sweep"]
@@ -84,7 +84,7 @@ def sweep(
                     file.add(found)
     failed = sum(row["error"] is not None for row in rows)
     if output is None:
-        _print(rows, list(wanted))
+        _print(_ordered(rows, tasks, list(wanted)), list(wanted))
     elif failed:
         click.echo(f"{failed} of {len(rows)} rows have an error", err=True)
     if failed:
@@ -124,6 +124,17 @@ def _shown(results: Iterator[list[Row]], count: int) -> Iterator[list[Row]]:
         for found in results:
             yield found
             bar.advance(task)
+
+
+def _ordered(rows: Sequence[Row], tasks: Sequence[Task], names: Sequence[str]) -> list[Row]:
+    """The rows in order of the tasks and, within a model, of the sizes: processes end in any."""
+    places = {(task.path, task.device, task.hardware): place for place, task in enumerate(tasks)}
+
+    def place(row: Row) -> tuple[int, ...]:
+        sizes = [row[name] or 0 for name in names]
+        return places[row["model"], row["device"], row["hardware"]], *sizes
+
+    return sorted(rows, key=place)
 
 
 def _print(rows: Sequence[Row], names: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ import csv
 
 import pytest
 
+from dispatch.graph.sweep import rows_of
 from tests.dispatch.cli.test_commands import invoke
 from tests.dispatch.graph import programs
 
@@ -25,6 +26,16 @@ def test_the_table(folder):
         [name, "a100", batch, "8"] for name in ("a.json", "b.json") for batch in "24"
     ]
     assert "time, at least" in result.output and "yes" in result.output
+
+
+def test_the_table_is_in_order_whoever_ends_first(folder, monkeypatch):
+    def backwards(tasks, *_):
+        return reversed([list(reversed(rows)) for rows in map(rows_of, tasks)])
+
+    monkeypatch.setattr("dispatch.cli.sweep.run_sweep", backwards)
+    result = invoke("sweep", folder, "--vary", "batch=2,4")
+    lines = [line.split()[:2] for line in result.output.splitlines()[1:]]
+    assert lines == [["a.json", "2"], ["a.json", "4"], ["b.json", "2"], ["b.json", "4"]]
 
 
 def test_the_file_is_gone_on_with(folder):
