@@ -21,6 +21,7 @@ from dispatch.graph.fit_page import fit_page
 __all__ = ["fit"]
 
 _CHART_WIDTH = 78
+_FAR = 10  # times the highest peak: a limit above this would press the curve flat
 _OUTPUT = click.Path(readable=False)
 
 
@@ -100,10 +101,12 @@ def _charts(found: graph.Fit, width: int, braille: bool) -> Iterator[list[str]]:
     size = "{:,}".format
     for row in found.curves:
         if len(row["points"]) > 1:
-            x, y = Axis(row["name"], size), Axis("peak", text.bytes_text)
+            near = max(peak for _, peak in row["points"]) * _FAR >= found.memory
+            title = "peak" if near else f"peak ({text.bytes_text(found.memory)} is far above)"
             yield chart(
-                row["points"], x, y, limit=found.memory, width=width, braille=braille
-            )
+                row["points"], Axis(row["name"], size), Axis(title, text.bytes_text),
+                limit=found.memory if near else None, width=width, braille=braille,
+            )  # fmt: skip
     rows = [(next(iter(row["at"].values())), row["value"]) for row in found.frontier]
     points = [(x, y) for x, y in rows if y]
     if len(points) > 1:

@@ -22,6 +22,13 @@ def test_fit_shows_what_fits(model):
         assert text in result.output
 
 
+@pytest.mark.parametrize(("memory", "far"), [("100kB", False), ("100GB", True)])
+def test_a_memory_far_above_does_not_press_the_curve_flat(model, memory, far):
+    result = invoke("fit", model, "--memory", memory)
+    assert ("peak (100.0 GB is far above)" in result.output) is far
+    assert ("|- - -" in result.output) is not far
+
+
 def test_fit_writes_the_answer(model, tmp_path):
     page = tmp_path / "fit.md"
     args = ("--memory", "1MB", "--vary", "seq", "--set", "batch=9", "--markdown", page)
