@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from dispatch.graph.text import bytes_text
+
 __all__ = ["Check", "read_amount", "read_check"]
 
 Json = dict[str, Any]
@@ -62,7 +64,9 @@ class Check(NamedTuple):
 
     def failure(self, report: Json) -> str:
         """The check and what was found, for one that does not hold."""
-        return f"{self.text}: {self.name} is {self.value(report):,}"
+        value = self.value(report)
+        shown = f" ({bytes_text(value)})" if self.name.endswith("_bytes") else ""
+        return f"{self.text}: {self.name} is {value:,}{shown}"
 
 
 def read_amount(text: str, where: str) -> float:

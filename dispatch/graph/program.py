@@ -494,7 +494,7 @@ def read_program(data: bytes, path: str, member: str = "") -> ExportedProgram:
         program: ExportedProgram = read_json(data, _shape_of(ExportedProgram), path, member)
     except ModelFileError as error:
         _check_readable(data, path, member)
-        known = json_kind(data) if not member else None
+        known = json_kind(data, error.problem) if not member else None
         raise (ModelFileError(path, "", known) if known else error) from None
     _check_version(program.schema_version, path, member)
     return program

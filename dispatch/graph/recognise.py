@@ -100,7 +100,11 @@ _JSON = {
 }
 
 
-def json_kind(data: bytes) -> str | None:
-    """What JSON without a program is, as far as its first keys say."""
+def json_kind(data: bytes, problem: str) -> str | None:
+    """What JSON without a program is, as far as its first keys say; `problem` is what the reader
+    of programs found wrong."""
     found = _KEYS.search(data, 0, 1 << 16) if b'"graph_module"' not in data else None
-    return _JSON[found[1]] + _PAGE if found is not None else None
+    if found is not None:
+        return _JSON[found[1]] + _PAGE
+    without = problem == "'graph_module' is missing"
+    return f"JSON, but no exported program ({problem}){_PAGE}" if without else None

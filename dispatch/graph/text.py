@@ -156,7 +156,8 @@ def facts(report: Json) -> list[tuple[str, str]]:
     views = [call for call in report["calls"] if call["outputs"] and not call["new_bytes"]]
     if views:
         hidden = sum(call["output_bytes"] for call in views)
-        text = f"{_counted(len(views), 'call')} (views, in place) allocate nothing"
+        verb = "allocates" if len(views) == 1 else "allocate"
+        text = f"{_counted(len(views), 'call')} (views, in place) {verb} nothing"
         found.append(("no new memory", f"{text}; copies would take {bytes_text(hidden)}"))
     if "roofline" in report:
         found.append(("estimated time", _roofline_text(report)))

@@ -34,8 +34,9 @@ def test_a_check_holds_or_not(text, holds):
 
 def test_a_failure_says_what_was_found():
     assert read_check("peak_bytes < 1MB").failure(REPORT) == (
-        "peak_bytes < 1MB: peak_bytes is 2,000,000"
+        "peak_bytes < 1MB: peak_bytes is 2,000,000 (2.0 MB)"
     )
+    assert read_check("calls < 1").failure({"calls": [1, 2]}) == "calls < 1: calls is 2"
 
 
 @pytest.mark.parametrize(

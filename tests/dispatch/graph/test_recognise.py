@@ -77,6 +77,16 @@ def test_what_nobody_knows_is_said_to_be_so(tmp_path, content):
         graph.load(path)
 
 
+def test_json_without_a_program_is_said_to_be_so(tmp_path):
+    path = tmp_path / "notes.json"
+    path.write_text('{"x": 1}')
+    with pytest.raises(ModelFileError) as caught:
+        graph.load(path)
+    assert str(caught.value) == (
+        f"{path}: JSON, but no exported program ('graph_module' is missing) (docs/exporting.md)"
+    )
+
+
 def test_a_program_with_a_mistake_is_not_taken_for_something_else(tmp_path):
     content = programs.add_relu()
     content["graph_module"]["graph"]["architectures"] = []

@@ -35,6 +35,20 @@ def test_the_tools_time_is_not_the_models():
     assert "during call 69, mul_2" in facts["peak memory"]
 
 
+@pytest.mark.parametrize(
+    ("count", "says"),
+    [
+        (1, "1 call (views, in place) allocates nothing"),
+        (2, "2 calls (views, in place) allocate nothing"),
+    ],
+)
+def test_one_call_allocates_and_two_allocate(count, says):
+    report = graph.load(EXAMPLE).run().to_json()
+    views = [c for c in report["calls"] if c["outputs"] and not c["new_bytes"]]
+    facts = dict(text.facts({**report, "calls": views[:count], "peak_index": -1}))
+    assert facts["no new memory"].startswith(says)
+
+
 def test_the_tree_is_cut_at_a_depth():
     report = graph.load(EXAMPLE).run().to_json()
     assert [row[0] for row in text.module_table(report, 1).rows] == ["(model)", "  m"]
