@@ -347,6 +347,38 @@ def test_columns_say_what_they_are_of_and_none_is_empty(browser, page, tmp_path)
     assert "source" in heads("modules")
 
 
+@pytest.mark.parametrize("width", [720, 900, 1024])
+def test_on_a_tablet_every_column_is_on_the_screen(browser, tmp_path, width):
+    report = graph.load(EXAMPLE).run()
+    path = tmp_path / "estimate.html"
+    path.write_text(html_page({**report.to_json(), "roofline": report.roofline("l4")}))
+    browser.open(path, width)
+    sticking_out = (
+        "['alive', 'modules', 'operators'].filter(n => { const around = "
+        "document.getElementById(n).parentElement; "
+        "return around.scrollWidth > around.clientWidth; })"
+    )
+    assert browser.run(sticking_out) == []
+
+
+BANDS = """['parameter', 'buffer', 'input', 'activation'].filter(name => {
+  const style = getComputedStyle(document.documentElement);
+  const [a, b] = ["--" + name, "--back"].map(key => {
+    const text = style.getPropertyValue(key).trim();
+    const [red, green, blue] = [1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16) / 255)
+      .map(x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  });
+  return !((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) >= 3);
+})"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_band_stands_out_from_the_ground(browser, path, dark):
+    browser.open(path, 1280, dark=dark)
+    assert browser.run(BANDS) == []
+
+
 def test_a_buttons_text_is_one_line_on_a_phone(browser, path):
     browser.open(path, 360)
     assert browser.run("document.getElementById('theme').clientHeight < 40")
