@@ -379,7 +379,10 @@ def test_every_band_stands_out_from_the_ground(browser, path, dark):
     assert browser.run(BANDS) == []
 
 
-def test_a_buttons_text_is_one_line_on_a_phone(browser, path):
+def test_a_buttons_text_is_one_line_on_a_phone(browser, tmp_path):
+    report = graph.load(EXAMPLE).run().to_json()
+    path = tmp_path / "long.html"
+    path.write_text(html_page({**report, "model": "a_model_of_a_long_name.aten.pt2"}))
     browser.open(path, 360)
     assert browser.run("document.getElementById('theme').clientHeight < 40")
 
