@@ -12,8 +12,8 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
-from dispatch.kernels.meta.prims import elementwise
 from dispatch.kernels.meta.prims.arrangement import check_dim, collapsed_sizes
+from dispatch.kernels.meta.prims.elementwise import real_of
 
 __all__ = [
     "as_strided",
@@ -91,8 +91,9 @@ def conj(a: Tensor) -> Tensor:
 
 def _part(self: Tensor) -> Tensor:
     """Where there are only sizes PyTorch's answer is no view."""
-    spec = elementwise.real(self)
-    return _aten.new_empty_strided(self, spec.sizes, spec.strides, dtype=spec.dtype)
+    kind = real_of(self.dtype)
+    strides = rules.elementwise_strides_meta(self.shape, [self], kind)
+    return _aten.new_empty_strided(self, self.shape, strides, dtype=kind)
 
 
 def real(self: Tensor) -> Tensor:
