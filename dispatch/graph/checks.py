@@ -65,7 +65,8 @@ class Check(NamedTuple):
     def failure(self, report: Json) -> str:
         """The check and what was found, for one that does not hold."""
         value = self.value(report)
-        shown = f" ({bytes_text(value)})" if self.name.endswith("_bytes") else ""
+        is_long = self.name.endswith("_bytes") and value >= 1_000
+        shown = f" ({bytes_text(value)})" if is_long else ""
         return f"{self.text}: {self.name} is {value:,}{shown}"
 
 
