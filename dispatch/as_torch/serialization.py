@@ -9,8 +9,8 @@ import contextlib
 import io
 import os
 import pickle
-from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, NoReturn
 
 from dispatch._C import dtypes
 from dispatch._C.size import Size
@@ -28,6 +28,7 @@ _safe: dict[tuple[str, str], Any] = {}
 _REBUILDING = frozenset(
     ("_rebuilt", "_rebuilt_from", "_rebuilt_wrapper", "_restored", "_restored_storage")
 )
+_IMMUTABLE = 1 << 8  # of a type's flags: nobody sets its attributes
 _CLASSES = {"Size": Size, "Tensor": Tensor, "device": dtypes.device}
 _CONTAINERS = {
     "builtins": ("bytearray", "complex", "frozenset", "set", "slice"),
@@ -74,6 +75,22 @@ def _opened(f: File, mode: str) -> Iterator[IO[bytes]]:
         yield f
 
 
+class _Call:
+    """What a file may call and do nothing else to: BUILD would set attributes of a class."""
+
+    __slots__ = ("_made",)
+    _made: Callable[..., Any]
+
+    def __init__(self, made: Callable[..., Any]) -> None:
+        object.__setattr__(self, "_made", made)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._made(*args)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise pickle.UnpicklingError(f"load: a file sets the attribute {name!r} of {self._made!r}")
+
+
 class _Reader(pickle.Unpickler):
     def __init__(self, file: IO[bytes], places: Any, checked: bool) -> None:
         super().__init__(file)
@@ -81,6 +98,14 @@ class _Reader(pickle.Unpickler):
         self.checked = checked
 
     def find_class(self, module: str, name: str) -> Any:
+        found = self._found(module, name)
+        if not self.checked or (module, name) in _safe or not callable(found):
+            return found
+        if isinstance(found, type) and (found is Tensor or found.__flags__ & _IMMUTABLE):
+            return found
+        return _Call(found)
+
+    def _found(self, module: str, name: str) -> Any:
         if module in ("torch._utils", copy.__name__) and name in _REBUILDING:
             own = {"_restored_storage": self._storage, "_rebuilt": self._tensor}
             return own.get(name) or getattr(copy, name)

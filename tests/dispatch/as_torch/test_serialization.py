@@ -2,7 +2,7 @@
 
 import io
 import pickle
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 import dispatch
 from dispatch.as_torch import serialization
 from dispatch.as_torch.nn import Parameter
+from dispatch.tensor import copy
 
 
 class Marked(dispatch.Tensor):
@@ -65,6 +66,21 @@ def test_a_file_calls_nothing_else():
             serialization.load(io.BytesIO(text.encode()))
     with pytest.raises(pickle.UnpicklingError, match="print"):
         again(Call())
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("collections", "Counter"), ("torch", "Size"), ("torch.nn.parameter", "_parameter"),
+     ("dispatch.tensor.copy", "_restored"), ("collections", "OrderedDict"), ("torch", "device")],
+)  # fmt: skip
+def test_a_file_sets_no_attribute_of_what_it_calls(module: str, name: str):
+    file = f"c{module}\n{name}\n".encode() + b"N}X\x05\x00\x00\x00alienK\x01s\x86b."
+    with pytest.raises((pickle.UnpicklingError, TypeError)):
+        serialization.load(io.BytesIO(file))
+    assert not hasattr(Counter, "alien")
+    assert not hasattr(dispatch.Size, "alien")
+    assert not hasattr(copy._restored, "alien")
+    assert again([Counter("aab"), dispatch.Size([2])]) == [Counter("aab"), dispatch.Size([2])]
 
 
 def test_parameters_are_safe():
