@@ -7,7 +7,6 @@ memory of malloc's. Most calls of a nearly right kind end in an error, so that t
 paths too. Children and their limits are those of `operators`.
 """
 
-import argparse
 import contextlib
 import ctypes
 import gc
@@ -20,7 +19,7 @@ from dispatch import OpOverload, Tensor
 from dispatch.fake import FakeTensorMode
 from dispatch.modes import TorchDispatchMode
 from tests.fuzz import operators
-from tests.fuzz.near import Near, recorded
+from tests.fuzz.near import Near, command
 from tests.fuzz.operators import Call, Failure
 
 __all__ = ["attempt", "grown"]
@@ -159,13 +158,7 @@ def attempt(calls: dict[OpOverload, list[dict[str, Any]]], seed: str, rounds: in
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.leaks", description=__doc__)
-    parser.add_argument("--seed", default="0")
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--only", default="", help="a regular expression of names")
-    options = parser.parse_args()
-    calls = recorded(options.only)
-    return operators.told(len(calls), attempt(calls, options.seed, options.rounds))
+    return command("leaks", __doc__, attempt, rounds=1)
 
 
 if __name__ == "__main__":

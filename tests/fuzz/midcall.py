@@ -9,7 +9,6 @@ and may refuse; it must not end the process, and afterwards every tensor lies wi
 Children, their limits and what counts as a failure are those of `operators`.
 """
 
-import argparse
 import contextlib
 import gc
 import random
@@ -21,7 +20,7 @@ import dispatch
 from dispatch import OpOverload, Tensor
 from dispatch.modes import TorchDispatchMode, TorchFunctionMode
 from tests.fuzz import operators
-from tests.fuzz.near import Near, recorded
+from tests.fuzz.near import Near, command
 from tests.fuzz.operators import Call, Failure
 
 __all__ = ["Spoiler", "attempt", "beyond"]
@@ -368,13 +367,7 @@ def attempt(calls: dict[OpOverload, list[dict[str, Any]]], seed: str, rounds: in
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.midcall", description=__doc__)
-    parser.add_argument("--seed", default="0")
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--only", default="", help="a regular expression of names")
-    options = parser.parse_args()
-    calls = recorded(options.only)
-    return operators.told(len(calls), attempt(calls, options.seed, options.rounds))
+    return command("midcall", __doc__, attempt)
 
 
 if __name__ == "__main__":

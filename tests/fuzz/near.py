@@ -16,6 +16,7 @@ import math
 import random
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import dispatch
@@ -26,7 +27,7 @@ from tests.conformance.replay import decoded
 from tests.fuzz import operators
 from tests.fuzz.operators import Call, Failure
 
-__all__ = ["Near", "attempt", "recorded"]
+__all__ = ["Near", "attempt", "command", "recorded"]
 
 _LARGE = 5000  # elements of a call that is left out
 _EDGES = (0, -1, 1, 2, 7, 100, 2**31, -(2**31), 2**62, 2**63 - 1, -(2**63))
@@ -154,14 +155,21 @@ def attempt(
     return operators.attempt(list(calls), seed, rounds, make=make)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.near", description=__doc__)
+def command(
+    name: str, about: str | None, attempt: Callable[..., list[Failure]], rounds: int = 10
+) -> int:
+    """`python -m tests.fuzz.NAME`: tries the recorded overloads; the exit status."""
+    parser = argparse.ArgumentParser(prog=f"python -m tests.fuzz.{name}", description=about)
     parser.add_argument("--seed", default="0")
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--only", default="", help="a regular expression of names")
     options = parser.parse_args()
     calls = recorded(options.only)
     return operators.told(len(calls), attempt(calls, options.seed, options.rounds))
+
+
+def main() -> int:
+    return command("near", __doc__, attempt)
 
 
 if __name__ == "__main__":
