@@ -39,9 +39,10 @@ cdef inline int64_t take_lead(Image* m, bint last, int64_t first, int64_t count)
 cdef Tensor dense(Tensor t, int code, int memory_format)
 cdef Tensor target(Tensor out, int code, int memory_format)
 cdef int finish(Tensor out, Tensor made) except -1
-# What keeps the bytes of these alive while a loop runs without the lock; None for a short loop.
-cdef inline object pinned(int64_t work, Tensor a, Tensor b, Tensor c=None, Tensor d=None):
-    if work < LONG_RUN:
-        return None
+# What keeps the bytes of these alive while a loop runs without the lock, however short it is.
+cdef inline object held(Tensor a, Tensor b, Tensor c=None, Tensor d=None):
     return (shared_owner(a.c_storage), shared_owner(b.c_storage),
             None if c is None else shared_owner(c.c_storage), None if d is None else shared_owner(d.c_storage))
+# The same, None for a short loop: one that keeps the lock.
+cdef inline object pinned(int64_t work, Tensor a, Tensor b, Tensor c=None, Tensor d=None):
+    return None if work < LONG_RUN else held(a, b, c, d)

@@ -8,7 +8,7 @@ from libc.string cimport memset
 from dispatch._C.dtypes cimport DEV_CPU, DTYPES_RARE, ST_bool, ST_int64
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
-from dispatch._C.steady cimport steady
+from dispatch._C.steady cimport new_steady, steady
 from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.copy.strided cimport LONG_RUN, dispatch_moves, itemsize_of, memory_meets, owners, set_moves
@@ -154,7 +154,7 @@ cdef object nonzero(Tensor self):
     cdef int64_t* to
     cdef char* p
     check_supported(self, DTYPES_RARE, False)
-    self = steady(self)
+    self = new_steady(self)
     mask = truth_of(self)
     sizes[0], sizes[1] = count_true(mask), mask.c_ndim
     strides[0], strides[1] = 1, sizes[0]

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport MF_contiguous, ST_bool, ST_float64, ST_int64, is_floating_code
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
-from dispatch.kernels.cpu.dense cimport dense, finish, pinned, target
+from dispatch.kernels.cpu.dense cimport dense, finish, held, target
 from dispatch.kernels.cpu.runs cimport address
 from dispatch.kernels.meta cimport rules
 
@@ -79,7 +79,7 @@ cdef int members(Tensor out, Tensor elements, Tensor tested, bint invert) except
     cdef void* among = address(set)
     cdef char* to = <char*>address(answers)
     cdef bint whole = set.c_dtype == ST_int64
-    kept = pinned(n * (m if m < FEW else FEW), values, set, answers)
+    kept = held(values, set, answers)
     with nogil:
         if whole:
             look_up[int64_t](<int64_t*>from_, n, <int64_t*>among, m, invert, to)

@@ -11,7 +11,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty, new_view
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
-from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, pinned, target
+from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, held, target
 from dispatch.kernels.cpu.runs cimport address
 
 ctypedef float complex singles
@@ -71,7 +71,7 @@ cdef int cross(Tensor out, Tensor self, Tensor other, int64_t dim, const int64_t
     cdef void* x = address(a)
     cdef void* y = address(b)
     cdef void* to = address(made)
-    kept = pinned(out.c_numel, a, b, made)
+    kept = held(a, b, made)
     with nogil:
         if code == ST_float32:
             cross_products[float](<float*>x, <float*>y, <float*>to, outer, inner)

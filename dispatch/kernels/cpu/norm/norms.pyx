@@ -17,7 +17,7 @@ from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view_dtyp
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport fill_values
-from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, format_of, pinned, target
+from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, format_of, held, target
 from dispatch.kernels.meta cimport rules
 
 from dispatch._ops import ops
@@ -154,7 +154,7 @@ cdef char* bytes_of(Tensor t, int code) except? NULL:
 
 cdef int moments(Tensor x, Channels s, bint given, double* mean, double* squares) except -1:
     cdef char* data = bytes_of(x, x.c_dtype)
-    cdef object kept = pinned(x.c_numel, x, x)
+    cdef object kept = held(x, x)
     cdef int row = row_of(x.c_dtype)
     with nogil:
         CHANNEL_MOMENTS[row](data, s.outer, s.channels, s.inner, given, mean, squares)
@@ -164,7 +164,7 @@ cdef int moments(Tensor x, Channels s, bint given, double* mean, double* squares
 cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const double* shift) except -1:
     cdef char* data = bytes_of(x, x.c_dtype)
     cdef char* to = bytes_of(y, x.c_dtype)
-    cdef object kept = pinned(x.c_numel, x, y)
+    cdef object kept = held(x, y)
     cdef int row = row_of(x.c_dtype)
     with nogil:
         CHANNEL_AFFINE[row](data, to, s.outer, s.channels, s.inner, scale, shift)
@@ -174,7 +174,7 @@ cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const doubl
 cdef int dots(Tensor grad, Tensor x, Channels s, const double* mean, double* sums, double* products) except -1:
     cdef char* data = bytes_of(x, x.c_dtype)
     cdef char* given = bytes_of(grad, x.c_dtype)
-    cdef object kept = pinned(x.c_numel, x, grad)
+    cdef object kept = held(x, grad)
     cdef int row = row_of(x.c_dtype)
     with nogil:
         CHANNEL_DOTS[row](given, data, s.outer, s.channels, s.inner, mean, sums, products)
@@ -186,7 +186,7 @@ cdef int gradient(Tensor grad, Tensor x, Tensor to, Channels s, const double* me
     cdef char* data = bytes_of(x, x.c_dtype)
     cdef char* given = bytes_of(grad, x.c_dtype)
     cdef char* out = bytes_of(to, x.c_dtype)
-    cdef object kept = pinned(x.c_numel, x, grad, to)
+    cdef object kept = held(x, grad, to)
     cdef int row = row_of(x.c_dtype)
     with nogil:
         CHANNEL_GRADIENT[row](given, data, out, s.outer, s.channels, s.inner, mean, a, b, d)

@@ -107,7 +107,7 @@ cdef Tensor lengths(Numbers starts, int64_t n):
 
 cdef Tensor by_order(Tensor self, Tensor ordered, Tensor order):
     """Where each element is among the distinct ones: the number of its run."""
-    cdef int64_t i, n = self.c_numel
+    cdef int64_t i, place, n = self.c_numel
     cdef Tensor out = places(1, &n)
     cdef Numbers starts, runs = new_numbers(n)
     cdef int64_t* to = <int64_t*>data_of(out, 8)
@@ -116,14 +116,16 @@ cdef Tensor by_order(Tensor self, Tensor ordered, Tensor order):
         and is_contiguous_as(ordered, MF_contiguous) \
         and is_contiguous_as(order, MF_contiguous)
     if inside:                           # a program may have a kernel of its own for `sort`
-        starts, at = find_runs(ordered), <const int64_t*>data_of(order, 8)
+        starts, kept = find_runs(ordered), owners(order, out)
+        at = <const int64_t*>data_of(order, 8)
         with nogil:
             dispatch_number_runs(runs.data, starts.data, starts.n, runs.n)
             for i in range(runs.n):
-                if not 0 <= at[i] < n:
+                place = at[i]            # read once: whose it is may write it
+                if not 0 <= place < n:
                     inside = False
                     break
-                to[at[i]] = runs.data[i]
+                to[place] = runs.data[i]
     if not inside:
         raise refused("aten::sort.stable gave no order of the elements")
     return out if self.c_ndim == 1 else out.view(self.shape)

@@ -432,7 +432,7 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
             if (run > most) \
                 most = run, key = p[i].key; \
         } \
-        while (key_of_##K(x[place]) != key) \
+        while (place > 0 && key_of_##K(x[place]) != key)      /* another thread may write x */ \
             place--; \
         *(T *)out[0] = x[place]; \
         *(int64_t *)out[1] = place; \

@@ -247,8 +247,8 @@ def repeat_interleave(Tensor repeats not None, *, output_size=None):
         return out
     size = itemsize_of(out)
     n, step = repeats.c_numel, repeats.c_strides[0] * size
-    to, p = data_of(out, size), data_of(repeats, size)
     kept = owners(out, repeats)
+    to, p = data_of(out, size), data_of(repeats, size)
     with nogil:
         write_positions(to, p, n, step, size, total)
     return out

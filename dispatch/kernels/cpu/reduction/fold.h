@@ -506,7 +506,8 @@ EXTREME(absmax, f64, >, LOWEST, ABS)
 EXTREME(absmin, f32, <, HIGHEST, ABS)
 EXTREME(absmin, f64, <, HIGHEST, ABS)
 
-/* With places: the first of equals. A block is looked through for its extreme, and again only if that is a better one. */
+/* With places: the first of equals. A block is looked through for its extreme, and again only if that is a better one; the second
+   look ends with the block, whatever another thread wrote between them. */
 #define PLACE(NAME, K, BETTER) \
     WIDE static void NAME##_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
@@ -527,10 +528,10 @@ EXTREME(absmin, f64, <, HIGHEST, ABS)
             if (IS_NAN(best) || !(found BETTER best || IS_NAN(found))) \
                 continue; \
             if (IS_NAN(found)) \
-                while (!IS_NAN(x[j])) \
+                while (j < m - 1 && !IS_NAN(x[j])) \
                     j++; \
             else \
-                while (x[j] != found) \
+                while (j < m - 1 && x[j] != found) \
                     j++; \
             best = found; \
             *place = c->position + done + j; \

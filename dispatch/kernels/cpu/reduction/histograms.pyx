@@ -13,10 +13,11 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, ST_float64, get_dtype, is_in,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, new_empty, new_view
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
 from dispatch.kernels.cpu.copy.copies cimport copy_values, zero_
-from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned
+from dispatch.kernels.cpu.dense cimport computed_in, dense, held
 from dispatch.kernels.cpu.runs cimport address
 
 from dispatch._ops import ops
@@ -193,6 +194,7 @@ cdef Tensor histogram(Tensor points, int64_t columns, list edges, bint uniform, 
     cdef int64_t k, n = points.c_numel // columns if columns else 0
     cdef Tensor found, out, t
     cdef list kept = [dense(t, points.c_dtype, MF_contiguous) for t in edges]
+    cdef list owners = [shared_owner((<Tensor>t).c_storage) for t in kept]
     cdef Axis* axes = <Axis*>malloc((columns + 1) * sizeof(Axis))
     if axes == NULL:
         raise MemoryError
@@ -218,7 +220,7 @@ cdef Tensor histogram(Tensor points, int64_t columns, list edges, bint uniform, 
 
 cdef int fill(Tensor points, int64_t n, int64_t columns, const Axis* axes, Tensor weight, Tensor found,
               bint density) except -1:
-    cdef object held = pinned(points.c_numel, points, points, weight)
+    cdef object kept = held(points, found, weight)
     cdef void* from_ = address(points)
     cdef void* weights = address(weight)
     cdef double* to = <double*>address(found)
@@ -304,13 +306,21 @@ def histogram_bins_tensor_out(Tensor self not None, Tensor bins not None, *, Ten
 
 # ---- histc: counts alone, of any floats ----------------------------------------------------------
 
+cdef inline int64_t part_at(double place, int64_t bins) noexcept nogil:
+    """Which part; the last one is closed."""
+    return <int64_t>place if place < bins else bins - 1
+
+
 cdef void count_parts(const floating* values, int64_t n, int64_t bins, floating first, floating last, double* to) noexcept nogil:
     """Rounded at each step as PyTorch does: which part an element at a border falls into shows it."""
-    cdef int64_t i, at
+    cdef int64_t i
+    cdef floating v, width = last - first
+    if not isfinite(width):              # no part has an edge
+        return
     for i in range(n):
-        if values[i] >= first and values[i] <= last:
-            at = <int64_t>((values[i] - first) * <floating>bins / (last - first))
-            to[at if at < bins else bins - 1] += 1
+        v = values[i]                    # read once: another thread may write it
+        if v >= first and v <= last:
+            to[part_at((v - first) * <floating>bins / width, bins)] += 1
 
 
 cdef inline float rounded(float v, cast_loop down, cast_loop up) noexcept nogil:
@@ -324,13 +334,15 @@ cdef inline float rounded(float v, cast_loop down, cast_loop up) noexcept nogil:
 cdef void count_narrow(const float* values, int64_t n, int64_t count, float first, float last, cast_loop down, cast_loop up,
                        double* to) noexcept nogil:
     """The same of values of 16 bits."""
-    cdef int64_t i, at
-    cdef float low = rounded(first, down, up), high = rounded(last, down, up), bins = rounded(<float>count, down, up)
+    cdef int64_t i
+    cdef float v, low = rounded(first, down, up), high = rounded(last, down, up), bins = rounded(<float>count, down, up)
     cdef float width = rounded(high - low, down, up)
+    if not isfinite(width):
+        return
     for i in range(n):
-        if values[i] >= low and values[i] <= high:
-            at = <int64_t>rounded(rounded(rounded(values[i] - low, down, up) * bins, down, up) / width, down, up)
-            to[at if at < count else count - 1] += 1
+        v = values[i]
+        if v >= low and v <= high:
+            to[part_at(rounded(rounded(rounded(v - low, down, up) * bins, down, up) / width, down, up), count)] += 1
 
 
 cdef int histc(Tensor out, Tensor self, int64_t bins, object min, object max) except -1:
@@ -364,7 +376,7 @@ cdef int histc(Tensor out, Tensor self, int64_t bins, object min, object max) ex
     found = new_empty(ST_float64, DEV_CPU, -1, 1, &bins, NULL)
     zero_(found)
     from_, to, n = address(values), <double*>address(found), values.c_numel
-    kept = pinned(n, values, values)
+    kept = held(values, found)
     with nogil:
         if self.c_dtype != code:
             count_narrow(<float*>from_, n, bins, <float>first, <float>last, get_cast(ST_float32, self.c_dtype),

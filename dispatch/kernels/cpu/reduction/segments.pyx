@@ -15,7 +15,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_values
-from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, pinned, target
+from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, held, target
 from dispatch.kernels.cpu.runs cimport address
 from dispatch.kernels.meta cimport rules
 
@@ -166,7 +166,7 @@ def segment_reduce(Tensor data not None, str reduce not None, *, Tensor lengths=
         return out
     code = computed_in(data.c_dtype)
     x, y = dense(data, code, MF_contiguous), target(out, code, MF_contiguous)
-    kept = pinned(x.c_numel, x, places)
+    kept = held(x, y, places)
     cdef void* from_ = address(x)
     cdef void* to = address(y)
     with nogil:
@@ -248,7 +248,7 @@ def segment_reduce_backward(Tensor grad not None, Tensor output not None, Tensor
     x, g, o = (dense(data, code, MF_contiguous), dense(grad, code, MF_contiguous), dense(output, code, MF_contiguous))
     y = target(made, code, MF_contiguous)
     memset(address(y), 0, y.c_numel * itemsize_table()[code])
-    kept = pinned(x.c_numel, x, places, g, o)
+    kept = held(x, places, g, o)
     cdef void* from_ = address(x)
     cdef void* grads = address(g)
     cdef void* outputs = address(o)

@@ -118,6 +118,16 @@ def test_what_is_outside_and_nan_are_left_out():
     assert aten.histc(x, 2, 0, 1).tolist() == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "most"),
+    [(dispatch.float32, 3e38), (dispatch.float64, 1e308), (dispatch.float16, 6e4)],
+)
+def test_histc_counts_nothing_where_the_width_of_the_range_is_infinite(dtype, most):
+    x = dispatch.tensor([most, 0.0, 1.0, -most], dtype=dtype)
+    assert dispatch.histc(x, 4, -most, most).tolist() == [0.0] * 4
+    assert dispatch.histc(x, 4, 0, most).tolist() == [2.0, 0.0, 0.0, 1.0]
+
+
 def test_histc_of_half_precision_rounds_at_each_step():
     x = dispatch.arange(0, 64, dtype=dispatch.bfloat16)
     assert sum(aten.histc(x, 10).tolist()) == 64
