@@ -51,8 +51,8 @@ class Equality:
         elif isinstance(x, Number) and isinstance(y, Number):
             self._compare_numbers(x, y, place)
         elif isinstance(x, Mapping) and isinstance(y, Mapping):
-            if x.keys() != y.keys():
-                odd = sorted(map(str, x.keys() ^ y.keys()))
+            odd = sorted(map(str, set(x) ^ set(y)))
+            if odd:
                 _fail(f"The keys of the mappings do not match: {odd}", place)
             for key in x:
                 self.compare(x[key], y[key], f"{place}[{key!r}]")

@@ -79,11 +79,28 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         except TypeError:
             return False
 
-    def __iter__(self) -> Iterator[Any]:
-        for reference in tuple(self.data):
+    def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
+        """The entries whose keys live."""
+        # a copy, for an entry may go whenever Python collects what is in a cycle
+        for reference, value in self.data.copy().items():
             key = reference()
             if key is not None:
-                yield key
+                yield key, value
+
+    def keys(self) -> Iterator[Any]:  # type: ignore[override]
+        """The keys that live."""
+        for key, _ in self.items():
+            yield key
+
+    def values(self) -> Iterator[Any]:  # type: ignore[override]
+        """The values whose keys live."""
+        for _, value in self.items():
+            yield value
+
+    __iter__ = keys
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {id(self):#x}>"
 
     def __len__(self) -> int:
         return len(self.data)
@@ -101,18 +118,41 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     def __deepcopy__(self, memo: _Dict[int, Any]) -> "WeakIdKeyDictionary":
         return type(self)({k: copy.deepcopy(v, memo) for k, v in self.items()}, self.ref_type)
 
-    def __or__(self, other: Mapping[Any, Any]) -> "WeakIdKeyDictionary":
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        """What stands at the key, which is `default` from now on if there was nothing."""
+        return self.data.setdefault(self.ref_type(key, self._remove), default)
+
+    def update(self, dict: Any = None, **kwargs: Any) -> None:  # type: ignore[override]
+        """Set the entries of a mapping or of pairs: all of them, or none when one is wrong."""
+        new = {} if dict is None else dict if hasattr(dict, "items") else _Dict(dict)
+        pairs = (*new.items(), *kwargs.items())
+        self.data.update({self.ref_type(key, self._remove): value for key, value in pairs})
+
+    def __or__(self, other: Any) -> "WeakIdKeyDictionary":
+        if not isinstance(other, Mapping):
+            return NotImplemented
         found = self.copy()
         found.update(other)
+        return found
+
+    def __ror__(self, other: Any) -> "WeakIdKeyDictionary":
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        found = type(self)(other, self.ref_type)
+        found.update(self)
         return found
 
     def __ior__(self, other: Any) -> "WeakIdKeyDictionary":  # type: ignore[misc]
         self.update(other)
         return self
 
-    # Compared by identity itself: contents of weak keys come and go.
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        mine, theirs = ({id(key): value for key, value in m.items()} for m in (self, other))
+        return mine == theirs
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary

@@ -11,7 +11,7 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode
-from dispatch.as_torch import guards, weak
+from dispatch.as_torch import guards
 from dispatch.as_torch.test_case import (
     TestCase,
     disable_gc,
@@ -88,32 +88,6 @@ def test_no_collection_in_the_block():
     with disable_gc():
         assert not gc.isenabled()
     assert gc.isenabled()
-
-
-# ---- weak references
-
-
-def test_entries_of_a_weak_dictionary_go_with_their_keys():
-    x, y = dispatch.ones(2), dispatch.ones(2)
-    found = weak.WeakIdKeyDictionary({x: 1})
-    found[y] = 2
-    assert (len(found), found[x], found[y]) == (2, 1, 2)
-    assert x in found and dispatch.ones(2) not in found and 7 not in found
-    del y
-    assert list(found.values()) == [1] and len(found) == 1
-    other = found.copy()
-    del found[x]
-    assert len(found) == 0 and other[x] == 1
-
-
-def test_references_compare_by_identity():
-    x, y = dispatch.ones(2), dispatch.ones(2)
-    assert weak.WeakIdRef(x) == weak.WeakIdRef(x) != weak.WeakIdRef(y)
-    dead = weak.WeakIdRef(dispatch.ones(1))
-    assert dead() is None and dead == dead and dead != weak.WeakIdRef(x)
-    assert weak.TensorWeakRef(x)() is x
-    with pytest.raises(AssertionError, match="expected a tensor"):
-        weak.TensorWeakRef(3)
 
 
 # ---- fake modes
