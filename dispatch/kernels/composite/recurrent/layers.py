@@ -2,8 +2,8 @@
 
 Called for tensors of all kinds. A sequence is a tensor with time first, or packed: the steps of
 several sequences, the longest first, one step behind the other, and how many sequences each step
-has. The input's part of all steps' gates is made at once. A layer's state is a tuple of tensors
-(two for an LSTM).
+has. The input's part of all steps' gates is made at once; an LSTM's layer is one call where it can
+be. A layer's state is a tuple of tensors (two for an LSTM).
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from dispatch._C.dtypes import contiguous_format
+from dispatch._C.dtypes import contiguous_format, float32
 from dispatch._C.errors import refused
+from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._ops import ops
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _aten = ops.aten
+_LSTM = 2  # the mode of a fused layer
 # A layer in one direction: input, state, weights, whether backwards -> outputs, the last state.
 _Run = Callable[[Tensor, State, Parameters, bool], tuple[Tensor, State]]
 
@@ -86,6 +88,49 @@ def _over_time(cell: Cell) -> _Run:
         return _aten.stack(outputs[::-1] if backwards else outputs, 0), state
 
     return run
+
+
+_lstm_by_steps = _over_time(lstm_step)
+
+
+def _is_whole(input: Tensor, state: State, weights: Parameters) -> bool:
+    """Whether a layer is one call: of float32 on the CPU, without gradients or projections."""
+    given = [t for t in (input, *state, *weights) if t is not None]
+    return (
+        weights.w_hr is None
+        and input.dtype is float32
+        and all(rules.is_eager(t) and type(t) is type(input) for t in given)
+        and input.numel() != 0
+        and not _len_torch_dispatch_stack()
+        and not (is_grad_enabled() and any(t.requires_grad for t in given))
+    )
+
+
+def _lstm_over_time(
+    input: Tensor, state: State, weights: Parameters, backwards: bool
+) -> tuple[Tensor, State]:
+    if not _is_whole(input, state, weights):
+        return _lstm_by_steps(input, state, weights, backwards)
+    w_ih, w_hh, b_ih, b_hh, _ = weights
+    output, hidden, memory, _ = _aten.mkldnn_rnn_layer(
+        input,
+        w_ih,
+        w_hh,
+        w_ih if b_ih is None else b_ih,  # not read
+        w_hh if b_hh is None else b_hh,
+        state[0],
+        state[1],
+        reverse=backwards,
+        batch_sizes=[],
+        mode=_LSTM,
+        hidden_size=w_hh.shape[1],
+        num_layers=1,
+        has_biases=b_ih is not None,
+        bidirectional=False,
+        batch_first=False,
+        train=False,
+    )
+    return output, (hidden, memory)
 
 
 def _part(state: State, start: int, end: int) -> State:
@@ -193,7 +238,7 @@ def _results(output: Tensor, last: list[State]) -> tuple[Tensor, ...]:
 
 
 def _over_tensor(
-    cell: Cell,
+    run: _Run,
     input: Tensor,
     hx: Sequence[Tensor],
     params: Sequence[Tensor],
@@ -206,7 +251,7 @@ def _over_tensor(
     if batch_first:
         input = _aten.transpose.int(input, 0, 1)
     weights = _gathered(params, has_biases, projected)
-    output, last = _stacked(_over_time(cell), input, _states(hx), weights, net)
+    output, last = _stacked(run, input, _states(hx), weights, net)
     if batch_first:
         output = _aten.transpose.int(output, 0, 1)
     return _results(output, last)
@@ -262,7 +307,7 @@ def lstm_input(
     """Outputs, the last outputs, and the last memories."""
     net = _Network(num_layers, dropout, train, bidirectional)
     projected = _check_pair(hx)
-    return _over_tensor(lstm_step, input, hx, params, has_biases, batch_first, net, projected)
+    return _over_tensor(_lstm_over_time, input, hx, params, has_biases, batch_first, net, projected)
 
 
 def lstm_data(
@@ -284,6 +329,7 @@ def lstm_data(
 
 def _with_one_state(cell: Cell) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The operators `NAME.input` and `NAME.data` of a cell whose state is one tensor."""
+    run = _over_time(cell)
 
     def over_tensor(
         input: Tensor,
@@ -297,7 +343,7 @@ def _with_one_state(cell: Cell) -> tuple[Callable[..., Any], Callable[..., Any]]
         batch_first: bool,
     ) -> tuple[Tensor, ...]:
         net = _Network(num_layers, dropout, train, bidirectional)
-        return _over_tensor(cell, input, (hx,), params, has_biases, batch_first, net)
+        return _over_tensor(run, input, (hx,), params, has_biases, batch_first, net)
 
     def over_packed(
         data: Tensor,

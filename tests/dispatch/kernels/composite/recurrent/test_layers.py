@@ -174,3 +174,31 @@ def test_a_mode_that_looks_on_sees_every_step():
         hx = dispatch.zeros(1, BATCH, HIDDEN, dtype=x.dtype)
         aten.rnn_tanh.input(x, hx, ws, True, 1, 0.0, False, False, False)
     assert count.seen == STEPS
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("biases", [True, False])
+@pytest.mark.parametrize("steps", [1, STEPS])
+def test_layers_in_single_precision_are_those_in_double(batch_first, biases, steps):
+    """In float32 on the CPU a layer in one direction is one call: two layers, both directions."""
+    w, hx, x = weights("lstm", 2, 2, biases), start("lstm", 4), random(steps, BATCH, INPUT)
+    x = x.transpose(0, 1) if batch_first else x
+    rest = (biases, 2, 0.0, False, True, batch_first)
+    double = aten.lstm.input(x, hx, w, *rest)
+    single = aten.lstm.input(x.float(), [t.float() for t in hx], [t.float() for t in w], *rest)
+    for a, b in zip(single, double, strict=True):
+        assert (a.dtype, a.shape, a.stride()) == (dispatch.float32, b.shape, b.stride())
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_layer_of_which_gradients_are_asked_goes_by_steps():
+    w, hx = [t.float() for t in weights("lstm")], [t.float() for t in start("lstm", 1)]
+    x = random(STEPS, BATCH, INPUT).float()
+    rest = (True, 1, 0.0, False, False, False)
+    plain = aten.lstm.input(x, hx, w, *rest)
+    w[0].requires_grad_()
+    found = aten.lstm.input(x, hx, w, *rest)
+    np.testing.assert_allclose(found[0].detach().numpy(), plain[0].numpy(), rtol=1e-5, atol=1e-6)
+    assert found[0].requires_grad
+    with dispatch.no_grad():
+        assert not aten.lstm.input(x, hx, w, *rest)[0].requires_grad

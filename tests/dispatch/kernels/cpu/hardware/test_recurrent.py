@@ -48,3 +48,66 @@ def test_other_cells_are_refused():
     state = dispatch.ones(1, 1, 1)
     with pytest.raises(RuntimeError, match=r"mkldnn_rnn_layer: expected mode 2 .LSTM., got 3"):
         layer(state, [dispatch.ones(3, 1)] * 2, [dispatch.ones(3)] * 2, [state, state], mode=3)
+
+
+@pytest.mark.parametrize(
+    ("place", "shape", "text"),
+    [
+        ("weight0", (8, 4), r"expected weight0 to have 8 rows of 3, got \[8, 4\]"),
+        ("weight1", (4, 2), r"expected weight1 to have 8 rows of 2, got \[4, 2\]"),
+        ("weight2", (7,), r"expected weight2 to have 1 rows of 8, got \[7\]"),
+        ("weight3", (2, 4), r"expected weight3 to have 1 rows of 8, got \[2, 4\]"),
+        ("hx_", (1, 3, 2), r"expected hx_ to have 2 rows of 2, got \[1, 3, 2\]"),
+        ("cx_", (4,), r"expected cx_ to have 2 rows of 2, got \[4\]"),
+        ("input", (5, 6), "expected input to have 3 dimensions"),
+    ],
+)
+def test_what_a_step_reads_is_there(place, shape, text):
+    given = {"input": (5, 2, 3), "weight0": (8, 3), "weight1": (8, 2), "weight2": (8,)}
+    given |= {"weight3": (8,), "hx_": (1, 2, 2), "cx_": (1, 2, 2), place: shape}
+    x = {name: dispatch.zeros(*size) for name, size in given.items()}
+    with pytest.raises(RuntimeError, match=text):
+        ops.aten.mkldnn_rnn_layer(
+            **x, reverse=False, batch_sizes=[], mode=2, hidden_size=2, num_layers=1,
+            has_biases=True, bidirectional=False, batch_first=False, train=False,
+        )  # fmt: skip
+
+
+def test_weights_of_another_dtype_are_refused():
+    state, weights = dispatch.ones(1, 1, 1), [dispatch.ones(4, 1), dispatch.ones(4, 1)]
+    with pytest.raises(RuntimeError, match=r"expected weight1 to have input.s dtype"):
+        layer(state, [weights[0], weights[1].double()], [dispatch.ones(4)] * 2, [state, state])
+
+
+def test_large_gates_saturate_and_nan_stays():
+    x = dispatch.tensor([[[1e4], [-1e4], [float("nan")]]])
+    weights, biases = [dispatch.ones(4, 1), dispatch.zeros(4, 1)], [dispatch.zeros(4)] * 2
+    states = [dispatch.zeros(1, 3, 1), dispatch.ones(1, 3, 1)]
+    output, _, cell, _ = layer(x, weights, biases, states)
+    assert cell.flatten().tolist()[:2] == [2.0, 0.0]
+    assert output.flatten().tolist()[:2] == [pytest.approx(math.tanh(2)), 0.0]
+    for t in (cell, output):
+        assert t.isnan().flatten().tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("dtype", [dispatch.bfloat16, dispatch.float16])
+def test_halves_are_computed_in_single_precision(dtype):
+    dispatch.manual_seed(1)
+    given = [dispatch.randn(4, 2, 3), dispatch.randn(20, 3), dispatch.randn(20, 5)]
+    given += [dispatch.randn(*size) for size in ((20,), (20,), (1, 2, 5), (1, 2, 5))]
+    x, w, u, b, c, hx, cx = (t.to(dtype) for t in given)
+    halves = layer(x, [w, u], [b, c], [hx, cx])
+    x, w, u, b, c, hx, cx = (t.float() for t in (x, w, u, b, c, hx, cx))
+    single = layer(x, [w, u], [b, c], [hx, cx])
+    for a, b in zip(halves[:3], single[:3], strict=True):
+        assert a.dtype is dtype
+        assert a.tolist() == b.to(dtype).tolist()
+
+
+def test_a_state_without_steps_stays_as_it_was():
+    x, states = dispatch.ones(0, 2, 3), [dispatch.rand(1, 2, 4), dispatch.rand(1, 2, 4)]
+    output, hidden, cell, _ = layer(
+        x, [dispatch.ones(16, 3), dispatch.ones(16, 4)], [dispatch.ones(16)] * 2, states
+    )
+    assert output.shape == (0, 2, 4)
+    assert (hidden.tolist(), cell.tolist()) == (states[0].tolist(), states[1].tolist())

@@ -1,0 +1,108 @@
+"""The layer of an LSTM in one direction, whole: `mkldnn_rnn_layer`, which exported programs call and `lstm` does.
+
+All steps' inputs are multiplied at once; a step multiplies its state, and the gates follow. 16-bit
+floats are computed in float32 and rounded once.
+"""
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from dispatch._C.dtypes cimport (
+    DEV_CPU, DTYPES_FLOATING, MF_contiguous, ST_float32, ST_float64, get_dtype, itemsize_table,
+)
+from dispatch._C.errors cimport refused
+from dispatch._C.tensor cimport Tensor, new_empty
+from dispatch.kernels.cpu.copy.copies cimport copy_values, zero_
+from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, held, target
+from dispatch.kernels.cpu.matrix.gemm cimport product
+from dispatch.kernels.cpu.runs cimport address
+
+from dispatch._ops import ops
+
+__all__ = ["mkldnn_rnn_layer"]
+
+cdef extern from "../kernels/cpu/hardware/recurrent.h" nogil:
+    void lstm_step_f32(const void* given, const void* of_state, const void* biases, void* memory, void* output, int64_t n,
+                       int64_t size) noexcept
+    void lstm_step_f64(const void* given, const void* of_state, const void* biases, void* memory, void* output, int64_t n,
+                       int64_t size) noexcept
+
+cdef enum:
+    LSTM = 2
+
+
+cdef int check(str name, Tensor t, Tensor like, int64_t rows, int64_t columns) except -1:
+    """Of a dtype, and as many elements as are read: `columns` in each row."""
+    if t.c_dtype != like.c_dtype:
+        raise refused(f"expected {name} to have input's dtype {get_dtype(like.c_dtype)!r}, got {get_dtype(t.c_dtype)!r}")
+    if t.c_numel != rows * columns or t.c_ndim == 0 or t.c_sizes[t.c_ndim - 1] != columns:
+        raise refused(f"expected {name} to have {rows} rows of {columns}, got {list(t.shape)}")
+    return 0
+
+
+def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not None, workspace, Tensor input not None,
+                     Tensor weight0 not None, Tensor weight1 not None, Tensor weight2 not None, Tensor weight3 not None,
+                     Tensor hx_ not None, Tensor cx_ not None, bint reverse, batch_sizes, int64_t mode, int64_t hidden_size,
+                     int64_t num_layers, bint has_biases, bint bidirectional, bint batch_first, bint train):
+    """Steps come first in `input`, whatever `batch_first` says, as in PyTorch."""
+    cdef int code
+    cdef int64_t steps, batch, width, gates[2], step, at
+    cdef Tensor x, w, u, biases, memory, given, of_state, first, y
+    if mode != LSTM:
+        raise refused(f"expected mode {LSTM} (LSTM), got {mode}")
+    check_kernel(input.c_dtype, DTYPES_FLOATING)
+    if input.c_ndim != 3:
+        raise refused(f"expected input to have 3 dimensions, got {list(input.shape)}")
+    if hidden_size < 0 or hidden_size > (<int64_t>1 << 40):
+        raise refused(f"expected hidden_size to be a size, got {hidden_size}")
+    steps, batch, width, gates[1] = input.c_sizes[0], input.c_sizes[1], input.c_sizes[2], 4 * hidden_size
+    check("weight0", weight0, input, gates[1], width)
+    check("weight1", weight1, input, gates[1], hidden_size)
+    check("hx_", hx_, input, batch, hidden_size)
+    check("cx_", cx_, input, batch, hidden_size)
+    if has_biases:
+        check("weight2", weight2, input, 1, gates[1])
+        check("weight3", weight3, input, 1, gates[1])
+    code = computed_in(input.c_dtype)
+    x, w = dense(input, code, MF_contiguous), dense(weight0, code, MF_contiguous)
+    u, first = dense(weight1, code, MF_contiguous), dense(hx_, code, MF_contiguous)
+    memory = new_empty(code, DEV_CPU, -1, cx_.c_ndim, cx_.c_sizes, NULL)
+    copy_values(memory, cx_)
+    biases = new_empty(code, DEV_CPU, -1, 1, &gates[1], NULL)
+    if has_biases:
+        copy_values(biases, ops.aten.add.Tensor(dense(weight2, code, MF_contiguous), dense(weight3, code, MF_contiguous)))
+    else:
+        zero_(biases)
+    gates[0] = steps * batch
+    given = new_empty(code, DEV_CPU, -1, 2, gates, NULL)
+    gates[0] = batch
+    of_state = new_empty(code, DEV_CPU, -1, 2, gates, NULL)
+    y = target(output, code, MF_contiguous)
+    cdef int item = itemsize_table()[code]
+    cdef void* from_ = address(x)
+    cdef void* by = address(w)
+    cdef void* state_by = address(u)
+    cdef char* to = <char*>address(y)
+    cdef char* rows = <char*>address(given)
+    cdef void* of_hidden = address(of_state)
+    cdef void* added = address(biases)
+    cdef void* kept = address(memory)
+    cdef char* hidden = <char*>address(first)
+    cdef int64_t n = gates[1]
+    cdef object owners = held(x, w, u, y), more = held(first, first)
+    with nogil:
+        if batch and hidden_size:
+            product(code, steps * batch, width, n, from_, width, 1, by, 1, width, rows, n)
+            for step in range(steps):
+                at = steps - 1 - step if reverse else step
+                product(code, batch, hidden_size, n, hidden, hidden_size, 1, state_by, 1, hidden_size, of_hidden, n)
+                hidden = to + at * batch * hidden_size * item
+                if code == ST_float32:
+                    lstm_step_f32(rows + at * batch * n * item, of_hidden, added, kept, hidden, batch, hidden_size)
+                else:
+                    lstm_step_f64(rows + at * batch * n * item, of_hidden, added, kept, hidden, batch, hidden_size)
+    if steps and batch and hidden_size:
+        first = new_empty(code, DEV_CPU, -1, hx_.c_ndim, hx_.c_sizes, NULL)
+        memcpy(address(first), hidden, batch * hidden_size * item)
+    copy_values(hy, first)
+    copy_values(cy, memory)
+    finish(output, y)
