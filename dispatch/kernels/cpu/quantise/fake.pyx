@@ -228,8 +228,8 @@ cdef tuple learnable_grads(Tensor grad, Tensor self, Tensor scale, Tensor zero_p
 def learnable_per_tensor_backward(Tensor grad not None, Tensor self not None, Tensor scale not None, Tensor zero_point not None,
                                   int64_t quant_min, int64_t quant_max, double grad_factor=1.0):
     """Gradients of the values, of the scale and of the zero point."""
-    if scale.c_numel == 0 or zero_point.c_numel == 0:
-        raise refused("expected scale and zero_point to have an element")
+    if not scale.c_ndim or not scale.c_numel or not zero_point.c_ndim or not zero_point.c_numel:
+        raise refused("expected scale and zero_point to have a dimension, and an element", IndexError)
     out, by_scale, by_zero = learnable_grads(grad, self, scale, zero_point, -1, quant_min, quant_max,
                                              grad_factor)
     if self.c_numel == 0:

@@ -17,7 +17,8 @@ def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any, alpha: Any) 
     """A matrix that all products are added to."""
     if batch1.ndim != 3 or batch2.ndim != 3:
         raise refused(
-            f"expected batches of matrices, got {list(batch1.shape)} and {list(batch2.shape)}"
+            f"expected batches of matrices, got {list(batch1.shape)} and {list(batch2.shape)}",
+            IndexError if batch1.ndim < 2 or batch2.ndim < 3 else RuntimeError,
         )
     if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
         raise refused(f"{list(batch1.shape)} and {list(batch2.shape)} cannot be multiplied")

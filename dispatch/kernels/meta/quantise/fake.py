@@ -56,14 +56,19 @@ def per_tensor_of_tensors(
 ) -> tuple[TensorSpec, TensorSpec]:
     """One scale, in a tensor."""
     _check_range(quant_min, quant_max)
-    _check_filled(scale, zero_point, fake_quant_enabled)
+    for t in (scale, zero_point, fake_quant_enabled):
+        if t.numel() != 1:
+            raise refused(f"expected one element, got shape {list(t.shape)}")
     return _alike(self)
 
 
-def _check_filled(*tensors: Tensor) -> None:
+def _check_first(*tensors: Tensor) -> None:
+    """Each has a first element along its first dimension: only that is read."""
     for t in tensors:
-        if not t.numel():
-            raise refused(f"expected an element, got shape {list(t.shape)}", IndexError)
+        if not t.ndim or not t.numel():
+            raise refused(
+                f"expected a dimension, and an element, got shape {list(t.shape)}", IndexError
+            )
 
 
 def _check_channels(
@@ -103,10 +108,7 @@ def learnable_per_tensor(
     grad_factor: float,
 ) -> TensorSpec:
     """One scale, in a tensor."""
-    for t in (scale, zero_point):
-        if t.ndim == 0:
-            raise refused("expected scale and zero_point to have a dimension", IndexError)
-    _check_filled(scale, zero_point)
+    _check_first(scale, zero_point)
     _check_range(quant_min, quant_max)
     return _alike(self)[0]
 

@@ -1,0 +1,174 @@
+"""Indices and tables refuse what does not fit, with PyTorch's type of error."""
+
+import pytest
+
+from tests.dispatch.refused import (
+    A,
+    b8,
+    check_refused,
+    i16,
+    i32,
+    i64,
+    o,
+    tensor,
+    z,
+)  # fmt: skip
+
+CALLS = [
+    (
+        lambda: A._embedding_bag(o(3, 2), tensor(1), tensor([0])),
+        RuntimeError,
+        "expected indices to have 1 or 2 dimensions, got []",
+    ),
+    (
+        lambda: A._embedding_bag(o(3, 2), z(2, 2, 2, dtype=i64), tensor([0])),
+        RuntimeError,
+        "expected indices to have 1 or 2 dimensions, got [2, 2, 2]",
+    ),
+    (
+        lambda: A._embedding_bag(
+            o(3, 2), tensor([1]), z(0, dtype=i64), False, 0, False, None, True
+        ),
+        RuntimeError,
+        "include_last_offset needs at least one offset",
+    ),
+    (
+        lambda: A._embedding_bag_dense_backward(
+            o(2, 2, 2),
+            tensor([0, 1]),
+            tensor([0, 1]),
+            tensor([1, 1]),
+            tensor([1, 1]),
+            3,
+            False,
+            0,
+            None,
+        ),
+        RuntimeError,
+        "expected grad to have 2 dimensions, got [2, 2, 2]",
+    ),
+    (
+        lambda: A._embedding_bag_dense_backward(
+            o(2), tensor([0, 1]), tensor([0, 1]), tensor([1, 1]), tensor([1, 1]), 3, False, 0, None
+        ),
+        IndexError,
+        "expected grad to have 2 dimensions, got [2]",
+    ),
+    (
+        lambda: A._embedding_bag_dense_backward(
+            o(2, 2),
+            tensor([0, 1]),
+            tensor([0, 1]),
+            tensor([1, 1]),
+            z(3, 2, dtype=i64),
+            3,
+            False,
+            2,
+            None,
+        ),
+        RuntimeError,
+        "expected maximum_indices of grad's shape [2, 2], got [3, 2]",
+    ),
+    (
+        lambda: A._embedding_bag_per_sample_weights_backward(
+            o(2, 2), o(3, 2), tensor([0, 1]), tensor([0, 1]), tensor([0, 1]), 1
+        ),
+        RuntimeError,
+        "per_sample_weights are only for mode 0 (sum), got 1",
+    ),
+    (
+        lambda: A._embedding_bag_per_sample_weights_backward(
+            o(2, 2), o(3, 3), tensor([0, 1]), tensor([0, 1]), tensor([0, 1]), 0
+        ),
+        RuntimeError,
+        "grad of shape [2, 2] does not fit weight of [3, 3]",
+    ),
+    (
+        lambda: A.embedding(o(3, 2), z([1] * 64, dtype=i64)),
+        RuntimeError,
+        "a result of more than 64 dimensions",
+    ),
+    (
+        lambda: A.index(o(3), [o(2, 2, dtype=b8)]),
+        IndexError,
+        "too many indices for a tensor of 1 dimensions",
+    ),
+    (
+        lambda: A.index(o(3), [tensor([0]), o(2, dtype=b8)]),
+        IndexError,
+        "too many indices for a tensor of 1 dimensions",
+    ),
+    (
+        lambda: A.index(o([2] + [1] * 63), [z([1] * 2, dtype=i64)]),
+        RuntimeError,
+        "a result of more than 64 dimensions",
+    ),
+    (
+        lambda: A.index_select(o(3), 0, z(2, 2, dtype=i64)),
+        IndexError,
+        "expected index to have 0 or 1 dimensions, got [2, 2]",
+    ),
+    (
+        lambda: A.index_add(o(3), 0, z(1, 1, dtype=i64), o(1)),
+        IndexError,
+        "expected an index of at most one dimension, got [1, 1]",
+    ),
+    (
+        lambda: A.index_copy(o(3), 0, z(1, 1, dtype=i64), o(1)),
+        IndexError,
+        "expected a vector index, got [1, 1]",
+    ),
+    (lambda: A.index_copy(o(3), 0, z(2, dtype=i64), o(())), IndexError, "2 indices for one number"),
+    (
+        lambda: A.index_copy(o(3, 3), 0, z(2, dtype=i64), o(2)),
+        IndexError,
+        "expected as many dimensions in source as in self, got [2] and",
+    ),
+    (
+        lambda: A.index_fill(o(3), 0, z(1, dtype=i32), 1),
+        IndexError,
+        "expected an int64 index, got dispatch.int32",
+    ),
+    (
+        lambda: A.index_fill(o(3), 0, z(1, dtype=i64), o(1)),
+        RuntimeError,
+        "expected value without dimensions, got [1]",
+    ),
+    (
+        lambda: A.index_fill(o(3), 0, z(1, dtype=i64), 1j),
+        RuntimeError,
+        "a complex value needs a complex tensor",
+    ),
+    (
+        lambda: A.index_reduce(o(3), 0, z(1, dtype=i64), o(1), "sum"),
+        RuntimeError,
+        "expected reduce to be one of prod, mean, amax, amin, got 'sum'",
+    ),
+    (
+        lambda: A.index_reduce(o(3), 0, z(1, dtype=i16), o(1), "prod"),
+        RuntimeError,
+        "expected an index of dtype int32 or int64, got dispatch.int16",
+    ),
+    (
+        lambda: A.index_reduce(o(3), 0, z(1, 1, dtype=i64), o(1), "prod"),
+        IndexError,
+        "expected a vector index, got [1, 1]",
+    ),
+    (lambda: A.searchsorted(o(()), o(2)), RuntimeError, "sorted values must have a dimension"),
+    (lambda: A.bucketize(o(2), o(())), RuntimeError, "expected boundaries as a vector, got []"),
+    (
+        lambda: A.searchsorted(o(3), o(2), sorter=z(3, dtype=i32)),
+        RuntimeError,
+        "sorter must have dtype int64, got dispatch.int32",
+    ),
+    (
+        lambda: A.searchsorted(o(2, 3), 1),
+        RuntimeError,
+        "for a number, sorted values must be a vector",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), CALLS)
+def test_it_is_refused(call, error, text):
+    check_refused(call, error, text)
