@@ -88,7 +88,9 @@ torch.utils._sympy.numbers                  dispatch.symbolic.ranges
 torch.utils._sympy.symbol                   dispatch.symbolic.symbol_kinds
 torch.utils._sympy.value_ranges             dispatch.symbolic dispatch.symbolic.functions
 torch._dynamo.source                        dispatch.symbolic.sources
-torch.export                                dispatch.graph
+torch.export                                dispatch.as_torch.exported
+torch.export.exported_program               dispatch.as_torch.exported.program
+torch.export.graph_signature                dispatch.as_torch.exported.signature
 torch.autograd                              dispatch._C.grad_mode dispatch.as_torch.autograd
 torch.autograd.function                     dispatch.as_torch.autograd
 torch.autograd.grad_mode                    dispatch._C.grad_mode
@@ -218,7 +220,6 @@ torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_pr
 torch.utils.generate_methods_for_privateuse1_backend
     dispatch.as_torch.backends.generate_methods_for_privateuse1_backend
 torch._tensor._rebuild_from_type_v2         dispatch.tensor.copy._rebuilt
-torch.export.load                           dispatch.graph.load
 torch.func.functionalize                    dispatch.functional.functionalize
 """
 
@@ -332,9 +333,15 @@ _OF_NN = {
     "torch.nn.parameter": "Buffer Parameter UninitializedBuffer UninitializedParameter",
     "torch.nn.utils.rnn": "PackedSequence PackedSequence_",
 }
-LATE_HOMES = dict.fromkeys(_OF_TORCH, "torch") | {
-    name: module for module, names in _OF_NN.items() for name in names.split()
+_OF_EXPORT = {
+    "ExportGraphSignature": "torch.export.graph_signature",
+    "ExportedProgram": "torch.export.exported_program",
 }
+LATE_HOMES = (
+    dict.fromkeys(_OF_TORCH, "torch")
+    | _OF_EXPORT
+    | {name: module for module, names in _OF_NN.items() for name in names.split()}
+)
 _FUNCTIONAL = (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod",
     "cdist", "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "split", "stft",
