@@ -66,7 +66,8 @@ def _transform_bias_rescale_qkv(
     if qkv.ndim != 3 or qkv.shape[2] % 3 or qkv.shape[2] // 3 % num_heads:
         raise refused(
             f"expected qkv (batch, length, 3 * heads * width) for {num_heads} heads, got "
-            f"{list(qkv.shape)}"
+            f"{list(qkv.shape)}",
+            IndexError if qkv.ndim < 3 else RuntimeError,
         )
     batch, length, columns = qkv.shape
     width = columns // 3 // num_heads

@@ -295,9 +295,11 @@ def nll_loss_nd(
 ) -> Tensor:
     """The same with classes in the second of more dimensions: made a matrix of rows."""
     if self.ndim < 1:
-        raise refused("expected self to have at least one dimension")
+        raise refused("expected self to have at least one dimension", ValueError)
     if self.ndim != 1 and self.shape[0] != target.shape[0]:
-        raise refused(f"expected one batch size, got {list(self.shape)} and {list(target.shape)}")
+        raise refused(
+            f"expected one batch size, got {list(self.shape)} and {list(target.shape)}", ValueError
+        )
     if self.ndim <= 2:
         return _aten.nll_loss(self, target, weight, reduction, ignore_index)
     if self.ndim == 4:

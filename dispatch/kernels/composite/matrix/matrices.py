@@ -149,11 +149,9 @@ def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     if len(dims) != 2:
         raise _error(f"expected two dims, got {list(dims)}")
     _check_dims(self, 2)
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
+    first, second = (rules.wrap_dim(dim, self.ndim) for dim in dims)
+    if first == second:
         raise _error(f"expected two different dims, got {list(dims)}")
-    for d in dims:
-        if not -self.ndim <= d < self.ndim:
-            raise _error(f"dim {d} is out of range for {self.ndim} dimensions")
     turns = k % 4
     if turns == 1:
         return _aten.transpose_(_aten.flip(self, [dims[1]]), dims[0], dims[1])

@@ -111,8 +111,8 @@ def IntImplicit(a: Tensor) -> int:
 
 
 def FloatImplicit(a: Tensor) -> float:
-    """The only element of a tensor of floats without dimensions."""
+    """The only element, a real one, of a tensor without dimensions."""
     _check_implicit(a)
-    if not a.dtype.is_floating_point:
-        raise refused(f"expected floats, got {a.dtype}")
+    if a.dtype.is_complex:
+        raise refused(f"expected a real dtype, got {a.dtype}")
     return float(_aten.item(a))

@@ -382,7 +382,7 @@ cdef int dense_backward(Tensor out, Tensor grad, Tensor indices, Tensor offset2b
     elif per_sample_weights is not None:
         check_dtype("per_sample_weights", per_sample_weights, grad.c_dtype)
         if per_sample_weights.c_numel != j.n:
-            raise refused(f"expected {j.n} per_sample_weights, got {per_sample_weights.c_numel}")
+            raise refused(f"expected {j.n} per_sample_weights, got {per_sample_weights.c_numel}", IndexError)
     factors = plain(per_sample_weights, code)
     j.factors = address(factors)
     fill_values(out, 0)

@@ -3,6 +3,7 @@
 The structured ones (take, index_add, index_copy, index_reduce, searchsorted, bucketize) get outputs of the right size and dtype;
 the others check and write self.
 """
+from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
@@ -113,7 +114,9 @@ def index_add(Tensor out not None, Tensor self not None, int64_t dim, Tensor ind
     cdef int wide = wide_code(self.c_dtype)
     dim = wrapped
     if isinstance(alpha, float) and is_integral_code(self.c_dtype, True):
-        raise refused("alpha of an integer tensor must be an integer")
+        if not isfinite(<double>alpha):
+            raise refused(f"alpha {alpha} is no integer, as those of self are")
+        alpha = int(alpha) if is_integral_code(self.c_dtype, False) else alpha != 0
     places = along(out, dim, index, False)
     if index.c_numel:
         check_supported(self, DTYPES_RARE, True)

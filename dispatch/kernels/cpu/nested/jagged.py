@@ -66,7 +66,10 @@ def padded_dense_to_jagged_forward(
 def nested_compute_contiguous_strides_offsets(nested_size: Tensor) -> tuple[Tensor, Tensor]:
     """For each row of sizes: contiguous strides, and where its part starts."""
     if nested_size.ndim != 2 or nested_size.dtype is not dtypes.int64:
-        raise refused(f"expected int64 rows of sizes, got {list(nested_size.shape)}")
+        raise refused(
+            f"expected int64 rows of sizes, got {list(nested_size.shape)}",
+            IndexError if nested_size.ndim < 2 else RuntimeError,
+        )
     sizes = view(nested_size)
     inner = np.cumprod(sizes[:, ::-1], axis=1)[:, ::-1]
     strides = np.concatenate([inner[:, 1:], np.ones_like(sizes[:, :1])], axis=1)

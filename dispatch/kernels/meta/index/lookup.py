@@ -89,6 +89,9 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any)
     if source.dtype is not self.dtype:
         raise refused(f"expected source of {self.dtype}, got {source.dtype}")
     _check_at_most_one(index)
+    whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
+    if whole and isinstance(alpha, float) and not rules.is_eager(self):
+        raise refused(f"expected an integer alpha for {self.dtype}, got {alpha}")
     count = source.shape[dim] if source.ndim else 1
     if dim >= max(source.ndim, 1) or _surely_differ([index.numel()], [count]):
         raise refused(f"{index.numel()} indices for source of shape {list(source.shape)}")

@@ -121,3 +121,13 @@ def test_sorters_name_what_is_there() -> None:
     assert found.tolist() == [1]
     with pytest.raises(RuntimeError, match="index 3 is out of bounds"):
         aten.searchsorted(values, dispatch.tensor([2.0]), sorter=dispatch.tensor([1, 2, 3]))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "alpha", "want"),
+    [("int64", 1.5, [2, 1]), ("int64", -2.5, [-1, 1]), ("bool", 0.5, [True, True])],
+)
+def test_a_float_alpha_is_cut_to_the_dtype_of_integers(dtype, alpha, want):
+    kind = getattr(dispatch, dtype)
+    self, source = dispatch.ones(2, dtype=kind), dispatch.ones(1, dtype=kind)
+    assert ops.aten.index_add(self, 0, dispatch.tensor([0]), source, alpha=alpha).tolist() == want

@@ -1,0 +1,643 @@
+"""Operators written with operators refuse what does not fit: PyTorch's type of error, and why."""
+
+import pytest
+
+import dispatch
+from tests.dispatch.refused import (
+    A,
+    P,
+    b8,
+    c64,
+    check_refused,
+    f32,
+    f64,
+    i16,
+    i32,
+    i64,
+    o,
+    tensor,
+    u8,
+    z,
+)  # fmt: skip
+
+CALLS = [
+    (
+        lambda: A._transform_bias_rescale_qkv(o(1, 2, 6, dtype=i64), o(6), 1),
+        NotImplementedError,
+        "no CPU kernel for dispatch.int64",
+    ),
+    (
+        lambda: A._transform_bias_rescale_qkv(o(2, 6), o(6), 1),
+        IndexError,
+        "expected qkv (batch, length, 3 * heads * width) for 1 heads",
+    ),
+    (
+        lambda: A._native_multi_head_attention(
+            o(2, 4), o(2, 4), o(2, 4), 4, 2, o(12, 4), o(12), o(4, 4), o(4)
+        ),
+        RuntimeError,
+        "expected query (batch, length, 4), got [2, 4]",
+    ),
+    (
+        lambda: A._native_multi_head_attention(
+            o(1, 2, 4), o(1, 2, 4), o(1, 2, 4), 4, 3, o(12, 4), o(12), o(4, 4), o(4)
+        ),
+        RuntimeError,
+        "embed_dim 4 is not a multiple of 3 heads",
+    ),
+    (
+        lambda: A._native_multi_head_attention(
+            o(1, 2, 4), o(1, 2, 4), o(1, 2, 4), 4, 2, o(12, 3), o(12), o(4, 4), o(4)
+        ),
+        RuntimeError,
+        "expected qkv_weight [12, 4], got [12, 3]",
+    ),
+    (
+        lambda: A._native_multi_head_attention(
+            o(1, 2, 4), o(1, 2, 4), o(1, 2, 4), 4, 2, o(12, 4), o(11), o(4, 4), o(4)
+        ),
+        RuntimeError,
+        "expected qkv_bias [12], got [11]",
+    ),
+    (
+        lambda: A._native_multi_head_attention(
+            o(1, 2, 4),
+            o(1, 2, 4),
+            o(1, 2, 4),
+            4,
+            2,
+            o(12, 4),
+            o(12),
+            o(4, 4),
+            o(4),
+            z(2, 2, dtype=b8),
+            True,
+            True,
+            2,
+        ),
+        RuntimeError,
+        "expected a mask [1, 2, 2, 2], got [2, 2]",
+    ),
+    (
+        lambda: A._convert_weight_to_int4pack_for_cpu(o(2, 2), 1),
+        RuntimeError,
+        "expected self to be a matrix of int32, got dispatch.float32",
+    ),
+    (
+        lambda: A.scaled_dot_product_attention(o(1, 2, 2), o(1, 2, 2, device="meta"), o(1, 2, 2)),
+        RuntimeError,
+        "query (cpu), key (meta) and value (cpu) must be on one device",
+    ),
+    (
+        lambda: A.scaled_dot_product_attention(o(2), o(2), o(2)),
+        RuntimeError,
+        "query, key and value must have at least 2 dimensions, got",
+    ),
+    (
+        lambda: A.scaled_dot_product_attention(o(1, 1, 2, 2), o(1, 1, 2, 2), o(1, 1, 2, 2), o(2)),
+        IndexError,
+        "attn_mask must have at least 2 dimensions, got [2]",
+    ),
+    (
+        lambda: A.scaled_dot_product_attention(o(2, 2), o(2, 2), o(2, 2), enable_gqa=True),
+        IndexError,
+        "enable_gqa needs a dimension of heads, got [2, 2], [2, 2] and",
+    ),
+    (
+        lambda: A._scaled_dot_product_attention_math(o(2), o(2), o(2)),
+        IndexError,
+        "query, key and value must have at least 2 dimensions, got",
+    ),
+    (
+        lambda: A.conv_tbc(o(2, 2), o(2, 2, 2), o(2)),
+        RuntimeError,
+        "expected self (time, batch, channels), weight (taps, channels",
+    ),
+    (
+        lambda: A.conv_tbc(o(2, 2, 3), o(2, 2, 2), o(2)),
+        RuntimeError,
+        "self [2, 2, 3] and bias [2] do not fit weight [2, 2, 2]",
+    ),
+    (
+        lambda: A.conv_tbc_backward(o(9, 2, 2), o(2, 2, 2), o(2, 2, 2), o(2), 0),
+        RuntimeError,
+        "expected a gradient of shape [1, 2, 2], got [9, 2, 2]",
+    ),
+    (
+        lambda: A._reshape_from_tensor(o(2), tensor([[1, 2]])),
+        RuntimeError,
+        "expected shape as a vector, got [1, 2]",
+    ),
+    (
+        lambda: A._to_copy(o(2), layout=dispatch.sparse_coo),
+        RuntimeError,
+        "a tensor of layout dispatch.strided cannot become one of",
+    ),
+    (
+        lambda: A.equal(o(2, device="meta"), o(2, device="meta")),
+        NotImplementedError,
+        "called with Meta tensors, but there is no fake impl or Meta",
+    ),
+    (
+        lambda: A.empty_permuted([2, 3], [0]),
+        RuntimeError,
+        "physical_layout [0] must name each of the 2 dimensions",
+    ),
+    (
+        lambda: A.stft(o(8), 4, window=o(4, device="meta"), return_complex=True),
+        RuntimeError,
+        "expected window on cpu, where self is, got meta",
+    ),
+    (
+        lambda: A.stft.center(
+            o(8), 4, window=o(4), center=True, align_to_window=True, return_complex=True
+        ),
+        RuntimeError,
+        "expected align_to_window to be None with center=True",
+    ),
+    (
+        lambda: A.istft(o(3, 0, dtype=c64), 4, window=o(4)),
+        RuntimeError,
+        "expected self to have elements, got none",
+    ),
+    (
+        lambda: A.istft(o(2, 2, 3, 3, dtype=c64), 4, window=o(4)),
+        RuntimeError,
+        "expected self of 2 or 3 dimensions, got [2, 2, 3, 3]",
+    ),
+    (lambda: A._foreach_add([], 1), RuntimeError, "Tensor list must have at least one tensor."),
+    (lambda: A._foreach_mul([], []), RuntimeError, "Tensor list must have at least one tensor."),
+    (
+        lambda: A._foreach_addcmul([o(2)], [o(2)], [o(2)], o(2)),
+        RuntimeError,
+        "scalars must be a 1-D tensor with a number for each of 1",
+    ),
+    (
+        lambda: A._foreach_addcmul([o(2)], [o(2)], [o(2)], o(1, 1)),
+        RuntimeError,
+        "scalars must be a 1-D tensor with a number for each of 1",
+    ),
+    (lambda: A._propagate_xla_data(o(2), o(2)), RuntimeError, "expected input on xla, got cpu"),
+    (
+        lambda: A.gather_backward(o(2), o(3), 0, tensor([0, 1]), True),
+        NotImplementedError,
+        "there are no sparse tensors for sparse_grad",
+    ),
+    (
+        lambda: A.take_along_dim(o(2, 2), tensor([0]), 0),
+        RuntimeError,
+        "expected as many dimensions in indices as in self, got [1]",
+    ),
+    (
+        lambda: A._pack_padded_sequence(o(2, 1, 1), tensor([2], dtype=i32), False),
+        RuntimeError,
+        "expected lengths as an int64 vector on the CPU, got",
+    ),
+    (
+        lambda: A._pack_padded_sequence(o(0, 1, 1), tensor([1]), False),
+        RuntimeError,
+        "there is nothing to pack",
+    ),
+    (
+        lambda: A._pad_packed_sequence(o(2, 1), tensor([1, 1]), False, 0.0, 1),
+        RuntimeError,
+        "total_length 1 is less than the longest, 2",
+    ),
+    (
+        lambda: A._chunk_cat([o(2, 2), o(2)], 1, 2),
+        RuntimeError,
+        "dim 1 is out of range for shape [2]",
+    ),
+    (
+        lambda: A._chunk_cat([o(2, 2), o(3, 2)], 1, 2),
+        RuntimeError,
+        "expected equal sizes before dimension 1",
+    ),
+    (
+        lambda: A.block_diag([o(2, 2), o(2, 2, device="meta")]),
+        RuntimeError,
+        "expected all tensors on cpu, got meta",
+    ),
+    (
+        lambda: A.tensor_split(
+            o(4), tensor([1], device="meta") if 0 else z(1, dtype=i64, device="meta")
+        ),
+        RuntimeError,
+        "expected tensor_indices_or_sections with values on the CPU",
+    ),
+    (
+        lambda: A.tensor_split(o(4), z(1, dtype=i32)),
+        RuntimeError,
+        "expected sections above 0, got 0",
+    ),
+    (
+        lambda: A.tensor_split(o(4), z(1, 1, dtype=i64)),
+        RuntimeError,
+        "expected sections above 0, got 0",
+    ),
+    (lambda: A.unsafe_chunk(o(4), 0), RuntimeError, "expected chunks above 0, got 0"),
+    (
+        lambda: A.linalg_norm(o(2, 2, 2), None, [0, 1, 2]),
+        RuntimeError,
+        "expected dim to be one or two dimensions, got [0, 1, 2]",
+    ),
+    (
+        lambda: A.linalg_norm(o(2, 2, 2), 2, [0, 1, 2]),
+        RuntimeError,
+        "expected dim to be one or two dimensions, got [0, 1, 2]",
+    ),
+    (
+        lambda: A.linalg_norm(o(2, 2, 2), 2, []),
+        RuntimeError,
+        "expected dim to be one or two dimensions, got []",
+    ),
+    (lambda: A.chain_matmul([o(2)]), RuntimeError, "expected matrices, got [[2]]"),
+    (lambda: A.chain_matmul([]), RuntimeError, "expected at least one matrix, got none"),
+    (
+        lambda: A.linalg_tensorsolve(o(2, 3), o(2)),
+        RuntimeError,
+        "expected other to have as many elements as the rest of self",
+    ),
+    (
+        lambda: A.linalg_tensorsolve(o(2, 2, 2), o(2)),
+        RuntimeError,
+        "expected other to have as many elements as the rest of self",
+    ),
+    (
+        lambda: A.ctc_loss(o(2, 1, 3), z(1, 1, dtype=i64), o(1), tensor([1])),
+        RuntimeError,
+        "expected integral input_lengths, got dispatch.float32",
+    ),
+    (
+        lambda: A.nll_loss_nd(o(()), tensor(0)),
+        ValueError,
+        "expected self to have at least one dimension",
+    ),
+    (
+        lambda: A.nll_loss_nd(o(3, 2), tensor([0, 1])),
+        ValueError,
+        "expected one batch size, got [3, 2] and [2]",
+    ),
+    (
+        lambda: A.cross_entropy_loss(o(2, 2), z(2, 2, dtype=i64)),
+        RuntimeError,
+        "probabilities must be floating",
+    ),
+    (
+        lambda: A.cross_entropy_loss(o(2, 2), z(2, 2), ignore_index=1),
+        RuntimeError,
+        "ignore_index is for class indices",
+    ),
+    (
+        lambda: A.bilinear(o(2, 2), o(3, 2), o(1, 2, 2)),
+        RuntimeError,
+        "expected inputs of the same batch, got shapes [2, 2] and [3",
+    ),
+    (
+        lambda: A.bilinear(o(2, 2), o(2, 2, 2), o(1, 2, 2)),
+        RuntimeError,
+        "expected inputs of the same batch, got shapes [2, 2] and [2",
+    ),
+    (
+        lambda: A.bilinear(o(2, 2), o(2, 3), o(1, 2, 2)),
+        RuntimeError,
+        "weight of shape [1, 2, 2] does not fit [2, 2] and [2, 3]",
+    ),
+    (
+        lambda: A.bilinear(o(2, 2), o(2, 2), o(1, 2, 2), o(3)),
+        RuntimeError,
+        "bias of shape [3] does not fit 1 forms",
+    ),
+    (
+        lambda: A.einsum("a, b, c->", [o(2), o(2), o(2)], path=[0, 1]),
+        RuntimeError,
+        "expected path to have 4 numbers, got [0, 1]",
+    ),
+    (
+        lambda: A.einsum("a, b->", [o(2), o(2)], path=[0, 2]),
+        RuntimeError,
+        "path has the pair (0, 2), but 2 operands are left",
+    ),
+    (
+        lambda: A.matmul.out(o(2, 2).requires_grad_(), o(2, 2), out=o(2, 2)),
+        RuntimeError,
+        "an argument requires grad, and a result in out cannot be",
+    ),
+    (lambda: A.rot90(o(2, 2), 1, [0]), RuntimeError, "expected two dims, got [0]"),
+    (
+        lambda: A.rot90(o(2, 2), 1, [0, 2]),
+        IndexError,
+        "dimension 2 is out of range: expected -2 to 1",
+    ),
+    (
+        lambda: A.rot90(o(2, 2), 1, [0, -3]),
+        IndexError,
+        "dimension -3 is out of range: expected -2 to 1",
+    ),
+    (
+        lambda: A.addmv(o(2), o(2, 2), o(2), beta=1j),
+        RuntimeError,
+        "beta or alpha 1j cannot be converted to float32",
+    ),
+    (
+        lambda: A.addr(o(2, 2), o(2), o(2), alpha=1j),
+        RuntimeError,
+        "a complex factor is for complex tensors only",
+    ),
+    (
+        lambda: A.addr(o(2, 2), o(2), o(2), beta=1j),
+        RuntimeError,
+        "a complex factor is for complex tensors only",
+    ),
+    (lambda: A.trapezoid.dx(o(2, dtype=b8)), RuntimeError, "y must not be of dispatch.bool"),
+    (lambda: A.trapezoid.dx(o(2), dx=1j), RuntimeError, "dx must be a real number, got 1j"),
+    (lambda: A.trapezoid.dx(o(2), dx=True), RuntimeError, "dx must be a real number, got True"),
+    (lambda: A.trapezoid.x(o(2, dtype=b8), o(2)), RuntimeError, "y and x must not be bool tensors"),
+    (lambda: A.trapezoid.x(o(2), o(2, dtype=b8)), RuntimeError, "y and x must not be bool tensors"),
+    (
+        lambda: A.cumulative_trapezoid.dx(o(2, dtype=b8)),
+        RuntimeError,
+        "y must not be of dispatch.bool",
+    ),
+    (
+        lambda: A.cumulative_trapezoid.dx(o(2), dx=1j),
+        RuntimeError,
+        "dx must be a real number, got 1j",
+    ),
+    (
+        lambda: A.cumulative_trapezoid.dx(o(2), dx=True),
+        RuntimeError,
+        "dx must be a real number, got True",
+    ),
+    (lambda: A.retain_grad(o(2)), RuntimeError, "the tensor does not require grad"),
+    (lambda: A.get_gradients(1), RuntimeError, "there is no distributed autograd"),
+    (
+        lambda: A._batch_norm_impl_index_backward(
+            3,
+            o(2, 2),
+            o(2, 2),
+            o(2),
+            None,
+            None,
+            None,
+            None,
+            True,
+            1e-5,
+            [True, True, True],
+            tensor([], dtype=u8),
+        ),
+        RuntimeError,
+        "expected impl_index to be 0, 1 or 2, got 3",
+    ),
+    (
+        lambda: A._weight_norm_differentiable_backward(
+            o(2, 2, 2), o(2, 2, 2), o(2, 1, 1), o(2, 1, 1), 1
+        ),
+        RuntimeError,
+        "expected dim to be 0 or 2, got 1",
+    ),
+    (
+        lambda: A._weight_norm_differentiable_backward(o(2, 2), o(2, 2).t(), o(2, 1), o(2, 1), 0),
+        RuntimeError,
+        "expected saved_v, saved_g and saved_norms to be contiguous",
+    ),
+    (
+        lambda: A._weight_norm_differentiable_backward(o(2, 3), o(3, 2).t(), o(2, 1), o(2, 1), 0),
+        RuntimeError,
+        "expected saved_v, saved_g and saved_norms to be contiguous",
+    ),
+    (
+        lambda: P.scalar_tensor(1j, dtype=f32),
+        TypeError,
+        "a complex number does not fit dispatch.float32",
+    ),
+    (
+        lambda: P.split_dim(o(4), 0, -1),
+        RuntimeError,
+        "expected an outer length of 0 or more, got -1",
+    ),
+    (lambda: P.split_dim(o(4), 0, 0), ZeroDivisionError, "4 cannot be split into 0 parts"),
+    (
+        lambda: A.fake_quantize_per_tensor_affine_cachemask_backward(o(2), o(2)),
+        RuntimeError,
+        "expected mask of bool, got dispatch.float32",
+    ),
+    (
+        lambda: A.fake_quantize_per_tensor_affine_cachemask_backward(o(2), o(3, dtype=b8)),
+        RuntimeError,
+        "mask of shape [3] does not fit grad [2]",
+    ),
+    (
+        lambda: A._rowwise_prune(o(2, 2), o(2, dtype=b8), i16),
+        RuntimeError,
+        "expected the dtype of indices to be int32 or int64, got",
+    ),
+    (
+        lambda: A.lstm.input(
+            o(1, 1, 2),
+            [o(1, 1, 2), o(1, 1, 2)],
+            [o(8, 2), o(8, 2, dtype=f64)],
+            False,
+            1,
+            0.0,
+            False,
+            False,
+            False,
+        ),
+        RuntimeError,
+        "expected parameter tensors of input's dispatch.float32 on",
+    ),
+    (
+        lambda: A.lstm.input(
+            o(1, 1, 2),
+            [o(1, 1, 2, dtype=f64), o(1, 1, 2)],
+            [o(8, 2), o(8, 2)],
+            False,
+            1,
+            0.0,
+            False,
+            False,
+            False,
+        ),
+        RuntimeError,
+        "expected hidden tensors of input's dispatch.float32 on cpu",
+    ),
+    (
+        lambda: A.cov(o(2, 2, 2)),
+        RuntimeError,
+        "expected self to have at most 2 dimensions, got shape [2, 2",
+    ),
+    (
+        lambda: A.cov(o(2, 2), correction=0, fweights=tensor([0, 0])),
+        RuntimeError,
+        "expected weights that do not sum to zero",
+    ),
+    (
+        lambda: A.cov(o(2, 2), correction=0, aweights=tensor([0.0, 0.0])),
+        RuntimeError,
+        "expected weights that do not sum to zero",
+    ),
+    (
+        lambda: A.corrcoef(o(2, 2, 2)),
+        RuntimeError,
+        "expected self to have at most 2 dimensions, got shape [2, 2",
+    ),
+    (lambda: A.gradient(o(4, dtype=u8)), RuntimeError, "self of dtype uint8 is not supported"),
+    (
+        lambda: A.gradient(o(4), spacing=[o(4, device="meta")]),
+        RuntimeError,
+        "expected spacing to be on cpu as self is, got meta",
+    ),
+    (
+        lambda: A.gradient.tensorarray(o(4), spacing=[o(4, device="meta")]),
+        RuntimeError,
+        "missing value for argument 'dim'",
+    ),
+    (
+        lambda: A.gradient.tensorarray(o(4), spacing=[o(2, 2)]),
+        RuntimeError,
+        "missing value for argument 'dim'",
+    ),
+    (
+        lambda: A.norm.ScalarOpt_dim(o(2, 2, 2), "nuc", [0, 1, 2]),
+        RuntimeError,
+        "argument 'p' (position 1) must be Optional[number], got str",
+    ),
+    (
+        lambda: A.nuclear_norm.dim(o(2, 2, 2), [0, 1, 2]),
+        RuntimeError,
+        "expected dim to be two dimensions, got [0, 1, 2]",
+    ),
+    (
+        lambda: A.frobenius_norm.dim(o(2, 2, 2), [0, 1, 2]),
+        RuntimeError,
+        "expected dim to name at most 2 dimensions, got [0, 1, 2]",
+    ),
+    (
+        lambda: A.quantile(o(2), o(1, dtype=f64)),
+        RuntimeError,
+        "expected q to be dispatch.float32 as self is, got",
+    ),
+    (
+        lambda: A.quantile(o(2), o(1, device="meta")),
+        RuntimeError,
+        "expected q to be on cpu as self is, got meta",
+    ),
+    (
+        lambda: A.quantile.out(o(2), o(1), out=o(1, dtype=f64)),
+        RuntimeError,
+        "expected out to be dispatch.float32 as self is, got",
+    ),
+    (
+        lambda: A.quantile.out(o(2), o(1), out=o(1, device="meta")),
+        RuntimeError,
+        "expected out to be on cpu as self is, got meta",
+    ),
+    (
+        lambda: A.mode.values(o(2), 0, values=o((), dtype=f64), indices=z((), dtype=i64)),
+        RuntimeError,
+        "expected an output of dispatch.float32, got dispatch.float64",
+    ),
+    (
+        lambda: A.mode.values(o(2), 0, values=o(()), indices=z((), dtype=i32)),
+        RuntimeError,
+        "expected an output of dispatch.int64, got dispatch.int32",
+    ),
+    (lambda: A._is_all_true(o(2)), RuntimeError, "expected self to be bool, got dispatch.float32"),
+    (lambda: A._is_any_true(o(2)), RuntimeError, "expected self to be bool, got dispatch.float32"),
+    (
+        lambda: A._grid_sampler_2d_cpu_fallback(
+            o(1, 1, 2, 2, dtype=f64), o(1, 1, 1, 2, dtype=f64), 0, 0, False
+        ),
+        RuntimeError,
+        "expected input to be float32, got dispatch.float64",
+    ),
+    (
+        lambda: A.affine_grid_generator(o(1, 2, 3), [1, 1, 2], False),
+        RuntimeError,
+        "expected size to have 4 or 5 numbers, got [1, 1, 2]",
+    ),
+    (
+        lambda: A.affine_grid_generator_backward(o(1, 2, 3), [1, 1, 2], False),
+        RuntimeError,
+        "expected size to have 4 or 5 numbers, got [1, 1, 2]",
+    ),
+    (lambda: A.pow(0, -1), RuntimeError, "0 cannot be raised to a negative power"),
+    (lambda: A.pow.int(0, -1), RuntimeError, "0 cannot be raised to a negative power"),
+    (lambda: A.pow.float(0.0, -1.0), RuntimeError, "0.0 cannot be raised to a negative power"),
+    (
+        lambda: A.FloatImplicit(tensor([1.0])),
+        RuntimeError,
+        "expected a tensor without dimensions, got shape [1]",
+    ),
+    (lambda: A.len.Tensor(o(())), RuntimeError, "a tensor without dimensions has no length"),
+    (lambda: A.len.Tensor(1), RuntimeError, "argument 't' (position 0) must be Tensor, got int 1"),
+    (
+        lambda: A.from_file("/nowhere/at/all", True, 3),
+        RuntimeError,
+        "file /nowhere/at/all cannot be read: [Errno 2] No such file",
+    ),
+    (
+        lambda: A.set_.source_Tensor_storage_offset(o(2), o(2, 2).t(), 0, [2]),
+        RuntimeError,
+        "expected source, which stands for its storage, to be",
+    ),
+    (
+        lambda: A._test_check_tensor(o(2)),
+        RuntimeError,
+        "expected self to be bool, got dispatch.float32",
+    ),
+    (
+        lambda: A._test_ambiguous_defaults.a(o(2), 2, 1),
+        RuntimeError,
+        "expected the defaults, got 2 and 1",
+    ),
+    (
+        lambda: A._test_ambiguous_defaults.b(o(2), 2, "3"),
+        RuntimeError,
+        "expected the defaults, got 2 and '3'",
+    ),
+    (
+        lambda: A._test_ambiguous_defaults.b(o(2), 3),
+        RuntimeError,
+        "expected the defaults, got 3 and '2'",
+    ),
+    (
+        lambda: A.FloatImplicit(tensor(1 + 2j)),
+        RuntimeError,
+        "expected a real dtype, got dispatch.complex64",
+    ),
+    (lambda: A.IntImplicit(tensor(1.5)), RuntimeError, "expected integers, got dispatch.float32"),
+    (
+        lambda: A._transform_bias_rescale_qkv(o(1, 2, 7), o(7), 1),
+        RuntimeError,
+        "expected qkv (batch, length, 3 * heads * width) for 1 heads",
+    ),
+    (
+        lambda: A.rot90(o(2, 2), 1, [0, -2]),
+        RuntimeError,
+        "expected two different dims, got [0, -2]",
+    ),
+    (lambda: A.rot90(o(2), 1, [0, 1]), RuntimeError, "expected at least 2 dimensions, got [2]"),
+    (
+        lambda: A.split_copy.Tensor_out(o(4), 2, out=[o(2)]),
+        RuntimeError,
+        "expected out to have 2 tensors, got 1",
+    ),
+    (
+        lambda: A.unbind_copy.int_out(o(2, 2), out=[o(2)]),
+        RuntimeError,
+        "expected out to have 2 tensors, got 1",
+    ),
+    (lambda: A.unsqueeze(o([1] * 64), 0), RuntimeError, "a tensor has at most 64 dimensions"),
+    (
+        lambda: A.view_as_real(o([1] * 64, dtype=c64)),
+        RuntimeError,
+        "a tensor has at most 64 dimensions",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), CALLS)
+def test_it_is_refused(call, error, text):
+    check_refused(call, error, text)
