@@ -117,7 +117,7 @@ _LATER = {
 
 _offer_operators(
     ("auto_functionalized", "auto_functionalized_v2", "cond", "map_impl", "out_dtype", "scan",
-     "while_loop", "with_effects"),
+     "invoke_subgraph", "while_loop", "with_effects"),
     lambda: importlib.import_module("dispatch._higher_order_ops"),
 )
 # No operators, yet `__torch_function__` overrides them.

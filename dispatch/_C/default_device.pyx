@@ -47,10 +47,18 @@ def _get_default_device():
 # ---- `with device("meta"):` ------------------------------------------------------------------------------------------
 
 cdef str OUTER = "dispatch._C.default_device.outer"
+cdef object enter_mode = None            # a block that is a function mode instead: called with the device
+cdef object exit_mode = None             # called at its end
+
+
+def _set_block(enter, exit):
+    """Blocks call these from now on: `enter(device)` and `exit()`. The thread's default stays what it is."""
+    global enter_mode, exit_mode
+    enter_mode, exit_mode = enter, exit
 
 
 cdef list outer_devices():
-    """The defaults that this thread's `with` blocks took the place of, the innermost last."""
+    """What ends this thread's `with` blocks, the innermost last: the default that one took the place of, or `exit`."""
     if not _is_key_in_tls(OUTER):
         _stash_obj_in_tls(OUTER, [])
     return _get_obj_in_tls(OUTER)
@@ -59,6 +67,10 @@ cdef list outer_devices():
 def enter_device(self):
     """Make this the thread's default device for a block (torch.device as a context manager)."""
     cdef ThreadState* ts = tls()
+    if enter_mode is not None:
+        enter_mode(self)
+        outer_devices().append(exit_mode)
+        return self
     outer_devices().append(None if ts.default_device == NULL else <object>ts.default_device)
     set_default_device(self)
     return self
@@ -69,7 +81,11 @@ def exit_device(self, exc_type, exc_value, traceback):
     cdef list outer = outer_devices()
     if not outer:
         raise RuntimeError("device.__exit__: no block is entered")
-    set_default_device(outer.pop())
+    cdef object before = outer.pop()
+    if callable(before):
+        before()
+    else:
+        set_default_device(before)
 
 
 cdef int install() except -1:

@@ -12,10 +12,11 @@ from dispatch._higher_order_ops.auto_functionalize import (
 )
 from dispatch._higher_order_ops.cond import cond
 from dispatch._higher_order_ops.effects import with_effects
+from dispatch._higher_order_ops.invoke_subgraph import invoke_subgraph
 from dispatch._higher_order_ops.map import map
 from dispatch._higher_order_ops.out_dtype import out_dtype
 from dispatch._higher_order_ops.scan import scan
 from dispatch._higher_order_ops.while_loop import while_loop
 
-__all__ = ["auto_functionalized", "auto_functionalized_v2", "cond", "map", "out_dtype", "scan",
-           "while_loop", "with_effects"]  # fmt: skip
+__all__ = ["auto_functionalized", "auto_functionalized_v2", "cond", "invoke_subgraph", "map",
+           "out_dtype", "scan", "while_loop", "with_effects"]  # fmt: skip

@@ -15,6 +15,7 @@ import dispatch
 from dispatch._C import naming
 from dispatch._C.named_results import made_classes
 from dispatch._C.storage import Storage
+from dispatch.as_torch import devices
 from dispatch.as_torch.aliases import FUNCTIONS, MODULES
 from dispatch.as_torch.modules import Finder, Missing, Stand, claim, claim_homes, stand_for
 from dispatch.as_torch.report import Report, Use, report
@@ -46,6 +47,7 @@ def install() -> None:
     torch = sys.modules["torch"] = stand_for("torch")
     function._set_package(torch, function._written, FUNCTIONS)
     function._get_overridable_functions.cache_clear()
+    devices.install()
     _rename_what_was_made()
     claim_homes()
     for module, sources in MODULES.items():

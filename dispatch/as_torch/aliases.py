@@ -73,6 +73,7 @@ torch._higher_order_ops                     dispatch._higher_order_ops
 torch._higher_order_ops.auto_functionalize  dispatch._higher_order_ops.auto_functionalize
 torch._higher_order_ops.cond                dispatch._higher_order_ops.cond
 torch._higher_order_ops.effects             dispatch._higher_order_ops.effects
+torch._higher_order_ops.invoke_subgraph     dispatch._higher_order_ops.invoke_subgraph
 torch._higher_order_ops.map                 dispatch._higher_order_ops.map
 torch._higher_order_ops.out_dtype           dispatch._higher_order_ops.out_dtype
 torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
@@ -80,6 +81,7 @@ torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loo
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
 torch.fx.immutable_collections              dispatch.as_torch.immutable
 torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
+torch.fx.experimental._config               dispatch.symbolic.config
 torch.fx.experimental.symbolic_shapes       dispatch.symbolic
 torch.fx.experimental.recording             dispatch.symbolic.recording
 torch.fx.experimental.sym_node              dispatch.symbolic.methods dispatch.symbolic
@@ -127,6 +129,7 @@ torch.nn.utils.parametrize                  dispatch.as_torch.nn.parametrize
 torch.nn.utils.rnn                          dispatch.as_torch.nn.packed
 torch.nn.utils.stateless                    dispatch.as_torch.nn.stateless
 torch._utils_internal                       dispatch.as_torch.markers
+torch.utils._device                         dispatch.as_torch.devices
 torch.utils._exposed_in                     dispatch.as_torch.markers
 torch.utils._dtype_abbrs                    dispatch.as_torch.dtype_abbrs
 torch.testing._internal.logging_tensor      dispatch.tools.logging dispatch.modes
@@ -180,6 +183,7 @@ torch._logging                              dispatch.as_torch.logs
 torch.accelerator                           dispatch.as_torch.accelerator
 torch.cuda.jiterator                        dispatch.as_torch.refused
 torch.fx.passes.fake_tensor_prop            dispatch.as_torch.refused
+torch.fx.passes.reinplace                   dispatch.as_torch.refused
 torch.fx.experimental.proxy_tensor          dispatch.as_torch.refused
 torch.utils.cpp_extension                   dispatch.as_torch.refused
 torch.utils.weak                            dispatch.as_torch.weak
@@ -215,6 +219,8 @@ torch._library.infer_schema._TestTensor     dispatch.Tensor
 torch._library.utils.lookup_op              dispatch.library.lookup_op
 torch._library.utils.has_fake_kernel        dispatch.library.custom_ops.has_fake_kernel
 torch._register_device_module               dispatch.as_torch.backends.register_device_module
+torch.get_default_device                    dispatch.as_torch.devices.get_default_device
+torch.set_default_device                    dispatch.as_torch.devices.set_default_device
 torch.get_device_module                     dispatch.as_torch.backends.get_device_module
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend
 torch.utils.generate_methods_for_privateuse1_backend

@@ -14,7 +14,7 @@ __all__ = [
     "aot_export_joint_with_descriptors",
     "aot_export_module", "aot_function", "fresh_cache", "fresh_inductor_cache",
     "generate_opcheck_tests", "is_refused", "load", "load_inline", "make_fx", "make_fx_check",
-    "register_functional_op",
+    "register_functional_op", "reinplace",
 ]  # fmt: skip
 
 
@@ -47,6 +47,7 @@ EagerAndRecordGraphs = _refused(_TESTING + "EagerAndRecordGraphs")
 AotEagerAndRecordGraphs = _refused(_TESTING + "AotEagerAndRecordGraphs")
 fresh_cache = _refused("torch._inductor.utils.fresh_cache")
 fresh_inductor_cache = _refused("torch._inductor.utils.fresh_inductor_cache")
+reinplace = _refused("torch.fx.passes.reinplace.reinplace")
 FakeTensorProp = _refused("torch.fx.passes.fake_tensor_prop.FakeTensorProp")
 _COMPILING = "torch._functorch.aot_autograd."
 aot_function = _refused(_COMPILING + "aot_function")

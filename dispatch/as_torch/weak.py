@@ -142,7 +142,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         found.update(self)
         return found
 
-    def __ior__(self, other: Any) -> "WeakIdKeyDictionary":  # type: ignore[misc]
+    def __ior__(self, other: Any) -> "WeakIdKeyDictionary":
         self.update(other)
         return self
 

@@ -66,6 +66,7 @@ from dispatch.fake.questions import (
     maybe_get_fake_mode,
 )
 from dispatch.fake.settings import FakeTensorConfig, FakeTensorTLS, fake_tensor_tls
+from dispatch.fake.statistics import dump_cache_stats, log
 
 if TYPE_CHECKING:
     from dispatch.fake.copy_mode import FakeCopyMode
@@ -120,6 +121,7 @@ __all__ = [
     "assert_metadata_eq",
     "contains_tensor_types",
     "disable_fake_tensor_cache",
+    "dump_cache_stats",
     "extract_tensor_metadata",
     "fake_tensor_tls",
     "get_fast_op_impls",
@@ -132,6 +134,7 @@ __all__ = [
     "is_fake",
     "is_sparse_any",
     "is_sparse_compressed",
+    "log",
     "maybe_get_fake_mode",
     "op_implementations_checks",
     "op_implementations_dict",

@@ -5,8 +5,9 @@ devices differ.
 """
 
 import contextlib
-from collections.abc import Iterator
 from typing import Any
+
+from dispatch._C.changes import changed
 
 __all__ = ["patch"]
 
@@ -20,9 +21,10 @@ check_custom_op_aliasing = True
 error_on_custom_op_aliasing = True
 
 
-@contextlib.contextmanager
-def patch(settings: dict[str, Any] | None = None, **more: Any) -> Iterator[None]:
-    """Other settings in a block; AttributeError for one that there is not.
+def patch(
+    settings: str | dict[str, Any] | None = None, value: Any = None, **more: Any
+) -> contextlib.AbstractContextManager[None]:
+    """Other settings in a block or a decorated function; AttributeError for one there is not.
 
     Example:
         >>> from dispatch.fake import FakeTensorMode, config
@@ -30,14 +32,4 @@ def patch(settings: dict[str, Any] | None = None, **more: Any) -> Iterator[None]
         ...     FakeTensorMode().allow_meta
         False
     """
-    new = {**(settings or {}), **more}
-    place = globals()
-    for name in new:
-        if name in ("patch", "contextlib") or name.startswith("_") or name not in place:
-            raise AttributeError(f"dispatch.fake.config has no setting {name!r}")
-    before = {name: place[name] for name in new}
-    place.update(new)
-    try:
-        yield
-    finally:
-        place.update(before)
+    return changed(__name__, globals(), settings, value, more)

@@ -72,18 +72,22 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         before = wrappers._functionalize_enable_reapply_views(reapply)
-        outer = _C._dispatch_tls_is_dispatch_key_included(_C.DispatchKey.Functionalize)
-        _C._dispatch_tls_set_dispatch_key_included(_C.DispatchKey.Functionalize, True)
+        key = _C.DispatchKey.Functionalize
+        outer = _C._dispatch_tls_is_dispatch_key_included(key)
+        below = _C._dispatch_tls_is_dispatch_key_excluded(key)  # what runs a branch is off the key
+        _C._dispatch_tls_set_dispatch_key_included(key, True)
+        _C._dispatch_tls_set_dispatch_key_excluded(key, False)
         try:
             given, named = wrap_all(args, 0), wrap_all(kwargs, 0)
             with _C._AutoDispatchBelowADInplaceOrView():
                 results = unwrap_all(func(*given, **named))
-            with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(_C.DispatchKey.Functionalize)):
+            with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(key)):
                 _write_back(args, given)
                 _write_back(kwargs, named)
             return results
         finally:
-            _C._dispatch_tls_set_dispatch_key_included(_C.DispatchKey.Functionalize, outer)
+            _C._dispatch_tls_set_dispatch_key_excluded(key, below)
+            _C._dispatch_tls_set_dispatch_key_included(key, outer)
             wrappers._functionalize_enable_reapply_views(before)
 
     return wrapped

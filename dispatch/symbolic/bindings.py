@@ -4,10 +4,12 @@
 keys, each with `get`. Names and behaviour are those of `torch.fx.experimental.symbolic_shapes`.
 """
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dispatch.symbolic import config
 from dispatch.symbolic.errors import PendingUnbackedSymbolNotFound
 from dispatch.symbolic.expr import Expr
 from dispatch.symbolic.numbers import SymBool, SymFloat, SymInt
@@ -151,9 +153,10 @@ def compute_unbacked_bindings(
             pending.discard(shown[bound[0]])
     if pending and not peek:
         names = ", ".join(sorted(map(str, pending)))
-        raise PendingUnbackedSymbolNotFound(
-            f"Pending unbacked symbols {{{names}}} not in returned outputs {example_value!r}"
-        )
+        text = f"Pending unbacked symbols {{{names}}} not in returned outputs {example_value!r}"
+        if not config.soft_pending_unbacked_not_found_error:
+            raise PendingUnbackedSymbolNotFound(text)
+        logging.getLogger(__name__).warning(text)
     return found
 
 

@@ -20,12 +20,14 @@ cdef class Core:
     cdef public bint frozen, runtime_asserts_frozen, _error_on_new_guards
     cdef public bint prefer_deferred_runtime_asserts_over_guards
     cdef public int num_deferred_runtime_asserts
+    cdef readonly object symbol_guard_counter  # symbol -> guards that name it
     cdef public object recorder          # told of every new guard and runtime assert: (method, its arguments...); or None
 
     cdef Expr new_symbol(self, str name, int symbol_type, object hint, bint positive, object low, object high)
     cdef int ask(self, int question, Expr e) except -1
     cdef object value(self, Expr e, object fallback, bint size_oblivious)
     cdef int expect(self, Expr e, str msg) except -1
+    cdef int count_guard(self, Expr g) except -1
     cdef Expr backed_form(self, Expr e)
     cdef object last_resort(self, Expr e)
     cdef Expr oblivious(self, Expr e)

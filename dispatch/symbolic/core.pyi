@@ -1,5 +1,6 @@
 """Core, the compiled part of a ShapeEnv: what it knows, and how it learns."""
 
+from collections import Counter
 from typing import Any
 
 from dispatch.symbolic.expr import Expr
@@ -16,6 +17,7 @@ class Core:
     var_to_sources: dict[Expr, list[Any]]
     size_like: set[Expr]
     unbacked_inputs: set[Expr]
+    symbol_guard_counter: Counter[Expr]
     real_tensor_prop_unbacked_vals: dict[Expr, Any]
     unbacked_renamings: dict[Expr, Expr]
     frozen: bool

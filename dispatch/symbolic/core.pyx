@@ -8,12 +8,14 @@ from its node. Invariant: what is recorded holds wherever all guards hold, so an
 """
 import math
 import sys
+from collections import Counter
 
 cimport cython
 from cpython.dict cimport PyDict_SetItem
 
 from dispatch._C.stack cimport check_depth
 from dispatch._C.symbolic cimport symbolic_calls
+from dispatch.symbolic import config
 from dispatch.symbolic.bounds cimport bounds_of, intersection
 from dispatch.symbolic.deciding cimport condition, decide, known_value, shared_symbols, shifted
 from dispatch.symbolic.division cimport divided_exactly
@@ -41,6 +43,7 @@ cdef class Core:
         self.backed_var_to_val, self.var_to_range_sloc, self.var_to_sources = {}, {}, {}
         self.var_to_range = Ranges()
         self.size_like, self.unbacked_inputs = set(), set()
+        self.symbol_guard_counter = Counter()
         self.real_tensor_prop_unbacked_vals, self.unbacked_renamings = {}, {}
 
     def __del__(self):
@@ -110,6 +113,8 @@ cdef class Core:
                 if fallback is not None:
                     return fallback
                 raise self._make_data_dependent_error(e)
+        if fallback is not None and config.backed_size_oblivious:
+            return fallback
         concrete = hint_of(e)
         if e.kind == K_BOOL:
             g = e if concrete else t.negate(e)
@@ -123,7 +128,17 @@ cdef class Core:
             self.guards.append(ShapeGuard(g, sloc, size_oblivious))
             if self.recorder is not None:
                 self.recorder("evaluate_expr", g)
+            self.count_guard(g)
         return concrete
+
+    cdef int count_guard(self, Expr g) except -1:
+        """Count a guard for each of its symbols: one with more than `config` allows becomes its number."""
+        limit = config.symbol_guard_limit_before_specialize
+        for s in g.free_symbols:
+            self.symbol_guard_counter[s] += 1
+            if limit is not None and self.symbol_guard_counter[s] > limit:
+                self.value(<Expr?>s, None, False)
+        return 0
 
     cdef Expr backed_form(self, Expr e):
         """The condition without the unbacked symbols that cancel."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from dispatch.symbolic import guard_text, provenance, recording
+from dispatch.symbolic import config, guard_text, provenance, recording
 from dispatch.symbolic.contexts import DimDynamic, SymbolicContext
 from dispatch.symbolic.expr import Expr
 from dispatch.symbolic.node import SymNode
@@ -60,7 +60,8 @@ class ShapeEnv(Symbols):
     Args:
         specialize_zero_one: sizes 0 and 1 are numbers, so that every other size is known to be
             at least 2.
-        duck_shape: sizes of the same number are the same symbol, where the context says DUCK.
+        duck_shape: sizes of the same number are the same symbol, where the context says DUCK;
+            None: as `config.use_duck_shape` says.
         assume_static_by_default: kept for readers of `settings`.
         prefer_deferred_runtime_asserts_over_guards: `_check` makes runtime asserts also where
             a guard would do.
@@ -98,7 +99,7 @@ class ShapeEnv(Symbols):
         self.allow_dynamic_output_shape_ops = allow_dynamic_output_shape_ops
         self.assume_static_by_default = assume_static_by_default
         self.specialize_zero_one = specialize_zero_one
-        self.duck_shape = duck_shape is None or duck_shape
+        self.duck_shape = config.use_duck_shape if duck_shape is None else duck_shape
         self.prefer_deferred_runtime_asserts_over_guards = (
             prefer_deferred_runtime_asserts_over_guards
         )

@@ -20,7 +20,6 @@ class Symbols(Core):
     unbacked_symfloat_counter: int
     pending_fresh_unbacked_symbols: list[Expr]
     counter: Counter[str]
-    symbol_guard_counter: Counter[Expr]
     var_to_stack: dict[Expr, Any]
     @property
     def unique_ids(self) -> set[int]: ...

@@ -11,6 +11,7 @@ from collections import Counter
 
 from libc.stdint cimport int64_t
 
+from dispatch.symbolic import config
 from dispatch.symbolic.contexts import (
     DimDynamic, StatefulSymbolicContext, StatelessSymbolicContext, StrictMinMaxConstraint, SymbolicContext,
 )
@@ -58,14 +59,14 @@ cdef class Symbols(Core):
     cdef dict next_ids                   # of a taken number: where to look on
     cdef public int unbacked_symint_counter, unbacked_symfloat_counter
     cdef public list pending_fresh_unbacked_symbols
-    cdef readonly object counter, symbol_guard_counter
+    cdef readonly object counter
     cdef readonly dict var_to_stack
     cdef dict shapes_of_ids
 
     def __cinit__(self, *args, **kwargs):
         self.val_to_var, self.source_to_var, self.next_ids, self.var_to_stack, self.shapes_of_ids = {}, {}, {}, {}, {}
         self.pending_fresh_unbacked_symbols = []
-        self.counter, self.symbol_guard_counter = Counter(), Counter()
+        self.counter = Counter()
         self.specialize_zero_one = self.duck_shape = True
 
     @property
@@ -199,12 +200,16 @@ cdef class Symbols(Core):
         if len(dynamic) != dim or len(constraints) != dim:
             raise AssertionError(f"{len(dynamic)} != {dim}")
         rest = STATIC if all([d is STATIC for d in dynamic]) else DUCK
+        oblivious = config.backed_size_oblivious
         self.sloc = here()
         try:
             for i in range(dim):
                 val = ex_size[i] if hint_overrides is None else hint_overrides.get(i, ex_size[i])
-                sizes.append(self.create_symbol(val, TensorPropertySource(source, SIZE, i), dynamic[i], constraints[i],
-                                                symbolic_context=context))
+                x = self.create_symbol(val, TensorPropertySource(source, SIZE, i), dynamic[i], constraints[i],
+                                       do_not_specialize_zero_one=oblivious, symbolic_context=context)
+                if oblivious and x.op != OP_NUMBER:
+                    self.size_like.add(x)
+                sizes.append(x)
             strides = self.strides(source, sizes, ex_size, ex_stride, context, rest)
         finally:
             self.sloc = None

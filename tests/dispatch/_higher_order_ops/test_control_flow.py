@@ -8,6 +8,7 @@ from dispatch._higher_order_ops.map import map as map_rows
 from dispatch._higher_order_ops.out_dtype import out_dtype
 from dispatch._higher_order_ops.scan import scan
 from dispatch._higher_order_ops.while_loop import while_loop
+from dispatch.functional import functionalize
 
 aten = dispatch.ops.aten
 YES, X = dispatch.tensor(True), dispatch.ones(3, 2)
@@ -90,3 +91,14 @@ def test_going_backward_needs_something_that_requires_grad():
     with pytest.raises(RuntimeError, match="no autograd engine"):
         (X * 2).backward()
     X.requires_grad_(False)
+
+
+def test_branches_run_functionalized_below_a_functionalized_call():
+    """What runs a branch is off functionalization's key, and the branch is on it again."""
+
+    def writes(t):
+        return (t.clone().add_(1),)
+
+    run = functionalize(lambda x: cond(x.sum() > 0, writes, writes, (x,))[0] * 2)
+    assert run(X).equal((X + 1) * 2)
+    assert functionalize(lambda x: x.clone().mul_(3))(X).equal(X * 3)
