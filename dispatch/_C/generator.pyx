@@ -107,11 +107,13 @@ cdef class Generator:
         return self
 
     def graphsafe_get_state(self):
-        """RuntimeError: graphs of calls are captured on accelerators."""
+        """NotImplementedError: graphs of calls are captured on accelerators."""
         raise NotImplementedError("graphsafe_get_state: a generator on cpu has no state of captured graphs")
 
     def graphsafe_set_state(self, new_state):
-        """RuntimeError: graphs of calls are captured on accelerators."""
+        """NotImplementedError: graphs of calls are captured on accelerators."""
+        if not isinstance(new_state, Generator):
+            raise TypeError(f"graphsafe_set_state: expected a Generator, got {type(new_state).__name__}")
         raise NotImplementedError("graphsafe_set_state: a generator on cpu has no state of captured graphs")
 
     def get_offset(self):

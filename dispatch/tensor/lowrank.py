@@ -64,7 +64,8 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
             means away first. niter: rounds.
 
     Raises:
-        ValueError: q or niter is out of range, or A is not floating.
+        ValueError: q or niter is out of range.
+        RuntimeError: A is not floating.
     """
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
@@ -73,5 +74,5 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
     if not A.is_floating_point():
-        raise ValueError(f"pca_lowrank: expected a floating dtype, got {A.dtype}")
+        raise RuntimeError(f"pca_lowrank: expected a floating dtype, got {A.dtype}")
     return _decomposed(A, q, niter, A.mean(dim=-2, keepdim=True) if center else None)

@@ -116,14 +116,14 @@ def typename(obj: Any, /) -> str:
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that all shapes broadcast to; an int is a shape of one dimension.
 
-    Raises: RuntimeError when they do not fit together or hold a negative size.
+    Raises: RuntimeError when they do not fit together, ValueError for a negative size.
     """
     given = [tuple(s) if hasattr(s, "__iter__") else (s,) for s in shapes]
     result = [1] * max((len(s) for s in given), default=0)
     for shape in given:
         for i in range(-1, -1 - len(shape), -1):
             if shape[i] < 0:
-                raise RuntimeError(f"broadcast_shapes: a size is negative in {shape}")
+                raise ValueError(f"broadcast_shapes: a size is negative in {shape}")
             if shape[i] in (1, result[i]):
                 continue
             if result[i] != 1:
@@ -222,7 +222,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if out is None:
         return _nonzero(input, as_tuple=as_tuple)
     if as_tuple:
-        raise TypeError("nonzero: `out` takes no tuple")
+        raise RuntimeError("nonzero: `out` takes no tuple")
     return _aten.nonzero.out(input, out=out)
 
 

@@ -184,7 +184,7 @@ class UntypedStorage(metaclass=_Maker):
         if byte_order not in (None, "native", "little", "big"):
             raise ValueError(f"from_buffer: {byte_order!r} is no byte order")
         rest = len(data) - offset
-        if not 0 <= offset < len(data) or (count < 0 and rest % dtype.itemsize):
+        if not 0 <= offset <= len(data) or (count < 0 and rest % dtype.itemsize):
             raise ValueError(f"from_buffer: {rest} bytes from {offset} on are no elements")
         nbytes = rest if count < 0 else count * dtype.itemsize
         if nbytes > rest:

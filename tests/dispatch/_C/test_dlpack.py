@@ -1,5 +1,6 @@
 """DLPack and the buffer protocol: memory is shared both ways, and lives as long as either side."""
 
+import ctypes
 import gc
 import weakref
 
@@ -297,3 +298,87 @@ def test_a_lender_whose_device_is_no_pair_is_refused(device):
 
 def test_a_lender_may_answer_with_a_list():
     assert from_dlpack(Lender(np.ones(3), device=[1, 0])).tolist() == [1, 1, 1]
+
+
+class Described(ctypes.Structure):
+    """DLManagedTensor, the struct of a capsule from before DLPack 1.0."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+        ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+class Versioned(ctypes.Structure):
+    """The head of DLManagedTensorVersioned."""
+
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("rest", Described)]
+
+
+def capsule(struct, name=b"dltensor"):
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    )
+    return make(ctypes.addressof(struct), name, None)
+
+
+def described(data=True, sizes=(2, 3), strides=None, **fields):
+    """Six float32 and what a lender says of them; the memory lives as long as the struct."""
+    made = Described(None, 1, 0, len(sizes), 2, 32, 1)
+    made.memory = (ctypes.c_float * 6)(*range(6))
+    made.data = ctypes.addressof(made.memory) if data else None
+    made.shape = (ctypes.c_int64 * len(sizes))(*sizes)
+    if strides is not None:
+        made.strides = (ctypes.c_int64 * len(strides))(*strides)
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_a_described_tensor_is_read_in_place():
+    for struct, want in [
+        (described(), [[0, 1, 2], [3, 4, 5]]),
+        (described(strides=(1, 2)), [[0, 2, 4], [1, 3, 5]]),
+        (described(sizes=(2,), byte_offset=8), [2, 3]),
+        (described(sizes=()), 0),
+        (described(data=False, sizes=(0, 3)), []),
+        (described(sizes=(1, 2), strides=(2**62, 1)), [[0, 1]]),
+    ]:
+        assert from_dlpack(capsule(struct)).tolist() == want
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "text"),
+    [
+        ({"lanes": 2}, RuntimeError, "elements of 2 lanes are not supported"),
+        ({"bits": 24}, RuntimeError, "no dtype for DLPack's type code 2 of 24 bits"),
+        ({"code": 99}, RuntimeError, "no dtype for DLPack's type code 99 of 32 bits"),
+        ({"device_type": 2}, BufferError, "DLPack's device type 2, expected cpu"),
+        ({"ndim": -1}, BufferError, "a tensor of -1 dimensions"),
+        ({"ndim": 65}, BufferError, "a tensor of 65 dimensions"),
+        ({"shape": None}, BufferError, "a tensor of 2 dimensions"),
+        ({"sizes": (2, -1)}, BufferError, "size -1 in dimension 1"),
+        ({"strides": (3, -1)}, ValueError, "negative stride in dimension 1"),
+        ({"sizes": (2**30, 2**30)}, BufferError, "more than 2**58 elements"),
+        ({"strides": (2**51, 1)}, BufferError, "stride 2251799813685248 in dimension 0"),
+        ({"data": False}, BufferError, "no data where 24 bytes were expected"),
+    ],
+)
+def test_a_tensor_that_cannot_be_is_refused_and_the_capsule_stays(given, error, text):
+    struct = described(**given)
+    lent = capsule(struct)
+    for _ in range(2):
+        with pytest.raises(error) as raised:
+            from_dlpack(lent)
+        assert raised.type is error and text in str(raised.value)
+
+
+def test_a_capsule_of_another_version_is_refused():
+    struct = Versioned(2, 3)
+    with pytest.raises(BufferError, match=r"DLPack version 2\.3, expected 1\.x"):
+        from_dlpack(capsule(struct, b"dltensor_versioned"))

@@ -45,3 +45,9 @@ def test_a_tensor_is_made_over_a_storage():
         made = make(storage)
         assert (made.dtype, made.shape) == (dtype, (n,))
         assert made.data_ptr() == x.data_ptr()
+
+
+@pytest.mark.parametrize(("data", "offset"), [(b"", 0), (b"abcd", 4)])
+def test_a_buffer_without_a_rest_is_an_empty_storage(data, offset):
+    made = dispatch.UntypedStorage.from_buffer(data, offset=offset, dtype=dispatch.int8)
+    assert made.nbytes() == 0

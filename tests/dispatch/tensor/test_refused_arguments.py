@@ -1,0 +1,216 @@
+"""Methods and functions of tensors and storages refuse what does not fit, with PyTorch's type."""
+
+import numpy
+import pytest
+
+import dispatch
+from tests.dispatch.refused import (
+    check_refused,
+    f32,
+    i64,
+    o,
+    tensor,
+    z,
+)  # fmt: skip
+
+CALLS = [
+    (
+        lambda: o(2).index((0,), (1,)),
+        NotImplementedError,
+        "Tensor.index: there are no first-class dimensions here",
+    ),
+    (lambda: o(2).type("torch.OddTensor"), ValueError, "type: invalid type: 'torch.OddTensor'"),
+    (lambda: o(2).type("Float"), ValueError, "type: invalid type: 'Float'"),
+    (
+        lambda: o(2).__array__("int64", copy=False),
+        ValueError,
+        "__array__: dispatch.float32 cannot be shared as int64",
+    ),
+    (lambda: tensor([o(2), 1]), ValueError, "tensor: a tensor of 2 elements is not one number"),
+    (lambda: tensor([o(2)]), ValueError, "tensor: a tensor of 2 elements is not one number"),
+    (
+        lambda: tensor(numpy.ones(4)[::-1]),
+        ValueError,
+        "tensor: an array of another byte order, or with negative",
+    ),
+    (
+        lambda: dispatch.asarray(o(2), dtype=i64, copy=False),
+        ValueError,
+        "asarray: dispatch.float32 on cpu cannot be shared as",
+    ),
+    (
+        lambda: dispatch.asarray(o(2), device="meta", copy=False),
+        ValueError,
+        "asarray: dispatch.float32 on cpu cannot be shared as",
+    ),
+    (
+        lambda: dispatch.Tensor(2, device="meta"),
+        RuntimeError,
+        "Tensor(): makes tensors on cpu, but device meta was given",
+    ),
+    (
+        lambda: dispatch.Tensor(2, "a"),
+        TypeError,
+        "Tensor(): expected sizes, a sequence or a tensor, got (2, 'a')",
+    ),
+    (
+        lambda: dispatch.Tensor(2.5, 3),
+        TypeError,
+        "Tensor(): expected sizes, a sequence or a tensor, got (2.5, 3)",
+    ),
+    (
+        lambda: dispatch.tensordot(o(2), o(2), dims="a"),
+        RuntimeError,
+        "tensordot: expected a number or two lists for dims, got 'a'",
+    ),
+    (
+        lambda: dispatch.tensordot(o(2), o(2), dims=-1),
+        RuntimeError,
+        "tensordot: expected dims of 0 or more, got -1",
+    ),
+    (
+        lambda: dispatch.tensordot(o(2), o(2), dims=2),
+        RuntimeError,
+        "tensordot: 2 dimensions are more than a or b has",
+    ),
+    (
+        lambda: dispatch.norm(o(2, 2), "odd"),
+        RuntimeError,
+        "norm: expected a number, 'fro' or 'nuc' for p, got 'odd'",
+    ),
+    (
+        lambda: dispatch.norm(o(2, 2), "odd", dim=[0, 1]),
+        RuntimeError,
+        "norm: expected a number, 'fro' or 'nuc' for p, got 'odd'",
+    ),
+    (lambda: o(2)[2**70], ValueError, "index 1180591620717411303424 does not fit in 64 bits"),
+    (lambda: o(2)[-(2**70)], ValueError, "index -1180591620717411303424 does not fit in 64 bits"),
+    (
+        lambda: o(2, dtype=i64).__setitem__(0, 2**70),
+        ValueError,
+        "value 1180591620717411303424 does not fit in 64 bits",
+    ),
+    (
+        lambda: o(2).__setitem__(0, 2**70),
+        ValueError,
+        "value 1180591620717411303424 does not fit in 64 bits",
+    ),
+    (
+        lambda: dispatch.pca_lowrank(o(2, 2, dtype=i64)),
+        RuntimeError,
+        "pca_lowrank: expected a floating dtype, got dispatch.int64",
+    ),
+    (
+        lambda: dispatch.pca_lowrank(o(2, 2), niter=-1),
+        ValueError,
+        "niter(=-1) must be non-negative integer",
+    ),
+    (lambda: o(2).nonzero(as_tuple=1), TypeError, "nonzero: as_tuple must be a bool, got int"),
+    (lambda: o(2).nonzero(as_tuple="a"), TypeError, "nonzero: as_tuple must be a bool, got str"),
+    (
+        lambda: dispatch.broadcast_shapes((2, -1), (2, 2)),
+        ValueError,
+        "broadcast_shapes: a size is negative in (2, -1)",
+    ),
+    (
+        lambda: dispatch.broadcast_shapes((-1,)),
+        ValueError,
+        "broadcast_shapes: a size is negative in (-1,)",
+    ),
+    (
+        lambda: dispatch.broadcast_shapes(-1),
+        ValueError,
+        "broadcast_shapes: a size is negative in (-1,)",
+    ),
+    (lambda: dispatch.nonzero(3), TypeError, "nonzero: expected a Tensor, got int"),
+    (
+        lambda: dispatch.nonzero(o(2), out=z(2, 1, dtype=i64), as_tuple=True),
+        RuntimeError,
+        "nonzero: `out` takes no tuple",
+    ),
+    (
+        lambda: dispatch._C._set_only_lift_cpu_tensors("a"),
+        TypeError,
+        "_set_only_lift_cpu_tensors: expected a bool, got 'a'",
+    ),
+    (
+        lambda: dispatch.TypedStorage(2, wrap_storage=o(2).untyped_storage(), dtype=f32),
+        RuntimeError,
+        "TypedStorage: wrap_storage takes a dtype and no size",
+    ),
+    (
+        lambda: dispatch.TypedStorage(wrap_storage=o(2).untyped_storage()),
+        RuntimeError,
+        "TypedStorage: wrap_storage takes a dtype and no size",
+    ),
+    (
+        lambda: dispatch.TypedStorage(wrap_storage=3, dtype=f32),
+        TypeError,
+        "TypedStorage: expected a storage, got <class 'int'>",
+    ),
+    (
+        lambda: dispatch.TypedStorage(wrap_storage=o(2).untyped_storage(), dtype=f32)["a"],
+        RuntimeError,
+        "TypedStorage: indices are integers, got str",
+    ),
+    (
+        lambda: dispatch.TypedStorage(wrap_storage=o(2).untyped_storage(), dtype=f32)[2],
+        IndexError,
+        "TypedStorage: index 2 is out of range for 2",
+    ),
+    (
+        lambda: dispatch.TypedStorage(wrap_storage=o(2).untyped_storage(), dtype=f32)[-3],
+        IndexError,
+        "TypedStorage: index -3 is out of range for 2",
+    ),
+    (lambda: o(2).untyped_storage()["a"], TypeError, "storage: indices are integers, got str"),
+    (lambda: o(2).untyped_storage()[1.5], TypeError, "storage: indices are integers, got float"),
+    (lambda: o(2).untyped_storage()[True], TypeError, "storage: indices are integers, got bool"),
+    (lambda: o(2).untyped_storage()[::2], RuntimeError, "storage: a slice has a step of 1"),
+    (
+        lambda: o(2).untyped_storage().copy_(o(3).untyped_storage()),
+        RuntimeError,
+        "copy_: size 12 does not match 8",
+    ),
+    (
+        lambda: dispatch.UntypedStorage.from_buffer(b"abcd", dtype=f32),
+        RuntimeError,
+        "from_buffer: a dtype is needed, and a byte order unless it is",
+    ),
+    (
+        lambda: dispatch.UntypedStorage.from_buffer(b"abcd", byte_order="native"),
+        RuntimeError,
+        "from_buffer: a dtype is needed, and a byte order unless it is",
+    ),
+    (
+        lambda: dispatch.UntypedStorage.from_buffer(b"abcd", dtype=f32, byte_order="odd"),
+        ValueError,
+        "from_buffer: 'odd' is no byte order",
+    ),
+    (
+        lambda: dispatch.UntypedStorage.from_buffer(
+            b"abcd", dtype=f32, byte_order="native", offset=1
+        ),
+        ValueError,
+        "from_buffer: 3 bytes from 1 on are no elements",
+    ),
+    (
+        lambda: dispatch.UntypedStorage.from_buffer(
+            b"abcd", dtype=f32, byte_order="native", offset=-1
+        ),
+        ValueError,
+        "from_buffer: 5 bytes from -1 on are no elements",
+    ),
+    (
+        lambda: dispatch.UntypedStorage.from_buffer(
+            b"abcd", dtype=f32, byte_order="native", count=2
+        ),
+        ValueError,
+        "from_buffer: 8 bytes asked for, 4 there",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), CALLS)
+def test_it_is_refused(call, error, text):
+    check_refused(call, error, text)
