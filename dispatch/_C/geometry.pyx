@@ -21,7 +21,7 @@ cdef int64_t numel_of_signed(int ndim, const int64_t* sizes) except -1:
 
 
 cdef int64_t expressed_bytes(int64_t offset, int64_t span, int64_t itemsize) except -1:
-    return mul(add(offset, span), itemsize)
+    return mul(span if offset == 0 else add(offset, span), itemsize)
 
 
 cdef int raise_numel_overflow(int ndim, const int64_t* sizes) except -1:
@@ -161,7 +161,8 @@ cdef bint known_in_order(int ndim, const int64_t* sizes, const int64_t* strides,
             continue
         if strides[d] != want:
             return False
-        want = mul(want, larger(sizes[d], 1))
+        if i < ndim - 1:
+            want = mul(want, larger(sizes[d], 1))
     return True
 
 

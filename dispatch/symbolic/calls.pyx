@@ -7,9 +7,11 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.references cimport give, set_error
-from dispatch._C.symbolic cimport NK_BOOL, NK_FLOAT, NK_INT, NK_NONE, SIZE_ERROR, is_symbolic, plain_size, symbolic_calls
+from dispatch._C.symbolic cimport (
+    NK_BOOL, NK_FLOAT, NK_INT, NK_NONE, SIZE_ERROR, SZ_MAX, is_symbolic, plain_size, symbolic_calls,
+)
 from dispatch.symbolic.core cimport Core
-from dispatch.symbolic.expr cimport Expr, Table, get_node, hint_of
+from dispatch.symbolic.expr cimport Expr, Table, get_node, hint_of, is_positive
 from dispatch.symbolic.node cimport SymNode, expr_of, remainder_of
 from dispatch.symbolic.numbers cimport SymBool, SymFloat, SymInt, SymNumber, wrapped
 from dispatch.symbolic.operations cimport *
@@ -36,6 +38,8 @@ cdef int64_t handle_of(Expr e) except? SIZE_ERROR:
 cdef int64_t binary(int operation, int64_t a, int64_t b) except? SIZE_ERROR:
     cdef Table t = core_of(a, b).table
     cdef Expr x = node_of(a, t), y = node_of(b, t)
+    if operation == SZ_MAX and b == 1 and x.op == OP_SYMBOL and is_positive(x):
+        return x.handle                  # what strides are made of
     return handle_of(t.binary(remainder_of(OPERATIONS[operation], x, y), x, y))
 
 

@@ -372,10 +372,16 @@ cdef object hint_of(Expr e):
                 if (<Expr>s).hinted != H_KNOWN and (<Expr>s).target is None:
                     return None
         check_depth(" in an expression")
-        values = [hint_of(<Expr>a) for a in e.args]
-        if None in values:
-            return None
-        e.hint = value_of(e.op, values)
+        if e.op == OP_MUL and not e.unbacked and e.kind == K_INT:
+            product = 1
+            for a in e.args:
+                product = product * hint_of(<Expr>a)
+            e.hint = product
+        else:
+            values = [hint_of(<Expr>a) for a in e.args]
+            if None in values:
+                return None
+            e.hint = value_of(e.op, values)
         e.hinted = H_KNOWN
     elif e.hinted == H_NONE and e.target is not None:
         return hint_of(e.target)
@@ -409,6 +415,27 @@ cdef Expr substituted(Expr e, dict rule, dict done):
         found = e if all([x is y for x, y in zip(args, e.args)]) else e.table.build(e.op, args)
         done[e] = found
     return found
+
+
+cdef Expr product_without_powers(Expr a, Expr b):
+    """Of whole numbers that have no factor twice and no number; None for others."""
+    cdef Expr f
+    cdef tuple of_a, of_b
+    if a.kind != K_INT or b.kind != K_INT or a.rest is not None or b.rest is not None:
+        return None
+    of_a, of_b = (a.args if a.op == OP_MUL else (a,)), (b.args if b.op == OP_MUL else (b,))
+    for f in of_a:
+        if f.op == OP_POW or f.op == OP_NUMBER or f in of_b:
+            return None
+    for f in of_b:
+        if f.op == OP_POW or f.op == OP_NUMBER:
+            return None
+    return a.table.intern(OP_MUL, tuple(ordered([*of_a, *of_b])), K_INT)
+
+
+cdef inline bint is_number(Expr e, int small):
+    """Whether it is this whole number."""
+    return e.op == OP_NUMBER and e.kind == K_INT and e.value == small
 
 
 cdef list ordered(list nodes):
@@ -628,10 +655,15 @@ cdef class Table:
     cdef Expr product_of(self, list parts):
         """Equal factors become a power; the number comes first."""
         cdef object by = 1
-        cdef dict powers = {}
+        cdef dict powers
         cdef Expr p, f, base, rest
-        cdef list found = []
+        cdef list found
         cdef bint floats = False
+        if len(parts) == 2:
+            rest = product_without_powers(<Expr>parts[0], <Expr>parts[1])
+            if rest is not None:
+                return rest
+        powers, found = {}, []
         for p in parts:
             floats |= p.kind == K_FLOAT
             if p.op == OP_NUMBER:
@@ -688,8 +720,13 @@ cdef class Table:
     cdef Expr binary(self, int op, Expr a, Expr b):
         """`build` on two arguments (or one, given twice), remembered. Raises what the operation raises on the hints."""
         cdef Expr made
-        if a.handle > b.handle and (op == OP_MUL or op == OP_ADD):
-            a, b = b, a                      # the arguments' order does not matter: one entry
+        if op == OP_MUL or op == OP_ADD:
+            if a.handle > b.handle:
+                a, b = b, a                  # the arguments' order does not matter: one entry
+            if b.table is self and is_number(a, op == OP_MUL):
+                return b
+            if a.table is self and is_number(b, op == OP_MUL):
+                return a
         made = self._known(op, a, b)
         if made is not None:
             return made

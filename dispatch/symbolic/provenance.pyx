@@ -28,8 +28,15 @@ cdef class SLoc:
     """The line of a program that made a guard: of the innermost frame outside this package."""
 
     cdef readonly str filename, name
-    cdef readonly int lineno
     cdef readonly object maybe_user_loc
+    cdef object code                     # of the line, which is looked up when somebody asks; None: it is known
+    cdef int place
+
+    @property
+    def lineno(self):
+        if self.code is not None:
+            self.place, self.code = line_of(self.code, self.place), None
+        return self.place
 
     @property
     def framework_loc(self):
@@ -47,18 +54,29 @@ cdef class SLoc:
 
 def _sloc(filename, lineno, name):
     cdef SLoc found = SLoc.__new__(SLoc)
-    found.filename, found.lineno, found.name = filename, lineno, name
+    found.filename, found.place, found.name = filename, lineno, name
     return found
+
+
+cdef int line_of(object code, int place) except -1:
+    """The line of an instruction, by its place in bytes; 0 when it has none."""
+    for start, end, line in code.co_lines():
+        if start <= place < end:
+            return line or 0
+    return 0
 
 
 def here():
     """The SLoc of the program's line that is running."""
     cdef SLoc found = SLoc.__new__(SLoc)
     frame = sys._getframe()
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+    while frame is not None:
+        code = frame.f_code
+        name = code.co_filename
+        if not name.startswith(OURS):
+            found.filename, found.code, found.place, found.name = name, code, frame.f_lasti, code.co_name
+            break
         frame = frame.f_back
-    if frame is not None:
-        found.filename, found.lineno, found.name = frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name
     return found
 
 

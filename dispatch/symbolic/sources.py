@@ -4,9 +4,10 @@ A symbol's name is made from its source's name, and guards are printed over sour
 of `torch._dynamo.source`.
 """
 
-import enum
 from dataclasses import dataclass
 from typing import Any
+
+from dispatch.symbolic.properties import Source, TensorProperty, TensorPropertySource
 
 __all__ = [
     "AttrSource",
@@ -18,24 +19,6 @@ __all__ = [
     "TensorProperty",
     "TensorPropertySource",
 ]
-
-
-class Source:
-    """What a value is called: `name` is an expression over the inputs."""
-
-    __slots__ = ()
-
-    @property
-    def name(self) -> str:
-        raise NotImplementedError
-
-    def is_ephemeral(self) -> bool:
-        """Whether it is not there when the program runs again; nor is then what is part of it."""
-        base = getattr(self, "base", None)
-        return base is not None and base.is_ephemeral()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r})"
 
 
 @dataclass(frozen=True, repr=False, slots=True)
@@ -97,40 +80,3 @@ class GetItemSource(Source):
     @property
     def name(self) -> str:
         return f"{self.base.name}[{self.index!r}]"
-
-
-class TensorProperty(enum.Enum):
-    """What of a tensor a number is."""
-
-    SIZE = 0
-    STRIDE = 1
-    STORAGE_OFFSET = 2
-
-    def method_name(self) -> str:
-        """The method of Tensor that reads it: `size`, `stride`, `storage_offset`."""
-        return self.name.lower()
-
-
-class TensorPropertySource(Source):
-    """A size or stride of a tensor, or its storage offset."""
-
-    __slots__ = ("_name", "base", "idx", "prop")
-
-    def __init__(self, base: Source, prop: TensorProperty, idx: int | None = None) -> None:
-        self.base, self.prop, self.idx = base, prop, idx
-        self._name: str | None = None
-
-    @property
-    def name(self) -> str:
-        name = self._name
-        if name is None:
-            method = self.prop._name_.lower()  # neither a hash nor a property of an enum
-            place = "" if self.idx is None else f"[{self.idx}]"
-            name = self._name = f"{self.base.name}.{method}(){place}"
-        return name
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorPropertySource) and self.name == other.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)

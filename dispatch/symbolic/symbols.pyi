@@ -19,8 +19,9 @@ class Symbols(Core):
     unbacked_symint_counter: int
     unbacked_symfloat_counter: int
     pending_fresh_unbacked_symbols: list[Expr]
-    counter: Counter[str]
     var_to_stack: dict[Expr, Any]
+    @property
+    def counter(self) -> Counter[str]: ...
     @property
     def unique_ids(self) -> set[int]: ...
     def create_symbol(

@@ -5,11 +5,20 @@
 for unbacked ones. A symbol's name is a hash of its source's, so that runs agree. Invariant: a symbol has its hint and range
 from the start.
 """
-import hashlib
 import threading
 from collections import Counter
 
+try:                                     # as `random` does: much less is asked than of OpenSSL
+    from _sha2 import sha256
+except ImportError:
+    try:
+        from _sha256 import sha256
+    except ImportError:
+        from hashlib import sha256
+
 from libc.stdint cimport int64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
 
 from dispatch.symbolic import config
 from dispatch.symbolic.contexts import (
@@ -20,9 +29,10 @@ from dispatch.symbolic.errors import ConstraintViolationError
 from dispatch.symbolic.expr cimport Expr, S_FLOAT, S_SIZE, S_UNBACKED, S_UNBACKED_FLOAT
 from dispatch.symbolic.numbers cimport wrapped
 from dispatch.symbolic.operations cimport *
+from dispatch.symbolic.properties cimport Source, TensorPropertySource, property_source
+from dispatch.symbolic.properties import TensorProperty
 from dispatch.symbolic.provenance import here
 from dispatch.symbolic.ranges cimport ValueRanges
-from dispatch.symbolic.sources import Source, TensorProperty, TensorPropertySource
 
 cdef object DYNAMIC = DimDynamic.DYNAMIC
 cdef object DUCK = DimDynamic.DUCK
@@ -31,7 +41,9 @@ cdef object UNBACKED = DimDynamic.UNBACKED
 cdef object INFER_STRIDE = DimDynamic.INFER_STRIDE
 cdef object SIZE = TensorProperty.SIZE
 cdef object STRIDE = TensorProperty.STRIDE
-cdef dict FIRST_IDS = {}                 # of names: at most a few thousand are remembered
+cdef object OFFSET = TensorProperty.STORAGE_OFFSET
+cdef enum:
+    STARTS = 100                         # the numbers of symbols begin below that
 
 
 class _Ignoring(threading.local):
@@ -43,12 +55,21 @@ ignoring = _Ignoring()
 
 cdef int64_t first_id(str name) except -1:
     """Where the search for a symbol's number begins: a hash, so that runs agree."""
-    found = FIRST_IDS.get(name)
-    if found is None:
-        if len(FIRST_IDS) > 8192:
-            FIRST_IDS.clear()
-        found = FIRST_IDS[name] = int.from_bytes(hashlib.sha256(name.encode()).digest(), "big") % 100
+    cdef bytes digest = sha256(name.encode()).digest()
+    cdef int64_t found = 0
+    cdef unsigned char c
+    for c in digest:
+        found = (found * 256 + c) % STARTS
     return found
+
+
+cdef list innermost_first(object strides, Py_ssize_t n):
+    """Dimensions by stride, of equal ones the last first: backwards, as nearly all tensors have them, or sorted."""
+    cdef Py_ssize_t i
+    for i in range(1, n):
+        if type(strides[i - 1]) is not int or type(strides[i]) is not int or strides[i - 1] < strides[i]:
+            return [-minus for _, minus in sorted([(strides[k], -k) for k in range(n)])]
+    return list(range(n - 1, -1, -1))
 
 
 cdef class Symbols(Core):
@@ -56,22 +77,30 @@ cdef class Symbols(Core):
 
     cdef public bint specialize_zero_one, duck_shape
     cdef readonly dict val_to_var, source_to_var
-    cdef dict next_ids                   # of a taken number: where to look on
+    cdef int64_t* next_ids               # of a number that a symbol has: where to look on; 0: it is free
+    cdef int64_t id_room
+    cdef int64_t created_inputs, created_unbacked
     cdef public int unbacked_symint_counter, unbacked_symfloat_counter
     cdef public list pending_fresh_unbacked_symbols
-    cdef readonly object counter
     cdef readonly dict var_to_stack
     cdef dict shapes_of_ids
 
     def __cinit__(self, *args, **kwargs):
-        self.val_to_var, self.source_to_var, self.next_ids, self.var_to_stack, self.shapes_of_ids = {}, {}, {}, {}, {}
+        self.val_to_var, self.source_to_var, self.var_to_stack, self.shapes_of_ids = {}, {}, {}, {}
         self.pending_fresh_unbacked_symbols = []
-        self.counter = Counter()
         self.specialize_zero_one = self.duck_shape = True
+
+    def __dealloc__(self):
+        free(self.next_ids)
 
     @property
     def unique_ids(self):
-        return set(self.next_ids)
+        return {i for i in range(self.id_room) if self.next_ids[i]}
+
+    @property
+    def counter(self):
+        """How many symbols were made, by the method that makes them."""
+        return Counter(create_symbol=self.created_inputs) + Counter(create_unbacked_symbol=self.created_unbacked)
 
     # --- of inputs
 
@@ -82,6 +111,10 @@ cdef class Symbols(Core):
         Raises:
             ConstraintViolationError: `val` is not what the constraint allows.
         """
+        return self.created(val, source, dynamic_dim, constraint_dim, positive, do_not_specialize_zero_one, symbolic_context)
+
+    cdef Expr created(self, val, source, dynamic_dim, constraint_dim, positive, bint do_not_specialize_zero_one,
+                      symbolic_context):
         cdef dict known
         if isinstance(constraint_dim, StrictMinMaxConstraint) and constraint_dim.vr.is_singleton():
             if constraint_dim.vr.lower != val:
@@ -116,7 +149,7 @@ cdef class Symbols(Core):
             duck = self.duck_shape
         elif dynamic is not DYNAMIC:
             raise AssertionError(f"unhandled dynamic_dim {dynamic}")
-        name = source.name
+        name = (<TensorPropertySource>source).own_name() if type(source) is TensorPropertySource else source.name
         if duck:
             s = self.val_to_var.get(val)
             if s is not None:
@@ -137,7 +170,7 @@ cdef class Symbols(Core):
             r = self.var_to_range[s]
             if not r.low <= val <= r.high:
                 raise ConstraintViolationError(f"{val} not in range [{r.lower}, {r.upper}]")
-        self.counter["create_symbol"] += 1
+        self.created_inputs += 1
         return s
 
     cdef Expr named(self, str name, val, bint positive, bint keep_zero_one):
@@ -147,16 +180,37 @@ cdef class Symbols(Core):
         low = (0 if keep_zero_one or not self.specialize_zero_one else 2) if positive else None
         return self.new_symbol(f"s{number}", S_SIZE, val, positive, low, None)
 
-    cdef object free_id(self, object wanted):
+    cdef int64_t free_id(self, int64_t wanted) except -1:
         """The first number from `wanted` on that no symbol has; runs of taken ones are stepped over."""
-        cdef list passed = []
-        while wanted in self.next_ids:
-            passed.append(wanted)
-            wanted = self.next_ids[wanted]
-        for number in passed:
-            self.next_ids[number] = wanted
-        self.next_ids[wanted] = wanted + 1
-        return wanted
+        cdef int64_t at = wanted, after
+        while at < self.id_room and self.next_ids[at]:
+            at = self.next_ids[at]
+        self.take_id(at)
+        while wanted != at:
+            after = self.next_ids[wanted]
+            self.next_ids[wanted] = at
+            wanted = after
+        return at
+
+    cdef int take_id(self, int64_t number) except -1:
+        cdef int64_t room = self.id_room
+        cdef int64_t* grown
+        if number >= room:
+            room = 2 * number + STARTS
+            grown = <int64_t*>realloc(self.next_ids, room * sizeof(int64_t))
+            if grown == NULL:
+                raise MemoryError
+            memset(grown + self.id_room, 0, (room - self.id_room) * sizeof(int64_t))
+            self.next_ids, self.id_room = grown, room
+        self.next_ids[number] = number + 1
+        return 0
+
+    def _restore(self, row):
+        """The symbol of a row of `_rows`; its number is taken."""
+        digits = row[0].lstrip("szf")
+        if digits.isdecimal() and len(digits) < 7:
+            self.take_id(int(digits))
+        return Core._restore(self, row)
 
     cdef Expr unbacked_size(self, source, context):
         cdef Expr s = self.fresh(f"u{self.unbacked_symint_counter}", S_UNBACKED, None, None)
@@ -199,22 +253,23 @@ cdef class Symbols(Core):
         dynamic, constraints = context.dynamic_sizes, context.constraint_sizes
         if len(dynamic) != dim or len(constraints) != dim:
             raise AssertionError(f"{len(dynamic)} != {dim}")
-        rest = STATIC if all([d is STATIC for d in dynamic]) else DUCK
         oblivious = config.backed_size_oblivious
+        rest = STATIC
+        for d in dynamic:
+            if d is not STATIC:
+                rest = DUCK
         self.sloc = here()
         try:
             for i in range(dim):
                 val = ex_size[i] if hint_overrides is None else hint_overrides.get(i, ex_size[i])
-                x = self.create_symbol(val, TensorPropertySource(source, SIZE, i), dynamic[i], constraints[i],
-                                       do_not_specialize_zero_one=oblivious, symbolic_context=context)
+                x = self.created(val, property_source(source, SIZE, i), dynamic[i], constraints[i], True, oblivious, context)
                 if oblivious and x.op != OP_NUMBER:
                     self.size_like.add(x)
                 sizes.append(x)
             strides = self.strides(source, sizes, ex_size, ex_stride, context, rest)
         finally:
             self.sloc = None
-        x = self.create_symbol(ex_storage_offset, TensorPropertySource(source, TensorProperty.STORAGE_OFFSET), rest,
-                symbolic_context=context)
+        x = self.created(ex_storage_offset, property_source(source, OFFSET, None), rest, None, True, False, context)
         return (
             tuple([(<Expr>e).value if (<Expr>e).op == OP_NUMBER else wrapped(<Expr>e, self, K_INT) for e in sizes]),
             tuple([(<Expr>e).value if (<Expr>e).op == OP_NUMBER else wrapped(<Expr>e, self, K_INT) for e in strides]),
@@ -225,22 +280,22 @@ cdef class Symbols(Core):
         """As products of sizes where the numbers say so, the innermost first."""
         cdef Py_ssize_t i, last = len(size) - 1
         cdef list found = [None] * len(size)
-        cdef dict candidates = {}
+        cdef dict candidates = {}        # a size times its stride -> the dimension
         cdef Expr out
-        for val, minus in sorted([(ex_stride[i], -i) for i in range(last + 1)]):
-            i = -minus
+        for i in innermost_first(ex_stride, last + 1):
+            val = ex_stride[i]
             follows = i != last and val == ex_size[i + 1] * ex_stride[i + 1]
             dynamic = context.dynamic_strides[i]
+            inner = candidates.get(val) if dynamic is INFER_STRIDE else None
             if (val == 0 or val == 1) and not follows:
                 out = self.table.number(val)
-            elif dynamic is INFER_STRIDE and val in candidates:
-                out = candidates[val]
+            elif inner is not None:
+                out = self.table.binary(OP_MUL, size[inner], found[inner])
             else:
-                out = self.create_symbol(val, TensorPropertySource(source, STRIDE, i), inferred if dynamic is INFER_STRIDE
-                        else dynamic,
-                                         context.constraint_strides[i], symbolic_context=context)
+                out = self.created(val, property_source(source, STRIDE, i), inferred if dynamic is INFER_STRIDE else dynamic,
+                                   context.constraint_strides[i], True, False, context)
             found[i] = out
-            candidates[ex_size[i] * val] = self.table.binary(OP_MUL, size[i], out)
+            candidates[ex_size[i] * val] = i
         return found
 
     # --- of data
@@ -250,7 +305,7 @@ cdef class Symbols(Core):
         if not ignoring.fresh_unbacked:
             self.pending_fresh_unbacked_symbols.append(s)
         self.var_to_stack[s] = self.var_to_range_sloc[s]
-        self.counter["create_unbacked_symbol"] += 1
+        self.created_unbacked += 1
         return s
 
     def create_unbacked_symint(self, source=None):
