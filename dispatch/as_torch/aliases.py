@@ -125,7 +125,17 @@ torch.testing                               dispatch.as_torch.testing dispatch.a
 torch._export.wrappers                      dispatch.as_torch.markers
 torch._dynamo                               dispatch.as_torch.markers
 torch.compiler                              dispatch.as_torch.markers
+torch.nn.utils                              dispatch.as_torch.nn.utils
+torch.nn.utils.clip_grad                    dispatch.as_torch.nn.utils.gradients
+torch.nn.utils.convert_parameters           dispatch.as_torch.nn.utils.vectors
+torch.nn.utils.fusion                       dispatch.as_torch.nn.utils.fusion
+torch.nn.utils.init                         dispatch.as_torch.nn.utils.vectors
+torch.nn.utils.memory_format                dispatch.as_torch.nn.utils.vectors
+torch.nn.utils.parametrizations             dispatch.as_torch.nn.utils.parametrizations
 torch.nn.utils.parametrize                  dispatch.as_torch.nn.parametrize
+torch.nn.utils.prune                        dispatch.as_torch.nn.utils.prune
+torch.nn.utils.spectral_norm                dispatch.as_torch.nn.utils.spectral_norm
+torch.nn.utils.weight_norm                  dispatch.as_torch.nn.utils.weight_norm
 torch.nn.utils.rnn                          dispatch.as_torch.nn.packed
 torch.nn.utils.stateless                    dispatch.as_torch.nn.stateless
 torch._utils_internal                       dispatch.as_torch.markers
@@ -186,6 +196,7 @@ torch.fx.passes.fake_tensor_prop            dispatch.as_torch.refused
 torch.fx.passes.reinplace                   dispatch.as_torch.refused
 torch.fx.experimental.proxy_tensor          dispatch.as_torch.refused
 torch.utils.cpp_extension                   dispatch.as_torch.refused
+torch.utils.hooks                           dispatch.as_torch.nn.modules.hooks
 torch.utils.weak                            dispatch.as_torch.weak
 torch.utils.backend_registration            dispatch.as_torch.backends
 """
@@ -262,7 +273,7 @@ def _rows(text: str) -> dict[str, tuple[str, ...]]:
 MODULES = _rows(_MODULES)
 NAMES = {name: source for name, (source,) in _rows(_NAMES).items()}
 # Packages whose functions go before their modules of the same name, as PyTorch imports them there.
-CALLED = frozenset(("torch._higher_order_ops",))
+CALLED = frozenset(("torch._higher_order_ops", "torch.nn.utils"))
 # Where classes say they are from that several modules have; others are of the first that has them.
 HOMES = {
     "torch": """

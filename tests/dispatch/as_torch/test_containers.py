@@ -90,7 +90,8 @@ def test_counters_hear_of_modules():
     assert totals == {
         "Net": 200, "Net.first": 120, "Net.second": 80, "Net.second.0": 80, "Global": 202,
     }  # fmt: skip
-    assert not modules.module._forward_hooks and not modules.module._forward_pre_hooks
+    assert not modules.module._global_forward_hooks
+    assert not modules.module._global_forward_pre_hooks
     with pytest.warns(UserWarning, match="not needed"):
         FlopCounterMode(net)
     with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):

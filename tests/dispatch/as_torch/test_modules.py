@@ -164,8 +164,6 @@ def test_hooks_see_keywords_in_their_order_and_go():
         assert seen == ["first", ("before", [])]
     layer(dispatch.ones(1, 2))
     assert seen == ["first", ("before", []), "first"]
-    with pytest.raises(NotImplementedError, match="always_call"):
-        layer.register_forward_hook(print, always_call=True)
 
 
 def test_a_state_that_does_not_fit_changes_nothing():

@@ -4,35 +4,57 @@ A module's parameters, buffers and modules are in three dicts, by name; everythi
 attributes. Hooks, which observe calls, are there for the call alone.
 """
 
-import itertools
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import dispatch
-from dispatch.as_torch.nn.parameter import Buffer, Parameter, is_lazy
+from dispatch.as_torch.nn.modules.hooks import RemovableHandle, enter, marked
+from dispatch.as_torch.nn.modules.state import STATE_ROOMS, State
+from dispatch.as_torch.nn.parameter import Buffer, Parameter
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 from dispatch.tools import flops
 
-__all__ = ["Module", "register_module_forward_hook", "register_module_forward_pre_hook"]
+__all__ = [
+    "Module", "register_module_buffer_registration_hook", "register_module_forward_hook",
+    "register_module_forward_pre_hook", "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]  # fmt: skip
 
 Tensor = dispatch.Tensor
 T = TypeVar("T", bound="Module")
 
 
-_ROOMS = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks")
-# Hooks of all modules, and whether they are given keywords, by the number of their handle.
-_forward_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
-_forward_pre_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
+_HOOK_ROOMS = (
+    "_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", *STATE_ROOMS,
+)  # fmt: skip
+# Hooks of all modules.
+_global_forward_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+_global_forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
+_global_forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+# By what is registered: hooks that see it, and may give another for it.
+_global_registration_hooks: dict[str, OrderedDict[int, Any]] = {
+    kind: OrderedDict() for kind in ("parameter", "buffer", "module")
+}
 
 
-class Module:
+class Module(State):
     """The base of modules (torch.nn.Module): `forward` is for the subclass to write."""
 
     training: bool
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
     _modules: dict[str, Any]
+    _forward_hooks: OrderedDict[int, Any]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
+    _forward_pre_hooks: OrderedDict[int, Any]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    call_super_init: ClassVar[bool] = False
+    dump_patches: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         given = [*map(repr, args), *(f"{name}=" for name in kwargs)]
@@ -40,8 +62,10 @@ class Module:
             raise TypeError(
                 f"{type(self).__name__}.__init__() got unexpected arguments: {', '.join(given)}"
             )
-        for name in _ROOMS:
+        for name in ("_parameters", "_buffers", "_modules"):
             object.__setattr__(self, name, {})
+        for name in _HOOK_ROOMS:
+            object.__setattr__(self, name, OrderedDict())
         object.__setattr__(self, "_non_persistent_buffers_set", set())
         object.__setattr__(self, "training", True)
 
@@ -52,19 +76,69 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook, named in [*_forward_pre_hooks.values(), *self._forward_pre_hooks.values()]:
-            if named:
-                changed = hook(self, args, kwargs)
-                args, kwargs = (args, kwargs) if changed is None else changed
+        if not (
+            self._forward_hooks or self._forward_pre_hooks
+            or _global_forward_hooks or _global_forward_pre_hooks
+        ):  # fmt: skip
+            return self.forward(*args, **kwargs)
+        called: set[int] = set()
+        result = None
+        try:
+            args, kwargs = self._before(args, kwargs)
+            result = self.forward(*args, **kwargs)
+            return self._after(args, kwargs, result, called)
+        except Exception:
+            self._in_any_case(args, kwargs, result, called)
+            raise
+
+    _call_impl = __call__
+
+    def _before(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments, after the hooks before a call."""
+        for _, hook, named in (
+            *marked(_global_forward_pre_hooks, {}),
+            *marked(self._forward_pre_hooks, self._forward_pre_hooks_with_kwargs),
+        ):
+            changed = hook(self, args, kwargs) if named else hook(self, args)
+            if changed is None:
+                continue
+            if not named:
+                args = changed if isinstance(changed, tuple) else (changed,)
+            elif isinstance(changed, tuple) and len(changed) == 2:
+                args, kwargs = changed
             else:
-                changed = hook(self, args)
-                if changed is not None:
-                    args = changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
-        for hook, named in [*_forward_hooks.values(), *self._forward_hooks.values()]:
-            changed = hook(self, args, kwargs, result) if named else hook(self, args, result)
+                raise RuntimeError(
+                    "a forward pre-hook with kwargs returns None or (args, kwargs), "
+                    f"not {changed!r}"
+                )
+        return args, kwargs
+
+    def _hooks_after(self) -> list[tuple[int, Callable[..., Any], bool]]:
+        return [
+            *marked(_global_forward_hooks, _global_forward_hooks_with_kwargs),
+            *marked(self._forward_hooks, self._forward_hooks_with_kwargs),
+        ]
+
+    def _after(self, args: Any, kwargs: Any, result: Any, called: set[int]) -> Any:
+        """The result, after the hooks after a call; `called` gets their numbers."""
+        for number, hook, named in self._hooks_after():
+            called.add(number)
+            given = (args, kwargs, result) if named else (args, result)
+            changed = hook(self, *given)
             result = result if changed is None else changed
         return result
+
+    def _in_any_case(self, args: Any, kwargs: Any, result: Any, called: set[int]) -> None:
+        """After an exception: the hooks that are called all the same, unless they were."""
+        always = self._forward_hooks_always_called.keys() | _global_forward_hooks_always_called
+        for number, hook, named in self._hooks_after():
+            if number in always and number not in called:
+                given = (args, kwargs, result) if named else (args, result)
+                try:
+                    changed = hook(self, *given)
+                    result = result if changed is None else changed
+                except Exception as error:  # the first one is on its way
+                    warnings.warn(f"forward hook with always_call: {error!r}", stacklevel=2)
 
     # ---- names
 
@@ -80,7 +154,7 @@ class Module:
             raise ValueError(
                 f"Cannot assign non-leaf tensor to parameter '{name}': it is computed from others"
             )
-        self._parameters[name] = param
+        self._parameters[name] = self._seen("parameter", name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Enter a tensor that is no parameter."""
@@ -90,7 +164,7 @@ class Module:
                 f"cannot assign '{dispatch.typename(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = self._seen("buffer", name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else
          self._non_persistent_buffers_set.add)(name)  # fmt: skip
 
@@ -99,9 +173,16 @@ class Module:
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{dispatch.typename(module)} is not a Module subclass")
         self._check_name(name, self._modules, "module")
-        self._modules[name] = module
+        self._modules[name] = self._seen("module", name, module)
 
     register_module = add_module
+
+    def _seen(self, kind: str, name: str, value: Any) -> Any:
+        """What the hooks of registrations make of `value`."""
+        for hook in _global_registration_hooks[kind].values():
+            changed = hook(self, name, value)
+            value = value if changed is None else changed
+        return value
 
     def _check_name(self, name: str, own: dict[str, Any], kind: str) -> None:
         if "_parameters" not in self.__dict__:
@@ -126,7 +207,7 @@ class Module:
                 if kind is Parameter:
                     self.register_parameter(name, value)
                 else:
-                    room[name] = value
+                    room[name] = self._seen("module", name, value)
                 return
         if isinstance(value, Buffer) or (buffers is not None and name in buffers):
             persistent = getattr(value, "persistent", True)
@@ -230,62 +311,6 @@ class Module:
         """Buffers."""
         return (value for _, value in self.named_buffers(recurse=recurse))
 
-    def state_dict(
-        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> dict[str, Any]:
-        """The tensors by dotted name, without the buffers that do not persist."""
-        found = OrderedDict() if destination is None else destination
-        hidden = self._non_persistent_buffers_set
-        own = itertools.chain(self._parameters.items(), self._buffers.items())
-        for name, value in own:
-            if value is not None and name not in hidden:
-                found[prefix + name] = value if keep_vars or is_lazy(value) else value.detach()
-        for name, module in self.named_children():
-            module.state_dict(destination=found, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        return found
-
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Copy the tensors of `state_dict` into this module's, or with `assign` put them there.
-
-        Returns: (missing_keys, unexpected_keys). Raises: RuntimeError for sizes that differ, and
-        with `strict` for names that do; nothing is changed then.
-        """
-        own = self.state_dict(keep_vars=True)
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        wrong = [
-            f"size mismatch for {name}: copying a param with shape {state_dict[name].shape} from "
-            f"checkpoint, the shape in current model is {value.shape}."
-            for name, value in own.items()
-            if name in state_dict and not is_lazy(value) and state_dict[name].shape != value.shape
-        ]
-        if strict:
-            for names, kind in ((unexpected, "Unexpected"), (missing, "Missing")):
-                if names:
-                    shown = ", ".join(f'"{name}"' for name in names)
-                    wrong.insert(0, f"{kind} key(s) in state_dict: {shown}. ")
-        if wrong:
-            lines = "\n\t".join(wrong)
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}"
-            )
-        with dispatch.no_grad():
-            for name, value in own.items():
-                if name in state_dict and not assign:
-                    if is_lazy(value) and not is_lazy(state_dict[name]):
-                        value.materialize(state_dict[name].shape)
-                    value.copy_(state_dict[name])
-                elif name in state_dict:
-                    self._assign(name, state_dict[name], value.requires_grad)
-        return _Keys(missing, unexpected)
-
-    def _assign(self, path: str, given: Any, requires_grad: bool) -> None:
-        place, _, name = path.rpartition(".")
-        module = self.get_submodule(place)
-        if name in module._parameters and not isinstance(given, Parameter):
-            given = Parameter(given, requires_grad)
-        setattr(module, name, given)
-
     def get_submodule(self, target: str) -> Any:
         """The module of a dotted name; AttributeError when there is none."""
         found = self
@@ -296,6 +321,24 @@ class Module:
             if not isinstance(found, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return found
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Put a module at a dotted name.
+
+        Raises: ValueError for an empty name or what is no module; AttributeError for a place that
+        is not there, or with `strict` for a last name that is not.
+        """
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        place, _, name = target.rpartition(".")
+        inside = self.get_submodule(place)
+        if strict and not hasattr(inside, name):
+            raise AttributeError(f"{type(inside).__name__} has no attribute `{name}`")
+        if hasattr(inside, name) and not isinstance(getattr(inside, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(inside, name, module)
 
     def _get(self, target: str, room: str, kind: str) -> Any:
         place, _, name = target.rpartition(".")
@@ -335,7 +378,18 @@ class Module:
         return self
 
     def to(self: T, *args: Any, **kwargs: Any) -> T:
-        """All floating tensors with another dtype, all tensors on another device."""
+        """All floating tensors with another dtype, all tensors on another device.
+
+        Raises: TypeError for a dtype that is neither floating nor complex.
+        """
+        for given in (*args, kwargs.get("dtype")):
+            if isinstance(given, dispatch.dtype) and not (
+                given.is_floating_point or given.is_complex
+            ):
+                raise TypeError(
+                    "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                    f"dtype={given}"
+                )
 
         def moved(t: Any) -> Any:
             like = t.to(*args, **kwargs)
@@ -413,24 +467,26 @@ class Module:
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
         always_call: bool = False,
-    ) -> "_Handle":  # fmt: skip
+    ) -> RemovableHandle:  # fmt: skip
         """`hook(module, args, output)` after each call; what it returns is the output, if any.
 
         Args: prepend, before the hooks that are there; with_kwargs, `hook(module, args, kwargs,
-        output)`. Raises: NotImplementedError for `always_call`.
+        output)`; always_call, after an exception too.
         """
-        _refuse_always(always_call)
-        return _Handle(self._forward_hooks, (hook, with_kwargs), prepend)
+        marks = [self._forward_hooks_with_kwargs] if with_kwargs else []
+        marks += [self._forward_hooks_always_called] if always_call else []
+        return enter(self._forward_hooks, hook, marks, prepend)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> "_Handle":
+    ) -> RemovableHandle:
         """`hook(module, args)` before each call; what it returns are the arguments, if any.
 
         Args: prepend, before the hooks that are there; with_kwargs, `hook(module, args, kwargs)`
         returns None or (args, kwargs).
         """
-        return _Handle(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+        marks = [self._forward_pre_hooks_with_kwargs] if with_kwargs else []
+        return enter(self._forward_pre_hooks, hook, marks, prepend)
 
     # ---- text
 
@@ -452,60 +508,36 @@ class Module:
         return f"{type(self).__name__}(\n  " + "\n  ".join([*lines, *inner]) + "\n)"
 
 
-class _Keys(NamedTuple):
-    """What `load_state_dict` did not find, and what it found beside."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not any(self):
-            return "<All keys matched successfully>"
-        missing, unexpected = self
-        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
-
-
-class _Handle:
-    """Takes a hook away again; a block of `with` does so at its end."""
-
-    def __init__(self, hooks: dict[int, Any], hook: tuple[Any, bool], first: bool) -> None:
-        self._hooks = hooks
-        before = {} if not first else dict(hooks)
-        if first:
-            hooks.clear()
-        hooks[id(self)] = hook
-        hooks.update(before)
-
-    def remove(self) -> None:
-        """Forget the hook."""
-        self._hooks.pop(id(self), None)
-
-    def __enter__(self) -> "_Handle":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.remove()
-
-
 def register_module_forward_hook(
     hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
-) -> _Handle:
+) -> RemovableHandle:
     """`hook(module, args, output)` after each call of any module, before the module's own.
 
-    Args and errors: those of `Module.register_forward_hook`.
+    Args: those of `Module.register_forward_hook`.
     """
-    _refuse_always(always_call)
-    return _Handle(_forward_hooks, (hook, with_kwargs), False)
+    marks = [_global_forward_hooks_with_kwargs] if with_kwargs else []
+    marks += [_global_forward_hooks_always_called] if always_call else []
+    return enter(_global_forward_hooks, hook, marks)
 
 
-def register_module_forward_pre_hook(hook: Callable[..., Any]) -> _Handle:
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """`hook(module, args)` before each call of any module."""
-    return _Handle(_forward_pre_hooks, (hook, False), False)
+    return enter(_global_forward_pre_hooks, hook)
 
 
-def _refuse_always(always_call: bool) -> None:
-    if always_call:
-        raise NotImplementedError("forward hooks are not called after an exception (always_call)")
+def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`hook(module, name, parameter)` at each registration; it may give another."""
+    return enter(_global_registration_hooks["parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`hook(module, name, buffer)` at each registration; it may give another."""
+    return enter(_global_registration_hooks["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`hook(module, name, submodule)` at each registration; it may give another."""
+    return enter(_global_registration_hooks["module"], hook)
 
 
 flops.announce_modules(Module, register_module_forward_pre_hook, register_module_forward_hook)
