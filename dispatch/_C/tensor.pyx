@@ -335,7 +335,7 @@ cdef object get_numpy(Tensor t):
     if t.c_devtype != DEV_CPU or t.c_flags & (TF_FAKE | TF_SYMBOLIC):
         raise_no_bytes(t)
     if t.c_ndim > 64:
-        raise RuntimeError(f"numpy arrays have at most 64 dimensions, the tensor has {t.c_ndim}")
+        raise ValueError(f"numpy arrays have at most 64 dimensions, the tensor has {t.c_ndim}")
     data = data_of(t, itemsize) if t.c_numel else t.c_storage.data
     if t.c_array is not None and cnp.PyArray_DATA(t.c_array) == <void*>data:
         return t.c_array

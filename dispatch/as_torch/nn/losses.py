@@ -302,17 +302,22 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """(log(var) + (input - target) ** 2 / var) / 2; `var` a number or a tensor, `eps` at least.
 
-    Raises: ValueError for a negative number, and for a tensor of a shape that does not fit.
+    Raises: ValueError for a negative one, and for a shape that differs in more than one dimension,
+        which is 1 or is not there.
     """
     number = reduction_of("gaussian_nll_loss", reduction)
     if isinstance(var, (int, float)):
         if var < 0:
             raise ValueError(f"gaussian_nll_loss: expected a var that is not negative, got {var}")
         var = var * dispatch.ones_like(input)
-    elif var.size() != input.size():
+    elif dispatch.any(var < 0):
+        raise ValueError("gaussian_nll_loss: expected a var that is not negative")
+    if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = dispatch.unsqueeze(var, -1)
-        elif input.size()[:-1] != var.size()[:-1] or var.size(-1) != 1:
+        elif input.dim() != var.dim() or [
+            m for n, m in zip(input.size(), var.size(), strict=True) if n != m
+        ] != [1]:
             raise ValueError(
                 f"gaussian_nll_loss: expected var of shape {tuple(input.shape)}, got "
                 f"{tuple(var.shape)}"

@@ -230,6 +230,16 @@ CALLS = [
         "graphsafe_set_state: a generator on cpu has no state of",
     ),
     (lambda: o([1] * 65), RuntimeError, "expected at most 64 integers in a list, got 65"),
+    (
+        lambda: A.unfold(o([1] * 64), 0, 1, 1).numpy(),
+        ValueError,
+        "numpy arrays have at most 64 dimensions, the tensor has 65",
+    ),
+    (
+        lambda: A.unfold(o([1] * 64), 0, 1, 1).add(1),
+        RuntimeError,
+        "only tensors with up to 64 dims are supported",
+    ),
 ]
 
 

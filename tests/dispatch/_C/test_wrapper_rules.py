@@ -110,6 +110,25 @@ def test_contiguous_asks_a_class_that_answers_strides():
         x.contiguous()
 
 
+def test_the_class_is_told_the_memory_format():
+    class Told(dispatch.Tensor):
+        asked = []
+
+        @staticmethod
+        def __new__(cls):
+            return dispatch.Tensor._make_wrapper_subclass(
+                cls, (1, 1, 1, 1), dispatch_sizes_strides_policy="strides"
+            )
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            cls.asked.append((str(func), *args[1:]))
+            return True
+
+    assert Told().is_contiguous(memory_format=dispatch.channels_last)
+    assert Told.asked == [("aten.is_contiguous.memory_format", dispatch.channels_last)]
+
+
 def test_any_tensor_is_like_a_subclass_under_a_mode():
     class Mode(dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):

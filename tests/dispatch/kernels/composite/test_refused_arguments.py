@@ -635,6 +635,40 @@ CALLS = [
         RuntimeError,
         "a tensor has at most 64 dimensions",
     ),
+    (
+        lambda: A._embedding_bag_backward(
+            o(2, 2),
+            tensor([0.0, 1.0]),
+            tensor([0, 1]),
+            tensor([0, 1]),
+            tensor([1, 1]),
+            tensor([]).to(i64),
+            3,
+            False,
+            0,
+            False,
+            None,
+        ),
+        RuntimeError,
+        "expected indices to have dtype int32 or int64, got",
+    ),
+    (
+        lambda: A._embedding_bag_backward(
+            o(2, 2),
+            tensor([0, 1]),
+            tensor([0.0, 1.0]),
+            tensor([0, 1]),
+            tensor([1, 1]),
+            tensor([]).to(i64),
+            3,
+            False,
+            0,
+            False,
+            None,
+        ),
+        RuntimeError,
+        "expected offsets to have dtype int32 or int64, got",
+    ),
 ]
 
 

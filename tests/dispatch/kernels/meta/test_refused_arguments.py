@@ -460,6 +460,18 @@ CALLS = [
         IndexError,
         "expected scale and zero_point to have a dimension, and an",
     ),
+    (
+        lambda: A.fake_quantize_per_channel_affine_cachemask(
+            o(2), o(2), z(2, dtype=i32), 0, 255, 0
+        ),
+        RuntimeError,
+        "expected quant_min to be at most quant_max 0, got 255",
+    ),
+    (
+        lambda: A._fake_quantize_learnable_per_channel_affine(o(2), o(2), z(2), 0, 255, 0),
+        RuntimeError,
+        "expected quant_min to be at most quant_max 0, got 255",
+    ),
 ]
 
 
