@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dispatch
-from dispatch import from_numpy, ops
+from dispatch import from_numpy, ops, symbolic
 from dispatch._C.arrays import _new_strided
 from dispatch._C.storage import _new_storage
 from dispatch._C.wrapper import share_storage
@@ -137,3 +137,30 @@ def test_an_array_of_a_dimension_that_nobody_steps_along():
     t = A.as_strided.default(dispatch.ones(2), [1, 2], [2**62, 1])
     assert t.numpy().tolist() == [[1.0, 1.0]]
     assert _far(2**62).numpy().shape == (0,)
+
+
+def test_an_array_without_elements_has_no_bytes_however_far_apart_its_rows_are():
+    array = np.lib.stride_tricks.as_strided(np.ones(9), (0, 3), (56, 8))
+    assert from_numpy(array).untyped_storage().nbytes() == 0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "dense"),
+    [
+        ((4, 6, 8), (48, 8, 1), True),
+        ((4, 6, 8), (1, 4, 24), True),
+        ((4, 6, 8), (1, 32, 4), True),
+        ((4, 6, 8), (6, 1, 24), True),
+        ((4, 6, 8), (8, 32, 1), True),
+        ((4, 6, 8), (1, 5, 30), False),
+        ((4, 6, 8), (8, 33, 1), False),
+        ((4, 6), (1, 1), False),
+    ],
+)
+def test_symbolic_strides_are_dense_in_the_order_of_their_hints(sizes, strides, dense):
+    dynamic = [symbolic.DimDynamic.DYNAMIC] * len(sizes)
+    context = symbolic.StatelessSymbolicContext(dynamic, dynamic_strides=dynamic)
+    mode = dispatch.FakeTensorMode(shape_env=symbolic.ShapeEnv())
+    t = mode.from_tensor(dispatch.empty_strided(sizes, strides), symbolic_context=context)
+    assert A.is_non_overlapping_and_dense(t) is dense
+    assert t.is_contiguous() is (strides == (48, 8, 1))

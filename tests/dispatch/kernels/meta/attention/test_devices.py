@@ -59,3 +59,21 @@ def test_backends_have_a_refusal():
     q = dispatch.ones(1, 2, 3, 4)
     with pytest.raises(NotImplementedError, match="backend"):
         aten._scaled_dot_product_fused_attention_overrideable(q, q, q)
+
+
+def test_sequences_in_one_row_are_counted_by_their_ends():
+    row, ends = meta(1, 6, 2, 8), dispatch.zeros(4, dtype=dispatch.int32, device="meta")
+    out, sums, *_, longest, keys = aten._efficient_attention_forward(
+        row, row, row, None, ends, ends, 5, 7, 0.0, 0, True
+    )
+    assert tuple(out.shape) == (1, 6, 2, 8)
+    assert tuple(sums.shape) == (3, 2, 32)
+    assert (longest, keys) == (5, 7)
+
+
+def test_the_last_projection_gives_the_width():
+    row = meta(2, 3, 4)
+    out, weights = aten._native_multi_head_attention(
+        row, row, row, 4, 2, meta(12, 4), meta(12), meta(5, 4), meta(5)
+    )
+    assert (tuple(out.shape), tuple(weights.shape)) == ((2, 3, 5), (2, 3, 3))

@@ -1,4 +1,4 @@
-"""What the gradient of a convolution reads of `bias_sizes`."""
+"""Sizes that gradients of bias and transposed convolutions have."""
 
 import pytest
 
@@ -20,3 +20,11 @@ def test_the_gradient_of_bias_has_a_number_for_each_channel(bias_sizes):
 def test_without_data_its_sizes_are_the_given_ones():
     assert tuple(gradient([3], "meta").shape) == (3,)
     check_refused(lambda: gradient(None, "meta"), TypeError, "needs bias_sizes")
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_a_transposed_convolution_keeps_the_batch(device):
+    made = A.slow_conv_transpose2d(
+        o(3, 2, 2, 2, device=device), o(2, 5, 2, 2, device=device), [2, 2]
+    )
+    assert tuple(made.shape) == (3, 5, 3, 3)
