@@ -46,7 +46,6 @@ def install() -> None:
     naming.open_type(dispatch.Tensor)
     torch = sys.modules["torch"] = stand_for("torch")
     function._set_package(torch, function._written, FUNCTIONS)
-    function._get_overridable_functions.cache_clear()
     devices.install()
     _rename_what_was_made()
     claim_homes()

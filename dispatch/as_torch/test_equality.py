@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from numbers import Number
 from typing import Any
+from unittest.util import safe_repr
 
 import numpy as np
 
@@ -61,10 +62,10 @@ class Equality:
                 _fail(f"The length of the sequences mismatch: {len(x)} != {len(y)}", place)
             for at, pair in enumerate(zip(x, y, strict=True)):
                 self.compare(*pair, f"{place}[{at}]")
-        elif _is_storage(x) and _is_storage(y):
+        elif _has_bytes(x) and _has_bytes(y):
             self.compare(x.tolist(), y.tolist(), place)
         elif x != y:
-            _fail(f"{x!r} is not equal to {y!r}", place)
+            _fail(f"{safe_repr(x)} is not equal to {safe_repr(y)}", place)
 
     def _least(self, own: tuple[float, float]) -> tuple[float, float]:
         rtol, atol = own if self.given is None else self.given
@@ -124,5 +125,15 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _is_storage(value: Any) -> bool:
-    return isinstance(value, dispatch.TypedStorage | dispatch.UntypedStorage)
+def _has_bytes(value: Any) -> bool:
+    """Whether it is a storage that can be read; that of a wrapper is compared as an object."""
+    if not isinstance(value, dispatch.TypedStorage | dispatch.UntypedStorage):
+        return False
+    storage: Any = value
+    if storage.device.type != "cpu":
+        return False
+    try:
+        storage.data_ptr()
+    except RuntimeError:
+        return False
+    return True

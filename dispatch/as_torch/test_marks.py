@@ -5,6 +5,7 @@ is, one that needs them skips it.
 """
 
 import contextlib
+import enum
 import functools
 import os
 import sys
@@ -21,7 +22,8 @@ __all__ = [
     "IS_SANDCASTLE", "IS_WINDOWS", "IS_X86", "TEST_CUDA", "TEST_HPU", "TEST_MPS", "TEST_MULTIGPU",
     "TEST_NUMPY", "TEST_WITH_ASAN", "TEST_WITH_CROSSREF", "TEST_WITH_ROCM", "TEST_WITH_SLOW",
     "TEST_WITH_TORCHDYNAMO", "TEST_WITH_TORCHINDUCTOR", "TEST_WITH_TSAN", "TEST_XPU",
-    "TemporaryDirectoryName", "TemporaryFileName", "decorateIf", "dtype_name", "first_sample",
+    "HardwareClassification", "TemporaryDirectoryName", "TemporaryFileName", "decorateIf",
+    "dtype_name", "first_sample",
     "freeze_rng_state", "is_iterable_of_tensors", "load_tests", "markDynamoStrictTest",
     "noncontiguous_like", "requires_cuda", "scoped_load_inline", "serialTest",
     "setLinalgBackendsToDefaultFinally", "set_default_dtype", "skipIfCrossRef", "skipIfHpu",
@@ -31,6 +33,18 @@ __all__ = [
 ]  # fmt: skip
 
 F = TypeVar("F")
+
+
+class HardwareClassification(enum.Enum):
+    """The hardware that a test case says it is for, in its attribute `hw_classification`."""
+
+    GENERIC = "generic"
+    ACCELERATOR = "accelerator"
+    CPU = "cpu"
+    CUDA = "cuda"
+    MPS = "mps"
+    XPU = "xpu"
+
 
 IS_LINUX = sys.platform == "linux"
 IS_MACOS = sys.platform == "darwin"

@@ -169,7 +169,7 @@ cdef PyObject* call_functionalize(Kernel* k, PyObject* op, uint64_t ks, PyObject
     cdef OperatorEntry e = <OperatorEntry>op
     cdef Seen seen = Seen(False, False, False, False, False, False)
     look(e, args, &seen)
-    if e.name in lifts or (seen.functional and e.name in specials):
+    if e.name in lifts or (seen.functional and (e.name in specials or is_set_source(e))):
         return give(call_special(e, arguments_of(e, args)))
     if e.flags & (OF_MUTABLE | OF_ALIASING):
         if e.emitted == NULL:
@@ -309,7 +309,7 @@ cdef int check_fit(OperatorEntry e, Tensor target, Tensor v) except -1:
     cdef bint fits
     if state_of(target).storage.frozen:
         raise RuntimeError(f"{qualified_name(e)}: cannot mutate tensors with frozen storage")
-    if e.flags & OF_OUT:
+    if e.flags & OF_OUT or e.name == "aten::set_":
         return 0
     if tuple(v.shape) != tuple(target.shape):
         raise RuntimeError(f"{qualified_name(e)}: output with shape {tuple(target.shape)} doesn't match the broadcast shape "
@@ -455,8 +455,13 @@ cdef int take_over(Tensor t, Tensor source) except -1:
     return 0
 
 
+cdef bint is_set_source(OperatorEntry e):
+    """Another tensor's storage comes with its value and views; a storage alone makes a new value, as any write does."""
+    return e.name == "aten::set_" and e.overload_name == "source_Tensor"
+
+
 cdef set lifts = {"aten::lift", "aten::lift_fresh", "aten::lift_fresh_copy"}
-cdef set specials = {"aten::_to_copy", "aten::_unsafe_view", "aten::resize_", "aten::set_"}
+cdef set specials = {"aten::_to_copy", "aten::_unsafe_view", "aten::resize_"}
 
 
 cdef object call_special(OperatorEntry e, tuple args):

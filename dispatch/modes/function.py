@@ -261,6 +261,24 @@ _IGNORED_FUNCTIONS = (
     "native_layer_norm_backward", "normal_functional", "slice", "sym_is_contiguous", "sym_numel",
     "sym_size", "sym_storage_offset", "sym_stride", "unfold_backward", "unique_dim",
 )  # fmt: skip
+# Of the package and its modules, and no operators: what makes tensors out of no tensor, and
+# settings.
+_IGNORED_OF_PACKAGE = (
+    "as_tensor", "asarray", "autocast_decrement_nesting", "autocast_increment_nesting",
+    "clear_autocast_cache", "cond", "device", "dtype", "enable_grad", "finfo", "from_numpy",
+    "frombuffer", "functional.broadcast_shapes", "get_autocast_dtype", "get_default_device",
+    "get_default_dtype", "get_device_module", "get_num_threads", "get_rng_state", "iinfo",
+    "inference_mode", "initial_seed", "is_autocast_cache_enabled", "is_autocast_enabled",
+    "is_grad_enabled", "is_inference_mode_enabled", "is_storage", "is_tensor", "layout", "load",
+    "manual_seed", "memory_format", "nn.functional.handle_torch_function",
+    "nn.functional.hardsigmoid", "nn.functional.hardswish", "nn.functional.has_torch_function",
+    "nn.functional.has_torch_function_unary", "nn.functional.has_torch_function_variadic",
+    "nn.functional.sigmoid", "nn.functional.tanh", "nn.functional.upsample",
+    "nn.functional.upsample_bilinear", "nn.functional.upsample_nearest", "nn.init.calculate_gain",
+    "no_grad", "parse_schema", "result_type", "save", "seed", "set_autocast_cache_enabled",
+    "set_autocast_dtype", "set_autocast_enabled", "set_default_device", "set_num_threads",
+    "set_printoptions", "set_rng_state", "tensor", "typename",
+)  # fmt: skip
 _IGNORED_METHODS = (
     "__init__", "__new__", "__init_subclass__", "__delitem__", "__iter__", "__torch_function__",
     "__torch_dispatch__", "as_subclass", "_make_subclass",
@@ -277,11 +295,20 @@ _IGNORED_METHODS = (
 
 @functools.cache
 def get_ignored_functions() -> set[Callable[..., Any]]:
-    """Functions and methods that the protocol is not meant for: factories, constructors."""
+    """Functions and methods that the protocol is not meant for: factories and settings."""
     functions = (_find_function(name, False) for name in _IGNORED_FUNCTIONS)
     methods = (getattr(Tensor, name, None) for name in _IGNORED_METHODS)
     frequencies = map(_find_room_function, ("fft_fftfreq", "fft_rfftfreq"))
-    return {found for found in (*functions, *methods, *frequencies) if found is not None}
+    others = map(_of_package, _IGNORED_OF_PACKAGE)
+    return {found for found in (*functions, *methods, *frequencies, *others) if found is not None}
+
+
+def _of_package(path: str) -> Any:
+    """What the package has at a dotted path; None when it has nothing there."""
+    try:
+        return operator.attrgetter(path)(_package)
+    except AttributeError:
+        return None
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
@@ -316,6 +343,13 @@ def _set_package(
     modules that have such functions: their names, or None for all of `__all__`."""
     global _package, _written, _written_rooms
     _package, _written, _written_rooms = package, written, dict(rooms)
+    for worked_out in (
+        get_ignored_functions,
+        _get_overridable_functions,
+        get_testing_overrides,
+        _get_tensor_methods,
+    ):
+        worked_out.cache_clear()
 
 
 @functools.cache
@@ -351,7 +385,7 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
     for path, listed in _written_rooms.items():
         module = operator.attrgetter(path)(_package)
         functions = {getattr(module, n): n for n in listed or module.__all__}
-        found[module] = list(functions)
+        found[module] = [f for f in functions if f not in ignored]
         names.update((f, full_name(f"{path}.{n}")) for f, n in functions.items())
     for name in ("tensor", "as_tensor", "asarray"):
         names[getattr(_package, name)] = full_name(name)

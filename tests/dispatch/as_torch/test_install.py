@@ -152,6 +152,16 @@ def test_reprs_texts_and_pickles_say_torch():
     ]  # fmt: skip
 
 
+def test_settings_and_factories_are_not_overridden():
+    assert said("""
+        import torch
+        from torch.overrides import get_ignored_functions, get_testing_overrides
+        ignored, overridden = get_ignored_functions(), get_testing_overrides()
+        print({torch.tensor, torch.device, torch.save, torch.nn.functional.upsample} - ignored)
+        print(ignored & set(overridden), torch.nn.functional.relu in overridden)
+        """).split("\n") == ["set()", "set() True"]
+
+
 def test_symbolic_sizes_are_of_torch():
     assert said("""
         import sys, torch

@@ -90,6 +90,19 @@ def test_no_collection_in_the_block():
     assert gc.isenabled()
 
 
+# ---- storages
+
+
+def test_storages_compare_by_their_bytes_and_those_of_wrappers_by_what_they_are():
+    case, mode = TestCase(), FakeTensorMode()
+    first, second = (dispatch.ones(2).untyped_storage() for _ in range(2))
+    fake = mode.from_tensor(dispatch.ones(2)).untyped_storage()
+    case.assertEqual(first, second)
+    case.assertNotEqual(first, dispatch.zeros(2).untyped_storage())
+    case.assertEqual(fake, fake)
+    case.assertNotEqual(first, fake)
+
+
 # ---- fake modes
 
 

@@ -231,3 +231,20 @@ def test_a_view_is_not_made_larger():
     with pytest.raises(RuntimeError, match=r"^aten::resize_: .* larger"):
         functionalize(grow)(dispatch.ones(2, 2))
     assert functionalize(lambda x: x.view(4)[1:3].resize_(1))(dispatch.ones(2, 2)).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((), []),
+        ((dispatch.arange(6.0).untyped_storage(),), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+        ((dispatch.arange(6.0).untyped_storage(), 1, (2, 2), (2, 1)), [[1.0, 2.0], [3.0, 4.0]]),
+    ],
+)
+def test_a_storage_is_a_new_value(arguments, expected):
+    y = _C._to_functional_tensor(dispatch.ones(2))
+    before = y.view(-1)
+    assert y.set_(*arguments) is y
+    _C._sync(y)
+    assert _C._from_functional_tensor(y).tolist() == expected
+    assert before.shape == (2,) and not _C._functionalize_was_storage_changed(y)
