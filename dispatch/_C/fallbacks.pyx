@@ -282,8 +282,9 @@ def _set_autograd_fallback_mode(str mode not None):
 
 
 cdef str backward_name(OperatorEntry e):
+    """As PyTorch's generator makes it: `NllLoss2DBackward0` of aten::nll_loss2d_forward."""
     words = e.name.partition("::")[2].strip("_").split("_")
-    return "".join([w[:1].upper() + w[1:] for w in words]) + "Backward0"
+    return ("".join([w.title() for w in words]) + "Backward0").replace("ForwardBackward", "Backward")
 
 
 cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:

@@ -147,6 +147,8 @@ torch._guards                               dispatch.as_torch.guards
 torch._prims.utils                          dispatch.as_torch.prims_common
 torch._prims_common                         dispatch.as_torch.prims_common
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
+torch.nn.attention                          dispatch.as_torch.nn.backends
+torch.nn.grad                               dispatch.as_torch.nn.grad
 torch.nn.init                               dispatch.as_torch.nn.init
 torch.nn.modules                            dispatch.as_torch.nn.modules
 torch.nn.modules.activation                 dispatch.as_torch.nn.modules
@@ -164,6 +166,7 @@ torch.nn.modules.pooling                    dispatch.as_torch.nn.modules
 torch.nn.modules.rnn                        dispatch.as_torch.nn.modules
 torch.nn.modules.sparse                     dispatch.as_torch.nn.modules
 torch.nn.modules.transformer                dispatch.as_torch.nn.modules
+torch.nn.modules.utils                      dispatch.as_torch.nn.modules.utils
 torch.nn.functional                         dispatch.as_torch.nn.functional
 torch.nn.parameter                          dispatch.as_torch.nn.parameter
 torch.testing._internal.common_cuda         dispatch.as_torch.test_absent
@@ -320,10 +323,12 @@ _OF_NN = {
     "torch.nn.modules.linear": "Bilinear Identity LazyLinear Linear",
     "torch.nn.modules.loss": """
         BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss
-        HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss
-        MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss
+        HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss LinearCrossEntropyLoss MSELoss
+        MarginRankingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss
+        NLLLoss2d PoissonNLLLoss
         SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss
         """,
+    "torch.nn.modules.linear_cross_entropy_options": "LinearCrossEntropyOptions",
     "torch.nn.modules.module": "Module",
     "torch.nn.modules.normalization": """
         CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm
@@ -340,7 +345,7 @@ _OF_NN = {
         FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d
         MaxUnpool2d MaxUnpool3d
         """,
-    "torch.nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell",
+    "torch.nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
     "torch.nn.modules.sparse": "Embedding EmbeddingBag",
     "torch.nn.modules.transformer": """
         Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder

@@ -351,7 +351,7 @@ def _scale_of(number: int) -> int:
 
 
 def _number(number: int, scale: int) -> str:
-    return f"{number / 1000**scale:.3f}{_SUFFIXES[scale]}"
+    return f"{number / 1000**scale:.3f}{_SUFFIXES[scale]}" if scale else str(number)
 
 
 def _percent(part: int, total: int) -> str:

@@ -168,6 +168,22 @@ TripletMarginWithDistanceLoss() | x2,y2,p2
 MultiLabelSoftMarginLoss() | x2,q2
 MultiLabelMarginLoss() | x2,mm
 CTCLoss() | lp,tg,il,tl
+LinearCrossEntropyLoss(4, 5) | x2,c2
+LinearCrossEntropyLoss(4, 4, bias=True, weight=torch.arange(4.) + 1, reduction='none') | x2,c2
+LinearCrossEntropyLoss(4, 5, out_features=(2,), label_smoothing=0.2) | x2,c3
+LinearCrossEntropyLoss(4, 4, ignore_index=1, options=nn.LinearCrossEntropyOptions()) | x2,c2
+NLLLoss2d() | x2,c2
+Sequential(nn.Linear(4, 3)) + nn.Sequential(nn.ReLU(), nn.Linear(3, 2)) | x2
+Sequential(nn.Linear(4, 4), nn.ReLU()) * 2 | x2
+utils.weight_norm(nn.Linear(4, 3), dim=1) | x2
+utils.spectral_norm(nn.Conv2d(4, 3, 3)) | x4
+utils.parametrizations.weight_norm(nn.ConvTranspose1d(4, 3, 3), dim=None) | x3
+utils.parametrizations.spectral_norm(nn.Linear(4, 3), n_power_iterations=2) | x2
+utils.parametrizations.orthogonal(nn.Linear(4, 4), orthogonal_map='cayley') | x2
+utils.parametrizations.orthogonal(nn.Linear(4, 2), use_trivialization=False) | x2
+utils.prune.ln_structured(nn.Linear(4, 3), 'weight', 1, 2, 0) | x2
+utils.prune.l1_unstructured(nn.Conv1d(4, 2, 3), 'weight', 0.4) | x3
+utils.fuse_conv_bn_eval(nn.Conv2d(4, 3, 3).eval(), nn.BatchNorm2d(3).eval()) | x4
 Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Sequential(nn.Linear(3, 2))) | x2
 ModuleList([nn.Linear(2, 2), nn.ReLU()])
 ModuleDict({'a': nn.Linear(2, 2), 'b': nn.Tanh()})
@@ -223,6 +239,7 @@ def _inputs(torch: Any) -> dict[str, Any]:
         "fold": r(1, 12, 16), "ids": whole([[1, 2, 9], [0, 1, 3]]),
         "ids2": whole([[1, 2, 9], [0, 1, 3]]), "ids3": whole([0, 2]),
         "p2": torch.rand(3, 4), "q2": torch.rand(3, 4).round(), "c2": whole([1, 0, 3]),
+        "c3": whole([[1, 0], [3, 4], [2, 2]]),
         "l2": whole([1, 9, 3]),
         "s2": whole([1.0, -1.0, 1.0]), "mm": whole([[1, 0, -1, 2]] * 3),
         "lp": torch.log_softmax(r(10, 2, 5), -1), "tg": whole([[1, 2, 3], [2, 1, 4]]),
@@ -267,6 +284,7 @@ def record(case: str, nn: Any, torch: Any) -> dict[str, Any]:
 def main() -> None:
     """Write the file."""
     import torch
+    import torch.nn.utils.prune
 
     rows = {case: record(case, torch.nn, torch) for case in CASES.strip().splitlines()}
     text = json.dumps(rows, separators=(",", ":"))

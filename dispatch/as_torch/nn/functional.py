@@ -34,6 +34,7 @@ _OF_NN = """
 _OPERATORS = {
     **{name: (dispatch, name) for name in _OF_PACKAGE.split()},
     **{name: (_nn, name) for name in _OF_NN.split()},
+    "grouped_mm": (dispatch, "_grouped_mm"),
     "logsigmoid": (_nn, "log_sigmoid"),
 }
 __all__ = sorted(

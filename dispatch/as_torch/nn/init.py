@@ -4,16 +4,20 @@ Those that handlers are asked for are those of PyTorch: `uniform_`, `normal_`, `
 `kaiming_uniform_`.
 """
 
+import functools
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import dispatch
 from dispatch.as_torch.nn.asking import asks
 
 __all__ = [
-    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_",
-    "ones_", "orthogonal_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
-    "zeros_",
+    "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
+    "kaiming_normal_", "kaiming_uniform", "kaiming_uniform_", "normal", "normal_", "ones_",
+    "orthogonal", "orthogonal_", "sparse", "sparse_", "trunc_normal_", "uniform", "uniform_",
+    "xavier_normal", "xavier_normal_", "xavier_uniform", "xavier_uniform_", "zeros_",
 ]  # fmt: skip
 
 Tensor = dispatch.Tensor
@@ -44,8 +48,9 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
         )
-    field = math.prod(tensor.shape[2:])
-    return tensor.size(1) * field, tensor.size(0) * field
+    columns, rows = tensor.size(1), tensor.size(0)
+    field = math.prod(tensor.shape[2:]) if tensor.dim() > 2 else 1
+    return columns * field, rows * field
 
 
 @asks
@@ -164,3 +169,60 @@ def kaiming_uniform_(
     bound = math.sqrt(3.0) * _kaiming_width(tensor, a, mode, nonlinearity)
     with dispatch.no_grad():
         return tensor.uniform_(-bound, bound, generator=generator)
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """The weight of a convolution that gives its input's channels, as many as there are.
+
+    Raises: ValueError for other than 3 to 5 dimensions, or groups that do not divide the first.
+    """
+    if tensor.ndimension() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    rows, columns = tensor.size(0), tensor.size(1)
+    if rows % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    if tensor.is_meta:
+        return tensor
+    each = rows // groups
+    middle = tuple(size // 2 for size in tensor.shape[2:])
+    with dispatch.no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for d in range(min(each, columns)):
+                tensor[(group * each + d, d, *middle)] = 1
+    return tensor
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Values of a normal distribution, and a part of each column 0; ValueError but for matrices."""
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    if tensor.is_meta:
+        return tensor
+    rows, columns = tensor.shape
+    count = math.ceil(sparsity * rows)
+    with dispatch.no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            tensor[dispatch.randperm(rows)[:count], column] = 0
+    return tensor
+
+
+def _old(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The function under its old name, which warns."""
+    name = function.__name__[:-1]
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Tensor:
+        text = f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`."
+        warnings.warn(text, FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    call.__name__ = name
+    return call
+
+
+uniform, normal, constant = _old(uniform_), _old(normal_), _old(constant_)
+eye, dirac, sparse, orthogonal = _old(eye_), _old(dirac_), _old(sparse_), _old(orthogonal_)
+xavier_uniform, xavier_normal = _old(xavier_uniform_), _old(xavier_normal_)
+kaiming_uniform, kaiming_normal = _old(kaiming_uniform_), _old(kaiming_normal_)

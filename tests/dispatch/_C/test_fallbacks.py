@@ -276,6 +276,22 @@ def test_outputs_require_grad_when_an_input_does():
     assert not A.mul.Tensor(dispatch.ones(2), 2).requires_grad
 
 
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("NllLoss", (A.nll_loss_forward.default, (2, 3), dispatch.tensor([0, 1]), None, 1, -100)),
+        ("MaxPool2DWithIndices", (A.max_pool2d_with_indices.default, (1, 4, 4), [2])),
+        ("Softmax", (A._softmax.default, (2, 3), 0, False)),
+    ],
+)
+def test_backward_functions_have_the_names_of_their_operators(name, args):
+    """Words of the name, without "forward", as PyTorch's generator makes them."""
+    op, sizes, *rest = args
+    found = op(dispatch.ones(sizes, requires_grad=True), *rest)
+    first = found[0] if isinstance(found, tuple) else found
+    assert first.grad_fn.name() == f"{name}Backward0"
+
+
 def test_integer_and_boolean_outputs_never_require_grad():
     assert not A.gt.Scalar(leaf(), 0).requires_grad
 

@@ -12,7 +12,14 @@ import dispatch
 from dispatch.as_torch import making, markers
 from dispatch.as_torch.dtype_abbrs import dtype_abbrs
 from dispatch.as_torch.nn import Parameter, modules
-from dispatch.as_torch.nn.modules import ParameterDict, ParameterList
+from dispatch.as_torch.nn.modules import (
+    Identity,
+    ParameterDict,
+    ParameterList,
+    ReLU,
+    Sequential,
+    Tanh,
+)
 from dispatch.tools.flops import FlopCounterMode, register_flop_formula
 
 ones = dispatch.ones
@@ -196,3 +203,33 @@ def test_names_of_overridable_functions_lead_to_them():
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True
     )
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_sequentials_are_joined_and_repeated():
+    one, other = Sequential(ReLU(), Tanh()), Sequential(Identity())
+    kinds = [type(m).__name__ for m in one + other * 2]
+    assert kinds == ["ReLU", "Tanh", "Identity", "Identity"]
+    assert (one + other)[0] is one[0], "the same modules"
+    one += other
+    one *= 2
+    assert len(one) == 6 and len(2 * other) == 2
+    for wrong, kind in [
+        (lambda: one + ReLU(), ValueError),
+        (lambda: one * 0, ValueError),
+        (lambda: one * 1.5, TypeError),
+    ]:
+        with pytest.raises(kind, match="a Sequential is"):
+            wrong()
+
+
+def test_dicts_of_parameters_are_joined():
+    one = ParameterDict({"a": ones(1), "b": ones(2)})
+    other = ParameterDict({"b": ones(3), "c": ones(4)})
+    joined = one | other
+    assert list(joined) == ["a", "b", "c"] and joined["b"].shape == (3,)
+    assert one.popitem()[0] == "b" and list(one) == ["a"]
+    one |= other
+    assert list(one.copy()) == ["a", "b", "c"]
+    assert one.fromkeys(["x"], 1)["x"] == 1
+    with pytest.raises(KeyError, match="empty"):
+        ParameterDict().popitem()

@@ -76,3 +76,9 @@ def test_the_registry_has_formulas_that_programs_call():
     assert conv_flop_count([1, 3, 8, 8], [4, 3, 3, 3], [1, 4, 6, 6]) == 7776
     assert conv_flop_count([1, 3, 8, 8], [3, 4, 3, 3], [1, 4, 10, 10], True) == 13824
     assert sdpa_flop_count((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 6)) == 600
+
+
+def test_small_counts_are_whole_numbers():
+    with FlopCounterMode(display=False) as counter:
+        dispatch.mm(dispatch.ones(4, 5), dispatch.ones(5, 6))
+    assert [line.split()[-2] for line in counter.get_table().splitlines()[2:]] == ["240", "240"]

@@ -68,6 +68,15 @@ class _Numbered(Module):
         return module
 
 
+def _times(count: Any) -> int:
+    """A number of repetitions; TypeError for no number, ValueError below 1."""
+    if not isinstance(count, int):
+        raise TypeError(f"a Sequential is repeated a number of times, not {type(count)}")
+    if count <= 0:
+        raise ValueError(f"a Sequential is repeated 1 time or more, not {count}")
+    return count
+
+
 class Sequential(_Numbered):
     """Modules one after another (torch.nn.Sequential)."""
 
@@ -81,6 +90,24 @@ class Sequential(_Numbered):
         if isinstance(index, slice):
             return type(self)(OrderedDict(list(self._modules.items())[index]))
         return self._modules[self._name_of(index)]
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, Sequential):
+            raise ValueError(f"a Sequential is joined with a Sequential, not {type(other)}")
+        return Sequential(*self, *other)
+
+    def __iadd__(self, other: Any) -> Any:
+        if not isinstance(other, Sequential):
+            raise ValueError(f"a Sequential is joined with a Sequential, not {type(other)}")
+        return self.extend(list(other))
+
+    def __mul__(self, other: int) -> Any:
+        return Sequential(*list(self) * _times(other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Any:
+        return self.extend(list(self) * (_times(other) - 1))
 
     def forward(self, input: Any) -> Any:
         """The input through all modules."""

@@ -1,5 +1,6 @@
 """Losses as modules: a function of input and target, with a reduction and sometimes weights."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss",
     "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
     "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
-    "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
 
@@ -130,6 +131,15 @@ class NLLLoss(_Loss):
     ignore_index: int = -100
     reduce: Any = None
     reduction: str = "mean"
+
+
+class NLLLoss2d(NLLLoss):
+    """The old name of `NLLLoss` (torch.nn.NLLLoss2d)."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        text = "`NLLLoss2d` is now `NLLLoss`"
+        warnings.warn(text, FutureWarning, stacklevel=2)
+        super().__init__(*args, **kwargs)
 
 
 class CrossEntropyLoss(_Loss):

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import dispatch
-from dispatch.as_torch.nn import functional as F
+from dispatch.as_torch.nn import functional as F, init
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.parameter import Parameter
 
@@ -19,6 +19,13 @@ def _scales(module: Any, shape: Any, weight: bool, bias: bool, place: dict[str, 
         ("weight", weight, dispatch.ones), ("bias", bias, dispatch.zeros),
     ):  # fmt: skip
         module.register_parameter(name, Parameter(make(shape, **place)) if there else None)
+
+
+def _reset(module: Module) -> None:
+    """`weight` ones and `bias` zeros."""
+    for name, fill in (("weight", init.ones_), ("bias", init.zeros_)):
+        if module._parameters.get(name) is not None:
+            fill(module._parameters[name])
 
 
 class _Norm(Module):
@@ -156,6 +163,10 @@ class InstanceNorm3d(_InstanceNorm):
 class _Layer(Module):
     """What norms over the last dimensions share."""
 
+    def reset_parameters(self) -> None:
+        """Make the weight ones and the bias zeros."""
+        _reset(self)
+
     def _set_shape(self, shape: Any) -> None:
         self.normalized_shape = (shape,) if isinstance(shape, int) else tuple(shape)
 
@@ -227,6 +238,10 @@ class GroupNorm(Module):
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.affine = affine
         _scales(self, num_channels, affine, affine and bias, {"device": device, "dtype": dtype})
+
+    def reset_parameters(self) -> None:
+        """Make the weight ones and the bias zeros."""
+        _reset(self)
 
     def forward(self, input: Any) -> Any:
         """The input, normalised."""

@@ -142,6 +142,35 @@ class ParameterDict(Module):
         del self[key]
         return found
 
+    def popitem(self) -> tuple[str, Any]:
+        """Take the last value out, with its name."""
+        key = next(reversed(self), None)
+        if key is None:
+            raise KeyError("popitem: the ParameterDict is empty")
+        return key, self.pop(key)
+
+    def copy(self) -> "ParameterDict":
+        """Another one with the same values."""
+        return ParameterDict(dict(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> "ParameterDict":
+        """One with these names and one value."""
+        return ParameterDict(dict.fromkeys(keys, default))
+
+    def __or__(self, other: "ParameterDict") -> "ParameterDict":
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __ror__(self, other: "ParameterDict") -> "ParameterDict":
+        made = other.copy()
+        made.update(self)
+        return made
+
+    def __ior__(self, other: "ParameterDict") -> "ParameterDict":
+        self.update(other)
+        return self
+
     def clear(self) -> None:
         """Take all values out."""
         for key in list(self):

@@ -12,7 +12,7 @@ from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.packed import PackedSequence
 from dispatch.as_torch.nn.parameter import Parameter
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 
 def _draw(module: Module, hidden_size: int) -> None:
@@ -210,7 +210,7 @@ class LSTM(RNNBase):
         return given
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
     """One step: weights for the input and for the state."""
 
     gates: ClassVar[int]
@@ -255,7 +255,7 @@ class _Cell(Module):
         return text
 
 
-class _OneStateCell(_Cell):
+class _OneStateCell(RNNCellBase):
     def _step(self, input: Any, state: Any) -> Any:
         raise NotImplementedError
 
@@ -302,7 +302,7 @@ class GRUCell(_OneStateCell):
         return dispatch.gru_cell(input, state, *self._weights())
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """A cell with three gates and a memory (torch.nn.LSTMCell)."""
 
     gates = 4

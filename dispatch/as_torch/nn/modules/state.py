@@ -126,9 +126,10 @@ class State:
         RuntimeError for sizes that differ, and with `strict` for names that do; nothing is changed
         then.
         """
-        if not isinstance(state_dict, Mapping):
-            kind = type(state_dict).__name__
-            raise TypeError(f"load_state_dict: expected a dict of tensors, got {kind}")
+        given_kind: Any = type(state_dict)
+        if not issubclass(given_kind, Mapping):
+            name = given_kind.__name__
+            raise TypeError(f"load_state_dict: expected a dict of tensors, got {name}")
         metadata = getattr(state_dict, "_metadata", None)
         given = OrderedDict(state_dict)
         keys, problems = _Keys([], []), _Problems()

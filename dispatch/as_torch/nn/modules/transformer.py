@@ -151,8 +151,14 @@ class _TransformerLayer(Module):
             return x + dropout(part(norm(x)))
         return norm(x + dropout(part(x)))
 
-    def _feed_forward(self, x: Any) -> Any:
+    def _ff_block(self, x: Any) -> Any:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+    def _sa_block(self, x: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
+        return self.self_attn(
+            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False,
+            is_causal=is_causal,
+        )[0]  # fmt: skip
 
 
 class TransformerEncoderLayer(_TransformerLayer):
@@ -167,12 +173,9 @@ class TransformerEncoderLayer(_TransformerLayer):
         """The sequence, of the same sizes."""
 
         def attend(x: Any) -> Any:
-            return self.self_attn(
-                x, x, x, attn_mask=src_mask, key_padding_mask=src_key_padding_mask,
-                need_weights=False, is_causal=is_causal,
-            )[0]  # fmt: skip
+            return self._sa_block(x, src_mask, src_key_padding_mask, is_causal=is_causal)
 
-        return self._around(2, self._around(1, src, attend), self._feed_forward)
+        return self._around(2, self._around(1, src, attend), self._ff_block)
 
 
 class TransformerDecoderLayer(_TransformerLayer):
@@ -188,19 +191,22 @@ class TransformerDecoderLayer(_TransformerLayer):
         """The sequence, of the same sizes."""
 
         def attend(x: Any) -> Any:
-            return self.self_attn(
-                x, x, x, attn_mask=tgt_mask, key_padding_mask=tgt_key_padding_mask,
-                is_causal=tgt_is_causal, need_weights=False,
-            )[0]  # fmt: skip
+            return self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
 
         def look_up(x: Any) -> Any:
-            return self.multihead_attn(
-                x, memory, memory, attn_mask=memory_mask, need_weights=False,
-                key_padding_mask=memory_key_padding_mask, is_causal=memory_is_causal,
-            )[0]  # fmt: skip
+            masks = memory_mask, memory_key_padding_mask
+            return self._mha_block(x, memory, *masks, memory_is_causal)
 
         x = self._around(2, self._around(1, tgt, attend), look_up)
-        return self._around(3, x, self._feed_forward)
+        return self._around(3, x, self._ff_block)
+
+    def _mha_block(
+        self, x: Any, mem: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool
+    ) -> Any:
+        return self.multihead_attn(
+            x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
+            is_causal=is_causal, need_weights=False,
+        )[0]  # fmt: skip
 
 
 def _copies(layer: Module, count: int) -> ModuleList:
@@ -273,10 +279,13 @@ class Transformer(Module):
                 norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
                 given = stack(one, count, norm)
             setattr(self, name, given)
+        self._reset_parameters()
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def _reset_parameters(self) -> None:
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 init.xavier_uniform_(parameter)
-        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def forward(
         self, src: Any, tgt: Any, src_mask: Any = None, tgt_mask: Any = None,

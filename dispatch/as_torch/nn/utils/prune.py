@@ -69,7 +69,7 @@ class BasePruningMethod(ABC):
             made.add_pruning_method(method)
             kept = getattr(module, name + "_mask").detach()
             kept = kept.clone(memory_format=dispatch.contiguous_format)
-            method = made  # type: ignore[assignment]
+            method = made
             mask = method.compute_mask(scores, default_mask=kept)
             del module._forward_pre_hooks[place]
         module.register_buffer(name + "_mask", mask)
@@ -136,9 +136,9 @@ class PruningContainer(BasePruningMethod):
 
     def add_pruning_method(self, method: Any) -> None:
         """Enter one more."""
-        if method is not None and not isinstance(method, BasePruningMethod):
+        if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
-        if method is not None and self._tensor_name != method._tensor_name:
+        if self._tensor_name != method._tensor_name:
             raise ValueError(
                 f"a container for '{self._tensor_name}' takes no method for '{method._tensor_name}'"
             )
@@ -199,11 +199,12 @@ class _ByAmount(BasePruningMethod):
 
     def _count(self, size: int) -> Any:
         """How many of `size`; ValueError for more than there are."""
-        if not isinstance(self.amount, numbers.Integral):
-            return round(self.amount * size)
-        if self.amount > size:
-            raise ValueError(f"amount={self.amount}, and there are {size} to prune")
-        return self.amount
+        amount: Any = self.amount
+        if not isinstance(amount, numbers.Integral):
+            return round(amount * size)
+        if int(amount) > size:
+            raise ValueError(f"amount={amount}, and there are {size} to prune")
+        return amount
 
 
 class Identity(BasePruningMethod):
@@ -232,17 +233,19 @@ class RandomUnstructured(_ByAmount):
         return mask
 
     def _chosen(self, t: Tensor, count: int) -> Tensor:
-        return dispatch.topk(dispatch.rand_like(t).view(-1), k=count).indices
+        return dispatch.topk(dispatch.rand_like(t).view(-1), k=count)[1]
 
 
 class L1Unstructured(RandomUnstructured):
     """The smallest values."""
 
     def _chosen(self, t: Tensor, count: int) -> Tensor:
-        return dispatch.topk(dispatch.abs(t).view(-1), k=count, largest=False).indices
+        return dispatch.topk(dispatch.abs(t).view(-1), k=count, largest=False)[1]
 
     @classmethod
-    def apply(cls, module: Any, name: str, amount: Any, importance_scores: Any = None) -> Any:
+    def apply(  # type: ignore[override]
+        cls, module: Any, name: str, amount: Any, importance_scores: Any = None
+    ) -> Any:
         """Put it on a module: see `BasePruningMethod.apply`."""
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
@@ -277,7 +280,7 @@ class RandomStructured(_ByAmount):
 
     def _kept(self, t: Tensor, size: int, count: int) -> Tensor:
         chance = dispatch.rand(size)
-        return chance > dispatch.kthvalue(chance, k=count).values
+        return chance > dispatch.kthvalue(chance, k=count)[0]
 
 
 class LnStructured(RandomStructured):
@@ -290,10 +293,10 @@ class LnStructured(RandomStructured):
     def _kept(self, t: Tensor, size: int, count: int) -> Tensor:
         own = self.dim % t.dim()
         norms = dispatch.norm(t, p=self.n, dim=[d for d in range(t.dim()) if d != own])
-        return dispatch.topk(norms, k=size - count, largest=True).indices
+        return dispatch.topk(norms, k=size - count, largest=True)[1]
 
     @classmethod
-    def apply(
+    def apply(  # type: ignore[override]
         cls, module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None
     ) -> Any:
         """Put it on a module: see `BasePruningMethod.apply`."""
