@@ -152,13 +152,15 @@ cdef int elementwise_strides_meta(int64_t* out, const int64_t* sizes, int ndim, 
     operands after conversion to the dtype of computation and expansion, has no short cut for dense
     operands of one shape, and counts a size of 0 as 1.
     """
+    cdef int64_t plain[MAX_DIMS]
     cdef Operands ops
     ops.sizes, ops.ndim, ops.n = sizes, ndim, 0
     add_operands(&ops, items, n, compute_type(code), True)
     if ops.contiguous != ops.channels_last or ndim < 2:
         return format_strides(out, &ops, ops.channels_last)
     packed_strides(out, &ops)
-    return is_contiguous(sizes, out, ndim)
+    contiguous_strides(plain, sizes, ndim)
+    return same_ints(out, plain, ndim)          # in dimensions of size 1 too
 
 
 # ---- for Python ---------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import dispatch
 from dispatch._C import arrays, dtypes, tensor as core
 from dispatch._C.storage import _new_storage
 from dispatch.kernels.meta import rules
@@ -411,6 +412,18 @@ def test_elementwise_strides(operands: Sequence[Geometry], cpu: Ints, meta: Ints
     tensors = [strided(*geometry) for geometry in operands]
     assert rules.elementwise_strides(shape, tensors) == cpu
     assert rules.elementwise_strides_meta(shape, tensors) == meta
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "expected"),
+    [((1, 4), (1, 2), (1, 1)), ((4, 1), (3, 7), (1, 4)), ((4, 1), (7, 3), (1, 1))],
+)
+def test_dimensions_of_size_1_keep_their_place_on_meta(
+    sizes: Ints, strides: Ints, expected: Ints
+) -> None:
+    """Contiguous or not is the same for them, their strides are not."""
+    x = dispatch.empty(32, device="meta").as_strided(sizes, strides)
+    assert (-x).stride() == (x + 1).stride() == (x > x).stride() == expected
 
 
 def test_a_number_is_an_operand_without_dimensions() -> None:
