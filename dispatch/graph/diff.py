@@ -3,9 +3,11 @@
 Both are compared as `to_json` gives them: totals, how often operators are called, parameters and
 buffers by name, inputs and outputs by place, modules by path, and calls by module, operator and
 shapes, as often as each occurs (a call more shifts every later one's name and number, so that
-neither says which calls are the same).
+neither says which calls are the same). Tables fold what is alike in repeated layers
+(`layers.*.mlp`), begin with the largest changes of operators, and are cut; `to_json` is whole.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -17,7 +19,8 @@ __all__ = ["Difference", "compare"]
 
 Json = dict[str, Any]
 _KINDS = ("parameter", "buffer", "constant")
-_ROWS = 40
+_ROWS = 30
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")  # a layer's, within a dotted path
 
 
 class Difference(NamedTuple):
@@ -63,11 +66,11 @@ class Difference(NamedTuple):
             names = ("first", "second")
         made = (
             Table("totals", ("", *names, "change"), ("",), list(map(_total_row, self.totals))),
-            _counts("operators, calls of each", names, self.operators),
+            _counts("operators, calls of each", names, _largest_first(self.operators)),
             _texts("inputs and outputs", names, self.signature),
             _texts("parameters and buffers", names, self.weights),
             _module_table(names, self.modules),
-            _counts("calls that only one has", names, self.calls),
+            _counts("calls that only one has", names, _largest_first(_added_up(self.calls))),
         )
         return [table for table in made if table.rows]
 
@@ -130,8 +133,8 @@ def _modules(report: Json) -> dict[str, Json]:
 
 def _call_key(call: Json) -> str:
     shapes = ", ".join(shape_text(meta) for meta in call["outputs"])
-    place = f" in {call['module']}" if call["module"] else ""
-    return f"{call['op']} {shapes}{place}"
+    place = f"in {call['module']}" if call["module"] else ""
+    return " ".join(filter(None, (call["op"], shapes, place)))
 
 
 # -- tables -------------------------------------------------------------------------------------
@@ -152,7 +155,34 @@ def _cut(rows: Iterable[list[str]]) -> list[list[str]]:
     if len(found) <= _ROWS:
         return found
     rest = [""] * (len(found[0]) - 1)
-    return [*found[:_ROWS], [f"and {len(found) - _ROWS} more", *rest]]
+    return [*found[:_ROWS], [f"and {len(found) - _ROWS} more (--json has all)", *rest]]
+
+
+def _largest_first(rows: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    return sorted(rows, key=lambda row: -abs(row[2] - row[1]))
+
+
+def _added_up(rows: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """Rows that differ in a layer's number only are one, with their sums."""
+    groups: dict[str, list[tuple[str, int, int]]] = {}
+    for row in rows:
+        groups.setdefault(_NUMBER.sub("*", row[0]), []).append(row)
+    return [
+        (name, sum(a for _, a, _ in alike), sum(b for _, _, b in alike))
+        if len(alike) > 1 else alike[0]
+        for name, alike in groups.items()
+    ]  # fmt: skip
+
+
+def _folded(rows: Iterable[list[str]]) -> list[list[str]]:
+    """Rows that are equal but for a layer's number are one, with how many they are."""
+    groups: dict[tuple[str, ...], list[list[str]]] = {}
+    for row in rows:
+        groups.setdefault((_NUMBER.sub("*", row[0]), *row[1:]), []).append(row)
+    return [
+        [f"{key[0]} ({len(alike)} alike)", *key[1:]] if len(alike) > 1 else alike[0]
+        for key, alike in groups.items()
+    ]
 
 
 def _counts(title: str, names: tuple[str, str], rows: list[tuple[str, int, int]]) -> Table:
@@ -163,13 +193,13 @@ def _counts(title: str, names: tuple[str, str], rows: list[tuple[str, int, int]]
 def _texts(title: str, names: tuple[str, str], rows: list[tuple[str, Any, Any]]) -> Table:
     columns = ("what", *names)
     cells = ([plain(what), plain(a or "-"), plain(b or "-")] for what, a, b in rows)
-    return Table(title, columns, columns, _cut(cells))
+    return Table(title, columns, columns, _cut(_folded(cells)))
 
 
 def _module_table(names: tuple[str, str], rows: list[tuple[str, Any, Any]]) -> Table:
     columns = ("module", *names)
     cells = ([plain(path or "(model)"), *_module_texts(a, b)] for path, a, b in rows)
-    return Table("modules", columns, columns, _cut(cells))
+    return Table("modules", columns, columns, _cut(_folded(cells)))
 
 
 def _module_texts(a: Json | None, b: Json | None) -> list[str]:
@@ -180,7 +210,8 @@ def _module_texts(a: Json | None, b: Json | None) -> list[str]:
 
 
 def _class_text(row: Json) -> str:
-    return plain(f"{(row['class'] or 'module').rpartition('.')[2]}, {row['calls']} calls")
+    calls = "1 call" if row["calls"] == 1 else f"{row['calls']:,} calls"
+    return plain(f"{(row['class'] or 'module').rpartition('.')[2]}, {calls}")
 
 
 def _figure(key: str, value: Any) -> str:
@@ -188,4 +219,4 @@ def _figure(key: str, value: Any) -> str:
         return plain((value or "module").rpartition(".")[2])
     if key == "bytes":
         return f"new memory {bytes_text(value)}"
-    return f"{key} {count_text(value)}"
+    return f"{'FLOPs' if key == 'flops' else key} {count_text(value)}"

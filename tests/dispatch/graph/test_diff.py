@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from dispatch import graph
-from dispatch.graph.diff import compare
+from dispatch.graph.diff import Difference, _call_key, _class_text, compare
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_module import EXAMPLE
 
@@ -83,8 +83,8 @@ def test_tables_say_both_sides_and_the_change(tmp_path):
         ("what", "a.json", "b.json"), [["w", "parameter float32[3, 4]", "parameter float32[3, 8]"]],
     )  # fmt: skip
     assert found["modules"][1] == [
-        ["(model)", "parameters 12, new memory 32 B, flops 48",
-         "parameters 24, new memory 64 B, flops 96"],
+        ["(model)", "parameters 12, new memory 32 B, FLOPs 48",
+         "parameters 24, new memory 64 B, FLOPs 96"],
     ]  # fmt: skip
     assert found["calls that only one has"][1] == [
         ["aten::mm float32[2, 4]", "1", "0", "-1"],
@@ -113,5 +113,50 @@ def test_a_thousand_differences_are_cut(first):
     second = copy.deepcopy(first)
     second["calls"] = [{**c, "module": f"m{i}"} for i in range(500) for c in first["calls"]]
     table = compare(first, second).tables()[-1]
-    assert len(table.rows) == 41
-    assert table.rows[-1] == [f"and {501 * len(first['calls']) - 40} more", "", "", ""]
+    assert len(table.rows) == 31
+    more = 501 * len(first["calls"]) - 30
+    assert table.rows[-1] == [f"and {more} more (--json has all)", "", "", ""]
+
+
+def difference_of(**rows):
+    empty = dict.fromkeys(
+        ("totals", "operators", "signature", "weights", "modules", "calls"), ()
+    )  # fmt: skip
+    return Difference("a", "b", **{name: list(rows.get(name, ())) for name in empty})
+
+
+def only_rows(difference):
+    (table,) = difference.tables()
+    return table.rows
+
+
+def test_layers_that_are_alike_are_one_row():
+    """The same change of each; what is only in one layer has its own name."""
+    weights = [(f"m.layers.{i}.w", "f32[4]", "f32[8]") for i in range(12)]
+    weights.append(("m.layers.12.w", "f32[4]", "f32[9]"))
+    assert only_rows(difference_of(weights=weights)) == [
+        ["m.layers.*.w (12 alike)", "f32[4]", "f32[8]"],
+        ["m.layers.12.w", "f32[4]", "f32[9]"],
+    ]
+    calls = [(f"aten::mm in m.layers.{i}.{k}", i, 3) for i in range(3) for k in ("up", "down2")]
+    calls.append(("aten::mm f32[3.5] in m.norm1", 0, 1))
+    assert only_rows(difference_of(calls=calls)) == [
+        ["aten::mm in m.layers.*.up", "3", "9", "+6"],
+        ["aten::mm in m.layers.*.down2", "3", "9", "+6"],
+        ["aten::mm f32[3.5] in m.norm1", "0", "1", "+1"],
+    ]
+
+
+def test_the_largest_changes_of_operators_come_first_and_the_rest_is_counted():
+    operators = [(f"aten::op{i}", i, 0) for i in range(1, 41)]
+    difference = difference_of(operators=operators)
+    rows = only_rows(difference)
+    assert [row[3] for row in rows[:2]] == ["-40", "-39"]
+    assert rows[30:] == [["and 10 more (--json has all)", "", "", ""]]
+    assert len(difference.to_json()["operators"]) == 40
+
+
+def test_a_call_without_outputs_has_one_space_before_its_module():
+    report = {"op": "aten::check", "outputs": [], "module": "m.a"}
+    assert _call_key(report) == "aten::check in m.a"
+    assert _class_text({"class": "a.Linear", "calls": 1}) == "Linear, 1 call"
