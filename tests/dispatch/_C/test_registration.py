@@ -292,6 +292,35 @@ def test_refused_libraries_leave_the_namespace_free():
     other.reset()
 
 
+def test_the_newest_fallback_of_autograd_for_a_private_backend_serves_and_is_shown():
+    """The one key that may have several: of programs from before the library had its own."""
+
+    def shown():
+        table = _C._dispatch_dump_table("aten::sin")
+        return next(x for x in table.splitlines() if x.startswith("AutogradPrivateUse1:"))
+
+    def call():
+        keys = _C.DispatchKeySet(_C.DispatchKey.AutogradPrivateUse1)
+        return ops.aten.sin.default.redispatch(keys, dispatch.ones(1))
+
+    before = shown()
+    modules = [_C._dispatch_library("IMPL", "_", "", f"{name}.py", 7) for name in ("old", "new")]
+    try:
+        for module, value in zip(modules, (1.0, 2.0), strict=True):
+            module.fallback("AutogradPrivateUse1", lambda op, x, v=value: x.new_full((1,), v))
+            assert call().tolist() == [value]
+        assert "new.py:7" in shown()
+        modules[0].reset()
+        assert call().tolist() == [2] and "new.py:7" in shown()
+        modules[0].fallback("AutogradPrivateUse1", lambda op, x: x.new_full((1,), 3.0))
+        modules[0].reset()
+        assert call().tolist() == [2]
+    finally:
+        for module in modules:
+            module.reset()
+    assert shown() == before
+
+
 def test_second_fallback_of_a_key_is_refused():
     module = _C._dispatch_library("IMPL", "_", "")
     module.fallback("PrivateUse3", lambda op, *args: 3)

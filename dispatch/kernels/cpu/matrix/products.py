@@ -13,7 +13,6 @@ from dispatch._ops import ops
 from dispatch.kernels.cpu.arrays import (
     RARE_OR_COMPLEX32,
     check_supported,
-    compute,
     quiet,
     store,
     view,
@@ -32,12 +31,14 @@ def addbmm(
     check_supported(self, _REFUSED)
     if not (self.dtype is batch1.dtype is batch2.dtype):
         raise refused("expected one dtype")
+    if batch1.numel() == 0:
+        scaled = ops.aten.zeros_like(self) if beta == 0 else ops.aten.mul(self, beta)
+        if scaled.dtype is not self.dtype:
+            raise refused(f"{self.dtype} scaled by {beta!r} does not fit in self")
+        ops.aten.copy_(out, scaled)
+        return
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
         beta, alpha = int(beta), int(alpha)
-    if batch1.numel() == 0:
-        with quiet():
-            store(out, 0 if beta == 0 else compute(self) * beta)
-        return
     batches, n, k = batch1.shape  # one product: the batches are terms of its sums
     left = batch1.transpose(0, 1).reshape(n, batches * k)
     right = batch2.reshape(batches * k, batch2.shape[2])

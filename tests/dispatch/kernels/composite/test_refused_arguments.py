@@ -669,6 +669,31 @@ CALLS = [
         RuntimeError,
         "expected offsets to have dtype int32 or int64, got",
     ),
+    (
+        lambda: A.linalg_multi_dot([o(2, 3), o(4, 2)]),
+        RuntimeError,
+        "tensors 0 and 1 cannot be multiplied, their sizes differ",
+    ),
+    (
+        lambda: A.linalg_multi_dot([o(2, 3), o(3, 2), o(3, 2)]),
+        RuntimeError,
+        "tensors 1 and 2 cannot be multiplied, their sizes differ",
+    ),
+    (
+        lambda: A.linalg_multi_dot([o(2, 3), o(3, 2, dtype=f64)]),
+        RuntimeError,
+        "expected tensors of one device and dtype",
+    ),
+    (
+        lambda: A.linalg_multi_dot([o(2, 3), o(3, 2, 2), o(2, 3)]),
+        RuntimeError,
+        "expected tensor 1 to have 2 dimensions, got 3",
+    ),
+    (
+        lambda: A.chain_matmul([o(2, 3), o(4, 2)]),
+        RuntimeError,
+        "tensors 0 and 1 cannot be multiplied, their sizes differ",
+    ),
 ]
 
 

@@ -508,6 +508,13 @@ CALLS = [
         RuntimeError,
         "dispatch.bool scaled by 2 does not fit in self",
     ),
+    (
+        lambda: A.addbmm(
+            o(2, 2, dtype=i64), z(0, 2, 2, dtype=i64), z(0, 2, 2, dtype=i64), beta=1.5
+        ),
+        RuntimeError,
+        "dispatch.int64 scaled by 1.5 does not fit in self",
+    ),
 ]
 
 

@@ -103,3 +103,11 @@ def test_a_tensor_without_dimensions_counts_as_one():
     assert prims.amax(dispatch.tensor(3.0), [0]).item() == 3.0
     with pytest.raises(AssertionError, match="dimension 1"):
         prims.amax(dispatch.tensor(3.0), [1])
+
+
+def test_a_product_along_no_dimension_is_a_copy_in_the_dtype_asked_for():
+    x = dispatch.tensor([[2, 3]])
+    prod = dispatch.ops.prims.prod
+    assert prod(x, []).tolist() == [[2, 3]] and prod(x, []).dtype is dispatch.int64
+    made = prod(x, [], output_dtype=dispatch.float32)
+    assert made.tolist() == [[2, 3]] and made.dtype is dispatch.float32

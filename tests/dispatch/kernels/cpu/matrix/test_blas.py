@@ -127,3 +127,14 @@ def test_minus_one_subtracts_unsigned_numbers():
     assert dispatch.addmm(x, ones, ones, alpha=-1).tolist() == [[3, 3], [3, 3]]
     with pytest.raises(RuntimeError, match="-256 cannot be converted"):
         dispatch.addmm(x, ones, ones, alpha=-256)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "batches", "beta", "want"),
+    [("int64", 0, 2, 6), ("int64", 2, 1.5, 5), ("float32", 0, 1.5, 4.5), ("float32", 0, 0, 0)],
+)
+def test_a_sum_of_batches_scales_what_it_is_added_to(dtype, batches, beta, want):
+    kind = getattr(dispatch, dtype)
+    ones = dispatch.ones(batches, 1, 1, dtype=kind)
+    added = dispatch.full((1, 1), 3, dtype=kind)
+    assert aten.addbmm(added, ones, ones, beta=beta).item() == want
