@@ -25,7 +25,7 @@ def equal(self: Any, other: Any) -> bool:
         return False
     if self is other and not (self.dtype.is_floating_point or self.dtype.is_complex):
         return True
-    if self.dim() == 0 or self.numel() <= _SOME:
+    if self.numel() <= _SOME:
         return _all_equal(self, other)
     rows, start = self.size(0), 0
     step = max(1, rows * _SOME // self.numel())

@@ -37,8 +37,6 @@ def addbmm(
             raise refused(f"{self.dtype} scaled by {beta!r} does not fit in self")
         ops.aten.copy_(out, scaled)
         return
-    if not (self.dtype.is_floating_point or self.dtype.is_complex):
-        beta, alpha = int(beta), int(alpha)
     batches, n, k = batch1.shape  # one product: the batches are terms of its sums
     left = batch1.transpose(0, 1).reshape(n, batches * k)
     right = batch2.reshape(batches * k, batch2.shape[2])

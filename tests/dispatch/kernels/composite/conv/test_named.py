@@ -101,3 +101,25 @@ def test_padding_by_name(dims):
     assert conv.padding(x, w, None, [1], "valid").shape == (1, 3, *(4,) * dims)
     with pytest.raises(RuntimeError, match="padding must be"):
         conv.padding(x, w, None, [1], "full")
+
+
+@pytest.mark.parametrize(
+    ("of_input", "of_weight", "of_bias", "want"),
+    [
+        (None, None, [2.0], ([[[2, 2]]], None, None)),
+        ([2.0] * 3, [3.0] * 2, [2.0], ([[[17, 26]]], [[[3, 6, 3]]], [[[4, 4]]])),
+        ([2.0] * 3, None, None, ([[[6, 6]]], None, [[[4, 4]]])),
+    ],
+)
+def test_each_gradient_of_gradients_adds_its_part(of_input, of_weight, of_bias, want):
+    grads = (
+        None if of_input is None else dispatch.tensor([[of_input]]),
+        None if of_weight is None else dispatch.tensor([[of_weight]]),
+        None if of_bias is None else dispatch.tensor(of_bias),
+    )
+    weight, x = dispatch.tensor([[[1.0, 2.0]]]), dispatch.tensor([[[1.0, 2.0, 4.0]]])
+    given = dispatch.ones(1, 1, 2), weight, x
+    found = aten._convolution_double_backward(
+        *grads, *given, [1], [0], [1], False, [0], 1, [True, True, True]
+    )
+    assert tuple(None if t is None else t.tolist() for t in found) == want
