@@ -50,6 +50,15 @@ def _read(folder: Path, *lines: str) -> Formula:
         (("floating: self + how",), 5, "'how' is no number"),
         (("floating: {bits: self ^ alpha}",), 5, "bits: expected an expression of tensors alone"),
         (("floating: {loop: nowhere}",), 5, "no loop 'nowhere' in kernels/cpu/"),
+        (("floating: self", "operands: bool"), 6, "operands: expected a mapping 'NAME: dtype'"),
+        (("floating: self", "output: [bool]"), 6, "output: expected a dtype, or a mapping"),
+        (("floating: self", "output: {result: bool}"), 6, "output: expected one of"),
+        (("floating: self", "check: {integral: alpha}", "error: x"), 6, "on one tensor argument"),
+        (
+            ("floating: self", "check: {integral: self + other}", "error: x"),
+            6,
+            "on one tensor argument",
+        ),
     ],
 )
 def test_mistakes_are_named_with_their_line(

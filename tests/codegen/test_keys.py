@@ -159,3 +159,10 @@ def test_keys_of_a_tensor_of_a_device(key, names) -> None:
         raw |= KEYS.raw(name)
     assert KEYS.tensor_set(key) == raw
     assert KEYS.tensor_set(None) == 0
+
+
+def test_a_table_of_keys_is_a_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "dispatch_keys.yaml"
+    path.write_text("- 3\n")
+    with pytest.raises(SourceError, match="expected a mapping with backends, functionalities"):
+        read_keys(path)

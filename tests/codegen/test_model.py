@@ -307,6 +307,7 @@ def test_operators_are_sorted_and_overloads_keep_their_order(tmp_path: Path) -> 
         ("- func: f() -> ()\n  func: f() -> ()\n", 2, "key 'func' is given twice"),
         ("- func: [\n", 2, "not valid YAML"),
         ("func: f() -> ()\n", 1, "expected a list of entries"),
+        ("- func: f() -> ()\n  tags: 3\n", 2, "tags: expected a list of tags"),
         ("- 3\n", 1, "expected an entry '- func: ...', got 3"),
     ],
 )
@@ -326,6 +327,18 @@ def test_a_mistake_is_reported_with_file_line_and_operator(tmp_path, yaml, line,
          r"aten::add_.Tensor: expected the arguments of aten::add.Tensor"),
         (("  structured: True\n  shape: binary.add\n", ""), "expected a structured operator"),
         (("-> Tensor\n", "-> (Tensor, Tensor)\n"), "expected 1 outputs, as aten::add.out has"),
+        (
+            ("  structured: True\n", "  structured: True\n  structured_delegate: add.Tensor\n"),
+            "expected 'structured' or 'structured_delegate', not both",
+        ),
+        (
+            ("add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)\n"
+             "  structured_delegate: add.out",
+             "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)\n"
+             "  structured: True\n  shape: binary.add"),
+            "structured: expected the out variant or the functional one",
+        ),
+        (("add_.Tensor(", "add_Tensor("), "has the same C name"),
     ],
 )  # fmt: skip
 def test_a_group_that_does_not_fit_together_is_an_error(tmp_path, edit, text) -> None:

@@ -18,6 +18,7 @@ from dispatch.codegen.parser import (
     register_opaque_type,
     unregister_opaque_type,
 )
+from dispatch.codegen.schema import Argument, FunctionSchema
 from tests.codegen.helpers import ATEN_SCHEMAS
 from tests.strategies import schemas
 
@@ -277,3 +278,20 @@ def test_schemas_can_be_copied_and_pickled() -> None:
     )
     assert copy.deepcopy(schema) == schema
     assert pickle.loads(pickle.dumps(schema)) == schema
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: parse_type("Tensor x"), SchemaError, "expected the end of the type at column 8"),
+        (lambda: parse_schema('f(str s="a\\'), RuntimeError, "a character behind the backslash"),
+        (lambda: parse_schema(3), TypeError, "parse_schema: schema: expected a str, got 3"),
+        (lambda: Argument("a", 3), TypeError, "Argument: type: expected a type, got 3"),
+        (lambda: FunctionSchema("a", "", [3], []), TypeError, "expected an Argument, got 3"),
+        (lambda: parse_type("int") == 3, TypeError, "a type is compared with types, not with 3"),
+    ],
+)
+def test_what_is_no_schema_is_refused(call, error, text):
+    with pytest.raises(error) as raised:
+        call()
+    assert text in str(raised.value)

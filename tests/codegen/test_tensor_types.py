@@ -68,6 +68,8 @@ def test_every_dtype_of_a_file_exists() -> None:
         ("aliases: [eight]", "complex: c16", 3, "complex: 'c16' is no dtype"),
         ("kind: floating, a", "kind: float, a", 3, "kind: expected one of bool"),
         ("aliases: [eight]", "alias: eight", 3, "unknown key 'alias'"),
+        ("size: 1, abbr: f8", "size: one, abbr: f8", 3, "expected 'size', a number of bytes, and"),
+        ("size: 1, abbr: f8", "size: 1", 3, "expected 'size', a number of bytes, and 'abbr'"),
         ("MORE: [ALL]", "MORE: [SOME]", 4, "MORE: expected dtypes and sets above, got 'SOME'"),
         ("layouts:", "formats:", 1, "expected a key 'layouts'"),
     ],
@@ -82,6 +84,26 @@ def test_a_mistake_is_reported_with_its_line(
         read_types(path)
     assert f"types.yaml:{line}: " in str(raised.value)
     assert message in str(raised.value)
+
+
+def test_a_table_is_a_mapping_and_no_longer_than_a_mask(tmp_path: Path) -> None:
+    path = tmp_path / "types.yaml"
+    path.write_text("- 3\n")
+    with pytest.raises(SourceError, match="expected a mapping with dtypes, sets, devices"):
+        read_types(path)
+    more = [
+        f"- {{code: {i}, name: d{i}, size: 1, abbr: d{i}, kind: floating}}\n" for i in range(2, 64)
+    ]
+    path.write_text(SMALL.replace("sets:", "".join(more[:-1]) + "sets:"))
+    assert len(read_types(path).dtypes) == 63
+    path.write_text(SMALL.replace("sets:", "".join(more) + "sets:"))
+    with pytest.raises(SourceError, match="dtypes: a mask has room for 63"):
+        read_types(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"types\.yaml:1: cannot be read: No such file"):
+        read_types(tmp_path / "types.yaml")
 
 
 def test_a_set_may_be_made_of_sets(tmp_path: Path) -> None:
