@@ -57,7 +57,8 @@ function call_link(parent, i, otherwise) {
 }
 function module_link(parent, m) {
   if (m < 0) return null;
-  const link = el(parent, "button", path_name(m), { class: "link", type: "button", title: path_name(m) });
+  const link = el(parent, "button", undefined, { class: "link path", type: "button", title: path_name(m) });
+  el(link, "bdi", path_name(m));
   link.addEventListener("click", () => { choose_module(m); $("modules-section").scrollIntoView({ block: "nearest" }); });
   return link;
 }

@@ -201,10 +201,10 @@ let most_alive = FEW_ALIVE;
 const alive = [];
 alive.ordered = compare => [...alive].sort(compare).slice(0, most_alive);
 const alive_columns = [
-  ["what", s => s[NAME], (cell, s) => { cell.textContent = s[NAME]; cell.title = s[NAME]; }, "left name"],
+  ["what", s => s[NAME], (cell, s) => { el(cell, "bdi", s[NAME]); cell.title = s[NAME]; }, "left name path"],
   ["kind", s => KINDS[s[KIND]], (cell, s) => {
-    el(cell, "span", undefined, { class: "swatch band-" + KINDS[s[KIND]] });
-    cell.append(" " + KINDS[s[KIND]]);
+    el(cell, "span", undefined, { class: "swatch band-" + KINDS[s[KIND]], title: KINDS[s[KIND]] });
+    el(cell, "span", " " + KINDS[s[KIND]], { class: "word" });
   }, "left wide"],
   ["size", s => s[SIZE], (cell, s) => cell.append(bytes(s[SIZE]))],
   ["shape", s => s[SHAPE], (cell, s) => cell.append(s[SHAPE]), "left wide"],

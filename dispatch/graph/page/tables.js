@@ -32,7 +32,7 @@ const call_columns = [
   ["node", i => calls[i][NODE], i => calls[i][NODE], ""],
   ["operator", i => ops[calls[i][OP]], i => ops[calls[i][OP]], "wide"],
   ["outputs", i => calls[i][OUT], i => calls[i][OUT], "wide"],
-  ["module", i => place_of(calls[i]), i => place_of(calls[i]), "wide"],
+  ["module", i => place_of(calls[i]), i => place_of(calls[i]), "wide path"],
   ["during", i => calls[i][DURING], i => bytes(calls[i][DURING]), "number"],
   ["new", i => calls[i][NEW], i => calls[i][NEW] ? bytes(calls[i][NEW]) : "-", "number"],
   ["FLOPs", i => calls[i][FLOPS], i => count(calls[i][FLOPS]), "number wide"],
@@ -62,7 +62,8 @@ function draw_rows(first = Math.max(0, Math.floor(list.scrollTop / ROW) - 10), s
       "aria-selected": i === chosen.call });
     for (const [, , text, kind] of call_columns) {
       const shown_text = text(i);
-      el(line, "span", shown_text, { class: kind, role: "cell", title: shown_text });
+      const cell = el(line, "span", undefined, { class: kind, role: "cell", title: shown_text });
+      if (kind.includes("path")) el(cell, "bdi", shown_text); else cell.textContent = shown_text;
     }
     line.addEventListener("click", () => { cursor = k; choose_call(i, false); });
     line.addEventListener("mouseenter", () => { if (i >= from && i < to) point_at(i); });

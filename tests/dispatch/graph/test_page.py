@@ -333,6 +333,26 @@ def test_what_is_alive_fits_a_desktop_and_long_names_are_cut(browser, tmp_path):
     assert browser.run(f"{link}.title === {link}.textContent")
 
 
+@pytest.mark.parametrize("width", [390, 820])
+def test_a_path_is_cut_at_its_beginning(browser, tmp_path, width):
+    """Names of layers differ at the end; a short one stands at the left."""
+    report = graph.load(EXAMPLE).run().to_json()
+    long, short = report["storages"][:2]
+    long["name"], short["name"] = "m." + "transformer." * 9 + "h.11.weight", "x"
+    path = tmp_path / "paths.html"
+    path.write_text(html_page(report))
+    browser.open(path, width)
+    edges = (
+        "(text => { const cell = [...document.querySelectorAll('#alive td.path')]"
+        ".find(c => c.textContent === text), [a, b] = [cell, cell.firstChild]"
+        ".map(x => x.getBoundingClientRect()); return [b.left - a.left, a.right - b.right]; })"
+    )
+    left, right = browser.run(f"{edges}({long['name']!r})")
+    assert left < 0 <= right
+    left, right = browser.run(f"{edges}('x')")
+    assert 0 <= left < 12 < right
+
+
 def test_columns_say_what_they_are_of_and_none_is_empty(browser, page, tmp_path):
     def heads(name):
         return browser.run(f"[...document.querySelectorAll('#{name} th')].map(x => x.textContent)")
