@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dispatch.codegen.formulas import Formula, Leaf, read
+from dispatch.codegen.loops import module_view
 from dispatch.codegen.source import SourceError
 from dispatch.codegen.tensor_types import read_types
 
@@ -112,3 +113,24 @@ def test_functions_of_the_familys_header_are_known(tmp_path: Path) -> None:
     header.parent.mkdir(parents=True)
     header.write_text("INLINE T FN(blur)(T x) { return x; }\n")
     assert _read(tmp_path, "floating: blur(self)").functions == {"blur"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (("floating: self",), ()),
+        (("floating: self + alpha",), ("bfloat16", "float16", "float32", "float64")),
+        (
+            ("reduced_floating, float32: self + alpha", "float64: self"),
+            ("bfloat16", "float16", "float32"),
+        ),
+        (("float32: self", "float64: self + alpha"), ("float64",)),
+    ],
+)
+def test_numbers_are_needed_where_a_loop_takes_them(
+    tmp_path: Path, lines: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    formula = _read(tmp_path, *lines)
+    table = module_view("misc", [(formula, True)], TYPES, tmp_path, tmp_path)["tables"][0]
+    needs = int(table["needs"].removesuffix("ULL"), 16)
+    assert sorted(name for name, code in TYPES.codes.items() if needs >> code & 1) == sorted(names)

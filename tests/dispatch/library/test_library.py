@@ -201,24 +201,48 @@ def test_tags_stand_in_the_order_given(library):
 
 
 @pytest.mark.parametrize(
-    ("schema", "tag"),
+    ("schema", "tag", "text"),
     [
-        ("(Tensor x) -> Tensor", "inplace"),
-        ("(Tensor(a!) x) -> ()", "inplace"),
-        ("(*, Tensor(a!) x) -> Tensor(a!)", "inplace"),
-        ("(Tensor(a!) x, Tensor(b!) y) -> Tensor(a!)", "inplace"),
-        ("(Tensor(a!)[] x) -> Tensor(a!)[]", "inplace"),
-        ("(Tensor x) -> Tensor", "out"),
-        ("(Tensor(a!) x) -> Tensor(a!)", "out"),
-        ("(Tensor x, *, Tensor(a!) out) -> ()", "out"),
-        ("(*, Tensor(a!) o, Tensor(b!) p) -> (Tensor(b!), Tensor(a!))", "out"),
+        ("() -> Tensor", "inplace", "have a positional argument"),
+        ("(*, Tensor(a!) x) -> Tensor(a!)", "inplace", "have a positional argument"),
+        ("(Tensor x) -> Tensor", "inplace", "write its first argument, a Tensor"),
+        ("(Tensor(a!)[] x) -> Tensor(a!)[]", "inplace", "write its first argument, a Tensor"),
+        ("(int x) -> Tensor", "inplace", "write its first argument, a Tensor"),
+        ("(Tensor(a!) x) -> ()", "inplace", "return one Tensor"),
+        ("(Tensor(a!) x) -> int", "inplace", "return one Tensor"),
+        ("(Tensor(a!) x) -> (Tensor(a!), Tensor)", "inplace", "return one Tensor"),
+        ("(Tensor(a!) x) -> Tensor", "inplace", "return x: the return must alias it"),
+        ("(Tensor(a!) x) -> Tensor(a)", "inplace", "return x: the return must alias it"),
+        ("(Tensor(a!) x, Tensor(b!) y) -> Tensor(b!)", "inplace", "return x: the return must"),
+        ("(Tensor(a!) x, Tensor(b!) y) -> Tensor(a!)", "inplace", "write x alone"),
+        ("(Tensor x) -> Tensor", "out", "write an argument"),
+        ("(Tensor(a!) x) -> Tensor(a!)", "out", "write keyword-only arguments alone, not x"),
+        ("(*, Tensor(a!)[] out) -> ()", "out", "write Tensors: it only supports Tensor, not out"),
+        ("(Tensor x, *, Tensor(a!) out) -> ()", "out", "return its 1 written arguments"),
+        ("(*, Tensor(a!) out) -> Tensor", "out", "return out with its alias, as written"),
+        ("(*, Tensor(a!) o, Tensor(b!) p) -> (Tensor(b!), Tensor(a!))", "out", "return o with its"),
     ],
 )
-def test_tagged_schemas_are_checked(library, schema, tag):
+def test_tagged_schemas_are_checked(library, schema, tag, text):
     lib = library("lb", "DEF")
-    with pytest.raises(ValueError, match=f"Tag.{tag}"):
+    with pytest.raises(ValueError) as raised:
         lib.define("f" + schema, tags=getattr(dispatch.Tag, tag))
+    assert f"Tag.{tag} must {text}" in str(raised.value)
     assert "lb::f" not in _C._dispatch_get_all_op_names()
+
+
+@pytest.mark.parametrize(
+    ("schema", "tag"),
+    [
+        ("(Tensor(a!) x, Tensor y) -> Tensor(a!)", "inplace"),
+        ("(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "out"),
+        ("(*, Tensor(a!) o, Tensor(b!) p) -> (Tensor(a!), Tensor(b!))", "out"),
+    ],
+)
+def test_schemas_that_do_what_their_tag_says_are_taken(library, schema, tag):
+    lib = library("lb", "DEF")
+    lib.define("f" + schema, tags=getattr(dispatch.Tag, tag))
+    assert getattr(dispatch.Tag, tag) in ops.lb.f.default.tags
 
 
 def test_functions_register_by_name(library):
