@@ -21,10 +21,15 @@ from dispatch._ops import ops
 __all__ = ["mkldnn_rnn_layer"]
 
 cdef extern from "../kernels/cpu/hardware/recurrent.h" nogil:
-    void lstm_step_f32(const void* given, const void* of_state, const void* biases, void* memory, void* output, int64_t n,
-                       int64_t size) noexcept
-    void lstm_step_f64(const void* given, const void* of_state, const void* biases, void* memory, void* output, int64_t n,
-                       int64_t size) noexcept
+    int64_t lstm_width(int64_t columns, int64_t itemsize) noexcept
+    void lstm_pack_f32(const void* weights, int64_t columns, int64_t depth, void* packed) noexcept
+    void lstm_pack_f64(const void* weights, int64_t columns, int64_t depth, void* packed) noexcept
+    void lstm_product_f32(const void* a, int64_t n, int64_t depth, const void* packed, int64_t width, void* to) noexcept
+    void lstm_product_f64(const void* a, int64_t n, int64_t depth, const void* packed, int64_t width, void* to) noexcept
+    void lstm_step_f32(const void* given, const void* of_state, int64_t width, const void* biases, void* memory, void* output,
+                       int64_t n, int64_t size) noexcept
+    void lstm_step_f64(const void* given, const void* of_state, int64_t width, const void* biases, void* memory, void* output,
+                       int64_t n, int64_t size) noexcept
 
 cdef enum:
     LSTM = 2
@@ -34,7 +39,7 @@ cdef int check(str name, Tensor t, Tensor like, int64_t rows, int64_t columns) e
     """Of a dtype, and as many elements as are read: `columns` in each row."""
     if t.c_dtype != like.c_dtype:
         raise refused(f"expected {name} to have input's dtype {get_dtype(like.c_dtype)!r}, got {get_dtype(t.c_dtype)!r}")
-    if t.c_numel != rows * columns or t.c_ndim == 0 or t.c_sizes[t.c_ndim - 1] != columns:
+    if t.c_ndim == 0 or t.c_sizes[t.c_ndim - 1] != columns or t.c_numel // (columns if columns else 1) != (rows if columns else 0):
         raise refused(f"expected {name} to have {rows} rows of {columns}, got {list(t.shape)}")
     return 0
 
@@ -45,14 +50,15 @@ def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not N
                      int64_t num_layers, bint has_biases, bint bidirectional, bint batch_first, bint train):
     """Steps come first in `input`, whatever `batch_first` says, as in PyTorch."""
     cdef int code
-    cdef int64_t steps, batch, width, gates[2], step, at
-    cdef Tensor x, w, u, biases, memory, given, of_state, first, y
+    cdef int64_t steps, batch, width, step, at
+    cdef int64_t gates[2]
+    cdef Tensor x, w, u, biases, memory, given, of_state, packed, first, y
     if mode != LSTM:
         raise refused(f"expected mode {LSTM} (LSTM), got {mode}")
     check_kernel(input.c_dtype, DTYPES_FLOATING)
     if input.c_ndim != 3:
         raise refused(f"expected input to have 3 dimensions, got {list(input.shape)}")
-    if hidden_size < 0 or hidden_size > (<int64_t>1 << 40):
+    if hidden_size < 0 or hidden_size > (<int64_t>1 << 30):
         raise refused(f"expected hidden_size to be a size, got {hidden_size}")
     steps, batch, width, gates[1] = input.c_sizes[0], input.c_sizes[1], input.c_sizes[2], 4 * hidden_size
     check("weight0", weight0, input, gates[1], width)
@@ -62,7 +68,9 @@ def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not N
     if has_biases:
         check("weight2", weight2, input, 1, gates[1])
         check("weight3", weight3, input, 1, gates[1])
+    cdef int64_t n = gates[1]
     code = computed_in(input.c_dtype)
+    cdef int item = itemsize_table()[code]
     x, w = dense(input, code, MF_contiguous), dense(weight0, code, MF_contiguous)
     u, first = dense(weight1, code, MF_contiguous), dense(hx_, code, MF_contiguous)
     memory = new_empty(code, DEV_CPU, -1, cx_.c_ndim, cx_.c_sizes, NULL)
@@ -74,10 +82,11 @@ def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not N
         zero_(biases)
     gates[0] = steps * batch
     given = new_empty(code, DEV_CPU, -1, 2, gates, NULL)
-    gates[0] = batch
+    gates[0], gates[1] = batch, lstm_width(n, item)
     of_state = new_empty(code, DEV_CPU, -1, 2, gates, NULL)
+    gates[0] = hidden_size
+    packed = new_empty(code, DEV_CPU, -1, 2, gates, NULL)
     y = target(output, code, MF_contiguous)
-    cdef int item = itemsize_table()[code]
     cdef void* from_ = address(x)
     cdef void* by = address(w)
     cdef void* state_by = address(u)
@@ -87,19 +96,26 @@ def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not N
     cdef void* added = address(biases)
     cdef void* kept = address(memory)
     cdef char* hidden = <char*>address(first)
-    cdef int64_t n = gates[1]
+    cdef void* laid_out = address(packed)
+    cdef int64_t room = gates[1]
     cdef object owners = held(x, w, u, y), more = held(first, first)
     with nogil:
         if batch and hidden_size:
             product(code, steps * batch, width, n, from_, width, 1, by, 1, width, rows, n)
+            if code == ST_float32:
+                lstm_pack_f32(state_by, n, hidden_size, laid_out)
+            else:
+                lstm_pack_f64(state_by, n, hidden_size, laid_out)
             for step in range(steps):
                 at = steps - 1 - step if reverse else step
-                product(code, batch, hidden_size, n, hidden, hidden_size, 1, state_by, 1, hidden_size, of_hidden, n)
-                hidden = to + at * batch * hidden_size * item
                 if code == ST_float32:
-                    lstm_step_f32(rows + at * batch * n * item, of_hidden, added, kept, hidden, batch, hidden_size)
+                    lstm_product_f32(hidden, batch, hidden_size, laid_out, room, of_hidden)
+                    hidden = to + at * batch * hidden_size * item
+                    lstm_step_f32(rows + at * batch * n * item, of_hidden, room, added, kept, hidden, batch, hidden_size)
                 else:
-                    lstm_step_f64(rows + at * batch * n * item, of_hidden, added, kept, hidden, batch, hidden_size)
+                    lstm_product_f64(hidden, batch, hidden_size, laid_out, room, of_hidden)
+                    hidden = to + at * batch * hidden_size * item
+                    lstm_step_f64(rows + at * batch * n * item, of_hidden, room, added, kept, hidden, batch, hidden_size)
     if steps and batch and hidden_size:
         first = new_empty(code, DEV_CPU, -1, hx_.c_ndim, hx_.c_sizes, NULL)
         memcpy(address(first), hidden, batch * hidden_size * item)

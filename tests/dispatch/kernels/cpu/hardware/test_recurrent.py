@@ -111,3 +111,24 @@ def test_a_state_without_steps_stays_as_it_was():
     )
     assert output.shape == (0, 2, 4)
     assert (hidden.tolist(), cell.tolist()) == (states[0].tolist(), states[1].tolist())
+
+
+@pytest.mark.parametrize(("dtype", "within"), [(dispatch.float32, 2e-6), (dispatch.float64, 1e-14)])
+@pytest.mark.parametrize("batch", [1, 4, 13])
+@pytest.mark.parametrize("size", [16, 21])
+def test_tiles_and_what_is_left_of_them_make_the_same_step(dtype, within, batch, size):
+    """Rows by eight, four and one; columns by whole vectors, the last one in part."""
+    rng = np.random.default_rng(size * batch)
+    x, hidden, memory = (rng.standard_normal((batch, n)) for n in (7, size, size))
+    w, u = rng.standard_normal((4 * size, 7)), rng.standard_normal((4 * size, size))
+    b = rng.standard_normal((2, 4 * size))
+    made = [
+        dispatch.from_numpy(a).to(dtype) for a in (x[None], w, u, *b, hidden[None], memory[None])
+    ]
+    output, last, cell, _ = layer(made[0], made[1:3], made[3:5], made[5:])
+    gates = np.split(x @ w.T + hidden @ u.T + b.sum(0), 4, axis=1)
+    into, forget, out = (1 / (1 + np.exp(-gates[i])) for i in (0, 1, 3))
+    want = forget * memory + into * np.tanh(gates[2])
+    np.testing.assert_allclose(cell[0].numpy(), want, rtol=0, atol=within * 10)
+    np.testing.assert_allclose(output[0].numpy(), out * np.tanh(want), rtol=0, atol=within * 10)
+    assert last.tolist() == output.tolist()
