@@ -366,7 +366,7 @@ def _rename_privateuse1_backend(name):
     """Calls the backend PrivateUse1 `name`: a device type and, in capitals, a part of key names.
 
     Printing keeps PrivateUse1, as in PyTorch. Once only (the same name again does nothing);
-    RuntimeError for another name, for that of a device type that exists, and for what is no name.
+    RuntimeError for another name, for that of a common device type, and for what is no name.
     """
     global privateuse1_name
     if not isinstance(name, str) or not name.isidentifier():
@@ -375,9 +375,9 @@ def _rename_privateuse1_backend(name):
         return
     if privateuse1_name != "privateuseone":
         raise RuntimeError(
-            f"_rename_privateuse1_backend: it is called {privateuse1_name!r} already, not {name!r}")
-    if name in [DEVICES[code].name.decode() for code in range(DEV_COUNT)]:
-        raise RuntimeError(f"_rename_privateuse1_backend: device type {name!r} exists already")
+            f"_rename_privateuse1_backend: its name has already been set, to {privateuse1_name!r}, and is not {name!r}")
+    if name in ("cpu", "cuda", "hip", "mps", "mtia", "xpu"):
+        raise RuntimeError(f"_rename_privateuse1_backend: there is a device of the library's own called {name!r}")
     privateuse1_name = name
     for key in [key for key in value_by_name if key.endswith("PrivateUse1")]:
         value_by_name[key.replace("PrivateUse1", name.upper())] = value_by_name[key]

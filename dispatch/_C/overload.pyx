@@ -678,6 +678,8 @@ cdef class OpOverloadPacket:
     def __getattr__(self, str key):
         if key in self.attributes:
             return self.attributes[key]
+        if key == "__qualname__":
+            return full_name(f"ops.{self}")
         if key.startswith("__"):
             raise AttributeError(f"'{self}' can't have an overload name beginning with '__' and the underlying op "
                                  f"has no attribute {key} either.")

@@ -14,6 +14,7 @@ torch                                       dispatch dispatch.library.autocast
 torch._ops                                  dispatch._ops
 torch._C                                    dispatch._C dispatch dispatch.library.autocast
                                             dispatch.as_torch.builds
+torch._C._acc                               dispatch.as_torch.backends
 torch._C._functorch                         dispatch._C._functorch dispatch._C
                                             dispatch.as_torch.functorch
 torch._C._fft                               dispatch.fft
@@ -206,6 +207,9 @@ torch.utils.backend_registration            dispatch.as_torch.backends
 
 _NAMES = """
 torch.__version__                           dispatch.as_torch.version.__version__
+torch.autocast                              dispatch.as_torch.backends.autocast
+torch.amp.autocast                          dispatch.as_torch.backends.autocast
+torch.amp.autocast_mode.autocast            dispatch.as_torch.backends.autocast
 torch.Storage                               dispatch.TypedStorage
 torch.Type                                  dispatch.codegen.types.Type
 torch.load                                  dispatch.as_torch.serialization.load
@@ -226,6 +230,7 @@ torch._C._set_default_dtype                 dispatch.set_default_dtype
 torch._C._storage_id                        dispatch.tensor.sharing.storage_id
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
 torch._disable_dynamo                       dispatch.as_torch.markers._disable_dynamo
+torch._utils._get_device_index               dispatch.as_torch.backends.get_device_index
 torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling
 torch.autograd.Variable                     dispatch.Tensor
 torch.func.functional_call                  dispatch.as_torch.nn.stateless.functional_call

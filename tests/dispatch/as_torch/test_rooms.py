@@ -139,6 +139,90 @@ def test_a_device_has_a_module_and_methods():
         """).split("\n") == ["refused", "refused", "3 True", "False toy:1 True"]
 
 
+def test_a_module_that_is_there_is_not_replaced_and_may_be_taken_away():
+    assert said("""
+        class Module:
+            count = 3
+        for name in ("cuda", "privateuseone", "nowhere", "privateuseone"):
+            try:
+                torch._register_device_module(name, Module)
+            except RuntimeError as error:
+                print(str(error).partition(" has ")[0][:40])
+        del torch.privateuseone
+        torch._register_device_module("privateuseone", Module)
+        print(torch.privateuseone.count)
+        """).split("\n") == [
+        "The runtime module of 'cuda'", "device(): unknown device type 'nowhere' ",
+        "The runtime module of 'privateuseone'", "3",
+    ]  # fmt: skip
+
+
+def test_the_index_of_a_device():
+    assert said("""
+        from torch._utils import _get_device_index as index
+        print(index(3), index("meta:1"), index(torch.device("meta", 2)),
+              index("cpu", allow_cpu=True), index("meta", optional=True))
+        for device in ("cpu", "meta", None):
+            try:
+                index(device)
+            except ValueError as error:
+                print("Expected a" in str(error))
+        """).split("\n") == ["3 1 2 -1 0", "True", "True", "True"]
+
+
+def test_autocast_asks_the_module_of_a_device():
+    assert said("""
+        import warnings
+        torch.utils.rename_privateuse1_backend("maia")
+        def block(**how):
+            with warnings.catch_warnings(record=True) as told, torch.autocast("maia", **how):
+                return torch.is_autocast_enabled("maia"), len(told)
+        try:
+            block()
+        except AssertionError as error:
+            print("amp" in str(error))
+        class Module:
+            @staticmethod
+            def get_amp_supported_dtype():
+                return [torch.float16]
+        torch._register_device_module("maia", Module)
+        print(block(dtype=torch.float16), block(dtype=torch.bfloat16))
+        with torch.amp.autocast("cpu"):
+            print(torch.is_autocast_enabled("cpu"))
+        """).split("\n") == ["True", "(True, 0) (False, 1)", "True"]
+
+
+def test_a_backend_whose_tensors_are_kept_in_python():
+    assert said("""
+        from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+        _setup_privateuseone_for_python_backend("npy")
+        class Kept(torch.Tensor):
+            def __new__(cls, values):
+                made = torch._C._acc.create_empty_tensor(values.shape, torch.float32)
+                made.__class__ = cls
+                return made
+            def __init__(self, values):
+                self.values = values
+        impl = torch.library.impl
+        impl("aten::add.Tensor", "privateuseone", lambda a, b: Kept(a.values + b.values))
+        impl("aten::empty_strided", "privateuseone",
+             lambda size, stride, **options: Kept(torch.zeros(size)))
+        @impl("aten::_copy_from", "privateuseone")
+        def copy(source, target):
+            target.values = source
+        x = torch.ones(2, 3).to("npy")
+        y = x + x
+        print(type(y).__name__, y.device, y.shape, y.stride(), y.is_npy, y.values.sum().item())
+        print(torch.npy.device_count(), torch.npy.current_device(), torch.npy.is_available())
+        try:
+            torch._C._acc.register_python_privateuseone_hook(torch._C._acc.PrivateUse1Hooks())
+        except RuntimeError as error:
+            print("registered already" in str(error))
+        """).split("\n") == [
+        "Kept npy:0 torch.Size([2, 3]) (3, 1) True 12.0", "1 0 True", "True",
+    ]  # fmt: skip
+
+
 def test_programs_may_set_attributes_of_tensor():
     assert said("""
         torch.Tensor.twice = lambda self: self * 2
