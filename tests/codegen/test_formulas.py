@@ -134,3 +134,12 @@ def test_numbers_are_needed_where_a_loop_takes_them(
     table = module_view("misc", [(formula, True)], TYPES, tmp_path, tmp_path)["tables"][0]
     needs = int(table["needs"].removesuffix("ULL"), 16)
     assert sorted(name for name, code in TYPES.codes.items() if needs >> code & 1) == sorted(names)
+
+
+def test_the_number_of_elements_is_handed_over_like_any_number(tmp_path: Path) -> None:
+    formula = _read(tmp_path, "floating: self * numel_self + alpha")
+    body = module_view("misc", [(formula, True)], TYPES, tmp_path, tmp_path)["bodies"][0]
+    assert [line for line in body["lines"] if "numbers[" in line] == [
+        "load_scalar(&numbers[0], alpha, code, 'alpha', EXACT)",
+        "numbers[1].i64 = self.c_numel",
+    ]

@@ -94,3 +94,12 @@ def test_out_variants_of_lists_take_the_results_dtypes() -> None:
     assert [t.tolist() for t in out] == [[-1.0] * 2, [-1.0] * 3]
     with pytest.raises(RuntimeError, match=r"_foreach_neg\.out: Expected out tensor to have dtype"):
         dispatch.ops.aten._foreach_neg.out(x, out=[dispatch.empty(0), dispatch.empty(3).int()])
+
+
+@pytest.mark.parametrize(
+    ("op", "args"), [("new_full", ([2], 1.1)), ("full_like", (1.1,)), ("new_ones", ([2],))]
+)
+def test_what_is_made_into_out_is_made_in_its_dtype(op: str, args: Any) -> None:
+    out = dispatch.empty(2, dtype=dispatch.float64)
+    getattr(dispatch.ops.aten, op).out(dispatch.ones(2), *args, out=out)
+    assert out.tolist() == [args[-1] if op != "new_ones" else 1] * 2

@@ -164,3 +164,32 @@ def test_symbolic_strides_are_dense_in_the_order_of_their_hints(sizes, strides, 
     t = mode.from_tensor(dispatch.empty_strided(sizes, strides), symbolic_context=context)
     assert A.is_non_overlapping_and_dense(t) is dense
     assert t.is_contiguous() is (strides == (48, 8, 1))
+
+
+def number(n):
+    env = symbolic.ShapeEnv()
+    source = symbolic.ConstantSource("n")
+    return env.create_unspecified_symint_and_symbol(n, source, symbolic.DimDynamic.DYNAMIC)
+
+
+@pytest.mark.parametrize("op", ["as_strided", "as_strided_"])
+@pytest.mark.parametrize(
+    ("sizes", "strides", "offset", "fits"),
+    [(8, 1, 0, False), (2, 4, 0, False), (2, 1, 3, False), (3, 1, 1, True), (2, 3, 0, True)],
+)
+def test_symbolic_numbers_do_not_reach_beyond_the_bytes(op, sizes, strides, offset, fits):
+    x = dispatch.arange(4.0)
+    call = getattr(A, op)
+    given = [number(sizes)], [number(strides)], number(offset)
+    if fits:
+        places = [offset + i * strides for i in range(sizes)]
+        assert call(x, *given).tolist() == places
+        return
+    with pytest.raises(RuntimeError, match="are out of bounds for storage of size 16"):
+        call(x, *given)
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_the_most_dimensions_are_computed_with():
+    x = dispatch.ones([1] * 64)
+    assert (x + x).sum().item() == 2 and x.numpy().ndim == 64

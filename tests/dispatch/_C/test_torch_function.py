@@ -202,3 +202,29 @@ def test_modes_see_texts_that_name_no_device():
         assert dispatch.ones(2, device="cpu").tolist() == [1.0, 1.0]
     with pytest.raises(RuntimeError, match="mine"):
         dispatch.rand(4, device="mine")
+
+
+class Keeps(dispatch.Tensor):
+    """Swallows what is assigned; says 3 for its truth."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") == "__set__":
+            return None
+        if func is dispatch.Tensor.__bool__:
+            return 3
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def test_what_a_handler_swallows_is_not_assigned():
+    x = dispatch.ones(1).as_subclass(Keeps)
+    x.requires_grad = True
+    x.grad = dispatch.ones(1)
+    x.data = dispatch.zeros(2)
+    with dispatch._C.DisableTorchFunctionSubclass():
+        assert (x.requires_grad, x.grad, x.tolist()) == (False, None, [1])
+
+
+def test_a_truth_that_is_no_bool_is_refused():
+    with pytest.raises(TypeError, match="__bool__ should return bool, returned int"):
+        bool(dispatch.ones(1).as_subclass(Keeps))
