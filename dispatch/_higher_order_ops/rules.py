@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from dispatch import pytree
+from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.tensor import Tensor
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch.fake import FakeTensorMode
 
 __all__ = [
+    "autograd_not_implemented",
     "check_operands",
     "first_rows",
     "mark_grad",
+    "redirect_to_mode",
+    "register_fake",
     "serve_fake",
     "serve_grad",
     "stack",
@@ -71,6 +75,64 @@ def serve_grad(op: HigherOrderOperator) -> None:
             return mark_grad(op(*args, **kwargs))
 
     op.py_autograd_impl(below)
+
+
+def autograd_not_implemented(op: HigherOrderOperator, deferred_error: bool) -> Callable[..., Any]:
+    """What to register for Autograd where an operator has no formula.
+
+    Args:
+        deferred_error: the results require grad, and the error is that of `backward`; else a call
+            with a tensor that requires grad is a RuntimeError.
+    """
+
+    def below(*args: Any, **kwargs: Any) -> Any:
+        leaves = pytree.arg_tree_leaves(*args)
+        asked = is_grad_enabled() and any(
+            leaf.requires_grad for leaf in leaves if isinstance(leaf, Tensor)
+        )
+        with _AutoDispatchBelowAutograd():
+            result = op(*args, **kwargs)
+        if asked and not deferred_error:
+            raise RuntimeError(f"Autograd not implemented for {op}")
+        return mark_grad(result) if asked else result
+
+    return below
+
+
+def redirect_to_mode(hop: HigherOrderOperator, mode: type) -> Callable[..., Any]:
+    """Let modes of a class handle an operator in `__torch_dispatch__`; what was registered."""
+
+    def handle(active: Any, *args: Any, **kwargs: Any) -> Any:
+        return active.__torch_dispatch__(hop, [], args, kwargs)
+
+    registered: Callable[..., Any] = hop.py_impl(mode)(handle)
+    return registered
+
+
+registered_hop_fake_fns: dict[HigherOrderOperator, Callable[..., Any]] = {}
+
+
+def register_fake(
+    hop: HigherOrderOperator, fn: Callable[..., Any] | None = None, *, skip_cache: bool = False
+) -> Any:
+    """Register what runs for an operator on fake tensors, with the mode on.
+
+    Args:
+        fn: without it, this is a decorator.
+        skip_cache: kept for programs that give it: calls of such operators are never kept here.
+
+    Raises:
+        AssertionError: there is such a function already.
+    """
+    if hop in registered_hop_fake_fns:
+        raise AssertionError(f"register_fake: {hop} has a fake function already")
+
+    def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+        serve_fake(hop)(fn)
+        registered_hop_fake_fns[hop] = fn
+        return fn
+
+    return register if fn is None else register(fn)
 
 
 def serve_fake(op: HigherOrderOperator) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

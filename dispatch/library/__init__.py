@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dispatch.library.checks import opcheck
     from dispatch.library.custom_ops import CustomOpDef, custom_op
     from dispatch.library.functions import (
+        _register_effectful_op,
         define,
         get_ctx,
         get_kernel,
@@ -44,6 +45,7 @@ __all__ = [
     "Library",
     "_defs",
     "_impls",
+    "_register_effectful_op",
     "_reserved_namespaces",
     "_scoped_library",
     "custom_op",
@@ -73,6 +75,7 @@ _MODULES = {
         "_device_type_to_key",
         "_keep_alive",
         "_library_for_registration",
+        "_register_effectful_op",
         "_resolve_op_for_registration",
         "define",
         "get_ctx",

@@ -26,6 +26,7 @@ from dispatch.library.custom_ops import (
 )
 from dispatch.library.library import Library
 from dispatch.library.operators import lookup_op
+from dispatch.registry.effects import EffectType
 from dispatch.registry.fake_kernels import global_ctx_getter
 from dispatch.registry.handles import parse_namespace
 from dispatch.registry.schemas import has_kwarg_only_tensors, is_functional_schema
@@ -294,6 +295,28 @@ def register_torch_dispatch(
         return func
 
     return register if func is None else register(func)
+
+
+def _register_effectful_op(
+    op: Any, effect: EffectType | None, *, lib: Library | None = None
+) -> None:
+    """Declare an operator's side effect; None takes it away.
+
+    Args:
+        op: an overload, a custom operator, or a qualified name.
+        lib: the registration ends with it; by default with the process.
+
+    Raises:
+        ValueError: `op` is something else.
+
+    Source of the semantics: torch.library._register_effectful_op.
+    """
+    found = _resolve_op_for_registration(op, "register_effectful_op")
+    if not isinstance(found, str):
+        found.register_effect(effect)
+        return
+    use_lib = _library_for_registration(parse_namespace(found)[0], lib)
+    use_lib._register_effectful_op(found, effect)
 
 
 def register_vmap(

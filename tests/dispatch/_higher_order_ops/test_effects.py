@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 import dispatch
-from dispatch import ops
+from dispatch import library, ops
 from dispatch._higher_order_ops.effects import (
     EffectType,
+    _get_effect,
     _register_effectful_op,
     handle_effects,
     has_effects,
@@ -94,3 +95,15 @@ def test_mode_without_discovery_wants_a_token() -> None:
         x = FunctionalTensor.to_functional(dispatch.ones(2))
         with pytest.raises(AssertionError, match="no token"):
             ops.told.say.default(x)
+
+
+def test_an_effect_is_declared_by_the_library_and_ends_with_it():
+    with library._scoped_library("declares_effects", "FRAGMENT") as lib:
+        lib.define("f(Tensor x) -> ()")
+        op = dispatch.ops.declares_effects.f.default
+        library._register_effectful_op("declares_effects::f", EffectType.ORDERED, lib=lib)
+        assert _get_effect(op) is EffectType.ORDERED
+    assert _get_effect(op) is None
+    for wrong in (3, None):
+        with pytest.raises(ValueError, match="register_effectful_op"):
+            library._register_effectful_op(wrong, EffectType.ORDERED)
