@@ -140,6 +140,7 @@ torch.nn.utils.weight_norm                  dispatch.as_torch.nn.utils.weight_no
 torch.nn.utils.rnn                          dispatch.as_torch.nn.packed
 torch.nn.utils.stateless                    dispatch.as_torch.nn.stateless
 torch._utils_internal                       dispatch.as_torch.markers
+torch.utils._contextlib                     dispatch.as_torch.contexts
 torch.utils._device                         dispatch.as_torch.devices
 torch.utils._exposed_in                     dispatch.as_torch.markers
 torch.utils._dtype_abbrs                    dispatch.as_torch.dtype_abbrs

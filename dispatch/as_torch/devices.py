@@ -6,14 +6,13 @@ modes see the device that it fills in, and stacks that programs look at have it.
 """
 
 import functools
-import inspect
-import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import dispatch
 from dispatch._C import default_device
+from dispatch.as_torch.contexts import context_decorator
 from dispatch.modes.function import (
     TorchFunctionMode,
     _get_current_function_mode_stack,
@@ -138,45 +137,7 @@ def device_decorator(device: Any, func: F) -> F:
 
     RuntimeError: it is a class.
     """
-    if inspect.isclass(func):
-        raise RuntimeError(
-            "Cannot decorate classes; it is ambiguous whether or not only the constructor or all "
-            "methods should have the context manager applied"
-        )
-    wrapper = _of_generator if inspect.isgeneratorfunction(func) else _of_function
-    return wrapper(device, func)  # type: ignore[return-value]
-
-
-def _of_function(device: Any, func: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(func)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
-        with device:
-            return func(*args, **kwargs)
-
-    return decorated
-
-
-def _of_generator(device: Any, func: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(func)
-    def decorated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        running = func(*args, **kwargs)
-        go_on, value = running.send, None
-        while True:
-            try:
-                with device:
-                    made = go_on(value)
-            except StopIteration as end:
-                return end.value
-            try:
-                go_on, value = running.send, (yield made)
-            except GeneratorExit:
-                with device:
-                    running.close()
-                raise
-            except BaseException:
-                go_on, value = running.throw, sys.exc_info()[1]
-
-    return decorated
+    return context_decorator(lambda: device, func)
 
 
 def install() -> None:

@@ -18,7 +18,9 @@ __all__ = [
     "get_file_path_2",
     "is_compiling",
     "is_dynamo_compiling",
+    "is_dynamo_supported",
     "is_exporting",
+    "is_inductor_supported",
     "mark_subclass_constructor_exportable_experimental",
 ]
 
@@ -44,6 +46,7 @@ def is_compiling() -> bool:
 
 
 is_dynamo_compiling = is_exporting = is_compiling
+is_dynamo_supported = is_inductor_supported = is_compiling
 
 
 def mark_subclass_constructor_exportable_experimental(constructor_subclass: F) -> F:

@@ -7,6 +7,7 @@ is, one that needs them skips it.
 import contextlib
 import enum
 import functools
+import importlib.util
 import os
 import sys
 import tempfile
@@ -18,16 +19,19 @@ from typing import Any, TypeVar
 import dispatch
 
 __all__ = [
-    "IS_ARM64", "IS_CI", "IS_FBCODE", "IS_JETSON", "IS_LINUX", "IS_MACOS", "IS_S390X",
-    "IS_SANDCASTLE", "IS_WINDOWS", "IS_X86", "TEST_CUDA", "TEST_HPU", "TEST_MPS", "TEST_MULTIGPU",
-    "TEST_NUMPY", "TEST_WITH_ASAN", "TEST_WITH_CROSSREF", "TEST_WITH_ROCM", "TEST_WITH_SLOW",
-    "TEST_WITH_TORCHDYNAMO", "TEST_WITH_TORCHINDUCTOR", "TEST_WITH_TSAN", "TEST_XPU",
+    "IS_ARM64", "IS_CI", "IS_FBCODE", "IS_JETSON", "IS_LINUX", "IS_MACOS", "IS_PPC",
+    "IS_REMOTE_GPU", "IS_S390X", "IS_SANDCASTLE", "IS_WINDOWS", "IS_X86", "NOTEST_CPU",
+    "TEST_CUDA", "TEST_HPU", "TEST_MPS", "TEST_MULTIGPU", "TEST_NUMPY", "TEST_SCIPY",
+    "TEST_WITH_ASAN", "TEST_WITH_CROSSREF", "TEST_WITH_ROCM", "TEST_WITH_SLOW",
+    "TEST_WITH_TORCHDYNAMO", "TEST_WITH_TORCHINDUCTOR", "TEST_WITH_TSAN", "TEST_WITH_UBSAN",
+    "TEST_XPU",
     "HardwareClassification", "TemporaryDirectoryName", "TemporaryFileName", "decorateIf",
     "dtype_name", "first_sample",
     "freeze_rng_state", "is_iterable_of_tensors", "load_tests", "markDynamoStrictTest",
     "noncontiguous_like", "requires_cuda", "scoped_load_inline", "serialTest",
     "setLinalgBackendsToDefaultFinally", "set_default_dtype", "skipIfCrossRef", "skipIfHpu",
-    "skipIfMPS", "skipIfRocm", "skipIfTorchDynamo", "skipIfTorchInductor", "skipIfWindows",
+    "skipIfMPS", "skipIfNoLapack", "skipIfNoSciPy", "skipIfRocm",
+    "skipIfTorchDynamo", "skipIfTorchInductor", "skipIfWindows",
     "skipIfXpu", "slowTest", "suppress_warnings", "unMarkDynamoStrictTest", "xfailIfS390X",
     "xfailIfTorchDynamo", "xfail_inherited_tests",
 ]  # fmt: skip
@@ -54,11 +58,12 @@ IS_ARM64 = _MACHINE in ("arm64", "aarch64")
 IS_X86 = _MACHINE in ("x86_64", "i386")
 IS_S390X = _MACHINE == "s390x"
 IS_CI = bool(os.getenv("CI"))
-IS_FBCODE = IS_JETSON = IS_SANDCASTLE = False
+IS_FBCODE = IS_JETSON = IS_PPC = IS_REMOTE_GPU = IS_SANDCASTLE = NOTEST_CPU = False
 TEST_CUDA = TEST_HPU = TEST_MPS = TEST_MULTIGPU = TEST_XPU = False
 TEST_NUMPY = True
+TEST_SCIPY = importlib.util.find_spec("scipy") is not None
 TEST_WITH_ASAN = TEST_WITH_CROSSREF = TEST_WITH_ROCM = TEST_WITH_SLOW = TEST_WITH_TSAN = False
-TEST_WITH_TORCHDYNAMO = TEST_WITH_TORCHINDUCTOR = False
+TEST_WITH_TORCHDYNAMO = TEST_WITH_TORCHINDUCTOR = TEST_WITH_UBSAN = False
 load_tests = None  # a hook of unittest's, which programs import for their own module
 
 
@@ -70,6 +75,7 @@ def _as_it_is(decorated: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 skipIfCrossRef = skipIfHpu = skipIfMPS = skipIfRocm = skipIfTorchDynamo = _as_it_is
 skipIfTorchInductor = skipIfXpu = xfailIfTorchDynamo = markDynamoStrictTest = _as_it_is
+skipIfNoLapack = _as_it_is
 unMarkDynamoStrictTest = slowTest = serialTest = setLinalgBackendsToDefaultFinally = _as_it_is
 
 
@@ -84,6 +90,7 @@ def _unless(there: bool, mark: Callable[[Any], Any]) -> Callable[..., Any]:
     return marked
 
 
+skipIfNoSciPy = _as_it_is if TEST_SCIPY else unittest.skip("there is no scipy")
 skipIfWindows = _unless(IS_WINDOWS, unittest.skip("not on Windows"))
 xfailIfS390X = _unless(IS_S390X, unittest.expectedFailure)
 requires_cuda = unittest.skip("there is no CUDA")
