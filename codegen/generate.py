@@ -17,7 +17,7 @@ from .loops import module_view
 from .model import Package, operator_files, read_functions
 from .output import Output, c_string, rows_of
 from .rooms import Rooms
-from .stubs import functions_view, methods_view, namespace_views
+from .stubs import functions_view, methods_view, namespace_views, results_view
 from .tables import Tables
 from .tensor_types import TypeTable, read_types
 
@@ -164,6 +164,7 @@ def _emit_stubs(output: Output, head: _Head, package: Package) -> None:
         for name, functions in (
             ("functions.pyi", functions_view(package)),
             ("tensor_methods.pyi", methods_view(package)),
+            ("results.pyi", results_view(package)),
         ):
             output.render(name, f"{name}.j2", head=head(name), functions=functions)
 

@@ -19,7 +19,7 @@ from .output import wrapped
 from .schema import Argument
 from .types import DictType, ListType, OptionalType, TupleType, Type
 
-__all__ = ["functions_view", "methods_view", "namespace_views"]
+__all__ = ["functions_view", "methods_view", "namespace_views", "results_view"]
 
 # Types stand under private names: an overload or a method may be called `Tensor`, `int` or `dtype`.
 _PYTHON_TYPES = {
@@ -51,6 +51,39 @@ def _result_type(f: NativeFunction) -> str:
     if len(types) == 1:
         return types[0]
     return f"_tuple[{', '.join(types)}]" if types else "None"
+
+
+def _shown_type(f: NativeFunction) -> str:
+    """What a function or method gives: lists are tuples, named results have their class."""
+    names = _result_names(f)
+    if names:
+        return f"_results.{_class_name(f.base_name, names)}"
+    result = _result_type(f).replace("_Number", "_Real")
+    return f"_tuple[{result[6:-1]}, ...]" if result.startswith("_list[") else result
+
+
+def _result_names(f: NativeFunction) -> tuple[str, ...]:
+    """The names of several results; () unless each has one that a field may have."""
+    names = tuple(r.name or "" for r in f.schema.returns)
+    fit = all(_is_name(name) and not name.startswith("_") for name in names)
+    return names if len(names) > 1 and fit else ()
+
+
+def _class_name(name: str, fields: tuple[str, ...]) -> str:
+    return f"{name}_of_{'_'.join(fields)}"
+
+
+def results_view(package: Package) -> list[dict[str, Any]]:
+    """A class for each name and fields of several named results."""
+    found: dict[str, dict[str, Any]] = {}
+    for f in package.functions:
+        names = _result_names(f)
+        if names and (f.is_function or f.is_method):
+            types = [_python_type(r.real_type) for r in f.schema.returns]
+            fields = [{"name": n, "type": t} for n, t in zip(names, types, strict=True)]
+            name = _class_name(f.base_name, names)
+            found.setdefault(name, {"name": name, "fields": fields})
+    return list(found.values())
 
 
 def _name(name: str) -> str:
@@ -156,7 +189,7 @@ def _function_call(package: Package, f: NativeFunction) -> Iterator[dict[str, st
         more.append("requires_grad: _bool = False")
     for parameters in _spellings(arguments, {"self": "input"}):
         star = [] if not more or any(p.startswith("*") for p in parameters) else ["*"]
-        yield _overload(f.base_name, 0, [*parameters, *star, *more], _result_type(f))
+        yield _overload(f.base_name, 0, [*parameters, *star, *more], _shown_type(f))
 
 
 def _spellings(arguments: Sequence[Argument], names: dict[str, str]) -> Iterator[list[str]]:
@@ -188,4 +221,4 @@ def _out_type(package: Package, f: NativeFunction) -> str:
 def _method_call(package: Package, f: NativeFunction) -> Iterator[dict[str, str]]:
     others = [a for a in f.schema.arguments if a.name != "self"]
     for parameters in _spellings(others, {}):
-        yield _overload(f.base_name, 4, ["self", *parameters], _result_type(f))
+        yield _overload(f.base_name, 4, ["self", *parameters], _shown_type(f))

@@ -8,7 +8,7 @@ import functools
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dispatch._C.inspection import _dispatch_get_computed_kernel_for_dispatch_key
 from dispatch._C.keys import DispatchKey, _dispatch_key_for_device, _parse_dispatch_key
@@ -30,6 +30,8 @@ from dispatch.registry.effects import EffectType
 from dispatch.registry.fake_kernels import global_ctx_getter
 from dispatch.registry.handles import parse_namespace
 from dispatch.registry.schemas import has_kwarg_only_tensors, is_functional_schema
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "define",
@@ -58,79 +60,109 @@ def _library_for_registration(namespace: str, lib: Library | None) -> Library:
     return lib
 
 
-@functools.singledispatch
-def define(
-    qualname: Any, schema: str, *, lib: Library | None = None, tags: Tag | Sequence[Tag] = ()
-) -> Any:
-    """Define an operator: `define("ns::name", "(Tensor x) -> Tensor")`.
+if TYPE_CHECKING:  # `singledispatch` hides the signatures
 
-    With a Library first, `define(lib, "name(Tensor x) -> Tensor")` is a decorator that defines
-    the operator and makes the function its kernel for every device.
+    @overload
+    def define(lib: Library, schema: str, alias_analysis: str = "") -> Callable[[F], F]: ...
+    @overload
+    def define(
+        qualname: str, schema: str, *, lib: Library | None = None, tags: Tag | Sequence[Tag] = ()
+    ) -> None: ...
+    def define(*args: Any, **kwargs: Any) -> Any: ...
 
-    Raises:
-        ValueError: the name has no namespace; the schema has a name.
+else:
 
-    Source of the semantics: torch.library.define.
-    """
-    if not isinstance(qualname, str):
-        raise ValueError(f"define: expected a name, got {type(qualname)}")
-    namespace, name = parse_namespace(qualname)
-    if not NAMELESS_SCHEMA.fullmatch(schema):
-        raise ValueError(
-            f"define: {qualname}: expected schema to look like '(Tensor x) -> Tensor', got "
-            f"{schema!r}"
-        )
-    _library_for_registration(namespace, lib).define(name + schema, tags=tags)
+    @functools.singledispatch
+    def define(
+        qualname: Any, schema: str, *, lib: Library | None = None, tags: Tag | Sequence[Tag] = ()
+    ) -> Any:
+        """Define an operator: `define("ns::name", "(Tensor x) -> Tensor")`.
 
+        With a Library first, `define(lib, "name(Tensor x) -> Tensor")` is a decorator that defines
+        the operator and makes the function its kernel for every device.
 
-@define.register
-def _define_in(lib: Library, schema: str, alias_analysis: str = "") -> Any:
-    def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
-        lib.impl(lib.define(schema, alias_analysis), f)
-        return f
+        Raises:
+            ValueError: the name has no namespace; the schema has a name.
 
-    return wrap
+        Source of the semantics: torch.library.define.
+        """
+        if not isinstance(qualname, str):
+            raise ValueError(f"define: expected a name, got {type(qualname)}")
+        namespace, name = parse_namespace(qualname)
+        if not NAMELESS_SCHEMA.fullmatch(schema):
+            raise ValueError(
+                f"define: {qualname}: expected schema to look like '(Tensor x) -> Tensor', got "
+                f"{schema!r}"
+            )
+        _library_for_registration(namespace, lib).define(name + schema, tags=tags)
 
+    @define.register
+    def _define_in(lib: Library, schema: str, alias_analysis: str = "") -> Any:
+        def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
+            lib.impl(lib.define(schema, alias_analysis), f)
+            return f
 
-@functools.singledispatch
-def impl(
-    qualname: Any,
-    types: str | Sequence[str],
-    func: Callable[..., Any] | None = None,
-    *,
-    lib: Library | None = None,
-) -> Any:
-    """Register a kernel by qualified name; without `func` a decorator.
-
-    Args:
-        types: device types ("cpu", "default" for all) or dispatch keys, one or several.
-
-    With a Library first, `impl(lib, name, dispatch_key="")` is a decorator for `lib.impl`.
-
-    Raises:
-        RuntimeError: neither a device type nor a key.
-        ValueError: the name has no namespace.
-
-    Source of the semantics: torch.library.impl.
-    """
-    keys = {_key_of(t) for t in ((types,) if isinstance(types, str) else types)}
-
-    def register(func: Callable[..., Any]) -> None:
-        namespace, _ = parse_namespace(qualname)
-        use_lib = _library_for_registration(namespace, lib)
-        for key in keys:
-            use_lib.impl(qualname, func, key)
-
-    return register if func is None else register(func)
+        return wrap
 
 
-@impl.register
-def _impl_in(lib: Library, name: str, dispatch_key: str = "") -> Any:
-    def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
-        lib.impl(name, f, dispatch_key)
-        return f
+if TYPE_CHECKING:
 
-    return wrap
+    @overload
+    def impl(lib: Library, name: str, dispatch_key: str = "") -> Callable[[F], F]: ...
+    @overload
+    def impl(
+        qualname: str, types: str | Sequence[str], func: None = None, *, lib: Library | None = None
+    ) -> Callable[[Callable[..., Any]], None]: ...
+    @overload
+    def impl(
+        qualname: str,
+        types: str | Sequence[str],
+        func: Callable[..., Any],
+        *,
+        lib: Library | None = None,
+    ) -> None: ...
+    def impl(*args: Any, **kwargs: Any) -> Any: ...
+
+else:
+
+    @functools.singledispatch
+    def impl(
+        qualname: Any,
+        types: str | Sequence[str],
+        func: Callable[..., Any] | None = None,
+        *,
+        lib: Library | None = None,
+    ) -> Any:
+        """Register a kernel by qualified name; without `func` a decorator.
+
+        Args:
+            types: device types ("cpu", "default" for all) or dispatch keys, one or several.
+
+        With a Library first, `impl(lib, name, dispatch_key="")` is a decorator for `lib.impl`.
+
+        Raises:
+            RuntimeError: neither a device type nor a key.
+            ValueError: the name has no namespace.
+
+        Source of the semantics: torch.library.impl.
+        """
+        keys = {_key_of(t) for t in ((types,) if isinstance(types, str) else types)}
+
+        def register(func: Callable[..., Any]) -> None:
+            namespace, _ = parse_namespace(qualname)
+            use_lib = _library_for_registration(namespace, lib)
+            for key in keys:
+                use_lib.impl(qualname, func, key)
+
+        return register if func is None else register(func)
+
+    @impl.register
+    def _impl_in(lib: Library, name: str, dispatch_key: str = "") -> Any:
+        def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
+            lib.impl(name, f, dispatch_key)
+            return f
+
+        return wrap
 
 
 def _key_of(type_: str) -> str:

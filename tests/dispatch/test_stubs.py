@@ -127,7 +127,7 @@ PROGRAM = """
 
     import dispatch
     from dispatch import DispatchKey, FakeTensorMode, OpOverload, Tensor, ops
-    from dispatch.library import CustomOpDef, custom_op
+    from dispatch.library import CustomOpDef, Library, custom_op, define, impl
 
     x = dispatch.ones([2, 3], dtype=dispatch.float32)
     assert_type(dispatch.add(x, 1, alpha=2), Tensor)
@@ -142,6 +142,32 @@ PROGRAM = """
     assert_type(ops.aten.add.Tensor(x, x, alpha=2), Tensor)
     assert_type(ops.aten.max.dim(x, 0), tuple[Tensor, Tensor])
     assert_type(DispatchKey.CPU, DispatchKey)
+    assert_type(x.max(dim=1).indices, Tensor)
+    values, places = dispatch.sort(x)
+    assert_type(places, Tensor)
+    assert_type(x.split(1), tuple[Tensor, ...])
+    assert_type(ops.aten.split.Tensor(x, 1), list[Tensor])
+    assert_type(float(x.item()), float)
+    assert_type(dispatch.einsum("ij,kj->ik", x, x), Tensor)
+    assert_type(dispatch.broadcast_tensors(x, x), tuple[Tensor, ...])
+
+    lib = Library("shop", "FRAGMENT")
+
+    @define(lib, "shrink(Tensor x) -> Tensor")
+    def shrink(x: Tensor) -> Tensor:
+        return x - 1
+
+    @impl(lib, "shrink", "Meta")
+    def shape(x: Tensor) -> Tensor:
+        return dispatch.empty_like(x)
+
+    @impl("shop::shrink", "xpu")
+    def other(x: Tensor) -> Tensor:
+        return x
+
+    assert_type(shrink(x), Tensor)
+    assert_type(shape(x), Tensor)
+    impl("shop::shrink", "cuda", shrink)
 
     @custom_op("shop::grow", mutates_args=())
     def grow(x: Tensor, by: int = 2) -> Tensor:
