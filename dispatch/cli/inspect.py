@@ -106,8 +106,8 @@ def inspect(
         if inputs and sizes:
             raise UserError("--set: the sizes are those of --inputs: give one of them")
         if os.path.isdir(model):
-            if html_path or inputs or markdown_path:
-                raise UserError(f"{model}: a folder: --html, --markdown and --inputs take a file")
+            if html_path or inputs:
+                raise UserError(f"{model}: a folder: --html and --inputs take a file")
             answer = _inspect_folder(model, options, on, wanted, written)
         else:
             answer = _inspect_file(model, inputs, options, on, wanted, written, tables)
@@ -294,12 +294,19 @@ def _inspect_folder(
             f"{folder}: Is a directory without a model ({', '.join(MODEL_SUFFIXES)}){reason}"
         )
     models = json.dumps({"models": list(reports.values()), "errors": errors}) + "\n"
-    content = write_reports(written, {"--json": lambda: models})
-    return _Answer(showing(content, lambda: _print_folder(reports, errors)), failed)
+    table = _folder_table(reports)
+    title = os.path.basename(os.path.abspath(folder))
+    content = write_reports(
+        written,
+        {
+            "--json": lambda: models,
+            "--markdown": lambda: text.markdown_list(title, table, [*failed, *errors.values()]),
+        },
+    )
+    return _Answer(showing(content, lambda: _print_folder(table, errors)), failed)
 
 
-def _print_folder(reports: Mapping[str, Json], errors: Mapping[str, str]) -> None:
-    console = standard_output()
+def _folder_table(reports: Mapping[str, Json]) -> text.Table:
     columns = ("model", "parameters", "weights", "peak memory", "FLOPs", "time, at least", "calls")
     rows = [
         [
@@ -313,7 +320,11 @@ def _print_folder(reports: Mapping[str, Json], errors: Mapping[str, str]) -> Non
         ]
         for name, r in reports.items()
     ]
-    table = text.Table("models", columns, ("model",), rows, ("calls", "weights"))
+    return text.Table("models", columns, ("model",), rows, ("calls", "weights"))
+
+
+def _print_folder(table: text.Table, errors: Mapping[str, str]) -> None:
+    console = standard_output()
     console.print(draw(table, console.width))
     for problem in errors.values():
         console.print(plain(problem), soft_wrap=True)

@@ -150,12 +150,13 @@ def _total_row(row: tuple[str, int, int]) -> list[str]:
 
 
 def _cut(rows: Iterable[list[str]]) -> list[list[str]]:
-    """The first rows, and how many there are besides."""
+    """At most `_ROWS`, as many as `text.markdown_tables` shows; the last says how many are left."""
     found = list(rows)
     if len(found) <= _ROWS:
         return found
     rest = [""] * (len(found[0]) - 1)
-    return [*found[:_ROWS], [f"and {len(found) - _ROWS} more (--json has all)", *rest]]
+    left = len(found) - _ROWS + 1
+    return [*found[: _ROWS - 1], [f"and {left} more (--json has all)", *rest]]
 
 
 def _largest_first(rows: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:

@@ -489,6 +489,16 @@ def markdown_tables(title: str, tables: Iterable[Table]) -> str:
     return "\n".join(parts) + "\n"
 
 
+def markdown_list(title: str, table: Table, problems: Iterable[str]) -> str:
+    """A whole table and a list of problems, as GitHub shows them; empty columns are left out."""
+    kept = [i for i, _ in enumerate(table.columns) if any(row[i] for row in table.rows)]
+    columns = [table.columns[i] for i in kept]
+    rows = [[row[i] for i in kept] for row in table.rows]
+    parts = [f"## {_cell(title)}", "", *_markdown_rows(columns, table.left, rows)]
+    lines = [f"- {_cell(problem)}" for problem in problems]
+    return "\n".join([*parts, *([""] if lines else []), *lines]) + "\n"
+
+
 def fitting_depth(report: Json, at_most: int) -> int:
     """How deep the tree of modules may be shown in that many rows."""
     depths = [row["depth"] for row in report["modules"]]

@@ -6,6 +6,7 @@ import pytest
 
 from dispatch import graph
 from dispatch.graph.diff import Difference, _call_key, _class_text, compare
+from dispatch.graph.text import markdown_tables
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.test_module import EXAMPLE
 
@@ -113,8 +114,8 @@ def test_a_thousand_differences_are_cut(first):
     second = copy.deepcopy(first)
     second["calls"] = [{**c, "module": f"m{i}"} for i in range(500) for c in first["calls"]]
     table = compare(first, second).tables()[-1]
-    assert len(table.rows) == 31
-    more = 501 * len(first["calls"]) - 30
+    assert len(table.rows) == 30
+    more = 501 * len(first["calls"]) - 29
     assert table.rows[-1] == [f"and {more} more (--json has all)", "", "", ""]
 
 
@@ -152,7 +153,9 @@ def test_the_largest_changes_of_operators_come_first_and_the_rest_is_counted():
     difference = difference_of(operators=operators)
     rows = only_rows(difference)
     assert [row[3] for row in rows[:2]] == ["-40", "-39"]
-    assert rows[30:] == [["and 10 more (--json has all)", "", "", ""]]
+    assert rows[29:] == [["and 11 more (--json has all)", "", "", ""]]
+    shown = markdown_tables("a and b", difference.tables())
+    assert "and 11 more" in shown and shown.count("more") == 1
     assert len(difference.to_json()["operators"]) == 40
 
 
