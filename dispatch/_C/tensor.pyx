@@ -706,10 +706,7 @@ cdef class Tensor:
         return hook("__contains__")(self, element)
 
     def __bool__(self):
-        r = hook("__bool__")(self)
-        if type(r) is not bool:
-            raise TypeError(f"__bool__ should return bool, returned {type(r).__name__}")
-        return r
+        return hook("__bool__")(self)
 
     def __complex__(self):
         return hook("__complex__")(self)
