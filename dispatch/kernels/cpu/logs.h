@@ -242,6 +242,23 @@ INLINE T FN(quick_power)(T x, T y)
     return sizeof(T) == 4 ? (T)FN(power_f32)((double)x, (double)y) : (T)FN(power_f64)((double)x, (double)y);
 }
 
+/* The angle of a point, right to two units in the last place: Cephes' polynomial up to tan(pi / 8). */
+INLINE float FN(atan2_f32)(float y, float x)
+{
+    float a = fabsf(x), b = fabsf(y), most = a > b ? a : b, least = a > b ? b : a, same = most == 0 ? 0.0f : 1.0f;
+    float ratio = least == most ? same : least / most, turned = (ratio - 1) / (ratio + 1), square, result;
+    bool half = ratio > 0.41421356f;
+    float t = half ? turned : ratio;
+    square = t * t;
+    result = 8.05374449538e-2f * square - 1.38776856032e-1f;
+    result = result * square + 1.99777106478e-1f;
+    result = result * square - 3.33329491539e-1f;
+    result = result * square * t + t + (half ? 0.78539816339744830962f : 0.0f);
+    result = b > a ? 1.57079632679489661923f - result : result;
+    result = copysignf(1, x) < 0 ? 3.14159265358979323846f - result : result;
+    return copysignf(result, y);
+}
+
 /* sin(pi x), cos(pi x) for |x| <= 1/2, in double. */
 INLINE double FN(sine_of_turn)(double x)
 {

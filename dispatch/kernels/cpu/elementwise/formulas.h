@@ -56,6 +56,10 @@ INLINE T FN(sgn)(T x)
     PART size = OF_PART(quick_hypot)(creal(x), cimag(x)), by = size == 0 ? 1 : size;
     return FN(of_parts)(creal(x) / by, cimag(x) / by);
 }
+INLINE PART FN(angle)(T x)
+{
+    return sizeof(PART) == 4 ? (PART)OF_PART(atan2_f32)((float)cimag(x), (float)creal(x)) : carg(x);
+}
 INLINE T FN(silu_gradient)(T grad, T x)
 {
     T s = FN(sigmoid)(x);
@@ -145,6 +149,13 @@ INLINE T FN(shift_left)(T x, T by)
 INLINE T FN(shift_right)(T x, T by)
 {
     int most = (int)sizeof(T) * 8 - IS_SIGNED;
+    if (sizeof(T) == 1) {       /* by 4, 2 and 1: there is no vector of bytes to shift by */
+        T four = (T)(x >> 4), y = by & 4 ? four : x, two = (T)(y >> 2), one;
+        y = by & 2 ? two : y;
+        one = (T)(y >> 1);
+        y = by & 1 ? one : y;
+        return (uint8_t)by > 7 ? (T)(IS_SIGNED && x < 0 ? -1 : 0) : y;
+    }
     if (by < 0 || (uint64_t)by >= (uint64_t)most)
         return IS_SIGNED ? (T)(x >> most) : 0;
     return (T)(x >> by);

@@ -34,6 +34,7 @@ cdef extern from "embedding/sums.h" nogil:
 
 cdef enum:
     MODE_SUM, MODE_MEAN, MODE_MAX
+    AHEAD = 8                    # rows that are on their way while one is added
 
 cdef struct Bags:
     int64_t n, bags, rows, columns
@@ -92,8 +93,8 @@ cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
             continue
         to = out + j.bag_of[i] * j.columns
         if factors == NULL:
-            ahead = i + 1
-            if ahead == j.n or not counts_in(j, ahead):
+            ahead = i + AHEAD
+            if ahead >= j.n or not counts_in(j, ahead):
                 ahead = i
             add_row(j, i, ahead, to)
         else:

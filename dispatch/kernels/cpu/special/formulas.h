@@ -22,9 +22,11 @@
 #define SERIES(x, c, skip) FN(series)(x, c + skip, COUNT(c) - skip)
 #define POLYNOMIAL(x, c) FN(polynomial)(x, c, COUNT(c))
 
-/* A Chebyshev series, by Clenshaw's recurrence; x is twice the polynomials' argument. */
-FUNCTION FN(series)(T x, const T* c, int n) {
+/* A Chebyshev series, by Clenshaw's recurrence; x is twice the polynomials' argument. Written out where it stands, as polynomials
+   are: the coefficients are constants, and what has no branch beside it vectorises. */
+INLINE T FN(series)(T x, const T* c, int n) {
     T a = c[0], b = 0, before = 0;
+#pragma GCC unroll 32
     for (int i = 1; i < n; i++) {
         before = b;
         b = a;
@@ -33,8 +35,9 @@ FUNCTION FN(series)(T x, const T* c, int n) {
     return (T)0.5 * (a - before);
 }
 
-FUNCTION FN(polynomial)(T x, const T* c, int n) {
+INLINE T FN(polynomial)(T x, const T* c, int n) {
     T y = 0;
+#pragma GCC unroll 16
     for (int i = 0; i < n; i++)
         y = y * x + c[i];
     return y;
@@ -365,56 +368,46 @@ FUNCTION FN(igamma)(T a, T x) {
 
 /* ---- modified Bessel functions ------------------------------------------------------------------------------------------- */
 
-/* exp(-|x|) I0(x) and exp(-|x|) |I1(x)| */
-FUNCTION FN(scaled_i0)(T x) {
-    x = fabs(x);
-    if (x <= 8)
-        return SERIES(x / 2 - 2, FN(I0A), 0);
-    return SERIES(32 / x - 2, FN(I0B), 0) / sqrt(x);
+/* exp(x) for x >= 0, up to where it overflows. */
+INLINE T FN(exp_above)(T x) {
+    double y = (double)x, shift = y > 700 ? 1 : 0;
+    return (T)(FN(exp_f64)(y - shift) * (y > 700 ? 2.718281828459045 : 1));
 }
 
-FUNCTION FN(scaled_i1)(T x, int skip_a, int skip_b) {
-    x = fabs(x);
-    if (x <= 8)
-        return SERIES(x / 2 - 2, FN(I1A), skip_a) * x;
-    return SERIES(32 / x - 2, FN(I1B), skip_b) / sqrt(x);
+/* A series up to 8 and another one beyond: both, and a choice. SCALE is a factor of both. */
+INLINE T FN(scaled_i0)(T y, T scale) {
+    T near = scale * SERIES(y / 2 - 2, FN(I0A), 0), far = scale * SERIES(32 / y - 2, FN(I0B), 0) / sqrt(y);
+    return y > 8 ? far : near;
 }
 
-FUNCTION FN(i0e)(T x) {
-    return FN(scaled_i0)(x);
-}
-
-FUNCTION FN(i0)(T x) {
-    T y = fabs(x);
-    if (y <= 8)
-        return exp(y) * FN(scaled_i0)(x);
-    return exp(y) * SERIES(32 / y - 2, FN(I0B), 0) / sqrt(y);
-}
-
-FUNCTION FN(i1e)(T x) {
-    T y = FN(scaled_i1)(x, SKIP_A, SKIP_B);
-    return x < 0 ? -y : y;
-}
-
-FUNCTION FN(bessel_i1)(T x, int skip_a, int skip_b) {
-    T y = fabs(x), z;
-    if (y <= 8)
-        z = exp(y) * y * SERIES(y / 2 - 2, FN(I1A), skip_a);
-    else
-        z = exp(y) * SERIES(32 / y - 2, FN(I1B), skip_b) / sqrt(y);
+INLINE T FN(scaled_i1)(T x, T scale, int skip_a, int skip_b) {
+    T y = fabs(x), near = scale * y * SERIES(y / 2 - 2, FN(I1A), skip_a);
+    T far = scale * SERIES(32 / y - 2, FN(I1B), skip_b) / sqrt(y), z = y > 8 ? far : near;
     return x < 0 ? -z : z;
 }
 
-FUNCTION FN(i1)(T x) {
-    return FN(bessel_i1)(x, SKIP_A, SKIP_B);
+INLINE T FN(i0e)(T x) {
+    return FN(scaled_i0)(fabs(x), 1);
 }
 
-FUNCTION FN(modified_bessel_i0)(T x) {
+INLINE T FN(i0)(T x) {
+    return FN(scaled_i0)(fabs(x), FN(exp_above)(fabs(x)));
+}
+
+INLINE T FN(i1e)(T x) {
+    return FN(scaled_i1)(x, 1, SKIP_A, SKIP_B);
+}
+
+INLINE T FN(i1)(T x) {
+    return FN(scaled_i1)(x, FN(exp_above)(fabs(x)), SKIP_A, SKIP_B);
+}
+
+INLINE T FN(modified_bessel_i0)(T x) {
     return FN(i0)(x);
 }
 
-FUNCTION FN(modified_bessel_i1)(T x) {
-    return FN(bessel_i1)(x, 0, 0);
+INLINE T FN(modified_bessel_i1)(T x) {
+    return FN(scaled_i1)(x, FN(exp_above)(fabs(x)), 0, 0);
 }
 
 /* K0 and K1 up to 2, and beyond times sqrt(x) exp(x). */

@@ -33,6 +33,8 @@ ONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "logit": (aten.logit, special.logit),
     "mish": (aten.mish, lambda x: x * np.tanh(np.logaddexp(0, x))),
     "entr": (aten.special_entr, special.entr),
+    "i0e": (aten.special_i0e, special.i0e),
+    "i1e": (aten.special_i1e, special.i1e),
     "power": (lambda x: aten.pow(2.5, x), lambda x: np.power(2.5, x)),
     "negative power": (lambda x: aten.pow(-2.0, x), lambda x: np.power(-2.0, x)),
 }
@@ -103,6 +105,38 @@ def test_function_of_two_numbers(name: str, kind: type) -> None:
     else:
         rtol = 2e-6 if kind is np.float32 else 1e-12
         np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize(("kind", "most"), [(np.float32, 88.7), (np.float64, 709.7)])
+def test_bessel_functions_up_to_where_they_overflow(kind: type, most: float) -> None:
+    x = np.concatenate([np.linspace(-most, most, 4001), [8.0, -8.0, 7.999, 8.001]]).astype(kind)
+    given = dispatch.from_numpy(x)
+    for ours in (aten.i0, aten.special_modified_bessel_i0):
+        np.testing.assert_allclose(ours(given).numpy(), special.i0(x), rtol=20 * np.finfo(kind).eps)
+    for ours in (aten.special_i1, aten.special_modified_bessel_i1):
+        np.testing.assert_allclose(ours(given).numpy(), special.i1(x), rtol=20 * np.finfo(kind).eps)
+
+
+@pytest.mark.parametrize("kind", [np.complex64, np.complex128])
+def test_angles_of_complex_numbers(kind: type) -> None:
+    edges = np.concatenate([EDGES, INFINITE, [0.4142135, 3e38, -3e38]])
+    parts = np.concatenate([edges, np.random.default_rng(0).normal(size=100)])
+    z = np.empty((len(parts), len(parts)), kind)
+    z.real, z.imag = parts[:, None], parts
+    found, wanted = aten.angle(dispatch.from_numpy(z)).numpy(), np.angle(z)
+    np.testing.assert_allclose(found, wanted, rtol=4 * np.finfo(kind).eps)
+    known = wanted == wanted
+    np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(wanted)[known])
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8])
+def test_each_byte_shifted_right_by_each_byte(kind: type) -> None:
+    every = np.arange(256).astype(np.uint8).view(kind)
+    x, by = (g.ravel() for g in np.meshgrid(every, every))
+    found = aten.bitwise_right_shift(dispatch.from_numpy(x), dispatch.from_numpy(by)).numpy()
+    within = by.view(np.uint8) < 8
+    wanted = np.where(within, x.astype(int) >> (by & 7), np.where(x < 0, -1, 0))
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_loop_in_blocks_takes_any_steps_and_writes_over_its_operand() -> None:
