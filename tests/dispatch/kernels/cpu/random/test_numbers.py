@@ -189,3 +189,17 @@ def test_shares_of_a_dirichlet_draw_sum_to_1(size: int, dtype: d.dtype) -> None:
 def test_gradients_need_one_dtype() -> None:
     with pytest.raises(RuntimeError, match="_standard_gamma_grad: expected output to be"):
         aten._standard_gamma_grad(f(1.0), d.ones(1, dtype=d.float64))
+
+
+@pytest.mark.parametrize(
+    ("x", "alpha", "total", "want"),
+    [
+        (0.3, 20.0, 50.0, 0.017511554),
+        (0.5, 30.0, 70.0, 0.015577999),
+        (0.7, 7.0, 15.0, 0.08511524),
+        (0.4, 12.0, 30.0, 0.034171678),
+    ],
+)
+def test_gradients_of_dirichlet_for_large_totals(x, alpha, total, want):
+    given = (d.tensor([v], dtype=d.float64) for v in (x, alpha, total))
+    assert d.ops.aten._dirichlet_grad(*given).item() == pytest.approx(want, abs=1e-9)
