@@ -107,12 +107,12 @@ def test_a_folder_of_models_is_a_table(tmp_path, add_relu):
 def test_a_folder_has_a_summary_too(tmp_path, add_relu):
     """Rows for models, and below them what failed and what could not be read."""
     (tmp_path / "broken.json").write_text("{}")
-    result = invoke("inspect", tmp_path, "--markdown", "-", "--assert", "flops < 1")
+    result = invoke("inspect", tmp_path, "--markdown", "-", "--assert", "calls < 1")
     lines = result.output.splitlines()
     assert lines[2] == "| model | parameters | weights | peak memory | FLOPs | calls |"
     assert lines[4].startswith(r"| add\_relu.json | 0 | 0 B |")
     below = [line for line in lines if line.startswith("- ")]
-    assert any(line.startswith(r"- add\_relu.json: flops &lt; 1: ") for line in below)
+    assert any(line.startswith(r"- add\_relu.json: calls &lt; 1: ") for line in below)
     assert any("no exported program" in line for line in below) and result.exit_code == 1
 
 
