@@ -6,7 +6,7 @@ loops then only walk. 16-bit tables are not converted as a whole, only the rows 
 from cython cimport floating
 from libc.stdint cimport int64_t, uint16_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport ST_bfloat16, ST_float16, ST_int64
@@ -189,10 +189,12 @@ cdef Tensor sizes_of_bags(Bags* j, Tensor offsets, int64_t n):
 cdef int store_numbers(Tensor out, Tensor numbers) except -1:
     """As much of `numbers` as there is room for, zeros behind."""
     cdef Tensor made = written_as(out, ST_int64)
-    cdef int64_t i
-    for i in range(out.c_numel):
-        (<int64_t*>address(made))[i] = \
-            (<int64_t*>address(numbers))[i] if i < numbers.c_numel else 0
+    cdef int64_t* to = <int64_t*>address(made)
+    cdef int64_t n = min(out.c_numel, numbers.c_numel)
+    if n:
+        memcpy(to, address(numbers), n * sizeof(int64_t))
+    if out.c_numel > n:
+        memset(to + n, 0, (out.c_numel - n) * sizeof(int64_t))
     return finish(out, made)
 
 
