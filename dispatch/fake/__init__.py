@@ -66,9 +66,11 @@ from dispatch.fake.questions import (
     maybe_get_fake_mode,
 )
 from dispatch.fake.settings import FakeTensorConfig, FakeTensorTLS, fake_tensor_tls
-from dispatch.fake.statistics import dump_cache_stats, log
+from dispatch.fake.statistics import dump_cache_stats, the_log
 
 if TYPE_CHECKING:
+    from logging import Logger
+
     from dispatch.fake.copy_mode import FakeCopyMode
     from dispatch.fake.cross_ref import (
         CrossRefFakeMode,
@@ -85,6 +87,8 @@ if TYPE_CHECKING:
         extract_tensor_metadata,
         suggest_memory_format,
     )
+
+    log: Logger
 
 __all__ = [
     "CONSTANT_NUMEL_LIMIT",
@@ -177,6 +181,8 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     if name == "RECURSION_COUNT":
         return recursion_count()
+    if name == "log":
+        return the_log()
     if name in ("_device_not_kwarg_ops", "_like_tensor_constructors"):
         return getattr(implementations, name)
     if name not in _LATER:
@@ -187,7 +193,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, "log"})
 
 
 serve_by_mode(FakeTensor, FakeTensorMode, attrgetter("fake_mode"))

@@ -1,17 +1,29 @@
 """The log of fake tensors, and what the caches of all modes counted, written there.
 
 `logging.getLogger("dispatch.fake")`, also under PyTorch's names; nothing is written unless the
-program sets its level.
+program sets its level. `logging` prepares forks, as `dispatch.forks` does, and calls come to this
+room: it is imported when somebody asks for the log, not before.
 """
 
+from __future__ import annotations
+
 import atexit
-import logging
+import sys
+from typing import TYPE_CHECKING
 
 from dispatch.fake.cache import total_info
 
-__all__ = ["dump_cache_stats", "log"]
+if TYPE_CHECKING:
+    from logging import Logger
 
-log = logging.getLogger("dispatch.fake")
+__all__ = ["dump_cache_stats", "the_log"]
+
+
+def the_log() -> Logger:
+    """The log of this room."""
+    import logging
+
+    return logging.getLogger("dispatch.fake")
 
 
 @atexit.register
@@ -20,7 +32,10 @@ def dump_cache_stats() -> None:
 
     At the end of the program too. Source: torch._subclasses.fake_tensor.dump_cache_stats.
     """
-    if not log.isEnabledFor(logging.INFO):
+    if "logging" not in sys.modules:
+        return  # so nobody has set a level
+    log = the_log()
+    if not log.isEnabledFor(20):  # INFO
         return
     info = total_info()
     log.info("FakeTensor cache stats:")

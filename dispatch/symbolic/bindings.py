@@ -4,7 +4,6 @@
 keys, each with `get`. Names and behaviour are those of `torch.fx.experimental.symbolic_shapes`.
 """
 
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -156,6 +155,8 @@ def compute_unbacked_bindings(
         text = f"Pending unbacked symbols {{{names}}} not in returned outputs {example_value!r}"
         if not config.soft_pending_unbacked_not_found_error:
             raise PendingUnbackedSymbolNotFound(text)
+        import logging  # it prepares forks, as `dispatch.forks` does: not while one is prepared
+
         logging.getLogger(__name__).warning(text)
     return found
 
