@@ -262,7 +262,7 @@ cdef int run_any(formula* f, inner_loop loop, void* data, int code, int wide, Py
         if w.of_halves and k < n_in and t.c_numel == 1:
             convert(&w, k, t, dtype_at(f, k, code), dtype_at(f, k, ST_float32), k == f.exact)
         else:
-            convert(&w, k, t, dtype_at(f, k, code), dtype_at(f, k, wide), k == f.exact)
+            convert(&w, k, t, dtype_at(f, k, code), dtype_at(f, k, wide), k == f.exact and code != ST_complex32)
         nbytes += numel * w.itemsizes[k]
     if w.in_blocks:
         for k in range(n):

@@ -109,3 +109,35 @@ def test_relu_keeps_nan() -> None:
     assert values[0] == 0
     assert math.isnan(values[1])
     assert values[2] == 2
+
+
+HALVES = tensor([1.5 + 2j, -3 + 0.25j, 65504, 1 + 1e-3j], "complex32")
+TENTHS = tensor([0.1 + 1.7j, -0.3 + 2.25j, 3 + 7j, 1e-3 + 1j], "complex32")
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (HALVES[:2] + TENTHS[:2], [1.599609375 + 3.69921875j, -3.30078125 + 2.5j]),
+        (HALVES[:2] - TENTHS[:2], [1.400390625 + 0.2998046875j, -2.69921875 - 2j]),
+        (HALVES[:2] * TENTHS[:2], [-3.25 + 2.75j, 0.337646484375 - 6.82421875j]),
+        (HALVES[:2] * 0.3, [0.4501953125 + 0.60009765625j, -0.900390625 + 0.07501220703125j]),
+        (-HALVES[:2], [-1.5 - 2j, 3 - 0.25j]),
+        (HALVES[:2].sgn(), [0.60009765625 + 0.7998046875j, -0.99658203125 + 0.08306884765625j]),
+        (HALVES[2:] + (0.3 + 0.1j), [65504 + 0.0999755859375j, 1.2998046875 + 0.1009521484375j]),
+        (HALVES == 1.5 + 2j, [True, False, False, False]),
+        (HALVES != HALVES, [False] * 4),
+    ],
+)
+def test_complex32_is_computed_in_complex64_and_rounded(result: Any, expected: list[Any]) -> None:
+    wanted = dispatch.bool if isinstance(expected[0], bool) else dispatch.complex32
+    assert result.dtype is wanted
+    assert result.tolist() == expected
+
+
+@pytest.mark.parametrize("op", ["div", "pow", "mm"])
+def test_what_has_no_complex32_refuses_it(op: str) -> None:
+    """PyTorch's kernels have no case for these either."""
+    x = dispatch.ones(2, 2, dtype=dispatch.complex32)
+    with pytest.raises(NotImplementedError, match="complex32"):
+        getattr(dispatch, op)(x, x)
