@@ -6,6 +6,8 @@ cdef int arithmetic(Spec* s, Tensor self, Tensor other) except -1   # the promot
 cdef int add(Spec* s, Tensor self, Tensor other, object alpha) except -1
 cdef int sub(Spec* s, Tensor self, Tensor other, object alpha) except -1
 cdef int float_op(Spec* s, Tensor self, Tensor other) except -1   # not floating: the default dtype
+cdef int float_by_other(Spec* s, Tensor self, Tensor other) except -1
+cdef int xlogy(Spec* s, Tensor self, Tensor other) except -1
 cdef int div_mode(Spec* s, Tensor self, Tensor other, object rounding_mode) except -1
 cdef int floor_divide(Spec* s, Tensor self, Tensor other) except -1
 cdef int extremum(Spec* s, Tensor self, Tensor other) except -1   # maximum, minimum

@@ -7,11 +7,11 @@ wrapped number, a number in a Scalar slot as itself.
 from cpython.object cimport PyObject
 
 from dispatch._C.dtypes cimport (
-    ST_bool, ST_int64, get_dtype, is_complex_code, is_floating_code, is_integral_code,
+    DEV_META, ST_bool, ST_int64, get_dtype, is_complex_code, is_floating_code, is_integral_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
-from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor
+from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, new_empty
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
 from dispatch._C.structured cimport Spec
@@ -94,6 +94,25 @@ cdef int float_op(Spec* s, Tensor self, Tensor other) except -1:
     return fill(s, self, other, code, code)
 
 
+cdef int float_by_other(Spec* s, Tensor self, Tensor other) except -1:
+    """The same; on Meta, the reference ends in a choice by a question about `other`."""
+    float_op(s, self, other)
+    return chosen_by(s, other, self, other)
+
+
+cdef int xlogy(Spec* s, Tensor self, Tensor other) except -1:
+    """The same; on Meta, the choice is between NaN and a product, by a question about `other` in its own sizes."""
+    cdef PyObject* items[2]
+    cdef Tensor asked, product
+    float_op(s, self, other)
+    if is_one_order(self, other):
+        return 0
+    asked = pointwise.as_copied(other, ST_bool)
+    product = new_empty(s.dtype, DEV_META, -1, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
+    items[0], items[1] = <PyObject*>asked, <PyObject*>product
+    return pointwise.restride(s, items, 2, True)
+
+
 cdef int div_mode(Spec* s, Tensor self, Tensor other, object rounding_mode) except -1:
     if rounding_mode is None:
         return float_op(s, self, other)
@@ -106,15 +125,23 @@ cdef int div_mode(Spec* s, Tensor self, Tensor other, object rounding_mode) exce
 
 
 cdef int floor_divide(Spec* s, Tensor self, Tensor other) except -1:
-    """On Meta, the reference ends in a choice by `other != 0`, whose strides are other's alone."""
+    """On Meta, the reference ends in a choice by `other != 0`."""
     arithmetic(s, self, other)
     if is_integral_code(s.dtype, False) or not on_meta(self, other):
         return 0                 # the CPU body refuses for itself
     if is_complex_code(s.dtype) or s.dtype == ST_bool:
         raise refused(f"not defined for {get_dtype(s.dtype)!r}")
-    if not other.c_flags & TF_WRAPPED_NUMBER and not is_contiguous(self, other):
-        restride_alone(s, other)
-    return 0
+    return chosen_by(s, other, self, other)
+
+
+cdef int chosen_by(Spec* s, Tensor t, Tensor self, Tensor other) except -1:
+    """On Meta, strides of a reference that ends in a choice by a question about `t`: those of `t` alone."""
+    return 0 if is_one_order(self, other) else restride_alone(s, t)
+
+
+cdef inline bint is_one_order(Tensor self, Tensor other) noexcept:
+    """Whether it does not matter which operand is asked for its order first."""
+    return other.c_flags & TF_WRAPPED_NUMBER != 0 or is_contiguous(self, other) or not on_meta(self, other)
 
 
 cdef inline bint is_contiguous(Tensor a, Tensor b) noexcept:
@@ -207,7 +234,8 @@ cdef int heaviside(Spec* s, Tensor self, Tensor values) except -1:
         if self.c_dtype != values.c_dtype:
             raise refused("self and values must have one dtype, got "
                           f"{self.dtype!r} and {values.dtype!r}")
-    return arithmetic(s, self, values)
+    arithmetic(s, self, values)
+    return chosen_by(s, self, self, values)
 
 
 cdef int refuse_on_meta(int code) except -1:
@@ -225,7 +253,7 @@ cdef int logaddexp(Spec* s, Tensor self, Tensor other) except -1:
     arithmetic(s, self, other)
     if s.dtype == ST_bool and on_meta(self, other):
         refuse_on_meta(s.dtype)
-    return 0
+    return chosen_by(s, self, self, other)
 
 
 cdef int logaddexp2(Spec* s, Tensor self, Tensor other) except -1:

@@ -7,7 +7,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from dispatch._C.dtypes cimport DEV_META
-from dispatch._C.geometry cimport TF_CONTIGUOUS
+from dispatch._C.geometry cimport TF_CHANNELS_LAST, TF_CONTIGUOUS
 from dispatch._C.tensor cimport TF_FAKE, TF_WRAPPED_NUMBER, Tensor
 from dispatch._C.tls cimport tls
 from dispatch._C.structured cimport CAST_SAFE, OVERLAP_ANY, Spec
@@ -34,9 +34,10 @@ cdef inline bint is_meta(Tensor a) noexcept:
     return a.c_devtype == DEV_META or a.c_flags & TF_FAKE or tls().meta_in_include
 
 cdef inline bint try_one(Spec* s, Tensor a, int dtype) noexcept:
-    """The Spec of one contiguous operand; False: not filled."""
+    """The Spec of one contiguous operand; False: not filled. One that is channels last too (a channel, or one pixel) keeps its
+    strides on Meta."""
     cdef int i
-    if not a.c_flags & TF_CONTIGUOUS or a.c_numel == 0:
+    if not a.c_flags & TF_CONTIGUOUS or a.c_numel == 0 or (a.c_flags & TF_CHANNELS_LAST and is_meta(a)):
         return False
     for i in range(a.c_ndim):
         s.sizes[i] = a.c_sizes[i]

@@ -426,6 +426,21 @@ def test_dimensions_of_size_1_keep_their_place_on_meta(
     assert (-x).stride() == (x + 1).stride() == (x > x).stride() == expected
 
 
+@pytest.mark.parametrize(
+    ("sizes", "strides"), [((2, 1, 4, 5), (20, 1, 5, 1)), ((2, 3, 1, 1), (3, 1, 3, 3))]
+)
+def test_what_is_contiguous_and_channels_last_keeps_its_strides_on_meta(
+    sizes: Ints, strides: Ints
+) -> None:
+    """One channel, or one pixel: neither format's short cut is taken."""
+    x = dispatch.empty(sizes, device="meta").to(memory_format=dispatch.channels_last)
+    assert x.stride() == strides
+    for y in (x.relu(), x + x, x > x, x.clamp(0), x / 2):
+        assert y.stride() == strides
+    plain = dispatch.zeros(sizes).to(memory_format=dispatch.channels_last)
+    assert plain.relu().stride() == dispatch.zeros(sizes).stride()
+
+
 def test_a_number_is_an_operand_without_dimensions() -> None:
     """So the short cut for operands of one shape is not taken, and the strides count."""
     t = strided((1, 3), (1, 1))

@@ -82,6 +82,28 @@ def test_strides_follow_the_first_operand_with_an_opinion() -> None:
     assert ops.aten.eq.Tensor(meta(), x).stride() == (1, 2)
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("copysign", [(1, 2), (3, 1), (4, 8, 1), (12, 4, 1), (3, 1), (12, 3, 1)]),
+        ("xlogy", [(1, 2), (3, 1), (4, 8, 1), (4, 8, 1), (1, 2), (12, 3, 1)]),
+        ("heaviside", [(3, 1), (1, 2), (12, 4, 1), (4, 8, 1), (1, 2), (12, 1, 4)]),
+        ("logaddexp", [(3, 1), (1, 2), (12, 4, 1), (4, 8, 1), (1, 2), (12, 1, 4)]),
+        ("logaddexp2", [(3, 1), (1, 2), (12, 4, 1), (4, 8, 1), (1, 2), (12, 1, 4)]),
+    ],
+)
+def test_a_choice_has_the_strides_of_what_was_asked_first(
+    name: str, expected: list[tuple[int, ...]]
+) -> None:
+    x, row, turned = transposed(2, 3), meta(3, 4), meta(3, 2, 4).permute(1, 0, 2)
+    pairs = [
+        (meta(2, 3), x), (x, meta(2, 3)), (row, turned), (turned, row), (x, meta()),
+        (meta(3, 4).t(), meta(2, 4, 3)),
+    ]  # fmt: skip
+    op = getattr(ops.aten, name)
+    assert [op(a, b).stride() for a, b in pairs] == expected
+
+
 def test_references_that_are_made_of_several_operators_have_their_strides() -> None:
     x = transposed(2, 3)
     assert ops.aten.logical_and.default(meta(), x).stride() == (3, 1)
