@@ -706,7 +706,10 @@ cdef class Tensor:
         return hook("__contains__")(self, element)
 
     def __bool__(self):
-        return hook("__bool__")(self)
+        r = hook("__bool__")(self)
+        if type(r) is not bool:          # the slot of a compiled class asks any object for its truth
+            raise TypeError(f"__bool__ should return bool, returned {type(r).__name__}")
+        return r
 
     def __complex__(self):
         return hook("__complex__")(self)
