@@ -2,18 +2,19 @@
 
 One loop for rows and images of classes: `outer` x `classes` x `inner` values, a target for each of
 `outer` x `inner`. Targets are checked before anything is written; a loop that runs without the
-interpreter's lock passes over those that another thread spoils meanwhile. Sums are in float64.
+interpreter's lock passes over those that another thread spoils meanwhile. Sums are in float64. Of
+16-bit values only those that targets name are read and converted.
 """
 from cython cimport floating
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t
 from libc.string cimport memset
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport ST_int64, ST_uint8
+from dispatch._C.dtypes cimport DEV_CPU, ST_int64, ST_uint8
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.runs cimport (
-    address, check_dtype, finish, floating_code, loop, plain, run_floating, written_as,
+    address, check_dtype, finish, floating_code, loop, plain, run, run_floating, written_as,
 )
 
 cdef extern from "vectorised.h":
@@ -27,6 +28,7 @@ cdef struct Classes:
     int64_t ignored              # the target that counts for nothing
     const int64_t* targets
     const void* values           # NULL in the backward pass
+    bint named                   # they are one for each target, not one for each class
     const void* weights          # NULL: 1 each
     void* out                    # a loss for each target, or the gradient of the values
     const void* grads            # of the losses
@@ -48,7 +50,7 @@ cdef int64_t take_values(Classes* j, floating* typed) noexcept nogil:
             value = 0
             if target != j.ignored and 0 <= target < j.classes:
                 w = weights[target] if weights != NULL else 1
-                value = -values[(b * j.classes + target) * j.inner + i] * w
+                value = -values[at if j.named else (b * j.classes + target) * j.inner + i] * w
                 j.loss += value
                 j.total += w
             if out != NULL:
@@ -76,6 +78,26 @@ cdef int64_t spread_grads(Classes* j, floating* typed) noexcept nogil:
     return 0
 
 
+cdef int64_t pick(Classes* j, uint16_t* to) noexcept nogil:
+    """The 16 bits that each target names; 0 where it names none."""
+    cdef int64_t b, i, at = 0, target
+    cdef const uint16_t* values = <const uint16_t*>j.values
+    for b in range(j.outer):
+        for i in range(j.inner):
+            target = j.targets[at]
+            to[at] = values[(b * j.classes + target) * j.inner + i] if 0 <= target < j.classes else 0
+            at += 1
+    return 0
+
+
+cdef Tensor named_values(Classes* j, Tensor self, Tensor targets):
+    cdef int64_t n = j.outer * j.inner
+    cdef Tensor values = plain(self, self.c_dtype), made = new_empty(self.c_dtype, DEV_CPU, -1, 1, &n, NULL)
+    j.values = address(values)
+    run(<loop>pick, j, address(made), n, (values, targets, made))
+    return made
+
+
 cdef int check_targets(Classes* j, int64_t n) except -1:
     cdef int64_t i, target
     for i in range(n):
@@ -100,16 +122,19 @@ cdef int forward(Tensor output, Tensor total_weight, Tensor self, Tensor target,
     cdef Classes j
     cdef int code = floating_code(self)
     cdef bint each = reduction == REDUCE_NONE and self.c_ndim > 1
-    cdef Tensor values = plain(self, code), targets = plain(target, ST_int64)
+    cdef Tensor values, targets = plain(target, ST_int64)
     cdef Tensor weights, losses = written_as(output, code), totals = written_as(total_weight, code)
     if weight is not None:
         check_dtype("weight", weight, self.c_dtype)
     weights = plain(weight, code)
     set_sizes(&j, self, ignore_index)
-    j.targets, j.values = <const int64_t*>address(targets), address(values)
+    j.targets = <const int64_t*>address(targets)
     j.weights, j.out = address(weights), address(losses) if each else NULL
     j.loss = j.total = 0
     check_targets(&j, j.outer * j.inner)
+    j.named = code != self.c_dtype
+    values = plain(named_values(&j, self, targets) if j.named else self, code)
+    j.values = address(values)
     run_floating(<loop>take_values[float], <loop>take_values[double], &j, values,
                  j.outer * j.inner, (values, targets, weights, losses))
     if reduction == REDUCE_MEAN:

@@ -52,6 +52,23 @@ def test_images_are_rows_with_classes_in_the_second_dimension(name):
     assert grad.permute(0, 2, 3, 1).reshape(-1, 4).tolist() == row_grad.tolist()
 
 
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_halves_are_those_that_targets_name(name, weighted):
+    """Computed in float32 and rounded once; strided values, targets that count for nothing."""
+    rng = np.random.default_rng(1)
+    dtype = getattr(dispatch, name)
+    x = dispatch.from_numpy(rng.standard_normal((2, 8, 3, 4))).to(dtype)[:, ::2]
+    target = dispatch.from_numpy(rng.integers(0, 4, (2, 3, 4)))
+    target[0, 0, 0] = -100
+    weight = dispatch.from_numpy(rng.random(4)).to(dtype) if weighted else None
+    wide = None if weight is None else weight.float()
+    for reduction in (NONE, MEAN, SUM):
+        half = aten.nll_loss2d_forward(x, target, weight, reduction, -100)
+        single = aten.nll_loss2d_forward(x.float(), target, wide, reduction, -100)
+        assert [t.tolist() for t in half] == [t.to(dtype).tolist() for t in single]
+
+
 def test_gradients_go_to_the_targets_class():
     grad = aten.nll_loss_backward(
         tensor([1.0, 10.0]), ROWS, tensor([2, 0]), WEIGHT, NONE, 0, tensor(0.0)
