@@ -66,7 +66,7 @@ from dispatch.fake.questions import (
     maybe_get_fake_mode,
 )
 from dispatch.fake.settings import FakeTensorConfig, FakeTensorTLS, fake_tensor_tls
-from dispatch.fake.statistics import dump_cache_stats, the_log
+from dispatch.fake.statistics import dump_cache_stats
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -173,6 +173,7 @@ _LATER = {
             SingletonConstant TensorMetadata assert_eq assert_metadata_eq
             extract_tensor_metadata suggest_memory_format
             """,
+        "statistics": "log",
     }.items()
     for name in names.split()
 }
@@ -181,8 +182,6 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     if name == "RECURSION_COUNT":
         return recursion_count()
-    if name == "log":
-        return the_log()
     if name in ("_device_not_kwarg_ops", "_like_tensor_constructors"):
         return getattr(implementations, name)
     if name not in _LATER:
@@ -193,7 +192,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, "log"})
+    return sorted({*globals(), *_LATER})
 
 
 serve_by_mode(FakeTensor, FakeTensorMode, attrgetter("fake_mode"))

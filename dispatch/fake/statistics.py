@@ -16,14 +16,20 @@ from dispatch.fake.cache import total_info
 if TYPE_CHECKING:
     from logging import Logger
 
-__all__ = ["dump_cache_stats", "the_log"]
+__all__ = ["dump_cache_stats"]
 
 
-def the_log() -> Logger:
+def _log() -> Logger:
     """The log of this room."""
     import logging
 
     return logging.getLogger("dispatch.fake")
+
+
+def __getattr__(name: str) -> Logger:
+    if name != "log":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _log()
 
 
 @atexit.register
@@ -34,7 +40,7 @@ def dump_cache_stats() -> None:
     """
     if "logging" not in sys.modules:
         return  # so nobody has set a level
-    log = the_log()
+    log = _log()
     if not log.isEnabledFor(20):  # INFO
         return
     info = total_info()

@@ -1,5 +1,7 @@
 """Modules and functions of torch.nn refuse what they cannot take, with PyTorch's type of error."""
 
+import functools
+
 import pytest
 
 from dispatch.as_torch.nn import functional as F, init, modules as nn, parametrize as PZ
@@ -11,102 +13,47 @@ from tests.dispatch.refused import (
     z,
 )  # fmt: skip
 
+# A call that is right, to be made wrong in one argument.
+attend = functools.partial(
+    F.multi_head_attention_forward,
+    query=o(2, 1, 4),
+    key=o(2, 1, 4),
+    value=o(2, 1, 4),
+    embed_dim_to_check=4,
+    num_heads=2,
+    in_proj_weight=o(12, 4),
+    in_proj_bias=o(12),
+    bias_k=None,
+    bias_v=None,
+    add_zero_attn=False,
+    dropout_p=0.0,
+    out_proj_weight=o(4, 4),
+    out_proj_bias=o(4),
+)
+
 CALLS = [
     (
-        lambda: F.multi_head_attention_forward(
-            o(2, 1, 4),
-            o(2, 1, 4),
-            o(2, 1, 4),
-            4,
-            2,
-            o(12, 4),
-            o(12),
-            None,
-            None,
-            False,
-            0.0,
-            o(4, 4),
-            o(4),
-            attn_mask=o(3, 2),
-        ),
+        lambda: attend(attn_mask=o(3, 2)),
         RuntimeError,
         "The shape of the 2D attn_mask is dispatch.Size([3, 2]), but",
     ),
     (
-        lambda: F.multi_head_attention_forward(
-            o(2, 1, 4),
-            o(2, 1, 4),
-            o(2, 1, 4),
-            4,
-            2,
-            o(12, 4),
-            o(12),
-            None,
-            None,
-            False,
-            0.0,
-            o(4, 4),
-            o(4),
-            attn_mask=o(3, 2, 2),
-        ),
+        lambda: attend(attn_mask=o(3, 2, 2)),
         RuntimeError,
         "The shape of the 3D attn_mask is dispatch.Size([3, 2, 2])",
     ),
     (
-        lambda: F.multi_head_attention_forward(
-            o(2, 1, 4),
-            o(2, 1, 4),
-            o(2, 1, 4),
-            4,
-            2,
-            o(12, 4),
-            o(12),
-            None,
-            None,
-            False,
-            0.0,
-            o(4, 4),
-            o(4),
-            is_causal=True,
-        ),
+        lambda: attend(is_causal=True),
         RuntimeError,
         "multi_head_attention_forward: Need attn_mask if specifying",
     ),
     (
-        lambda: F.multi_head_attention_forward(
-            o(2, 1, 4),
-            o(2, 1, 4),
-            o(2, 1, 4),
-            5,
-            2,
-            o(12, 4),
-            o(12),
-            None,
-            None,
-            False,
-            0.0,
-            o(4, 4),
-            o(4),
-        ),
+        lambda: attend(embed_dim_to_check=5),
         AssertionError,
         "multi_head_attention_forward: expected embedding dimension 5",
     ),
     (
-        lambda: F.multi_head_attention_forward(
-            o(2, 1, 4),
-            o(2, 1, 4),
-            o(2, 1, 4),
-            4,
-            3,
-            o(12, 4),
-            o(12),
-            None,
-            None,
-            False,
-            0.0,
-            o(4, 4),
-            o(4),
-        ),
+        lambda: attend(num_heads=3),
         AssertionError,
         "multi_head_attention_forward: embed_dim 4 not divisible by",
     ),

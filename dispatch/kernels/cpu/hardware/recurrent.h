@@ -96,5 +96,15 @@ LSTM_PRODUCT(f64, double)
     }
 LSTM_STEP(f32, float)
 LSTM_STEP(f64, double)
+
+/* What a layer runs in one dtype. */
+typedef struct {
+    void (*pack)(const void *weights, int64_t columns, int64_t depth, void *packed);
+    void (*product)(const void *from, int64_t n, int64_t depth, const void *packed, int64_t width, void *to);
+    void (*step)(const void *given, const void *of_state, int64_t width, const void *biases, void *memories, void *outputs,
+                 int64_t n, int64_t size);
+} lstm_loops;
+static const lstm_loops LSTM_F32 = {lstm_pack_f32, lstm_product_f32, lstm_step_f32};
+static const lstm_loops LSTM_F64 = {lstm_pack_f64, lstm_product_f64, lstm_step_f64};
 #pragma GCC pop_options
 #endif

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport (
-    DEV_CPU, DTYPES_FLOATING, MF_contiguous, ST_float32, ST_float64, get_dtype, itemsize_table,
+    DEV_CPU, DTYPES_FLOATING, MF_contiguous, ST_float32, get_dtype, itemsize_table,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
@@ -22,14 +22,12 @@ __all__ = ["mkldnn_rnn_layer"]
 
 cdef extern from "../kernels/cpu/hardware/recurrent.h" nogil:
     int64_t lstm_width(int64_t columns, int64_t itemsize) noexcept
-    void lstm_pack_f32(const void* weights, int64_t columns, int64_t depth, void* packed) noexcept
-    void lstm_pack_f64(const void* weights, int64_t columns, int64_t depth, void* packed) noexcept
-    void lstm_product_f32(const void* a, int64_t n, int64_t depth, const void* packed, int64_t width, void* to) noexcept
-    void lstm_product_f64(const void* a, int64_t n, int64_t depth, const void* packed, int64_t width, void* to) noexcept
-    void lstm_step_f32(const void* given, const void* of_state, int64_t width, const void* biases, void* memory, void* output,
-                       int64_t n, int64_t size) noexcept
-    void lstm_step_f64(const void* given, const void* of_state, int64_t width, const void* biases, void* memory, void* output,
-                       int64_t n, int64_t size) noexcept
+    ctypedef struct Loops "lstm_loops":
+        void (*pack)(const void* weights, int64_t columns, int64_t depth, void* packed) noexcept nogil
+        void (*product)(const void* a, int64_t n, int64_t depth, const void* packed, int64_t width, void* to) noexcept nogil
+        void (*step)(const void* given, const void* of_state, int64_t width, const void* biases, void* memory, void* output,
+                     int64_t n, int64_t size) noexcept nogil
+    const Loops LSTM_F32, LSTM_F64
 
 cdef enum:
     LSTM = 2
@@ -71,6 +69,7 @@ def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not N
     cdef int64_t n = gates[1]
     code = computed_in(input.c_dtype)
     cdef int item = itemsize_table()[code]
+    cdef const Loops* loops = &LSTM_F32 if code == ST_float32 else &LSTM_F64
     x, w = dense(input, code, MF_contiguous), dense(weight0, code, MF_contiguous)
     u, first = dense(weight1, code, MF_contiguous), dense(hx_, code, MF_contiguous)
     memory = new_empty(code, DEV_CPU, -1, cx_.c_ndim, cx_.c_sizes, NULL)
@@ -102,20 +101,12 @@ def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not N
     with nogil:
         if batch and hidden_size:
             product(code, steps * batch, width, n, from_, width, 1, by, 1, width, rows, n)
-            if code == ST_float32:
-                lstm_pack_f32(state_by, n, hidden_size, laid_out)
-            else:
-                lstm_pack_f64(state_by, n, hidden_size, laid_out)
+            loops.pack(state_by, n, hidden_size, laid_out)
             for step in range(steps):
                 at = steps - 1 - step if reverse else step
-                if code == ST_float32:
-                    lstm_product_f32(hidden, batch, hidden_size, laid_out, room, of_hidden)
-                    hidden = to + at * batch * hidden_size * item
-                    lstm_step_f32(rows + at * batch * n * item, of_hidden, room, added, kept, hidden, batch, hidden_size)
-                else:
-                    lstm_product_f64(hidden, batch, hidden_size, laid_out, room, of_hidden)
-                    hidden = to + at * batch * hidden_size * item
-                    lstm_step_f64(rows + at * batch * n * item, of_hidden, room, added, kept, hidden, batch, hidden_size)
+                loops.product(hidden, batch, hidden_size, laid_out, room, of_hidden)
+                hidden = to + at * batch * hidden_size * item
+                loops.step(rows + at * batch * n * item, of_hidden, room, added, kept, hidden, batch, hidden_size)
     if steps and batch and hidden_size:
         first = new_empty(code, DEV_CPU, -1, hx_.c_ndim, hx_.c_sizes, NULL)
         memcpy(address(first), hidden, batch * hidden_size * item)

@@ -1,5 +1,7 @@
 """Operators written with operators refuse what does not fit: PyTorch's type of error, and why."""
 
+import functools
+
 import pytest
 
 import dispatch
@@ -20,6 +22,20 @@ from tests.dispatch.refused import (
     z,
 )  # fmt: skip
 
+# A call that is right, to be made wrong in one argument.
+attend_natively = functools.partial(
+    A._native_multi_head_attention,
+    query=o(1, 2, 4),
+    key=o(1, 2, 4),
+    value=o(1, 2, 4),
+    embed_dim=4,
+    num_head=2,
+    qkv_weight=o(12, 4),
+    qkv_bias=o(12),
+    proj_weight=o(4, 4),
+    proj_bias=o(4),
+)
+
 CALLS = [
     (
         lambda: A._transform_bias_rescale_qkv(o(1, 2, 6, dtype=i64), o(6), 1),
@@ -32,48 +48,28 @@ CALLS = [
         "expected qkv (batch, length, 3 * heads * width) for 1 heads",
     ),
     (
-        lambda: A._native_multi_head_attention(
-            o(2, 4), o(2, 4), o(2, 4), 4, 2, o(12, 4), o(12), o(4, 4), o(4)
-        ),
+        lambda: attend_natively(query=o(2, 4), key=o(2, 4), value=o(2, 4)),
         RuntimeError,
         "expected query (batch, length, 4), got [2, 4]",
     ),
     (
-        lambda: A._native_multi_head_attention(
-            o(1, 2, 4), o(1, 2, 4), o(1, 2, 4), 4, 3, o(12, 4), o(12), o(4, 4), o(4)
-        ),
+        lambda: attend_natively(num_head=3),
         RuntimeError,
         "embed_dim 4 is not a multiple of 3 heads",
     ),
     (
-        lambda: A._native_multi_head_attention(
-            o(1, 2, 4), o(1, 2, 4), o(1, 2, 4), 4, 2, o(12, 3), o(12), o(4, 4), o(4)
-        ),
+        lambda: attend_natively(qkv_weight=o(12, 3)),
         RuntimeError,
         "expected qkv_weight [12, 4], got [12, 3]",
     ),
     (
-        lambda: A._native_multi_head_attention(
-            o(1, 2, 4), o(1, 2, 4), o(1, 2, 4), 4, 2, o(12, 4), o(11), o(4, 4), o(4)
-        ),
+        lambda: attend_natively(qkv_bias=o(11)),
         RuntimeError,
         "expected qkv_bias [12], got [11]",
     ),
     (
-        lambda: A._native_multi_head_attention(
-            o(1, 2, 4),
-            o(1, 2, 4),
-            o(1, 2, 4),
-            4,
-            2,
-            o(12, 4),
-            o(12),
-            o(4, 4),
-            o(4),
-            z(2, 2, dtype=b8),
-            True,
-            True,
-            2,
+        lambda: attend_natively(
+            mask=z(2, 2, dtype=b8), need_weights=True, average_attn_weights=True, mask_type=2
         ),
         RuntimeError,
         "expected a mask [1, 2, 2, 2], got [2, 2]",

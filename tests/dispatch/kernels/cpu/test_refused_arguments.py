@@ -1,5 +1,7 @@
 """Kernels of the CPU refuse what does not fit: PyTorch's type of error, and why."""
 
+import functools
+
 import pytest
 
 import dispatch
@@ -20,6 +22,22 @@ from tests.dispatch.refused import (
     u64,
     z,
 )  # fmt: skip
+
+# A call that is right, to be made wrong in one argument.
+observe = functools.partial(
+    A._fused_moving_avg_obs_fq_helper,
+    self=o(2, 2),
+    observer_on=o(1, dtype=i64),
+    fake_quant_on=o(1, dtype=i64),
+    running_min=o(1),
+    running_max=o(1),
+    scale=o(2),
+    zero_point=z(2, dtype=i32),
+    averaging_const=0.1,
+    quant_min=0,
+    quant_max=255,
+    ch_axis=0,
+)
 
 CALLS = [
     (
@@ -266,55 +284,19 @@ CALLS = [
         "expected quant_min 1 and quant_max 255 to have 0 between them",
     ),
     (
-        lambda: A._fused_moving_avg_obs_fq_helper(
-            o(2),
-            o(1, dtype=i64),
-            o(1, dtype=i64),
-            o(1),
-            o(1),
-            o(1),
-            z(1, dtype=i32),
-            0.1,
-            255,
-            0,
-            0,
+        lambda: observe(
+            self=o(2), scale=o(1), zero_point=z(1, dtype=i32), quant_min=255, quant_max=0
         ),
         RuntimeError,
         "expected quant_min to be below quant_max 0, got 255",
     ),
     (
-        lambda: A._fused_moving_avg_obs_fq_helper(
-            o(2, 2),
-            o(1, dtype=i64),
-            o(1, dtype=i64),
-            o(1),
-            o(1),
-            o(2),
-            z(2, dtype=i32),
-            0.1,
-            0,
-            255,
-            0,
-            True,
-        ),
+        lambda: observe(per_row_fake_quant=True),
         RuntimeError,
         "expected running_min and running_max for 2 rows, got 1",
     ),
     (
-        lambda: A._fused_moving_avg_obs_fq_helper(
-            o(2, 2),
-            o(1, dtype=i64),
-            o(1, dtype=i64),
-            o(2),
-            o(2),
-            o(2),
-            z(2, dtype=i32),
-            0.1,
-            0,
-            255,
-            1,
-            True,
-        ),
+        lambda: observe(running_min=o(2), running_max=o(2), ch_axis=1, per_row_fake_quant=True),
         RuntimeError,
         "expected ch_axis 0 for rows, got 1",
     ),

@@ -1,5 +1,7 @@
 """Indices and tables refuse what does not fit, with PyTorch's type of error."""
 
+import functools
+
 import pytest
 
 from tests.dispatch.refused import (
@@ -13,6 +15,20 @@ from tests.dispatch.refused import (
     tensor,
     z,
 )  # fmt: skip
+
+# A call that is right, to be made wrong in one argument.
+bags_gradient = functools.partial(
+    A._embedding_bag_dense_backward,
+    grad=o(2, 2, 2),
+    indices=tensor([0, 1]),
+    offset2bag=tensor([0, 1]),
+    bag_size=tensor([1, 1]),
+    maximum_indices=tensor([1, 1]),
+    num_weights=3,
+    scale_grad_by_freq=False,
+    mode=0,
+    per_sample_weights=None,
+)
 
 CALLS = [
     (
@@ -33,39 +49,17 @@ CALLS = [
         "include_last_offset needs at least one offset",
     ),
     (
-        lambda: A._embedding_bag_dense_backward(
-            o(2, 2, 2),
-            tensor([0, 1]),
-            tensor([0, 1]),
-            tensor([1, 1]),
-            tensor([1, 1]),
-            3,
-            False,
-            0,
-            None,
-        ),
+        lambda: bags_gradient(),
         RuntimeError,
         "expected grad to have 2 dimensions, got [2, 2, 2]",
     ),
     (
-        lambda: A._embedding_bag_dense_backward(
-            o(2), tensor([0, 1]), tensor([0, 1]), tensor([1, 1]), tensor([1, 1]), 3, False, 0, None
-        ),
+        lambda: bags_gradient(grad=o(2)),
         IndexError,
         "expected grad to have 2 dimensions, got [2]",
     ),
     (
-        lambda: A._embedding_bag_dense_backward(
-            o(2, 2),
-            tensor([0, 1]),
-            tensor([0, 1]),
-            tensor([1, 1]),
-            z(3, 2, dtype=i64),
-            3,
-            False,
-            2,
-            None,
-        ),
+        lambda: bags_gradient(grad=o(2, 2), maximum_indices=z(3, 2, dtype=i64), mode=2),
         RuntimeError,
         "expected maximum_indices of grad's shape [2, 2], got [3, 2]",
     ),
