@@ -22,7 +22,7 @@ cdef enum:
 cdef int row_of(int code) noexcept
 # Every row along `dim` of the inputs into the rows of the outputs, whose other sizes are those of the first input; an output may
 # lack the dimension. No tensor is empty. None: there is no such operand; MemoryError.
-# `cols`: the same step for rows side by side; NULL: it has none. `in_order`: the context counts rows, so that one thread takes
-# them one after the other.
+# `cols`: the same step for rows side by side; NULL: it has none. `scratch`: bytes that the step wants behind its last output.
+# `in_order`: the context counts rows, so that one thread takes them one after the other.
 cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int64_t dim, Tensor first, Tensor second,
-                    Tensor out, Tensor second_out, bint in_order=*) except -1
+                    Tensor out, Tensor second_out=*, Tensor third_out=*, int64_t scratch=*, bint in_order=*) except -1

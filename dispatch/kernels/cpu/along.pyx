@@ -33,6 +33,7 @@ cdef extern from "row_walk.h" nogil:
         row_step_fn step
         row_cols_fn cols
         const void* context
+        int64_t scratch
         int n_in, n_out, ndim
         int64_t sizes[64]
         walk_operand operands[4]
@@ -114,27 +115,28 @@ cdef void run_part(void* context, int64_t part) noexcept nogil:
 
 
 cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int64_t dim, Tensor first, Tensor second,
-                    Tensor out, Tensor second_out, bint in_order=False) except -1:
+                    Tensor out, Tensor second_out=None, Tensor third_out=None, int64_t scratch=0,
+                    bint in_order=False) except -1:
     cdef row_walk w
     cdef int d, kept = 0, n = 0, threads
     cdef bint done
     cdef object pinned
-    w.step, w.cols, w.context = step, cols, context
+    w.step, w.cols, w.context, w.scratch = step, cols, context, scratch
     for d in range(first.c_ndim):
         if d != dim:
             w.sizes[kept] = first.c_sizes[d]
             kept += 1
     w.ndim = kept
     w.n_in = 1 if second is None else 2
-    w.n_out = 1 if second_out is None else 2
-    for t in (first, second, out, second_out):
+    w.n_out = 1 if second_out is None else 2 if third_out is None else 3
+    for t in (first, second, out, second_out, third_out):
         if t is not None:
             place(&w, &w.operands[n], t, first.c_ndim, dim)
             n += 1
     if first.c_numel < LONG_RUN:
         done = run_row_walk(&w)
     else:
-        pinned = [shared_owner((<Tensor>t).c_storage) for t in (first, second, out, second_out) if t is not None]
+        pinned = [shared_owner((<Tensor>t).c_storage) for t in (first, second, out, second_out, third_out) if t is not None]
         with nogil:
             threads = 1 if in_order or w.ndim == 0 else threads_for(first.c_numel * w.operands[0].row_size)
             done = run_split(&w, threads) if threads > 1 else run_row_walk(&w)

@@ -22,6 +22,7 @@ typedef struct {
     intptr_t steps[WALK_DIMS];       /* of the other dimensions */
 } walk_operand;
 
+/* A step that asked for scratch finds it behind its last output: nobody else's while it runs. */
 typedef void (*row_step_fn)(const void **in, void **out, int64_t n, const void *context);
 
 /* The same for m rows at once, which lie side by side: element i of all of them is at data[k] + i * steps[k], inputs first. */
@@ -31,6 +32,7 @@ typedef struct {
     row_step_fn step;
     row_cols_fn cols;                /* NULL: there is none */
     const void *context;
+    int64_t scratch;                 /* bytes that the step wants */
     int n_in, n_out, ndim;           /* operands: inputs first; the other dimensions */
     int64_t sizes[WALK_DIMS];
     walk_operand operands[WALK_OPERANDS];
@@ -66,6 +68,7 @@ static void walk_each(const row_walk *w, char **data, int64_t count, char **buff
     int inner = w->ndim - 1, n = w->n_in + w->n_out;
     const void *in[WALK_OPERANDS];
     void *out[WALK_OPERANDS];
+    out[w->n_out] = buffers[n];
     if (w->n_in == 1 && w->n_out == 1 && inner >= 0 && walk_all_direct(w, data)) {     /* rows may be short */
         const intptr_t from = w->operands[0].steps[inner], to = w->operands[1].steps[inner];
         const int64_t length = w->operands[0].n;
@@ -137,6 +140,7 @@ static void walk_turned(const row_walk *w, char **data, int64_t count, char **bu
     bool turned[WALK_OPERANDS];
     const void *in[WALK_OPERANDS];
     void *out[WALK_OPERANDS];
+    out[w->n_out] = buffers[n];
     for (int i = 0; i < n; i++)
         turned[i] = walk_is_columns(w, &w->operands[i]);
     for (int i = 0; i < w->n_in; i++) {
@@ -290,8 +294,8 @@ static void walk_order(row_walk *w)
 /* All rows; no size is 0. False: there is no memory for the buffers. */
 static bool run_row_walk(row_walk *w)
 {
-    int64_t at[WALK_DIMS], offset[WALK_OPERANDS], bytes = 0, small[512];
-    char *data[WALK_OPERANDS], *buffers[WALK_OPERANDS], *memory = (char *)small;
+    int64_t at[WALK_DIMS], offset[WALK_OPERANDS + 1], bytes = 0, small[512];
+    char *data[WALK_OPERANDS], *buffers[WALK_OPERANDS + 1], *memory = (char *)small;
     int n = w->n_in + w->n_out, outer;
     walk_order(w);
     outer = w->ndim ? w->ndim - 1 : 0;
@@ -307,12 +311,14 @@ static bool run_row_walk(row_walk *w)
             bytes += (o->n * o->row_size * (turns ? together : 1) + 63) / 64 * 64;
         data[i] = o->data;
     }
+    offset[n] = bytes;
+    bytes += w->scratch;
     if (bytes > (int64_t)sizeof small) {
         memory = malloc((size_t)bytes);
         if (!memory)
             return false;
     }
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i <= n; i++)
         buffers[i] = memory + offset[i];
     for (int d = 0; d < outer; d++)
         at[d] = 0;

@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t
 from dispatch._C.dtypes cimport MF_contiguous, itemsize_table
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu cimport dense
+from dispatch.kernels.cpu.threads cimport span_fn
 
 # A loop over what `job` describes (a struct of its module's own); `typed` is a pointer to elements of
 # the dtype that is computed in, which chooses the loop. Returns 0, or what the caller makes of it.
@@ -22,6 +23,8 @@ cdef int64_t run(loop f, void* job, void* typed, int64_t work, tuple tensors) ex
 # The same by the dtype of `typed`, float32 or float64.
 cdef int64_t run_floating(loop f32, loop f64, void* job, Tensor typed, int64_t work,
                           tuple tensors) except? -1
+# A loop over spans of n things (rows, elements), several threads' where `nbytes` are many.
+cdef int run_spans(span_fn f, void* job, int64_t n, int64_t work, int64_t nbytes, tuple tensors) except -1
 # RuntimeError names `name`.
 cdef int check_dtype(str name, Tensor t, int code) except -1
 # Whether all of `n` indices are in [low, high); else the first that is not is put into `wrong`.

@@ -7,6 +7,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.dense cimport LONG_RUN, check_kernel, computed_in
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 
 cdef int floating_code(Tensor t) except -1:
@@ -27,6 +28,16 @@ cdef int64_t run(loop f, void* job, void* typed, int64_t work, tuple tensors) ex
 cdef int64_t run_floating(loop f32, loop f64, void* job, Tensor typed, int64_t work,
                           tuple tensors) except? -1:
     return run(f64 if typed.c_dtype == ST_float64 else f32, job, address(typed), work, tensors)
+
+
+cdef int run_spans(span_fn f, void* job, int64_t n, int64_t work, int64_t nbytes, tuple tensors) except -1:
+    if work < LONG_RUN:
+        f(job, 0, 0, n)
+        return 0
+    kept = [shared_owner((<Tensor>t).c_storage) for t in tensors if t is not None]
+    with nogil:
+        in_spans(f, job, n, parts_for(n, nbytes))
+    return 0
 
 
 cdef int check_dtype(str name, Tensor t, int code) except -1:

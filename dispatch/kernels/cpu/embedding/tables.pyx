@@ -17,7 +17,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.runs cimport (
-    address, are_in_range, finish, floating_code, loop, plain, run, written_as,
+    address, are_in_range, finish, floating_code, loop, plain, run, run_spans, written_as,
 )
 from dispatch.kernels.meta.embedding cimport tables as meta
 
@@ -40,13 +40,13 @@ cdef struct Rows:
 
 # ---- rows of the table -------------------------------------------------------------------------
 
-cdef int64_t copy_rows(Rows* j, void* typed) noexcept nogil:
+cdef void copy_rows(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Rows* j = <Rows*>context
     cdef int64_t i, index
-    for i in range(j.n):
+    for i in range(first, end):
         index = j.indices[i]
         if 0 <= index < j.rows:
             memcpy(<char*>j.out + i * j.size, <const char*>j.given + index * j.size, j.size)
-    return 0
 
 
 cdef int take_rows(Tensor out, Tensor weight, Tensor indices, object error) except -1:
@@ -62,7 +62,7 @@ cdef int take_rows(Tensor out, Tensor weight, Tensor indices, object error) exce
         return 0
     j.size = weight.c_sizes[1] * dtypes.itemsize_table()[weight.c_dtype]
     j.given, j.out = address(table), address(made)
-    run(<loop>copy_rows, &j, NULL, out.c_numel, (table, made, positions))
+    run_spans(copy_rows, &j, j.n, out.c_numel, j.n * j.size, (table, made, positions))
     return finish(out, made)
 
 

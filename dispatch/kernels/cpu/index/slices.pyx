@@ -125,27 +125,45 @@ cdef Numbers flat_places(Tensor t, Tensor index):
     return x
 
 
+cdef struct Take:
+    char* to
+    char* from_
+    const int64_t* index
+    int64_t numel
+    int64_t wrong                # the place of some wrong index; negative: none was met
+    int ndim, size
+    const int64_t* sizes
+    int64_t steps[64]
+    dispatch_spread read
+
+
+cdef void take_part(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Take* j = <Take*>context
+    cdef int64_t good = dispatch_take(j.to + first * j.size, j.size, j.from_, j.index + first, end - first, j.numel, j.ndim,
+                                      j.sizes, j.steps, j.read)
+    if good < end - first:
+        j.wrong = first + good
+
+
 cdef int take_places(Tensor dense, Tensor indexed, Tensor index) except -1:
-    cdef int64_t steps[64]
-    cdef int64_t n = index.c_numel, good
-    cdef int d, size = itemsize_of(indexed)
-    cdef dispatch_spread read = dispatch_reader(size)
-    cdef char* to
-    cdef char* from_
-    cdef const int64_t* numbers
+    cdef Take j
+    cdef int64_t n = index.c_numel
+    cdef int d
     if n == 0:
         return 0
+    j.size, j.wrong = itemsize_of(indexed), -1
+    j.numel, j.ndim, j.sizes, j.read = indexed.c_numel, indexed.c_ndim, indexed.c_sizes, dispatch_reader(j.size)
     for d in range(indexed.c_ndim):
-        steps[d] = indexed.c_strides[d] * size
-    to, from_, numbers = data_of(dense, size), data_of(indexed, size), <const int64_t*>data_of(index, 8)
+        j.steps[d] = indexed.c_strides[d] * j.size
+    j.to, j.from_, j.index = data_of(dense, j.size), data_of(indexed, j.size), <const int64_t*>data_of(index, 8)
     kept = owners(dense, indexed), owners(index, index)
     if n < LONG_RUN:
-        good = dispatch_take(to, size, from_, numbers, n, indexed.c_numel, indexed.c_ndim, indexed.c_sizes, steps, read)
+        take_part(&j, 0, 0, n)
     else:
         with nogil:
-            good = dispatch_take(to, size, from_, numbers, n, indexed.c_numel, indexed.c_ndim, indexed.c_sizes, steps, read)
-    if good < n:
-        raise refused(f"index {numbers[good]} is out of bounds for a dimension of size {indexed.c_numel}", IndexError)
+            in_spans(take_part, &j, n, parts_for(n, n * 8))
+    if j.wrong >= 0:
+        raise refused(f"index {j.index[j.wrong]} is out of bounds for a dimension of size {indexed.c_numel}", IndexError)
     return 0
 
 
@@ -206,24 +224,72 @@ cdef inline void add_rest(dispatch_slices* s, int64_t size, int64_t indexed, int
     s.outer.ndim += 1
 
 
+cdef struct Cut:                 # slices in parts: some of the places, or a piece of each slice
+    const dispatch_slices* s
+    int dim                      # of `outer`, then of `inner`; -1: the places are cut
+    char* indexed
+    char* dense
+    dispatch_run each
+    dispatch_spread spread
+
+
+cdef void run_cut(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Cut* j = <Cut*>context
+    cdef dispatch_slices s = j.s[0]
+    cdef dispatch_moves* m
+    cdef char* indexed = j.indexed
+    cdef char* dense = j.dense
+    cdef int d = j.dim
+    if d < 0:
+        s.at, s.n = s.at + first, end - first
+        if s.dense != NULL:
+            s.dense += first
+        else:
+            dense += first * s.step
+    else:
+        m = &s.outer if d < s.outer.ndim else &s.inner
+        d -= 0 if d < s.outer.ndim else s.outer.ndim
+        m.sizes[d] = end - first
+        indexed += first * (m.from_[d] if s.reads else m.to[d])
+        dense += first * (m.to[d] if s.reads else m.from_[d])
+    dispatch_run_slices(&s, indexed, dense, j.each, j.spread)
+
+
+cdef int64_t cut(Cut* j) noexcept:
+    """Chooses what is cut, and says how many of it there are: places may occur twice, so that only what is read is cut there."""
+    cdef const dispatch_slices* s = j.s
+    cdef const dispatch_moves* m
+    cdef int64_t n = s.n if s.reads else 1
+    cdef int d, k
+    j.dim = -1
+    for d in range(s.outer.ndim + s.inner.ndim):
+        m = &s.outer if d < s.outer.ndim else &s.inner
+        k = d if d < s.outer.ndim else d - s.outer.ndim
+        if m.to[k] and m.sizes[k] > 4 * n:
+            j.dim, n = d, m.sizes[k]
+    return n
+
+
 cdef int run(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, dispatch_run each, dispatch_spread spread) except -1:
+    cdef Cut j
     cdef int d
-    cdef int64_t n = at.n
-    cdef char* a
-    cdef char* b
+    cdef int64_t n = at.n, length, parts
     for d in range(s.outer.ndim):
         n *= s.outer.sizes[d]
     if n == 0:
         return 0
     s.n, s.at = at.n, at.data
-    a, b = data_of(indexed, itemsize_of(indexed)), data_of(dense, itemsize_of(dense))
+    j.s, j.each, j.spread = s, each, spread
+    j.indexed, j.dense = data_of(indexed, itemsize_of(indexed)), data_of(dense, itemsize_of(dense))
     dispatch_split(s)
     if n < LONG_RUN:
-        dispatch_run_slices(s, a, b, each, spread)
+        dispatch_run_slices(s, j.indexed, j.dense, each, spread)
         return 0
+    length = cut(&j)
+    parts = parts_for(length, n * itemsize_of(indexed))
     kept = owners(indexed, dense)
     with nogil:
-        dispatch_run_slices(s, a, b, each, spread)
+        in_spans(run_cut, &j, length, parts)
     return 0
 
 

@@ -147,12 +147,12 @@ static void (*const CHANNEL_GRADIENT[])(const void *, const void *, void *, int6
                                         const double *, const double *, const double *) = {BY_TYPE(channel_gradient)};
 #undef BY_TYPE
 
-/* ---- rows: layer normalisation; steps for `row_walk.h`. Rows come in order. ---- */
+/* ---- rows: layer normalisation; steps for `row_walk.h`. Those of a gradient come in order. ---- */
 
 typedef struct {
     double eps;
     const void *weight, *bias;       /* rows of the type of computation; NULL: none */
-    double *mean, *rstd;             /* of each row: results, or what a gradient is given */
+    double *mean, *rstd;             /* of each row, for the gradient */
     double *of_weight, *of_bias;     /* sums for the gradient; NULL: not wanted */
     void *some_weight, *some_bias;   /* those of the last few rows, in the type of computation, all 0 at first */
     int64_t *row, rows;              /* how many rows are done, and how many there are */
@@ -170,8 +170,8 @@ typedef struct {
         const T middle = (T)mean; \
         SUM_OF(T, squares, n, (x[i] - middle) * (x[i] - middle)); \
         rstd = 1 / sqrt(squares / (double)n + c->eps); \
-        c->mean[*c->row] = mean; \
-        c->rstd[(*c->row)++] = rstd; \
+        *(T *)out[1] = middle; \
+        *(T *)out[2] = (T)rstd; \
         const T scale = (T)rstd; \
         if (w && b) \
             for (int64_t i = 0; i < n; i++) \

@@ -409,10 +409,9 @@ cdef const void* parameter(Tensor t, int code, list kept) except? NULL:
 cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray normalized_shape, Tensor weight, Tensor bias,
                     double eps, const int64_t* handed) except -1:
     """Mean and 1/deviation of each row are kept."""
-    cdef int64_t width = handed[0], row = 0, count
+    cdef int64_t width = handed[0], count
     cdef norm_rows context
-    cdef Numbers numbers
-    cdef Tensor x, y
+    cdef Tensor x, y, means, rstds
     cdef list kept = []
     cdef int code = computed_in(input.c_dtype)
     check_mixed(input, (weight, bias))
@@ -423,16 +422,15 @@ cdef int layer_norm(Tensor out, Tensor mean, Tensor rstd, Tensor input, IntArray
     if input.c_numel == 0:
         return 0
     count = input.c_numel // width
-    numbers = Numbers(2, count)
     x, y = dense(input, input.c_dtype, MF_contiguous), target(out, out.c_dtype, MF_contiguous)
+    means, rstds = target(mean, code, MF_contiguous), target(rstd, code, MF_contiguous)
     context.eps = eps
     context.weight, context.bias = parameter(weight, code, kept), parameter(bias, code, kept)
-    context.mean, context.rstd, context.row = numbers.row(0), numbers.row(1), &row
-    walk_along(LAYER_STEPS[0][row_of(code)], NULL, &context, 1, as_rows(x, count, width), None, as_rows(y, count, width), None,
-               True)
+    walk_along(LAYER_STEPS[0][row_of(code)], NULL, &context, 1, as_rows(x, count, width), None, as_rows(y, count, width),
+               as_rows(means, count, 1), as_rows(rstds, count, 1))
     finish(out, y)
-    save(mean, numbers.row(0))
-    return save(rstd, numbers.row(1))
+    finish(mean, means)
+    return finish(rstd, rstds)
 
 
 def layer_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tensor of_bias or None, Tensor grad_out not None,
@@ -462,7 +460,7 @@ def layer_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
     context.of_bias = NULL if of_bias is None else sums.row(1)
     context.some_weight, context.some_bias, context.rows = sums.row(2), sums.row(3), count
     walk_along(LAYER_STEPS[1][row_of(code)], NULL, &context, 1, as_rows(grad, count, width), as_rows(x, count, width),
-               as_rows(to, count, width), None, True)
+               as_rows(to, count, width), None, None, 0, True)
     save(of_weight, sums.row(0))
     save(of_bias, sums.row(1))
     if of_input is not None:

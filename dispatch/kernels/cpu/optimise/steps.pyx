@@ -8,11 +8,11 @@ Source of the semantics: PyTorch's FusedAdam.cpp, FusedSGD.cpp, FusedAdagrad.cpp
 from libc.math cimport pow
 from libc.stdint cimport int64_t
 
-from dispatch._C.dtypes cimport ST_float32
+from dispatch._C.dtypes cimport ST_float32, ST_float64, itemsize_table
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.runs cimport (
-    address, check_dtype, finish, floating_code, loop, plain, run_floating,
+    address, check_dtype, finish, floating_code, loop, plain, run_spans,
 )
 
 cdef extern from "steps.h" nogil:
@@ -79,9 +79,32 @@ cdef int check_steps(list steps, list params) except -1:
     return 0
 
 
+cdef struct Part:
+    Step* whole
+    loop each
+    char* params
+    int size
+
+
+cdef inline void* past(void* p, int64_t n) noexcept nogil:
+    return <char*>p + n if p != NULL else NULL
+
+
+cdef void run_part(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Elements `first` to `end` of one parameter."""
+    cdef Part* c = <Part*>context
+    cdef Step j = c.whole[0]
+    cdef int64_t by = first * c.size
+    j.n = end - first
+    j.grads, j.first = past(j.grads, by), past(j.first, by)
+    j.second, j.largest = past(j.second, by), past(j.largest, by)
+    c.each(&j, c.params + by)
+
+
 cdef int walk(Step* j, const loop* loops, Tensor param, Tensor grad, Tensor first, Tensor second, Tensor largest) except -1:
     """One parameter: what has gaps or 16 bits is copied and stored again."""
     cdef int code = floating_code(param)
+    cdef Part c
     cdef Tensor p = plain(param, code), g = plain(grad, code), one = plain(first, code)
     cdef Tensor two = plain(second, code), most = plain(largest, code)
     j.n = param.c_numel
@@ -89,7 +112,8 @@ cdef int walk(Step* j, const loop* loops, Tensor param, Tensor grad, Tensor firs
         return 0
     j.grads, j.first = address(g), address(one)
     j.second, j.largest = address(two), address(most)
-    run_floating(loops[0], loops[1], j, p, 4 * j.n, (p, g, one, two, most))
+    c.whole, c.each, c.params, c.size = j, loops[code == ST_float64], <char*>address(p), itemsize_table()[code]
+    run_spans(run_part, &c, j.n, 4 * j.n, 4 * j.n * c.size, (p, g, one, two, most))
     for t, made in ((first, one), (second, two), (largest, most)):
         if t is not None:
             finish(t, made)

@@ -15,7 +15,6 @@ typedef struct { int64_t key, position; } pair;
 enum { SMALL_SORT = 16 };            /* rows that std::sort leaves to the insertion sort */
 
 typedef struct {
-    pair *pairs;                     /* as many as a row has elements, twice if the order is stable, and for modes */
     int64_t k;
     int64_t flip;                    /* what keys are combined with by exclusive or: -1 turns the order around */
     bool stable, in_order, ignore_nan;
@@ -314,7 +313,7 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
         places[rank[i]] = i;
 }
 
-/* ---- the steps ---- */
+/* ---- the steps; scratch: as many pairs as a row has elements, twice if the order is stable, and for modes ---- */
 
 #define ORDER(K, T) \
     static void fill_pairs_##K(const T *x, int64_t n, int64_t flip, pair *p) \
@@ -328,7 +327,7 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
         const T *x = in[0]; \
         T *values = out[0]; \
         int64_t *places = out[1]; \
-        pair *p = c->pairs; \
+        pair *p = out[2]; \
         if (c->stable && sort_counted_##K(x, n, c->flip, values, places)) \
             return; \
         fill_pairs_##K(x, n, c->flip, p); \
@@ -358,7 +357,7 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
         T *values = out[0]; \
         int64_t *places = out[1], k = c->k; \
         const int64_t flip = c->flip; \
-        pair *p = c->pairs; \
+        pair *p = out[2]; \
         if (k * 64 <= n) { \
             fill_pairs_##K(x, k, c->flip, p); \
             make_heap(p, k); \
@@ -383,7 +382,7 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
     { \
         const order_context *c = given; \
         const T *x = in[0]; \
-        pair *p = c->pairs; \
+        pair *p = out[2]; \
         fill_pairs_##K(x, n, 0, p); \
         quick_select(p, c->k - 1, n); \
         const int64_t place = p[c->k - 1].position; \
@@ -395,7 +394,7 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
     { \
         const order_context *c = given; \
         const T *x = in[0]; \
-        pair *p = c->pairs; \
+        pair *p = out[2]; \
         int64_t place = -1, numbers = 0; \
         for (int64_t i = n - 1; i >= 0; i--) { \
             numbers += x[i] == x[i]; \
@@ -421,9 +420,9 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
     /* The most frequent element, the smallest of those, and the last place of it. */ \
     static void mode_##K(const void **in, void **out, int64_t n, const void *given) \
     { \
-        const order_context *c = given; \
+        (void)given; \
         const T *x = in[0]; \
-        pair *p = c->pairs; \
+        pair *p = out[2]; \
         int64_t most = 0, run = 0, key = 0, place = n - 1; \
         fill_pairs_##K(x, n, 0, p); \
         sort_stable(p, p + n, n); \

@@ -3,7 +3,6 @@
 Called by the structured kernels with outputs of the right size and dtype; `values` may be self.
 """
 from libc.stdint cimport INT64_MIN, int64_t
-from libc.stdlib cimport free, malloc
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOAT8, DTYPES_RARE, ST_uint64, is_in, is_integral_code
@@ -16,7 +15,6 @@ cdef extern from "order.h" nogil:
     ctypedef struct pair:
         pass
     ctypedef struct order_context:
-        pair* pairs
         int64_t k, flip
         bint stable, in_order, ignore_nan
     const row_step_fn ORDER_STEPS[5][3]
@@ -37,13 +35,8 @@ cdef int order_rows(int op, Tensor values, Tensor indices, Tensor self, int64_t 
     if self.c_dtype == ST_uint64:
         context.flip ^= INT64_MIN
     context.in_order, context.ignore_nan = in_order, ignore_nan
-    context.pairs = <pair*>malloc((2 if stable else 1) * n * sizeof(pair))
-    if context.pairs == NULL:
-        raise MemoryError
-    try:
-        walk_along(ORDER_STEPS[op][row_of(self.c_dtype)], NULL, &context, dim, self, None, values, indices, True)
-    finally:
-        free(context.pairs)
+    walk_along(ORDER_STEPS[op][row_of(self.c_dtype)], NULL, &context, dim, self, None, values, indices, None,
+               (2 if stable else 1) * n * <int64_t>sizeof(pair))
     return 0
 
 

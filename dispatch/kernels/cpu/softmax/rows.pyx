@@ -32,7 +32,7 @@ cdef int rows(int op, Tensor out, Tensor self, Tensor second, int64_t dim) excep
     cdef int row = row_of(self.c_dtype)
     if row_of(out.c_dtype) != row:
         target = new_empty(self.c_dtype, 0, -1, out.c_ndim, out.c_sizes, NULL)
-    walk_along(SOFT_STEPS[op][row], SOFT_COLS[op][row], NULL, dim, self, second, target, None)
+    walk_along(SOFT_STEPS[op][row], SOFT_COLS[op][row], NULL, dim, self, second, target)
     if target is not out:
         copy_values(out, target)
     return 0

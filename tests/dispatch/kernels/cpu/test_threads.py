@@ -1,0 +1,80 @@
+"""How many threads make a result does not show in it."""
+
+import pytest
+
+import dispatch
+from dispatch import ops
+
+ATEN = ops.aten
+ROWS, WIDTH = 600, 700  # floats of more than a megabyte: three threads
+
+
+@pytest.fixture(autouse=True)
+def threads_as_before():
+    before = dispatch.get_num_threads()
+    yield
+    dispatch.set_num_threads(before)
+
+
+def numbers(*sizes):
+    dispatch.manual_seed(5)
+    return dispatch.randn(*sizes)
+
+
+def places(n, below, *sizes):
+    dispatch.manual_seed(7)
+    return dispatch.randint(0, below, sizes or (n,))
+
+
+ADAM = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-8}
+FLAGS = {"amsgrad": False, "maximize": False}
+
+
+def adam(x):
+    """The parameter and its state after a step."""
+    tensors = [x, x + 1, x + 2, x.abs()]
+    ATEN._fused_adam_(*([t] for t in tensors), [], [dispatch.ones(())], **ADAM, **FLAGS)
+    return tensors
+
+
+CALLS = {
+    "sort": lambda x: dispatch.sort(x, 1),
+    "stable sort of columns": lambda x: dispatch.sort(x, dim=0, stable=True),
+    "topk": lambda x: dispatch.topk(x, 40, 1),
+    "kthvalue": lambda x: dispatch.kthvalue(x, 9, 1),
+    "median": lambda x: dispatch.median(x, 1),
+    "mode": lambda x: dispatch.mode((x * 3).to(dispatch.int64), 1),
+    "layer_norm": lambda x: ATEN.native_layer_norm(x, [WIDTH], x[0], x[1], 1e-5),
+    "layer_norm of halves": lambda x: ATEN.native_layer_norm(x.half(), [WIDTH], None, None, 1e-5),
+    "index_select of rows": lambda x: dispatch.index_select(x, 0, places(ROWS, ROWS)),
+    "index_select of columns": lambda x: dispatch.index_select(x, 1, places(WIDTH, WIDTH)),
+    "index of both": lambda x: x[places(0, ROWS, ROWS, 1), places(0, WIDTH, 1, WIDTH)],
+    "index_copy, an index twice": lambda x: dispatch.index_copy(x, 0, places(ROWS, 9), x + 1),
+    "index_fill of columns": lambda x: dispatch.index_fill(x, 1, places(WIDTH, 50), 2.0),
+    "index_add": lambda x: dispatch.index_add(x, 0, places(ROWS, 9), x),
+    "index_add of columns": lambda x: dispatch.index_add(x, 1, places(WIDTH, 9), x),
+    "index_put added up": lambda x: x.index_put([places(ROWS, 5)], x, True),
+    "take": lambda x: dispatch.take(x, places(0, x.numel(), ROWS, WIDTH)),
+    "embedding": lambda x: ATEN.embedding(x, places(ROWS, ROWS)),
+    "adam": adam,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_two_threads_make_what_one_makes(name):
+    made = []
+    for threads in (1, 3):
+        dispatch.set_num_threads(threads)
+        out = CALLS[name](numbers(ROWS, WIDTH))
+        made.append([out] if isinstance(out, dispatch.Tensor) else list(out))
+    for one, many in zip(*made, strict=True):
+        assert one.shape == many.shape
+        assert dispatch.equal(one, many)
+
+
+def test_an_index_that_is_out_of_range_is_named_by_several_threads_too():
+    dispatch.set_num_threads(3)
+    x, index = numbers(ROWS, WIDTH), places(0, 5, ROWS, WIDTH)
+    index[ROWS - 1, 3] = x.numel()
+    with pytest.raises(IndexError, match=f"index {x.numel()} is out of bounds"):
+        dispatch.take(x, index)
