@@ -10,6 +10,7 @@
 
 enum { WALK_ROWS = 16, WALK_COLS = 256, WALK_OPERANDS = 4, WALK_DIMS = 64 };
 enum { WALK_BYTES = 1 << 18 };       /* of columns that are converted at once: so much stays in a cache */
+enum { WALK_ELEMENTS = 1 << 12 };    /* of rows that are converted together */
 
 typedef struct {
     char *data;
@@ -52,48 +53,62 @@ static inline bool walk_is_direct(const walk_operand *o, const char *data)
     return o->as_it_is && (o->step == o->size || o->n == 1) && (uintptr_t)data % (o->size < 8 ? o->size : 8) == 0;
 }
 
-/* Whether no row along the innermost dimension needs a buffer. */
-static bool walk_all_direct(const row_walk *w, char **data)
+/* Whether row after row can be converted as one: those along the innermost dimension follow on, and are not used as they are. */
+static inline bool walk_follows(const row_walk *w, const walk_operand *o)
 {
-    for (int i = 0; i < w->n_in + w->n_out; i++) {
-        if (!walk_is_direct(&w->operands[i], data[i]))
-            return false;
-    }
-    return true;
+    return w->ndim && o->steps[w->ndim - 1] == o->n * o->step && !walk_is_direct(o, o->data);
 }
 
-/* One row after the other, `count` of them along the innermost dimension. */
+/* One row after the other, `count` of them along the innermost dimension. Rows that follow on in memory, which may be short, are
+   converted together. */
 static void walk_each(const row_walk *w, char **data, int64_t count, char **buffers)
 {
     int inner = w->ndim - 1, n = w->n_in + w->n_out;
+    const int64_t length = w->operands[0].n;
+    int64_t done = 0;
     const void *in[WALK_OPERANDS];
     void *out[WALK_OPERANDS];
+    char *rows[WALK_OPERANDS];
+    intptr_t steps[WALK_OPERANDS];
+    bool whole[WALK_OPERANDS], each[WALK_OPERANDS], any = false;
     out[w->n_out] = buffers[n];
-    if (w->n_in == 1 && w->n_out == 1 && inner >= 0 && walk_all_direct(w, data)) {     /* rows may be short */
-        const intptr_t from = w->operands[0].steps[inner], to = w->operands[1].steps[inner];
-        const int64_t length = w->operands[0].n;
+    for (int i = 0; i < n; i++) {
+        const walk_operand *o = &w->operands[i];
+        const bool direct = walk_is_direct(o, data[i]);
+        whole[i] = !direct && (count == 1 || walk_follows(w, o));
+        each[i] = !direct && !whole[i];
+        any |= each[i];
+        steps[i] = direct && inner >= 0 ? o->steps[inner] : whole[i] ? o->n * o->row_size : 0;
+        rows[i] = direct ? data[i] : buffers[i];
+        if (whole[i] && i < w->n_in)
+            rows[i] = (char *)o->read(data[i], o->step, o->n * count, buffers[i]);
+    }
+    if (w->n_in == 1 && w->n_out == 1 && !any) {
         for (int64_t k = 0; k < count; k++) {
-            in[0] = data[0] + k * from, out[0] = data[1] + k * to;
+            in[0] = rows[0] + k * steps[0], out[0] = rows[1] + k * steps[1];
             w->step(in, out, length, w->context);
         }
-        return;
+        done = count;
     }
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = done; k < count; k++) {
         for (int i = 0; i < n; i++) {
             const walk_operand *o = &w->operands[i];
-            char *at = data[i] + (inner >= 0 ? k * o->steps[inner] : 0);
-            bool direct = walk_is_direct(o, at);
-            if (i < w->n_in)
-                in[i] = direct ? at : o->read(at, o->step, o->n, buffers[i]);
+            if (i >= w->n_in)
+                out[i - w->n_in] = rows[i] + k * steps[i];
             else
-                out[i - w->n_in] = direct ? at : buffers[i];
+                in[i] = each[i] ? o->read(data[i] + k * o->steps[inner], o->step, o->n, buffers[i]) : rows[i] + k * steps[i];
         }
-        w->step(in, out, w->operands[0].n, w->context);
+        w->step(in, out, length, w->context);
         for (int i = w->n_in; i < n; i++) {
             const walk_operand *o = &w->operands[i];
-            if (out[i - w->n_in] == buffers[i])
-                o->write(buffers[i], data[i] + (inner >= 0 ? k * o->steps[inner] : 0), o->step, o->n);
+            if (each[i])
+                o->write(buffers[i], data[i] + k * o->steps[inner], o->step, o->n);
         }
+    }
+    for (int i = w->n_in; i < n; i++) {
+        const walk_operand *o = &w->operands[i];
+        if (whole[i])
+            o->write(buffers[i], data[i], o->step, o->n * count);
     }
 }
 
@@ -228,6 +243,19 @@ static bool walk_turns(const row_walk *w)
     return found && w->sizes[w->ndim - 1] >= 4;
 }
 
+/* How many rows at once where rows are not turned: few enough to stay in a cache where they are converted together. */
+static int64_t walk_rows_of(const row_walk *w, int64_t rows)
+{
+    int64_t most = 1;
+    bool found = false;
+    for (int i = 0; i < w->n_in + w->n_out; i++) {
+        const walk_operand *o = &w->operands[i];
+        most = o->n > most ? o->n : most;
+        found = found || walk_follows(w, o);
+    }
+    return !found ? rows : most < WALK_ELEMENTS ? WALK_ELEMENTS / most : 1;
+}
+
 /* How many columns at once, where all operands lie as columns and the step takes them: 0 if not. */
 static int64_t walk_cols_of(const row_walk *w)
 {
@@ -301,14 +329,14 @@ static bool run_row_walk(row_walk *w)
     outer = w->ndim ? w->ndim - 1 : 0;
     bool turns = walk_turns(w);
     int64_t rows = w->ndim ? w->sizes[outer] : 1, columns = turns ? walk_cols_of(w) : 0;
-    int64_t together = columns ? columns : turns ? WALK_ROWS : rows;
+    int64_t together = columns ? columns : turns ? WALK_ROWS : walk_rows_of(w, rows);
     if (together > rows)
         together = rows;
     for (int i = 0; i < n; i++) {
         const walk_operand *o = &w->operands[i];
         offset[i] = bytes;
         if (!columns || !walk_is_matrix(w, o))
-            bytes += (o->n * o->row_size * (turns ? together : 1) + 63) / 64 * 64;
+            bytes += (o->n * o->row_size * (turns || walk_follows(w, o) ? together : 1) + 63) / 64 * 64;
         data[i] = o->data;
     }
     offset[n] = bytes;

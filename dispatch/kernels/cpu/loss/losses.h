@@ -1,5 +1,5 @@
-/* Losses of two rows, element by element, and their sums: a block at a time, so that loops vectorise. Blocks are added up in
-   lanes, and the blocks' sums in double precision. */
+/* Losses of two rows, element by element, and their sums: a block at a time, so that loops vectorise and 16-bit floats are
+   converted in a cache. Blocks are added up in lanes, and the blocks' sums in double precision. */
 #ifndef DISPATCH_LOSSES_H
 #define DISPATCH_LOSSES_H
 #include "floating.h"
@@ -26,6 +26,7 @@ typedef struct {
     int64_t n;
     const void *x, *y;
     const void *weights;             /* NULL: 1 each */
+    int x_code, y_code, weights_code, out_code;      /* ScalarTypes that are computed in the loop's type */
     const void *grads;               /* of the losses, for a gradient */
     void *out;                       /* a loss for each pair; NULL: their sum is asked for */
     double bound;                    /* beta, delta */
@@ -34,6 +35,13 @@ typedef struct {
 } loss_pairs;
 
 enum { LOSS_BLOCK = 512, LOSS_LANES = 32 };
+
+/* n elements from `first` on, as a row; NULL of NULL. */
+static inline const void *losses_row(const void *data, int code, int64_t first, int64_t n, void *buffer)
+{
+    const intptr_t size = ROW_KINDS[code].size;
+    return data ? ROW_KINDS[code].read((const char *)data + first * size, size, n, buffer) : NULL;
+}
 
 #define LOSS(NAME, K, T, ...) \
     WIDE static void NAME##_block_##K(const T *x, const T *y, const T *weights, T *to, int64_t n, T bound) \
@@ -50,15 +58,18 @@ enum { LOSS_BLOCK = 512, LOSS_LANES = 32 };
     static int64_t NAME##_##K(void *job, void *typed) \
     { \
         loss_pairs *j = job; \
-        T block[LOSS_BLOCK]; \
+        T x[LOSS_BLOCK], y[LOSS_BLOCK], weights[LOSS_BLOCK], block[LOSS_BLOCK]; \
+        const bool direct = j->out && ROW_KINDS[j->out_code].size == sizeof(T); \
         (void)typed; \
         for (int64_t done = 0; done < j->n; done += LOSS_BLOCK) { \
             const int64_t n = j->n - done < LOSS_BLOCK ? j->n - done : LOSS_BLOCK; \
-            T *to = j->out ? (T *)j->out + done : block; \
-            NAME##_block_##K((const T *)j->x + done, (const T *)j->y + done, j->weights ? (const T *)j->weights + done : NULL, to, \
-                             n, (T)j->bound); \
+            T *to = direct ? (T *)j->out + done : block; \
+            NAME##_block_##K(losses_row(j->x, j->x_code, done, n, x), losses_row(j->y, j->y_code, done, n, y), \
+                             losses_row(j->weights, j->weights_code, done, n, weights), to, n, (T)j->bound); \
             if (!j->out) \
                 j->sum += sum_of_losses_##K(to, n); \
+            else if (!direct) \
+                ROW_KINDS[j->out_code].write(to, (char *)j->out + 2 * done, 2, n); \
         } \
         return 0; \
     }

@@ -1,7 +1,8 @@
 """Bodies of losses that compare element by element. `reduction`: 0 none, 1 the mean, 2 the sum.
 
-Called by the structured kernels with an output of the right size. Operands are broadcast and
-converted to one dtype; the loops of `losses.h` store the losses, or add them up.
+Called by the structured kernels with an output of the right size. Operands are broadcast, and
+converted to one dtype where the loops do not as they read; the loops of `losses.h` store the losses,
+or add them up.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -12,7 +13,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in
 from dispatch.kernels.cpu.runs cimport (
-    address, finish, loop, plain, run_floating, written_as,
+    address, finish, loop, plain, run, run_floating, written_as,
 )
 from dispatch.kernels.meta cimport rules
 
@@ -27,6 +28,7 @@ cdef extern from "losses.h" nogil:
         const void* x
         const void* y
         const void* weights
+        int x_code, y_code, weights_code, out_code
         const void* grads
         void* out
         double bound, scale, sum
@@ -53,17 +55,25 @@ cdef int common_code(Tensor self, Tensor target) except -1:
     return computed_in(kind)
 
 
-cdef int reduce_pairs(Tensor out, Pairs* j, const loop* loops, Tensor x, Tensor y, Tensor weights, int64_t reduction) except -1:
-    """Runs a loop over operands of one dtype and size."""
-    cdef Tensor made = written_as(out, x.c_dtype)
+cdef int kept(Tensor t, int code) noexcept:
+    """The dtype itself where the loop of `code` converts it as it reads or writes, else `code`."""
+    return t.c_dtype if computed_in(t.c_dtype) == code else code
+
+
+cdef int reduce_pairs(Tensor out, Pairs* j, const loop* loops, int code, Tensor x, Tensor y, Tensor weights,
+                      int64_t reduction) except -1:
+    """Runs the loop of `code` over operands of one size, which it reads as they are."""
+    cdef Tensor made = written_as(out, kept(out, code) if reduction == REDUCE_NONE else code)
     cdef double sum
     j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
+    j.x_code, j.y_code, j.out_code = x.c_dtype, y.c_dtype, made.c_dtype
+    j.weights_code = code if weights is None else weights.c_dtype
     j.out = NULL
     if reduction == REDUCE_NONE:
         j.out = address(made)
     j.sum = 0
     if j.n:
-        run_floating(loops[0], loops[1], j, x, j.n, (x, y, weights, made))
+        run(loops[code == ST_float64], j, NULL, j.n, (x, y, weights, made))
     if reduction != REDUCE_NONE:
         sum = j.sum / j.n if reduction == REDUCE_MEAN else j.sum
         if made.c_dtype == ST_float64:
@@ -81,7 +91,8 @@ cdef int compare(Tensor out, Tensor self, Tensor target, int64_t reduction, doub
         sizes = out.shape if reduction == REDUCE_NONE else broadcast_shapes(self.shape, target.shape)
         like = self.expand(sizes)
     j.bound = bound
-    return reduce_pairs(out, &j, loops, spread(like, like, code), spread(target, like, code), None, reduction)
+    return reduce_pairs(out, &j, loops, code, spread(like, like, kept(like, code)),
+                        spread(target, like, kept(target, code)), None, reduction)
 
 
 def mse_loss(Tensor out not None, Tensor self not None, Tensor target not None, int64_t reduction):
@@ -112,7 +123,7 @@ def binary_cross_entropy(Tensor out not None, Tensor self not None, Tensor targe
     j.n, j.x = x.c_numel, address(x)
     if not run_floating(IS_PROBABLE[0], IS_PROBABLE[1], &j, x, j.n, (x,)):
         raise refused("expected elements of self from 0 to 1")
-    reduce_pairs(out, &j, ENTROPY, x, spread(target, self, code),
+    reduce_pairs(out, &j, ENTROPY, code, x, spread(target, self, code),
                  spread(weight, self, code), reduction)
 
 

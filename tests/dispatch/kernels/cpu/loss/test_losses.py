@@ -51,3 +51,25 @@ def test_losses_of_many_elements(name, kind, reduction):
     exact = {0: wanted, 1: wanted.mean(), 2: wanted.sum()}[reduction]
     rtol = 2e-6 if kind is np.float32 else 1e-12
     np.testing.assert_allclose(found.numpy(), exact, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["mse_loss", "smooth_l1_loss", "huber_loss"])
+def test_losses_of_halves_are_computed_in_float32(name, dtype, reduction):
+    generator, kind = np.random.default_rng(0), getattr(dispatch, dtype)
+    x, y = (dispatch.from_numpy(generator.normal(size=1300) * 2).to(kind) for _ in range(2))
+    call = getattr(dispatch.ops.aten, name)
+    want = call(x.float(), y.float(), reduction=reduction)
+    assert dispatch.equal(call(x, y, reduction=reduction), want.to(kind))
+    mixed = call(x, y.float(), reduction=reduction)
+    assert dispatch.equal(mixed, want.to(mixed.dtype))
+    wide = call(x, y.double(), reduction=reduction)
+    rounding = 1e-5 if wide.dtype == dispatch.float64 else 1e-2
+    np.testing.assert_allclose(wide.double().numpy(), want.numpy(), rtol=rounding, atol=1e-6)
+    out = (
+        dispatch.zeros(1300, 2, dtype=kind)[:, 0]
+        if not reduction
+        else dispatch.zeros((), dtype=kind)
+    )
+    assert dispatch.equal(call(x, y, reduction=reduction, out=out), want.to(kind))

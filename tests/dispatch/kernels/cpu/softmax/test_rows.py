@@ -60,6 +60,29 @@ def test_columns_and_their_gradients(sizes: tuple[int, int], dtype: str) -> None
     np.testing.assert_allclose(got, slope, rtol=rounding, atol=rounding * 4)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int8"])
+@pytest.mark.parametrize("length", [1, 3, 70, 5000])
+def test_rows_that_are_converted_together_are_those_of_one(dtype: str, length: int) -> None:
+    kind, count = getattr(dispatch, dtype), 3 if length == 5000 else 1500
+    x, y = (dispatch.from_numpy(RNG.normal(size=(count, length)) * 9).to(kind) for _ in range(2))
+    calls = [lambda a, b: aten.cumsum(a, 1, dtype=kind), lambda a, b: aten.sort(a, 1)[1]]
+    if dtype != "int8":
+        calls += [
+            lambda a, b: aten._softmax(a, 1, False),
+            lambda a, b: aten._log_softmax_backward_data(a, b, 1, kind),
+            lambda a, b: aten.native_layer_norm(a, [length], y[0], None, 1e-5)[0],
+            lambda a, b: aten.native_layer_norm(a, [length], y[0], None, 1e-5)[1],
+        ]
+    wide = dispatch.zeros(count, length + 2, dtype=kind)
+    wide[:, :length] = x
+    for call in calls:
+        want = [call(x[i : i + 1], y[i : i + 1]) for i in (0, 1, count - 1)]
+        for one in (x, wide[:, :length]):
+            found = call(one, y)
+            for i, row in zip((0, 1, count - 1), want, strict=True):
+                assert dispatch.equal(found[i : i + 1], row), i
+
+
 def test_softmax_of_infinities_is_nan_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
