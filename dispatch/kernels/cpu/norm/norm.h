@@ -36,17 +36,31 @@ enum { NORM_LANES = 32, NORM_BLOCK = 512 };
         (result) += total_; \
     } while (0)
 
+/* A tensor of channels, and what each channel has; a loop takes those from `first` to `end`. */
+typedef struct {
+    const void *from, *grads;
+    void *to;
+    int64_t outer, channels, inner;
+    bool given;                      /* the mean is known */
+    double *mean, *results, *sums;   /* results: squares, or products with gradients */
+    const double *scale, *shift;     /* to = x * scale + shift, or grad * scale + (x - mean) * of_x + shift */
+    const double *of_x;
+} channel_job;
+typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
+
 #define CHANNELS(K, T) \
     /* The mean of each channel (unless it is given) and its sum of squared distances from it. */ \
-    WIDE static void channel_moments_##K(const void *from, int64_t outer, int64_t channels, int64_t inner, bool given, \
-                                         double *mean, double *squares) \
+    WIDE static void channel_moments_##K(const channel_job *j, int64_t first, int64_t end) \
     { \
-        const T *x = from; \
+        const T *x = j->from; \
+        const int64_t outer = j->outer, channels = j->channels, inner = j->inner; \
+        const bool given = j->given; \
+        double *mean = j->mean, *squares = j->results; \
         const double count = (double)(outer * inner); \
-        for (int64_t c = 0; c < channels; c++) \
+        for (int64_t c = first; c < end; c++) \
             squares[c] = 0, mean[c] = given ? mean[c] : 0; \
         if (inner > 1) { \
-            for (int64_t c = 0; c < channels; c++) { \
+            for (int64_t c = first; c < end; c++) { \
                 for (int64_t o = 0; o < outer && !given; o++) { \
                     const T *p = x + (o * channels + c) * inner; \
                     SUM_OF(T, mean[c], inner, p[i]); \
@@ -61,91 +75,89 @@ enum { NORM_LANES = 32, NORM_BLOCK = 512 };
             return; \
         } \
         for (int64_t o = 0; o < outer && !given; o++) \
-            for (int64_t c = 0; c < channels; c++) \
+            for (int64_t c = first; c < end; c++) \
                 mean[c] += x[o * channels + c]; \
-        for (int64_t c = 0; c < channels && !given; c++) \
+        for (int64_t c = first; c < end && !given; c++) \
             mean[c] /= count; \
         for (int64_t o = 0; o < outer; o++) \
-            for (int64_t c = 0; c < channels; c++) { \
+            for (int64_t c = first; c < end; c++) { \
                 const double d = x[o * channels + c] - mean[c]; \
                 squares[c] += d * d; \
             } \
     } \
     /* y = x * scale + shift. */ \
-    WIDE static void channel_affine_##K(const void *from, void *to, int64_t outer, int64_t channels, int64_t inner, \
-                                        const double *scale, const double *shift) \
+    WIDE static void channel_affine_##K(const channel_job *j, int64_t first, int64_t end) \
     { \
-        const T *x = from; \
-        T *y = to; \
-        if (inner > 1) { \
-            for (int64_t o = 0; o < outer; o++) \
-                for (int64_t c = 0; c < channels; c++, x += inner, y += inner) { \
-                    const T a = (T)scale[c], b = (T)shift[c]; \
+        const int64_t inner = j->inner; \
+        for (int64_t o = 0; o < j->outer; o++) { \
+            const T *x = (const T *)j->from + (o * j->channels + first) * inner; \
+            T *y = (T *)j->to + (o * j->channels + first) * inner; \
+            if (inner > 1) \
+                for (int64_t c = first; c < end; c++, x += inner, y += inner) { \
+                    const T a = (T)j->scale[c], b = (T)j->shift[c]; \
                     for (int64_t i = 0; i < inner; i++) \
                         y[i] = x[i] * a + b; \
                 } \
-            return; \
+            else { \
+                const double *scale = j->scale + first, *shift = j->shift + first; \
+                for (int64_t c = 0; c < end - first; c++) \
+                    y[c] = x[c] * (T)scale[c] + (T)shift[c]; \
+            } \
         } \
-        for (int64_t o = 0; o < outer; o++, x += channels, y += channels) \
-            for (int64_t c = 0; c < channels; c++) \
-                y[c] = x[c] * (T)scale[c] + (T)shift[c]; \
     } \
     /* Sums of the gradients, and of the gradients times the distance from the mean. */ \
-    WIDE static void channel_dots_##K(const void *grads, const void *from, int64_t outer, int64_t channels, int64_t inner, \
-                                      const double *mean, double *sums, double *dots) \
+    WIDE static void channel_dots_##K(const channel_job *j, int64_t first, int64_t end) \
     { \
-        const T *grad = grads, *x = from; \
-        for (int64_t c = 0; c < channels; c++) \
+        const int64_t inner = j->inner; \
+        const double *mean = j->mean; \
+        double *sums = j->sums, *dots = j->results; \
+        for (int64_t c = first; c < end; c++) \
             sums[c] = dots[c] = 0; \
-        if (inner > 1) { \
-            for (int64_t o = 0; o < outer; o++) \
-                for (int64_t c = 0; c < channels; c++, x += inner, grad += inner) { \
+        for (int64_t o = 0; o < j->outer; o++) { \
+            const T *grad = (const T *)j->grads + (o * j->channels + first) * inner; \
+            const T *x = (const T *)j->from + (o * j->channels + first) * inner; \
+            if (inner > 1) \
+                for (int64_t c = first; c < end; c++, x += inner, grad += inner) { \
                     const T middle = (T)mean[c]; \
                     SUM_OF(T, sums[c], inner, grad[i]); \
                     SUM_OF(T, dots[c], inner, grad[i] * (x[i] - middle)); \
                 } \
-            return; \
+            else \
+                for (int64_t c = first; c < end; c++, x++, grad++) { \
+                    sums[c] += *grad; \
+                    dots[c] += *grad * (*x - mean[c]); \
+                } \
         } \
-        for (int64_t o = 0; o < outer; o++, x += channels, grad += channels) \
-            for (int64_t c = 0; c < channels; c++) { \
-                sums[c] += grad[c]; \
-                dots[c] += grad[c] * (x[c] - mean[c]); \
-            } \
     } \
     /* to = grad * a + (x - mean) * b + d. */ \
-    WIDE static void channel_gradient_##K(const void *grads, const void *from, void *made, int64_t outer, int64_t channels, \
-                                          int64_t inner, const double *mean, const double *a, const double *b, \
-                                          const double *d) \
+    WIDE static void channel_gradient_##K(const channel_job *j, int64_t first, int64_t end) \
     { \
-        const T *grad = grads, *x = from; \
-        T *to = made; \
-        if (inner > 1) { \
-            for (int64_t o = 0; o < outer; o++) \
-                for (int64_t c = 0; c < channels; c++, x += inner, grad += inner, to += inner) { \
-                    const T middle = (T)mean[c], of_grad = (T)a[c], of_x = (T)b[c], more = (T)d[c]; \
+        const int64_t inner = j->inner; \
+        for (int64_t o = 0; o < j->outer; o++) { \
+            const T *grad = (const T *)j->grads + (o * j->channels + first) * inner; \
+            const T *x = (const T *)j->from + (o * j->channels + first) * inner; \
+            T *to = (T *)j->to + (o * j->channels + first) * inner; \
+            if (inner > 1) \
+                for (int64_t c = first; c < end; c++, x += inner, grad += inner, to += inner) { \
+                    const T middle = (T)j->mean[c], of_grad = (T)j->scale[c], of_x = (T)j->of_x[c], more = (T)j->shift[c]; \
                     for (int64_t i = 0; i < inner; i++) \
                         to[i] = grad[i] * of_grad + (x[i] - middle) * of_x + more; \
                 } \
-            return; \
+            else { \
+                const double *mean = j->mean + first, *a = j->scale + first, *b = j->of_x + first, *d = j->shift + first; \
+                for (int64_t c = 0; c < end - first; c++) \
+                    to[c] = (T)(grad[c] * a[c] + (x[c] - mean[c]) * b[c] + d[c]); \
+            } \
         } \
-        for (int64_t o = 0; o < outer; o++, x += channels, grad += channels, to += channels) \
-            for (int64_t c = 0; c < channels; c++) \
-                to[c] = (T)(grad[c] * a[c] + (x[c] - mean[c]) * b[c] + d[c]); \
     }
 CHANNELS(f32, float)
 CHANNELS(f64, double)
 
 /* By type of computation, in the order of `row_of`: float32, float64. */
-#define BY_TYPE(NAME) NAME##_f32, NAME##_f64
-static void (*const CHANNEL_MOMENTS[])(const void *, int64_t, int64_t, int64_t, bool, double *, double *) = {
-    BY_TYPE(channel_moments)};
-static void (*const CHANNEL_AFFINE[])(const void *, void *, int64_t, int64_t, int64_t, const double *, const double *) = {
-    BY_TYPE(channel_affine)};
-static void (*const CHANNEL_DOTS[])(const void *, const void *, int64_t, int64_t, int64_t, const double *, double *,
-                                    double *) = {BY_TYPE(channel_dots)};
-static void (*const CHANNEL_GRADIENT[])(const void *, const void *, void *, int64_t, int64_t, int64_t, const double *,
-                                        const double *, const double *, const double *) = {BY_TYPE(channel_gradient)};
-#undef BY_TYPE
+static const channel_fn CHANNEL_MOMENTS[] = {channel_moments_f32, channel_moments_f64};
+static const channel_fn CHANNEL_AFFINE[] = {channel_affine_f32, channel_affine_f64};
+static const channel_fn CHANNEL_DOTS[] = {channel_dots_f32, channel_dots_f64};
+static const channel_fn CHANNEL_GRADIENT[] = {channel_gradient_f32, channel_gradient_f64};
 
 /* ---- rows: layer normalisation; steps for `row_walk.h`. Those of a gradient come in order. ---- */
 

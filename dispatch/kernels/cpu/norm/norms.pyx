@@ -18,6 +18,7 @@ from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, format_of, held, target
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
 
 from dispatch._ops import ops
@@ -38,15 +39,21 @@ cdef extern from "norm.h" nogil:
     const row_step_fn LAYER_STEPS[2][2]
     void load_doubles(int code, const char* from_, Py_ssize_t step, int64_t n, double* to)
     void store_doubles(int code, char* to, Py_ssize_t step, int64_t n, const double* from_)
+    ctypedef struct channel_job:
+        const void* from_ "from"
+        const void* grads
+        void* to
+        int64_t outer, channels, inner
+        bint given
+        double* mean
+        double* results
+        double* sums
+        const double* scale
+        const double* shift
+        const double* of_x
+    ctypedef void (*channel_fn)(const channel_job* j, int64_t first, int64_t end) noexcept nogil
     # By type of computation: elements as [outer, channels, inner], what a channel has in doubles.
-    void (* const CHANNEL_MOMENTS[2])(const void* x, int64_t outer, int64_t channels, int64_t inner, bint given, double* mean,
-                                      double* squares) noexcept
-    void (* const CHANNEL_AFFINE[2])(const void* x, void* y, int64_t outer, int64_t channels, int64_t inner,
-                                     const double* scale, const double* shift) noexcept
-    void (* const CHANNEL_DOTS[2])(const void* grad, const void* x, int64_t outer, int64_t channels, int64_t inner,
-                                   const double* mean, double* sums, double* dots) noexcept
-    void (* const CHANNEL_GRADIENT[2])(const void* grad, const void* x, void* to, int64_t outer, int64_t channels, int64_t inner,
-                                       const double* mean, const double* a, const double* b, const double* d) noexcept
+    const channel_fn CHANNEL_MOMENTS[2], CHANNEL_AFFINE[2], CHANNEL_DOTS[2], CHANNEL_GRADIENT[2]
 
 cdef struct Channels:            # a tensor as [outer, channels, inner]
     int64_t outer, channels, inner
@@ -148,49 +155,55 @@ cdef int clear(tuple outputs) except -1:
     return 0
 
 
-cdef char* bytes_of(Tensor t, int code) except? NULL:
-    return data_of(t, dtypes.itemsize_table()[code])
+cdef struct Share:
+    const channel_job* j
+    channel_fn each
+
+
+cdef void take_channels(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Share* s = <Share*>context
+    s.each(s.j, first, end)
+
+
+cdef int walk_channels(const channel_fn* loops, channel_job* j, Channels s, Tensor x, Tensor grad=None, Tensor to=None) except -1:
+    """One of the loops; each thread has channels of its own."""
+    cdef Share share
+    cdef int size = dtypes.itemsize_table()[x.c_dtype]
+    cdef object kept = held(x, x, grad, to)
+    cdef int64_t parts = parts_for(s.channels, x.c_numel * size)
+    j.from_ = data_of(x, size)
+    j.grads = NULL if grad is None else data_of(grad, size)
+    j.to = NULL if to is None else data_of(to, size)
+    j.outer, j.channels, j.inner = s.outer, s.channels, s.inner
+    share.j, share.each = j, loops[row_of(x.c_dtype)]
+    with nogil:
+        in_spans(take_channels, &share, s.channels, parts)
+    return 0
 
 
 cdef int moments(Tensor x, Channels s, bint given, double* mean, double* squares) except -1:
-    cdef char* data = bytes_of(x, x.c_dtype)
-    cdef object kept = held(x, x)
-    cdef int row = row_of(x.c_dtype)
-    with nogil:
-        CHANNEL_MOMENTS[row](data, s.outer, s.channels, s.inner, given, mean, squares)
-    return 0
+    cdef channel_job j
+    j.given, j.mean, j.results = given, mean, squares
+    return walk_channels(CHANNEL_MOMENTS, &j, s, x)
 
 
 cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const double* shift) except -1:
-    cdef char* data = bytes_of(x, x.c_dtype)
-    cdef char* to = bytes_of(y, x.c_dtype)
-    cdef object kept = held(x, y)
-    cdef int row = row_of(x.c_dtype)
-    with nogil:
-        CHANNEL_AFFINE[row](data, to, s.outer, s.channels, s.inner, scale, shift)
-    return 0
+    cdef channel_job j
+    j.scale, j.shift = scale, shift
+    return walk_channels(CHANNEL_AFFINE, &j, s, x, None, y)
 
 
 cdef int dots(Tensor grad, Tensor x, Channels s, const double* mean, double* sums, double* products) except -1:
-    cdef char* data = bytes_of(x, x.c_dtype)
-    cdef char* given = bytes_of(grad, x.c_dtype)
-    cdef object kept = held(x, grad)
-    cdef int row = row_of(x.c_dtype)
-    with nogil:
-        CHANNEL_DOTS[row](given, data, s.outer, s.channels, s.inner, mean, sums, products)
-    return 0
+    cdef channel_job j
+    j.mean, j.sums, j.results = <double*>mean, sums, products
+    return walk_channels(CHANNEL_DOTS, &j, s, x, grad)
 
 
 cdef int gradient(Tensor grad, Tensor x, Tensor to, Channels s, const double* mean, const double* a, const double* b,
                   const double* d) except -1:
-    cdef char* data = bytes_of(x, x.c_dtype)
-    cdef char* given = bytes_of(grad, x.c_dtype)
-    cdef char* out = bytes_of(to, x.c_dtype)
-    cdef object kept = held(x, grad, to)
-    cdef int row = row_of(x.c_dtype)
-    with nogil:
-        CHANNEL_GRADIENT[row](given, data, out, s.outer, s.channels, s.inner, mean, a, b, d)
-    return 0
+    cdef channel_job j
+    j.mean, j.scale, j.of_x, j.shift = <double*>mean, a, b, d
+    return walk_channels(CHANNEL_GRADIENT, &j, s, x, grad, to)
 
 
 # ---- batch normalisation -------------------------------------------------------------------------

@@ -46,6 +46,30 @@ CALLS = {
     "mode": lambda x: dispatch.mode((x * 3).to(dispatch.int64), 1),
     "layer_norm": lambda x: ATEN.native_layer_norm(x, [WIDTH], x[0], x[1], 1e-5),
     "layer_norm of halves": lambda x: ATEN.native_layer_norm(x.half(), [WIDTH], None, None, 1e-5),
+    "batch_norm": lambda x: ATEN.native_batch_norm(
+        x.view(6, 20, -1), x[0, :20], x[1, :20], x[2, :20].clone(), x[3, :20].abs(), True, 0.1, 1e-5
+    ),
+    "batch_norm of rows": lambda x: ATEN.native_batch_norm(
+        x, x[0], x[1], x[2].clone(), x[3].abs(), False, 0.1, 1e-5
+    ),
+    "batch_norm_backward": lambda x: ATEN.native_batch_norm_backward(
+        x.view(6, 20, -1) * 2,
+        x.view(6, 20, -1),
+        x[0, :20],
+        None,
+        None,
+        x[1, :20],
+        x[2, :20].abs(),
+        True,
+        1e-5,
+        [True, True, True],
+    ),
+    "batch_norm_backward of rows": lambda x: ATEN.native_batch_norm_backward(
+        x * 2, x, x[0], None, None, x[1], x[2].abs(), True, 1e-5, [True, True, True]
+    ),
+    "group_norm": lambda x: ATEN.native_group_norm(
+        x.view(6, 20, -1), x[0, :20], x[1, :20], 6, 20, 3500, 5, 1e-5
+    ),
     "index_select of rows": lambda x: dispatch.index_select(x, 0, places(ROWS, ROWS)),
     "index_select of columns": lambda x: dispatch.index_select(x, 1, places(WIDTH, WIDTH)),
     "index of both": lambda x: x[places(0, ROWS, ROWS, 1), places(0, WIDTH, 1, WIDTH)],
