@@ -14,6 +14,7 @@ import select
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 __all__ = ["CHROMIUM", "Browser"]
@@ -99,16 +100,27 @@ class Browser:
             self.errors.append(found["params"])
         return found
 
-    def open(self, path, width=1280, height=900, dark=False):
-        """Load a file in a window of this size, with the light or the dark theme."""
+    def open(self, path, width=1280, height=900, dark=False, at=""):
+        """Load a file in a window of this size, with the light or the dark theme; `at`: #PLACE."""
         self.resize(width, height)
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[theme])
         self.errors.clear()
-        self.send("Page.navigate", url=Path(path).absolute().as_uri())
-        while not self.run("document.readyState === 'complete' && location.href !== 'about:blank'"):
-            pass
+        self.send("Page.navigate", url=Path(path).absolute().as_uri() + at)
+        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
         self.settle()
+
+    def wait(self, condition):
+        """Wait until a condition of JavaScript holds, whatever pages are loaded meanwhile."""
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            try:
+                if self.run(condition):
+                    return
+            except RuntimeError as error:
+                if "navigated" not in str(error):
+                    raise
+        raise RuntimeError(f"{condition}: not for {_PATIENCE} s")
 
     def resize(self, width, height=900):
         """Another size of the window; a narrow one is a phone."""
@@ -128,7 +140,7 @@ class Browser:
 
     def settle(self):
         """Wait until what is drawn later is drawn."""
-        self.run("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+        self.wait("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
     def click(self, selector):
         """A click with the mouse in the middle of an element."""

@@ -23,6 +23,7 @@ from dispatch.cli.sizes import SizesCommand, free_option, load, read_sizes
 from dispatch.graph import text
 from dispatch.graph.checks import Check, read_check
 from dispatch.graph.diff import Difference, compare
+from dispatch.graph.folder import folder_page, folder_table
 from dispatch.graph.hardware import Hardware, hardware
 from dispatch.graph.html import html_page
 from dispatch.graph.inputs import read_inputs
@@ -106,8 +107,9 @@ def inspect(
         if inputs and sizes:
             raise UserError("--set: the sizes are those of --inputs: give one of them")
         if os.path.isdir(model):
-            if html_path or inputs:
-                raise UserError(f"{model}: a folder: --html and --inputs take a file")
+            for name, given in (("--inputs", inputs), *tables.options()):
+                if given:
+                    raise UserError(f"{model}: a folder: {name} takes a file")
             answer = _inspect_folder(model, options, on, wanted, written)
         else:
             answer = _inspect_file(model, inputs, options, on, wanted, written, tables)
@@ -125,6 +127,13 @@ class _Tables(NamedTuple):
     modules: bool
     depth: int | None
     alive: int | None
+
+    def options(self) -> Iterator[tuple[str, bool]]:
+        """The options, and whether they were given."""
+        yield "--ops", self.ops
+        yield "--modules", self.modules
+        yield "--depth", self.depth is not None
+        yield "--alive", self.alive is not None
 
 
 class _Answer(NamedTuple):
@@ -294,39 +303,36 @@ def _inspect_folder(
             f"{folder}: Is a directory without a model ({', '.join(MODEL_SUFFIXES)}){reason}"
         )
     models = json.dumps({"models": list(reports.values()), "errors": errors}) + "\n"
-    table = _folder_table(reports)
+    table = folder_table(reports)
     title = os.path.basename(os.path.abspath(folder))
+    problems = [*failed, *_by_reason(folder, errors)]
     content = write_reports(
         written,
         {
             "--json": lambda: models,
-            "--markdown": lambda: text.markdown_list(title, table, [*failed, *errors.values()]),
+            "--html": lambda: folder_page(title, reports, problems),
+            "--markdown": lambda: text.markdown_list(title, table, problems),
         },
     )
-    return _Answer(showing(content, lambda: _print_folder(table, errors)), failed)
+    return _Answer(showing(content, lambda: _print_folder(table, problems[len(failed) :])), failed)
 
 
-def _folder_table(reports: Mapping[str, Json]) -> text.Table:
-    columns = ("model", "parameters", "weights", "peak memory", "FLOPs", "time, at least", "calls")
-    rows = [
-        [
-            name,
-            text.count_text(r["parameters"]),
-            text.bytes_text(r["parameter_bytes"]),
-            text.bytes_text(r["peak_bytes"]),
-            text.count_text(r["flops"]),
-            text.time_text(round(r["roofline"]["ns"])) if "roofline" in r else "",
-            f"{len(r['calls']):,}",
-        ]
-        for name, r in reports.items()
+def _by_reason(folder: str, errors: Mapping[str, str]) -> list[str]:
+    """A line for each reason, with the names of the files that it is true of."""
+    names: dict[str, list[str]] = {}
+    for name, message in errors.items():
+        reason = message.removeprefix(plain(os.path.join(folder, name)).plain)
+        names.setdefault(reason, []).append(plain(name).plain)
+    return [
+        f"{', '.join(which[:3])}{f' and {len(which) - 3} more' if which[3:] else ''}{reason}"
+        for reason, which in names.items()
     ]
-    return text.Table("models", columns, ("model",), rows, ("calls", "weights"))
 
 
-def _print_folder(table: text.Table, errors: Mapping[str, str]) -> None:
+def _print_folder(table: text.Table, problems: Iterable[str]) -> None:
     console = standard_output()
     console.print(draw(table, console.width))
-    for problem in errors.values():
+    for problem in problems:
         console.print(plain(problem), soft_wrap=True)
 
 

@@ -15,10 +15,10 @@ from typing import Any
 from dispatch._C.markup import escaped, table
 from dispatch.graph import text
 
-__all__ = ["html_page", "summary_html"]
+__all__ = ["at_peak", "fill_page", "html_page", "model_data", "summary_html"]
 
 Json = dict[str, Any]
-_HOLE = re.compile("@(TITLE|STYLE|FACTS|REPORT|SCRIPT)@")
+_HOLE = re.compile("@(TITLE|CLASS|STYLE|INDEX|FACTS|DATA|HELD|SCRIPT|START)@")
 _SCRIPTS = ("base.js", "chart.js", "modules.js", "tables.js")
 _ROWS = 40  # of a table in a notebook
 _KEPT = (
@@ -30,15 +30,46 @@ _BANDS = {"parameter": 0, "buffer": 1, "constant": 1, "input": 2, "activation": 
 
 def html_page(report: Json) -> str:
     """The page for what `Report.to_json` gives."""
-    facts = ((escaped(name), escaped(_plain(value))) for name, value in text.facts(report)[1:])
-    parts = {
-        "TITLE": escaped(_plain(report["model"])),
-        "STYLE": _file("page.css"),
-        "FACTS": "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts),
-        "REPORT": _script_json(_page_data(report)),
-        "SCRIPT": "".join(map(_file, _SCRIPTS)),
-    }
-    return _HOLE.sub(lambda hole: parts[hole[1]], _file("page.html"))
+    facts = ((escaped(name), escaped(value)) for name, value in _facts(report))
+    return fill_page(
+        TITLE=escaped(_plain(report["model"])),
+        FACTS="".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts),
+        DATA=model_data(report),
+    )
+
+
+def fill_page(**parts: str) -> str:
+    """The template with its holes filled; with an `INDEX`, a report waits until it is chosen."""
+    theme, script = _file("theme.js"), "".join(map(_file, _SCRIPTS))
+    if "INDEX" in parts:
+        start = f"<script>\n{theme}{_file('folder.js')}</script>\n"
+        parts |= {"HELD": ' type="text/plain"', "SCRIPT": script, "START": start}
+    filled = {"STYLE": _file("page.css"), "SCRIPT": theme + script, **parts}
+    return _HOLE.sub(lambda hole: filled.get(hole[1], ""), _file("page.html"))
+
+
+def model_data(report: Json, address: str | None = None) -> str:
+    """The element with a model's figures; with an address those that stand in a page's head too."""
+    found = _page_data(report)
+    if address is None:
+        which = 'id="data"'
+    else:
+        which = f'data-model="{escaped(address)}"'
+        found["facts"] = _facts(report)
+    return f'<script type="application/json" {which}>{_script_json(found)}</script>'
+
+
+def at_peak(report: Json) -> dict[str, int]:
+    """Bytes at the peak by what they are; constants count among buffers, as in the chart."""
+    found = dict.fromkeys(("parameter", "buffer", "input", "activation"), 0)
+    kinds = tuple(found)
+    for row in report["alive_at_peak"]:
+        found[kinds[_BANDS[row["kind"]]]] += row["bytes"]
+    return found
+
+
+def _facts(report: Json) -> list[tuple[str, str]]:
+    return [(name, _plain(value)) for name, value in text.facts(report)[1:]]
 
 
 def _file(name: str) -> str:

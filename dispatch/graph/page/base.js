@@ -1,13 +1,15 @@
 "use strict";
 // The report's columns, what is chosen, and how figures are written. A text from the model file is
 // only ever set as text.
-const report = JSON.parse(document.getElementById("data").textContent);
+const data = document.getElementById("data"), report = JSON.parse(data.textContent);
+// Before a call in the address: of a folder's page the model, as `encodeURIComponent` writes it.
+const address = "#" + (data.dataset.model === undefined ? "" : data.dataset.model + "/");
 const { calls, ops, modules, storages } = report;
 const NODE = 0, OP = 1, LIVE = 2, DURING = 3, NEW = 4, FLOPS = 5, NS = 6, OUT = 7, MODULE = 8, SOURCE = 9, BOUND = 10;
 const NAME = 0, KIND = 1, SIZE = 2, MADE = 3, USED = 4, FREED = 5, PLACE = 6, SHAPE = 7;
 const PATH = 0, CLASS = 1, LINE = 2, DEPTH = 3, PARAMETERS = 4, WEIGHTS = 5, BYTES = 6, AT_PEAK = 7,
   M_FLOPS = 8, M_CALLS = 9, M_NS = 10;
-const KINDS = ["parameter", "buffer", "input", "activation"];
+const KINDS = ["parameter", "buffer", "input", "activation"], ACTIVATION = 3;
 const timed = calls.some(c => c[NS] !== null), time_name = report.time_name;
 const bound = c => c[BOUND] ? ", bound by memory" : "";
 const $ = id => document.getElementById(id);
@@ -40,7 +42,7 @@ const on_call = [], on_module = [], on_redraw = [];
 function choose_call(i, scroll = true) {
   if (i < 0 || i >= calls.length) return;
   chosen.call = i;
-  history.replaceState(null, "", "#call-" + i);
+  history.replaceState(null, "", address + "call-" + i);
   for (const listener of on_call) listener(i, scroll);
 }
 function choose_module(m) {
@@ -107,6 +109,10 @@ function share_cell(cell, part) {
 }
 
 // -- head -----------------------------------------------------------------------------------------
+if (report.facts) {  // a folder's page: the file has no head for each model
+  document.title = document.querySelector("h1").textContent = report.model;
+  for (const [name, value] of report.facts) { el($("facts"), "dt", name); el($("facts"), "dd", value); }
+}
 for (const [name, value, main] of [
   ["peak memory", bytes(report.peak_bytes), true],
   ["activations at the peak", bytes(storages.reduce((sum, s) => sum + (
@@ -119,15 +125,6 @@ for (const [name, value, main] of [
   el(box, "b", value);
   el(box, "span", name);
 }
-const themes = ["auto", "light", "dark"];
-let theme = 0;
-$("theme").addEventListener("click", () => {
-  theme = (theme + 1) % themes.length;
-  if (theme) document.documentElement.dataset.theme = themes[theme];
-  else delete document.documentElement.dataset.theme;
-  $("theme").textContent = "Theme: " + themes[theme];
-  $("theme").setAttribute("aria-label", "Theme: " + (theme ? themes[theme] : "as the system"));
-});
 let waiting = 0;
 addEventListener("resize", () => {
   cancelAnimationFrame(waiting);

@@ -37,7 +37,7 @@ const call_columns = [
   ["new", i => calls[i][NEW], i => calls[i][NEW] ? bytes(calls[i][NEW]) : "-", "number"],
   ["FLOPs", i => calls[i][FLOPS], i => count(calls[i][FLOPS]), "number wide"],
   timed ? [time_name, i => calls[i][NS] || 0, i => time(calls[i][NS]), "number wide"]
-    : ["after", i => calls[i][LIVE], i => bytes(calls[i][LIVE]), "number wide"],
+    : ["activations", i => bands[ACTIVATION][i], i => bytes(bands[ACTIVATION][i]), "number wide"],
 ];
 let found = [], ordered_by = 0, downward = false, cursor = -1;
 const call_heads = call_columns.map(([title, , , classes], k) => {
@@ -138,7 +138,8 @@ addEventListener("afterprint", () => draw_rows());
 
 // -- the page as it opens -----------------------------------------------------------------------------
 function go_to_hash() {
-  const wanted = /^#call-(\d+)$/.exec(location.hash);
+  if (!location.hash.startsWith(address)) return;
+  const wanted = /^call-(\d+)$/.exec(location.hash.slice(address.length));
   if (wanted && Number(wanted[1]) < calls.length) choose_call(Number(wanted[1]));
 }
 addEventListener("hashchange", go_to_hash);

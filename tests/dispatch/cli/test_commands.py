@@ -109,11 +109,30 @@ def test_a_folder_has_a_summary_too(tmp_path, add_relu):
     (tmp_path / "broken.json").write_text("{}")
     result = invoke("inspect", tmp_path, "--markdown", "-", "--assert", "calls < 1")
     lines = result.output.splitlines()
-    assert lines[2] == "| model | parameters | weights | peak memory | FLOPs | calls |"
+    assert lines[2] == (
+        "| model | parameters | weights | peak memory | activations | FLOPs | calls |"
+    )
     assert lines[4].startswith(r"| add\_relu.json | 0 | 0 B |")
     below = [line for line in lines if line.startswith("- ")]
     assert any(line.startswith(r"- add\_relu.json: calls &lt; 1: ") for line in below)
     assert any("no exported program" in line for line in below) and result.exit_code == 1
+
+
+def test_a_folder_has_a_page_too(tmp_path, add_relu):
+    """With what failed, one line for a reason; tables of one model's calls are refused."""
+    for name in "abcd":
+        (tmp_path / f"{name}.json").write_text("{}")
+    page = tmp_path / "page.html"
+    result = invoke("inspect", tmp_path, "--html", page, "--assert", "calls < 1")
+    assert result.exit_code == 1
+    reason = "a.json, b.json, c.json and 1 more: JSON, but no exported program"
+    assert result.output.count("no exported program") == 1 and reason in result.output
+    text = page.read_text()
+    assert f"<title>{tmp_path.name}</title>" in text and f"<li>{reason}" in text
+    assert "<li>add_relu.json: calls &lt; 1: " in text and '<a href="#add_relu.json"' in text
+    for option in (["--ops"], ["--modules"], ["--depth", "0"], ["--alive", "0"], ["--inputs", "x"]):
+        result = invoke("inspect", tmp_path, *option)
+        assert result.exit_code == 2 and f"a folder: {option[0]} takes a file" in result.output
 
 
 def test_diff_says_what_changed_by_its_exit_code(tmp_path, add_relu):
