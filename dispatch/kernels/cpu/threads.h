@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "blas_threads.h"
 
 typedef void (*part_fn)(void *context, int64_t part);
 
@@ -73,6 +74,7 @@ static void forget_pool(void)         /* in a forked child the threads are gone,
     pthread_cond_init(&pool_begin, NULL);
     pthread_cond_init(&pool_end, NULL);
     pool_started = pool_busy = pool_wanted = 0;
+    forget_blas_parts();
 }
 
 static void start_threads(int wanted) /* with pool_lock held; fewer if the system has no more */

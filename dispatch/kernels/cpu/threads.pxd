@@ -15,6 +15,9 @@ cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil
 cdef int threads_for(int64_t nbytes) noexcept nogil
 cdef void in_spans(span_fn fn, void* context, int64_t n, int64_t parts) noexcept nogil
 cdef int64_t parts_for(int64_t n, int64_t nbytes) noexcept nogil
+# Spans of n products with one of BLAS's threads each; `work`: multiplications in all. Few products are left to BLAS's threads.
+cdef int64_t blas_parts_for(int64_t n, int64_t work) noexcept nogil
+cdef void in_blas_spans(span_fn fn, void* context, int64_t n, int64_t parts) noexcept nogil
 # Into how long pieces a dimension is cut: a multiple of 16 where it is long, so that two threads do not write to one cache line.
 cdef inline int64_t length_of_part(int64_t size, int threads) noexcept nogil:
     cdef int64_t length = (size + threads - 1) // threads

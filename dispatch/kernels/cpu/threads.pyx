@@ -9,6 +9,9 @@ cdef extern from "threads.h" nogil:
     enum:
         MAX_THREADS
     void run_parts(part_fn fn, void* context, int64_t parts, int threads)
+    void set_blas_threads(int n)
+    bint begin_blas_parts()
+    void end_blas_parts()
 
 cdef enum:
     BYTES_OF_A_THREAD = 1 << 19      # below twice this, one thread
@@ -17,7 +20,7 @@ cdef int n_threads = min(MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os
 
 
 def set_num_threads(int n):
-    """How many threads a loop over large tensors uses.
+    """How many threads a loop over large tensors uses, and the BLAS library that numpy brings.
 
     Raises RuntimeError unless it is positive.
     """
@@ -25,6 +28,7 @@ def set_num_threads(int n):
     if n < 1:
         raise RuntimeError(f"set_num_threads: expected a positive number, got {n}")
     n_threads = min(n, <int>MAX_THREADS)
+    set_blas_threads(n_threads)
 
 
 def get_num_threads():
@@ -56,6 +60,17 @@ cdef void in_spans(span_fn fn, void* context, int64_t n, int64_t parts) noexcept
     cdef Spans s
     s.fn, s.context, s.n, s.parts = fn, context, n, parts
     in_parts(take_span, &s, parts)
+
+
+cdef int64_t blas_parts_for(int64_t n, int64_t work) noexcept nogil:
+    return parts_for(n, work // 4) if n >= n_threads else 1
+
+
+cdef void in_blas_spans(span_fn fn, void* context, int64_t n, int64_t parts) noexcept nogil:
+    cdef bint told = parts > 1 and begin_blas_parts()
+    in_spans(fn, context, n, parts if told else 1)
+    if told:
+        end_blas_parts()
 
 
 cdef int64_t parts_for(int64_t n, int64_t nbytes) noexcept nogil:

@@ -24,6 +24,7 @@ from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop, product
 from dispatch.kernels.cpu.pixels cimport (
     scale_add_f32, scale_add_f64, scale_largest_f32, scale_largest_f64, subtract_f32, subtract_f64, sum_f32, sum_f64,
 )
+from dispatch.kernels.cpu.threads cimport blas_parts_for, in_blas_spans
 
 cdef extern from "vectorised.h":
     pass
@@ -48,11 +49,12 @@ cdef struct Operand:
 cdef struct Job:
     Operand q, k, v, mask, out, total
     Operand grad, of_q, of_k, of_v    # on the way back: the output's gradient, and the three that it leads to
-    int64_t batch, heads, rows, keys, width, shared, block
+    int64_t batch, groups, shared, rows, keys, width, block    # groups: key heads, each shared by so many of query's
     double factor
     int code
     bint causal
-    void* scores
+    char* room                   # of each part in turn, `room_of_part` bytes
+    int64_t room_of_part
 
 
 # ---- checks ------------------------------------------------------------------------------------
@@ -160,42 +162,41 @@ cdef void shift_rows(Job* j, real* scores, real* total, const real* mask, int64_
         subtract(row, most, last)
 
 
-cdef void attend(Job* j, real like) noexcept nogil:
-    cdef int64_t b, h, first, rows, seen, r, i
+cdef void attend(Job* j, real like, int64_t lead, real* scores) noexcept nogil:
+    """Query heads that share a key head, the lead-th of a batch's."""
+    cdef int64_t b = lead // j.groups, g = lead % j.groups, h, first, rows, seen, r, i
     cdef Py_ssize_t count
     cdef Py_ssize_t steps[2]
     cdef char* pointers[2]
     cdef real sum, most
-    cdef real* scores = <real*>j.scores
     cdef real* largest = scores + j.block * max(j.keys, 1)
     cdef real* out
     cdef const real* mask
     cdef int slot = 0 if real is float else 1
     steps[0] = steps[1] = sizeof(real)
-    for b in range(j.batch):
-        for h in range(j.heads):
-            first = 0
-            while first < j.rows:
-                rows = min(j.block, j.rows - first)
-                seen = min(j.keys, first + rows) if j.causal else j.keys
-                product(j.code, rows, j.width, seen, start(&j.q, b, h, first, like), j.q.step[2], j.q.step[3],
-                        start(&j.k, b, h // j.shared, 0, like), j.k.step[3], j.k.step[2], scores, seen)
-                mask = NULL if j.mask.data == NULL else start(&j.mask, b, h, first, like)
-                shift_rows(j, scores, largest, mask, first, rows, seen)
-                pointers[0] = pointers[1] = <char*>scores
-                count = rows * seen
-                exp_loops[slot](pointers, &count, steps, exp_data[slot])
-                out = start(&j.out, b, h, first, like)
-                product(j.code, rows, seen, j.width, scores, seen, 1, start(&j.v, b, h // j.shared, 0, like), j.v.step[2],
-                        j.v.step[3], out, j.out.step[2])
-                for r in range(rows):
-                    most, sum = largest[r], sum_of(scores + r * seen, seen)
-                    if most == <real>-INFINITY and sum == 0:
-                        most, sum = 0, 1
-                    start(&j.total, b, h, first + r, like)[0] = most + <real>log(sum)
-                    for i in range(j.width):
-                        out[r * j.out.step[2] + i] /= sum
-                first += rows
+    for h in range(g * j.shared, (g + 1) * j.shared):
+        first = 0
+        while first < j.rows:
+            rows = min(j.block, j.rows - first)
+            seen = min(j.keys, first + rows) if j.causal else j.keys
+            product(j.code, rows, j.width, seen, start(&j.q, b, h, first, like), j.q.step[2], j.q.step[3],
+                    start(&j.k, b, g, 0, like), j.k.step[3], j.k.step[2], scores, seen)
+            mask = NULL if j.mask.data == NULL else start(&j.mask, b, h, first, like)
+            shift_rows(j, scores, largest, mask, first, rows, seen)
+            pointers[0] = pointers[1] = <char*>scores
+            count = rows * seen
+            exp_loops[slot](pointers, &count, steps, exp_data[slot])
+            out = start(&j.out, b, h, first, like)
+            product(j.code, rows, seen, j.width, scores, seen, 1, start(&j.v, b, g, 0, like), j.v.step[2],
+                    j.v.step[3], out, j.out.step[2])
+            for r in range(rows):
+                most, sum = largest[r], sum_of(scores + r * seen, seen)
+                if most == <real>-INFINITY and sum == 0:
+                    most, sum = 0, 1
+                start(&j.total, b, h, first + r, like)[0] = most + <real>log(sum)
+                for i in range(j.width):
+                    out[r * j.out.step[2] + i] /= sum
+            first += rows
 
 
 # ---- the way back ------------------------------------------------------------------------------
@@ -245,72 +246,80 @@ cdef void add_rows(real* to, int64_t step, const real* part, int64_t rows, int64
             to[r * step + i] += part[r * width + i]
 
 
-cdef void go_back(Job* j, real like) noexcept nogil:
-    """The gradients, head by head and in blocks of rows; key heads may be shared."""
-    cdef int64_t b, h, g, first, rows, seen, size = j.block * max(j.keys, 1)
-    cdef real* weights = <real*>j.scores
+cdef void go_back(Job* j, real like, int64_t lead, real* weights) noexcept nogil:
+    """The gradients of these heads, in blocks of rows."""
+    cdef int64_t b = lead // j.groups, g = lead % j.groups, h, first, rows, seen, size = j.block * max(j.keys, 1)
     cdef real* change = weights + size
     cdef real* part = change + size
     cdef real* q
     cdef real* grad
     cdef const real* mask
-    for b in range(j.batch):
-        for h in range(j.heads):
-            g, first = h // j.shared, 0
-            while first < j.rows:
-                rows = min(j.block, j.rows - first)
-                seen = min(j.keys, first + rows) if j.causal else j.keys
-                q, grad = start(&j.q, b, h, first, like), start(&j.grad, b, h, first, like)
-                mask = NULL if j.mask.data == NULL else start(&j.mask, b, h, first, like)
-                product(j.code, rows, j.width, seen, q, j.q.step[2], j.q.step[3], start(&j.k, b, g, 0, like), j.k.step[3],
-                        j.k.step[2], weights, seen)
-                weigh_rows(j, weights, mask, start(&j.total, b, h, first, like), first, rows, seen)
-                product(j.code, seen, rows, j.width, weights, 1, seen, grad, j.grad.step[2], j.grad.step[3], part, j.width)
-                add_rows(start(&j.of_v, b, g, 0, like), j.of_v.step[2], part, seen, j.width)
-                product(j.code, rows, j.width, seen, grad, j.grad.step[2], j.grad.step[3], start(&j.v, b, g, 0, like),
-                        j.v.step[3], j.v.step[2], change, seen)
-                change_rows(j, change, weights, grad, start(&j.out, b, h, first, like), rows, seen)
-                product(j.code, rows, seen, j.width, change, seen, 1, start(&j.k, b, g, 0, like), j.k.step[2], j.k.step[3],
-                        start(&j.of_q, b, h, first, like), j.of_q.step[2])
-                product(j.code, seen, rows, j.width, change, 1, seen, q, j.q.step[2], j.q.step[3], part, j.width)
-                add_rows(start(&j.of_k, b, g, 0, like), j.of_k.step[2], part, seen, j.width)
-                first += rows
+    for h in range(g * j.shared, (g + 1) * j.shared):
+        first = 0
+        while first < j.rows:
+            rows = min(j.block, j.rows - first)
+            seen = min(j.keys, first + rows) if j.causal else j.keys
+            q, grad = start(&j.q, b, h, first, like), start(&j.grad, b, h, first, like)
+            mask = NULL if j.mask.data == NULL else start(&j.mask, b, h, first, like)
+            product(j.code, rows, j.width, seen, q, j.q.step[2], j.q.step[3], start(&j.k, b, g, 0, like), j.k.step[3],
+                    j.k.step[2], weights, seen)
+            weigh_rows(j, weights, mask, start(&j.total, b, h, first, like), first, rows, seen)
+            product(j.code, seen, rows, j.width, weights, 1, seen, grad, j.grad.step[2], j.grad.step[3], part, j.width)
+            add_rows(start(&j.of_v, b, g, 0, like), j.of_v.step[2], part, seen, j.width)
+            product(j.code, rows, j.width, seen, grad, j.grad.step[2], j.grad.step[3], start(&j.v, b, g, 0, like),
+                    j.v.step[3], j.v.step[2], change, seen)
+            change_rows(j, change, weights, grad, start(&j.out, b, h, first, like), rows, seen)
+            product(j.code, rows, seen, j.width, change, seen, 1, start(&j.k, b, g, 0, like), j.k.step[2], j.k.step[3],
+                    start(&j.of_q, b, h, first, like), j.of_q.step[2])
+            product(j.code, seen, rows, j.width, change, 1, seen, q, j.q.step[2], j.q.step[3], part, j.width)
+            add_rows(start(&j.of_k, b, g, 0, like), j.of_k.step[2], part, seen, j.width)
+            first += rows
 
 
 # ---- operators ---------------------------------------------------------------------------------
 
-cdef void work(Job* j, real like) noexcept nogil:
+cdef void take_heads(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Job* j = <Job*>context
+    cdef char* room = j.room + part * j.room_of_part
+    cdef int64_t lead
+    for lead in range(first, end):
+        if j.code == ST_float32:
+            work[float](j, 0, lead, <float*>room)
+        else:
+            work[double](j, 0, lead, <double*>room)
+
+
+cdef void work(Job* j, real like, int64_t lead, real* room) noexcept nogil:
     if j.of_q.data == NULL:
-        attend(j, like)
+        attend(j, like, lead, room)
     else:
-        go_back(j, like)
+        go_back(j, like, lead, room)
 
 
 cdef int run(Job* j) except -1:
-    cdef size_t item = dtypes.itemsize_table()[j.code]
-    cdef int64_t scores, rest
+    """Each thread takes key heads of its own, and has room for a block of scores."""
+    cdef int64_t scores, rest, leads = j.batch * j.groups
+    cdef int64_t parts = blas_parts_for(leads, 2 * leads * j.shared * j.rows * j.keys * j.width)
     j.block = max(min(j.rows, BLOCK // max(j.keys, 1)), 1)
     if j.causal:
         j.block = min(j.block, max(64, j.rows // 8))
     scores, rest = j.block * max(j.keys, 1), j.block
     if j.of_q.data != NULL:
         rest = scores + j.keys * j.width
-    j.scores = malloc((scores + rest) * item)
-    if j.scores == NULL:
+    j.room_of_part = (scores + rest) * <int64_t>dtypes.itemsize_table()[j.code]
+    j.room = <char*>malloc(parts * j.room_of_part)
+    if j.room == NULL:
         raise MemoryError
     with nogil:
-        if j.code == ST_float32:
-            work[float](j, 0)
-        else:
-            work[double](j, 0)
-    free(j.scores)
+        in_blas_spans(take_heads, j, leads, parts)
+    free(j.room)
     return 0
 
 
 cdef int set_up(Job* j, Tensor query, Tensor key, bint is_causal, object scale) except -1:
     memset(j, 0, sizeof(Job))
     j.code = computed_in(query.c_dtype)
-    j.batch, j.heads, j.rows, j.width = query.c_sizes[0], query.c_sizes[1], query.c_sizes[2], query.c_sizes[3]
+    j.batch, j.groups, j.rows, j.width = query.c_sizes[0], key.c_sizes[1], query.c_sizes[2], query.c_sizes[3]
     j.keys, j.shared, j.causal = key.c_sizes[2], query.c_sizes[1] // key.c_sizes[1], is_causal
     j.factor = 1 / sqrt(<double>j.width) if scale is None else scale
     return 0
@@ -327,7 +336,7 @@ cdef inline Tensor writable(Tensor t, int code):
 
 cdef Tensor place_mask(Job* j, Tensor mask):
     """The mask, expanded to the scores; whoever calls keeps it."""
-    mask = readable(mask.expand([j.batch, j.heads, j.rows, j.keys]), j.code)
+    mask = readable(mask.expand([j.batch, j.groups * j.shared, j.rows, j.keys]), j.code)
     place(&j.mask, mask, j.code)
     return mask
 

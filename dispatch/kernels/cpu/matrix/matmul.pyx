@@ -18,7 +18,7 @@ from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport product
-from dispatch.kernels.cpu.threads cimport in_parts, threads_for
+from dispatch.kernels.cpu.threads cimport blas_parts_for, in_blas_spans, in_parts, threads_for
 
 cdef extern from "small.h" nogil:
     enum:
@@ -244,11 +244,26 @@ cdef bint multiply_bfloats(const small_product* p, char* sums) noexcept nogil:
     return not j.failed
 
 
+cdef struct Floats:                # products by BLAS, one for each of a batch
+    const small_product* p
+    char* sums
+    int code, size
+
+
+cdef void multiply_batch(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Floats* j = <Floats*>context
+    cdef const small_product* p = j.p
+    cdef int64_t i
+    for i in range(first, end):
+        product(j.code, p.m, p.k, p.n, p.a.data + i * p.a.batch, p.a.row // j.size, p.a.column // j.size,
+                p.b.data + i * p.b.batch, p.b.row // j.size, p.b.column // j.size, j.sums + i * p.m * p.n * j.size, p.n)
+
+
 cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
     """The same for products of matrices of floats, by BLAS."""
     cdef small_product p
     cdef int code = computed_in(a.c_dtype), size
-    cdef int64_t i
+    cdef Floats j
     cdef bint halves, done
     cdef Tensor made
     if code != ST_float32 and code != ST_float64 or is_rare(out, a, b):
@@ -270,9 +285,9 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
     with nogil:
         if halves:
             done = multiply_bfloats(&p, sums)
-        for i in range(0 if halves else p.batches):
-            product(code, p.m, p.k, p.n, p.a.data + i * p.a.batch, p.a.row // size, p.a.column // size,
-                    p.b.data + i * p.b.batch, p.b.row // size, p.b.column // size, sums + i * p.m * p.n * size, p.n)
+        else:
+            j.p, j.sums, j.code, j.size = &p, sums, code, size
+            in_blas_spans(multiply_batch, &j, p.batches, blas_parts_for(p.batches, p.batches * p.m * p.k * p.n))
         if done and (sums != p.out.data or p.added.data != NULL or p.alpha != 1):
             finish_large(&p, sums)
     if not done:

@@ -1,5 +1,8 @@
 """How many threads make a result does not show in it."""
 
+import ctypes
+from pathlib import Path
+
 import pytest
 
 import dispatch
@@ -24,6 +27,12 @@ def numbers(*sizes):
 def places(n, below, *sizes):
     dispatch.manual_seed(7)
     return dispatch.randint(0, below, sizes or (n,))
+
+
+def heads(x):
+    """Query, and key and value whose heads two of query's share."""
+    query = x.view(3, 4, 200, 175)
+    return query, query[:, 1:3] * 2, query[:, 2:]
 
 
 ADAM = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-8}
@@ -70,6 +79,15 @@ CALLS = {
     "group_norm": lambda x: ATEN.native_group_norm(
         x.view(6, 20, -1), x[0, :20], x[1, :20], 6, 20, 3500, 5, 1e-5
     ),
+    "bmm": lambda x: dispatch.bmm(x.view(12, 50, -1), x.view(12, -1, 50)),
+    "attention": lambda x: ATEN._scaled_dot_product_flash_attention_for_cpu(*heads(x)),
+    "attention_backward": lambda x: ATEN._scaled_dot_product_flash_attention_for_cpu_backward(
+        heads(x)[0] + 1,
+        *heads(x),
+        *ATEN._scaled_dot_product_flash_attention_for_cpu(*heads(x)),
+        0.0,
+        False,
+    ),
     "index_select of rows": lambda x: dispatch.index_select(x, 0, places(ROWS, ROWS)),
     "index_select of columns": lambda x: dispatch.index_select(x, 1, places(WIDTH, WIDTH)),
     "index of both": lambda x: x[places(0, ROWS, ROWS, 1), places(0, WIDTH, 1, WIDTH)],
@@ -102,3 +120,26 @@ def test_an_index_that_is_out_of_range_is_named_by_several_threads_too():
     index[ROWS - 1, 3] = x.numel()
     with pytest.raises(IndexError, match=f"index {x.numel()} is out of bounds"):
         dispatch.take(x, index)
+
+
+def openblas():
+    """What says how many threads numpy's OpenBLAS has; None: numpy has another library."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text().splitlines() if maps.exists() else []
+    for path in {line.split()[-1] for line in lines if "openblas" in line and "numpy" in line}:
+        for name in ("scipy_openblas_get_num_threads64_", "openblas_get_num_threads64_"):
+            if hasattr(ctypes.CDLL(path), name):
+                return getattr(ctypes.CDLL(path), name)
+    return None
+
+
+def test_set_num_threads_is_for_numpys_products_too_and_parts_that_multiply_give_them_back():
+    asked = openblas()
+    if asked is None:
+        pytest.skip("numpy's BLAS is not OpenBLAS")
+    x = numbers(12, 300, 300)
+    for threads in (3, 1, 2):
+        dispatch.set_num_threads(threads)
+        assert asked() == threads
+        dispatch.bmm(x, x)
+        assert asked() == threads
