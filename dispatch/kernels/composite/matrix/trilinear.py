@@ -8,6 +8,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.matrix.einsum import multiply_sum
+from dispatch.kernels.meta import rules
 
 __all__ = ["saturate_weight_to_fp16", "trilinear"]
 
@@ -33,7 +34,8 @@ def trilinear(
 ) -> Tensor:
     """i1 * i2 * i3, each with new dimensions at its `expand`, summed over `sumdim`.
 
-    Two products of pairs of matrices: dimensions that i3 has not are summed in the first.
+    Two products of pairs of matrices: dimensions that i3 has not are summed in the first. Where one of
+    the three has no element, the sizes of the others are not compared (PyTorch's kernel skips its loop).
     """
     ndim = i1.ndim + len(expand1)
     if not 0 <= unroll_dim < ndim:
@@ -43,6 +45,13 @@ def trilinear(
     )
     if not (i1.ndim == i2.ndim == i3.ndim):
         raise refused(f"expanded tensors have {i1.ndim}, {i2.ndim} and {i3.ndim} dimensions")
+    if any(rules.holds(size == 0) for t in (i1, i2, i3) for size in t.shape):
+        sizes = [
+            i3.shape[d] if d not in expand3 else i2.shape[d] if d not in expand2 else i1.shape[d]
+            for d in range(ndim)
+            if d not in sumdim
+        ]
+        return _aten.new_zeros(i1, sizes)
     early = [d for d in sumdim if i3.shape[d] == 1]
     late = [d for d in sumdim if d not in early]
     pair = multiply_sum(i1, i2, early)

@@ -73,6 +73,13 @@ def test_three_tensors():
         aten._trilinear(got, got, got, [], [], [], [0], 2)
 
 
+def test_three_tensors_of_which_one_has_no_element_are_zeros_whatever_the_others_sizes():
+    x, w, y = dispatch.ones(0, 3), dispatch.ones(5, 9, 4), dispatch.ones(0, 7)
+    assert aten._trilinear(x, w, y, [1, 3], [0], [1, 2], [2, 3]).shape == (0, 5)
+    summed = aten._trilinear(x, w, dispatch.ones(2, 4), [1, 3], [0], [1, 2], [2])
+    assert summed.shape == (2, 5, 4) and not summed.any()
+
+
 def test_weights_stay_in_the_range_of_float16():
     w = dispatch.tensor([1e6, -1e6, 2.0])
     assert aten._saturate_weight_to_fp16(w) is w
