@@ -79,17 +79,17 @@ cdef tuple quotient(tuple a, tuple b, bint floored):
     return ends(parts)
 
 
-cdef tuple remainder(tuple a, tuple b):
-    """Of the divisor's sign, as Python's."""
+cdef tuple remainder(tuple a, tuple b, object step):
+    """Of the divisor's sign, as Python's, and `step` less than it: 1 of whole numbers, 0 of floats."""
     if b[0] > 0:
         if a[0] >= 0 and a[1] < b[0]:
             return a
         if b[0] == b[1] and not infinite(a[0]) and not infinite(a[1]) and a[0] // b[0] == a[1] // b[0]:
             return (a[0] % b[0], a[1] % b[0])
-        return (0, min(a[1], b[1] - 1) if a[0] >= 0 else b[1] - 1)
+        return (0, min(a[1], b[1] - step) if a[0] >= 0 else b[1] - step)
     if b[1] < 0:
-        return (b[0] + 1, 0)
-    return (b[0] + 1 if b[0] < 0 else 0, (min(a[1], b[1] - 1) if a[0] >= 0 else b[1] - 1) if b[1] > 0 else 0)
+        return (b[0] + step, 0)
+    return (b[0] + step if b[0] < 0 else 0, (min(a[1], b[1] - step) if a[0] >= 0 else b[1] - step) if b[1] > 0 else 0)
 
 
 cdef object raised_to(base, exponent):
@@ -174,7 +174,7 @@ cdef tuple bounds_of(int op, list of, bint whole):
     if op == OP_FLOORDIV or op == OP_CLEANDIV:
         return quotient(a, of[1], True)
     if op == OP_MOD or op == OP_PYTHONMOD:
-        return remainder(a, of[1])
+        return remainder(a, of[1], 1 if whole else 0)
     if op == OP_MIN:
         return (min([r[0] for r in of]), min([r[1] for r in of]))
     if op == OP_MAX:
@@ -202,7 +202,7 @@ cdef tuple bounds_of(int op, list of, bint whole):
     if op == OP_INDICATOR:
         return (0, 1)
     if op == OP_MODULARINDEXING:
-        return remainder(quotient(a, of[1], True), of[2])
+        return remainder(quotient(a, of[1], True), of[2], 1)
     if op == OP_SQRT:
         return mapped(op, a) if a[0] >= 0 else EVERYTHING
     if op == OP_LOG or op == OP_LOG2:

@@ -35,6 +35,7 @@ cdef class Core:
     cdef int learn(self, Expr g, object sloc) except -1
     cdef int narrow(self, Expr e, object low, object high, object sloc, int depth) except -1
     cdef int set_range(self, Expr s, object low, object high, object sloc) except -1
+    cdef int intersect_range(self, Expr s, object low, object high, object sloc) except -1
     cdef int set_replacement(self, Expr s, Expr target, object sloc) except -1
     cdef bint replace_by(self, Expr s, Expr target) except -1
     cdef int solve(self, Expr g, object sloc) except -1

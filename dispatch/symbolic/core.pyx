@@ -314,6 +314,14 @@ cdef class Core:
 
     cdef int set_range(self, Expr s, object low, object high, object sloc) except -1:
         """Intersects a symbol's range; at one number it is replaced by it."""
+        cdef tuple r
+        self.intersect_range(s, low, high, sloc)
+        r = range_of(s)
+        if r[0] == r[1] and s.target is None and s.kind == K_INT:
+            self.set_replacement(s, self.table.number(r[0]), sloc)
+        return 0
+
+    cdef int intersect_range(self, Expr s, object low, object high, object sloc) except -1:
         cdef tuple r = range_of(s)
         if s.excluded is not None:
             while low in s.excluded and low < high:
@@ -332,8 +340,6 @@ cdef class Core:
             self.var_to_range_sloc[s] = sloc
             if s.hinted == H_KNOWN and not low <= s.hint <= high:
                 raise AssertionError(f"{s.hint} not in {self.var_to_range[s]}")
-        if low == high and s.target is None and s.kind == K_INT:
-            self.set_replacement(s, self.table.number(low), sloc)
         return 0
 
     cdef int set_replacement(self, Expr s, Expr target, object sloc) except -1:
@@ -497,7 +503,7 @@ cdef class Core:
         self.table.state += 1
 
     def _update_var_to_range(self, Expr s not None, ValueRanges vr not None, vr_sloc=None, *, is_constraint=False):
-        """Intersects a symbol's range with this one."""
+        """Intersects a symbol's range with this one; at one number the symbol stays, as it was not a guard that said so."""
         low, high = vr.low, vr.high
         hint = self.backed_var_to_val.get(s)
         if is_constraint and hint is not None and not low <= hint <= high:
@@ -505,7 +511,7 @@ cdef class Core:
         known = range_of(s)
         if low > known[1] or high < known[0]:
             raise ValueRangeError(f"Invalid ranges [{max(low, known[0])}:{min(high, known[1])}]")
-        self.set_range(s, low, high, vr_sloc or here())
+        self.intersect_range(s, low, high, vr_sloc or here())
 
     def _replace_by(self, Expr s not None, Expr target not None):
         self.replace_by(s, target)

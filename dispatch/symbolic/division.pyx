@@ -26,7 +26,9 @@ cdef object divided_exactly(Expr e, Expr by):
         left = _factors(<Expr>t)
         for f in _factors(by):
             if (<Expr>f).op == OP_NUMBER:
-                if not left or (<Expr>left[0]).op != OP_NUMBER or (<Expr>left[0]).value % (<Expr>f).value:
+                if not left or (<Expr>left[0]).op != OP_NUMBER:
+                    left.insert(0, table.number(1))
+                if (<Expr>left[0]).value % (<Expr>f).value:
                     return None
                 left[0] = table.number((<Expr>left[0]).value // (<Expr>f).value)
             elif f in left:

@@ -732,6 +732,8 @@ cdef class Table:
             return made
         if a.table is not self or b.table is not self:
             raise AssertionError("expressions of two ShapeEnvs meet")
+        if (op in (OP_FLOORDIV, OP_MOD, OP_PYTHONMOD, OP_REMAINDER)) and b.op != OP_NUMBER and not b.unbacked and hint_of(b) == 0:
+            raise ZeroDivisionError(f"{b} is 0 in this run")
         made = self.build(op, [a] if is_unary(op) else [a, b])
         if not made.unbacked and made.hinted == H_UNASKED:
             hint_of(made)

@@ -96,7 +96,8 @@ cdef object operate(int op, SymNumber self, object other, bint reflected):
                 b, kb = t.number(int(bool(other))), K_INT
         if (ka == K_FLOAT or kb == K_FLOAT) and (op in (OP_LSHIFT, OP_RSHIFT, OP_BITAND, OP_BITOR, OP_BITXOR)):
             return NotImplemented
-        if (ka == K_FLOAT) != (kb == K_FLOAT) and (op <= OP_GE or op == OP_FLOATTRUEDIV or op == OP_FLOATPOW):
+        if (ka == K_FLOAT) != (kb == K_FLOAT) and (
+                op <= OP_GE or op == OP_FLOATTRUEDIV or op == OP_FLOATPOW or op == OP_REMAINDER):
             if ka == K_FLOAT:
                 b = t.binary(OP_TOFLOAT, b, b)
             else:

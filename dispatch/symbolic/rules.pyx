@@ -185,7 +185,7 @@ cdef Expr remainder(Table t, int op, Expr a, Expr b):
         gap = t.sum_of([b, t.scaled(a, -1)])
         if always(gap)[0] > 0:
             return a
-    return t.intern(op, (a, b), K_INT)
+    return t.intern(op, (a, b), kind_of(op, a.kind, b.kind))
 
 
 # --- min and max

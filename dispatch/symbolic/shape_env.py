@@ -13,6 +13,7 @@ from typing import Any
 
 from dispatch.symbolic import config, guard_text, provenance, recording
 from dispatch.symbolic.contexts import DimDynamic, SymbolicContext
+from dispatch.symbolic.errors import ValueRangeError
 from dispatch.symbolic.expr import Expr
 from dispatch.symbolic.node import SymNode
 from dispatch.symbolic.numbers import SymBool, SymFloat, SymInt, int_of, wrap_node
@@ -208,7 +209,7 @@ class ShapeEnv(Symbols):
         a = self.sympify(a)
         if a.is_number:
             if not min <= int(a) <= max:
-                raise ValueError(f"Invalid value {int(a)} for range [{min}:{max}]")
+                raise ValueRangeError(f"Invalid value {int(a)} for range [{min}:{max}]")
         elif a.is_symbol:
             self.constrain_symbol_range(a, min, max)
 

@@ -8,6 +8,7 @@ import pytest
 from dispatch.symbolic import (
     ShapeEnv,
     SymInt,
+    ValueRangeError,
     ValueRanges,
     _constrain_range_for_size,
     _get_nested_int,
@@ -62,10 +63,20 @@ def test_plain_numbers_are_checked_against_a_range() -> None:
             constrain_range(number, min=3, max=5)
 
 
+def test_a_range_of_one_number_leaves_the_symbol(env: ShapeEnv) -> None:
+    u = env.create_unbacked_symint()
+    constrain_range(u, min=4, max=4)
+    assert str(u + 1) == "u0 + 1" and not env.replacements
+    assert bounds(u) == (4, 4) and statically_known_true(u == 4)
+    a = size(env, 2, "a")
+    constrain_range(a, min=1, max=2)
+    assert a.node.expr.is_symbol
+
+
 def test_a_number_that_is_known_is_checked_by_its_environment(env: ShapeEnv) -> None:
     env._constrain_range(4, 4, 4)
     for number in (3, 5):
-        with pytest.raises(ValueError, match="Invalid value"):
+        with pytest.raises(ValueRangeError, match="Invalid value"):
             env._constrain_range(number, 4, 4)
 
 

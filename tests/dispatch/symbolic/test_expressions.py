@@ -142,9 +142,23 @@ def test_nodes_leave_the_table_with_their_environment() -> None:
 
 def test_division_by_zero_is_met_where_python_meets_it() -> None:
     a = size(ShapeEnv(), 4, "a")
-    for divide in (lambda: a // 0, lambda: a % 0, lambda: a / 0, lambda: 1 // (a - 4)):
+    zero = a % 2
+    for divide in (
+        lambda: a // 0,
+        lambda: a % 0,
+        lambda: a / 0,
+        lambda: 1 // (a - 4),
+        lambda: zero % zero,
+        lambda: zero // zero,
+    ):
         with pytest.raises(ZeroDivisionError):
             divide()
+
+
+def test_a_multiple_by_a_negative_number_leaves_no_remainder() -> None:
+    a = size(ShapeEnv(), 4, "a")
+    assert (a % -a, a // -a, (6 * a) % (-3 * a)) == (0, -1, 0)
+    assert str(a % (-3 * a)) == f"PythonMod({a}, -3*{a})"
 
 
 @pytest.mark.parametrize("text", ["7//-2", "-7//2", "-7//-2", "0//3"])

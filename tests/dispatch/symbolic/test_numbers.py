@@ -28,6 +28,14 @@ def a() -> Any:
     return size(ShapeEnv(), 4, "a")
 
 
+def test_a_remainder_with_floats_is_a_float(a: Any) -> None:
+    rest = 3.25 % a
+    assert (str(rest), rest.node.hint) == (f"Mod(3.25, ToFloat({a}))", 3.25)
+    assert (str(math.trunc(rest)), math.trunc(rest).node.hint) == (f"TruncToInt({rest})", 3)
+    bounds = a.node.shape_env.bound_sympy((a % 2.5).node.expr)
+    assert (bounds.lower, bounds.upper) == (0.0, 2.5)
+
+
 @pytest.mark.parametrize(
     ("make", "kind", "hint"),
     [
