@@ -34,8 +34,8 @@ def trilinear(
 ) -> Tensor:
     """i1 * i2 * i3, each with new dimensions at its `expand`, summed over `sumdim`.
 
-    Two products of pairs of matrices: dimensions that i3 has not are summed in the first. Where one of
-    the three has no element, the sizes of the others are not compared (PyTorch's kernel skips its loop).
+    Two products of pairs of matrices: dimensions that i3 has not are summed in the first. Where
+    one of the three has no element, the sizes of the others are not compared (as in PyTorch).
     """
     ndim = i1.ndim + len(expand1)
     if not 0 <= unroll_dim < ndim:
