@@ -12,11 +12,12 @@ from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
 from dispatch.kernels.cpu.copy.strided cimport itemsize_of
+from dispatch.kernels.cpu.runs cimport run_spans
 from dispatch.kernels.meta.factory cimport basic as meta_factories
 
 cdef extern from "../kernels/cpu/factory/sequences.h" nogil:
-    void dispatch_whole_range(char* to, int code, int64_t start, int64_t step, int64_t n) noexcept
-    void dispatch_float_range(char* to, int code, double start, double step, int64_t n) noexcept
+    void dispatch_whole_range(char* to, int code, int64_t start, int64_t step, int64_t first, int64_t end) noexcept
+    void dispatch_float_range(char* to, int code, double start, double step, int64_t first, int64_t end) noexcept
 
 
 cdef int check_options(int layout, object pin_memory) except -1:
@@ -49,9 +50,28 @@ cdef bint has_arange(int code) noexcept:
     return ST_uint8 <= code <= ST_float64 or code == ST_bfloat16
 
 
+cdef struct Range:
+    char* to
+    int code
+    bint whole                   # of integers
+    int64_t start, step, n
+    double from_, by             # of floats
+
+
+cdef void fill_range(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Of eights."""
+    cdef Range* r = <Range*>context
+    first, end = first * 8, min(end * 8, r.n)
+    if r.whole:
+        dispatch_whole_range(r.to, r.code, r.start, r.step, first, end)
+    else:
+        dispatch_float_range(r.to, r.code, r.from_, r.by, first, end)
+
+
 cdef object arange_out(object start, object end, object step, Tensor out):
     cdef int64_t n = meta_factories.arange_size(start, end, step, out.c_dtype)
     cdef Tensor row = out
+    cdef Range r
     if not has_arange(out.c_dtype):
         raise refused(f"has no CPU kernel for {out.dtype}", NotImplementedError)
     meta_factories.resized_for_arange(out, n)
@@ -59,10 +79,13 @@ cdef object arange_out(object start, object end, object step, Tensor out):
         return out
     if not out.c_flags & TF_CONTIGUOUS:
         row = new_empty(out.c_dtype, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)
-    if category_of_code(out.c_dtype) == 1:
-        dispatch_whole_range(data_of(row, itemsize_of(row)), out.c_dtype, <int64_t>int(start), <int64_t>int(step), n)
+    r.to, r.code, r.n = data_of(row, itemsize_of(row)), out.c_dtype, n
+    r.whole = category_of_code(out.c_dtype) == 1
+    if r.whole:
+        r.start, r.step = int(start), int(step)
     else:
-        dispatch_float_range(data_of(row, itemsize_of(row)), out.c_dtype, <double>start, <double>step, n)
+        r.from_, r.by = start, step
+    run_spans(fill_range, &r, (n + 7) // 8, n, n * itemsize_of(row), (row,))
     if row is not out:
         cpu_copy.copy_values(out, row)
     return out

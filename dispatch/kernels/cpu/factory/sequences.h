@@ -5,21 +5,21 @@
 
 #define DISPATCH_WHOLE_RANGE(S, code, bytes, V) \
     DISPATCH_VECTOR \
-    static void dispatch_whole_range_##S(char* to, int64_t start, int64_t step, int64_t n) { \
-        int64_t i; \
-        for (i = 0; i < n; i++) dispatch_store_##S(to + i * bytes, (V)((uint64_t)start + (uint64_t)step * (uint64_t)i)); \
+    static void dispatch_whole_range_##S(char* to, int64_t start, int64_t step, int64_t i, int64_t n) { \
+        for (; i < n; i++) dispatch_store_##S(to + i * bytes, (V)((uint64_t)start + (uint64_t)step * (uint64_t)i)); \
     }
 DISPATCH_INTEGERS(DISPATCH_WHOLE_RANGE)
 
-static void dispatch_whole_range(char* to, int code, int64_t start, int64_t step, int64_t n) {
-#define DISPATCH_WHOLE_RANGE_CASE(S, number, bytes, V) case number: dispatch_whole_range_##S(to, start, step, n); break;
+/* Those from the i-th up to the n-th; i is a multiple of 8. */
+static void dispatch_whole_range(char* to, int code, int64_t start, int64_t step, int64_t i, int64_t n) {
+#define DISPATCH_WHOLE_RANGE_CASE(S, number, bytes, V) case number: dispatch_whole_range_##S(to, start, step, i, n); break;
     switch (code) { DISPATCH_INTEGERS(DISPATCH_WHOLE_RANGE_CASE) }
 }
 
 /* Each value from its number; in float32, as PyTorch's vectorised loop has it, the first of 8 is rounded by itself. */
 DISPATCH_VECTOR
-static void dispatch_float_range(char* to, int code, double start, double step, int64_t n) {
-    int64_t i = 0, k;
+static void dispatch_float_range(char* to, int code, double start, double step, int64_t i, int64_t n) {
+    int64_t k;
     if (code == 6)
         for (; i + 8 <= n; i += 8) {
             const double first = (float)(start + (double)i * step);

@@ -8,12 +8,12 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp
 
-from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_float64
+from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_float64, itemsize_table
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in
 from dispatch.kernels.cpu.runs cimport (
-    address, finish, loop, plain, run, run_floating, written_as,
+    address, finish, loop, plain, run_floating, run_spans, written_as,
 )
 from dispatch.kernels.meta cimport rules
 
@@ -60,22 +60,57 @@ cdef int kept(Tensor t, int code) noexcept:
     return t.c_dtype if computed_in(t.c_dtype) == code else code
 
 
+cdef struct Share:
+    const Pairs* whole
+    loop each
+    int size                     # bytes of an element of the type that is computed in
+    double sums[64]              # of each part
+
+
+cdef inline char* past(const void* p, int64_t n, int size) noexcept nogil:
+    return <char*>p + n * size if p != NULL else NULL
+
+
+cdef void run_part(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Share* s = <Share*>context
+    cdef Pairs j = s.whole[0]
+    j.n, j.sum = end - first, 0
+    j.x, j.y = past(j.x, first, itemsize_table()[j.x_code]), past(j.y, first, itemsize_table()[j.y_code])
+    j.weights = past(j.weights, first, itemsize_table()[j.weights_code])
+    j.grads, j.out = past(j.grads, first, s.size), past(j.out, first, itemsize_table()[j.out_code])
+    s.each(&j, NULL)
+    s.sums[part] = j.sum
+
+
+cdef double run_pairs(const Pairs* j, const loop* loops, int code, tuple tensors) except? -1:
+    """The loop of `code` over parts of the pairs; their sum."""
+    cdef Share s
+    cdef int64_t i
+    cdef double sum = 0
+    s.whole, s.each, s.size = j, loops[code == ST_float64], itemsize_table()[code]
+    for i in range(64):
+        s.sums[i] = 0
+    run_spans(run_part, &s, j.n, j.n, 2 * j.n * s.size, tensors)
+    for i in range(64):
+        sum += s.sums[i]
+    return sum
+
+
 cdef int reduce_pairs(Tensor out, Pairs* j, const loop* loops, int code, Tensor x, Tensor y, Tensor weights,
                       int64_t reduction) except -1:
     """Runs the loop of `code` over operands of one size, which it reads as they are."""
     cdef Tensor made = written_as(out, kept(out, code) if reduction == REDUCE_NONE else code)
-    cdef double sum
+    cdef double sum = 0
     j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
     j.x_code, j.y_code, j.out_code = x.c_dtype, y.c_dtype, made.c_dtype
     j.weights_code = code if weights is None else weights.c_dtype
-    j.out = NULL
+    j.grads = j.out = NULL
     if reduction == REDUCE_NONE:
         j.out = address(made)
-    j.sum = 0
     if j.n:
-        run(loops[code == ST_float64], j, NULL, j.n, (x, y, weights, made))
+        sum = run_pairs(j, loops, code, (x, y, weights, made))
     if reduction != REDUCE_NONE:
-        sum = j.sum / j.n if reduction == REDUCE_MEAN else j.sum
+        sum = sum / j.n if reduction == REDUCE_MEAN else sum
         if made.c_dtype == ST_float64:
             (<double*>address(made))[0] = sum
         else:
@@ -138,7 +173,7 @@ def binary_cross_entropy_backward(Tensor grad_input not None, Tensor grad_output
         return
     j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
     j.grads, j.out = address(grads), address(made)
+    j.x_code = j.y_code = j.weights_code = j.out_code = code
     j.scale = 1 / <double>j.n if reduction == REDUCE_MEAN else 1
-    run_floating(ENTROPY_SLOPE[0], ENTROPY_SLOPE[1], &j, x, j.n,
-                 (x, y, grads, weights, made))
+    run_pairs(&j, ENTROPY_SLOPE, code, (x, y, grads, weights, made))
     finish(grad_input, made)

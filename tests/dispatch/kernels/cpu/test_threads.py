@@ -88,6 +88,14 @@ CALLS = {
         0.0,
         False,
     ),
+    "mse_loss": lambda x: ATEN.mse_loss(x, x * 2 + 1),
+    "mse_loss of each": lambda x: ATEN.mse_loss(x.half(), x * 2 + 1, 0),
+    "binary_cross_entropy of each": lambda x: ATEN.binary_cross_entropy(x.sigmoid(), x, x.abs(), 0),
+    "binary_cross_entropy_backward": lambda x: ATEN.binary_cross_entropy_backward(
+        x, x.sigmoid(), x * 2, x.abs()
+    ),
+    "arange": lambda x: dispatch.arange(3, 500_001, 0.7),
+    "arange of integers": lambda x: dispatch.arange(-5, 3_000_000, 7, dtype=dispatch.int64),
     "index_select of rows": lambda x: dispatch.index_select(x, 0, places(ROWS, ROWS)),
     "index_select of columns": lambda x: dispatch.index_select(x, 1, places(WIDTH, WIDTH)),
     "index of both": lambda x: x[places(0, ROWS, ROWS, 1), places(0, WIDTH, 1, WIDTH)],
