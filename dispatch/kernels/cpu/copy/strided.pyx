@@ -1,5 +1,6 @@
 """Moves of elements between tensors: geometry from their metadata, the lock, what owns the memory, threads."""
 from libc.stdint cimport int64_t
+from libc.stdlib cimport labs
 from libc.string cimport memcpy
 
 from dispatch._C.storage cimport shared_owner
@@ -9,6 +10,10 @@ from dispatch.kernels.cpu.threads cimport in_parts, length_of_part, threads_for
 cdef extern from "../kernels/cpu/copy/strided.h" nogil:
     dispatch_run dispatch_copier(int itemsize) noexcept
     void dispatch_move(dispatch_moves* m, char* to, const char* from_, dispatch_run run) noexcept
+
+
+cdef enum:
+    CACHE_LINE = 64
 
 
 cdef dispatch_run copier(int itemsize) noexcept nogil:
@@ -45,14 +50,19 @@ cdef void run_part(void* context, int64_t part) noexcept nogil:
 
 
 cdef void move_split(dispatch_moves* m, char* to, const char* from_, dispatch_run run, int threads) noexcept nogil:
-    """The largest dimension of the target in parts."""
+    """A dimension of the target in parts: of those that are long enough the one whose elements lie farthest apart."""
     cdef Split s
     cdef int d
     s.moves, s.to, s.from_, s.run, s.dim = m, to, from_, run, 0
     for d in range(m.ndim):
         if m.sizes[d] > m.sizes[s.dim]:
             s.dim = d
-    s.length = length_of_part(m.sizes[s.dim], threads)
+    for d in range(m.ndim):
+        if m.sizes[d] >= 4 * threads and labs(m.to[d]) > labs(m.to[s.dim]):
+            s.dim = d
+    s.length = (m.sizes[s.dim] + threads - 1) // threads
+    if labs(m.to[s.dim]) < CACHE_LINE:
+        s.length = length_of_part(m.sizes[s.dim], threads)
     in_parts(run_part, &s, (m.sizes[s.dim] + s.length - 1) // s.length)
 
 

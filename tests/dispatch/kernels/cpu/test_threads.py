@@ -96,6 +96,10 @@ CALLS = {
     ),
     "arange": lambda x: dispatch.arange(3, 500_001, 0.7),
     "arange of integers": lambda x: dispatch.arange(-5, 3_000_000, 7, dtype=dispatch.int64),
+    "channels_last": lambda x: x.view(20, 21, 50, 20).contiguous(
+        memory_format=dispatch.channels_last
+    ),
+    "transposed": lambda x: x.t().contiguous(),
     "index_select of rows": lambda x: dispatch.index_select(x, 0, places(ROWS, ROWS)),
     "index_select of columns": lambda x: dispatch.index_select(x, 1, places(WIDTH, WIDTH)),
     "index of both": lambda x: x[places(0, ROWS, ROWS, 1), places(0, WIDTH, 1, WIDTH)],
