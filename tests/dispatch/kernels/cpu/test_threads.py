@@ -36,13 +36,13 @@ def heads(x):
 
 
 ADAM = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-8}
-FLAGS = {"amsgrad": False, "maximize": False}
+FLAGS = {"amsgrad": True, "maximize": False}
 
 
 def adam(x):
     """The parameter and its state after a step."""
-    tensors = [x, x + 1, x + 2, x.abs()]
-    ATEN._fused_adam_(*([t] for t in tensors), [], [dispatch.ones(())], **ADAM, **FLAGS)
+    tensors = [x, x + 1, x + 2, x.abs(), x.abs() * 2]
+    ATEN._fused_adam_(*([t] for t in tensors), [dispatch.ones(())], **ADAM, **FLAGS)
     return tensors
 
 
@@ -108,6 +108,9 @@ CALLS = {
     "index_add": lambda x: dispatch.index_add(x, 0, places(ROWS, 9), x),
     "index_add of columns": lambda x: dispatch.index_add(x, 1, places(WIDTH, 9), x),
     "index_put added up": lambda x: x.index_put([places(ROWS, 5)], x, True),
+    "index_put added up in one place": lambda x: dispatch.zeros(4).index_put(
+        [places(0, 1, x.numel())], dispatch.ones(x.numel()), True
+    ),
     "take": lambda x: dispatch.take(x, places(0, x.numel(), ROWS, WIDTH)),
     "embedding": lambda x: ATEN.embedding(x, places(ROWS, ROWS)),
     "adam": adam,
@@ -155,3 +158,12 @@ def test_set_num_threads_is_for_numpys_products_too_and_parts_that_multiply_give
         assert asked() == threads
         dispatch.bmm(x, x)
         assert asked() == threads
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_nothing_behind_the_last_number_of_a_range_is_written(threads):
+    dispatch.set_num_threads(threads)
+    room = dispatch.zeros(500_009)
+    dispatch.arange(500_001, out=room[:500_001])
+    assert room[500_000] == 500_000
+    assert not room[500_001:].any()
