@@ -302,6 +302,10 @@ class Cases:
         """The case that holds at these values."""
         return self._known(values) or self._add(self._run(values, None))
 
+    def knows(self, values: Mapping[str, int]) -> bool:
+        """Whether it takes no run to say what is there at these values."""
+        return self._known(values) is not None
+
     def fresh(self, values: Mapping[str, int], progress: Progress | None) -> Case:
         """The same, run now; on the tensors of the case that is known, if there is one."""
         known = self._known(values)

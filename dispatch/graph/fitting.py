@@ -256,10 +256,12 @@ class _Search:
 
         if not fits(low):
             return self.row(size, None, low, others, high)
-        good, bad, tries = low, high + 1, 0
+        good, bad, tries, failed = low, high + 1, 0, False
         while bad - good > 1:
             tries += 1
-            if len(points) == 1:
+            if failed and self.cases is not None and tries % _GUESSES:
+                value = self.past(self.cases, good, bad, {**self.at, **others}, symbol)
+            elif len(points) == 1:
                 value = max(self.at[symbol], 2 * good)
             elif tries % _GUESSES == 0:
                 value = (good + bad) // 2
@@ -269,8 +271,19 @@ class _Search:
             if fits(value):
                 good = value
             else:
-                bad = value
+                bad, failed = value, value not in points
         return self.row(size, good, good + 1, others, high)
+
+    def past(self, cases: Cases, good: int, bad: int, at: Mapping[str, int], symbol: str) -> int:
+        """The first value from `good` on, which runs, to `bad`, which fails, that no case is known
+        of: where the guards of the program's run end, it mostly ends itself."""
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            if cases.knows({**at, symbol: middle}):
+                good = middle
+            else:
+                bad = middle
+        return bad
 
     def least(self, size: OpenSize, others: Mapping[str, int]) -> int:
         """Where to begin: the smallest of the range, or, when the program does not run with that,

@@ -205,7 +205,7 @@ class _Search:
         metas: Mapping[int, Sequence[int]],
         terms: Mapping[Place, Term],
         recorded: Mapping[str, int],
-        attempt: int,
+        sizes: Mapping[str, int],
     ) -> None:
         self.plan = plan
         self.inputs = inputs
@@ -216,7 +216,7 @@ class _Search:
         self.sizes = recorded
         self.as_recorded = self.start(self.terms)
         self.run(0, len(plan.steps), self.as_recorded, self.terms)
-        self.sizes = _other_sizes(recorded, attempt)
+        self.sizes = sizes
         self.values = self.start(self.terms)
         self.makers = {
             slot: i for i, step in enumerate(plan.steps) for slot in _flat(step.outputs)
@@ -444,10 +444,20 @@ def find_baked(
     """Numbers of `plan` that go with the freed sizes, which were `recorded`; `terms` are those that
     are known to. `inputs(terms, sizes)` gives a fake value for each of the graph's inputs; `metas`
     are the recorded sizes of the user's, by slot. Runs under the fake mode that is on."""
-    best = _Search(plan, inputs, metas, terms, recorded, 0).found()
-    if best.calls < len(plan.steps):
-        other = _Search(plan, inputs, metas, terms, recorded, 1).found()
-        best = max(best, other, key=lambda found: found.calls)
+
+    def search(terms: Mapping[Place, Term], sizes: Mapping[str, int]) -> Found:
+        return _Search(plan, inputs, metas, terms, recorded, sizes).found()
+
+    best = search(terms, _other_sizes(recorded, 0))
+    if best.calls == len(plan.steps):
+        return best
+    other = search(terms, _other_sizes(recorded, 1))
+    best = max(best, other, key=lambda found: found.calls)
+    # One size that cannot follow is no reason for the others not to.
+    for name in recorded if len(recorded) > 1 and best.calls < len(plan.steps) else ():
+        alone = search(best.terms, {**recorded, name: _other_sizes(recorded, 0)[name]})
+        if alone.calls == len(plan.steps):
+            best = Found(alone.terms, alone.baked + best.baked, best.calls)
     return best
 
 

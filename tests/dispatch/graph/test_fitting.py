@@ -8,6 +8,7 @@ from dispatch import graph
 from dispatch.graph.cases import Case
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.programs import as_int, node, tensor
+from tests.dispatch.graph.test_freeing import fixed
 from tests.dispatch.graph.test_module import dynamic
 from tests.dispatch.graph.test_sizes import two_symbols
 
@@ -89,6 +90,17 @@ def test_a_number_baked_in_ends_it(tmp_path):
     (row,) = graph.fit(module, 10**6).largest
     assert (row["value"], row["next"], row["ended_by"]) == (4, 5, "program")
     assert "12" in row["problem"]
+
+
+def test_where_the_guards_end_the_program_is_asked_first(tmp_path):
+    """A weight of three columns: the search does not try its way down from 2**24."""
+    add = ("add.Tensor", "z", "x", ("other", tensor("p_y")))
+    content = fixed(add, out="z", x=[4, 3], p_y=[3], z=[4, 3])
+    module = graph.load(programs.write_json(tmp_path / "pinned.json", content))
+    found = graph.fit(module.free({"x:1": "seq"}), 10**6)
+    (row,) = found.largest
+    assert (row["value"], row["next"], row["ended_by"]) == (3, 4, "program")
+    assert found.runs < 9
 
 
 def test_tables_say_it(two):

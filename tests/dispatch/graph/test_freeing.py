@@ -129,6 +129,19 @@ def test_a_call_that_does_not_follow_is_named(tmp_path):
         module.run(sizes={"n": 5})
 
 
+def test_a_size_that_cannot_follow_does_not_hold_back_another(tmp_path):
+    """The addition of a weight pins seq; the view after it has batch baked in all the same."""
+    calls = [
+        ("add.Tensor", "z", "x", ("other", tensor("p_y"))),
+        ("view.default", "v", "z", size(4, 1, 3)),
+    ]
+    content = fixed(*calls, out="v", x=[4, 3], p_y=[3], z=[4, 3], v=[4, 1, 3])
+    module = loaded(tmp_path, content).free(BOTH)
+    assert rows(module)[0] == ("v", "size[0]", 4, "batch")
+    assert [row.node for row in module.baked if row.problem] == ["z"]
+    assert module.run(sizes={"batch": 7}).outputs[0]["shape"] == [7, 1, 3]
+
+
 def test_a_size_of_one_is_freed(tmp_path):
     view = ("view.default", "y", "x", size(1, 6))
     module = loaded(tmp_path, fixed(view, out="y", x=[1, 2, 3], y=[1, 6])).free({"x:0": "n"})
