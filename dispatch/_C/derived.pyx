@@ -19,17 +19,26 @@ from dispatch._C.errors cimport refused
 from dispatch._C.operator cimport Kernel, KernelObject, OperatorEntry, boxed_fn, qualified_name
 from dispatch._C.references cimport give, take
 from dispatch._C.structured cimport (
-    Spec, check_out_device, check_output, device_tensor, init_spec, is_meta, load_structured,
+    CAST_EXACT, CAST_SAFE, META_KEY, OVERLAP_ANY, Spec, check_out_device, check_output, device_tensor, init_spec, is_meta,
+    load_structured,
 )
+from dispatch._C.tags cimport TAG_view_copy
 from dispatch._C.tensor cimport Tensor, new_wrapped_number
 
 
 cdef PyObject* call_autogen_out(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
     """Call the functional operator, then resize and copy into the out arguments."""
-    return give(copy_results(<OperatorEntry>op, <OperatorEntry>(<KernelObject>k.owner).functor, args))
+    cdef OperatorEntry functional = <OperatorEntry>(<KernelObject>k.owner).functor
+    return give(copy_results(<OperatorEntry>op, functional, args, CAST_SAFE | OVERLAP_ANY if casts(k, functional) else CAST_EXACT))
 
 
-cdef object copy_results(OperatorEntry e, OperatorEntry functional, PyObject** args):
+cdef inline bint casts(Kernel* k, OperatorEntry functional) except -1:
+    """Whether the kernel stands for a reference of PyTorch's that casts into what it is given; those with `exact_dtype` do not."""
+    return (<KernelObject>k.owner).key == META_KEY and not functional.tags & TAG_view_copy and functional.name != "aten::norm"
+
+
+cdef object copy_results(OperatorEntry e, OperatorEntry functional, PyObject** args, int cast):
+    """`cast`: which dtypes the out arguments may have."""
     cdef PyObject* plain[64]
     cdef int i
     cdef list outs = [], keep = []
@@ -42,7 +51,7 @@ cdef object copy_results(OperatorEntry e, OperatorEntry functional, PyObject** a
         results = results,
     for out, result in zip(outs, results):           # a functional form of what writes to more than its output has more results
         if result is not None:
-            copy_result(e, out, result)
+            copy_result(e, out, result, cast)
     if e.sig.n_rets == 0:
         return None
     return outs[0] if len(outs) == 1 else tuple(outs)
@@ -80,20 +89,21 @@ cdef object option_of_output(OperatorEntry e, PyObject** args, str name):
     return None
 
 
-cdef int copy_result(OperatorEntry e, object out, object result) except -1:
+cdef int copy_result(OperatorEntry e, object out, object result, int cast) except -1:
     """Into a tensor, or into each of a list of tensors."""
     if not isinstance(out, list):
-        return copy_tensor(e, out, <Tensor?>result)
+        return copy_tensor(e, out, <Tensor?>result, cast)
     if len(out) != len(result):
         raise refused(f"expected {len(result)} tensors to write to, got {len(out)}")
     for one, value in zip(<list>out, result):
-        copy_tensor(e, one, <Tensor?>value)
+        copy_tensor(e, one, <Tensor?>value, cast)
     return 0
 
 
-cdef int copy_tensor(OperatorEntry e, Tensor out, Tensor r) except -1:
+cdef int copy_tensor(OperatorEntry e, Tensor out, Tensor r, int cast) except -1:
     cdef Spec s
     init_spec(&s)
+    s.cast = cast
     s.ndim = r.c_ndim
     s.dtype = r.c_dtype
     memcpy(s.sizes, r.c_sizes, r.c_ndim * sizeof(int64_t))
@@ -179,7 +189,7 @@ cdef PyObject* call_target(Kernel* k, OperatorEntry e, uint64_t ks, PyObject** a
     if target.flags & OF_OUT and k.variant != SV_OUT:
         return fill_by_target(k, e, target, ks, args)
     if k.variant == SV_OUT and not target.flags & OF_OUT:
-        return give(copy_results(e, target, args))
+        return give(copy_results(e, target, args, CAST_EXACT))
     if target.flags & OF_INPLACE and k.variant == SV_FUNCTIONAL:
         return give(write_copy(e, target, args))
     place_arguments(e, target, args, plain, keep)

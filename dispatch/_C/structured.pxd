@@ -27,6 +27,8 @@ cdef enum:                   # Spec.cast: which dtypes a given output may have
 cdef enum:
     N_HANDED = 65            # a count, and a number for each dimension
 
+cdef int META_KEY
+
 cdef struct Spec:
     int ndim
     int dtype                # ScalarType

@@ -36,7 +36,7 @@ cdef enum:
     MAX_OUTPUTS = 8
     MAX_HANDED = 8
 
-cdef int META_KEY = key_value("Meta")
+META_KEY = key_value("Meta")
 cdef dict CASTS = {None: CAST_EXACT, "safe": CAST_SAFE, "any": CAST_ANY}
 cdef dict OVERLAPS = {None: 0, "any": OVERLAP_ANY, "self": OVERLAP_SELF, "none": OVERLAP_NONE}
 
@@ -499,7 +499,7 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
     True: it has to be moved. OVERLAP_NONE and OVERLAP_SELF together: it must not overlap itself before it is resized either.
     """
     cdef PyObject* like
-    cdef Tensor out = <Tensor?>(<object>args[first + i])
+    cdef Tensor moving, out = <Tensor?>(<object>args[first + i])
     cdef bint iterated, moved
     if s.cast & OVERLAP_NONE and s.cast & OVERLAP_SELF and overlaps_itself(out):
         raise_overlap("more than one element of the written-to tensor refers to a single memory location")
@@ -512,9 +512,10 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
     iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
     moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))
     if moved:
-        if out.c_numel and s.cast & OVERLAP_NONE and is_listed(out, args, first):
+        moving = planned(out, s)
+        if (out.c_numel or moving.c_numel) and s.cast & OVERLAP_NONE and is_listed(out, args, first):
             raise_overlap("the written-to tensor is one of those that are read")       # by their sizes, which would be the result's
-        out = planned(out, s)
+        out = moving
     check_iterated(e, s, out, args, first)
     if s.cast & (OVERLAP_NONE | OVERLAP_SELF):
         check_apart(e, 0 if s.cast & OVERLAP_NONE else 1, out, args, first)

@@ -8,3 +8,4 @@ cdef extern from "generated/tags.h":
     const uint64_t TAG_dynamic_output_shape
     const uint64_t TAG_inplace_view
     const uint64_t TAG_nondeterministic_seeded
+    const uint64_t TAG_view_copy

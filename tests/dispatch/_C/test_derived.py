@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import dispatch
+from dispatch import ops
 from dispatch._C.arrays import _new_strided
 from dispatch._C.storage import _new_storage
 
@@ -103,3 +104,43 @@ def test_what_is_made_into_out_is_made_in_its_dtype(op: str, args: Any) -> None:
     out = dispatch.empty(2, dtype=dispatch.float64)
     getattr(dispatch.ops.aten, op).out(dispatch.ones(2), *args, out=out)
     assert out.tolist() == [args[-1] if op != "new_ones" else 1] * 2
+
+
+META_OUTS = [
+    (ops.aten.isnan.out, (), "float32", "float16"),
+    (ops.aten.isnan.out, (), "float32", "int8"),
+    (ops.aten.add.Scalar_out, (1,), "float32", "complex64"),
+    (ops.aten.roll.out, ([1], [0]), "int64", "float64"),
+]
+
+
+@pytest.mark.parametrize(("op", "more", "given", "dtype"), META_OUTS)
+def test_without_data_an_out_variant_that_was_made_casts(
+    op: Any, more: Any, given: str, dtype: str
+) -> None:
+    """PyTorch's Meta kernels of these are references, which cast into what they are given."""
+    for device in ("meta", "cpu"):
+        x = dispatch.zeros(2, 3, dtype=getattr(dispatch, given), device=device)
+        out = dispatch.empty(0, dtype=getattr(dispatch, dtype), device=device)
+        if device == "cpu":
+            with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+                op(x, *more, out=out)
+            assert out.shape == (0,)
+        else:
+            assert op(x, *more, out=out) is out
+            assert (out.shape, out.dtype) == ((2, 3), getattr(dispatch, dtype))
+
+
+def test_without_data_an_out_variant_casts_no_more_than_is_safe() -> None:
+    x = dispatch.zeros(2, 3, dtype=dispatch.complex64, device="meta")
+    out = dispatch.empty(0, device="meta")
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        ops.aten.add.Scalar_out(x, 1, out=out)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+        ops.aten.alias_copy.out(x, out=out)
+    assert out.shape == (0,)
+
+
+def test_without_data_an_output_that_overlaps_itself_is_no_matter() -> None:
+    out = dispatch.empty(3, device="meta").expand(2, 3)
+    assert ops.aten.add.Scalar_out(dispatch.zeros(2, 3, device="meta"), 1, out=out) is out

@@ -65,11 +65,24 @@ crow_indices_copy = _copy_of("crow_indices")
 col_indices_copy = _copy_of("col_indices")
 ccol_indices_copy = _copy_of("ccol_indices")
 row_indices_copy = _copy_of("row_indices")
-narrow_copy = _copy_of("narrow")
+_narrow_copy = _copy_of("narrow")
+
+
+def _check_narrowed(self: Tensor, dim: int) -> None:
+    """A kernel with data of its own in PyTorch, which words this otherwise."""
+    if rules.is_eager(self) and 0 < self.ndim <= dim:
+        raise refused(f"expected dim to be below {self.ndim}, got {dim}")
+
+
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`narrow`, copied."""
+    _check_narrowed(self, dim)
+    return _narrow_copy(self, dim, start, length)
 
 
 def narrow_copy_out(self: Tensor, dim: int, start: int, length: int, *, out: Tensor) -> Tensor:
     """`narrow`, copied into `out`."""
+    _check_narrowed(self, dim)
     return _aten.clone.out(_aten.narrow(self, dim, start, length), out=out)
 
 

@@ -18,6 +18,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport TF_CONTIGUOUS, check_steps, check_within, reach_of
 from dispatch._C.python_api cimport PyLong_AsLongLong_, PyLong_CheckExact_
+from dispatch._C.storage cimport has_bytes
 from dispatch._C.symbolic cimport (
     SIZE_ERROR, SYMBOLIC_LIMIT, add, any_symbolic, concrete, eq_or_false, expect_eq, expect_ge, expect_gt, expect_le,
     first_symbolic, floordiv, gt_or_false, gt_or_true, hint_of, is_symbolic, larger, lt_or_false, lt_or_true, mod, mul,
@@ -734,6 +735,8 @@ cdef object squeeze_dims_(Tensor self, IntArray dim):
 
 cdef object t_(Tensor self):
     cdef Geometry g
+    if self.c_ndim > 2 and not has_bytes(self.c_storage):
+        raise refused(f"expected at most 2 dimensions, got {self.c_ndim}", AssertionError)
     swap_last(&g, self)
     return changed(self, &g)
 

@@ -189,7 +189,7 @@ def unique_consecutive(Tensor self not None, return_inverse=False, return_counts
     cdef Numbers starts
     self = new_steady(self)
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
-    if dim is not None and not (self.c_ndim == 1 and wrap_dim(dim, 1, True) == 0):
+    if dim is not None and not (self.c_ndim == 1 and dim == 0):      # -1 is a dimension like others to PyTorch, with all results
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
     row = self.contiguous()
     if return_inverse or return_counts:

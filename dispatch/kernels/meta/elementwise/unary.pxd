@@ -5,7 +5,8 @@ from dispatch._C.tensor cimport Tensor
 from dispatch._C.structured cimport Spec
 
 cdef int same_op(Spec* s, Tensor self) except -1             # self's dtype: sign
-cdef int rounding(Spec* s, Tensor self) except -1
+cdef int rounding(Spec* s, Tensor self) except -1            # the same: floor
+cdef int round(Spec* s, Tensor self) except -1
 cdef int conj_physical(Spec* s, Tensor self) except -1
 cdef int bitwise_not(Spec* s, Tensor self) except -1
 cdef int neg(Spec* s, Tensor self) except -1                 # no bool

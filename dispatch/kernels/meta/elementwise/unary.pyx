@@ -34,6 +34,13 @@ cdef inline int fill_same(Spec* s, Tensor self) except -1:
     return 0
 
 
+cdef inline int take_exact(Spec* s, Tensor self) noexcept:
+    """PyTorch's reference takes no output but one of the result's dtype."""
+    if is_meta(self):
+        s.cast = CAST_EXACT
+    return 0
+
+
 cdef int real_type(int code) noexcept:
     if code == ST_complex32:
         return ST_float16
@@ -57,10 +64,16 @@ cdef int check_weak(Tensor self, object number, str name, error) except -1:
 
 
 cdef int same_op(Spec* s, Tensor self) except -1:
-    return fill_same(s, self)
+    fill_same(s, self)
+    return take_exact(s, self)
 
 
 cdef int rounding(Spec* s, Tensor self) except -1:
+    fill_same(s, self)
+    return take_exact(s, self)
+
+
+cdef int round(Spec* s, Tensor self) except -1:
     return fill_same(s, self)
 
 
@@ -86,12 +99,11 @@ cdef int relu(Spec* s, Tensor self) except -1:
 
 cdef int abs(Spec* s, Tensor self) except -1:
     cdef int code = self.c_dtype
-    if not is_complex_code(code):
-        return fill_same(s, self)
-    fill(s, self, real_type(code), code)
-    if is_meta(self):                     # PyTorch's Meta kernel takes no complex `out`
-        s.cast = CAST_EXACT
-    return 0
+    if is_complex_code(code):
+        fill(s, self, real_type(code), code)
+    else:
+        fill_same(s, self)
+    return take_exact(s, self)
 
 
 cdef int float_op(Spec* s, Tensor self) except -1:
@@ -104,7 +116,8 @@ cdef int predicate(Spec* s, Tensor self) except -1:
 
 
 cdef int silu(Spec* s, Tensor self) except -1:
-    return fill_same(s, self)
+    fill_same(s, self)
+    return take_exact(s, self)
 
 
 cdef int gelu(Spec* s, Tensor self, object approximate) except -1:
@@ -178,10 +191,9 @@ cdef int real_predicate(Spec* s, Tensor self) except -1:
 
 
 cdef int signbit(Spec* s, Tensor self) except -1:
-    """CPU kernels take no output but a bool one."""
+    """No output but a bool one."""
     predicate(s, self)
-    if not is_meta(self):
-        s.cast = CAST_EXACT
+    s.cast = CAST_EXACT
     return 0
 
 
@@ -197,7 +209,8 @@ cdef int angle(Spec* s, Tensor self) except -1:
 cdef int frac(Spec* s, Tensor self) except -1:
     if self.c_dtype == ST_bool and is_meta(self):
         raise refused("self must not be a bool tensor")
-    return fill_same(s, self)
+    fill_same(s, self)
+    return take_exact(s, self)
 
 
 cdef int logit(Spec* s, Tensor self, object eps) except -1:

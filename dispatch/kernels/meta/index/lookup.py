@@ -86,11 +86,12 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any)
     dim = rules.wrap_dim(dim, self.ndim)
     if index.dtype not in _INDEX:
         raise refused(f"expected an int64 index, got {index.dtype}")
-    if source.dtype is not self.dtype:
+    eager = rules.is_eager(self)
+    if eager and source.dtype is not self.dtype:
         raise refused(f"expected source of {self.dtype}, got {source.dtype}")
     _check_at_most_one(index)
     whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
-    if whole and isinstance(alpha, float) and not rules.is_eager(self):
+    if whole and isinstance(alpha, float) and not eager:
         raise refused(f"expected an integer alpha for {self.dtype}, got {alpha}")
     count = source.shape[dim] if source.ndim else 1
     if dim >= max(source.ndim, 1) or _surely_differ([index.numel()], [count]):
@@ -98,7 +99,7 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any)
     mine, theirs = list(self.shape), list(source.shape)
     if self.ndim and source.ndim:
         del mine[dim], theirs[dim]
-    if len(mine) != len(theirs) or _surely_differ(mine, theirs):
+    if eager and (len(mine) != len(theirs) or _surely_differ(mine, theirs)):
         raise refused(
             f"source of shape {list(source.shape)} does not fit self of shape "
             f"{list(self.shape)} beside dimension {dim}"

@@ -217,7 +217,7 @@ cdef int aminmax(Spec* s, Tensor self, object dim, bint keepdim) except -1:
         return fill_reduction(&s[1], self, NULL, 0, keepdim, self.c_dtype, cast)
     wrapped = rules.wrap_dim(dim, self.c_ndim, True)
     if self.c_ndim and eq_or_false(self.c_sizes[wrapped], 0):
-        raise_empty(wrapped, IndexError)
+        raise_empty(wrapped, IndexError if rules.is_eager(self) else RuntimeError)
     fill_reduction(&s[0], self, &wrapped, 1, keepdim, self.c_dtype, cast)
     return fill_reduction(&s[1], self, &wrapped, 1, keepdim, self.c_dtype, cast)
 

@@ -363,3 +363,9 @@ def test_gradients_of_views_lie_where_the_views_did():
     assert aten.select_backward(grad, [2, 2], 1, 0).tolist() == [[1, 0], [2, 0]]
     assert aten.slice_backward(grad, [5], 0, 1, 5, 2).tolist() == [0, 1, 0, 2, 0]
     assert aten.slice_backward(grad[None], [2, 2], 0, 1, 2, 1).tolist() == [[0, 0], [1, 2]]
+
+
+@pytest.mark.parametrize(("device", "error"), [("cpu", RuntimeError), ("meta", AssertionError)])
+def test_t_in_place_of_many_dimensions(device, error):
+    with pytest.raises(error, match="at most 2 dimensions"):
+        ops.aten.t_(dispatch.zeros(2, 3, 4, device=device))

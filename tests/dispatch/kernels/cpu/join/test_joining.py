@@ -45,10 +45,13 @@ def test_results_go_into_a_strided_output() -> None:
     assert out.tolist() == [[1, 1], [2, 2], [2, 2], [2, 2]]
 
 
-def test_an_empty_output_may_be_one_of_those_that_are_joined() -> None:
-    """It takes the result's sizes, and is read with those that it had."""
+def test_an_empty_output_is_joined_to_nothing_but_nothing() -> None:
+    """It would be read by the result's sizes."""
     out = dispatch.empty(0)
-    assert ops.aten.cat.out([dispatch.ones(3, 4), out], 0, out=out).tolist() == [[1.0] * 4] * 3
+    with pytest.raises(RuntimeError, match="one of those that are read"):
+        ops.aten.cat.out([dispatch.ones(3, 4), out], 0, out=out)
+    assert out.shape == (0,)
+    assert ops.aten.cat.out([out, dispatch.ones(0)], 0, out=out) is out
 
 
 @pytest.mark.filterwarnings("ignore:.*was resized")

@@ -108,3 +108,12 @@ def test_counts(weights: str | None) -> None:
     assert found.tolist() == np.bincount(numbers, None if weights is None else shares, 12).tolist()
     with pytest.raises(RuntimeError, match="not negative"):
         ops.aten.bincount(dispatch.tensor([1, -1]))
+
+
+@pytest.mark.parametrize(("dim", "lengths"), [(0, [0, 0]), (-1, [5, 2])])
+def test_a_vector_s_dimension_from_the_back_is_one_of_many(dim: int, lengths: list[int]) -> None:
+    """With a dimension PyTorch gives all results; only the 0 of a vector is taken as none."""
+    x = dispatch.tensor([1, 1, 1, 2, 2])
+    values, *rest = ops.aten.unique_consecutive(x, False, False, dim)
+    assert values.tolist() == [1, 2]
+    assert [t.numel() for t in rest] == lengths

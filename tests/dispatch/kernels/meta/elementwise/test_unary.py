@@ -92,3 +92,18 @@ def test_relu_of_bool_is_refused_on_cpu_only() -> None:
     assert ops.aten.relu.default(meta(2, dtype="bool")).dtype.name == "bool"
     with pytest.raises(RuntimeError, match="relu: self"):
         ops.aten.relu.default(on_cpu)
+
+
+@pytest.mark.parametrize("name", ["abs", "ceil", "floor", "frac", "sgn", "sign", "silu", "trunc"])
+def test_references_that_take_an_out_of_the_result_s_dtype_alone(name: str) -> None:
+    """`round` casts."""
+    out = meta(2, dtype="float64")
+    with pytest.raises(RuntimeError, match="dtype"):
+        getattr(ops.aten, name).out(meta(2), out=out)
+    assert ops.aten.round.out(meta(2), out=out) is out
+
+
+@pytest.mark.parametrize("name", ["isneginf", "isposinf", "signbit"])
+def test_predicates_that_take_a_bool_out_alone(name: str) -> None:
+    with pytest.raises(RuntimeError, match="dtype"):
+        getattr(ops.aten, name).out(meta(2), out=meta(2))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import dispatch
 from dispatch import ops
 from dispatch._C import arrays, dtypes, tensor as core
 from dispatch._C.storage import _new_storage
@@ -205,3 +206,13 @@ def test_masked_scatter_takes_bytes_where_there_is_no_data() -> None:
 def test_nonzero_has_no_sizes_without_values() -> None:
     with pytest.raises(NotImplementedError, match="aten::nonzero"):
         aten.nonzero(meta((3,)))
+
+
+def test_without_data_what_is_added_by_index_has_any_sizes_beside_the_dimension() -> None:
+    """PyTorch's Meta kernel counts indices, and leaves the rest to a write without checks."""
+    index = dispatch.zeros(2, dtype=dispatch.int64)
+    for source in (dispatch.ones(2), dispatch.ones(2, 2, dtype=dispatch.float64)):
+        with pytest.raises(RuntimeError):
+            ops.aten.index_add(dispatch.zeros(3, 2), 0, index, source)
+        given = dispatch.zeros(3, 2, device="meta"), index.to("meta"), source.to("meta")
+        assert ops.aten.index_add(given[0], 0, *given[1:]).shape == (3, 2)

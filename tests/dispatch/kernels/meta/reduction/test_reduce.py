@@ -201,3 +201,9 @@ def test_norms_of_a_list_ask_for_no_dtype(dtype: str, given: str | None, result:
     assert (found.dtype, found.shape) == (getattr(dispatch, result), ())
     with pytest.raises(RuntimeError, match="expected tensors that have elements"):
         aten._foreach_norm([meta((0,), dtype=dtype)], INF)
+
+
+@pytest.mark.parametrize(("device", "error"), [("cpu", IndexError), ("meta", RuntimeError)])
+def test_aminmax_along_a_dimension_without_elements(device: str, error: type[Exception]) -> None:
+    with pytest.raises(error, match="to have elements"):
+        ops.aten.aminmax(dispatch.zeros(5, 0, 5, device=device), dim=1)
