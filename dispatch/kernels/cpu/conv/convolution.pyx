@@ -2,8 +2,9 @@
 
 Called by the structured kernels with outputs of the right size. `x` is the side that windows see,
 `y` the one that they lead to: a transposed convolution goes from y to x, as the gradient of a plain
-one does. Windows of one element are a product of their own; depthwise layers add up rows (`depthwise`); everything
-else copies windows into columns, a block at a time. Channels are first, or last where the output of
+one does. Windows of one element are a product of their own; depthwise layers add up rows (`depthwise`); float32 whose
+windows lie side by side is read where it lies, or padded (`direct`); everything else copies windows into columns, a block
+at a time. Channels are first, or last where the output of
 a plain convolution has them last.
 """
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
@@ -23,6 +24,7 @@ from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.conv.depthwise cimport (
     Conv, depthwise_back, depthwise_first, depthwise_last, depthwise_of_weight, is_depthwise, line_of, number, reach,
 )
+from dispatch.kernels.cpu.conv.direct cimport direct, direct_room, is_direct
 from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
 )
@@ -294,6 +296,8 @@ cdef void forward(Conv* c, number* y, const void* x, const void* w, void* turned
         return
     if is_depthwise(c):
         depthwise_first(c, y, <const number*>x, <const number*>w)
+    elif is_direct(c, False):
+        direct(c, <float*>y, <const float*>x, <const float*>w, <char*>columns, False)
     else:
         forward_first(c, <char*>y, <const char*>x, <const char*>w, <char*>columns)
     add_biases(y, bias, &c.y)
@@ -391,6 +395,9 @@ cdef void work(Job* j, number like) noexcept nogil:
     elif j.way == BACKWARD and is_depthwise(&j.c):
         depthwise_back(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.spare)
         add_biases(<number*>j.to, <number*>j.bias, &j.c.x)
+    elif j.way == BACKWARD and is_direct(&j.c, True):
+        direct(&j.c, <float*>j.to, <float*>j.y, <float*>j.w, <char*>j.columns, True)
+        add_biases(<number*>j.to, <number*>j.bias, &j.c.x)
     elif j.way == WEIGHT and is_depthwise(&j.c):
         depthwise_of_weight(&j.c, <number*>j.to, <number*>j.y, <number*>j.x)
     elif j.way == BACKWARD:
@@ -417,7 +424,9 @@ cdef int run(Job* j) except -1:
     cdef int64_t item = j.c.wide if j.way == BACKWARD else j.c.item
     cdef int64_t columns = 0, spare = 0
     cdef char* room
-    if not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
+    if j.way <= BACKWARD and not is_depthwise(&j.c) and is_direct(&j.c, j.way == BACKWARD):
+        columns = direct_room(&j.c, j.way == BACKWARD)
+    elif not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
     if j.way == WEIGHT or j.way == FORWARD and j.c.last or j.way == BACKWARD and is_depthwise(&j.c):
         spare = j.c.groups * j.c.cy * j.c.depth * j.c.wide

@@ -1,0 +1,11 @@
+"""Convolutions of float32 whose windows are not copied: padded planes, in which each tap is a shift."""
+from libc.stdint cimport int64_t
+
+from dispatch.kernels.cpu.conv.depthwise cimport Conv
+
+# Whether this way is there and pays; `back`: from y to x, which needs windows side by side.
+cdef bint is_direct(const Conv* c, bint back) noexcept nogil
+# Bytes of the room that it needs.
+cdef int64_t direct_room(const Conv* c, bint back) noexcept nogil
+# To y from x; `back`: to x from y, by turned weights.
+cdef void direct(const Conv* convolution, float* y, const float* x, const float* w, char* room, bint back) noexcept nogil
