@@ -1,4 +1,4 @@
-"""Bodies of Fourier transforms, over the inner loops of numpy's transforms.
+"""Bodies of Fourier transforms, over the inner loops of numpy's transforms, or of `lanes.h` where lines are many.
 
 Called by the structured kernels with an output of the right size. A transform of several dimensions
 is one pass over lines for each of them: the first reads the input, the others work in the output's
@@ -6,7 +6,8 @@ memory (`made`, in the dtype that is computed in). `normalization`: 0 none, 1 di
 root of the number of elements transformed, any other by that number; the first pass multiplies by it.
 """
 from libc.math cimport sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport free, malloc
 
 from numpy.fft import _pocketfft_umath
 
@@ -21,7 +22,34 @@ from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.dense cimport finish, pinned
 from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta.fft.transforms cimport complex_of, real_of
+
+cdef extern from "fft/lanes.h" nogil:
+    enum:
+        LANES_BYTES
+        LANES_LONGEST
+        LANES_FACTORS
+    ctypedef struct lanes_side:
+        char* lines[16]
+        int count
+        int64_t step, other
+    bint has_lanes()
+    int lanes_factors(int64_t n, int* to)
+    int64_t lanes_room(int64_t n)
+    void lanes_look(lanes_side* side, int64_t item)
+    void lanes_tables_f32(int64_t n, const int* factors, int count, float* to, float* room)
+    void lanes_tables_f64(int64_t n, const int* factors, int count, double* to, double* room)
+    void* lanes_roots_f32(int64_t n, int64_t count, float* to)
+    void* lanes_roots_f64(int64_t n, int64_t count, double* to)
+    void* lanes_run_f32(const lanes_side* from_, const lanes_side* to, void* x, void* y, int64_t n, const int* factors, int count,
+                        const float* roots, bint backward, float factor)
+    void* lanes_run_f64(const lanes_side* from_, const lanes_side* to, void* x, void* y, int64_t n, const int* factors, int count,
+                        const double* roots, bint backward, double factor)
+    void lanes_half_f32(const void* x, void* y, int64_t m, const float* roots)
+    void lanes_half_f64(const void* x, void* y, int64_t m, const double* roots)
+    void lanes_store_f32(const lanes_side* to, int64_t first, int64_t n, const void* from_, float factor)
+    void lanes_store_f64(const lanes_side* to, int64_t first, int64_t n, const void* from_, double factor)
 
 cdef enum:                       # a transform along one dimension
     FORWARD, BACKWARD, HALF_EVEN, HALF_ODD, REAL, KINDS
@@ -54,6 +82,7 @@ take(REAL, "irfft", CFLOAT_TYPE, CDOUBLE_TYPE)
 # ---- lines -------------------------------------------------------------------------------------
 
 cdef struct Lines:               # along one dimension, of what is read and of what is written; steps in bytes
+    int kind                     # KINDS: none of them
     inner_loop loop
     void* data
     char* from_
@@ -118,15 +147,115 @@ cdef void walk(Lines* w, bint is_double) noexcept nogil:
             return
 
 
+# ---- many lines at once ------------------------------------------------------------------------
+
+cdef struct Lanes:
+    const Lines* w
+    bint is_double, half
+    int item, width, count       # of a real number; of a vector, in lines; of factors
+    int64_t n, lines             # complex elements of a line; how many lines there are
+    int factors[LANES_FACTORS]
+    char* roots
+    char* half_roots
+    char* buffers                # two for each part
+    int64_t size                 # of a buffer
+
+
+cdef void read_sides(const Lanes* t, int64_t first, lanes_side* from_, lanes_side* to) noexcept nogil:
+    """The lines from `first` on, as many as a vector holds."""
+    cdef const Lines* w = t.w
+    cdef int64_t left, here
+    cdef int i, d
+    from_.count = to.count = <int>min(t.width, t.lines - first)
+    from_.step, from_.other = (2 if t.half else 1) * w.step_in, w.step_in if t.half else t.item
+    to.step, to.other = w.step_out, t.item
+    for i in range(from_.count):
+        from_.lines[i], to.lines[i], left = w.from_, w.to, first + i
+        for d in range(w.ndim - 1, -1, -1):
+            here, left = left % w.sizes[d], left // w.sizes[d]
+            from_.lines[i] += here * w.steps_in[d]
+            to.lines[i] += here * w.steps_out[d]
+    lanes_look(from_, t.item)
+    lanes_look(to, t.item)
+
+
+cdef void run_lanes(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef const Lanes* t = <const Lanes*>context
+    cdef lanes_side from_, to
+    cdef void* x = t.buffers + 2 * part * t.size
+    cdef void* y = <char*>x + t.size
+    cdef void* made
+    cdef int64_t i
+    cdef const lanes_side* there = NULL if t.half else &to
+    cdef bint back = t.w.kind == BACKWARD
+    for i in range(first, end):
+        read_sides(t, i * t.width, &from_, &to)
+        if t.is_double:
+            made = lanes_run_f64(&from_, there, x, y, t.n, t.factors, t.count, <double*>t.roots, back, t.w.factor)
+            if t.half:
+                lanes_half_f64(made, y if made == x else x, t.n, <double*>t.half_roots)
+                lanes_store_f64(&to, 0, t.n + 1, y if made == x else x, t.w.factor)
+        else:
+            made = lanes_run_f32(&from_, there, x, y, t.n, t.factors, t.count, <float*>t.roots, back, t.w.factor32)
+            if t.half:
+                lanes_half_f32(made, y if made == x else x, t.n, <float*>t.half_roots)
+                lanes_store_f32(&to, 0, t.n + 1, y if made == x else x, t.w.factor32)
+
+
+cdef bint try_lanes(const Lines* w, bint is_double) noexcept nogil:
+    """False: it is another transform, of few lines or of a length with a large prime, or there was no memory."""
+    cdef Lanes t
+    cdef int64_t groups, parts, whole = w.n_in
+    cdef int d
+    cdef char* room
+    t.w, t.is_double, t.half, t.lines = w, is_double, w.kind == HALF_EVEN, 1
+    t.item, t.n = 8 if is_double else 4, whole // 2 if t.half else whole
+    t.width = LANES_BYTES // t.item
+    for d in range(w.ndim):
+        t.lines *= w.sizes[d]
+    if t.n < 2 or t.n > LANES_LONGEST or w.n_out != (t.n + 1 if t.half else whole) or 2 * t.lines < t.width or not has_lanes():
+        return False
+    if w.kind != FORWARD and w.kind != BACKWARD and not t.half:
+        return False
+    t.count = lanes_factors(t.n, t.factors)
+    if t.count == 0:
+        return False
+    groups = (t.lines + t.width - 1) // t.width
+    parts = parts_for(groups, t.lines * t.n * t.item * 16)
+    t.size = (t.n + 1) * 2 * LANES_BYTES
+    room = <char*>malloc(LANES_BYTES + 2 * parts * t.size + (lanes_room(t.n) + 2 * t.n + 2 * (t.n + 1)) * t.item)
+    if room == NULL:
+        return False
+    t.buffers = <char*>((<uintptr_t>room + LANES_BYTES - 1) // LANES_BYTES * LANES_BYTES)
+    t.half_roots = t.buffers + 2 * parts * t.size
+    t.roots = t.half_roots + 2 * (t.n + 1) * t.item
+    if is_double:
+        lanes_tables_f64(t.n, t.factors, t.count, <double*>t.roots, <double*>t.roots + lanes_room(t.n))
+        if t.half:
+            lanes_roots_f64(whole, t.n + 1, <double*>t.half_roots)
+    else:
+        lanes_tables_f32(t.n, t.factors, t.count, <float*>t.roots, <float*>t.roots + lanes_room(t.n))
+        if t.half:
+            lanes_roots_f32(whole, t.n + 1, <float*>t.half_roots)
+    in_spans(run_lanes, &t, groups, parts)
+    free(room)
+    return True
+
+
+cdef void work(Lines* w, bint is_double) noexcept nogil:
+    if not try_lanes(w, is_double):
+        walk(w, is_double)
+
+
 cdef int along(Lines* w, Tensor src, Tensor out) except -1:
     cdef bint is_double = out.c_dtype == ST_complex128 or out.c_dtype == ST_float64
     cdef object kept = pinned(out.c_numel, src, out)
     w.factor32 = <float>w.factor
     if kept is None:
-        walk(w, is_double)
+        work(w, is_double)
         return 0
     with nogil:
-        walk(w, is_double)
+        work(w, is_double)
     return 0
 
 
@@ -134,7 +263,7 @@ cdef int transform(int kind, Tensor src, Tensor out, int64_t dim, double factor)
     cdef Lines w
     cdef bint is_double = out.c_dtype == ST_complex128 or out.c_dtype == ST_float64
     set_lines(&w, src, out, dim)
-    w.loop, w.data, w.factor = loops[kind][is_double], data[kind][is_double], factor
+    w.kind, w.loop, w.data, w.factor = kind, loops[kind][is_double], data[kind][is_double], factor
     return along(&w, src, out)
 
 
@@ -159,13 +288,14 @@ cdef int half(Tensor src, Tensor out, int64_t dim, double factor, bint onesided)
     cdef int64_t n = src.c_sizes[dim]
     cdef bint is_double = out.c_dtype == ST_complex128
     set_lines(&w, src, out, dim)
-    w.loop, w.data = loops[HALF_ODD if n & 1 else HALF_EVEN][is_double], data[HALF_ODD if n & 1 else HALF_EVEN][is_double]
+    w.kind = HALF_ODD if n & 1 else HALF_EVEN
+    w.loop, w.data = loops[w.kind][is_double], data[w.kind][is_double]
     w.factor, w.n_out = factor, n // 2 + 1
     along(&w, src, out)
     if onesided or n < 3:
         return 0
     set_lines(&w, out, out, dim)
-    w.loop, w.data, w.factor = mirror, <void*>&mirror if is_double else NULL, 1
+    w.kind, w.loop, w.data, w.factor = KINDS, mirror, <void*>&mirror if is_double else NULL, 1
     return along(&w, out, out)
 
 

@@ -112,3 +112,26 @@ def test_dimensions_that_are_none(sizes, dim):
             call(x)
         with FakeTensorMode() as mode, pytest.raises(IndexError, match=r"^aten::_fft"):
             call(mode.from_tensor(x))
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["float32", "float64"])
+@pytest.mark.parametrize("lines", [5, 16, 21])
+@pytest.mark.parametrize(
+    "n", [2, 3, 5, 8, 12, 15, 16, 26, 49, 64, 66, 88, 100, 169, 250, 512, 1001, 4096, 34, 8190]
+)
+def test_many_lines_are_transformed_as_each_is(n, lines, wide):
+    """Along rows, columns, and every second element, both ways, halves of real lines too."""
+    complex_, real, tolerance = (
+        (np.complex128, np.float64, 1e-14) if wide else (np.complex64, np.float32, 3e-6)
+    )
+    flat = rng.standard_normal((2, lines, 2 * n))
+    z, x = (flat[0] + 1j * flat[1]).astype(complex_), flat[0].astype(real)
+    for lay in (lambda a: a[:, :n].copy(), lambda a: a[:, ::2], lambda a: a[:, :n].copy().T):
+        for name, of in (("fft", z), ("ifft", z), ("rfft", x), ("fft", x)):
+            given = lay(of)
+            dim = given.shape.index(n)
+            got = getattr(aten, f"fft_{name}")(dispatch.from_numpy(given), None, dim).numpy()
+            doubled = given.astype(np.complex128 if np.iscomplexobj(given) else np.float64)
+            want = getattr(np.fft, name)(doubled, axis=dim)
+            assert got.dtype == complex_
+            np.testing.assert_allclose(got, want, rtol=0, atol=tolerance * 4 * abs(want).max())
