@@ -378,7 +378,8 @@ static void lanes_look(lanes_side *side, int64_t item)
             n /= r; \
             if (i == 0 && count > 1 && r <= 8 && r != 7 && (from->how == LANES_BESIDE || n % LANES_PART == 0)) \
                 LANES_BY_RADIX(r, LANES_FIRST_##K) \
-            else if (i == count - 1 && i > 0 && to != NULL && r <= 8 && r != 7 && (to->how == LANES_BESIDE || s % LANES_PART == 0)) { \
+            else if (i == count - 1 && i > 0 && to != NULL && r <= 8 && r != 7 && \
+                     (to->how == LANES_BESIDE || s % LANES_PART == 0)) { \
                 LANES_BY_RADIX(r, LANES_LAST_##K) \
                 return NULL; \
             } else { \

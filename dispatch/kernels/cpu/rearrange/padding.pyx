@@ -35,7 +35,7 @@ cdef extern from "../kernels/cpu/rearrange/padding.h" nogil:
         int64_t middle
         int64_t width
     ctypedef void (*dispatch_pad_add)(const dispatch_padding* p, const char* big, char* small) noexcept nogil
-    void dispatch_pad_copy(const dispatch_padding* p, char* big, const char* small, dispatch_run run) noexcept
+    void dispatch_pad_copy(const dispatch_padding* p, char* big, const char* small, int64_t size, dispatch_run run) noexcept
     dispatch_pad_add dispatch_pad_adder(int code) noexcept
 
 
@@ -144,7 +144,7 @@ cdef int walk(Tensor big, Tensor small, padding, bint mirrored, dispatch_pad_add
             if add != NULL:
                 add(&p, at_big, at_small)
             else:
-                dispatch_pad_copy(&p, at_big, at_small, copier(size))
+                dispatch_pad_copy(&p, at_big, at_small, size, copier(size))
     finally:
         free(table)
     return 0

@@ -34,6 +34,19 @@ def test_values_are_numpys_and_gradients_the_transpose(kind: str, n: int, data: 
 
 
 @pytest.mark.parametrize("kind", sorted(MODES))
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f2", "f4", "f8", "c8", "c16"])
+def test_elements_of_every_width_are_padded(kind: str, dtype: str) -> None:
+    """Rows that lie without gaps, with some, and where an element of a packed file does."""
+    whole = np.arange(2 * 5 * 18).astype(dtype).reshape(2, 5, 18)
+    packed = np.frombuffer(b"\0" + whole.tobytes(), np.uint8)[1:].view(dtype).reshape(whole.shape)
+    forward, _ = padded(kind, 2)
+    for x in (whole, whole[:, :, ::2], whole[:, ::2], packed):
+        got = forward(dispatch.from_numpy(x), [4, 3, 2, 1]).numpy()
+        want = np.pad(x, [(0, 0), (2, 1), (4, 3)], MODES[kind])
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("kind", sorted(MODES))
 def test_negative_padding_cuts(kind: str) -> None:
     x = dispatch.arange(5.0).reshape(1, 5)
     forward, backward = padded(kind, 1)
