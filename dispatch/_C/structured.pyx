@@ -479,6 +479,8 @@ cdef object prepare_outputs(Kernel* k, PyObject* op, Spec* specs, PyObject** arg
         if specs[i].cast & COPIED and (specs[i].cast & CAST_ANY or is_meta(k)):
             if not specs[i].cast & CAST_ANY:
                 specs[i].cast |= CAST_SAFE
+            if is_meta(k):
+                specs[i].cast = specs[i].cast & ~(OVERLAP_NONE | OVERLAP_SELF) | OVERLAP_ANY
             specs[i].has_strides = False
         moved[i] = not specs[i].absent and check_out(e, &specs[i], args, first, i)
         if moved[i] and k.body != NULL and not same_sizes(&specs[i], <Tensor>args[first + i]):

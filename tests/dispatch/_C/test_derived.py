@@ -144,3 +144,33 @@ def test_without_data_an_out_variant_casts_no_more_than_is_safe() -> None:
 def test_without_data_an_output_that_overlaps_itself_is_no_matter() -> None:
     out = dispatch.empty(3, device="meta").expand(2, 3)
     assert ops.aten.add.Scalar_out(dispatch.zeros(2, 3, device="meta"), 1, out=out) is out
+
+
+COPYING = [
+    (ops.aten.index_add.out, ((3, 2), 0, [0, 1], (2, 2)), ["out"]),
+    (ops.aten.index_copy.out, ((3, 2), 0, [0, 1], (2, 2)), ["out"]),
+    (ops.aten.isin.Tensor_Scalar_out, ((2, 3), 1), ["out"]),
+    (ops.aten.linalg_cross.out, ((2, 3), (2, 3)), ["out"]),
+    (ops.aten._log_softmax_backward_data.out, ((2, 3), (2, 3), 1, dispatch.float32), ["out"]),
+    (ops.aten.binary_cross_entropy.out, ((2, 3), (2, 3)), ["out"]),
+    (ops.aten.median.dim_values, ((2, 3), 1), ["values", "indices"]),
+]
+
+
+@pytest.mark.parametrize(("op", "given", "names"), COPYING)
+def test_without_data_a_reference_s_results_are_cast_into_outputs(
+    op: Any, given: Any, names: list[str]
+) -> None:
+    for device in ("cpu", "meta"):
+        tensors = {
+            tuple: lambda sizes: dispatch.zeros(*sizes, device=device),  # noqa: B023
+            list: lambda numbers: dispatch.tensor(numbers, device=device),  # noqa: B023
+        }
+        args = [tensors[type(a)](a) if type(a) in tensors else a for a in given]
+        outs = {n: dispatch.empty(0, dtype=dispatch.complex64, device=device) for n in names}
+        if device == "cpu":
+            with pytest.raises(RuntimeError, match="dtype"):
+                op(*args, **outs)
+        else:
+            op(*args, **outs)
+            assert all(t.dtype is dispatch.complex64 for t in outs.values())

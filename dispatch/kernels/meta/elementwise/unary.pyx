@@ -193,7 +193,7 @@ cdef int real_predicate(Spec* s, Tensor self) except -1:
 cdef int signbit(Spec* s, Tensor self) except -1:
     """No output but a bool one."""
     predicate(s, self)
-    s.cast = CAST_EXACT
+    s.cast = CAST_EXACT if is_meta(self) else CAST_EXACT | OVERLAP_SELF
     return 0
 
 

@@ -20,7 +20,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
 from dispatch._C.size cimport new_size
-from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, first_symbolic, ne_or_true
+from dispatch._C.symbolic cimport eq_or_false, expect_eq, expect_le, ne_or_true
 from dispatch._C.tensor cimport Tensor, get_numpy, new_view
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.rules cimport MAX_DIMS, is_eager
@@ -293,17 +293,6 @@ cdef int order_with_indices(Spec* s, int64_t* steps, Tensor self, list indices, 
     return 0
 
 
-cdef inline bint is_open(Tensor t) noexcept:
-    return first_symbolic(t.c_ndim, t.c_sizes) != 0
-
-
-cdef bint has_expressions(Tensor self, list indices, Tensor values) except -1:
-    cdef bint found = is_open(self) or is_open(values)
-    for item in indices:
-        found = found or (item is not None and is_open(<Tensor>item))
-    return found
-
-
 cdef bint has_mask(list indices) except -1:
     for item in indices:
         if item is not None and is_mask(<Tensor>item, True):
@@ -312,18 +301,16 @@ cdef bint has_mask(list indices) except -1:
 
 
 cdef int index_put(Spec* s, Tensor self, list indices, Tensor values, bint accumulate) except -1:
-    """Values must broadcast to what the indices name, which a mask leaves open. Expressions are not asked, as in PyTorch's."""
+    """Values must broadcast to what the indices name, which a mask leaves open. PyTorch's Meta kernel checks nothing."""
     cdef Indexed x
     cdef int64_t steps[MAX_DIMS]
-    cdef bint asked = is_eager(self) or not has_expressions(self, indices, values)
-    x.has_mask = not asked
-    if asked:
+    if is_eager(self):
         read_indices(&x, True, self, indices, False)
-    if self.c_dtype != values.c_dtype and not (has_mask(indices) and eq_or_false(values.c_numel, 1) and not accumulate):
-        raise_same_dtype(self, "values", values)     # one value for a mask: PyTorch runs masked_fill
-    if not x.has_mask:
-        indexed_sizes(s, steps, self, &x)
-        check_values(s, values)
+        if self.c_dtype != values.c_dtype and not (has_mask(indices) and eq_or_false(values.c_numel, 1) and not accumulate):
+            raise_same_dtype(self, "values", values)     # one value for a mask: PyTorch runs masked_fill
+        if not x.has_mask:
+            indexed_sizes(s, steps, self, &x)
+            check_values(s, values)
     set_sizes(s, self)
     s.dtype = self.c_dtype
     rules.dense_like_strides(s.strides, self)

@@ -71,8 +71,9 @@ def _check_at_most_one(index: Tensor) -> None:
         )
 
 
-def _like(self: Tensor) -> TensorSpec:
-    return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self), overlap="self")
+def _like(self: Tensor, copied: bool = False) -> TensorSpec:
+    strides = rules.dense_like_strides(self)
+    return TensorSpec(self.shape, self.dtype, strides, overlap="self", copied=copied)
 
 
 def _surely_differ(sizes: list[Any], others: list[Any], but: int = -1) -> bool:
@@ -84,9 +85,9 @@ def _surely_differ(sizes: list[Any], others: list[Any], but: int = -1) -> bool:
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Shaped:
     """self's sizes; source has those too, but along `dim` (handed over) the index's length."""
     dim = rules.wrap_dim(dim, self.ndim)
-    if index.dtype not in _INDEX:
-        raise refused(f"expected an int64 index, got {index.dtype}")
     eager = rules.is_eager(self)
+    if eager and index.dtype not in _INDEX:
+        raise refused(f"expected an int64 index, got {index.dtype}")
     if eager and source.dtype is not self.dtype:
         raise refused(f"expected source of {self.dtype}, got {source.dtype}")
     _check_at_most_one(index)
@@ -104,7 +105,7 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any)
             f"source of shape {list(source.shape)} does not fit self of shape "
             f"{list(self.shape)} beside dimension {dim}"
         )
-    return Shaped(_like(self), dim)
+    return Shaped(_like(self, copied=True), dim)
 
 
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Shaped:
@@ -139,7 +140,7 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Shaped:
             f"{index.numel()} indices for source of shape {list(source.shape)}",
             IndexError if rules.is_eager(self) else RuntimeError,
         )
-    return Shaped(_like(self), dim)
+    return Shaped(_like(self, copied=True), dim)
 
 
 def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:

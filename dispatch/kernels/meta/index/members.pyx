@@ -4,7 +4,7 @@ from libc.string cimport memcpy
 
 from dispatch._C.dtypes cimport ST_bool, get_dtype, is_complex_code
 from dispatch._C.errors cimport refused
-from dispatch._C.structured cimport Spec
+from dispatch._C.structured cimport COPIED, Spec
 from dispatch._C.tensor cimport Tensor
 
 
@@ -15,7 +15,7 @@ cdef int check_ordered(Tensor t) except -1:
 
 
 cdef int set_answers(Spec* s, Tensor elements) except -1:
-    s.ndim, s.dtype = elements.c_ndim, ST_bool
+    s.ndim, s.dtype, s.cast = elements.c_ndim, ST_bool, COPIED
     memcpy(s.sizes, elements.c_sizes, s.ndim * sizeof(int64_t))
     return 0
 
@@ -33,5 +33,5 @@ cdef int isin_tensor_scalar(Spec* s, Tensor elements, object test_element, bint 
 
 cdef int isin_scalar_tensor(Spec* s, object element, Tensor test_elements, bint assume_unique, bint invert) except -1:
     check_ordered(test_elements)
-    s.dtype = ST_bool
+    s.dtype, s.cast = ST_bool, COPIED
     return 0

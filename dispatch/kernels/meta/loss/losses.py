@@ -22,11 +22,14 @@ def _refuse_on_meta(self: Tensor, *kinds: dtypes.dtype) -> None:
         raise refused(f"self of dtype {self.dtype} is not supported")
 
 
-def _elementwise(self: Tensor, target: Tensor, reduction: int) -> TensorSpec:
+def _elementwise(
+    self: Tensor, target: Tensor, reduction: int, cast: str | None = None
+) -> TensorSpec:
+    """`cast`: of the one number, into an output."""
     kind = rules.result_type(self, target)
     sizes = rules.broadcast_shapes(self.shape, target.shape)
     if reduction:
-        return TensorSpec((), kind)
+        return TensorSpec((), kind, cast=cast)
     find = rules.elementwise_strides if rules.is_eager(self) else rules.elementwise_strides_meta
     return TensorSpec(sizes, kind, find(sizes, (self, target), kind), cast="safe")
 
@@ -44,7 +47,7 @@ def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) ->
     if beta < 0:
         raise refused(f"beta must be 0 or more, got {beta}")
     _refuse_on_meta(self, dtypes.bool)
-    return _elementwise(self, target, reduction)
+    return _elementwise(self, target, reduction, cast="safe")
 
 
 def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> TensorSpec:
@@ -66,8 +69,8 @@ def binary_cross_entropy(
     """self's sizes, or one number."""
     _refuse_on_meta(self, dtypes.bool)
     if reduction:
-        return TensorSpec((), self.dtype)
-    return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self))
+        return TensorSpec((), self.dtype, copied=True)
+    return TensorSpec(self.shape, self.dtype, rules.dense_like_strides(self), copied=True)
 
 
 def binary_cross_entropy_backward(

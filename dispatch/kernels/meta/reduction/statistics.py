@@ -32,7 +32,8 @@ def median(self: Tensor) -> Tensor:
 def _pair(self: Tensor, dim: int, keepdim: bool) -> tuple[TensorSpec, TensorSpec]:
     """An element and its place along `dim`, which is wrapped."""
     sizes = _reduced(self, dim, keepdim)
-    return TensorSpec(sizes, self.dtype), TensorSpec(sizes, dtypes.int64)
+    values, places = (TensorSpec(sizes, t, copied=True) for t in (self.dtype, dtypes.int64))
+    return values, places
 
 
 def median_dim(self: Tensor, dim: int, keepdim: bool) -> Shaped:

@@ -13,7 +13,7 @@ from dispatch._C.dtypes cimport DTYPES_REDUCED_FLOATING, ST_NONE, ST_bool, ST_fl
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.meta cimport rules
-from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, Spec
+from dispatch._C.structured cimport CAST_EXACT, CAST_SAFE, COPIED, Spec
 
 
 cdef int fill(Spec* s, Tensor self, bint half_to_float) noexcept:
@@ -73,6 +73,7 @@ cdef int gradient(Spec* s, Tensor grad_output, Tensor output, int64_t dim, int i
 cdef int softmax_backward(Spec* s, Tensor grad_output, Tensor output, int64_t dim, int input_dtype) except -1:
     cdef PyObject* items[2]
     gradient(s, grad_output, output, dim, input_dtype)
+    s.cast |= COPIED
     if not rules.is_eager(grad_output):
         items[0], items[1] = <PyObject*>grad_output, <PyObject*>output
         s.ndim = rules.broadcast(s.sizes, items, 2)
@@ -82,6 +83,7 @@ cdef int softmax_backward(Spec* s, Tensor grad_output, Tensor output, int64_t di
 cdef int log_softmax_backward(Spec* s, Tensor grad_output, Tensor output, int64_t dim, int input_dtype) except -1:
     cdef PyObject* items[2]
     gradient(s, grad_output, output, dim, input_dtype)
+    s.cast |= COPIED
     if not rules.is_eager(grad_output):
         items[0], items[1] = <PyObject*>grad_output, <PyObject*>output
         s.ndim = rules.broadcast(s.sizes, items, 2)

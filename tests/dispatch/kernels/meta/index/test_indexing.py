@@ -104,8 +104,11 @@ def test_index_put_takes_a_mask_without_knowing_its_count() -> None:
 def test_index_put_refuses_what_does_not_fit(
     indices: list[Any], values: core.Tensor, error: type[Exception]
 ) -> None:
+    """With data alone: PyTorch's Meta kernel checks nothing."""
+    assert aten.index_put(meta((3, 4)), indices, values).shape == (3, 4)
+    *places, new = (dispatch.zeros(*t.shape, dtype=t.dtype) for t in (*indices, values))
     with pytest.raises(error, match="aten::index_put"):
-        aten.index_put(meta((3, 4)), indices, values)
+        aten.index_put(dispatch.zeros(3, 4), places, new)
 
 
 def test_gather_is_contiguous_of_the_shape_of_index() -> None:
