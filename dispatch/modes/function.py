@@ -393,6 +393,8 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
         if getattr(object, name, None) is value or name in ("__weakref__", "__dict__", "__doc__"):
             continue
         _enter_attribute(name, getattr(Tensor, name), found, names)
+    # In PyTorch the two are one function, which has the later name.
+    names[vars(Tensor)["__rdiv__"]] = names[Tensor.__rtruediv__]
     return found, names
 
 

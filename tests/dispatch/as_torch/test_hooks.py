@@ -201,3 +201,35 @@ def test_a_module_is_put_at_a_dotted_name():
 def test_modules_have_floating_dtypes():
     with pytest.raises(TypeError, match="only accepts floating point or complex"):
         modules.Linear(2, 2).to(dispatch.int32)
+
+
+def test_hooks_of_gradients_are_kept_and_of_one_kind():
+    """Nothing calls them, for there is no backward; programs enter and remove them all the same."""
+    layer, never = modules.Linear(2, 2), []
+    second = layer.register_full_backward_hook(lambda *a: never.append(a))
+    first = layer.register_full_backward_hook(lambda *a: never.append(a), prepend=True)
+    before = layer.register_full_backward_pre_hook(lambda *a: never.append(a))
+    assert list(layer._backward_hooks) == [first.id, second.id]
+    assert list(layer._backward_pre_hooks) == [before.id]
+    with pytest.raises(RuntimeError, match="regular backward hooks and full backward hooks"):
+        layer.register_backward_hook(print)
+    layer(dispatch.ones(1, 2))
+    for handle in (first, second, before):
+        handle.remove()
+    assert not (layer._backward_hooks or layer._backward_pre_hooks or never)
+    older = modules.Identity()
+    older.register_backward_hook(print)
+    assert older._is_full_backward_hook is False
+    with pytest.raises(RuntimeError, match="on a single Module"):
+        older.register_full_backward_hook(print)
+
+
+def test_hooks_of_all_modules_gradients(monkeypatch):
+    monkeypatch.setattr(of_modules, "_global_is_full_backward_hook", None)
+    with of_modules.register_module_full_backward_hook(print) as handle:
+        assert list(of_modules._global_backward_hooks) == [handle.id]
+        with pytest.raises(RuntimeError, match="on all modules"):
+            of_modules.register_module_backward_hook(print)
+    with of_modules.register_module_full_backward_pre_hook(print) as handle:
+        assert list(of_modules._global_backward_pre_hooks) == [handle.id]
+    assert not of_modules._global_backward_hooks

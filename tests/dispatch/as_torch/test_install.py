@@ -279,6 +279,7 @@ def test_functions_name_the_module_that_a_program_finds_them_in():
             print(f.__module__, f.__name__, end="; ")
         print({f.__module__ for f in get_testing_overrides() if f.__name__ == "dropout1d"})
         assert eval(resolve_name(torch.Tensor.__and__)) == torch.Tensor.__and__
+        assert resolve_name(torch.Tensor.__rdiv__) == "torch.Tensor.__rtruediv__"
         assert torch._conj_copy in get_testing_overrides()
         assert torch.Tensor.to in get_testing_overrides()
         """) == (

@@ -292,3 +292,23 @@ def test_channels_are_normalised_by_those_around():
     assert found == pytest.approx([v / s for v, s in zip(range(1, 6), sums, strict=True)])
     with pytest.raises(ValueError, match="4D"):
         modules.CrossMapLRN2d(3)(dispatch.ones(2, 3))
+
+
+def test_batch_norms_are_converted_to_synchronised_ones():
+    """Inner ones too, with the same tensors; there is one process, whose batch is normed."""
+    inner = modules.BatchNorm1d(3, affine=False, momentum=None).eval()
+    net = modules.Sequential(modules.BatchNorm2d(3), modules.ReLU(), modules.Sequential(inner))
+    found = modules.SyncBatchNorm.convert_sync_batchnorm(net, "group")
+    assert found is net and net[0].process_group == "group"
+    made = net[2][0]
+    assert isinstance(made, modules.SyncBatchNorm) and made.running_var is inner.running_var
+    assert (made.affine, made.momentum, made.training) == (False, None, False)
+    x = dispatch.arange(24.0).view(2, 3, 4)
+    new, old = modules.SyncBatchNorm(3), modules.BatchNorm1d(3)
+    assert new(x).tolist() == old(x).tolist()
+    assert new.running_mean.tolist() == old.running_mean.tolist()
+    single = modules.SyncBatchNorm.convert_sync_batchnorm(old)
+    assert single is not old and single.weight is old.weight
+    for size in ((3,), (2, 0)):
+        with pytest.raises(ValueError, match=r"at least 2D input \(got 1D|must not be zero"):
+            new(dispatch.ones(size))

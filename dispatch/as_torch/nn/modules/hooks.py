@@ -12,6 +12,8 @@ from typing import Any
 
 __all__ = ["RemovableHandle", "unserializable_hook"]
 
+Hook = Callable[..., Any]
+
 _numbers = itertools.count()
 
 
@@ -70,3 +72,40 @@ def unserializable_hook(f: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a hook that is not to be pickled with its tensor."""
     f.__torch_unserializable__ = True  # type: ignore[attr-defined]
     return f
+
+
+def kind_of_backward(known: bool | None, full: bool, where: str) -> bool:
+    """`full`, when the backward hooks that are there are of that kind; else RuntimeError."""
+    if known is not None and known != full:
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks on "
+            f"{where}: please use only one of them"
+        )
+    return full
+
+
+class BackwardHooks:
+    """What a module keeps for its gradients. Nothing calls these hooks: there is no autograd engine
+    (torch.nn.Module)."""
+
+    _backward_hooks: OrderedDict[int, Any]
+    _backward_pre_hooks: OrderedDict[int, Any]
+    _is_full_backward_hook: bool | None = None
+
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Keep `hook(module, grad_input, grad_output)`. Args: prepend, before those there are."""
+        self._is_full_backward_hook = kind_of_backward(
+            self._is_full_backward_hook, True, "a single Module"
+        )
+        return enter(self._backward_hooks, hook, first=prepend)
+
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Keep `hook(module, grad_output)`. Args: prepend, before those that are there."""
+        return enter(self._backward_pre_hooks, hook, first=prepend)
+
+    def register_backward_hook(self, hook: Hook) -> RemovableHandle:
+        """Keep a hook of the older kind, which a module with full ones refuses."""
+        self._is_full_backward_hook = kind_of_backward(
+            self._is_full_backward_hook, False, "a single Module"
+        )
+        return enter(self._backward_hooks, hook)

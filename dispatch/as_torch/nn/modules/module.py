@@ -10,15 +10,23 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 import dispatch
-from dispatch.as_torch.nn.modules.hooks import RemovableHandle, enter, marked
+from dispatch.as_torch.nn.modules.hooks import (
+    BackwardHooks,
+    RemovableHandle,
+    enter,
+    kind_of_backward,
+    marked,
+)
 from dispatch.as_torch.nn.modules.state import STATE_ROOMS, State
 from dispatch.as_torch.nn.parameter import Buffer, Parameter
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 from dispatch.tools import flops
 
 __all__ = [
-    "Module", "register_module_buffer_registration_hook", "register_module_forward_hook",
-    "register_module_forward_pre_hook", "register_module_module_registration_hook",
+    "Module", "register_module_backward_hook", "register_module_buffer_registration_hook",
+    "register_module_forward_hook", "register_module_forward_pre_hook",
+    "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
     "register_module_parameter_registration_hook",
 ]  # fmt: skip
 
@@ -28,20 +36,24 @@ T = TypeVar("T", bound="Module")
 
 _HOOK_ROOMS = (
     "_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
-    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", *STATE_ROOMS,
+    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_backward_hooks",
+    "_backward_pre_hooks", *STATE_ROOMS,
 )  # fmt: skip
 # Hooks of all modules.
 _global_forward_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
 _global_forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
 _global_forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_backward_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_is_full_backward_hook: bool | None = None
 # By what is registered: hooks that see it, and may give another for it.
 _global_registration_hooks: dict[str, OrderedDict[int, Any]] = {
     kind: OrderedDict() for kind in ("parameter", "buffer", "module")
 }
 
 
-class Module(State):
+class Module(BackwardHooks, State):
     """The base of modules (torch.nn.Module): `forward` is for the subclass to write."""
 
     training: bool
@@ -523,6 +535,29 @@ def register_module_forward_hook(
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """`hook(module, args)` before each call of any module."""
     return enter(_global_forward_pre_hooks, hook)
+
+
+def _enter_global_backward(hook: Callable[..., Any], full: bool) -> RemovableHandle:
+    global _global_is_full_backward_hook
+    _global_is_full_backward_hook = kind_of_backward(
+        _global_is_full_backward_hook, full, "all modules"
+    )
+    return enter(_global_backward_hooks, hook)
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Keep `hook(module, grad_input, grad_output)` of all modules; nothing calls it here."""
+    return _enter_global_backward(hook, True)
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Keep `hook(module, grad_output)` of all modules; nothing calls it here."""
+    return enter(_global_backward_pre_hooks, hook)
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Keep a hook of the older kind of all modules; nothing calls it here."""
+    return _enter_global_backward(hook, False)
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:

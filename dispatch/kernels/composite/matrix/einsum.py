@@ -184,6 +184,8 @@ def multiply_sum(a: Tensor, b: Tensor, dims: Sequence[int]) -> Tensor:
             a = ops.aten.sum(a, [d], True)
         elif in_b:
             b = ops.aten.sum(b, [d], True)
+    if left and right and right[-1] < left[0]:  # the product's dimensions come in their order
+        a, b, left, right = b, a, right, left
     product = ops.aten.bmm(_flat(a, (both, left, inner)), _flat(b, (both, inner, right)))
     order = [*both, *left, *dims, *right]
     of_a = {*both, *left}
@@ -193,9 +195,9 @@ def multiply_sum(a: Tensor, b: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def _pairs(n: int, path: Sequence[int] | None) -> Iterator[tuple[int, int]]:
-    """Which two of the operands left are contracted next; their product goes to the end."""
+    """Which two of the operands left are contracted next."""
     if path is None:
-        yield from ((0, left - 1) if left < n else (0, 1) for left in range(n, 1, -1))
+        yield from [(0, 1)] * (n - 1)
         return
     if len(path) != 2 * (n - 1):
         raise _error(f"expected path to have {2 * (n - 1)} numbers, got {list(path)}")
@@ -209,7 +211,8 @@ def _pairs(n: int, path: Sequence[int] | None) -> Iterator[tuple[int, int]]:
 def _contract(operands: list[Tensor], n_out: int, path: Sequence[int] | None) -> Tensor:
     """The product of all; a dimension is summed with the last two operands that have it.
 
-    Where only one of a pair has it, that one is summed first: integers get wider by it.
+    Where only one of a pair has it, that one is summed first: integers get wider by it. A pair's
+    product goes to the end for the next one of a `path`; without one it is the next's first.
     """
     ndim = operands[0].ndim
     counts = [sum(rules.may_hold(t.shape[d] != 1) for t in operands) for d in range(ndim)]
@@ -225,7 +228,8 @@ def _contract(operands: list[Tensor], n_out: int, path: Sequence[int] | None) ->
                 (shared if in_a and in_b else of_a if in_a else of_b).append(d)
         a = ops.aten.sum(a, of_a, True) if of_a else a
         b = ops.aten.sum(b, of_b, True) if of_b else b
-        operands.append(multiply_sum(a, b, shared) if shared else ops.aten.mul(a, b))
+        product = multiply_sum(a, b, shared) if shared else ops.aten.mul(a, b)
+        operands.insert(0 if path is None else len(operands), product)
     return operands[0]
 
 

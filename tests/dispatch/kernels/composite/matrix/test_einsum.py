@@ -1,5 +1,7 @@
 """einsum against numpy's, and its errors."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,41 @@ def test_missing_dimensions_are_added_before_the_order_is_made():
         ("permute.default", [2, 0, 1]),
     ]
     assert seen[-2:] == [("permute.default", [0, 2, 1]), ("view.default", [2, 2])]
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "strides"),
+    [
+        ("ik,jk->ij", [(2, 4), (3, 4)], (3, 1)),
+        ("ik,jk->ji", [(2, 4), (3, 4)], (2, 1)),
+        ("bik,bjk->bji", [(6, 2, 4), (6, 3, 4)], (6, 2, 1)),
+        ("ik,bjk->jbi", [(2, 4), (6, 3, 4)], (12, 2, 1)),
+        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 5)], (5, 1)),
+        ("ij,jk,kl->li", [(2, 3), (3, 4), (4, 5)], (1, 5)),
+    ],
+)
+def test_the_product_lies_as_the_output_is_written(equation, shapes, strides):
+    """The operand whose dimensions come first in the output is the product's first."""
+    tensors = [dispatch.arange(float(math.prod(shape))).view(shape) for shape in shapes]
+    found = einsum(equation, tensors)
+    assert found.stride() == strides
+    expected = np.einsum(equation, *(t.numpy() for t in tensors))
+    assert np.array_equal(found.numpy(), expected)
+
+
+def test_a_product_is_the_first_operand_of_the_next():
+    seen = []
+
+    class Seen(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func is dispatch.ops.aten.bmm.default:
+                seen.append([tuple(x.shape) for x in args])
+            return func(*args, **(kwargs or {}))
+
+    tensors = [dispatch.ones(2, 3), dispatch.ones(3, 4), dispatch.ones(4, 5)]
+    with Seen():
+        dispatch.einsum("ij,jk,kl->il", *tensors)
+    assert seen == [[(1, 2, 3), (1, 3, 4)], [(1, 2, 4), (1, 4, 5)]]
 
 
 def test_sums_of_one_operand_widen_integers():
