@@ -17,7 +17,14 @@ from .loops import module_view
 from .model import Package, operator_files, read_functions
 from .output import Output, c_string, rows_of
 from .rooms import Rooms
-from .stubs import functions_view, methods_view, namespace_views, results_view
+from .stubs import (
+    MODULES,
+    functions_view,
+    methods_view,
+    namespace_views,
+    prefixed_view,
+    results_view,
+)
 from .tables import Tables
 from .tensor_types import TypeTable, read_types
 
@@ -27,7 +34,7 @@ _OWN = "dispatch"
 # By suffix: a build in place puts compiled modules of the same stems beside what is emitted.
 _OURS = (
     "adapters_*.pyx", "adapters_*.pxd", "kernels_*.pyx", "ops_*.pyi", "calls.pxd",
-    "formulas_*.pyx", "formulas_*.pxd", "formulas_*.h",
+    "functions_*.pyi", "formulas_*.pyx", "formulas_*.pxd", "formulas_*.h",
 )  # fmt: skip
 
 
@@ -166,7 +173,10 @@ def _emit_stubs(output: Output, head: _Head, package: Package) -> None:
             ("tensor_methods.pyi", methods_view(package)),
             ("results.pyi", results_view(package)),
         ):
-            output.render(name, f"{name}.j2", head=head(name), functions=functions)
+            output.render(name, f"{name}.j2", head=head(name), functions=functions, of="")
+        for module in MODULES:
+            name, functions = f"functions_{module}.pyi", prefixed_view(package, module)
+            output.render(name, "functions.pyi.j2", head=head(name), functions=functions, of=module)
 
 
 def _emit_types(output: Output, head: _Head, types: TypeTable) -> None:

@@ -1,6 +1,7 @@
 """The `.pyi` stubs: what editors and type checkers know of operators, functions and Tensor methods.
 
-One stub for each namespace (`ops_aten.pyi`), one for the functions, one for the methods.
+One stub for each namespace (`ops_aten.pyi`), one for the functions, one for each module of more
+(`functions_linalg.pyi`), one for the methods.
 Overloads of one name are kept apart with `typing.overload`; an out variant is the `out` argument
 of its functional one, sizes may be given one by one (`zeros(2, 3)`), and factories as functions
 take `requires_grad`, as in a call.
@@ -19,7 +20,15 @@ from .output import wrapped
 from .schema import Argument
 from .types import DictType, ListType, OptionalType, TupleType, Type
 
-__all__ = ["functions_view", "methods_view", "namespace_views", "results_view"]
+__all__ = [
+    "MODULES", "functions_view", "methods_view", "namespace_views", "prefixed_view", "results_view",
+]  # fmt: skip
+
+# Modules of the package whose functions are the operators of their prefix.
+MODULES = ("fft", "linalg", "special")
+_PREFIXES = tuple(f"{module}_" for module in MODULES)
+# Functions that the package writes in Python, for they take tensors one by one.
+_WRITTEN = ("broadcast_tensors", "chain_matmul", "einsum")
 
 # Types stand under private names: an overload or a method may be called `Tensor`, `int` or `dtype`.
 _PYTHON_TYPES = {
@@ -78,7 +87,7 @@ def results_view(package: Package) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for f in package.functions:
         names = _result_names(f)
-        if names and (f.is_function or f.is_method):
+        if names and (f.is_function or f.is_method or f.base_name.startswith(_PREFIXES)):
             types = [_python_type(r.real_type) for r in f.schema.returns]
             fields = [{"name": n, "type": t} for n, t in zip(names, types, strict=True)]
             name = _class_name(f.base_name, names)
@@ -159,7 +168,16 @@ def _packet_call(f: NativeFunction) -> dict[str, str]:
 
 def functions_view(package: Package) -> list[dict[str, Any]]:
     """Every operator with `variants: function`, by name."""
-    return _named(package, [f for f in package.functions if f.is_function], _function_call)
+    shown = [f for f in package.functions if f.is_function and f.base_name not in _WRITTEN]
+    return _named(package, shown, _function_call)
+
+
+def prefixed_view(package: Package, module: str) -> list[dict[str, Any]]:
+    """Every operator whose name starts with the module's, by the rest of it."""
+    start = f"{module}_"
+    shown = [f for f in package.functions if f.base_name.startswith(start)]
+    found = _named(package, shown, _function_call)
+    return [{**function, "name": function["name"].removeprefix(start)} for function in found]
 
 
 def methods_view(package: Package) -> list[dict[str, Any]]:

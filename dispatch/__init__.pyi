@@ -24,14 +24,7 @@ from dispatch._C.default_device import (
 )
 from dispatch._C.dlpack import from_dlpack as from_dlpack
 from dispatch._C.dtypes import *  # noqa: F403
-
-# Before the operators' own: these are written in Python, and take tensors one by one.
-from dispatch.tensor.functions import (  # isort: skip
-    broadcast_tensors as broadcast_tensors,
-    chain_matmul as chain_matmul,
-    einsum as einsum,
-)
-from dispatch._C.generated.functions import *  # type: ignore[assignment]  # noqa: F403  # isort: skip
+from dispatch._C.generated.functions import *  # noqa: F403
 from dispatch._C.grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
@@ -99,8 +92,11 @@ from dispatch.tensor.functions import (
     atleast_2d as atleast_2d,
     atleast_3d as atleast_3d,
     block_diag as block_diag,
+    broadcast_tensors as broadcast_tensors,
     cartesian_prod as cartesian_prod,
+    chain_matmul as chain_matmul,
     dsmm as dsmm,
+    einsum as einsum,
     hsmm as hsmm,
     lu as lu,
     meshgrid as meshgrid,

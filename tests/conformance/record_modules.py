@@ -124,6 +124,9 @@ BatchNorm2d(4) | x4
 BatchNorm2d(4, momentum=None) | x4
 BatchNorm2d(4).eval() | x4
 BatchNorm3d(2, track_running_stats=False) | x5
+SyncBatchNorm(4) | x3
+SyncBatchNorm(4, momentum=None, bias=False).eval() | x2
+SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1d(4, affine=False))) | x3
 InstanceNorm1d(4) | x3
 InstanceNorm2d(4, affine=True, track_running_stats=True) | x4
 InstanceNorm3d(2) | x5

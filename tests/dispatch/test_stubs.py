@@ -150,6 +150,10 @@ PROGRAM = """
     assert_type(float(x.item()), float)
     assert_type(dispatch.einsum("ij,kj->ik", x, x), Tensor)
     assert_type(dispatch.broadcast_tensors(x, x), tuple[Tensor, ...])
+    assert_type(dispatch.linalg.inv(x), Tensor)
+    assert_type(dispatch.linalg.slogdet(x).sign, Tensor)
+    assert_type(dispatch.fft.rfft(x, dim=0), Tensor)
+    assert_type(dispatch.special.i0(input=x, out=x), Tensor)
 
     lib = Library("shop", "FRAGMENT")
 

@@ -1,0 +1,1 @@
+from dispatch._C.generated.functions_fft import *  # noqa: F403

@@ -1,0 +1,1 @@
+from dispatch._C.generated.functions_special import *  # noqa: F403
