@@ -52,7 +52,7 @@ def _operators(context: click.Context, parameter: click.Parameter, start: str) -
     return [name for name in names if name.startswith((whole, start))]
 
 
-@main.command("ops")
+@main.command("ops", short_help="List operators, and the kernels that each has.")
 @click.argument("pattern", required=False, shell_complete=_operators)
 @click.option("--coverage", "covered", is_flag=True, help="Which kernels each has, by family.")
 @click.option("--cases", type=click.Path(), help="A folder of recorded calls to replay.")
@@ -112,12 +112,13 @@ def _matches(name: str, pattern: str | None) -> bool:
     return pattern in name
 
 
-@main.command()
+@main.command(short_help="What each dispatch key of an operator runs, and why.")
 @click.argument("op", shell_complete=_operators)
 def table(op: str) -> None:
     """Print what each dispatch key of OP (aten::add.Tensor, or aten.add.Tensor) runs, and why."""
+    name = _qualified(op)
     with user_errors():
-        text = _C._dispatch_dump_table(_qualified(op))
+        text = _C._dispatch_dump_table(name)
     shown = Table(header_style="bold", box=None, padding=(0, 2, 0, 0))
     shown.add_column("key")
     shown.add_column("kernel")
@@ -127,6 +128,9 @@ def table(op: str) -> None:
         kernel, _, reason = rest.rpartition(" [")
         shown.add_row(plain(key), plain(kernel or rest), plain(reason.removesuffix("]")))
     standard_output().print(shown)
+    others = [n for n in sorted(_C._dispatch_get_all_op_names()) if n.startswith(f"{name}.")]
+    if others:
+        click.echo(f"This is {name}; other overloads are {', '.join(others)}", err=True)
 
 
 def _qualified(op: str) -> str:
@@ -140,7 +144,7 @@ def _qualified(op: str) -> str:
     raise UserError(f"no operator {op!r}; `dispatch ops PATTERN` lists them")
 
 
-@main.command()
+@main.command(short_help="List the dispatch keys by priority.")
 def keys() -> None:
     """List the dispatch keys with their values, highest priority first; then the alias keys."""
     shown = Table(header_style="bold", box=None, padding=(0, 2, 0, 0))

@@ -1,9 +1,9 @@
 """What all commands share: standard output, errors as one line, tables, a stranger's text.
 
-A user's mistake (no such file, a broken archive), a full disk and a pipe that nobody reads any more
-are one line and exit code 2, never a traceback. What is printed of a model file is a stranger's
-text: it is shown without markup and without control characters, and in a terminal that knows no
-such letters with escapes in their place.
+A user's mistake (no such file, a broken archive) and a full disk are one line and exit code 2,
+never a traceback; a pipe that nobody reads any more (`| head`) ends a command without a word. What
+is printed of a model file is a stranger's text: it is shown without markup and without control
+characters, and in a terminal that knows no such letters with escapes in their place.
 """
 
 import errno
@@ -23,6 +23,7 @@ from dispatch.graph import text as texts
 __all__ = ["Commands", "UserError", "draw", "grid", "plain", "standard_output", "user_errors"]
 
 _WIDTH_WHEN_PIPED = 160
+_PIPE_ENDED = 141  # 128 + SIGPIPE: as of a program that the signal has ended
 _FILE_ERRORS = (
     RuntimeError, TypeError, ValueError, LookupError, ArithmeticError, MemoryError,
 )  # fmt: skip
@@ -75,6 +76,8 @@ def _output_errors() -> Iterator[None]:
     except OSError as error:
         with suppress(OSError):  # a stream of a test has no handle
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise click.exceptions.Exit(_PIPE_ENDED) from None
         raise UserError(f"standard output: {error.strerror or error}") from None
 
 

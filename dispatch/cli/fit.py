@@ -25,7 +25,7 @@ _FAR = 10  # times the highest peak: a limit above this would press the curve fl
 _OUTPUT = click.Path(readable=False)
 
 
-@click.command(cls=SizesCommand)
+@click.command(cls=SizesCommand, short_help="The largest sizes that fit into a memory.")
 @click.argument("model", type=click.Path())
 @click.option("--memory", required=True, help="What there is: 80GB, 24GiB.")
 @click.option(

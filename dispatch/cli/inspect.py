@@ -38,7 +38,7 @@ Json = dict[str, Any]
 _OUTPUT = click.Path(readable=False)
 
 
-@click.command(cls=SizesCommand)
+@click.command(cls=SizesCommand, short_help="What a model needs: memory, modules, operators.")
 @click.argument("model", type=click.Path())
 @click.option(
     "--set", "sizes", multiple=True, metavar="NAME=SIZE...",
@@ -339,7 +339,7 @@ def _print_folder(table: text.Table, problems: Iterable[str]) -> None:
 # -- diff ---------------------------------------------------------------------------------------
 
 
-@click.command()
+@click.command(short_help="What changed between two models or reports.")
 @click.argument("first", type=click.Path(), metavar="A")
 @click.argument("second", type=click.Path(), metavar="B")
 @click.option("--device", help="Run models as if on this device, such as cuda.")

@@ -25,7 +25,7 @@ from dispatch.graph.sweep_files import RowFile, check_output
 __all__ = ["sweep"]
 
 
-@click.command(cls=SizesCommand)
+@click.command(cls=SizesCommand, short_help="Figures of many models at many sizes.")
 @click.argument("models", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--vary", multiple=True, metavar="NAME[=VALUES]",
