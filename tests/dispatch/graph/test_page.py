@@ -407,6 +407,23 @@ def test_a_buttons_text_is_one_line_on_a_phone(browser, tmp_path):
     assert browser.run("document.getElementById('theme').clientHeight < 40")
 
 
+@pytest.mark.parametrize("width", [820, 1100])
+@pytest.mark.parametrize("hardware", [None, "l4"], ids=["activations", "estimated time"])
+def test_no_head_of_the_calls_is_cut(browser, tmp_path, width, hardware):
+    """The last one neither, when the arrow of the order stands beside it."""
+    report = graph.load(EXAMPLE).run()
+    found = {**report.to_json(), **({"roofline": report.roofline(hardware)} if hardware else {})}
+    path = tmp_path / "heads.html"
+    path.write_text(html_page(found))
+    browser.open(path, width)
+    browser.click("#names > span:last-child button")
+    assert browser.run(
+        "[...document.querySelectorAll('#names > span')].filter(c => c.scrollWidth > c.clientWidth)"
+        ".map(c => c.textContent)"
+    ) == []
+    assert browser.errors == []
+
+
 def test_everything_focusable_has_a_name(page):
     nameless = (
         "[...document.querySelectorAll('button, input, select, [tabindex]')].filter(e => !("
