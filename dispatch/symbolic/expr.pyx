@@ -251,8 +251,11 @@ def hook(str name, function):
 
 
 def build(Table table not None, name, list args not None):
-    """The expression of this operation ("Add", "FloorDiv", ...) on arguments of the table."""
-    cdef int op = OPS[name]
+    """The expression of this operation ("Add", "FloorDiv", ...) on arguments of the table. NameError: there is none."""
+    cdef int op
+    if name not in OPS:
+        raise NameError(f"name {name!r} is not defined")
+    op = OPS[name]
     args = [sympify(table, a) for a in args]
     if not takes(op, len(args)):
         raise TypeError(f"{name} of {len(args)} arguments")

@@ -77,7 +77,9 @@ class _Reader:
         a, b = self.read(node.left), self.read(node.right)
         if isinstance(node.op, ast.Sub):
             return self.make("Add", a, -b)
-        name = _BINARY[type(node.op)]
+        name = _BINARY.get(type(node.op))
+        if name is None:
+            raise ValueError(f"no expression: {ast.unparse(node)}")
         if name == "PythonMod" and a.is_nonnegative and b.is_nonnegative:
             name = "Mod"
         return self.make(name, a, b)

@@ -341,13 +341,19 @@ class ShapeEnv(Symbols):
         known = {s.node.expr for s in symints}
         return [g for g in self.guards if g.expr.free_symbols <= known]
 
+    def _of_own_symbols(self, code: str) -> Expr:
+        e: Expr = self.parse(code)
+        for s in e.free_symbols - self.backed_var_to_val.keys():
+            raise NameError(f"name {s.name!r} is not defined")
+        return e
+
     def evaluate_symexpr(self, code: str) -> Any:
-        """What a text is in this run."""
-        return self.parse(code).evaluate(self.backed_var_to_val)
+        """What a text is in this run. NameError: a symbol has no hint here."""
+        return self._of_own_symbols(code).evaluate(self.backed_var_to_val)
 
     def deserialize_symexpr(self, code: str) -> Any:
-        """A text as a symbolic number."""
-        e = self.parse(code)
+        """A text as a symbolic number. NameError: a symbol has no hint here."""
+        e = self._of_own_symbols(code)
         kind = bool if e.is_Boolean else int if e.is_integer else float
         return wrap_node(SymNode(e, self, kind, None))
 
