@@ -402,14 +402,12 @@ cdef Tensor grown(OperatorEntry e, Tensor t, FunctionalState s, Tensor value):
 
 
 cdef object lift(OperatorEntry e, tuple args):
-    """A new tensor becomes functional; of one that is already, `lift_fresh` gives an alias."""
+    """A new tensor becomes functional; of one that is already, an alias or, where the name says so, a copy."""
     cdef PyObject* given[64]
     if not is_functional(args[0]):
         point_at(list(args), given)
         return wrap_result(below(e, given, False), False)
-    if e.name == "aten::lift_fresh":
-        return args[0].view_as(args[0])
-    raise RuntimeError(f"{qualified_name(e)}: the tensor is functional already")
+    return args[0].clone() if e.name == "aten::lift_fresh_copy" else args[0].view_as(args[0])
 
 
 cdef object unsafe_view(OperatorEntry e, tuple args):

@@ -1,9 +1,11 @@
 """The core's functions refuse what they cannot take: PyTorch's type of error, and why."""
 
+import functools
+
 import pytest
 
 import dispatch
-from dispatch import library
+from dispatch import _C, library
 from tests.dispatch.refused import (
     A,
     check_refused,
@@ -11,6 +13,11 @@ from tests.dispatch.refused import (
     o,
     z,
 )  # fmt: skip
+
+# A kernel that there is, and nothing to run.
+fallthrough = functools.partial(
+    _C._dispatch_get_computed_kernel_for_dispatch_key, "aten::relu", "ADInplaceOrView"
+)
 
 CALLS = [
     (
@@ -240,6 +247,77 @@ CALLS = [
         RuntimeError,
         "only tensors with up to 64 dims are supported",
     ),
+    (
+        lambda: _C._dispatch_has_kernel("aten::add."),
+        RuntimeError,
+        "'aten::add.' is no operator's name",
+    ),
+    (
+        lambda: _C._dispatch_has_kernel("aten::add.a.b"),
+        RuntimeError,
+        "'aten::add.a.b' is no operator's name",
+    ),
+    (lambda: _C._dispatch_has_kernel("aten::"), RuntimeError, "'aten::' is no operator's name"),
+    (
+        lambda: _C._dispatch_has_kernel_for_dispatch_key("aten::odd", "CPU"),
+        RuntimeError,
+        "operator aten::odd does not exist",
+    ),
+    (
+        lambda: _C._dispatch_kernel_for_dispatch_key_is_fallthrough("aten::add.Tensor", "XLA"),
+        RuntimeError,
+        "aten::add.Tensor: no kernel is registered for XLA",
+    ),
+    (
+        lambda: _C._dispatch_has_computed_kernel_for_dispatch_key("aten::add.Tensor", "Autograd"),
+        RuntimeError,
+        "Autograd is an alias key: a computed kernel is that of one",
+    ),
+    (
+        lambda: _C._dispatch_get_computed_kernel_for_dispatch_key("aten::add.Tensor", "Autograd"),
+        RuntimeError,
+        "Autograd is an alias key: a computed kernel is that of one",
+    ),
+    (
+        lambda: _C._dispatch_get_computed_kernel_for_dispatch_key("aten::nonzero", "XLA"),
+        RuntimeError,
+        "no kernel for XLA for aten::nonzero",
+    ),
+    (
+        lambda: _C._DispatchOperatorHandle(),
+        TypeError,
+        "handles come from _dispatch_find_schema_or_throw",
+    ),
+    (
+        lambda: _C._SafeKernelFunction(),
+        TypeError,
+        "kernels come from _dispatch_get_computed_kernel_for_dispatch",
+    ),
+    (lambda: _C._resolve_overload("aten::odd", (), {}), RuntimeError, "there is no such operator"),
+    (
+        lambda: fallthrough().call_boxed(dispatch.DispatchKeySet(dispatch.DispatchKey.CPU), o(2)),
+        RuntimeError,
+        "the kernel of ADInplaceOrView is a fallthrough: there is nothing",
+    ),
+    (
+        lambda: _C._get_dispatch_mode(3),
+        RuntimeError,
+        "_get_dispatch_mode: expected a _TorchDispatchModeKey, got 3 (int)",
+    ),
+    (
+        lambda: _C._set_dispatch_mode(3),
+        RuntimeError,
+        "mode._mode_key: expected a _TorchDispatchModeKey, got None",
+    ),
+    (lambda: _C._pop_torch_dispatch_stack(), RuntimeError, "cannot pop a mode: the stack is empty"),
+    (lambda: _C._pop_torch_function_stack(), RuntimeError, "cannot pop a mode: the stack is empty"),
+    (
+        lambda: _C._pop_torch_dispatch_stack(_C._TorchDispatchModeKey.FAKE),
+        RuntimeError,
+        "cannot pop the FakeTensorMode: none is active",
+    ),
+    (lambda: _C._get_dispatch_stack_at(0), RuntimeError, "no dispatch mode at 0: there are 0"),
+    (lambda: _C._get_function_stack_at(0), RuntimeError, "no function mode at 0: there are 0"),
 ]
 
 

@@ -4,6 +4,7 @@ import functools
 
 import pytest
 
+from dispatch.as_torch import numpy_ops
 from dispatch.as_torch.nn import functional as F, init, modules as nn, parametrize as PZ
 from tests.dispatch.refused import (
     check_refused,
@@ -479,6 +480,58 @@ CALLS = [
         lambda: F.gaussian_nll_loss(o(2, 2), o(2, 2), o(2, 2, 1)),
         ValueError,
         "gaussian_nll_loss: expected var of shape (2, 2), got (2, 2, 1)",
+    ),
+    (
+        lambda: numpy_ops.numpy_nonzero(tensor(1.0)),
+        RuntimeError,
+        "numpy_nonzero: expected a dimension",
+    ),
+    (
+        lambda: numpy_ops.numpy_nms(o(2, 3), o(2), 0.5),
+        AssertionError,
+        "numpy_nms: dispatch.Size([2, 3]) boxes for dispatch.Size([2])",
+    ),
+    (
+        lambda: numpy_ops.numpy_nms(o(3, 4), o(2), 0.5),
+        AssertionError,
+        "numpy_nms: dispatch.Size([3, 4]) boxes for dispatch.Size([2])",
+    ),
+    (
+        lambda: numpy_ops.numpy_nms(o(2, 4, device="meta"), o(2), 0.5),
+        AssertionError,
+        "numpy_nms: meta and cpu",
+    ),
+    (
+        lambda: numpy_ops.numpy_cat([], 0),
+        AssertionError,
+        "numpy_cat: expected tensors of one device and dtype",
+    ),
+    (
+        lambda: numpy_ops.numpy_cat([o(2), o(2, dtype=i64)], 0),
+        AssertionError,
+        "numpy_cat: expected tensors of one device and dtype",
+    ),
+    (
+        lambda: numpy_ops.numpy_cat([o(2, device="meta"), o(2, device="meta", dtype=i64)], 0),
+        AssertionError,
+        "numpy_cat: expected tensors of one device and dtype",
+    ),
+    (
+        lambda: numpy_ops.numpy_mul(o(2, device="meta"), o(2)),
+        AssertionError,
+        "numpy_mul: meta and cpu",
+    ),
+    (
+        lambda: numpy_ops.numpy_take(
+            o(2, device="meta"), o(2, device="meta"), o(2, device="meta"), 0
+        ),
+        AssertionError,
+        "numpy_take: the places are to be int64",
+    ),
+    (
+        lambda: numpy_ops.numpy_take(o(2, device="meta"), o(2, dtype=i64), o(2, dtype=i64), 0),
+        AssertionError,
+        "numpy_take: the devices differ",
     ),
 ]
 

@@ -248,3 +248,15 @@ def test_a_storage_is_a_new_value(arguments, expected):
     _C._sync(y)
     assert _C._from_functional_tensor(y).tolist() == expected
     assert before.shape == (2,) and not _C._functionalize_was_storage_changed(y)
+
+
+@pytest.mark.parametrize(
+    ("name", "shared"), [("lift", True), ("lift_fresh", True), ("lift_fresh_copy", False)]
+)
+def test_a_functional_tensor_is_lifted_to_an_alias_or_a_copy(name, shared):
+    t = dispatch._to_functional_tensor(dispatch.ones(2))
+    lifted = getattr(dispatch.ops.aten, name)(t)
+    assert dispatch._is_functional_tensor(lifted)
+    t.add_(1)
+    dispatch._sync(lifted)
+    assert dispatch._from_functional_tensor(lifted).tolist() == [2.0 if shared else 1.0] * 2

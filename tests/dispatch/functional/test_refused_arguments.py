@@ -6,9 +6,20 @@ import dispatch
 from dispatch import functional as FT
 from tests.dispatch.refused import (
     A,
+    c64,
     check_refused,
+    i64,
     o,
 )  # fmt: skip
+
+functional = dispatch._to_functional_tensor
+
+
+def frozen(value):
+    t = functional(value)
+    dispatch._freeze_functional_tensor(t)
+    return t
+
 
 CALLS = [
     (
@@ -66,6 +77,41 @@ CALLS = [
         lambda: FT.PythonFunctionalizeAPI().sync(o(2)),
         AssertionError,
         "tensor must be a FunctionalTensor, got <class",
+    ),
+    (
+        lambda: frozen(o(2)).add_(1),
+        RuntimeError,
+        "aten::add_.Tensor: cannot mutate tensors with frozen storage",
+    ),
+    (
+        lambda: functional(o(2, dtype=i64)).add_(1.5),
+        RuntimeError,
+        "a result of dispatch.float32 cannot be stored in a tensor of",
+    ),
+    (
+        lambda: functional(o(2)).add_(o(2, dtype=c64)),
+        RuntimeError,
+        "a result of dispatch.complex64 cannot be stored in a",
+    ),
+    (
+        lambda: functional(o(2)).add_(o(3, 2)),
+        RuntimeError,
+        "output with shape (2,) doesn't match the broadcast shape (3, 2)",
+    ),
+    (
+        lambda: A.set_.source_Tensor(functional(o(2)), o(2)),
+        RuntimeError,
+        "either both tensors are functional or none",
+    ),
+    (
+        lambda: A.set_.source_Tensor(o(2), functional(o(2))),
+        RuntimeError,
+        "either both tensors are functional or none",
+    ),
+    (
+        lambda: A.resize_(functional(o(4)).view(2, 2), [9]),
+        RuntimeError,
+        "functionalization cannot make a view larger",
     ),
 ]
 
