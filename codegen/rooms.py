@@ -22,6 +22,7 @@ _DECLARED = re.compile(r"^cdef\s[^#(]*?(\w+)\s*\(([^)]*)", re.MULTILINE)
 _HANDED = re.compile(r"const int64_t\s?\*\s?handed\s*$")
 # of a header of formulas: FN(name)(...), and macros that define one by their first argument
 _DEFINED = re.compile(r"\bFN\((\w+)\)\s*\(|^[A-Z][A-Z_]*\((\w+)[,)]", re.MULTILINE)
+_BESIDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
 _OWN = "dispatch"
 _LONGEST_REFERENCE = 200  # it becomes a path
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
@@ -90,10 +91,12 @@ class Rooms:
         return KernelRef(path, function, function in found, found.get(function, False))
 
     def defined_in(self, header: str) -> frozenset[str]:
-        """The functions that a header of formulas defines; none if it is not there."""
+        """The functions of a header of formulas and of those beside it that it includes."""
         path = self.folder / header
         if path not in self._defined:
             text = path.read_text() if path.is_file() else ""
+            beside = (path.with_name(name) for name in _BESIDE.findall(text))
+            text = "\n".join([text, *(other.read_text() for other in beside if other.is_file())])
             names = (a or b for a, b in _DEFINED.findall(text))
             self._defined[path] = frozenset(names)
         return self._defined[path]

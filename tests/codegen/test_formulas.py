@@ -111,8 +111,10 @@ def test_a_formula_of_bits_is_a_dtypes_own_and_not_that_of_a_wider_one(tmp_path:
 def test_functions_of_the_familys_header_are_known(tmp_path: Path) -> None:
     header = tmp_path / "mylib" / "kernels" / "cpu" / "misc" / "formulas.h"
     header.parent.mkdir(parents=True)
-    header.write_text("INLINE T FN(blur)(T x) { return x; }\n")
+    header.write_text('#include "edges.h"\nINLINE T FN(blur)(T x) { return x; }\n')
     assert _read(tmp_path, "floating: blur(self)").functions == {"blur"}
+    header.with_name("edges.h").write_text("INLINE T FN(sharpen)(T x) { return x; }\n")
+    assert _read(tmp_path, "floating: sharpen(self)").functions == {"blur", "sharpen"}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whether tensors are equal or close, written with operators."""
+"""Whether tensors are close, written with operators."""
 
 from __future__ import annotations
 
@@ -8,37 +8,9 @@ from dispatch._C.dtypes import get_default_dtype
 from dispatch._C.errors import refused
 from dispatch._ops import ops
 
-__all__ = ["allclose", "equal", "isclose"]
+__all__ = ["allclose", "isclose"]
 
 _aten = ops.aten
-_SOME = 1024  # elements that are compared first
-
-
-def equal(self: Any, other: Any) -> bool:
-    """Whether sizes and all values are the same, in the promoted dtype if theirs differ.
-
-    NotImplementedError on meta, where there are no values.
-    """
-    if self.device.type == "meta":
-        raise refused("no kernel for Meta: there are no values to compare", NotImplementedError)
-    if self.shape != other.shape:
-        return False
-    if self is other and not (self.dtype.is_floating_point or self.dtype.is_complex):
-        return True
-    if self.numel() <= _SOME:
-        return _all_equal(self, other)
-    rows, start = self.size(0), 0
-    step = max(1, rows * _SOME // self.numel())
-    while start < rows:  # rows by rows, ever more of them: what differs mostly does so early
-        count = min(step, rows - start)
-        if not _all_equal(self.narrow(0, start, count), other.narrow(0, start, count)):
-            return False
-        start, step = start + step, step * 4
-    return True
-
-
-def _all_equal(self: Any, other: Any) -> bool:
-    return bool(_aten.all.default(_aten.eq.Tensor(self, other)).item())
 
 
 def isclose(

@@ -88,7 +88,7 @@ def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor
         return _aten.log(_aten.sum.dim_IntList(_aten.exp(values), list(dim), keepdim))
     top = _aten.amax(_aten.real(values) if kind.is_complex else values, list(dim), True)
     top = _aten.masked_fill.Scalar(top, _aten.isinf(top), 0)
-    total = _aten.sum.dim_IntList(_aten.exp(_aten.sub.Tensor(values, top)), list(dim), keepdim)
+    total = _aten.sum.dim_IntList(_aten.exp_(_aten.sub.Tensor(values, top)), list(dim), keepdim)
     if not keepdim:
         top = _aten.view(top, list(total.shape))
     return _aten.add_.Tensor(_aten.log_(total), top)

@@ -28,6 +28,7 @@ typedef struct {
     const void *weights;             /* NULL: 1 each */
     int x_code, y_code, weights_code, out_code;      /* ScalarTypes that are computed in the loop's type */
     const void *grads;               /* of the losses, for a gradient */
+    bool one_grad;                   /* that of all of them */
     void *out;                       /* a loss for each pair; NULL: their sum is asked for */
     double bound;                    /* beta, delta */
     double scale;                    /* of a gradient */
@@ -102,20 +103,27 @@ static inline const void *losses_row(const void *data, int code, int64_t first, 
          a = a < -100 ? -100 : a; \
          b = b < -100 ? -100 : b; \
          loss = (y[i] - 1) * b - y[i] * a) \
-    /* (x - y) / (x (1 - x)), whose denominator is 1e-12 at least. */ \
-    WIDE static int64_t entropy_slope_##K(void *job, void *typed) \
+    /* (x - y) / (x (1 - x)), whose denominator is 1e-12 at least; `step` 0: one gradient for all losses. */ \
+    EACH void entropy_slopes_##K(const loss_pairs *j, int step) \
     { \
-        loss_pairs *j = job; \
         const T *x = j->x, *y = j->y, *grads = j->grads, *weights = j->weights; \
         T *out = j->out; \
         const T scale = (T)j->scale; \
-        (void)typed; \
         for (int64_t i = 0; i < j->n; i++) { \
             const T below = (1 - x[i]) * x[i]; \
-            out[i] = (x[i] - y[i]) / (below < (T)1e-12 ? (T)1e-12 : below) * grads[i] * scale; \
+            out[i] = (x[i] - y[i]) / (below < (T)1e-12 ? (T)1e-12 : below) * grads[i * step] * scale; \
         } \
         for (int64_t i = 0; weights && i < j->n; i++) \
             out[i] *= weights[i]; \
+    } \
+    WIDE static int64_t entropy_slope_##K(void *job, void *typed) \
+    { \
+        const loss_pairs *j = job; \
+        (void)typed; \
+        if (j->one_grad) \
+            entropy_slopes_##K(j, 0); \
+        else \
+            entropy_slopes_##K(j, 1); \
         return 0; \
     } \
     /* Whether all of x are from 0 to 1. */ \

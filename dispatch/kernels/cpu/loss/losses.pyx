@@ -30,6 +30,7 @@ cdef extern from "losses.h" nogil:
         const void* weights
         int x_code, y_code, weights_code, out_code
         const void* grads
+        bint one_grad
         void* out
         double bound, scale, sum
     const loop SQUARES[2], SMOOTH[2], HUBER[2], ENTROPY[2], ENTROPY_SLOPE[2], IS_PROBABLE[2]     # float32, float64
@@ -77,7 +78,8 @@ cdef void run_part(void* context, int64_t part, int64_t first, int64_t end) noex
     j.n, j.sum = end - first, 0
     j.x, j.y = past(j.x, first, itemsize_table()[j.x_code]), past(j.y, first, itemsize_table()[j.y_code])
     j.weights = past(j.weights, first, itemsize_table()[j.weights_code])
-    j.grads, j.out = past(j.grads, first, s.size), past(j.out, first, itemsize_table()[j.out_code])
+    j.grads = j.grads if j.one_grad else past(j.grads, first, s.size)
+    j.out = past(j.out, first, itemsize_table()[j.out_code])
     s.each(&j, NULL)
     s.sums[part] = j.sum
 
@@ -104,7 +106,7 @@ cdef int reduce_pairs(Tensor out, Pairs* j, const loop* loops, int code, Tensor 
     j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
     j.x_code, j.y_code, j.out_code = x.c_dtype, y.c_dtype, made.c_dtype
     j.weights_code = code if weights is None else weights.c_dtype
-    j.grads = j.out = NULL
+    j.grads, j.one_grad, j.out = NULL, False, NULL
     if reduction == REDUCE_NONE:
         j.out = address(made)
     if j.n:
@@ -167,12 +169,14 @@ def binary_cross_entropy_backward(Tensor grad_input not None, Tensor grad_output
     """The slope at each element, times the loss's gradient."""
     cdef Pairs j
     cdef int code = common_code(self, self)
-    cdef Tensor x = plain(self, code), y = spread(target, self, code), grads = spread(grad_output, self, code)
+    cdef bint one = grad_output.c_numel == 1
+    cdef Tensor x = plain(self, code), y = spread(target, self, code)
+    cdef Tensor grads = plain(grad_output, code) if one else spread(grad_output, self, code)
     cdef Tensor weights = spread(weight, self, code), made = written_as(grad_input, code)
     if not x.c_numel:
         return
     j.n, j.x, j.y, j.weights = x.c_numel, address(x), address(y), address(weights)
-    j.grads, j.out = address(grads), address(made)
+    j.grads, j.one_grad, j.out = address(grads), one, address(made)
     j.x_code = j.y_code = j.weights_code = j.out_code = code
     j.scale = 1 / <double>j.n if reduction == REDUCE_MEAN else 1
     run_pairs(&j, ENTROPY_SLOPE, code, (x, y, grads, weights, made))

@@ -13,6 +13,7 @@
 
 typedef struct { int64_t key, position; } pair;
 enum { SMALL_SORT = 16 };            /* rows that std::sort leaves to the insertion sort */
+enum { COUNT_KEYS = 1 << 15 };       /* elements from which a median is found by counting */
 
 typedef struct {
     int64_t k;
@@ -38,6 +39,12 @@ EACH int64_t key_of_f64(double x)
 EACH int64_t key_of_i64(int64_t x) { return x; }
 #define NAN_f32 INT32_MAX
 #define NAN_f64 INT64_MAX
+
+/* The same as bits of a number that is not negative. */
+#define COUNTED(K, x) ((uint64_t)key_of_##K(x) - (uint64_t)LEAST_##K)
+#define LEAST_f32 INT32_MIN
+#define LEAST_f64 INT64_MIN
+#define LEAST_i64 INT64_MIN
 
 /* ---- heaps ---- */
 
@@ -389,6 +396,28 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
         *(T *)out[0] = x[place]; \
         *(int64_t *)out[1] = place; \
     } \
+    /* The place of the k-th in a stable sort: keys are counted by 16 bits after 16 bits, the highest first. */ \
+    WIDE static int64_t place_by_counts_##K(const T *x, int64_t n, int64_t k, int64_t *counts) \
+    { \
+        enum { BITS = 8 * sizeof(T), KEYS = 1 << 16 }; \
+        uint64_t before = 0; \
+        for (int shift = BITS - 16; shift >= 0; shift -= 16) { \
+            int64_t digit = 0; \
+            memset(counts, 0, KEYS * sizeof *counts); \
+            for (int64_t i = 0; i < n; i++) { \
+                const uint64_t key = COUNTED(K, x[i]); \
+                if (key >> shift >> 16 == before) \
+                    counts[key >> shift & (KEYS - 1)]++; \
+            } \
+            while (digit < KEYS - 1 && k >= counts[digit])    /* another thread may write x */ \
+                k -= counts[digit++]; \
+            before = before << 16 | (uint64_t)digit; \
+        } \
+        for (int64_t i = 0; i < n; i++) \
+            if (COUNTED(K, x[i]) == before && k-- == 0) \
+                return i; \
+        return 0; \
+    } \
     /* The lower median, in the place that a stable sort would give it: the first NaN, if there is one and it is not ignored. */ \
     static void median_##K(const void **in, void **out, int64_t n, const void *given) \
     { \
@@ -400,7 +429,9 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
             numbers += x[i] == x[i]; \
             place = x[i] == x[i] ? place : i; \
         } \
-        if (place < 0 || c->ignore_nan) { \
+        if ((place < 0 || c->ignore_nan) && n >= COUNT_KEYS) { \
+            place = place_by_counts_##K(x, n, numbers ? (numbers - 1) / 2 : 0, (int64_t *)p); \
+        } else if (place < 0 || c->ignore_nan) { \
             int64_t k = numbers ? (numbers - 1) / 2 : 0; \
             fill_pairs_##K(x, n, 0, p); \
             nth_element(p, k, n); \

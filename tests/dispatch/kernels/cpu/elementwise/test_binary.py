@@ -141,3 +141,17 @@ def test_what_has_no_complex32_refuses_it(op: str) -> None:
     x = dispatch.ones(2, 2, dtype=dispatch.complex32)
     with pytest.raises(NotImplementedError, match="complex32"):
         getattr(dispatch, op)(x, x)
+
+
+def test_quotients_of_int64_are_rounded_down_whatever_their_size():
+    small = [0, 1, -1, 7, -7, 100, 2**31, 3**30, -(3**30) - 1]
+    large = [2**51 - 1, 2**51, -(2**51), 2**52 + 1, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63)]
+    for numbers in (small, small + large):
+        first = np.array([a for a in numbers for b in numbers if b])
+        second = np.array([b for a in numbers for b in numbers if b])
+        with np.errstate(over="ignore"):
+            wanted = first // second
+        x, y = dispatch.from_numpy(first), dispatch.from_numpy(second)
+        assert ops.aten.floor_divide.default(x, y).tolist() == wanted.tolist()
+        assert ops.aten.floor_divide.default(x, 7).tolist() == (first // 7).tolist()
+        assert x.clone().floor_divide_(y).tolist() == wanted.tolist()

@@ -58,6 +58,21 @@ def _compare(kind: type, found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(found.numpy(), wanted.astype(kind), rtol=rtol, atol=atol)
 
 
+def test_exp_of_float32_is_right_down_to_the_least_number() -> None:
+    values = np.concatenate([np.linspace(-104, 88.72, 50001), [np.inf, -np.inf, 88.73, -110]])
+    given = values.astype(np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        exact = np.exp(given.astype(np.float64))
+        wanted = exact.astype(np.float32)
+    found = aten.exp(dispatch.from_numpy(given)).numpy()
+    finite = np.isfinite(wanted)
+    off = np.abs(found[finite].astype(np.float64) - exact[finite])
+    assert (off <= 2 * np.maximum(wanted[finite] * 2.0**-23, 2.0**-149)).all()
+    assert (found[~finite] == np.inf).all()
+    assert found[-3:].tolist() == [0, np.inf, 0]
+    assert np.isnan(aten.exp(dispatch.tensor([np.nan] * 40)).numpy()).all()
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("name", sorted(ONE))
 def test_function_of_one_number(name: str, kind: type) -> None:

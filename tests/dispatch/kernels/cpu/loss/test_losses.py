@@ -23,6 +23,9 @@ def test_slope_of_binary_cross_entropy():
     weighed = slope(ones, x, y, dispatch.tensor([1.0, 2.0]), 0)
     assert weighed[0].tolist() == pytest.approx([-5, 4])
     assert slope(dispatch.tensor(2.0), x, y)[0].tolist() == pytest.approx([-2.5, 1])
+    p, wanted = dispatch.rand(300), dispatch.rand(300)
+    for one in (dispatch.tensor(0.3), dispatch.tensor([0.3])):
+        assert dispatch.equal(slope(one, p, wanted), slope(one.expand(300).clone(), p, wanted))
     with pytest.raises(RuntimeError, match=r"_backward: expected .*float32"):
         slope(ones, x, y.double())
     with pytest.raises(RuntimeError, match="do not broadcast"):

@@ -20,8 +20,10 @@ NAN, INF = math.nan, math.inf
 
 def tensor(values: object, dtype: str = "float32") -> dispatch.Tensor:
     if dtype == "bfloat16" or dtype == "complex32":
-        return aten._to_copy(tensor(values, "complex64" if "c" in dtype else "float32"),
-                             dtype=getattr(dispatch, dtype))
+        return aten._to_copy(
+            tensor(values, "complex64" if "c" in dtype else "float32"),
+            dtype=getattr(dispatch, dtype),
+        )
     return dispatch.from_numpy(np.array(values, dtype=dtype))
 
 
@@ -46,8 +48,9 @@ def test_mean_of_nothing_is_nan_and_of_integers_an_error() -> None:
     assert aten.mean.dim(aten.zeros([0, 2]), [1]).tolist() == []
     with pytest.raises(RuntimeError, match="aten::mean"):
         aten.mean(tensor([1, 2], "int64"))
-    assert aten.mean.dim(tensor([[1, 2], [3, 6]], "int64"), [0], dtype=dispatch.float32).tolist() \
-        == [2, 4]
+    assert aten.mean.dim(
+        tensor([[1, 2], [3, 6]], "int64"), [0], dtype=dispatch.float32
+    ).tolist() == [2, 4]
 
 
 def test_prod_widens_integers_and_keeps_a_given_dtype() -> None:
@@ -235,6 +238,24 @@ def test_sums_of_large_complex_exponentials():
     x = dispatch.tensor([1000 + 1j, 999 + 2j], dtype=dispatch.complex128)
     want = 1000 + np.log(np.exp(1j) + np.exp(-1 + 2j))
     np.testing.assert_allclose(dispatch.logsumexp(x, 0).item(), want)
+
+
+@pytest.mark.parametrize("spread", [3, 10**9])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
+def test_medians_of_many_elements_are_those_of_their_sort(dtype: str, spread: int) -> None:
+    values = np.random.default_rng(0).integers(-spread, spread, 40001)
+    x = dispatch.from_numpy(values).to(getattr(dispatch, dtype)) / (1 if "int" in dtype else 1e5)
+    x = x.to(getattr(dispatch, dtype))
+    found, place = dispatch.median(x, 0)
+    ordered, places = x.sort(stable=True)
+    assert (found, place) == (ordered[20000], places[20000])
+    assert dispatch.median(x) == ordered[20000]
+    if "int" not in dtype:
+        x[::3] = float("nan")
+        found, place = dispatch.nanmedian(x, 0)
+        ordered, places = x.sort(stable=True)
+        assert (found, place) == (ordered[13333], places[13333])
+        assert dispatch.median(x, 0)[1] == 0
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float32"])
