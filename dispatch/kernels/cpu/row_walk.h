@@ -11,6 +11,7 @@
 enum { WALK_ROWS = 16, WALK_COLS = 256, WALK_OPERANDS = 4, WALK_DIMS = 64 };
 enum { WALK_BYTES = 1 << 18 };       /* of columns that are converted at once: so much stays in a cache */
 enum { WALK_ELEMENTS = 1 << 12 };    /* of rows that are converted together */
+enum { WALK_SHORT = 16 };            /* elements of a row up to which rows are turned into columns, and rows from which */
 
 typedef struct {
     char *data;
@@ -243,6 +244,39 @@ static bool walk_turns(const row_walk *w)
     return found && w->sizes[w->ndim - 1] >= 4;
 }
 
+/* Whether rows are so short, and one after the other in memory, that it pays to turn some of them into columns. */
+static bool walk_is_short(const row_walk *w, int64_t rows)
+{
+    bool short_rows = w->cols && w->ndim && rows >= WALK_SHORT;
+    for (int i = 0; i < w->n_in + w->n_out; i++) {
+        const walk_operand *o = &w->operands[i];
+        short_rows = short_rows && o->n > 1 && o->n <= WALK_SHORT && o->n == w->operands[0].n
+                     && o->step == o->size && o->steps[w->ndim - 1] == o->n * o->step;
+    }
+    return short_rows;
+}
+
+/* `count` short rows as columns. Behind each operand's columns its buffer has room for its rows. */
+static void walk_short(const row_walk *w, char **data, int64_t count, char **buffers)
+{
+    const int64_t n = w->operands[0].n;
+    intptr_t steps[WALK_OPERANDS];
+    for (int i = 0; i < w->n_in + w->n_out; i++) {
+        const walk_operand *o = &w->operands[i];
+        steps[i] = (intptr_t)count * o->row_size;
+        if (i < w->n_in)
+            turn(o->row_size, o->read(data[i], o->step, n * count, buffers[i] + n * steps[i]), n, buffers[i], count, count, n);
+    }
+    w->cols(buffers, steps, n, count);
+    for (int i = w->n_in; i < w->n_in + w->n_out; i++) {
+        const walk_operand *o = &w->operands[i];
+        char *rows = walk_is_direct(o, data[i]) ? data[i] : buffers[i] + n * steps[i];
+        turn(o->row_size, buffers[i], count, rows, n, n, count);
+        if (rows != data[i])
+            o->write(rows, data[i], o->step, n * count);
+    }
+}
+
 /* How many rows at once where rows are not turned: few enough to stay in a cache where they are converted together. */
 static int64_t walk_rows_of(const row_walk *w, int64_t rows)
 {
@@ -329,14 +363,15 @@ static bool run_row_walk(row_walk *w)
     outer = w->ndim ? w->ndim - 1 : 0;
     bool turns = walk_turns(w);
     int64_t rows = w->ndim ? w->sizes[outer] : 1, columns = turns ? walk_cols_of(w) : 0;
-    int64_t together = columns ? columns : turns ? WALK_ROWS : walk_rows_of(w, rows);
+    bool is_short = !turns && walk_is_short(w, rows);
+    int64_t together = columns ? columns : turns ? WALK_ROWS : is_short ? WALK_COLS : walk_rows_of(w, rows);
     if (together > rows)
         together = rows;
     for (int i = 0; i < n; i++) {
         const walk_operand *o = &w->operands[i];
         offset[i] = bytes;
         if (!columns || !walk_is_matrix(w, o))
-            bytes += (o->n * o->row_size * (turns || walk_follows(w, o) ? together : 1) + 63) / 64 * 64;
+            bytes += (o->n * o->row_size * (is_short ? 2 * together : turns || walk_follows(w, o) ? together : 1) + 63) / 64 * 64;
         data[i] = o->data;
     }
     offset[n] = bytes;
@@ -356,7 +391,7 @@ static bool run_row_walk(row_walk *w)
             char *here[WALK_OPERANDS];
             for (int i = 0; i < n; i++)
                 here[i] = data[i] + (w->ndim ? done * w->operands[i].steps[outer] : 0);
-            (columns ? walk_columns : turns ? walk_turned : walk_each)(w, here, count, buffers);
+            (columns ? walk_columns : turns ? walk_turned : is_short ? walk_short : walk_each)(w, here, count, buffers);
         }
         int d = outer - 1;
         for (; d >= 0; d--) {
