@@ -20,7 +20,8 @@ def glu(self: Tensor, dim: int) -> TensorSpec:
         raise refused(f"the size {self.shape[dim]} of dimension {dim} cannot be halved")
     sizes = list(self.shape)
     sizes[dim] //= 2
-    return TensorSpec(sizes, self.dtype, cast="safe")
+    strides = rules.dense_strides(sizes, self.stride())
+    return TensorSpec(sizes, self.dtype, strides, cast="safe")
 
 
 def log_sigmoid(self: Tensor) -> tuple[TensorSpec, TensorSpec]:

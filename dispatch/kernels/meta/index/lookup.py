@@ -72,8 +72,8 @@ def _check_at_most_one(index: Tensor) -> None:
 
 
 def _like(self: Tensor, copied: bool = False) -> TensorSpec:
-    strides = rules.dense_like_strides(self)
-    return TensorSpec(self.shape, self.dtype, strides, overlap="self", copied=copied)
+    """Contiguous, however self is laid out."""
+    return TensorSpec(self.shape, self.dtype, overlap="self", copied=copied)
 
 
 def _surely_differ(sizes: list[Any], others: list[Any], but: int = -1) -> bool:

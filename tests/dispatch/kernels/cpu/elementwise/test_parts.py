@@ -73,3 +73,12 @@ def test_outputs_of_another_dtype(device):
         assert aten.complex.out(part, part, out=wide) is wide
         with pytest.raises(AssertionError, match="bool"):
             aten.polar.out(part, part.bool(), out=wide)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_glu_lies_as_its_half_does(device):
+    x = dispatch.ones(4, 5, 6, device=device).permute(2, 0, 1)
+    assert dispatch.ops.aten.glu(x, 0).stride() == (1, 15, 3)
+    assert dispatch.ops.aten.glu(x, 1).stride() == (1, 30, 6)
+    last = dispatch.ones(2, 4, 6, 8, device=device).to(memory_format=dispatch.channels_last)
+    assert dispatch.ops.aten.glu(last, 1).stride() == (96, 1, 16, 2)

@@ -219,3 +219,13 @@ def test_without_data_what_is_added_by_index_has_any_sizes_beside_the_dimension(
             ops.aten.index_add(dispatch.zeros(3, 2), 0, index, source)
         given = dispatch.zeros(3, 2, device="meta"), index.to("meta"), source.to("meta")
         assert ops.aten.index_add(given[0], 0, *given[1:]).shape == (3, 2)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("name", ["index_add", "index_copy", "index_reduce"])
+def test_a_written_copy_is_contiguous(name: str, device: str) -> None:
+    x = ops.aten.permute(ops.aten.ones([4, 5, 6], device=device), [2, 0, 1])
+    index = ops.aten.arange(3, device=device)
+    more = ["amin"] if name == "index_reduce" else []
+    written = getattr(ops.aten, name)(x, 0, index, ops.aten.ones([3, 4, 5], device=device), *more)
+    assert written.stride() == (20, 5, 1)
