@@ -10,8 +10,10 @@
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=off")
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
 #define PIXELS __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define PIXELS_WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define PIXELS
+#define PIXELS_WIDEST
 #endif
 
 enum { LANES = 16 };
@@ -80,6 +82,66 @@ enum { LANES = 16 };
     { \
         for (int64_t i = 0; i < n; i++) \
             to[i] += weights[i] * x[i]; \
+    } \
+    /* to = the sum of rows `at` elements from x, times those `by` elements from the weights, element by element */ \
+    PIXELS_WIDEST static void mix_products_##NAME(T *restrict to, const T *restrict x, const int64_t *restrict at, \
+                                                  const T *restrict weights, const int64_t *restrict by, int64_t rows, int64_t n) \
+    { \
+        enum { WIDTH = 64 / sizeof(T) }; \
+        typedef T vector __attribute__((vector_size(64), aligned(sizeof(T)), may_alias)); \
+        int64_t i = 0; \
+        for (; i + 4 * WIDTH <= n; i += 4 * WIDTH) { \
+            vector sums[4] = {{0}, {0}, {0}, {0}}; \
+            for (int64_t r = 0; r < rows; r++) \
+                _Pragma("GCC unroll 4") \
+                for (int p = 0; p < 4; p++) \
+                    sums[p] += *(const vector *)(weights + by[r] + i + p * WIDTH) * *(const vector *)(x + at[r] + i + p * WIDTH); \
+            _Pragma("GCC unroll 4") \
+            for (int p = 0; p < 4; p++) \
+                *(vector *)(to + i + p * WIDTH) = sums[p]; \
+        } \
+        for (; i + WIDTH <= n; i += WIDTH) { \
+            vector sum = {0}; \
+            for (int64_t r = 0; r < rows; r++) \
+                sum += *(const vector *)(weights + by[r] + i) * *(const vector *)(x + at[r] + i); \
+            *(vector *)(to + i) = sum; \
+        } \
+        for (; i < n; i++) { \
+            T sum = 0; \
+            for (int64_t r = 0; r < rows; r++) \
+                sum += weights[by[r] + i] * x[at[r] + i]; \
+            to[i] = sum; \
+        } \
+    } \
+    /* to += the sum of the products of rows of n elements: those of y without gaps, those of x `step` apart */ \
+    PIXELS_WIDEST static void sum_products_##NAME(T *restrict to, const T *restrict y, const T *restrict x, int64_t step, \
+                                                  int64_t rows, int64_t n) \
+    { \
+        enum { WIDTH = 64 / sizeof(T) }; \
+        typedef T vector __attribute__((vector_size(64), aligned(sizeof(T)), may_alias)); \
+        int64_t i = 0; \
+        for (; i + 4 * WIDTH <= n; i += 4 * WIDTH) { \
+            vector sums[4] = {{0}, {0}, {0}, {0}}; \
+            for (int64_t r = 0; r < rows; r++) \
+                _Pragma("GCC unroll 4") \
+                for (int p = 0; p < 4; p++) \
+                    sums[p] += *(const vector *)(y + r * n + i + p * WIDTH) * *(const vector *)(x + r * step + i + p * WIDTH); \
+            _Pragma("GCC unroll 4") \
+            for (int p = 0; p < 4; p++) \
+                *(vector *)(to + i + p * WIDTH) += sums[p]; \
+        } \
+        for (; i + WIDTH <= n; i += WIDTH) { \
+            vector sum = {0}; \
+            for (int64_t r = 0; r < rows; r++) \
+                sum += *(const vector *)(y + r * n + i) * *(const vector *)(x + r * step + i); \
+            *(vector *)(to + i) += sum; \
+        } \
+        for (; i < n; i++) { \
+            T sum = 0; \
+            for (int64_t r = 0; r < rows; r++) \
+                sum += y[r * n + i] * x[r * step + i]; \
+            to[i] += sum; \
+        } \
     } \
     /* to = the sum of four rows, each with a weight */ \
     PIXELS static void mix_four_##NAME(T *restrict to, const T *a, const T *b, const T *c, const T *d, const T *w, int64_t n) \

@@ -22,7 +22,8 @@ from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.conv.depthwise cimport (
-    Conv, depthwise_back, depthwise_first, depthwise_last, depthwise_of_weight, is_depthwise, line_of, number, reach,
+    Conv, depthwise_back, depthwise_back_last, depthwise_first, depthwise_last, depthwise_of_weight, depthwise_of_weight_last,
+    is_depthwise, line_of, number, reach,
 )
 from dispatch.kernels.cpu.conv.direct cimport direct, direct_room, is_direct
 from dispatch.kernels.cpu.dense cimport (
@@ -287,7 +288,7 @@ cdef void forward(Conv* c, number* y, const void* x, const void* w, void* turned
         if is_depthwise(c):          # one channel a group: (groups, taps) is what is to be turned
             for n in range(c.y.c * c.taps):
                 by_taps[n % c.taps * c.y.c + n // c.taps] = (<const number*>w)[n]
-            depthwise_last(c, y, <const number*>x, <const number*>turned)
+            depthwise_last(c, y, <const number*>x, <const number*>turned, <int64_t*>columns)
         else:
             turn_any(c, turned, w)
             forward_last(c, <char*>y, <const char*>x, <const char*>turned, <char*>columns)
@@ -392,6 +393,10 @@ cdef struct Job:
 cdef void work(Job* j, number like) noexcept nogil:
     if j.way == FORWARD:
         forward(&j.c, <number*>j.to, j.x, j.w, j.spare, <number*>j.bias, j.columns)
+    elif j.way == BACKWARD and j.c.last:
+        depthwise_back_last(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.spare, <int64_t*>j.columns)
+    elif j.way == WEIGHT and j.c.last:
+        depthwise_of_weight_last(&j.c, <number*>j.to, <number*>j.y, <number*>j.x, <number*>j.spare)
     elif j.way == BACKWARD and is_depthwise(&j.c):
         depthwise_back(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.spare)
         add_biases(<number*>j.to, <number*>j.bias, &j.c.x)
@@ -426,6 +431,8 @@ cdef int run(Job* j) except -1:
     cdef char* room
     if j.way <= BACKWARD and not is_depthwise(&j.c) and is_direct(&j.c, j.way == BACKWARD):
         columns = direct_room(&j.c, j.way == BACKWARD)
+    elif j.c.last and is_depthwise(&j.c):
+        columns = 2 * j.c.taps * <int64_t>sizeof(int64_t)
     elif not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
     if j.way == WEIGHT or j.way == FORWARD and j.c.last or j.way == BACKWARD and is_depthwise(&j.c):
@@ -466,6 +473,11 @@ cdef int image_format(Tensor t) except -1:
 
 cdef bint is_dilated(const Windows* w) noexcept:
     return w.dilation[0] > 1 or w.dilation[1] > 1 or w.dilation[2] > 1
+
+
+cdef bint is_side_by_side(const Windows* w) noexcept:
+    """Windows of more than one element, a step apart."""
+    return w.stride[0] == w.stride[1] == w.stride[2] == 1 and w.kernel[0] * w.kernel[1] * w.kernel[2] > 1
 
 
 cdef int empty_sum(Tensor out, Tensor bias) except -1:
@@ -524,13 +536,13 @@ cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Wi
 
 
 cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor w, Tensor x_side, Tensor y_side, Tensor weight,
-                  const Windows* windows, int64_t groups, int code, int operand) except -1:
-    """`x`, `y` and `w`: what is read; `x_side`, `y_side` and `weight` have the sizes."""
-    cdef Tensor made = target(out, code, MF_contiguous)
+                  const Windows* windows, int64_t groups, int code, int operand, int memory_format) except -1:
+    """`x`, `y` and `w`: what is read; `x_side`, `y_side` and `weight` have the sizes. Channels are last in depthwise ones only."""
+    cdef Tensor made = target(out, code, memory_format if way == BACKWARD else MF_contiguous)
     cdef Job j
     memset(&j, 0, sizeof(Job))
     read_conv(&j.c, x_side, y_side, weight, windows, groups, code, operand)
-    j.way, j.to = <Way>way, at(made)
+    j.way, j.to, j.c.last = <Way>way, at(made), memory_format != MF_contiguous
     if x is not None:
         j.x = at(x)
     if y is not None:
@@ -547,7 +559,7 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
                               bint transposed, IntArray output_padding, int64_t groups, object output_mask,
                               const int64_t* handed) except -1:
     """Whichever of the three are there."""
-    cdef int code, operand
+    cdef int code, operand, memory_format = MF_contiguous
     cdef Tensor g, x, w, seen, there             # the side that windows see, the one that they lead to
     cdef Windows windows
     if has_none(grad_output) or has_none(input) or has_none(weight):
@@ -562,18 +574,20 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
         check_kernel(grad_output.c_dtype, DTYPES_FLOATING)
     code = computed_in(grad_output.c_dtype)
     operand = operand_of(input, weight, grad_output.c_numel, code, groups) if grad_output.c_dtype == input.c_dtype else code
-    g, x = dense(grad_output, operand, MF_contiguous), dense(input, operand, MF_contiguous)
+    if not transposed and weight.c_sizes[1] == 1 and weight.c_sizes[0] == groups > 1 and is_side_by_side(&windows):
+        memory_format = image_format(input) if image_format(input) == image_format(grad_output) else MF_contiguous
+    g, x = dense(grad_output, operand, memory_format), dense(input, operand, memory_format)
     w = dense(weight, operand, MF_contiguous)
     seen, there = (g, x) if transposed else (x, g)
     if grad_input is not None and transposed:
-        gradient(grad_input, FORWARD, g, None, w, seen, there, weight, &windows, groups, code, operand)
+        gradient(grad_input, FORWARD, g, None, w, seen, there, weight, &windows, groups, code, operand, MF_contiguous)
     elif grad_input is not None:
-        gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &windows, groups, code, operand)
+        gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &windows, groups, code, operand, memory_format)
     if grad_weight is not None:
-        gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &windows, groups, code, operand)
+        gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &windows, groups, code, operand, memory_format)
     if grad_bias is not None:                    # a sum over one side alone
         g = dense(grad_output, code, MF_contiguous)
-        gradient(grad_bias, BIAS, None, g, None, g, g, weight, &windows, groups, code, code)
+        gradient(grad_bias, BIAS, None, g, None, g, g, weight, &windows, groups, code, code, MF_contiguous)
     return 0
 
 

@@ -50,9 +50,14 @@ cdef inline int64_t line_of(const Conv* c, int64_t row, int64_t d, int64_t h) no
 cdef inline bint is_depthwise(const Conv* c) noexcept nogil:
     return c.cx == 1 and c.groups > 1 and not c.plain and (c.cy == 1 or not c.last)
 
+# Whether the way back is the way forward with turned weights.
+cdef bint is_forward_back(const Conv* c) noexcept nogil
 # Channels first: forward, backward (`turned`: room for as many weights), the gradient of the weights.
 cdef void depthwise_first(const Conv* c, number* y, const number* x, const number* w) noexcept nogil
 cdef void depthwise_back(const Conv* c, number* x, const number* y, const number* w, number* turned) noexcept nogil
 cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const number* x) noexcept nogil
-# Channels last, as many out as in: weights (taps, channels).
-cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w) noexcept nogil
+# Channels last, as many out as in: weights (taps, channels); `taps`: room for two numbers for each; `sums`: as for weights.
+cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w, int64_t* taps) noexcept nogil
+cdef void depthwise_back_last(const Conv* c, number* x, const number* y, const number* w, number* turned,
+                              int64_t* taps) noexcept nogil
+cdef void depthwise_of_weight_last(const Conv* c, number* gw, const number* y, const number* x, number* sums) noexcept nogil

@@ -7,8 +7,9 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from dispatch.kernels.cpu.pixels cimport (
-    LANES, add_lanes_f32, add_lanes_f64, add_products_f32, add_products_f64, add_scaled_f32, add_scaled_f64,
+    LANES, add_lanes_f32, add_lanes_f64, add_scaled_f32, add_scaled_f64,
     add_scaled_halves_f32, add_scaled_halves_f64, add_three_f32, add_three_f64, mix_nine_f32, mix_nine_f64,
+    mix_products_f32, mix_products_f64, sum_products_f32, sum_products_f64,
 )
 
 cdef extern from "vectorised.h":
@@ -251,24 +252,42 @@ cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const 
             y += c.y.plane
 
 
-cdef inline void add_products(number* to, const number* x, const number* weights, int64_t n) noexcept nogil:
-    cdef int64_t i
+# ---- channels last -----------------------------------------------------------------------------
+
+cdef inline void mix_products(number* to, const number* x, const int64_t* at, const number* weights, const int64_t* by,
+                              int64_t rows, int64_t n) noexcept nogil:
+    cdef int64_t i, r
     if number is float:
-        add_products_f32(to, x, weights, n)
+        mix_products_f32(to, x, at, weights, by, rows, n)
     elif number is double:
-        add_products_f64(to, x, weights, n)
+        mix_products_f64(to, x, at, weights, by, rows, n)
     else:
         for i in range(n):
-            to[i] += weights[i] * x[i]
+            to[i] = 0
+            for r in range(rows):
+                to[i] += weights[by[r] + i] * x[at[r] + i]
 
 
-cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
-    """As many channels out as in; weights (taps, channels)."""
-    cdef int64_t n, i, d, h, k, row, line, at
+cdef inline void sum_products(number* to, const number* y, const number* x, int64_t step, int64_t rows, int64_t n) noexcept nogil:
+    cdef int64_t i, r
+    if number is float:
+        sum_products_f32(to, y, x, step, rows, n)
+    elif number is double:
+        sum_products_f64(to, y, x, step, rows, n)
+    else:
+        for r in range(rows):
+            for i in range(n):
+                to[i] += y[r * n + i] * x[r * step + i]
+
+
+cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w, int64_t* taps) noexcept nogil:
+    """As many channels out as in; weights (taps, channels). `taps`: room for two numbers for each."""
+    cdef int64_t n, i, d, h, k, row, line, at, count
+    cdef int64_t* by = taps + c.taps
     for n in range(c.y.n):
         for row in range(c.y.size[0] * c.y.size[1]):
             for i in range(c.y.size[2]):
-                memset(y, 0, c.y.c * sizeof(number))
+                count = 0
                 for d in range(c.w.kernel[0]):
                     for h in range(c.w.kernel[1]):
                         line = line_of(c, row, d, h)
@@ -277,7 +296,48 @@ cdef void depthwise_last(const Conv* c, number* y, const number* x, const number
                         for k in range(c.w.kernel[2]):
                             at = i * c.w.stride[2] - c.w.padding[2] + k * c.w.dilation[2]
                             if 0 <= at < c.x.size[2]:
-                                add_products(y, x + (line + at) * c.x.c,
-                                             w + ((d * c.w.kernel[1] + h) * c.w.kernel[2] + k) * c.y.c, c.y.c)
+                                taps[count] = (line + at) * c.x.c
+                                by[count] = ((d * c.w.kernel[1] + h) * c.w.kernel[2] + k) * c.y.c
+                                count += 1
+                mix_products(y, x, taps, w, by, count, c.y.c)
                 y += c.y.c
         x += c.x.plane * c.x.c
+
+
+cdef void depthwise_back_last(const Conv* c, number* x, const number* y, const number* w, number* turned,
+                              int64_t* taps) noexcept nogil:
+    """The way back where it is the way forward with turned weights; `turned`: room for them as (taps, channels)."""
+    cdef Conv back = c[0]
+    cdef int64_t e, t
+    cdef int i
+    for e in range(c.y.c):
+        for t in range(c.taps):
+            turned[t * c.y.c + e] = w[(e + 1) * c.taps - 1 - t]
+    back.x, back.y = c.y, c.x
+    for i in range(3):
+        back.w.padding[i] = (c.w.kernel[i] - 1) * c.w.dilation[i] - c.w.padding[i]
+    depthwise_last(&back, x, y, turned, taps)
+
+
+cdef void depthwise_of_weight_last(const Conv* c, number* gw, const number* y, const number* x, number* sums) noexcept nogil:
+    """The gradient of each weight, a row of positions at a time; `sums`: room for as many as (taps, channels)."""
+    cdef int64_t n, d, h, k, row, line, low, high, e, t, channels = c.y.c
+    memset(sums, 0, channels * c.taps * sizeof(number))
+    for n in range(c.y.n):
+        for row in range(c.y.size[0] * c.y.size[1]):
+            for d in range(c.w.kernel[0]):
+                for h in range(c.w.kernel[1]):
+                    line = line_of(c, row, d, h)
+                    if line < 0:
+                        continue
+                    for k in range(c.w.kernel[2]):
+                        reach(c, k, &low, &high)
+                        if low < high:
+                            sum_products(sums + ((d * c.w.kernel[1] + h) * c.w.kernel[2] + k) * channels, y + low * channels,
+                                         x + (line + low * c.w.stride[2] + k * c.w.dilation[2] - c.w.padding[2]) * channels,
+                                         c.w.stride[2] * channels, high - low, channels)
+            y += c.y.size[2] * channels
+        x += c.x.plane * channels
+    for e in range(channels):
+        for t in range(c.taps):
+            gw[e * c.taps + t] = sums[t * channels + e]

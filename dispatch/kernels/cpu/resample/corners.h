@@ -6,7 +6,7 @@
 #define DISPATCH_CORNERS_H
 #include "rows.h"
 
-enum { CORNER_BLOCK = 256, CORNERS_MOST = 8 };
+enum { CORNER_BLOCK = 256, CORNERS_MOST = 8, CUBIC_BLOCK = 64 };
 
 typedef struct {
     int dims;
@@ -16,6 +16,66 @@ typedef struct {
 
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=off")
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
+#include <immintrin.h>
+#define HAS_GATHERS __builtin_cpu_supports("avx512f")
+#pragma GCC push_options
+#pragma GCC target("avx512f")
+/* Sixteen elements of a plane, 0 where there is none; `n`: how many of them are asked for. */
+static inline __attribute__((always_inline)) __m512 gathered(const float *x, const int64_t *at, int64_t n)
+{
+    const __m512i low = _mm512_maskz_loadu_epi64((__mmask8)((1u << (n < 8 ? n : 8)) - 1), at);
+    const __m512i high = n > 8 ? _mm512_maskz_loadu_epi64((__mmask8)((1u << (n - 8)) - 1), at + 8) : _mm512_setzero_si512();
+    const __mmask8 here = (__mmask8)(_mm512_cmpge_epi64_mask(low, _mm512_setzero_si512()) & ((1u << (n < 8 ? n : 8)) - 1));
+    const __mmask8 there = (__mmask8)(_mm512_cmpge_epi64_mask(high, _mm512_setzero_si512()) & (n > 8 ? (1u << (n - 8)) - 1 : 0));
+    const __m256 first = _mm512_mask_i64gather_ps(_mm256_setzero_ps(), here, low, x, 4);
+    const __m256 second = _mm512_mask_i64gather_ps(_mm256_setzero_ps(), there, high, x, 4);
+    return _mm512_castpd_ps(_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_castps_pd(first)), _mm256_castps_pd(second), 1));
+}
+
+static inline __attribute__((always_inline)) __m512 some(const float *x, int64_t n)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), x);
+}
+
+/* `corners` elements of each of n places, with their weights, `step` behind each other. */
+static void gather_mix(int corners, int64_t n, const int64_t *at, const float *weight, int64_t step, float *out, const float *x)
+{
+    for (int64_t i = 0; i < n; i += 16) {
+        const int64_t left = n - i < 16 ? n - i : 16;
+        __m512 sum = _mm512_setzero_ps();
+        for (int k = 0; k < corners; k++)
+            sum = _mm512_add_ps(sum, _mm512_mul_ps(gathered(x, at + k * step + i, left), some(weight + k * step + i, left)));
+        _mm512_mask_storeu_ps(out + i, (__mmask16)((1u << left) - 1), sum);
+    }
+}
+
+static void gather_cubic(int64_t n, const int64_t *at, const float *wx, const float *wy, float *out, const float *x)
+{
+    for (int64_t i = 0; i < n; i += 16) {
+        const int64_t left = n - i < 16 ? n - i : 16;
+        __m512 sum = _mm512_setzero_ps();
+        for (int r = 0; r < 4; r++) {
+            __m512 line = _mm512_setzero_ps();
+            for (int k = 0; k < 4; k++)
+                line = _mm512_add_ps(line, _mm512_mul_ps(gathered(x, at + (4 * r + k) * CUBIC_BLOCK + i, left),
+                                                         some(wx + k * CUBIC_BLOCK + i, left)));
+            sum = _mm512_add_ps(sum, _mm512_mul_ps(line, some(wy + r * CUBIC_BLOCK + i, left)));
+        }
+        _mm512_mask_storeu_ps(out + i, (__mmask16)((1u << left) - 1), sum);
+    }
+}
+#pragma GCC pop_options
+#else
+#define HAS_GATHERS false
+static void gather_mix(int corners, int64_t n, const int64_t *at, const float *weight, int64_t step, float *out, const float *x)
+{
+}
+static void gather_cubic(int64_t n, const int64_t *at, const float *wx, const float *wy, float *out, const float *x)
+{
+}
+#endif
 
 #define CORNERS(NAME, T, FLOOR, RINT, TRUNC, ABS, FMOD) \
     /* Of n places along dimension d, from -1..1 to elements. */ \
@@ -93,7 +153,7 @@ typedef struct {
         } \
         return outside >= 0; \
     } \
-    WIDE static void pick_##NAME(int64_t n, const int64_t *at, bool inside, T *out, const T *x) \
+    WIDEST static void pick_##NAME(int64_t n, const int64_t *at, bool inside, T *out, const T *x) \
     { \
         if (inside) \
             for (int64_t i = 0; i < n; i++) \
@@ -102,7 +162,7 @@ typedef struct {
             for (int64_t i = 0; i < n; i++) \
                 out[i] = at[i] >= 0 ? x[at[i]] : (T)0; \
     } \
-    WIDE static void mix_##NAME(int corners, int64_t n, const int64_t *at, const T *weight, bool inside, T *out, const T *x) \
+    WIDEST static void mix_##NAME(int corners, int64_t n, const int64_t *at, const T *weight, bool inside, T *out, const T *x) \
     { \
         for (int k = 0; k < corners; k += 4, at += 4 * CORNER_BLOCK, weight += 4 * CORNER_BLOCK) { \
             const int64_t *b = at + CORNER_BLOCK, *c = b + CORNER_BLOCK, *d = c + CORNER_BLOCK; \
@@ -115,6 +175,20 @@ typedef struct {
                     out[i] = sum + (at[i] < 0 ? (T)0 : x[at[i]]) * weight[i] + (b[i] < 0 ? (T)0 : x[b[i]]) * u[i] \
                              + (c[i] < 0 ? (T)0 : x[c[i]]) * v[i] + (d[i] < 0 ? (T)0 : x[d[i]]) * w[i]; \
             } \
+        } \
+    } \
+    /* The 4 x 4 elements around n places: element k of place i, and weights along x and y, stand at [k * CUBIC_BLOCK + i]. */ \
+    WIDEST static void cubic_##NAME(int64_t n, const int64_t *at, const T *wx, const T *wy, T *out, const T *x) \
+    { \
+        T line[CUBIC_BLOCK]; \
+        for (int r = 0; r < 4; r++, at += 4 * CUBIC_BLOCK, wy += CUBIC_BLOCK) { \
+            for (int k = 0; k < 4; k++) \
+                for (int64_t i = 0; i < n; i++) { \
+                    const int64_t place = at[k * CUBIC_BLOCK + i]; \
+                    line[i] = (k ? line[i] : 0) + (place < 0 ? (T)0 : x[place]) * wx[k * CUBIC_BLOCK + i]; \
+                } \
+            for (int64_t i = 0; i < n; i++) \
+                out[i] = (r ? out[i] : 0) + line[i] * wy[i]; \
         } \
     } \
     /* What came out of the nearest elements, added to them. */ \

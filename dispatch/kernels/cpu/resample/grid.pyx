@@ -22,17 +22,22 @@ cdef extern from "vectorised.h":
 
 cdef extern from "resample/corners.h" nogil:
     enum:
-        CORNER_BLOCK, CORNERS_MOST
+        CORNER_BLOCK, CORNERS_MOST, CUBIC_BLOCK
     ctypedef struct grid_space:
         int dims
         bint nearest, border, reflection, align
         int64_t size[3]
     bint corners_f32(const grid_space* s, int64_t n, const float* grid, int64_t* at, float* weight)
     bint corners_f64(const grid_space* s, int64_t n, const double* grid, int64_t* at, double* weight)
+    bint HAS_GATHERS
+    void gather_mix(int corners, int64_t n, const int64_t* at, const float* weight, int64_t step, float* out, const float* x)
+    void gather_cubic(int64_t n, const int64_t* at, const float* wx, const float* wy, float* out, const float* x)
     void pick_f32(int64_t n, const int64_t* at, bint inside, float* out, const float* x)
     void pick_f64(int64_t n, const int64_t* at, bint inside, double* out, const double* x)
     void mix_f32(int corners, int64_t n, const int64_t* at, const float* weight, bint inside, float* out, const float* x)
     void mix_f64(int corners, int64_t n, const int64_t* at, const double* weight, bint inside, double* out, const double* x)
+    void cubic_f32(int64_t n, const int64_t* at, const float* wx, const float* wy, float* out, const float* x)
+    void cubic_f64(int64_t n, const int64_t* at, const double* wx, const double* wy, double* out, const double* x)
     void drop_f32(int64_t n, const int64_t* at, const float* grad, float* to)
     void drop_f64(int64_t n, const int64_t* at, const double* grad, double* to)
 
@@ -310,14 +315,6 @@ cdef inline real weighted(Job* j, Corners* c, const real* plane) noexcept nogil:
 cdef inline real weighted_cubic(Job* j, Corners* c, const real* plane, const real* wx, const real* wy) noexcept nogil:
     cdef real total = 0, line, value
     cdef int i, k
-    if is_exact(j):
-        for i in range(4):
-            line = 0
-            for k in range(4):
-                value = plane[c.at[4 * i + k]] if c.at[4 * i + k] >= 0 else <real>0
-                line += value * wx[k]
-            total += line * wy[i]
-        return total
     for i in range(4):
         line = 0
         for k in range(4):
@@ -363,12 +360,45 @@ cdef void sample_blocks(Job* j, real* out, const real* x, const real* grid) noex
                 if real is float:
                     if s.nearest:
                         pick_f32(count, at, inside, to, plane)
+                    elif HAS_GATHERS:
+                        gather_mix(1 << j.dims, count, at, weight, CORNER_BLOCK, to, plane)
                     else:
                         mix_f32(1 << j.dims, count, at, weight, inside, to, plane)
                 elif s.nearest:
                     pick_f64(count, at, inside, to, plane)
                 else:
                     mix_f64(1 << j.dims, count, at, weight, inside, to, plane)
+            p += count
+
+
+cdef void sample_cubic(Job* j, real* out, const real* x, const real* grid) noexcept nogil:
+    """In float or double sixteen elements of an image."""
+    cdef Corners c
+    cdef int64_t at[MOST_CORNERS * CUBIC_BLOCK]
+    cdef real wx[4 * CUBIC_BLOCK]
+    cdef real wy[4 * CUBIC_BLOCK]
+    cdef real u[4]
+    cdef real v[4]
+    cdef int64_t n, p, e, i, count
+    cdef int k
+    for n in range(j.x.n):
+        p = 0
+        while p < j.places:
+            count = min(<int64_t>CUBIC_BLOCK, j.places - p)
+            for i in range(count):
+                find_sixteen(j, &c, grid, u, v)
+                for k in range(16):
+                    at[k * CUBIC_BLOCK + i] = c.at[k]
+                for k in range(4):
+                    wx[k * CUBIC_BLOCK + i], wy[k * CUBIC_BLOCK + i] = u[k], v[k]
+                grid += 2
+            for e in range(n * j.x.c, (n + 1) * j.x.c):
+                if real is float and HAS_GATHERS:
+                    gather_cubic(count, at, wx, wy, out + e * j.places + p, x + e * j.x.plane)
+                elif real is float:
+                    cubic_f32(count, at, wx, wy, out + e * j.places + p, x + e * j.x.plane)
+                else:
+                    cubic_f64(count, at, wx, wy, out + e * j.places + p, x + e * j.x.plane)
             p += count
 
 
@@ -399,6 +429,9 @@ cdef void sample(Job* j, real* out, const real* x, const real* grid) noexcept no
     cdef int i, count
     if j.mode != BICUBIC and is_exact(j):
         sample_blocks(j, out, x, grid)
+        return
+    if is_exact(j):
+        sample_cubic(j, out, x, grid)
         return
     for n in range(j.x.n):
         p = 0

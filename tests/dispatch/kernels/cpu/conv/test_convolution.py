@@ -66,6 +66,7 @@ FORMS = {
         [1, 1, 1],
         3,
     ),
+    "depthwise of many": ((2, 87, 6, 7), (87, 1, 3, 2), [1, 1], [1, 1], [1, 2], 87),
     "depthwise long": ((1, 2, 90), (2, 1, 70), [1], [4], [1], 2),
     "as many as elements": ((2, 4, 6, 9), (3, 4, 3, 5), [1, 1], [1, 2], [1, 1], 1),
     "as many, one wide": ((1, 2, 3, 1), (2, 2, 3, 3), [1, 1], [1, 1], [1, 1], 1),
@@ -100,15 +101,19 @@ def test_convolution_is_its_definition(form, last):
     np.testing.assert_array_equal(got.numpy(), want)
 
 
+@pytest.mark.parametrize("last", [False, True], ids=["channels_first", "channels_last"])
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-def test_gradients_are_adjoint_to_the_convolution(form):
+def test_gradients_are_adjoint_to_the_convolution(form, last):
     """<gy, conv(x, w)> = <gx, x> = <gw, w>: true of the right gradients only."""
     sizes, weight, stride, padding, dilation, groups = form
     x, w = numbers(*sizes), numbers(*weight)
     y = convolved(x, w, stride, padding, dilation, groups)
     gy = numbers(*y.shape)
+    formats = {4: dispatch.channels_last, 5: dispatch.channels_last_3d}
+    layout = formats.get(x.ndim, dispatch.contiguous_format) if last else dispatch.contiguous_format
+    g, seen = (tensor(each).contiguous(memory_format=layout) for each in (gy, x))
     gx, gw, gb = aten.convolution_backward(
-        tensor(gy), tensor(x), tensor(w), [len(w)], stride, padding, dilation, False,
+        g, seen, tensor(w), [len(w)], stride, padding, dilation, False,
         [0] * len(stride), groups, [True, True, True],
     )
     assert (gx.numpy() * x).sum() == (gw.numpy() * w).sum() == (gy * y).sum()

@@ -22,6 +22,17 @@ def test_many_places_are_sampled_as_each_alone(mode, padding, reach):
         assert np.allclose(found[..., place], one[..., 0], 1e-5, 1e-6, equal_nan=True)
 
 
+@pytest.mark.parametrize("mode", [0, 2])
+@pytest.mark.parametrize("places", [1, 7, 16, 63, 64, 65, 133])
+def test_single_precision_is_as_double(mode, places):
+    """Vectors of places and what is left of them, some outside."""
+    dispatch.manual_seed(places)
+    x, grid = dispatch.randn(2, 3, 9, 11), dispatch.rand(2, places, 1, 2) * 3 - 1.5
+    found = aten.grid_sampler(x, grid, mode, 0, False).numpy()
+    exact = aten.grid_sampler(x.to(dispatch.float64), grid.to(dispatch.float64), mode, 0, False)
+    np.testing.assert_allclose(found, exact.numpy(), rtol=1e-4, atol=2e-5)
+
+
 def test_outside_is_nothing_even_beside_infinity():
     x = dispatch.full((1, 1, 2, 2), float("inf"))
     grid = dispatch.full((1, 1, 600, 2), 5.0)
