@@ -520,11 +520,13 @@ cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Wi
         return empty_sum(out, bias)
     memory_format = MF_contiguous if transposed else image_format(out)
     operand = operand_of(input, weight, out.c_numel, code, groups)
-    x, w, y = dense(input, operand, memory_format), dense(weight, operand, MF_contiguous), target(out, code, memory_format)
-    b = None if bias is None else dense(bias, code, MF_contiguous)
     memset(&j, 0, sizeof(Job))
     read_conv(&j.c, out if transposed else input, input if transposed else out, weight, windows, groups, code,
               operand)
+    if memory_format != MF_contiguous and not j.c.plain and not is_depthwise(&j.c) and is_direct(&j.c, False):
+        memory_format = MF_contiguous            # two copies cost less than columns
+    x, w, y = dense(input, operand, memory_format), dense(weight, operand, MF_contiguous), target(out, code, memory_format)
+    b = None if bias is None else dense(bias, code, MF_contiguous)
     j.c.last = memory_format != MF_contiguous
     j.way, j.to, j.w = BACKWARD if transposed else FORWARD, at(y), at(w)
     j.x = j.y = at(x)
