@@ -5,14 +5,15 @@ need no data, and leaves sizes and strides to `pointwise`.
 """
 from cpython.object cimport PyObject
 
-from dispatch._C.dtypes cimport ST_NONE, ST_bool, ST_uint8, is_floating_code, is_integral_code
+from dispatch._C.dtypes cimport DEV_META, ST_NONE, ST_bool, ST_uint8, is_floating_code, is_integral_code
 from dispatch._C.errors cimport refused
+from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport has_bytes
-from dispatch._C.tensor cimport Tensor
+from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.elementwise cimport pointwise
 from dispatch.kernels.meta.elementwise.pointwise cimport is_meta
-from dispatch._C.structured cimport CAST_EXACT, OVERLAP_SELF, Spec
+from dispatch._C.structured cimport CAST_EXACT, OVERLAP_SELF, Spec, init_spec
 
 cdef struct Three:
     PyObject* items[3]
@@ -53,7 +54,44 @@ cdef int clamp(Spec* s, Tensor self, object min, object max) except -1:
 cdef int clamp_tensor(Spec* s, Tensor self, Tensor min, Tensor max) except -1:
     cdef Three operands = three(self, min, max)
     check_bounds(&operands)
-    return fill_promoted(s, &operands, 3)
+    fill_promoted(s, &operands, 3)
+    return restride_bounded(s, self, min, max)
+
+
+cdef int restride_bounded(Spec* s, Tensor self, Tensor min, Tensor max) except -1:
+    """On Meta, the reference chooses between self and min, then between that and max."""
+    cdef Tensor kept = self
+    cdef PyObject* items[1]
+    if is_contiguous(self) and is_contiguous(min) and is_contiguous(max) or not is_meta(self):
+        return 0
+    if min is not None:
+        kept = chosen(kept, min, s.dtype)
+    if max is not None:
+        kept = chosen(kept, max, s.dtype)
+    items[0] = <PyObject*>kept
+    return pointwise.restride(s, items, 1, True)
+
+
+cdef inline bint is_contiguous(Tensor t) noexcept:
+    return t is None or t.c_flags & TF_CONTIGUOUS != 0
+
+
+cdef Tensor chosen(Tensor t, Tensor bound, int code):
+    """`where(compare(t, bound) | isnan(t), t, bound)`."""
+    cdef Three pair = three(t, bound, None)
+    cdef Tensor asked = made(&pair, 2, ST_bool, code), nans = pointwise.as_copied(t, ST_bool)
+    cdef Three both = three(asked, nans, None)
+    cdef Tensor condition = made(&both, 2, ST_bool, ST_bool)
+    cdef Tensor a = pointwise.as_copied(t, code), b = pointwise.as_copied(bound, code)
+    cdef Three choice = three(condition, a, b)
+    return made(&choice, 3, code, ST_NONE)
+
+
+cdef Tensor made(Three* operands, int n, int dtype, int compute):
+    cdef Spec s
+    init_spec(&s)
+    pointwise.fill(&s, operands.items, n, dtype, compute)
+    return new_empty(dtype, DEV_META, -1, s.ndim, s.sizes, s.strides if s.has_strides else NULL)
 
 
 cdef int clamp_bound(Spec* s, Tensor self, object bound) except -1:
@@ -63,7 +101,8 @@ cdef int clamp_bound(Spec* s, Tensor self, object bound) except -1:
 
 cdef int clamp_bound_tensor(Spec* s, Tensor self, Tensor bound) except -1:
     cdef Three operands = three(self, bound, None)
-    return fill_promoted(s, &operands, 2)
+    fill_promoted(s, &operands, 2)
+    return restride_bounded(s, self, bound, None)
 
 
 cdef int where(Spec* s, Tensor condition, Tensor self, Tensor other) except -1:

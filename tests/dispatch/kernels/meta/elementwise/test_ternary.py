@@ -72,3 +72,14 @@ def test_lerp_converts_its_result_beside_a_single_weight_alone(dtype: str) -> No
     with dispatch.FakeTensorMode() as mode:
         x, out = mode.from_tensor(x), mode.from_tensor(out)
         assert ops.aten.lerp.Tensor_out(x, x, x, out=out) is out
+
+
+def test_without_data_clamp_chooses_by_one_bound_after_the_other() -> None:
+    """The strides are those of PyTorch's reference, which are not TensorIterator's."""
+    strides = []
+    for device in ("cpu", "meta"):
+        x = dispatch.empty_strided((4, 4), (8, 2), device=device)
+        low = dispatch.empty_strided((4, 4, 1), (1, 4, 16), device=device)
+        high = dispatch.empty_strided((4, 1, 4), (2, 8, 8), device=device)
+        strides.append(ops.aten.clamp.Tensor(x, low, high).stride())
+    assert strides == [(1, 16, 4), (4, 16, 1)]
