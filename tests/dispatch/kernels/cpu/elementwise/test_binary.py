@@ -155,3 +155,25 @@ def test_quotients_of_int64_are_rounded_down_whatever_their_size():
         assert ops.aten.floor_divide.default(x, y).tolist() == wanted.tolist()
         assert ops.aten.floor_divide.default(x, 7).tolist() == (first // 7).tolist()
         assert x.clone().floor_divide_(y).tolist() == wanted.tolist()
+
+
+def test_nothing_is_a_common_multiple_of_zeros() -> None:
+    assert dispatch.lcm(dispatch.tensor([0, 4, 0]), dispatch.tensor([0, 0, 6])).tolist() == [0] * 3
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bits"),
+    [(dispatch.uint8, 8), (dispatch.int8, 7), (dispatch.int16, 15), (dispatch.int32, 31),
+     (dispatch.int64, 63)],
+)  # fmt: skip
+def test_bits_are_shifted_to_the_last_place_and_no_further(dtype: Any, bits: int) -> None:
+    places = dispatch.arange(bits, dtype=dtype)
+    assert (dispatch.ones(bits, dtype=dtype) << places).tolist() == [1 << k for k in range(bits)]
+    for by in (8 * dtype.itemsize, 8 * dtype.itemsize + 3):
+        assert (dispatch.ones(1, dtype=dtype) << dispatch.tensor([by], dtype=dtype)).tolist() == [0]
+
+
+def test_a_zero_that_equals_a_bound_takes_the_bounds_sign() -> None:
+    x, low = dispatch.tensor([0.0, -0.0]), dispatch.tensor([-0.0, 0.0])
+    clamped = dispatch.clamp(x, low, dispatch.ones(2)).tolist()
+    assert [math.copysign(1, v) for v in clamped] == [-1, 1]

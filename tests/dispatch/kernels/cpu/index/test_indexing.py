@@ -137,3 +137,17 @@ def test_gather_undoes_scatter_of_a_permutation(data):
     index = tensor([order, order])
     scattered = aten.scatter(dispatch.zeros(2, n), 1, index, x)
     assert aten.gather(scattered, 1, index).tolist() == x.tolist()
+
+
+def test_a_mask_fills_what_lies_apart():
+    whole, mask = dispatch.zeros(4, 6, 8, 7), dispatch.arange(72).reshape(2, 3, 3, 4) % 5 < 2
+    whole[1:3, ::2, ::3, ::2].masked_fill_(mask, 7)
+    expected = np.zeros((4, 6, 8, 7))
+    expected[1:3, ::2, ::3, ::2][np.arange(72).reshape(2, 3, 3, 4) % 5 < 2] = 7
+    assert whole.tolist() == expected.tolist()
+
+
+def test_indices_may_lie_apart():
+    x, index = np.arange(60).reshape(6, 10), np.array([[5, 0, 3], [1, 2, 4]])
+    gathered = dispatch.gather(dispatch.tensor(x.tolist()), 1, dispatch.tensor(index.tolist()).t())
+    assert gathered.tolist() == np.take_along_axis(x[:3], index.T, 1).tolist()

@@ -117,3 +117,9 @@ def test_a_vector_s_dimension_from_the_back_is_one_of_many(dim: int, lengths: li
     values, *rest = ops.aten.unique_consecutive(x, False, False, dim)
     assert values.tolist() == [1, 2]
     assert [t.numel() for t in rest] == lengths
+
+
+def test_each_of_many_numbers_is_counted():
+    numbers = [10, *((7 * i + 5) % 10 for i in range(4999))]
+    counted = ops.aten.bincount(dispatch.tensor(numbers)).tolist()
+    assert counted == np.bincount(numbers).tolist()

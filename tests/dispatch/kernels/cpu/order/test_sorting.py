@@ -1,6 +1,7 @@
 """sort and topk with data."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -121,3 +122,13 @@ def test_mode_is_the_smallest_of_the_most_frequent_and_its_last_place(numbers):
     value, place = aten.mode(dispatch.tensor(numbers))
     assert value.item() == counts.argmax()
     assert place.item() == max(i for i, n in enumerate(numbers) if n == counts.argmax())
+
+
+@pytest.mark.parametrize("n", [5, 6])
+def test_the_kth_value_of_every_order_is_found(n):
+    rows = list(permutations(range(n)))
+    x = dispatch.tensor(rows)
+    for k in range(1, n + 1):
+        values, places = aten.kthvalue(x, k, 1)
+        assert values.tolist() == [k - 1] * len(rows)
+        assert places.tolist() == [row.index(k - 1) for row in rows]

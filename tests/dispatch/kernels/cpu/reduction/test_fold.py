@@ -125,3 +125,9 @@ def test_places_count_on_over_blocks_of_columns(dtype):
     x = dispatch.from_numpy(array).to(getattr(dispatch, dtype))
     np.testing.assert_array_equal(x.argmax(0).numpy(), array.argmax(0))
     np.testing.assert_array_equal(x.min(0)[1].numpy(), array.argmin(0))
+
+
+def test_a_hash_of_columns_is_the_exclusive_or_of_each():
+    x = np.arange(24).reshape(4, 6) * 7919
+    hashes = dispatch.ops.aten.hash_tensor(dispatch.tensor(x.tolist()), [0])
+    assert hashes.tolist() == np.bitwise_xor.reduce(x, 0).tolist()
