@@ -203,3 +203,12 @@ def test_results_of_16_bits_are_the_nearest_and_of_two_the_even(dtype, step, cas
     }
     for name, answer in answers.items():
         assert set(answer.double().flatten().tolist()) == {1 + left * step}, name
+
+
+@pytest.mark.parametrize("order", [(0, 2, 1, 3), (3, 1, 0, 2)])
+def test_rows_under_dimensions_that_do_not_follow_each_other_are_all_met(order):
+    numbers = np.random.default_rng(0).standard_normal((3, 4, 5, 6))
+    plain, x = numbers.transpose(order)[::2], dispatch.from_numpy(numbers).permute(order)[::2]
+    for dim in range(4):
+        np.testing.assert_allclose(dispatch.cumsum(x, dim).numpy(), np.cumsum(plain, dim))
+        np.testing.assert_array_equal(dispatch.sort(x, dim)[0].numpy(), np.sort(plain, dim))
