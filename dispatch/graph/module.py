@@ -769,12 +769,6 @@ def _as_tensor(value: Any) -> Any:
     return from_numpy(value) if isinstance(value, np.ndarray) else value
 
 
-
-
-
-
-
-
 def _cache_difference(before: Any, after: Any) -> dict[str, Any]:
     bypasses = {
         reason: count - before.bypasses.get(reason, 0)

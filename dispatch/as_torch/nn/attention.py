@@ -96,7 +96,6 @@ def _checked_mask(mask: Any, heads: int, rows: int, columns: int) -> Any:
     return mask.unsqueeze(0) if mask.dim() == 2 else mask
 
 
-
 @asks
 def multi_head_attention_forward(
     query: Tensor,
