@@ -396,5 +396,3 @@ cdef class _EnableTorchFunction(Guard):
     cdef int apply(self, ThreadState* ts) except -1:
         ts.torch_function_off = 0
         return 0
-
-

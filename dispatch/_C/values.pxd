@@ -78,4 +78,3 @@ cdef inline void release_frame(Frame* f) noexcept:
     cdef int i
     for i in range(f.n_owned):
         Py_DECREF_(f.owned[i])
-

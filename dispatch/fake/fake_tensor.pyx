@@ -3,6 +3,7 @@
 The device of a fake tensor is in the Tensor struct itself; our kernels see it as it is, Meta kernels of others see meta, as in
 PyTorch, and `meta_in_include` of the thread's state makes the dispatcher serve fake tensors with Meta kernels.
 """
+from cpython.object cimport PyTypeObject
 from libc.stdint cimport uint64_t
 
 from dispatch._C cimport dtypes
@@ -46,10 +47,8 @@ cdef class FakeTensor(Tensor):
     nested_int_memo = SymNumberMemoDescriptor("nested_int_memo", is_nested_int=True)
     _nonzero_memo = _item_memo = _unique_memo = _unique_consecutive_memo = _nested_int_memo = None     # until one is remembered
 
-    def __cinit__(self, *args, **kwargs):
+    def __cinit__(self, *args, **kwargs):          # neither is looked at, so that none is made
         self.c_flags |= TF_FAKE | TF_HAS_TORCH_DISPATCH
-        if args or kwargs:
-            construct(self, *args, **kwargs)
 
     def __init__(self, *args, **kwargs):
         if self.c_mode is None:
@@ -281,6 +280,34 @@ def construct(FakeTensor self not None, fake_mode_or_elem=None, elem=None, devic
         self.dispatch_keys = dispatch_keys
     if _is_param:
         self._is_param = True
+
+
+cdef extern from *:
+    """
+    /* `FakeTensor.__new__` with arguments fills the blank one in, so that classes below need not call `__init__`. Makers in C
+       give no arguments. */
+    static newfunc dispatch_blank_fake;
+    static PyObject* dispatch_construct_fake;
+    static PyObject* dispatch_new_fake(PyTypeObject* tp, PyObject* args, PyObject* kwargs) {
+        PyObject *o = dispatch_blank_fake(tp, args, kwargs), *r;
+        if (!o || (!PyTuple_GET_SIZE(args) && (!kwargs || !PyDict_GET_SIZE(kwargs)))) return o;
+        r = PyObject_CallFunctionObjArgs(dispatch_construct_fake, o, args, kwargs ? kwargs : Py_None, NULL);
+        if (!r) { Py_DECREF(o); return NULL; }
+        Py_DECREF(r);
+        return o;
+    }
+    static inline void dispatch_construct_by(PyTypeObject* tp, PyObject* construct) {
+        Py_INCREF(construct);
+        dispatch_construct_fake = construct;
+        dispatch_blank_fake = tp->tp_new;
+        tp->tp_new = dispatch_new_fake;
+        PyType_Modified(tp);
+    }
+    """
+    void construct_by "dispatch_construct_by"(PyTypeObject* tp, object construct) noexcept
+
+
+construct_by(<PyTypeObject*>FakeTensor, lambda self, args, kwargs: construct(self, *args, **(kwargs or {})))
 
 
 # ---- made in C -------------------------------------------------------------------------------------------------------

@@ -152,4 +152,3 @@ NARROW(f8e8m0fnu, uint8_t)
 #define COMPLEX_TO_COMPLEX(FROM, FROM_PART, FS, TO, PART, TS) \
     CAST(FROM, FS, TO, TS, FN(wide_##FROM_PART) re = FN(get_##FROM_PART)(a), im = FN(get_##FROM_PART)(a + FS / 2); \
          FN(PUT(KIND_##FROM_PART, PART))(b, re); FN(PUT(KIND_##FROM_PART, PART))(b + TS / 2, im))
-
