@@ -42,6 +42,7 @@ cdef extern from "row_walk.h" nogil:
 
 cdef enum:
     LONG_RUN = 1 << 15           # elements from which the interpreter's lock is given up
+    WORK = 4                     # what is done to an element here takes as long as copying so many
 
 
 cdef int row_of(int code) noexcept:
@@ -138,7 +139,7 @@ cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int
     else:
         pinned = [shared_owner((<Tensor>t).c_storage) for t in (first, second, out, second_out, third_out) if t is not None]
         with nogil:
-            threads = 1 if in_order or w.ndim == 0 else threads_for(first.c_numel * w.operands[0].row_size)
+            threads = 1 if in_order or w.ndim == 0 else threads_for(WORK * first.c_numel * w.operands[0].row_size)
             done = run_split(&w, threads) if threads > 1 else run_row_walk(&w)
     if not done:
         raise MemoryError

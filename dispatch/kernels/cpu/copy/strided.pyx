@@ -76,7 +76,7 @@ cdef int move_between(dispatch_moves* m, char* to, const char* from_, dispatch_r
         dispatch_move(m, to, from_, run)
         return 0
     kept = owners(a, b)
-    n *= max(itemsize_of(a), itemsize_of(b))
+    n *= itemsize_of(a) + itemsize_of(b)
     with nogil:
         threads = threads_for(n)
         if threads > 1 and m.ndim:

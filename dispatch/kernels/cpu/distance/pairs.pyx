@@ -14,7 +14,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_view
 from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.runs cimport (
-    address, check_dtype, finish, loop, plain, run_floating, written_as,
+    address, check_dtype, finish, loop, plain, run_floating, run_spans, written_as,
 )
 
 from dispatch._ops import ops
@@ -42,6 +42,7 @@ cdef struct Pairs:
     Norm norm
     double p
     bint skip_nan                # the largest difference passes over NaN
+    bint wide                    # float64
     int64_t n, m, columns        # points of the sets; pdist: n of one
     int64_t batches
     const void* x
@@ -235,14 +236,22 @@ cdef int cdist_backward(Tensor out, Tensor grad, Tensor x1, Tensor x2, double p,
 
 # ---- within one set ----------------------------------------------------------------------------
 
-cdef int64_t within(Pairs* j, floating* typed) noexcept nogil:
-    cdef int64_t a
+cdef void within(Pairs* j, floating* out, int64_t first, int64_t end) noexcept nogil:
+    """Of points as far from the first as from the last: each two of those have as many distances."""
+    cdef int64_t i, a, point
     cdef const floating* x = <const floating*>j.x
-    cdef floating* out = <floating*>j.out
-    for a in range(j.n):
-        distances(j, out, x + a * j.columns, x + (a + 1) * j.columns, j.n - a - 1)
-        out += j.n - a - 1
-    return 0
+    for i in range(first, end):
+        for point in range(2 if 2 * i + 1 < j.n else 1):
+            a = j.n - 1 - i if point else i
+            distances(j, out + a * (2 * j.n - a - 1) // 2, x + a * j.columns, x + (a + 1) * j.columns, j.n - a - 1)
+
+
+cdef void within_part(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Pairs* j = <Pairs*>job
+    if j.wide:
+        within(j, <double*>j.out, first, end)
+    else:
+        within(j, <float*>j.out, first, end)
 
 
 cdef int64_t within_grads(Pairs* j, floating* typed) noexcept nogil:
@@ -277,7 +286,8 @@ cdef int pdist(Tensor out, Tensor self, double p) except -1:
     set_one(&j, self, p)
     x, made = plain(self, self.c_dtype), written_as(out, self.c_dtype)
     j.x, j.out = address(x), address(made)
-    run_floating(<loop>within[float], <loop>within[double], &j, x, out.c_numel * j.columns, (x, made))
+    j.wide = self.c_dtype == ST_float64
+    run_spans(within_part, &j, (j.n + 1) // 2, out.c_numel * j.columns, out.c_numel * j.columns, (x, made))
     return finish(out, made)
 
 

@@ -170,7 +170,7 @@ cdef int walk_channels(const channel_fn* loops, channel_job* j, Channels s, Tens
     cdef Share share
     cdef int size = dtypes.itemsize_table()[x.c_dtype]
     cdef object kept = held(x, x, grad, to)
-    cdef int64_t parts = parts_for(s.channels, x.c_numel * size)
+    cdef int64_t parts = parts_for(s.channels, 2 * x.c_numel * size)
     j.from_ = data_of(x, size)
     j.grads = NULL if grad is None else data_of(grad, size)
     j.to = NULL if to is None else data_of(to, size)

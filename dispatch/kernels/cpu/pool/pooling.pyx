@@ -25,6 +25,7 @@ from dispatch.kernels.cpu.dense cimport (
 )
 from dispatch.kernels.cpu.pixels cimport add_scaled_f32, add_scaled_f64
 from dispatch.kernels.cpu.pool.places cimport scatter_gradients
+from dispatch.kernels.cpu.runs cimport run_spans
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.pool.windows cimport Windows, handed_windows
@@ -282,14 +283,32 @@ cdef void largest_line(real* most, const real* x, int64_t size, int64_t n, int64
     largest_ends(most, x, size, end, n, kernel, stride, padding, dilation)
 
 
+cdef struct Lines:
+    int code
+    char* to
+    char* source
+    int64_t length, n, kernel, stride, padding, dilation
+
+
+cdef void take_lines(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Lines* j = <Lines*>context
+    cdef int64_t p
+    for p in range(first, end):
+        if j.code == ST_float32:
+            largest_line(<float*>j.to + p * j.n, <float*>j.source + p * j.length, j.length, j.n, j.kernel, j.stride, j.padding,
+                         j.dilation)
+        else:
+            largest_line(<double*>j.to + p * j.n, <double*>j.source + p * j.length, j.length, j.n, j.kernel, j.stride, j.padding,
+                         j.dilation)
+
+
 def max_line(Tensor self not None, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation):
     """The largest elements of the windows of lines; None where there is no window."""
     cdef int code = computed_in(self.c_dtype), itemsize = dtypes.itemsize_table()[code], d = self.c_ndim - 1, i
     cdef int64_t sizes[3]
-    cdef int64_t n, length, p, lines = 1
+    cdef int64_t n, length, lines = 1
     cdef Tensor x, y, out
-    cdef char* source
-    cdef char* to
+    cdef Lines j
     if kernel < 1 or stride < 1 or dilation < 1 or not 0 <= padding <= kernel // 2 or self.c_numel == 0 \
             or (self.c_sizes[d] + 2 * padding - 1) // dilation < kernel - 1:
         return None
@@ -301,14 +320,9 @@ def max_line(Tensor self not None, int64_t kernel, int64_t stride, int64_t paddi
     sizes[d] = n
     out = new_empty(self.c_dtype, DEV_CPU, -1, d + 1, sizes, NULL)
     x, y = dense(self, code, MF_contiguous), target(out, code, MF_contiguous)
-    source, to = data_of(x, itemsize), data_of(y, itemsize)
-    kept = pinned(LONG_RUN, x, y)
-    with nogil:
-        for p in range(lines):
-            if code == ST_float32:
-                largest_line(<float*>to + p * n, <float*>source + p * length, length, n, kernel, stride, padding, dilation)
-            else:
-                largest_line(<double*>to + p * n, <double*>source + p * length, length, n, kernel, stride, padding, dilation)
+    j.code, j.source, j.to = code, data_of(x, itemsize), data_of(y, itemsize)
+    j.length, j.n, j.kernel, j.stride, j.padding, j.dilation = length, n, kernel, stride, padding, dilation
+    run_spans(take_lines, &j, lines, x.c_numel, x.c_numel * 4, (x, y))
     finish(out, y)
     return out
 

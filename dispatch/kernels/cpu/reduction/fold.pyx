@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    ST_bfloat16, ST_complex64, ST_float16, ST_float32, ST_float64, ST_int64, is_complex_code,
+    ST_bfloat16, ST_complex64, ST_complex128, ST_float16, ST_float32, ST_float64, ST_int64, is_complex_code,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE
@@ -22,7 +22,7 @@ cdef extern from "fold.h" nogil:
     ctypedef const void* (*row_reader)(const char* from_, Py_ssize_t step, int64_t n, void* buffer)
     ctypedef void (*row_writer)(const void* row, char* to, Py_ssize_t step, int64_t n)
     enum:
-        ROW_NONE, ROW_F32, ROW_F64, ROW_I64, ROW_B8, ROW_F16, ROW_BF16, ROW_TYPES
+        ROW_NONE, ROW_F64, ROW_I64, ROW_B8, ROW_F16, ROW_BF16, ROW_C64, ROW_C128, ROW_F32, ROW_TYPES
     ctypedef struct row_kind:
         int size, row
         row_reader read
@@ -122,7 +122,8 @@ cdef struct Split:
     fold* whole
     int dim                      # of those that are kept; -1: one dimension is left, and it goes
     int64_t length
-    double results[64]           # of parts, in the type of computation
+    int code                     # of the parts' results
+    double complex results[64]
 
 
 cdef void run_part(void* context, int64_t part) noexcept nogil:
@@ -132,8 +133,8 @@ cdef void run_part(void* context, int64_t part) noexcept nogil:
     if s.dim < 0:
         f.reduced_sizes[0] = min(s.length, f.reduced_sizes[0] - first)
         f.from_ += first * f.reduced_steps[0]
-        f.to = <char*>&s.results[part]
-        f.write = ROW_KINDS[wide_code(f.row)].write
+        f.to = <char*>(s.results + part)
+        f.write = ROW_KINDS[s.code].write
     else:
         f.kept_sizes[s.dim] = min(s.length, f.kept_sizes[s.dim] - first)
         f.from_ += first * f.kept_steps[s.dim]
@@ -142,37 +143,52 @@ cdef void run_part(void* context, int64_t part) noexcept nogil:
     run_fold(&f)
 
 
-cdef inline bint is_half(int row) noexcept nogil:
-    return row == ROW_F16 or row == ROW_BF16
+cdef inline int code_of_results(int op, int row) noexcept nogil:
+    """The dtype that results of parts are kept in: of truth and numbers of elements int64, else the widest of the row."""
+    if op == FOLD_COUNT or op == FOLD_ANY or op == FOLD_ALL or op == FOLD_XOR or row == ROW_I64 or row == ROW_B8:
+        return ST_int64
+    if row == ROW_F64:
+        return ST_float64
+    return ST_complex64 if row == ROW_C64 else ST_complex128 if row == ROW_C128 else ST_float32
 
 
-cdef inline int wide_code(int row) noexcept nogil:
-    return ST_float32 if row == ROW_F32 or is_half(row) else ST_float64 if row == ROW_F64 else ST_int64
+cdef inline int joining(int op) noexcept nogil:
+    """The operator that makes one result of those of parts, -1: none does. A mean's are divided already; powers would be taken of
+    roots, and places and moments are more than results."""
+    if op == FOLD_SUM or op == FOLD_NANSUM or op == FOLD_MEAN or op == FOLD_COUNT or op == FOLD_NORM0 or op == FOLD_NORM1:
+        return FOLD_SUM
+    if op == FOLD_ABSMAX or op == FOLD_ABSMIN:
+        return FOLD_MAX if op == FOLD_ABSMAX else FOLD_MIN
+    if (op == FOLD_MAX or op == FOLD_MIN or op == FOLD_PROD or op == FOLD_NORM2 or op == FOLD_ANY or op == FOLD_ALL
+            or op == FOLD_XOR):
+        return op
+    return -1
 
 
 cdef bint has_parts(int op, const fold* f, Tensor self) noexcept:
-    """Whether results of parts may be reduced by the operator that made them: a mean's parts are divided already."""
-    return ((op == FOLD_SUM or op == FOLD_NANSUM or op == FOLD_MEAN or op == FOLD_MAX or op == FOLD_MIN) and f.kept == 0
-            and f.reduced > 0 and self.c_flags & TF_NON_OVERLAPPING_DENSE != 0 and f.write_second == NULL
-            and (f.row == ROW_F32 or f.row == ROW_F64 or f.row == ROW_I64 or is_half(f.row)))
+    """Whether the one result may be made of results of parts. A product of 16-bit floats is rounded at each step; `all` of complex
+    numbers counts to the end."""
+    return (joining(op) >= 0 and f.kept == 0 and f.reduced > 0 and self.c_flags & TF_NON_OVERLAPPING_DENSE != 0
+            and f.write_second == NULL and not (op == FOLD_PROD and (f.context.narrow_f16 or f.context.narrow_bf16))
+            and not (op == FOLD_ALL and (f.row == ROW_C64 or f.row == ROW_C128)))
 
 
 cdef void run_split(int op, fold* f, int64_t numel, int threads) noexcept nogil:
     """`numel`: of a whole that may be reduced in parts, else 0. The tensor itself is not looked at: it may change by now."""
     cdef Split s
+    cdef row_kind kind
     cdef int64_t parts
     cdef int d
-    s.whole, s.dim = f, 0
+    s.whole, s.dim, s.code = f, 0, code_of_results(op, f.row)
     if numel:
         s.dim, f.reduced, f.reduced_sizes[0], f.reduced_steps[0] = -1, 1, numel, f.itemsize
         s.length = length_of_part(numel, threads)
         parts = (numel + s.length - 1) // s.length
         in_parts(run_part, &s, parts)
-        f.from_, f.itemsize, f.reduced_sizes[0], f.reduced_steps[0] = <const char*>s.results, 8, parts, 8
-        if is_half(f.row):                       # results are of the type that sums are made in
-            f.row = ROW_F32
-        f.rule = &FOLD_RULES[FOLD_SUM if op == FOLD_MEAN else op][f.row]
-        f.read = ROW_KINDS[wide_code(f.row)].read
+        kind = ROW_KINDS[s.code]
+        f.row, f.read, f.itemsize = kind.row, kind.read, kind.size
+        f.from_, f.reduced_sizes[0], f.reduced_steps[0] = <const char*>s.results, parts, sizeof(double complex)
+        f.rule = &FOLD_RULES[joining(op)][f.row]
         run_fold(f)
         return
     for d in range(f.kept):
@@ -223,7 +239,7 @@ cdef int fold_into(int op, Tensor out, Tensor second, Tensor self, const int64_t
         return 0
     kept = (shared_owner(self.c_storage), None if out is None else shared_owner(out.c_storage),
             None if second is None else shared_owner(second.c_storage))
-    threads = threads_for(self.c_numel * f.itemsize)
+    threads = threads_for(self.c_numel * max(f.itemsize, 4))       # bytes take as long as what they are computed in
     whole = self.c_numel if has_parts(op, &f, self) else 0
     if threads > 1 and (f.kept > 0 or whole):
         with nogil:

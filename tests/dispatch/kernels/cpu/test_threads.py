@@ -111,6 +111,22 @@ CALLS = {
     "index_put added up in one place": lambda x: dispatch.zeros(4).index_put(
         [places(0, 1, x.numel())], dispatch.ones(x.numel()), True
     ),
+    "softmax of short rows": lambda x: dispatch.softmax(x[:300], 1),
+    "distances within one set": lambda x: dispatch.pdist(x[:, :300]),
+    "max_pool1d": lambda x: dispatch.max_pool1d(x, [3], [2], [1]),
+    "reflected": lambda x: ATEN.reflection_pad1d(x, [3, 5]),
+    "side by side": lambda x: dispatch.cat([x, x * 2], 1),
+    "any": lambda x: (x > 9).any(),
+    "any, in the last part": lambda x: (dispatch.arange(x.numel()) == x.numel() - 1).any(),
+    "all": lambda x: (x > -9).all(),
+    "all, but in the last part": lambda x: (dispatch.arange(x.numel()) < x.numel() - 1).all(),
+    "sum of bytes": lambda x: dispatch.cat([(x * 50).to(dispatch.uint8)] * 4).sum(),
+    "count_nonzero": lambda x: x.round().count_nonzero(),
+    "largest and smallest": lambda x: [x.amax(), x.amin(), (x * 100).to(dispatch.int64).amax()],
+    "infinite norm": lambda x: [x.norm(float("inf")), x.norm(float("-inf"))],
+    "norm 0": lambda x: x.round().norm(0),
+    "product of integers": lambda x: ((x * 9).to(dispatch.int64) | 1).prod(),
+    "product of halves": lambda x: [(x * 1e-2 + 1).half().prod(), (x * 0.1 + 1).bfloat16().prod()],
     "take": lambda x: dispatch.take(x, places(0, x.numel(), ROWS, WIDTH)),
     "embedding": lambda x: ATEN.embedding(x, places(ROWS, ROWS)),
     "adam": adam,
@@ -127,6 +143,54 @@ def test_two_threads_make_what_one_makes(name):
     for one, many in zip(*made, strict=True):
         assert one.shape == many.shape
         assert dispatch.equal(one, many)
+
+
+WHOLE = {
+    "sum": (lambda x: x.sum(), lambda a: a.sum()),
+    "mean": (lambda x: x.mean(), lambda a: a.mean()),
+    "nansum": (lambda x: x.nansum(), lambda a: a.sum()),
+    "norm 1": (lambda x: x.norm(1), lambda a: abs(a).sum()),
+    "norm 2": (lambda x: x.norm(2), lambda a: (abs(a) ** 2).sum() ** 0.5),
+    "norm 3": (lambda x: x.norm(3), lambda a: (abs(a) ** 3).sum() ** (1 / 3)),
+    "prod": (lambda x: (x * 1e-3 + 1).prod(), lambda a: (a * 1e-3 + 1).prod()),
+}
+
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+@pytest.mark.parametrize(
+    "name, dtype", [(n, d) for n in WHOLE for d in DTYPES[: 2 if n == "nansum" else 4]]
+)
+def test_one_result_of_parts_is_that_of_the_whole(name, dtype):
+    dispatch.set_num_threads(3)
+    ours, theirs = WHOLE[name]
+    x = numbers(ROWS, WIDTH).to(dispatch.float64)
+    if "complex" in dtype:
+        x = dispatch.complex(x, numbers(ROWS, WIDTH + 1)[:, 1:].to(dispatch.float64))
+    x = x.to(getattr(dispatch, dtype))
+    want = theirs(x.numpy().astype("complex128" if "complex" in dtype else "float64"))
+    near = (1e-6 if dtype in ("float32", "complex64") else 1e-12) * (50 if name == "prod" else 1)
+    assert ours(x).item() == pytest.approx(want, rel=near, abs=near)
+
+
+def test_one_result_of_parts_of_halves_and_of_what_is_no_number():
+    dispatch.set_num_threads(3)
+    x = numbers(ROWS, WIDTH)
+    for dtype, near in ((dispatch.float16, 1e-3), (dispatch.bfloat16, 1e-2)):
+        narrow = x.abs().to(dtype)
+        want = float(narrow.to(dispatch.float64).numpy().sum())
+        assert (narrow.mean() * 100).item() == pytest.approx(want / x.numel() * 100, rel=near)
+        factors = (narrow * 0 + 1).view(-1)
+        factors[5] = 3
+        assert factors.prod().item() == 3
+    x[ROWS - 1, 5] = float("nan")
+    assert all(r.isnan() for r in (x.sum(), x.amax(), x.amin(), x.norm(1), x.prod()))
+    assert not x.nansum().isnan()
+    z = dispatch.complex(x, x)
+    assert z.all() and z.any()
+    z[0, 0] = 0
+    assert not z.all() and z.any()
 
 
 def test_an_index_that_is_out_of_range_is_named_by_several_threads_too():
