@@ -552,6 +552,7 @@ def attempt(seed: str) -> str | None:
                 with Path(log.name + ".trace").open("w") as trace:
                     os.dup2(trace.fileno(), 2)
                     faulthandler.enable(trace)
+                    faulthandler.register(signal.SIGALRM, trace, chain=True)
                     _trial(seed, log.fileno())
                     status = 0
             except BaseException:

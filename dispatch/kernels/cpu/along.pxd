@@ -23,6 +23,10 @@ cdef int row_of(int code) noexcept
 # Every row along `dim` of the inputs into the rows of the outputs, whose other sizes are those of the first input; an output may
 # lack the dimension. No tensor is empty. None: there is no such operand; MemoryError.
 # `cols`: the same step for rows side by side; NULL: it has none. `scratch`: bytes that the step wants behind its last output.
-# `in_order`: the context counts rows, so that one thread takes them one after the other.
+# `contexts`: for a context that counts rows, one for each part of `part` rows along the only other dimension, NULL: the one serves
+# all. A part's rows are taken by one thread, one after the other.
 cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int64_t dim, Tensor first, Tensor second,
-                    Tensor out, Tensor second_out=*, Tensor third_out=*, int64_t scratch=*, bint in_order=*) except -1
+                    Tensor out, Tensor second_out=*, Tensor third_out=*, int64_t scratch=*,
+                    const void** contexts=*, int64_t part=*) except -1
+# How many threads rows of so many bytes in all are worth.
+cdef int rows_threads(int64_t nbytes) noexcept nogil

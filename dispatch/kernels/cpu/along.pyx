@@ -79,23 +79,28 @@ cdef int place(row_walk* w, walk_operand* o, Tensor t, int ndim, int64_t dim) ex
     return 0
 
 
+cdef int rows_threads(int64_t nbytes) noexcept nogil:
+    return threads_for(WORK * nbytes)
+
+
 cdef struct Split:
     row_walk* walk
     int dim
     int64_t length
+    const void** contexts        # of parts; NULL: the walk's
     bint done[64]                # by part
 
 
-cdef bint run_split(row_walk* w, int threads) noexcept nogil:
+cdef bint run_split(row_walk* w, int threads, const void** contexts, int64_t part) noexcept nogil:
     """The largest of the other dimensions in parts; a part that had no memory makes the answer False."""
     cdef Split s
     cdef int64_t parts, i
     cdef int d
-    s.walk, s.dim = w, 0
+    s.walk, s.dim, s.contexts = w, 0, contexts
     for d in range(w.ndim):
         if w.sizes[d] > w.sizes[s.dim]:
             s.dim = d
-    s.length = length_of_part(w.sizes[s.dim], threads)
+    s.length = part if contexts != NULL else length_of_part(w.sizes[s.dim], threads)
     parts = (w.sizes[s.dim] + s.length - 1) // s.length
     in_parts(run_part, &s, parts)
     for i in range(parts):
@@ -110,6 +115,8 @@ cdef void run_part(void* context, int64_t part) noexcept nogil:
     cdef int64_t first = part * s.length
     cdef int i
     w.sizes[s.dim] = min(s.length, w.sizes[s.dim] - first)
+    if s.contexts != NULL:
+        w.context = s.contexts[part]
     for i in range(w.n_in + w.n_out):
         w.operands[i].data += first * w.operands[i].steps[s.dim]
     s.done[part] = run_row_walk(&w)
@@ -117,7 +124,7 @@ cdef void run_part(void* context, int64_t part) noexcept nogil:
 
 cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int64_t dim, Tensor first, Tensor second,
                     Tensor out, Tensor second_out=None, Tensor third_out=None, int64_t scratch=0,
-                    bint in_order=False) except -1:
+                    const void** contexts=NULL, int64_t part=0) except -1:
     cdef row_walk w
     cdef int d, kept = 0, n = 0, threads
     cdef bint done
@@ -135,12 +142,12 @@ cdef int walk_along(row_step_fn step, row_cols_fn cols, const void* context, int
             place(&w, &w.operands[n], t, first.c_ndim, dim)
             n += 1
     if first.c_numel < LONG_RUN:
-        done = run_row_walk(&w)
+        done = run_row_walk(&w) if contexts == NULL else run_split(&w, 1, contexts, part)
     else:
         pinned = [shared_owner((<Tensor>t).c_storage) for t in (first, second, out, second_out, third_out) if t is not None]
         with nogil:
-            threads = 1 if in_order or w.ndim == 0 else threads_for(WORK * first.c_numel * w.operands[0].row_size)
-            done = run_split(&w, threads) if threads > 1 else run_row_walk(&w)
+            threads = 1 if w.ndim == 0 else rows_threads(first.c_numel * w.operands[0].row_size)
+            done = run_row_walk(&w) if threads < 2 and contexts == NULL else run_split(&w, threads, contexts, part)
     if not done:
         raise MemoryError
     return 0

@@ -11,6 +11,9 @@ ctypedef void (*part_fn)(void* context, int64_t part) noexcept nogil
 
 ctypedef void (*span_fn)(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil
 
+cdef enum:
+    MAX_PARTS = 64               # that `threads_for` may answer
+
 cdef void in_parts(part_fn fn, void* context, int64_t parts) noexcept nogil
 cdef int threads_for(int64_t nbytes) noexcept nogil
 cdef void in_spans(span_fn fn, void* context, int64_t n, int64_t parts) noexcept nogil

@@ -428,6 +428,7 @@ def test_progress_appears_on_long_runs_only(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(inspect, "_PROGRESS_AFTER_SECONDS", -1)
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     with inspect._late_progress(100) as advance:
         advance(50)
     assert "50/100" in capsys.readouterr().err

@@ -15,10 +15,10 @@ from dispatch._C.dtypes cimport DTYPES_FLOATING, DTYPES_REDUCED_FLOATING, MF_con
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view_dtype
 from dispatch._C.values cimport IntArray
-from dispatch.kernels.cpu.along cimport row_of, row_step_fn, walk_along
+from dispatch.kernels.cpu.along cimport row_of, row_step_fn, rows_threads, walk_along
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport computed_in, dense, finish, format_of, held, target
-from dispatch.kernels.cpu.threads cimport in_spans, parts_for
+from dispatch.kernels.cpu.threads cimport MAX_PARTS, in_spans, length_of_part, parts_for
 from dispatch.kernels.meta cimport rules
 
 from dispatch._ops import ops
@@ -450,34 +450,52 @@ def layer_norm_backward(Tensor of_input or None, Tensor of_weight or None, Tenso
                         Tensor input not None, normalized_shape, Tensor mean not None, Tensor rstd not None,
                         Tensor weight or None, Tensor bias or None, output_mask, int64_t width):
     """Gradients of input, weight and bias, those that were asked for. `width`: elements that are normalised together."""
-    cdef int64_t row = 0, count
-    cdef norm_rows context
+    cdef int64_t rows[MAX_PARTS]
+    cdef int64_t count, i, k, length, parts
+    cdef norm_rows contexts[MAX_PARTS]
+    cdef const void* each[MAX_PARTS]
+    cdef const void* factors
     cdef Numbers numbers, sums
     cdef Tensor x, grad, to
     cdef list kept = []
-    cdef int code = computed_in(input.c_dtype)
+    cdef int code = computed_in(input.c_dtype), size = dtypes.itemsize_table()[code]
     if input.c_numel == 0:
         clear((of_input, of_weight, of_bias))
         return
     check_floating(input.c_dtype)
     count = input.c_numel // width
-    numbers, sums = Numbers(2, count), Numbers(4, width)
-    memset(sums.data, 0, 4 * width * sizeof(double))
+    length = length_of_part(count, max(min(count, rows_threads(input.c_numel * size)), 1))
+    parts = (count + length - 1) // length
+    numbers, sums = Numbers(2, count), Numbers(<int>(4 * parts), width)
+    memset(sums.data, 0, 4 * parts * width * sizeof(double))
     load(mean, count, 0, numbers.row(0))
     load(rstd, count, 1, numbers.row(1))
     x, grad = dense(input, input.c_dtype, MF_contiguous), dense(grad_out, input.c_dtype, MF_contiguous)
     to = dense_like(x) if of_input is None else target(of_input, input.c_dtype, MF_contiguous)
-    context.weight, context.bias = parameter(weight, code, kept), NULL
-    context.mean, context.rstd, context.row = numbers.row(0), numbers.row(1), &row
-    context.of_weight = NULL if of_weight is None else sums.row(0)
-    context.of_bias = NULL if of_bias is None else sums.row(1)
-    context.some_weight, context.some_bias, context.rows = sums.row(2), sums.row(3), count
-    walk_along(LAYER_STEPS[1][row_of(code)], NULL, &context, 1, as_rows(grad, count, width), as_rows(x, count, width),
-               as_rows(to, count, width), None, None, 0, True)
+    factors = parameter(weight, code, kept)
+    for i in range(parts):
+        rows[i], each[i] = i * length, &contexts[i]
+        contexts[i].weight, contexts[i].bias = factors, NULL
+        contexts[i].mean, contexts[i].rstd, contexts[i].row = numbers.row(0), numbers.row(1), &rows[i]
+        contexts[i].rows = min(count, (i + 1) * length)
+        contexts[i].of_weight = NULL if of_weight is None else sums.row(<int>i)
+        contexts[i].of_bias = NULL if of_bias is None else sums.row(<int>(parts + i))
+        contexts[i].some_weight, contexts[i].some_bias = sums.row(<int>(2 * parts + i)), sums.row(<int>(3 * parts + i))
+    walk_along(LAYER_STEPS[1][row_of(code)], NULL, NULL, 1, as_rows(grad, count, width), as_rows(x, count, width),
+               as_rows(to, count, width), None, None, 0, each, length)
+    for k in range(2):
+        for i in range(1, parts):
+            add(sums.row(<int>(k * parts)), sums.row(<int>(k * parts + i)), width)
     save(of_weight, sums.row(0))
-    save(of_bias, sums.row(1))
+    save(of_bias, sums.row(<int>parts))
     if of_input is not None:
         finish(of_input, to)
+
+
+cdef void add(double* to, const double* more, int64_t n) noexcept:
+    cdef int64_t i
+    for i in range(n):
+        to[i] += more[i]
 
 
 cdef Tensor dense_like(Tensor t):

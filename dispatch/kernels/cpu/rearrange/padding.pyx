@@ -12,8 +12,10 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.copy.strided cimport (
-    copier, dispatch_moves, dispatch_run, itemsize_of, move_between, owners,
+    copier, dispatch_moves, dispatch_run, itemsize_of, move_between,
 )
+from dispatch.kernels.cpu.dense cimport LONG_RUN
+from dispatch.kernels.cpu.runs cimport run_spans
 
 __all__ = [
     "constant_pad_nd",
@@ -128,23 +130,62 @@ cdef int check_supported(Tensor t) except -1:
     return 0
 
 
+cdef struct Walk:
+    dispatch_padding p
+    char* big
+    char* small
+    int size
+    dispatch_run run
+    dispatch_pad_add add         # NULL: copy
+    int dim                      # that is cut: of the batch, or behind those two a padded one
+
+
+cdef void take_part(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Walk* w = <Walk*>context
+    cdef dispatch_padding p = w.p
+    cdef char* big = w.big
+    cdef char* small = w.small
+    cdef int d = w.dim - 2
+    if w.dim < 2:
+        p.batch[w.dim] = end - first
+        big += first * p.big_batch[w.dim]
+        small += first * p.small_batch[w.dim]
+    else:
+        p.padded[d] = end - first
+        p.at[d] += first
+        big += first * p.big[d]
+    if w.add != NULL:
+        w.add(&p, big, small)
+    else:
+        dispatch_pad_copy(&p, big, small, w.size, w.run)
+
+
+cdef int64_t cut(Walk* w) noexcept:
+    """Choose the dimension that is cut, the longest but of elements. Sums meet where positions do: theirs is of the batch."""
+    cdef int64_t sizes[4]
+    cdef int d
+    sizes[0], sizes[1], sizes[2], sizes[3] = w.p.batch[0], w.p.batch[1], w.p.padded[0], w.p.padded[1]
+    if w.p.big_batch[1] < w.p.big[2]:
+        sizes[1] = 1                         # channels that lie innermost
+    w.dim = 0
+    for d in range(1, 2 if w.add != NULL else 4):
+        if sizes[d] > sizes[w.dim]:
+            w.dim = d
+    return sizes[w.dim]
+
+
 cdef int walk(Tensor big, Tensor small, padding, bint mirrored, dispatch_pad_add add) except -1:
     """Copy `small` into the padded `big`; with `add`, add what is in `big` to where in `small` it came from."""
-    cdef dispatch_padding p
+    cdef Walk w
     cdef int64_t* table
-    cdef char* at_big
-    cdef char* at_small
-    cdef int size = itemsize_of(small)
-    at_big, at_small = data_of(big, size), data_of(small, size)
-    kept = owners(big, small)
+    cdef int64_t n
+    w.size, w.add = itemsize_of(small), add
+    w.big, w.small, w.run = data_of(big, w.size), data_of(small, w.size), copier(w.size)
     table = new_table(big, <int>len(padding) // 2)
     try:
-        set_padding(&p, table, big, small, padding, mirrored)
-        with nogil:
-            if add != NULL:
-                add(&p, at_big, at_small)
-            else:
-                dispatch_pad_copy(&p, at_big, at_small, size, copier(size))
+        set_padding(&w.p, table, big, small, padding, mirrored)
+        n = cut(&w)
+        run_spans(take_part, &w, n, LONG_RUN, 2 * big.c_numel * w.size, (big, small))
     finally:
         free(table)
     return 0

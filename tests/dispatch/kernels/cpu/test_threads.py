@@ -54,6 +54,9 @@ CALLS = {
     "median": lambda x: dispatch.median(x, 1),
     "mode": lambda x: dispatch.mode((x * 3).to(dispatch.int64), 1),
     "layer_norm": lambda x: ATEN.native_layer_norm(x, [WIDTH], x[0], x[1], 1e-5),
+    "layer_norm_backward, the input's": lambda x: ATEN.native_layer_norm_backward(
+        x * 2, x, [WIDTH], x[:, :1], x[:, 1:2].abs(), x[0], x[1], [True, False, False]
+    )[0],
     "layer_norm of halves": lambda x: ATEN.native_layer_norm(x.half(), [WIDTH], None, None, 1e-5),
     "batch_norm": lambda x: ATEN.native_batch_norm(
         x.view(6, 20, -1), x[0, :20], x[1, :20], x[2, :20].clone(), x[3, :20].abs(), True, 0.1, 1e-5
@@ -115,6 +118,19 @@ CALLS = {
     "distances within one set": lambda x: dispatch.pdist(x[:, :300]),
     "max_pool1d": lambda x: dispatch.max_pool1d(x, [3], [2], [1]),
     "reflected": lambda x: ATEN.reflection_pad1d(x, [3, 5]),
+    "ends of a plane repeated": lambda x: ATEN.replication_pad2d(x[None], [3, 5, 2, 7]),
+    "ends of a volume's planes": lambda x: ATEN.replication_pad3d(
+        x.view(2, 2, 50, 30, 70), [3, 5, 2, 7, 1, 1]
+    ),
+    "reflected channels_last": lambda x: ATEN.reflection_pad2d(
+        x.view(1, 30, 200, 70).to(memory_format=dispatch.channels_last), [3, 5, 2, 7]
+    ),
+    "reflected, the gradient": lambda x: ATEN.reflection_pad2d_backward(
+        x.view(3, 2, 350, 200), x.view(3, 2, 350, 200)[:, :, 8:-7, 9:-6], [9, 6, 8, 7]
+    ),
+    "reflected, one plane's gradient": lambda x: ATEN.reflection_pad2d_backward(
+        x[None], x[None, 8:-7, 9:-6], [9, 6, 8, 7]
+    ),
     "side by side": lambda x: dispatch.cat([x, x * 2], 1),
     "any": lambda x: (x > 9).any(),
     "any, in the last part": lambda x: (dispatch.arange(x.numel()) == x.numel() - 1).any(),
@@ -191,6 +207,20 @@ def test_one_result_of_parts_of_halves_and_of_what_is_no_number():
     assert z.all() and z.any()
     z[0, 0] = 0
     assert not z.all() and z.any()
+
+
+@pytest.mark.parametrize("rows", [1, 45, 600, 601])
+def test_gradients_of_a_layers_parameters_are_sums_over_the_rows_of_all_threads(rows):
+    dispatch.set_num_threads(3)
+    grad, x = numbers(rows, 900).double(), (numbers(rows + 1, 900)[1:] * 2).double()
+    mean, rstd = x[:, :1] * 0.1, x[:, 1:2].abs() + 0.5
+    weight = x[0]
+    made = ATEN.native_layer_norm_backward(
+        grad, x, [900], mean, rstd, weight, weight, [True, True, True]
+    )
+    g, a, m, r = (t.numpy() for t in (grad, x, mean, rstd))
+    assert made[1].numpy() == pytest.approx((g * (a - m) * r).sum(0), rel=1e-11, abs=1e-11)
+    assert made[2].numpy() == pytest.approx(g.sum(0), rel=1e-11, abs=1e-11)
 
 
 def test_an_index_that_is_out_of_range_is_named_by_several_threads_too():
