@@ -25,6 +25,8 @@ cdef int64_t run_floating(loop f32, loop f64, void* job, Tensor typed, int64_t w
                           tuple tensors) except? -1
 # A loop over spans of n things (rows, elements), several threads' where `nbytes` are many.
 cdef int run_spans(span_fn f, void* job, int64_t n, int64_t work, int64_t nbytes, tuple tensors) except -1
+# `nbytes` at `data`, which are t's, become 0.
+cdef int clear_bytes(Tensor t, char* data, int64_t nbytes) except -1
 # RuntimeError names `name`.
 cdef int check_dtype(str name, Tensor t, int code) except -1
 # Whether all of `n` indices are in [low, high); else the first that is not is put into `wrong`.

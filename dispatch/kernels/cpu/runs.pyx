@@ -1,5 +1,6 @@
 """Loops over tensors as plain C arrays: what bodies that are such loops share (see the `.pxd`)."""
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_float64
@@ -8,6 +9,9 @@ from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.dense cimport LONG_RUN, check_kernel, computed_in
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
+
+cdef enum:
+    PAGE = 4096
 
 
 cdef int floating_code(Tensor t) except -1:
@@ -38,6 +42,24 @@ cdef int run_spans(span_fn f, void* job, int64_t n, int64_t work, int64_t nbytes
     with nogil:
         in_spans(f, job, n, parts_for(n, nbytes))
     return 0
+
+
+cdef struct Bytes:
+    char* data
+    int64_t n
+
+
+cdef void clear_pages(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Bytes* b = <Bytes*>job
+    memset(b.data + first * PAGE, 0, min(end * PAGE, b.n) - first * PAGE)
+
+
+cdef int clear_bytes(Tensor t, char* data, int64_t nbytes) except -1:
+    cdef Bytes b
+    if nbytes == 0:
+        return 0
+    b.data, b.n = data, nbytes
+    return run_spans(clear_pages, &b, (nbytes + PAGE - 1) // PAGE, nbytes // sizeof(float), nbytes, (t,))
 
 
 cdef int check_dtype(str name, Tensor t, int code) except -1:

@@ -4,7 +4,6 @@ They run below every mode. On CPU and Meta the memory is made and filled here wi
 dispatch; on any other device by the kernels that somebody registered for it.
 """
 from libc.stdint cimport int64_t
-from libc.string cimport memset
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -18,6 +17,7 @@ from dispatch._C.tls cimport tls
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.composite.callee cimport Callee, callee, ints
 from dispatch.kernels.cpu.copy cimport copies as cpu_copy
+from dispatch.kernels.cpu.runs cimport clear_bytes
 from dispatch.kernels.meta.factory cimport basic as meta_factories
 from dispatch.kernels.meta cimport rules
 
@@ -117,8 +117,7 @@ cdef Tensor filled(Tensor t, object value):
 
 cdef Tensor zeroed(Tensor t):
     if t.c_devtype == DEV_CPU:
-        if t.c_storage.data != NULL:
-            memset(t.c_storage.data, 0, t.c_storage.c_nbytes)
+        clear_bytes(t, t.c_storage.data, t.c_storage.c_nbytes)
     elif t.c_devtype != DEV_META:
         ZERO.call((t,))
     return t

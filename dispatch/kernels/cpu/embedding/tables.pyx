@@ -7,7 +7,7 @@ from cython cimport floating
 from libc.math cimport INFINITY, fabs, hypot, pow, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -17,7 +17,7 @@ from dispatch._C.dtypes cimport (
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.runs cimport (
-    address, are_in_range, finish, floating_code, loop, plain, run, run_spans, written_as,
+    address, are_in_range, clear_bytes, finish, floating_code, loop, plain, run, run_spans, written_as,
 )
 from dispatch.kernels.meta.embedding cimport tables as meta
 
@@ -128,7 +128,7 @@ cdef int embedding_dense_backward(Tensor out, Tensor grad_output, Tensor indices
         return 0
     code = sum_code(grad_output)
     given, made = plain(grad_output, code), written_as(out, code)
-    memset(address(made), 0, made.c_numel * dtypes.itemsize_table()[code])
+    clear_bytes(made, <char*>address(made), made.c_numel * dtypes.itemsize_table()[code])
     j.n, j.rows, j.size, j.padding = positions.c_numel, num_weights, out.c_sizes[1], padding_idx
     if given.c_numel != j.n * j.size:
         raise refused(f"grad_output has {given.c_numel} elements, expected {j.size} for each of "

@@ -144,6 +144,10 @@ CALLS = {
     "product of integers": lambda x: ((x * 9).to(dispatch.int64) | 1).prod(),
     "product of halves": lambda x: [(x * 1e-2 + 1).half().prod(), (x * 0.1 + 1).bfloat16().prod()],
     "take": lambda x: dispatch.take(x, places(0, x.numel(), ROWS, WIDTH)),
+    "zeros": lambda x: [dispatch.zeros(n) for n in (262_143, 300_000, 262_145 * 4)],
+    "embedding_dense_backward": lambda x: ATEN.embedding_dense_backward(
+        x[:9], places(9, 700), WIDTH, -1, False
+    ),
     "embedding": lambda x: ATEN.embedding(x, places(ROWS, ROWS)),
     "adam": adam,
 }
