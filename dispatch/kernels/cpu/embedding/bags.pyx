@@ -9,12 +9,12 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport ST_bfloat16, ST_float16, ST_int64
+from dispatch._C.dtypes cimport ST_bfloat16, ST_float16, ST_float64, ST_int64
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.runs cimport (
-    address, are_in_range, check_dtype, finish, floating_code, loop, plain, run_floating, written_as,
+    address, are_in_range, check_dtype, finish, floating_code, loop, plain, run_floating, run_spans, written_as,
 )
 from dispatch.kernels.cpu.embedding.tables cimport new_counts
 from dispatch.kernels.meta.embedding.bags cimport walks_offsets
@@ -43,6 +43,7 @@ cdef struct Bags:
     const char* table
     int kind                     # its ScalarType
     void* buffer                 # room for a row of it that is converted
+    bint wide                    # it is computed in float64
     const void* factors          # by index; NULL: 1 each
     const int64_t* counts        # what a gradient is divided by, by row of the table; or NULL
     const int64_t* sizes         # of the bags without padding; NULL: no mean
@@ -81,14 +82,26 @@ cdef inline void add_row(Bags* j, int64_t i, int64_t ahead, floating* to) noexce
         add_row_f32(to, <const float*>row, <const float*>next, j.columns)
 
 
-cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
+cdef int64_t first_index(Bags* j, int64_t bag) noexcept nogil:
+    """Of those in this bag or a later one: bags never go down."""
+    cdef int64_t low = 0, high = j.n, middle
+    while low < high:
+        middle = (low + high) // 2
+        if j.bag_of[middle] < bag:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef void add_bags(Bags* j, floating* out, int64_t first, int64_t end) noexcept nogil:
     cdef int64_t i, b, k, ahead
     cdef const floating* row
     cdef const floating* factors = <const floating*>j.factors
     cdef floating* to
     cdef floating factor
-    memset(out, 0, j.bags * j.columns * sizeof(floating))
-    for i in range(j.n):
+    memset(out + first * j.columns, 0, (end - first) * j.columns * sizeof(floating))
+    for i in range(first_index(j, first), first_index(j, end)):
         if not counts_in(j, i):
             continue
         to = out + j.bag_of[i] * j.columns
@@ -103,12 +116,19 @@ cdef int64_t add_bags(Bags* j, floating* out) noexcept nogil:
             for k in range(j.columns):
                 to[k] += row[k] * factor
     if j.sizes != NULL:
-        for b in range(j.bags):
+        for b in range(first, end):
             factor = <floating>j.sizes[b]
             if factor > 1:
                 for k in range(j.columns):
                     out[b * j.columns + k] /= factor
-    return 0
+
+
+cdef void take_bags(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Bags* j = <Bags*>job
+    if j.wide:
+        add_bags(j, <double*>j.out, first, end)
+    else:
+        add_bags(j, <float*>j.out, first, end)
 
 
 cdef int64_t max_bags(Bags* j, floating* out) noexcept nogil:
@@ -211,7 +231,7 @@ cdef int embedding_bag(Tensor out, Tensor offset2bag, Tensor bag_size, Tensor ma
     """
     cdef Bags j
     cdef int code = floating_code(weight)
-    cdef int64_t wrong
+    cdef int64_t wrong, nbytes
     cdef Tensor positions = plain(indices, ST_int64), starts = plain(offsets, ST_int64)
     cdef Tensor table, buffer, made = written_as(out, code), factors, bag_of, sizes, best = None
     if per_sample_weights is not None:
@@ -243,8 +263,9 @@ cdef int embedding_bag(Tensor out, Tensor offset2bag, Tensor bag_size, Tensor ma
                      (positions, table, made, best))
         finish(max_indices, best)
     elif made.c_numel:
-        run_floating(<loop>add_bags[float], <loop>add_bags[double], &j, made, j.n * j.columns,
-                     (positions, table, made, factors))
+        j.wide = made.c_dtype == ST_float64
+        nbytes = 2 * j.n * j.columns * ROW_KINDS[j.kind].size if factors is None else 0    # with those there is one buffer
+        run_spans(take_bags, &j, j.bags, j.n * j.columns, nbytes, (positions, table, made, factors))
     return finish(out, made)
 
 

@@ -148,6 +148,21 @@ CALLS = {
     "embedding_dense_backward": lambda x: ATEN.embedding_dense_backward(
         x[:9], places(9, 700), WIDTH, -1, False
     ),
+    "embedding_bag, a bag empty": lambda x: ATEN.embedding_bag(
+        x, places(900, ROWS), dispatch.tensor([0, 5, 5, 300, 301, 899, 900]), False, 0
+    )[0],
+    "embedding_bag of all, means": lambda x: ATEN.embedding_bag(
+        x, places(900, ROWS), dispatch.tensor([0]), False, 1
+    )[0],
+    "embedding_bag with weights": lambda x: ATEN.embedding_bag(
+        x.half(),
+        places(900, ROWS),
+        dispatch.arange(0, 900, 3),
+        False,
+        0,
+        False,
+        x.half().view(-1)[:900],
+    )[0],
     "embedding": lambda x: ATEN.embedding(x, places(ROWS, ROWS)),
     "adam": adam,
 }
