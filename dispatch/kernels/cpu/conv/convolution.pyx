@@ -30,6 +30,8 @@ from dispatch.kernels.cpu.dense cimport (
     LONG_RUN, Image, check_kernel, computed_in, dense, finish, image_of, pinned, target,
 )
 from dispatch.kernels.cpu.matrix.gemm cimport product
+from dispatch.kernels.cpu.reduction.fold cimport FOLD_SUM, fold_into
+from dispatch.kernels.cpu.threads cimport blas_parts_for, in_blas_spans
 from dispatch.kernels.meta.pool.windows cimport Windows, handed_windows, output_length, read_dilation, read_windows
 
 cdef extern from "vectorised.h":
@@ -222,44 +224,65 @@ cdef void add_row(number* y, const number* bias, int64_t rows, int64_t n) noexce
             y[r * n + i] += bias[i]
 
 
-cdef void forward_first(Conv* c, char* y, const char* x, const char* w, char* columns) noexcept nogil:
-    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
-    for n in range(c.y.n):
-        for g in range(c.groups):
-            if c.plain:
-                multiply(c, c.cy, c.depth, c.y.plane, w + g * c.cy * c.depth * c.item, c.depth, 1, x, c.y.plane, 1, y, c.y.plane)
-            else:
-                row = 0
-                while row < rows:
-                    end = min(row + step, rows)
-                    count = (end - row) * c.y.size[2]
-                    lay_out_any(c, columns, x, row, end)
-                    multiply(c, c.cy, c.depth, count, w + g * c.cy * c.depth * c.item, c.depth, 1, columns, count, 1,
-                             y + row * c.y.size[2] * c.wide, c.y.plane)
-                    row = end
-            x += c.cx * c.x.plane * c.item
-            y += c.cy * c.y.plane * c.wide
+cdef struct Share:               # of a way: what its threads have in common
+    Conv* c
+    char* to
+    const char* x
+    const char* y
+    const char* w
+    char* columns                # rooms of `room` bytes, one for each part
+    int64_t room
+    char* sums                   # of a weight's gradient, for each part a product and, but for the first, a sum
 
 
-cdef void forward_last(Conv* c, char* y, const char* x, const char* w, char* columns) noexcept nogil:
+cdef inline int64_t blocks_of(const Conv* c, int64_t step) noexcept nogil:
+    return 1 if c.plain else (c.y.size[0] * c.y.size[1] + step - 1) // step
+
+
+cdef void forward_first(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Blocks of rows of positions, by image and group."""
+    cdef Share* s = <Share*>context
+    cdef Conv* c = s.c
+    cdef int64_t u, row, last, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item), blocks = blocks_of(c, step)
+    cdef const char* x
+    cdef const char* w
+    cdef char* y
+    cdef char* columns = s.columns + part * s.room
+    for u in range(first, end):
+        x, y = s.x + u // blocks * c.cx * c.x.plane * c.item, s.to + u // blocks * c.cy * c.y.plane * c.wide
+        w = s.w + u // blocks % c.groups * c.cy * c.depth * c.item
+        if c.plain:
+            multiply(c, c.cy, c.depth, c.y.plane, w, c.depth, 1, x, c.y.plane, 1, y, c.y.plane)
+            continue
+        row = u % blocks * step
+        last = min(row + step, rows)
+        count = (last - row) * c.y.size[2]
+        lay_out_any(c, columns, x, row, last)
+        multiply(c, c.cy, c.depth, count, w, c.depth, 1, columns, count, 1, y + row * c.y.size[2] * c.wide, c.y.plane)
+
+
+cdef void forward_last(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     """Weights (groups, taps and channels, channels out)."""
-    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
-    for n in range(c.y.n):
-        for g in range(c.groups):
-            if c.plain:
-                multiply(c, c.y.plane, c.depth, c.cy, x + g * c.cx * c.item, c.x.c, 1, w + g * c.cy * c.depth * c.item, c.cy, 1,
-                         y + g * c.cy * c.wide, c.y.c)
-                continue
-            row = 0
-            while row < rows:
-                end = min(row + step, rows)
-                count = (end - row) * c.y.size[2]
-                lay_out_any(c, columns, x + g * c.cx * c.item, row, end)
-                multiply(c, count, c.depth, c.cy, columns, c.depth, 1, w + g * c.cy * c.depth * c.item, c.cy, 1,
-                         y + (row * c.y.size[2] * c.y.c + g * c.cy) * c.wide, c.y.c)
-                row = end
-        x += c.x.plane * c.x.c * c.item
-        y += c.y.plane * c.y.c * c.wide
+    cdef Share* s = <Share*>context
+    cdef Conv* c = s.c
+    cdef int64_t u, n, g, row, last, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
+    cdef int64_t blocks = blocks_of(c, step)
+    cdef const char* x
+    cdef const char* w
+    cdef char* y
+    cdef char* columns = s.columns + part * s.room
+    for u in range(first, end):
+        n, g = u // blocks // c.groups, u // blocks % c.groups
+        x, y = s.x + (n * c.x.plane * c.x.c + g * c.cx) * c.item, s.to + (n * c.y.plane * c.y.c + g * c.cy) * c.wide
+        w = s.w + g * c.cy * c.depth * c.item
+        if c.plain:
+            multiply(c, c.y.plane, c.depth, c.cy, x, c.x.c, 1, w, c.cy, 1, y, c.y.c)
+            continue
+        row = u % blocks * step
+        last = min(row + step, rows)
+        count = (last - row) * c.y.size[2]
+        lay_out_any(c, columns, x, row, last)
+        multiply(c, count, c.depth, c.cy, columns, c.depth, 1, w, c.cy, 1, y + row * c.y.size[2] * c.y.c * c.wide, c.y.c)
 
 
 cdef void turn_weights(const Conv* c, word* to, const word* w) noexcept nogil:
@@ -281,83 +304,121 @@ cdef void turn_any(const Conv* c, void* to, const void* w) noexcept nogil:
         turn_weights(c, <uint64_t*>to, <const uint64_t*>w)
 
 
-cdef void forward(Conv* c, number* y, const void* x, const void* w, void* turned, const number* bias, void* columns) noexcept nogil:
+cdef void forward(Share* s, number* y, void* turned, const number* bias, int64_t parts) noexcept nogil:
+    cdef Conv* c = s.c
     cdef int64_t n
     cdef number* by_taps = <number*>turned
     if c.last:
         if is_depthwise(c):          # one channel a group: (groups, taps) is what is to be turned
             for n in range(c.y.c * c.taps):
-                by_taps[n % c.taps * c.y.c + n // c.taps] = (<const number*>w)[n]
-            depthwise_last(c, y, <const number*>x, <const number*>turned, <int64_t*>columns)
+                by_taps[n % c.taps * c.y.c + n // c.taps] = (<const number*>s.w)[n]
+            depthwise_last(c, y, <const number*>s.x, <const number*>turned, <int64_t*>s.columns)
         else:
-            turn_any(c, turned, w)
-            forward_last(c, <char*>y, <const char*>x, <const char*>turned, <char*>columns)
+            turn_any(c, turned, s.w)
+            s.w = <const char*>turned
+            in_blas_spans(forward_last, s, units_of(c), parts)
         if bias != NULL:
             add_row(y, bias, c.y.n * c.y.plane, c.y.c)
         return
     if is_depthwise(c):
-        depthwise_first(c, y, <const number*>x, <const number*>w)
+        depthwise_first(c, y, <const number*>s.x, <const number*>s.w)
     elif is_direct(c, False):
-        direct(c, <float*>y, <const float*>x, <const float*>w, <char*>columns, False)
+        direct(c, <float*>y, <const float*>s.x, <const float*>s.w, s.columns, False)
     else:
-        forward_first(c, <char*>y, <const char*>x, <const char*>w, <char*>columns)
+        in_blas_spans(forward_first, s, units_of(c), parts)
     add_biases(y, bias, &c.y)
+
+
+cdef inline int64_t units_of(const Conv* c) noexcept nogil:
+    return c.y.n * c.groups * blocks_of(c, rows_at_once(c, c.item))
 
 
 # ---- the way back ------------------------------------------------------------------------------
 
-cdef void backward(Conv* c, number* x, const char* y, const char* w, const number* bias, number* columns) noexcept nogil:
-    """From y, or its gradient, to x: the weights' transpose, and columns to where they were taken from."""
-    cdef int64_t n, g, row, end, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.wide)
-    cdef number* begin = x
-    for n in range(c.y.n):
-        for g in range(c.groups):
-            if c.plain:
-                multiply(c, c.depth, c.cy, c.y.plane, w + g * c.cy * c.depth * c.item, 1, c.depth, y, c.y.plane, 1, x, c.x.plane)
-            else:
-                memset(x, 0, c.cx * c.x.plane * sizeof(number))
-                row = 0
-                while row < rows:
-                    end = min(row + step, rows)
-                    count = (end - row) * c.y.size[2]
-                    multiply(c, c.depth, c.cy, count, w + g * c.cy * c.depth * c.item, 1, c.depth,
-                             y + row * c.y.size[2] * c.item, c.y.plane, 1, columns, count)
-                    take_back(c, x, columns, row, end)
-                    row = end
-            x += c.cx * c.x.plane
-            y += c.cy * c.y.plane * c.item
-        if bias != NULL:
-            add_bias(begin + n * c.x.c * c.x.plane, bias, c.x.c, c.x.plane, c.x.plane)
+cdef void backward(Share* s, number* like, int64_t first, int64_t end, number* columns) noexcept nogil:
+    """From y, or its gradient, to channels of x, by image and group: the weights' transpose, and columns to where they were taken
+    from."""
+    cdef Conv* c = s.c
+    cdef Conv some = c[0]
+    cdef int64_t u = first, g, e, row, last, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.wide)
+    cdef number* x
+    cdef const char* y
+    cdef const char* w
+    while u < end:
+        e, g = u % c.cx, u // c.cx
+        some.cx = min(c.cx - e, end - u)
+        x, y = <number*>s.to + u * c.x.plane, s.y + g * c.cy * c.y.plane * c.item
+        w = s.w + (g % c.groups * c.cy * c.depth + e * c.taps) * c.item
+        u += some.cx
+        if c.plain:
+            multiply(c, some.cx, c.cy, c.y.plane, w, 1, c.depth, y, c.y.plane, 1, x, c.x.plane)
+            continue
+        memset(x, 0, some.cx * c.x.plane * sizeof(number))
+        row = 0
+        while row < rows:
+            last = min(row + step, rows)
+            count = (last - row) * c.y.size[2]
+            multiply(c, some.cx * c.taps, c.cy, count, w, 1, c.depth, y + row * c.y.size[2] * c.item, c.y.plane, 1, columns, count)
+            take_back(&some, x, columns, row, last)
+            row = last
 
 
-cdef void of_weight(Conv* c, number* gw, const char* y, const char* x, number* part, char* columns) noexcept nogil:
+cdef void backward_part(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Share* s = <Share*>context
+    cdef void* columns = s.columns + part * s.room
+    if s.c.code == ST_float32:
+        backward(s, <float*>NULL, first, end, <float*>columns)
+    elif s.c.code == ST_float64:
+        backward(s, <double*>NULL, first, end, <double*>columns)
+    else:
+        backward(s, <int64_t*>NULL, first, end, <int64_t*>columns)
+
+
+cdef void of_weight(Share* s, number* sum, number* product, int64_t first, int64_t end, char* columns) noexcept nogil:
     """Sum over batch and positions of the gradients y times what their windows saw of x."""
-    cdef int64_t n, g, row, end, count, i, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
-    memset(gw, 0, c.groups * c.cy * c.depth * sizeof(number))
-    for n in range(c.y.n):
-        for g in range(c.groups):
-            row = 0
-            while row < rows:
-                end = min(row + step, rows)
-                count = (end - row) * c.y.size[2]
-                lay_out_any(c, columns, x, row, end)
-                multiply(c, c.cy, count, c.depth, y + row * c.y.size[2] * c.item, c.y.plane, 1, columns, 1, count, part, c.depth)
-                for i in range(c.cy * c.depth):
-                    gw[g * c.cy * c.depth + i] += part[i]
-                row = end
-            x += c.cx * c.x.plane * c.item
-            y += c.cy * c.y.plane * c.item
+    cdef Conv* c = s.c
+    cdef int64_t u, i, row, last, count, rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item)
+    cdef int64_t blocks = (rows + step - 1) // step
+    cdef number* to
+    memset(sum, 0, c.groups * c.cy * c.depth * sizeof(number))
+    for u in range(first, end):
+        row = u % blocks * step
+        last = min(row + step, rows)
+        count = (last - row) * c.y.size[2]
+        lay_out_any(c, columns, s.x + u // blocks * c.cx * c.x.plane * c.item, row, last)
+        multiply(c, c.cy, count, c.depth, s.y + (u // blocks * c.cy * c.y.plane + row * c.y.size[2]) * c.item, c.y.plane, 1,
+                 columns, 1, count, product, c.depth)
+        to = sum + u // blocks % c.groups * c.cy * c.depth
+        for i in range(c.cy * c.depth):
+            to[i] += product[i]
 
 
-cdef void of_bias(number* gb, const number* g, const Image* m) noexcept nogil:
-    cdef int64_t n, e, i
-    for e in range(m.c):
-        gb[e] = 0
-    for n in range(m.n):
-        for e in range(m.c):
-            for i in range(m.plane):
-                gb[e] += g[i]
-            g += m.plane
+cdef void of_weight_part(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Share* s = <Share*>context
+    cdef int64_t size = s.c.groups * s.c.cy * s.c.depth * s.c.wide
+    cdef void* product = s.sums + 2 * part * size
+    cdef void* sum = s.sums + (2 * part + 1) * size if part else s.to
+    cdef char* columns = s.columns + part * s.room
+    if s.c.code == ST_float32:
+        of_weight(s, <float*>sum, <float*>product, first, end, columns)
+    elif s.c.code == ST_float64:
+        of_weight(s, <double*>sum, <double*>product, first, end, columns)
+    else:
+        of_weight(s, <int64_t*>sum, <int64_t*>product, first, end, columns)
+
+
+cdef void of_weight_in_parts(Share* s, number* gw, int64_t parts) noexcept nogil:
+    cdef Conv* c = s.c
+    cdef int64_t step = rows_at_once(c, c.item), blocks = (c.y.size[0] * c.y.size[1] + step - 1) // step
+    cdef int64_t i, part, size = c.groups * c.cy * c.depth
+    cdef number* sum
+    for part in range(1, parts):             # one that nobody comes to
+        memset(<number*>s.sums + (2 * part + 1) * size, 0, size * sizeof(number))
+    in_blas_spans(of_weight_part, s, c.y.n * c.groups * blocks, parts)
+    for part in range(1, parts):
+        sum = <number*>s.sums + (2 * part + 1) * size
+        for i in range(size):
+            gw[i] += sum[i]
 
 
 cdef void fold(const Conv* c, number* x, const number* columns) noexcept nogil:
@@ -375,44 +436,39 @@ cdef enum Way:
     FORWARD
     BACKWARD
     WEIGHT
-    BIAS
     COLUMNS                      # col2im: `y` are columns already
 
 cdef struct Job:
     Conv c
     Way way
-    void* to
-    void* x
-    void* y
-    void* w
+    Share s
+    int64_t parts
     void* bias
-    void* columns
-    void* spare                  # turned weights, or a part of a weight's gradient
+    void* spare                  # turned weights, or parts of a weight's gradient
 
 
 cdef void work(Job* j, number like) noexcept nogil:
+    cdef Share* s = &j.s
     if j.way == FORWARD:
-        forward(&j.c, <number*>j.to, j.x, j.w, j.spare, <number*>j.bias, j.columns)
+        forward(s, <number*>s.to, j.spare, <number*>j.bias, j.parts)
     elif j.way == BACKWARD and j.c.last:
-        depthwise_back_last(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.spare, <int64_t*>j.columns)
+        depthwise_back_last(&j.c, <number*>s.to, <number*>s.y, <number*>s.w, <number*>j.spare, <int64_t*>s.columns)
     elif j.way == WEIGHT and j.c.last:
-        depthwise_of_weight_last(&j.c, <number*>j.to, <number*>j.y, <number*>j.x, <number*>j.spare)
-    elif j.way == BACKWARD and is_depthwise(&j.c):
-        depthwise_back(&j.c, <number*>j.to, <number*>j.y, <number*>j.w, <number*>j.spare)
-        add_biases(<number*>j.to, <number*>j.bias, &j.c.x)
-    elif j.way == BACKWARD and is_direct(&j.c, True):
-        direct(&j.c, <float*>j.to, <float*>j.y, <float*>j.w, <char*>j.columns, True)
-        add_biases(<number*>j.to, <number*>j.bias, &j.c.x)
-    elif j.way == WEIGHT and is_depthwise(&j.c):
-        depthwise_of_weight(&j.c, <number*>j.to, <number*>j.y, <number*>j.x)
+        depthwise_of_weight_last(&j.c, <number*>s.to, <number*>s.y, <number*>s.x, <number*>j.spare)
     elif j.way == BACKWARD:
-        backward(&j.c, <number*>j.to, <char*>j.y, <char*>j.w, <number*>j.bias, <number*>j.columns)
+        if is_depthwise(&j.c):
+            depthwise_back(&j.c, <number*>s.to, <number*>s.y, <number*>s.w, <number*>j.spare)
+        elif is_direct(&j.c, True):
+            direct(&j.c, <float*>s.to, <float*>s.y, <float*>s.w, s.columns, True)
+        else:
+            in_blas_spans(backward_part, s, j.c.x.n * j.c.x.c, j.parts)
+        add_biases(<number*>s.to, <number*>j.bias, &j.c.x)
+    elif j.way == WEIGHT and is_depthwise(&j.c):
+        depthwise_of_weight(&j.c, <number*>s.to, <number*>s.y, <number*>s.x)
     elif j.way == WEIGHT:
-        of_weight(&j.c, <number*>j.to, <char*>j.y, <char*>j.x, <number*>j.spare, <char*>j.columns)
-    elif j.way == BIAS:
-        of_bias(<number*>j.to, <number*>j.y, &j.c.y)
+        of_weight_in_parts(s, <number*>s.to, j.parts)
     else:
-        fold(&j.c, <number*>j.to, <number*>j.y)
+        fold(&j.c, <number*>s.to, <number*>s.y)
 
 
 cdef void work_typed(Job* j) noexcept nogil:
@@ -424,24 +480,37 @@ cdef void work_typed(Job* j) noexcept nogil:
         work[int64_t](j, 0)
 
 
+cdef int64_t parts_of(const Job* j, int64_t work) noexcept:
+    """How many threads share it: of what columns and products make."""
+    cdef const Conv* c = &j.c
+    cdef int64_t rows = c.y.size[0] * c.y.size[1], step = rows_at_once(c, c.item), images = c.y.n * c.groups
+    if j.way == COLUMNS or is_depthwise(c) or j.way != WEIGHT and is_direct(c, j.way == BACKWARD):
+        return 1
+    if j.way == BACKWARD:
+        return blas_parts_for(c.x.n * c.x.c, work)
+    return blas_parts_for(images * ((rows + step - 1) // step) if j.way == WEIGHT else images * blocks_of(c, step), work)
+
+
 cdef int run(Job* j) except -1:
     """Makes the room that the way needs, and lets go of the lock for a long one."""
     cdef int64_t item = j.c.wide if j.way == BACKWARD else j.c.item
-    cdef int64_t columns = 0, spare = 0
+    cdef int64_t columns = 0, spare = 0, work = j.c.y.n * j.c.y.c * j.c.y.plane * j.c.depth
     cdef char* room
+    j.parts = parts_of(j, work)
     if j.way <= BACKWARD and not is_depthwise(&j.c) and is_direct(&j.c, j.way == BACKWARD):
         columns = direct_room(&j.c, j.way == BACKWARD)
     elif j.c.last and is_depthwise(&j.c):
         columns = 2 * j.c.taps * <int64_t>sizeof(int64_t)
-    elif not (j.way >= BIAS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
+    elif not (j.way == COLUMNS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
     if j.way == WEIGHT or j.way == FORWARD and j.c.last or j.way == BACKWARD and is_depthwise(&j.c):
-        spare = j.c.groups * j.c.cy * j.c.depth * j.c.wide
-    room = <char*>malloc(columns + spare + 1)
+        spare = j.c.groups * j.c.cy * j.c.depth * j.c.wide * (2 * j.parts if j.way == WEIGHT else 1)
+    room = <char*>malloc(j.parts * columns + spare + 1)
     if room == NULL:
         raise MemoryError
-    j.columns, j.spare = room, room + columns
-    if j.c.y.n * j.c.y.c * j.c.y.plane * j.c.depth >= LONG_RUN:
+    j.s.c, j.s.columns, j.s.room, j.spare = &j.c, room, columns, room + j.parts * columns
+    j.s.sums = <char*>j.spare
+    if work >= LONG_RUN:
         with nogil:
             work_typed(j)
     else:
@@ -528,8 +597,8 @@ cdef int convolve(Tensor out, Tensor input, Tensor weight, Tensor bias, const Wi
     x, w, y = dense(input, operand, memory_format), dense(weight, operand, MF_contiguous), target(out, code, memory_format)
     b = None if bias is None else dense(bias, code, MF_contiguous)
     j.c.last = memory_format != MF_contiguous
-    j.way, j.to, j.w = BACKWARD if transposed else FORWARD, at(y), at(w)
-    j.x = j.y = at(x)
+    j.way, j.s.to, j.s.w = BACKWARD if transposed else FORWARD, <char*>at(y), <char*>at(w)
+    j.s.x = j.s.y = <char*>at(x)
     if b is not None:
         j.bias = at(b)
     kept = pinned(LONG_RUN, x, w, y, b)
@@ -544,13 +613,13 @@ cdef int gradient(Tensor out, int way, Tensor x, Tensor y, Tensor w, Tensor x_si
     cdef Job j
     memset(&j, 0, sizeof(Job))
     read_conv(&j.c, x_side, y_side, weight, windows, groups, code, operand)
-    j.way, j.to, j.c.last = <Way>way, at(made), memory_format != MF_contiguous
+    j.way, j.s.to, j.c.last = <Way>way, <char*>at(made), memory_format != MF_contiguous
     if x is not None:
-        j.x = at(x)
+        j.s.x = <char*>at(x)
     if y is not None:
-        j.y = at(y)
+        j.s.y = <char*>at(y)
     if w is not None:
-        j.w = at(w)
+        j.s.w = <char*>at(w)
     kept = pinned(LONG_RUN, made, made, x, y), pinned(LONG_RUN, made, made, w)
     run(&j)
     return finish(out, made)
@@ -561,7 +630,8 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
                               bint transposed, IntArray output_padding, int64_t groups, object output_mask,
                               const int64_t* handed) except -1:
     """Whichever of the three are there."""
-    cdef int code, operand, memory_format = MF_contiguous
+    cdef int code, operand, memory_format = MF_contiguous, d
+    cdef int64_t all_but_channels[64]
     cdef Tensor g, x, w, seen, there             # the side that windows see, the one that they lead to
     cdef Windows windows
     if has_none(grad_output) or has_none(input) or has_none(weight):
@@ -587,9 +657,10 @@ cdef int convolution_backward(Tensor grad_input, Tensor grad_weight, Tensor grad
         gradient(grad_input, BACKWARD, None, g, w, seen, there, weight, &windows, groups, code, operand, memory_format)
     if grad_weight is not None:
         gradient(grad_weight, WEIGHT, seen, there, None, seen, there, weight, &windows, groups, code, operand, memory_format)
-    if grad_bias is not None:                    # a sum over one side alone
-        g = dense(grad_output, code, MF_contiguous)
-        gradient(grad_bias, BIAS, None, g, None, g, g, weight, &windows, groups, code, code, MF_contiguous)
+    if grad_bias is not None:
+        for d in range(grad_output.c_ndim - 1):
+            all_but_channels[d] = d + (d > 0)
+        fold_into(FOLD_SUM, grad_bias, None, grad_output, all_but_channels, grad_output.c_ndim - 1, 0)
     return 0
 
 
@@ -634,7 +705,7 @@ def col2im(Tensor out not None, Tensor self not None, output_size, kernel_size, 
     j.c.code, j.c.operand, j.c.cx, j.c.taps = code, code, j.c.x.c, j.c.w.kernel[1] * j.c.w.kernel[2]
     j.c.depth = j.c.cx * j.c.taps
     x, y = dense(self, code, MF_contiguous), target(out, code, MF_contiguous)
-    j.way, j.to, j.y = COLUMNS, at(y), at(x)
+    j.way, j.s.to, j.s.y = COLUMNS, <char*>at(y), <char*>at(x)
     kept = pinned(LONG_RUN, x, y)
     run(&j)
     finish(out, y)

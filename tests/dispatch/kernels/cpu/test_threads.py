@@ -242,6 +242,43 @@ def test_gradients_of_a_layers_parameters_are_sums_over_the_rows_of_all_threads(
     assert made[2].numpy() == pytest.approx(g.sum(0), rel=1e-11, abs=1e-11)
 
 
+IMAGES = {  # of what, weight, stride, groups
+    "a strided one": ((1, 6, 70, 70), (9, 6, 3, 3), 2, 1),
+    "three in groups": ((3, 6, 50, 41), (8, 3, 5, 3), 1, 2),
+    "one element": ((2, 90, 40, 40), (80, 90, 1, 1), 1, 1),
+    "a line": ((2, 30, 3000), (20, 30, 4), 3, 1),
+    "a volume": ((1, 8, 20, 21, 22), (10, 4, 3, 3, 3), 1, 2),
+}
+
+
+@pytest.mark.parametrize("way", ["", "transposed", "last", "bfloat16"])
+@pytest.mark.parametrize("name", IMAGES)
+def test_threads_that_share_a_convolution_make_what_one_makes(name, way):
+    sizes, weight, stride, groups = IMAGES[name]
+    n = len(sizes) - 2
+    dtype = dispatch.bfloat16 if way == "bfloat16" else dispatch.float64
+    w = numbers(*weight).to(dtype)
+    made = []
+    for threads in (1, 3):
+        dispatch.set_num_threads(threads)
+        if way == "transposed":
+            x = numbers(sizes[0], weight[0], *sizes[2:]).to(dtype)
+        else:
+            x = numbers(*sizes).to(dtype)
+        if way == "last" and n == 2:
+            x = x.to(memory_format=dispatch.channels_last)
+        bias = numbers(w.shape[1] * groups if way == "transposed" else w.shape[0]).to(dtype)
+        rest = [[stride] * n, [1] * n, [1] * n, way == "transposed", [0] * n, groups]
+        y = ATEN.convolution(x, w, bias, *rest)
+        grads = ATEN.convolution_backward(y, x, w, [bias.numel()], *rest, [True, True, True])
+        made.append([y, *grads])
+    for one, many in zip(*made, strict=True):
+        assert one.shape == many.shape and one.stride() == many.stride()
+        scale = one.double().abs().max().item()
+        near = 1e-2 if way == "bfloat16" else 1e-12
+        assert ((one - many).double().abs().max() / scale).item() <= near
+
+
 def test_an_index_that_is_out_of_range_is_named_by_several_threads_too():
     dispatch.set_num_threads(3)
     x, index = numbers(ROWS, WIDTH), places(0, 5, ROWS, WIDTH)
