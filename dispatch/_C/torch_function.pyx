@@ -180,7 +180,7 @@ cdef object raise_declined(object func, tuple types):
     cdef ThreadState* ts = tls()
     mode = ""
     if ts.n_function_modes:
-        mode = f" and mode {type(<object>ts.function_modes[ts.n_function_modes - 1]).__name__}"
+        mode = f" and mode object {<object>ts.function_modes[ts.n_function_modes - 1]!r}"
     name = getattr(func, "__qualname__", getattr(func, "__name__", str(func))).rpartition(".")
     named = full_name(f"{'Tensor.' if name[0] in ('Tensor', 'TensorBase') else ''}{name[2]}")
     raise TypeError(f"Multiple dispatch failed for '{named}'; all __torch_function__ handlers returned NotImplemented: those of "

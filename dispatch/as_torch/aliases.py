@@ -179,6 +179,7 @@ torch.testing._internal.common_utils        dispatch.as_torch.test_case dispatch
                                             dispatch.as_torch.making dispatch.as_torch.dtype_abbrs
 torch.testing._internal.common_subclass     dispatch.as_torch.subclasses
 torch.testing._internal.custom_op_db        dispatch.as_torch.numpy_ops
+torch.testing._internal.generated.annotated_fn_args dispatch.as_torch.annotated_args
 torch.testing._internal.hop_db              dispatch.as_torch.test_absent
 torch.testing._internal.inductor_utils      dispatch.as_torch.test_absent
 torch.testing._internal.jit_utils           dispatch.as_torch.test_absent
@@ -230,6 +231,9 @@ torch._C._get_tensor_methods                dispatch.modes._get_tensor_methods
 torch._C._set_default_dtype                 dispatch.set_default_dtype
 torch._C._storage_id                        dispatch.tensor.sharing.storage_id
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
+torch.utils._pytree.FlattenFunc             dispatch.pytree.FlattenFn
+torch.utils._pytree.UnflattenFunc           dispatch.pytree.UnflattenFn
+torch.utils._pytree.FlattenWithKeysFunc     dispatch.pytree.FlattenWithKeysFn
 torch._disable_dynamo                       dispatch.as_torch.markers._disable_dynamo
 torch._utils._get_device_index               dispatch.as_torch.backends.get_device_index
 torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling

@@ -20,11 +20,26 @@ def _real(value: Any) -> Any:
         if value.real_tensor is None:
             raise LookupError
         return value.real_tensor
+    if hasattr(value, "node"):  # no guard: the fake run makes them
+        if not value.node.has_hint():
+            raise LookupError
+        return value.node.hint
     return value
 
 
+def _known_sizes(fake: Any, real: Any) -> tuple[Any, Any]:
+    """The two shapes without those sizes that only the real tensor knows."""
+    if len(fake) != len(real):
+        return fake, real
+    known = [
+        (f, r) for f, r in zip(fake, real, strict=True)
+        if not hasattr(f, "node") or f.node.has_hint()
+    ]  # fmt: skip
+    return [_real(f) for f, _ in known], [r for _, r in known]
+
+
 def real_results(func: Any, args: Any, kwargs: Any) -> Any:
-    """What the operator gives on the real tensors; NotImplemented when one is missing."""
+    """What the operator gives on the real values; NotImplemented when one is missing."""
     try:
         real_args = [_real(a) for a in args]
         real_kwargs = {k: _real(v) for k, v in kwargs.items()}
@@ -47,7 +62,7 @@ def attach(func: Any, fake: Any, real: Any) -> None:
             attach(func, f, r)
     elif isinstance(fake, FakeTensor) and isinstance(real, Tensor):
         for name, f, r in (
-            ("shape", fake.shape, real.shape),
+            ("shape", *_known_sizes(fake.shape, real.shape)),
             ("dtype", fake.dtype, real.dtype),
             ("storage offset", fake.storage_offset(), real.storage_offset()),
         ):

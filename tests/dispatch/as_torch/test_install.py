@@ -55,6 +55,7 @@ def test_imports_give_this_package():
         assert FakeTensorMode is dispatch.FakeTensorMode
         assert TorchDispatchMode is dispatch.TorchDispatchMode
         assert _pytree is again and _pytree.tree_map is dispatch.pytree.tree_map
+        assert _pytree.FlattenFunc is _pytree.FlattenFn
         assert C._len_torch_dispatch_stack() == 0
         print(torch.add(torch.ones(2), 1))
         """) == "tensor([2., 2.])"

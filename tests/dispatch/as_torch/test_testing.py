@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import textwrap
 import unittest
 import warnings
 from pathlib import Path
@@ -291,3 +292,33 @@ def test_strides_that_count_and_the_storage_that_they_need():
     assert prims_common.compute_required_storage_length((2, 0), (1, 1), 5) == 0
     assert prims_common.make_contiguous_strides_for((2, 0, 3)) == (3, 3, 1)
     assert prims_common.make_contiguous_strides_for((4, 2, 3), row_major=False) == (6, 1, 2)
+
+
+def test_annotated_arguments_are_what_an_overload_needs():
+    program = """
+        import dispatch.as_torch
+        dispatch.as_torch.install()
+        import torch
+        from torch.testing._internal.generated.annotated_fn_args import annotated_args as known
+
+        def words(function):
+            return [(a["name"], a["simple_type"], a.get("size")) for a in known[function]]
+
+        pool = torch.nn.functional.avg_pool2d
+        print(words(torch.Tensor.transpose), words(torch.chunk), words(pool))
+        print(words(torch.index_put), words(torch.Tensor.sum), words(torch.native_dropout))
+        print([a["is_kwarg_only"] for a in known[torch.linalg.solve_triangular]])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, cwd=ROOT
+    )
+    tensor = ("self", "Tensor", None)
+    indices = ("indices", "c10::List<::std::optional<Tensor>>", None)
+    given = [("input", "Tensor", None), ("p", "double", None), ("train", "bool?", None)]
+    assert done.stdout.splitlines() == [
+        f"{[tensor, ('dim0', 'int64_t', None), ('dim1', 'int64_t', None)]} "
+        f"{[tensor, ('chunks', 'int64_t', None)]} {[tensor, ('kernel_size', 'IntArrayRef', 2)]}",
+        f"{[tensor, indices, ('values', 'Tensor', None)]} "
+        f"{[tensor, ('dim', 'IntArrayRef?', 1)]} {given}",
+        "['False', 'False', 'True']",
+    ], done.stderr

@@ -17,6 +17,7 @@ from dispatch.fake import (
     register_op_impl,
 )
 from dispatch.fake.implementations import op_implementations_checks
+from dispatch.symbolic import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -139,6 +140,27 @@ def test_real_tensors_run_along(mode):
     assert A.mul.Tensor(f, 3).real_tensor is None
     f.real_tensor = dispatch.ones(2)
     assert A.mul.Tensor(f, 3).real_tensor.tolist() == [3.0, 3.0]
+
+
+def test_sizes_that_values_decide_are_left_to_the_real_tensor():
+    mode = FakeTensorMode(shape_env=ShapeEnv())
+    mode.propagate_real_tensors = True
+    with mode:
+        found = dispatch.ones(5).nonzero()
+        rows = found + found
+    assert [t.real_tensor.shape for t in (found, rows)] == [(5, 1), (5, 1)]
+    assert found.T.is_contiguous() and not mode.shape_env.guards
+
+
+def test_sizes_with_hints_reach_real_kernels_as_numbers():
+    mode = FakeTensorMode(shape_env=ShapeEnv())
+    mode.propagate_real_tensors = True
+    dynamic = StatelessSymbolicContext([DimDynamic.DYNAMIC])
+    x = mode.from_tensor(dispatch.ones(6), symbolic_context=dynamic)
+    x.real_tensor = dispatch.ones(6)
+    assert x.new_zeros(x.size(0)).shape == (x.size(0),)
+    assert x.expand(2, x.size(0)).real_tensor.shape == (2, 6)
+    assert not mode.shape_env.guards
 
 
 def test_cross_reference_finds_wrong_meta_kernels(library):

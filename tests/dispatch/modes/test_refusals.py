@@ -42,6 +42,11 @@ class FunctionsByClass(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+class FunctionsDeclined(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
 class Declines(dispatch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -83,6 +88,7 @@ def write_storage(name):
         ),
         (lambda: dispatch.div(Declines([1.0]), 2), TypeError, "failed for 'dispatch.div'"),
         (lambda: Declines([1.0]).sin(), TypeError, "failed for 'dispatch.Tensor.sin'"),
+        (lambda: inside(FunctionsDeclined()), TypeError, "mode object <.*FunctionsDeclined object"),
         (lambda: answering("arf")().neg(), RuntimeError, "Unable to cast"),
         (lambda: answering(3)().neg(), RuntimeError, "Unable to cast"),
         (lambda: answering(3)().add_(1), RuntimeError, "Unable to cast 3"),
