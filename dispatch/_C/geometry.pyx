@@ -248,5 +248,5 @@ cdef int wrapped_index(object dim, int64_t n) except -1:
     if n == 0:
         raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
     if d < -n or d >= n:
-        raise IndexError(f"dimension {d} is out of range: expected [{-n}, {n - 1}]")
+        raise IndexError(f"Dimension out of range: expected {-n} to {n - 1}, got {d}")
     return <int>(d if d >= 0 else d + n)

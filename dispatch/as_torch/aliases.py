@@ -61,6 +61,7 @@ torch.utils._python_dispatch                dispatch.modes.stack dispatch.modes.
 torch.utils._mode_utils                     dispatch.modes
 torch.utils._pytree                         dispatch.pytree
 torch.utils._cxx_pytree                     dispatch.pytree
+torch.utils.deterministic                   dispatch.as_torch.deterministic
 torch.utils.flop_counter                    dispatch.tools.flops dispatch.tools
 torch.utils.dlpack                          dispatch
 torch.overrides                             dispatch.modes.function dispatch.modes
@@ -246,6 +247,20 @@ torch._register_device_module               dispatch.as_torch.backends.register_
 torch.get_default_device                    dispatch.as_torch.devices.get_default_device
 torch.set_default_device                    dispatch.as_torch.devices.set_default_device
 torch.get_device_module                     dispatch.as_torch.backends.get_device_module
+torch.use_deterministic_algorithms
+    dispatch.as_torch.deterministic.use_deterministic_algorithms
+torch.are_deterministic_algorithms_enabled
+    dispatch.as_torch.deterministic.are_deterministic_algorithms_enabled
+torch.is_deterministic_algorithms_warn_only_enabled
+    dispatch.as_torch.deterministic.is_deterministic_algorithms_warn_only_enabled
+torch.set_deterministic_debug_mode
+    dispatch.as_torch.deterministic.set_deterministic_debug_mode
+torch.get_deterministic_debug_mode
+    dispatch.as_torch.deterministic.get_deterministic_debug_mode
+torch.testing._internal.common_utils.gradcheck
+    dispatch.as_torch.refused.gradcheck
+torch.testing._internal.common_utils.gradgradcheck
+    dispatch.as_torch.refused.gradgradcheck
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend
 torch.utils.generate_methods_for_privateuse1_backend
     dispatch.as_torch.backends.generate_methods_for_privateuse1_backend

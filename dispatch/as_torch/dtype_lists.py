@@ -5,12 +5,13 @@ from typing import Any
 import dispatch
 
 __all__ = [
-    "all_types", "all_types_and", "all_types_and_complex", "all_types_and_complex_and",
+    "all_mps_types", "all_mps_types_and", "all_types", "all_types_and",
+    "all_types_and_complex", "all_types_and_complex_and",
     "all_types_and_half", "all_types_complex_float8_and", "complex_types",
     "complex_types_and", "empty_types", "float8_types", "float8_types_and",
     "floating_and_complex_types", "floating_and_complex_types_and", "floating_types",
-    "floating_types_and", "floating_types_and_half", "get_all_dtypes", "integral_types",
-    "integral_types_and",
+    "floating_types_and", "floating_types_and_half", "get_all_dtypes", "get_all_int_dtypes",
+    "get_all_math_dtypes", "highest_precision_float", "integral_types", "integral_types_and",
 ]  # fmt: skip
 
 _FLOATING = (dispatch.float32, dispatch.float64)
@@ -37,6 +38,27 @@ all_types_and_half = _kinds(*_FLOATING, *_INTEGRAL, dispatch.half)
 all_types_and_complex = all_types_and_complex_and = _kinds(*_FLOATING, *_INTEGRAL, *_COMPLEX)
 float8_types = float8_types_and = _kinds(*_FLOAT8)
 all_types_complex_float8_and = _kinds(*_FLOATING, *_INTEGRAL, *_COMPLEX, *_FLOAT8)
+
+
+all_mps_types = all_mps_types_and = _kinds(
+    dispatch.bfloat16, dispatch.float32, dispatch.half, *_INTEGRAL, dispatch.bool
+)
+
+
+def get_all_int_dtypes() -> list[Any]:
+    """Integers, bool not among them."""
+    return [*_INTEGRAL]
+
+
+def get_all_math_dtypes(device: str) -> list[Any]:
+    """What arithmetic is tested with; on a GPU half too."""
+    half = [dispatch.half] * device.startswith("cuda")
+    return [*_INTEGRAL, *_FLOATING, *half, *_COMPLEX]
+
+
+def highest_precision_float(device: Any) -> Any:
+    """The floating-point dtype of the most digits."""
+    return dispatch.float32 if dispatch.device(device).type == "mps" else dispatch.float64
 
 
 def get_all_dtypes(

@@ -13,7 +13,8 @@ __all__ = [
     "aot_autograd_check", "aot_compile_joint_with_descriptors",
     "aot_export_joint_with_descriptors",
     "aot_export_module", "aot_function", "fresh_cache", "fresh_inductor_cache",
-    "generate_opcheck_tests", "is_refused", "load", "load_inline", "make_fx", "make_fx_check",
+    "generate_opcheck_tests", "gradcheck", "gradgradcheck", "is_refused", "load",
+    "load_inline", "make_fx", "make_fx_check",
     "register_functional_op", "reinplace",
 ]  # fmt: skip
 
@@ -35,6 +36,8 @@ def is_refused(found: Any) -> bool:
     return callable(found) and getattr(found, "refused", False) is True
 
 
+gradcheck = _refused("torch.autograd.gradcheck.gradcheck")
+gradgradcheck = _refused("torch.autograd.gradcheck.gradgradcheck")
 make_fx = _refused("torch.fx.experimental.proxy_tensor.make_fx")
 load = _refused("torch.utils.cpp_extension.load")
 load_inline = _refused("torch.utils.cpp_extension.load_inline")

@@ -19,12 +19,20 @@ __all__ = [
     "dtypes",
     "dtypesIfCPU",
     "dtypesIfCUDA",
+    "dtypesIfHPU",
+    "dtypesIfMPS",
+    "dtypesIfXPU",
     "e4m3_type",
+    "expectedFailureMPS",
+    "expectedFailureMPSComplex",
     "expectedFailureMeta",
     "instantiate_device_type_tests",
+    "largeTensorTest",
+    "onlyAccelerator",
     "onlyCPU",
     "onlyCUDA",
     "onlyNativeDeviceTypes",
+    "onlyNativeDeviceTypesAnd",
     "onlyOn",
     "ops",
     "precisionOverride",
@@ -38,6 +46,7 @@ __all__ = [
     "skipCUDAIfNoMagmaAndNoCusolver",
     "skipCUDAIfRocm",
     "skipIf",
+    "skipLazy",
     "skipMPS",
     "skipMeta",
     "skipXLA",
@@ -90,6 +99,9 @@ class dtypesIfCPU(dtypes):
 def dtypesIfCUDA(*args: Any) -> Callable[[Any], Any]:
     """`dtypes` where there is CUDA: not here."""
     return _as_it_is(*args) if len(args) > 1 else lambda function: function
+
+
+dtypesIfHPU = dtypesIfMPS = dtypesIfXPU = dtypesIfCUDA
 
 
 class ops(parametrize):
@@ -175,12 +187,23 @@ def onlyCPU(function: Any) -> Any:
 
 onlyNativeDeviceTypes = onlyCPU
 onlyCUDA = unittest.skip("there is no CUDA")
+onlyAccelerator = unittest.skip("there is no accelerator")
 
 
 def onlyOn(device_type: str | Sequence[str]) -> Callable[[Any], Any]:
     """Skips the test unless the CPU is meant."""
     kinds = [device_type] if isinstance(device_type, str) else device_type
     return onlyCPU if "cpu" in kinds else unittest.skip(f"only on {', '.join(kinds)}")
+
+
+def onlyNativeDeviceTypesAnd(devices: Any = None) -> Callable[[Any], Any]:
+    """The CPU is among them always."""
+    return onlyCPU
+
+
+def largeTensorTest(size: str | int, device: str | None = None, **_: Any) -> Callable[[Any], Any]:
+    """Skips the test: memory is not measured here."""
+    return unittest.skip(f"needs {size} of memory")
 
 
 def deviceCountAtLeast(num_required_devices: int) -> Callable[[Any], Any]:
@@ -196,6 +219,7 @@ def skipCPUIf(dep: Any, reason: str) -> Callable[[Any], Any]:
 skipIf = skipCPUIf
 skipCUDAIf = skipXPUIf = precisionOverride = toleranceOverride = _as_it_is
 expectedFailureMeta = skipMeta = skipMPS = skipXPU = skipXLA = skipCUDAIfRocm = _as_it_is
+expectedFailureMPS = expectedFailureMPSComplex = skipLazy = _as_it_is
 skipCPUIfNoLapack = skipCPUIfNoFFT = skipCPUIfNoMkl = _as_it_is  # the CPU has them all
 skipCUDAIfNoMagma = skipCUDAIfNoCusolver = skipCUDAIfNoMagmaAndNoCusolver = _as_it_is
 

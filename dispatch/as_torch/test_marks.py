@@ -16,7 +16,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
+import numpy
+
 import dispatch
+from dispatch.as_torch import deterministic
 
 __all__ = [
     "IS_ARM64", "IS_CI", "IS_FBCODE", "IS_JETSON", "IS_LINUX", "IS_MACOS", "IS_PPC",
@@ -25,18 +28,33 @@ __all__ = [
     "TEST_WITH_ASAN", "TEST_WITH_CROSSREF", "TEST_WITH_ROCM", "TEST_WITH_SLOW",
     "TEST_WITH_TORCHDYNAMO", "TEST_WITH_TORCHINDUCTOR", "TEST_WITH_TSAN", "TEST_WITH_UBSAN",
     "TEST_XPU",
-    "HardwareClassification", "TemporaryDirectoryName", "TemporaryFileName", "decorateIf",
+    "DeterministicGuard", "HardwareClassification", "TemporaryDirectoryName", "TemporaryFileName",
+    "decorateIf",
     "dtype_name", "first_sample",
     "freeze_rng_state", "is_iterable_of_tensors", "load_tests", "markDynamoStrictTest",
-    "noncontiguous_like", "requires_cuda", "scoped_load_inline", "serialTest",
+    "noncontiguous_like", "numpy_to_torch_dtype_dict", "requires_cuda", "scoped_load_inline",
+    "serialTest",
     "setLinalgBackendsToDefaultFinally", "set_default_dtype", "skipIfCrossRef", "skipIfHpu",
     "skipIfMPS", "skipIfNoLapack", "skipIfNoSciPy", "skipIfRocm",
     "skipIfTorchDynamo", "skipIfTorchInductor", "skipIfWindows",
-    "skipIfXpu", "slowTest", "suppress_warnings", "unMarkDynamoStrictTest", "xfailIfS390X",
+    "skipIfXpu", "slowTest", "suppress_warnings", "torch_to_numpy_dtype_dict",
+    "unMarkDynamoStrictTest", "xfailIfS390X",
     "xfailIfTorchDynamo", "xfail_inherited_tests",
 ]  # fmt: skip
 
 F = TypeVar("F")
+_OF_NUMPY = (
+    "uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128"
+)
+numpy_to_torch_dtype_dict: dict[Any, Any] = {
+    numpy.bool_: dispatch.bool,
+    **{getattr(numpy, name): getattr(dispatch, name) for name in _OF_NUMPY.split()},
+}
+torch_to_numpy_dtype_dict: dict[Any, Any] = {
+    **{dtype: kind for kind, dtype in numpy_to_torch_dtype_dict.items()},
+    dispatch.bfloat16: numpy.float32,
+    dispatch.complex32: numpy.complex64,
+}
 
 
 class HardwareClassification(enum.Enum):
@@ -162,6 +180,21 @@ def freeze_rng_state() -> Iterator[None]:
         yield
     finally:
         dispatch.set_rng_state(state)
+
+
+@contextlib.contextmanager
+def DeterministicGuard(
+    mode: bool, *, warn_only: bool = False, fill_uninitialized_memory: bool = True
+) -> Iterator[None]:
+    """In its block the settings of deterministic algorithms are these."""
+    before = deterministic.get_deterministic_debug_mode(), deterministic.fill_uninitialized_memory
+    deterministic.use_deterministic_algorithms(mode, warn_only=warn_only)
+    deterministic.fill_uninitialized_memory = fill_uninitialized_memory
+    try:
+        yield
+    finally:
+        deterministic.set_deterministic_debug_mode(before[0])
+        deterministic.fill_uninitialized_memory = before[1]
 
 
 @contextlib.contextmanager

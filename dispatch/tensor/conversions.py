@@ -13,7 +13,7 @@ from dispatch._C import dtypes
 from dispatch._C.arrays import _numpy_view
 from dispatch._C.generated.type_names import DTYPE_METHODS, TENSOR_TYPES
 from dispatch._C.grad_mode import is_grad_enabled
-from dispatch._C.naming import full_name
+from dispatch._C.naming import full_name, package_name
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.wrapper import has_handler
@@ -124,6 +124,8 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         name = next(name for name, dtype_name in TENSOR_TYPES.items() if dtype_name == wanted)
         place = "" if self.device.type == "cpu" else self.device.type + "."
         return full_name(place + name)
+    if isinstance(dtype, type) and dtype.__module__ == package_name():  # `FloatTensor`
+        dtype = full_name(dtype.__name__)
     if isinstance(dtype, str):
         return _aten.to.device(self, *_type_of_name(dtype), non_blocking)
     return _aten.to.dtype(self, dtype, non_blocking)

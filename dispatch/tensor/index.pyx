@@ -96,7 +96,7 @@ cdef object chosen(Tensor self, int dim, object index, int real_dim):
     if not LOWEST <= index <= HIGHEST:
         raise ValueError(f"index {index} does not fit in 64 bits")
     if dims_of(self) == 0:
-        raise IndexError("index: a 0-d tensor has no element to choose, use item() for its value")
+        raise IndexError("invalid index of a 0-dim tensor: there is no element to choose, use item() for its value")
     size = size_at(self, dim)
     if not is_symbol(size) and not -size <= index < size:      # of a symbol the operator asks
         raise IndexError(f"{SELECT.name()}: index {index} is out of bounds for dimension {real_dim} with size {size}")
@@ -234,7 +234,7 @@ cdef object normal(object entry):
         return entry
     if hasattr(entry, "__index__"):
         return as_int(entry)
-    raise IndexError("an index is made of integers, slices, `...`, None, and long, byte or bool tensors, "
+    raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long, byte or bool tensors are valid indices, "
                      f"got {type(entry).__name__}")
 
 

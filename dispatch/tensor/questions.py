@@ -140,6 +140,8 @@ def _operand(value: Any) -> tuple[int, dtypes.dtype]:
         return 0, dtypes.bool
     if isinstance(value, int):
         return 0, dtypes.int64
+    if isinstance(value, np.number):
+        return _operand(value.item())
     default = dtypes.get_default_dtype()
     if isinstance(value, float):
         return 0, default

@@ -14,8 +14,8 @@ X = dispatch.ones(2, 3)
     [
         (lambda: X + dispatch.ones(4), RuntimeError, "aten::add.Tensor: sizes (2, 3) and (4,)"),
         (lambda: X.view(4), RuntimeError, "aten::view: shape (4,) is invalid"),
-        (lambda: X.softmax(5), IndexError, "aten::_softmax: dimension 5 is out of range"),
-        (lambda: X.sum(9), IndexError, "aten::sum.dim_IntList: dimension 9"),
+        (lambda: X.softmax(5), IndexError, "aten::_softmax: Dimension out of range"),
+        (lambda: X.sum(9), IndexError, "aten::sum.dim_IntList: Dimension out of range"),
         (lambda: X[5], IndexError, "aten::select.int: index 5 is out of bounds for dimension 0"),
         (lambda: X[:, 7], IndexError, "aten::select.int: index 7 is out of bounds for dimension 1"),
         (lambda: X[0, 0, 0], IndexError, "Tensor.__getitem__: too many indices for tensor"),

@@ -128,7 +128,7 @@ def test_offsets_of_views_count_elements_of_the_new_dtype() -> None:
     assert x[4:8].view(dispatch.float64).storage_offset() == 2
     assert x[3:8].view(dispatch.int16).storage_offset() == 6
     assert A.view_as_complex(x[4:8].reshape(2, 2)).storage_offset() == 2
-    with pytest.raises(RuntimeError, match="storage offset 3"):
+    with pytest.raises(RuntimeError, match=r"storage_offset\(\) must be .* got 3"):
         x[3:7].view(dispatch.float64)
 
 

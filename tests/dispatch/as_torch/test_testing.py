@@ -7,10 +7,12 @@ import unittest
 import warnings
 from pathlib import Path
 
+import numpy
 import pytest
 
 import dispatch
 from dispatch.as_torch import (
+    deterministic,
     dtype_lists,
     prims_common,
     refused,
@@ -25,9 +27,13 @@ from dispatch.as_torch.test_devices import (
     dtypes,
     dtypesIfCPU,
     dtypesIfCUDA,
+    dtypesIfMPS,
     instantiate_device_type_tests,
+    largeTensorTest,
+    onlyAccelerator,
     onlyCPU,
     onlyCUDA,
+    onlyNativeDeviceTypesAnd,
     onlyOn,
     ops,
     skipCPUIf,
@@ -322,3 +328,62 @@ def test_annotated_arguments_are_what_an_overload_needs():
         f"{[tensor, ('dim', 'IntArrayRef?', 1)]} {given}",
         "['False', 'False', 'True']",
     ], done.stderr
+
+
+def test_settings_of_deterministic_algorithms_are_read_back():
+    try:
+        deterministic.use_deterministic_algorithms(True, warn_only=True)
+        assert deterministic.is_deterministic_algorithms_warn_only_enabled()
+        with marks.DeterministicGuard(True, fill_uninitialized_memory=False):
+            assert deterministic.get_deterministic_debug_mode() == 2
+            assert not deterministic.fill_uninitialized_memory
+        assert deterministic.get_deterministic_debug_mode() == 1
+        assert deterministic.fill_uninitialized_memory
+        deterministic.set_deterministic_debug_mode("default")
+        assert not deterministic.are_deterministic_algorithms_enabled()
+        with pytest.raises(RuntimeError, match="expected one of"):
+            deterministic.set_deterministic_debug_mode(3)
+        with pytest.raises(TypeError, match="expected str or int"):
+            deterministic.set_deterministic_debug_mode(1.0)
+        with pytest.raises(TypeError, match="mode must be bool"):
+            deterministic.use_deterministic_algorithms(1)
+        assert deterministic.get_deterministic_debug_mode() == 0, "as before"
+    finally:
+        deterministic.set_deterministic_debug_mode(0)
+
+
+def test_dtypes_of_numpy_and_back():
+    there, back = marks.numpy_to_torch_dtype_dict, marks.torch_to_numpy_dtype_dict
+    assert there[numpy.bool_] is dispatch.bool and there[numpy.uint16] is dispatch.uint16
+    assert all(back[dtype] is kind for kind, dtype in there.items())
+    assert back[dispatch.bfloat16] is numpy.float32
+
+
+def test_dtypes_of_arithmetic():
+    cpu, cuda = map(dtype_lists.get_all_math_dtypes, ("cpu", "cuda"))
+    assert set(cuda) - set(cpu) == {dispatch.half} and dispatch.complex64 in cpu
+    assert dispatch.bool not in dtype_lists.get_all_int_dtypes()
+    assert dispatch.float64 not in dtype_lists.all_mps_types_and(dispatch.bool)
+    assert [dtype_lists.highest_precision_float(d) for d in ("cpu", "mps")] == [
+        dispatch.float64,
+        F32,
+    ]
+
+
+def test_marks_of_accelerators_skip_or_leave_the_test():
+    class Tests(TestCase):
+        @largeTensorTest("12GB")
+        def test_large(self): ...
+
+        @onlyAccelerator
+        def test_device(self): ...
+
+        @onlyNativeDeviceTypesAnd("mps")
+        @dtypesIfMPS(F32)
+        def test_native(self): ...
+
+    assert ran(Tests) == {
+        "test_large": "skipped",
+        "test_device": "skipped",
+        "test_native": "ok",
+    }

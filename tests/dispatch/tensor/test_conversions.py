@@ -56,6 +56,9 @@ def test_conversion_methods_and_type_names() -> None:
     assert base.double().dtype == dispatch.float64 and base.long().dtype == dispatch.int64
     assert base.type() == "dispatch.FloatTensor"
     assert base.type("dispatch.IntTensor").dtype == dispatch.int32
+    assert base.type(dispatch.IntTensor).dtype == dispatch.int32
+    with pytest.raises((RuntimeError, TypeError), match="must be"):
+        base.type(list)
     assert base.half().type() == "dispatch.HalfTensor" and base.cpu() is base
 
 

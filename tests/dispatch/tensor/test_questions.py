@@ -1,5 +1,6 @@
 """Functions that are no operators."""
 
+import numpy as np
 import pytest
 
 import dispatch
@@ -16,6 +17,9 @@ def test_result_type_prefers_tensors_with_dimensions():
     assert dispatch.result_type(dispatch.tensor(1), 1.5) is dispatch.float32
     half = dispatch.ones(1, dtype=dispatch.float16)
     assert dispatch.result_type(dispatch.tensor(1.0), half) is dispatch.float16
+    assert dispatch.result_type(dispatch.ones(1, dtype=dispatch.int32), np.float16(2)) is (
+        dispatch.float32
+    )
     with pytest.raises(TypeError):
         dispatch.result_type("a", 1)
 

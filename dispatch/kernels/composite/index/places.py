@@ -21,13 +21,13 @@ def argwhere(self: Tensor) -> Tensor:
 
 
 def _take_arguments(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
-    if indices.dtype not in (dtypes.int64, dtypes.int32):
-        raise refused(f"expected int64 indices, got {indices.dtype}")
+    if indices.dtype is not dtypes.int64:
+        raise refused(f"dtype of indices should be Long, got {indices.dtype}")
     if dim is None:
         return _aten.reshape(self, [-1]), 0, _aten.reshape(indices, [-1])
     if self.ndim != indices.ndim:
         raise refused(
-            "expected as many dimensions in indices as in self, got "
+            "input and indices should have the same number of dimensions, got "
             f"{list(indices.shape)} and {list(self.shape)}"
         )
     dim = rules.wrap_dim(dim, self.ndim)

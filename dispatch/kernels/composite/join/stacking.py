@@ -152,33 +152,45 @@ def block_diag(tensors: Tensors) -> Tensor:
 # ---- splitting ---------------------------------------------------------------------------------
 
 
-def _check_dims(self: Tensor, least: int) -> None:
+def _check_dims(self: Tensor, least: int, name: str) -> None:
     if self.ndim < least:
-        raise refused(f"expected self to have at least {least} dimensions, got {list(self.shape)}")
+        raise refused(
+            f"{name} requires a tensor with at least {least} dimension, "
+            f"but got a tensor with {self.ndim} dimensions!"
+        )
+
+
+def _check_split(self: Tensor) -> None:
+    if self.ndim == 0:
+        raise refused(
+            "tensor_split expected at least a 1-dimensional tensor, "
+            "but got a tensor with 0 dims"
+        )
 
 
 def _split_along(
-    least: int, dim_of: Callable[[Tensor], int]
+    name: str, least: int, dim_of: Callable[[Tensor], int]
 ) -> tuple[Callable[..., list[Tensor]], Callable[..., list[Tensor]]]:
     def kernel(self: Tensor, sections: int) -> list[Tensor]:
-        _check_dims(self, least)
+        _check_dims(self, least, name)
         dim = dim_of(self)
         if sections == 0 or self.shape[dim] % sections:
             raise refused(
-                f"sections {sections} does not divide the size {self.shape[dim]} of dimension {dim}"
+                f"{name} attempted to split along dimension {dim}, but the size of the dimension "
+                f"{self.shape[dim]} is not divisible by the split_size {sections}!"
             )
         return list(_aten.tensor_split.sections(self, sections, dim))
 
     def kernel_at(self: Tensor, indices: Sequence[int]) -> list[Tensor]:
-        _check_dims(self, least)
+        _check_dims(self, least, name)
         return list(_aten.tensor_split.indices(self, indices, dim_of(self)))
 
     return kernel, kernel_at
 
 
-hsplit, hsplit_at = _split_along(1, lambda t: int(t.ndim > 1))
-vsplit, vsplit_at = _split_along(2, lambda t: 0)
-dsplit, dsplit_at = _split_along(3, lambda t: 2)
+hsplit, hsplit_at = _split_along("torch.hsplit", 1, lambda t: int(t.ndim > 1))
+vsplit, vsplit_at = _split_along("torch.vsplit", 2, lambda t: 0)
+dsplit, dsplit_at = _split_along("torch.dsplit", 3, lambda t: 2)
 
 
 def _wrapped(self: Tensor, dim: int) -> int:
@@ -188,10 +200,10 @@ def _wrapped(self: Tensor, dim: int) -> int:
 
 def tensor_split(self: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
     """Parts along `dim`, the first ones longer by one if they cannot be equal."""
-    _check_dims(self, 1)
+    _check_split(self)
     dim = _wrapped(self, dim)
     if sections <= 0:
-        raise refused(f"expected sections above 0, got {sections}")
+        raise refused(f"number of sections must be larger than 0, got {sections}")
     check_results(sections)
     least, longer = self.shape[dim] // sections, self.shape[dim] % sections
     parts, start = [], 0
@@ -204,7 +216,7 @@ def tensor_split(self: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
 
 def tensor_split_at(self: Tensor, indices: Sequence[int], dim: int = 0) -> list[Tensor]:
     """Parts along `dim` between the places given."""
-    _check_dims(self, 1)
+    _check_split(self)
     dim = _wrapped(self, dim)
     starts, ends = [0, *indices], [*indices, self.shape[dim]]
     return [_aten.slice(self, dim, a, b) for a, b in zip(starts, ends, strict=True)]
@@ -215,15 +227,20 @@ def tensor_split_tensor(
 ) -> list[Tensor]:
     """A number of parts, or places, in an int64 tensor."""
     given = tensor_indices_or_sections
-    _check_dims(self, 1)
+    _check_split(self)
     if given.device.type != "cpu":
         raise refused(
             f"expected tensor_indices_or_sections with values on the CPU, got one on {given.device}"
         )
-    if given.dtype is not dtypes.int64 or given.ndim > 1:
+    if given.dtype is not dtypes.int64:
         raise refused(
-            "expected tensor_indices_or_sections to be an int64 tensor of at "
-            f"most one dimension, got {given.dtype} of shape {list(given.shape)}"
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, "
+            f"but got {given.dtype}"
+        )
+    if given.ndim > 1:
+        raise refused(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+            f"one-dimensional tensor, but got a tensor with {given.ndim} dims"
         )
     if given.ndim == 0:
         sections: Any = given.item()
@@ -245,9 +262,10 @@ def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int =
 
 def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     """`chunk` into tensors that are no views."""
-    _check_dims(self, 1)
+    if self.ndim == 0:
+        raise refused("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
-        raise refused(f"expected chunks above 0, got {chunks}")
+        raise refused(f"chunk expects `chunks` to be greater than 0, got {chunks}")
     size = self.size(dim)
     length = -(-size // chunks)
     if length == 0 and size == 0:

@@ -102,5 +102,5 @@ def layout(a: Tensor) -> int:
 
 def _wrapped(dim: int, n: int) -> int:
     if not -n <= dim < n:
-        raise IndexError(f"dimension {dim} is out of range: expected [{-n}, {n - 1}]")
+        raise IndexError(f"Dimension out of range: expected {-n} to {n - 1}, got {dim}")
     return dim % n

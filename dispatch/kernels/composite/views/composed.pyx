@@ -41,7 +41,7 @@ cdef object chunk(Tensor self, int64_t chunks, int64_t dim):
     if self.c_ndim == 0:
         raise refused("expected at least one dimension")
     if chunks <= 0:
-        raise refused(f"chunks must be positive, got {chunks}")
+        raise refused(f"chunk expects `chunks` to be greater than 0, got {chunks}")
     d = wrap(dim, self.c_ndim, True)
     size = self.c_sizes[d]
     if eq_or_false(size, 0):
@@ -64,7 +64,7 @@ cdef object flatten(Tensor self, int64_t start_dim, int64_t end_dim):
     cdef int64_t n = 1
     cdef int i
     if first > last:
-        raise refused(f"start_dim {start_dim} comes after end_dim {end_dim}")
+        raise refused(f"start_dim cannot come after end_dim, got {start_dim} and {end_dim}")
     if self.c_ndim == 0:
         return RESHAPE.call((self, [1]))
     if first == last:
@@ -77,7 +77,7 @@ cdef object flatten(Tensor self, int64_t start_dim, int64_t end_dim):
 
 cdef object imag(Tensor self):
     if not is_complex_code(self.c_dtype):
-        raise refused(f"expected a complex tensor, got {self.dtype}")
+        raise refused(f"imag is not implemented for tensors with non-complex dtypes, got {self.dtype}")
     if self.c_keys & KS_Conjugate:
         pairs = NEG_VIEW.call((VIEW_AS_REAL.call((CONJ_VIEW.call((self,)),)),))
     else:

@@ -123,10 +123,14 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         raise refused(f"dimension {dimension} is out of range of {self.ndim}", IndexError)
     dim = dimension % max(self.ndim, 1)
     length = self.shape[dim] if self.ndim else 1
-    if not rules.holds(size >= 0) or not rules.holds(size <= length):
-        raise refused(f"size must be 0 to {length}, got {size}")
+    if not rules.holds(size >= 0):
+        raise refused(f"size is {size} but must be >= 0")
+    if not rules.holds(size <= length):
+        raise refused(
+            f"maximum size for tensor at dimension {dim} is {length} but size is {size}"
+        )
     if step <= 0:
-        raise refused(f"step must be above 0, got {step}")
+        raise refused(f"step is {step} but must be > 0")
     sizes, strides = list(self.shape), list(self.stride())
     last = strides[dim] if sizes else 1
     if sizes:

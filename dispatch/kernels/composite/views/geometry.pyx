@@ -64,7 +64,7 @@ cdef inline Tensor changed(Tensor self, Geometry* g):
 cdef int raise_dim(int64_t dim, int extent) except -1:
     if extent == 0:
         raise refused(f"dim is {dim}, but the tensor has no dimensions", IndexError)
-    raise refused(f"dim {dim} is out of range, expected {-extent} to {extent - 1}", IndexError)
+    raise refused(f"Dimension out of range: expected {-extent} to {extent - 1}, got {dim}", IndexError)
 
 
 cdef bint exactly_contiguous(Tensor self) noexcept:
@@ -527,18 +527,17 @@ cdef int rescale(Geometry* g, Tensor self, int dtype, int old, int new) except -
     cdef int64_t ratio = old // new if old > new else new // old
     what = f"{self.dtype} as {dtypes.get_dtype(dtype)}, of another size"
     if self.c_ndim == 0:
-        raise refused(f"{what}: the tensor has no dimensions")
+        raise refused(f"{what}: self.dim() cannot be 0")
     if not expect_eq(self.c_strides[last], 1):
-        raise refused(f"{what}: the last stride must be 1, got {size_object(self.c_strides[last])}")
+        raise refused(f"{what}: self.stride(-1) must be 1, got {size_object(self.c_strides[last])}")
+    if new > old and not is_multiple(self.c_sizes[last], ratio):
+        raise refused(f"{what}: self.size(-1) must be divisible by {ratio}, got {size_object(self.c_sizes[last])}")
+    if new > old and not is_multiple(self.c_offset, ratio):
+        raise refused(f"{what}: self.storage_offset() must be divisible by {ratio}, got {size_object(self.c_offset)}")
     for i in range(last):
         if new > old and not is_multiple(self.c_strides[i], ratio):
-            raise refused(f"{what}: stride {size_object(self.c_strides[i])} at dimension {i} must be "
-                          f"divisible by {ratio}")
+            raise refused(f"{what}: self.stride({i}) must be divisible by {ratio}, got {size_object(self.c_strides[i])}")
         g.strides[i] = rescaled(self.c_strides[i], ratio, new > old)
-    if new > old and not is_multiple(self.c_sizes[last], ratio):
-        raise refused(f"{what}: the last size {size_object(self.c_sizes[last])} must be divisible by {ratio}")
-    if new > old and not is_multiple(self.c_offset, ratio):
-        raise refused(f"{what}: the storage offset {size_object(self.c_offset)} must be divisible by {ratio}")
     g.sizes[last] = rescaled(self.c_sizes[last], ratio, new > old)
     g.offset = rescaled(self.c_offset, ratio, new > old)
     return 0
@@ -588,13 +587,17 @@ cdef object view_as_complex(Tensor self):
     else:
         raise refused("expected float16, float32 or float64, "
                       f"got {self.dtype}")
-    if last < 0 or not expect_eq(self.c_sizes[last], 2) or not expect_eq(self.c_strides[last], 1):
-        raise refused("expected a last dimension of size 2 and stride 1, got "
-                      f"sizes {sizes_of(self)} and strides {list(self.stride())}")
+    if last < 0:
+        raise refused("Input tensor must have one or more dimensions")
+    if not expect_eq(self.c_sizes[last], 2):
+        raise refused(f"Tensor must have a last dimension of size 2, got sizes {sizes_of(self)}")
+    if not expect_eq(self.c_strides[last], 1):
+        raise refused(f"Tensor must have a last dimension with stride 1, got strides {list(self.stride())}")
     load(&g, self)
     for i in range(last):
         if not is_multiple(g.strides[i], 2):
-            raise refused(f"stride {size_object(g.strides[i])} at dimension {i} is odd")
+            raise refused("Tensor must have a stride divisible by 2 for all but last dimension, "
+                          f"got {size_object(g.strides[i])} at dimension {i}")
         g.strides[i] = floordiv(g.strides[i], 2)
     if not is_multiple(g.offset, 2):
         raise refused(f"storage offset {size_object(g.offset)} is odd")

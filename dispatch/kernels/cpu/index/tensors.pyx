@@ -66,7 +66,7 @@ cdef int add_block(Named* x, const int64_t* sizes, int ndim) except -1:
     try:
         x.ndim = broadcast_into(x.sizes, x.ndim, sizes, ndim)
     except RuntimeError as error:
-        raise refused(f"indices do not broadcast: {error}", IndexError) from None
+        raise refused(f"shape mismatch: indexing tensors could not be broadcast: {error}", IndexError) from None
     return 0
 
 
@@ -228,8 +228,8 @@ cdef int64_t broadcast_steps(int64_t* steps, Named* x, Tensor self, Tensor value
         if values.c_sizes[d] == 1:
             continue
         if d + lead < 0 or values.c_sizes[d] != sizes[d + lead]:
-            raise refused(f"values of shape {list(values.shape)} do not broadcast to the indexed shape "
-                          f"{list(new_size(ndim, sizes))}")
+            raise refused(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to the "
+                          f"indexed shape {list(new_size(ndim, sizes))}")
         steps[d + lead] = values.c_strides[d] * size
     return n
 

@@ -58,7 +58,8 @@ cdef int add(Spec* s, Tensor self, Tensor other, object alpha) except -1:
 cdef int sub(Spec* s, Tensor self, Tensor other, object alpha) except -1:
     if self.c_dtype == ST_bool or other.c_dtype == ST_bool:
         if self.c_dtype == other.c_dtype or not on_meta(self, other):
-            raise refused("subtraction is not defined for bool tensors; logical_xor or ^ "
+            operands = "two bool tensors" if self.c_dtype == other.c_dtype else "a bool tensor"
+            raise refused(f"Subtraction, the `-` operator, with {operands} is not supported; logical_xor or ^ "
                           "tells where two differ")
     arithmetic(s, self, other)
     return 0 if alpha is ONE else check_alpha(self, other, s.dtype, alpha)
@@ -75,9 +76,9 @@ cdef int check_alpha(Tensor self, Tensor other, int code, object alpha) except -
             raise refused(f"alpha {alpha!r} is not safely cast to {get_dtype(code)!r}", ValueError)
         return 0
     if is_bool and code != ST_bool:
-        raise refused("a bool alpha is only for bool results")
+        raise refused("Boolean alpha only supported for Boolean results")
     if lossy:
-        raise refused(f"alpha {alpha!r} does not fit a result of {get_dtype(code)!r}")
+        raise refused(f"argument alpha must not be {alpha!r} for a result of {get_dtype(code)!r}")
     return 0
 
 
@@ -209,7 +210,7 @@ cdef int pow_scalar(Spec* s, Tensor self, object exponent) except -1:
     cdef int code
     if is_integral_code(self.c_dtype, True) and isinstance(exponent, int) and exponent < 0:
         if not on_meta(self, exponent):
-            raise refused(f"exponent {exponent} is negative, which integers do not take")
+            raise refused(f"Integers to negative integer powers are not allowed, got the exponent {exponent}")
     code = power_type(self, exponent)
     if pointwise.try_one(s, self, code):
         return 0

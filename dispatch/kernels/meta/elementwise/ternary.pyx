@@ -136,7 +136,7 @@ cdef int addcdiv(Spec* s, Tensor self, Tensor tensor1, Tensor tensor2, object va
     cdef bint with_bool = not pointwise.on_meta(operands.items, 3)
     if (is_integral_code(tensor1.c_dtype, with_bool)
             and is_integral_code(tensor2.c_dtype, with_bool)):
-        raise refused("tensor1 and tensor2 must not both be integer tensors")
+        raise refused("Integer division with addcdiv is no longer supported: tensor1 and tensor2 must not both be integer tensors")
     return fill_promoted(s, &operands, 3)
 
 

@@ -87,7 +87,7 @@ cdef int bitwise_not(Spec* s, Tensor self) except -1:
 
 cdef int neg(Spec* s, Tensor self) except -1:
     if self.c_dtype == ST_bool:
-        raise refused("self must not be a bool tensor; logical_not or ~ inverts one")
+        raise refused("Negation, the `-` operator, on a bool tensor is not supported; logical_not or ~ inverts one")
     return fill_same(s, self)
 
 

@@ -9,6 +9,8 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+import warnings
+
 import numpy
 
 from dispatch._C cimport dtypes
@@ -103,8 +105,8 @@ cdef int read_indices(Indexed* x, bint eager, Tensor self, list indices,
             k = read_mask(x, eager, self, t, i, k, sized)
             continue
         if not is_index(t):
-            raise_indices(eager, f"expected the index at {i} to have dtype int32, int64 or "
-                          f"bool, got {dtypes.get_dtype(t.c_dtype)!r}")
+            raise_indices(eager, "tensors used as indices must be long, int, byte or bool tensors; the one at "
+                          f"{i} is of {dtypes.get_dtype(t.c_dtype)!r}")
         if k >= self.c_ndim:
             raise_too_many(eager, self, len(indices))
         x.used[k] = True
@@ -128,7 +130,7 @@ cdef int add_index(Indexed* x, bint eager, const int64_t* sizes, int ndim) excep
     try:
         x.ndim = rules.broadcast_into(x.sizes, x.ndim, sizes, ndim)
     except RuntimeError as error:
-        raise refused(f"indices do not broadcast: {error}", IndexError) from None
+        raise refused(f"shape mismatch: indexing tensors could not be broadcast: {error}", IndexError) from None
     return 0
 
 
@@ -138,14 +140,17 @@ cdef int read_mask(Indexed* x, bint eager, Tensor self, Tensor mask, int i, int 
     cdef int j
     cdef int64_t count = 1
     x.has_mask = True
+    if mask.c_dtype == ST_uint8:
+        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead", UserWarning,
+                      stacklevel=2)
     if sized:
         count = numpy.count_nonzero(get_numpy(mask)) if is_eager(mask) else raise_dynamic()
     if k + mask.c_ndim > self.c_ndim:
         raise refused(f"too many indices for a tensor of {self.c_ndim} dimensions", IndexError)
     for j in range(mask.c_ndim):
         if not expect_eq(mask.c_sizes[j], self.c_sizes[k + j]):
-            raise refused(f"the mask at {i} of shape {sizes_of(mask)} does not match the "
-                          f"tensor of shape {sizes_of(self)} at dimension {k + j}", IndexError)
+            raise refused(f"The shape of the mask {sizes_of(mask)} at index {i} does not match the shape of the "
+                          f"indexed tensor {sizes_of(self)} at dimension {k + j}", IndexError)
         x.used[k + j] = True
     x.n_used += mask.c_ndim
     if mask.c_ndim:
@@ -322,7 +327,7 @@ cdef int check_values(Spec* s, Tensor values) except -1:
     cdef int i, lead = values.c_ndim - s.ndim
     for i in range(values.c_ndim):
         if not eq_or_false(values.c_sizes[i], 1) and (i < lead or not expect_eq(values.c_sizes[i], s.sizes[i - lead])):
-            raise refused(f"values of shape {sizes_of(values)} do not "
+            raise refused(f"shape mismatch: value tensor of shape {sizes_of(values)} cannot be "
                           f"broadcast to the indexed shape {list(new_size(s.ndim, s.sizes))}")
     return 0
 

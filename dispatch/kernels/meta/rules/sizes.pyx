@@ -130,7 +130,7 @@ cdef int64_t wrap_dim(int64_t dim, int64_t ndim, bint wrap_scalar) except -1:
     if extent <= 0:
         raise refused(f"dimension {dim} is given, but the tensor has no dimensions", IndexError)
     if dim < -extent or dim >= extent:
-        raise refused(f"dimension {dim} is out of range: expected {-extent} to {extent - 1}", IndexError)
+        raise refused(f"Dimension out of range: expected {-extent} to {extent - 1}, got {dim}", IndexError)
     return dim + extent if dim < 0 else dim
 
 

@@ -182,7 +182,7 @@ CALLS = [
     (
         lambda: A.take_along_dim(o(2, 2), tensor([0]), 0),
         RuntimeError,
-        "expected as many dimensions in indices as in self, got [1]",
+        "indices should have the same number of dimensions, got [1]",
     ),
     (
         lambda: A._pack_padded_sequence(o(2, 1, 1), tensor([2], dtype=i32), False),
@@ -224,14 +224,14 @@ CALLS = [
     (
         lambda: A.tensor_split(o(4), z(1, dtype=i32)),
         RuntimeError,
-        "expected sections above 0, got 0",
+        "number of sections must be larger than 0, got 0",
     ),
     (
         lambda: A.tensor_split(o(4), z(1, 1, dtype=i64)),
         RuntimeError,
-        "expected sections above 0, got 0",
+        "number of sections must be larger than 0, got 0",
     ),
-    (lambda: A.unsafe_chunk(o(4), 0), RuntimeError, "expected chunks above 0, got 0"),
+    (lambda: A.unsafe_chunk(o(4), 0), RuntimeError, "to be greater than 0, got 0"),
     (
         lambda: A.linalg_norm(o(2, 2, 2), None, [0, 1, 2]),
         RuntimeError,
@@ -323,12 +323,12 @@ CALLS = [
     (
         lambda: A.rot90(o(2, 2), 1, [0, 2]),
         IndexError,
-        "dimension 2 is out of range: expected -2 to 1",
+        "Dimension out of range: expected -2 to 1, got 2",
     ),
     (
         lambda: A.rot90(o(2, 2), 1, [0, -3]),
         IndexError,
-        "dimension -3 is out of range: expected -2 to 1",
+        "Dimension out of range: expected -2 to 1, got -3",
     ),
     (
         lambda: A.addmv(o(2), o(2, 2), o(2), beta=1j),

@@ -500,6 +500,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:indexing with dtype")
 @pytest.mark.parametrize(("call", "error", "text"), CALLS)
 def test_it_is_refused(call, error, text):
     check_refused(call, error, text)

@@ -192,7 +192,7 @@ def test_wrap_dim(dim: int, ndim: int, expected: int) -> None:
     "dim, ndim, scalar", [(3, 3, True), (-4, 3, True), (1, 0, True), (-2, 0, True), (0, 0, False)]
 )
 def test_dim_out_of_range_is_an_index_error(dim: int, ndim: int, scalar: bool) -> None:
-    with pytest.raises(IndexError, match=f"dimension {dim}"):
+    with pytest.raises(IndexError, match=f"imension.* {dim}"):
         rules.wrap_dim(dim, ndim, scalar)
 
 

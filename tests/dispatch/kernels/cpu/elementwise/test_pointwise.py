@@ -89,7 +89,7 @@ def test_pow(result: dispatch.Tensor, expected: Any) -> None:
 
 
 def test_integers_take_no_negative_number_as_exponent() -> None:
-    with pytest.raises(RuntimeError, match=r"aten::pow\.Tensor_Scalar: exponent -1 is negative"):
+    with pytest.raises(RuntimeError, match=r"aten::pow\.Tensor_Scalar: Integers .* exponent -1"):
         aten.pow.Tensor_Scalar(INTS, -1)
 
 

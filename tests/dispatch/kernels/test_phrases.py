@@ -1,0 +1,120 @@
+"""Phrases that programs written for PyTorch look for in the texts of refused calls."""
+
+import pytest
+
+import dispatch
+from dispatch import complex64, float32, float64, int32, int64, ones, ops, tensor
+
+A = ops.aten
+BOOL = tensor([True])
+
+
+@pytest.mark.parametrize(
+    "call, error, phrase",
+    [
+        (lambda: ones(()).view(float64), RuntimeError, r"self.dim\(\) cannot be 0"),
+        (lambda: ones(2, 2).t().view(float64), RuntimeError, r"self.stride\(-1\) must be 1"),
+        (lambda: ones(3).view(float64), RuntimeError, r"self.size\(-1\) must be divisible by 2"),
+        (
+            lambda: ones(2, 5)[:, 1:].view(float64),
+            RuntimeError,
+            r"self.storage_offset\(\) must be divisible by 2",
+        ),
+        (
+            lambda: ones(4, 4, 2).as_strided((4, 4, 2), (2, 1, 1)).view(float64),
+            RuntimeError,
+            r"self.stride\(1\) must be divisible by 2",
+        ),
+        (lambda: A.view_as_complex(ones(())), RuntimeError, "must have one or more dimensions"),
+        (lambda: A.view_as_complex(ones(3)), RuntimeError, "a last dimension of size 2"),
+        (lambda: A.view_as_complex(ones(2, 3).t()), RuntimeError, "last dimension with stride 1"),
+        (
+            lambda: A.view_as_complex(ones(3, 3).as_strided((2, 2), (1, 1))),
+            RuntimeError,
+            "a stride divisible by 2 for all but last dimension",
+        ),
+        (lambda: ones(2).imag, RuntimeError, "not implemented for tensors with non-complex dtypes"),
+        (lambda: ones(2, 2).flatten(1, 0), RuntimeError, "start_dim cannot come after end_dim"),
+        (lambda: ones(2).transpose(0, 5), IndexError, "Dimension out of range"),
+        (lambda: ones(2).movedim(5, 0), IndexError, "Dimension out of range"),
+        (lambda: ones(2).size(5), IndexError, "Dimension out of range"),
+        (lambda: ones(2, 2).movedim((0, 1), (0,)), RuntimeError, "Invalid source or destination"),
+        (lambda: ones(2, 2).movedim((0, 0), (0, 1)), RuntimeError, "repeated dim in `source`"),
+        (lambda: ones(2, 2).movedim((0, 1), (1, 1)), RuntimeError, "repeated dim in `destination`"),
+        (lambda: ones(2).chunk(0), RuntimeError, "chunk expects.*greater than 0"),
+        (lambda: A.unsafe_chunk(ones(2), 0), RuntimeError, "chunk expects.*greater than 0"),
+        (lambda: ones(2).unfold(0, -1, 1), RuntimeError, "size is -1 but must be >= 0"),
+        (lambda: ones(2).unfold(0, 3, 1), RuntimeError, "maximum size .* 0 is 2 but size is 3"),
+        (lambda: ones(2).unfold(0, 1, 0), RuntimeError, "step is 0 but must be > 0"),
+        (lambda: ones(2).tensor_split(0), RuntimeError, "sections must be larger than 0, got 0"),
+        (lambda: ones(()).tensor_split(1), RuntimeError, "at least a 1-dimensional tensor"),
+        (lambda: ones(2).tensor_split(ones(1)), RuntimeError, "to have dtype of long"),
+        (
+            lambda: ones(2).tensor_split(ones(1, 1, dtype=int64)),
+            RuntimeError,
+            "zero-dimensional or one-dimensional tensor, but got a tensor with 2 dims",
+        ),
+        (
+            lambda: ones(2).vsplit(2),
+            RuntimeError,
+            "torch.vsplit requires a tensor with at least 2 dimension",
+        ),
+        (
+            lambda: ones(2, 3).hsplit(2),
+            RuntimeError,
+            "torch.hsplit attempted to split along dimension 1, but the size of the dimension 3 is",
+        ),
+        (lambda: ones(())[0], IndexError, "invalid index of a 0-dim tensor"),
+        (lambda: ones(2)[0.5], IndexError, "only integers, slices"),
+        (lambda: ones(2)[ones(1)], IndexError, "tensors used as indices must be long"),
+        (lambda: ones(2)[BOOL], IndexError, "does not match the shape of the indexed tensor"),
+        (lambda: ones(3, 3)[[0, 1], [0, 1, 2]], IndexError, "shape mismatch: indexing tensors"),
+        (
+            lambda: A.index_put_(ones(3), [tensor([0, 1])], ones(3)),
+            RuntimeError,
+            "shape mismatch: value tensor of shape",
+        ),
+        (
+            lambda: dispatch.take_along_dim(ones(2), ones(2, dtype=int32), 0),
+            RuntimeError,
+            "dtype of indices should be Long",
+        ),
+        (
+            lambda: dispatch.take_along_dim(ones(2, 2), ones(2, dtype=int64), 0),
+            RuntimeError,
+            "input and indices should have the same number of dimensions",
+        ),
+        (lambda: BOOL - BOOL, RuntimeError, "`-` operator, with two bool tensors is not"),
+        (lambda: BOOL - 1, RuntimeError, "`-` operator, with a bool tensor is not"),
+        (lambda: -BOOL, RuntimeError, "Negation, the `-` operator, on a bool tensor is not"),
+        (lambda: dispatch.add(1, 1, alpha=True), RuntimeError, "Boolean alpha only supported"),
+        (
+            lambda: dispatch.add(ones(1, dtype=int32), 1, alpha=1.5),
+            RuntimeError,
+            "argument alpha must not be",
+        ),
+        (lambda: ones(1, dtype=int32).pow(-1), RuntimeError, "Integers to negative integer powers"),
+        (
+            lambda: dispatch.addcdiv(*[ones(1, dtype=int32)] * 3),
+            RuntimeError,
+            "Integer division with addcdiv is no longer supported",
+        ),
+    ],
+)
+def test_the_text_has_the_phrase(call, error, phrase):
+    with pytest.raises(error, match=phrase):
+        call()
+
+
+def test_a_mask_of_uint8_warns_once_for_each_call():
+    x, mask = tensor([1.0, 3.0, 2.0]), tensor([1, 0, 1], dtype=dispatch.uint8)
+    with pytest.warns(UserWarning, match="indexing with dtype torch.uint8 is now depr") as said:
+        assert x[mask].tolist() == [1.0, 2.0]
+        assert x.index_put((mask,), x[mask] * 2).tolist() == [2.0, 3.0, 4.0]
+    assert len(said) == 3
+
+
+def test_bits_are_viewed_where_sizes_and_strides_allow_it():
+    x = ones(2, 6)[:, 2:]
+    assert x.view(float64).shape == (2, 2) and x.view(float64).storage_offset() == 1
+    assert A.view_as_complex(ones(2, 2)).dtype is complex64 and x.view(float32).shape == (2, 4)
