@@ -16,7 +16,7 @@ from dispatch.as_torch.nn.asking import asks
 from dispatch.as_torch.nn.layers import dropout, softmax
 from dispatch.as_torch.nn.resampling import pad
 
-__all__ = ["multi_head_attention_forward"]
+__all__ = ["as_addends", "multi_head_attention_forward"]
 
 
 def _need(condition: bool, text: str) -> None:
@@ -48,10 +48,23 @@ def _as_addend(mask: Any, name: str, like: Tensor) -> Any:
     return zeros.masked_fill_(mask, float("-inf"))
 
 
-def _rows_apart(packed: Tensor, count: int, width: int) -> Tensor:
-    """(..., count * width) as (count, ..., width)."""
+def as_addends(padding: Any, mask: Any, like: Tensor) -> tuple[Any, Any]:
+    """`padding` and `mask` to be added to scores; a warning when they are of two types."""
+    if padding is not None and mask is not None and mask.dtype != padding.dtype:
+        warnings.warn(
+            "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type "
+            "for both instead.",
+            stacklevel=3,
+        )
+    padding = _as_addend(padding, "key_padding_mask", like)
+    return padding, _as_addend(mask, "attn_mask", like)
+
+
+def _rows_apart(packed: Tensor, count: int, width: int) -> list[Tensor]:
+    """(..., count * width) as `count` tensors (..., width)."""
     apart = packed.unflatten(-1, (count, width)).unsqueeze(0)
-    return apart.transpose(0, -2).squeeze(-2).contiguous()
+    apart = apart.transpose(0, -2).squeeze(-2).contiguous()
+    return [apart[i] for i in range(count)]
 
 
 def _projected(
@@ -65,12 +78,12 @@ def _projected(
         q, k, v = map(_nn.linear, (query, key, value), rows, biases)
         return q, k, v
     if query is key:
-        q, k, v = _rows_apart(_nn.linear(query, weight, bias), 3, width).unbind(0)
+        q, k, v = _rows_apart(_nn.linear(query, weight, bias), 3, width)
         return q, k, v
     own, shared = weight.split([width, 2 * width])
     own_bias, shared_bias = (None, None) if bias is None else bias.split([width, 2 * width])
     q = _nn.linear(query, own, own_bias)
-    k, v = _rows_apart(_nn.linear(key, shared, shared_bias), 2, width).unbind(0)
+    k, v = _rows_apart(_nn.linear(key, shared, shared_bias), 2, width)
     return q, k, v
 
 
@@ -137,22 +150,14 @@ def multi_head_attention_forward(
         if key_padding_mask is not None:
             key_padding_mask = key_padding_mask.unsqueeze(0)
     length, batch, width = query.shape
-    both = attn_mask is not None and key_padding_mask is not None
-    if both and attn_mask.dtype != key_padding_mask.dtype:  # type: ignore[union-attr]
-        warnings.warn(
-            "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type "
-            "for both instead.",
-            stacklevel=2,
-        )
-    padding = _as_addend(key_padding_mask, "key_padding_mask", query)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "multi_head_attention_forward: Need attn_mask if specifying the is_causal hint: see "
             "Transformer.generate_square_subsequent_mask"
         )
-    hinted = is_causal and padding is None and not need_weights
-    mask = None if hinted else _as_addend(attn_mask, "attn_mask", query)
-    is_causal = is_causal and padding is None
+    is_causal = is_causal and key_padding_mask is None
+    hinted = is_causal and not need_weights
+    padding, mask = as_addends(key_padding_mask, None if hinted else attn_mask, query)
     wanted = embed_dim_to_check
     _need(width == wanted, f"expected embedding dimension {wanted}, got {width}")
     head = width // num_heads

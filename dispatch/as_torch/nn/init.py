@@ -88,7 +88,8 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Values that keep the variance over a layer forwards and backwards."""
-    bound = gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    width = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    bound = math.sqrt(3.0) * width
     with dispatch.no_grad():
         return tensor.uniform_(-bound, bound, generator=generator)
 

@@ -3,6 +3,7 @@
 import pytest
 
 import dispatch
+from dispatch import TorchDispatchMode
 from dispatch.as_torch.nn import backends, functional, grad, init, modules
 from dispatch.as_torch.nn.modules import utils
 
@@ -121,3 +122,35 @@ def test_names_lose_a_prefix():
     assert list(state) == ["weight", "bias"] and list(state._metadata) == [""]
     assert utils._pair(2) == (2, 2) and utils._triple([1, 2, 3]) == (1, 2, 3)
     assert utils._reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1)
+
+
+def test_modules_move_each_tensor_in_one_call():
+    """Parameters are not looked at through `data`, integers not converted to be thrown away."""
+
+    class Names(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    seen: list[str] = []
+    layer = modules.BatchNorm1d(2)
+    with Names():
+        layer.to(dispatch.float64)
+    assert seen == ["aten._to_copy.default"] * 4
+    assert layer.num_batches_tracked.dtype == dispatch.int64
+
+
+def test_norms_are_filled_after_they_are_made():
+    """A mode sees `empty`, then what `reset_parameters` does."""
+
+    class Names(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(func._schema.name.removeprefix("aten::"))
+            return func(*args, **(kwargs or {}))
+
+    seen: list[str] = []
+    with Names():
+        modules.LayerNorm(2), modules.RMSNorm(2), modules.BatchNorm1d(2)
+    made = ["empty", "empty", "fill_", "zero_"]
+    statistics = ["zeros", "ones", "lift_fresh", "zero_", "fill_", "zero_"]
+    assert seen == [*made, "empty", "fill_", *made[:2], *statistics, *made[2:]]

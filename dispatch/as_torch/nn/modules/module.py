@@ -19,6 +19,7 @@ from dispatch.as_torch.nn.modules.hooks import (
 )
 from dispatch.as_torch.nn.modules.state import STATE_ROOMS, State
 from dispatch.as_torch.nn.parameter import Buffer, Parameter
+from dispatch.as_torch.nn.parsing import _parse_to
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 from dispatch.tools import flops
 
@@ -377,7 +378,8 @@ class Module(BackwardHooks, State):
                 with dispatch.no_grad():
                     changed = function(value)
                 # Memory of another kind of device takes no other's place.
-                if type(changed) is type(value.data) and changed.device.type == value.device.type:
+                kind = dispatch.Tensor if Parameter in type(value).__mro__ else type(value)
+                if type(changed) is kind and changed.device.type == value.device.type:
                     value.data = changed
                     if is_traceable_wrapper_subclass(changed):     # what it wraps comes with it
                         for inner in changed.__tensor_flatten__()[0]:
@@ -394,18 +396,18 @@ class Module(BackwardHooks, State):
 
         Raises: TypeError for a dtype that is neither floating nor complex.
         """
-        for given in (*args, kwargs.get("dtype")):
-            if isinstance(given, dispatch.dtype) and not (
-                given.is_floating_point or given.is_complex
-            ):
-                raise TypeError(
-                    "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                    f"dtype={given}"
-                )
+        device, dtype, non_blocking, layout = _parse_to(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={dtype}"
+            )
 
         def moved(t: Any) -> Any:
-            like = t.to(*args, **kwargs)
-            return like if t.is_floating_point() or t.is_complex() else t.to(like.device)
+            own = dtype if t.is_floating_point() or t.is_complex() else None
+            if layout is not None and t.dim() in (4, 5):
+                return t.to(device, own, non_blocking, memory_format=layout)
+            return t.to(device, own, non_blocking)
 
         return self._apply(moved)
 

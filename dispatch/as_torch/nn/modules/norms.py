@@ -14,11 +14,10 @@ __all__ = [
 
 
 def _scales(module: Any, shape: Any, weight: bool, bias: bool, place: dict[str, Any]) -> None:
-    """Parameters `weight` (ones) and `bias` (zeros), or None."""
-    for name, there, make in (
-        ("weight", weight, dispatch.ones), ("bias", bias, dispatch.zeros),
-    ):  # fmt: skip
-        module.register_parameter(name, Parameter(make(shape, **place)) if there else None)
+    """Parameters `weight` and `bias`, or None; `reset_parameters` fills them."""
+    for name, there in (("weight", weight), ("bias", bias)):
+        made = Parameter(dispatch.empty(shape, **place)) if there else None
+        module.register_parameter(name, made)
 
 
 def _reset(module: Module) -> None:
@@ -48,6 +47,7 @@ class _Norm(Module):
             ("num_batches_tracked", lambda: dispatch.tensor(0, **counter)),
         ):
             self.register_buffer(name, made() if track_running_stats else None)
+        self.reset_parameters()
 
     def reset_running_stats(self) -> None:
         """Forget the statistics."""
@@ -59,11 +59,7 @@ class _Norm(Module):
     def reset_parameters(self) -> None:
         """Forget the statistics; scale by 1 and move by 0."""
         self.reset_running_stats()
-        if self.affine:
-            with dispatch.no_grad():
-                self.weight.fill_(1)
-                if self.bias is not None:
-                    self.bias.fill_(0)
+        _reset(self)
 
     def _check_dim(self, input: Any) -> None:
         if input.dim() not in self.dims:
@@ -231,6 +227,7 @@ class LayerNorm(_Layer):
         place = {"device": device, "dtype": dtype}
         affine = elementwise_affine
         _scales(self, self.normalized_shape, affine, affine and bias, place)
+        self.reset_parameters()
 
     def forward(self, input: Any) -> Any:
         """The input, normalised."""
@@ -251,12 +248,9 @@ class RMSNorm(_Layer):
         super().__init__()
         self._set_shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        weight = elementwise_affine
-        self.register_parameter(
-            "weight",
-            Parameter(dispatch.ones(self.normalized_shape, device=device, dtype=dtype))
-            if weight else None,
-        )  # fmt: skip
+        place = {"device": device, "dtype": dtype}
+        _scales(self, self.normalized_shape, elementwise_affine, False, place)
+        self.reset_parameters()
 
     def forward(self, input: Any) -> Any:
         """The input, normalised."""
@@ -278,6 +272,7 @@ class GroupNorm(Module):
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.affine = affine
         _scales(self, num_channels, affine, affine and bias, {"device": device, "dtype": dtype})
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Make the weight ones and the bias zeros."""

@@ -1,7 +1,7 @@
 """Attention of several heads, and the layers of encoders and decoders on top of it.
 
-PyTorch has one operator for a whole encoder layer, which it calls in evaluation under conditions
-on its inputs; here layers always call the operators of their parts.
+In evaluation, under conditions on their inputs, attention and encoder layers are one operator each
+(`fast_path`); else they call the operators of their parts.
 """
 
 import copy
@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 
 import dispatch
 from dispatch.as_torch.nn import functional as F, init
+from dispatch.as_torch.nn.attention import as_addends
+from dispatch.as_torch.nn.modules import fast_path
 from dispatch.as_torch.nn.modules.applied import Dropout
 from dispatch.as_torch.nn.modules.containers import ModuleList
 from dispatch.as_torch.nn.modules.module import Module
@@ -87,6 +89,13 @@ class MultiheadAttention(Module):
     ) -> Any:  # fmt: skip
         """(output, weights): weights are None without `need_weights`, else a mean over the heads
         or (with `average_attn_weights=False`) those of each head."""
+        masks = (key_padding_mask, attn_mask)
+        added = any(m is not None and m.is_floating_point() for m in masks)
+        key_padding_mask, attn_mask = as_addends(*masks, query)
+        rest = key_padding_mask, need_weights, attn_mask, average_attn_weights
+        at_once = None if added else fast_path.attention(self, query, key, value, *rest)
+        if at_once is not None:
+            return at_once
         turned = self.batch_first and query.dim() == 3
         if turned:
             made: dict[int, Any] = {}  # what is one tensor stays one
@@ -94,9 +103,9 @@ class MultiheadAttention(Module):
                 made[id(t)] if id(t) in made else made.setdefault(id(t), t.transpose(1, 0))
                 for t in (query, key, value)
             )
-        rest: dict[str, Any] = {}
+        own: dict[str, Any] = {}
         if not self._qkv_same_embed_dim:
-            rest = {
+            own = {
                 "use_separate_proj_weight": True, "q_proj_weight": self.q_proj_weight,
                 "k_proj_weight": self.k_proj_weight, "v_proj_weight": self.v_proj_weight,
             }  # fmt: skip
@@ -105,7 +114,7 @@ class MultiheadAttention(Module):
             self.in_proj_bias, self.bias_k, self.bias_v, self.add_zero_attn, self.dropout,
             self.out_proj.weight, self.out_proj.bias, training=self.training,
             key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask,
-            average_attn_weights=average_attn_weights, is_causal=is_causal, **rest,
+            average_attn_weights=average_attn_weights, is_causal=is_causal, **own,
         )  # fmt: skip
         return (output.transpose(1, 0) if turned else output), weights
 
@@ -171,6 +180,10 @@ class TransformerEncoderLayer(_TransformerLayer):
         is_causal: bool = False,
     ) -> Any:  # fmt: skip
         """The sequence, of the same sizes."""
+        src_key_padding_mask, src_mask = as_addends(src_key_padding_mask, src_mask, src)
+        at_once = fast_path.encoder_layer(self, src, src_mask, src_key_padding_mask)
+        if at_once is not None:
+            return at_once
 
         def attend(x: Any) -> Any:
             return self._sa_block(x, src_mask, src_key_padding_mask, is_causal=is_causal)
@@ -230,6 +243,7 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Any:  # fmt: skip
         """The sequence through all layers."""
+        src_key_padding_mask, mask = as_addends(src_key_padding_mask, mask, src)
         for layer in self.layers:
             src = layer(
                 src, src_mask=mask, src_key_padding_mask=src_key_padding_mask,
