@@ -111,11 +111,11 @@ class Browser:
         self.settle()
 
     def wait(self, condition):
-        """Wait until a condition of JavaScript holds, whatever pages are loaded meanwhile."""
+        """Wait until a condition of JavaScript holds on a page whose scripts have run."""
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             try:
-                if self.run(condition):
+                if self.run(f"document.readyState === 'complete' && ({condition})"):
                     return
             except RuntimeError as error:
                 if "navigated" not in str(error):
