@@ -94,6 +94,10 @@ cdef object operate(int op, SymNumber self, object other, bint reflected):
                 a, ka = t.number(int(bool(self))), K_INT
             if kb == K_BOOL:
                 b, kb = t.number(int(bool(other))), K_INT
+        elif ka != kb and (ka == K_BOOL or kb == K_BOOL):
+            check_truths(op, self, other, reflected)
+            if (op == OP_AND or op == OP_OR) and b.op == OP_NUMBER and (b.value == 0 or b.value == 1):
+                b = t.boolean(b.value == 1)
         if (ka == K_FLOAT or kb == K_FLOAT) and (op in (OP_LSHIFT, OP_RSHIFT, OP_BITAND, OP_BITOR, OP_BITXOR)):
             return NotImplemented
         if (ka == K_FLOAT) != (kb == K_FLOAT) and (
@@ -105,6 +109,27 @@ cdef object operate(int op, SymNumber self, object other, bint reflected):
     if reflected:
         a, b = b, a
     return wrapped(t.binary(remainder_of(op, a, b), a, b), n.shape_env, result_kind(op, ka, ka if ka == K_FLOAT else kb))
+
+
+cdef int check_truths(int op, SymNumber self, object other, bint reflected) except -1:
+    """What PyTorch's expressions refuse of a condition and a number; TypeError."""
+    cdef bint refused
+    if op == OP_LSHIFT or op == OP_RSHIFT:
+        refused = isinstance(other if reflected else self, (bool, SymBool))
+    elif op == OP_INTTRUEDIV or op == OP_FLOATTRUEDIV:
+        refused = not isinstance(other, bool)
+    elif op == OP_REMAINDER:
+        refused = not isinstance(self, SymFloat) and not isinstance(other, (float, SymFloat))
+    else:
+        refused = op == OP_FLOORDIV
+    if refused and not ((op == OP_REMAINDER or other is False) and not reflected and hint_is_false(other)):
+        raise TypeError(f"unsupported operand types: {type(self).__name__} and {type(other).__name__}")
+    return 0
+
+
+cdef bint hint_is_false(object other) except -1:
+    """A division by it is one by 0 in this run."""
+    return other is False or isinstance(other, SymBool) and (<SymNode>other.node).hint is False
 
 
 cdef object operate_alone(int op, SymNumber self):

@@ -255,6 +255,8 @@ cdef Expr relation(Table t, int op, Expr a, Expr b):
     if a.kind == K_BOOL or b.kind == K_BOOL:
         if op != OP_EQ and op != OP_NE:
             raise TypeError("conditions have no order")
+        if a.kind != b.kind and a.op != OP_SYMBOL and b.op != OP_SYMBOL:
+            return t.boolean(op == OP_NE)            # only conditions equal conditions
         return t.intern(op, (a, b), K_BOOL)
     if a.kind == K_INT and b.kind == K_INT:
         gap = t.difference(a, b)

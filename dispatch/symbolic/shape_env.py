@@ -175,7 +175,9 @@ class ShapeEnv(Symbols):
     # --- symbols of data
 
     def is_unbacked_symint(self, symbol: Any) -> bool:
-        """Whether a symbol stands for a number that data decide."""
+        """Whether a symbol stands for a number that data decide. AssertionError: no symbol."""
+        if not getattr(symbol, "is_symbol", False):
+            raise AssertionError(f"expected a symbol, got {symbol}")
         return str(symbol).startswith("u")
 
     @contextmanager

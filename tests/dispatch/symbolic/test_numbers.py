@@ -123,6 +123,55 @@ def test_contiguity_is_a_condition(a: Any) -> None:
     assert not a.node.is_contiguous([a.node, a.node], [one, a.node]).bool_()
 
 
+@pytest.mark.parametrize("truth", [lambda a: True, lambda a: a > 3, lambda a: a > a])
+def test_only_conditions_equal_conditions(a: Any, truth: Any) -> None:
+    for number in (1, 0, 2, a // 3):
+        if isinstance(truth(a), SymBool) or isinstance(number, SymInt):
+            assert str((truth(a) == number).node.expr) == "False"
+            assert truth(a) != number
+    assert str((a == truth(a)).node.expr) == f"Eq({a}, {truth(a)})"  # a symbol may be anything
+    assert not a.node.shape_env.guards
+
+
+@pytest.mark.parametrize(
+    ("operate", "error"),
+    [
+        (lambda a, p: a // p, TypeError),
+        (lambda a, p: p // a, TypeError),
+        (lambda a, p: a % p, TypeError),
+        (lambda a, p: p % a, TypeError),
+        (lambda a, p: a % (a < 3), ZeroDivisionError),
+        (lambda a, p: a % False, ZeroDivisionError),
+        (lambda a, p: a // False, ZeroDivisionError),
+        (lambda a, p: a // True, TypeError),
+        (lambda a, p: True % a, TypeError),
+        (lambda a, p: a / p, TypeError),
+        (lambda a, p: (a * 1.5) / p, TypeError),
+        (lambda a, p: p << a, TypeError),
+        (lambda a, p: True >> a, TypeError),
+        (lambda a, p: p & 2, TypeError),
+    ],
+)
+def test_conditions_are_no_operands_of_divisions(a: Any, operate: Any, error: Any) -> None:
+    with pytest.raises(error):
+        operate(a, a > 3)
+    assert not a.node.shape_env.guards
+
+
+def test_conditions_take_one_and_zero_for_truth_values(a: Any) -> None:
+    p = a > 3
+    assert [str(x) for x in (p & 1, p & 0, p | 0, 1 | p)] == [str(p), "False", str(p), "True"]
+    assert (str(True / a), isinstance(a / True, SymFloat)) == (f"IntTrueDiv(True, {a})", True)
+
+
+def test_only_a_symbol_is_unbacked_or_not(a: Any) -> None:
+    env = a.node.shape_env
+    u = env.create_unbacked_symint()
+    assert env.is_unbacked_symint(u.node.expr) and not env.is_unbacked_symint(a.node.expr)
+    with pytest.raises(AssertionError, match="expected a symbol"):
+        env.is_unbacked_symint((u + 1).node.expr)
+
+
 @pytest.mark.parametrize("other", [lambda a: True, lambda a: a > 3])
 def test_truth_values_are_not_compared_with_whole_numbers(a: Any, other: Any) -> None:
     for function in (sym_max, sym_min):
