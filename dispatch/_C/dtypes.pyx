@@ -321,8 +321,9 @@ def promote_types(type1, type2):
     cdef int a = dtype_code(type1), b = dtype_code(type2)
     cdef int result = PROMOTE[a * ST_COUNT + b]
     if result < 0:
-        raise RuntimeError("promote_types: no promotion is defined between "
-                           f"{get_dtype(a)!r} and {get_dtype(b)!r}")
+        pair = f"{get_dtype(a)!r} and {get_dtype(b)!r}"
+        kinds = "Float8 Types" if "float8" in pair else "uint16, uint32, uint64 types" if "uint" in pair else "these types"
+        raise RuntimeError(f"promote_types: Promotion for {kinds} is not supported: {pair}")
     return dtypes_by_code[result]
 
 

@@ -243,7 +243,7 @@ cdef bint overlaps_itself(Tensor t) except -1:
 
 
 cdef int raise_overlap(str what) except -1:
-    raise refused(f"{what}; clone() it before the operation")
+    raise refused(f"unsupported operation: {what}; clone() it before the operation")
 
 
 cdef bint share_memory(Tensor a, Tensor b) noexcept:

@@ -235,7 +235,7 @@ def tensor_split_tensor(
     if given.dtype is not dtypes.int64:
         raise refused(
             "tensor_split expected tensor_indices_or_sections to have dtype of long, "
-            f"but got {given.dtype}"
+            f"but got {given.type().rpartition('.')[2].removesuffix('Tensor')}"
         )
     if given.ndim > 1:
         raise refused(

@@ -46,14 +46,14 @@ def movedim(self: Any, source: list[int], destination: list[int]) -> Any:
     n = self.dim()
     if len(source) != len(destination):
         raise refused(
-            "Invalid source or destination dims: expected as many of one as of the other, got "
-            f"{source} and {destination}"
+            "movedim: Invalid source or destination dims: expected as many of one as of the "
+            f"other, got {source} and {destination}"
         )
     sources = [rules.wrap_dim(d, n) for d in source]
     places = [rules.wrap_dim(d, n) for d in destination]
     for name, given, dims in (("source", source, sources), ("destination", destination, places)):
         if len(set(dims)) != len(dims):
-            raise refused(f"repeated dim in `{name}`: {given}")
+            raise refused(f"movedim: repeated dim in `{name}`: {given}")
     rest = iter([d for d in range(n) if d not in sources])
     order = [sources[places.index(d)] if d in places else next(rest) for d in range(n)]
     return _aten.permute.default(self, order)

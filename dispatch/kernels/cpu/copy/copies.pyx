@@ -153,7 +153,7 @@ cdef int check_overlap(Tensor self, Tensor src) except -1:
     cdef char* b = data_of(src, b_size)
     for i in range(self.c_ndim):
         if self.c_strides[i] == 0 and self.c_sizes[i] > 1:
-            raise refused("elements of self share memory, clone() it first")
+            raise refused("unsupported operation: elements of self share memory, clone() it first")
     if self.c_storage is not src.c_storage or not (
             self.c_flags & src.c_flags & TF_NON_OVERLAPPING_DENSE):
         return 0
@@ -163,7 +163,7 @@ cdef int check_overlap(Tensor self, Tensor src) except -1:
             return 0
     elif a >= b + src.c_numel * b_size or b >= a + self.c_numel * a_size:
         return 0
-    raise refused("elements of src and self share memory, clone() one of them first")
+    raise refused("unsupported operation: elements of src and self share memory, clone() one of them first")
 
 
 cdef object copy_(Tensor self, Tensor src, bint non_blocking):
