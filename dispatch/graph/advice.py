@@ -124,19 +124,28 @@ def _tied(
     idle: Iterable[Storage], storages: Iterable[Storage], without_data: frozenset[str]
 ) -> str:
     """That an unused weight may be another name of a used one, where the file cannot say."""
+    other_names = possible_ties(storages, without_data)
+    for storage in idle:
+        if storage.name in other_names:
+            return (
+                f"; the file has no data, so {storage.name} may be tied to "
+                f"{other_names[storage.name]}: then nothing is saved"
+            )
+    return ""
+
+
+def possible_ties(storages: Iterable[Storage], without_data: frozenset[str]) -> dict[str, str]:
+    """By the name of a weight that no call uses, a used one that may be the same memory.
+
+    Both are of one kind, dtype and size, and the file has data of neither to compare.
+    """
     used: dict[tuple[Any, ...], str] = {}
     open_ones = [s for s in storages if s.meta is not None and s.name in without_data]
     for storage in open_ones:
         if storage.last_used != BEFORE:
             used.setdefault(_size_of(storage), storage.name)
-    for storage in idle:
-        other = used.get(_size_of(storage)) if storage in open_ones else None
-        if storage.last_used == BEFORE and other is not None:
-            return (
-                f"; the file has no data, so {storage.name} may be tied to {other}: then nothing"
-                " is saved"
-            )
-    return ""
+    unused = ((s.name, used.get(_size_of(s))) for s in open_ones if s.last_used == BEFORE)
+    return {name: other for name, other in unused if other is not None}
 
 
 def _size_of(storage: Storage) -> tuple[Any, ...]:

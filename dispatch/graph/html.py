@@ -155,6 +155,7 @@ def _storage(row: Json, places: Mapping[str, int]) -> list[Any]:
     return [
         _plain(row["name"]), _BANDS[row["kind"]], row["bytes"], row["made"], row["last_used"],
         row["freed"], places.get(row["module"], -1) if known else -1, shape,
+        text.never_text(row) if row["last_used"] < 0 else 0,
     ]  # fmt: skip
 
 

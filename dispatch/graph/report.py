@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dispatch._C.generated.type_names import DTYPE_BYTES
 from dispatch.graph import text
-from dispatch.graph.advice import ideas
+from dispatch.graph.advice import ideas, possible_ties
 from dispatch.graph.cases import Case
 from dispatch.graph.errors import plain
 from dispatch.graph.executor import RunLog
@@ -179,9 +179,12 @@ class Report:
     @cached_property
     def storages(self) -> list[Json]:
         """A row for each piece of memory: name, kind, bytes, and the calls that made, last used
-        and last held it (-1: before the first call, the number of calls: the end)."""
+        and last held it (-1: before the first call, the number of calls: the end). A weight that
+        no call uses `may_be` a used one, where the file has no data to tell them apart."""
         modules = [call["module"] for call in self.calls]
-        return [_storage_row(storage, modules) for storage in self._walk.storages]
+        storages = self._walk.storages
+        ties = possible_ties(storages, self._facts.without_data)
+        return [_storage_row(storage, modules, ties.get(storage.name)) for storage in storages]
 
     @cached_property
     def operators(self) -> list[Json]:
@@ -426,7 +429,7 @@ def _nbytes(meta: Json | None) -> int:
     return prod(meta["shape"]) * DTYPE_BYTES.get(meta["dtype"], 0) if meta else 0
 
 
-def _storage_row(storage: Storage, modules: list[str | None]) -> Json:
+def _storage_row(storage: Storage, modules: list[str | None], may_be: str | None) -> Json:
     meta = storage.meta
     if storage.kind == "activation":
         module = modules[storage.made] if 0 <= storage.made < len(modules) else None
@@ -439,6 +442,7 @@ def _storage_row(storage: Storage, modules: list[str | None]) -> Json:
         "made": storage.made,
         "last_used": storage.last_used,
         "freed": storage.freed,
+        "may_be": may_be,
         "module": module,
         "shape": meta["shape"] if meta else None,
         "dtype": meta["dtype"] if meta else None,

@@ -385,7 +385,7 @@ def alive_table(
             bytes_text(row["bytes"]),
             f"{row['dtype']}{row['shape']}" if row["shape"] is not None else "",
             _call_text(report, row["made"], row["kind"]),
-            _call_text(report, row["last_used"], "never"),
+            _call_text(report, row["last_used"], never_text(row)),
             plain(row["module"] or ""),
         ]
         for row in shown[:most]
@@ -410,6 +410,11 @@ def _without_weights(rows: list[Json]) -> tuple[list[Json], list[list[str]]]:
         for kind, (n, size) in sums.items()
     ]
     return [row for row in rows if row["kind"] not in _WEIGHTS], cells
+
+
+def never_text(row: Json) -> str:
+    """What stands for the last use of memory that no call takes."""
+    return f"never; may be {plain(row['may_be'])}" if row["may_be"] else "never"
 
 
 def _call_text(report: Json, index: int, before: str) -> str:

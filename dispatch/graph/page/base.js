@@ -6,7 +6,7 @@ const data = document.getElementById("data"), report = JSON.parse(data.textConte
 const address = "#" + (data.dataset.model === undefined ? "" : data.dataset.model + "/");
 const { calls, ops, modules, storages } = report;
 const NODE = 0, OP = 1, LIVE = 2, DURING = 3, NEW = 4, FLOPS = 5, NS = 6, OUT = 7, MODULE = 8, SOURCE = 9, BOUND = 10;
-const NAME = 0, KIND = 1, SIZE = 2, MADE = 3, USED = 4, FREED = 5, PLACE = 6, SHAPE = 7;
+const NAME = 0, KIND = 1, SIZE = 2, MADE = 3, USED = 4, FREED = 5, PLACE = 6, SHAPE = 7, NEVER = 8;
 const PATH = 0, CLASS = 1, LINE = 2, DEPTH = 3, PARAMETERS = 4, WEIGHTS = 5, BYTES = 6, AT_PEAK = 7,
   M_FLOPS = 8, M_CALLS = 9, M_NS = 10;
 const KINDS = ["parameter", "buffer", "input", "activation"], ACTIVATION = 3;

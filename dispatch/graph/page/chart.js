@@ -209,7 +209,7 @@ const alive_columns = [
   ["size", s => s[SIZE], (cell, s) => cell.append(bytes(s[SIZE]))],
   ["shape", s => s[SHAPE], (cell, s) => cell.append(s[SHAPE]), "left wide"],
   ["made by", s => s[MADE], (cell, s) => call_link(cell, s[MADE], "there before"), "left place"],
-  ["last used by", s => s[USED], (cell, s) => call_link(cell, s[USED], "never"), "left place"],
+  ["last used by", s => s[USED], (cell, s) => call_link(cell, s[USED], s[NEVER]), "left place"],
   ["module", s => s[PLACE], (cell, s) => module_link(cell, s[PLACE]), "left wide name"],
 ];
 const draw_alive = sortable($("alive"), alive_columns, alive, null, 2);

@@ -1,6 +1,8 @@
 """`advice`: what would lower a peak, with the peak that is left."""
 
 from dispatch import graph
+from dispatch.graph import text
+from dispatch.graph.html import html_page
 from tests.dispatch.graph.programs import linear, linear_archive, meta, node, tensor, write_json
 from tests.dispatch.graph.test_memory import MATRIX, X, run
 
@@ -63,3 +65,14 @@ def test_an_unused_weight_may_be_tied_where_the_file_has_no_data(tmp_path):
     ]
     whole = graph.load(linear_archive(tmp_path / "m.pt2", tied=True)).run().advice
     assert not any("no call uses" in row["what"] for row in whole)
+
+
+def test_a_weight_that_no_call_uses_names_the_one_that_it_may_be(tmp_path):
+    """In the table and on the page; a file with data says which weights are one."""
+    bare = graph.load(write_json(tmp_path / "m.json", linear(tied=True))).run()
+    assert {row["name"]: row["may_be"] for row in bare.storages if row["may_be"]} == {"t": "w"}
+    cells = text.alive_table(bare.to_json(), bare.alive_at_peak, folded=False).rows
+    assert {row[0]: row[5] for row in cells if "never" in row[5]} == {"t": "never; may be w"}
+    assert '"never; may be w"' in html_page(bare.to_json())
+    whole = graph.load(linear_archive(tmp_path / "m.pt2", tied=True)).run()
+    assert not any(row["may_be"] for row in whole.storages)

@@ -37,7 +37,7 @@ def test_the_whole_object(tmp_path):
 
     def held(name, kind, made, last_used, freed):
         life = {"made": made, "last_used": last_used, "freed": freed}
-        place = {"module": None if kind == "activation" else ""}
+        place = {"module": None if kind == "activation" else "", "may_be": None}
         return {
             "name": name, "kind": kind, "bytes": MATRIX, **life, **place,
             "shape": [2, 3], "dtype": "float32",
