@@ -205,6 +205,7 @@ torch.fx.experimental.proxy_tensor          dispatch.as_torch.refused
 torch.utils.cpp_extension                   dispatch.as_torch.refused
 torch.utils.hooks                           dispatch.as_torch.nn.modules.hooks
 torch.utils.weak                            dispatch.as_torch.weak
+torch.utils.checkpoint                      dispatch.as_torch.checkpoint
 torch.utils.backend_registration            dispatch.as_torch.backends
 """
 
@@ -286,7 +287,6 @@ GAPS = {
     "torch.profiler": "`dispatch.tools` has modes that count, log and track memory",
     "torch.quantization": "there are operators and no modules",
     "torch.sparse": "there are dense tensors only",
-    "torch.utils.checkpoint": "there is no autograd engine",
     "torch.utils.data": "there are operators and no modules",
     "torch.vmap": "there is no vmap",
 }
