@@ -502,7 +502,7 @@ class GraphModule:
             name = str(dispatch.device(device)) if device is not None else None
             return self._run_fake(inputs, name, bool(timed), progress, self._values_of(sizes))
         if device is not None and str(dispatch.device(device)) != "cpu":
-            raise RuntimeError(f"a real run is on the cpu, not on {device}: use fake=True")
+            raise RuntimeError(f"a real run is on the cpu; a fake one may be on {device}")
         log = RunLog(timed=timed is None or timed, capacity=self._log_size)
         self._ready_real()
         given = inputs or tuple(self.random_inputs(sizes=sizes))
