@@ -294,11 +294,12 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     cdef uint64_t excluded = ts.excluded
     cdef bint record = ts.grad_mode and requires_grad_somewhere(e, args)
     cdef PyObject* r
-    if record and e.flags & OF_MUTABLE:
-        check_writable(e, args)
     if record and e.flags & OF_OUT:
-        raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, but "
-                           f"one of the arguments requires grad\n  {e._schema_text}")
+        if e.emitted == NULL or writes_differentiable(e, args):
+            raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, "
+                               f"but one of the arguments requires grad\n  {e._schema_text}")
+    elif record and e.flags & OF_MUTABLE:
+        check_writable(e, args)
     if e.emitted != NULL:
         ts.excluded |= KS_AUTOGRAD
     r = redispatch(e, ks & AFTER_AUTOGRAD, args)
@@ -307,6 +308,15 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     if record and (e.emitted != NULL or marks_operators_of_others) and e.name not in not_differentiable:
         mark_outputs(e, result)
     return give(result)
+
+
+cdef bint writes_differentiable(OperatorEntry e, PyObject** args) except -1:
+    """Whether a tensor that is written to could have a gradient; lists count as if one could."""
+    cdef int i
+    for i in range(e.sig.n_args):
+        if e.sig.args[i].flags & AF_WRITE and not (isinstance(<object>args[i], Tensor) and not is_differentiable(<Tensor>args[i])):
+            return True
+    return False
 
 
 cdef bint requires_grad_somewhere(OperatorEntry e, PyObject** args) except -1:
@@ -386,8 +396,8 @@ cdef int check_writable(OperatorEntry e, PyObject** args) except -1:
     """RuntimeError for leaves, and for views through which autograd could not follow the write (check_inplace)."""
     cdef int i
     cdef Tensor t
-    if e.emitted == NULL or e.name == "aten::detach_":
-        return 0
+    if e.emitted == NULL or e.name in ("aten::detach_", "aten::resize_", "aten::resize_as_"):
+        return 0                 # those that resize refuse it themselves, gradients recorded or not
     for i in range(e.sig.n_args):
         if e.sig.args[i].flags & AF_WRITE and isinstance(<object>args[i], Tensor):
             t = <Tensor>args[i]

@@ -331,6 +331,26 @@ def test_write_to_a_leaf_is_refused_and_leaves_it():
     assert x.is_leaf and x._version == 1
 
 
+@pytest.mark.parametrize("out", [lambda: leaf(), lambda: leaf()[:], lambda: leaf() * 2])
+def test_results_in_out_are_refused_where_gradients_are_recorded(out):
+    t, plain, place = out(), dispatch.ones(2), dispatch.ones((), dtype=dispatch.int64)
+    with pytest.raises(RuntimeError, match=r"add\.out: functions with out=\.\.\. arguments"):
+        A.add.out(plain, 1, out=t)
+    with pytest.raises(RuntimeError, match=r"functions with out=\.\.\. arguments"):
+        A.max.dim_max(t, 0, max=dispatch.ones(()), max_values=place)
+    assert A.argmax.out(t, out=place).item() == 0
+    assert A.eq.Tensor_out(t, plain, out=plain > 3).dtype is dispatch.bool
+    with dispatch.no_grad():
+        assert A.add.out(plain, 1, out=t) is t
+
+
+@pytest.mark.parametrize("make", [lambda x: x, lambda x: x[:1], lambda x: x * 2])
+def test_what_requires_grad_is_not_resized(make):
+    for call in (lambda x: x.resize_(5), lambda x: x.resize_as_(dispatch.ones(3))):
+        with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+            call(make(leaf()))
+
+
 def test_write_to_a_view_of_a_leaf_is_refused():
     with pytest.raises(RuntimeError, match="leaf"):
         A.add_.Tensor(A.select.int(leaf(), 0, 0), 1)

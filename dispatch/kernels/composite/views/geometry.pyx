@@ -706,7 +706,7 @@ cdef object resize_(Tensor self, IntArray size, int memory_format):
     cdef int n = <int>size.len
     cdef bint same = n == self.c_ndim and same_sizes(size.data, self.c_sizes, n)
     if needs_grad(self):
-        raise refused("a tensor that requires grad cannot be resized")
+        raise refused("cannot resize variables that require grad")
     if same and memory_format == MF_NONE:
         return self
     rules.numel(size.data, n)
