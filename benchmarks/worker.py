@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from .rows import Row, Sampler
 __all__: list[str] = []
 
 _OPERATOR_SECONDS = 0.004
+_OPERATOR_SECONDS_OF_THREADS = 0.02
+_SETTLED_SECONDS = 0.01  # after which the other side's threads have stopped to wait in a loop
 
 
 class _Samplers:
@@ -65,7 +68,9 @@ def _main() -> None:
     options = parser.parse_args()
     system = importlib.import_module(f".{options.system}", __package__)
     system.set_threads(options.threads)
-    sampling = {"seconds": _OPERATOR_SECONDS} if options.cases or options.large else {}
+    many = options.threads > 1
+    seconds = _OPERATOR_SECONDS_OF_THREADS if many else _OPERATOR_SECONDS
+    sampling = {"seconds": seconds} if options.cases or options.large else {}
     if options.cases:
         rows = importlib.import_module(".cases", __package__).rows(system.API, options.cases)
     elif options.large:
@@ -80,6 +85,8 @@ def _main() -> None:
     samplers = _Samplers(rows, **sampling)
     print(json.dumps({"name": system.NAME, "rows": list(rows)}), flush=True)
     for line in sys.stdin:
+        if many:
+            time.sleep(_SETTLED_SECONDS)
         print(json.dumps(samplers.answer(line.strip())), flush=True)
 
 
