@@ -18,7 +18,7 @@ from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport product
-from dispatch.kernels.cpu.threads cimport blas_parts_for, in_blas_spans, in_parts, threads_for
+from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spans, in_parts, parts_for, threads_for
 
 cdef extern from "small.h" nogil:
     enum:
@@ -295,6 +295,53 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
     return True
 
 
+# ---- long vectors ------------------------------------------------------------------------------
+
+cdef struct Dots:
+    char* a
+    char* b
+    int64_t a_step, b_step       # in elements
+    int code, size
+    double sums[MAX_PARTS]
+
+
+cdef void dot_part(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Dots* j = <Dots*>context
+    cdef float sum = 0
+    cdef void* to = &sum if j.code == ST_float32 else <void*>&j.sums[part]
+    product(j.code, 1, end - first, 1, j.a + first * j.a_step * j.size, end - first, j.a_step,
+            j.b + first * j.b_step * j.size, j.b_step, 1, to, 1)
+    if j.code == ST_float32:
+        j.sums[part] = sum
+
+
+cdef bint long_dot(Tensor out, Tensor a, Tensor b) except -1:
+    """Parts by BLAS, each on a thread; False: one would do, or it is no product of floats."""
+    cdef Dots j
+    cdef int64_t parts, i
+    cdef double sum = 0
+    if a.c_dtype != ST_float32 and a.c_dtype != ST_float64 or b.c_dtype != a.c_dtype or out.c_dtype != a.c_dtype \
+            or is_rare(out, a, b):
+        return False
+    j.code, j.size = a.c_dtype, dtypes.itemsize_table()[a.c_dtype]
+    parts = parts_for(a.c_numel, 2 * a.c_numel * j.size)
+    if parts < 2:
+        return False
+    j.a, j.b, j.a_step, j.b_step = data_of(a, j.size), data_of(b, j.size), a.c_strides[0], b.c_strides[0]
+    for i in range(parts):
+        j.sums[i] = 0
+    kept = pinned(1 << 20, a, b, out)
+    with nogil:
+        in_blas_spans(dot_part, &j, a.c_numel, parts)
+    for i in range(parts):
+        sum += j.sums[i]
+    if j.code == ST_float32:
+        (<float*>data_of(out, 4))[0] = <float>sum
+    else:
+        (<double*>data_of(out, 8))[0] = sum
+    return True
+
+
 # ---- bodies ------------------------------------------------------------------------------------
 
 cdef int mm(Tensor out, Tensor self, Tensor mat2) except -1:
@@ -317,7 +364,8 @@ cdef int mv(Tensor out, Tensor self, Tensor vec) except -1:
 
 
 cdef int dot(Tensor out, Tensor self, Tensor tensor) except -1:
-    if not small(out, self, tensor, None, 1, 1) and not vector(out, self, tensor, None, 1, 1):
+    if not long_dot(out, self, tensor) and not small(out, self, tensor, None, 1, 1) \
+            and not vector(out, self, tensor, None, 1, 1):
         blas().dot(out, self, tensor)
     return 0
 

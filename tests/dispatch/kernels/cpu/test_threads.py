@@ -279,6 +279,18 @@ def test_threads_that_share_a_convolution_make_what_one_makes(name, way):
         assert ((one - many).double().abs().max() / scale).item() <= near
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_long_dot_product_is_the_sum_of_its_parts(dtype, step):
+    dispatch.set_num_threads(3)
+    x = (numbers(3 * 400_001) + 1).to(getattr(dispatch, dtype))[::step]
+    y = numbers(3 * 400_001 + 5).abs().to(getattr(dispatch, dtype))[5::step]
+    want = (x.numpy().astype("float64") * y.numpy().astype("float64")).sum()
+    near = 1e-5 if dtype == "float32" else 1e-12
+    assert dispatch.dot(x, y).item() == pytest.approx(want, rel=near)
+    assert dispatch.dot(x, y.fill_(0)).item() == 0
+
+
 def test_an_index_that_is_out_of_range_is_named_by_several_threads_too():
     dispatch.set_num_threads(3)
     x, index = numbers(ROWS, WIDTH), places(0, 5, ROWS, WIDTH)
