@@ -326,10 +326,11 @@ cdef Expr imported(Table table, Expr e, dict done):
 
 
 cdef tuple always(Expr e):
-    """The bounds that no state changes: those of symbols made positive."""
+    """The bounds that no state changes: those of symbols made positive. As in sympy, a size that became a float has none:
+    where sizes 0 and 1 are symbols too, a positive symbol can be 0."""
     if e.assumed is None:
         check_depth(" in an expression")
-        e.assumed = bounds_of(e.op, [always(<Expr>a) for a in e.args], e.kind == K_INT)
+        e.assumed = NO_BOUNDS if e.op == OP_TOFLOAT else bounds_of(e.op, [always(<Expr>a) for a in e.args], e.kind == K_INT)
     return e.assumed
 
 
@@ -737,6 +738,8 @@ cdef class Table:
             raise AssertionError("expressions of two ShapeEnvs meet")
         if (op in (OP_FLOORDIV, OP_MOD, OP_PYTHONMOD, OP_REMAINDER)) and b.op != OP_NUMBER and not b.unbacked and hint_of(b) == 0:
             raise ZeroDivisionError(f"{b} is 0 in this run")
+        if (op == OP_LSHIFT or op == OP_RSHIFT) and not b.unbacked and hint_of(b) < 0:
+            raise ValueError("negative shift count")
         made = self.build(op, [a] if is_unary(op) else [a, b])
         if not made.unbacked and made.hinted == H_UNASKED:
             hint_of(made)

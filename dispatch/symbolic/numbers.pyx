@@ -313,14 +313,18 @@ cdef class SymInt(SymReal):
         return operate(OP_FLOORDIV, self, other, True)
 
     def __pow__(self, other, modulo):
+        if modulo is not None:       # which can be the only one of ours: self is any object then
+            return NotImplemented
         if isinstance(other, (float, SymFloat)):
             return sym_float(self) ** other
-        if not isinstance(other, (int, SymInt)) or modulo is not None:
+        if not isinstance(other, (int, SymInt)):
             return NotImplemented
         # the sign of the exponent decides the type of the result
         return operate(OP_POWBYNATURAL, self, other, False) if other >= 0 else sym_float(self) ** sym_float(other)
 
     def __rpow__(self, other, modulo):
+        if modulo is not None:
+            return NotImplemented
         if isinstance(other, (float, SymFloat)):
             return other ** sym_float(self)
         if not isinstance(other, (int, SymInt)):
@@ -418,13 +422,13 @@ cdef class SymFloat(SymReal):
         return sym_float(math.floor(sym_float(other) / self))
 
     def __pow__(self, other, modulo):
-        if not isinstance(other, (int, float, SymInt, SymFloat)):
+        if modulo is not None or not isinstance(other, (int, float, SymInt, SymFloat)):
             return NotImplemented
         must_hold(self >= 0)
         return self.__float_pow__(other)
 
     def __rpow__(self, other, modulo):
-        if not isinstance(other, (int, float, SymInt, SymFloat)):
+        if modulo is not None or not isinstance(other, (int, float, SymInt, SymFloat)):
             return NotImplemented
         must_hold(other >= 0)
         return self.__rfloat_pow__(other)

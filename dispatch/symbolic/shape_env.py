@@ -152,9 +152,11 @@ class ShapeEnv(Symbols):
     def create_symfloatnode(
         self, sym: Any, *, hint: Any = None, source: Source | None = None
     ) -> Any:
-        """A SymFloat of an expression; a float of a number."""
+        """A SymFloat of an expression; a float of a number. AssertionError: not the hint."""
         sym = self.sympify(sym)
         if sym.is_number:
+            if hint is not None and float(sym) != hint:
+                raise AssertionError(f"float(sym)={float(sym)} != hint={hint}")
             return float(sym)
         return SymFloat(SymNode(sym, self, float, hint))
 

@@ -8,6 +8,7 @@ the function says that it may be shared.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,6 +51,14 @@ def _number_dtype(kind: type) -> dtypes.dtype:
     return default if kind is float else promote_types(default, dtypes.complex32)
 
 
+def _symbolic_kind(data: Any) -> type | None:
+    """int or float for a symbolic number, whose value is asked for when it is stored."""
+    numbers = sys.modules.get("dispatch.symbolic.numbers")  # not there: nobody has made one
+    if numbers is None or not isinstance(data, (numbers.SymInt, numbers.SymFloat)):
+        return None
+    return int if isinstance(data, numbers.SymInt) else float
+
+
 def _infer(data: Any, found: set[dtypes.dtype], depth: int = 0) -> None:
     """Collect the dtypes of all leaves of `data`."""
     kind = type(data)
@@ -69,6 +78,8 @@ def _infer(data: Any, found: set[dtypes.dtype], depth: int = 0) -> None:
         raise TypeError(f"tensor: invalid data type '{kind.__name__}'")
     elif _is_sequence(data):
         _infer_items(data, found, depth + 1)
+    elif (number := _symbolic_kind(data)) is not None:
+        found.add(_number_dtype(number))
     else:
         raise RuntimeError(f"tensor: could not infer a dtype for {kind.__name__}")
 

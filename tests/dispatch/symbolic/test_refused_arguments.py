@@ -135,6 +135,22 @@ CALLS = [
         "'int' object has no attribute 'op'",
     ),
     (lambda: sym() << -1, ValueError, "negative shift count"),
+    (lambda: 7 >> (sym() - 6), ValueError, "negative shift count"),
+    (
+        lambda: S.ShapeEnv().create_symfloatnode(sympy.Float(1.5), hint=2.5),
+        AssertionError,
+        "float(sym)=1.5 != hint=2.5",
+    ),
+    *(
+        (lambda f=f: pow(*f(sym())), TypeError, r"unsupported operand type(s) for ** or pow()")
+        for f in (
+            lambda a: (2, 3, a),
+            lambda a: (a, 2, 3),
+            lambda a: (2, a, a),
+            lambda a: (2, 3, dispatch.sym_float(a)),
+            lambda a: (dispatch.sym_float(a), 2, 3),
+        )
+    ),
     (lambda: (sym() > 2) < (sym() > 1), TypeError, "'<' not supported between instances of"),
     (lambda: sym().node.expr < (sym().node.expr > 2), TypeError, "conditions have no order"),
     (

@@ -1,6 +1,7 @@
 """ShapeEnv: symbols, guards and what they teach, runtime asserts, constraints, text and pickles."""
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -76,6 +77,14 @@ def test_without_specialising_zero_and_one_are_symbols() -> None:
     assert isinstance(a, SymInt)
     assert a == 1
     assert guards(env) == ["Eq(s99, 1)"]
+
+
+@pytest.mark.parametrize(("of", "number"), [(sym_min, 0.5), (sym_min, 1.0), (sym_max, 0.5)])
+def test_a_possible_zero_stays_in_float_min_max(of: Callable[..., Any], number: float) -> None:
+    env = ShapeEnv(specialize_zero_one=False)
+    a = size(env, 0, "a")
+    assert str(of(number, a)) == f"{'Min' if of is sym_min else 'Max'}({number}, ToFloat(s99))"
+    assert float(of(number, a)) == (0.0 if of is sym_min else number)
 
 
 def test_duck_sizes_share_a_symbol() -> None:

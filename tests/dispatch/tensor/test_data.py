@@ -9,6 +9,8 @@ import pytest
 
 import dispatch
 from dispatch import Tensor, as_tensor, asarray, tensor
+from dispatch.symbolic import ShapeEnv
+from tests.dispatch.symbolic.making import size
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,16 @@ def test_values_are_converted_to_the_given_dtype() -> None:
     assert tensor([-1], dtype=dispatch.uint8).tolist() == [255]
     assert tensor([1e300]).tolist() == [float("inf")]
     assert tensor([2**63], dtype=dispatch.uint64).tolist() == [2**63]
+
+
+def test_symbolic_numbers_are_asked_for_their_values() -> None:
+    env = ShapeEnv()
+    a = size(env, 5, "a")
+    assert tensor(a).tolist() == 5 and tensor(a).dtype is dispatch.int64
+    assert tensor([[a, 2.5]]).tolist() == [[5.0, 2.5]]
+    half = tensor(dispatch.sym_float(a) / 2)
+    assert (half.item(), half.dtype) == (2.5, dispatch.float32)
+    assert [str(g.expr) for g in env.guards][:1] == ["Eq(s99, 5)"]
 
 
 def test_data_that_contains_itself_is_refused() -> None:
