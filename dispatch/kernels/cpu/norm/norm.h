@@ -88,20 +88,27 @@ typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
     /* y = x * scale + shift. */ \
     WIDE static void channel_affine_##K(const channel_job *j, int64_t first, int64_t end) \
     { \
-        const int64_t inner = j->inner; \
-        for (int64_t o = 0; o < j->outer; o++) { \
-            const T *x = (const T *)j->from + (o * j->channels + first) * inner; \
-            T *y = (T *)j->to + (o * j->channels + first) * inner; \
-            if (inner > 1) \
-                for (int64_t c = first; c < end; c++, x += inner, y += inner) { \
-                    const T a = (T)j->scale[c], b = (T)j->shift[c]; \
-                    for (int64_t i = 0; i < inner; i++) \
-                        y[i] = x[i] * a + b; \
-                } \
-            else { \
-                const double *scale = j->scale + first, *shift = j->shift + first; \
-                for (int64_t c = 0; c < end - first; c++) \
-                    y[c] = x[c] * (T)scale[c] + (T)shift[c]; \
+        const int64_t inner = j->inner, channels = j->channels; \
+        const T *from = j->from; \
+        T *to = j->to; \
+        for (int64_t o = 0; o < j->outer && inner > 1; o++) \
+            for (int64_t c = first; c < end; c++) { \
+                const T *x = from + (o * channels + c) * inner; \
+                T *y = to + (o * channels + c) * inner; \
+                const T a = (T)j->scale[c], b = (T)j->shift[c]; \
+                for (int64_t i = 0; i < inner; i++) \
+                    y[i] = x[i] * a + b; \
+            } \
+        for (int64_t c = first; c < end && inner == 1; c += NORM_BLOCK) { \
+            const int64_t n = end - c < NORM_BLOCK ? end - c : NORM_BLOCK; \
+            T a[NORM_BLOCK], b[NORM_BLOCK]; \
+            for (int64_t i = 0; i < n; i++) \
+                a[i] = (T)j->scale[c + i], b[i] = (T)j->shift[c + i]; \
+            for (int64_t o = 0; o < j->outer; o++) { \
+                const T *x = from + o * channels + c; \
+                T *y = to + o * channels + c; \
+                for (int64_t i = 0; i < n; i++) \
+                    y[i] = x[i] * a[i] + b[i]; \
             } \
         } \
     } \

@@ -158,26 +158,36 @@ cdef int clear(tuple outputs) except -1:
 cdef struct Share:
     const channel_job* j
     channel_fn each
+    int64_t row                  # bytes of all channels; 0: threads have channels of their own
 
 
 cdef void take_channels(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     cdef Share* s = <Share*>context
-    s.each(s.j, first, end)
+    cdef channel_job j = s.j[0]
+    if s.row == 0:
+        s.each(&j, first, end)
+        return
+    j.from_ = <char*>j.from_ + first * s.row
+    j.grads = NULL if j.grads == NULL else <char*>j.grads + first * s.row
+    j.to = <char*>j.to + first * s.row
+    j.outer = end - first
+    s.each(&j, 0, j.channels)
 
 
 cdef int walk_channels(const channel_fn* loops, channel_job* j, Channels s, Tensor x, Tensor grad=None, Tensor to=None) except -1:
-    """One of the loops; each thread has channels of its own."""
+    """One of the loops; each thread has channels of its own, or rows where channels are last and each element has a result."""
     cdef Share share
     cdef int size = dtypes.itemsize_table()[x.c_dtype]
+    cdef bint rows = s.inner == 1 and to is not None
     cdef object kept = held(x, x, grad, to)
-    cdef int64_t parts = parts_for(s.channels, 2 * x.c_numel * size)
+    cdef int64_t lead = s.outer if rows else s.channels, parts = parts_for(lead, 2 * x.c_numel * size)
     j.from_ = data_of(x, size)
     j.grads = NULL if grad is None else data_of(grad, size)
     j.to = NULL if to is None else data_of(to, size)
     j.outer, j.channels, j.inner = s.outer, s.channels, s.inner
-    share.j, share.each = j, loops[row_of(x.c_dtype)]
+    share.j, share.each, share.row = j, loops[row_of(x.c_dtype)], s.channels * size if rows else 0
     with nogil:
-        in_spans(take_channels, &share, s.channels, parts)
+        in_spans(take_channels, &share, lead, parts)
     return 0
 
 

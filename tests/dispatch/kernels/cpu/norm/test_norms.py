@@ -99,6 +99,21 @@ def test_batch_norm_by_running_statistics_leaves_them_and_saves_nothing() -> Non
     assert (mean.tolist(), var.tolist()) == ([1, 2], [4, 9])
 
 
+@pytest.mark.parametrize("sizes", [(2, 1100), (1, 600, 2, 3), (3, 5, 2, 3)])
+def test_batch_norm_of_channels_last(sizes: tuple[int, ...]) -> None:
+    x, channels = RNG.normal(size=sizes).astype("float32"), sizes[1]
+    given = tensor(x)
+    if len(sizes) == 4:
+        given = given.to(memory_format=dispatch.channels_last)
+    mean, var, weight, bias = RNG.uniform(0.5, 2, size=(4, channels)).astype("float32")
+    out = aten.batch_norm(given, *map(tensor, (weight, bias, mean, var)), False, 0.1, 1e-5, True)
+    of = (1, channels) + (1,) * (len(sizes) - 2)
+    mean, var, weight, bias = (p.reshape(of) for p in (mean, var, weight, bias))
+    want = (x - mean) / np.sqrt(var + 1e-5) * weight + bias
+    np.testing.assert_allclose(out.numpy(), want, atol=1e-5)
+    assert out.stride() == given.stride()
+
+
 def test_batch_norm_out_leaves_saved_statistics_unless_training() -> None:
     out, saved, rstd = tensor([[0, 0]]), tensor([7]), tensor([8])
     aten.native_batch_norm.out(
