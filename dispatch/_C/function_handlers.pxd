@@ -8,6 +8,8 @@ from dispatch._C.tensor cimport TF_HAS_TORCH_FUNCTION, Tensor
 cdef bint has_function_attribute(PyObject* o) noexcept
 # Whether an argument has one; lists and tuples are looked into.
 cdef bint any_function_handler(PyObject** args, Py_ssize_t n) noexcept
+# Whether an item of a list or tuple has one; those of its lists too for a depth of 1.
+cdef bint holds_function_handler(PyObject* items, int depth) noexcept
 # Whether `o`, not a Tensor, has one.
 cdef bint is_function_object(PyObject* o) noexcept
 

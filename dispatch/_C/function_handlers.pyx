@@ -7,7 +7,7 @@ from cpython.object cimport PyObject
 
 from dispatch._C.python_api cimport (
     PyErr_Clear_, PyList_Check_, PyList_GET_ITEM_, PyObject_LookupAttr_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_,
-    Py_DECREF_, Py_SIZE_, Py_TYPE_,
+    Py_DECREF_, Py_INCREF_, Py_SIZE_, Py_TYPE_,
 )
 from dispatch._C.tensor cimport Tensor
 
@@ -39,16 +39,29 @@ cdef bint has_function_attribute(PyObject* o) noexcept:
 
 
 cdef bint any_function_handler(PyObject** args, Py_ssize_t n) noexcept:
-    cdef Py_ssize_t i, j
-    cdef PyObject* o
+    cdef Py_ssize_t i
     for i in range(n):
-        o = args[i]
-        if PyList_Check_(o) or PyTuple_Check_(o):
-            j = 0
-            while j < Py_SIZE_(o):           # an item's own code may change a list
-                if has_function_handler(PyList_GET_ITEM_(o, j) if PyList_Check_(o) else PyTuple_GET_ITEM_(o, j)):
-                    return True
-                j += 1
-        elif has_function_handler(o):
+        if PyList_Check_(args[i]) or PyTuple_Check_(args[i]):
+            if holds_function_handler(args[i], 0):
+                return True
+        elif has_function_handler(args[i]):
             return True
     return False
+
+
+cdef bint holds_function_handler(PyObject* items, int depth) noexcept:
+    """Whether an item of a list or tuple has one, or, for a depth of 1, an item of an item. An item's own code may change the
+    list."""
+    cdef Py_ssize_t j = 0
+    cdef PyObject* o
+    cdef bint found = False
+    while not found and j < Py_SIZE_(items):
+        o = PyList_GET_ITEM_(items, j) if PyList_Check_(items) else PyTuple_GET_ITEM_(items, j)
+        Py_INCREF_(o)
+        if depth > 0 and (PyList_Check_(o) or PyTuple_Check_(o)):
+            found = holds_function_handler(o, depth - 1)
+        else:
+            found = has_function_handler(o)
+        Py_DECREF_(o)
+        j += 1
+    return found

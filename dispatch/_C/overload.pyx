@@ -3,6 +3,8 @@
 Each is a C vectorcall on the object itself: match the arguments against the schema, gather the keys, dispatch. Both raise
 RuntimeError for arguments that do not fit.
 """
+from types import ModuleType
+
 from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject, PyTypeObject
 
@@ -594,7 +596,7 @@ cdef class OpOverloadPacket:
         return self
 
     def __reduce__(self):
-        return find_packet_of, (self._qualified_op_name,)
+        return _find_packet, (self._qualified_op_name,)
 
     def __repr__(self):
         ns, _, name = self._qualified_op_name.partition("::")
@@ -735,9 +737,6 @@ def _find_packet(str name):
     return find_packet(name)
 
 
-find_packet_of = _find_packet
-
-
 def _refresh_packet(str name):
     """Look the overloads of a packet up again: one was defined or went away."""
     cdef OpOverloadPacket p = packets.get(name)
@@ -770,10 +769,14 @@ cdef PyObject* attribute_of_module(PyObject* self, PyObject* name) noexcept:
     return NULL if PyErr_Occurred() != NULL else any_attribute_of_module(self, name)
 
 
-def _instance_first(type cls):
+def _instance_first(type cls not None):
     """Class decorator: attributes of a module's instance come before those of `cls`, a direct subclass of ModuleType."""
     global any_attribute_of_module
-    any_attribute_of_module = look_up_by(<PyTypeObject*>cls, attribute_of_module)
+    if cls.__base__ is not ModuleType:
+        raise TypeError(f"expected a direct subclass of ModuleType, got {cls.__name__}")
+    cdef getattrofunc before = look_up_by(<PyTypeObject*>cls, attribute_of_module)
+    if before != attribute_of_module:            # not decorated before
+        any_attribute_of_module = before
     return cls
 
 

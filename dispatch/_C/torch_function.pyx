@@ -12,7 +12,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.type cimport PyType_Modified
 
-from dispatch._C.function_handlers cimport any_function_handler, has_function_handler
+from dispatch._C.function_handlers cimport any_function_handler, has_function_handler, holds_function_handler
 from dispatch._C.naming cimport full_name, package_name
 from dispatch._C.python_api cimport (
     PyList_Check_, PyMethod_New_, PyObject_TypeCheck_, PyTuple_Check_, PyTuple_GET_ITEM_, PyTuple_GET_SIZE_,
@@ -44,8 +44,6 @@ cdef extern from *:
     """
     object dispatch_descriptor_get(PyObject* d, PyObject* o, PyObject* cls)
     int dispatch_descriptor_set(PyObject* d, PyObject* o, PyObject* value) except -1
-    PyObject** PySequence_Fast_ITEMS_ "PySequence_Fast_ITEMS"(PyObject*) noexcept
-    Py_ssize_t PySequence_Fast_GET_SIZE_ "PySequence_Fast_GET_SIZE"(PyObject*) noexcept
     bint skip_next "dispatch_skip_function"
     bint skipped "dispatch_skipped_function"
     PyObject* handled "dispatch_handled_function"
@@ -455,16 +453,11 @@ cdef inline bint carries_handler(PyObject** args, Py_ssize_t n, int nested) noex
         return True
     for i in range(1, n):
         if PyTuple_Check_(args[i]) or PyList_Check_(args[i]):
-            if holds_handler(args[i]) if nested else any_function_handler(args + i, 1):
+            if holds_function_handler(args[i], 1 if nested else 0):
                 return True
         elif has_function_handler(args[i]):
             return True
     return False
-
-
-cdef inline bint holds_handler(PyObject* index) noexcept:
-    """Whether one is in this list or tuple, or in a list within it."""
-    return any_function_handler(PySequence_Fast_ITEMS_(index), PySequence_Fast_GET_SIZE_(index))
 
 
 @cython.final

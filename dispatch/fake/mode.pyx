@@ -5,6 +5,7 @@ copies metadata; a fresh one goes to `propagate`.
 """
 import sys
 from _thread import get_ident
+from types import MethodType
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
@@ -168,7 +169,7 @@ class OfModeOrAll:
         self.__doc__ = doc
 
     def __get__(self, mode, owner=None):
-        return self.of_all if mode is None else self.of_mode.__get__(mode, owner)
+        return self.of_all if mode is None else MethodType(self.of_mode, mode)
 
 
 # ---- the mode --------------------------------------------------------------------------------------------------------

@@ -2,16 +2,22 @@
 
 `python -m tests.fuzz.api [--n N] [--seed S]` makes N trials; each is a child process that calls
 functions and methods of the package (public or underscored), makes instances of its classes without
-`__init__`, reads, sets and deletes attributes, and passes what changes under the callee: arguments
-that clear the list they came in, destroy the library that runs, push modes. Exceptions are fine; a
-child that dies by a signal, or hangs, is a failure. The same seed makes the same calls.
+`__init__`, reads, sets and deletes attributes, does with objects what the language can, and passes
+what changes under the callee: arguments that clear the list they came in, destroy the library that
+runs, push modes. Exceptions are fine; a child that dies by a signal, or hangs, is a failure. The
+same seed makes the same calls.
 """
 
 import argparse
 import contextlib
+import copy
 import faulthandler
 import importlib
+import math
+import operator
 import os
+import pickle
+import pkgutil
 import random
 import signal
 import sys
@@ -20,22 +26,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import dispatch
 from tests.fuzz.arguments import Arguments
 from tests.fuzz.trial import limit_memory
 
-__all__ = ["ROOMS", "Failure", "Target", "attempt", "targets"]
+__all__ = ["Failure", "Target", "attempt", "targets"]
 
-ROOMS = (
-    "dispatch", "dispatch._C", "dispatch._ops", "dispatch.library", "dispatch.modes",
-    "dispatch.fake", "dispatch.functional", "dispatch.tensor.arrays", "dispatch.tensor.random",
-    "dispatch.tensor.storage",
-    "dispatch.library.kernels", "dispatch.library.custom_ops", "dispatch.library.functions",
-    "dispatch.registry.schemas", "dispatch.registry.fake_kernels", "dispatch.functional.wrappers",
-    "dispatch._ops.namespaces", "dispatch._C.structured", "dispatch.kernels.meta.rules",
-    "dispatch.fake.cache", "dispatch.fake.constants", "dispatch.fake.converter",
-    "dispatch.fake.cross_check", "dispatch.fake.fake_tensor", "dispatch.fake.mode",
-    "dispatch.fake.propagate", "dispatch.fake.settings", "dispatch.overrides", "dispatch.pytree",
-)  # fmt: skip
+# What is no room of a call: commands and generators, and bodies of kernels, whose callers check.
+_NOT_CALLED = ("cli", "as_torch", "codegen", "build", "kernels", "__main__", "_C.generated")
 _CALLS = 60  # of one trial
 _SECONDS = 20
 _ADDRESS_SPACE = 8 << 30
@@ -57,21 +55,24 @@ class Target(NamedTuple):
     value: Any
 
 
-def _rooms(rooms: Sequence[str]) -> list[Any]:
+def _rooms(names: Sequence[str]) -> list[Any]:
     found = []
-    for name in rooms:
-        try:
+    for name in names:
+        with contextlib.suppress(ImportError):  # of something optional
             found.append(importlib.import_module(name))
-        except ModuleNotFoundError:
-            continue
-    names = [n for n in sorted(sys.modules) if n.startswith("dispatch._C.")]
-    return found + [sys.modules[n] for n in names if ".generated" not in n]
+    return found
 
 
-def targets(rooms: Sequence[str] = ROOMS) -> list[Target]:
-    """Every callable of the rooms by name, once."""
+def _every_room() -> list[str]:
+    left_out = tuple(f"dispatch.{name}" for name in _NOT_CALLED)
+    found = pkgutil.walk_packages(dispatch.__path__, "dispatch.", onerror=lambda _: None)
+    return ["dispatch", *(m.name for m in found if not m.name.startswith(left_out))]
+
+
+def targets(rooms: Sequence[str] | None = None) -> list[Target]:
+    """Every callable of the rooms (None: of all) by name, once."""
     found: dict[int, Target] = {}
-    for room in _rooms(rooms):
+    for room in _rooms(_every_room() if rooms is None else rooms):
         for name, value in sorted(vars(room).items()):
             origin = getattr(value, "__module__", None) or room.__name__
             if not callable(value) or name in _LEFT_OUT or name.startswith("__"):
@@ -141,9 +142,11 @@ class _Trial:
                 self._step(all_targets)
 
     def _step(self, all_targets: list[Target]) -> None:
-        kind = self.rng.randrange(10)
+        kind = self.rng.randrange(12)
         target = self.rng.choice(all_targets)
-        if kind < 4:
+        if kind >= 10:
+            self._operate()
+        elif kind < 4:
             self._call(target.name, target.value)
         elif kind < 6 and isinstance(target.value, type):
             self._blank(target)
@@ -155,6 +158,19 @@ class _Trial:
             self._explore(f"known {type(value).__name__}", value)
         else:
             self._operator()
+
+    def _operate(self) -> None:
+        """What the language does with an object of ours, wherever among the operands it stands."""
+        name, function, count = self.rng.choice(_LANGUAGE)
+        if self.made and self.rng.random() < 0.5:
+            ours = self.rng.choice(self.made)
+        else:
+            ours = self.arguments.known()
+        operands = [self.arguments.any() for _ in range(count - 1)]
+        if count == 3 and self.rng.random() < 0.5:  # two of one type, which is not ours
+            operands = [self.arguments.number(), self.arguments.number()]
+        operands.insert(self.rng.randrange(count), ours)
+        self._guarded(f"{name}(*{_shown(operands)})", lambda: function(*operands))
 
     def _blank(self, target: Target) -> None:
         """An instance that `__init__` never saw."""
@@ -183,6 +199,41 @@ class _Trial:
             self._guarded(f"{type(guard).__name__} {note}", lambda: _under(guard, op, args, kwargs))
         else:
             self._guarded(note, lambda: op(*args, **kwargs))
+
+
+def _within(value: Any) -> None:
+    with value:
+        pass
+
+
+def _in_place(value: Any, at: Any, new: Any) -> None:
+    value[at] += new
+
+
+# (name, function, operands) of what is not reached by an attribute's name.
+_LANGUAGE: tuple[tuple[str, Callable[..., Any], int], ...] = (
+    *((f, getattr(operator, f), 2) for f in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "matmul", "lshift", "rshift", "and_",
+        "or_", "xor", "pow", "lt", "le", "eq", "ne", "gt", "ge", "iadd", "isub", "imul", "itruediv",
+        "ifloordiv", "imod", "imatmul", "ilshift", "irshift", "iand", "ior", "ixor", "ipow",
+        "contains", "getitem", "delitem", "concat", "iconcat", "countOf", "indexOf",
+    )),
+    *((f, getattr(operator, f), 1) for f in (
+        "neg", "pos", "invert", "abs", "index", "truth", "not_", "length_hint",
+    )),
+    *((f.__name__, f, 1) for f in (
+        len, hash, int, float, complex, bool, bytes, str, repr, list, tuple, dict, set, iter, next,
+        reversed, sum, max, sorted, dir, vars, memoryview, slice, range, round, ascii, callable,
+        math.floor, math.ceil, math.trunc, copy.copy, copy.deepcopy, _within,
+    )),
+    *((f.__name__, f, 2) for f in (divmod, round, isinstance, issubclass, format, zip, map)),
+    ("pow", pow, 3), ("setitem", operator.setitem, 3), ("x[i] +=", _in_place, 3),
+    ("slice", slice, 3),
+    ("pickle", lambda value: pickle.loads(pickle.dumps(value)), 1),
+    ("subclass", lambda value: type("Sub", (type(value),), {})(), 1),
+    ("subclass", lambda a, b: type("Sub", (type(a), type(b)), {})(), 2),
+    ("class", lambda value, other: setattr(value, "__class__", type(other)), 2),
+)  # fmt: skip
 
 
 # Attributes of every object that say nothing of ours, or that end the process.

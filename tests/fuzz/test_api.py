@@ -102,6 +102,40 @@ _PROGRAMS = {
             thread.join()
         assert x.clone().tolist() == [1, 1]
     """,
+    "an item that empties its lists when it is asked for a handler": """
+        class Thief:
+            def __getattr__(self, name):
+                for items in lists:
+                    items.clear()
+                raise AttributeError(name)
+        for nested in (False, True):
+            for i in range(50):
+                items = [1.5, Thief(), *map(float, range(i))]
+                lists = [items, [items, 2.5]]
+                try:
+                    x.long().__ixor__(lists[nested])
+                except TypeError:
+                    pass
+    """,
+    "helpers of classes that are given something else": """
+        from dispatch._ops.namespaces import _instance_first
+        for cls in (None, Tensor, type(ops)):
+            try:
+                _instance_first(cls)
+            except TypeError:
+                pass
+        assert ops.aten.add is ops.aten.add
+        try:
+            ops.nothing_of_this_name.f
+        except AttributeError:
+            pass
+        info = vars(FakeTensorMode)["cache_info"]
+        info.__init__(info, info, "")
+        try:
+            info.__get__(FakeTensorMode(), None)()
+        except TypeError:
+            pass
+    """,
     "structures that nobody filled": """
         from dispatch.pytree import LeafSpec, TreeSpec
         for cls in (TreeSpec, LeafSpec):
