@@ -36,6 +36,9 @@ cdef inline int64_t take_lead(Image* m, bint last, int64_t first, int64_t count)
         return first * m.plane * m.c
     m.n, m.c = 1, count
     return first * m.plane
+# Rows of pixels: what such a loop with channels last may be shared out by as well.
+cdef inline int64_t lines_of(const Image* m) noexcept nogil:
+    return m.n * m.size[0] * m.size[1]
 cdef Tensor dense(Tensor t, int code, int memory_format)
 cdef Tensor target(Tensor out, int code, int memory_format)
 cdef int finish(Tensor out, Tensor made) except -1

@@ -169,16 +169,28 @@ enum { LANES = 16 };
         for (int64_t i = 0; i < n; i++, at += 4, w += 4) \
             to[i] = w[0] * x[at[0]] + w[1] * x[at[1]] + w[2] * x[at[2]] + w[3] * x[at[3]]; \
     } \
-    /* the same with any number for each; what has no weight is not looked at */ \
+    /* the same with any number for each, of rows of `size` elements one after the other; what has no weight is not looked at */ \
     PIXELS static void gather_many_##NAME(T *restrict to, const T *restrict x, const int64_t *restrict at, const T *restrict w, \
-                                          int most, int64_t n) \
+                                          int most, int64_t n, int64_t rows, int64_t size) \
     { \
-        for (int64_t i = 0; i < n; i++, at += most, w += most) { \
-            T total = 0; \
-            for (int k = 0; k < most; k++) \
-                total += w[k] != 0 ? w[k] * x[at[k]] : 0; \
-            to[i] = total; \
-        } \
+        int64_t r = 0; \
+        for (; r + 4 <= rows; r += 4, to += 4 * n, x += 4 * size) \
+            for (int64_t i = 0; i < n; i++) { \
+                T a = 0, b = 0, c = 0, d = 0; \
+                for (int k = 0; k < most; k++) { \
+                    const T by = w[i * most + k], *from = x + at[i * most + k]; \
+                    if (by != 0) \
+                        a += by * from[0], b += by * from[size], c += by * from[2 * size], d += by * from[3 * size]; \
+                } \
+                to[i] = a, to[n + i] = b, to[2 * n + i] = c, to[3 * n + i] = d; \
+            } \
+        for (; r < rows; r++, to += n, x += size) \
+            for (int64_t i = 0; i < n; i++) { \
+                T total = 0; \
+                for (int k = 0; k < most; k++) \
+                    total += w[i * most + k] != 0 ? w[i * most + k] * x[at[i * most + k]] : 0; \
+                to[i] = total; \
+            } \
     } \
     /* x *= factor; the largest of them and `most` (of NaN and a number either) */ \
     PIXELS static T scale_largest_##NAME(T *restrict x, T factor, T most, int64_t n) \

@@ -34,10 +34,12 @@ cdef extern from "pixels.h" nogil:
     void mix_two_f64(double* to, const double* a, const double* b, double u, double v, int64_t n) noexcept
     void gather_two_f32(float* to, const float* x, const int64_t* at, const float* w, int64_t n) noexcept
     void gather_four_f32(float* to, const float* x, const int64_t* at, const float* w, int64_t n) noexcept
-    void gather_many_f32(float* to, const float* x, const int64_t* at, const float* w, int most, int64_t n) noexcept
+    void gather_many_f32(float* to, const float* x, const int64_t* at, const float* w, int most, int64_t n, int64_t rows,
+                         int64_t size) noexcept
     void gather_two_f64(double* to, const double* x, const int64_t* at, const double* w, int64_t n) noexcept
     void gather_four_f64(double* to, const double* x, const int64_t* at, const double* w, int64_t n) noexcept
-    void gather_many_f64(double* to, const double* x, const int64_t* at, const double* w, int most, int64_t n) noexcept
+    void gather_many_f64(double* to, const double* x, const int64_t* at, const double* w, int most, int64_t n, int64_t rows,
+                         int64_t size) noexcept
     float scale_largest_f32(float* x, float factor, float most, int64_t n) noexcept
     double scale_largest_f64(double* x, double factor, double most, int64_t n) noexcept
     void subtract_f32(float* x, float number, int64_t n) noexcept

@@ -15,7 +15,40 @@
         most[i] = better ? value : old; \
         best[i] = better ? (AT) : place; \
     }
-#define POOL_ROWS(K, T) \
+#define LARGEST_OF_WINDOW(K, T, I, PARTS) \
+    { \
+        vector_##K seen[PARTS]; \
+        vector_##I where[PARTS]; \
+        _Pragma("GCC unroll 4") \
+        for (int p = 0; p < PARTS; p++) \
+            seen[p] = (T)(LOWEST_##K) - (vector_##K){0}, where[p] = (vector_##I){0}; \
+        for (int64_t d = 0; d < count[0]; d++) \
+            for (int64_t h = 0; h < count[1]; h++) \
+                for (int64_t w = 0; w < count[2]; w++) { \
+                    const int64_t place = d * step[0] + h * step[1] + w * step[2]; \
+                    const vector_##I here = (NUMBER_##I)place - (vector_##I){0}; \
+                    _Pragma("GCC unroll 4") \
+                    for (int p = 0; p < PARTS; p++) { \
+                        const vector_##K value = *(const vector_##K *)(x + (at + place) * n + i + p * PART); \
+                        const vector_##I better = (vector_##I)((value > seen[p]) | (value != value)); \
+                        seen[p] = (vector_##K)(((vector_##I)value & better) | ((vector_##I)seen[p] & ~better)); \
+                        where[p] = (here & better) | (where[p] & ~better); \
+                    } \
+                } \
+        for (int p = 0; p < PARTS; p++) { \
+            *(vector_##K *)(most + i + p * PART) = seen[p]; \
+            NUMBER_##I numbers[PART]; \
+            memcpy(numbers, &where[p], sizeof(numbers)); \
+            for (int k = 0; k < PART; k++) \
+                best[i + p * PART + k] = at + numbers[k]; \
+        } \
+    }
+typedef int32_t NUMBER_i32;
+typedef int64_t NUMBER_i64;
+#define LOWEST_f32 -INFINITY
+#define LOWEST_f64 -INFINITY
+#define LOWEST_i64 INT64_MIN
+#define POOL_ROWS(K, T, I) \
     /* Places are `step` apart, and so are elements. What is larger, or NaN, counts. */ \
     WIDE static void largest_row_##K(T *restrict most, int64_t *restrict best, const T *restrict x, int64_t n, int64_t step, \
                                      int64_t at) \
@@ -31,6 +64,19 @@
     WIDE static void largest_pixel_##K(T *restrict most, int64_t *restrict best, const T *restrict x, int64_t n, int64_t at) \
     { \
         TAKE_LARGER(T, 1, at) \
+    } \
+    /* Of all channels, as many as vectors hold (which is returned), the largest of a window's places: `count` of each dimension, \
+       `step` places apart, from the place `at` on. Places, counted from there, are numbers as wide as elements. */ \
+    WIDE static int64_t largest_window_##K(T *most, int64_t *best, const T *x, int64_t n, const int64_t *count, \
+                                           const int64_t *step, int64_t at) \
+    { \
+        enum { PART = sizeof(vector_##K) / sizeof(T) }; \
+        int64_t i = 0; \
+        for (; i + 4 * PART <= n; i += 4 * PART) \
+            LARGEST_OF_WINDOW(K, T, I, 4) \
+        for (; i + PART <= n; i += PART) \
+            LARGEST_OF_WINDOW(K, T, I, 1) \
+        return i; \
     } \
     /* The mean of all places of a window, for each channel: `wide` places lie one after the other, lines and planes of them so \
        many elements apart. Sums stay in registers. */ \
@@ -80,8 +126,9 @@
 typedef float vector_f32 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef double vector_f64 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t vector_i64 __attribute__((vector_size(32), aligned(8), may_alias));
-POOL_ROWS(f32, float)
-POOL_ROWS(f64, double)
-POOL_ROWS(i64, int64_t)
+typedef int32_t vector_i32 __attribute__((vector_size(32), aligned(4), may_alias));
+POOL_ROWS(f32, float, i32)
+POOL_ROWS(f64, double, i64)
+POOL_ROWS(i64, int64_t, i64)
 #pragma GCC pop_options
 #endif

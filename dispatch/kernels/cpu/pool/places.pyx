@@ -4,7 +4,7 @@ Called by the structured kernels with outputs of the right size. For each dimens
 where the window of each output element begins and ends; images and volumes are walked alike.
 """
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT32_MAX, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -14,7 +14,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.dense cimport (
-    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, pinned, take_lead,
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, lines_of, pinned, take_lead,
     target,
 )
 from dispatch.kernels.cpu.pixels cimport add_scaled_f32, add_scaled_f64
@@ -26,6 +26,10 @@ cdef extern from "pool/neighbours.h" nogil:
                             int64_t n, float by)
     void average_window_f64(double* to, const double* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
                             int64_t n, double by)
+    int64_t largest_window_f32(float* most, int64_t* best, const float* x, int64_t n, const int64_t* count, const int64_t* step,
+                               int64_t at)
+    int64_t largest_window_f64(double* most, int64_t* best, const double* x, int64_t n, const int64_t* count, const int64_t* step,
+                               int64_t at)
     void largest_pixel_f32(float* most, int64_t* best, const float* x, int64_t n, int64_t at)
     void largest_pixel_f64(double* most, int64_t* best, const double* x, int64_t n, int64_t at)
 
@@ -39,6 +43,7 @@ ctypedef fused real:
 cdef struct Bins:
     Image a, b                   # input and output; of a gradient the other way round
     bint last                    # channels last
+    int64_t line, stop           # of results whose channels are last: the rows to make, of all images
     int64_t* first[3]            # of each output element along a dimension; one block of memory
     int64_t* end[3]
     char* room                   # of a gradient whose channels are first: lines of its own for each thread
@@ -100,23 +105,27 @@ cdef inline int64_t elements(Bins* q, int64_t d, int64_t h, int64_t w) noexcept 
 
 
 cdef void average_last(Bins* q, real* out, const real* x) noexcept nogil:
-    cdef int64_t n, d, h, w, deep, high, wide, c = q.b.c, line = q.a.size[2] * c, plane = q.a.size[1] * line
+    cdef int64_t r, d, h, w, deep, high, wide, c = q.b.c, line = q.a.size[2] * c, plane = q.a.size[1] * line
     cdef const real* first
     cdef real by
-    for n in range(q.b.n):
-        for d in range(q.b.size[0]):
-            for h in range(q.b.size[1]):
-                for w in range(q.b.size[2]):
-                    first = x + q.first[0][d] * plane + q.first[1][h] * line + q.first[2][w] * c
-                    by = elements(q, d, h, w)
-                    deep, high = q.end[0][d] - q.first[0][d], q.end[1][h] - q.first[1][h]
-                    wide = q.end[2][w] - q.first[2][w]
-                    if real is float:
-                        average_window_f32(out, first, deep, plane, high, line, wide, c, by)
-                    else:
-                        average_window_f64(out, first, deep, plane, high, line, wide, c, by)
-                    out += c
-        x += q.a.plane * c
+    out += q.line * q.b.size[2] * c
+    for r in range(q.line, q.stop):
+        h, d = r % q.b.size[1], r // q.b.size[1] % q.b.size[0]
+        deep, high = q.end[0][d] - q.first[0][d], q.end[1][h] - q.first[1][h]
+        for w in range(q.b.size[2]):
+            first = x + image_of_line(q, r) * c + q.first[0][d] * plane + q.first[1][h] * line + q.first[2][w] * c
+            by = elements(q, d, h, w)
+            wide = q.end[2][w] - q.first[2][w]
+            if real is float:
+                average_window_f32(out, first, deep, plane, high, line, wide, c, by)
+            else:
+                average_window_f64(out, first, deep, plane, high, line, wide, c, by)
+            out += c
+
+
+cdef inline int64_t image_of_line(const Bins* q, int64_t r) noexcept nogil:
+    """The place where the image begins that row r of the results is made of."""
+    return r // (q.b.size[0] * q.b.size[1]) * q.a.plane
 
 
 cdef inline void add_scaled(real* to, const real* x, real weight, int64_t n) noexcept nogil:
@@ -214,7 +223,11 @@ cdef inline int64_t line_bytes(const Bins* q) noexcept nogil:
 cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     cdef Work* work = <Work*>context
     cdef Bins q = work.q
-    cdef int64_t a = take_lead(&q.a, q.last, first, end - first), b = take_lead(&q.b, q.last, first, end - first)
+    cdef int64_t a = 0, b = 0
+    if q.last and not work.backward:
+        q.line, q.stop = first, end
+    else:
+        a, b = take_lead(&q.a, q.last, first, end - first), take_lead(&q.b, q.last, first, end - first)
     cdef int item = 4 if work.code == ST_float32 else 8
     cdef char* to = work.to + (a if work.backward else b) * item
     cdef char* source = work.source + (b if work.backward else a) * item
@@ -230,8 +243,9 @@ cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) n
 
 
 cdef int run_planes(Work* work) except -1:
-    """Over all planes, on several threads where there is much to do; lets go of the tables."""
-    cdef int64_t lead = lead_of(&work.q.b, work.q.last), parts = parts_for(lead, work.q.a.n * work.q.a.c * work.q.a.plane * 4)
+    """Over all planes, or over rows of all channels, on several threads where there is much to do; lets go of the tables."""
+    cdef int64_t lead = lines_of(&work.q.b) if work.q.last and not work.backward else lead_of(&work.q.b, work.q.last)
+    cdef int64_t parts = parts_for(lead, work.q.a.n * work.q.a.c * work.q.a.plane * 4)
     work.q.room = <char*>malloc(parts * line_bytes(&work.q))
     if work.q.room != NULL:
         with nogil:
@@ -296,25 +310,39 @@ cdef void largest_in(Bins* q, real* out, int64_t* indices, const real* x) noexce
 
 
 cdef void largest_last(Bins* q, real* out, int64_t* indices, const real* x) noexcept nogil:
-    cdef int64_t n, d, h, w, i, j, k, e, at, c = q.b.c
-    for n in range(q.b.n):
-        for d in range(q.b.size[0]):
-            for h in range(q.b.size[1]):
-                for w in range(q.b.size[2]):
-                    at = (q.first[0][d] * q.a.size[1] + q.first[1][h]) * q.a.size[2] + q.first[2][w]
-                    for e in range(c):
-                        out[e], indices[e] = <real>-INFINITY, at
-                    for i in range(q.first[0][d], q.end[0][d]):
-                        for j in range(q.first[1][h], q.end[1][h]):
-                            for k in range(q.first[2][w], q.end[2][w]):
-                                at = (i * q.a.size[1] + j) * q.a.size[2] + k
-                                if real is float:
-                                    largest_pixel_f32(out, indices, x + at * c, c, at)
-                                else:
-                                    largest_pixel_f64(out, indices, x + at * c, c, at)
-                    out += c
-                    indices += c
-        x += q.a.plane * c
+    cdef int64_t r, d, h, w, i, j, k, e, at, first, done, c = q.b.c
+    cdef int64_t count[3]
+    cdef int64_t step[3]
+    cdef const real* image
+    step[0], step[1], step[2] = q.a.size[1] * q.a.size[2], q.a.size[2], 1
+    out += q.line * q.b.size[2] * c
+    indices += q.line * q.b.size[2] * c
+    for r in range(q.line, q.stop):
+        h, d = r % q.b.size[1], r // q.b.size[1] % q.b.size[0]
+        image = x + image_of_line(q, r) * c
+        count[0], count[1] = q.end[0][d] - q.first[0][d], q.end[1][h] - q.first[1][h]
+        for w in range(q.b.size[2]):
+            first = (q.first[0][d] * q.a.size[1] + q.first[1][h]) * q.a.size[2] + q.first[2][w]
+            count[2] = q.end[2][w] - q.first[2][w]
+            done = 0
+            if q.a.plane <= INT32_MAX:
+                if real is float:
+                    done = largest_window_f32(out, indices, image, c, count, step, first)
+                else:
+                    done = largest_window_f64(out, indices, image, c, count, step, first)
+            for e in range(done, c):
+                out[e], indices[e] = <real>-INFINITY, first
+            if done < c:
+                for i in range(count[0]):
+                    for j in range(count[1]):
+                        for k in range(count[2]):
+                            at = first + i * step[0] + j * step[1] + k
+                            if real is float:
+                                largest_pixel_f32(out + done, indices + done, image + at * c + done, c - done, at)
+                            else:
+                                largest_pixel_f64(out + done, indices + done, image + at * c + done, c - done, at)
+            out += c
+            indices += c
 
 
 cdef void largest(Bins* q, real* out, int64_t* indices, const real* x) noexcept nogil:

@@ -5,7 +5,7 @@ of the windows, channels first or last as the output has them; fewer dimensions 
 depth or height 1. What lies in the padding is not looked at.
 """
 from libc.math cimport INFINITY
-from libc.stdint cimport INT64_MIN, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MIN, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -20,7 +20,7 @@ from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch._ops import ops
 from dispatch.kernels.cpu.dense cimport (
-    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, pinned, take_lead,
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, lines_of, pinned, take_lead,
     target,
 )
 from dispatch.kernels.cpu.pixels cimport add_scaled_f32, add_scaled_f64
@@ -37,6 +37,12 @@ cdef extern from "pool/neighbours.h" nogil:
     void largest_pixel_f32(float* most, int64_t* best, const float* x, int64_t n, int64_t at)
     void largest_pixel_f64(double* most, int64_t* best, const double* x, int64_t n, int64_t at)
     void largest_pixel_i64(int64_t* most, int64_t* best, const int64_t* x, int64_t n, int64_t at)
+    int64_t largest_window_f32(float* most, int64_t* best, const float* x, int64_t n, const int64_t* count, const int64_t* step,
+                               int64_t at)
+    int64_t largest_window_f64(double* most, int64_t* best, const double* x, int64_t n, const int64_t* count, const int64_t* step,
+                               int64_t at)
+    int64_t largest_window_i64(int64_t* most, int64_t* best, const int64_t* x, int64_t n, const int64_t* count,
+                               const int64_t* step, int64_t at)
     void average_window_f32(float* to, const float* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
                             int64_t n, float by)
     void average_window_f64(double* to, const double* x, int64_t deep, int64_t plane, int64_t high, int64_t line, int64_t wide,
@@ -62,6 +68,7 @@ cdef struct Pool:
     Windows w
     Image a, b                   # input and output
     bint last                    # channels last
+    int64_t line, stop           # of results whose channels are last: the rows to make, of all images
     bint count_padding
     int64_t divisor              # 0: as many as there are elements
     char* room                   # of a gradient whose channels are first: lines of its own for each thread
@@ -139,32 +146,52 @@ cdef void largest_first(const Pool* q, number* out, int64_t* indices, const numb
         x += q.a.plane
 
 
+cdef inline int64_t largest_window(number* most, int64_t* best, const number* x, int64_t n, const int64_t* count,
+                                   const int64_t* step, int64_t at) noexcept nogil:
+    if number is float:
+        return largest_window_f32(most, best, x, n, count, step, at)
+    elif number is double:
+        return largest_window_f64(most, best, x, n, count, step, at)
+    else:
+        return largest_window_i64(most, best, x, n, count, step, at)
+
+
+cdef inline int64_t image_of_line(const Pool* q, int64_t r) noexcept nogil:
+    """The place where the image begins that row r of the results is made of."""
+    return r // (q.b.size[0] * q.b.size[1]) * q.a.plane
+
+
 cdef void largest_last(const Pool* q, number* out, int64_t* indices, const number* x) noexcept nogil:
-    cdef int64_t n, d, h, w, i, j, k, e, d0, d1, h0, h1, w0, w1, at, c = q.b.c
-    for n in range(q.b.n):
-        for d in range(q.b.size[0]):
-            seen(q, 0, d, &d0, &d1)
-            for h in range(q.b.size[1]):
-                seen(q, 1, h, &h0, &h1)
-                for w in range(q.b.size[2]):
-                    seen(q, 2, w, &w0, &w1)
-                    at = (d0 * q.a.size[1] + h0) * q.a.size[2] + w0
-                    for e in range(c):
-                        out[e], indices[e] = lowest(<number>0), at
-                    i = d0
-                    while i < d1:
-                        j = h0
-                        while j < h1:
-                            k = w0
-                            while k < w1:
-                                at = (i * q.a.size[1] + j) * q.a.size[2] + k
-                                largest_pixel(out, indices, x + at * c, c, at)
-                                k += q.w.dilation[2]
-                            j += q.w.dilation[1]
-                        i += q.w.dilation[0]
-                    out += c
-                    indices += c
-        x += q.a.plane * c
+    cdef int64_t r, w, i, j, k, e, done, at, first, c = q.b.c
+    cdef int64_t begin[3]
+    cdef int64_t end[3]
+    cdef int64_t count[3]
+    cdef int64_t step[3]
+    cdef const number* image
+    step[0], step[1] = q.w.dilation[0] * q.a.size[1] * q.a.size[2], q.w.dilation[1] * q.a.size[2]
+    step[2] = q.w.dilation[2]
+    out += q.line * q.b.size[2] * c
+    indices += q.line * q.b.size[2] * c
+    for r in range(q.line, q.stop):
+        seen(q, 0, r // q.b.size[1] % q.b.size[0], &begin[0], &end[0])
+        seen(q, 1, r % q.b.size[1], &begin[1], &end[1])
+        image = x + image_of_line(q, r) * c
+        for w in range(q.b.size[2]):
+            seen(q, 2, w, &begin[2], &end[2])
+            for i in range(3):
+                count[i] = (end[i] - begin[i] + q.w.dilation[i] - 1) // q.w.dilation[i]
+            first = (begin[0] * q.a.size[1] + begin[1]) * q.a.size[2] + begin[2]
+            done = largest_window(out, indices, image, c, count, step, first) if q.a.plane <= INT32_MAX else 0
+            for e in range(done, c):
+                out[e], indices[e] = lowest(<number>0), first
+            if done < c:
+                for i in range(count[0]):
+                    for j in range(count[1]):
+                        for k in range(count[2]):
+                            at = first + i * step[0] + j * step[1] + k * step[2]
+                            largest_pixel(out + done, indices + done, image + at * c + done, c - done, at)
+            out += c
+            indices += c
 
 
 cdef void largest(const Pool* q, number* out, int64_t* indices, const number* x) noexcept nogil:
@@ -186,7 +213,11 @@ cdef struct Work:                # a loop, and what it runs over
 cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     cdef Work* work = <Work*>context
     cdef Pool q = work.q
-    cdef int64_t a = take_lead(&q.a, q.last, first, end - first), b = take_lead(&q.b, q.last, first, end - first)
+    cdef int64_t a = 0, b = 0
+    if q.last and not work.backward:
+        q.line, q.stop = first, end
+    else:
+        a, b = take_lead(&q.a, q.last, first, end - first), take_lead(&q.b, q.last, first, end - first)
     cdef int item = 4 if work.code == ST_float32 else 8
     cdef char* to = work.to + (a if work.backward else b) * item
     cdef char* source = work.source + (b if work.backward else a) * item
@@ -206,8 +237,9 @@ cdef inline int64_t line_bytes(const Pool* q) noexcept nogil:
 
 
 cdef int run_planes(Work* work, int64_t numel) except -1:
-    """Over all planes, on several threads where there is much to do."""
-    cdef int64_t lead = lead_of(&work.q.b, work.q.last), parts = parts_for(lead, numel * 4)
+    """Over all planes, or over rows of all channels, on several threads where there is much to do."""
+    cdef int64_t lead = lines_of(&work.q.b) if work.q.last and not work.backward else lead_of(&work.q.b, work.q.last)
+    cdef int64_t parts = parts_for(lead, numel * 4)
     work.q.room = NULL
     if work.backward:
         work.q.room = <char*>malloc(parts * line_bytes(&work.q))
@@ -387,30 +419,29 @@ cdef void average_first(const Pool* q, number* out, const number* x) noexcept no
 
 
 cdef void average_last(const Pool* q, number* out, const number* x) noexcept nogil:
-    cdef int64_t n, d, h, w, e, d0, d1, h0, h1, w0, w1, area, volume, inside, c = q.b.c
+    cdef int64_t r, w, e, d0, d1, h0, h1, w0, w1, area, inside, c = q.b.c
     cdef int64_t line = q.a.size[2] * c, plane = q.a.size[1] * line
+    cdef const number* image
     cdef const number* first
-    for n in range(q.b.n):
-        for d in range(q.b.size[0]):
-            volume = covered(q, 0, d, &d0, &d1)
-            for h in range(q.b.size[1]):
-                area = volume * covered(q, 1, h, &h0, &h1)
-                for w in range(q.b.size[2]):
-                    inside = covered(q, 2, w, &w0, &w1) * area
-                    if d0 < d1 and h0 < h1 and w0 < w1:
-                        first = x + d0 * plane + h0 * line + w0 * c
-                        inside = divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0))
-                        if number is float:
-                            average_window_f32(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, <float>inside)
-                        elif number is double:
-                            average_window_f64(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, <double>inside)
-                        else:
-                            average_window_i64(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, inside)
-                    else:
-                        for e in range(c):
-                            out[e] = 0
-                    out += c
-        x += q.a.plane * c
+    out += q.line * q.b.size[2] * c
+    for r in range(q.line, q.stop):
+        area = covered(q, 0, r // q.b.size[1] % q.b.size[0], &d0, &d1) * covered(q, 1, r % q.b.size[1], &h0, &h1)
+        image = x + image_of_line(q, r) * c
+        for w in range(q.b.size[2]):
+            inside = covered(q, 2, w, &w0, &w1) * area
+            if d0 < d1 and h0 < h1 and w0 < w1:
+                first = image + d0 * plane + h0 * line + w0 * c
+                inside = divisor_of(q, inside, (d1 - d0) * (h1 - h0) * (w1 - w0))
+                if number is float:
+                    average_window_f32(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, <float>inside)
+                elif number is double:
+                    average_window_f64(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, <double>inside)
+                else:
+                    average_window_i64(out, first, d1 - d0, plane, h1 - h0, line, w1 - w0, c, inside)
+            else:
+                for e in range(c):
+                    out[e] = 0
+            out += c
 
 
 cdef inline void add_scaled(number* to, const number* x, number weight, int64_t n) noexcept nogil:

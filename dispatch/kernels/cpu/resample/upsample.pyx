@@ -16,7 +16,7 @@ from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.dense cimport (
-    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, pinned, take_lead, target,
+    LONG_RUN, Image, check_kernel, computed_in, dense, finish, format_of, image_of, lead_of, lines_of, pinned, take_lead, target,
 )
 from dispatch.kernels.cpu.pixels cimport (
     add_scaled_f32, add_scaled_f64, gather_four_f32, gather_four_f64, gather_many_f32, gather_many_f64, gather_two_f32,
@@ -45,8 +45,11 @@ cdef struct Job:
     Taps taps[3]
     Image a, b                   # input and output; of a gradient the other way round
     bint last                    # channels last
+    int64_t line, stop           # of results whose channels are last: the rows to make, of all images
     int mode
-    void* lines                  # room for lines of the output's width, where channels are first
+    void* lines                  # room for lines of the output's width, where channels are first; each thread's are `rows`
+    int64_t rows
+    int bits[3]                  # of bytes: those behind the point of the weights
 
 
 cdef uint64_t allowed(int dims, int mode, bint backward) noexcept:
@@ -70,6 +73,7 @@ cdef int begin(Job* j, Tensor small, Tensor large, int dims, int mode, bint alig
     memset(j, 0, sizeof(Job))
     j.mode = mode
     j.a, j.b = image_of(small, dims), image_of(large, dims)
+    j.rows = j.a.size[1] if mode >= SMOOTH_LINEAR or mode > EXACT and small.c_dtype == ST_uint8 else MOST_ROWS
     for i in range(3 - dims, 3):
         if mode <= EXACT:
             make_nearest(&j.taps[i], j.a.size[i], j.b.size[i], mode, backward or dims == 2, as_scale(scales[i]), in_double)
@@ -109,6 +113,11 @@ cdef int gather_rows(Job* j, int64_t d, int64_t h, int64_t* offsets, real* weigh
     return n
 
 
+cdef inline int64_t image_of_line(const Job* j, int64_t r) noexcept nogil:
+    """The place where the image begins that row r of the results is made of."""
+    return r // (j.b.size[0] * j.b.size[1]) * j.a.plane
+
+
 # ---- planes on several threads -------------------------------------------------------------------
 
 ctypedef void (*share_fn)(Job* j, int itemsize, char* to, char* source) noexcept nogil
@@ -125,17 +134,22 @@ cdef struct Shares:
 cdef void take_share(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     cdef Shares* s = <Shares*>context
     cdef Job j = s.j[0]
-    cdef int64_t a = take_lead(&j.a, j.last, first, end - first), b = take_lead(&j.b, j.last, first, end - first)
-    j.lines = <char*>j.lines + part * MOST_ROWS * j.b.size[2] * s.itemsize
+    cdef int64_t a = 0, b = 0
+    if j.last and not s.back:
+        j.line, j.stop = first, end
+    else:
+        a, b = take_lead(&j.a, j.last, first, end - first), take_lead(&j.b, j.last, first, end - first)
+    j.lines = <char*>j.lines + part * j.rows * j.b.size[2] * s.itemsize
     s.fn(&j, s.itemsize, s.to + (a if s.back else b) * s.itemsize, s.source + (b if s.back else a) * s.itemsize)
 
 
 cdef int share_out(Job* j, share_fn fn, int itemsize, char* to, char* source, int64_t work, bint back=False) except -1:
-    """Runs `fn` over all planes. Each thread has lines for the rows that it mixes."""
+    """Runs `fn` over all planes, or rows of all channels. Each thread has lines for the rows that it mixes."""
     cdef Shares s
-    cdef int64_t lead = lead_of(&j.b, j.last), parts = parts_for(lead, work * itemsize)
+    cdef int64_t lead = lines_of(&j.b) if j.last and not back else lead_of(&j.b, j.last)
+    cdef int64_t parts = parts_for(lead, work * itemsize)
     s.j, s.fn, s.back, s.itemsize, s.to, s.source = j, fn, back, itemsize, to, source
-    j.lines = malloc(parts * MOST_ROWS * j.b.size[2] * itemsize)
+    j.lines = malloc(parts * j.rows * j.b.size[2] * itemsize)
     if j.lines == NULL:
         raise MemoryError
     if work < LONG_RUN:
@@ -273,19 +287,18 @@ cdef inline void mix_pixel(real* out, const real* x, int64_t c, const int64_t* r
 
 cdef void mix_last(Job* j, real* out, const real* x) noexcept nogil:
     """Channels last."""
-    cdef int64_t n, d, h, w, c = j.b.c
+    cdef int64_t r, w, c = j.b.c
     cdef int64_t rows[MOST_ROWS]
     cdef real weights[MOST_ROWS]
     cdef Taps* t = &j.taps[2]
     cdef int count
-    for d in range(j.b.size[0]):
-        for h in range(j.b.size[1]):
-            count = gather_rows(j, d, h, rows, weights)
-            for n in range(j.b.n):
-                for w in range(j.b.size[2]):
-                    mix_pixel(out + (n * j.b.plane + (d * j.b.size[1] + h) * j.b.size[2] + w) * c,
-                              x + n * j.a.plane * c, c, rows, weights, count, t.index + w * t.most,
-                              <real*>t.weight + w * t.most, t.most)
+    out += j.line * j.b.size[2] * c
+    for r in range(j.line, j.stop):
+        count = gather_rows(j, r // j.b.size[1] % j.b.size[0], r % j.b.size[1], rows, weights)
+        for w in range(j.b.size[2]):
+            mix_pixel(out, x + image_of_line(j, r) * c, c, rows, weights, count, t.index + w * t.most,
+                      <real*>t.weight + w * t.most, t.most)
+            out += c
 
 
 cdef void mix(Job* j, real* out, const real* x) noexcept nogil:
@@ -305,13 +318,10 @@ cdef void mix_columns(real* out, const real* x, int64_t planes, int64_t size, in
     cdef real* to
     cdef const real* source
     if inner == 1:
-        for p in range(planes):
-            if real is float:
-                gather_many_f32(out, x, t.index, <float*>t.weight, t.most, t.n)
-            else:
-                gather_many_f64(out, x, t.index, <double*>t.weight, t.most, t.n)
-            out += t.n
-            x += size
+        if real is float:
+            gather_many_f32(out, x, t.index, <float*>t.weight, t.most, t.n, planes, size)
+        else:
+            gather_many_f64(out, x, t.index, <double*>t.weight, t.most, t.n, planes, size)
         return
     for p in range(planes):
         for i in range(t.n):
@@ -346,23 +356,6 @@ cdef void spread_columns(real* out, const real* g, int64_t planes, int64_t size,
                         to[e] += w * source[e]
 
 
-cdef int mix_in_turn(Job* j, real* out, const real* x, Tensor spare) except -1:
-    cdef real* half = out
-    cdef int64_t planes = j.a.n * j.a.c, work = planes * (j.a.plane + j.b.plane)
-    if j.a.size[1] != j.b.size[1] and j.a.size[2] != j.b.size[2]:
-        half = <real*>data_of(spare, sizeof(real))
-    if j.a.size[2] != j.b.size[2]:
-        with nogil:
-            mix_columns(half, x, planes * j.a.size[1], j.a.size[2], 1, &j.taps[2])
-        x = half
-    if j.a.size[1] != j.b.size[1]:
-        with nogil:
-            mix_columns(out, x, planes, j.a.size[1], j.b.size[2], &j.taps[1])
-    elif j.a.size[2] == j.b.size[2]:
-        memcpy(out, x, planes * j.b.plane * sizeof(real))
-    return 0
-
-
 # ---- bytes -------------------------------------------------------------------------------------
 
 cdef void mix_bytes(uint8_t* out, const uint8_t* x, int64_t planes, int64_t size, int64_t inner, Taps* t, int bits) noexcept nogil:
@@ -382,24 +375,31 @@ cdef void mix_bytes(uint8_t* out, const uint8_t* x, int64_t planes, int64_t size
                 out[(p * t.n + i) * inner + e] = <uint8_t>max(min(total, 255), 0)
 
 
-cdef int mix_bytes_in_turn(Job* j, uint8_t* out, const uint8_t* x, Tensor spare) except -1:
-    cdef uint8_t* half = out
-    cdef int bits
-    cdef int64_t planes = j.a.n * j.a.c
-    if j.a.size[1] != j.b.size[1] and j.a.size[2] != j.b.size[2]:
-        half = <uint8_t*>data_of(spare, 1)
-    if j.a.size[2] != j.b.size[2]:
-        bits = in_fixed_point(&j.taps[2])
-        with nogil:
-            mix_bytes(half, x, planes * j.a.size[1], j.a.size[2], 1, &j.taps[2], bits)
-        x = half
-    if j.a.size[1] != j.b.size[1]:
-        bits = in_fixed_point(&j.taps[1])
-        with nogil:
-            mix_bytes(out, x, planes, j.a.size[1], j.b.size[2], &j.taps[1], bits)
-    elif j.a.size[2] == j.b.size[2]:
-        memcpy(out, x, planes * j.b.plane)
-    return 0
+cdef void mix_along(Job* j, int d, int itemsize, void* out, const void* x, int64_t planes, int64_t inner) noexcept nogil:
+    cdef int64_t size = j.a.size[d]
+    if itemsize == 1:
+        mix_bytes(<uint8_t*>out, <uint8_t*>x, planes, size, inner, &j.taps[d], j.bits[d])
+    elif itemsize == 4:
+        mix_columns(<float*>out, <float*>x, planes, size, inner, &j.taps[d])
+    else:
+        mix_columns(<double*>out, <double*>x, planes, size, inner, &j.taps[d])
+
+
+cdef void mix_in_turn(Job* j, int itemsize, char* to, char* source) noexcept nogil:
+    """The width first, then the height: each plane with a thread's room between them."""
+    cdef bint wide = j.a.size[2] != j.b.size[2], high = j.a.size[1] != j.b.size[1]
+    cdef int64_t p
+    cdef char* x
+    for p in range(j.a.n * j.a.c):
+        x = source + p * j.a.plane * itemsize
+        if wide:
+            mix_along(j, 2, itemsize, j.lines if high else to, x, j.a.size[1], 1)
+            x = <char*>j.lines
+        if high:
+            mix_along(j, 1, itemsize, to, x, 1, j.b.size[2])
+        elif not wide:
+            memcpy(to, x, j.b.plane * itemsize)
+        to += j.b.plane * itemsize
 
 
 # ---- nearest -----------------------------------------------------------------------------------
@@ -431,14 +431,18 @@ cdef void pick_first(Job* j, word* out, const word* x) noexcept nogil:
 
 cdef void pick_last(Job* j, char* out, const char* x, size_t pixel) noexcept nogil:
     """`pixel`: bytes of all channels of one place."""
-    cdef int64_t n, d, h, i, row
-    for n in range(j.b.n):
-        for d in range(j.b.size[0]):
-            for h in range(j.b.size[1]):
-                row = n * j.a.plane + nearest_row(j, d, h)
-                for i in range(j.b.size[2]):
-                    memcpy(out, x + (row + j.taps[2].index[i]) * pixel, pixel)
-                    out += pixel
+    cdef int64_t r, i, row, before = -1
+    cdef size_t line = j.b.size[2] * pixel
+    out += j.line * line
+    for r in range(j.line, j.stop):
+        row = image_of_line(j, r) + nearest_row(j, r // j.b.size[1] % j.b.size[0], r % j.b.size[1])
+        if row == before:
+            memcpy(out, out - line, line)
+        else:
+            for i in range(j.b.size[2]):
+                memcpy(out + i * pixel, x + (row + j.taps[2].index[i]) * pixel, pixel)
+        before = row
+        out += line
 
 
 cdef void pick(Job* j, char* out, const char* x, int itemsize) noexcept nogil:
@@ -472,20 +476,13 @@ cdef int run_nearest(Job* j, Tensor out, Tensor self) except -1:
 # ---- forward -----------------------------------------------------------------------------------
 
 cdef int run_in_turn(Job* j, Tensor out, Tensor self, int code) except -1:
-    cdef int64_t sizes[4]
     cdef Tensor x = dense(self, code, MF_contiguous), y = target(out, code, MF_contiguous)
-    cdef int itemsize = dtypes.itemsize_table()[code]
-    cdef char* source = data_of(x, itemsize)
-    cdef char* to = data_of(y, itemsize)
+    cdef int d, itemsize = dtypes.itemsize_table()[code]
     cdef object kept = pinned(LONG_RUN, x, y)
-    sizes[0], sizes[1], sizes[2], sizes[3] = j.a.n, j.a.c, j.a.size[1], j.b.size[2]
-    cdef Tensor spare = new_empty(code, 0, -1, 4, sizes, NULL)
-    if code == ST_uint8:
-        mix_bytes_in_turn(j, <uint8_t*>to, <uint8_t*>source, spare)
-    elif code == ST_float32:
-        mix_in_turn[float](j, <float*>to, <float*>source, spare)
-    else:
-        mix_in_turn[double](j, <double*>to, <double*>source, spare)
+    for d in range(1, 3):
+        if code == ST_uint8 and j.a.size[d] != j.b.size[d]:
+            j.bits[d] = in_fixed_point(&j.taps[d])
+    share_out(j, mix_in_turn, itemsize, data_of(y, itemsize), data_of(x, itemsize), max(self.c_numel, out.c_numel))
     return finish(out, y)
 
 
@@ -607,18 +604,21 @@ cdef void spread_last(Job* j, real* out, const real* g) noexcept nogil:
                     g += c
 
 
-cdef int spread_in_turn(Job* j, real* out, const real* g, Tensor spare) except -1:
-    cdef int64_t planes = j.a.n * j.a.c
-    cdef real* half = <real*>data_of(spare, sizeof(real))
-    memset(half, 0, spare.c_numel * sizeof(real))
-    with nogil:
-        spread_columns(half, g, planes, j.a.size[1], j.b.size[2], &j.taps[1])
-        spread_columns(out, half, planes * j.a.size[1], j.a.size[2], 1, &j.taps[2])
-    return 0
+cdef void spread_in_turn(Job* j, real* out, const real* g) noexcept nogil:
+    cdef int64_t p
+    cdef real* half = <real*>j.lines
+    for p in range(j.a.n * j.a.c):
+        memset(half, 0, j.a.size[1] * j.b.size[2] * sizeof(real))
+        spread_columns(half, g, 1, j.a.size[1], j.b.size[2], &j.taps[1])
+        spread_columns(out, half, j.a.size[1], j.a.size[2], 1, &j.taps[2])
+        out += j.a.plane
+        g += j.b.plane
 
 
 cdef void spread(Job* j, real* out, const real* g) noexcept nogil:
-    if j.last:
+    if j.mode >= SMOOTH_LINEAR:
+        spread_in_turn(j, out, g)
+    elif j.last:
         spread_last(j, out, g)
     else:
         spread_first(j, out, g)
@@ -638,19 +638,9 @@ cdef int run_spread(Job* j, Tensor grad_input, Tensor grad_output, int code) exc
     cdef char* source = data_of(g, itemsize)
     cdef char* to = data_of(y, itemsize)
     cdef object kept = pinned(LONG_RUN, g, y)
-    cdef int64_t sizes[4]
-    cdef Tensor spare
     j.last = memory_format != MF_contiguous
     memset(to, 0, y.c_numel * itemsize)
-    if j.mode >= SMOOTH_LINEAR:
-        sizes[0], sizes[1], sizes[2], sizes[3] = j.a.n, j.a.c, j.a.size[1], j.b.size[2]
-        spare = new_empty(code, 0, -1, 4, sizes, NULL)
-        if code == ST_float32:
-            spread_in_turn[float](j, <float*>to, <float*>source, spare)
-        else:
-            spread_in_turn[double](j, <double*>to, <double*>source, spare)
-    else:
-        share_out(j, spread_share, itemsize, to, source, grad_output.c_numel, True)
+    share_out(j, spread_share, itemsize, to, source, max(grad_input.c_numel, grad_output.c_numel), True)
     return finish(grad_input, y)
 
 

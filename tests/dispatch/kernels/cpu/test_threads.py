@@ -35,6 +35,11 @@ def heads(x):
     return query, query[:, 1:3] * 2, query[:, 2:]
 
 
+def last(x):
+    """Two images whose channels are last."""
+    return x.view(2, 30, 100, 70).to(memory_format=dispatch.channels_last)
+
+
 ADAM = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-8}
 FLAGS = {"amsgrad": True, "maximize": False}
 
@@ -117,6 +122,28 @@ CALLS = {
     "softmax of short rows": lambda x: dispatch.softmax(x[:300], 1),
     "distances within one set": lambda x: dispatch.pdist(x[:, :300]),
     "max_pool1d": lambda x: dispatch.max_pool1d(x, [3], [2], [1]),
+    "max_pool2d, channels last": lambda x: ATEN.max_pool2d_with_indices(
+        last(x), [3, 3], [2, 1], [1, 1]
+    ),
+    "max_pool3d, channels last": lambda x: ATEN.max_pool3d_with_indices(
+        x.view(2, 3, 10, 100, 70).to(memory_format=dispatch.channels_last_3d), [2, 3, 2]
+    ),
+    "averages, channels last": lambda x: [
+        ATEN.avg_pool2d(last(x), [3, 3], [2, 2], [1, 1]),
+        ATEN._adaptive_avg_pool2d(last(x), [9, 7]),
+    ],
+    "adaptive_max_pool2d, channels last": lambda x: ATEN.adaptive_max_pool2d(last(x), [9, 7]),
+    "upsampled, channels last": lambda x: [
+        ATEN.upsample_nearest2d(last(x), [150, 80]),
+        ATEN.upsample_bilinear2d(last(x), [150, 80], False),
+    ],
+    "smoothed": lambda x: [
+        ATEN._upsample_bilinear2d_aa(last(x), [30, 40], False),
+        ATEN._upsample_bicubic2d_aa((last(x) * 40).byte().repeat(4, 1, 1, 1), [30, 70], True),
+        ATEN._upsample_bilinear2d_aa_backward(
+            x.view(2, 30, 100, 70), [100, 70], [2, 30, 55, 90], False
+        ),
+    ],
     "reflected": lambda x: ATEN.reflection_pad1d(x, [3, 5]),
     "ends of a plane repeated": lambda x: ATEN.replication_pad2d(x[None], [3, 5, 2, 7]),
     "ends of a volume's planes": lambda x: ATEN.replication_pad3d(

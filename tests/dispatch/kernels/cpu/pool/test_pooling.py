@@ -255,6 +255,25 @@ def test_averages_with_channels_last_are_those_of_channels_first(dtype, channels
         assert np.allclose(call(last).to(dispatch.float64), call(x).to(dispatch.float64), 1e-2)
 
 
+@pytest.mark.parametrize("channels", [3, 9, 47])
+@pytest.mark.parametrize("dtype", [dispatch.float32, dispatch.float64, dispatch.int64])
+def test_maxima_with_channels_last_are_those_of_channels_first(dtype, channels):
+    dispatch.manual_seed(4)
+    x = (dispatch.randn(2, channels, 9, 11) * 3).round().to(dtype)  # many are equal
+    if dtype.is_floating_point:
+        x[x == 5], x[x == 4] = nan, -inf
+        x[0, :, :4, :4] = -inf
+    last = x.to(memory_format=dispatch.channels_last)
+    calls = [lambda x: aten.max_pool2d_with_indices(x, [3, 2], [2, 1], [1, 1], [1, 2])]
+    if dtype.is_floating_point:
+        calls.append(lambda x: aten.adaptive_max_pool2d(x, [4, 3]))
+    for call in calls:
+        for want, got in zip(call(x), call(last), strict=True):
+            assert got.is_contiguous(memory_format=dispatch.channels_last)
+            np.testing.assert_array_equal(got.numpy(), want.numpy())
+
+
+
 @pytest.mark.parametrize("stride", [1, 2, 5])
 @pytest.mark.parametrize("dilation", [1, 3])
 def test_maxima_of_lines_alone_are_those_with_indices(stride, dilation):

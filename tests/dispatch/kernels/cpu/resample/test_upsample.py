@@ -114,6 +114,16 @@ def test_channels_last_changes_no_value(small, large):
         assert np.allclose(a.numpy(), b.numpy())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+def test_rows_are_smoothed_alike(dtype):
+    dispatch.manual_seed(3)
+    x = (dispatch.rand(2, 1, 7, 9) * 200).to(getattr(dispatch, dtype))
+    got = aten._upsample_bilinear2d_aa(x, [7, 5], False)
+    for h in range(7):
+        alone = aten._upsample_bilinear2d_aa(x[:, :, h : h + 1], [1, 5], False)
+        assert dispatch.equal(got[:, :, h : h + 1], alone)
+
+
 @pytest.mark.parametrize("name", ["bilinear", "bicubic", "lanczos"])
 def test_smoothing_keeps_a_constant(name):
     op = getattr(aten, f"_upsample_{name}2d_aa")
