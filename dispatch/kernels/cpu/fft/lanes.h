@@ -31,6 +31,36 @@ static void lanes_root(int64_t k, int64_t n, long double *re, long double *im)
     *im = sinl(angle);
 }
 
+/* Roots of unity of a long line: exp(-2 pi i k / n) is that of k's lower bits times that of the others. */
+typedef struct {
+    int64_t bits;
+    double (*fine)[2], (*coarse)[2];
+} lanes_roots;
+
+/* How many roots there are of both kinds. */
+static int64_t lanes_roots_count(int64_t n)
+{
+    int64_t bits = 0;
+    while ((int64_t)1 << 2 * bits < n)
+        bits++;
+    return ((int64_t)1 << bits) + (n >> bits) + 1;
+}
+
+static void lanes_roots_of(int64_t n, void *room, lanes_roots *to)
+{
+    const int64_t count = lanes_roots_count(n);
+    long double re, im;
+    to->fine = room;
+    for (to->bits = 0; (int64_t)1 << 2 * to->bits < n;)
+        to->bits++;
+    const int64_t fine = (int64_t)1 << to->bits;
+    to->coarse = to->fine + fine;
+    for (int64_t i = 0; i < count; i++) {
+        lanes_root(i < fine ? i : (i - fine) * fine, n, &re, &im);
+        to->fine[i][0] = (double)re, to->fine[i][1] = (double)im;
+    }
+}
+
 /* How many numbers the tables of a length take at most. */
 static int64_t lanes_room(int64_t n)
 {
@@ -86,6 +116,13 @@ static bool has_lanes(void)
     return false;
 }
 #endif
+
+LANES_INSIDE void lanes_long_root(const lanes_roots *r, int64_t k, double *re, double *im)
+{
+    const double *a = r->coarse[k >> r->bits], *b = r->fine[k & (((int64_t)1 << r->bits) - 1)];
+    *re = a[0] * b[0] - a[1] * b[1];
+    *im = a[0] * b[1] + a[1] * b[0];
+}
 
 typedef float lanes_f32 __attribute__((vector_size(LANES_BYTES), aligned(4), may_alias));
 typedef double lanes_f64 __attribute__((vector_size(LANES_BYTES), aligned(8), may_alias));
@@ -397,6 +434,33 @@ static void lanes_look(lanes_side *side, int64_t item)
         if (to != NULL) \
             lanes_store_##K(to, 0, whole, x, factor); \
         return x; \
+    } \
+    /* Roots 0, k, 2 k, ... for the lanes, for each k below m. */ \
+    static void lanes_beside_##K(const lanes_roots *r, int64_t m, void *to) \
+    { \
+        T *one = to; \
+        double re, im; \
+        for (int64_t k = 0; k < m; k++) \
+            for (int l = 0; l < L; l++) { \
+                lanes_long_root(r, k * l, &re, &im); \
+                one[2 * k * L + l] = (T)re, one[(2 * k + 1) * L + l] = (T)im; \
+            } \
+    } \
+    /* Element k of the columns from `first` on times the root k * column, or that root's conjugate. */ \
+    static void lanes_twist_##K(void *of, int64_t m, int64_t first, const lanes_roots *r, const void *given, bool backward) \
+    { \
+        const lanes_##K *beside = given; \
+        lanes_##K *x = of; \
+        const T sign = backward ? -1 : 1; \
+        double re, im; \
+        for (int64_t k = 0; k < m; k++) { \
+            lanes_long_root(r, k * first, &re, &im); \
+            const T c = (T)re, d = sign * (T)im; \
+            const lanes_##K u = beside[2 * k], v = sign * beside[2 * k + 1], a = x[2 * k], b = x[2 * k + 1]; \
+            const lanes_##K e = c * u - d * v, f = c * v + d * u; \
+            x[2 * k] = a * e - b * f; \
+            x[2 * k + 1] = a * f + b * e; \
+        } \
     } \
     /* The half (m + 1 elements) of the transform of 2 m real numbers, from that of them as m complex ones. */ \
     static void lanes_half_##K(const lanes_##K *x, lanes_##K *y, int64_t m, const T *roots) \

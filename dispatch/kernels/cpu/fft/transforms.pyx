@@ -1,4 +1,4 @@
-"""Bodies of Fourier transforms, over the inner loops of numpy's transforms, or of `lanes.h` where lines are many.
+"""Bodies of Fourier transforms, over the inner loops of numpy's transforms, or of `lanes.h` where lines are many or long.
 
 Called by the structured kernels with an output of the right size. A transform of several dimensions
 is one pass over lines for each of them: the first reads the input, the others work in the output's
@@ -16,7 +16,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, ST_complex64, ST_complex128, ST_float32, ST_float64, itemsize_table,
 )
 from dispatch._C.errors cimport refused
-from dispatch._C.tensor cimport Tensor, data_of, new_empty
+from dispatch._C.tensor cimport Tensor, data_of, new_empty, new_view_dtype
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
@@ -34,6 +34,14 @@ cdef extern from "fft/lanes.h" nogil:
         char* lines[16]
         int count
         int64_t step, other
+    ctypedef struct lanes_roots:
+        int64_t bits
+    int64_t lanes_roots_count(int64_t n)
+    void lanes_roots_of(int64_t n, void* room, lanes_roots* to)
+    void lanes_beside_f32(const lanes_roots* r, int64_t m, void* to)
+    void lanes_beside_f64(const lanes_roots* r, int64_t m, void* to)
+    void lanes_twist_f32(void* x, int64_t m, int64_t first, const lanes_roots* r, const void* beside, bint backward)
+    void lanes_twist_f64(void* x, int64_t m, int64_t first, const lanes_roots* r, const void* beside, bint backward)
     bint has_lanes()
     int lanes_factors(int64_t n, int* to)
     int64_t lanes_room(int64_t n)
@@ -161,20 +169,26 @@ cdef struct Lanes:
     int64_t size                 # of a buffer
 
 
+cdef void find_line(const Lines* w, int64_t i, char** from_, char** to) noexcept nogil:
+    """Where line i begins."""
+    cdef int64_t here
+    cdef int d
+    from_[0], to[0] = w.from_, w.to
+    for d in range(w.ndim - 1, -1, -1):
+        here, i = i % w.sizes[d], i // w.sizes[d]
+        from_[0] += here * w.steps_in[d]
+        to[0] += here * w.steps_out[d]
+
+
 cdef void read_sides(const Lanes* t, int64_t first, lanes_side* from_, lanes_side* to) noexcept nogil:
     """The lines from `first` on, as many as a vector holds."""
     cdef const Lines* w = t.w
-    cdef int64_t left, here
-    cdef int i, d
+    cdef int i
     from_.count = to.count = <int>min(t.width, t.lines - first)
     from_.step, from_.other = (2 if t.half else 1) * w.step_in, w.step_in if t.half else t.item
     to.step, to.other = w.step_out, t.item
     for i in range(from_.count):
-        from_.lines[i], to.lines[i], left = w.from_, w.to, first + i
-        for d in range(w.ndim - 1, -1, -1):
-            here, left = left % w.sizes[d], left // w.sizes[d]
-            from_.lines[i] += here * w.steps_in[d]
-            to.lines[i] += here * w.steps_out[d]
+        find_line(w, first + i, &from_.lines[i], &to.lines[i])
     lanes_look(from_, t.item)
     lanes_look(to, t.item)
 
@@ -242,8 +256,142 @@ cdef bint try_lanes(const Lines* w, bint is_double) noexcept nogil:
     return True
 
 
+# ---- long lines --------------------------------------------------------------------------------
+
+cdef enum:
+    LONG_LINE = 1 << 14          # elements from which its tables pay
+
+cdef struct Matrix:              # one of the two transforms that a long line is made of: of `count` lines beside each other
+    int64_t n, count
+    int factors[LANES_FACTORS]
+    int passes
+    char* roots
+
+cdef struct Long:                # a line as a matrix whose columns are transformed, multiplied by roots, then its rows
+    const Lines* w
+    bint is_double, back
+    int item, width
+    Matrix columns, rows
+    lanes_roots roots
+    char* beside                 # roots for the lanes
+    char* between                # the matrix between its two transforms
+    char* buffers                # two for each part
+    int64_t size                 # of a buffer
+    char* from_                  # the line
+    char* to
+
+
+cdef bint cut_long(int64_t n, int64_t* columns, int64_t* rows) noexcept nogil:
+    """Two factors of n, near each other, that lanes can transform; False: there are none, or n is not long."""
+    cdef int factors[LANES_FACTORS]
+    cdef int64_t m = <int64_t>sqrt(<double>n)
+    if n < LONG_LINE or n > LANES_LONGEST * LANES_LONGEST or not has_lanes():
+        return False
+    while n % m:
+        m -= 1
+    columns[0], rows[0] = n // m, m
+    return m >= LANES_BYTES // 4 and n // m <= LANES_LONGEST and lanes_factors(m, factors) > 0 \
+        and lanes_factors(n // m, factors) > 0
+
+
+cdef void run_columns(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """The last columns are taken again where they fill no vector alone."""
+    cdef const Long* t = <const Long*>context
+    cdef const Matrix* m = &t.columns
+    cdef lanes_side from_, to
+    cdef void* x = t.buffers + 2 * part * t.size
+    cdef void* y = <char*>x + t.size
+    cdef void* made
+    cdef int64_t i, at, step = t.w.step_in
+    cdef int l
+    from_.count = to.count = t.width
+    from_.step, from_.other, to.step, to.other = m.count * step, t.item, m.count * 2 * t.item, t.item
+    for i in range(first, end):
+        at = min(i * t.width, m.count - t.width)
+        for l in range(t.width):
+            from_.lines[l], to.lines[l] = t.from_ + (at + l) * step, t.between + (at + l) * 2 * t.item
+        lanes_look(&from_, t.item)
+        lanes_look(&to, t.item)
+        if t.is_double:
+            made = lanes_run_f64(&from_, NULL, x, y, m.n, m.factors, m.passes, <double*>m.roots, t.back, 1)
+            lanes_twist_f64(made, m.n, at, &t.roots, t.beside, t.back)
+            lanes_store_f64(&to, 0, m.n, made, t.w.factor)
+        else:
+            made = lanes_run_f32(&from_, NULL, x, y, m.n, m.factors, m.passes, <float*>m.roots, t.back, 1)
+            lanes_twist_f32(made, m.n, at, &t.roots, t.beside, t.back)
+            lanes_store_f32(&to, 0, m.n, made, t.w.factor32)
+
+
+cdef void run_rows(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef const Long* t = <const Long*>context
+    cdef const Matrix* m = &t.rows
+    cdef lanes_side from_, to
+    cdef void* x = t.buffers + 2 * part * t.size
+    cdef void* y = <char*>x + t.size
+    cdef int64_t i, at, step = t.w.step_out
+    cdef int l
+    from_.count = to.count = t.width
+    from_.step, from_.other, to.step, to.other = 2 * t.item, t.item, m.count * step, t.item
+    for i in range(first, end):
+        at = min(i * t.width, m.count - t.width)
+        for l in range(t.width):
+            from_.lines[l], to.lines[l] = t.between + (at + l) * m.n * 2 * t.item, t.to + (at + l) * step
+        lanes_look(&from_, t.item)
+        lanes_look(&to, t.item)
+        if t.is_double:
+            lanes_run_f64(&from_, &to, x, y, m.n, m.factors, m.passes, <double*>m.roots, t.back, 1)
+        else:
+            lanes_run_f32(&from_, &to, x, y, m.n, m.factors, m.passes, <float*>m.roots, t.back, 1)
+
+
+cdef bint try_long(const Lines* w, bint is_double) noexcept nogil:
+    """False: these lines are not long, or there was no memory."""
+    cdef Long t
+    cdef Matrix* m
+    cdef char* room
+    cdef int64_t i, parts, lines = 1, n = w.n_in, longer
+    cdef int d
+    if (w.kind != FORWARD and w.kind != BACKWARD) or w.n_out != n or not cut_long(n, &t.columns.n, &t.rows.n):
+        return False
+    t.w, t.is_double, t.back = w, is_double, w.kind == BACKWARD
+    t.item = 8 if is_double else 4
+    t.width = LANES_BYTES // t.item
+    t.columns.count, t.rows.count, longer = t.rows.n, t.columns.n, t.columns.n
+    parts = parts_for((t.rows.n + t.width - 1) // t.width, n * t.item * 16)
+    t.size = (longer + 1) * 2 * LANES_BYTES
+    room = <char*>malloc(LANES_BYTES + 2 * parts * t.size + 2 * longer * LANES_BYTES + lanes_roots_count(n) * 2 * sizeof(double)
+                         + (2 * n + 2 * lanes_room(longer) + 2 * longer) * t.item)
+    if room == NULL:
+        return False
+    t.buffers = <char*>((<uintptr_t>room + LANES_BYTES - 1) // LANES_BYTES * LANES_BYTES)
+    t.beside = t.buffers + 2 * parts * t.size
+    t.between = t.beside + 2 * longer * LANES_BYTES
+    t.columns.roots = t.between + 2 * n * t.item
+    t.rows.roots = t.columns.roots + lanes_room(longer) * t.item
+    lanes_roots_of(n, t.rows.roots + (lanes_room(longer) + 2 * longer) * t.item, &t.roots)
+    for i in range(2):
+        m = &t.rows if i else &t.columns
+        m.passes = lanes_factors(m.n, m.factors)
+        if is_double:
+            lanes_tables_f64(m.n, m.factors, m.passes, <double*>m.roots, <double*>t.rows.roots + lanes_room(longer))
+        else:
+            lanes_tables_f32(m.n, m.factors, m.passes, <float*>m.roots, <float*>t.rows.roots + lanes_room(longer))
+    if is_double:
+        lanes_beside_f64(&t.roots, t.columns.n, t.beside)
+    else:
+        lanes_beside_f32(&t.roots, t.columns.n, t.beside)
+    for d in range(w.ndim):
+        lines *= w.sizes[d]
+    for i in range(lines):
+        find_line(w, i, &t.from_, &t.to)
+        in_spans(run_columns, &t, (t.columns.count + t.width - 1) // t.width, parts)
+        in_spans(run_rows, &t, (t.rows.count + t.width - 1) // t.width, parts)
+    free(room)
+    return True
+
+
 cdef void work(Lines* w, bint is_double) noexcept nogil:
-    if not try_lanes(w, is_double):
+    if not try_lanes(w, is_double) and not try_long(w, is_double):
         walk(w, is_double)
 
 
@@ -285,8 +433,17 @@ cdef void mirror(char** pointers, const Py_ssize_t* sizes, const Py_ssize_t* ste
 cdef int half(Tensor src, Tensor out, int64_t dim, double factor, bint onesided) except -1:
     """The half that tells all, and the other one unless `onesided`."""
     cdef Lines w
-    cdef int64_t n = src.c_sizes[dim]
+    cdef Tensor whole = out
+    cdef int64_t n = src.c_sizes[dim], columns, rows
     cdef bint is_double = out.c_dtype == ST_complex128
+    if not (onesided and is_double) and cut_long(n, &columns, &rows):    # doubles take as long as the half alone
+        if onesided:
+            whole = new_empty(out.c_dtype, DEV_CPU, -1, src.c_ndim, src.c_sizes, NULL)
+        copy_values(whole, src)
+        transform(FORWARD, whole, whole, dim, factor)
+        if onesided:
+            copy_values(out, new_view_dtype(whole, out.c_dtype, out.c_ndim, out.c_sizes, whole.c_strides, 0))
+        return 0
     set_lines(&w, src, out, dim)
     w.kind = HALF_ODD if n & 1 else HALF_EVEN
     w.loop, w.data = loops[w.kind][is_double], data[w.kind][is_double]

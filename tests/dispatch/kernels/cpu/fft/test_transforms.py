@@ -120,6 +120,16 @@ def test_dimensions_that_are_none(sizes, dim):
     "n", [2, 3, 5, 8, 12, 15, 16, 26, 49, 64, 66, 88, 100, 169, 250, 512, 1001, 4096, 34, 8190]
 )
 def test_many_lines_are_transformed_as_each_is(n, lines, wide):
+    transforms_are_those_of_numpy(n, lines, wide)
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["float32", "float64"])
+@pytest.mark.parametrize("lines, n", [(1, 16384), (2, 20000), (1, 30030), (1, 16385)])
+def test_long_lines_are_transformed_by_columns_and_rows(lines, n, wide):
+    transforms_are_those_of_numpy(n, lines, wide)
+
+
+def transforms_are_those_of_numpy(n, lines, wide):
     """Along rows, columns, and every second element, both ways, halves of real lines too."""
     complex_, real, tolerance = (
         (np.complex128, np.float64, 1e-14) if wide else (np.complex64, np.float32, 3e-6)
