@@ -23,6 +23,8 @@ typedef uint16_t dispatch_u2 DISPATCH_LOOSE;
 typedef uint32_t dispatch_u4 DISPATCH_LOOSE;
 typedef uint64_t dispatch_u8 DISPATCH_LOOSE;
 typedef struct __attribute__((packed, may_alias)) { uint64_t low, high; } dispatch_u16;
+typedef struct __attribute__((packed, may_alias)) { uint64_t parts[4]; } dispatch_u32;
+typedef struct __attribute__((packed, may_alias)) { uint64_t parts[8]; } dispatch_u64;
 
 /* ---- complex numbers */
 

@@ -36,10 +36,21 @@ DISPATCH_COPY_RUN(dispatch_u2, 2)
 DISPATCH_COPY_RUN(dispatch_u4, 4)
 DISPATCH_COPY_RUN(dispatch_u8, 8)
 DISPATCH_COPY_RUN(dispatch_u16, 16)
+DISPATCH_COPY_RUN(dispatch_u32, 32)
+DISPATCH_COPY_RUN(dispatch_u64, 64)
 
-static dispatch_run dispatch_copier(int bytes) {
-    return bytes == 1 ? dispatch_copy_1 : bytes == 2 ? dispatch_copy_2 : bytes == 4 ? dispatch_copy_4
-         : bytes == 8 ? dispatch_copy_8 : dispatch_copy_16;
+/* Of elements, or of short rows without gaps; NULL: there is none of these bytes. */
+static dispatch_run dispatch_copier(int64_t bytes) {
+    switch (bytes) {
+    case 1: return dispatch_copy_1;
+    case 2: return dispatch_copy_2;
+    case 4: return dispatch_copy_4;
+    case 8: return dispatch_copy_8;
+    case 16: return dispatch_copy_16;
+    case 32: return dispatch_copy_32;
+    case 64: return dispatch_copy_64;
+    default: return NULL;
+    }
 }
 
 /* ---- geometry */
@@ -149,9 +160,11 @@ static void dispatch_plane(char* to, const char* from, int64_t outer, int64_t to
 /* The two innermost dimensions; where rows would be short, columns, in pieces that stay in the cache. */
 static void dispatch_rows(const dispatch_moves* m, char* to, const char* from, dispatch_run run) {
     const int inner = m->ndim - 1, last = inner - 1;
-    const int64_t n = m->sizes[inner], rows = m->sizes[last];
+    const int64_t n = m->sizes[inner], rows = m->sizes[last], bytes = m->to[inner];
     int64_t k, i;
-    if (n < 8 && rows > n)
+    if (bytes == m->from[inner] && bytes > 0 && n <= 64 && run == dispatch_copier(bytes) && dispatch_copier(n * bytes))
+        dispatch_copier(n * bytes)(from, m->from[last], to, m->to[last], rows);
+    else if (n < 8 && rows > n)
         for (k = 0; k < rows; k += 1024)
             for (i = 0; i < n; i++)
                 run(from + k * m->from[last] + i * m->from[inner], m->from[last],

@@ -82,3 +82,16 @@ def test_conjugate_and_negative_bits_are_worked_out_together() -> None:
         -3 - 4j,
     ]
     assert x.conj().to(dispatch.complex128).tolist() == [1 - 2j, 3 + 4j]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 8, 16, 32, 64])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_short_rows_that_overlap_or_have_gaps_between_them(dtype: str, n: int) -> None:
+    array = np.arange(5 * 300).reshape(5, 300).astype(dtype)
+    windows = np.lib.stride_tricks.sliding_window_view(array, n, axis=1)[:, ::3]
+    given = dispatch.from_numpy(array).unfold(1, n, 3)
+    np.testing.assert_array_equal(given.contiguous().numpy(), windows)
+    room = np.full((5, windows.shape[1], n + 1), 77, dtype)
+    dispatch.from_numpy(room)[..., :n].copy_(given)
+    np.testing.assert_array_equal(room[..., :n], windows)
+    assert (room[..., n] == 77).all()
