@@ -9,7 +9,7 @@
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
 
-enum { NORM_LANES = 32, NORM_BLOCK = 512 };
+enum { NORM_LANES = 32, NORM_BLOCK = 2048, NORM_CHANNELS = 512 };
 
 /* The sum of `STEP` (of element i) over n elements, in double precision. */
 #define SUM_OF(T, result, n, STEP) \
@@ -99,9 +99,9 @@ typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
                 for (int64_t i = 0; i < inner; i++) \
                     y[i] = x[i] * a + b; \
             } \
-        for (int64_t c = first; c < end && inner == 1; c += NORM_BLOCK) { \
-            const int64_t n = end - c < NORM_BLOCK ? end - c : NORM_BLOCK; \
-            T a[NORM_BLOCK], b[NORM_BLOCK]; \
+        for (int64_t c = first; c < end && inner == 1; c += NORM_CHANNELS) { \
+            const int64_t n = end - c < NORM_CHANNELS ? end - c : NORM_CHANNELS; \
+            T a[NORM_CHANNELS], b[NORM_CHANNELS]; \
             for (int64_t i = 0; i < n; i++) \
                 a[i] = (T)j->scale[c + i], b[i] = (T)j->shift[c + i]; \
             for (int64_t o = 0; o < j->outer; o++) { \
