@@ -7,7 +7,7 @@ divide the given range (else that of the values) into equal parts. Counts are ke
 from cython cimport floating
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 
 from dispatch._C.dtypes cimport (
     DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, ST_float64, get_dtype, is_in,
@@ -17,8 +17,9 @@ from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport Tensor, new_empty, new_view
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
 from dispatch.kernels.cpu.copy.copies cimport copy_values, zero_
-from dispatch.kernels.cpu.dense cimport computed_in, dense, held
+from dispatch.kernels.cpu.dense cimport LONG_RUN, computed_in, dense, held
 from dispatch.kernels.cpu.runs cimport address
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 from dispatch._ops import ops
 
@@ -345,14 +346,45 @@ cdef void count_narrow(const float* values, int64_t n, int64_t count, float firs
             to[part_at(rounded(rounded(rounded(v - low, down, up) * bins, down, up) / width, down, up), count)] += 1
 
 
+cdef struct Parts:               # what threads count together
+    int code                     # of the values
+    const char* values
+    int64_t bins
+    double first, last
+    cast_loop down, up           # of 16-bit values; NULL: none
+    double* to                   # the first part's counts
+    double* more                 # the others'
+
+
+cdef void count_span(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Parts* p = <Parts*>context
+    cdef double* to = p.more + (part - 1) * p.bins if part else p.to
+    if p.down != NULL:
+        count_narrow(<float*>p.values + first, end - first, p.bins, <float>p.first, <float>p.last, p.down, p.up, to)
+    elif p.code == ST_float32:
+        count_parts[float](<float*>p.values + first, end - first, p.bins, <float>p.first, <float>p.last, to)
+    else:
+        count_parts[double](<double*>p.values + first, end - first, p.bins, p.first, p.last, to)
+
+
+cdef void count_all(Parts* p, int64_t n) noexcept nogil:
+    """Each thread has counts of its own, which are added up; few values, or many bins, are one thread's."""
+    cdef int64_t i, parts = parts_for(n // (p.bins + 1), n * 16)
+    p.more = <double*>calloc((parts - 1) * p.bins, sizeof(double)) if parts > 1 else NULL
+    if p.more == NULL:
+        parts = 1
+    in_spans(count_span, p, n, parts)
+    for i in range((parts - 1) * p.bins):
+        p.to[i % p.bins] += p.more[i]
+    free(p.more)
+
+
 cdef int histc(Tensor out, Tensor self, int64_t bins, object min, object max) except -1:
     """How many elements fall into each of `bins` equal parts of a range; others are left out."""
     cdef int code = computed_in(self.c_dtype)
     cdef Tensor values, found
     cdef double first, last
-    cdef void* from_
-    cdef double* to
-    cdef int64_t n
+    cdef Parts p
     cdef object kept
     if out.c_dtype != self.c_dtype:
         raise refused(f"expected out to have dtype {self.dtype}, got {out.dtype}")
@@ -365,7 +397,9 @@ cdef int histc(Tensor out, Tensor self, int64_t bins, object min, object max) ex
     first, last = float(min), float(max)
     values = dense(self, code, MF_contiguous)
     if first == last and values.c_numel:
-        if code == ST_float32:
+        if values.c_numel >= LONG_RUN:
+            first, last = (float(found) for found in ops.aten.aminmax(values))
+        elif code == ST_float32:
             find_extremes(<float*>address(values), values.c_numel, 1, &first, &last)
         else:
             find_extremes(<double*>address(values), values.c_numel, 1, &first, &last)
@@ -375,14 +409,11 @@ cdef int histc(Tensor out, Tensor self, int64_t bins, object min, object max) ex
         first, last = first - 1, last + 1
     found = new_empty(ST_float64, DEV_CPU, -1, 1, &bins, NULL)
     zero_(found)
-    from_, to, n = address(values), <double*>address(found), values.c_numel
+    p.code, p.values, p.to = code, <const char*>address(values), <double*>address(found)
+    p.bins, p.first, p.last, p.down, p.up = bins, first, last, NULL, NULL
+    if self.c_dtype != code:
+        p.down, p.up = get_cast(ST_float32, self.c_dtype), get_cast(self.c_dtype, ST_float32)
     kept = held(values, found)
     with nogil:
-        if self.c_dtype != code:
-            count_narrow(<float*>from_, n, bins, <float>first, <float>last, get_cast(ST_float32, self.c_dtype),
-                         get_cast(self.c_dtype, ST_float32), to)
-        elif code == ST_float32:
-            count_parts[float](<float*>from_, n, bins, <float>first, <float>last, to)
-        else:
-            count_parts[double](<double*>from_, n, bins, first, last, to)
+        count_all(&p, values.c_numel)
     return copy_values(out, found)

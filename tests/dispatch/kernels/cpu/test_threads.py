@@ -191,6 +191,7 @@ CALLS = {
         x.half().view(-1)[:900],
     )[0],
     "embedding": lambda x: ATEN.embedding(x, places(ROWS, ROWS)),
+    "histc": lambda x: [ATEN.histc(x, 50), ATEN.histc(x.half(), 7, -1, 2), ATEN.histc(x.double())],
     "transforms of long lines": lambda x: [ATEN.fft_fft(x.view(2, -1)), ATEN.fft_rfft(x.view(-1))],
     "adam": adam,
 }
