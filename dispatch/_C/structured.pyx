@@ -231,6 +231,10 @@ cdef bint same_sizes(Spec* s, Tensor t) except -1:
     return True
 
 
+cdef inline bint holds_values(Tensor t) noexcept:
+    return t.c_devtype != DEV_META and not tls().meta_in_include
+
+
 cdef bint overlaps_itself(Tensor t) except -1:
     """Whether some stride is 0 over more than one element: two indices name one element for sure."""
     cdef int i
@@ -499,6 +503,7 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
     """The i-th out argument: itself, then the memory that it is going to have (it may grow into an argument's).
 
     True: it has to be moved. OVERLAP_NONE and OVERLAP_SELF together: it must not overlap itself before it is resized either.
+    Where there are values it never may: PyTorch asks most operators for that, of the others it keeps what is written last.
     """
     cdef PyObject* like
     cdef Tensor moving, out = <Tensor?>(<object>args[first + i])
@@ -513,6 +518,8 @@ cdef bint check_out(OperatorEntry e, Spec* s, PyObject** args, int first, int i)
             check_out_device((<Tensor>like).c_devtype, (<Tensor>like).c_devindex, out)
     iterated = s.cast & CAST_MASK == CAST_SAFE and not s.cast & OVERLAP_ANY
     moved = fit_output(e, s, out, not (iterated and is_argument(out, args, first)))
+    if not moved and holds_values(out) and overlaps_itself(out):
+        raise_overlap("more than one element of the written-to tensor refers to a single memory location")
     if moved:
         moving = planned(out, s)
         if (out.c_numel or moving.c_numel) and s.cast & OVERLAP_NONE and is_listed(out, args, first):
@@ -592,6 +599,12 @@ def check_written(Tensor out not None, *read):
     for t in read:
         if share_memory(out, t):
             raise_overlap("the written-to tensor and a tensor that is read share memory")
+
+
+def check_placed(Tensor like not None, *outs):
+    """For composites: results of tensors on the device of `like` are written there. RuntimeError: an output is elsewhere."""
+    for t in outs:
+        check_out_device(like.c_devtype, like.c_devindex, <Tensor?>t)
 
 
 # ---- kernels written in Python ---------------------------------------------------------------------------------------

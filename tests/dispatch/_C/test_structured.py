@@ -111,6 +111,17 @@ OUT_CALLS = {
     "var": lambda x, i, o: dispatch.var(x, 0, out=_out(o)),
     "dot": lambda x, i, o: dispatch.dot(x[0], x[0], out=_out(o)),
     "kron": lambda x, i, o: dispatch.kron(x, x, out=_out(o)),
+    "cummax": lambda x, i, o: dispatch.cummax(x, 0, out=(_out(o), _out(o, dispatch.int64))),
+    "mode": lambda x, i, o: dispatch.mode(x, 0, out=(_out(o), _out(o, dispatch.int64))),
+    "logsumexp": lambda x, i, o: dispatch.logsumexp(x, 0, out=_out(o)),
+    "mvlgamma": lambda x, i, o: dispatch.mvlgamma(x + 3, 2, out=_out(o)),
+    "cholesky_solve": lambda x, i, o: dispatch.cholesky_solve(x, x, out=_out(o)),
+    "complex": lambda x, i, o: dispatch.complex(x, x, out=_out(o, dispatch.complex64)),
+    "polar": lambda x, i, o: dispatch.polar(x, x, out=_out(o, dispatch.complex64)),
+    "vdot": lambda x, i, o: dispatch.vdot(*[x[0] * 1j] * 2, out=_out(o, dispatch.complex64)),
+    "addr of two dtypes": lambda x, i, o: dispatch.addr(
+        x.double(), x[0], x[0], out=_out(o, dispatch.float64)
+    ),
 }
 
 
@@ -145,6 +156,34 @@ except RuntimeError as error:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "shape function" in done.stdout
+
+
+def _one(*sizes, dtype=dispatch.float32):
+    """A tensor of these sizes over one element."""
+    return dispatch.zeros((), dtype=dtype).expand(sizes)
+
+
+OVERLAPPED = {
+    "add": lambda x: dispatch.add(x, 1, out=_one(2, 2)),
+    "mm": lambda x: dispatch.mm(x, x, out=_one(2, 2)),
+    "addmm": lambda x: dispatch.addmm(x, x, x, out=_one(2, 2)),
+    "sum": lambda x: dispatch.sum(x, 0, out=_one(2)),
+    "max": lambda x: dispatch.max(x, 0, out=(_one(2), dispatch.empty(2, dtype=dispatch.int64))),
+    "indices": lambda x: dispatch.max(x, 0, out=(dispatch.empty(2), _one(2, dtype=dispatch.int64))),
+    "pad": lambda x: ops.aten.reflection_pad1d.out(x, [1, 1], out=_one(2, 4)),
+    "inverse": lambda x: dispatch.linalg.inv(x + x.T, out=_one(2, 2)),
+    "complex": lambda x: dispatch.complex(x, x, out=_one(2, 2, dtype=dispatch.complex64)),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAPPED)
+def test_an_output_that_overlaps_itself_is_refused(name):
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        OVERLAPPED[name](dispatch.tensor([[2.0, 1.0], [0.0, 1.0]]))
+
+
+def test_an_expanded_output_of_one_element_is_written():
+    assert dispatch.sum(dispatch.ones(3, 1), 0, out=_one(1)).tolist() == [3]
 
 
 def test_without_elements_nothing_overlaps():

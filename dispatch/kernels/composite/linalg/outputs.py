@@ -8,6 +8,7 @@ from typing import Any
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
+from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -35,4 +36,5 @@ def resized(out: Tensor, sizes: Sequence[Any]) -> Tensor:
 def into(out: Tensor, result: Tensor) -> Tensor:
     """`out`, resized to the result and filled with it."""
     check_castable(out, result.dtype)
+    check_placed(result, out)
     return _aten.copy_(resized(out, result.shape), result)

@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -60,6 +61,7 @@ def _check_dims(self: Tensor, least: int) -> None:
 
 
 def _check_out(self: Tensor, out: Tensor) -> None:
+    check_placed(self, out)
     if out.dtype is not self.dtype:
         raise _error(f"expected out to have dtype {self.dtype}, got {out.dtype}")
 
@@ -353,6 +355,7 @@ def addr_out(
     result = addr(self, vec1, vec2, beta=beta, alpha=alpha)
     if not dtypes.can_cast(result.dtype, out.dtype):
         raise _error(f"a result of {result.dtype} cannot be cast to out of {out.dtype}")
+    check_placed(result, out)
     if tuple(out.shape) != tuple(result.shape):
         _aten.resize_(out, list(result.shape))
     return _aten.copy_(out, result)

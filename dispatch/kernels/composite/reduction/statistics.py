@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -100,6 +101,7 @@ def logsumexp_out(
     """The same into `out`."""
     if not (out.dtype.is_floating_point or out.dtype.is_complex):
         raise refused(f"expected a floating out, got {out.dtype}")
+    check_placed(self, out)
     result = logsumexp(self, dim, keepdim)
     if tuple(out.shape) != tuple(result.shape):
         _aten.resize_(out, list(result.shape))
@@ -138,6 +140,7 @@ def mode_out(
     for given, kind in ((values, self.dtype), (indices, dtypes.int64)):
         if given.dtype is not kind:
             raise refused(f"expected an output of {kind}, got {given.dtype}")
+    check_placed(self, values, indices)
     for given, found in zip((values, indices), _aten.mode(self, dim, keepdim), strict=True):
         _aten.resize_(given, list(found.shape))
         _aten.copy_(given, found)

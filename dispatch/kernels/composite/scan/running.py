@@ -6,6 +6,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.errors import refused
+from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
@@ -33,6 +34,7 @@ def _running(helper: Any, self: Tensor, dim: int, values: Tensor, indices: Tenso
         raise refused(
             f"expected outputs of {self.dtype} and int64, got {values.dtype} and {indices.dtype}"
         )
+    check_placed(self, values, indices)
     dim = rules.wrap_dim(dim, self.ndim)
     for t in (values, indices):
         if tuple(t.shape) != tuple(self.shape):

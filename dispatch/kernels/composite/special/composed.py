@@ -7,6 +7,7 @@ from typing import Any
 
 from dispatch._C.dtypes import bool as bool_dtype, can_cast, get_default_dtype
 from dispatch._C.errors import refused
+from dispatch._C.structured import check_placed
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
 
@@ -29,6 +30,7 @@ def ndtr_out(self: Any, *, out: Any) -> Any:
 def _put(made: Any, out: Any) -> Any:
     if not can_cast(made.dtype, out.dtype):
         raise refused(f"expected out to be {made.dtype} or wider, got {out.dtype}")
+    check_placed(made, out)
     if out.shape != made.shape:
         _aten.resize_(out, list(made.shape))
     return _aten.copy_(out, made)

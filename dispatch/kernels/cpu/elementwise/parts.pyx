@@ -16,6 +16,7 @@ from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.fft.transforms cimport complex_of
 
+from dispatch._C.structured import check_written
 from dispatch._ops import ops
 
 cdef enum:
@@ -33,6 +34,7 @@ cdef int check_parts(Tensor out, Tensor first, Tensor second) except -1:
                       f"{get_dtype(out.c_dtype)!r}")
     items[0], items[1] = <PyObject*>first, <PyObject*>second
     ndim = rules.broadcast(sizes, items, 2)
+    check_written(out)
     if out.c_ndim != ndim or memcmp(out.c_sizes, sizes, ndim * sizeof(int64_t)):
         ops.aten.resize_(out, list(new_size(ndim, sizes)))
         rules.elementwise_strides(strides, sizes, ndim, items, 2, ST_NONE)
