@@ -36,6 +36,9 @@ cdef extern from "pool/neighbours.h" nogil:
 cdef extern from "vectorised.h":
     pass
 
+cdef enum:
+    WORK = 4                     # bytes of a window's elements take as long as so many that are copied
+
 ctypedef fused real:
     float
     double
@@ -245,7 +248,7 @@ cdef void take_planes(void* context, int64_t part, int64_t first, int64_t end) n
 cdef int run_planes(Work* work) except -1:
     """Over all planes, or over rows of all channels, on several threads where there is much to do; lets go of the tables."""
     cdef int64_t lead = lines_of(&work.q.b) if work.q.last and not work.backward else lead_of(&work.q.b, work.q.last)
-    cdef int64_t parts = parts_for(lead, work.q.a.n * work.q.a.c * work.q.a.plane * 4)
+    cdef int64_t parts = parts_for(lead, work.q.a.n * work.q.a.c * work.q.a.plane * 4 * WORK)
     work.q.room = <char*>malloc(parts * line_bytes(&work.q))
     if work.q.room != NULL:
         with nogil:

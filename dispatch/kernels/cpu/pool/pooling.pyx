@@ -55,6 +55,9 @@ cdef extern from "pool/neighbours.h" nogil:
 cdef extern from "vectorised.h":
     pass
 
+cdef enum:
+    WORK = 4                     # bytes of a window's elements take as long as so many that are copied
+
 ctypedef fused number:
     float
     double
@@ -239,7 +242,7 @@ cdef inline int64_t line_bytes(const Pool* q) noexcept nogil:
 cdef int run_planes(Work* work, int64_t numel) except -1:
     """Over all planes, or over rows of all channels, on several threads where there is much to do."""
     cdef int64_t lead = lines_of(&work.q.b) if work.q.last and not work.backward else lead_of(&work.q.b, work.q.last)
-    cdef int64_t parts = parts_for(lead, numel * 4)
+    cdef int64_t parts = parts_for(lead, numel * 4 * WORK)
     work.q.room = NULL
     if work.backward:
         work.q.room = <char*>malloc(parts * line_bytes(&work.q))

@@ -33,6 +33,7 @@ cdef extern from "vectorised.h":
 
 cdef enum:
     MOST_ROWS = 4
+    WORK = 4                     # elements that are smoothed take as long as so many that are mixed
     SHORT_ROW = 16               # channels below which a call for them does not pay
 
 ctypedef fused word:             # an element that is only moved
@@ -482,7 +483,7 @@ cdef int run_in_turn(Job* j, Tensor out, Tensor self, int code) except -1:
     for d in range(1, 3):
         if code == ST_uint8 and j.a.size[d] != j.b.size[d]:
             j.bits[d] = in_fixed_point(&j.taps[d])
-    share_out(j, mix_in_turn, itemsize, data_of(y, itemsize), data_of(x, itemsize), max(self.c_numel, out.c_numel))
+    share_out(j, mix_in_turn, itemsize, data_of(y, itemsize), data_of(x, itemsize), WORK * max(self.c_numel, out.c_numel))
     return finish(out, y)
 
 
