@@ -23,6 +23,7 @@ from dispatch._C.python_kernel cimport python_fallback
 from dispatch._C.python_api cimport PyObject_TypeCheck_
 from dispatch._C.references cimport give, take
 from dispatch._C.stack cimport check_depth
+from dispatch._C.tags cimport TAG_inplace_view
 from dispatch._C.tensor cimport (
     TF_INFERENCE, TF_IS_VIEW, TF_REQUIRES_GRAD, TF_VIEW_INFERENCE, TF_VIEW_MARKS, TF_VIEW_NO_GRAD, TF_VIEW_OF_MANY,
     Tensor, begin_grad,
@@ -265,6 +266,9 @@ cdef frozenset not_differentiable = frozenset((
     "aten::new_zeros", "aten::new_ones", "aten::new_full", "aten::bernoulli"))
 
 
+# PyTorch has no derivative of them: leaves are written, and stay leaves.
+cdef frozenset without_derivative = frozenset(f"aten::logical_{n}_" for n in ("not", "and", "or", "xor"))
+
 cdef bint marks_operators_of_others = True
 
 
@@ -294,6 +298,8 @@ cdef PyObject* call_autograd(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     cdef uint64_t excluded = ts.excluded
     cdef bint record = ts.grad_mode and requires_grad_somewhere(e, args)
     cdef PyObject* r
+    if record and e.name in without_derivative:
+        record = False
     if record and e.flags & OF_OUT:
         if e.emitted == NULL or writes_differentiable(e, args):
             raise RuntimeError(f"{qualified_name(e)}: functions with out=... arguments don't support automatic differentiation, "
@@ -473,7 +479,7 @@ cdef frozenset bit_aware = frozenset("aten::" + n for n in (
 
 
 cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** args) except NULL:
-    """Views and bit-aware operators see the bit; others get inputs with their values worked out."""
+    """Views, in place too, and bit-aware operators see the bit; others get inputs with their values worked out."""
     cdef OperatorEntry e = <OperatorEntry>op
     cdef uint64_t bit = own_bit(k)
     cdef PyObject* plain[64]
@@ -483,7 +489,7 @@ cdef PyObject* call_math_bit(Kernel* k, PyObject* op, uint64_t ks, PyObject** ar
     ks &= (bit - 1) | KS_PythonDispatcher
     if bit == ZERO_BIT and e.flags & OF_MUTABLE:
         check_written_zeros(e, args)
-    if e.name in bit_aware or (e.flags & OF_ALIASING and not e.flags & OF_MUTABLE):
+    if e.name in bit_aware or e.tags & TAG_inplace_view or (e.flags & OF_ALIASING and not e.flags & OF_MUTABLE):
         return give(take(redispatch(e, ks, args)))
     for i in range(e.sig.n_args):
         value = <object>args[i]

@@ -351,6 +351,13 @@ def test_what_requires_grad_is_not_resized(make):
             call(make(leaf()))
 
 
+@pytest.mark.parametrize("name", ["logical_not_", "logical_and_", "logical_or_", "logical_xor_"])
+def test_what_has_no_derivative_is_written_into_a_leaf(name):
+    x = dispatch.ones(2, requires_grad=True)
+    assert getattr(x, name)(*[dispatch.ones(2)][name == "logical_not_" :]) is x
+    assert x.is_leaf and x.requires_grad and x.grad_fn is None
+
+
 def test_write_to_a_view_of_a_leaf_is_refused():
     with pytest.raises(RuntimeError, match="leaf"):
         A.add_.Tensor(A.select.int(leaf(), 0, 0), 1)
@@ -409,6 +416,24 @@ def test_conjugate_view_shares_memory_and_reads_conjugated():
     assert c._base is x and c.data_ptr() == x.data_ptr()
     assert c.tolist() == [1 - 2j, 3 + 1j]
     assert A._conj.default(c).tolist() == x.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "shape"),
+    [
+        (lambda t: t.squeeze_(0), (2, 1)), (lambda t: t.squeeze_((0, 2)), (2,)),
+        (lambda t: t.unsqueeze_(0), (1, 1, 2, 1)), (lambda t: t.transpose_(0, 1), (2, 1, 1)),
+        (lambda t: t.as_strided_((1,), (1,)), (1,)), (lambda t: t.resize_(1, 1), (1, 1)),
+    ],
+)  # fmt: skip
+def test_views_in_place_keep_the_bits(change, shape):
+    x, c = conj_tensor()
+    c = c.view(1, 2, 1)
+    n = dispatch._neg_view(x.real.clone()).view(1, 2, 1)
+    assert change(c) is c and c.shape == shape and c.is_conj()
+    assert c.flatten()[0].item() == x[0].item().conjugate()
+    assert change(n) is n and n.shape == shape and n.is_neg()
+    assert n.flatten()[0].item() == -x[0].item().real
 
 
 def test_operators_see_conjugated_values():
