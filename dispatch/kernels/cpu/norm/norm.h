@@ -11,29 +11,44 @@
 
 enum { NORM_LANES = 32, NORM_BLOCK = 2048, NORM_CHANNELS = 512 };
 
-/* The sum of `STEP` (of element i) over n elements, in double precision. */
-#define SUM_OF(T, result, n, STEP) \
+#define NORM_FOLDED(lane) \
+    for (int w_ = NORM_LANES / 2; w_ > 0; w_ /= 2) \
+        for (int k_ = 0; k_ < w_; k_++) \
+            lane[k_] += lane[k_ + w_]
+
+/* The sums of `STEP` and of `OTHER` (of element i) over n elements, in double precision. */
+#define SUMS_OF(T, result, other, n, STEP, OTHER) \
     do { \
-        double total_ = 0; \
+        double total_ = 0, more_ = 0; \
         for (int64_t start_ = 0; start_ < (n); start_ += NORM_BLOCK) { \
             const int64_t end_ = (n) - start_ < NORM_BLOCK ? (n) : start_ + NORM_BLOCK; \
-            T lane_[NORM_LANES] = {0}; \
+            T lane_[NORM_LANES] = {0}, next_[NORM_LANES] = {0}; \
             int64_t j_ = start_; \
             for (; j_ + NORM_LANES <= end_; j_ += NORM_LANES) \
                 for (int k_ = 0; k_ < NORM_LANES; k_++) { \
                     const int64_t i = j_ + k_; \
                     lane_[k_] += (STEP); \
+                    next_[k_] += (OTHER); \
                 } \
             for (int k_ = 0; j_ < end_; j_++, k_++) { \
                 const int64_t i = j_; \
                 lane_[k_] += (STEP); \
+                next_[k_] += (OTHER); \
             } \
-            for (int w_ = NORM_LANES / 2; w_ > 0; w_ /= 2) \
-                for (int k_ = 0; k_ < w_; k_++) \
-                    lane_[k_] += lane_[k_ + w_]; \
+            NORM_FOLDED(lane_); \
+            NORM_FOLDED(next_); \
             total_ += lane_[0]; \
+            more_ += next_[0]; \
         } \
         (result) += total_; \
+        (other) += more_; \
+    } while (0)
+/* One of them; that of nothing costs nothing. */
+#define SUM_OF(T, result, n, STEP) \
+    do { \
+        double nothing_ = 0; \
+        SUMS_OF(T, result, nothing_, n, STEP, (T)0); \
+        (void)nothing_; \
     } while (0)
 
 /* A tensor of channels, and what each channel has; a loop takes those from `first` to `end`. */
@@ -126,8 +141,7 @@ typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
             if (inner > 1) \
                 for (int64_t c = first; c < end; c++, x += inner, grad += inner) { \
                     const T middle = (T)mean[c]; \
-                    SUM_OF(T, sums[c], inner, grad[i]); \
-                    SUM_OF(T, dots[c], inner, grad[i] * (x[i] - middle)); \
+                    SUMS_OF(T, sums[c], dots[c], inner, grad[i], grad[i] * (x[i] - middle)); \
                 } \
             else \
                 for (int64_t c = first; c < end; c++, x++, grad++) { \
@@ -214,11 +228,9 @@ typedef struct {
         const T middle = (T)c->mean[row], scale = (T)c->rstd[row]; \
         double sum = 0, dot = 0; \
         if (w) { \
-            SUM_OF(T, sum, n, grad[i] * w[i]); \
-            SUM_OF(T, dot, n, grad[i] * w[i] * ((x[i] - middle) * scale)); \
+            SUMS_OF(T, sum, dot, n, grad[i] * w[i], grad[i] * w[i] * ((x[i] - middle) * scale)); \
         } else { \
-            SUM_OF(T, sum, n, grad[i]); \
-            SUM_OF(T, dot, n, grad[i] * ((x[i] - middle) * scale)); \
+            SUMS_OF(T, sum, dot, n, grad[i], grad[i] * ((x[i] - middle) * scale)); \
         } \
         const T a = (T)(sum / (double)n), b = (T)(dot / (double)n); \
         T *restrict of_weight = c->some_weight, *restrict of_bias = c->some_bias; \
