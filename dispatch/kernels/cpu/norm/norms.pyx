@@ -521,13 +521,41 @@ cdef int check_layout(str name, Tensor t) except -1:
     return 0
 
 
+cdef struct Groups:              # of channels; each is normalised while it is in the cache
+    channel_job sums, maps
+    channel_fn moments, affine
+    double eps
+    int64_t size, channels       # of a group, of a sample
+    double* mean
+    double* rstd
+    const double* weight
+    const double* bias
+    double* scale
+    double* shift
+
+
+cdef void take_groups(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Groups* s = <Groups*>context
+    cdef int64_t g, i, c
+    for g in range(first, end):
+        s.moments(&s.sums, g, g + 1)
+        s.rstd[g] = 1 / sqrt(s.rstd[g] / <double>s.sums.inner + s.eps)
+        c = g * s.size % s.channels
+        for i in range(g * s.size, (g + 1) * s.size):
+            s.scale[i] = s.rstd[g] * s.weight[c]
+            s.shift[i] = s.bias[c] - s.mean[g] * s.scale[i]
+            c += 1
+        s.affine(&s.maps, g * s.size, (g + 1) * s.size)
+
+
 def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, Tensor input not None, Tensor weight or None,
                Tensor bias or None, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps):
     """Normalise each sample's groups of channels; mean and 1/deviation of each are kept."""
     cdef int code = computed_in(input.c_dtype)
-    cdef int64_t i, c, size = C // group
-    cdef Channels s
-    cdef Numbers groups, channels
+    cdef int64_t count = N * group
+    cdef int itemsize = dtypes.itemsize_table()[code]
+    cdef Groups s
+    cdef Numbers groups, channels, parameters
     cdef Tensor x, y
     check_mixed(input, (weight, bias))
     check_layout("input", input)
@@ -537,21 +565,22 @@ def group_norm(Tensor out not None, Tensor mean not None, Tensor rstd not None, 
         fill_values(rstd, float("nan"))
         return
     x, y = dense(input, code, MF_contiguous), target(out, code, MF_contiguous)
-    groups, channels = Numbers(2, N * group), Numbers(4, N * C)
-    s.outer, s.channels, s.inner = 1, N * group, size * HxW
-    moments(x, s, False, groups.row(0), groups.row(1))
-    for i in range(N * group):
-        groups.row(1)[i] = 1 / sqrt(groups.row(1)[i] / <double>s.inner + eps)
+    kept = held(x, y)
+    groups, channels, parameters = Numbers(2, count), Numbers(2, N * C), Numbers(2, C)
+    load(weight, C, 1, parameters.row(0))
+    load(bias, C, 0, parameters.row(1))
+    s.eps, s.size, s.channels = eps, C // group, C
+    s.mean, s.rstd, s.scale, s.shift = groups.row(0), groups.row(1), channels.row(0), channels.row(1)
+    s.weight, s.bias = parameters.row(0), parameters.row(1)
+    s.moments, s.affine = CHANNEL_MOMENTS[row_of(code)], CHANNEL_AFFINE[row_of(code)]
+    s.sums.from_, s.sums.outer, s.sums.channels, s.sums.inner = data_of(x, itemsize), 1, count, s.size * HxW
+    s.sums.given, s.sums.mean, s.sums.results = False, s.mean, s.rstd
+    s.maps.from_, s.maps.to, s.maps.outer, s.maps.channels, s.maps.inner = s.sums.from_, data_of(y, itemsize), 1, N * C, HxW
+    s.maps.scale, s.maps.shift = s.scale, s.shift
+    with nogil:
+        in_spans(take_groups, &s, count, parts_for(count, 2 * x.c_numel * itemsize))
     save(mean, groups.row(0))
     save(rstd, groups.row(1))
-    load(weight, C, 1, channels.row(2))
-    load(bias, C, 0, channels.row(3))
-    for i in range(N * C):
-        c = i % C
-        channels.row(0)[i] = groups.row(1)[i // size] * channels.row(2)[c]
-        channels.row(1)[i] = channels.row(3)[c] - groups.row(0)[i // size] * channels.row(0)[i]
-    s.channels, s.inner = N * C, HxW
-    affine(x, y, s, channels.row(0), channels.row(1))
     finish(out, y)
 
 
