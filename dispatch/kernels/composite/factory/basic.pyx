@@ -101,7 +101,7 @@ cdef Tensor made_like(Tensor self, int dtype, int layout, object device,
     if memory_format != MF_NONE and memory_format != MF_preserve:
         return made(sizes_of(self), dtype_of(dtype, self), layout, dev, pin_memory,
                     memory_format)
-    rules.dense_like_strides(strides, self)
+    rules.empty_like_strides(strides, self)
     stride.data = strides
     stride.len = self.c_ndim
     return made_strided(sizes_of(self), stride, dtype_of(dtype, self), layout, dev, pin_memory)

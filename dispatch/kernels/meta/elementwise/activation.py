@@ -20,7 +20,8 @@ def glu(self: Tensor, dim: int) -> TensorSpec:
         raise refused(f"the size {self.shape[dim]} of dimension {dim} cannot be halved")
     sizes = list(self.shape)
     sizes[dim] //= 2
-    strides = rules.dense_strides(sizes, self.stride())
+    half = rules.dense_strides(sizes, self.stride())
+    strides = None if rules.is_contiguous(sizes, half) else half
     return TensorSpec(sizes, self.dtype, strides, cast="safe")
 
 
@@ -28,7 +29,7 @@ def log_sigmoid(self: Tensor) -> tuple[TensorSpec, TensorSpec]:
     """The result, and a buffer for the backward on the CPU."""
     if self.dtype is dtypes.bool and not rules.is_eager(self):
         raise refused("self must not be a bool tensor")
-    strides = None if rules.is_eager(self) else rules.dense_like_strides(self)
+    strides = None if rules.is_eager(self) else rules.empty_like_strides(self)
     buffer = tuple(self.shape) if self.device.type in ("cpu", "meta") else (0,)
     return (
         TensorSpec(self.shape, self.dtype, strides),
@@ -42,7 +43,11 @@ def prelu_kernel(self: Tensor, weight: Tensor) -> TensorSpec:
     if rules.is_eager(self):
         if self.dtype is not weight.dtype:
             raise refused(f"expected weight to be {self.dtype}, got {weight.dtype}")
-        strides = rules.elementwise_strides(sizes, (self, weight), self.dtype)
+        strides = (
+            rules.dense_like_strides(self)
+            if list(sizes) == list(self.shape)
+            else rules.elementwise_strides(sizes, (self, weight), self.dtype)
+        )
         return TensorSpec(sizes, self.dtype, strides)
     kind = rules.result_type(self, weight)
     return TensorSpec(

@@ -114,7 +114,9 @@ cdef int frexp(Spec* specs, Tensor self) except -1:
         raise refused(f"expected a floating tensor, got {get_dtype(self.c_dtype)!r}")
     items[0] = <PyObject*>self
     pointwise.fill(&specs[0], items, 1, self.c_dtype, self.c_dtype)
-    return pointwise.fill(&specs[1], items, 1, ST_int32, self.c_dtype)
+    pointwise.fill(&specs[1], items, 1, ST_int32, self.c_dtype)
+    pointwise.keep_strides(&specs[0], self)
+    return pointwise.keep_strides(&specs[1], self)
 
 
 cdef int add_relu(Spec* s, Tensor self, Tensor other, object alpha) except -1:

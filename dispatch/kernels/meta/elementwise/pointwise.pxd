@@ -18,6 +18,8 @@ cdef bint on_meta(PyObject** items, int n) noexcept
 # The whole Spec. `compute`: the dtype that operands are converted to first. RuntimeError for sizes
 # that do not broadcast and for devices that differ.
 cdef int fill(Spec* s, PyObject** items, int n, int dtype, int compute) except -1
+# Then, with values, the strides of at::empty_like(self).
+cdef int keep_strides(Spec* s, Tensor self) except -1
 
 # The strides again, from other operands than the call's: `as_made` stands for what a Meta kernel
 # makes of `t` alone, in the sizes of `s`; `as_copied` for `t` converted to a dtype.

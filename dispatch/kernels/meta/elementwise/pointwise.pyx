@@ -67,6 +67,14 @@ cdef int restride(Spec* s, PyObject** items, int n, bint meta) except -1:
     return set_strides(s, items, n, ST_NONE, meta)
 
 
+cdef int keep_strides(Spec* s, Tensor self) except -1:
+    """Of operators whose output is at::empty_like(self): with values, strides of a dense tensor stay where sizes are 1 too."""
+    if not is_meta(self):
+        s.has_strides = True
+        rules.dense_like_strides(s.strides, self)
+    return 0
+
+
 cdef Tensor as_made(Spec* s, Tensor t, int dtype):
     cdef int64_t strides[64]
     cdef PyObject* items[1]

@@ -101,6 +101,7 @@ cdef int abs(Spec* s, Tensor self) except -1:
     cdef int code = self.c_dtype
     if is_complex_code(code):
         fill(s, self, real_type(code), code)
+        pointwise.keep_strides(s, self)
     else:
         fill_same(s, self)
     return take_exact(s, self)
@@ -127,7 +128,8 @@ cdef int gelu(Spec* s, Tensor self, object approximate) except -1:
 
 
 cdef int nan_to_num(Spec* s, Tensor self, object nan, object posinf, object neginf) except -1:
-    return fill_same(s, self)
+    fill_same(s, self)
+    return pointwise.keep_strides(s, self)
 
 
 cdef int elu(Spec* s, Tensor self, object alpha, object scale, object input_scale) except -1:
@@ -149,7 +151,8 @@ cdef int hardtanh(Spec* s, Tensor self, object min_val, object max_val) except -
     elif self.c_dtype == ST_uint8 and is_negative(self, min_val, max_val):
         raise refused("min_val and max_val must not be negative for a uint8 tensor, "
                       f"got {min_val} and {max_val}")
-    return fill_same(s, self)
+    fill_same(s, self)
+    return pointwise.keep_strides(s, self)
 
 
 cdef bint is_negative(Tensor self, object low, object high) except -1:

@@ -49,19 +49,20 @@ def repeat(self: Tensor, repeats: Ints) -> TensorSpec:
 
 
 def flip(self: Tensor, dims: Ints) -> Shaped:
-    """Strides are those of a clone; the body is handed the dimensions, wrapped."""
+    """Strides are those of `empty_like`; the body is handed the dimensions, wrapped."""
     wrapped = rules.wrap_dims(dims, self.ndim)
-    return Shaped(like(self, self.shape, rules.dense_like_strides(self)), wrapped)
+    return Shaped(like(self, self.shape, rules.empty_like_strides(self)), wrapped)
 
 
 def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
-    """A clone without elements; otherwise contiguous. The body is handed the dimensions, wrapped.
+    """Contiguous, but a clone without elements and data. The body is handed wrapped dimensions.
 
     With data, parts along a dimension are joined, which keeps channels_last.
     """
     wrapped = [rules.wrap_dim(dim, self.ndim) for dim in dims]
     if self.numel() == 0:
-        return Shaped(like(self, self.shape, rules.dense_like_strides(self)), wrapped)
+        strides = None if rules.is_eager(self) else rules.dense_like_strides(self)
+        return Shaped(like(self, self.shape, strides), wrapped)
     if self.ndim == 0 and dims:
         raise refused(f"dimension {dims[0]} is given, but self has no dimensions", IndexError)
     if not shifts:

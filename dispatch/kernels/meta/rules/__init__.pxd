@@ -2,7 +2,7 @@
 
 Who calls: shape functions, views, factories, bodies, as `rules.NAME`. A module for each subject.
 """
-from dispatch.kernels.meta.rules.elementwise cimport elementwise_strides, elementwise_strides_meta
+from dispatch.kernels.meta.rules.elementwise cimport elementwise_strides, elementwise_strides_meta, empty_like_strides
 from dispatch.kernels.meta.rules.promotion cimport float_type, promoted, result_type, sum_type
 from dispatch.kernels.meta.rules.sizes cimport (
     MAX_DIMS, broadcast, broadcast_into, infer_size, is_eager, numel, reduced_sizes, wrap_dim, wrap_dims,

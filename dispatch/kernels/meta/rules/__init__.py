@@ -5,7 +5,11 @@ here makes a tensor or keeps state. The rules are PyTorch's: each names its sour
 """
 
 from dispatch._C.dtypes import promote_types
-from dispatch.kernels.meta.rules.elementwise import elementwise_strides, elementwise_strides_meta
+from dispatch.kernels.meta.rules.elementwise import (
+    elementwise_strides,
+    elementwise_strides_meta,
+    empty_like_strides,
+)
 from dispatch.kernels.meta.rules.numbers import (
     are_numbers,
     example,
@@ -52,6 +56,7 @@ __all__ = [
     "dense_strides",
     "elementwise_strides",
     "elementwise_strides_meta",
+    "empty_like_strides",
     "example",
     "float_type",
     "has_zero",

@@ -5,6 +5,7 @@ from dispatch._C.dtypes import dtype as _dtype
 
 _Ints: TypeAlias = Sequence[int]
 
+def empty_like_strides(tensor: Any) -> tuple[int, ...]: ...
 def elementwise_strides(
     shape: _Ints, tensors: Iterable[Any], dtype: _dtype | None = None
 ) -> tuple[int, ...]: ...

@@ -16,10 +16,10 @@ from dispatch._C.geometry cimport TF_CONTIGUOUS, read_ints
 from dispatch._C.python_api cimport PySequence_Fast_ITEMS_
 from dispatch._C.symbolic cimport eq_or_false, mul, ne_or_true
 from dispatch._C.tensor cimport TF_WRAPPED_NUMBER, Tensor, is_dense
-from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, is_tensor, same_sizes
+from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, is_eager, is_tensor, same_sizes
 from dispatch.kernels.meta.rules.strides cimport (
-    MAX_OPERANDS, Operands, channels_last_strides, contiguous_strides, dense_strides, is_channels_last, is_contiguous,
-    non_overlapping_dense, packed_strides, sort_dims,
+    MAX_OPERANDS, Operands, channels_last_strides, contiguous_strides, dense_like_strides, dense_strides, is_channels_last,
+    is_contiguous, non_overlapping_dense, packed_strides, sort_dims,
 )
 
 
@@ -163,6 +163,16 @@ cdef int elementwise_strides_meta(int64_t* out, const int64_t* sizes, int ndim, 
     return same_ints(out, plain, ndim)          # in dimensions of size 1 too
 
 
+cdef int empty_like_strides(int64_t* out, Tensor t) except -1:
+    """Strides for preserve_format: with data those of a dense tensor stay."""
+    cdef PyObject* items[1]
+    if is_eager(t):
+        return dense_like_strides(out, t)
+    items[0] = <PyObject*>t
+    elementwise_strides_meta(out, t.c_sizes, t.c_ndim, items, 1, ST_NONE)
+    return 0
+
+
 # ---- for Python ---------------------------------------------------------------------------------
 
 cdef tuple operands_of(object tensors, int ndim):
@@ -195,6 +205,13 @@ def py_elementwise_strides_meta(shape, tensors, dtype=None):
     cdef tuple items = operands_of(tensors, ndim)
     elementwise_strides_meta(out, sizes, ndim, PySequence_Fast_ITEMS_(<PyObject*>items), <int>len(items), code)
     return as_tuple(out, ndim)
+
+
+def py_empty_like_strides(Tensor tensor not None):
+    """Strides of an `empty_like` of it that preserves the format."""
+    cdef int64_t out[MAX_DIMS]
+    empty_like_strides(out, tensor)
+    return as_tuple(out, tensor.c_ndim)
 
 
 cdef int code_or_none(object dtype) except -2:

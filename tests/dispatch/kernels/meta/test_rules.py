@@ -560,3 +560,32 @@ def test_sizes_are_the_same_when_all_of_them_are() -> None:
 def test_a_number_is_its_own_example() -> None:
     assert rules.example(7) == 7
     assert rules.root(16) == 4.0
+
+
+LIKE = {
+    "empty_like": dispatch.empty_like,
+    "zeros_like": dispatch.zeros_like,
+    "fill": lambda t: dispatch.ops.aten.fill.Scalar(t, 1),
+    "flip": lambda t: dispatch.flip(t, [0]),
+    "nan_to_num": dispatch.nan_to_num,
+    "frexp": lambda t: dispatch.frexp(t)[0],
+    "hardtanh": lambda t: dispatch.ops.aten.hardtanh(t),
+    "abs": lambda t: dispatch.abs(dispatch.empty_like(t, dtype=dispatch.complex64)),
+    "prelu": lambda t: dispatch.ops.aten._prelu_kernel(t, t.new_ones((1, 1))),
+}
+
+
+@pytest.mark.parametrize("name", LIKE)
+def test_with_values_a_result_that_is_made_like_an_operand_keeps_all_its_strides(name: str) -> None:
+    """Recorded; without values PyTorch's references give a dimension of size 1 another stride."""
+    made = dispatch.empty_strided((1, 3), (1, 1))
+    assert LIKE[name](made).stride() == (1, 1)
+    with dispatch.FakeTensorMode() as mode:
+        if name != "prelu":
+            assert LIKE[name](mode.from_tensor(made)).stride() == (3, 1)
+        assert mode.from_tensor(made).clone().stride() == (1, 1)
+
+
+def test_halves_and_turns_without_gaps_are_contiguous() -> None:
+    assert dispatch.ops.aten.glu(dispatch.ones(1, 4, 6), 1).stride() == (12, 6, 1)
+    assert dispatch.empty_strided((1, 0, 3), (6, 6, 2)).roll(1).stride() == (3, 3, 1)
