@@ -55,13 +55,14 @@ def flip(self: Tensor, dims: Ints) -> Shaped:
 
 
 def roll(self: Tensor, shifts: Ints, dims: Ints) -> Shaped:
-    """Contiguous, but a clone without elements and data. The body is handed wrapped dimensions.
+    """A clone without elements; otherwise contiguous. The body is handed wrapped dimensions.
 
     With data, parts along a dimension are joined, which keeps channels_last.
     """
     wrapped = [rules.wrap_dim(dim, self.ndim) for dim in dims]
     if self.numel() == 0:
-        strides = None if rules.is_eager(self) else rules.dense_like_strides(self)
+        flat = not dims and len(shifts) == 1 and rules.is_eager(self)
+        strides = None if flat else rules.dense_like_strides(self)
         return Shaped(like(self, self.shape, strides), wrapped)
     if self.ndim == 0 and dims:
         raise refused(f"dimension {dims[0]} is given, but self has no dimensions", IndexError)
