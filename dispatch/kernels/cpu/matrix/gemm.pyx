@@ -53,6 +53,12 @@ cdef void product(int code, int64_t m, int64_t k, int64_t p, const void* a, int6
     if slot == 0 and thin_product(m, k, p, <const float*>a, a_row, a_column, <const float*>b, b_row, b_column, <float*>out,
                                   out_row):
         return
+    if a == b and m == p and 1 < k < m and a_row == b_column and a_column == b_row:
+        # numpy would have BLAS make a triangle, and copy it element by element: that takes longer than the other half
+        product(code, m - 1, k, p, a, a_row, a_column, b, b_row, b_column, out, out_row)
+        product(code, 1, k, p, <const char*>a + (m - 1) * a_row * item, a_row, a_column, b, b_row, b_column,
+                <char*>out + (m - 1) * out_row * item, out_row)
+        return
     pointers[0], pointers[1], pointers[2] = <char*>a, <char*>b, <char*>out
     sizes[0], sizes[1], sizes[2], sizes[3] = 1, m, k, p
     steps[0] = steps[1] = steps[2] = 0

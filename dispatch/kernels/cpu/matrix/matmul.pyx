@@ -18,7 +18,7 @@ from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport product
-from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spans, in_parts, parts_for, threads_for
+from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spans, in_parts, in_spans, parts_for, threads_for
 
 cdef extern from "small.h" nogil:
     enum:
@@ -37,7 +37,7 @@ cdef extern from "small.h" nogil:
         int64_t whole_alpha, whole_beta
     void run_small(const small_product* p)
     void run_vector(const small_product* p, char* room)
-    void finish_large(const small_product* p, char* sums)
+    void finish_large(const small_product* p, char* sums, int64_t first, int64_t end)
 
 cdef extern from "bfloat.h" nogil:
     enum:
@@ -259,6 +259,11 @@ cdef void multiply_batch(void* context, int64_t part, int64_t first, int64_t end
                 p.b.data + i * p.b.batch, p.b.row // j.size, p.b.column // j.size, j.sums + i * p.m * p.n * j.size, p.n)
 
 
+cdef void finish_rows(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Floats* j = <Floats*>context
+    finish_large(j.p, j.sums, first, end)
+
+
 cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
     """The same for products of matrices of floats, by BLAS."""
     cdef small_product p
@@ -289,7 +294,8 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
             j.p, j.sums, j.code, j.size = &p, sums, code, size
             in_blas_spans(multiply_batch, &j, p.batches, blas_parts_for(p.batches, p.batches * p.m * p.k * p.n))
         if done and (sums != p.out.data or p.added.data != NULL or p.alpha != 1):
-            finish_large(&p, sums)
+            j.p, j.sums = &p, sums
+            in_spans(finish_rows, &j, p.batches * p.m, parts_for(p.batches * p.m, 2 * p.batches * p.m * p.n * size))
     if not done:
         raise MemoryError("no memory for the panels of a product")
     return True

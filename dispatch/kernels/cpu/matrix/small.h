@@ -256,28 +256,29 @@ static void run_vector(const small_product *p, char *room)
     }
 }
 /* What is left of a product that BLAS made: `sums` has its rows without gaps, in the type of computation. They are scaled, what is
-   added is added, and they are written where they are not the output itself. */
-static void finish_large(const small_product *p, char *sums)
+   added is added, and they are written where they are not the output itself: rows first..end, numbered through the batches. */
+static void finish_large(const small_product *p, char *sums, int64_t first, int64_t end)
 {
     double rest[ROW_BLOCK];
     const row_kind *kind = &ROW_KINDS[p->dtype];
     const int size = ROW_SIZE[kind->row];
-    for (int64_t batch = 0; batch < p->batches; batch++)
-        for (int64_t i = 0; i < p->m; i++) {
-            char *out = p->out.data + batch * p->out.batch + i * p->out.row;
-            const char *added = p->added.data ? p->added.data + batch * p->added.batch + i * p->added.row : NULL;
-            for (int64_t start = 0; start < p->n; start += ROW_BLOCK) {
-                int64_t n = p->n - start < ROW_BLOCK ? p->n - start : ROW_BLOCK;
-                const void *y = added ? kind->read(added + start * p->added.column, p->added.column, n, rest) : NULL;
-                if (kind->row == ROW_F32)
-                    scaled_f32(sums, y, n, (float)p->alpha, (float)p->beta);
-                else
-                    scaled_f64(sums, y, n, p->alpha, p->beta);
-                if (sums != out + start * p->out.column)
-                    kind->write(sums, out + start * p->out.column, p->out.column, n);
-                sums += n * size;
-            }
+    sums += first * p->n * size;
+    for (int64_t row = first; row < end; row++) {
+        const int64_t batch = row / p->m, i = row % p->m;
+        char *out = p->out.data + batch * p->out.batch + i * p->out.row;
+        const char *added = p->added.data ? p->added.data + batch * p->added.batch + i * p->added.row : NULL;
+        for (int64_t start = 0; start < p->n; start += ROW_BLOCK) {
+            int64_t n = p->n - start < ROW_BLOCK ? p->n - start : ROW_BLOCK;
+            const void *y = added ? kind->read(added + start * p->added.column, p->added.column, n, rest) : NULL;
+            if (kind->row == ROW_F32)
+                scaled_f32(sums, y, n, (float)p->alpha, (float)p->beta);
+            else
+                scaled_f64(sums, y, n, p->alpha, p->beta);
+            if (sums != out + start * p->out.column)
+                kind->write(sums, out + start * p->out.column, p->out.column, n);
+            sums += n * size;
         }
+    }
 }
 #pragma GCC pop_options
 #endif

@@ -126,6 +126,31 @@ def test_small_and_large_products_are_exact(sizes, kind, turned):
             assert (column == want[:, 0] + 2 * exact(c)[0]).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_matrix_by_its_own_transpose(step, dtype):
+    """Whole numbers: exact, however BLAS sums them. Tall ones go another way than wide ones."""
+    x = np.random.default_rng(0).integers(-9, 9, (3, 130, 80)).astype(dtype)[:, ::step]
+    for a in (x, x.swapaxes(1, 2)):
+        t = dispatch.from_numpy(a)
+        np.testing.assert_array_equal(aten.bmm(t, t.mT).numpy(), a @ a.swapaxes(1, 2).copy())
+        np.testing.assert_array_equal(aten.mm(t[1], t[1].mT).numpy(), a[1] @ a[1].T.copy())
+
+
+@pytest.mark.parametrize("added", [(1,), (140, 1), (9, 1, 130), (9, 140, 130)])
+def test_threads_share_what_is_added_to_a_product(added):
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.integers(-9, 9, s).astype("f") for s in ((9, 140, 20), (9, 20, 130), added))
+    before = dispatch.get_num_threads()
+    for threads in (1, 3):
+        dispatch.set_num_threads(threads)
+        try:
+            made = aten.baddbmm(*map(dispatch.from_numpy, (c, a, b)), beta=2, alpha=3)
+        finally:
+            dispatch.set_num_threads(before)
+        np.testing.assert_array_equal(made.numpy(), 2 * c + 3 * (a @ b))
+
+
 def test_small_integers_wrap():
     a = dispatch.full((2, 3), 100, dtype=dispatch.int8)
     assert ops.aten.mm(a, a.t()).tolist() == [[48, 48], [48, 48]]
