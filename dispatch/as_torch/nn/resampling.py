@@ -108,7 +108,7 @@ def _adapted(input: Tensor, output_size: Sizes, dims: int) -> list[int]:
             f"adaptive pool: expected more than {len(output_size)} dimensions, got {input.dim()}"
         )
     wanted = _each(output_size, dims)
-    have = list(input.size())[-dims:]
+    have = list(input.size())[-len(wanted) :]  # the operator refuses more or fewer of them
     return [own if size is None else size for size, own in zip(wanted, have, strict=True)]
 
 

@@ -381,6 +381,8 @@ CALLS = [
         ValueError,
         "adaptive pool: expected more than 2 dimensions, got 2",
     ),
+    (lambda: F.adaptive_avg_pool2d(o(2, 2, 2, 2), [1, 2, 3]), RuntimeError, "output_size"),
+    (lambda: F.adaptive_max_pool3d(o(2, 2, 2, 2, 2), [1, None]), RuntimeError, "output_size"),
     (
         lambda: F.adaptive_max_pool2d(o(2, 2), [1, 1]),
         ValueError,
