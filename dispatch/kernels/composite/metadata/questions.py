@@ -162,8 +162,10 @@ def _debug_has_internal_overlap(self: Tensor) -> int:
     """Whether elements share memory: 0 no, 1 yes, 2 perhaps."""
     if self.is_contiguous() or _aten.is_non_overlapping_and_dense(self):
         return 0
-    steps = zip(self.shape, self.stride(), strict=True)
-    return 1 if any(n > 1 and step == 0 for n, step in steps) else 2
+    for size, step in zip(self.shape, self.stride(), strict=True):
+        if not (rules.may_hold(step != 0) or rules.may_hold(size <= 1)):
+            return 1
+    return 2
 
 
 def _is_zerotensor(self: Tensor) -> bool:

@@ -4,6 +4,7 @@ import pytest
 
 import dispatch
 from dispatch import ops
+from dispatch.symbolic import ShapeEnv
 
 aten = ops.aten
 
@@ -55,3 +56,12 @@ def test_overlap_inside_a_tensor():
     x = dispatch.ones(2, 3)
     of = aten._debug_has_internal_overlap
     assert [of(x), of(x.expand(4, 2, 3)), of(x[:, ::2])] == [0, 1, 2]
+
+
+def test_overlap_that_data_decide_is_left_open():
+    env = ShapeEnv()
+    n = env.create_unbacked_symint()
+    x = dispatch.empty_strided((n, 2), (3, 1), device="meta")
+    before = str(env.deferred_runtime_asserts)
+    assert aten._debug_has_internal_overlap(x) == 2
+    assert not env.guards and str(env.deferred_runtime_asserts) == before
