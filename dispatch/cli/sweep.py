@@ -105,12 +105,12 @@ def _files(models: Sequence[str]) -> list[str]:
     found: list[str] = []
     for path in models:
         if os.path.isdir(path):
-            names = (name for name in sorted(os.listdir(path)) if name.endswith(MODEL_SUFFIXES))
+            names = [name for name in sorted(os.listdir(path)) if name.endswith(MODEL_SUFFIXES)]
+            if not names:
+                raise UserError(f"{path}: a folder without a model ({', '.join(MODEL_SUFFIXES)})")
             found += [os.path.join(path, name) for name in names]
         else:
             found.append(path)
-    if not found:
-        raise UserError(f"{models[0]}: a folder without a model ({', '.join(MODEL_SUFFIXES)})")
     return list(dict.fromkeys(found))
 
 

@@ -76,6 +76,8 @@ def test_a_mistake_is_one_line(folder, args, problem):
 def test_nothing_to_sweep(tmp_path):
     result = invoke("sweep", tmp_path)
     assert result.exit_code == 2 and "a folder without a model" in result.output
+    result = invoke("sweep", tmp_path / "x.json", tmp_path)  # beside others too
+    assert result.exit_code == 2 and "a folder without a model" in result.output
     result = invoke("sweep", tmp_path / "x.json", "--resume")
     assert result.exit_code == 2 and "--resume goes with --output" in result.output
 
