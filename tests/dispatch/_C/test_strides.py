@@ -67,8 +67,9 @@ def check(t: Tensor, sizes: list[int], strides: list[int], offset: int) -> None:
     assert A.is_non_overlapping_and_dense.default(t) == dense
     like = A.empty_like.default(t)
     assert like.numel() == t.numel() and like.storage_offset() == 0
-    if dense:
-        assert like.stride() == t.stride()
+    if dense:  # without values those of single rows may differ, and all of nothing
+        kept = [d for d, n in enumerate(sizes) if not t.is_meta or (n > 1 and t.numel())]
+        assert [like.stride(d) for d in kept] == [strides[d] for d in kept]
 
 
 @settings(max_examples=300, deadline=None)
