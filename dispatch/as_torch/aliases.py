@@ -2,12 +2,14 @@
 
 `MODULES` gives each module of PyTorch its sources here; a name is looked up in them in order.
 `NAMES` has what is called otherwise, `HOMES` where classes say they are from, `HIDDEN` what
-`dispatch` has at its top and `torch` has not, `GAPS` why a whole part of PyTorch is missing (the
-longest prefix is told). A module over these (`torch.utils` over `torch.utils._pytree`) needs no
-row. Sources are imported when somebody asks.
+`dispatch` has at its top and `torch` has not, `REFUSED` what can be imported and not used, `GAPS`
+why a whole part of PyTorch is missing (the longest prefix is told). A module over these
+(`torch.utils` over `torch.utils._pytree`) needs no row. Sources are imported when somebody asks.
 """
 
-__all__ = ["CALLED", "FUNCTIONS", "GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES"]
+__all__ = [
+    "CALLED", "FUNCTIONS", "GAPS", "HIDDEN", "HOMES", "LATE_HOMES", "MODULES", "NAMES", "REFUSED",
+]  # fmt: skip
 
 _MODULES = """
 torch                                       dispatch dispatch.library.autocast
@@ -59,7 +61,7 @@ torch.cpu.amp                               dispatch.library.autocast
 torch.utils._python_dispatch                dispatch.modes.stack dispatch.modes.subclasses
                                             dispatch.modes.aliasing dispatch.modes
 torch.utils._mode_utils                     dispatch.modes
-torch.utils._pytree                         dispatch.pytree
+torch.utils._pytree                         dispatch.pytree dispatch.pytree.nodes
 torch.utils._cxx_pytree                     dispatch.pytree
 torch.utils.deterministic                   dispatch.as_torch.deterministic
 torch.utils.flop_counter                    dispatch.tools.flops dispatch.tools
@@ -81,6 +83,11 @@ torch._higher_order_ops.out_dtype           dispatch._higher_order_ops.out_dtype
 torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
 torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
+torch.fx                                    dispatch.as_torch.exported.nodes
+                                            dispatch.as_torch.exported.module
+torch.fx.graph                              dispatch.as_torch.exported.nodes
+torch.fx.graph_module                       dispatch.as_torch.exported.module
+torch.fx.node                               dispatch.as_torch.exported.nodes
 torch.fx.immutable_collections              dispatch.as_torch.immutable
 torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
 torch.fx.experimental._config               dispatch.symbolic.config
@@ -127,6 +134,10 @@ torch.testing                               dispatch.as_torch.testing dispatch.a
 torch._export.wrappers                      dispatch.as_torch.markers
 torch._dynamo                               dispatch.as_torch.markers
 torch.compiler                              dispatch.as_torch.markers
+torch.jit                                   dispatch.as_torch.unscripted
+torch.jit._script                           dispatch.as_torch.unscripted
+torch.jit._trace                            dispatch.as_torch.unscripted
+torch._jit_internal                         dispatch.as_torch.unscripted
 torch.nn.utils                              dispatch.as_torch.nn.utils
 torch.nn.utils.clip_grad                    dispatch.as_torch.nn.utils.gradients
 torch.nn.utils.convert_parameters           dispatch.as_torch.nn.utils.vectors
@@ -150,27 +161,45 @@ torch._guards                               dispatch.as_torch.guards
 torch._prims.utils                          dispatch.as_torch.prims_common
 torch._prims_common                         dispatch.as_torch.prims_common
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.parallel
 torch.nn.attention                          dispatch.as_torch.nn.backends
 torch.nn.grad                               dispatch.as_torch.nn.grad
 torch.nn.init                               dispatch.as_torch.nn.init
 torch.nn.modules                            dispatch.as_torch.nn.modules
 torch.nn.modules.activation                 dispatch.as_torch.nn.modules
 torch.nn.modules.batchnorm                  dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.modules.norms
 torch.nn.modules.container                  dispatch.as_torch.nn.modules
 torch.nn.modules.conv                       dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.modules.conv
 torch.nn.modules.dropout                    dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.modules.applied
 torch.nn.modules.adaptive                   dispatch.as_torch.nn.modules.adaptive
 torch.nn.modules.lazy                       dispatch.as_torch.nn.modules.lazy
+torch.nn.modules.channelshuffle             dispatch.as_torch.nn.modules
+torch.nn.modules.distance                   dispatch.as_torch.nn.modules
+torch.nn.modules.flatten                    dispatch.as_torch.nn.modules
+torch.nn.modules.fold                       dispatch.as_torch.nn.modules
+torch.nn.modules.instancenorm               dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.modules.norms
 torch.nn.modules.linear                     dispatch.as_torch.nn.modules
 torch.nn.modules.loss                       dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.modules.losses
 torch.nn.modules.module                     dispatch.as_torch.nn.modules.module
 torch.nn.modules.normalization              dispatch.as_torch.nn.modules
+torch.nn.modules.padding                    dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.modules.windows
+torch.nn.modules.pixelshuffle               dispatch.as_torch.nn.modules
 torch.nn.modules.pooling                    dispatch.as_torch.nn.modules
+                                            dispatch.as_torch.nn.modules.windows
 torch.nn.modules.rnn                        dispatch.as_torch.nn.modules
 torch.nn.modules.sparse                     dispatch.as_torch.nn.modules
 torch.nn.modules.transformer                dispatch.as_torch.nn.modules
+torch.nn.modules.upsampling                 dispatch.as_torch.nn.modules
 torch.nn.modules.utils                      dispatch.as_torch.nn.modules.utils
 torch.nn.functional                         dispatch.as_torch.nn.functional
+torch.nn.parallel                           dispatch.as_torch.nn.parallel
+torch.nn.parallel.data_parallel             dispatch.as_torch.nn.parallel
 torch.nn.parameter                          dispatch.as_torch.nn.parameter
 torch.testing._internal.common_cuda         dispatch.as_torch.test_absent
 torch.testing._internal.common_device_type  dispatch.as_torch.test_devices
@@ -186,23 +215,12 @@ torch.testing._internal.inductor_utils      dispatch.as_torch.test_absent
 torch.testing._internal.jit_utils           dispatch.as_torch.test_absent
 torch.testing._internal.logging_utils       dispatch.as_torch.logs
 torch.testing._internal.optests             dispatch.library.checks dispatch.as_torch.opcheck_tests
-                                            dispatch.as_torch.refused
 torch.testing._internal.two_tensor          dispatch.as_torch.two_tensor
 torch.testing._internal.optests.aot_autograd  dispatch.as_torch.opcheck_tests
-                                            dispatch.as_torch.refused
-torch._custom_op.functional                 dispatch.as_torch.refused
 torch._dynamo.test_case                     dispatch.as_torch.patched_tests
 torch._dynamo.testing                       dispatch.as_torch.patched_tests
-                                            dispatch.as_torch.refused
-torch._functorch.aot_autograd               dispatch.as_torch.refused
-torch._inductor.utils                       dispatch.as_torch.refused
 torch._logging                              dispatch.as_torch.logs
 torch.accelerator                           dispatch.as_torch.accelerator
-torch.cuda.jiterator                        dispatch.as_torch.refused
-torch.fx.passes.fake_tensor_prop            dispatch.as_torch.refused
-torch.fx.passes.reinplace                   dispatch.as_torch.refused
-torch.fx.experimental.proxy_tensor          dispatch.as_torch.refused
-torch.utils.cpp_extension                   dispatch.as_torch.refused
 torch.utils.hooks                           dispatch.as_torch.nn.modules.hooks
 torch.utils.weak                            dispatch.as_torch.weak
 torch.utils.checkpoint                      dispatch.as_torch.checkpoint
@@ -233,6 +251,23 @@ torch._C._get_tensor_methods                dispatch.modes._get_tensor_methods
 torch._C._set_default_dtype                 dispatch.set_default_dtype
 torch._C._storage_id                        dispatch.tensor.sharing.storage_id
 torch._dispatch.python.no_python_dispatcher  dispatch._ops.no_python_dispatcher
+torch.utils._pytree._list_flatten           dispatch.pytree.nodes._in_order
+torch.utils._pytree._list_flatten_with_keys dispatch.pytree.nodes._in_order_with_keys
+torch.utils._pytree._tuple_flatten          dispatch.pytree.nodes._in_order
+torch.utils._pytree._tuple_flatten_with_keys dispatch.pytree.nodes._in_order_with_keys
+torch.utils._pytree._ordereddict_flatten    dispatch.pytree.nodes._dict_flatten
+torch.utils._pytree._ordereddict_flatten_with_keys dispatch.pytree.nodes._dict_flatten_with_keys
+torch.utils._pytree._list_unflatten         dispatch.pytree.nodes._list
+torch.utils._pytree._tuple_unflatten        dispatch.pytree.nodes._tuple
+torch.utils._pytree._dict_unflatten         dispatch.pytree.nodes._dict
+torch.utils._pytree._ordereddict_unflatten  dispatch.pytree.nodes._ordered_dict
+torch.utils._pytree._defaultdict_unflatten  dispatch.pytree.nodes._defaultdict
+torch.utils._pytree._deque_unflatten        dispatch.pytree.nodes._deque
+torch.utils._pytree._namedtuple_unflatten   dispatch.pytree.nodes._namedtuple
+torch.utils._pytree._defaultdict_serialize  dispatch.pytree.nodes._defaultdict_written
+torch.utils._pytree._defaultdict_deserialize dispatch.pytree.nodes._defaultdict_read
+torch.utils._pytree._namedtuple_serialize   dispatch.pytree.nodes._namedtuple_written
+torch.utils._pytree._namedtuple_deserialize dispatch.pytree.nodes._namedtuple_read
 torch.utils._pytree.FlattenFunc             dispatch.pytree.FlattenFn
 torch.utils._pytree.UnflattenFunc           dispatch.pytree.UnflattenFn
 torch.utils._pytree.FlattenWithKeysFunc     dispatch.pytree.FlattenWithKeysFn
@@ -240,6 +275,8 @@ torch._disable_dynamo                       dispatch.as_torch.markers._disable_d
 torch._utils._get_device_index               dispatch.as_torch.backends.get_device_index
 torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling
 torch.autograd.Variable                     dispatch.Tensor
+torch.compile                               dispatch.as_torch.markers.compile
+torch.fx.wrap                               dispatch.as_torch.markers.wrap
 torch.func.functional_call                  dispatch.as_torch.nn.stateless.functional_call
 torch._library.infer_schema._TestTensor     dispatch.Tensor
 torch._library.utils.lookup_op              dispatch.library.lookup_op
@@ -258,10 +295,6 @@ torch.set_deterministic_debug_mode
     dispatch.as_torch.deterministic.set_deterministic_debug_mode
 torch.get_deterministic_debug_mode
     dispatch.as_torch.deterministic.get_deterministic_debug_mode
-torch.testing._internal.common_utils.gradcheck
-    dispatch.as_torch.refused.gradcheck
-torch.testing._internal.common_utils.gradgradcheck
-    dispatch.as_torch.refused.gradgradcheck
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend
 torch.utils.generate_methods_for_privateuse1_backend
     dispatch.as_torch.backends.generate_methods_for_privateuse1_backend
@@ -269,17 +302,82 @@ torch._tensor._rebuild_from_type_v2         dispatch.tensor.copy._rebuilt
 torch.func.functionalize                    dispatch.functional.functionalize
 """
 
+_REFUSED = """
+torch                               vmap
+torch.func
+    grad grad_and_value hessian jacfwd jacrev jvp linearize stack_module_state vjp vmap
+torch._higher_order_ops.associative_scan      associative_scan
+torch.autograd                      gradcheck gradgradcheck
+torch.autograd.graph
+    GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks
+    get_gradient_edge register_multi_grad_hook save_on_cpu saved_tensors_hooks
+torch.cuda                          CUDAGraph Event ExternalStream Stream StreamContext graph
+torch.cuda.jiterator                _create_jit_fn
+torch.distributions
+    Bernoulli Beta Binomial Categorical Cauchy Chi2 Dirichlet Distribution Exponential
+    ExponentialFamily Gamma Geometric Gumbel HalfCauchy HalfNormal Independent Laplace LogNormal
+    LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
+    Normal OneHotCategorical Pareto Poisson RelaxedBernoulli RelaxedOneHotCategorical StudentT
+    Transform TransformedDistribution Uniform VonMises Weibull Wishart kl_divergence register_kl
+torch.distributions.constraints     Constraint
+torch.fx                            Interpreter Proxy Tracer Transformer symbolic_trace
+torch.fx.experimental.proxy_tensor  make_fx
+torch.fx.passes.fake_tensor_prop    FakeTensorProp
+torch.fx.passes.reinplace           reinplace
+torch.fx.proxy                      Proxy
+torch.optim
+    ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam Optimizer RAdam RMSprop
+    Rprop SGD SparseAdam
+torch.optim.adam                    Adam
+torch.optim.adamw                   AdamW
+torch.optim.lr_scheduler
+    ChainedScheduler ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts CyclicLR
+    ExponentialLR LRScheduler LambdaLR LinearLR MultiStepLR MultiplicativeLR OneCycleLR
+    PolynomialLR ReduceLROnPlateau SequentialLR StepLR _LRScheduler
+torch.optim.optimizer               Optimizer
+torch.nn.attention.flex_attention
+    _DEFAULT_SPARSE_BLOCK_SIZE AuxOutput AuxRequest BlockMask and_masks create_block_mask
+    create_mask create_nested_block_mask flex_attention noop_mask or_masks
+torch.nn.parallel                   DistributedDataParallel
+torch.nn.parallel.distributed       DistributedDataParallel
+torch.optim.sgd                     SGD
+torch.hub
+    _get_torch_home download_url_to_file list load load_state_dict_from_url
+torch.jit                           CompilationUnit Future _get_trace_graph fork load save wait
+torch.utils.cpp_extension           load load_inline
+torch.utils.data
+    BatchSampler ConcatDataset DataLoader Dataset DistributedSampler IterableDataset
+    RandomSampler Sampler SequentialSampler Subset SubsetRandomSampler TensorDataset
+    WeightedRandomSampler default_collate random_split
+torch.ao.quantization               FakeQuantizeBase ObserverBase
+torch._custom_op.functional         register_functional_op
+torch._dynamo._trace_wrapped_higher_order_op  TransformGetItemToIndex
+torch._dynamo.testing
+    AotEagerAndRecordGraphs CompileCounter CompileCounterWithBackend EagerAndRecordGraphs
+torch._functorch.aot_autograd
+    aot_compile_joint_with_descriptors aot_export_joint_with_descriptors aot_export_module
+    aot_function
+torch._inductor.utils               fresh_cache fresh_inductor_cache
+torch.testing._internal.common_utils          gradcheck gradgradcheck
+torch.testing._internal.optests
+    aot_autograd_check generate_opcheck_tests make_fx_check
+torch.testing._internal.optests.aot_autograd  aot_autograd_check
+"""
+
 GAPS = {
     "torch._dynamo": "there is no compiler",
     "torch._inductor": "there is no compiler",
+    "torch.ao": "there are operators and no modules",
     "torch.autograd": "there is no autograd engine",
     "torch.compile": "there is no compiler",
     "torch.compiler": "there is no compiler",
     "torch.cuda": "devices hold data only through kernels that somebody registers",
+    "torch.distributions": "there are operators that draw numbers, and no distributions",
     "torch.distributed": "there is one process",
     "torch.export": "exported programs are read here, and made where PyTorch is",
     "torch.func": "there is no autograd engine, and no vmap",
     "torch.fx": "programs are not traced",
+    "torch.hub": "nothing is fetched from a network",
     "torch.jit": "there is no TorchScript compiler",
     "torch.nn": "there are functions, parameters, and most modules, which compute forwards",
     "torch.nn.functional": "not every function is here: `torch.ops.aten` has the operators",
@@ -287,6 +385,8 @@ GAPS = {
     "torch.profiler": "`dispatch.tools` has modes that count, log and track memory",
     "torch.quantization": "there are operators and no modules",
     "torch.sparse": "there are dense tensors only",
+    "torch.testing._internal.common_utils.gradcheck": "there is no autograd engine",
+    "torch.testing._internal.common_utils.gradgradcheck": "there is no autograd engine",
     "torch.utils.data": "there are operators and no modules",
     "torch.vmap": "there is no vmap",
 }
@@ -299,9 +399,10 @@ def _rows(text: str) -> dict[str, tuple[str, ...]]:
 
 
 MODULES = _rows(_MODULES)
+REFUSED = {f"{module}.{name}" for module, names in _rows(_REFUSED).items() for name in names}
 NAMES = {name: source for name, (source,) in _rows(_NAMES).items()}
 # Packages whose functions go before their modules of the same name, as PyTorch imports them there.
-CALLED = frozenset(("torch._higher_order_ops", "torch.nn.utils"))
+CALLED = frozenset(("torch._higher_order_ops", "torch.nn.parallel", "torch.nn.utils"))
 # Where classes say they are from that several modules have; others are of the first that has them.
 HOMES = {
     "torch": """
@@ -381,6 +482,9 @@ _OF_NN = {
     "torch.nn.utils.rnn": "PackedSequence PackedSequence_",
 }
 _OF_EXPORT = {
+    "Graph": "torch.fx.graph",
+    "GraphModule": "torch.fx.graph_module",
+    "Node": "torch.fx.node",
     "ExportGraphSignature": "torch.export.graph_signature",
     "ExportedProgram": "torch.export.exported_program",
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from dispatch import Tensor
 from dispatch._C import _from_functional_tensor, _is_functional_tensor
-from dispatch.as_torch.refused import _refused
+from dispatch.as_torch.modules import refused
 
 __all__ = [
     "_add_batch_dim",
@@ -29,10 +29,10 @@ __all__ = [
 ]
 
 _HOME = "torch._C._functorch."
-_add_batch_dim = _refused(_HOME + "_add_batch_dim")
-_remove_batch_dim = _refused(_HOME + "_remove_batch_dim")
-_vmap_increment_nesting = _refused(_HOME + "_vmap_increment_nesting")
-_grad_increment_nesting = _refused(_HOME + "_grad_increment_nesting")
+_add_batch_dim = refused(_HOME + "_add_batch_dim")
+_remove_batch_dim = refused(_HOME + "_remove_batch_dim")
+_vmap_increment_nesting = refused(_HOME + "_vmap_increment_nesting")
+_grad_increment_nesting = refused(_HOME + "_grad_increment_nesting")
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:

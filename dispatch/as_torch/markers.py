@@ -1,7 +1,8 @@
-"""Decorators that tell a compiler or a reader something of a function, and change nothing here.
+"""Functions that tell a compiler or a reader something, and change nothing here.
 
-`torch._disable_dynamo`, marks of `torch.compiler` and `torch._dynamo` with their questions (nothing
-is ever compiled), `torch._export.wrappers`, `torch.utils._exposed_in`, paths of test data.
+`torch.compile`, `torch._disable_dynamo`, `torch.fx.wrap`, marks of `torch.compiler` and
+`torch._dynamo` with their questions (nothing is ever compiled), `torch._export.wrappers`,
+`torch.utils._exposed_in`, paths of test data.
 """
 
 import functools
@@ -9,20 +10,16 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from dispatch.as_torch.modules import missing_text
+
 __all__ = [
-    "_disable_dynamo",
-    "allow_in_graph",
-    "assume_constant_result",
-    "disable",
-    "exposed_in",
-    "get_file_path_2",
-    "is_compiling",
-    "is_dynamo_compiling",
-    "is_dynamo_supported",
-    "is_exporting",
-    "is_inductor_supported",
-    "mark_subclass_constructor_exportable_experimental",
-]
+    "_disable_dynamo", "allow_in_graph", "assume_constant_result", "compile",
+    "cudagraph_mark_step_begin", "disable", "exposed_in", "forbid_in_graph", "get_file_path_2",
+    "graph_break", "is_compiling", "is_dynamo_compiling", "is_dynamo_supported", "is_exporting",
+    "is_inductor_supported", "mark_dynamic", "mark_static", "mark_static_address",
+    "mark_subclass_constructor_exportable_experimental", "mark_unbacked", "maybe_mark_dynamic",
+    "reset", "wrap",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +34,42 @@ def _mark(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
     return fn if callable(fn) else lambda function: function
 
 
-allow_in_graph = assume_constant_result = disable = _mark
+allow_in_graph = assume_constant_result = disable = forbid_in_graph = _mark
+
+
+def compile(
+    model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None,
+    backend: Any = "inductor", mode: str | None = None, options: Any = None, disable: bool = False,
+) -> Any:  # fmt: skip
+    """`model` as it is, or a decorator that leaves it so: PyTorch with `TORCH_COMPILE_DISABLE=1`.
+
+    Raises:
+        NotImplementedError: `backend` is a program's own, which would wait for a graph.
+        RuntimeError: both `mode` and `options` are given.
+    """
+    if mode is not None and options is not None:
+        raise RuntimeError("torch.compile: either mode or options can be given, not both")
+    if callable(backend) and not disable:
+        raise NotImplementedError(missing_text("torch.compile"))
+    return _mark(model)
+
+
+def mark_static_address(t: Any, *args: Any, **kwargs: Any) -> None:
+    """Nothing: what is told of a tensor's sizes or place is for a compiler."""
+
+
+mark_dynamic = mark_static = mark_unbacked = maybe_mark_dynamic = mark_static_address
+
+
+def reset() -> None:
+    """Nothing: there is nothing that was compiled to forget."""
+
+
+cudagraph_mark_step_begin = reset
+
+
+def graph_break(msg: str = "") -> None:
+    """Nothing: there is no graph to break."""
 
 
 def is_compiling() -> bool:
@@ -61,6 +93,17 @@ def mark_subclass_constructor_exportable_experimental(constructor_subclass: F) -
             f"expected the __init__ of a tensor subclass, got {name or 'no function'}"
         )
     return constructor_subclass
+
+
+def wrap(fn_or_name: Any) -> Any:
+    """A function, or the name of one, that a tracer would leave as one call: as it is.
+
+    Raises:
+        RuntimeError: it is neither a function nor a name.
+    """
+    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
+        raise RuntimeError(f"torch.fx.wrap: expected a function or its name, got {fn_or_name!r}")
+    return fn_or_name
 
 
 def exposed_in(module: str) -> Callable[[F], F]:

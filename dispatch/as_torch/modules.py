@@ -2,20 +2,31 @@
 
 A `Stand` has nothing of its own but what a program sets on it; what a source has too is set there
 as well, so that programs patch what they believe to patch. `find` answers without touching
-`sys.modules`, so that programs can be read (`report`) without installing anything. `Finder` and
-`Missing` are what `install` puts around the other finders of imports.
+`sys.modules`, so that programs can be read (`report`) without installing anything. `refused` makes
+what can be imported and not used; `Finder` and `Missing` are what `install` puts around the other
+finders of imports.
 """
 
 import difflib
 import importlib
 import importlib.abc
 from collections.abc import Sequence
+from functools import cache
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
 
 from dispatch._C import naming
-from dispatch.as_torch.aliases import CALLED, GAPS, HIDDEN, HOMES, LATE_HOMES, MODULES, NAMES
+from dispatch.as_torch.aliases import (
+    CALLED,
+    GAPS,
+    HIDDEN,
+    HOMES,
+    LATE_HOMES,
+    MODULES,
+    NAMES,
+    REFUSED,
+)
 
 __all__ = [
     "Finder",
@@ -26,7 +37,9 @@ __all__ = [
     "find",
     "gap",
     "is_module",
+    "is_refused",
     "nearest",
+    "refused",
     "stand_for",
 ]
 
@@ -35,7 +48,7 @@ _HEAPTYPE = 1 << 9
 _stands: dict[str, "Stand"] = {}
 _parents = {
     module[:end]
-    for module in MODULES
+    for module in (*MODULES, *REFUSED)
     for end in (at for at, letter in enumerate(module) if letter == ".")
 }
 
@@ -122,6 +135,8 @@ def find(module: str, name: str) -> Any:
     if whole in NAMES:
         place, _, attribute = NAMES[whole].rpartition(".")
         return getattr(importlib.import_module(place), attribute)
+    if whole in REFUSED:
+        return refused(whole)
     if is_module(whole) and not _is_called(module, name):
         return stand_for(whole)
     for source in _sources(module):
@@ -172,7 +187,7 @@ def names_of(module: str) -> list[str]:
             if _shows(source, there) and type(vars(source).get(there)) is not ModuleType
         )
     start = module + "."
-    for other in (*NAMES, *MODULES, *_parents):
+    for other in (*NAMES, *REFUSED, *MODULES, *_parents):
         if other.startswith(start):
             found.add(other[len(start) :].partition(".")[0])
     return sorted(found)
@@ -213,6 +228,29 @@ def missing_text(name: str) -> str:
         + (f". Nearest: {near}" if near else "")
         + f". See {PAGE}"
     )
+
+
+@cache
+def refused(name: str) -> type:
+    """What stands for a function or class that programs import, and only some of them use.
+
+    Always a class, so that a program may derive from it, or ask `isinstance`, which says no. Its
+    `refused` is True; making one, or one of a class derived from it, is a NotImplementedError.
+    """
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        """NotImplementedError: this is not here."""
+        raise NotImplementedError(missing_text(name))
+
+    module, _, last = name.rpartition(".")
+    text = f"{name}, which is not here: it cannot be called, and none can be made."
+    own = {"__init__": __init__, "__module__": module, "__doc__": text, "refused": True}
+    return type(last, (), own)
+
+
+def is_refused(found: Any) -> bool:
+    """Whether this is one of them, or derives from one."""
+    return isinstance(found, type) and getattr(found, "refused", False) is True
 
 
 # ---- imports

@@ -12,8 +12,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from dispatch.as_torch.aliases import MODULES
-from dispatch.as_torch.modules import PAGE, find, gap, is_module, nearest
-from dispatch.as_torch.refused import is_refused
+from dispatch.as_torch.modules import PAGE, find, gap, is_module, is_refused, nearest
 
 __all__ = ["Report", "Use", "read", "report", "table"]
 
@@ -82,8 +81,10 @@ def is_here(name: str) -> bool:
             found = getattr(found, part) if step else find(module, part)
         except AttributeError:
             return False
+        if is_refused(found):
+            return False
         if not _is_fixed(found):
-            return not is_refused(found)
+            return True
     return True
 
 

@@ -105,11 +105,53 @@ def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
     generator: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Values of a normal distribution between `a` and `b`, by the inverse of its integral."""
+    """Values of a normal distribution between `a` and `b`: others are drawn again.
+
+    Where most values would be drawn again, even ones are taken in proportion to their density.
+    Warns if `mean` is more than two `std` outside of the bounds. Meta tensors stay as they are.
+    """
+    if tensor.is_meta:
+        return tensor
+    if mean < a - 2 * std or mean > b + 2 * std:
+        text = "trunc_normal_: mean is more than 2 std from [a, b]; values may be ill distributed"
+        warnings.warn(text, stacklevel=2)
     low, high = ((1.0 + math.erf((bound - mean) / std / math.sqrt(2.0))) / 2.0 for bound in (a, b))
     with dispatch.no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+        if high - low > 0.3:
+            return _drawn_until_within(tensor, mean, std, (a, b), generator)
+        return _drawn_by_density(tensor, mean, std, (a, b), generator)
+
+
+def _drawn_until_within(
+    tensor: Tensor, mean: float, std: float, bounds: tuple[float, float], generator: Any
+) -> Tensor:
+    """Normal values, those outside of the bounds (as the tensor's dtype has them) drawn again."""
+    low, high = (tensor.new_tensor(bound, device="cpu").item() for bound in bounds)
+    found = tensor.normal_(mean, std, generator=generator)
+    while (outside := (found < low) | (found > high)).any():
+        again = dispatch.empty_like(found).normal_(mean, std, generator=generator)
+        found = dispatch.where(outside, again, found)
+    return tensor if found is tensor else tensor.copy_(found)
+
+
+def _drawn_by_density(
+    tensor: Tensor, mean: float, std: float, bounds: tuple[float, float], generator: Any
+) -> Tensor:
+    """Even values between the bounds, each kept with the chance that the density gives it."""
+    mode = max(bounds[0], min(mean, bounds[1]))
+    peak = -0.5 * ((mode - mean) / std) ** 2
+    values, chance = dispatch.empty_like(tensor), dispatch.empty_like(tensor)
+
+    def refused(values: Tensor) -> Tensor:
+        density = values.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+        return chance.uniform_(generator=generator).log_().gt(density)
+
+    found = tensor.uniform_(*bounds, generator=generator)
+    pending = refused(values.copy_(found))
+    while pending.any():
+        found = dispatch.where(pending, values.uniform_(*bounds, generator=generator), found)
+        pending = dispatch.where(pending, refused(values), pending)
+    return tensor if found is tensor else tensor.copy_(found)
 
 
 def eye_(tensor: Tensor) -> Tensor:

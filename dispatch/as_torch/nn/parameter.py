@@ -94,7 +94,7 @@ class Buffer(Tensor, metaclass=_Kind):
         return marked
 
 
-class _Uninitialized(Tensor):
+class UninitializedTensorMixin(Tensor):
     """No sizes yet: a dtype, a device, and the class that it becomes."""
 
     cls_to_become: type[Tensor]
@@ -147,7 +147,7 @@ class _Uninitialized(Tensor):
         )
 
 
-class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
     """A parameter of a lazy module (torch.nn.parameter.UninitializedParameter)."""
 
     cls_to_become = Parameter
@@ -165,7 +165,7 @@ class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
         return type(self), (self.requires_grad, self.data.device, self.data.dtype)
 
 
-class UninitializedBuffer(_Uninitialized):
+class UninitializedBuffer(UninitializedTensorMixin):
     """A buffer of a lazy module (torch.nn.parameter.UninitializedBuffer).
 
     It becomes a `Buffer`: no object of a Python class can become a plain tensor.
@@ -186,4 +186,4 @@ class UninitializedBuffer(_Uninitialized):
 
 def is_lazy(value: Any) -> bool:
     """Whether it has no sizes yet (torch.nn.parameter.is_lazy)."""
-    return isinstance(value, _Uninitialized)
+    return isinstance(value, UninitializedTensorMixin)

@@ -52,6 +52,31 @@ def test_a_dirac_convolution_gives_its_input():
             init.dirac_(dispatch.empty(sizes), groups)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "arguments", "first", "then"),
+    [  # what PyTorch draws after manual_seed(3)
+        (dispatch.float32, (0.0, 1.0, -1.0, 1.0), [-0.0766, 0.3599, -0.782], 0.2732),
+        (dispatch.float32, (0.0, 1.0, 1.0, 1.2), [1.0009, 1.0211, 1.0887], 0.0691),
+        (dispatch.bfloat16, (0.0, 1.0, -0.3, 1.2), [-0.0767, 0.3594, 0.4219], 0.8044),
+        (dispatch.float32, (2.5, 1.0, -1.0, 1.0), [0.2833, 0.6503, -0.474], 0.5488),
+    ],
+)
+def test_values_between_bounds_are_drawn_as_pytorch_draws_them(dtype, arguments, first, then):
+    dispatch.manual_seed(3)
+    drawn = init.trunc_normal_(dispatch.empty(20, dtype=dtype), *arguments)
+    assert drawn[:3].tolist() == pytest.approx(first, abs=1e-4)
+    assert drawn.dtype == dtype and drawn.min() >= arguments[2] and drawn.max() <= arguments[3]
+    assert dispatch.rand(1).item() == pytest.approx(then, abs=1e-4)
+
+
+def test_a_mean_far_from_the_bounds_is_warned_of():
+    with pytest.warns(UserWarning, match="2 std"):
+        drawn = init.trunc_normal_(dispatch.empty(20), 5.0, 1.0, -1.0, 1.0)
+    assert drawn.abs().max() <= 1
+    meta = dispatch.empty(3, device="meta")
+    assert init.trunc_normal_(meta) is meta
+
+
 def test_a_part_of_each_column_is_zero():
     drawn = init.sparse_(dispatch.empty(10, 3), 0.35)
     assert (drawn == 0).sum(0).tolist() == [4, 4, 4]

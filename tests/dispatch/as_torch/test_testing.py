@@ -14,8 +14,8 @@ import dispatch
 from dispatch.as_torch import (
     deterministic,
     dtype_lists,
+    modules,
     prims_common,
-    refused,
     test_absent,
     test_marks as marks,
 )
@@ -261,7 +261,7 @@ def test_what_is_not_here_says_so_when_it_is_called(tmp_path):
     assert "make_fx is not here" in second and "programs are not traced" in second
     missing = {use.name for use in report(program).missing}
     assert missing == {"torch.fx.experimental.proxy_tensor.make_fx"}
-    assert refused.is_refused(refused.load) and not refused.is_refused(print)
+    assert modules.is_refused(modules.refused("torch.x.load")) and not modules.is_refused(print)
     assert not hasattr(test_absent, "anything")
 
 

@@ -21,6 +21,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_HERE = __name__.rpartition(".")[0]
+
+
 class Applied(Module):
     """A call of `function` with the inputs and the attributes.
 
@@ -40,6 +43,8 @@ class Applied(Module):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if not cls.__module__.startswith(_HERE):
+            return  # a program's own class: its annotations are its own
         function = cls.__dict__.get("function")
         if function is not None and not isinstance(function, staticmethod):
             cls.function = staticmethod(function)
@@ -343,7 +348,7 @@ class Softmax2d(_Plain):
 # ---- dropout
 
 
-class _Dropout(Applied):
+class _DropoutNd(Applied):
     """Zeros with the probability `p` in training."""
 
     shown = "p={p}, inplace={inplace}"
@@ -357,38 +362,38 @@ class _Dropout(Applied):
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """Of single values (torch.nn.Dropout)."""
 
     function = F.dropout
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """Of whole channels of sequences (torch.nn.Dropout1d)."""
 
     function = F.dropout1d
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Of whole channels of pictures (torch.nn.Dropout2d)."""
 
     function = F.dropout2d
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """Of whole channels of volumes (torch.nn.Dropout3d)."""
 
     function = F.dropout3d
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Keeps mean and variance (torch.nn.AlphaDropout)."""
 
     function = F.alpha_dropout
     hidden = ("inplace",)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """`AlphaDropout` of whole channels (torch.nn.FeatureAlphaDropout)."""
 
     function = F.feature_alpha_dropout

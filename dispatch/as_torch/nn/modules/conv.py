@@ -15,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Conv(Module):
+class _ConvNd(Module):
     """The sizes, the weight (out, in / groups, *kernel) and the bias of a convolution."""
 
     count: ClassVar[int]
@@ -112,7 +112,7 @@ class _Conv(Module):
         return ", ".join(parts)
 
 
-class _Forward(_Conv):
+class _Forward(_ConvNd):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
         padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
@@ -149,7 +149,7 @@ class Conv3d(_Forward):
     count = 3
 
 
-class _Transpose(_Conv):
+class _ConvTransposeNd(_ConvNd):
     transposed = True
 
     def __init__(
@@ -199,21 +199,21 @@ class _Transpose(_Conv):
         )  # fmt: skip
 
 
-class ConvTranspose1d(_Transpose):
+class ConvTranspose1d(_ConvTransposeNd):
     """The transpose of a convolution of sequences (torch.nn.ConvTranspose1d)."""
 
     function = F.conv_transpose1d
     count = 1
 
 
-class ConvTranspose2d(_Transpose):
+class ConvTranspose2d(_ConvTransposeNd):
     """The transpose of a convolution of pictures (torch.nn.ConvTranspose2d)."""
 
     function = F.conv_transpose2d
     count = 2
 
 
-class ConvTranspose3d(_Transpose):
+class ConvTranspose3d(_ConvTransposeNd):
     """The transpose of a convolution of volumes (torch.nn.ConvTranspose3d)."""
 
     function = F.conv_transpose3d

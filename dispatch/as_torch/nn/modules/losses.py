@@ -92,20 +92,20 @@ class MultiLabelMarginLoss(_Loss):
     function = F.multilabel_margin_loss
 
 
-class _Weighted(_Loss):
+class _WeightedLoss(_Loss):
     weight: Any = None
     size_average: Any = None
     reduce: Any = None
     reduction: str = "mean"
 
 
-class BCELoss(_Weighted):
+class BCELoss(_WeightedLoss):
     """Cross entropy of probabilities (torch.nn.BCELoss)."""
 
     function = F.binary_cross_entropy
 
 
-class MultiLabelSoftMarginLoss(_Weighted):
+class MultiLabelSoftMarginLoss(_WeightedLoss):
     """Cross entropy of each class by itself (torch.nn.MultiLabelSoftMarginLoss)."""
 
     function = F.multilabel_soft_margin_loss
@@ -122,7 +122,7 @@ class BCEWithLogitsLoss(_Loss):
     pos_weight: Any = None
 
 
-class NLLLoss(_Loss):
+class NLLLoss(_WeightedLoss):
     """The negative logarithm of the meant class's probability (torch.nn.NLLLoss)."""
 
     function = F.nll_loss
@@ -142,7 +142,7 @@ class NLLLoss2d(NLLLoss):
         super().__init__(*args, **kwargs)
 
 
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(_WeightedLoss):
     """`NLLLoss` of the logarithm of softmax (torch.nn.CrossEntropyLoss)."""
 
     function = F.cross_entropy
@@ -154,7 +154,7 @@ class CrossEntropyLoss(_Loss):
     label_smoothing: float = 0.0
 
 
-class MultiMarginLoss(_Loss):
+class MultiMarginLoss(_WeightedLoss):
     """Margins between the meant class and the others (torch.nn.MultiMarginLoss)."""
 
     function = F.multi_margin_loss

@@ -27,7 +27,7 @@ def _reset(module: Module) -> None:
             fill(module._parameters[name])
 
 
-class _Norm(Module):
+class _NormBase(Module):
     """What modules with running statistics share."""
 
     dims: ClassVar[tuple[int, ...]]
@@ -74,7 +74,7 @@ class _Norm(Module):
         )
 
 
-class _BatchNorm(_Norm):
+class _BatchNorm(_NormBase):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
@@ -157,7 +157,7 @@ class SyncBatchNorm(_BatchNorm):
         return found
 
 
-class _InstanceNorm(_Norm):
+class _InstanceNorm(_NormBase):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
         track_running_stats: bool = False, device: Any = None, dtype: Any = None, *,

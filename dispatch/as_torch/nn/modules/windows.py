@@ -34,7 +34,7 @@ class _Pool(Applied):
             self.stride = self.kernel_size
 
 
-class _MaxPool(_Pool):
+class _MaxPoolNd(_Pool):
     shown = (
         "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, "
         "ceil_mode={ceil_mode}"
@@ -47,25 +47,25 @@ class _MaxPool(_Pool):
     ceil_mode: bool = False
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The largest of each window (torch.nn.MaxPool1d)."""
 
     function = F.max_pool1d
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The largest of each window (torch.nn.MaxPool2d)."""
 
     function = F.max_pool2d
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The largest of each window (torch.nn.MaxPool3d)."""
 
     function = F.max_pool3d
 
 
-class _MaxUnpool(_Pool):
+class _MaxUnpoolNd(_Pool):
     shown = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
     count: ClassVar[int]
     kernel_size: Any
@@ -84,33 +84,33 @@ class _MaxUnpool(_Pool):
         return self.function(input, indices, *places, *size)
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """Values back to where `MaxPool1d` found them (torch.nn.MaxUnpool1d)."""
 
     function = F.max_unpool1d
     count = 1
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """Values back to where `MaxPool2d` found them (torch.nn.MaxUnpool2d)."""
 
     function = F.max_unpool2d
     count = 2
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """Values back to where `MaxPool3d` found them (torch.nn.MaxUnpool3d)."""
 
     function = F.max_unpool3d
     count = 3
 
 
-class _AvgPool(_Pool):
+class _AvgPoolNd(_Pool):
     in_order = True
     shown = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window (torch.nn.AvgPool1d)."""
 
     function = F.avg_pool1d
@@ -126,7 +126,7 @@ class AvgPool1d(_AvgPool):
             setattr(self, name, sizes(getattr(self, name), 1))
 
 
-class _AvgPoolDivided(_AvgPool):
+class _AvgPoolDivided(_AvgPoolNd):
     """By a divisor of one's own, if there is one."""
 
     kernel_size: Any
@@ -149,7 +149,7 @@ class AvgPool3d(_AvgPoolDivided):
     function = F.avg_pool3d
 
 
-class _LPPool(Applied):
+class _LPPoolNd(Applied):
     shown = (
         "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, ceil_mode={ceil_mode}"
     )
@@ -159,67 +159,67 @@ class _LPPool(Applied):
     ceil_mode: bool = False
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The norm of each window (torch.nn.LPPool1d)."""
 
     function = F.lp_pool1d
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The norm of each window (torch.nn.LPPool2d)."""
 
     function = F.lp_pool2d
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The norm of each window (torch.nn.LPPool3d)."""
 
     function = F.lp_pool3d
 
 
-class _AdaptiveAvgPool(Applied):
+class _AdaptiveAvgPoolNd(Applied):
     in_order = True
     shown = "output_size={output_size}"
     output_size: Any
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Means that give a size (torch.nn.AdaptiveAvgPool1d)."""
 
     function = F.adaptive_avg_pool1d
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Means that give a size (torch.nn.AdaptiveAvgPool2d)."""
 
     function = F.adaptive_avg_pool2d
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Means that give a size (torch.nn.AdaptiveAvgPool3d)."""
 
     function = F.adaptive_avg_pool3d
 
 
-class _AdaptiveMaxPool(Applied):
+class _AdaptiveMaxPoolNd(Applied):
     shown = "output_size={output_size}"
     output_size: Any
     return_indices: bool = False
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest of windows that give a size (torch.nn.AdaptiveMaxPool1d)."""
 
     function = F.adaptive_max_pool1d
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest of windows that give a size (torch.nn.AdaptiveMaxPool2d)."""
 
     function = F.adaptive_max_pool2d
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The largest of windows that give a size (torch.nn.AdaptiveMaxPool3d)."""
 
     function = F.adaptive_max_pool3d
@@ -279,61 +279,73 @@ class _Pad(Applied):
         return {"pad": self.padding, "mode": self.mode}
 
 
-class ReflectionPad1d(_Pad):
+class _ReflectionPadNd(_Pad):
+    mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
     """Mirrored at the border (torch.nn.ReflectionPad1d)."""
 
-    count, mode = 1, "reflect"
+    count = 1
 
 
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPadNd):
     """Mirrored at the border (torch.nn.ReflectionPad2d)."""
 
-    count, mode = 2, "reflect"
+    count = 2
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPadNd):
     """Mirrored at the border (torch.nn.ReflectionPad3d)."""
 
-    count, mode = 3, "reflect"
+    count = 3
 
 
-class ReplicationPad1d(_Pad):
+class _ReplicationPadNd(_Pad):
+    mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
     """The border again (torch.nn.ReplicationPad1d)."""
 
-    count, mode = 1, "replicate"
+    count = 1
 
 
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPadNd):
     """The border again (torch.nn.ReplicationPad2d)."""
 
-    count, mode = 2, "replicate"
+    count = 2
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPadNd):
     """The border again (torch.nn.ReplicationPad3d)."""
 
-    count, mode = 3, "replicate"
+    count = 3
 
 
-class CircularPad1d(_Pad):
+class _CircularPadNd(_Pad):
+    mode = "circular"
+
+
+class CircularPad1d(_CircularPadNd):
     """The other end (torch.nn.CircularPad1d)."""
 
-    count, mode = 1, "circular"
+    count = 1
 
 
-class CircularPad2d(_Pad):
+class CircularPad2d(_CircularPadNd):
     """The other end (torch.nn.CircularPad2d)."""
 
-    count, mode = 2, "circular"
+    count = 2
 
 
-class CircularPad3d(_Pad):
+class CircularPad3d(_CircularPadNd):
     """The other end (torch.nn.CircularPad3d)."""
 
-    count, mode = 3, "circular"
+    count = 3
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     mode = "constant"
     shown = "padding={padding}, value={value}"
     padding: Any
@@ -343,46 +355,40 @@ class _ConstantPad(_Pad):
         return {"pad": self.padding, "mode": self.mode, "value": self.value}
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     """One value (torch.nn.ConstantPad1d)."""
 
     count = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """One value (torch.nn.ConstantPad2d)."""
 
     count = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """One value (torch.nn.ConstantPad3d)."""
 
     count = 3
 
 
-class _ZeroPad(_ConstantPad):
+class _ZeroPad(_ConstantPadNd):
     shown = "{padding}"
     padding: Any
     value = 0.0
 
 
-class ZeroPad1d(_ZeroPad):
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Zeros (torch.nn.ZeroPad1d)."""
 
-    count = 1
 
-
-class ZeroPad2d(_ZeroPad):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Zeros (torch.nn.ZeroPad2d)."""
 
-    count = 2
 
-
-class ZeroPad3d(_ZeroPad):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Zeros (torch.nn.ZeroPad3d)."""
-
-    count = 3
 
 
 # ---- other forms of the same values
