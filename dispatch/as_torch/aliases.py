@@ -215,8 +215,12 @@ torch.testing._internal.inductor_utils      dispatch.as_torch.test_absent
 torch.testing._internal.jit_utils           dispatch.as_torch.test_absent
 torch.testing._internal.logging_utils       dispatch.as_torch.logs
 torch.testing._internal.optests             dispatch.library.checks dispatch.as_torch.opcheck_tests
+                                            dispatch.as_torch.opcheck_generated
 torch.testing._internal.two_tensor          dispatch.as_torch.two_tensor
 torch.testing._internal.optests.aot_autograd  dispatch.as_torch.opcheck_tests
+torch.testing._internal.optests.generate_tests
+                                            dispatch.library.checks
+                                            dispatch.as_torch.opcheck_generated
 torch._dynamo.test_case                     dispatch.as_torch.patched_tests
 torch._dynamo.testing                       dispatch.as_torch.patched_tests
 torch._logging                              dispatch.as_torch.logs
@@ -295,6 +299,8 @@ torch.set_deterministic_debug_mode
     dispatch.as_torch.deterministic.set_deterministic_debug_mode
 torch.get_deterministic_debug_mode
     dispatch.as_torch.deterministic.get_deterministic_debug_mode
+torch.set_warn_always                       dispatch.as_torch.deterministic.set_warn_always
+torch.is_warn_always_enabled                dispatch.as_torch.deterministic.is_warn_always_enabled
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend
 torch.utils.generate_methods_for_privateuse1_backend
     dispatch.as_torch.backends.generate_methods_for_privateuse1_backend
@@ -360,7 +366,7 @@ torch._functorch.aot_autograd
 torch._inductor.utils               fresh_cache fresh_inductor_cache
 torch.testing._internal.common_utils          gradcheck gradgradcheck
 torch.testing._internal.optests
-    aot_autograd_check generate_opcheck_tests make_fx_check
+    aot_autograd_check make_fx_check
 torch.testing._internal.optests.aot_autograd  aot_autograd_check
 """
 

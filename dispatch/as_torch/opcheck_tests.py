@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from dispatch._C.overload import OpOverload
@@ -11,9 +11,7 @@ from dispatch.library import checks
 __all__ = [
     "assert_raises_regex",
     "autograd_registration_check",
-    "dontGenerateOpCheckTests",
     "fake_check",
-    "is_inside_opcheck_mode",
 ]
 
 
@@ -42,18 +40,3 @@ def assert_raises_regex(exception_cls: type[BaseException], regex: str) -> Itera
     except Exception as e:
         raise AssertionError(f"Expected {wanted}, instead got {type(e).__name__}: {e}") from e
     raise AssertionError(f"Expected exception {wanted}, got none")
-
-
-def dontGenerateOpCheckTests(reason: str) -> Callable[[Any], Any]:
-    """A mark of tests that are not to be run again with every check."""
-
-    def mark(test: Any) -> Any:
-        test._torch_dont_generate_opcheck_tests = True
-        return test
-
-    return mark
-
-
-def is_inside_opcheck_mode() -> bool:
-    """False: no test is run again with every check."""
-    return False

@@ -92,21 +92,28 @@ def check_alias_info(context: str, real: Any, real_in: Any, fake: Any, fake_in: 
 
 def check_tensors(context: str, real: Tensor, fake: Any, *, strides: bool) -> None:
     """MetadataMismatchError at the first difference."""
-    facts = ["requires_grad", "dtype", "layout", "device"]
-    pairs = [(name, getattr(real, name), getattr(fake, name)) for name in facts]
-    pairs.append(("storage_offset", real.storage_offset(), fake.storage_offset()))
-    if strides and real.numel():
-        seen = [
-            (n, s, t) for n, s, t in zip(real.shape, real.stride(), fake.stride(), strict=False)
-        ]
-        pairs.append(("stride", [s for n, s, _ in seen if n > 1], [t for n, _, t in seen if n > 1]))
     if not _same(real.shape, fake.shape):
         raise MetadataMismatchError(
             f"{context}: Shapes {real.shape} and {fake.shape} are not equal (real and fake)"
         )
-    for name, of_real, of_fake in pairs:
+    for name in ("requires_grad", "dtype", "layout", "device"):
+        of_real, of_fake = getattr(real, name), getattr(fake, name)
+        if of_real != of_fake:
+            which = name if name == "requires_grad" else f"{name.capitalize()}s"
+            raise MetadataMismatchError(
+                f"{context}: {which} {of_real} and {of_fake} are not equal (real and fake)"
+            )
+    places: list[tuple[str, Any, Any]] = [
+        ("Storage offset", real.storage_offset(), fake.storage_offset())
+    ]
+    if strides and real.numel():
+        kept = [i for i, n in enumerate(real.shape) if n > 1]
+        places.append(("Stride", [real.stride(i) for i in kept], [fake.stride(i) for i in kept]))
+    for name, of_real, of_fake in places:
         if not _same(of_real, of_fake):
-            raise MetadataMismatchError(f"{context}: {name}: fake {of_fake}, real {of_real}")
+            raise MetadataMismatchError(
+                f"{context}: {name} mismatch: real {of_real}, fake {of_fake}"
+            )
 
 
 def _same(real: Any, fake: Any) -> bool:

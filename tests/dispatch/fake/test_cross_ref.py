@@ -5,6 +5,7 @@ import pytest
 import dispatch
 from dispatch import ops
 from dispatch.fake import CrossRefFakeMode, MetadataMismatchError, try_convert_fake_to_real
+from dispatch.fake.cross_ref import check_tensors
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -34,8 +35,9 @@ def test_equal_results_pass_and_the_real_one_is_returned(pair):
     ("fake", "what"),
     [
         (lambda x: x.new_empty(4), r"Shapes .*\[2, 3\].* are not equal"),
-        (lambda x: x.new_empty(2, 3, dtype=dispatch.int8), "dtype"),
-        (lambda x: x.new_empty(3, 2).t(), "stride"),
+        (lambda x: x.new_empty(2, 3, dtype=dispatch.int8), "Dtypes .*32 and .*int8 are not equal"),
+        (lambda x: x.new_empty(3, 2).t(), r"Stride mismatch: real \[3, 1\], fake \[1, 2\]"),
+        (lambda x: x.new_empty(7)[1:].view(2, 3), "Storage offset mismatch: real 0, fake 1"),
         (lambda x: x, "alias"),
     ],
 )
@@ -43,6 +45,13 @@ def test_differences_are_named(pair, fake, what):
     f = pair(lambda x: x + 1, fake)
     with CrossRefFakeMode(), pytest.raises(MetadataMismatchError, match=what):
         f(dispatch.ones(2, 3))
+
+
+def test_whether_gradients_are_asked_for_is_compared():
+    x = dispatch.ones(2, 3)
+    y = x.clone().requires_grad_()
+    with pytest.raises(MetadataMismatchError, match="f: requires_grad False and True"):
+        check_tensors("f", x, y, strides=True)
 
 
 def test_sizes_that_depend_on_values_may_be_any(pair, library):
