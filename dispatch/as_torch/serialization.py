@@ -84,8 +84,8 @@ class _Call:
     def __init__(self, made: Callable[..., Any]) -> None:
         object.__setattr__(self, "_made", made)
 
-    def __call__(self, *args: Any) -> Any:
-        return self._made(*args)
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._made(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise pickle.UnpicklingError(f"load: a file sets the attribute {name!r} of {self._made!r}")

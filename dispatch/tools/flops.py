@@ -82,7 +82,9 @@ def register_flop_formula(
                     f"got {target} of type {type(target).__name__}"
                 )
             if target in flop_registry:
-                raise RuntimeError(f"register_flop_formula: {target} has a formula already")
+                raise RuntimeError(
+                    f"register_flop_formula: duplicate registrations for {target}: it has a formula"
+                )
             flop_registry[target] = formula
         return formula
 

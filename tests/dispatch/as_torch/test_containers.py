@@ -103,6 +103,8 @@ def test_counters_hear_of_modules():
         FlopCounterMode(net)
     with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):
         register_flop_formula(3)(int)
+    with pytest.raises(RuntimeError, match=r"duplicate registrations for aten\.mm"):
+        register_flop_formula(dispatch.ops.aten.mm)(int)
 
 
 class Tagged(dispatch.Tensor): ...

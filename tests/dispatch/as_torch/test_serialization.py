@@ -17,6 +17,20 @@ class Marked(dispatch.Tensor):
     """A class that has to be named as safe."""
 
 
+class Wrapper(dispatch.Tensor):
+    """A tensor without memory around another one."""
+
+    @staticmethod
+    def __new__(cls, elem):
+        made = cls._make_wrapper_subclass(cls, elem.shape, dtype=elem.dtype)
+        made.elem = elem
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        raise NotImplementedError(func)
+
+
 def again(value: object, **options: object) -> object:
     file = io.BytesIO()
     serialization.save(value, file)
@@ -53,6 +67,17 @@ def test_classes_are_made_only_where_they_are_safe():
         assert serialization.get_safe_globals() == [Marked]
     assert type(again(x, weights_only=False)) is Marked
     assert serialization.get_safe_globals() == []
+
+
+def test_wrappers_come_back_with_what_they_wrap():
+    x = Wrapper(dispatch.arange(3))
+    with pytest.raises(pickle.UnpicklingError, match="Wrapper"):
+        again(x)
+    with serialization.safe_globals([Wrapper]):
+        found = again(x)
+    assert type(found) is Wrapper
+    assert (found.dtype, found.shape) == (dispatch.int64, (3,))
+    assert found.elem.tolist() == [0, 1, 2]
 
 
 def test_a_file_calls_nothing_else():
