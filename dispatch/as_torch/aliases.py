@@ -83,13 +83,24 @@ torch._higher_order_ops.out_dtype           dispatch._higher_order_ops.out_dtype
 torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
 torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
-torch.fx                                    dispatch.as_torch.exported.nodes
-                                            dispatch.as_torch.exported.module
-torch.fx.graph                              dispatch.as_torch.exported.nodes
-torch.fx.graph_module                       dispatch.as_torch.exported.module
-torch.fx.node                               dispatch.as_torch.exported.nodes
+torch.fx                                    dispatch.as_torch.fx
+torch.fx._pytree                            dispatch.as_torch.fx.flat
+torch.fx._symbolic_trace                    dispatch.as_torch.fx.tracer
+torch.fx.graph                              dispatch.as_torch.fx.graph
+                                            dispatch.as_torch.fx.code
+                                            dispatch.as_torch.fx.names
+                                            dispatch.as_torch.fx.node
+torch.fx.graph_module                       dispatch.as_torch.fx.module
+torch.fx.interpreter                        dispatch.as_torch.fx.interpreter
+torch.fx.node                               dispatch.as_torch.fx.node
+                                            dispatch.as_torch.fx.names
+torch.fx.proxy                              dispatch.as_torch.fx.proxy
+torch.fx.traceback                          dispatch.as_torch.fx.traceback
 torch.fx.immutable_collections              dispatch.as_torch.immutable
 torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
+torch.fx.experimental.proxy_tensor          dispatch.as_torch.fx.proxies
+torch.fx.passes.fake_tensor_prop            dispatch.as_torch.fx.shapes
+torch.fx.passes.shape_prop                  dispatch.as_torch.fx.shapes
 torch.fx.experimental._config               dispatch.symbolic.config
 torch.fx.experimental.symbolic_shapes       dispatch.symbolic
 torch.fx.experimental.recording             dispatch.symbolic.recording
@@ -280,7 +291,6 @@ torch._utils._get_device_index               dispatch.as_torch.backends.get_devi
 torch._utils.is_compiling                   dispatch.as_torch.markers.is_compiling
 torch.autograd.Variable                     dispatch.Tensor
 torch.compile                               dispatch.as_torch.markers.compile
-torch.fx.wrap                               dispatch.as_torch.markers.wrap
 torch.func.functional_call                  dispatch.as_torch.nn.stateless.functional_call
 torch._library.infer_schema._TestTensor     dispatch.Tensor
 torch._library.utils.lookup_op              dispatch.library.lookup_op
@@ -326,11 +336,7 @@ torch.distributions
     Normal OneHotCategorical Pareto Poisson RelaxedBernoulli RelaxedOneHotCategorical StudentT
     Transform TransformedDistribution Uniform VonMises Weibull Wishart kl_divergence register_kl
 torch.distributions.constraints     Constraint
-torch.fx                            Interpreter Proxy Tracer Transformer symbolic_trace
-torch.fx.experimental.proxy_tensor  make_fx
-torch.fx.passes.fake_tensor_prop    FakeTensorProp
 torch.fx.passes.reinplace           reinplace
-torch.fx.proxy                      Proxy
 torch.optim
     ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam Optimizer RAdam RMSprop
     Rprop SGD SparseAdam
@@ -382,7 +388,7 @@ GAPS = {
     "torch.distributed": "there is one process",
     "torch.export": "exported programs are read here, and made where PyTorch is",
     "torch.func": "there is no autograd engine, and no vmap",
-    "torch.fx": "programs are not traced",
+    "torch.fx": "graphs and tracers are here, and few of the passes over graphs",
     "torch.hub": "nothing is fetched from a network",
     "torch.jit": "there is no TorchScript compiler",
     "torch.nn": "there are functions, parameters, and most modules, which compute forwards",
@@ -412,7 +418,8 @@ CALLED = frozenset(("torch._higher_order_ops", "torch.nn.parallel", "torch.nn.ut
 # Where classes say they are from that several modules have; others are of the first that has them.
 HOMES = {
     "torch": """
-        Size Tensor TypedStorage UntypedStorage device dtype finfo iinfo layout memory_format
+        Size Tensor TypedStorage UntypedStorage _assert device dtype finfo iinfo layout
+        memory_format
         """,
     "torch._C": "DispatchKey DispatchKeySet Generator Tag",
     "torch._ops": "HigherOrderOperator OpOverload OpOverloadPacket OperatorBase",
@@ -487,16 +494,30 @@ _OF_NN = {
     "torch.nn.parameter": "Buffer Parameter UninitializedBuffer UninitializedParameter",
     "torch.nn.utils.rnn": "PackedSequence PackedSequence_",
 }
-_OF_EXPORT = {
+_OF_GRAPHS = {
+    "CodeGen": "torch.fx.graph",
     "Graph": "torch.fx.graph",
+    "PythonCode": "torch.fx.graph",
     "GraphModule": "torch.fx.graph_module",
+    "Interpreter": "torch.fx.interpreter",
+    "Transformer": "torch.fx.interpreter",
     "Node": "torch.fx.node",
+    "Attribute": "torch.fx.proxy",
+    "GraphAppendingTracer": "torch.fx.proxy",
+    "ParameterProxy": "torch.fx.proxy",
+    "Proxy": "torch.fx.proxy",
+    "TraceError": "torch.fx.proxy",
+    "TracerBase": "torch.fx.proxy",
+    "ProxyableClassMeta": "torch.fx._symbolic_trace",
+    "Tracer": "torch.fx._symbolic_trace",
+    "symbolic_trace": "torch.fx._symbolic_trace",
+    "wrap": "torch.fx._symbolic_trace",
     "ExportGraphSignature": "torch.export.graph_signature",
     "ExportedProgram": "torch.export.exported_program",
 }
 LATE_HOMES = (
     dict.fromkeys(_OF_TORCH, "torch")
-    | _OF_EXPORT
+    | _OF_GRAPHS
     | {name: module for module, names in _OF_NN.items() for name in names.split()}
 )
 _FUNCTIONAL = (

@@ -1,6 +1,6 @@
 """Functions that tell a compiler or a reader something, and change nothing here.
 
-`torch.compile`, `torch._disable_dynamo`, `torch.fx.wrap`, marks of `torch.compiler` and
+`torch.compile`, `torch._disable_dynamo`, marks of `torch.compiler` and
 `torch._dynamo` with their questions (nothing is ever compiled), `torch._export.wrappers`,
 `torch.utils._exposed_in`, paths of test data.
 """
@@ -18,7 +18,7 @@ __all__ = [
     "graph_break", "is_compiling", "is_dynamo_compiling", "is_dynamo_supported", "is_exporting",
     "is_inductor_supported", "mark_dynamic", "mark_static", "mark_static_address",
     "mark_subclass_constructor_exportable_experimental", "mark_unbacked", "maybe_mark_dynamic",
-    "reset", "wrap",
+    "reset",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,17 +93,6 @@ def mark_subclass_constructor_exportable_experimental(constructor_subclass: F) -
             f"expected the __init__ of a tensor subclass, got {name or 'no function'}"
         )
     return constructor_subclass
-
-
-def wrap(fn_or_name: Any) -> Any:
-    """A function, or the name of one, that a tracer would leave as one call: as it is.
-
-    Raises:
-        RuntimeError: it is neither a function nor a name.
-    """
-    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
-        raise RuntimeError(f"torch.fx.wrap: expected a function or its name, got {fn_or_name!r}")
-    return fn_or_name
 
 
 def exposed_in(module: str) -> Callable[[F], F]:

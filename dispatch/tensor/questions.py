@@ -19,7 +19,11 @@ from dispatch._C.naming import full_name, package_name
 from dispatch._C.size import Size
 from dispatch._C.storage import Storage
 from dispatch._C.tensor import Tensor
-from dispatch._C.torch_function import _watch_function
+from dispatch._C.torch_function import (
+    _ask_torch_function,
+    _has_torch_function_unary,
+    _watch_function,
+)
 from dispatch._ops import ops
 from dispatch.tensor.data import _empty, over_storage, tensor
 from dispatch.tensor.methods import nonzero as _nonzero
@@ -279,8 +283,10 @@ _check_value = _check_as(ValueError, "_check_value")
 
 
 def _assert(condition: Any, message: str) -> None:
-    """`assert` that survives `python -O`."""
-    if not condition:
+    """`assert` that survives `python -O`; objects that are no tensors are asked for a handler."""
+    if type(condition) is not Tensor and _has_torch_function_unary(condition):
+        _ask_torch_function(_assert, (condition,), (condition, message), {})
+    elif not condition:
         raise AssertionError(message)
 
 

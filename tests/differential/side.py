@@ -33,8 +33,17 @@ def torch_side() -> types.SimpleNamespace:
         ops=torch.ops, _ops=torch._ops, library=torch.library, _library=torch._library,
         modes=modes, overrides=torch.overrides, fake=fake, pytree=_pytree,
         Tensor=torch.Tensor, DispatchKey=torch._C.DispatchKey,
-        DispatchKeySet=torch._C.DispatchKeySet,
+        DispatchKeySet=torch._C.DispatchKeySet, nn=torch.nn, fx=_graphs_of_torch(),
     )  # fmt: skip
+
+
+def _graphs_of_torch() -> types.SimpleNamespace:
+    import torch.fx.experimental.proxy_tensor as proxies
+    from torch import fx
+    from torch.fx.passes import fake_tensor_prop, shape_prop
+
+    found = {**vars(proxies), **vars(shape_prop), **vars(fake_tensor_prop), **vars(fx.node)}
+    return types.SimpleNamespace(**{**found, **vars(fx.proxy), **vars(fx.interpreter), **vars(fx)})
 
 
 def dispatch_side() -> types.SimpleNamespace:
@@ -47,7 +56,23 @@ def dispatch_side() -> types.SimpleNamespace:
         ops=dispatch.ops, _ops=_ops, library=library, _library=_behind_the_library(),
         modes=modes, overrides=modes, fake=fake, pytree=pytree,
         Tensor=dispatch.Tensor, DispatchKey=_C.DispatchKey, DispatchKeySet=_C.DispatchKeySet,
+        nn=_modules(), fx=_graphs(),
     )  # fmt: skip
+
+
+def _modules() -> types.SimpleNamespace:
+    from dispatch.as_torch.nn import functional, modules, parameter
+
+    found = {**vars(parameter), **vars(modules)}
+    return types.SimpleNamespace(**found, functional=functional)
+
+
+def _graphs() -> types.SimpleNamespace:
+    from dispatch.as_torch import fx
+    from dispatch.as_torch.fx import node, proxies, proxy, shapes
+
+    rooms = (proxies, shapes, node, proxy, fx)
+    return types.SimpleNamespace(**{k: v for room in rooms for k, v in vars(room).items()})
 
 
 def _behind_the_library() -> types.SimpleNamespace:

@@ -5,16 +5,19 @@ arguments as the exported module's were, and the loaded program computes with th
 modules have then.
 """
 
+import copy
 import json
 from typing import Any
 
 from dispatch import Tensor, pytree
 from dispatch._C.generated.type_names import EXPORTED_DTYPES
+from dispatch.as_torch import fx
+from dispatch.as_torch.exported.nodes import modules_of, unlifted
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.parameter import Parameter
 from dispatch.graph import GraphModule as Program
 
-__all__ = ["GraphModule", "weights_of"]
+__all__ = ["ExportedModule", "weights_of"]
 
 
 def weights_of(program: Program) -> dict[str, Any]:
@@ -31,11 +34,15 @@ def weights_of(program: Program) -> dict[str, Any]:
     return found
 
 
-class GraphModule(Module):
-    """A loaded program that is called like the module that was exported."""
+class ExportedModule(fx.GraphModule):
+    """A loaded program that is called like the module that was exported.
+
+    The program computes; `graph` and `code` are made of it when somebody asks, and compute from
+    `recompile()` on, or when another graph is assigned.
+    """
 
     def __init__(self, program: Program, weights: dict[str, Any]) -> None:
-        super().__init__()
+        self._begin("GraphModule")
         object.__setattr__(self, "_program", program)
         object.__setattr__(self, "_used", dict(weights))
         for binding in program.signature.bindings:
@@ -53,6 +60,36 @@ class GraphModule(Module):
                     setattr(place, name, tensor)
                 else:
                     place.register_buffer(name, tensor, binding.in_state_dict)
+
+    @property
+    def _graph(self) -> fx.Graph:
+        made = self.__dict__.get("_made")
+        if made is None:
+            made = unlifted(self._program)
+            for name, module in modules_of(made).items():
+                self.add_module(name, module)
+            made.owning_module = self
+            self.__dict__["_made"] = made
+        return made
+
+    @_graph.setter
+    def _graph(self, graph: fx.Graph) -> None:
+        self.__dict__["_made"] = graph
+
+    @property
+    def code(self) -> str:
+        """The source of the graph as Python."""
+        return self._graph.python_code(root_module="self").src
+
+    def _as_plain(self) -> fx.GraphModule:
+        """A graph module like others, whose code computes."""
+        return fx.GraphModule(self, copy.deepcopy(self._graph))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> fx.GraphModule:
+        return copy.deepcopy(self._as_plain(), memo)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._as_plain().__reduce__()
 
     def train(self, mode: bool = True) -> Any:
         """NotImplementedError: what was exported is fixed."""

@@ -1,18 +1,20 @@
-"""An exported program's graph as nodes that PyTorch's readers know: `op`, `target`, `users`.
+"""An exported program as a graph of `torch.fx`.
 
-Made from the plan, whose arguments are checked: a slot stands for the node that fills it, as
-`torch.fx.Node` stands in a graph there. What is here reads; nothing can be changed, inserted or
-compiled.
+Made from the plan, whose arguments are checked: a slot stands for the node that fills it. The graph
+is a copy: what changes it does not change the program.
 """
 
 import math
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import dispatch
 from dispatch._C.generated.type_names import EXPORTED_DTYPES
+from dispatch.as_torch.fx import Graph, GraphModule as Whole, Node
+from dispatch.as_torch.fx.code import _PyTreeCodeGen, _PyTreeInfo
+from dispatch.as_torch.nn.modules.module import Module
 from dispatch.graph import GraphModule
 from dispatch.graph.cases import new_symbols
 from dispatch.graph.expr import hint_of, symbols_in
@@ -23,138 +25,7 @@ from dispatch.graph.plan import Const, DeviceConst, Items, Plan, Slot
 from dispatch.graph.program import Graph as Records
 from dispatch.graph.weights import TensorSpec, device_name
 
-__all__ = ["Graph", "Node", "graph_of"]
-
-
-class Node:
-    """One value of a graph: `placeholder`, `get_attr`, `call_function` or `output`.
-
-    `args` and `kwargs` hold nodes where values of others go in; `users` are the nodes that take
-    this one, in order; `meta` has "val" (a fake tensor or number), "nn_module_stack" and
-    "stack_trace" where the file records them.
-    """
-
-    def __init__(
-        self, graph: "Graph", name: str, op: str, target: Any, args: Any = (), kwargs: Any = None
-    ) -> None:
-        self.graph, self.name, self.op, self.target = graph, name, op, target
-        self.args: tuple[Any, ...] = args
-        self.kwargs: dict[str, Any] = kwargs or {}
-        self.users: dict[Node, None] = {}
-        self.meta: dict[str, Any] = {}
-        self.type: Any = None
-        for given in self.all_input_nodes:
-            given.users[self] = None
-
-    @property
-    def all_input_nodes(self) -> list["Node"]:
-        """The nodes among the arguments, each once."""
-        leaves = dispatch.pytree.tree_leaves((self.args, self.kwargs))
-        return list(dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, Node)))
-
-    @property
-    def next(self) -> "Node":
-        """The node after this one."""
-        return self._beside(1)
-
-    @property
-    def prev(self) -> "Node":
-        """The node before this one."""
-        return self._beside(-1)
-
-    def _beside(self, step: int) -> "Node":
-        nodes = self.graph._nodes
-        return nodes[(nodes.index(self) + step) % len(nodes)]
-
-    @property
-    def stack_trace(self) -> str | None:
-        """The lines of Python that made this value."""
-        found: str | None = self.meta.get("stack_trace")
-        return found
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def format_node(self) -> str:
-        """`%add : [num_users=1] = call_function[target=...](args = ..., kwargs = ...)`."""
-        if self.op == "output":
-            return f"return {self.args[0]}"
-        what = f"%{self.name} : [num_users={len(self.users)}] = {self.op}[target={_named(self)}]"
-        if self.op != "call_function":
-            return what
-        return f"{what}(args = {_shown(self.args)}, kwargs = {_shown(self.kwargs)})"
-
-
-def _named(node: Node) -> str:
-    target = node.target
-    if isinstance(target, dispatch.OpOverload):
-        return f"torch.ops.{target}"
-    home = getattr(target, "__module__", None)
-    return target if home is None else f"{home.removeprefix('_')}.{target.__name__}"
-
-
-def _shown(value: Any) -> str:
-    """A nest of arguments, nodes as `%name`."""
-    if isinstance(value, Node):
-        return f"%{value.name}"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_shown, value))}{',' if len(value) == 1 else ''})"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_shown, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{k}: {_shown(v)}' for k, v in value.items())}}}"
-    return str(value)
-
-
-class Graph:
-    """The nodes of a program, or of one branch of it, in the order of a run."""
-
-    def __init__(self, records: Records) -> None:
-        self._records = records
-        self._nodes: list[Node] = []
-
-    @property
-    def nodes(self) -> "_Nodes":
-        """All nodes, in order; it has a length and can be reversed."""
-        return _Nodes(self._nodes)
-
-    def find_nodes(self, *, op: str, target: Any = None, sort: bool = True) -> list[Node]:
-        """The nodes of this kind, with this target."""
-        return [n for n in self._nodes if n.op == op and (target is None or n.target == target)]
-
-    def output_node(self) -> Node:
-        """The last node."""
-        return self._nodes[-1]
-
-    def lint(self) -> None:
-        """Nothing: every name was checked when the program was read."""
-
-    def print_tabular(self) -> None:
-        """Print the calls as a table."""
-        self._records.print_tabular()
-
-    def __str__(self) -> str:
-        lines = [node.format_node() for node in self._nodes]
-        return "graph():" + "".join(f"\n    {line}" for line in lines)
-
-
-class _Nodes:
-    """A view on a graph's nodes."""
-
-    def __init__(self, nodes: list[Node]) -> None:
-        self._nodes = nodes
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    def __iter__(self) -> Iterator[Node]:
-        return iter(self._nodes)
-
-    def __reversed__(self) -> Iterator[Node]:
-        return reversed(self._nodes)
-
-
-# ---- from the plan
+__all__ = ["graph_of", "module_of", "modules_of", "unlifted"]
 
 
 def graph_of(module: GraphModule) -> Graph:
@@ -197,7 +68,7 @@ class _Maker:
         self, records: Records, plan: Plan, values: _Values, inputs: Iterable[str]
     ) -> None:
         self.records, self.plan, self.values = records, plan, values
-        self.graph = Graph(records)
+        self.graph = Graph()
         self.by_slot: dict[int, Node] = {}
         for slot, name in enumerate(inputs):
             self._fill(slot, self._add(name, "placeholder", name))
@@ -207,8 +78,8 @@ class _Maker:
         self._add("output", "output", "output", (results,))
 
     def _add(self, name: str, op: str, target: Any, args: Any = (), kwargs: Any = None) -> Node:
-        node = Node(self.graph, name, op, target, args, kwargs)
-        self.graph._nodes.append(node)
+        node = self.graph.create_node(op, target, args, kwargs, name)
+        node._name = name  # as the file has it, also where it is one of Python's own
         return node
 
     def _fill(self, slot: int, node: Node, notes: Mapping[str, Any] | None = None) -> None:
@@ -282,7 +153,61 @@ def _target(callee: Any, name: str) -> Any:
     if space == "torch.ops.higher_order":
         return getattr(dispatch.ops.higher_order, last, name)
     home = {"_operator": operator, "math": math}.get(space)
-    return getattr(home, last) if home is not None else callee or name
+    return getattr(home, last) if home is not None else callee or _unregistered(space, last)
+
+
+def _unregistered(space: str, name: str) -> Any:
+    """What stands for an operator that nobody registered."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{space}.{name} is not registered here")
+
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = space
+    return call
+
+
+def unlifted(program: GraphModule) -> Graph:
+    """The graph with parameters, buffers and constants as attributes instead of inputs, and writes
+    to them as calls instead of outputs; code made of it nests arguments and results as the exported
+    module did."""
+    graph = graph_of(program)
+    nodes = [node for node in graph.nodes if node.op == "placeholder"]
+    for i, binding in enumerate(program.signature.bindings):
+        if binding.is_weight:
+            with graph.inserting_before(nodes[i]):
+                found = graph.create_node("get_attr", binding.target, name=nodes[i].name)
+            found.meta = nodes[i].meta
+            nodes[i].replace_all_uses_with(found)
+            graph.erase_node(nodes[i])
+            nodes[i] = found
+    last = graph.output_node()
+    (results,) = last.args
+    with graph.inserting_before(last):
+        for mutation in program.signature.mutations:
+            written = (nodes[mutation.input_slot], results[mutation.output])
+            graph.call_function(dispatch.ops.aten.copy_.default, written)
+    last.args = (tuple(results[i] for i in program.signature.user_outputs),)
+    call = next((e.signature for e in program.program.graph_module.module_call_graph), None)
+    if call is not None and call.in_spec:
+        given, result = map(dispatch.pytree.treespec_loads, (call.in_spec, call.out_spec))
+        positional, named = given.children()
+        names = [f"arg{i}" for i in range(positional.num_children)]
+        info = _PyTreeInfo([*names, *map(str, named.context or ())], given, result)
+        graph.set_codegen(_PyTreeCodeGen(info))
+    return graph
+
+
+def modules_of(graph: Graph) -> dict[str, Module]:
+    """The branches that nodes name, as modules."""
+    named = graph.find_nodes(op="get_attr")
+    return {node.target: module_of(node.meta["graph"]) for node in named if "graph" in node.meta}
+
+
+def module_of(graph: Graph) -> Whole:
+    """A module that computes a graph without attributes but branches."""
+    made: Whole = Whole(dict(modules_of(graph)), graph)
+    return made
 
 
 def _notes(notes: Any) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from dispatch import pytree, symbolic
+from dispatch.as_torch import fx
 from dispatch.as_torch.exported import signature
-from dispatch.as_torch.exported.module import GraphModule, weights_of
-from dispatch.as_torch.exported.nodes import Graph, graph_of
+from dispatch.as_torch.exported.module import ExportedModule, weights_of
+from dispatch.as_torch.exported.nodes import graph_of, module_of
 from dispatch.graph import GraphModule as Program, load as read
 
 __all__ = ["CallSpec", "ExportedProgram", "load"]
@@ -81,14 +82,14 @@ class ExportedProgram:
         return signature.read(self._loaded.program.graph_module.signature)
 
     @cached_property
-    def graph(self) -> Graph:
-        """The graph's nodes, to be read."""
-        return graph_of(self._loaded)
+    def graph_module(self) -> fx.GraphModule:
+        """The graph as a module that takes weights and inputs one after the other."""
+        return module_of(graph_of(self._loaded))
 
     @property
-    def graph_module(self) -> "ExportedProgram":
-        """What has `graph` and `print_readable`: the program itself."""
-        return self
+    def graph(self) -> fx.Graph:
+        """The graph, with weights as inputs; the program does not change with it."""
+        return self.graph_module.graph
 
     @property
     def module_call_graph(self) -> tuple[Any, ...]:
@@ -139,9 +140,9 @@ class ExportedProgram:
         for _, buffer in self.named_buffers():
             yield buffer
 
-    def module(self, check_guards: bool = True) -> GraphModule:
+    def module(self, check_guards: bool = True) -> ExportedModule:
         """A module that computes the program; its tensors are those of `state_dict`."""
-        return GraphModule(self._loaded, self._weights)
+        return ExportedModule(self._loaded, self._weights)
 
     def print_readable(self, print_output: bool = True) -> str:
         """The graph as Python-like code, printed too unless told otherwise."""

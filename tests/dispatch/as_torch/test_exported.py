@@ -173,7 +173,7 @@ def test_a_graph_is_text(named):
     lines = str(named.graph).splitlines()
     assert lines[0] == "graph():"
     assert lines[4] == (
-        "    %sum : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor]"
+        "    %sum : [num_users=1] = call_function[target=dispatch.ops.aten.add.Tensor]"
         "(args = (%x, %y), kwargs = {})"
     )
     assert lines[7].startswith(

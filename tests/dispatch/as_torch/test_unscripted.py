@@ -127,13 +127,10 @@ def test_compile_gives_the_model_back():
     assert markers.compile(module, backend=own, disable=True) is module
 
 
-def test_a_tracer_s_marks_leave_functions():
+def test_a_compiler_s_marks_leave_functions():
     def f():
         return 3
 
-    assert markers.wrap(f) is f and markers.wrap("f") == "f"
-    with pytest.raises(RuntimeError, match=r"torch\.fx\.wrap"):
-        markers.wrap(3)
     x = dispatch.ones(2)
     for mark in (markers.mark_dynamic, markers.mark_static, markers.mark_unbacked):
         assert mark(x, 0) is None

@@ -1,0 +1,32 @@
+"""Programs as graphs of nodes, and tracers that make them (torch.fx).
+
+`Graph` and `Node` hold a program, `GraphModule` runs it as Python code made of it, `Tracer` and
+`symbolic_trace` make one by running a program on proxies, `Interpreter` and `Transformer` run one
+node by node; `proxies` has `make_fx`, which traces at the dispatcher.
+"""
+
+from dispatch.as_torch.fx.code import CodeGen, PythonCode
+from dispatch.as_torch.fx.graph import Graph
+from dispatch.as_torch.fx.interpreter import Interpreter, Transformer
+from dispatch.as_torch.fx.module import GraphModule
+from dispatch.as_torch.fx.node import Node, has_side_effect, map_arg
+from dispatch.as_torch.fx.proxy import Proxy
+from dispatch.as_torch.fx.tracer import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
+
+__all__ = [
+    "PH",
+    "CodeGen",
+    "Graph",
+    "GraphModule",
+    "Interpreter",
+    "Node",
+    "Proxy",
+    "ProxyableClassMeta",
+    "PythonCode",
+    "Tracer",
+    "Transformer",
+    "has_side_effect",
+    "map_arg",
+    "symbolic_trace",
+    "wrap",
+]  # fmt: skip

@@ -1,0 +1,151 @@
+"""`make_fx`: what the recorded programs of `tests/differential` do not show."""
+
+import math
+
+import pytest
+
+import dispatch
+from dispatch import FakeTensorMode, pytree
+from dispatch.as_torch import fx
+from dispatch.as_torch.fx import proxies, shapes
+from dispatch.as_torch.nn import modules
+from dispatch.symbolic import DimDynamic, ShapeEnv, StatelessSymbolicContext
+
+aten = dispatch.ops.aten
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x.new_zeros(dispatch.sym_max(x.shape[0], x.shape[1]) + 2 * x.shape[0] - 1),
+        lambda x: x.new_zeros(dispatch.sym_min(x.shape[0], x.shape[1]), x.shape[0] % 2 + 1),
+        lambda x: x.new_zeros((x.shape[0] + x.shape[1]) // 2, x.shape[0] ** 2),
+        lambda x: x.sum() * dispatch.sym_sqrt(x.shape[0]) + x.shape[0] / x.shape[1],
+        lambda x: x.new_zeros(
+            dispatch.sym_ite(x.shape[0] > x.shape[1], x.shape[0], 3 * x.shape[1])
+        ),
+        lambda x: x.new_zeros(dispatch.sym_int(x.shape[0] / 2), x.numel(), x.t().stride(0)),
+        lambda x: x.new_zeros(math.floor(x.shape[0] / 2), math.ceil(x.shape[1] / 2)),
+        lambda x: x[1:].as_strided((x.shape[0],), (1,), x[1:].storage_offset() // 2),
+        lambda x: dispatch.cat([x, x])[: x.shape[0] + 1].reshape(-1),
+    ],
+)
+def test_sizes_are_computed_for_other_sizes(program):
+    module = fx.proxies.make_fx(program, tracing_mode="symbolic")(dispatch.ones(6, 4))
+    for sizes in ((6, 4), (5, 3), (3, 7)):
+        x = dispatch.arange(float(sizes[0] * sizes[1])).view(sizes)
+        got, want = module(x), program(x)
+        assert got.shape == want.shape and got.equal(want)
+
+
+def test_sizes_that_data_decide_are_items_and_questions():
+    def program(x):
+        found = x.nonzero()
+        return found * 2, x.new_zeros(found.shape[0])
+
+    module = proxies.make_fx(program, tracing_mode="symbolic")(dispatch.tensor([1.0, 0.0, 2.0]))
+    out, zeros = module(dispatch.tensor([0.0, 0.0, 0.0, 5.0]))
+    assert out.tolist() == [[6]] and zeros.shape == (1,)
+
+
+def test_fake_arguments_keep_their_mode():
+    mode = FakeTensorMode(shape_env=ShapeEnv())
+    context = StatelessSymbolicContext([DimDynamic.DYNAMIC, DimDynamic.STATIC])
+    x = mode.from_tensor(dispatch.ones(3, 2), symbolic_context=context)
+    module = proxies.make_fx(lambda x: x.flatten() + x.shape[0], tracing_mode="symbolic")(x)
+    assert module.shape_env is mode.shape_env
+    assert module(dispatch.ones(4, 2)).tolist() == [5.0] * 8
+    assert all(n.meta["val"].fake_mode is mode for n in module.graph.find_nodes(op="placeholder"))
+
+
+def test_real_values_are_fake_in_nodes():
+    module = proxies.make_fx(lambda x: x.t())(dispatch.ones(2, 3))
+    _, node, _ = module.graph.nodes
+    assert isinstance(node.meta["val"], dispatch.FakeTensor)
+    assert node.meta["val"].stride() == (1, 3) == node.meta["tensor_meta"].stride
+
+
+def test_questions_for_data_may_be_allowed():
+    def program(x):
+        return x * 2 if x.sum().item() > 0 else x
+
+    with pytest.raises(RuntimeError, match="get value out of a tracing tensor"):
+        proxies.make_fx(program)(dispatch.ones(2))
+    module = proxies.make_fx(program, _error_on_data_dependent_ops=False)(dispatch.ones(2))
+    assert aten.mul.Tensor in {n.target for n in module.graph.nodes}
+    assert proxies.get_proxy_mode() is None
+
+
+def test_composites_are_decomposed_in_inference_mode():
+    with dispatch.inference_mode():
+        module = proxies.make_fx(lambda x: x.flatten())(dispatch.ones(2, 3))
+    assert [n.target for n in module.graph.nodes][1] is aten.view.default
+
+
+def test_tables_decompose_inside_a_block():
+    x = dispatch.ones(2)
+
+    def program(x):
+        with proxies.decompose({aten.sin.default: lambda x: x.cos()}):
+            y = x.sin()
+        return y, x.sin()
+
+    targets = [n.target for n in proxies.make_fx(program)(x).graph.nodes]
+    assert targets[1:3] == [aten.cos.default, aten.sin.default]
+    with proxies.decompose({1: 2}) as table:
+        assert table == {1: 2}
+
+
+def test_what_is_not_tracked_is_said():
+    tracer = proxies.PythonKeyTracer()
+    x = dispatch.ones(1)
+    with pytest.raises(RuntimeError, match="is not tracked with proxy"):
+        proxies.get_proxy_slot(x, tracer)
+    assert proxies.get_proxy_slot(x, tracer, None) is None
+    assert tracer.unwrap_proxy(x) is x and tracer.unwrap_proxy(3) == 3
+
+
+def test_a_call_becomes_a_function_of_a_list():
+    wrapped, leaves = proxies.wrapper_and_args_for_make_fx(
+        lambda a, *, b: a[0] - b, ([dispatch.ones(1)],), {"b": 2}
+    )
+    assert len(leaves) == 2 and wrapped(leaves).item() == -1
+    module = proxies.make_fx(wrapped)(leaves)
+    assert module([dispatch.ones(1), 5]).item() == -1  # numbers are constants
+
+
+def test_every_value_of_a_model_equals_that_of_its_graph():
+    dispatch.manual_seed(0)
+    model = modules.TransformerEncoderLayer(8, 2, 16, batch_first=True).train()
+    model.dropout.p = model.dropout1.p = model.dropout2.p = model.self_attn.dropout = 0.0
+    x = dispatch.randn(2, 5, 8)
+    for mode in ("real", "fake"):
+        module = proxies.make_fx(model, tracing_mode=mode, _allow_non_fake_inputs=True)(x)
+        assert dispatch.allclose(module(x), model(x), atol=1e-6)
+
+
+def test_fake_runs_say_what_comes_out():
+    module = fx.symbolic_trace(lambda x: (x @ x.t(), x.shape[0]))
+    mode = FakeTensorMode()
+    with mode:
+        x = dispatch.ones(3, 2)
+    result = shapes.FakeTensorProp(module, mode).propagate(x)
+    assert result[0].shape == (3, 3) and result[1] == 3
+    found = {n.name: n.meta.get("val") for n in module.graph.nodes}
+    assert found["t"].shape == (2, 3) and found["getitem"] == 3
+    shapes.ShapeProp(module, mode).propagate(dispatch.ones(4, 2))
+    metas = {n.name: n.meta.get("tensor_meta") for n in module.graph.nodes}
+    assert metas["matmul"].shape == (4, 4) and metas["getitem"] is None
+    failing = fx.symbolic_trace(lambda x: x.view(7))
+    with pytest.raises(RuntimeError, match="ShapeProp error for: node=%view"):
+        shapes.ShapeProp(failing).propagate(dispatch.ones(2))
+
+
+def test_leaves_of_a_nest_are_tracked_with_it():
+    graph = fx.Graph()
+    tracer = proxies._Appending(graph)
+    proxy = fx.Proxy(graph.placeholder("x"), tracer)
+    nest = {"a": dispatch.ones(1), "b": (dispatch.ones(2), 3)}
+    assert proxies.track_tensor_tree(nest, proxy, constant=None, tracer=tracer) is nest
+    slots = [tracer.tensor_tracker.get(t) for t in pytree.tree_leaves(nest)[:2]]
+    assert [s.proxy.node.name for s in slots] == ["getitem", "getitem_2"]
