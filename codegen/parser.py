@@ -439,7 +439,7 @@ class Parser:
         if self.text[self.pos] == "." and _OPAQUE:
             while self.text[self.pos] == ".":
                 self.pos += 1
-                self.ident("a part of a class's name")
+                self.ident("a part of a class's name: this is an unknown type specifier")
             if self.text[start : self.pos] in _OPAQUE:
                 return BASE_TYPES["PyObject"]
             self.pos = start + len(name)

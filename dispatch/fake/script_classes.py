@@ -3,7 +3,8 @@
 A custom class registers a Python class that stands for it where tensors are fake. A real object is
 flattened by its `__obj_flatten__` into (name, value) pairs, its tensors become fake ones, and the
 registered class makes an object of them by its `__obj_unflatten__`. Programs hold that object
-behind a `FakeScriptObject`, whose methods are `FakeScriptMethod`s.
+behind a `FakeScriptObject`, whose methods are `FakeScriptMethod`s. An object of an opaque type
+(`library.opaque`) needs none of this: its stand-in has the registered members.
 """
 
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.modes import _disable_current_modes
 from dispatch.registry.handles import parse_namespace
+from dispatch.registry.opaque_types import FakeOpaqueObject, OpaqueType, get_opaque_obj_info
 from dispatch.registry.script_classes import FakeScriptObject
 
 __all__ = [
@@ -162,14 +164,19 @@ def maybe_to_fake_obj(fake_mode: Any, x: Any) -> Any:
 
     Args:
         fake_mode: the FakeTensorMode that its tensors become tensors of.
-        x: has `__obj_flatten__`, `_type().qualified_name()` and `_method_names()`.
+        x: is of an opaque type, or has `__obj_flatten__`, `_type().qualified_name()` and
+            `_method_names()`.
 
     Raises:
+        TypeError: an object of an opaque type has not a member that the type was registered with.
         RuntimeError: no class is registered for it, what `__obj_flatten__` returned is no tuple of
             (name, value) pairs, or an attribute in the place of a method cannot be called.
     """
     if tracing_with_real(x):
         return x
+    opaque = get_opaque_obj_info(type(x))
+    if opaque is not None:
+        return _opaque_stand_in(opaque, x)
     with _disable_current_modes():
         flat = x.__obj_flatten__()
     _check_flat(flat)
@@ -184,6 +191,20 @@ def maybe_to_fake_obj(fake_mode: Any, x: Any) -> Any:
         fake = fake_class.__obj_unflatten__(pytree.tree_map_only(Tensor, _fake_tensor_like, flat))
     made = FakeScriptObject(fake, full_name, x)
     vars(made).update(_methods(made, fake, x))
+    return made
+
+
+def _opaque_stand_in(opaque: OpaqueType, x: Any) -> FakeScriptObject:
+    """A stand-in that has the members which the type was registered with, as they are now."""
+    made = FakeScriptObject(FakeOpaqueObject(), opaque.class_name, x)
+    with _disable_current_modes():
+        for name in opaque.members:
+            if not hasattr(x, name):
+                raise TypeError(
+                    f"Opaque object of type '{opaque.class_name}' was specified to have member "
+                    f"'{name}', and has none: see register_opaque_type"
+                )
+            vars(made)[name] = getattr(x, name)
     return made
 
 

@@ -2,22 +2,31 @@
 
 `register_opaque_type(cls, typ=...)` makes a class's full name a type of the schema language, under
 which any object travels as it is. A "value" stands for what it compares equal to, a "reference" for
-itself; nobody here traces, so what else a registration says is only kept for those who ask.
+itself; a fake stand-in for an object has its registered members and no others. Nobody here traces,
+so what else a registration says is only kept for those who ask.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 from dispatch import pytree
 from dispatch._C import _is_opaque_type_registered, _register_opaque_type
 from dispatch._C.naming import full_name
 from dispatch._C.tensor import Tensor
+from dispatch.registry.opaque_types import (
+    _OPAQUE_TYPES,
+    _OPAQUE_TYPES_BY_NAME,
+    FakeOpaqueObject,
+    MemberType,
+    OpaqueType,
+    get_opaque_obj_info,
+    resolve,
+)
 from dispatch.registry.script_classes import FakeScriptObject
 
 __all__ = [
+    "FakeOpaqueObject",
     "MemberType",
     "OpaqueBase",
     "OpaqueBaseMeta",
@@ -51,27 +60,6 @@ class OpaqueBase(metaclass=OpaqueBaseMeta):
     """Base of classes that are registered as references."""
 
 
-class MemberType(Enum):
-    """What whoever traces should do with a member."""
-
-    USE_REAL = "use_real"
-    INLINED = "inlined"
-
-
-@dataclass
-class _Registered:
-    class_name: str
-    opaque_typ: Literal["reference", "value"]
-    guard_fn: Callable[[Any], list[Any]] | None
-    members: dict[str, MemberType]
-    hoist: bool
-    reconstruct_fn: Callable[..., Any] | None
-
-
-_registered: WeakKeyDictionary[type, _Registered] = WeakKeyDictionary()
-_by_name: dict[str, _Registered] = {}
-
-
 def register_opaque_type(
     cls: type,
     *,
@@ -86,7 +74,8 @@ def register_opaque_type(
     Args:
         typ: "reference" (of a class with the metaclass `OpaqueBaseMeta`), or "value" (with
             `__eq__`, `__hash__` and `__fx_repr__`; enumerations have what they need).
-        hoist, guard_fn, members, reconstruct_fn: kept for those who ask.
+        members: what a fake stand-in has of its object, read when it is made.
+        hoist, guard_fn, reconstruct_fn: kept for those who ask.
 
     Raises:
         ValueError: a builtin class, Tensor, or one whose objects are containers to pytree.
@@ -98,7 +87,9 @@ def register_opaque_type(
             f"Unable to register built-in type {cls} as an opaque type: wrap it in a class"
         )
     if cls in pytree.SUPPORTED_NODES:
-        raise ValueError(f"{cls} cannot be opaque: it has been registered as a pytree")
+        raise ValueError(
+            f"{cls} cannot be registered as an opaque object as it has been registered as a pytree."
+        )
     if typ != "value" and not isinstance(cls, OpaqueBaseMeta):
         raise TypeError(
             f"Opaque type {cls} must subclass {full_name('_opaque_base.OpaqueBase')} or have its "
@@ -109,8 +100,8 @@ def register_opaque_type(
     if typ == "value":
         _check_value_class(cls, guard_fn)
     name = f"{cls.__module__}.{cls.__qualname__}"
-    made = _Registered(name, typ, guard_fn, members or {}, hoist, reconstruct_fn)
-    _registered[cls] = _by_name[name] = made
+    made = OpaqueType(name, typ, guard_fn, members or {}, hoist, reconstruct_fn)
+    _OPAQUE_TYPES[cls] = _OPAQUE_TYPES_BY_NAME[name] = made
     _register_opaque_type(name)
 
 
@@ -130,25 +121,21 @@ def _check_value_class(cls: type, guard_fn: Any) -> None:
 register_opaque_type(Enum, typ="value")
 
 
-def _info(cls: Any) -> _Registered | None:
-    if isinstance(cls, str):
-        return _by_name.get(cls)
-    if not isinstance(cls, type):
-        return None
-    return next((_registered[c] for c in cls.__mro__ if c in _registered), None)
-
-
-def get_opaque_obj_info(cls: Any) -> _Registered | None:
-    """What was registered for a class, one of its bases, or a name; None when nothing was."""
-    found = _info(cls)
-    return found if found is not None and _is_opaque_type_registered(found.class_name) else None
-
-
 def is_opaque_type(cls: Any) -> bool:
     """Whether a class, one of its bases, or a name is registered."""
     if isinstance(cls, str):
         return _is_opaque_type_registered(cls)
     return get_opaque_obj_info(cls) is not None
+
+
+def _refuse_node(cls: Any) -> None:
+    if isinstance(cls, type) and is_opaque_type(cls) and not issubclass(cls, Enum):
+        raise ValueError(
+            f"{cls} cannot be registered as a pytree as it has been registered as an opaque object."
+        )
+
+
+pytree.nodes.refuse_nodes(_refuse_node)
 
 
 def is_opaque_value(value: object) -> bool:
@@ -175,7 +162,7 @@ def is_opaque_reference_type(cls: Any) -> bool:
 
 def get_opaque_type_name(cls: Any) -> str:
     """Its name in schemas; ValueError for a class that is not registered."""
-    found = _info(cls)
+    found = resolve(cls)
     if found is None:
         raise ValueError(f"Class {cls} is not registered as an opaque type: register_opaque_type")
     return found.class_name
@@ -183,13 +170,13 @@ def get_opaque_type_name(cls: Any) -> str:
 
 def should_hoist(cls: Any) -> bool:
     """What was registered as `hoist`."""
-    found = _info(cls)
+    found = resolve(cls)
     return found is not None and found.hoist
 
 
 def has_members(cls: Any) -> bool:
     """Whether members were registered."""
-    found = _info(cls)
+    found = resolve(cls)
     return found is not None and bool(found.members)
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "deregister",
     "found_object",
     "is_constant_class",
+    "refuse_nodes",
     "register",
     "register_constant",
     "register_dataclass",
@@ -91,6 +92,7 @@ CONSTANT_NODES: set[type] = set()
 STANDARD_DICT_TYPES = frozenset((dict, OrderedDict, defaultdict))
 BUILTIN_TYPES = frozenset((tuple, list, namedtuple, deque)) | STANDARD_DICT_TYPES
 _lock = threading.RLock()
+_refusals: list[Callable[[Any], None]] = []  # of rooms above, asked of each new node
 os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]
 
 
@@ -135,6 +137,11 @@ def register_pytree_node(
         )
 
 
+def refuse_nodes(refuse: Callable[[Any], None]) -> None:
+    """Ask `refuse` of each class that is to be a node; it raises for one that must not be."""
+    _refusals.append(refuse)
+
+
 def register(
     cls: Any,
     flatten_fn: FlattenFn,
@@ -151,6 +158,8 @@ def register(
             f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or "
             "registered."
         )
+    for refuse in _refusals:
+        refuse(cls)
     name = serialized_type_name or NO_SERIALIZED_TYPE_NAME_FOUND
     with _lock:
         if cls in SUPPORTED_NODES:

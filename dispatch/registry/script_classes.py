@@ -3,6 +3,8 @@
 import contextlib
 from typing import Any
 
+from dispatch.registry.opaque_types import get_opaque_obj_info
+
 __all__ = ["FakeScriptObject", "ScriptObject", "maybe_unwrap_fake_script_object"]
 
 
@@ -29,7 +31,7 @@ class FakeScriptObject:
     Args:
         wrapped_obj: what a fake kernel works with.
         script_class_name: `__torch__.torch.classes.namespace.Name`.
-        x: the object; a deep copy is kept where there can be one.
+        x: the object; a deep copy is kept where there can be one, and of an opaque type itself.
 
     Attributes are fixed: setting one is an AttributeError, as is reading one that there is not.
     """
@@ -42,16 +44,23 @@ class FakeScriptObject:
         import copy  # for these objects alone
 
         real = x
-        with contextlib.suppress(RuntimeError, TypeError):
-            real = copy.deepcopy(x)
+        if get_opaque_obj_info(type(x)) is None:
+            with contextlib.suppress(RuntimeError, TypeError):
+                real = copy.deepcopy(x)
         own = {"wrapped_obj": wrapped_obj, "script_class_name": script_class_name, "real_obj": real}
         vars(self).update(own)
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"a FakeScriptObject stands for its object, and has no '{name}'")
+        raise AttributeError(
+            f"Tried to call __getattr__ with attr '{name}' on a FakeScriptObject: it stands for an "
+            "object and has its methods, or the members that register_opaque_type names, alone"
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a FakeScriptObject cannot be changed: '{name}' was set")
+        raise AttributeError(
+            f"Tried to call __setattr__ with attr '{name}' on a FakeScriptObject, which cannot be "
+            "changed: a fake kernel must not depend on what its object holds"
+        )
 
     def __getitem__(self, key: Any) -> Any:
         return self.real_obj[key]

@@ -1,13 +1,16 @@
 """Objects that operators take without looking into them."""
 
+import copy
 import enum
 
 import pytest
 
 import dispatch
 from dispatch import _C, FakeTensorMode, Tensor, library, ops, pytree
+from dispatch.fake.script_classes import maybe_to_fake_obj
 from dispatch.library import opaque
 from dispatch.registry.script_classes import FakeScriptObject
+from dispatch.symbolic import ShapeEnv
 
 
 class Counter(metaclass=opaque.OpaqueBaseMeta):
@@ -42,7 +45,7 @@ def registered():
     yield
     for cls in (Counter, Level):
         _C._unregister_opaque_type(f"{__name__}.{cls.__qualname__}")
-        del opaque._registered[cls]
+        del opaque._OPAQUE_TYPES[cls]
 
 
 def test_an_operator_takes_the_object_itself(registered):
@@ -135,7 +138,7 @@ class NoText:
 def test_classes_that_lack_something_are_refused(cls, options, error, phrase):
     with pytest.raises(error, match=phrase):
         opaque.register_opaque_type(cls, **options)
-    assert cls not in opaque._registered
+    assert cls not in opaque._OPAQUE_TYPES
 
 
 def test_a_container_of_pytree_is_not_opaque():
@@ -143,5 +146,64 @@ def test_a_container_of_pytree_is_not_opaque():
         pass
 
     pytree.register_pytree_node(Container, lambda c: ([], None), lambda values, _: Container())
-    with pytest.raises(ValueError, match="registered as a pytree"):
+    with pytest.raises(ValueError, match="registered as an opaque object as it has been"):
         opaque.register_opaque_type(Container, typ="value")
+
+
+def test_an_opaque_class_is_no_container_of_pytree(registered):
+    class Color(enum.Enum):
+        RED = 1
+
+    def register(cls):
+        pytree.register_pytree_node(cls, lambda c: ([], None), lambda values, _: cls())
+
+    for cls in (Counter, Below):
+        with pytest.raises(ValueError, match="as a pytree as it has been registered as an opaque"):
+            register(cls)
+        assert cls not in pytree.SUPPORTED_NODES
+    register(Color)  # an enumeration may be both
+    pytree.nodes.deregister(Color)
+
+
+def test_a_stand_in_has_the_registered_members_alone(registered):
+    x = Counter()
+    x.n, x.hidden = [4], 5
+    stand_in = maybe_to_fake_obj(FakeTensorMode(), x)
+    assert isinstance(stand_in, Counter)
+    assert (stand_in.real_obj, stand_in.n) == (x, x.n)
+    assert stand_in.real_obj is x and stand_in.n is x.n
+    with pytest.raises(AttributeError, match="call __getattr__ with attr 'hidden'"):
+        stand_in.hidden  # noqa: B018
+    with pytest.raises(AttributeError, match="call __setattr__ with attr 'n'"):
+        stand_in.n = 3
+    again = copy.deepcopy(stand_in)
+    assert again.n == [4] and again.n is not x.n
+    assert again.real_obj.n is again.n
+
+
+def test_a_stand_in_of_an_object_without_a_member_is_refused(registered):
+    opaque._OPAQUE_TYPES[Counter].members["gone"] = opaque.MemberType.INLINED
+    with pytest.raises(TypeError, match=f"type '{NAME}' was specified to have member 'gone'"):
+        maybe_to_fake_obj(FakeTensorMode(), Counter())
+
+
+def test_fake_kernels_work_with_stand_ins(registered):
+    with library._scoped_library("topaque", "DEF") as lib:
+        lib.define(f"size({NAME} c) -> SymInt")
+        lib.impl("size", lambda c: c.n, "CompositeExplicitAutograd")
+        library.register_fake(
+            "topaque::size", lambda c: library.get_ctx().new_dynamic_size(), lib=lib
+        )
+        mode = FakeTensorMode(shape_env=ShapeEnv())
+        with mode:
+            size = ops.topaque.size(maybe_to_fake_obj(mode, Counter()))
+        assert isinstance(size, dispatch.SymInt)
+        assert ops.topaque.size(Counter()) == 0
+
+
+def test_a_name_with_an_empty_part_is_no_type(registered):
+    with (
+        library._scoped_library("topaque", "DEF") as lib,
+        pytest.raises(RuntimeError, match="unknown type specifier"),
+    ):
+        lib.define("f(a..B c) -> Tensor")
