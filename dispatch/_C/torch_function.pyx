@@ -123,20 +123,21 @@ cdef object answered(object func, PyObject** args, Py_ssize_t nargs, PyObject* k
         keywords = {}
         for i in range(nkw):
             keywords[<object>PyTuple_GET_ITEM_(kwnames, i)] = <object>args[nargs + i]
-    return answer_of(func, found, positional, keywords, ts)
+    return answer_of(func, found, positional, keywords, ts, UserWarning)
 
 
-cdef object answer_of(object func, list found, tuple args, dict kwargs, ThreadState* ts):
+cdef object answer_of(object func, list found, tuple args, dict kwargs, ThreadState* ts, object warning):
+    """`warning`: the category for a handler that is no classmethod; functions written in Python have another one in PyTorch."""
     global handled
     cdef PyObject* before = handled
     handled = <PyObject*>func
     try:
-        return first_answer(func, found, args, kwargs, ts)
+        return first_answer(func, found, args, kwargs, ts, warning)
     finally:
         handled = before
 
 
-cdef object first_answer(object func, list found, tuple args, dict kwargs, ThreadState* ts):
+cdef object first_answer(object func, list found, tuple args, dict kwargs, ThreadState* ts, object warning):
     cdef tuple types = tuple([type(o) for o in found])
     cdef tuple given = (func, types, args) if kwargs is None else (func, types, args, kwargs)
     check_depth(" in __torch_function__")
@@ -145,7 +146,7 @@ cdef object first_answer(object func, list found, tuple args, dict kwargs, Threa
         if result is not NotImplemented:
             return result
     for o in found:
-        result = handler_of(o)(*given)
+        result = handler_of(o, warning)(*given)
         if result is not NotImplemented:
             return result
     raise_declined(func, types)
@@ -167,10 +168,10 @@ cdef object ask_mode(tuple given, ThreadState* ts):
         push_function_mode(ts, mode)
 
 
-cdef object handler_of(object o):
+cdef object handler_of(object o, object warning):
     handler = o.__torch_function__
     if getattr(handler, "__self__", None) is o:
-        warnings.warn("`__torch_function__` as a plain method is deprecated, define it as a classmethod", UserWarning, stacklevel=2)
+        warnings.warn("`__torch_function__` as a plain method is deprecated, define it as a classmethod", warning, stacklevel=2)
     return handler
 
 
@@ -224,7 +225,7 @@ def ask_for_device(tuple args, dict kwargs):
     cdef ThreadState* ts = tls()
     if ts.n_function_modes == 0 or ts.torch_function_off == 2:
         return None
-    return answer_of(device, [], args, kwargs if kwargs else None, ts)
+    return answer_of(device, [], args, kwargs if kwargs else None, ts, UserWarning)
 
 
 def _pop_torch_function_stack():
@@ -305,7 +306,7 @@ def _overloaded_arguments(values):
 
 def _ask_torch_function(func, values, tuple args, dict kwargs):
     """What torch.overrides.handle_torch_function returns or raises."""
-    return answer_of(func, _overloaded_arguments(values), args, kwargs, tls())
+    return answer_of(func, _overloaded_arguments(values), args, kwargs, tls(), DeprecationWarning)
 
 
 def _maybe_call_torch_function_for_op_packet(packet, /, *args, **kwargs):
@@ -316,7 +317,7 @@ def _maybe_call_torch_function_for_op_packet(packet, /, *args, **kwargs):
         for o in (*args, *kwargs.values()):
             collect(found, o, 1)
     if found or (ts.n_function_modes > 0 and ts.torch_function_off != 2):
-        return True, answer_of(packet, found, args, kwargs, ts)
+        return True, answer_of(packet, found, args, kwargs, ts, UserWarning)
     return False, None
 
 

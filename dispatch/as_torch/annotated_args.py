@@ -41,12 +41,15 @@ def _row(argument: Any) -> dict[str, Any]:
 
 
 def _rows(schemas: list[Any], is_method: bool) -> list[dict[str, Any]] | None:
-    """What the first overload with a tensor (a method's: `self`) needs; None if there is none."""
+    """What the first overload with a tensor (a method's: `self`) needs; None if there is none.
+
+    PyTorch's table has no storages, and no program that reads it makes one.
+    """
     for schema in schemas:
         needed = [a for a in schema.arguments if not a.has_default_value()]
         tensors = [a.name for a in needed if _type_text(a).startswith("Tensor")]
-        written = any(a.is_out for a in schema.arguments)
-        if tensors and not written and (not is_method or "self" in tensors):
+        left_out = any(a.is_out or _type_text(a) == "Storage" for a in schema.arguments)
+        if tensors and not left_out and (not is_method or "self" in tensors):
             return [_row(a) for a in needed]
     return None
 

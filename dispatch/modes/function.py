@@ -289,7 +289,7 @@ _IGNORED_METHODS = (
     "_reshape_alias", "_to_sparse", "_to_sparse_bsc", "_to_sparse_bsr", "_to_sparse_csc",
     "_to_sparse_csr", "_typed_storage", "alias", "is_non_overlapping_and_dense",
     "is_strides_like_format", "new", "slice", "to_padded_tensor", "to_sparse_bsc",
-    "to_sparse_bsr", "to_sparse_csc", "to_sparse_csr", "unflatten",
+    "to_sparse_bsr", "to_sparse_csc", "to_sparse_csr", "unflatten", "is_view",
 )  # fmt: skip
 
 
@@ -407,7 +407,7 @@ def _enter_attribute(
             names[value] = full_name(f"Tensor.{name}")
             if value not in get_ignored_functions():
                 found[Tensor].append(value)
-    elif hasattr(value, "__get__"):
+    elif hasattr(value, "__get__") and value not in get_ignored_functions():
         names[value.__get__] = full_name(f"Tensor.{name}.__get__")
         names[value.__set__] = full_name(f"Tensor.{name}.__set__")
         found.setdefault(value, []).append(value.__get__)

@@ -229,3 +229,9 @@ _watch_tensor(
     ("data", "grad", "requires_grad"), _UNSEEN, _enter_methods,
 )  # fmt: skip
 _register_hooks()
+# In PyTorch each of these is one function under two names; handlers may know it by either.
+# (`__rtruediv__` stays a slot: as a method, subclasses would be asked for it before `__truediv__`.)
+for _other, _one in (
+    ("__abs__", "abs"), ("__neg__", "neg"), ("__pos__", "positive"), ("__idiv__", "__itruediv__"),
+):  # fmt: skip
+    _install_tensor_attribute(_other, vars(Tensor)[_one])

@@ -16,7 +16,7 @@ from dispatch.as_torch.nn.asking import asks
 from dispatch.as_torch.nn.layers import dropout, softmax
 from dispatch.as_torch.nn.resampling import pad
 
-__all__ = ["as_addends", "multi_head_attention_forward"]
+__all__ = ["multi_head_attention_forward"]
 
 
 def _need(condition: bool, text: str) -> None:
@@ -48,7 +48,7 @@ def _as_addend(mask: Any, name: str, like: Tensor) -> Any:
     return zeros.masked_fill_(mask, float("-inf"))
 
 
-def as_addends(padding: Any, mask: Any, like: Tensor) -> tuple[Any, Any]:
+def _as_addends(padding: Any, mask: Any, like: Tensor) -> tuple[Any, Any]:
     """`padding` and `mask` to be added to scores; a warning when they are of two types."""
     if padding is not None and mask is not None and mask.dtype != padding.dtype:
         warnings.warn(
@@ -157,7 +157,7 @@ def multi_head_attention_forward(
         )
     is_causal = is_causal and key_padding_mask is None
     hinted = is_causal and not need_weights
-    padding, mask = as_addends(key_padding_mask, None if hinted else attn_mask, query)
+    padding, mask = _as_addends(key_padding_mask, None if hinted else attn_mask, query)
     wanted = embed_dim_to_check
     _need(width == wanted, f"expected embedding dimension {wanted}, got {width}")
     head = width // num_heads

@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 import dispatch
-from dispatch import _C, ops
+from dispatch import _C, modes, ops
 from dispatch._C import torch_function
 from dispatch.modes import TorchFunctionMode
 
@@ -228,3 +228,27 @@ def test_what_a_handler_swallows_is_not_assigned():
 def test_a_truth_that_is_no_bool_is_refused():
     with pytest.raises(TypeError, match="__bool__ should return bool, returned int"):
         bool(dispatch.ones(1).as_subclass(Keeps))
+
+
+@pytest.mark.parametrize(
+    ("call", "category"),
+    [
+        (lambda x: modes.handle_torch_function(len, (x,), x), DeprecationWarning),
+        (dispatch.abs, UserWarning),
+        (dispatch.ops.aten.abs, UserWarning),
+    ],
+)
+def test_a_handler_that_is_a_plain_method_warns_as_its_function_does_in_pytorch(call, category):
+    class Plain:
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return "answered"
+
+    with pytest.warns(category, match="as a plain method is deprecated") as told:
+        assert call(Plain()) == "answered"
+    assert [type(w.message) for w in told] == [category]
+
+
+def test_what_handlers_never_see_is_not_overridable():
+    found = modes.get_overridable_functions()
+    assert vars(dispatch.Tensor)["is_view"] not in found
+    assert vars(dispatch.Tensor)["is_leaf"] in found

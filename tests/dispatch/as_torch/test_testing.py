@@ -314,6 +314,7 @@ def test_annotated_arguments_are_what_an_overload_needs():
         print(words(torch.Tensor.transpose), words(torch.chunk), words(pool))
         print(words(torch.index_put), words(torch.Tensor.sum), words(torch.native_dropout))
         print([a["is_kwarg_only"] for a in known[torch.linalg.solve_triangular]])
+        print(words(torch.Tensor.set_), hasattr(torch.nn.functional, "as_addends"))
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, cwd=ROOT
@@ -327,6 +328,7 @@ def test_annotated_arguments_are_what_an_overload_needs():
         f"{[tensor, indices, ('values', 'Tensor', None)]} "
         f"{[tensor, ('dim', 'IntArrayRef?', 1)]} {given}",
         "['False', 'False', 'True']",
+        f"{[tensor]} False",
     ], done.stderr
 
 

@@ -54,14 +54,32 @@ BINARY = [
 ]  # fmt: skip
 COMPARISONS = ["lt", "le", "eq", "ne", "gt", "ge"]
 UNARY = ["neg", "pos", "abs", "invert", "int", "float", "index"]
+SHARED = {"__neg__": "neg", "__pos__": "positive", "__abs__": "abs", "__itruediv__": "__idiv__"}
 
 
 def test_every_special_method_stands_in_the_type() -> None:
     names = [f"__{way}{name}__" for name in BINARY for way in ("", "r", "i")]
     names += ["__matmul__", "__rmatmul__", *(f"__{name}__" for name in COMPARISONS + UNARY)]
     wrapper = type(object.__lt__)
-    assert [name for name in names if type(vars(Tensor).get(name)) is not wrapper] == []
+    others = [name for name in names if type(vars(Tensor).get(name)) is not wrapper]
+    assert sorted(others) == ["__abs__", "__neg__", "__pos__"]
     assert "__imatmul__" not in vars(Tensor) and "__divmod__" not in vars(Tensor)
+
+
+def test_methods_of_two_names_are_one_function_and_handlers_see_it() -> None:
+    class Told(Tensor):
+        seen: list[Any] = []
+
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None):
+            cls.seen.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    assert [a for a, b in SHARED.items() if getattr(Tensor, a) is not getattr(Tensor, b)] == []
+    x = tensor([1.0, 2.0]).as_subclass(Told)
+    assert ((-x).tolist(), abs(x).tolist()) == ([-1, -2], [1, 2])
+    known = (Tensor.__neg__, Tensor.__abs__)
+    assert [f for f in Told.seen if f in known] == list(known)
 
 
 @pytest.mark.parametrize("name", BINARY)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import dispatch
 from dispatch.as_torch.nn import functional as F, init
-from dispatch.as_torch.nn.attention import as_addends
+from dispatch.as_torch.nn.attention import _as_addends
 from dispatch.as_torch.nn.modules import fast_path
 from dispatch.as_torch.nn.modules.applied import Dropout
 from dispatch.as_torch.nn.modules.containers import ModuleList
@@ -91,7 +91,7 @@ class MultiheadAttention(Module):
         or (with `average_attn_weights=False`) those of each head."""
         masks = (key_padding_mask, attn_mask)
         added = any(m is not None and m.is_floating_point() for m in masks)
-        key_padding_mask, attn_mask = as_addends(*masks, query)
+        key_padding_mask, attn_mask = _as_addends(*masks, query)
         rest = key_padding_mask, need_weights, attn_mask, average_attn_weights
         at_once = None if added else fast_path.attention(self, query, key, value, *rest)
         if at_once is not None:
@@ -180,7 +180,7 @@ class TransformerEncoderLayer(_TransformerLayer):
         is_causal: bool = False,
     ) -> Any:  # fmt: skip
         """The sequence, of the same sizes."""
-        src_key_padding_mask, src_mask = as_addends(src_key_padding_mask, src_mask, src)
+        src_key_padding_mask, src_mask = _as_addends(src_key_padding_mask, src_mask, src)
         at_once = fast_path.encoder_layer(self, src, src_mask, src_key_padding_mask)
         if at_once is not None:
             return at_once
@@ -243,7 +243,7 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Any:  # fmt: skip
         """The sequence through all layers."""
-        src_key_padding_mask, mask = as_addends(src_key_padding_mask, mask, src)
+        src_key_padding_mask, mask = _as_addends(src_key_padding_mask, mask, src)
         for layer in self.layers:
             src = layer(
                 src, src_mask=mask, src_key_padding_mask=src_key_padding_mask,
