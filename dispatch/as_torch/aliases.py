@@ -30,13 +30,14 @@ torch._utils                                dispatch.tensor.copy dispatch._C.key
 torch._tensor_str                           dispatch.tensor.text
 torch.library                               dispatch.library
 torch._library                              dispatch.library dispatch.registry
-torch._library.autograd                     dispatch.library.autograd
+torch._library.autograd                     dispatch.library.autograd dispatch.as_torch.tensorlists
 torch._library.custom_ops                   dispatch.library.custom_ops dispatch.library
 torch._library.effects                      dispatch.registry.effects
 torch._library.fake_class_registry          dispatch.fake.script_classes
                                             dispatch.registry.script_classes
 torch._library.fake_profile                 dispatch.library.fake_profiles
 torch._library.opaque_object                dispatch.library.opaque
+torch._library._out_variant                 dispatch.library.out_variants
 torch._library.triton                       dispatch.library.triton
 torch._opaque_base                          dispatch.library.opaque
 torch._library.fake_impl                    dispatch.registry.fake_kernels dispatch.library

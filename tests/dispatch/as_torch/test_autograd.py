@@ -3,7 +3,7 @@
 import pytest
 
 import dispatch
-from dispatch.as_torch import autograd, markers
+from dispatch.as_torch import autograd, markers, tensorlists
 from dispatch.as_torch.nn.modules import Linear, Sequential
 from dispatch.as_torch.nn.stateless import functional_call
 
@@ -107,3 +107,70 @@ def test_marks_for_compilers_change_nothing():
     for mark in (markers.disable, markers.allow_in_graph, markers.assume_constant_result):
         assert mark(f) is f and mark(recursive=False)(f) is f
     assert markers.is_compiling() is markers.is_exporting() is False
+
+
+@tensorlists.supports_tensorlist
+class Listed(autograd.Function):
+    """Takes a list, a number and a tensor; gives a list and a tensor."""
+
+    returned = None
+
+    @staticmethod
+    def forward(ctx, xs, k, y):
+        ctx.k, ctx.counted = k, len(xs)
+        return [x * k for x in xs], y + 1
+
+    @staticmethod
+    def backward(ctx, gs, gy):
+        ctx.needed = ctx.needs_input_grad
+        return Listed.returned or ([g * ctx.k for g in gs], None, gy)
+
+
+def test_lists_of_tensors_are_followed_one_by_one(monkeypatch):
+    xs = [dispatch.ones(2, requires_grad=True), dispatch.ones(2)]
+    ys, y = Listed.apply(xs, 3, dispatch.zeros(1))
+    assert isinstance(ys, list) and [t.tolist() for t in ys] == [[3.0, 3.0]] * 2
+    node = ys[1].grad_fn
+    assert node is y.grad_fn and node.counted == 2
+    one = dispatch.ones(1)
+    *grads, gk, gy, last = node.apply(one, one, one)
+    assert [g.tolist() for g in grads] == [[3.0]] * 2
+    assert (gk, gy, last) == (None, one, None)
+    assert node.needed == ([True, False], False, False)
+    assert node.needs_input_grad == (True, False, False, False, False)
+    monkeypatch.setattr(Listed, "returned", (one, None, one))
+    with pytest.raises(RuntimeError, match="of the same structure as the inputs"):
+        node.apply(one, one, one)
+    monkeypatch.setattr(Listed, "returned", ([None, one], None, one))
+    assert node.apply(one, one, one) == (None, one, None, one, None)
+
+
+def test_a_mixed_list_is_no_list_of_tensors():
+    ys, y = Listed.apply([2, dispatch.ones(1, requires_grad=True)], 2, dispatch.ones(1))
+    assert (ys[0], y.requires_grad) == (4, False)
+
+
+def test_methods_of_a_function_of_lists_are_not_called_directly():
+    for method, name in ((Listed.forward, "forward"), (Listed.backward, "backward")):
+        with pytest.raises(NotImplementedError, match=rf"Function\.{name} directly"):
+            method(autograd.FunctionCtx(), dispatch.ones(1))
+
+    @tensorlists.supports_tensorlist
+    class Spoiled(autograd.Function):
+        @staticmethod
+        def forward(ctx, xs):
+            ctx._pt_metadata = 1
+            return xs[0] * 2
+
+    with pytest.raises(RuntimeError, match="_pt_metadata"):
+        Spoiled.apply([dispatch.ones(1)])
+
+
+def test_a_function_of_lists_gives_one_value_or_calls_itself():
+    @tensorlists.supports_tensorlist
+    class Last(autograd.Function):
+        @staticmethod
+        def forward(ctx, xs):
+            return Last.apply(xs[1:]) if len(xs) > 1 else xs[0] * 2
+
+    assert Last.apply([dispatch.ones(1), dispatch.zeros(1), dispatch.ones(1) * 3]).item() == 6
