@@ -56,8 +56,10 @@ torch._subclasses.fake_utils                dispatch.fake.cross_ref dispatch.fak
 torch._subclasses.functional_tensor         dispatch.functional
 torch._subclasses.meta_utils                dispatch.fake.converter dispatch.fake
 torch._subclasses.schema_check_mode         dispatch.tools
-torch.amp                                   dispatch.library.autocast
-torch.amp.autocast_mode                     dispatch.library.autocast
+torch.amp                                   dispatch.library.autocast dispatch.as_torch.amp
+torch.amp.autocast_mode                     dispatch.library.autocast dispatch.as_torch.amp
+torch.cuda.amp                              dispatch.as_torch.cuda_amp
+torch.cuda.amp.autocast_mode                dispatch.as_torch.cuda_amp
 torch.cpu.amp                               dispatch.library.autocast
 torch.utils._python_dispatch                dispatch.modes.stack dispatch.modes.subclasses
                                             dispatch.modes.aliasing dispatch.modes
@@ -174,6 +176,7 @@ torch._prims.utils                          dispatch.as_torch.prims_common
 torch._prims_common                         dispatch.as_torch.prims_common
 torch.nn                                    dispatch.as_torch.nn dispatch.as_torch.nn.modules
                                             dispatch.as_torch.nn.parallel
+torch.nn._reduction                         dispatch.as_torch.nn.reductions
 torch.nn.attention                          dispatch.as_torch.nn.backends
 torch.nn.grad                               dispatch.as_torch.nn.grad
 torch.nn.init                               dispatch.as_torch.nn.init
@@ -310,6 +313,15 @@ torch.set_deterministic_debug_mode
     dispatch.as_torch.deterministic.set_deterministic_debug_mode
 torch.get_deterministic_debug_mode
     dispatch.as_torch.deterministic.get_deterministic_debug_mode
+torch.cpu.amp.autocast                      dispatch.as_torch.amp.cpu_autocast
+torch.cpu.amp.autocast_mode.autocast        dispatch.as_torch.amp.cpu_autocast
+torch.get_autocast_cpu_dtype                dispatch.as_torch.amp.get_autocast_cpu_dtype
+torch.get_autocast_gpu_dtype                dispatch.as_torch.amp.get_autocast_gpu_dtype
+torch.is_autocast_cpu_enabled               dispatch.as_torch.amp.is_autocast_cpu_enabled
+torch.set_autocast_cpu_dtype                dispatch.as_torch.amp.set_autocast_cpu_dtype
+torch.set_autocast_cpu_enabled              dispatch.as_torch.amp.set_autocast_cpu_enabled
+torch.set_autocast_gpu_dtype                dispatch.as_torch.amp.set_autocast_gpu_dtype
+torch.nn.functional._Reduction              dispatch.as_torch.nn.reductions
 torch.set_warn_always                       dispatch.as_torch.deterministic.set_warn_always
 torch.is_warn_always_enabled                dispatch.as_torch.deterministic.is_warn_always_enabled
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend
@@ -320,6 +332,9 @@ torch.func.functionalize                    dispatch.functional.functionalize
 """
 
 _REFUSED = """
+torch.amp                           GradScaler
+torch.cpu.amp                       GradScaler
+torch.cuda.amp                      GradScaler
 torch                               vmap
 torch.func
     grad grad_and_value hessian jacfwd jacrev jvp linearize stack_module_state vjp vmap

@@ -102,7 +102,7 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
 
 def get_autocast_dtype(device_type: str) -> dtypes.dtype:
     """The dtype that the operators of a device type get."""
-    if device_type not in _DTYPES:
+    if not is_autocast_available(device_type):
         raise RuntimeError(f"unsupported scalarType: device type {device_type!r} has no autocast")
     return _state.dtypes[device_type]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
+from dispatch.as_torch.nn.reductions import get_enum, legacy_get_enum
 from dispatch.tensor.functions import asks
 
 __all__ = ["asks", "asks_also", "check_probability", "reduction_of"]
@@ -57,9 +58,6 @@ def check_probability(what: str, p: float) -> None:
         raise ValueError(f"{what}: expected a probability between 0 and 1 for p, got {p}")
 
 
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2, "elementwise_mean": 1}
-
-
 def reduction_of(
     what: str, reduction: str, size_average: bool | None = None, reduce: bool | None = None
 ) -> int:
@@ -68,9 +66,8 @@ def reduction_of(
     Raises: ValueError for a name that is none.
     """
     if size_average is not None or reduce is not None:
-        if reduce is False:
-            return 0
-        return 1 if size_average is None or size_average else 2
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{what}: expected none, mean or sum for reduction, got {reduction!r}")
-    return _REDUCTIONS[reduction]
+        return legacy_get_enum(size_average, reduce, emit_warning=False)
+    try:
+        return get_enum(reduction)
+    except ValueError as e:
+        raise ValueError(f"{what}: {e}") from None

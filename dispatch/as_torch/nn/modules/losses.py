@@ -7,6 +7,7 @@ from typing import Any
 from dispatch.as_torch.nn import functional as F
 from dispatch.as_torch.nn.modules.applied import Applied
 from dispatch.as_torch.nn.modules.windows import PairwiseDistance
+from dispatch.as_torch.nn.reductions import legacy_get_string
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss",
@@ -28,10 +29,8 @@ class _Loss(Applied):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         average, reduce = (self.__dict__.pop(name, None) for name in self.hidden)
-        if reduce is False:
-            self.reduction = "none"
-        elif average is not None or reduce is not None:
-            self.reduction = "mean" if average is None or average else "sum"
+        if average is not None or reduce is not None:
+            self.reduction = legacy_get_string(average, reduce, emit_warning=False)
 
     def _put(self, name: str, value: Any) -> None:
         if name in ("weight", "pos_weight"):
