@@ -223,7 +223,7 @@ def generate_opcheck_tests(
                 OpCheckMode, namespaces, check, ALL_TEST_UTILS[check], failures,
                 f"{testcase.__name__}.{name}", failures_dict_path,
             )  # fmt: skip
-            _enter(testcase, name, _within(mode, method), decorators)
+            _enter(testcase, name, _with_fewer_values(_within(mode, method)), decorators)
     for qualname, rows in failures.data.items():
         name = f"test_pt2_compliant_tag_{qualname.replace('::', '_').replace('.', '_')}"
         _enter(testcase, name, _tag_test(qualname, rows), decorators)
@@ -236,6 +236,23 @@ def _within(mode: Callable[[], OpCheckMode], method: Callable[..., Any]) -> Call
             return method(*args, **kwargs)
 
     return test
+
+
+def _with_fewer_values(test: Any) -> Any:
+    """With pytest's mark `opcheck_only_one`: the first value of each parameter; all devices."""
+    marks = test.__dict__.get("pytestmark", [])
+    if any(mark.name == "opcheck_only_one" for mark in marks):
+        test.pytestmark = [_first_value(mark) for mark in marks]
+    return test
+
+
+def _first_value(mark: Any) -> Any:
+    if mark.name != "parametrize" or mark.args[0] == "device":
+        return mark
+    import pytest  # who has marked tests has it
+
+    names, values = mark.args
+    return pytest.mark.parametrize(names, [next(iter(values))]).mark
 
 
 def _enter(testcase: Any, name: str, test: Any, decorators: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Tests that `generate_opcheck_tests` makes: what they find, and what a file may expect of them."""
 
 import re
+import types
 import unittest
 
 import pytest
@@ -182,6 +183,37 @@ def mode_with(check, data=None):
     return generated.OpCheckMode(
         ["toc"], "mine", check, failures.FailuresDict("", data or {}), "t", "f"
     )
+
+
+def test_marked_tests_run_with_the_first_of_their_values(tmp_path):
+    class Case:
+        @pytest.mark.parametrize("device", ["cpu", "meta"])
+        @pytest.mark.parametrize(("x", "y"), [(1, 2), (3, 4)], ids=str)
+        def test_few(self, device, x, y):
+            pass
+
+        @pytest.mark.parametrize("x", [1, 2])
+        def test_all(self, x):
+            pass
+
+    failures.FailuresDict(str(tmp_path / "f.json"), {}).save()
+    # as pytest.mark.opcheck_only_one, which a library's own settings make known
+    Case.test_few.pytestmark.append(types.SimpleNamespace(name="opcheck_only_one"))
+    before = list(Case.test_few.pytestmark)
+    generated.generate_opcheck_tests(
+        Case,
+        ["toc"],
+        str(tmp_path / "f.json"),
+        additional_decorators=[],
+        test_utils=["test_schema"],
+    )
+
+    def values(test):
+        return [mark.args[1] for mark in test.pytestmark if mark.name == "parametrize"]
+
+    assert values(Case.test_schema__test_few) == [[(1, 2)], ["cpu", "meta"]]
+    assert values(Case.test_schema__test_all) == [[1, 2]]
+    assert Case.test_few.pytestmark == before
 
 
 def test_a_mode_checks_the_arguments_from_before_the_call():
