@@ -195,21 +195,33 @@ def norm(
 ) -> Tensor:
     """The p-norm of a tensor, or of vectors along `dim` (torch.norm).
 
-    Raises: RuntimeError for the nuclear norm, whose operator is not here.
+    Raises: RuntimeError for another name than "fro" and "nuc", or no two dimensions for them.
     """
-    if p == "nuc":
-        raise RuntimeError("norm: there is no operator for the nuclear norm")
+    of_vectors = dim is None or isinstance(dim, int) or len(dim) <= 2
+    if isinstance(p, str) and not (p == "fro" and of_vectors):
+        return _norm_by_name(input, p, dim, keepdim, out, dtype)
     order = 2 if p == "fro" or p is None else p
     dims = [dim] if isinstance(dim, int) else dim
     if dims is None and order == 2 and not keepdim:
         rest: tuple[Any, ...] = ()
     else:
         rest = (order, dims, keepdim)
-    if isinstance(order, str):
-        raise RuntimeError(f"norm: expected a number, 'fro' or 'nuc' for p, got {p!r}")
     if out is None:
         return _aten.linalg_vector_norm(input, *rest, dtype=dtype)
     return _aten.linalg_vector_norm.out(input, *rest, dtype=dtype, out=out)
+
+
+def _norm_by_name(
+    input: Tensor, p: str, dim: Any, keepdim: bool, out: Tensor | None, dtype: Any
+) -> Tensor:
+    """A norm of matrices."""
+    if p not in ("fro", "nuc"):
+        raise RuntimeError(f"norm: expected a number, 'fro' or 'nuc' for p, got {p!r}")
+    dims = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    given = (input, p, list(dims), keepdim)
+    if out is None:
+        return _aten.linalg_matrix_norm.str_ord(*given, dtype=dtype)
+    return _aten.linalg_matrix_norm.str_ord_out(*given, dtype=dtype, out=out)
 
 
 @asks

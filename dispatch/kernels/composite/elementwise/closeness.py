@@ -24,7 +24,7 @@ def isclose(
     close = _aten.eq.Tensor(self, other)
     whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
     if equal_nan and not whole:
-        both = _aten.bitwise_and_.Tensor(_aten.ne.Tensor(self, self), _aten.ne.Tensor(other, other))
+        both = _aten.bitwise_and.Tensor(_aten.isnan(self), _aten.isnan(other))
         close = _aten.bitwise_or_.Tensor(close, both)
     if rtol == 0 and atol == 0:
         return close

@@ -120,13 +120,15 @@ def _check_kind(name: str, given: Tensor, kind: dtypes.dtype) -> None:
 
 def _float_power(self: Any, exponent: Any) -> Tensor:
     kind = _wide(self, exponent)
-    return _aten.pow(_converted(self, kind), _converted(exponent, kind))
+    exponent = _converted(exponent, kind)
+    return _aten.pow(_converted(self, kind), exponent)
 
 
 def _float_power_out(self: Any, exponent: Any, *, out: Tensor) -> Tensor:
     kind = _wide(self, exponent)
     _check_kind("out", out, kind)
-    return _aten.pow(_converted(self, kind), _converted(exponent, kind), out=out)
+    exponent = _converted(exponent, kind)
+    return _aten.pow(_converted(self, kind), exponent, out=out)
 
 
 def _float_power_(self: Tensor, exponent: Any) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.composite.reduction.correlation import holds
 from dispatch.kernels.meta import rules
 
 __all__ = ["istft", "stft", "stft_center"]
@@ -249,7 +250,7 @@ def istft(
     y, envelope = (_aten.slice(t, 1, start, end) for t in (y, envelope))
     if not known:
         raise refused("whether the windows add up to zero is in values, which are not there")
-    if bool(_aten.lt.Scalar(_aten.min(_aten.abs(envelope)), 1e-11)):
+    if holds(_aten.lt.Scalar(_aten.min(_aten.abs(envelope)), 1e-11)):
         raise refused("the windows add up to zero at some place")
     y = _aten.div.Tensor(y, envelope)
     if ndim == 3:

@@ -78,7 +78,7 @@ cdef Tensor resized(Tensor x, list dims, list sizes):
             pad[2 * (x.c_ndim - d) - 1] = size - have
         if have > size:
             x = SLICE.call((x, d, 0, size))
-    return x if pad is None else PAD.call((x, pad, 0.0))
+    return x if pad is None else PAD.call((x, pad, 0))
 
 
 cdef tuple shape_and_dims(Tensor self, object s, object dim):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import warnings
 
-from dispatch._C import dtypes
+from dispatch._C import _dispatch_isTensorSubclassLike, dtypes
 from dispatch._C.errors import refused
+from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.composite.linalg.outputs import new, resized
@@ -127,8 +128,18 @@ def orgqr(self: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
 # ---- eigenvalues -------------------------------------------------------------------------------
 
 
+def _with_vectors(matrix: Tensor) -> bool:
+    """Whether vectors are computed beside values: for gradients, and where somebody looks on."""
+    if matrix.requires_grad and is_grad_enabled():
+        return True
+    return _dispatch_isTensorSubclassLike(matrix)
+
+
 def eigvals(self: Tensor) -> Tensor:
     """Eigenvalues of general matrices."""
+    if _with_vectors(self):
+        values: Tensor = _aten.linalg_eig(self)[0]
+        return values
     return _aten._linalg_eigvals(self)
 
 
@@ -146,7 +157,7 @@ def eigh_out(self: Tensor, UPLO: str = "L", *, eigvals: Tensor, eigvecs: Tensor)
 
 def eigvalsh(self: Tensor, UPLO: str = "L") -> Tensor:
     """The values alone."""
-    values: Tensor = _aten._linalg_eigh(self, UPLO, False)[0]
+    values: Tensor = _aten._linalg_eigh(self, UPLO, _with_vectors(self))[0]
     return values
 
 
@@ -180,7 +191,7 @@ def svd_out(
 
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The values alone."""
-    values: Tensor = _aten._linalg_svd(A, False, False, driver=driver)[1]
+    values: Tensor = _aten._linalg_svd(A, False, _with_vectors(A), driver=driver)[1]
     return values
 
 

@@ -231,7 +231,7 @@ def cond(self: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
 
 
 def _full(self: Tensor, value: float) -> Tensor:
-    return _aten.full([], value, dtype=dtypes.float64, device=self.device)
+    return _aten.full([], value, dtype=dtypes.float64, layout=self.layout, device=self.device)
 
 
 def _default_rtol(self: Tensor) -> float:

@@ -63,7 +63,9 @@ def linalg_matrix_power(self: Tensor, n: int, *, out: Tensor | None = None) -> T
     if n == 0:
         if out is None:
             out = _contiguous_copy(self)
-        one = _aten.eye(self.shape[-2], dtype=self.dtype, device=self.device)
+        one = _aten.eye(
+            self.shape[-2], dtype=self.dtype, layout=self.layout, device=self.device
+        )
         return _aten.copy_(out, one)
     if n == 1:
         return _contiguous_copy(self) if out is None else _aten.copy_(out, self)

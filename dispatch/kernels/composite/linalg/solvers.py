@@ -93,7 +93,8 @@ def logdet(self: Tensor) -> Tensor:
     if self.dtype.is_complex:
         return _aten.add.Tensor(_aten.log(sign), logabsdet)
     negative = _aten.eq.Scalar(sign, -1.0)
-    nan = _aten.scalar_tensor(math.nan, dtype=logabsdet.dtype, device=logabsdet.device)
+    kind = {"dtype": logabsdet.dtype, "layout": logabsdet.layout, "device": logabsdet.device}
+    nan = _aten.scalar_tensor(math.nan, **kind)
     return _aten.where.self(negative, nan, logabsdet)
 
 

@@ -164,9 +164,9 @@ def cosine_embedding_loss(
         _aten.add.Scalar(_aten.sum.dim_IntList(_aten.mul.Tensor(t, t), [dim]), 1e-12)
         for t in (input1, input2)
     ]
-    cosine = _aten.div.Tensor(product, _aten.sqrt(_aten.mul.Tensor(*squares)))
+    cosine = _aten.div.Tensor(product, _aten.sqrt_(_aten.mul.Tensor(*squares)))
     zeros = _contiguous_zeros(cosine)
-    alike = _aten.rsub.Scalar(cosine, 1)
+    alike = _aten.sub_.Tensor(_aten.fill_.Scalar(_aten.empty_like(cosine), 1), cosine)
     others = _aten.clamp_min_(_aten.sub.Scalar(cosine, margin), 0)
     return _reduced(_by_sign(target, alike, others, zeros, _aten.eq.Scalar), reduction)
 
@@ -183,8 +183,8 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """Distances of what should be alike (1), and what others (-1) lack to `margin`."""
     zeros = _contiguous_zeros(self)
-    from_margin = _aten.full([], margin, dtype=self.dtype, device=self.device)
-    lack = _aten.clamp_min_(_aten.sub.Tensor(from_margin, self), 0)
+    from_margin = _aten.fill_.Scalar(_aten.empty_like(self), margin)
+    lack = _aten.clamp_min_(_aten.sub_.Tensor(from_margin, self), 0)
     return _reduced(_by_sign(target, lack, self, zeros, _aten.ne.Scalar), reduction)
 
 
@@ -192,8 +192,9 @@ def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _MEAN
 ) -> Tensor:
     """What the difference of input1 and input2, in the target's direction, lacks to `margin`."""
-    difference = _aten.mul.Tensor(_aten.neg(target), _aten.sub.Tensor(input1, input2))
-    return _reduced(_aten.clamp_min_(_aten.add.Scalar(difference, margin), 0), reduction)
+    difference = _aten.sub.Tensor(input1, input2)
+    against = _aten.mul.Tensor(_aten.neg(target), difference)
+    return _reduced(_aten.clamp_min_(_aten.add.Scalar(against, margin), 0), reduction)
 
 
 def triplet_margin_loss(
@@ -225,7 +226,8 @@ def poisson_nll_loss(
 ) -> Tensor:
     """Minus the logarithm of a Poisson distribution; `full`: with Stirling's term."""
     if log_input:
-        loss = _aten.sub.Tensor(_aten.exp(input), _aten.mul.Tensor(target, input))
+        expected = _aten.mul.Tensor(target, input)
+        loss = _aten.sub.Tensor(_aten.exp(input), expected)
     else:
         logs = _aten.log(_aten.add.Scalar(input, eps))
         loss = _aten.sub.Tensor(input, _aten.mul.Tensor(target, logs))
@@ -293,7 +295,7 @@ def nll_loss_nd(
     reduction: int = _MEAN,
     ignore_index: int = -100,
 ) -> Tensor:
-    """The same with classes in the second of more dimensions: made a matrix of rows."""
+    """The same with classes in the second of more dimensions: made pictures of one row."""
     if self.ndim < 1:
         raise refused("expected self to have at least one dimension", ValueError)
     if self.ndim != 1 and self.shape[0] != target.shape[0]:
@@ -308,9 +310,12 @@ def nll_loss_nd(
         raise refused(
             f"target of shape {list(target.shape)} does not fit self of shape {list(self.shape)}"
         )
-    rows = _aten.reshape(_aten.movedim.int(self, 1, -1), [-1, self.shape[1]])
-    loss = _aten.nll_loss(rows, _aten.reshape(target, [-1]), weight, reduction, ignore_index)
-    return loss if reduction else _aten.reshape(loss, list(target.shape))
+    self, made = _aten.contiguous(self), _aten.contiguous(target)
+    flat = [1, -1] if self.numel() > 0 else [0, 0]
+    pictures = _aten.view(self, [*self.shape[:2], *flat])
+    made = _aten.view(made, [made.shape[0], *flat])
+    loss = _aten.nll_loss2d(pictures, made, weight, reduction, ignore_index)
+    return loss if reduction else _aten.view(loss, list(target.shape))
 
 
 def cross_entropy_loss(

@@ -15,12 +15,12 @@ from dispatch._C.generated.dtype_sets import INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
-__all__ = ["corrcoef", "cov"]
+__all__ = ["corrcoef", "cov", "holds"]
 
 _aten = ops.aten
 
 
-def _holds(truth: Tensor) -> bool:
+def holds(truth: Tensor) -> bool:
     """Whether a bool without dimensions is true."""
     kind: dict[str, Any] = {"dtype": truth.dtype, "layout": truth.layout, "device": truth.device}
     return bool(_aten.equal(truth, _aten.new_ones(truth, [], **kind)))
@@ -36,7 +36,7 @@ def _check_weights(name: str, weights: Tensor, observations: int, integral: bool
         raise refused(f"expected {name} to be {wanted}, got {kind}")
     if weights.numel() != observations:
         raise refused(f"expected {name} to have {observations} elements, got {weights.numel()}")
-    if observations and not _holds(_aten.ge.Scalar(_aten.min(weights), 0)):
+    if observations and not holds(_aten.ge.Scalar(_aten.min(weights), 0)):
         raise refused(f"expected no negative {name}")
 
 
@@ -71,12 +71,12 @@ def cov(
         freedom = _aten.scalar_tensor(data.shape[1] - correction, **kind)
     else:
         total = _aten.sum(weights)
-        if not _holds(_aten.ne.Scalar(total, 0)):
+        if not holds(_aten.ne.Scalar(total, 0)):
             raise refused("expected weights that do not sum to zero")
         weighed = _aten.mul.Tensor(data, weights)
         mean = _aten.div.Tensor(_aten.sum.dim_IntList(weighed, [1]), total)
         freedom = _freedom(total, weights, aweights, correction)
-    if _holds(_aten.le.Scalar(freedom, 0)):
+    if holds(_aten.le.Scalar(freedom, 0)):
         warnings.warn("cov: no degrees of freedom are left", stacklevel=2)
         freedom = _aten.zero_(freedom)
     data = _aten.sub.Tensor(data, _aten.unsqueeze(mean, 1))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dispatch._C import _dispatch_isTensorSubclassLike
 from dispatch._C.dtypes import float32, float64, int64
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
@@ -75,7 +76,7 @@ def _compute(
     ignore_nan: bool,
     sizes: list[int],
 ) -> Tensor:
-    if rules.is_eager(q):
+    if rules.is_eager(q) and not _dispatch_isTensorSubclassLike(q):
         in_range = _aten.logical_and_(_aten.ge.Scalar(q, 0), _aten.le.Scalar(q, 1))
         every = _aten.all(in_range)
         if not _aten.equal(every, _aten.new_ones(every, [])):
@@ -89,12 +90,13 @@ def _compute(
     rounding = {"lower": _aten.floor_, "higher": _aten.ceil_, "nearest": _aten.round_}
     if interpolation in rounding:
         ranks = rounding[interpolation](ranks)
-    below = _aten.to.dtype(ranks, int64)
+    whole: dict[str, Any] = {"dtype": int64, "layout": ranks.layout, "device": ranks.device}
+    below = _aten.to.dtype_layout(ranks, **whole)
     values = _aten.gather(rows, -1, below)
     if interpolation not in rounding:
         midway = interpolation == "midpoint"
         weights = _aten.full_like(ranks, 0.5) if midway else _aten.sub.Tensor(ranks, below)
-        above = _aten.to.dtype(_aten.ceil_(ranks), int64)
+        above = _aten.to.dtype_layout(_aten.ceil_(ranks), **whole)
         values = _aten.lerp_.Tensor(values, _aten.gather(rows, -1, above), weights)
     if q.ndim:
         values = _aten.transpose_(_aten.unsqueeze_(values, 0), 0, -1)

@@ -69,7 +69,7 @@ def nanmean_out(
 
 def std_mean(self: Tensor, unbiased: bool = True) -> Pair:
     """Standard deviation and mean of all elements."""
-    result: Pair = _aten.std_mean.correction(self, None, correction=None if unbiased else 0)
+    result: Pair = _aten.std_mean.correction(self, None, correction=1 if unbiased else 0)
     return result
 
 

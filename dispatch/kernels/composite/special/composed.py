@@ -18,7 +18,7 @@ _aten = ops.aten
 
 def ndtr(self: Any) -> Any:
     """The distribution function of a standard normal number."""
-    scaled = _aten.div.Scalar(self, math.sqrt(2))
+    scaled = _aten.mul.Scalar(self, math.sqrt(0.5))
     return _aten.mul.Scalar(_aten.add.Scalar(_aten.erf(scaled), 1), 0.5)
 
 
