@@ -15,6 +15,7 @@ import dispatch
 from dispatch import FakeTensor, OpOverload, SymBool, SymFloat, SymInt, Tensor, pytree
 from dispatch._C import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch._C.tags import Tag
+from dispatch._higher_order_ops.out_dtype import out_dtype
 from dispatch._ops.python_dispatcher import enable_python_dispatcher
 from dispatch.as_torch.fx.graph import Graph
 from dispatch.as_torch.fx.interpreter import Interpreter
@@ -480,6 +481,15 @@ def disable_proxy_modes_tracing(enable_current: bool = False) -> Iterator[Any]:
     finally:
         if mode is not None:
             _push_mode(mode)
+
+
+@out_dtype.py_impl(ProxyTorchDispatchMode)
+def _traced_out_dtype(mode: Any, op: OpOverload, output_dtype: Any, *args: Any) -> Any:
+    """Its node names the operator and the dtype; tensors and sizes come from other nodes."""
+    found = out_dtype(op, output_dtype, *args)  # the mode is off
+    given = pytree.tree_map(mode.tracer.unwrap_proxy, (op, output_dtype, *args))
+    made = mode.tracer.create_proxy("call_function", out_dtype, given, {}, name="out_dtype")
+    return track_tensor_tree(found, made, constant=None, tracer=mode.tracer)
 
 
 def maybe_disable_fake_tensor_mode() -> Any:

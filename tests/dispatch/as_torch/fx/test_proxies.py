@@ -6,6 +6,7 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode, pytree
+from dispatch._higher_order_ops.out_dtype import out_dtype
 from dispatch.as_torch import fx
 from dispatch.as_torch.fx import proxies, shapes
 from dispatch.as_torch.nn import modules
@@ -149,3 +150,18 @@ def test_leaves_of_a_nest_are_tracked_with_it():
     assert proxies.track_tensor_tree(nest, proxy, constant=None, tracer=tracer) is nest
     slots = [tracer.tensor_tracker.get(t) for t in pytree.tree_leaves(nest)[:2]]
     assert [s.proxy.node.name for s in slots] == ["getitem", "getitem_2"]
+
+
+@pytest.mark.parametrize("tracing_mode", ["real", "fake", "symbolic"])
+def test_out_dtype_is_a_node(tracing_mode):
+    def program(x, y):
+        return out_dtype(aten.mm.default, dispatch.int32, x, y) + 1
+
+    x = dispatch.full((2, 3), 100, dtype=dispatch.int8)
+    graph = proxies.make_fx(program, tracing_mode=tracing_mode)(x, x.t())
+    node = next(n for n in graph.graph.nodes if n.target is out_dtype)
+    assert (node.name, node.args[:2]) == ("out_dtype", (aten.mm.default, dispatch.int32))
+    assert [a.name for a in node.args[2:]] == ["x_1", "y_1"]
+    assert node.meta["val"].dtype is dispatch.int32
+    assert "ops.higher_order.out_dtype(dispatch.ops.aten.mm.default, dispatch.int32" in graph.code
+    assert graph(x, x.t()).tolist() == [[30001, 30001], [30001, 30001]]
