@@ -98,6 +98,8 @@ torch.fx.interpreter                        dispatch.as_torch.fx.interpreter
 torch.fx.node                               dispatch.as_torch.fx.node
                                             dispatch.as_torch.fx.names
 torch.fx.proxy                              dispatch.as_torch.fx.proxy
+torch.fx.subgraph_rewriter                  dispatch.as_torch.fx.patterns
+torch.fx.passes.utils.matcher_utils         dispatch.as_torch.fx.patterns
 torch.fx.traceback                          dispatch.as_torch.fx.traceback
 torch.fx.immutable_collections              dispatch.as_torch.immutable
 torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas

@@ -40,10 +40,13 @@ def torch_side() -> types.SimpleNamespace:
 def _graphs_of_torch() -> types.SimpleNamespace:
     import torch.fx.experimental.proxy_tensor as proxies
     from torch import fx
+    from torch.fx import subgraph_rewriter
     from torch.fx.passes import fake_tensor_prop, shape_prop
+    from torch.fx.passes.utils import matcher_utils
 
-    found = {**vars(proxies), **vars(shape_prop), **vars(fake_tensor_prop), **vars(fx.node)}
-    return types.SimpleNamespace(**{**found, **vars(fx.proxy), **vars(fx.interpreter), **vars(fx)})
+    rooms = (matcher_utils, subgraph_rewriter, proxies, shape_prop, fake_tensor_prop, fx.node,
+             fx.proxy, fx.interpreter, fx)  # fmt: skip
+    return types.SimpleNamespace(**{k: v for room in rooms for k, v in vars(room).items()})
 
 
 def dispatch_side() -> types.SimpleNamespace:
@@ -69,9 +72,9 @@ def _modules() -> types.SimpleNamespace:
 
 def _graphs() -> types.SimpleNamespace:
     from dispatch.as_torch import fx
-    from dispatch.as_torch.fx import node, proxies, proxy, shapes
+    from dispatch.as_torch.fx import node, patterns, proxies, proxy, shapes
 
-    rooms = (proxies, shapes, node, proxy, fx)
+    rooms = (patterns, proxies, shapes, node, proxy, fx)
     return types.SimpleNamespace(**{k: v for room in rooms for k, v in vars(room).items()})
 
 

@@ -10,6 +10,7 @@ from dispatch.as_torch.fx.graph import Graph
 from dispatch.as_torch.fx.interpreter import Interpreter, Transformer
 from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node, has_side_effect, map_arg
+from dispatch.as_torch.fx.patterns import replace_pattern
 from dispatch.as_torch.fx.proxy import Proxy
 from dispatch.as_torch.fx.tracer import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
 
@@ -27,6 +28,7 @@ __all__ = [
     "Transformer",
     "has_side_effect",
     "map_arg",
+    "replace_pattern",
     "symbolic_trace",
     "wrap",
 ]  # fmt: skip

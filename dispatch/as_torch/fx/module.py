@@ -201,15 +201,15 @@ class GraphModule(Module):
 
     def delete_all_unused_submodules(self) -> None:
         """Remove the modules that no node calls or names, nor one above them."""
-        used = {""}
+        used, there = {""}, dict(self.named_modules())
         for node in self.graph.nodes:
             if node.op in ("call_module", "get_attr"):
                 parts = node.target.split(".")
                 used.update(".".join(parts[: i + 1]) for i in range(len(parts)))
-                if node.op == "call_module":
-                    called = self.get_submodule(node.target)
-                    used.update(f"{node.target}.{n}" for n, _ in called.named_modules() if n)
-        for name in [name for name, _ in self.named_modules() if name not in used]:
+                if node.op == "call_module" and node.target in there:
+                    called = there[node.target].named_modules()
+                    used.update(f"{node.target}.{name}" for name, _ in called if name)
+        for name in [name for name in there if name not in used]:
             self.delete_submodule(name)
 
     # ---- copies and pickles

@@ -93,8 +93,9 @@ def logdet(self: Tensor) -> Tensor:
     if self.dtype.is_complex:
         return _aten.add.Tensor(_aten.log(sign), logabsdet)
     negative = _aten.eq.Scalar(sign, -1.0)
-    kind = {"dtype": logabsdet.dtype, "layout": logabsdet.layout, "device": logabsdet.device}
-    nan = _aten.scalar_tensor(math.nan, **kind)
+    nan = _aten.scalar_tensor(
+        math.nan, dtype=logabsdet.dtype, layout=logabsdet.layout, device=logabsdet.device
+    )
     return _aten.where.self(negative, nan, logabsdet)
 
 
@@ -152,9 +153,7 @@ def solve_ex_out(
     return result, info
 
 
-def linalg_solve(
-    A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None
-) -> Tensor:
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
     """The solution alone."""
     if out is None:
         out, _, _, info = _aten._linalg_solve_ex(A, B, left=left)
@@ -189,9 +188,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     return _aten._cholesky_solve_helper(self, input2, upper)
 
 
-def cholesky_solve_out(
-    self: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor
-) -> Tensor:
+def cholesky_solve_out(self: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor) -> Tensor:
     """The same into `out`."""
     return into(out, _aten.cholesky_solve(self, input2, upper))
 
