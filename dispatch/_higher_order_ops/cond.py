@@ -59,11 +59,21 @@ def cond(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any = ())
             f"of tensor leaves, but got {operands}."
         )
     flat, spec = pytree.tree_flatten(tuple(operands))
+    results: list[Any] = []
 
-    def unflattened(fn: _Function) -> _Function:
-        return lambda *leaves: fn(*pytree.tree_unflatten(leaves, spec))
+    def flattened(fn: _Function) -> _Function:
+        def run(*leaves: Any) -> tuple[Any, ...]:
+            found, nested = pytree.tree_flatten(fn(*pytree.tree_unflatten(leaves, spec)))
+            if results and nested != results[0]:
+                structures = f"{results[0]} and {nested}"
+                raise RuntimeError(f"cond: the branches return different structures: {structures}")
+            results.append(nested)
+            return tuple(found)
 
-    return cond_op(pred, unflattened(true_fn), unflattened(false_fn), tuple(flat))
+        return run
+
+    found = cond_op(pred, flattened(true_fn), flattened(false_fn), tuple(flat))
+    return pytree.tree_unflatten(found, results[0])
 
 
 @cond_op.py_impl(DispatchKey.CompositeExplicitAutograd)

@@ -3,8 +3,6 @@
 import contextlib
 from typing import Any
 
-from dispatch.registry.opaque_types import get_opaque_obj_info
-
 __all__ = ["FakeScriptObject", "ScriptObject", "maybe_unwrap_fake_script_object"]
 
 
@@ -42,6 +40,8 @@ class FakeScriptObject:
 
     def __init__(self, wrapped_obj: Any, script_class_name: str, x: Any) -> None:
         import copy  # for these objects alone
+
+        from dispatch.registry.opaque_types import get_opaque_obj_info
 
         real = x
         if get_opaque_obj_info(type(x)) is None:

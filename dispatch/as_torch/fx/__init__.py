@@ -5,6 +5,7 @@
 node by node; `proxies` has `make_fx`, which traces at the dispatcher.
 """
 
+from dispatch.as_torch.fx import higher_order  # noqa: F401  (rules of make_fx)
 from dispatch.as_torch.fx.code import CodeGen, PythonCode
 from dispatch.as_torch.fx.graph import Graph
 from dispatch.as_torch.fx.interpreter import Interpreter, Transformer

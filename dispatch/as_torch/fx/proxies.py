@@ -15,7 +15,6 @@ import dispatch
 from dispatch import FakeTensor, OpOverload, SymBool, SymFloat, SymInt, Tensor, pytree
 from dispatch._C import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch._C.tags import Tag
-from dispatch._higher_order_ops.out_dtype import out_dtype
 from dispatch._ops.python_dispatcher import enable_python_dispatcher
 from dispatch.as_torch.fx.graph import Graph
 from dispatch.as_torch.fx.interpreter import Interpreter
@@ -265,6 +264,7 @@ class PythonKeyTracer(_Trackers, Tracer):
     def __init__(self) -> None:
         super().__init__(autowrap_modules=())
         self._init_trackers()
+        self.outer: Any = None  # the tracer of the program whose branch this one traces
 
     def call_module(self, m: Module, forward: Any, args: Any, kwargs: Any) -> Any:
         """What the module's `forward` does."""
@@ -410,8 +410,14 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return track_tensor_tree(out, proxy, constant=value, tracer=self.tracer)
 
     def _knows(self, value: Tensor) -> bool:
-        plain = type(value) in (Tensor, Parameter, FakeTensor)
-        return plain or value in self.tracer.tensor_tracker
+        if value in self.tracer.tensor_tracker:
+            return True
+        outer = getattr(self.tracer, "outer", None)
+        while outer is not None:
+            if value in outer.tensor_tracker:
+                raise RuntimeError("a branch uses a traced tensor that is not among its operands")
+            outer = outer.outer
+        return type(value) in (Tensor, Parameter, FakeTensor)
 
     def _decomposed(self, func: Any, args: Any, kwargs: Any, flat: list[Any]) -> Any:
         """What a table, or the operator itself, computes by others; they are traced."""
@@ -481,15 +487,6 @@ def disable_proxy_modes_tracing(enable_current: bool = False) -> Iterator[Any]:
     finally:
         if mode is not None:
             _push_mode(mode)
-
-
-@out_dtype.py_impl(ProxyTorchDispatchMode)
-def _traced_out_dtype(mode: Any, op: OpOverload, output_dtype: Any, *args: Any) -> Any:
-    """Its node names the operator and the dtype; tensors and sizes come from other nodes."""
-    found = out_dtype(op, output_dtype, *args)  # the mode is off
-    given = pytree.tree_map(mode.tracer.unwrap_proxy, (op, output_dtype, *args))
-    made = mode.tracer.create_proxy("call_function", out_dtype, given, {}, name="out_dtype")
-    return track_tensor_tree(found, made, constant=None, tracer=mode.tracer)
 
 
 def maybe_disable_fake_tensor_mode() -> Any:

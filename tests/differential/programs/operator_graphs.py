@@ -163,3 +163,50 @@ def own_operators(s, log):
     x = s.T.ones(3)
     for mode in ("real", "fake", "symbolic"):
         _traced(s, log, lambda x: scaled(x, 3) + 1, x, tracing_mode=mode)
+
+
+def branches_and_loops(s, log):
+    x, higher = s.T.arange(4.0), s.ops.higher_order
+
+    def shown(f, *args, **how):
+        module = _traced(s, log, f, *args, **how)
+        for name, child in module.named_children():
+            log(name, type(child).__name__)
+            _lines(log, child.code)
+        log(module(*args))
+        return module
+
+    for mode in ("real", "fake"):
+        f = lambda x: higher.cond(  # noqa: E731
+            x.sum() > 0, lambda y: (y.sin(), y + 1), lambda y: (y.cos(), y * 2), (x,)
+        )
+        shown(f, x, tracing_mode=mode)
+    carried = (s.T.zeros(1), x)
+    counts = lambda i, y: i.sum() < 3  # noqa: E731
+    steps = lambda i, y: (i + 1, y * 2)  # noqa: E731
+    shown(lambda i, x: higher.while_loop(counts, steps, (i, x), ()), *carried)
+
+    def nested(x):
+        inner = lambda y: higher.cond(y.max() > 2, lambda z: (z + 1,), lambda z: (z,), (y,))  # noqa: E731
+        return higher.cond(x.sum() > 0, inner, lambda y: (y,), (x,)), inner(x)
+
+    module = shown(nested, x)
+    log(module(-x), [n for n, _ in module.named_modules()])
+
+
+def calls_that_write(s, log):
+    @s.library.custom_op("operator_graphs::plus", mutates_args={"x"})
+    def plus(x: s.T.Tensor, n: int) -> None:
+        x.add_(n)
+
+    def f(x):
+        y = x.clone()
+        plus(y, 3)
+        return y
+
+    x = s.T.ones(2)
+    _traced(s, log, f, x)
+    module = _traced(s, log, s.functional.functionalize(f), x)
+    log(module(x))
+    op = s.ops.operator_graphs.plus.default
+    _traced(s, log, lambda x: s.ops.higher_order.auto_functionalized(op, x=x, n=2), x)

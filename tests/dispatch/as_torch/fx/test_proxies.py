@@ -6,7 +6,10 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode, pytree
+from dispatch._higher_order_ops.cond import cond
+from dispatch._higher_order_ops.map import map as higher_map
 from dispatch._higher_order_ops.out_dtype import out_dtype
+from dispatch._higher_order_ops.scan import scan
 from dispatch.as_torch import fx
 from dispatch.as_torch.fx import proxies, shapes
 from dispatch.as_torch.nn import modules
@@ -165,3 +168,48 @@ def test_out_dtype_is_a_node(tracing_mode):
     assert node.meta["val"].dtype is dispatch.int32
     assert "ops.higher_order.out_dtype(dispatch.ops.aten.mm.default, dispatch.int32" in graph.code
     assert graph(x, x.t()).tolist() == [[30001, 30001], [30001, 30001]]
+
+
+def test_branches_take_what_they_use_as_operands():
+    """A value that the program computes would stand in the branch as it was in the traced run."""
+    higher = dispatch.ops.higher_order
+    x = dispatch.ones(3)
+
+    def closes(x):
+        y = x * 2
+        return higher.cond(x.sum() > 0, lambda z: (z + y,), lambda z: (z,), (x,))
+
+    with pytest.raises(RuntimeError, match="not among its operands"):
+        proxies.make_fx(closes)(x)
+    kept = dispatch.full((3,), 5.0)
+    module = proxies.make_fx(
+        lambda x: higher.cond(x.sum() > 0, lambda z: (z + kept,), lambda z: (z,), (x,))
+    )(x)
+    assert module(x)[0].tolist() == [6, 6, 6] and module(-x)[0].tolist() == [-1, -1, -1]
+    assert "_tensor_constant0" in module.true_graph_0.code
+
+
+def test_functions_of_rows_are_graphs():
+    rows = dispatch.arange(6.0).view(3, 2)
+    map_rows = proxies.make_fx(lambda x, y: higher_map(lambda r, y: {"r": r * y}, x, y))
+    module = map_rows(rows, dispatch.ones(2) * 2)
+    assert module(rows, dispatch.ones(2) * 3)["r"].tolist() == (rows * 3).tolist()
+    assert module.body_graph_0.graph.find_nodes(op="placeholder")[0].meta["val"].shape == (2,)
+    summed = proxies.make_fx(lambda x: scan(lambda c, r: (c + r, c * r), x[0], x, dim=0))(rows)
+    last, products = summed(rows + 1)
+    want, wanted = scan(lambda c, r: (c + r, c * r), rows[0] + 1, rows + 1, dim=0)
+    assert last.equal(want) and products.equal(wanted)
+    assert summed.graph.find_nodes(op="get_attr")[0].target == "scan_combine_graph_0"
+
+
+def test_results_of_branches_nest_alike():
+    x = dispatch.ones(2)
+    found = cond(x.sum() > 0, lambda x: {"a": [x + 1]}, lambda x: {"a": [x]}, (x,))
+    assert found["a"][0].tolist() == [2, 2]
+    module = proxies.make_fx(
+        lambda x: cond(x.sum() > 0, lambda x: {"a": [x + 1]}, lambda x: {"a": [x]}, (x,))
+    )(x)
+    assert module(-x)["a"][0].tolist() == [-1, -1]
+    with FakeTensorMode(), pytest.raises(RuntimeError, match="different structures"):
+        x = dispatch.ones(2)
+        cond(x.sum() > 0, lambda x: [x], lambda x: (x,), (x,))
