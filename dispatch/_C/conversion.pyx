@@ -137,6 +137,8 @@ cdef PyObject* new_int(PyObject* o, uint16_t flags, int function) noexcept:
         return again(o) if fits_64(o, False) else NULL
     if number_kind(o) == NK_INT:
         return again(o) if flags & AF_SYM else guarded(o)
+    if flags & AF_SYM and has_own_answer(o):
+        return item_of(o, flags & AF_LIST)
     if function:
         if not is_parsed_int(o) and not (is_plain_scalar(o) and is_integral((<Tensor>o).c_dtype)):
             return NULL
@@ -152,19 +154,36 @@ cdef PyObject* new_int(PyObject* o, uint16_t flags, int function) noexcept:
             return fitting_int(made, False)
         PyErr_Clear_()
     if PyNumber_Check_(o):                   # numpy's floats, tensors of one element: as int() has it
-        return quiet_int(o, flags & AF_SYM and flags & AF_LIST and has_own_answer(o))
+        return quiet_int(o)
     if not flags & AF_SYM:
         return code_of(o)
     return NULL
 
 
 cdef bint has_own_answer(PyObject* o) noexcept:
-    """One integer in a subclass of Tensor: that its value depends on data is the answer to a call with it among sizes."""
+    """One integer in a subclass of Tensor, such as a fake tensor, which may know a symbol for it."""
     return is_tensor(o) and Py_TYPE_(o) != TENSOR and (<Tensor>o).c_numel == 1 and is_integral((<Tensor>o).c_dtype)
 
 
-cdef PyObject* quiet_int(PyObject* o, bint raises) noexcept:
-    """`int(o)`; fake tensors and handlers of functions play no part, nor do numpy's warnings. An error is kept if `raises`."""
+cdef PyObject* item_of(PyObject* o, bint raises) noexcept:
+    """The number in it, which may be a symbolic one. An error, such as that its value depends on data, is kept if `raises`."""
+    cdef ThreadState* ts = tls()
+    cdef int off = ts.torch_function_off
+    cdef PyObject* made = NULL
+    ts.torch_function_off = 2
+    try:
+        r = (<object>o).item()
+        Py_INCREF(r)
+        made = <PyObject*>r
+    except BaseException as error:
+        if raises:
+            set_error(error)
+    ts.torch_function_off = off
+    return made if made == NULL or number_kind(made) == NK_INT else fitting_int(made, False)
+
+
+cdef PyObject* quiet_int(PyObject* o) noexcept:
+    """`int(o)`; fake tensors and handlers of functions play no part, nor do numpy's warnings."""
     cdef ThreadState* ts = tls()
     cdef int off = ts.torch_function_off
     cdef PyObject* made
@@ -174,8 +193,6 @@ cdef PyObject* quiet_int(PyObject* o, bint raises) noexcept:
     else:
         made = PyNumber_Long_(o)
     ts.torch_function_off = off
-    if made == NULL and raises:
-        return NULL
     return fitting_int(made, False)
 
 

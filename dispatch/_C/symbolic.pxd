@@ -207,6 +207,11 @@ cdef inline bint known_eq(int64_t a, int64_t b) except -1:
     return compare_slowly(ASK_KNOWN, SZ_EQ, a, b) if any_symbolic(a, b) else False
 
 
+cdef inline bint known_le(int64_t a, int64_t b) except -1:
+    """Whether a <= b for every value of the symbols; never guards."""
+    return compare_slowly(ASK_KNOWN, SZ_LE, a, b) if any_symbolic(a, b) else a <= b
+
+
 cdef inline bint expect_eq(int64_t a, int64_t b) except -1:
     """A check that they are equal: False when they are not; without a hint it becomes a deferred runtime assert."""
     if a == b:

@@ -324,6 +324,7 @@ torch.set_autocast_cpu_dtype                dispatch.as_torch.amp.set_autocast_c
 torch.set_autocast_cpu_enabled              dispatch.as_torch.amp.set_autocast_cpu_enabled
 torch.set_autocast_gpu_dtype                dispatch.as_torch.amp.set_autocast_gpu_dtype
 torch.nn.functional._Reduction              dispatch.as_torch.nn.reductions
+torch._constrain_as_size                    dispatch.as_torch.guards._constrain_as_size
 torch.set_warn_always                       dispatch.as_torch.deterministic.set_warn_always
 torch.is_warn_always_enabled                dispatch.as_torch.deterministic.is_warn_always_enabled
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend

@@ -1,4 +1,4 @@
-"""`torch._guards`: which fake mode a program runs under.
+"""`torch._guards`: which fake mode a program runs under; `torch._constrain_as_size`.
 
 There is no compiler here, so a tracing context is what a program says it is: it names a fake mode
 for the block, and nothing else happens. Else the fake mode is that of the inputs, or the innermost
@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from dispatch import ops
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.modes import _get_current_dispatch_mode_stack
 from dispatch.pytree import tree_leaves
 
-__all__ = ["TracingContext", "active_fake_mode", "detect_fake_mode", "tracing"]
+__all__ = [
+    "TracingContext", "_constrain_as_size", "active_fake_mode", "detect_fake_mode", "tracing",
+]  # fmt: skip
 
 
 class TracingContext:
@@ -74,3 +77,8 @@ def detect_fake_mode(inputs: Any = None) -> FakeTensorMode | None:
     if any(mode is not found[0] for mode in found):
         raise AssertionError(f"detect_fake_mode: expected one fake mode, got {found}")
     return found[0] if found else None
+
+
+def _constrain_as_size(symbol: Any, min: int | None = None, max: int | None = None) -> None:
+    """From now on a number without a value is a size, between `min` and `max`."""
+    ops.aten.sym_constrain_range_for_size(symbol, min=min, max=max)

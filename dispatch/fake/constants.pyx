@@ -10,7 +10,9 @@ from dispatch._C.dtypes cimport DEV_META
 from dispatch._C.emitted cimport AF_WRITE
 from dispatch._C.keys cimport KS_Python, KS_PythonTLSSnapshot
 from dispatch._C.operator cimport OperatorEntry
+from dispatch._C.plain_arguments cimport has_symbols
 from dispatch._C.python_kernel cimport get_overload, python_arguments
+from dispatch._C.symbolic cimport NK_FLOAT, NK_INT, NK_NONE, number_kind
 from dispatch._C.tensor cimport TF_FAKE, TF_HAS_TORCH_DISPATCH, TF_SYMBOLIC, Tensor
 from dispatch._C.tls cimport ThreadState
 from dispatch.fake.converter cimport FakeTensorConverter
@@ -41,7 +43,10 @@ cdef object run_for_real(OperatorEntry e, tuple a, dict kw, ThreadState* ts):
 
 cdef object from_numbers(FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts):
     cdef uint64_t excluded = ts.excluded
+    cdef bint symbolic = has_symbols(e, args)
     a, kw = python_arguments(e, args)
+    if symbolic:                             # what they come to is nobody's question; the dtype is that of any such number
+        a, kw = tuple([some_number(v) for v in a]), {k: some_number(v) for k, v in kw.items()}
     r = run_for_real(e, a, kw, ts)
     if type(r) is not Tensor or not may_be_constant(r):
         return NotImplemented
@@ -50,7 +55,12 @@ cdef object from_numbers(FakeState mode, OperatorEntry e, PyObject** args, Threa
         r = r.clone()                        # the caller's tensor may change
     finally:
         ts.excluded = excluded
-    return (<FakeTensorConverter>mode.c_converter).convert(mode, <Tensor>r, True)
+    return (<FakeTensorConverter>mode.c_converter).convert(mode, <Tensor>r, not symbolic)
+
+
+cdef object some_number(object value):
+    cdef int kind = number_kind(<PyObject*>value)
+    return value if kind == NK_NONE else 1 if kind == NK_INT else 1.0 if kind == NK_FLOAT else True
 
 
 cdef object constant_result(FakeState mode, OperatorEntry e, PyObject** args, ThreadState* ts):

@@ -7,10 +7,11 @@ import weakref
 
 from cpython.object cimport PyObject
 from cpython.weakref cimport PyWeakref_GetObject
+from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DEV_META, LAYOUT_strided
+from dispatch._C.dtypes cimport DEV_CPU, DEV_META, LAYOUT_strided, ST_float64, ST_int16, ST_int32, ST_int64, ST_int8
 from dispatch._C.keys cimport KS_ADInplaceOrView, KS_AUTOGRAD, KS_BY_DEVICE_TYPE
 from dispatch._C.geometry cimport reach_of, read_ints
 from dispatch._C.stack cimport enter_call, leave_call
@@ -211,6 +212,9 @@ cdef class FakeTensorConverter:
         if type(t) is not Tensor and getattr(t, "_is_param", False):
             made._is_param = True                 # a parameter's counterpart says that it is one (torch.nn.Parameter)
         memo.remember(t, made)
+        if type(t) is Tensor and source is not None and env is not None and t.c_ndim == 0 and t.c_devtype == DEV_CPU \
+                and not self.export:
+            remember_number(<FakeTensor?>made, t, env, source, context)
         if t.c_dict != NULL and "grad" in <dict><object>t.c_dict:
             made.grad = self.convert(mode, <Tensor?>t.grad, False, env, part_of(self, source, "grad") if env is not None else None)
         if make_constant:
@@ -309,6 +313,26 @@ cdef object part_of(FakeTensorConverter c, object source, str name):
     from dispatch.symbolic import AttrSource           # loaded by whoever made the ShapeEnv
 
     return AttrSource(source_of(c, source), name)
+
+
+cdef int remember_number(FakeTensor f, Tensor t, object env, object source, object context) except -1:
+    """Let `item()` of the counterpart be a symbol that has the number in `t`, not one without a value."""
+    cdef int code = t.c_dtype
+    if code not in (ST_int64, ST_int32, ST_int16, ST_int8, ST_float64):
+        return 0                                      # others may overflow, or lose digits, where Python's numbers do not
+    from dispatch.symbolic import CallMethodItemSource, DimDynamic       # loaded by whoever made the ShapeEnv
+
+    with _DisableTorchDispatch():
+        value = t.item()
+    if code == ST_float64 and not isfinite(value):
+        return 0
+    named = CallMethodItemSource(source)
+    symbol = env.create_unspecified_symbol(value, named, DimDynamic.DYNAMIC, None, context)
+    if code == ST_int64:
+        f.item_memo = env.create_symintnode(symbol, hint=value, source=named)
+    elif code == ST_float64:
+        f.item_memo = env.create_symfloatnode(symbol, hint=value, source=named)
+    return 0
 
 
 cdef FakeTensor converted_plain(FakeTensorConverter c, FakeState mode, Tensor t, object env, object source, object context):

@@ -144,6 +144,7 @@ from dispatch.symbolic.shape_env import (
 )
 from dispatch.symbolic.sources import (
     AttrSource as AttrSource,
+    CallMethodItemSource as CallMethodItemSource,
     ConstantSource as ConstantSource,
     EphemeralSource as EphemeralSource,
     GetItemSource as GetItemSource,

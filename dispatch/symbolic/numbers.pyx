@@ -65,8 +65,32 @@ def int_of(Expr e not None, Core env not None):
 # --- what programs compute with
 
 
+cdef object watcher = None               # is told of each operation: its method's name, operands, result
+
+
+def watch(who):
+    """Let `who` be told of every operation from now on; None for nobody. Returns who was told before."""
+    global watcher
+    before, watcher = watcher, who
+    return before
+
+
 cdef object operate(int op, SymNumber self, object other, bint reflected):
     """self op other (reflected: other op self), with Python's promotions."""
+    if watcher is None:
+        return computed(op, self, other, reflected)
+    if op <= OP_GE or op == OP_FLOATTRUEDIV or op == OP_FLOATPOW or op == OP_REMAINDER or op == OP_SUB:
+        if isinstance(self, SymFloat) and type(other) is SymInt:
+            other = sym_float(other)
+        elif isinstance(self, SymInt) and isinstance(other, (float, SymFloat)):
+            self = sym_float(self)           # an operation of its own
+    found = computed(op, self, other, reflected)
+    if found is not NotImplemented:
+        watcher(METHODS[op], (other, self) if reflected else (self, other), found)
+    return found
+
+
+cdef object computed(int op, SymNumber self, object other, bint reflected):
     cdef SymNode n
     cdef Expr a, b
     cdef Table t
@@ -133,6 +157,13 @@ cdef bint hint_is_false(object other) except -1:
 
 
 cdef object operate_alone(int op, SymNumber self):
+    found = computed_alone(op, self)
+    if watcher is not None:
+        watcher(METHODS[op], (self,), found)
+    return found
+
+
+cdef object computed_alone(int op, SymNumber self):
     cdef SymNode n
     cdef Expr a
     if type(self.node) is not SymNode:
@@ -434,7 +465,10 @@ cdef class SymFloat(SymReal):
         return self.__rfloat_pow__(other)
 
     def __round__(self, ndigits=None):
-        return wrap_node(self.node.round(ndigits))
+        found = wrap_node(self.node.round(ndigits))
+        if watcher is not None:
+            watcher("round", (self,) if ndigits is None else (self, ndigits), found)
+        return found
 
     def __sym_int__(self):
         return self.__trunc__()
@@ -525,6 +559,8 @@ cdef class SymBool(SymNumber):
         if then_node.is_int() != else_node.is_int() or then_node.is_float() != else_node.is_float():
             raise AssertionError("then_node and else_node must be SymNodes with same pytype")
         found = wrap_node(self.node.sym_ite(then_node, else_node))
+        if watcher is not None:
+            watcher("sym_ite", (self, then_val, else_val), found)
         return constant_of(found) if is_constant(found) else found
 
     def __sym_float__(self):

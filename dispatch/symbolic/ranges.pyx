@@ -64,6 +64,11 @@ int_oo = IntInfinity()
 NEGATIVE = IntInfinity(-1)
 
 
+cdef str bound_text(object bound):
+    """As sympy prints it."""
+    return str(bound).replace("inf", "oo") if isinstance(bound, float) else str(bound)
+
+
 def _infinity(sign):
     return int_oo if sign > 0 else NEGATIVE
 
@@ -169,7 +174,7 @@ cdef class ValueRanges:
         return hash((self.low, self.high))
 
     def __repr__(self):
-        return f"VR[{self.lower}, {self.upper}]"
+        return f"VR[{bound_text(self.lower)}, {bound_text(self.upper)}]"
 
     def __reduce__(self):
         return ValueRanges, (self.lower, self.upper)

@@ -11,6 +11,7 @@ from dispatch.symbolic.properties import Source, TensorProperty, TensorPropertyS
 
 __all__ = [
     "AttrSource",
+    "CallMethodItemSource",
     "ConstantSource",
     "EphemeralSource",
     "GetItemSource",
@@ -68,6 +69,18 @@ class AttrSource(Source):
     @property
     def name(self) -> str:
         return f"{self.base.name}.{self.member}"
+
+
+@dataclass(frozen=True, repr=False, slots=True)
+class CallMethodItemSource(Source):
+    """What `item()` of another source gives."""
+
+    base: Source
+
+    @property
+    def name(self) -> str:
+        """The call, as guards have it."""
+        return f"{self.base.name}.item()"
 
 
 @dataclass(frozen=True, repr=False, slots=True)

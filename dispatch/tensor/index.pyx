@@ -9,7 +9,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 
 from dispatch._C.dtypes cimport DEV_CPU, ST_bool, ST_uint8, is_complex_code, is_floating_code
-from dispatch._C.symbolic cimport NK_INT, NK_NONE, number_kind, size_from, size_object
+from dispatch._C.symbolic cimport NK_INT, NK_NONE, eq_or_false, known_le, number_kind, size_from, size_object
 from dispatch._C.tensor cimport TF_CUSTOM_DEVICE, TF_CUSTOM_SIZES, Tensor
 
 from dispatch._C.dtypes import int64
@@ -120,13 +120,12 @@ cdef inline bint is_symbol(object value) noexcept:
 
 
 cdef bint takes_all(object start, object stop, object step, object size) except -1:
-    """Whether a slice is of everything. Nothing is guarded on: a symbolic end is that of everything when it is the size itself."""
+    """Whether a slice is of everything. Nothing is guarded on: a symbolic end is beyond the size when it is so for every value, and
+    so is the largest number, which a size without a bound may pass."""
     if is_symbol(start) or is_symbol(step) or start != 0 or step != 1:
         return False
-    if stop is TO_THE_END or stop is size:
-        return True
     if is_symbol(stop) or is_symbol(size):
-        return size_from(stop) == size_from(size)
+        return stop is size or known_le(size_from(size), size_from(stop))
     return stop >= size
 
 
@@ -280,7 +279,7 @@ cdef object as_source(Tensor self, object value):
 
 cdef list without_leading_ones(object shape):
     cdef int first = 0
-    while first < len(shape) and shape[first] == 1:
+    while first < len(shape) and eq_or_false(size_from(shape[first]), 1):
         first += 1
     return list(shape[first:])
 

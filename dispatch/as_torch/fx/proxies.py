@@ -30,6 +30,7 @@ from dispatch.fake import FakeTensorMode, unset_fake_temporarily
 from dispatch.modes import TorchDispatchMode
 from dispatch.modes.stack import _push_mode, _unset_infra_mode, autograd_would_have_decomposed
 from dispatch.symbolic import ShapeEnv
+from dispatch.symbolic.numbers import watch
 from dispatch.symbolic.sources import ConstantSource
 
 __all__ = [
@@ -77,6 +78,7 @@ class _Trackers:
 
     def _init_trackers(self) -> None:
         self.tensor_tracker = WeakIdKeyDictionary()
+        self.symnode_tracker: dict[int, tuple[Any, _Later]] = {}  # by identity: nodes live with it
         self.symbol_tracker: dict[Any, _Later] = {}
         self.other_numbers: dict[Any, _Later] = {}  # strides and counts: where no size is known
 
@@ -86,7 +88,9 @@ def set_proxy_slot(obj: Any, tracer: Any, proxy: Any) -> None:
     if isinstance(obj, Tensor):
         tracer.tensor_tracker[obj] = proxy
     else:
-        tracer.symbol_tracker.setdefault(obj.node.expr, proxy)
+        tracer.symnode_tracker.setdefault(id(obj.node), (obj.node, proxy))
+        if obj.node.expr.is_symbol:
+            tracer.symbol_tracker.setdefault(obj.node.expr, proxy)
 
 
 _NONE = object()
@@ -103,7 +107,9 @@ def get_proxy_slot(
     if isinstance(obj, Tensor):
         found = tracer.tensor_tracker.get(obj)
     else:
-        found = _of_expression(tracer, obj.node.expr)
+        _, found = tracer.symnode_tracker.get(id(obj.node)) or (None, None)
+        if found is None:
+            found = _of_expression(tracer, obj.node.expr)
     if found is not None:
         return transform(found)
     if default is _NONE:
@@ -178,9 +184,51 @@ def fetch_sym_proxy(tracer: Any) -> Callable[[Any], Any]:
             return node.constant
         if node.expr.is_number or not node.is_symbolic():
             return value.node.pytype(node.expr.value)
-        return get_proxy_slot(value, tracer).force()
+        proxy = get_proxy_slot(value, tracer).force()
+        return proxy if "val" in proxy.node.meta else set_meta(proxy, value)
 
     return fetch
+
+
+# ---- operations on symbolic numbers
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(operator, name) for name in (
+        "add", "sub", "mul", "mod", "and_", "or_", "lshift", "rshift", "eq", "ne", "lt", "le", "gt",
+        "ge", "neg", "abs",
+    )},
+    "int_floordiv": operator.floordiv, "int_truediv": operator.truediv,
+    "float_truediv": operator.truediv, "pow_by_natural": operator.pow, "float_pow": operator.pow,
+    "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
+    "ceil": math.ceil, "floor": math.floor, "trunc": math.trunc, "round": round,
+    **{name: getattr(dispatch, name) for name in (
+        "sym_min", "sym_max", "sym_not", "sym_float", "sym_ite",
+    )},
+    **{f"sym_{name}": getattr(dispatch, f"_sym_{name}") for name in (
+        "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos", "atan", "log2",
+    )},
+}  # fmt: skip
+
+
+def _note_operation(name: str, operands: tuple[Any, ...], out: Any) -> None:
+    """Write a node for what the program computed of symbolic numbers, where a mode is on."""
+    mode = get_proxy_mode()
+    if mode is None or not isinstance(out, py_sym_types) or id(out.node) in _nodes_of(operands):
+        return
+    if name == "mul" and any(type(value) is int and value == 1 for value in operands):
+        return
+    fetch = fetch_sym_proxy(mode.tracer)
+    given = [fetch(value) if isinstance(value, py_sym_types) else value for value in operands]
+    nodes = tuple(value.node if isinstance(value, Proxy) else value for value in given)
+    made = mode.tracer.create_node("call_function", _OPERATORS[name], nodes, {})
+    proxy = set_meta(Proxy(made, mode.tracer), out)
+    later = _Later(lambda: proxy)
+    set_proxy_slot(out, mode.tracer, later)
+    mode.tracer.symbol_tracker.setdefault(out.node.expr, later)
+
+
+def _nodes_of(operands: tuple[Any, ...]) -> set[int]:
+    return {id(value.node) for value in operands if isinstance(value, py_sym_types)}
 
 
 # ---- what nodes say of their values
@@ -348,12 +396,15 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return True
 
     def __enter__(self) -> Any:
-        self.enter_stack.append(_unset_infra_mode(_TorchDispatchModeKey.PROXY))
+        self.enter_stack.append(
+            (_unset_infra_mode(_TorchDispatchModeKey.PROXY), watch(_note_operation))
+        )
         return super().__enter__()
 
     def __exit__(self, *error: Any) -> Any:
         found = super().__exit__(*error)
-        before = self.enter_stack.pop()
+        before, told = self.enter_stack.pop()
+        watch(told)
         if before is not None:
             _push_mode(before)
         return found
@@ -440,8 +491,9 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         real = all(not isinstance(v, FakeTensor) for v in flat if isinstance(v, Tensor))
         if self._error_on_data_dependent_ops and real:
             raise RuntimeError(
-                f"It appears that you're trying to get value out of a tracing tensor with {func}: "
-                "a graph cannot depend on data; tracing_mode='symbolic' may help"
+                f"It appears that you're trying to get value out of a tracing tensor with {func} - "
+                "erroring out! It's likely that this is caused by data-dependent control flow or "
+                "similar: tracing_mode='symbolic' may help"
             )
 
     def _proxies(self, flat: list[Any], slots: list[Any]) -> list[Any]:

@@ -272,6 +272,32 @@ def test_item_is_an_unbacked_symbol_and_remembered(mode):
     assert not a.node.has_hint()
 
 
+def test_a_number_in_a_named_tensor_is_a_symbol_with_its_value(mode):
+    named = symbolic.ConstantSource
+    assert bool(mode.from_tensor(dispatch.tensor(5), source=named("n")).item() == 5)
+    assert bool(mode.from_tensor(dispatch.tensor(0.5).double(), source=named("x")).item() == 0.5)
+    assert [str(guard.expr)[:3] for guard in mode.shape_env.guards] == ["Eq(", "Eq("]
+    written = mode.from_tensor(dispatch.tensor(5), source=named("w"))
+    written.add_(1)
+    others = [
+        written,
+        mode.from_tensor(dispatch.tensor(5)),
+        mode.from_tensor(dispatch.tensor(5, dtype=dispatch.uint8), source=named("u")),
+        mode.from_tensor(dispatch.tensor(5.0), source=named("f")),
+        mode.from_tensor(dispatch.tensor(float("inf")).double(), source=named("i")),
+        mode.from_tensor(dispatch.tensor([5]), source=named("v")),
+    ]
+    assert [str(t.item()) for t in others] == ["u0", "u1", "u2", "zuf0", "zuf1", "u3"]
+
+
+def test_fake_tensors_stand_for_sizes(mode):
+    rows, count = mode.from_tensor(dispatch.tensor([3, 4])).unbind(0)
+    x = dynamic(mode, 12, 5)
+    assert exprs(x.new_zeros([rows, count, 2]).shape) == ["u0", "u1", "2"]
+    assert exprs(x.expand(rows, 12, 5).shape)[0] == "u0"
+    assert len(exprs(x.narrow(0, rows, count).shape)) == 2
+
+
 @pytest.mark.parametrize(
     ("dtype", "kind"),
     [(dispatch.int32, "SymInt"), (dispatch.float64, "SymFloat"), (dispatch.bool, "SymBool")],

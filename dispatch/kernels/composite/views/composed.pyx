@@ -112,7 +112,7 @@ cdef object narrow_tensor(Tensor self, int64_t dim, Tensor start, int64_t length
     if start.c_ndim or not is_integral_code(start.c_dtype, False):
         raise refused(f"start must be an integer tensor without dimensions, got "
                       f"{start.dtype} of sizes {sizes_of(start)}")
-    return NARROW.call((self, dim, ITEM.call((start,)), length))
+    return NARROW.call((self, dim, ITEM.call((start,)), size_object(length)))
 
 
 cdef object real(Tensor self):

@@ -11,7 +11,7 @@ from dispatch._C.dtypes cimport MF_channels_last, MF_channels_last_3d, MF_contig
 from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport check_steps, check_within, read_ints
 from dispatch._C.symbolic cimport (
-    eq_or_false, floordiv, gt_or_false, gt_or_true, larger, lt_or_true, mod, mul, ne_or_true, smaller,
+    eq_or_false, floordiv, gt_or_false, gt_or_true, larger, lt_or_false, lt_or_true, mod, mul, ne_or_true,
 )
 from dispatch._C.tensor cimport Tensor, is_dense
 from dispatch.kernels.meta.rules.sizes cimport MAX_DIMS, as_tuple, enter_faces, same_sizes
@@ -256,8 +256,8 @@ cdef bint collapse(int64_t* sizes, int64_t* strides, int* ndim, int start, int e
             return False
     for i in range(end - 1, start - 1, -1):
         length = mul(length, sizes[i])
-        if ne_or_true(sizes[i], 1):
-            step = smaller(step, strides[i])
+        if ne_or_true(sizes[i], 1) and lt_or_false(strides[i], step):
+            step = strides[i]
     sizes[start] = length
     strides[start] = step
     for i in range(end + 1, ndim[0]):
