@@ -46,6 +46,8 @@ cdef int64_t binary(int operation, int64_t a, int64_t b) except? SIZE_ERROR:
 cdef int compare(int question, int comparison, int64_t a, int64_t b) except -1:
     cdef Core env = core_of(a, b)
     cdef Table t = env.table
+    if not is_symbolic(a):                   # as Python does, whose numbers leave it to the other side
+        return env.ask(question, t.binary(mirrored(OP_EQ + comparison), node_of(b, t), node_of(a, t)))
     return env.ask(question, t.binary(OP_EQ + comparison, node_of(a, t), node_of(b, t)))
 
 

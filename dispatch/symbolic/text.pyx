@@ -114,7 +114,7 @@ cdef tuple made_key(Expr e):
         check_depth(" while an expression is printed")
         args = tuple([sort_key(<Expr>a) for a in (terms_of(rest) if rest.op == OP_ADD else factors_of(rest) if rest.op == OP_MUL
                 else rest.args)])
-    return (class_key(e if e.rest is None else e.rest), (len(args), args), exponent, e.coeff)
+    return (class_key(rest), (len(args), args), exponent, e.coeff)
 
 
 cdef list factors_of(Expr product):

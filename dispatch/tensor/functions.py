@@ -7,6 +7,8 @@ the handlers of arguments are asked first (`asks`) and see the function under it
 from __future__ import annotations
 
 import functools
+import itertools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -15,6 +17,7 @@ from dispatch._C.function import _find_function
 from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
 from dispatch._ops import ops
+from dispatch.tensor.data import tensor
 
 __all__ = [
     "asks",
@@ -317,17 +320,18 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """
     if indices.is_complex() or indices.is_floating_point() or indices.dtype == dtypes.bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
-    sizes = [shape] if isinstance(shape, int) else shape
-    if not isinstance(sizes, Sequence) or not all(isinstance(n, int) for n in sizes):
-        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {shape!r}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
-    indices = indices.to(dtypes.int64)
-    found: list[Tensor] = []
-    for n in reversed(sizes):
-        found.append(_aten.remainder(indices, n))
-        indices = _aten.floor_divide(indices, n)
-    return tuple(reversed(found))
+    steps = list(itertools.accumulate(reversed([*sizes[1:], 1]), operator.mul))[::-1]
+    step, size = (tensor(row, dtype=dtypes.int64, device=indices.device) for row in (steps, sizes))
+    found = _aten.floor_divide(_aten.unsqueeze(indices, -1), step)
+    return tuple(_aten.unbind(_aten.remainder(found, size), -1))
 
 
 @asks

@@ -433,7 +433,7 @@ def interpolate(
     have = list(input.size())[2:]
     if (mode == "area" and sizes is None) or recompute_scale_factor:
         assert scales is not None
-        sizes = [math.floor(float(n) * s) for n, s in zip(have, scales, strict=True)]
+        sizes = [dispatch.sym_int(n * s) for n, s in zip(have, scales, strict=True)]
         scales = None
     if antialias:
         if mode not in ("bilinear", "bicubic") or dims != 2:

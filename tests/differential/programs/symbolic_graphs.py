@@ -57,6 +57,34 @@ def views(s, log):
         _traced(s, log, one, x, code=False)
 
 
+def composed(s, log):
+    def sizes(f, *args):
+        module = s.fx.make_fx(lambda *a: f(*a), tracing_mode="symbolic")(*args)
+        (found,) = next(node for node in module.graph.nodes if node.op == "output").args
+        for node in found if isinstance(found, (tuple, list)) else [found]:
+            value = node.meta["val"]
+            tensor = isinstance(value, s.T.Tensor)
+            log(_size_of(value.shape) + _size_of(value.stride()) if tensor else str(value))
+
+    x, image, places = s.T.ones(7, 4, 4), s.T.ones(2, 3, 6, 6), s.T.tensor([2, 5])
+    sizes(lambda x: x.chunk(3), x)
+    sizes(lambda x: s.T.unsafe_chunk(x, 3, 1)[:1], x)
+    sizes(lambda x: s.T.diag_embed(x, 2), x)
+    sizes(lambda i: s.T.unravel_index(i, (3, 4)), places)
+    sizes(lambda x, i: s.T.tensor_split(x, i)[0].shape[0], x, places)
+    resized = s.nn.functional.interpolate
+    sizes(lambda x: resized(x, scale_factor=0.6, recompute_scale_factor=True), image)
+    spectrum, window = s.T.ones(1, 5, 9, dtype=s.T.complex64), s.T.hann_window(8)
+    sizes(lambda z, w: s.T.istft(z, 8, window=w), spectrum, window)
+
+
+def comparisons(s, log):
+    x = s.T.ones(7, 4)
+    _traced(s, log, lambda x: x.sin() if 3 < x.shape[0] else x, x, code=False)
+    _traced(s, log, lambda x: x.split_with_sizes([3, 4]), x, code=False)
+    _traced(s, log, lambda x: x.topk(2, 0).values, x, code=False)
+
+
 def _zeroed_where(x, mask):
     x[mask, 0] = x[mask, 0] * -1
 

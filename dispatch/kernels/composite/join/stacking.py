@@ -163,8 +163,7 @@ def _check_dims(self: Tensor, least: int, name: str) -> None:
 def _check_split(self: Tensor) -> None:
     if self.ndim == 0:
         raise refused(
-            "tensor_split expected at least a 1-dimensional tensor, "
-            "but got a tensor with 0 dims"
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
 
 
@@ -245,9 +244,12 @@ def tensor_split_tensor(
     if given.ndim == 0:
         sections: Any = given.item()
         return tensor_split(self, int(sections), dim)
-    if not rules.is_eager(given):
+    if rules.is_eager(given):
+        return tensor_split_at(self, given.tolist(), dim)
+    if rules.are_numbers(self.shape):
         raise refused("tensor_indices_or_sections has no values to read")
-    return tensor_split_at(self, given.tolist(), dim)
+    places: Any = [place.item() for place in given.unbind()]
+    return tensor_split_at(self, places, dim)
 
 
 def unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
@@ -267,7 +269,7 @@ def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     if chunks <= 0:
         raise refused(f"chunk expects `chunks` to be greater than 0, got {chunks}")
     size = self.size(dim)
-    length = -(-size // chunks)
+    length = (size + chunks - 1) // chunks
     if length == 0 and size == 0:
         return list(_aten.unsafe_split_with_sizes(self, [0] * chunks, dim))
     return list(_aten.unsafe_split.Tensor(self, length, dim))

@@ -46,7 +46,7 @@ cdef object chunk(Tensor self, int64_t chunks, int64_t dim):
     size = self.c_sizes[d]
     if eq_or_false(size, 0):
         return SPLIT_WITH_SIZES.call((self, [0] * chunks, dim))
-    each = add(floordiv(sub(size, 1), chunks), 1)
+    each = floordiv(sub(add(size, chunks), 1), chunks)
     return SPLIT.call((self, size_object(each), dim))
 
 
