@@ -18,30 +18,35 @@ __all__ = ["FUNCTIONS", "bind", "produce", "python_text"]
 
 # What the text of a guard may call.
 FUNCTIONS: dict[str, Any] = {"math": math, "min": min, "max": max, "abs": abs, "float": float}
+# Between what stands an operator, and how close it binds what it stands between.
 _INFIX = {
-    "Add": " + ",
-    "Mul": "*",
-    "Pow": "**",
-    "PowByNatural": "**",
-    "FloatPow": "**",
-    "FloorDiv": " // ",
-    "CleanDiv": " // ",
-    "Mod": " % ",
-    "PythonMod": " % ",
-    "IntTrueDiv": " / ",
-    "FloatTrueDiv": " / ",
-    "Eq": " == ",
-    "Ne": " != ",
-    "Lt": " < ",
-    "Le": " <= ",
-    "Gt": " > ",
-    "Ge": " >= ",
-    "And": " and ",
-    "Or": " or ",
-    "BitwiseFn_bitwise_and": " & ",
-    "BitwiseFn_bitwise_or": " | ",
-    "BitwiseFn_bitwise_xor": " ^ ",
+    "Add": (" + ", 40),
+    "Mul": ("*", 50),
+    "PowByNatural": (" ** ", 60),
+    "FloatPow": (" ** ", 60),
+    "FloorDiv": (" // ", 999),
+    "CleanDiv": (" // ", 999),
+    "Mod": (" % ", 999),
+    "PythonMod": (" % ", 999),
+    "IntTrueDiv": (" / ", 999),
+    "FloatTrueDiv": (" / ", 999),
+    "Eq": (" == ", 50),
+    "Ne": (" != ", 50),
+    "Lt": (" < ", 35),
+    "Le": (" <= ", 35),
+    "Gt": (" > ", 35),
+    "Ge": (" >= ", 35),
+    "And": (" and ", 30),
+    "Or": (" or ", 20),
+    "BitwiseFn_bitwise_and": (" & ", 38),
+    "BitwiseFn_bitwise_or": (" | ", 36),
+    "BitwiseFn_bitwise_xor": (" ^ ", 37),
 }
+_ATOM = 1000
+_BINDING = {name: level for name, (_, level) in _INFIX.items() if level < 999} | {
+    "Pow": 60, "PowByNatural": 50, "FloatPow": 60, "Not": 100, "FloorDiv": 35, "CleanDiv": 35,
+    "Mod": 35, "PythonMod": 35, "IntTrueDiv": 35, "FloatTrueDiv": 35, "ModularIndexing": 35,
+}  # fmt: skip
 _CALLED = {
     "Min": "min",
     "Max": "max",
@@ -57,25 +62,62 @@ _CALLED = {
     "TruncToFloat": "math.trunc",
     "LShift": "<<",
 }
+_UNORDERED = frozenset(("Add", "Mul", "And", "Or", "Max", "Min"))
+_RANKS = {"Number": 0, "Symbol": 1, "Pow": 2, "Mul": 3, "Add": 4, "Abs": 5}  # sympy's classes
 
 
-def python_text(e: Any, name_of: Callable[[Any], str], inside: bool = False) -> str:
-    """An expression as Python, with a name for each symbol."""
+def _order(e: Any) -> tuple[Any, ...]:
+    """The place of an argument where any order means the same, as sympy compares them."""
     kind = e.function
+    if kind in ("Number", "Symbol"):
+        return (_RANKS[kind], "", 1, (e.value if kind == "Number" else str(e),))
+    rank = _RANKS.get(kind, 6)
+    parts = tuple(map(_order, _arguments(e)))
+    return (rank, kind if rank == 6 else "", len(parts), parts)
+
+
+def _arguments(e: Any) -> list[Any]:
+    return sorted(e.args, key=_order) if e.function in _UNORDERED else list(e.args)
+
+
+def _binding(e: Any) -> int:
+    """How close an expression binds; a sum's closeness where a minus leads."""
+    kind = e.function
+    if kind == "Number":
+        return 40 if e.value < 0 else _ATOM
+    if kind == "Mul" and any(a.is_number and a.value < 0 for a in e.args):
+        return 40
+    return _BINDING.get(kind, _ATOM)
+
+
+def python_text(e: Any, name_of: Callable[[Any], str]) -> str:
+    """An expression as Python, with a name for each symbol; brackets as PyTorch's printer sets."""
+    kind, parts = e.function, _arguments(e)
+
+    def inside(a: Any, level: int) -> str:
+        text = python_text(a, name_of)
+        return f"({text})" if _binding(a) <= level else text
+
     if kind == "Symbol":
         return name_of(e)
     if kind == "Number":
-        return str(e.value) if e.value >= 0 or not inside else f"({e.value})"
-    parts = [python_text(a, name_of, True) for a in e.args]
+        return str(e.value)
     if kind == "Not":
-        return f"not {parts[0]}"
-    if kind == "Piecewise":
-        return f"({parts[0]} if {parts[1]} else {parts[2]})"
+        return f"not ({python_text(parts[0], name_of)})"
+    if kind == "Pow":
+        return "*".join([inside(parts[0], 50)] * parts[1].value)
+    if kind == "ModularIndexing":
+        x, step, modulus = (inside(a, 999) for a in parts)
+        return f"({x} % {modulus})" if step == "1" else f"(({x} // {step}) % {modulus})"
     if kind in _INFIX:
-        text = _INFIX[kind].join(parts)
-        return f"({text})" if inside else text
+        between, level = _INFIX[kind]
+        text = between.join(inside(a, _binding(e) if kind == "Mul" else level) for a in parts)
+        return f"({text})" if kind == "FloatTrueDiv" else text
+    texts = [python_text(a, name_of) for a in parts]
+    if kind == "Piecewise":
+        return f"({texts[0]} if {texts[1]} else {texts[2]})"
     called = _CALLED.get(kind) or "math." + kind.removeprefix("OpaqueUnaryFn_")
-    return f"{called}({', '.join(parts)})"
+    return f"{called}({', '.join(texts)})"
 
 
 class _Inputs:
@@ -165,9 +207,9 @@ def produce(
             text = python_text(e, name_of) if isinstance(e, Expr) else str(e)
             found.append(f"{source_ref(source)} == {text}")
     for guard in env.guards if guards is None else guards:
-        e = env.replace(guard.expr)
-        if guards is None and (e == True or _is_range(e)):  # noqa: E712  (an expression, not a bool)
+        if guards is None and _said_by_ranges(env, env.replace(guard.expr)):
             continue
+        e = env.simplify(guard.expr)
         if all(inputs.sources.get(s) or env.var_to_sources.get(s) for s in e.free_symbols):
             found.append(python_text(e, name_of))
     if guards is None:
@@ -177,11 +219,30 @@ def produce(
     return list(dict.fromkeys(found))
 
 
-def _is_range(e: Any) -> bool:
-    """Whether it compares a symbol with a number, which its range says."""
-    if e.function not in ("Lt", "Le", "Gt", "Ge"):
+def _said_by_ranges(env: Any, e: Any) -> bool:
+    """Whether the range of its one symbol, which is told too, leaves no other answer."""
+    if e.function not in ("Eq", "Ne", "Lt", "Le", "Gt", "Ge"):
+        return e.is_Boolean and not e.args
+    form = env.simplify(e.lhs - e.rhs)
+    terms = form.args if form.function == "Add" else (form,)
+    factor, rest = 0, 0
+    for term in terms:
+        number = term.function == "Mul" and term.args[0].is_number
+        if term.is_number:
+            rest += term.value
+        elif term.is_symbol or (number and len(term.args) == 2 and term.args[1].is_symbol):
+            factor += term.args[0].value if number else 1
+        else:
+            return False
+    if len(form.free_symbols) != 1:
         return False
-    return (e.lhs.is_symbol and e.rhs.is_number) or (e.rhs.is_symbol and e.lhs.is_number)
+    (symbol,) = form.free_symbols
+    r = env.var_to_range[symbol]
+    ends = (end if isinstance(end, int) else float(end) for end in (r.lower, r.upper))
+    low, high = sorted(end * factor + rest for end in ends)
+    if e.function in ("Eq", "Ne"):
+        return low > 0 or high < 0 or low == high
+    return high < 0 or low >= 0 if e.function in ("Lt", "Ge") else high <= 0 or low > 0
 
 
 def _range_text(env: Any, s: Any, name_of: Callable[[Any], str], simplified: bool) -> list[str]:

@@ -192,6 +192,35 @@ def test_produced_guards_hold_for_what_the_run_holds_for() -> None:
     assert env.bind_symbols([a, b], [7, 8]) == {a.node.expr: 7, b.node.expr: 8}
 
 
+# What PyTorch 2.13 writes of conditions on sizes 5, 7 and 9.
+_WRITTEN = {
+    "a * b > 20": ["b*a > 20"],
+    "c * a > b": ["c*a > b"],
+    "10 - a >= 0": ["a <= 10"],
+    "-a < -3": ["4 <= a"],
+    "a + b == 12": ["a <= 10"],
+    "a % 2 == 1": ["(a % 2) == 1"],
+    "b + c > a * 2 + 3": ["c + b > 3 + 2*a"],
+    "a * a >= 20": ["a*a >= 20"],
+    "a - b < 0": ["a + ((-1)*b) < 0", "3 <= b"],
+    "a / 2 > 1.5": ["(a / 2) > 1.5"],
+    "(a + 1) * (b - 1) == 36": ["((-1) + b + ((-1)*a) + b*a) == 36"],
+    "(a > 3) | (b > 100)": ["b > 100 or a > 3"],
+    "(a > 3) & (b * c > 8)": ["a > 3 and c*b > 8", "4 <= a"],
+    "sym_max(a, b) * c > a": ["c*max(b, a) > a"],
+    "(a // 2) * (b % 4) != c": ["((a // 2)*(b % 4)) != c"],
+}
+
+
+@pytest.mark.parametrize("condition", _WRITTEN)
+def test_guards_are_written_with_few_brackets(condition: str) -> None:
+    env = ShapeEnv()
+    a, b, c = (size(env, value, name) for value, name in ((5, "a"), (7, "b"), (9, "c")))
+    assert bool(eval(condition, {"a": a, "b": b, "c": c, "sym_max": sym_max}))
+    sources = [ConstantSource(name) for name in "abc"]
+    assert env.produce_guards([a, b, c], sources, _simplified=True) == _WRITTEN[condition]
+
+
 def test_a_symbol_that_must_stay_free_and_does_not_is_reported() -> None:
     env = ShapeEnv()
     a = size(env, 4, "a")
