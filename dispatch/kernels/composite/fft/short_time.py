@@ -248,8 +248,9 @@ def istft(
     if length is not None:
         end = start + length
     y, envelope = (_aten.slice(t, 1, start, end) for t in (y, envelope))
-    # of symbolic sizes nobody has values, and the sizes of the result do not depend on them
-    if known and holds(_aten.lt.Scalar(_aten.min(_aten.abs(envelope)), 1e-11)):
+    if not known:
+        rules.need_tracing("whether the windows add up to zero is in values, which are not there")
+    elif holds(_aten.lt.Scalar(_aten.min(_aten.abs(envelope)), 1e-11)):
         raise refused("the windows add up to zero at some place")
     y = _aten.div.Tensor(y, envelope)
     if ndim == 3:

@@ -246,8 +246,7 @@ def tensor_split_tensor(
         return tensor_split(self, int(sections), dim)
     if rules.is_eager(given):
         return tensor_split_at(self, given.tolist(), dim)
-    if rules.are_numbers(self.shape):
-        raise refused("tensor_indices_or_sections has no values to read")
+    rules.need_tracing("tensor_indices_or_sections has no values to read")
     places: Any = [place.item() for place in given.unbind()]
     return tensor_split_at(self, places, dim)
 

@@ -8,10 +8,13 @@ import math
 
 from libc.stdint cimport int64_t
 
+from dispatch._C.errors cimport refused
+from dispatch._C.keys cimport KS_PythonDispatcher
 from dispatch._C.symbolic cimport (
     ASK_EXPECT, SZ_GE, any_symbolic, compare_slowly, eq_or_false, expect_eq, is_symbolic, larger, size_from, size_object, smaller,
     symbolic_calls,
 )
+from dispatch._C.tls cimport tls
 from dispatch.kernels.meta.rules.sizes cimport enter_faces
 
 
@@ -91,6 +94,13 @@ def py_example(n):
     if hint < 0:
         raise RuntimeError(f"size {n} has no hint to choose by")
     return hint
+
+
+def py_need_tracing(str message):
+    """RuntimeError: an operator asks for values that are not there. Not while sizes are traced, with the Python dispatcher on: what
+    PyTorch has in Python of such operators does not ask."""
+    if not tls().included & KS_PythonDispatcher:
+        raise refused(message)
 
 
 __all__ = enter_faces(globals())
