@@ -531,6 +531,8 @@ _OF_GRAPHS = {
     "Tracer": "torch.fx._symbolic_trace",
     "symbolic_trace": "torch.fx._symbolic_trace",
     "wrap": "torch.fx._symbolic_trace",
+    "immutable_dict": "torch.fx.immutable_collections",
+    "immutable_list": "torch.fx.immutable_collections",
     "ExportGraphSignature": "torch.export.graph_signature",
     "ExportedProgram": "torch.export.exported_program",
 }

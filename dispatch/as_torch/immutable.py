@@ -14,7 +14,8 @@ K = TypeVar("K")
 
 
 def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    raise TypeError(f"{type(self).__name__!r} object does not support mutation: make a new one")
+    what = f"{type(self).__name__!r} object does not support mutation"
+    raise TypeError(f"{what}: make a new one, and assign it (node.args = new_args)")
 
 
 class immutable_list(list[T]):

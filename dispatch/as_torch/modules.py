@@ -165,6 +165,13 @@ def _shows(source: ModuleType, name: str) -> bool:
     return not name.startswith("__")
 
 
+def _is_room(source: ModuleType, name: str) -> bool:
+    """Whether it is a module, loaded or not; those stand under PyTorch's names only."""
+    if name in vars(source):
+        return type(vars(source)[name]) is ModuleType
+    return name in getattr(source, "_ROOMS", ())
+
+
 def _public_names(module: str) -> list[str]:
     """What `import *` takes: what each source says, or its names without an underscore."""
     found: dict[str, None] = {}
@@ -182,9 +189,7 @@ def names_of(module: str) -> list[str]:
     found: set[str] = set()
     for source in _sources(module):
         found.update(
-            there
-            for there in dir(source)
-            if _shows(source, there) and type(vars(source).get(there)) is not ModuleType
+            there for there in dir(source) if _shows(source, there) and not _is_room(source, there)
         )
     start = module + "."
     for other in (*NAMES, *REFUSED, *MODULES, *_parents):

@@ -4,6 +4,7 @@ Source of the semantics: `CodeGen` and `_PyTreeCodeGen` in `torch/fx/graph.py`.
 """
 
 import enum
+import inspect
 import re
 import sys
 import types
@@ -229,7 +230,10 @@ class _Writer:
         if node.op == "output":
             if node.type is not None:
                 self.result = f" -> {self.annotation(node.type)}"
-            self.body += [codegen.generate_output(node.args[0], repr_fn=self.text), "\n"]
+            made = codegen.generate_output
+            known = inspect.signature(made).parameters  # those of programs may take no `repr_fn`
+            given = {"repr_fn": self.text} if "repr_fn" in known else {}
+            self.body += [made(node.args[0], **given), "\n"]
             return
         self.body.append(getattr(self, f"_{node.op}")(node, f"{node!r}{kind}"))
         dead = [repr(n) for n in _ended_by(node)]

@@ -38,6 +38,7 @@ class Graph:
         self._owning_module = owning_module
         self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
         self._codegen = CodeGen()
+        self._place = ""  # of the function that it was traced from
 
     @property
     def owning_module(self) -> Any:

@@ -36,14 +36,14 @@ class _Loader:
         return _sources.get(name)
 
 
-def _compiled(source: str, names: dict[str, Any], function: str = "forward") -> Any:
-    """The function of this name in the source."""
-    key = f"<eval_with_key>.{next(_numbers)}"
+def _compiled(source: str, names: dict[str, Any], place: str = "") -> Any:
+    """`forward` of the source; tracebacks say where the program is (`place`) that it is made of."""
+    key = f"<eval_with_key>.{next(_numbers)}{place and f' from {place}'}"
     _sources[key] = source
     names = dict(names, __file__=key, __name__=key, __loader__=_Loader)
     linecache.lazycache(key, names)
     exec(compile(source, key, "exec", dont_inherit=True), names)
-    return names[function]
+    return names["forward"]
 
 
 class GraphModule(Module):
@@ -126,7 +126,7 @@ class GraphModule(Module):
         made = self._graph.python_code(root_module="self")
         self._code = made.src
         kind = type(self)
-        kind.forward = _compiled(made.src, made.globals)  # type: ignore[method-assign]
+        kind.forward = _compiled(made.src, made.globals, self._graph._place)  # type: ignore[method-assign]
         for child in self.children():
             if isinstance(child, GraphModule):
                 child.recompile()
@@ -139,7 +139,7 @@ class GraphModule(Module):
             frames = traceback.extract_tb(error.__traceback__)
             last = [frame for frame in frames if not frame.filename.endswith(".pyx")][-1]
             if last.filename in _sources:
-                print(_pointed_at(last), file=sys.stderr)
+                print(f"{traceback.format_exc()}\n{_pointed_at(last)}", file=sys.stderr)
             raise
 
     def print_readable(
@@ -219,7 +219,7 @@ class GraphModule(Module):
         memo[id(self)] = made
         kept = {key: value for key, value in self.__dict__.items() if key != "_graph"}
         copied = _Copied(copy.deepcopy(kept, memo))
-        GraphModule.__init__(made, copied, copy.deepcopy(self._graph), type(self).__name__)
+        GraphModule.__init__(made, copied, copy.deepcopy(self._graph))
         for key in ("_state_dict_hooks", "_load_state_dict_pre_hooks",
                     "_load_state_dict_post_hooks", "_replace_hooks", "_create_node_hooks",
                     "_erase_node_hooks", "_deepcopy_hooks", "meta"):  # fmt: skip
@@ -230,13 +230,12 @@ class GraphModule(Module):
         return made
 
     def __copy__(self) -> "GraphModule":
-        made = GraphModule(self, self.graph, type(self).__name__)
+        made = GraphModule(self, self.graph)
         made.meta = self.meta
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = {key: value for key, value in self.__dict__.items() if key != "_graph"}
-        kept["_graphmodule_cls_name"] = type(self).__name__
         return reduce_graph_module, (kept, _imports(self.recompile().globals))
 
     # ---- hooks
@@ -292,9 +291,8 @@ def _all_names(root: Module) -> Iterator[str]:
 
 def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
     """The module of a pickle: its code is traced once more, so that it has a graph."""
-    name = body.pop("_graphmodule_cls_name", "GraphModule")
     forward = _compiled(import_block + body["_code"], {})
-    made: Module = retrace[0](_Copied(body), forward, name)
+    made: Module = retrace[0](_Copied(body), forward)
     return made
 
 

@@ -33,9 +33,10 @@ BUILT_IN: dict[str, tuple[str, Any]] = {
     "pytree": ("import torch.utils._pytree as pytree", pytree),
 }
 _TAKEN: dict[str, Any] = (
-    dict.fromkeys(keyword.kwlist) | vars(builtins) | {n: v for n, (_, v) in BUILT_IN.items()}
+    dict.fromkeys((*keyword.kwlist, "torch", "dispatch"), object())
+    | vars(builtins)
+    | {name: value for name, (_, value) in BUILT_IN.items()}
 )
-_TAKEN |= dict.fromkeys(("torch", "dispatch"))
 
 
 def snake_case(name: str) -> str:
@@ -64,7 +65,7 @@ class Names:
         base, digits = parts.groups()
         if digits is None or candidate in self._used:
             number = self._counts.get(base, 0)
-            if candidate in _TAKEN and (obj is None or _TAKEN[candidate] is not obj):
+            if _TAKEN.get(candidate, obj) is not obj:
                 number += 1
                 candidate = f"{base}_{number}"
         else:

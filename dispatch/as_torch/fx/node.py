@@ -17,7 +17,9 @@ from dispatch.as_torch.immutable import immutable_dict, immutable_list
 from dispatch.as_torch.operator_schemas import ArgsKwargsPair, normalize_function
 from dispatch.functional.effects import _get_effect
 
-__all__ = ["Node", "base_types", "has_side_effect", "map_aggregate", "map_arg"]
+__all__ = [
+    "Argument", "Node", "Target", "base_types", "has_side_effect", "map_aggregate", "map_arg",
+]  # fmt: skip
 
 KINDS = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output")
 base_types = (
@@ -25,6 +27,8 @@ base_types = (
     dispatch.memory_format, dispatch.layout, OpOverload, dispatch.SymInt, dispatch.SymBool,
     dispatch.SymFloat,
 )  # fmt: skip
+Target = Callable[..., Any] | str
+Argument = Any  # a nest of tuples, lists, dicts and slices, with nodes and `base_types`
 
 
 # ---- nests of arguments
@@ -338,7 +342,7 @@ class Node:
         kind = f"{type_text(self.type)} " if self.type is not None else ""
         if self.op == "placeholder":
             if placeholder_names:
-                placeholder_names.append(self.target)
+                placeholder_names.append(f"{self.target}{kind and f': {kind.rstrip()}'}")
                 return None
             default = f"(default={self.args[0]})" if self.args else ""
             return self._headed(kind, f"{self.target}]{default}")

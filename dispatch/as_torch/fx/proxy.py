@@ -9,25 +9,32 @@ import dis
 import enum
 import inspect
 import operator
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+import dispatch
 from dispatch import HigherOrderOperator, OpOverload, pytree
 from dispatch.as_torch.fx import traceback as notes
 from dispatch.as_torch.fx.code import magic_methods, reflectable_magic_methods
 from dispatch.as_torch.fx.graph import Graph
 from dispatch.as_torch.fx.names import snake_case
 from dispatch.as_torch.fx.node import Node, base_types, map_arg
+from dispatch.as_torch.operator_schemas import check_for_mutable_operation
 from dispatch.modes.function import is_tensor_method_or_property
 
 __all__ = [
     "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "TraceError",
     "TracerBase",
 ]  # fmt: skip
+
+
+_ROOT = str(Path(dispatch.__file__).parent)
 
 
 class TraceError(ValueError):
@@ -49,6 +56,7 @@ class TracerBase:
 
     graph: Graph
     record_stack_traces = False
+    check_mutable_operations = False
     trace_asserts = False
     proxy_buffer_attributes = False
     traced_func_name = "forward"
@@ -71,14 +79,33 @@ class TracerBase:
         self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None,
         type_expr: Any = None,
     ) -> Node:  # fmt: skip
-        """Write a node of values that `create_arg` gave."""
+        """Write a node of values that `create_arg` gave.
+
+        Raises:
+            RuntimeError: an operator that writes to its arguments, with `check_mutable_operations`.
+        """
+        if kind == "call_function" and self.check_mutable_operations:
+            check_for_mutable_operation(target, args, kwargs)
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         self.node_name_to_scope[node.name] = self.scope.module_path, self.scope.module_type
         if notes.has_preserved_node_meta():
             notes.note(node)
         elif self.module_stack:
             node.meta["nn_module_stack"] = OrderedDict(self.module_stack)
+        if self.record_stack_traces and not node.stack_trace:
+            lines = self._filter_traceback_frames(traceback.extract_stack())
+            if lines:
+                node.stack_trace = "".join(lines.format()).strip()
         return node
+
+    def _filter_traceback_frames(
+        self, user_stack_summary: traceback.StackSummary
+    ) -> traceback.StackSummary:
+        """The lines of a stack trace that nodes keep: from `forward` on, none of this package."""
+        first = next((i for i, f in enumerate(user_stack_summary) if f.name == "forward"), None)
+        frames = [] if first is None else user_stack_summary[first:]
+        kept = (f for f in frames if not f.filename.startswith(_ROOT))
+        return traceback.StackSummary.from_list(kept)
 
     def proxy(self, node: Node) -> "Proxy":
         """What stands for the value of a node."""

@@ -12,7 +12,11 @@ __all__ = [
     "preserve_node_meta", "set_current_meta",
 ]  # fmt: skip
 
-_KEPT = ("nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "from_node", "custom")
+_KEPT = (
+    "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id",
+    "has_backward_hook", "from_node", "quantization_tag", "_numeric_debug_handle", "custom",
+    "partitioner_tag",
+)  # fmt: skip
 
 current_meta: dict[str, Any] = {}
 _preserving = False

@@ -5,6 +5,7 @@ Source of the semantics: `torch/fx/_symbolic_trace.py`.
 
 import builtins
 import contextlib
+import copy
 import functools
 import inspect
 import math
@@ -94,6 +95,13 @@ class Tracer(TracerBase):
         self.root = Module()
         self.num_calls: dict[str, int] = {}
         self.tensor_attrs: dict[Any, str] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Tracer":
+        made = object.__new__(type(self))
+        kept = dict(self.__dict__, _autowrap_search=None)
+        made.__dict__.update(copy.deepcopy(kept, memo))
+        made._autowrap_search = list(self._autowrap_search)  # modules have no copies
+        return made
 
     # ---- what programs may be asked about
 
@@ -209,6 +217,8 @@ class Tracer(TracerBase):
         if not isinstance(function, types.FunctionType):
             raise AssertionError(f"Expected FunctionType, got {type(function)}")
         self.graph = Graph(tracer_cls=type(self))
+        code = function.__code__
+        self.graph._place = f"{code.co_filename}:{code.co_firstlineno} in {code.co_name}"
         self.tensor_attrs = dict(_constants_of(self.root, ""))
         run, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
         cache: dict[str, Proxy] = {}
@@ -456,7 +466,7 @@ def symbolic_trace(
     return GraphModule(tracer.root, graph, name)
 
 
-def retraced(root: Module, forward: Any, name: str) -> GraphModule:
+def retraced(root: Module, forward: Any) -> GraphModule:
     """The graph module of a pickle, from what it kept and its compiled code."""
     kept = root.__dict__
     base = kept.get("_tracer_cls") or Tracer
@@ -470,7 +480,7 @@ def retraced(root: Module, forward: Any, name: str) -> GraphModule:
     object.__setattr__(root, "__class__", traced)
     graph = Whole().trace(root, **kept.get("_tracer_extras", {}))
     graph._tracer_cls = base
-    made = GraphModule(root, graph, name)
+    made = GraphModule(root, graph)
     for key, value in kept.items():
         if not hasattr(made, key):
             setattr(made, key, value)

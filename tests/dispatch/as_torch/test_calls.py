@@ -1,17 +1,26 @@
 """Arguments of calls by name, containers that nobody changes, functions beside modules."""
 
+import numbers
 import pickle
 import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
 import dispatch
 from dispatch import ops, pytree
 from dispatch.as_torch.immutable import immutable_dict, immutable_list
-from dispatch.as_torch.operator_schemas import normalize_function
+from dispatch.as_torch.nn import modules
+from dispatch.as_torch.operator_schemas import (
+    create_type_hint,
+    get_signature_for_torch_op,
+    normalize_function,
+    normalize_module,
+    type_matches,
+)  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -40,7 +49,46 @@ def test_functions_have_signatures_and_packets_several():
 
     assert normalize_function(f, (1,)) == ((1,), {"y": 2})
     assert normalize_function(dispatch.relu, (1,)) == ((1,), {})
-    assert normalize_function(dispatch.add, (1, 2)) is None  # several overloads fit
+    with pytest.raises(RuntimeError, match="several overloads"):
+        normalize_function(dispatch.add, (1, 2))
+    with_types = normalize_function(dispatch.add, (1, 2), {}, (dispatch.Tensor, int))
+    assert with_types == ((1, 2), {"alpha": 1})
+
+
+def test_signatures_say_types():
+    (found,) = get_signature_for_torch_op(ops.aten.sum.dim_IntList)
+    assert str(found.parameters["dim"].annotation) == "typing.Optional[typing.List[int]]"
+    assert found.parameters["dtype"].annotation == int | None
+    assert found.return_annotation is dispatch.Tensor
+    pair = get_signature_for_torch_op(dispatch.max)[2].return_annotation
+    assert pair == (dispatch.Tensor, dispatch.Tensor)
+    both = get_signature_for_torch_op(ops.aten.relu.default, return_schemas=True)
+    assert both[1] == [ops.aten.relu.default._schema]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "answer"),
+    [
+        (int, dispatch.dtype, True), (numbers.Number, float, True), (list[int], int, True),
+        (list[int], tuple[int, ...], True), (list[int], list[float], False),
+        (dispatch.Tensor | None, dispatch.Tensor, True), (float, int, False),
+    ],
+)  # fmt: skip
+def test_types_of_arguments_fit_those_of_signatures(wanted, given, answer):
+    assert type_matches(wanted, given) is answer
+
+
+def test_lists_of_types_have_the_type_that_all_derive_from():
+    assert create_type_hint([bool, int]) == list[int]
+    assert create_type_hint((int, str)) == tuple[Any, ...]
+    assert create_type_hint(int) is int
+
+
+def test_calls_of_modules_have_signatures_too():
+    root = modules.Sequential(modules.Linear(2, 2), modules.Bilinear(2, 2, 2))
+    assert normalize_module(root, "1", (1, 2), None, True) == ((), {"input1": 1, "input2": 2})
+    with pytest.raises(RuntimeError, match="no module '7'"):
+        normalize_module(root, "7", (1,))
 
 
 @pytest.mark.parametrize("made", [immutable_list([1, 2]), immutable_dict(a=1)])

@@ -106,6 +106,13 @@ class Module(BackwardHooks, State):
 
     _call_impl = __call__
 
+    def _replicate_for_data_parallel(self) -> "Module":
+        """A module over the same values, without parameters of its own."""
+        made = type(self).__new__(type(self))
+        made.__dict__ = dict(self.__dict__, _parameters={}, _is_replica=True)
+        made._buffers, made._modules = self._buffers.copy(), self._modules.copy()
+        return made
+
     def _before(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments, after the hooks before a call."""
         for _, hook, named in (
@@ -381,7 +388,7 @@ class Module(BackwardHooks, State):
                 kind = dispatch.Tensor if Parameter in type(value).__mro__ else type(value)
                 if type(changed) is kind and changed.device.type == value.device.type:
                     value.data = changed
-                    if is_traceable_wrapper_subclass(changed):     # what it wraps comes with it
+                    if is_traceable_wrapper_subclass(changed):  # what it wraps comes with it
                         for inner in changed.__tensor_flatten__()[0]:
                             setattr(value, inner, getattr(changed, inner))
                 else:

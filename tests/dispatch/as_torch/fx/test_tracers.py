@@ -1,0 +1,89 @@
+"""Tracers' settings, and what copies and code of traced modules keep."""
+
+import copy
+import pickle
+
+import pytest
+
+import dispatch
+from dispatch.as_torch import fx
+from dispatch.as_torch.fx.code import CodeGen
+from dispatch.as_torch.nn import modules
+
+
+class Doubled(modules.Module):
+    def forward(self, x):
+        return dispatch.relu(x) * 2
+
+
+class _Noting(fx.Tracer):
+    record_stack_traces = True
+
+
+def test_stack_traces_begin_at_forward_and_end_in_the_program():
+    nodes = {n.op: n.stack_trace for n in _Noting().trace(Doubled()).nodes}
+    assert nodes["placeholder"] is None and nodes["output"] is None
+    first, line = nodes["call_function"].splitlines()
+    assert first.endswith("in forward") and __file__ in first
+    assert line.strip() == "return dispatch.relu(x) * 2"
+    assert all(n.stack_trace is None for n in _Noting().trace(lambda x: x + 1).nodes)
+
+
+class _Functional(fx.Tracer):
+    check_mutable_operations = True
+
+
+@pytest.mark.parametrize(
+    "program",
+    [lambda x: dispatch.sigmoid(x, out=x), lambda x: dispatch.relu_(x)],
+)
+def test_calls_that_write_are_refused_on_request(program):
+    assert len(fx.Tracer().trace(program).nodes) == 3
+    with pytest.raises(RuntimeError, match="mutable operation aten::"):
+        _Functional().trace(program)
+
+
+def test_tracers_have_copies():
+    tracer = fx.Tracer()
+    graph = tracer.trace(lambda x: x + 1)
+    again = copy.deepcopy(tracer)
+    assert str(again.graph) == str(graph) and again.graph is not graph
+    assert again._autowrap_search == tracer._autowrap_search
+
+
+def test_names_are_no_keywords():
+    graph = fx.Graph()
+    names = ("for", "torch", "None", "sum", "x")
+    made = [graph.placeholder(name).name for name in names]
+    assert made == ["for_1", "torch_1", "none", "sum_1", "x"]
+    assert graph.create_node("placeholder", "y", name="class").name == "class_1"
+
+
+def test_copies_are_called_graph_modules():
+    module = fx.symbolic_trace(Doubled())
+    copies = (copy.deepcopy(module), copy.copy(module), pickle.loads(pickle.dumps(module)))
+    assert type(module).__name__ == "Doubled"
+    assert [type(one).__name__ for one in copies] == ["GraphModule"] * 3
+
+
+def test_code_says_where_the_program_is():
+    code = fx.symbolic_trace(Doubled()).forward.__code__
+    assert code.co_filename.startswith("<eval_with_key>.")
+    assert __file__ in code.co_filename and code.co_filename.endswith(" in forward")
+
+
+def test_generators_of_programs_need_not_know_later_arguments():
+    class Listed(CodeGen):
+        def generate_output(self, output_args):
+            return f"return [{output_args!r}]"
+
+    module = fx.symbolic_trace(lambda x: x + 1)
+    module.graph.set_codegen(Listed())
+    module.recompile()
+    assert module(1) == [2]
+
+
+def test_replicas_share_values_and_have_no_parameters():
+    module = modules.Linear(2, 2)
+    replica = module._replicate_for_data_parallel()
+    assert not list(replica.parameters()) and len(list(module.parameters())) == 2
