@@ -106,6 +106,29 @@ torch.fx.operator_schemas                   dispatch.as_torch.operator_schemas
 torch.fx.experimental.proxy_tensor          dispatch.as_torch.fx.proxies
 torch.fx.passes.fake_tensor_prop            dispatch.as_torch.fx.shapes
 torch.fx.passes.shape_prop                  dispatch.as_torch.fx.shapes
+torch.fx._compatibility                     dispatch.as_torch.fx.marks
+torch.fx._lazy_graph_module                 dispatch.as_torch.fx.marks
+torch.fx._utils                             dispatch.as_torch.fx.marks
+torch.fx.annotate                           dispatch.as_torch.fx.passes.rewriting
+torch.fx.passes.annotate_getitem_nodes      dispatch.as_torch.fx.marks
+torch.fx.passes.dialect.common.cse_pass     dispatch.as_torch.fx.passes.same
+torch.fx.passes.graph_manipulation          dispatch.as_torch.fx.passes.sizes
+torch.fx.passes.graph_transform_observer    dispatch.as_torch.fx.passes.managers
+torch.fx.passes.infra.partitioner           dispatch.as_torch.fx.passes.partitions
+torch.fx.passes.infra.pass_base             dispatch.as_torch.fx.passes.managers
+torch.fx.passes.infra.pass_manager          dispatch.as_torch.fx.passes.managers
+torch.fx.passes.operator_support            dispatch.as_torch.fx.passes.support
+torch.fx.passes.pass_manager                dispatch.as_torch.fx.passes.older
+torch.fx.passes.split_module                dispatch.as_torch.fx.passes.splits
+torch.fx.passes.split_utils                 dispatch.as_torch.fx.passes.tags
+torch.fx.passes.tools_common                dispatch.as_torch.fx.passes.order
+torch.fx.passes.utils.common                dispatch.as_torch.fx.passes.tags
+torch.fx.passes.utils.fuser_utils           dispatch.as_torch.fx.passes.fusing
+torch.fx.passes.utils.source_matcher_utils  dispatch.as_torch.fx.passes.sources
+torch.fx.experimental.const_fold            dispatch.as_torch.fx.passes.folding
+torch.fx.experimental.normalize             dispatch.as_torch.fx.passes.normalizing
+torch.fx.experimental.optimization          dispatch.as_torch.fx.passes.optimizing
+torch.fx.experimental.rewriter              dispatch.as_torch.fx.passes.rewriting
 torch.fx.experimental._config               dispatch.symbolic.config
 torch.fx.experimental.symbolic_shapes       dispatch.symbolic
 torch.fx.experimental.recording             dispatch.symbolic.recording
@@ -355,6 +378,7 @@ torch.distributions
     Normal OneHotCategorical Pareto Poisson RelaxedBernoulli RelaxedOneHotCategorical StudentT
     Transform TransformedDistribution Uniform VonMises Weibull Wishart kl_divergence register_kl
 torch.distributions.constraints     Constraint
+torch.fx.passes.graph_drawer        FxGraphDrawer
 torch.fx.passes.reinplace           reinplace
 torch.optim
     ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS Muon NAdam Optimizer RAdam RMSprop
@@ -407,7 +431,7 @@ GAPS = {
     "torch.distributed": "there is one process",
     "torch.export": "exported programs are read here, and made where PyTorch is",
     "torch.func": "there is no autograd engine, and no vmap",
-    "torch.fx": "graphs and tracers are here, and few of the passes over graphs",
+    "torch.fx": "graphs and tracers are here, and not all passes over graphs",
     "torch.hub": "nothing is fetched from a network",
     "torch.jit": "there is no TorchScript compiler",
     "torch.nn": "there are functions, parameters, and most modules, which compute forwards",

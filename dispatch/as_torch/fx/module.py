@@ -234,6 +234,12 @@ class GraphModule(Module):
         made.meta = self.meta
         return made
 
+    def _replicate_for_data_parallel(self) -> "GraphModule":
+        """A copy: a replica has no code of its own otherwise."""
+        made = self.__copy__()
+        made._is_replica = True
+        return made
+
     def __reduce__(self) -> tuple[Any, ...]:
         kept = {key: value for key, value in self.__dict__.items() if key != "_graph"}
         return reduce_graph_module, (kept, _imports(self.recompile().globals))

@@ -28,7 +28,7 @@ from dispatch.as_torch.nn.parameter import Parameter
 
 __all__ = ["PH", "ProxyableClassMeta", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
 
-_HOME = Module.__module__.rpartition(".")[0]
+_HOME = Module.forward.__module__.rpartition(".")[0]
 _tracing = False
 _proxyable: dict[type, None] = {}
 _of_modules: dict[tuple[int, str], dict[str, Any]] = {}  # functions that `wrap` named

@@ -87,3 +87,4 @@ def test_replicas_share_values_and_have_no_parameters():
     module = modules.Linear(2, 2)
     replica = module._replicate_for_data_parallel()
     assert not list(replica.parameters()) and len(list(module.parameters())) == 2
+    assert fx.symbolic_trace(lambda x: x + 1)._replicate_for_data_parallel()(1) == 2
