@@ -169,7 +169,8 @@ torch.backends.mkldnn                       dispatch.as_torch.absent
 torch.backends.openmp                       dispatch.as_torch.absent
 torch.backends.xnnpack                      dispatch.as_torch.absent
 torch.version                               dispatch.as_torch.version
-torch.testing                               dispatch.as_torch.testing dispatch.as_torch.making
+torch.testing                               dispatch.as_torch.testing.comparing
+                                            dispatch.as_torch.testing.making
 torch._export.wrappers                      dispatch.as_torch.markers
 torch._dynamo                               dispatch.as_torch.markers
 torch.compiler                              dispatch.as_torch.markers
@@ -241,28 +242,31 @@ torch.nn.functional                         dispatch.as_torch.nn.functional
 torch.nn.parallel                           dispatch.as_torch.nn.parallel
 torch.nn.parallel.data_parallel             dispatch.as_torch.nn.parallel
 torch.nn.parameter                          dispatch.as_torch.nn.parameter
-torch.testing._internal.common_cuda         dispatch.as_torch.test_absent
-torch.testing._internal.common_device_type  dispatch.as_torch.test_devices
-torch.testing._internal.common_dtype        dispatch.as_torch.dtype_lists
-torch.testing._internal.common_methods_invocations dispatch.as_torch.test_absent
-torch.testing._internal.common_utils        dispatch.as_torch.test_case dispatch.as_torch.test_marks
-                                            dispatch.as_torch.making dispatch.as_torch.dtype_abbrs
-torch.testing._internal.common_subclass     dispatch.as_torch.subclasses
-torch.testing._internal.custom_op_db        dispatch.as_torch.numpy_ops
-torch.testing._internal.generated.annotated_fn_args dispatch.as_torch.annotated_args
-torch.testing._internal.hop_db              dispatch.as_torch.test_absent
-torch.testing._internal.inductor_utils      dispatch.as_torch.test_absent
-torch.testing._internal.jit_utils           dispatch.as_torch.test_absent
+torch.testing._internal.common_cuda         dispatch.as_torch.testing.absent
+torch.testing._internal.common_device_type  dispatch.as_torch.testing.devices
+torch.testing._internal.common_dtype        dispatch.as_torch.testing.dtype_lists
+torch.testing._internal.common_methods_invocations dispatch.as_torch.testing.absent
+torch.testing._internal.common_utils        dispatch.as_torch.testing.case
+                                            dispatch.as_torch.testing.marks
+                                            dispatch.as_torch.testing.making
+                                            dispatch.as_torch.dtype_abbrs
+torch.testing._internal.common_subclass     dispatch.as_torch.testing.subclasses
+torch.testing._internal.custom_op_db        dispatch.as_torch.testing.numpy_ops
+torch.testing._internal.generated.annotated_fn_args dispatch.as_torch.testing.annotated_args
+torch.testing._internal.hop_db              dispatch.as_torch.testing.absent
+torch.testing._internal.inductor_utils      dispatch.as_torch.testing.absent
+torch.testing._internal.jit_utils           dispatch.as_torch.testing.absent
 torch.testing._internal.logging_utils       dispatch.as_torch.logs
-torch.testing._internal.optests             dispatch.library.checks dispatch.as_torch.opcheck_tests
-                                            dispatch.as_torch.opcheck_generated
-torch.testing._internal.two_tensor          dispatch.as_torch.two_tensor
-torch.testing._internal.optests.aot_autograd  dispatch.as_torch.opcheck_tests
+torch.testing._internal.optests             dispatch.library.checks
+                                            dispatch.as_torch.testing.opcheck_tests
+                                            dispatch.as_torch.testing.opcheck_generated
+torch.testing._internal.two_tensor          dispatch.as_torch.testing.two_tensor
+torch.testing._internal.optests.aot_autograd  dispatch.as_torch.testing.opcheck_tests
 torch.testing._internal.optests.generate_tests
                                             dispatch.library.checks
-                                            dispatch.as_torch.opcheck_generated
-torch._dynamo.test_case                     dispatch.as_torch.patched_tests
-torch._dynamo.testing                       dispatch.as_torch.patched_tests
+                                            dispatch.as_torch.testing.opcheck_generated
+torch._dynamo.test_case                     dispatch.as_torch.testing.patched
+torch._dynamo.testing                       dispatch.as_torch.testing.patched
 torch._logging                              dispatch.as_torch.logs
 torch.accelerator                           dispatch.as_torch.accelerator
 torch.utils.hooks                           dispatch.as_torch.nn.modules.hooks

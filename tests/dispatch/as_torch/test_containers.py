@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 import dispatch
-from dispatch.as_torch import making, markers
+from dispatch.as_torch import markers
 from dispatch.as_torch.dtype_abbrs import dtype_abbrs
 from dispatch.as_torch.nn import Parameter, modules
 from dispatch.as_torch.nn.modules import (
@@ -20,6 +20,7 @@ from dispatch.as_torch.nn.modules import (
     Sequential,
     Tanh,
 )
+from dispatch.as_torch.testing import making
 from dispatch.tools.flops import FlopCounterMode, register_flop_formula
 
 ones = dispatch.ones

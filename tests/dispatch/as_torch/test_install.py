@@ -261,7 +261,7 @@ def test_the_page_has_the_table():
 )
 def test_assert_close_compares_shape_dtype_and_values(a: str, b: str, close: bool):
     import dispatch
-    from dispatch.as_torch.testing import assert_close
+    from dispatch.as_torch.testing.comparing import assert_close
 
     pair = (eval(a, {"dispatch": dispatch}), eval(b, {"dispatch": dispatch}))
     if close:

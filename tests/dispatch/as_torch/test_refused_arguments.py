@@ -4,8 +4,8 @@ import functools
 
 import pytest
 
-from dispatch.as_torch import numpy_ops
 from dispatch.as_torch.nn import functional as F, init, modules as nn, parametrize as PZ
+from dispatch.as_torch.testing import numpy_ops
 from tests.dispatch.refused import (
     check_refused,
     i64,

@@ -12,14 +12,14 @@ import pytest
 import dispatch
 from dispatch import FakeTensorMode
 from dispatch.as_torch import guards
-from dispatch.as_torch.test_case import (
+from dispatch.as_torch.testing.case import (
     TestCase,
     disable_gc,
     instantiate_parametrized_tests,
     parametrize,
     subtest,
 )
-from dispatch.as_torch.testing import FileCheck
+from dispatch.as_torch.testing.comparing import FileCheck
 
 ROOT = Path(__file__).resolve().parents[3]
 

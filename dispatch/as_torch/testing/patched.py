@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import dispatch
-from dispatch.as_torch.test_case import TestCase, run_tests
+from dispatch.as_torch.testing.case import TestCase, run_tests
 
 __all__ = ["TestCase", "make_test_cls_with_patches", "rand_strided", "run_tests"]
 

@@ -8,7 +8,7 @@ import pytest
 
 import dispatch
 from dispatch import fake, ops
-from dispatch.as_torch import opcheck_failures as failures, opcheck_generated as generated
+from dispatch.as_torch.testing import opcheck_failures as failures, opcheck_generated as generated
 from dispatch.fake import config
 from dispatch.library import checks
 

@@ -18,7 +18,7 @@ from typing import Any
 from dispatch._C.overload import OpOverload, OpOverloadPacket
 from dispatch._C.tags import Tag
 from dispatch.as_torch import serialization
-from dispatch.as_torch.opcheck_failures import (
+from dispatch.as_torch.testing.opcheck_failures import (
     TEST_OPTIONS,
     FailuresDict,
     should_update_failures_dict,

@@ -11,17 +11,11 @@ import numpy
 import pytest
 
 import dispatch
-from dispatch.as_torch import (
-    deterministic,
-    dtype_lists,
-    modules,
-    prims_common,
-    test_absent,
-    test_marks as marks,
-)
+from dispatch.as_torch import deterministic, modules, prims_common
 from dispatch.as_torch.report import report
-from dispatch.as_torch.test_case import TestCase, instantiate_parametrized_tests, parametrize
-from dispatch.as_torch.test_devices import (
+from dispatch.as_torch.testing import absent, dtype_lists, marks
+from dispatch.as_torch.testing.case import TestCase, instantiate_parametrized_tests, parametrize
+from dispatch.as_torch.testing.devices import (
     OpDTypes,
     deviceCountAtLeast,
     dtypes,
@@ -38,11 +32,11 @@ from dispatch.as_torch.test_devices import (
     ops,
     skipCPUIf,
 )
-from dispatch.as_torch.two_tensor import TwoTensor, TwoTensorMode
+from dispatch.as_torch.testing.two_tensor import TwoTensor, TwoTensorMode
 from dispatch.modes import is_traceable_wrapper_subclass
 
 F32, I64 = dispatch.float32, dispatch.int64
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 class Operator:
@@ -169,7 +163,7 @@ def test_a_class_of_tests_becomes_one_for_the_cpu():
         def test_any(self, device, dtype, op):
             self.assertEqual(dtype, F32)
 
-        @ops(test_absent.op_db)
+        @ops(absent.op_db)
         def test_none(self, device, dtype, op):
             raise AssertionError
 
@@ -262,7 +256,7 @@ def test_what_is_not_here_says_so_when_it_is_called(tmp_path):
     missing = {use.name for use in report(program).missing}
     assert missing == {"torch.fx.passes.reinplace.reinplace"}
     assert modules.is_refused(modules.refused("torch.x.load")) and not modules.is_refused(print)
-    assert not hasattr(test_absent, "anything")
+    assert not hasattr(absent, "anything")
 
 
 def test_warnings_are_counted():

@@ -16,7 +16,7 @@ import numpy as np
 
 import dispatch
 from dispatch import Tensor
-from dispatch.as_torch.testing import _tolerance, assert_close
+from dispatch.as_torch.testing.comparing import _tolerance, assert_close
 
 __all__ = ["Equality"]
 

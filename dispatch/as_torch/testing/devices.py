@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import dispatch
-from dispatch.as_torch.test_case import instantiate_parametrized_tests, parametrize
-from dispatch.as_torch.test_marks import _as_it_is, dtype_name
+from dispatch.as_torch.testing.case import instantiate_parametrized_tests, parametrize
+from dispatch.as_torch.testing.marks import _as_it_is, dtype_name
 
 __all__ = [
     "OpDTypes",

@@ -3,7 +3,7 @@
 import pytest
 
 import dispatch
-from dispatch.as_torch.testing import assert_close
+from dispatch.as_torch.testing.comparing import assert_close
 from tests.dispatch.refused import check_refused, o
 
 

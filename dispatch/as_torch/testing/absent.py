@@ -6,7 +6,7 @@ operators are PyTorch's. Capabilities of a GPU (`SM80OrLater`, `PLATFORM_SUPPORT
 
 from typing import Any
 
-from dispatch.as_torch.test_case import TestCase as JitTestCase
+from dispatch.as_torch.testing.case import TestCase as JitTestCase
 
 __all__ = [
     "GPU_TYPE",

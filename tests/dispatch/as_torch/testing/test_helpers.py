@@ -15,22 +15,18 @@ from dispatch.as_torch import (
     accelerator,
     functorch,
     logs,
-    numpy_ops,
-    opcheck_tests,
-    patched_tests,
-    test_devices,
-    test_marks,
 )
 from dispatch.as_torch.nn import parametrize
 from dispatch.as_torch.nn.modules import Linear, Module
 from dispatch.as_torch.nn.parameter import Parameter
-from dispatch.as_torch.subclasses import (
+from dispatch.as_torch.testing import devices, marks, numpy_ops, opcheck_tests, patched
+from dispatch.as_torch.testing.case import TestCase
+from dispatch.as_torch.testing.subclasses import (
     RedispatchTensor,
     SubclassWithTensorFactory,
     WrapperTensor,
     subclass_db,
 )
-from dispatch.as_torch.test_case import TestCase
 from dispatch.library import _scoped_library
 from dispatch.symbolic import ShapeEnv
 
@@ -125,10 +121,10 @@ def test_tolerances_texts_and_places():
 def test_marks_that_change_a_test_or_do_not():
     seen = []
 
-    @test_marks.suppress_warnings
-    @test_marks.setLinalgBackendsToDefaultFinally
-    @test_devices.skipCPUIfNoLapack
-    @test_devices.skipCUDAIfNoMagma
+    @marks.suppress_warnings
+    @marks.setLinalgBackendsToDefaultFinally
+    @devices.skipCPUIfNoLapack
+    @devices.skipCUDAIfNoMagma
     def noisy(word):
         warnings.warn(word, UserWarning, stacklevel=1)
         seen.append(word)
@@ -137,7 +133,7 @@ def test_marks_that_change_a_test_or_do_not():
         warnings.simplefilter("error")
         noisy("loud")
     assert seen == ["loud"] and noisy.__name__ == "noisy"
-    held = test_marks.is_iterable_of_tensors
+    held = marks.is_iterable_of_tensors
     assert held([ONE]) and held((ONE, ONE)) and held([], include_empty=True)
     assert not any(map(held, (ONE, [], [ONE, 1], 3, None)))
 
@@ -163,7 +159,7 @@ class Patched(unittest.TestCase):
 
 
 def test_a_class_runs_again_with_patches():
-    made = patched_tests.make_test_cls_with_patches(
+    made = patched.make_test_cls_with_patches(
         Patched, "Other", "_two", (Settings, "value", 2), xfail_prop="xfail"
     )
     assert made.__name__ == "OtherPatched" and made.word == "x"
@@ -175,10 +171,10 @@ def test_a_class_runs_again_with_patches():
 
 @pytest.mark.parametrize("dtype", [dispatch.float32, dispatch.int8, dispatch.float8_e5m2])
 def test_random_tensors_of_a_geometry(dtype):
-    made = patched_tests.rand_strided((2, 3), (1, 4), dtype, extra_size=5)
+    made = patched.rand_strided((2, 3), (1, 4), dtype, extra_size=5)
     assert (made.shape, made.stride(), made.dtype) == ((2, 3), (1, 4), dtype)
     assert made.untyped_storage().nbytes() == (1 + 1 + 8 + 5) * dtype.itemsize
-    assert patched_tests.rand_strided((0, 3), (3, 1)).numel() == 0
+    assert patched.rand_strided((0, 3), (3, 1)).numel() == 0
 
 
 # ---- subclasses

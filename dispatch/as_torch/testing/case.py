@@ -1,6 +1,6 @@
 """`torch.testing._internal.common_utils`: what tests of PyTorch's kind are written with.
 
-`TestCase.assertEqual` compares nests of tensors and numbers (`test_equality`); `parametrize` makes
+`TestCase.assertEqual` compares nests of tensors and numbers (`equality`); `parametrize` makes
 a method for each value, which `instantiate_parametrized_tests` enters into the class.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dispatch
-from dispatch.as_torch.test_equality import Equality
+from dispatch.as_torch.testing.equality import Equality
 
 __all__ = [
     "TestCase",
@@ -129,7 +129,7 @@ class TestCase(unittest.TestCase):
         exact_stride: bool = False,
         exact_is_coalesced: bool = False,
     ) -> None:
-        """Equal, or as near as the tolerances allow (`test_equality`); NaN equals NaN.
+        """Equal, or as near as the tolerances allow (`equality`); NaN equals NaN.
 
         `msg` is the text, or a function of it. The least tolerances are `rel_tol` and `precision`.
         """
