@@ -5,6 +5,7 @@ parser (torch/csrc/utils/python_arg_parser.cpp). A float is no int in either; a 
 what they are where the schema says SymInt or Scalar, and are guarded elsewhere. Nothing here raises but such a guard, which leaves
 its exception set.
 """
+from cpython.exc cimport PyErr_ExceptionMatches
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
@@ -17,10 +18,10 @@ from dispatch._C.emitted cimport (
     AK_SCALAR, AK_STORAGE, AK_STR, AK_TENSOR,
 )
 from dispatch._C.python_api cimport (
-    PyBool_Check_, PyBytes_Check_, PyComplex_CheckExact_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyFloat_CheckExact_,
-    PyFloat_Check_, PyIndex_Check_, PyLong_CheckExact_, PyLong_Check_, PyNumber_Check_, PyNumber_Float_, PyNumber_Index_,
-    PyList_CheckExact_, PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyTuple_CheckExact_, PyUnicode_CheckExact_, Py_TYPE_,
-    PyUnicode_Check_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_True_,
+    PyBool_Check_, PyBytes_Check_, PyComplex_CheckExact_, PyComplex_Check_, PyDict_Check_, PyErr_Clear_, PyErr_Occurred_,
+    PyFloat_CheckExact_, PyFloat_Check_, PyIndex_Check_, PyList_CheckExact_, PyLong_CheckExact_, PyLong_Check_, PyNumber_Check_,
+    PyNumber_Float_, PyNumber_Index_, PyNumber_Long_, PyObject_IsTrue_, PyObject_TypeCheck_, PyTuple_CheckExact_,
+    PyUnicode_CheckExact_, PyUnicode_Check_, Py_DECREF_, Py_False_, Py_INCREF_, Py_None_, Py_True_, Py_TYPE_,
 )
 from dispatch._C.references cimport set_error
 from dispatch._C.storage cimport Storage
@@ -73,11 +74,22 @@ cdef inline PyObject* again(PyObject* o) noexcept:
     return o
 
 
+cdef void forget_error() noexcept:
+    if PyErr_Occurred_() != NULL and PyErr_ExceptionMatches(Exception):
+        PyErr_Clear_()
+
+
 cdef inline PyObject* cleared(PyObject* made) noexcept:
     """What a conversion made; when it raised, no match."""
     if made == NULL:
-        PyErr_Clear_()
+        forget_error()
     return made
+
+
+cdef PyObject* no_match(object error) noexcept:
+    if not isinstance(error, Exception):
+        set_error(error)
+    return NULL
 
 
 cdef inline bint is_tensor(PyObject* o) noexcept:
@@ -110,8 +122,7 @@ cdef PyObject* fitting_int(PyObject* made, bint as_unsigned) noexcept:
     """Steals `made`; a plain int that fits in 64 bits, else NULL."""
     cdef PyObject* plain
     if made == NULL:
-        PyErr_Clear_()
-        return NULL
+        return cleared(made)
     if not PyLong_CheckExact_(made):         # a bool, an IntEnum
         plain = int_of(made)
         Py_DECREF_(made)
@@ -152,7 +163,9 @@ cdef PyObject* new_int(PyObject* o, uint16_t flags, int function) noexcept:
         made = PyNumber_Index_(o)
         if made != NULL:
             return fitting_int(made, False)
-        PyErr_Clear_()
+        forget_error()
+        if PyErr_Occurred_() != NULL:
+            return NULL
     if PyNumber_Check_(o):                   # numpy's floats, tensors of one element: as int() has it
         return quiet_int(o)
     if not flags & AF_SYM:
@@ -176,6 +189,7 @@ cdef PyObject* item_of(PyObject* o, bint raises) noexcept:
         Py_INCREF(r)
         made = <PyObject*>r
     except BaseException as error:
+        made = no_match(error)
         if raises:
             set_error(error)
     ts.torch_function_off = off
@@ -199,8 +213,8 @@ cdef PyObject* quiet_int(PyObject* o) noexcept:
 cdef PyObject* int_of_real(PyObject* o) noexcept:
     try:
         r = int((<object>o).real)
-    except BaseException:
-        return NULL
+    except BaseException as error:
+        return no_match(error)
     Py_INCREF(r)
     return <PyObject*>r
 
@@ -247,8 +261,8 @@ cdef PyObject* float_of_real(PyObject* o) noexcept:
     cdef object r
     try:
         r = float((<object>o).real)
-    except BaseException:
-        return NULL
+    except BaseException as error:
+        return no_match(error)
     Py_INCREF(r)
     return <PyObject*>r
 
@@ -277,8 +291,7 @@ cdef PyObject* new_bool(PyObject* o, uint16_t flags, int function) noexcept:
         return NULL
     truth = PyObject_IsTrue_(o)
     if truth < 0:
-        PyErr_Clear_()
-        return NULL
+        return cleared(NULL)
     return again(Py_True_ if truth else Py_False_)
 
 
@@ -311,8 +324,8 @@ cdef PyObject* new_number(PyObject* o) noexcept:
 cdef PyObject* new_numpy_number(PyObject* o) noexcept:
     try:
         r = (<object>o).item()
-    except BaseException:
-        return NULL
+    except BaseException as error:
+        return no_match(error)
     if not isinstance(r, (int, float, complex)):
         return NULL
     Py_INCREF(r)
@@ -326,8 +339,8 @@ cdef PyObject* new_item(PyObject* o) noexcept:
     ts.torch_function_off = 2            # reading a value is no call that handlers see
     try:
         r = (<object>o).item()
-    except BaseException:
-        return NULL
+    except BaseException as error:
+        return no_match(error)
     finally:
         ts.torch_function_off = off
     Py_INCREF(r)
@@ -341,8 +354,8 @@ cdef PyObject* new_complex(PyObject* o) noexcept:
         return NULL
     try:
         r = complex(<object>o)
-    except BaseException:
-        return NULL
+    except BaseException as error:
+        return no_match(error)
     Py_INCREF(r)
     return <PyObject*>r
 
@@ -379,8 +392,8 @@ cdef PyObject* new_device(PyObject* o, int function) noexcept:
         return NULL
     try:
         r = dtypes.device_of(str(<object>o) if PyUnicode_Check_(o) else int(<object>o))
-    except BaseException:
-        return NULL
+    except BaseException as error:
+        return no_match(error)
     Py_INCREF(r)
     return <PyObject*>r
 
@@ -444,8 +457,8 @@ cdef PyObject* new_storage_of(PyObject* o) noexcept:
         return again(o)
     try:
         untyped = (<object>o)._untyped_storage
-    except BaseException:
-        return NULL
+    except BaseException as error:
+        return no_match(error)
     return instance_of(<PyObject*>untyped, STORAGE)
 
 

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from types import GeneratorType
 
 from dispatch._C cimport dtypes
-from dispatch._C.conversion cimport is_parsed_int, new_number, new_value
+from dispatch._C.conversion cimport forget_error, is_parsed_int, new_number, new_value, no_match
 from dispatch._C.emitted cimport (
     AF_ELEM_OPTIONAL, AF_LIST, AF_LIST2, AF_OPTIONAL, AF_SYM, AK_BOOL, AK_COMPLEX, AK_DEVICE, AK_DICT, AK_DIMNAME, AK_DTYPE,
     AK_FLOAT, AK_GENERATOR, AK_INT, AK_LAYOUT, AK_MEMORY_FORMAT, AK_OTHER, AK_QSCHEME, AK_SCALAR, AK_STORAGE, AK_STR,
@@ -135,8 +135,8 @@ cdef PyObject* new_list_of_iterable(Signature* sig, ArgSpec* spec, PyObject* o, 
         return NULL
     try:
         seen = list(seen)
-    except BaseException:
-        return NULL
+    except BaseException as error:
+        return no_match(error)
     return new_list(sig, spec, <PyObject*>seen, f, level)
 
 
@@ -183,7 +183,8 @@ cdef PyObject* convert_slow(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f
         return o if spec.kind == AK_TENSOR and is_from_python(sig) else NULL
     if spec.flags & (AF_LIST | AF_LIST2):
         made = new_list(sig, spec, o, f, 2 if spec.flags & AF_LIST2 else 1)
-        if made == NULL and spec.size and (f.lone_ints or not spec.flags & AF_SYM) and not spec.flags & AF_LIST2:
+        if made == NULL and spec.size and (f.lone_ints or not spec.flags & AF_SYM) and not spec.flags & AF_LIST2 and (
+                PyErr_Occurred_() == NULL):
             made = new_repeated(spec, o, f)
         if made != NULL and spec.kind == AK_BOOL and spec.size and PyList_GET_SIZE_(made) != spec.size and (
                 not is_from_python(sig)):
@@ -218,7 +219,10 @@ cdef PyObject* convert_trial(Signature* sig, ArgSpec* spec, PyObject* o, Frame* 
     if is_function_object(o) or (spec.kind == AK_DEVICE and PyUnicode_Check_(o)):
         return o
     made = convert_slow(sig, spec, o, f)
-    return o if made == NULL and (PyList_Check_(o) or PyTuple_Check_(o)) and any_function_handler(&o, 1) else made
+    if made == NULL and (PyList_Check_(o) or PyTuple_Check_(o)) and any_function_handler(&o, 1):
+        forget_error()
+        return o if PyErr_Occurred_() == NULL else NULL
+    return made
 
 
 cdef int find_keyword(Signature* sig, PyObject* name, bint function) noexcept:

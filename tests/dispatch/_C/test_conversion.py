@@ -190,3 +190,37 @@ def test_an_unknown_value_among_sizes_is_the_answer_of_an_operator():
         ops.aten.sum.dim_IntList(x, places)
     with pytest.raises(RuntimeError, match=r"'size' .* must be"):
         ops.aten.view.default(x, [dispatch.ones(2, device="meta", dtype=dispatch.int64)[0], 5])
+
+
+def _interrupts(method):
+    """An object whose `method` is interrupted."""
+
+    def interrupted(self, *args):
+        raise KeyboardInterrupt
+
+    return type("Interrupts", (), {method: interrupted})()
+
+
+class _Sequence:
+    """What operators take for a list: its items are asked for by number."""
+
+    def __getitem__(self, i):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ops.aten.unsqueeze.default(X, _interrupts("__index__")),
+        lambda: ops.aten.dropout.default(X, _interrupts("__float__"), True),
+        lambda: ops.aten.dropout.default(X, 0.5, _interrupts("__bool__")),
+        lambda: ops.aten.view.default(X, [_interrupts("__index__"), 1]),
+        lambda: ops.aten.view.default(X, _Sequence()),
+        lambda: ops.aten.empty.memory_format([2], dtype=_interrupts("__index__")),
+        lambda: dispatch.norm(X, dtype=_interrupts("__index__")),
+    ],
+)
+def test_an_interrupt_while_arguments_are_converted_is_no_mismatch(call):
+    """Errors of user code mean that a value does not fit, and other overloads are tried."""
+    with pytest.raises(KeyboardInterrupt):
+        call()
