@@ -18,6 +18,7 @@ document changes, and does not optimize it. `tests/test_examples.py` follows the
 import doctest
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -75,7 +76,8 @@ def copy_of_the_tree(folder: Path) -> Path:
     """The repository as it is, with what was built from it; `folder/bin` has a quick compiler."""
     gcc = folder / "bin" / "gcc"
     gcc.parent.mkdir()
-    gcc.write_text(f"#!/bin/bash\nexec {shutil.which('gcc')} \"${{@/-O2/-O0}}\"\n")
+    path = shlex.quote(os.environ["PATH"])  # without this folder: ccache's gcc looks for the next one
+    gcc.write_text(f"#!/bin/bash\nPATH={path}\nexec {shutil.which('gcc')} \"${{@/-O2/-O0}}\"\n")
     gcc.chmod(0o755)
     leave = shutil.ignore_patterns(*_LEFT_BEHIND)
     return Path(shutil.copytree(ROOT, folder / "clone", symlinks=True, ignore=leave))
