@@ -91,7 +91,8 @@ _LATER = {
         "tensor.data": "as_tensor asarray",
         "tensor.functions": """
             atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod
-            cdist chain_matmul dsmm einsum hsmm lu meshgrid norm saddmm split stft tensordot
+            cdist chain_matmul dsmm einsum hsmm lu meshgrid norm saddmm split stft
+            sym_fresh_size tensordot
             unique unique_consecutive unravel_index
             """,
         "tensor.lobpcg": "lobpcg",

@@ -102,6 +102,7 @@ from dispatch.tensor.functions import (
     meshgrid as meshgrid,
     norm as norm,
     saddmm as saddmm,
+    sym_fresh_size as sym_fresh_size,
     tensordot as tensordot,
     unique as unique,
     unique_consecutive as unique_consecutive,

@@ -130,7 +130,7 @@ torch.fx.experimental.normalize             dispatch.as_torch.fx.passes.normaliz
 torch.fx.experimental.optimization          dispatch.as_torch.fx.passes.optimizing
 torch.fx.experimental.rewriter              dispatch.as_torch.fx.passes.rewriting
 torch.fx.experimental._config               dispatch.symbolic.config
-torch.fx.experimental.symbolic_shapes       dispatch.symbolic
+torch.fx.experimental.symbolic_shapes       dispatch.symbolic dispatch.as_torch.fx.shapes
 torch.fx.experimental.recording             dispatch.symbolic.recording
 torch.fx.experimental.sym_node              dispatch.symbolic.methods dispatch.symbolic
 torch.utils._sympy.functions                dispatch.symbolic.functions

@@ -14,9 +14,11 @@ from dispatch import ops
 from dispatch.fake import FakeTensor, FakeTensorMode
 from dispatch.modes import _get_current_dispatch_mode_stack
 from dispatch.pytree import tree_leaves
+from dispatch.symbolic import ShapeGuard, SLoc
 
 __all__ = [
-    "TracingContext", "_constrain_as_size", "active_fake_mode", "detect_fake_mode", "tracing",
+    "SLoc", "ShapeGuard", "TracingContext", "_constrain_as_size", "active_fake_mode",
+    "detect_fake_mode", "tracing",
 ]  # fmt: skip
 
 

@@ -149,6 +149,24 @@ class Case:
                 found.append(OpenSize(name, (name,), max(low or 0, 0), high, None, ()))
         return tuple(found)
 
+    def named_here(self, values: Mapping[str, int], other: "Case") -> dict[str, int]:
+        """Numbers that data decide, by the names that the same calls give them in this case. One
+        that sizes leave no choice is left out: nothing is found in an empty tensor."""
+        here = {place: name for name, place in self._origins.items()}
+        there = other._origins
+        pairs = ((here.get(there[k]) if k in there else k, n) for k, n in values.items())
+        return {name: n for name, n in pairs if name is not None}
+
+    @cached_property
+    def _origins(self) -> dict[str, tuple[int, int]]:
+        """For each number that data decide the call it comes from, and which of that call's."""
+        found: dict[str, tuple[int, int]] = {}
+        names, known = self._names_of_data, 0
+        for call, (_, count) in enumerate(self.learnt):
+            found.update((names[k], (call, k - known)) for k in range(known, count) if k in names)
+            known = count
+        return found
+
     # -- at values --------------------------------------------------------------------------------
 
     def holds(self, values: Mapping[str, int]) -> bool:

@@ -577,13 +577,20 @@ class GraphModule:
         return self._cases[name]
 
     def _report_at(
-        self, device: Any, sizes: Mapping[str, int], case_at: Callable[[Mapping[str, int]], Case]
+        self,
+        device: Any,
+        sizes: Mapping[str, int],
+        case_at: Callable[[Mapping[str, int]], Case],
+        asked_of: Case | None = None,
     ) -> Report:
-        """A report from the case that these sizes belong to; they may name numbers of data."""
+        """A report from the case that these sizes belong to; they may name numbers of data, as
+        they are called in `asked_of`."""
         of_data = {name: n for name, n in sizes.items() if _OF_DATA.fullmatch(name)}
         wanted = {name: n for name, n in sizes.items() if name not in of_data}
         values = self._values_of(wanted) or self._for_symbols()
         case = case_at(values)
+        if asked_of is not None and asked_of is not case:
+            of_data = case.named_here(of_data, asked_of)
         for name, number in of_data.items():
             find(case.from_data, name).check(number)
         values = case.complete({**values, **of_data})
@@ -594,7 +601,7 @@ class GraphModule:
             baked=self.baked_rows(),
         )  # fmt: skip
         cases = self.cases(device)
-        at = At(case, values, lambda other: self._report_at(device, other, cases.at))
+        at = At(case, values, lambda other: self._report_at(device, other, cases.at, case))
         return Report(self._facts, case.log, facts, at)
 
     def _for_symbols(self) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 The names are those of `torch.fx.experimental.symbolic_shapes`, with `SymInt` and its like and the
 `sym_*` functions of `torch`. `docs/symbolic.md` has the whole. `DimConstraints` comes with sympy,
-when it is asked for.
+when it is asked for; `_LATER` has what else waits for that.
 """
 
 import importlib
@@ -50,6 +50,9 @@ from dispatch.symbolic.errors import (
 from dispatch.symbolic.expr import (
     Expr as Expr,
 )
+from dispatch.symbolic.guard_text import (
+    eval_is_non_overlapping_and_dense as eval_is_non_overlapping_and_dense,
+)
 from dispatch.symbolic.nested import (
     _get_constant_bool_symnode as _get_constant_bool_symnode,
     _get_nested_int as _get_nested_int,
@@ -68,6 +71,7 @@ from dispatch.symbolic.provenance import (
     SLoc as SLoc,
 )
 from dispatch.symbolic.questions import (
+    SymTypes as SymTypes,
     _advise_is_bounded as _advise_is_bounded,
     _advise_is_size as _advise_is_size,
     _check as _check,
@@ -122,6 +126,7 @@ from dispatch.symbolic.ranges import (
 from dispatch.symbolic.retracing import (
     CURRENT_NODE_KEY as CURRENT_NODE_KEY,
     SHAPEENV_EVENT_KEY as SHAPEENV_EVENT_KEY,
+    SYMPY_INTERP as SYMPY_INTERP,
     InnerTensorKey as InnerTensorKey,
     Specialization as Specialization,
     SymIntEqByExpr as SymIntEqByExpr,
@@ -155,8 +160,20 @@ from dispatch.symbolic.sources import (
 )
 from dispatch.symbolic.sympy_bridge import canonicalize_bool_expr as canonicalize_bool_expr
 
+# What few programs ask for, and where it is.
+_LATER = {
+    "DimConstraints": "dim_constraints",
+    "DynamicDimConstraintPrinter": "dim_constraints",
+    "IndicatorTypes": "functions",
+    "bound_sympy": "functions",
+}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
 
 def __getattr__(name: str) -> Any:
-    if name in ("DimConstraints", "DynamicDimConstraintPrinter"):
-        return getattr(importlib.import_module("dispatch.symbolic.dim_constraints"), name)
+    if name in _LATER:
+        return getattr(importlib.import_module(f"dispatch.symbolic.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,7 +27,7 @@ _NAMES = (
     "OpaqueUnaryFn_exp", "OpaqueUnaryFn_log", "OpaqueUnaryFn_asinh", "OpaqueUnaryFn_log2",
 )  # fmt: skip
 
-__all__ = [*_NAMES, "bound_sympy"]
+__all__ = [*_NAMES, "IndicatorTypes", "bound_sympy"]
 
 
 def _plain(x: Any) -> Any:
@@ -74,6 +74,7 @@ class _Function:
 
 
 globals().update({name: _Function(name) for name in _NAMES})
+IndicatorTypes = (globals()["IsNonOverlappingAndDenseIndicator"],)
 
 
 def bound_sympy(expr: Any, ranges: Mapping[Any, Any] | None = None) -> ValueRanges:

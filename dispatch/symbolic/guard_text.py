@@ -6,7 +6,7 @@ Called by `ShapeEnv.produce_guards` and its like. A guard's symbols are written 
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dispatch.symbolic.contexts import RelaxedUnspecConstraint, StrictMinMaxConstraint
 from dispatch.symbolic.errors import ConstraintViolationError
@@ -14,10 +14,37 @@ from dispatch.symbolic.expr import Expr
 from dispatch.symbolic.numbers import SymFloat, SymInt
 from dispatch.symbolic.sources import LocalSource, Source, TensorProperty, TensorPropertySource
 
-__all__ = ["FUNCTIONS", "bind", "produce", "python_text"]
+__all__ = [
+    "FUNCTIONS", "bind", "eval_is_non_overlapping_and_dense", "produce", "produce_verbose",
+    "python_text",
+]  # fmt: skip
+
+
+
+def eval_is_non_overlapping_and_dense(sizes: Sequence[Any], strides: Sequence[Any]) -> int:
+    """1 when strides in some order leave no gap and meet no place twice, else 0."""
+    if len(sizes) == 1:
+        return int(strides[0] == 1 or sizes[0] < 2)
+    expected: Any = 1
+    for size, stride in sorted(zip(sizes, strides, strict=True), key=lambda dim: dim[1]):
+        if size == 1:
+            continue
+        if stride != expected:
+            return 0
+        expected = expected * size
+    return 1
+
+
+def _indicator(*numbers: Any) -> int:
+    middle = len(numbers) // 2
+    return eval_is_non_overlapping_and_dense(numbers[:middle], numbers[middle:])
+
 
 # What the text of a guard may call.
-FUNCTIONS: dict[str, Any] = {"math": math, "min": min, "max": max, "abs": abs, "float": float}
+FUNCTIONS: dict[str, Any] = {
+    "math": math, "min": min, "max": max, "abs": abs, "float": float,
+    "IsNonOverlappingAndDenseIndicator": _indicator,
+}  # fmt: skip
 # Between what stands an operator, and how close it binds what it stands between.
 _INFIX = {
     "Add": (" + ", 40),
@@ -28,6 +55,8 @@ _INFIX = {
     "CleanDiv": (" // ", 999),
     "Mod": (" % ", 999),
     "PythonMod": (" % ", 999),
+    "LShift": (" << ", 999),
+    "RShift": (" >> ", 999),
     "IntTrueDiv": (" / ", 999),
     "FloatTrueDiv": (" / ", 999),
     "Eq": (" == ", 50),
@@ -43,9 +72,11 @@ _INFIX = {
     "BitwiseFn_bitwise_xor": (" ^ ", 37),
 }
 _ATOM = 1000
+_WAYS = ("python", "verbose_python")
 _BINDING = {name: level for name, (_, level) in _INFIX.items() if level < 999} | {
     "Pow": 60, "PowByNatural": 50, "FloatPow": 60, "Not": 100, "FloorDiv": 35, "CleanDiv": 35,
-    "Mod": 35, "PythonMod": 35, "IntTrueDiv": 35, "FloatTrueDiv": 35, "ModularIndexing": 35,
+    "LShift": 35, "RShift": 35, "Mod": 35, "PythonMod": 35, "IntTrueDiv": 35, "FloatTrueDiv": 35,
+    "ModularIndexing": 35,
 }  # fmt: skip
 _CALLED = {
     "Min": "min",
@@ -60,7 +91,7 @@ _CALLED = {
     "RoundToInt": "round",
     "RoundDecimal": "round",
     "TruncToFloat": "math.trunc",
-    "LShift": "<<",
+    "IsNonOverlappingAndDenseIndicator": "IsNonOverlappingAndDenseIndicator",
 }
 _UNORDERED = frozenset(("Add", "Mul", "And", "Or", "Max", "Min"))
 _RANKS = {"Number": 0, "Symbol": 1, "Pow": 2, "Mul": 3, "Add": 4, "Abs": 5}  # sympy's classes
@@ -166,7 +197,35 @@ def _collect(
     return inputs
 
 
-def produce(
+def produce(*args: Any, **kwargs: Any) -> list[str]:
+    """Conditions on inputs under which the run holds for them, each as Python text.
+
+    Raises:
+        ConstraintViolationError: a guard says more than the inputs' constraints allow.
+    """
+    return list(_produced(*args, **kwargs))
+
+
+class Texts(NamedTuple):
+    """The guards in one of the ways to write them."""
+
+    exprs: list[str]
+
+
+def produce_verbose(*args: Any, langs: Sequence[str] = _WAYS, **kwargs: Any) -> list[Texts]:
+    """The same plainly, and with the line that asked behind each.
+
+    Raises:
+        NotImplementedError: for a language other than these two.
+    """
+    if unknown := [lang for lang in langs if lang not in _WAYS]:
+        raise NotImplementedError(f"Unknown lang: {unknown[0]}")
+    found = _produced(*args, **kwargs)
+    told = [text if line is None else f"{text}  # {line}" for text, line in found.items()]
+    return [Texts(list(found) if lang == "python" else told) for lang in langs]
+
+
+def _produced(
     env: Any,
     placeholders: Sequence[Any],
     sources: Sequence[Any],
@@ -177,14 +236,10 @@ def produce(
     equalities_inputs: Any = None,
     _simplified: bool = False,
     ignore_static: bool = True,
-) -> list[str]:
-    """Conditions on inputs under which the run holds for them, each as Python text.
-
-    Raises:
-        ConstraintViolationError: a guard says more than the inputs' constraints allow.
-    """
+) -> dict[str, Any]:
+    """{text: the line that asked, None where no line did}."""
     inputs = env._inputs = _collect(env, placeholders, sources, input_contexts)
-    found: list[str] = []
+    found: dict[str, Any] = {}
 
     def name_of(symbol: Any) -> str:
         known = inputs.sources.get(symbol) or env.var_to_sources.get(symbol)
@@ -205,44 +260,27 @@ def produce(
             ):
                 continue
             text = python_text(e, name_of) if isinstance(e, Expr) else str(e)
-            found.append(f"{source_ref(source)} == {text}")
+            found.setdefault(f"{source_ref(source)} == {text}")
+    of_ranges = _of_ranges(env) if guards is None else None
     for guard in env.guards if guards is None else guards:
-        if guards is None and _said_by_ranges(env, env.replace(guard.expr)):
-            continue
         e = env.simplify(guard.expr)
+        if of_ranges is not None and of_ranges._maybe_evaluate_static(e) is not None:
+            continue  # the ranges, which are told too, leave no other answer
         if all(inputs.sources.get(s) or env.var_to_sources.get(s) for s in e.free_symbols):
-            found.append(python_text(e, name_of))
+            found.setdefault(python_text(e, name_of), guard.sloc)
     if guards is None:
-        found += [
-            text for s in inputs.sources for text in _range_text(env, s, name_of, _simplified)
-        ]
-    return list(dict.fromkeys(found))
+        for s in inputs.sources:
+            for text in _range_text(env, s, name_of, _simplified):
+                found.setdefault(text, env.var_to_range_sloc.get(s))
+    return found
 
 
-def _said_by_ranges(env: Any, e: Any) -> bool:
-    """Whether the range of its one symbol, which is told too, leaves no other answer."""
-    if e.function not in ("Eq", "Ne", "Lt", "Le", "Gt", "Ge"):
-        return e.is_Boolean and not e.args
-    form = env.simplify(e.lhs - e.rhs)
-    terms = form.args if form.function == "Add" else (form,)
-    factor, rest = 0, 0
-    for term in terms:
-        number = term.function == "Mul" and term.args[0].is_number
-        if term.is_number:
-            rest += term.value
-        elif term.is_symbol or (number and len(term.args) == 2 and term.args[1].is_symbol):
-            factor += term.args[0].value if number else 1
-        else:
-            return False
-    if len(form.free_symbols) != 1:
-        return False
-    (symbol,) = form.free_symbols
-    r = env.var_to_range[symbol]
-    ends = (end if isinstance(end, int) else float(end) for end in (r.lower, r.upper))
-    low, high = sorted(end * factor + rest for end in ends)
-    if e.function in ("Eq", "Ne"):
-        return low > 0 or high < 0 or low == high
-    return high < 0 or low >= 0 if e.function in ("Lt", "Ge") else high <= 0 or low > 0
+def _of_ranges(env: Any) -> Any:
+    """A ShapeEnv that knows the symbols' ranges, and nothing else that was learnt."""
+    found = type(env)()
+    for row in env._rows():
+        found._restore(row)
+    return found
 
 
 def _range_text(env: Any, s: Any, name_of: Callable[[Any], str], simplified: bool) -> list[str]:

@@ -7,7 +7,7 @@ goes to the ShapeEnv. A node of another class is met through its methods.
 cimport cython
 
 from dispatch.symbolic.core cimport Core, Q_KNOWN, Q_OR_FALSE, Q_OR_TRUE
-from dispatch.symbolic.expr cimport Expr, Table, hint_of, range_of, sympify
+from dispatch.symbolic.expr cimport Expr, H_KNOWN, Table, hint_of, range_of, sympify
 from dispatch.symbolic.operations cimport *
 from dispatch.symbolic.rules cimport replaced
 
@@ -53,7 +53,9 @@ cdef class SymNode:
     def hint(self):
         if self.c_hint is not None:
             return self.c_hint
-        found = hint_of(expr_of(self))
+        if self.c_expr.unbacked and any([(<Expr>s).hinted != H_KNOWN for s in self.c_expr.free_symbols]):
+            return None              # what data decide stays so, also when a check has said the number
+        found = hint_of(self.c_expr)
         return found if found is None or hasattr(found, "node") else _TYPES[self.c_kind](found)
 
     @property

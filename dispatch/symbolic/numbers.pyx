@@ -306,6 +306,48 @@ cdef class SymReal(SymNumber):
     def conjugate(self):
         return self
 
+    def __float_pow__(self, other):
+        return operate(OP_FLOATPOW, self, other, False)
+
+    def __rfloat_pow__(self, other):
+        return operate(OP_FLOATPOW, self, other, True)
+
+    def __float_truediv__(self, other):
+        return operate(OP_FLOATTRUEDIV, self, other, False)
+
+    def __rfloat_truediv__(self, other):
+        return operate(OP_FLOATTRUEDIV, self, other, True)
+
+    def __sym_sqrt__(self):
+        return operate_alone(OP_SQRT, self)
+
+    def __sym_cos__(self):
+        return operate_alone(OP_COS, self)
+
+    def __sym_cosh__(self):
+        return operate_alone(OP_COSH, self)
+
+    def __sym_sin__(self):
+        return operate_alone(OP_SIN, self)
+
+    def __sym_sinh__(self):
+        return operate_alone(OP_SINH, self)
+
+    def __sym_tan__(self):
+        return operate_alone(OP_TAN, self)
+
+    def __sym_tanh__(self):
+        return operate_alone(OP_TANH, self)
+
+    def __sym_asin__(self):
+        return operate_alone(OP_ASIN, self)
+
+    def __sym_acos__(self):
+        return operate_alone(OP_ACOS, self)
+
+    def __sym_atan__(self):
+        return operate_alone(OP_ATAN, self)
+
 
 cdef class SymInt(SymReal):
     """Like an int, and its arithmetic makes expressions."""
@@ -487,48 +529,6 @@ cdef class SymFloat(SymReal):
     def hex(self):
         """Returns the hexadecimal representation of the float."""
         return self.node.guard_float("", 0).hex()
-
-    def __float_pow__(self, other):
-        return operate(OP_FLOATPOW, self, other, False)
-
-    def __rfloat_pow__(self, other):
-        return operate(OP_FLOATPOW, self, other, True)
-
-    def __float_truediv__(self, other):
-        return operate(OP_FLOATTRUEDIV, self, other, False)
-
-    def __rfloat_truediv__(self, other):
-        return operate(OP_FLOATTRUEDIV, self, other, True)
-
-    def __sym_sqrt__(self):
-        return operate_alone(OP_SQRT, self)
-
-    def __sym_cos__(self):
-        return operate_alone(OP_COS, self)
-
-    def __sym_cosh__(self):
-        return operate_alone(OP_COSH, self)
-
-    def __sym_sin__(self):
-        return operate_alone(OP_SIN, self)
-
-    def __sym_sinh__(self):
-        return operate_alone(OP_SINH, self)
-
-    def __sym_tan__(self):
-        return operate_alone(OP_TAN, self)
-
-    def __sym_tanh__(self):
-        return operate_alone(OP_TANH, self)
-
-    def __sym_asin__(self):
-        return operate_alone(OP_ASIN, self)
-
-    def __sym_acos__(self):
-        return operate_alone(OP_ACOS, self)
-
-    def __sym_atan__(self):
-        return operate_alone(OP_ATAN, self)
 
     def __sym_log2__(self):
         return operate_alone(OP_LOG2, self)

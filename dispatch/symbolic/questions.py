@@ -27,6 +27,7 @@ from dispatch.symbolic.numbers import (
 from dispatch.symbolic.ranges import int_oo
 
 __all__ = [
+    "SymTypes",
     "_advise_is_bounded",
     "_advise_is_size",
     "_check",
@@ -75,7 +76,7 @@ __all__ = [
     "sym_sum",
 ]
 
-_SYMBOLIC: Any = (SymInt, SymFloat, SymBool)
+SymTypes: Any = (SymInt, SymFloat, SymBool)
 _watched: Any = functools.partial(_watch_function, arguments=True)  # handlers are asked first
 
 
@@ -382,7 +383,7 @@ def has_static_value(a: Any) -> bool:
 
 def has_guarding_hint(a: Any) -> bool:
     """Whether this run has a number for it."""
-    return not isinstance(a, _SYMBOLIC) or bool(a.node.has_hint())
+    return not isinstance(a, SymTypes) or bool(a.node.has_hint())
 
 
 def is_symbolic(val: Any) -> bool:

@@ -160,6 +160,55 @@ cdef class ValueRanges:
         """The numbers of both."""
         return self & other
 
+    def boolify(self):
+        """The range as one of truth values; AssertionError where it is one of some numbers."""
+        if self.is_bool:
+            return self
+        if self.low == -INF and self.high == INF and not self.whole:
+            return ValueRanges.unknown_bool()
+        raise AssertionError(f"not bool like {self}")
+
+    @staticmethod
+    def increasing_map(x, fn):
+        """The range of a function that grows with its argument."""
+        x = ValueRanges.wrap(x)
+        return ValueRanges(fn(x.lower), fn(x.upper))
+
+    @staticmethod
+    def decreasing_map(x, fn):
+        """The range of a function that falls as its argument grows."""
+        x = ValueRanges.wrap(x)
+        return ValueRanges(fn(x.upper), fn(x.lower))
+
+    @staticmethod
+    def monotone_map(x, fn):
+        """The range of a function that grows or falls."""
+        x = ValueRanges.wrap(x)
+        ends = fn(x.lower), fn(x.upper)
+        return ValueRanges(min(ends), max(ends))
+
+    @staticmethod
+    def convex_min_zero_map(x, fn):
+        """The range of a convex function whose least value is 0, at 0."""
+        x = ValueRanges.wrap(x)
+        if 0 not in x:
+            return ValueRanges.monotone_map(x, fn)
+        upper = max(fn(x.lower), fn(x.upper))
+        return ValueRanges(0.0 if isinstance(upper, float) else 0, upper)
+
+    @staticmethod
+    def coordinatewise_increasing_map(x, y, fn):
+        """The range of a function of two that grows with each."""
+        x, y = ValueRanges.wrap(x), ValueRanges.wrap(y)
+        return ValueRanges(fn(x.lower, y.lower), fn(x.upper, y.upper))
+
+    @staticmethod
+    def coordinatewise_monotone_map(x, y, fn):
+        """The range of a function of two that grows or falls with each."""
+        x, y = ValueRanges.wrap(x), ValueRanges.wrap(y)
+        ends = [fn(a, b) for a in (x.lower, x.upper) for b in (y.lower, y.upper)]
+        return ValueRanges(min(ends), max(ends))
+
     def __or__(self, ValueRanges other not None):
         return new_range(min(self.low, other.low), max(self.high, other.high), self.whole and other.whole)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dispatch.symbolic import guard_text
 from dispatch.symbolic.contents import free_unbacked_symbols
 from dispatch.symbolic.expr import Expr
 from dispatch.symbolic.numbers import SymBool, SymFloat, SymInt
@@ -17,6 +18,7 @@ from dispatch.symbolic.sources import Source
 __all__ = [
     "CURRENT_NODE_KEY",
     "SHAPEENV_EVENT_KEY",
+    "SYMPY_INTERP",
     "InnerTensorKey",
     "Specialization",
     "SymIntEqByExpr",
@@ -119,6 +121,13 @@ def cast_symbool_to_symint_guardless(symbool: Any) -> Any:
         return int(symbool)
     one, zero = (SymInt(symbool.node.wrap_int(x)) for x in (1, 0))
     return sym_ite(symbool, one, zero)
+
+
+# What the text of a condition may call (`guard_text` writes none that calls the last one).
+SYMPY_INTERP: dict[str, Any] = {
+    **guard_text.FUNCTIONS,
+    "cast_symbool_to_symint_guardless": cast_symbool_to_symint_guardless,
+}
 
 
 def check_consistent(new: Any, old: Any) -> None:

@@ -6,7 +6,7 @@ decides and learns. Names and behaviour are those of
 """
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -132,9 +132,14 @@ class ShapeEnv(Symbols):
         )
 
     def create_unspecified_symint_and_symbol(
-        self, value: int, source: Source, dynamic_dim: DimDynamic
+        self,
+        value: int,
+        source: Source,
+        dynamic_dim: DimDynamic,
+        excluded_value: int | None = None,
     ) -> Any:
-        """A SymInt of such a symbol."""
+        """A SymInt of such a symbol. `excluded_value`, which another program serves, is passed
+        over: nothing is compiled here."""
         symbol = self.create_unspecified_symbol(value, source, dynamic_dim)
         return self.create_symintnode(symbol, hint=value, source=source)
 
@@ -169,6 +174,8 @@ class ShapeEnv(Symbols):
         if expr in self.backed_var_to_val:
             raise AssertionError(f"{expr} already exists")
         self._give_hint(expr, val)
+
+    add_var_to_val = add_backed_var_to_val
 
     @property
     def var_to_val(self) -> dict[Expr, Any]:
@@ -307,6 +314,12 @@ class ShapeEnv(Symbols):
         """
         return guard_text.produce(self, placeholders, sources, *args, **kwargs)
 
+    def produce_guards_verbose(
+        self, placeholders: Any, sources: Any, *args: Any, **kwargs: Any
+    ) -> list[guard_text.Texts]:
+        """The same in several ways: as Python, and with the line that asked behind each."""
+        return guard_text.produce_verbose(self, placeholders, sources, *args, **kwargs)
+
     @property
     def dim_constraints(self) -> Any:
         """What the last `produce_guards` said, to be solved for dimensions; None before."""
@@ -386,6 +399,9 @@ class ShapeEnv(Symbols):
             for x in self.tracked_fakes
         ]
 
+    def cleanup(self) -> None:
+        """Nothing: no frame is kept that would have to be let go."""
+
     def check_equal(self, other: "ShapeEnv") -> None:
         """Nothing when another ShapeEnv has learnt the same.
 
@@ -403,6 +419,18 @@ class ShapeEnv(Symbols):
         recording.shape_env_check_state_equal(self, other, (), counted)
 
     # --- reading
+
+    def get_axioms(
+        self, symbols: Sequence[Expr] | None = None, compute_hint: bool = False
+    ) -> tuple[Expr, ...]:
+        """Guards, and the runtime asserts on these symbols (None: all); `compute_hint`: with the
+        run's numbers in place of what has some."""
+        deferred = self.deferred_runtime_asserts
+        chosen = deferred if symbols is None else [s for s in symbols if s in deferred]
+        found = [g.expr for g in self.guards] + [a.expr for s in chosen for a in deferred[s]]
+        if compute_hint:
+            found = [e.xreplace(self.backed_var_to_val) for e in found]
+        return tuple(dict.fromkeys(found))
 
     def format_guards(self, verbose: bool = False) -> str:
         """One guard a line."""

@@ -38,6 +38,7 @@ __all__ = [
     "saddmm",
     "split",
     "stft",
+    "sym_fresh_size",
     "tensordot",
     "unique",
     "unique_consecutive",
@@ -374,3 +375,8 @@ def saddmm(
     """`sspaddmm` under its older name (torch.saddmm)."""
     found: Tensor = _aten.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
     return found
+
+
+def sym_fresh_size(expr: Any) -> Any:
+    """A size that nothing is known of: an int of an int; under a fake mode, a new symbol."""
+    return tensor(expr).item()

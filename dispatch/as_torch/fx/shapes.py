@@ -10,8 +10,10 @@ from dispatch import FakeTensor, FakeTensorMode, SymBool, SymFloat, SymInt, Tens
 from dispatch.as_torch.fx.interpreter import Interpreter
 from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node, map_aggregate
+from dispatch.as_torch.guards import detect_fake_mode
+from dispatch.symbolic import rebind_unbacked
 
-__all__ = ["FakeTensorProp", "ShapeProp", "TensorMetadata"]
+__all__ = ["FakeTensorProp", "PropagateUnbackedSymInts", "ShapeProp", "TensorMetadata"]
 
 
 class TensorMetadata(NamedTuple):
@@ -140,3 +142,20 @@ class FakeTensorProp(Interpreter):
         """Run with these arguments. Returns the result."""
         with self._mode:
             return self.run(*args)
+
+
+class PropagateUnbackedSymInts(Interpreter):
+    """Runs a graph again: the symbols of data that come out are those that its nodes had before."""
+
+    def run_node(self, n: Node) -> Any:
+        """Run it, and bind the symbols of its result again.
+
+        Raises:
+            AssertionError: no fake mode is active.
+        """
+        result = super().run_node(n)
+        mode = detect_fake_mode()
+        if mode is None:
+            raise AssertionError("PropagateUnbackedSymInts: no fake mode is active")
+        rebind_unbacked(mode.shape_env, n, result)
+        return result

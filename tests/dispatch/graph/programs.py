@@ -174,7 +174,7 @@ def attention(dynamic=True):
     return program(body, specs, [user_output("out")], **ranges)
 
 
-def chosen_by_data():
+def chosen_by_data(least=2):
     """Where x of (b, 3) is not 0, and a tensor as long as a number n says."""
     b, rows, n = symbol("b", 4), symbol("u0", 0), symbol("u1", 0)
     for unknown in (rows, n):
@@ -201,7 +201,7 @@ def chosen_by_data():
     ]  # fmt: skip
     body = graph(["x", "n"], ["more", "new"], nodes, values, k=n)
     specs = [user_input("x"), user_input("n")]
-    return program(body, specs, [user_output("more"), user_output("new")], b=(2, None))
+    return program(body, specs, [user_output("more"), user_output("new")], b=(least, None))
 
 
 def payload(record, tensor_meta, is_param=True, use_pickle=False):

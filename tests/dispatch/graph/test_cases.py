@@ -189,6 +189,18 @@ def test_numbers_that_data_decide_are_symbols(from_data):
         report.at({"u1": 8})
 
 
+def test_number_of_data_may_be_named_where_sizes_leave_no_choice(tmp_path):
+    made = programs.write_json(tmp_path / "data.json", programs.chosen_by_data(least=0))
+    report = graph.load(made).run(symbolic=True)
+    there = report.at({"batch": 0, "u0": 0, "u1": 2})
+    assert [meta["shape"] for meta in there.outputs] == [[0, 2], [2]]
+    assert [row["value"] for row in there.sizes] == [0, 2]
+    with pytest.raises(ValueError, match="no size 'u7'"):
+        report.at({"batch": 0, "u7": 0})
+    back = there.at({"batch": 3, "u0": 5})  # by the names of that report: the number that is read
+    assert [meta["shape"] for meta in back.outputs] == [[9, 2], [5]]
+
+
 def test_mistakes(module):
     with pytest.raises(ValueError, match="out of range"):
         module.run(symbolic=True).at({"b": 65})

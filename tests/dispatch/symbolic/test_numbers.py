@@ -11,6 +11,7 @@ from dispatch.symbolic import (
     SymFloat,
     SymInt,
     SymNode,
+    _check,
     _sym_sqrt,
     sym_int,
     sym_ite,
@@ -109,6 +110,24 @@ def test_a_node_that_is_not_ours_does_its_own_arithmetic() -> None:
     made = SymInt(Plus(3)) + 4
     assert repr(made) == "plus 7"
     assert repr(5 + made) == "plus 12"
+
+
+def test_whole_numbers_have_the_methods_of_floats(a: Any) -> None:
+    root = a.__sym_sqrt__()
+    assert isinstance(root, SymFloat)
+    assert str(root) == f"OpaqueUnaryFn_sqrt({a})"
+    assert str(a.__float_truediv__(2)) == f"FloatTrueDiv({a}, 2)"
+
+
+def test_what_data_decide_has_no_hint_though_a_check_says_the_number(a: Any) -> None:
+    env = a.node.shape_env
+    u, v = env.create_unbacked_symint(), env.create_unbacked_symint()
+    _check(u == 9)
+    _check(v == a)
+    assert (str(u), str(v)) == ("9", str(a))
+    for x in (u, v):
+        assert (x.node.hint, x.node.has_hint()) == (None, False)
+    assert int(u) == 9
 
 
 def test_a_node_made_by_hand_is_as_good(a: Any) -> None:

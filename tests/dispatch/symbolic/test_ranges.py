@@ -26,6 +26,29 @@ def test_intersection_keeps_the_narrower_bounds() -> None:
         ValueRanges(3, 2)
 
 
+@pytest.mark.parametrize(
+    ("made", "low", "high"),
+    [
+        (ValueRanges.increasing_map(ValueRanges(2, 5), lambda x: x + 1), 3, 6),
+        (ValueRanges.decreasing_map(ValueRanges(2, 5), lambda x: -x), -5, -2),
+        (ValueRanges.monotone_map(ValueRanges(2, 5), lambda x: 3 - x), -2, 1),
+        (ValueRanges.convex_min_zero_map(ValueRanges(-2, 5), lambda x: x * x), 0, 25),
+        (ValueRanges.convex_min_zero_map(ValueRanges(-5, -2), lambda x: x * x), 4, 25),
+        (ValueRanges.coordinatewise_increasing_map(ValueRanges(1, 2), 3, lambda x, y: x + y), 4, 5),
+        (ValueRanges.coordinatewise_monotone_map(ValueRanges(-1, 2), 3, lambda x, y: x * y), -3, 6),
+        (ValueRanges.unknown().boolify(), False, True),
+        (ValueRanges(True, True).boolify(), True, True),
+    ],
+)
+def test_functions_of_ranges(made: ValueRanges, low: Any, high: Any) -> None:
+    assert made == ValueRanges(low, high)
+
+
+def test_a_range_of_numbers_is_not_one_of_truth_values() -> None:
+    with pytest.raises(AssertionError, match="not bool like"):
+        ValueRanges(0, 1).boolify()
+
+
 def test_a_range_survives_pickling() -> None:
     r = ValueRanges(-int_oo, 3)
     assert pickle.loads(pickle.dumps(r)) == r

@@ -7,6 +7,8 @@ import pytest
 
 from dispatch import FakeTensorMode, empty, ops
 from dispatch.symbolic import (
+    SYMPY_INTERP,
+    IndicatorTypes,
     InnerTensorKey,
     LocalSource,
     ShapeEnv,
@@ -18,6 +20,7 @@ from dispatch.symbolic import (
     check_consistent,
     create_contiguous,
     eval_guards,
+    eval_is_non_overlapping_and_dense,
     find_symbol_binding_fx_nodes,
     fx_placeholder_targets,
     is_accessor_node,
@@ -94,6 +97,16 @@ def test_values_of_two_runs_must_agree() -> None:
         check_consistent(3, 4)
     with pytest.raises(AssertionError, match="True != 3"):
         check_consistent(3, True)
+
+
+def test_density_of_sizes_and_strides() -> None:
+    assert eval_is_non_overlapping_and_dense((2, 3), (3, 1)) == 1
+    assert eval_is_non_overlapping_and_dense((2, 3), (1, 2)) == 1
+    assert eval_is_non_overlapping_and_dense((1, 3), (7, 1)) == 1
+    assert eval_is_non_overlapping_and_dense((2, 3), (4, 1)) == 0
+    assert [eval_is_non_overlapping_and_dense((n,), (2,)) for n in (1, 2)] == [1, 0]
+    assert SYMPY_INTERP["IsNonOverlappingAndDenseIndicator"](2, 3, 3, 1) == 1
+    assert [kind.__name__ for kind in IndicatorTypes] == ["IsNonOverlappingAndDenseIndicator"]
 
 
 def test_small_helpers() -> None:

@@ -16,6 +16,7 @@ from dispatch.symbolic import (
     StatefulSymbolicContext,
     StatelessSymbolicContext,
     StrictMinMaxConstraint,
+    SymBool,
     SymInt,
     SymIntSymbolicContext,
     ValueRanges,
@@ -219,6 +220,53 @@ def test_guards_are_written_with_few_brackets(condition: str) -> None:
     assert bool(eval(condition, {"a": a, "b": b, "c": c, "sym_max": sym_max}))
     sources = [ConstantSource(name) for name in "abc"]
     assert env.produce_guards([a, b, c], sources, _simplified=True) == _WRITTEN[condition]
+
+
+@pytest.mark.parametrize("condition", ["a // 3 <= 1", "(a > 3) & (b > 3)", "sym_max(a, b) <= 8"])
+def test_guards_that_ranges_say_are_not_written_twice(condition: str) -> None:
+    env = ShapeEnv()
+    a, b = size(env, 5, "a"), size(env, 7, "b")
+    assert bool(eval(condition, {"a": a, "b": b, "sym_max": sym_max}))
+    texts = env.produce_guards([a, b], [ConstantSource(name) for name in "ab"])
+    assert texts and all(text.count(" <= ") for text in texts)
+    assert not any("//" in text or ">" in text or "max" in text for text in texts)
+
+
+def test_density_is_asked_of_other_inputs() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 5, "a"), size(env, 4, "b")
+    node = a.node
+    assert SymBool(node.is_non_overlapping_and_dense([a.node, b.node], [b.node, node.wrap_int(1)]))
+    code = env.produce_guards_expression([a, b])
+    assert code is not None and "IsNonOverlappingAndDenseIndicator" in code
+    assert env.evaluate_guards_expression(code, [7, 3])
+
+
+def test_guards_are_told_with_their_lines() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 4, "a"), size(env, 5, "b")
+    assert a * b > 9
+    assert b > 3
+    sources = [ConstantSource(name) for name in "ab"]
+    plain, verbose = env.produce_guards_verbose([a, b], sources)
+    assert plain.exprs == env.produce_guards([a, b], sources)
+    assert [text.partition("  # ")[0] for text in verbose.exprs] == plain.exprs
+    (asked,) = [text for text in verbose.exprs if "> 9" in text]
+    assert "test_shape_env.py" in asked
+    with pytest.raises(NotImplementedError, match="cpp"):
+        env.produce_guards_verbose([a, b], sources, langs=("cpp",))
+
+
+def test_axioms_are_guards_and_asserts_on_symbols() -> None:
+    env = ShapeEnv()
+    a, u, v = size(env, 6, "a"), env.create_unbacked_symint(), env.create_unbacked_symint()
+    assert a > 4
+    _check(u > a)
+    _check(v > 2)
+    texts = [str(e) for e in env.get_axioms()]
+    assert texts == [f"{a} > 4", f"{a} < {u}", f"2 < {v}"]
+    assert [str(e) for e in env.get_axioms([u.node.expr])] == texts[:2]
+    assert [str(e) for e in env.get_axioms([u.node.expr], compute_hint=True)][1] == f"6 < {u}"
 
 
 def test_a_symbol_that_must_stay_free_and_does_not_is_reported() -> None:
