@@ -76,7 +76,7 @@ def copy_of_the_tree(folder: Path) -> Path:
     """The repository as it is, with what was built from it; `folder/bin` has a quick compiler."""
     gcc = folder / "bin" / "gcc"
     gcc.parent.mkdir()
-    path = shlex.quote(os.environ["PATH"])  # without this folder: ccache's gcc looks for the next one
+    path = shlex.quote(os.environ["PATH"])  # ccache looks for the next gcc: not this one
     gcc.write_text(f"#!/bin/bash\nPATH={path}\nexec {shutil.which('gcc')} \"${{@/-O2/-O0}}\"\n")
     gcc.chmod(0o755)
     leave = shutil.ignore_patterns(*_LEFT_BEHIND)
