@@ -27,8 +27,8 @@ _CORE = {
     "generated.type_names generated.types keys markup naming python python_api references "
     "returned stack tags",
     "state": "default_device device_events grad_mode guards pre_dispatch tls",
-    "tensor": "arrays disabled dlpack expressed function_handlers geometry size slots storage "
-    "symbolic tensor",
+    "tensor": "arrays disabled dlpack expressed function_handlers geometry read_only size slots "
+    "storage symbolic tensor",
     "call": "conversion derived dispatcher generator native_functor operator plain_arguments "
     "refusals schema_info steady structured unboxing values",
     "callee": "fallbacks mode python_dispatcher python_kernel torch_function wrapper",

@@ -30,7 +30,7 @@ from dispatch._C.operator cimport (
     KernelObject, OperatorEntry, allocate_signature, boxed_fn, new_entry, new_kernel, qualified_name, retire, set_schema,
     update_row,
 )
-from dispatch._C.plain_arguments cimport has_symbols, plain_arguments
+from dispatch._C.plain_arguments cimport needs_care, plain_arguments
 from dispatch._C.python_api cimport (
     PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
 )
@@ -523,14 +523,15 @@ cdef inline PyObject* run(OperatorEntry e, uint64_t ks, PyObject** args, ThreadS
 
 
 cdef inline PyObject* run_kernel(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
-    if k.flags & KF_BYTES and in_use() and has_symbols(e, args):
+    if k.flags & KF_BYTES and in_use() and needs_care(e, args):
         return run_on_bytes(e, k, ks, args, ts)
     return run_given(e, k, ks, args, ts)
 
 
 cdef PyObject* run_on_bytes(OperatorEntry e, Kernel* k, uint64_t ks, PyObject** args, ThreadState* ts) noexcept:
     """A kernel that reads and writes bytes, in a process that may have symbolic sizes: it never sees them. Numbers become plain by
-    guards; a tensor with symbolic sizes is refused. The kernels for all devices (KK_DEFAULT) serve Meta too, where both pass."""
+    guards; a tensor with symbolic sizes is refused, and one in read-only memory that would be written to. The kernels for all
+    devices (KK_DEFAULT) serve Meta too, where both pass."""
     cdef PyObject* plain[64]
     cdef list keep
     if (<KernelObject>k.owner).kind == KK_DEFAULT and (ks & KS_FULL_BACKENDS == KS_Meta & KS_FULL_BACKENDS or ts.meta_in_include):

@@ -20,6 +20,7 @@ from dispatch._C.dtypes cimport DEV_CPU, DEV_PRIVATEUSEONE, DTYPES, LAYOUT_strid
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative
 from dispatch._C.geometry cimport reach_of, span_of
 from dispatch._C.returned cimport ints_of
+from dispatch._C.read_only cimport is_read_only, read_only
 from dispatch._C.storage cimport new_borrowed_storage
 from dispatch._C.tensor cimport TF_FAKE, TF_SYMBOLIC, Tensor, data_of, get_numpy, needs_grad, new_tensor
 
@@ -151,7 +152,7 @@ cdef object new_capsule(Tensor t, bint versioned, bint copied):
         fill(&loan.versioned.dl_tensor, t, loan.geometry)
         loan.versioned.version.major = 1
         loan.versioned.version.minor = 0
-        loan.versioned.flags = DL_IS_COPIED if copied else 0
+        loan.versioned.flags = (DL_IS_COPIED if copied else 0) | (DL_READ_ONLY if is_read_only(t.c_storage) else 0)
         loan.versioned.manager_ctx = <void*>owner
         loan.versioned.deleter = delete_versioned
         return PyCapsule_New(&loan.versioned, NEW, drop_versioned)
@@ -177,8 +178,10 @@ def to_dlpack(Tensor self not None, *, stream=-1, max_version=None, dl_device=No
     if place is not None and place[0] != DL_CPU:
         raise BufferError(f"__dlpack__: a tensor on cpu cannot be lent to device {place}")
     version = None if max_version is None else ints_of(max_version, 2, "__dlpack__: max_version", TypeError)
-    cdef bint copied = copy is not None and bool(copy)
-    return new_capsule(self.clone() if copied else self, version is not None and version[0] >= 1, copied)
+    cdef bint copied = copy is not None and bool(copy), versioned = version is not None and version[0] >= 1
+    if is_read_only(self.c_storage) and not copied and not versioned:
+        raise BufferError("__dlpack__: a capsule without a version cannot say that the memory is read-only, use clone() first")
+    return new_capsule(self.clone() if copied else self, versioned, copied)
 
 
 def dlpack_device(Tensor self not None):
@@ -228,13 +231,14 @@ cdef int read_geometry(const DLTensor* given, int64_t* sizes, int64_t* strides) 
     return 0
 
 
-cdef Tensor tensor_over(const DLTensor* given, Borrowed owner):
+cdef Tensor tensor_over(const DLTensor* given, Borrowed owner, uint64_t flags):
     """A tensor on the lender's memory; `owner` holds nothing yet when this raises."""
     cdef int64_t sizes[MAX_DIMS]
     cdef int64_t strides[MAX_DIMS]
     cdef int dtype = dtype_of(given.dtype)
     cdef int64_t nbytes
     cdef char* data
+    cdef object keeper
     if given.device.device_type not in (DL_CPU, DL_CUDA_HOST):
         raise BufferError(f"from_dlpack: memory on DLPack's device type {given.device.device_type}, expected cpu (1)")
     read_geometry(given, sizes, strides)
@@ -242,7 +246,8 @@ cdef Tensor tensor_over(const DLTensor* given, Borrowed owner):
     if nbytes and given.data == NULL:
         raise BufferError(f"from_dlpack: no data where {nbytes} bytes were expected")
     data = <char*>given.data + given.byte_offset if nbytes else NULL
-    return new_tensor(new_borrowed_storage(data, nbytes, owner), dtype, given.ndim, sizes, strides, 0)
+    keeper = read_only(owner) if flags & DL_READ_ONLY else owner
+    return new_tensor(new_borrowed_storage(data, nbytes, keeper), dtype, given.ndim, sizes, strides, 0)
 
 
 cdef Tensor take(object capsule):
@@ -256,12 +261,12 @@ cdef Tensor take(object capsule):
         if versioned.version.major != 1:
             raise BufferError(f"from_dlpack: DLPack version {versioned.version.major}.{versioned.version.minor}, "
                               "expected 1.x")
-        result = tensor_over(&versioned.dl_tensor, owner)
+        result = tensor_over(&versioned.dl_tensor, owner, versioned.flags)
         PyCapsule_SetName(capsule, b"used_dltensor_versioned")
         owner.versioned = versioned
     elif PyCapsule_IsValid(capsule, OLD):
         old = <DLManagedTensor*>PyCapsule_GetPointer(capsule, OLD)
-        result = tensor_over(&old.dl_tensor, owner)
+        result = tensor_over(&old.dl_tensor, owner, 0)
         PyCapsule_SetName(capsule, b"used_dltensor")
         owner.old = old
     else:

@@ -1,15 +1,40 @@
-"""Arguments of kernels that read and write bytes: no expression reaches them.
+"""Arguments of kernels that read and write bytes: no expression reaches them, and no read-only memory where they write.
 
-Called by the dispatcher before a kernel of a backend with bytes runs, in a process that has expressions.
+Called by the dispatcher before a kernel of a backend with bytes runs, in a process that has expressions or such memory.
 """
 from cpython.object cimport PyObject
 
+from dispatch._C.emitted cimport AF_WRITE, OF_MUTABLE
 from dispatch._C.operator cimport OperatorEntry, qualified_name
 from dispatch._C.python_api cimport (
     PyList_CheckExact_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_CheckExact_, PyObject_TypeCheck_, Py_None_, Py_TYPE_,
 )
+from dispatch._C.read_only cimport WHY, is_read_only
 from dispatch._C.symbolic cimport NK_NONE, number_kind, plain_number
 from dispatch._C.tensor cimport TF_SYMBOLIC, Tensor
+
+
+cdef bint needs_care(OperatorEntry e, PyObject** args) noexcept:
+    return has_symbols(e, args) or e.flags & OF_MUTABLE and writes_read_only(e, args)
+
+
+cdef bint writes_read_only(OperatorEntry e, PyObject** args) noexcept:
+    cdef int i
+    cdef Py_ssize_t j
+    for i in range(e.sig.n_args):
+        if not e.sig.args[i].flags & AF_WRITE:
+            continue
+        if PyList_CheckExact_(args[i]):
+            for j in range(PyList_GET_SIZE_(args[i])):
+                if is_locked(PyList_GET_ITEM_(args[i], j)):
+                    return True
+        elif is_locked(args[i]):
+            return True
+    return False
+
+
+cdef inline bint is_locked(PyObject* o) noexcept:
+    return PyObject_TypeCheck_(o, <PyObject*>Tensor) and is_read_only((<Tensor>o).c_storage)
 
 
 cdef bint has_symbols(OperatorEntry e, PyObject** args) noexcept:
@@ -36,6 +61,8 @@ cdef inline bint is_symbol(PyObject* o) noexcept:
 
 cdef int plain_arguments(OperatorEntry e, PyObject** args, PyObject** plain, list keep) except -1:
     cdef int i
+    if e.flags & OF_MUTABLE and writes_read_only(e, args):
+        raise RuntimeError(f"{qualified_name(e)}: {WHY}\n  {e._schema_text}")
     for i in range(e.sig.n_args):
         plain[i] = args[i]
         value = plain_argument(e, <object>args[i])

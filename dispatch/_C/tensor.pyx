@@ -32,6 +32,7 @@ from dispatch._C.keys cimport (
 from dispatch._C.size cimport add_number_type, new_size, tuple_of
 from dispatch._C.slots cimport complete_type, hook, new_instance
 from dispatch._C.python_api cimport allocate_quietly
+from dispatch._C.read_only cimport lent
 from dispatch._C.storage cimport (
     Storage, check_pointer, grow_storage, has_bytes, new_storage, room_of, shared_owner,
 )
@@ -450,7 +451,7 @@ cdef class Tensor:
             raise BufferError("the memory of a tensor that requires grad, is conjugated, negated or a subclass "
                               "with __torch_dispatch__ is not shared: use detach(), resolve_conj(), resolve_neg()")
         try:
-            PyObject_GetBuffer(get_numpy(self), view, flags)
+            PyObject_GetBuffer(lent(get_numpy(self), self.c_storage), view, flags)
         except BufferError:
             raise
         except (RuntimeError, TypeError, ValueError) as error:

@@ -49,6 +49,7 @@ cdef class FakeTensor(Tensor):
 
     def __cinit__(self, *args, **kwargs):          # neither is looked at, so that none is made
         self.c_flags |= TF_FAKE | TF_HAS_TORCH_DISPATCH
+        self.c_keys = KS_Python | KS_PythonTLSSnapshot       # no kernel of a backend serves one without a mode
 
     def __init__(self, *args, **kwargs):
         if self.c_mode is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch._C import dtypes
-from dispatch._C.arrays import _numpy_view
+from dispatch._C.arrays import _lent_array
 from dispatch._C.generated.type_names import DTYPE_METHODS, TENSOR_TYPES
 from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.naming import full_name, package_name
@@ -156,7 +156,7 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
         name = type(self).__name__
         raise RuntimeError(f".numpy() is not supported for tensor subclasses, got {name}")
     if force:
-        return _numpy_view(self.detach().cpu().resolve_conj().resolve_neg())
+        return _lent_array(self.detach().cpu().resolve_conj().resolve_neg())
     if self.device.type != "cpu":
         raise TypeError(f"numpy: a tensor on {self.device} has no memory here, use cpu() first")
     if self.requires_grad and is_grad_enabled():
@@ -166,7 +166,7 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
     if self.is_neg():
         raise RuntimeError("numpy: the negative bit is set, use resolve_neg() first")
     self.data_ptr()  # RuntimeError where nobody may have the address
-    return _numpy_view(self.detach())
+    return _lent_array(self.detach())
 
 
 def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:

@@ -56,6 +56,13 @@ def test_instances_without_a_mode_raise_and_do_not_crash(meta):
         made + 1
 
 
+def test_one_without_a_mode_reaches_no_kernel():
+    blank = FakeTensor.__new__(FakeTensor)
+    for call in (blank.mode, blank.sum, lambda: blank.add_(1), lambda: dispatch.cat([blank])):
+        with pytest.raises(AssertionError):
+            call()
+
+
 def test_device_is_meta_while_a_kernel_runs(mode, meta):
     f = FakeTensor(mode, meta, "cuda")
     with in_kernel_invocation_manager(mode):

@@ -10,6 +10,7 @@ from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, MF_NONE, MF_contiguous, MF_preserve, ST_NONE,
 )
 from dispatch._C.errors cimport refused
+from dispatch._C.read_only cimport check_writable
 from dispatch._C.symbolic cimport add, eq_or_false, expect_eq, floordiv, gt_or_true, mul, size_object, smaller, sub
 from dispatch._C.tensor cimport TF_CUSTOM_SIZES, TF_CUSTOM_STRIDES, TF_FAKE, Tensor, is_contiguous_as, new_empty, new_view
 from dispatch._C.tls cimport tls
@@ -41,6 +42,7 @@ cdef object format_or_none(int memory_format):
 cdef object copy_(Tensor self, Tensor src, bint non_blocking):
     """at::native::copy_: what is on a device of others is their `_copy_from`'s."""
     if self.c_devtype == DEV_CPU and src.c_devtype == DEV_CPU and not tls().meta_in_include:
+        check_writable(self.c_storage)        # a kernel for all devices is not held off by the dispatcher
         return cpu_copy.copy_(self, src, non_blocking)
     if self.c_devtype in (DEV_CPU, DEV_META) and src.c_devtype in (DEV_CPU, DEV_META) \
             or tls().meta_in_include:

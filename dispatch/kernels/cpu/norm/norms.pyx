@@ -13,6 +13,7 @@ from libc.string cimport memset
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport DTYPES_FLOATING, DTYPES_REDUCED_FLOATING, MF_contiguous, ST_float32, is_in
 from dispatch._C.errors cimport refused
+from dispatch._C.read_only cimport check_writable
 from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view_dtype
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.along cimport row_of, row_step_fn, rows_threads, walk_along
@@ -222,6 +223,7 @@ cdef int update(Tensor running, const double* value, int64_t n, double momentum,
     cdef int64_t i
     if running is None:
         return 0
+    check_writable(running.c_storage)        # the schema does not say that it is written to
     load(running, n, 0, scratch)
     for i in range(n):
         scratch[i] = momentum * value[i] + (1 - momentum) * scratch[i]
