@@ -486,24 +486,23 @@ cdef void run_repeated(Walk* w, int64_t repeats, int parts) noexcept nogil:
 # ---- the walk ----------------------------------------------------------------------------------------------------------------
 
 cdef void run_walk(Walk* w) noexcept nogil:
-    """The innermost dimension in one go, the others counted up."""
+    """The innermost dimension in one go, rows of it one after the other, the dimensions around them counted up."""
     cdef int64_t at[64]
     cdef int d, k, inner = w.ndim - 1
-    cdef char* pointers[MAX_OPERANDS]
     cdef Py_ssize_t steps[MAX_OPERANDS]
-    cdef Py_ssize_t count = 1
     if w.ndim == 0:
         for k in range(w.n):
             steps[k] = 0
-        run_inner(w, w.pointers, count, steps)
+        run_inner(w, w.pointers, 1, steps)
         return
-    for d in range(w.ndim):
+    if inner == 0:
+        run_inner(w, w.pointers, w.sizes[0], w.steps[0])
+        return
+    for d in range(inner):
         at[d] = 0
     while True:
-        for k in range(w.n):
-            pointers[k] = w.pointers[k]
-        run_inner(w, pointers, w.sizes[inner], w.steps[inner])
-        d = inner - 1
+        run_rows(w, w.sizes[inner - 1], w.steps[inner - 1], w.sizes[inner], w.steps[inner])
+        d = inner - 2
         while d >= 0:
             at[d] += 1
             for k in range(w.n):
@@ -516,6 +515,17 @@ cdef void run_walk(Walk* w) noexcept nogil:
             d -= 1
         if d < 0:
             return
+
+
+cdef inline void run_rows(Walk* w, int64_t rows, const Py_ssize_t* by, Py_ssize_t count, Py_ssize_t* steps) noexcept nogil:
+    """Rows are often short: little may be done for each."""
+    cdef char* pointers[MAX_OPERANDS]
+    cdef int64_t i
+    cdef int k, n = w.n
+    for i in range(rows):
+        for k in range(n):
+            pointers[k] = w.pointers[k] + i * by[k]
+        run_inner(w, pointers, count, steps)
 
 
 cdef inline void run_inner(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_t* steps) noexcept nogil:

@@ -98,62 +98,87 @@ static int dispatch_other_order(const dispatch_moves* m) {
 
 /* ---- two dimensions whose memory orders differ
 
-   Rows of the source are read 16 side by side, so that lines of the cache that were read from are used up; elements of 4 and 8
-   bytes are transposed in registers. */
-enum { DISPATCH_BLOCK = 16 };
+   Blocks of the source's rows: a line of its cache by as many rows as fill one of the target's, or 16. Elements of 1 to 8 bytes
+   are transposed in registers, 16 bytes of each row: interleaved with those that lie half a tile below, until each element is
+   where it belongs. Small elements, and rows that all meet in one place of the cache, are collected near by before they are
+   written line by line. */
+enum { DISPATCH_LINE = 64, DISPATCH_ROW = 16, DISPATCH_BLOCK = 16, DISPATCH_MEET = 1024 };
 
-typedef uint32_t dispatch_4x4 __attribute__((vector_size(16)));
-typedef uint32_t dispatch_4x4_loose __attribute__((vector_size(16), aligned(1), may_alias));
-typedef uint64_t dispatch_2x8 __attribute__((vector_size(16)));
-typedef uint64_t dispatch_2x8_loose __attribute__((vector_size(16), aligned(1), may_alias));
+#define DISPATCH_INTERLEAVED_1(f) {f, f + 16, f + 1, f + 17, f + 2, f + 18, f + 3, f + 19, f + 4, f + 20, f + 5, f + 21, f + 6, \
+                                   f + 22, f + 7, f + 23}
+#define DISPATCH_INTERLEAVED_2(f) {f, f + 8, f + 1, f + 9, f + 2, f + 10, f + 3, f + 11}
+#define DISPATCH_INTERLEAVED_4(f) {f, f + 4, f + 1, f + 5}
+#define DISPATCH_INTERLEAVED_8(f) {f, f + 2}
 
-/* to[k][i] = from[i][k] for 4 by 4 elements of 4 bytes: rows of the target are `a` bytes apart, of the source `b` */
-static inline void dispatch_tile_4(char* to, const char* from, int64_t a, int64_t b) {
-    const dispatch_4x4 r0 = *(const dispatch_4x4_loose*)from, r1 = *(const dispatch_4x4_loose*)(from + b);
-    const dispatch_4x4 r2 = *(const dispatch_4x4_loose*)(from + 2 * b), r3 = *(const dispatch_4x4_loose*)(from + 3 * b);
-    const dispatch_4x4 low = {0, 4, 1, 5}, high = {2, 6, 3, 7}, left = {0, 1, 4, 5}, right = {2, 3, 6, 7};
-    const dispatch_4x4 w = __builtin_shuffle(r0, r1, low), x = __builtin_shuffle(r0, r1, high);
-    const dispatch_4x4 y = __builtin_shuffle(r2, r3, low), z = __builtin_shuffle(r2, r3, high);
-    *(dispatch_4x4_loose*)to = __builtin_shuffle(w, y, left);
-    *(dispatch_4x4_loose*)(to + a) = __builtin_shuffle(w, y, right);
-    *(dispatch_4x4_loose*)(to + 2 * a) = __builtin_shuffle(x, z, left);
-    *(dispatch_4x4_loose*)(to + 3 * a) = __builtin_shuffle(x, z, right);
-}
-
-/* The same for 2 by 2 elements of 8 bytes. */
-static inline void dispatch_tile_8(char* to, const char* from, int64_t a, int64_t b) {
-    const dispatch_2x8 r0 = *(const dispatch_2x8_loose*)from, r1 = *(const dispatch_2x8_loose*)(from + b);
-    const dispatch_2x8 left = {0, 2}, right = {1, 3};
-    *(dispatch_2x8_loose*)to = __builtin_shuffle(r0, r1, left);
-    *(dispatch_2x8_loose*)(to + a) = __builtin_shuffle(r0, r1, right);
-}
-
-/* `n` rows of the source (a multiple of 4), `m` of the target. */
-static void dispatch_tiles(char* to, const char* from, int64_t m, int64_t a, int64_t n, int64_t b, int bytes) {
-    const int64_t side = bytes == 4 ? 4 : 2;
-    int64_t i, k;
-    for (k = 0; k + side <= m; k += side)
-        for (i = 0; i < n; i += side) {
-            char* t = to + k * a + i * bytes;
-            const char* f = from + i * b + k * bytes;
-            if (bytes == 4) dispatch_tile_4(t, f, a, b);
-            else dispatch_tile_8(t, f, a, b);
-        }
-    for (; k < m; k++)
-        (bytes == 4 ? dispatch_copy_4 : dispatch_copy_8)(from + k * bytes, b, to + k * a, bytes, n);
-}
+/* to[k][i] = from[i][k] for a tile of 16 bytes by as many rows: rows of the target are `a` bytes apart, of the source `b`. */
+#define DISPATCH_TILE(T, bytes) \
+    typedef T dispatch_row_##bytes __attribute__((vector_size(16))); \
+    typedef T dispatch_row_##bytes##_loose __attribute__((vector_size(16), aligned(1), may_alias)); \
+    static inline void dispatch_tile_##bytes(char* to, const char* from, int64_t a, int64_t b) { \
+        enum { SIDE = DISPATCH_ROW / bytes, HALF = SIDE / 2 }; \
+        const dispatch_row_##bytes low = DISPATCH_INTERLEAVED_##bytes(0), high = DISPATCH_INTERLEAVED_##bytes(HALF); \
+        dispatch_row_##bytes rows[SIDE], mixed[SIDE]; \
+        int i, round; \
+        for (i = 0; i < SIDE; i++) rows[i] = *(const dispatch_row_##bytes##_loose*)(from + i * b); \
+        for (round = 1; round < SIDE; round *= 2) { \
+            for (i = 0; i < HALF; i++) { \
+                mixed[2 * i] = __builtin_shuffle(rows[i], rows[i + HALF], low); \
+                mixed[2 * i + 1] = __builtin_shuffle(rows[i], rows[i + HALF], high); \
+            } \
+            for (i = 0; i < SIDE; i++) rows[i] = mixed[i]; \
+        } \
+        for (i = 0; i < SIDE; i++) *(dispatch_row_##bytes##_loose*)(to + i * a) = rows[i]; \
+    } \
+    /* `n` rows of the source and `m` of the target, at least a tile of both: the last blocks and tiles lie over those before. */ \
+    DISPATCH_VECTOR \
+    static void dispatch_transpose_##bytes(char* to, const char* from, int64_t m, int64_t a, int64_t n, int64_t b) { \
+        enum { SIDE = DISPATCH_ROW / bytes, HIGH = DISPATCH_LINE / bytes, WIDE = HIGH < DISPATCH_BLOCK ? DISPATCH_BLOCK : HIGH }; \
+        char block[HIGH][WIDE * bytes] __attribute__((aligned(DISPATCH_LINE))); \
+        const int near = bytes < 4 || a % DISPATCH_MEET == 0 || b % DISPATCH_MEET == 0; \
+        const int64_t step = near ? WIDE * bytes : a, high = m < HIGH ? m : HIGH, wide = n < WIDE ? n : WIDE; \
+        int64_t i, k, row, column; \
+        for (i = 0; i < n; i += wide) { \
+            if (i + wide > n) i = n - wide; \
+            for (k = 0; k < m; k += high) { \
+                const char* f; \
+                char* t; \
+                if (k + high > m) k = m - high; \
+                f = from + i * b + k * bytes; \
+                t = to + k * a + i * bytes; \
+                for (row = 0; row < wide; row += SIDE) { \
+                    if (row + SIDE > wide) row = wide - SIDE; \
+                    for (column = 0; column < high; column += SIDE) { \
+                        if (column + SIDE > high) column = high - SIDE; \
+                        dispatch_tile_##bytes((near ? block[0] : t) + column * step + row * bytes, f + row * b + column * bytes, \
+                                              step, b); \
+                    } \
+                } \
+                for (row = 0; near && row < high; row++) \
+                    if (wide == WIDE) memcpy(t + row * a, block[row], WIDE * bytes); \
+                    else memcpy(t + row * a, block[row], wide * bytes); \
+            } \
+        } \
+    }
+DISPATCH_TILE(uint8_t, 1)
+DISPATCH_TILE(uint16_t, 2)
+DISPATCH_TILE(uint32_t, 4)
+DISPATCH_TILE(uint64_t, 8)
 
 static void dispatch_plane(char* to, const char* from, int64_t outer, int64_t to_outer, int64_t from_outer, int64_t inner,
                            int64_t to_inner, int64_t from_inner, dispatch_run run) {
-    const int bytes = run == dispatch_copy_4 ? 4 : run == dispatch_copy_8 ? 8 : 0;
-    const int tiled = bytes && to_inner == bytes && from_outer == bytes;
+    const int64_t bytes = to_inner, side = bytes > 0 ? DISPATCH_ROW / bytes : 0;
     int64_t i, k;
+    if (bytes > 0 && bytes <= 8 && from_outer == bytes && run == dispatch_copier(bytes) && outer >= side && inner >= side) {
+        (bytes == 1 ? dispatch_transpose_1 : bytes == 2 ? dispatch_transpose_2 : bytes == 4 ? dispatch_transpose_4
+                                                                                           : dispatch_transpose_8)(
+            to, from, outer, to_outer, inner, from_inner);
+        return;
+    }
     for (i = 0; i < inner; i += DISPATCH_BLOCK) {
         const int64_t n = inner - i < DISPATCH_BLOCK ? inner - i : DISPATCH_BLOCK;
         char* t = to + i * to_inner;
         const char* f = from + i * from_inner;
-        if (tiled && n % 4 == 0) dispatch_tiles(t, f, outer, to_outer, n, from_inner, bytes);
-        else for (k = 0; k < outer; k++) run(f + k * from_outer, from_inner, t + k * to_outer, to_inner, n);
+        for (k = 0; k < outer; k++) run(f + k * from_outer, from_inner, t + k * to_outer, to_inner, n);
     }
 }
 

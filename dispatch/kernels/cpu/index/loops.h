@@ -1,24 +1,40 @@
 /* Loops over elements and slices that indices name: read, written, added up or reduced where they lie.
 
-   `at` holds, for each place, the bytes from the first element of the indexed side; who fills it has checked them. The dense side
-   has one place after the other, `step` bytes apart. No Python, no allocation. */
+   The dense side has one place after the other, `step` bytes apart. No Python, no allocation. */
 #ifndef DISPATCH_INDEX_LOOPS_H
 #define DISPATCH_INDEX_LOOPS_H
 #include "../copy/strided.h"
 
-/* One element for each place. */
-typedef void (*dispatch_spread)(char* indexed, char* dense, const int64_t* at, int64_t n, int64_t step);
+/* One element for each place: `scale` bytes an index, and `along` for each that went before. Indices that are not below `size`
+   count as 0; whether there was one is the result. Places that somebody has made and checked are bytes: DISPATCH_PLACES. */
+typedef struct { int64_t step, scale, along; uint64_t size; } dispatch_steps;
+typedef int (*dispatch_spread)(char* indexed, char* dense, const int64_t* at, int64_t n, const dispatch_steps* by);
+
+#define DISPATCH_PLACES(step) (const dispatch_steps){step, 1, 0, UINT64_MAX}
+#define DISPATCH_FOR_PLACES(STEP, SCALE, ALONG, BODY) \
+    for (i = 0; i < n; i++) { \
+        uint64_t x = ((const dispatch_u8*)at)[i]; \
+        char* place; \
+        if (__builtin_expect(x >= size, 0)) { x = 0; bad = 1; } \
+        place = indexed + i * (ALONG) + (int64_t)x * (SCALE); \
+        BODY; \
+        dense += STEP; \
+    }
+/* Rows without gaps, of which elements are near, are the most common ones. */
+#define DISPATCH_AT_PLACES(name, bytes, BODY) \
+    static int dispatch_##name(char* indexed, char* dense, const int64_t* at, int64_t n, const dispatch_steps* by) { \
+        const int64_t step = by->step, scale = by->scale, along = by->along; \
+        const uint64_t size = by->size; \
+        int64_t i; \
+        int bad = 0; \
+        if (step == bytes && scale == bytes && along == 0) DISPATCH_FOR_PLACES(bytes, bytes, 0, BODY) \
+        else DISPATCH_FOR_PLACES(step, scale, along, BODY) \
+        return bad; \
+    }
 
 #define DISPATCH_SPREAD(T, bytes) \
-    static void dispatch_read_##bytes(char* indexed, char* dense, const int64_t* at, int64_t n, int64_t step) { \
-        int64_t i; \
-        if (step == bytes) for (i = 0; i < n; i++) ((T*)dense)[i] = *(const T*)(indexed + at[i]); \
-        else for (i = 0; i < n; i++) *(T*)(dense + i * step) = *(const T*)(indexed + at[i]); \
-    } \
-    static void dispatch_write_##bytes(char* indexed, char* dense, const int64_t* at, int64_t n, int64_t step) { \
-        int64_t i; \
-        for (i = 0; i < n; i++) *(T*)(indexed + at[i]) = *(const T*)(dense + i * step); \
-    }
+    DISPATCH_AT_PLACES(read_##bytes, bytes, *(T*)dense = *(const T*)place) \
+    DISPATCH_AT_PLACES(write_##bytes, bytes, *(T*)place = *(const T*)dense)
 DISPATCH_SPREAD(dispatch_u1, 1)
 DISPATCH_SPREAD(dispatch_u2, 2)
 DISPATCH_SPREAD(dispatch_u4, 4)
@@ -55,15 +71,8 @@ static dispatch_spread dispatch_writer(int bytes) {
             dispatch_store_##S(to + i * a, w); \
         } \
     } \
-    static void dispatch_##name##_##S(char* indexed, char* dense, const int64_t* at, int64_t n, int64_t step) { \
-        int64_t i; \
-        for (i = 0; i < n; i++) { \
-            dispatch_v_##S w = dispatch_load_##S(indexed + at[i]); \
-            const dispatch_v_##S v = dispatch_load_##S(dense + i * step); \
-            STEP; \
-            dispatch_store_##S(indexed + at[i], w); \
-        } \
-    }
+    DISPATCH_AT_PLACES(name##_##S, dispatch_bytes_##S, dispatch_v_##S w = dispatch_load_##S(place); \
+                       const dispatch_v_##S v = dispatch_load_##S(dense); STEP; dispatch_store_##S(place, w))
 #define DISPATCH_REDUCE_INTEGER(S, code, bytes, V) \
     DISPATCH_REDUCE(S, add, w = (V)((uint64_t)w + (uint64_t)v)) DISPATCH_REDUCE(S, mul, w = (V)((uint64_t)w * (uint64_t)v)) \
     DISPATCH_REDUCE(S, max, w = v > w ? v : w) DISPATCH_REDUCE(S, min, w = v < w ? v : w)
@@ -114,11 +123,7 @@ static int dispatch_reducer(int op, int code, dispatch_run* run, dispatch_spread
         for (i = 0; i < n; i++) \
             dispatch_store_##S(to + i * a, dispatch_load_##S(to + i * a) + dispatch_load_f32(from + i * b)); \
     } \
-    static void dispatch_wide_##S(char* indexed, char* dense, const int64_t* at, int64_t n, int64_t step) { \
-        int64_t i; \
-        for (i = 0; i < n; i++) \
-            dispatch_store_##S(indexed + at[i], dispatch_load_##S(indexed + at[i]) + dispatch_load_f32(dense + i * step)); \
-    }
+    DISPATCH_AT_PLACES(wide_##S, dispatch_bytes_##S, dispatch_store_##S(place, dispatch_load_##S(place) + dispatch_load_f32(dense)))
 DISPATCH_ADD_WIDE(f16)
 DISPATCH_ADD_WIDE(bf16)
 
@@ -177,11 +182,12 @@ static void dispatch_split(dispatch_slices* s) {
 
 static void dispatch_run_slices(const dispatch_slices* s, char* indexed, char* dense, dispatch_run run, dispatch_spread spread) {
     const dispatch_moves* o = &s->outer;
+    const dispatch_steps by = DISPATCH_PLACES(s->step);
     int64_t at[64], k;
     int d;
     for (d = 0; d < o->ndim; d++) at[d] = 0;
     for (;;) {
-        if (s->inner.ndim == 0 && !s->dense) spread(indexed, dense, s->at, s->n, s->step);
+        if (s->inner.ndim == 0 && !s->dense) spread(indexed, dense, s->at, s->n, &by);
         else
             for (k = 0; k < s->n; k++) {
                 char* a = indexed + s->at[k];
@@ -245,6 +251,7 @@ enum { DISPATCH_CHUNK = 512 };
 /* Elements that numbers name, counted as in one dimension. How many were read: fewer than n where a number is out of range. */
 static int64_t dispatch_take(char* to, int64_t bytes, char* from, const int64_t* index, int64_t n, int64_t numel, int ndim,
                              const int64_t* sizes, const int64_t* steps, dispatch_spread read) {
+    const dispatch_steps by = DISPATCH_PLACES(bytes);
     int64_t places[DISPATCH_CHUNK], i;
     for (i = 0; i < n; i += DISPATCH_CHUNK) {
         const int64_t m = n - i < DISPATCH_CHUNK ? n - i : DISPATCH_CHUNK;
@@ -253,7 +260,7 @@ static int64_t dispatch_take(char* to, int64_t bytes, char* from, const int64_t*
         good = dispatch_find_outside(places, m, -numel, numel);
         if (good < m) return i + good;
         dispatch_flat_places(places, m, numel, ndim, sizes, steps);
-        read(from, to + i * bytes, places, m, bytes);
+        read(from, to + i * bytes, places, m, &by);
     }
     return n;
 }
@@ -268,43 +275,43 @@ typedef struct {
     int64_t indexed[64];
     int64_t dense[64];
     int64_t size, step;          /* of the indexed side along that dimension */
-    int reads;                   /* bytes of an element that is read from the indexed side; 0: another way */
 } dispatch_along;
-
-/* Elements of a row without gaps, indices of 8 bytes: looked through and read at once. Whether one is out of range. */
-#define DISPATCH_PICK(T, bytes) \
-    static int dispatch_pick_##bytes(const char* indexed, char* dense, const char* index, int64_t n, uint64_t size) { \
-        int64_t i; \
-        uint64_t bad = 0; \
-        for (i = 0; i < n; i++) { \
-            const uint64_t x = *(const dispatch_u8*)(index + i * 8); \
-            bad |= x >= size; \
-            ((T*)dense)[i] = ((const T*)indexed)[x < size ? x : 0]; \
-        } \
-        return (int)bad; \
-    }
-DISPATCH_PICK(dispatch_u1, 1)
-DISPATCH_PICK(dispatch_u2, 2)
-DISPATCH_PICK(dispatch_u4, 4)
-DISPATCH_PICK(dispatch_u8, 8)
-
-static int dispatch_pick(int bytes, const char* indexed, char* dense, const char* index, int64_t n, uint64_t size) {
-    return (bytes == 1 ? dispatch_pick_1 : bytes == 2 ? dispatch_pick_2 : bytes == 4 ? dispatch_pick_4 : dispatch_pick_8)(
-        indexed, dense, index, n, size);
-}
 
 static inline int64_t dispatch_index_at(const char* p, int wide) {
     return wide ? (int64_t)*(const dispatch_u8*)p : (int64_t)(int32_t)*(const dispatch_u4*)p;
 }
 
-/* One row after the other; `spread`, if any, gets places and the dense side of each chunk. With `wrong`, each chunk is looked
-   through before: the first index that is out of range goes there, and 1 is returned. Those that are out of range by now, another
-   thread may write them, count as 0. */
+/* The first of `n` indices that is out of range goes to `wrong`: whether there is one. */
 DISPATCH_VECTOR
+static int dispatch_find_wrong(const char* index, int64_t n, int64_t by, int wide, int64_t size, int64_t* wrong) {
+    int64_t signs = 0, i;
+    if (wide)
+        for (i = 0; i < n; i++) {
+            const int64_t x = *(const dispatch_u8*)(index + i * by);
+            signs |= x | (size - 1 - x);
+        }
+    else
+        for (i = 0; i < n; i++) {
+            const int64_t x = (int32_t)*(const dispatch_u4*)(index + i * by);
+            signs |= x | (size - 1 - x);
+        }
+    if (signs < 0)
+        for (i = 0; i < n; i++) {
+            const int64_t x = dispatch_index_at(index + i * by, wide);
+            if (x < 0 || x >= size) { *wrong = x; return 1; }
+        }
+    return 0;
+}
+
+/* One row after the other; `spread`, if any, gets each chunk of indices, as they lie or copied. With `wrong`, the first index of
+   a chunk that is out of range goes there, and 1 is returned; else, and if another thread put it right meanwhile, it counts as
+   0. */
 static int dispatch_walk_along(const dispatch_along* w, const char* index, char* indexed, char* dense, dispatch_spread spread,
                                int64_t* wrong) {
-    int64_t at[64], places[DISPATCH_CHUNK], i, k;
     const int e = w->inner;
+    const int64_t by = w->index[e], along = w->indexed[e];
+    const dispatch_steps steps = {w->dense[e], w->step, along, (uint64_t)w->size};
+    int64_t at[64], copied[DISPATCH_CHUNK], i, k;
     int d;
     for (d = 0; d < w->ndim; d++) {
         if (w->sizes[d] == 0) return 0;
@@ -313,54 +320,14 @@ static int dispatch_walk_along(const dispatch_along* w, const char* index, char*
     for (;;) {
         for (i = 0; i < w->sizes[e]; i += DISPATCH_CHUNK) {
             const int64_t n = w->sizes[e] - i < DISPATCH_CHUNK ? w->sizes[e] - i : DISPATCH_CHUNK;
-            const int64_t by = w->index[e], along = w->indexed[e], step = w->step;
-            const uint64_t size = (uint64_t)w->size;
             const char* p = index + i * by;
-            if (w->reads && w->wide && by == 8 && along == 0 && step == w->reads && w->dense[e] == step && step <= 8) {
-                if (dispatch_pick((int)step, indexed, dense + i * step, p, n, size) && wrong)
-                    for (k = 0; k < n; k++) {
-                        const int64_t x = *(const dispatch_u8*)(p + k * 8);
-                        if (x < 0 || x >= w->size) { *wrong = x; return 1; }
-                    }
-                continue;
+            const int64_t* indices = (const int64_t*)p;
+            if (spread && !(w->wide && by == 8)) {
+                for (k = 0; k < n; k++) copied[k] = dispatch_index_at(p + k * by, w->wide);
+                indices = copied;
             }
-            if (wrong) {
-                int64_t signs = 0;
-                if (w->wide)
-                    for (k = 0; k < n; k++) {
-                        const int64_t x = *(const dispatch_u8*)(p + k * by);
-                        signs |= x | (w->size - 1 - x);
-                    }
-                else
-                    for (k = 0; k < n; k++) {
-                        const int64_t x = (int32_t)*(const dispatch_u4*)(p + k * by);
-                        signs |= x | (w->size - 1 - x);
-                    }
-                if (signs < 0)
-                    for (k = 0; k < n; k++) {
-                        const int64_t x = dispatch_index_at(p + k * by, w->wide);
-                        if (x < 0 || x >= w->size) { *wrong = x; return 1; }
-                    }
-            }
-            if (!spread) continue;
-            if (w->wide && by == 8 && size <= UINT32_MAX && (uint64_t)step <= UINT32_MAX) /* products of halves, in vectors */
-                for (k = 0; k < n; k++) {
-                    const uint64_t x = *(const dispatch_u8*)(p + k * 8);
-                    places[k] = (int64_t)((uint64_t)(uint32_t)(x < size ? x : 0) * (uint32_t)step) + (i + k) * along;
-                }
-            else if (w->wide)
-                for (k = 0; k < n; k++) {
-                    uint64_t x = *(const dispatch_u8*)(p + k * by);
-                    if (x >= size) x = 0;
-                    places[k] = (int64_t)x * step + (i + k) * along;
-                }
-            else
-                for (k = 0; k < n; k++) {
-                    uint64_t x = *(const dispatch_u4*)(p + k * by);
-                    if (x >= size) x = 0;
-                    places[k] = (int64_t)x * step + (i + k) * along;
-                }
-            spread(indexed, dense + i * w->dense[e], places, n, w->dense[e]);
+            if (spread ? spread(indexed + i * along, dense + i * steps.step, indices, n, &steps) : wrong != NULL)
+                if (wrong && dispatch_find_wrong(p, n, by, w->wide, w->size, wrong)) return 1;
         }
         for (d = w->ndim - 1; d >= 0; d--) {
             if (d == e) continue;

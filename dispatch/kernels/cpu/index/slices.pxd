@@ -9,7 +9,10 @@ from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.copy.strided cimport dispatch_moves, dispatch_run
 
 cdef extern from "../kernels/cpu/index/loops.h" nogil:
-    ctypedef void (*dispatch_spread)(char* indexed, char* dense, const int64_t* at, int64_t n, int64_t step) noexcept nogil
+    ctypedef struct dispatch_steps:
+        pass
+    ctypedef int (*dispatch_spread)(char* indexed, char* dense, const int64_t* at, int64_t n,
+                                    const dispatch_steps* by) noexcept nogil
     ctypedef struct dispatch_slices:
         int64_t n
         const int64_t* at

@@ -26,7 +26,6 @@ cdef extern from "../kernels/cpu/index/loops.h" nogil:
         int64_t dense[64]
         int64_t size
         int64_t step
-        int reads
     dispatch_spread dispatch_reader(int itemsize) noexcept
     dispatch_spread dispatch_writer(int itemsize) noexcept
     int dispatch_reducer(int op, int code, dispatch_run* run, dispatch_spread* spread) noexcept
@@ -323,10 +322,10 @@ cdef int add_wide_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbe
 
 # ---- along a dimension -------------------------------------------------------------------------
 
-cdef int set_along(dispatch_along* w, Tensor indexed, Tensor dense, int dim, Tensor index, bint reads=False) except -1:
+cdef int set_along(dispatch_along* w, Tensor indexed, Tensor dense, int dim, Tensor index) except -1:
     """`dense` None: its steps do not count."""
     cdef int d, best = 0, a = itemsize_of(indexed), c = itemsize_of(index), n = max(index.c_ndim, 1)
-    w.ndim, w.reads = n, a if reads else 0
+    w.ndim = n
     w.wide = index.c_dtype == ST_int64
     w.size = indexed.c_sizes[dim] if indexed.c_ndim else 1
     w.step = indexed.c_strides[dim] * a if indexed.c_ndim else 0
@@ -388,7 +387,7 @@ cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatc
     cdef int64_t parts = 1
     if index.c_numel == 0:
         return 0
-    set_along(&j.w, indexed, dense, dim, index, reads)
+    set_along(&j.w, indexed, dense, dim, index)
     if j.w.size == 0:
         return check_along(indexed, dim, index) if check else 0
     j.index, j.indexed = data_of(index, itemsize_of(index)), data_of(indexed, itemsize_of(indexed))

@@ -39,6 +39,10 @@ EACH int64_t key_of_f64(double x)
 EACH int64_t key_of_i64(int64_t x) { return x; }
 #define NAN_f32 INT32_MAX
 #define NAN_f64 INT64_MAX
+#define KEY_f32 int32_t              /* what holds every key */
+#define KEY_f64 int64_t
+#define KEY_i64 int64_t
+enum { BELOW = 32 };                 /* keys that are looked at together */
 
 /* The same as bits of a number that is not negative. */
 #define COUNTED(K, x) ((uint64_t)key_of_##K(x) - (uint64_t)LEAST_##K)
@@ -356,6 +360,21 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
         for (int64_t i = 0; i < n; i++) \
             values[i] = x[places[i]]; \
     } \
+    /* The first element from `i` on whose key is below `limit`, by blocks, of which most have none; n: there is none. */ \
+    WIDE static int64_t next_below_##K(const T *x, int64_t i, int64_t n, int64_t flip, int64_t limit) \
+    { \
+        const KEY_##K by = (KEY_##K)flip, most = (KEY_##K)limit; \
+        for (; i + BELOW <= n; i += BELOW) { \
+            KEY_##K some = 0; \
+            for (int64_t j = 0; j < BELOW; j++) \
+                some |= ((KEY_##K)key_of_##K(x[i + j]) ^ by) < most; \
+            if (some) \
+                break; \
+        } \
+        while (i < n && (key_of_##K(x[i]) ^ flip) >= limit) \
+            i++; \
+        return i; \
+    } \
     /* PyTorch's choice of algorithms (topk_impl_loop). */ \
     static void topk_##K(const void **in, void **out, int64_t n, const void *given) \
     { \
@@ -368,11 +387,8 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
         if (k * 64 <= n) { \
             fill_pairs_##K(x, k, c->flip, p); \
             make_heap(p, k); \
-            for (int64_t i = k; i < n; i++) { \
-                const int64_t key = key_of_##K(x[i]) ^ flip; \
-                if (key < p[0].key) \
-                    adjust_heap(p, 0, k, (pair){key, i}); \
-            } \
+            for (int64_t i = k; (i = next_below_##K(x, i, n, flip, p[0].key)) < n; i++) \
+                adjust_heap(p, 0, k, (pair){key_of_##K(x[i]) ^ flip, i}); \
             sort_heap(p, k); \
         } else { \
             fill_pairs_##K(x, n, c->flip, p); \

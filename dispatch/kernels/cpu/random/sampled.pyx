@@ -33,6 +33,9 @@ ctypedef fused real:
     float
     double
 
+cdef enum:
+    SIDE_BY_SIDE = 4             # rows of shares that are summed together
+
 
 cdef Tensor drawn(Tensor like, int code, maker make, uint64_t allowed, object generator, Tensor x, Tensor y):
     """A contiguous tensor with the sizes of `like`, drawn for elements of `x` and `y`; None when one of `x` was no parameter."""
@@ -341,44 +344,61 @@ cdef object binomial(Tensor count, Tensor prob, object generator):
 # ---- multinomial -------------------------------------------------------------------------------
 
 
-cdef inline bint accumulate(real* row, int64_t n) noexcept nogil:
-    """Shares of the sum up to each element; False: there is no distribution."""
-    cdef real sum = 0
+cdef inline void accumulate(real** rows, bint* good, int64_t n, int count) noexcept nogil:
+    """Shares of the sum up to each element, of at most SIDE_BY_SIDE rows: no sum waits for the others. good: there is one."""
+    cdef real sums[SIDE_BY_SIDE]
     cdef int64_t i
-    cdef bint good = True
+    cdef int q
+    for q in range(count):
+        sums[q], good[q] = 0, True
     for i in range(n):
-        good &= (row[i] >= 0) & (row[i] < <real>INFINITY)
-        sum += row[i]
-        row[i] = sum
-    if not good or not sum > 0:
-        return False
-    for i in range(n):
-        row[i] /= sum
-    row[n - 1] = 1
-    return True
+        for q in range(count):
+            good[q] &= (rows[q][i] >= 0) & (rows[q][i] < <real>INFINITY)
+            sums[q] += rows[q][i]
+            rows[q][i] = sums[q]
+    for q in range(count):
+        good[q] &= sums[q] > 0
+        for i in range(n):
+            rows[q][i] /= sums[q]
+        rows[q][n - 1] = 1
 
 
-cdef bint choose(Mersenne* m, Tensor t, const char* data, real* row, int64_t samples, int64_t* out) noexcept nogil:
-    """Places in the rows of `t`, by binary search for uniform numbers."""
+cdef bint choose(Mersenne* m, Tensor t, const char* data, real* room, int64_t samples, int64_t* out) noexcept nogil:
+    """Places in the rows of `t`, by binary search for uniform numbers. `room`: for SIDE_BY_SIDE rows."""
     cdef int64_t itemsize = dtypes.itemsize_table()[t.c_dtype]
     cdef int64_t rows = t.c_sizes[0] if t.c_ndim == 2 else 1, n = t.c_sizes[t.c_ndim - 1]
-    cdef int64_t step = t.c_strides[t.c_ndim - 1] * itemsize
+    cdef int64_t step = t.c_strides[t.c_ndim - 1] * itemsize, across = t.c_strides[0] * itemsize if t.c_ndim == 2 else 0
     cdef cast_loop cast = get_cast(t.c_dtype, ST_float32 if sizeof(real) == 4 else ST_float64)
-    cdef int64_t i, j, low, left, half
-    cdef double drawn
-    for i in range(rows):
-        cast(data + (i * t.c_strides[0] * itemsize if t.c_ndim == 2 else 0), step, <char*>row, sizeof(real), n)
-        if not accumulate(row, n):
-            return False
-        for j in range(samples):
-            drawn = mersenne_double(m)
-            low, left = 0, n
-            while left > 0:                              # chosen, not branched to: nobody can guess the half
-                half = (left + 1) // 2
-                low += half & -<int64_t>(row[low + half - 1] < drawn)
-                left -= half
-            out[i * samples + j] = low
+    cdef real* shares[SIDE_BY_SIDE]
+    cdef bint good[SIDE_BY_SIDE]
+    cdef int64_t first = 0, count, j, q
+    for q in range(SIDE_BY_SIDE):
+        shares[q] = room + q * n
+    while first < rows:
+        count = SIDE_BY_SIDE if rows - first >= SIDE_BY_SIDE else 1
+        for q in range(count):
+            cast(data + (first + q) * across, step, <char*>shares[q], sizeof(real), n)
+        if count == 1:
+            accumulate(shares, good, n, 1)
+        else:
+            accumulate(shares, good, n, SIDE_BY_SIDE)
+        for q in range(count):
+            if not good[q]:
+                return False
+            for j in range(samples):
+                out[(first + q) * samples + j] = place_of(shares[q], n, mersenne_double(m))
+        first += count
     return True
+
+
+cdef inline int64_t place_of(const real* row, int64_t n, double drawn) noexcept nogil:
+    """The first share that is not below `drawn`: chosen, not branched to, for nobody can guess the half."""
+    cdef int64_t low = 0, left = n, half
+    while left > 0:
+        half = (left + 1) // 2
+        low += half & -<int64_t>(row[low + half - 1] < drawn)
+        left -= half
+    return low
 
 
 cdef inline bint is_weights(const real* row, int64_t n) noexcept nogil:
@@ -418,15 +438,15 @@ def multinomial_with_replacement(Tensor out not None, Tensor self not None, gene
     cdef bint done
     cdef const char* data
     cdef int64_t* places
-    cdef int64_t samples
+    cdef int64_t samples, rows
     cdef void* row
     self, out = new_steady(self), new_steady(out)        # to borrow may mean to wait for another thread
     data = data_of(self, dtypes.itemsize_table()[self.c_dtype])
     places = <int64_t*>data_of(out, sizeof(int64_t))
-    samples = out.c_sizes[out.c_ndim - 1]
-    if out.c_numel != (self.c_sizes[0] if self.c_ndim == 2 else 1) * samples:
+    samples, rows = out.c_sizes[out.c_ndim - 1], self.c_sizes[0] if self.c_ndim == 2 else 1
+    if out.c_numel != rows * samples:
         raise refused(f"self was given other sizes meanwhile: {list(self.shape)}")
-    row = malloc(self.c_sizes[self.c_ndim - 1] * sizeof(double) + 1)
+    row = malloc(min(rows, <int64_t>SIDE_BY_SIDE) * self.c_sizes[self.c_ndim - 1] * sizeof(double) + 1)
     if row == NULL:
         raise MemoryError
     m = borrow(g)

@@ -59,10 +59,12 @@ def test_writes_reach_the_view_and_nothing_else(array: np.ndarray, data: st.Data
     assert (base == 7).all()
 
 
+@pytest.mark.parametrize("sizes", [(211, 203), (70, 1024), (1024, 64), (17, 300), (300, 15)])
 @pytest.mark.parametrize("bytes_", [1, 2, 4, 8, 16])
-def test_large_transposes_without_the_lock(bytes_: int) -> None:
+def test_large_transposes(bytes_: int, sizes: tuple[int, int]) -> None:
+    """Without the lock: whole blocks, rows that meet in the cache, less than a tile."""
     dtype = {1: "uint8", 2: "int16", 4: "int32", 8: "int64", 16: "complex128"}[bytes_]
-    array = np.arange(211 * 203).astype(dtype).reshape(211, 203)
+    array = (np.arange(sizes[0] * sizes[1]) * 7919).astype(dtype).reshape(sizes)
     np.testing.assert_array_equal(tensor_of(array).t().contiguous().numpy(), array.T)
 
 

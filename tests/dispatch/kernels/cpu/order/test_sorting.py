@@ -83,6 +83,19 @@ def test_topk_finds_the_smallest_in_order(row, data):
     assert len(set(indices.tolist())) == k
 
 
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8"])
+def test_topk_of_few_in_a_long_row(dtype, largest):
+    """Blocks without one of them are passed over; NaN is the largest."""
+    row = (np.random.default_rng(1).standard_normal((3, 1000)) * 50).astype(dtype)
+    if dtype.startswith("float"):
+        row[1, ::97] = np.nan
+    values, places = aten.topk(dispatch.from_numpy(row), 7, 1, largest, True)
+    ordered = np.sort(row, 1)[:, ::-1] if largest else np.sort(row, 1)
+    np.testing.assert_array_equal(values.numpy(), ordered[:, :7])
+    np.testing.assert_array_equal(np.take_along_axis(row, places.numpy(), 1), ordered[:, :7])
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=200))
 def test_sorted_places_are_a_permutation(row):

@@ -155,6 +155,15 @@ def test_multinomial_refuses_what_is_no_distribution(
             d.multinomial(f(*weights), 2, True)
 
 
+@pytest.mark.parametrize("rows", [1, 4, 7])
+def test_multinomial_of_rows_draws_for_one_after_the_other(rows: int) -> None:
+    weights = d.rand(rows, 30)
+    d.manual_seed(5)
+    together = d.multinomial(weights, 6, True).tolist()
+    d.manual_seed(5)
+    assert together == [d.multinomial(row, 6, True).tolist() for row in weights]
+
+
 def test_multinomial_without_replacement_takes_each_place_once() -> None:
     drawn = d.multinomial(d.ones(3, 50), 50)
     assert all(sorted(row) == list(range(50)) for row in drawn.tolist())
