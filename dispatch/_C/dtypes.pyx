@@ -247,8 +247,10 @@ cdef device parse_device(str text):
         raise RuntimeError(f"device(): expected 'TYPE' or 'TYPE:INDEX', got '{text:.80}'")
     code = DEV_PRIVATEUSEONE if kind == get_privateuse1_name() else device_codes.get(kind)
     if code is None:
+        is_dtype = kind in [(<dtype>d).name for d in dtypes_by_code if d is not None]
         raise RuntimeError(f"device(): unknown device type '{kind:.80}' in '{text:.80}'. "
-                           f"Expected one of {', '.join(device_codes)}")
+                           f"Expected one of {', '.join(device_codes)}"
+                           + (f"; for a dtype write {full_name(kind)}" if is_dtype else ""))
     result = indexed_device(code, int(digits)) if colon else new_device(code, -1)
     devices_by_string[text] = result
     return result

@@ -11,8 +11,8 @@ from dispatch._C.dtypes cimport is_complex_code, is_floating_code
 from dispatch._C.emitted cimport AF_WRITE, AK_TENSOR, KK_AD_INPLACE_OR_VIEW, OF_ALIASING, OF_MUTABLE, OF_OUT
 from dispatch._C.keys cimport (
     DK_FALLBACK_BY_INDEX, DK_INDEX_BY_VALUE, DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_NUM_VALUES, DK_VALUE_BY_INDEX,
-    KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_BY_VALUE, KS_PythonDispatcher, KS_PythonTLSSnapshot,
-    KS_ZeroTensor,
+    KS_ADInplaceOrView, KS_AUTOGRAD, KS_AutogradOther, KS_BY_VALUE, KS_Functionalize, KS_Python, KS_PythonDispatcher,
+    KS_PythonTLSSnapshot, KS_ZeroTensor,
 )
 from dispatch._C.operator cimport (
     KF_FALLTHROUGH, KF_IDLE, KF_IDLE_NO_GRAD, OF_DETACH, Kernel, KernelObject, OperatorEntry, boxed_fn, new_kernel,
@@ -29,7 +29,7 @@ from dispatch._C.tensor cimport (
     Tensor, begin_grad,
     bump_version, get_version, needs_grad, set_base, share_version,
 )
-from dispatch._C.tls cimport ThreadState, tls
+from dispatch._C.tls cimport ThreadState, n_dispatch_modes, tls
 from dispatch._C.values cimport is_number
 
 from dispatch._C.slots import _set_tensor_hook
@@ -96,7 +96,11 @@ cdef PyObject* call_reinterpreted(Kernel* k, PyObject* op, uint64_t ks, PyObject
     ts.excluded = excluded
     result = take(r)
     if isinstance(result, Tensor) and result is not <object>args[0]:
-        share_version(<Tensor>result, <Tensor>args[0])
+        if not (excluded & KS_Python or (<Tensor>result).c_keys & KS_Functionalize) and (
+                (<Tensor>result).c_keys & KS_Python or n_dispatch_modes(ts)):
+            result = (<Tensor>result).data                  # PyTorch detaches it, which handlers see
+        if isinstance(result, Tensor):
+            share_version(<Tensor>result, <Tensor>args[0])
     return give(result)
 
 

@@ -3,6 +3,7 @@
 Arguments that fit no overload are a TypeError here (a RuntimeError from `ops`), lone ints may stand for a list, lists come back as
 tuples, and factories take `requires_grad`, as in PyTorch's functions and methods.
 """
+cimport cython
 import warnings
 
 from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Occurred
@@ -520,6 +521,12 @@ cdef class OpFunction:
         return _described(packet_of(self), "signature")
 
 
+@cython.final
+cdef class OpMethod(OpFunction):
+    """A method of Tensor. What looks it up and calls it in one passes the instance first, which a function in a class does not
+    get."""
+
+
 cdef dict functions = {}
 
 
@@ -549,7 +556,7 @@ def _find_function(str name, bint is_method):
 
 cdef OpFunction new_function(str name, bint is_method):
     """Its packet is looked up at the first call."""
-    cdef OpFunction f = OpFunction.__new__(OpFunction)
+    cdef OpFunction f = OpMethod.__new__(OpMethod) if is_method else OpFunction.__new__(OpFunction)
     f.__name__ = name
     f.is_method = is_method
     functions[(name, is_method)] = f
@@ -590,7 +597,9 @@ def _enter_methods(dict attributes):
 
 cdef int enable_calls() except -1:
     cdef OpFunction f = OpFunction.__new__(OpFunction)
-    enable_vectorcall(<PyTypeObject*>OpFunction, <char*>&f.vectorcall - <char*><void*>f, Py_TPFLAGS_METHOD_DESCRIPTOR)
+    cdef Py_ssize_t offset = <char*>&f.vectorcall - <char*><void*>f
+    enable_vectorcall(<PyTypeObject*>OpFunction, offset, 0)
+    enable_vectorcall(<PyTypeObject*>OpMethod, offset, Py_TPFLAGS_METHOD_DESCRIPTOR)
     return 0
 
 

@@ -31,7 +31,8 @@ cdef class TorchDispatchMode:
             self._dispatch_key = _dispatch_key
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        raise NotImplementedError
+        raise NotImplementedError(f"{func}: {type(self).__name__} does not define "
+                                  "__torch_dispatch__(self, func, types, args=(), kwargs=None)")
 
     def __enter__(self):
         if isinstance(getattr(type(self).__torch_dispatch__, "__self__", None), type):

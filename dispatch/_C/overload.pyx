@@ -561,7 +561,7 @@ cdef int refuse_packet(PyObject* self, list tried, PyObject** args, Py_ssize_t n
     try:
         if not tried:
             raise RuntimeError(f"{p._qualified_op_name}: no overload is defined any more")
-        entries = overloads_meant(tried, <object>kwnames if kwnames != NULL else ())
+        entries = overloads_meant(tried, args, nargs, <object>kwnames if kwnames != NULL else ())
         for e in entries:
             try:
                 refuse_overload(<OperatorEntry>e, args, nargs, kwnames, <object>error)

@@ -5,17 +5,24 @@ text blames the argument that is wrong: ints in a row are a list to functions, a
 """
 from cpython.object cimport PyObject
 
-from dispatch._C.emitted cimport AF_LIST, AF_OUT, AK_INT
+from dispatch._C.emitted cimport AF_LIST, AF_OUT, AK_INT, AK_TENSOR
 from dispatch._C.keys cimport DK_NAME_BY_VALUE, DK_NUM_RUNTIME, DK_VALUE_BY_INDEX
 from dispatch._C.operator cimport OperatorEntry
 from dispatch._C.python_api cimport PyIndex_Check_, PyTuple_GET_SIZE_
 from dispatch._C.values cimport MATCH_BAD_TYPE, MATCH_TOO_MANY, Frame, match, raise_mismatch, release_frame
 
 
-cdef list overloads_meant(list entries, tuple names):
-    """Without `out` in a call the overloads that need one are not what somebody meant, where there are others."""
+cdef list overloads_meant(list entries, PyObject** args, Py_ssize_t nargs, tuple names):
+    """Without `out` in a call the overloads that need one are not what somebody meant, nor are those of numbers and texts where
+    the first argument is none (`add.int`), if there are others."""
     cdef list found = [] if "out" in names else [e for e in entries if not writes_out(<OperatorEntry>e)]
+    if nargs and not isinstance(<object>args[0], (int, float, complex, str)):
+        found = [e for e in found if takes_tensor_first(<OperatorEntry>e)] or found
     return found or entries
+
+
+cdef bint takes_tensor_first(OperatorEntry e):
+    return e.sig.n_args > 0 and e.sig.args[0].kind == AK_TENSOR
 
 
 cdef bint writes_out(OperatorEntry e):

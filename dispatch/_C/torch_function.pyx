@@ -461,7 +461,6 @@ cdef inline bint carries_handler(PyObject** args, Py_ssize_t n, int nested) noex
     return False
 
 
-@cython.final
 cdef class Watched:
     """A function or method that asks `__torch_function__` before it runs."""
     cdef vectorcall_fn vectorcall
@@ -509,6 +508,11 @@ cdef class Watched:
     @property
     def __qualname__(self):
         return f"Tensor.{self.__name__}" if self.of_tensor else self.__name__
+
+
+@cython.final
+cdef class WatchedMethod(Watched):
+    """A method. What looks it up and calls it in one passes the instance first, which a function in a class does not get."""
 
 
 @cython.final
@@ -637,13 +641,13 @@ def _watch_slot(function, str name, shown=None, bint counts_self=True, bint keyw
     """What a slot of Tensor runs, shown to handlers as `shown` (the slot called `name`)."""
     if shown is None:
         shown = tensor_attributes()[name]
-    return Watched(function, name, shown, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF if counts_self else ASK_NESTED,
-                   True, False)
+    return WatchedMethod(function, name, shown, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF if counts_self else ASK_NESTED,
+                         True, False)
 
 
 def _watch_method(function, str name, bint keywords=False):
     """A special method that handlers are shown, and that may return what a slot would refuse."""
-    return Watched(function, name, None, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF, True, False)
+    return WatchedMethod(function, name, None, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF, True, False)
 
 
 def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):
@@ -659,12 +663,12 @@ def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):
         if callable(value):
             if not name.startswith("__") or name in python:
                 how = 0 if name in parsed else ASK_TENSORS | ASK_KEYWORDS if name in python else ASK_SELF
-                attributes[name] = Watched(value, name, None, how, True, False)
+                attributes[name] = WatchedMethod(value, name, None, how, True, False)
         elif hasattr(type(value), "__get__") and (not name.startswith("__") or name in python):
             attributes[name] = WatchedProperty(value, name, name in settable)
     for name, known in aliases.items():
         value = attributes[name]
-        attributes[name] = Watched((<Watched>value).function, name, attributes[known], (<Watched>value).how, True, False)
+        attributes[name] = WatchedMethod((<Watched>value).function, name, attributes[known], (<Watched>value).how, True, False)
     attributes["__torch_function__"] = classmethod(tensor_handler)
     attributes["__init_subclass__"] = classmethod(init_subclass)
     enter_methods(attributes)
@@ -673,7 +677,9 @@ def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):
 
 cdef int enable_calls() except -1:
     cdef Watched w = Watched(None, "", None, 0, False, False)
-    enable_vectorcall(<PyTypeObject*>Watched, <char*>&w.vectorcall - <char*><void*>w, Py_TPFLAGS_METHOD_DESCRIPTOR)
+    cdef Py_ssize_t offset = <char*>&w.vectorcall - <char*><void*>w
+    enable_vectorcall(<PyTypeObject*>Watched, offset, 0)
+    enable_vectorcall(<PyTypeObject*>WatchedMethod, offset, Py_TPFLAGS_METHOD_DESCRIPTOR)
     return 0
 
 

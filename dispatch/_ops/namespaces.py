@@ -9,6 +9,7 @@ import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from dispatch._C.naming import full_name
 from dispatch._C.overload import (
     OpOverload,
     OpOverloadPacket,
@@ -71,10 +72,9 @@ class _HigherOrderNamespace(types.ModuleType):
 class _OpNamespace(types.ModuleType):
     """The operators of one namespace: `dispatch.ops.aten`."""
 
-    __file__ = "dispatch.ops"
-
     def __init__(self, name: str) -> None:
-        super().__init__("dispatch.ops." + name)
+        super().__init__(full_name("ops." + name))
+        self.__file__ = full_name("ops")
         self.name = name
         self._dir: list[str] = []
 

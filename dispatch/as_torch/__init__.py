@@ -62,6 +62,8 @@ def _rename_what_was_made() -> None:
     ops = dispatch.ops
     for named in (ops, ops.higher_order, *(vars(ops)[name] for name in ops)):
         named.__name__ = "torch" + named.__name__.removeprefix("dispatch")
+    for space in (ops.higher_order, *(vars(ops)[name] for name in ops)):
+        space.__file__ = naming.full_name("ops")
     for op in dispatch._ops._higher_order_ops.values():
         op.__module__ = naming.full_name("ops.higher_order")
     naming.name_type(Storage, naming.full_name(Storage.__name__))

@@ -152,7 +152,8 @@ torch.fft                                   dispatch.fft
 torch.linalg                                dispatch.linalg
 torch.special                               dispatch.special
 torch.multiprocessing.reductions            dispatch.tensor.sharing
-torch.random                                dispatch.tensor.random dispatch
+torch.random                                dispatch.tensor.random dispatch.as_torch.random
+                                            dispatch
 torch.return_types                          dispatch.return_types
 torch.serialization                         dispatch.as_torch.serialization
 torch.storage                               dispatch.tensor.sharing dispatch

@@ -1,10 +1,13 @@
 """What fake tensors raise when metadata alone cannot answer (torch._subclasses.fake_tensor).
 
-Raised by shape functions and by FakeTensorMode. `func` is the operator.
+Raised by shape functions and by FakeTensorMode. `func` is the operator; the text is its name, as in
+PyTorch, and what to do is a note, which tracebacks show.
 """
 
 from dataclasses import dataclass
 from typing import Any
+
+from dispatch._C.naming import full_name
 
 __all__ = [
     "DataDependentOutputException",
@@ -30,6 +33,12 @@ class DynamicOutputShapeException(RuntimeError):
 
     func: Any
 
+    def __post_init__(self) -> None:
+        self.add_note(
+            "The sizes of its result depend on values, which fake tensors have not; "
+            "FakeTensorMode(shape_env=ShapeEnv()) makes symbols of them."
+        )
+
 
 @dataclass
 class DataDependentOutputException(RuntimeError):
@@ -37,12 +46,25 @@ class DataDependentOutputException(RuntimeError):
 
     func: Any
 
+    def __post_init__(self) -> None:
+        self.add_note(
+            "Its result is a value, which fake tensors have not; "
+            "FakeTensorMode(shape_env=ShapeEnv()) makes a symbol of it."
+        )
+
 
 @dataclass
 class UnsupportedOperatorException(RuntimeError):
     """The operator has no Meta kernel and no fake implementation."""
 
     func: Any
+
+    def __post_init__(self) -> None:
+        name = self.func.name() if hasattr(self.func, "name") else self.func
+        self.add_note(
+            "No Meta kernel and no fake kernel gives the shape of its result; "
+            f"`{full_name('library.register_fake')}({name!r})` registers one."
+        )
 
 
 @dataclass

@@ -19,6 +19,8 @@ __all__ = ["ModuleTree", "Place", "WeightFact", "place_of_notes"]
 Json = dict[str, Any]
 _REPEATED = re.compile(r"@\d+$")
 _LOCAL = re.compile(r"^(?:L\['self'\]\.?|_export_root\.?|L__self__\.?)")
+# What the exporter notes for calls that it adds itself, to read sizes and to check them.
+_OF_CHECKS = "_empty_nn_module_stack_from_metadata_hook"
 _MAX_DEPTH = 64
 _OPENING, _CLOSING = "[(", ")]"
 
@@ -68,7 +70,7 @@ def _stack(text: str) -> list[tuple[str, str]]:
     found = []
     for entry in text.split(";")[:_MAX_DEPTH]:
         parts = list(_split(entry))
-        if len(parts) == 3:
+        if len(parts) == 3 and parts[0] != _OF_CHECKS:
             path = _LOCAL.sub("", _REPEATED.sub("", parts[1]))
             found.append((path, parts[2]))
     return found

@@ -228,9 +228,9 @@ def _sizes_text(rows: list[Json]) -> str:
     texts = []
     for row in rows:
         value = "not known" if row["value"] is None else row["value"]
-        high = "more" if row["max"] is None else row["max"]
         others = ", ".join(name for name in row["names"] if name != row["name"])
-        limits = f"{row['min']} to {high}; {others or 'data decide'}"
+        limits = f"{row['min']} " + ("or more" if row["max"] is None else f"to {row['max']}")
+        limits += f"; {others or 'data decide'}"
         texts.append(f"{row['name']} = {value} ({limits})")
     return plain(_listed(texts))
 

@@ -92,7 +92,10 @@ class TorchFunctionMode:
     def __torch_function__(
         self, func: Any, types: tuple[type, ...], args: Any = (), kwargs: Any = None
     ) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{getattr(func, '__name__', func)}: {type(self).__name__} does not define "
+            "__torch_function__(self, func, types, args=(), kwargs=None)"
+        )
 
     def __enter__(self) -> TorchFunctionMode:
         _push_on_torch_function_stack(self)

@@ -151,6 +151,20 @@ def _attention(call: FlopCall) -> int:
     return 2 * batch * length * keys * (query[-1] + value[-1])
 
 
+@flop_formula("aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu")
+def _recurrent(call: FlopCall) -> int:
+    """Each step of each sequence meets every matrix of weights once."""
+    packed = "data" in call.args
+    steps = call.shape("data")[0] if packed else math.prod(call.shape("input")[:-1])
+    return 2 * steps * sum(math.prod(w) for w in call.args["params"] if len(w) == 2)
+
+
+@flop_formula("aten::lstm_cell", "aten::gru_cell", "aten::rnn_tanh_cell", "aten::rnn_relu_cell")
+def _cell(call: FlopCall) -> int:
+    rows = math.prod(call.shape("input")[:-1])
+    return 2 * rows * (math.prod(call.shape("w_ih")) + math.prod(call.shape("w_hh")))
+
+
 @flop_formula("aten::tensordot", "aten::inner")
 def _tensordot(call: FlopCall) -> int:
     left, right = call.shape("self"), call.shape("other")

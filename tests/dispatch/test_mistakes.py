@@ -5,6 +5,7 @@ import pytest
 import dispatch
 from dispatch import ops
 from dispatch._C import _AutoDispatchBelowAutograd
+from dispatch.modes import TorchFunctionMode
 
 X = dispatch.ones(2, 3)
 
@@ -43,6 +44,58 @@ def test_ints_in_a_row_are_not_blamed_for_another_argument():
         dispatch.ones(2, dtpe=1)
     with pytest.raises(TypeError, match=r"'size' \(position 0\) must be List\[int\], got str 'a'"):
         dispatch.ones("a")
+
+
+def test_overloads_of_numbers_are_not_listed_for_a_tensor():
+    with pytest.raises(RuntimeError) as raised:
+        ops.aten.add(X, "a")
+    said = [line for line in str(raised.value).splitlines() if "argument" in line]
+    assert [line.partition(":  ")[0].split(": argument")[0] for line in said[1:]] == [
+        "aten::add.Tensor", "aten::add.Scalar",
+    ]  # fmt: skip
+    with pytest.raises(RuntimeError, match=r"aten::add\.int: argument 'b'"):
+        ops.aten.add(1, "a")
+
+
+def test_a_dtype_in_a_device_s_place_is_told():
+    with pytest.raises(RuntimeError, match=r"unknown device type 'int64'.*write dispatch\.int64$"):
+        X.to("int64")
+    with pytest.raises(RuntimeError, match=r"unknown device type 'gpu'.*privateuseone$"):
+        X.to("gpu")
+
+
+@pytest.mark.parametrize(
+    ("mode", "call", "text"),
+    [
+        (dispatch.TorchDispatchMode, X.neg, "aten.neg.default: Misnamed does not define"),
+        (TorchFunctionMode, X.neg, "neg: Misnamed does not define __torch_f"),
+    ],
+)  # fmt: skip
+def test_a_mode_without_its_handler_says_so(mode, call, text):
+    class Misnamed(mode):
+        def torch_dispatch(self, func, types, args=(), kwargs=None):
+            return func(*args)
+
+    with pytest.raises(NotImplementedError) as raised, Misnamed():
+        call()
+    assert str(raised.value).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("call", "op", "note"),
+    [
+        (lambda: dispatch.ones(1).item(), "aten._local_scalar_dense.default", "shape_env="),
+        (lambda: dispatch.ones(1).nonzero(), "aten.nonzero.default", "shape_env="),
+        (lambda: ops.mistakes.f(dispatch.ones(1)), "mistakes.f.default", "_fake('mistakes::f')"),
+    ],
+)
+def test_fake_tensors_say_what_they_lack_and_what_to_do(call, op, note):
+    """The text is the operator, as in PyTorch; tracebacks show the note."""
+    with dispatch.library._scoped_library("mistakes", "DEF") as lib, dispatch.FakeTensorMode():
+        lib.define("f(Tensor x) -> Tensor")
+        with pytest.raises(RuntimeError) as raised:
+            call()
+    assert str(raised.value) == op and note in raised.value.__notes__[0]
 
 
 @pytest.mark.parametrize("call", [lambda: X.sum(2**63), lambda: X.mean(2**63)])

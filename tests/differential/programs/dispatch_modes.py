@@ -43,6 +43,27 @@ def factories(s, log):
         s.T.zeros_like(s.T.tensor([1.0])), s.T.arange(3), s.T.full((2,), 3.0)
 
 
+def another_dtype_is_detached(s, log):
+    """A view as another dtype is none to autograd, which PyTorch makes of it by a `detach`."""
+    x = s.T.ones(2)
+    with _mode(s, log):
+        log(x.view(s.T.int32)._is_view(), x.view(s.T.float32) is x)
+
+
+def divisions_of_a_cosine(s, log):
+    seen = []
+
+    class Mode(s.modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func is s.ops.aten.div.Tensor:
+                seen.append(args[0].tolist())
+            return func(*args, **(kwargs or {}))
+
+    with Mode():
+        s.ops.aten.cosine_similarity(s.T.ones(1, 2), s.T.full((1, 2), 2.0))
+    log(seen)
+
+
 def queries(s, log):
     m = s.modes
     a, b = _mode(s, log, "A", False), _mode(s, log, "B", False)

@@ -101,3 +101,19 @@ def test_out_names_the_class_only_when_given():
     out = (dispatch.empty(0), dispatch.empty(0, dtype=dispatch.int64))
     assert type(dispatch.max(X, 1, out=out)).__name__ == "max_out"
     assert type(dispatch.max(X, 1, out=None)).__name__ == "max"
+
+
+def test_a_function_in_a_class_is_given_no_instance():
+    """As PyTorch's, which are built in; methods of Tensor are."""
+
+    class Layer:
+        plus, complex_ = dispatch.add, dispatch.is_complex
+
+        def run(self, x):
+            return self.plus(x, x), self.complex_(x)
+
+    for _ in range(20):             # an interpreter that specialises calls does it after some
+        total, is_complex = Layer().run(X)
+        assert dispatch.equal(total, 2 * X) and is_complex is False
+        assert dispatch.equal(X.add(X), total) and X.is_complex() is False
+    assert Layer.plus is dispatch.add

@@ -43,6 +43,16 @@ def test_every_row_of_the_table_is_found():
         assert find(module, last) is not None
 
 
+def test_namespaces_of_operators_say_torch():
+    assert said("""
+        import torch
+        torch.library.Library("shop", "DEF")
+        print(torch.ops.aten, torch.ops.shop, torch.ops.higher_order)
+    """) == " ".join(
+        f"<module 'torch.ops.{name}' from 'torch.ops'>" for name in ("aten", "shop", "higher_order")
+    )
+
+
 def test_imports_give_this_package():
     assert said("""
         import torch, dispatch

@@ -253,15 +253,21 @@ class Doubled(dispatch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        SEEN.append(func)
         return cls(func(args[0].inner, *args[1:], **(kwargs or {})))
+
+
+SEEN = []
 
 
 def test_what_a_parameter_wraps_is_converted_with_it():
     linear = modules.Linear(2, 3)
     linear.weight = Parameter(Doubled(dispatch.ones(3, 2)))
     weight = linear.weight
+    SEEN.clear()
     linear.to(dispatch.bfloat16)
     assert linear.weight is weight
+    assert [dispatch.ops.aten._to_copy.default, dispatch.ops.aten.detach.default] == SEEN
     assert weight.dtype == weight.inner.dtype == dispatch.bfloat16
 
 

@@ -78,6 +78,12 @@ def test_a_call_names_its_module(tmp_path):
     assert [row["class"] for row in found.modules] == ["app.Net", "app.Enc", "torch.nn.Linear"]
 
 
+def test_calls_that_the_exporter_adds_are_of_no_module():
+    """It notes a module of its own for those that read and check sizes."""
+    name = "_empty_nn_module_stack_from_metadata_hook"
+    assert place_of_notes(NodeNotes(note(f"{name},{name},passes.{name}"), None)).modules == ()
+
+
 def test_a_path_of_a_million_parts_is_cut(tmp_path):
     tree = ModuleTree()
     tree.add_weight(WeightFact("a." * 1_000_000, 1, 4, "w"))

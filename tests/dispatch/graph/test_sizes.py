@@ -61,7 +61,7 @@ def test_expressions_follow_their_symbols(tmp_path):
     assert [(o["shape"], o["stride"]) for o in report.outputs] == [
         ([4, 9, 3], [27, 3, 1]), ([4, 18], [18, 1]),
     ]  # fmt: skip
-    assert "batch = 4 (1 to more; x:0, y:0, a), seq = 9 (2 to 64; x:1, b)" in str(report)
+    assert "batch = 4 (1 or more; x:0, y:0, a), seq = 9 (2 to 64; x:1, b)" in str(report)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ CONV = {"input": (2, 4, 8, 8), "weight": (6, 4, 3, 3)}
 GRAD = {"grad_output": (2, 6, 6, 6), **CONV, "transposed": False, "output_mask": [True, True]}
 ATTENTION = {"query": (2, 4, 5, 8), "key": (2, 4, 7, 8), "value": (2, 4, 7, 6)}
 EINSUM = "aten::einsum"
+BOTH_WAYS = [(20, 6), (20, 5), (20,), (20,)] * 2
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,9 @@ EINSUM = "aten::einsum"
         ),
         ("aten::convolution_backward", GRAD, [(2, 4, 8, 8), (6, 4, 3, 3)], 62208),
         ("aten::scaled_dot_product_attention", ATTENTION, [(2, 4, 5, 6)], 7840),
+        ("aten::lstm.input", {"input": (3, 20, 6), "params": BOTH_WAYS}, [], 52800),
+        ("aten::gru.data", {"data": (7, 6), "params": [(15, 6), (15, 5)]}, [], 2310),
+        ("aten::lstm_cell", {"input": (3, 6), "w_ih": (20, 6), "w_hh": (20, 5)}, [], 1320),
         (EINSUM, {"equation": "ij,kj->ik", "tensors": [(3, 4), (5, 4)]}, [], 120),
         (EINSUM, {"equation": "i,j->ij", "tensors": [(3,), (4,)]}, [], 0),
         (EINSUM, {"equation": "ij,jk,kl->il", "tensors": [(2, 3), (3, 4), (4, 5)]}, [], 128),

@@ -387,10 +387,11 @@ class Module(BackwardHooks, State):
                 # Memory of another kind of device takes no other's place.
                 kind = dispatch.Tensor if Parameter in type(value).__mro__ else type(value)
                 if type(changed) is kind and changed.device.type == value.device.type:
-                    value.data = changed
-                    if is_traceable_wrapper_subclass(changed):  # what it wraps comes with it
+                    if is_traceable_wrapper_subclass(changed):     # what it wraps comes with it
+                        changed = Parameter(changed, value.requires_grad)
                         for inner in changed.__tensor_flatten__()[0]:
                             setattr(value, inner, getattr(changed, inner))
+                    value.data = changed
                 else:
                     self._parameters[name] = Parameter(changed, value.requires_grad)
         for name, value in self._buffers.items():

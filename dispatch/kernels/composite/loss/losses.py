@@ -91,10 +91,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     least = _aten.scalar_tensor(eps, dtype=kind, device=first.device)
     for length in lengths:
         _aten.clamp_min_.Tensor(length, least)
-    scaled = [
-        _aten.div.Tensor(t, length) for t, length in zip((first, second), lengths, strict=True)
-    ]
-    return _aten.sum.dim_IntList(_aten.mul.Tensor(*scaled), [dim])
+    second = _aten.div.Tensor(second, lengths[1])
+    first = _aten.div.Tensor(first, lengths[0])
+    return _aten.sum.dim_IntList(_aten.mul.Tensor(first, second), [dim])
 
 
 def dist(self: Tensor, other: Tensor, p: Any = 2) -> Tensor:
