@@ -6,6 +6,7 @@ flattens. There is no tracing here: functions run, they are not looked into. Abo
 serves operators; loaded when one of the names is first asked for.
 """
 
+from dispatch._higher_order_ops.associative_scan import associative_scan
 from dispatch._higher_order_ops.auto_functionalize import (
     auto_functionalized,
     auto_functionalized_v2,
@@ -15,8 +16,10 @@ from dispatch._higher_order_ops.effects import with_effects
 from dispatch._higher_order_ops.invoke_subgraph import invoke_subgraph
 from dispatch._higher_order_ops.map import map
 from dispatch._higher_order_ops.out_dtype import out_dtype
+from dispatch._higher_order_ops.print import print
 from dispatch._higher_order_ops.scan import scan
 from dispatch._higher_order_ops.while_loop import while_loop
 
-__all__ = ["auto_functionalized", "auto_functionalized_v2", "cond", "invoke_subgraph", "map",
-           "out_dtype", "scan", "while_loop", "with_effects"]  # fmt: skip
+__all__ = ["associative_scan", "auto_functionalized", "auto_functionalized_v2", "cond",
+           "invoke_subgraph", "map", "out_dtype", "print", "scan", "while_loop",
+           "with_effects"]  # fmt: skip

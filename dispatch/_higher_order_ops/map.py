@@ -48,11 +48,18 @@ def map(f: _Function, xs: Any, *args: Any) -> Any:
             f"Leading dimensions of mapped xs must be consistent. Got shapes {shapes}."
         )
 
-    def on_flat(*leaves: Any) -> Any:
-        row = pytree.tree_unflatten(leaves[: len(flat_xs)], xs_spec)
-        return f(row, *pytree.tree_unflatten(leaves[len(flat_xs) :], args_spec))
+    spec = None
 
-    return map_impl(on_flat, flat_xs, flat_args)
+    def on_flat(*leaves: Any) -> tuple[Any, ...]:
+        nonlocal spec
+        row = pytree.tree_unflatten(leaves[: len(flat_xs)], xs_spec)
+        out = f(row, *pytree.tree_unflatten(leaves[len(flat_xs) :], args_spec))
+        flat, spec = pytree.tree_flatten(out)
+        return tuple(flat)
+
+    found = map_impl(on_flat, flat_xs, flat_args)
+    assert spec is not None
+    return pytree.tree_unflatten(found, spec)
 
 
 @map_impl.py_impl(DispatchKey.CompositeExplicitAutograd)

@@ -12,6 +12,7 @@ from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.tensor import Tensor
 from dispatch._ops import HigherOrderOperator, ops
 from dispatch.fake import FakeTensorMode
+from dispatch.symbolic import SymInt
 
 __all__ = [
     "autograd_not_implemented",
@@ -30,7 +31,7 @@ _aten = ops.aten
 
 def check_operands(values: Iterable[Any]) -> None:
     """AssertionError unless all are tensors or ints."""
-    kinds = [type(v).__name__ for v in values if not isinstance(v, (Tensor, int))]
+    kinds = [type(v).__name__ for v in values if not isinstance(v, (Tensor, int, SymInt))]
     if kinds:
         raise AssertionError(f"expected tensors and ints, got {', '.join(kinds)}")
 

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from dispatch import pytree
-from dispatch._C import dtypes
+from dispatch._C import _get_dispatch_mode, _TorchDispatchModeKey, dtypes
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
 from dispatch._higher_order_ops.rules import check_operands, serve_fake, serve_grad
 from dispatch._ops import HigherOrderOperator
+from dispatch.symbolic import SymInt
 
-__all__ = ["WhileLoopOp", "while_loop", "while_loop_op"]
+__all__ = ["WhileLoopOp", "unknown_number", "while_loop", "while_loop_op"]
 
 _Function = Callable[..., Any]
 
@@ -52,14 +53,17 @@ def while_loop(cond_fn: _Function, body_fn: _Function, carried_inputs: Any) -> A
         body_fn: gives a tuple like `carried_inputs`.
         carried_inputs: a tuple or list, maybe nested, of tensors and ints.
 
+    Returns: a tuple of what is carried in the end.
+
     Raises:
-        RuntimeError: no functions, or `cond_fn` gives something else.
-        AssertionError: the inputs, or what `body_fn` gives, are not what they should be.
+        RuntimeError: no functions, other inputs, or a function gives something else.
     """
     if not callable(cond_fn) or not callable(body_fn):
         raise RuntimeError("Expect cond_fn and body_fn to be callable.")
-    flat, spec = pytree.tree_flatten(carried_inputs)
-    if not all(isinstance(leaf, Tensor | int) for leaf in flat):
+    if not isinstance(carried_inputs, tuple | list):
+        raise RuntimeError(f"Expect carried_inputs to be a tuple, but got {carried_inputs}.")
+    flat, spec = pytree.tree_flatten(tuple(carried_inputs))
+    if not all(isinstance(leaf, Tensor | int | SymInt) for leaf in flat):
         raise RuntimeError(
             "Expect carried_inputs to be a tuple of possibly nested dict/list/tuple that only "
             f"consists of tensor or int leaves, but got {carried_inputs}."
@@ -70,7 +74,12 @@ def while_loop(cond_fn: _Function, body_fn: _Function, carried_inputs: Any) -> A
 
     def step(*leaves: Any) -> tuple[Any, ...]:
         out = body_fn(*pytree.tree_unflatten(leaves, spec))
-        return tuple(pytree.tree_leaves(_checked(out, len(carried_inputs))))
+        out = out if isinstance(out, tuple | list) else (out,)
+        found, out_spec = pytree.tree_flatten(tuple(out))
+        if out_spec != spec:
+            wanted = f"a tuple of {len(carried_inputs)} like carried_inputs"
+            raise RuntimeError(f"while_loop: body_fn: expected {wanted}, got {out}")
+        return tuple(found)
 
     return pytree.tree_unflatten(while_loop_op(again, step, tuple(flat), ()), spec)
 
@@ -114,10 +123,24 @@ def while_loop_fake(
     for i, (before, after) in enumerate(zip(carried_inputs, out, strict=True)):
         if not _alike(before, after):
             raise RuntimeError(f"while_loop: body_fn: result {i} is not like what is carried")
-    return out
+    return tuple(map(unknown_number, out))
+
+
+def unknown_number(value: Any) -> Any:
+    """A new symbol for a number, which rounds of a loop change; other values as they are.
+
+    Without a fake mode that has symbols the number stays.
+    """
+    mode = _get_dispatch_mode(_TorchDispatchModeKey.FAKE)
+    env = None if mode is None else mode.shape_env
+    if env is None or not isinstance(value, int | SymInt) or isinstance(value, bool):
+        return value
+    return env.create_unbacked_symint()
 
 
 def _alike(before: Any, after: Any) -> bool:
+    if isinstance(before, int | SymInt) and isinstance(after, int | SymInt):
+        return True
     if not isinstance(before, Tensor) or not isinstance(after, Tensor):
         return type(before) is type(after)
     return (before.shape, before.dtype, before.device) == (after.shape, after.dtype, after.device)

@@ -77,12 +77,14 @@ torch._dispatch.python                      dispatch._ops.python_dispatcher disp
 torch._python_dispatcher                    dispatch.tools.tables
 torch._meta_registrations                   dispatch.fake.meta_registrations
 torch._higher_order_ops                     dispatch._higher_order_ops
+torch._higher_order_ops.associative_scan    dispatch._higher_order_ops.associative_scan
 torch._higher_order_ops.auto_functionalize  dispatch._higher_order_ops.auto_functionalize
 torch._higher_order_ops.cond                dispatch._higher_order_ops.cond
 torch._higher_order_ops.effects             dispatch._higher_order_ops.effects
 torch._higher_order_ops.invoke_subgraph     dispatch._higher_order_ops.invoke_subgraph
 torch._higher_order_ops.map                 dispatch._higher_order_ops.map
 torch._higher_order_ops.out_dtype           dispatch._higher_order_ops.out_dtype
+torch._higher_order_ops.print               dispatch._higher_order_ops.print
 torch._higher_order_ops.scan                dispatch._higher_order_ops.scan
 torch._higher_order_ops.while_loop          dispatch._higher_order_ops.while_loop
 torch._higher_order_ops.utils               dispatch._higher_order_ops.rules
@@ -369,7 +371,6 @@ torch.cuda.amp                      GradScaler
 torch                               vmap
 torch.func
     grad grad_and_value hessian jacfwd jacrev jvp linearize stack_module_state vjp vmap
-torch._higher_order_ops.associative_scan      associative_scan
 torch.autograd                      gradcheck gradgradcheck
 torch.autograd.graph
     GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks

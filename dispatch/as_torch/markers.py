@@ -18,7 +18,7 @@ __all__ = [
     "graph_break", "is_compiling", "is_dynamo_compiling", "is_dynamo_supported", "is_exporting",
     "is_inductor_supported", "mark_dynamic", "mark_static", "mark_static_address",
     "mark_subclass_constructor_exportable_experimental", "mark_unbacked", "maybe_mark_dynamic",
-    "reset",
+    "nested_compile_region", "reset",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,6 +35,7 @@ def _mark(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 
 allow_in_graph = assume_constant_result = disable = forbid_in_graph = _mark
+nested_compile_region = _mark
 
 
 def compile(

@@ -10,11 +10,13 @@ from dispatch import HigherOrderOperator, pytree
 from dispatch._higher_order_ops.auto_functionalize import auto_functionalized
 from dispatch._higher_order_ops.cond import cond_op
 from dispatch._higher_order_ops.effects import with_effects
+from dispatch._higher_order_ops.invoke_subgraph import invoke_subgraph
 from dispatch._higher_order_ops.map import map_impl
 from dispatch._higher_order_ops.out_dtype import out_dtype
+from dispatch._higher_order_ops.print import print as print_op
 from dispatch._higher_order_ops.rules import first_rows
 from dispatch._higher_order_ops.scan import scan_op
-from dispatch._higher_order_ops.while_loop import while_loop_op
+from dispatch._higher_order_ops.while_loop import unknown_number, while_loop_op
 from dispatch.as_torch.fx.proxies import (
     ProxyTorchDispatchMode,
     PythonKeyTracer,
@@ -30,7 +32,9 @@ __all__: list[str] = []
 Mode = ProxyTorchDispatchMode
 
 
-def _as_graph(mode: Mode, prefix: str, function: Callable[..., Any], given: Iterable[Any]) -> Any:
+def _as_graph(
+    mode: Mode, prefix: str, function: Callable[..., Any], given: Iterable[Any], between: str = "_"
+) -> Any:
     """What a function does, as a module that the root of the trace has under a free name."""
     given = tuple(given)
     tracer = PythonKeyTracer()
@@ -43,9 +47,9 @@ def _as_graph(mode: Mode, prefix: str, function: Callable[..., Any], given: Iter
         run = _keyed(_traceable(function, len(given)), given, tracer)
         made = dispatch_trace(run, tracer, tuple(PH for _ in given))
     root, number = mode.tracer.root, 0
-    while hasattr(root, f"{prefix}_{number}"):
+    while hasattr(root, f"{prefix}{between}{number}"):
         number += 1
-    root.add_module(f"{prefix}_{number}", made)
+    root.add_module(f"{prefix}{between}{number}", made)
     return made
 
 
@@ -72,11 +76,16 @@ def _while_loop(
     mode: Mode, cond_fn: Any, body_fn: Any, carried_inputs: Any, additional_inputs: Any = ()
 ) -> Any:
     """Two graphs of what is carried and of what stays."""
-    given = (*carried_inputs, *additional_inputs)
+    carried = tuple(map(unknown_number, carried_inputs))
+    if any(type(value) is int for value in carried):
+        problem = "while_loop carries a number, which rounds change"
+        raise RuntimeError(f"{problem}: tracing_mode has to be 'fake' or 'symbolic'")
+    given = (*carried, *additional_inputs)
     holds = _as_graph(mode, "while_loop_cond_graph", cond_fn, given)
     body = _as_graph(mode, "while_loop_body_graph", body_fn, given)
-    rest = (tuple(carried_inputs), tuple(additional_inputs))
-    return _call(mode, while_loop_op, (cond_fn, body_fn, *rest), {}, (holds, body, *rest))
+    rest = tuple(additional_inputs)
+    shown = (holds, body, tuple(carried_inputs), rest)
+    return _call(mode, while_loop_op, (cond_fn, body_fn, carried, rest), {}, shown)
 
 
 @map_impl.py_impl(ProxyTorchDispatchMode)
@@ -93,6 +102,21 @@ def _scan(mode: Mode, combine_fn: Any, init: Any, xs: Any, additional_inputs: An
     graph = _as_graph(mode, "scan_combine_graph", combine_fn, given)
     rest = (init, xs, additional_inputs)
     return _call(mode, scan_op, (combine_fn, *rest), {}, (graph, *rest))
+
+
+@print_op.py_impl(ProxyTorchDispatchMode)
+def _print(mode: Mode, *args: Any, **kwargs: Any) -> None:
+    """A node; nothing is printed while tracing."""
+    given, named = pytree.tree_map(mode.tracer.unwrap_proxy, (args, kwargs))
+    mode.tracer.create_proxy("call_function", print_op, given, named, name="print")
+
+
+@invoke_subgraph.py_impl(ProxyTorchDispatchMode)
+def _invoke_subgraph(mode: Mode, subgraph: Any, identifier: Any, *operands: Any) -> Any:
+    """The function as a graph; calls of one function share it by name."""
+    graph = _as_graph(mode, "repeated_subgraph", subgraph, operands, "")
+    shown = (graph, identifier, *operands)
+    return _call(mode, invoke_subgraph, (subgraph, identifier, *operands), {}, shown)
 
 
 def _serve(op: HigherOrderOperator) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import dispatch
 from dispatch import FakeTensor, OpOverload, SymBool, SymFloat, SymInt, Tensor, pytree
 from dispatch._C import _get_dispatch_mode, _TorchDispatchModeKey
+from dispatch._C.pre_dispatch import _get_dispatch_mode_pre_dispatch, register_pre_dispatch_mode
 from dispatch._C.tags import Tag
 from dispatch._ops.python_dispatcher import enable_python_dispatcher
 from dispatch.as_torch.fx.graph import Graph
@@ -508,6 +509,9 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         ]
 
 
+register_pre_dispatch_mode(ProxyTorchDispatchMode, 0)
+
+
 def _of_constants(func: Any, flat: list[Any], slots: list[Any], spec: Any) -> Any:
     """What an operator gives for values that are known."""
     values = [v if s is None else s.constant for v, s in zip(flat, slots, strict=True)]
@@ -521,8 +525,9 @@ def _of_constants(func: Any, flat: list[Any], slots: list[Any], spec: Any) -> An
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
     """The mode that is on."""
-    found: ProxyTorchDispatchMode | None = _get_dispatch_mode(_TorchDispatchModeKey.PROXY)
-    return found
+    key = _TorchDispatchModeKey.PROXY
+    found: ProxyTorchDispatchMode | None = _get_dispatch_mode_pre_dispatch(key)
+    return found or _get_dispatch_mode(key)
 
 
 def get_innermost_proxy_mode() -> ProxyTorchDispatchMode | None:
@@ -626,6 +631,7 @@ def make_fx(
         decomposition_table: functions that are traced instead of operators.
         tracing_mode: "real" runs on the arguments, "fake" on fake tensors, "symbolic" on ones
             whose sizes are symbols.
+        pre_dispatch: nodes are calls as the program makes them, before any is decomposed.
 
     Raises:
         AssertionError: another tracing mode.
@@ -649,7 +655,7 @@ def make_fx(
         function = _traceable(f, len(args))
         with contextlib.ExitStack() as stack:
             stack.enter_context(fake or contextlib.nullcontext())
-            if tracing_mode == "symbolic":
+            if tracing_mode == "symbolic" or pre_dispatch:
                 stack.enter_context(enable_python_dispatcher())
             stack.enter_context(mode)
             made = dispatch_trace(_keyed(function, given, tracer), tracer, tuple(inputs))

@@ -3,12 +3,16 @@
 import pytest
 
 import dispatch
+from dispatch import FakeTensorMode
+from dispatch._higher_order_ops.associative_scan import associative_scan
 from dispatch._higher_order_ops.cond import cond
 from dispatch._higher_order_ops.map import map as map_rows
 from dispatch._higher_order_ops.out_dtype import out_dtype
+from dispatch._higher_order_ops.print import print as higher_print
 from dispatch._higher_order_ops.scan import scan
 from dispatch._higher_order_ops.while_loop import while_loop
 from dispatch.functional import functionalize
+from dispatch.symbolic import ShapeEnv
 
 aten = dispatch.ops.aten
 YES, X = dispatch.tensor(True), dispatch.ones(3, 2)
@@ -72,8 +76,65 @@ def test_a_loop_carries_nests():
     assert i.item() == 3
     assert values["a"].tolist() == [8, 8]
     assert values["b"][0].tolist() == [3, 3]
-    with pytest.raises(AssertionError, match="expected a tuple of 2"):
+    with pytest.raises(RuntimeError, match="expected a tuple of 2"):
         while_loop(lambda i, values: i < 3, lambda i, values: i, start)
+
+
+def test_a_loop_of_one_value_needs_no_tuple_and_gives_one():
+    (doubled,) = while_loop(lambda x: x.sum() < 5, lambda x: x * 2, [dispatch.ones(2)])
+    assert doubled.tolist() == [4, 4]
+    with pytest.raises(RuntimeError, match="carried_inputs to be a tuple"):
+        while_loop(lambda x: x.sum() < 5, lambda x: x * 2, dispatch.ones(2))
+
+
+def test_numbers_that_a_loop_carries_are_unknown_after_it():
+    env = ShapeEnv()
+    with FakeTensorMode(shape_env=env):
+        start = 0, dispatch.ones(2)
+        count, x = while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), start)
+        assert not count.node.has_hint() and x.shape == (2,)
+
+
+ROWS = dispatch.arange(6.0).view(3, 2)
+
+
+def test_scans_of_sums_are_sums():
+    for dim in (0, 1, -1):
+        found = associative_scan(lambda a, b: a + b, ROWS, dim, combine_mode="generic")
+        assert found.equal(ROWS.cumsum(dim))
+    back = associative_scan(lambda a, b: a + b, ROWS, 0, reverse=True, combine_mode="generic")
+    assert back.equal(ROWS.flip(0).cumsum(0).flip(0))
+    nest = associative_scan(
+        lambda a, b: {"x": (a["x"][0] * b["x"][0],)}, {"x": (ROWS,)}, 0, combine_mode="generic"
+    )
+    assert nest["x"][0].equal(ROWS.cumprod(0))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "text"),
+    [
+        ((3, ROWS, 0), ValueError, "callable"), ((same, [], 0), IndexError, "at least one"),
+        ((same, ROWS, 5), IndexError, "out of range"), ((same, [3], 0), ValueError, "leaves"),
+        ((lambda a, b: a.sum(), ROWS, 0), RuntimeError, "expected rows"),
+        ((same, (ROWS, ROWS[:2]), 0), RuntimeError, "different numbers of rows"),
+        ((same, ROWS[:0], 0), ValueError, "no rows"),
+    ],
+)  # fmt: skip
+def test_scans_refuse_other_things(given, kind, text):
+    with pytest.raises(kind, match=text):
+        associative_scan(*given, combine_mode="generic")
+    with pytest.raises(ValueError, match="other devices"):
+        associative_scan(same, ROWS, 0)
+
+
+def test_texts_have_values_in_them(capsys):
+    higher_print("{} and {x}", 1, x=dispatch.ones(2))
+    assert capsys.readouterr().out == "1 and tensor([1., 1.])\n"
+    with FakeTensorMode():
+        higher_print("{}", dispatch.ones(2))
+    assert capsys.readouterr().out == ""
+    with pytest.raises(AssertionError, match="must be a string"):
+        higher_print(3)
 
 
 def test_printing_keeps_its_order():

@@ -7,9 +7,12 @@ import pytest
 import dispatch
 from dispatch import FakeTensorMode, pytree
 from dispatch._higher_order_ops.cond import cond
+from dispatch._higher_order_ops.invoke_subgraph import invoke_subgraph
 from dispatch._higher_order_ops.map import map as higher_map
 from dispatch._higher_order_ops.out_dtype import out_dtype
+from dispatch._higher_order_ops.print import print as higher_print
 from dispatch._higher_order_ops.scan import scan
+from dispatch._higher_order_ops.while_loop import while_loop
 from dispatch.as_torch import fx
 from dispatch.as_torch.fx import proxies, shapes
 from dispatch.as_torch.nn import modules
@@ -213,3 +216,44 @@ def test_results_of_branches_nest_alike():
     with FakeTensorMode(), pytest.raises(RuntimeError, match="different structures"):
         x = dispatch.ones(2)
         cond(x.sum() > 0, lambda x: [x], lambda x: (x,), (x,))
+
+
+def test_calls_stand_as_the_program_makes_them():
+    """`pre_dispatch`: neither `matmul` nor `linear` is decomposed; the mode is off after it."""
+
+    def program(x):
+        return aten.linear.default(dispatch.matmul(x, dispatch.ones(2, 2)), x)
+
+    module = proxies.make_fx(program, pre_dispatch=True)(dispatch.ones(2, 2))
+    targets = [n.target for n in module.graph.nodes if n.op == "call_function"]
+    assert targets == [aten.ones.default, aten.matmul.default, aten.linear.default]
+    assert proxies.get_proxy_mode() is None
+    assert module(dispatch.ones(2, 2) * 2).tolist() == [[16, 16], [16, 16]]
+
+
+@pytest.mark.parametrize("tracing_mode", ["fake", "symbolic"])
+def test_numbers_that_a_loop_carries_are_values_of_its_graphs(tracing_mode):
+    def program(x):
+        return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (0, x))
+
+    module = proxies.make_fx(program, tracing_mode=tracing_mode)(dispatch.ones(2))
+    count, doubled = module(dispatch.ones(2))
+    assert count == 3 and doubled.tolist() == [8, 8]
+    with pytest.raises(RuntimeError, match="carries a number"):
+        proxies.make_fx(program)(dispatch.ones(2))
+
+
+def test_texts_and_parts_are_nodes(capsys):
+    part = proxies.make_fx(lambda x: (x.sin(),))(dispatch.ones(2))
+
+    def program(x):
+        higher_print("sum {}", x)
+        return invoke_subgraph(part, "part", x)[0] + invoke_subgraph(part, "part", x + 1)[0]
+
+    module = proxies.make_fx(program)(dispatch.ones(2))
+    assert capsys.readouterr().out == ""
+    want = dispatch.zeros(2).sin() + dispatch.ones(2).sin()
+    assert module(dispatch.zeros(2)).equal(want)
+    assert capsys.readouterr().out == "sum tensor([0., 0.])\n"
+    assert [n for n, _ in module.named_children()] == ["repeated_subgraph0", "repeated_subgraph1"]
+    assert not module.graph.eliminate_dead_code()  # the text stays, though nobody uses it
