@@ -8,7 +8,9 @@ from typing import Any, cast
 
 from dispatch._C.keys import DispatchKey
 from dispatch._higher_order_ops.effects import (
-    _EffectType, _register_effectful_op, handle_effects,
+    _EffectType,
+    _register_effectful_op,
+    handle_effects,
 )  # fmt: skip
 from dispatch._higher_order_ops.rules import register_fake
 from dispatch._ops import HigherOrderOperator
