@@ -79,7 +79,7 @@ cdef class Table:
     cdef Expr number(self, object value)
     cdef Expr boolean(self, bint value)
     cdef Expr symbol(self, str name, int kind, int symbol_type, bint positive)
-    cdef Expr intern(self, int op, tuple args, int kind)
+    cdef Expr intern(self, int op, tuple args, int kind, frozenset symbols=*)
     cdef Expr sum_of(self, list parts)
     cdef Expr product_of(self, list parts)
     cdef Expr scaled(self, Expr e, object by)

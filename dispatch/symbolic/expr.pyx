@@ -434,7 +434,7 @@ cdef Expr product_without_powers(Expr a, Expr b):
     for f in of_b:
         if f.op == OP_POW or f.op == OP_NUMBER:
             return None
-    return a.table.intern(OP_MUL, tuple(ordered([*of_a, *of_b])), K_INT)
+    return a.table.intern(OP_MUL, tuple(ordered([*of_a, *of_b])), K_INT, a.free_symbols | b.free_symbols)
 
 
 cdef inline bint is_number(Expr e, int small):
@@ -461,6 +461,27 @@ cdef list ordered(list nodes):
 
 def age_of(Expr e not None):
     return e.handle
+
+
+cdef frozenset symbols_of(tuple nodes):
+    """The symbols in any of them."""
+    cdef Expr e
+    cdef frozenset found = None
+    for e in nodes:
+        if found is None or not found:
+            found = e.free_symbols
+        elif e.free_symbols is not found and e.free_symbols:
+            found = found | e.free_symbols
+    return found
+
+
+cdef Py_hash_t unordered_hash(int op, tuple nodes):
+    """The same in whatever order they stand; no part of it is a handle, for tables differ in these."""
+    cdef Expr e
+    cdef uint64_t found = op
+    for e in nodes:
+        found += mixed(<uint64_t>e.hashed, op, 0)
+    return <Py_hash_t>found
 
 
 cdef inline uint64_t mixed(uint64_t a, uint64_t b, uint64_t operation) noexcept:
@@ -582,8 +603,8 @@ cdef class Table:
             e.unbacked = True
         return e
 
-    cdef Expr intern(self, int op, tuple args, int kind):
-        """The node of this operation on these arguments, as they are."""
+    cdef Expr intern(self, int op, tuple args, int kind, frozenset symbols=None):
+        """The node of this operation on these arguments, as they are. `symbols`: those in them, of whom knows."""
         cdef Expr e
         cdef Expr a
         cdef int deepest = 0
@@ -598,12 +619,10 @@ cdef class Table:
                 raise RecursionError(f"an expression is nested more than {DEEPEST} deep")
             e = self._node(op, args, None, kind)
             e.depth = deepest + 1
-            e.hashed = hash(op) ^ (hash(frozenset(args)) if op in (OP_ADD, OP_MUL, OP_AND, OP_OR, OP_MIN, OP_MAX) else hash(args))
-            e.free_symbols = (<Expr>args[0]).free_symbols
+            e.hashed = hash(args) ^ op if op not in (OP_ADD, OP_MUL, OP_AND, OP_OR, OP_MIN, OP_MAX) else unordered_hash(op, args)
             for a in args:
                 e.unbacked |= a.unbacked
-                if a.free_symbols is not e.free_symbols:
-                    e.free_symbols = e.free_symbols | a.free_symbols
+            e.free_symbols = symbols_of(args) if symbols is None else symbols
             e = self.nodes.setdefault(key, e)        # what runs meanwhile may have made it too
         return e
 
@@ -652,7 +671,7 @@ cdef class Table:
         if by == 0:
             return self.number(by)
         product = self.intern(OP_MUL, (self.number(by), *rest.args) if rest.op == OP_MUL else (self.number(by), rest),
-                              K_FLOAT if e.kind == K_FLOAT or type(by) is float else K_INT)
+                              K_FLOAT if e.kind == K_FLOAT or type(by) is float else K_INT, rest.free_symbols)
         product.coeff, product.rest = by, rest
         return product
 

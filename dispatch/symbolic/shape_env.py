@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from dispatch.symbolic import config, guard_text, provenance, recording
+from dispatch.symbolic import config, foreign, guard_text, provenance, recording
 from dispatch.symbolic.contexts import DimDynamic, SymbolicContext
 from dispatch.symbolic.errors import ValueRangeError
 from dispatch.symbolic.expr import Expr
@@ -168,6 +168,21 @@ class ShapeEnv(Symbols):
     def create_symboolnode(self, sym: Any) -> SymBool:
         """A SymBool of a condition."""
         return SymBool(SymNode(self.sympify(sym), self, bool, None))
+
+    def transfer_symbols_from_foreign_shape_env(
+        self,
+        sizes: Sequence[Any],
+        strides: Sequence[Any],
+        storage_offset: Any,
+        source: Source,
+        *,
+        symbolic_context: SymbolicContext | None = None,
+        hint_overrides: dict[int, int] | None = None,
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...], Any]:
+        """Sizes, strides and offset that belong to another ShapeEnv, as ones of this."""
+        return foreign.transferred(
+            self, sizes, strides, storage_offset, source, symbolic_context, hint_overrides or {}
+        )
 
     def add_backed_var_to_val(self, expr: Expr, val: int) -> None:
         """Gives a symbol without a hint one."""

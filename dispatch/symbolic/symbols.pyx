@@ -16,7 +16,7 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
@@ -56,10 +56,11 @@ ignoring = _Ignoring()
 cdef int64_t first_id(str name) except -1:
     """Where the search for a symbol's number begins: a hash, so that runs agree."""
     cdef bytes digest = sha256(name.encode()).digest()
-    cdef int64_t found = 0
-    cdef unsigned char c
-    for c in digest:
-        found = (found * 256 + c) % STARTS
+    cdef const unsigned char* word = digest
+    cdef uint64_t found = 0
+    cdef int i
+    for i in range(0, 32, 4):                # of one large number, four bytes at a time
+        found = (found << 32 | <uint64_t>word[i] << 24 | word[i + 1] << 16 | word[i + 2] << 8 | word[i + 3]) % <uint64_t>STARTS
     return found
 
 
