@@ -569,3 +569,27 @@ def test_a_loader_that_loads_nothing_is_refused():
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True
     )
     assert "functionalization was not loaded" in done.stdout, done.stderr
+
+
+def test_a_view_has_another_node_once_its_base_was_written_to():
+    base = dispatch.ones(3, requires_grad=True) * 2
+    view = base[:2]
+    node = view.grad_fn
+    assert view.grad_fn is node
+    base.mul_(2)
+    assert view.grad_fn.name() == "AsStridedBackward0"
+    assert view.grad_fn is not node
+
+
+def test_a_detached_tensor_has_forgotten_all_of_autograd():
+    base = dispatch.ones(3, requires_grad=True)
+    for made in (base * 2, dispatch.ones(3).requires_grad_()):
+        made.detach_()
+        assert (made.requires_grad, made.grad_fn, made._base) == (False, None, None)
+        assert not (made + 1).requires_grad
+
+
+def test_decompositions_run_above_autograd_and_kernels_below():
+    x = dispatch.ones(2, 2, requires_grad=True)
+    assert ops.aten.matmul(x, x).grad_fn.name() == "MmBackward0"
+    assert ops.aten.mm(x, x).grad_fn.name() == "MmBackward0"

@@ -376,3 +376,22 @@ def test_guard_of_an_ended_thread_dies_without_effect():
     del guard
     gc.collect()
     assert_outside()
+
+
+def test_the_saved_keys_of_a_handler_last_as_long_as_the_handler():
+    seen = []
+
+    class Mode(modes.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            for _ in range(3):
+                with guards._RestorePythonTLSSnapshot():
+                    seen.append(
+                        tls._dispatch_tls_is_dispatch_key_excluded(DispatchKey.ADInplaceOrView)
+                    )
+            return func(*args, **(kwargs or {}))
+
+    with guards._ExcludeDispatchKeyGuard(DispatchKeySet(DispatchKey.ADInplaceOrView)), Mode():
+        dispatch.ones(2)
+    with Mode():
+        dispatch.ones(2)
+    assert seen == [True] * 3 + [False] * 3

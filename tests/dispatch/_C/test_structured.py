@@ -221,3 +221,12 @@ def test_one_tensor_is_not_given_for_results_of_two_sizes():
     with pytest.raises(RuntimeError, match="two results of different sizes"):
         A.linalg_qr.out(dispatch.ones(5, 3), Q=y, R=y)
     assert y.shape == (0,)
+
+
+def test_an_output_may_have_another_dtype_of_its_kind_and_memory_of_others():
+    for made in (dispatch.zeros(2, dtype=dispatch.float64), from_numpy(np.zeros(2))):
+        assert dispatch.add(dispatch.ones(2), 1, out=made) is made
+        assert made.tolist() == [2, 2]
+    room = from_numpy(np.zeros(4, np.float32))
+    assert dispatch.add(dispatch.ones(2), 1, out=room[:0]).tolist() == [2, 2]
+    assert room.tolist() == [2, 2, 0, 0]

@@ -343,3 +343,13 @@ def test_fork_keeps_the_stack_of_the_forking_thread(pushed):
     done.set()
     other.join()
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_meta_is_in_the_include_set_however_it_came_there():
+    assert not tls._meta_in_tls_dispatch_include()
+    tls._dispatch_tls_set_dispatch_key_included(DispatchKey.Meta, True)
+    try:
+        assert tls._meta_in_tls_dispatch_include()
+    finally:
+        tls._dispatch_tls_set_dispatch_key_included(DispatchKey.Meta, False)
+        tls._set_meta_in_tls_dispatch_include(False)

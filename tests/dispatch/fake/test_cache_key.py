@@ -4,6 +4,7 @@ An operator whose shape function can see everything, `facts`, answers with a siz
 each call that differs, so that a hit on another call's entry is a wrong answer.
 """
 
+import gc
 import itertools
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch._C.values import wrapped_number
 from dispatch.fake import DispatchCache
 from dispatch.library import fallthrough_kernel
+from dispatch.symbolic import ShapeEnv
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -572,3 +574,18 @@ def test_a_cache_that_saw_many_calls_answers_as_none_does(op, recipe):
     for _ in range(2):
         with FakeTensorMode(cache=LASTING):
             assert told_of(op, recipe) == want
+
+
+def test_symbols_of_an_env_that_is_gone_are_not_those_of_its_successor():
+    cache = DispatchCache()
+    for i in range(12):
+        mode = FakeTensorMode(shape_env=ShapeEnv(), cache=cache)
+        x = mode.from_tensor(dispatch.ones(5, 6), static_shapes=False)
+        kept = [x.shape[0] + k + 7 for k in range(i % 3)]
+        with mode:
+            y = dispatch.cat([x, x])
+        assert y.shape[0].node.shape_env is mode.shape_env
+        assert y.shape[0].node.expr == (x.shape[0] * 2).node.expr
+        del mode, x, y, kept
+        gc.collect()
+    assert cache.info().hits == 0

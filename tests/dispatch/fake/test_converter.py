@@ -150,3 +150,19 @@ def test_a_size_that_nobody_knows_is_told(mode):
             with pytest.raises(DataDependentOutputException):
                 call()
         assert x.new_full([1, dispatch.tensor(3)], 0.0).shape == (1, 3)
+
+
+def test_a_fake_tensor_on_a_device_is_made_of_meta_alone():
+    mode = FakeTensorMode()
+    with pytest.raises(AssertionError, match="on meta"):
+        mode.fake_tensor_converter.from_meta_and_device(mode, dispatch.ones(2), "cuda")
+
+
+def test_modes_of_one_env_share_its_symbols():
+    env = ShapeEnv()
+    one, other = FakeTensorMode(shape_env=env), FakeTensorMode(shape_env=env)
+    fake = one.from_tensor(dispatch.ones(5, 6), static_shapes=False)
+    again = other.from_tensor(fake)
+    assert again.fake_mode is other
+    assert [a.node.expr for a in again.shape] == [a.node.expr for a in fake.shape]
+    assert not env.guards

@@ -181,3 +181,12 @@ def test_arithmetic_has_an_implementation_to_call():
     for y in (x, 2):
         made_by_call = get_fast_op_impls()[A.div.Tensor](mode, x, y)
         assert made_by_call.dtype == dispatch.float32 and made_by_call.fake_mode is mode
+
+
+def test_a_list_is_copied_between_the_cpu_and_one_other_device():
+    with FakeTensorMode():
+        cpu, cuda, xpu = (dispatch.ones(2, device=device) for device in ("cpu", "cuda", "xpu"))
+        assert ops.aten._foreach_copy([cpu], [cuda])[0].device.type == "cpu"
+        assert ops.aten._foreach_copy([cuda], [cpu])[0].device.type == "cuda"
+        with pytest.raises(FakeTensorDeviceMismatchError):
+            ops.aten._foreach_copy([cuda], [xpu])

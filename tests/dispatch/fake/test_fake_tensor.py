@@ -137,3 +137,11 @@ def test_versions_are_those_of_the_meta_tensor(mode, meta):
     assert (f._version, meta._version) == (1, 1)
     meta.add_(1)
     assert f._version == 2
+
+
+def test_an_address_is_refused_where_nobody_may_ask(mode):
+    fake = mode.from_tensor(dispatch.ones(3))
+    assert fake.data_ptr() == 0
+    mode._allow_unsafe_data_ptr_access = False
+    with pytest.raises(RuntimeError, match="no memory"):
+        fake.data_ptr()

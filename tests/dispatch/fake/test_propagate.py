@@ -321,3 +321,51 @@ def test_updated_statistics_of_halves_are_returned_in_float32(mode):
     with mode:
         found = A._batch_norm_with_update_functional(x, one, one, one, one, 0.1, 1e-5)
     assert [t.dtype.name for t in found[4:]] == ["float32", "float32"]
+
+
+def test_a_constant_keeps_its_values_whatever_its_original_does():
+    real = dispatch.tensor(3)
+    with FakeTensorMode():
+        fake = ops.aten.lift_fresh(real)
+    real.fill_(5)
+    assert fake.item() == 3
+
+
+def test_a_constant_that_is_read_stays_one():
+    with FakeTensorMode():
+        total, three = dispatch.ones(2), dispatch.tensor(3)
+        total.add_(three)
+        assert three.item() == 3
+
+
+def test_a_meta_kernel_of_others_sees_meta(library):
+    seen = []
+
+    def kernel(x):
+        seen.append(x.device.type)
+        return dispatch.empty(x.shape, device="meta")
+
+    library("aten", "IMPL").impl("sinh", kernel, "Meta", allow_override=True)
+    with FakeTensorMode():
+        made = ops.aten.sinh(dispatch.ones(3, device="cuda"))
+    assert seen == ["meta"]
+    assert made.device.type == "cuda"
+
+
+def test_a_mask_of_other_sizes_is_refused_before_its_elements_are_counted():
+    with FakeTensorMode(shape_env=ShapeEnv()), pytest.raises(IndexError, match=r"sizes \[2\]"):
+        dispatch.ones(3, 4)[dispatch.ones(2, dtype=dispatch.bool)]
+
+
+def test_the_number_in_a_tensor_is_one_symbol():
+    env = ShapeEnv()
+    with FakeTensorMode(shape_env=env):
+        total = dispatch.ones(3, dtype=dispatch.int64).sum()
+        assert total.item().node.expr == total.item().node.expr
+        assert total.item().node.expr != dispatch.ones(3).long().sum().item().node.expr
+
+
+def test_nested_ints_have_numbers_of_their_own():
+    with FakeTensorMode(shape_env=ShapeEnv()) as mode:
+        one, other = mode.create_symbolic_nested_int(), mode.create_symbolic_nested_int()
+    assert str(one.node.hint) != str(other.node.hint)

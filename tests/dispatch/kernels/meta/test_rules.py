@@ -590,3 +590,19 @@ def test_halves_and_turns_without_gaps_are_contiguous() -> None:
     assert dispatch.ops.aten.glu(dispatch.ones(1, 4, 6), 1).stride() == (12, 6, 1)
     empty = dispatch.empty_strided((1, 0, 3), (6, 6, 2))
     assert (empty.roll(1).stride(), empty.roll(1, 2).stride()) == ((3, 3, 1), (6, 6, 2))
+
+
+def test_numbers_of_others_count_by_what_they_can_become():
+    class Half:
+        def __float__(self):
+            return 0.5
+
+    class Whole:
+        def __index__(self):
+            return 3
+
+    small = dispatch.ones(2, dtype=dispatch.int8)
+    assert rules.result_type(small, Whole()) is dispatch.int8
+    assert dispatch.result_type(small, np.int64(3)) is dispatch.int8
+    assert dispatch.result_type(small, np.float32(3)) is dispatch.float32
+    assert rules.result_type(small, Half()) is dispatch.float32

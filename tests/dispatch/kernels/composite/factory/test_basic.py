@@ -126,3 +126,9 @@ def test_functions_take_sizes_one_by_one_and_requires_grad() -> None:
     assert made.requires_grad and made.is_leaf
     with pytest.raises(TypeError):
         dispatch.zeros("a")
+
+
+def test_a_zero_tensor_has_its_key():
+    made = ops.aten._efficientzerotensor([2])
+    assert dispatch._C._dispatch_keys(made).has(dispatch.DispatchKey.ZeroTensor)
+    assert (made + 1).tolist() == [1, 1]

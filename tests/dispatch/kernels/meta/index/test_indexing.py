@@ -229,3 +229,11 @@ def test_a_written_copy_is_contiguous(name: str, device: str) -> None:
     more = ["amin"] if name == "index_reduce" else []
     written = getattr(ops.aten, name)(x, 0, index, ops.aten.ones([3, 4, 5], device=device), *more)
     assert written.stride() == (20, 5, 1)
+
+
+def test_no_index_fits_in_a_dimension_of_size_0():
+    for dim, sizes in enumerate([(0, 3), (3, 0)]):
+        at = (slice(None),) * dim + (dispatch.tensor([0]),)
+        with pytest.raises(IndexError, match=f"dimension {dim} of size 0"):
+            dispatch.ones(sizes)[at]
+    assert dispatch.ones(0, 3)[dispatch.tensor([], dtype=dispatch.int64)].shape == (0, 3)

@@ -60,3 +60,12 @@ def test_a_border_cannot_cut_more_than_there_is():
         aten.constant_pad_nd(dispatch.ones(2, 3), [-4, 1])
     with pytest.raises(RuntimeError, match="even length"):
         aten.constant_pad_nd(dispatch.ones(2, 3), [1, 1, 1])
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_gradient_of_too_wide_a_reflection_is_refused_on_meta_too(n):
+    backward = getattr(dispatch.ops.aten, f"reflection_pad{n}d_backward").default
+    sizes = [1] + [3] * n
+    with dispatch.device("meta"), pytest.raises(RuntimeError, match="padding 3"):
+        grad = dispatch.ones([*sizes[:-1], 6])
+        backward(grad, dispatch.ones(sizes), [3] + [0] * (2 * n - 1))
