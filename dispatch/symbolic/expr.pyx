@@ -79,7 +79,7 @@ cdef class Expr:
         if self is other:
             return True
         if isinstance(other, Expr):
-            return (<Expr>other).table is not self.table and same(self, <Expr>other, set())
+            return (<Expr>other).table is not self.table and hooks["same"](self, other)
         if self.op == OP_NUMBER or self.op == OP_BOOL:
             return self.value == other
         return NotImplemented
@@ -274,29 +274,6 @@ def leaf(Table table not None, value):
 
 cdef bint is_positive(Expr symbol) noexcept:
     return symbol.assumed is not None and symbol.assumed[0] == 1
-
-
-cdef bint same(Expr a, Expr b, set known) except -1:
-    """Whether nodes of two tables say the same; `known`: pairs of handles that do."""
-    cdef Expr x, y
-    if a.op != b.op or a.hashed != b.hashed or a.kind != b.kind or a.value != b.value or len(a.args) != len(b.args):
-        return False
-    if not a.args or (a.handle, b.handle) in known:
-        return True
-    check_depth(" while expressions are compared")
-    if a.op in (OP_ADD, OP_MUL, OP_AND, OP_OR, OP_MIN, OP_MAX):
-        others = {}
-        for y in b.args:
-            others.setdefault(y.hashed, []).append(y)
-        for x in a.args:
-            if not any([same(x, y, known) for y in others.get(x.hashed, ())]):
-                return False
-    else:
-        for x, y in zip(a.args, b.args):
-            if not same(x, y, known):
-                return False
-    known.add((a.handle, b.handle))
-    return True
 
 
 cdef Expr sympify(Table table, object o):

@@ -1,12 +1,41 @@
 # cython: nonecheck=True, boundscheck=True
-"""Expressions as rows of plain values, and back: what `pickle` writes.
+"""Nodes of two tables: expressions as rows of plain values, and back, as `pickle` writes them; whether two say the same.
 
 Comes in through `expr.hooks`. A node is written once, arguments first, so that depth and shared parts cost nothing, and numbers
 keep every digit. What is read stands in a table of its own until a ShapeEnv takes it in (`sympify`).
 """
+from dispatch._C.stack cimport check_depth
 from dispatch.symbolic.expr import build
 from dispatch.symbolic.expr cimport Expr, Table, hooks, is_positive, sympify
-from dispatch.symbolic.operations cimport NAMES, OP_SYMBOL
+from dispatch.symbolic.operations cimport *
+
+
+cdef bint same(Expr a, Expr b, set known) except -1:
+    """Whether nodes of two tables say the same; `known`: pairs of handles that do."""
+    cdef Expr x, y
+    if a.op != b.op or a.hashed != b.hashed or a.kind != b.kind or a.value != b.value or len(a.args) != len(b.args):
+        return False
+    if not a.args or (a.handle, b.handle) in known:
+        return True
+    check_depth(" while expressions are compared")
+    if a.op in (OP_ADD, OP_MUL, OP_AND, OP_OR, OP_MIN, OP_MAX):
+        others = {}
+        for y in b.args:
+            others.setdefault(y.hashed, []).append(y)
+        for x in a.args:
+            if not any([same(x, y, known) for y in others.get(x.hashed, ())]):
+                return False
+    else:
+        for x, y in zip(a.args, b.args):
+            if not same(x, y, known):
+                return False
+    known.add((a.handle, b.handle))
+    return True
+
+
+def compared(Expr a not None, Expr b not None):
+    """Whether expressions of two tables say the same."""
+    return same(a, b, set())
 
 
 cdef list rows_of(Expr root):
@@ -66,3 +95,4 @@ def _clashes(name, kind, symbol_type, positive):
 
 
 hooks["pickle"] = pickled
+hooks["same"] = compared
