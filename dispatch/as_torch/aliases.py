@@ -561,6 +561,7 @@ _OF_GRAPHS = {
     "Tracer": "torch.fx._symbolic_trace",
     "symbolic_trace": "torch.fx._symbolic_trace",
     "wrap": "torch.fx._symbolic_trace",
+    "_assert_is_none": "torch.fx._symbolic_trace",
     "immutable_dict": "torch.fx.immutable_collections",
     "immutable_list": "torch.fx.immutable_collections",
     "ExportGraphSignature": "torch.export.graph_signature",

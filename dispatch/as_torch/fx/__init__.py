@@ -13,7 +13,14 @@ from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node, has_side_effect, map_arg
 from dispatch.as_torch.fx.patterns import replace_pattern
 from dispatch.as_torch.fx.proxy import Proxy
-from dispatch.as_torch.fx.tracer import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
+from dispatch.as_torch.fx.tracer import (
+    PH,
+    ProxyableClassMeta,
+    Tracer,
+    _assert_is_none,  # noqa: F401  (code names it)
+    symbolic_trace,
+    wrap,
+)  # fmt: skip
 
 __all__ = [
     "PH",

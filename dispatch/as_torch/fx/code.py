@@ -282,7 +282,9 @@ class _Writer:
     # -- what only readers need
 
     def _say_place(self, node: Node) -> None:
-        place = f"\n# {_summary(node.stack_trace)}\n"
+        custom = {key: _short(value) for key, value in node.meta.get("custom", {}).items()}
+        noted = f" Annotation: {custom}" if custom else ""
+        place = f"\n#{noted} {_summary(node.stack_trace)}\n"
         if place != self.place:
             self.place = place
             self.body.append(place)
@@ -319,6 +321,12 @@ def _reached(base: str, path: str) -> str:
 
 
 _FRAME = re.compile(r'File "(.+)", line (\d+), in (.+)$')
+
+
+def _short(value: Any) -> Any:
+    """The value, or the beginning of a long text of it."""
+    text = str(value)
+    return f"{text[:40]}..." if len(text) > 40 else value
 
 
 def _summary(trace: str | None) -> str:

@@ -14,7 +14,7 @@ from dispatch._C.tags import Tag
 from dispatch.as_torch.dtype_abbrs import dtype_abbrs
 from dispatch.as_torch.fx.names import place_of, type_text
 from dispatch.as_torch.immutable import immutable_dict, immutable_list
-from dispatch.as_torch.operator_schemas import ArgsKwargsPair, normalize_function
+from dispatch.as_torch.operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
 from dispatch.functional.effects import _get_effect
 
 __all__ = [
@@ -290,13 +290,17 @@ class Node:
         self, root: Any, arg_types: Any = None, kwarg_types: Any = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:  # fmt: skip
-        """The arguments with defaults, by the signature of a function; None where it has none."""
+        """The arguments with defaults, by the signature of a function, or of a module of `root`.
+
+        None where it has none.
+        """
+        by_name = normalize_to_only_use_kwargs
+        given = self.args, self.kwargs
+        if self.op == "call_module":
+            return normalize_module(root, self.target, *given, by_name)
         if self.op != "call_function":
             return None
-        return normalize_function(
-            self.target, self.args, self.kwargs, arg_types, kwarg_types,
-            normalize_to_only_use_kwargs=normalize_to_only_use_kwargs,
-        )  # fmt: skip
+        return normalize_function(self.target, *given, arg_types, kwarg_types, by_name)
 
     @property
     def stack_trace(self) -> str | None:

@@ -1,15 +1,16 @@
 """What nodes say of where they come from while graphs are made of graphs (torch.fx.traceback)."""
 
 import copy
+import enum
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from dispatch.as_torch.fx.node import Node
 
 __all__ = [
-    "annotate", "format_stack", "get_current_meta", "has_preserved_node_meta",
-    "preserve_node_meta", "set_current_meta",
+    "NodeSource", "NodeSourceAction", "annotate", "format_stack", "get_current_meta",
+    "has_preserved_node_meta", "preserve_node_meta", "set_current_meta",
 ]  # fmt: skip
 
 _KEPT = (
@@ -17,6 +18,97 @@ _KEPT = (
     "has_backward_hook", "from_node", "quantization_tag", "_numeric_debug_handle", "custom",
     "partitioner_tag",
 )  # fmt: skip
+
+
+class NodeSourceAction(enum.Enum):
+    """What a pass did to get a node."""
+
+    CREATE = "create"
+    REPLACE = "replace"
+
+
+class _Origin(NamedTuple):
+    name: str
+    target: str
+    graph_id: int
+
+
+class NodeSource:
+    """The node that another one was made of, and what that one was made of (`from_node`).
+
+    Args:
+        node: the node; None: there was none.
+        pass_name: who made the other one.
+        action: what was done, one or several.
+    """
+
+    def __init__(
+        self, node: Node | None, pass_name: str = "",
+        action: NodeSourceAction | list[NodeSourceAction] | None = None,
+    ) -> None:  # fmt: skip
+        self.pass_name = pass_name
+        self.action = action if isinstance(action, list) else [] if action is None else [action]
+        self.node_info: _Origin | None = None
+        self.from_node: list[NodeSource] = []
+        if node is not None:
+            self.node_info = _Origin(node.name, str(node.target), id(node.graph))
+            self.from_node = copy.deepcopy(node.meta.get("from_node", []))
+
+    @property
+    def name(self) -> str:
+        """What the node was called."""
+        return self.node_info.name if self.node_info else ""
+
+    @property
+    def target(self) -> str:
+        """What it called, as a text."""
+        return self.node_info.target if self.node_info else ""
+
+    @property
+    def graph_id(self) -> int:
+        """A number of its graph; -1 for none."""
+        return self.node_info.graph_id if self.node_info else -1
+
+    def _done(self) -> str:
+        return "+".join(one.name.lower() for one in self.action)
+
+    def print_readable(self, indent: int = 0) -> str:
+        """A line for each origin, ten deep."""
+        if indent > 9:
+            return ""
+        said = f"name={self.name}, pass_name={self.pass_name}, action={self._done()}"
+        line = f"{'    ' * indent}({said}, graph_id={self.graph_id})\n"
+        return line + "".join(one.print_readable(indent + 1) for one in self.from_node)
+
+    __repr__ = print_readable
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in dicts, lists and texts."""
+        return {
+            "name": self.name, "target": self.target, "graph_id": self.graph_id,
+            "pass_name": self.pass_name, "action": self._done(),
+            "from_node": [one.to_dict() for one in self.from_node],
+        }  # fmt: skip
+
+    @classmethod
+    def _from_dict(cls, d: dict[str, Any] | None) -> "NodeSource | None":
+        """What `to_dict` gave."""
+        if d is None:
+            return None
+        words = filter(None, d.get("action", "").split("+"))
+        made = cls(None, d.get("pass_name", ""), [NodeSourceAction(word) for word in words])
+        if {"name", "target", "graph_id"} <= d.keys():
+            made.node_info = _Origin(d["name"], d["target"], d["graph_id"])
+        found = map(cls._from_dict, d.get("from_node") or ())
+        made.from_node = [one for one in found if one is not None]
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NodeSource) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.print_readable())
+
 
 current_meta: dict[str, Any] = {}
 _preserving = False
@@ -60,7 +152,8 @@ def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
     if not (_preserving and node.meta):
         yield
         return
-    before, current_meta = current_meta, dict(node.meta)
+    origin = NodeSource(node, pass_name, NodeSourceAction.CREATE)
+    before, current_meta = current_meta, {**node.meta, "from_node": [origin]}
     try:
         yield
     finally:

@@ -2,12 +2,15 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import pytest
 
 import dispatch
 from dispatch.as_torch import fx
 from dispatch.as_torch.fx.code import CodeGen
+from dispatch.as_torch.fx.traceback import NodeSource, NodeSourceAction
 from dispatch.as_torch.nn import modules
 
 
@@ -88,3 +91,39 @@ def test_replicas_share_values_and_have_no_parameters():
     replica = module._replicate_for_data_parallel()
     assert not list(replica.parameters()) and len(list(module.parameters())) == 2
     assert fx.symbolic_trace(lambda x: x + 1)._replicate_for_data_parallel()(1) == 2
+
+
+def test_nodes_know_what_they_were_made_of():
+    first = fx.symbolic_trace(Doubled())
+    for node in first.graph.nodes:
+        node.meta["custom"] = {"part": node.name, "long": "x" * 50}
+    second = fx.Transformer(fx.Transformer(first).transform()).transform()
+    relu = next(n for n in second.graph.nodes if n.name == "relu")
+    (source,) = relu.meta["from_node"]
+    (earlier,) = source.from_node
+    assert (source.name, earlier.name, earlier.graph_id) == ("relu", "relu", id(first.graph))
+    assert source.action == [NodeSourceAction.CREATE] and "relu" in source.target
+    again = NodeSource._from_dict(source.to_dict())
+    assert again == source and hash(again) == hash(source) and repr(again).count("\n") == 2
+    assert NodeSource(None) != source and NodeSource._from_dict(None) is None
+    shown = f"# Annotation: {{'part': 'relu', 'long': '{'x' * 40}...'}} No stacktrace"
+    assert shown in second.print_readable(print_output=False)
+
+
+def test_calls_of_modules_have_named_arguments():
+    module = fx.symbolic_trace(modules.Sequential(modules.Linear(2, 2)))
+    x, call, _ = module.graph.nodes
+    assert call.normalized_arguments(module, None, None, True) == ((), {"input": x})
+    assert x.normalized_arguments(module) is None
+
+
+def test_code_names_the_check_of_none(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torch\n"
+        "f = lambda x, y=None: x + 1 if y is None else x\n"
+        "print(torch.fx.symbolic_trace(f, concrete_args={'y': None}).code)\n"
+    )
+    command = [sys.executable, "-m", "dispatch.as_torch", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "torch.fx._symbolic_trace._assert_is_none(y_1, " in done.stdout
