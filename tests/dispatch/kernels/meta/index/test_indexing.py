@@ -237,3 +237,9 @@ def test_no_index_fits_in_a_dimension_of_size_0():
         with pytest.raises(IndexError, match=f"dimension {dim} of size 0"):
             dispatch.ones(sizes)[at]
     assert dispatch.ones(0, 3)[dispatch.tensor([], dtype=dispatch.int64)].shape == (0, 3)
+
+
+@pytest.mark.parametrize("indices", [[None, None], [dispatch.tensor([0]), None, None]])
+def test_places_without_an_index_count_too(indices):
+    with pytest.raises(IndexError, match="too many indices"):
+        ops.aten.index.Tensor(dispatch.ones(2), indices)
