@@ -67,3 +67,23 @@ def statistics_and_signals(s, log):
     _seen(s, log, "ndtr", aten.special_ndtr, x)
     parts = s.T.complex(s.T.ones(5, 4), s.T.zeros(5, 4))
     _seen(s, log, "istft", aten.istft, parts, 8, 4, 8, s.T.ones(8))
+
+
+def layers_with_the_batch_first(s, log):
+    """In double precision: for float32 PyTorch's LSTM is one operator of a library."""
+    aten, wide = s.ops.aten, s.T.float64
+    x, h = s.T.ones(2, 1, 3, dtype=wide), s.T.zeros(1, 2, 4, dtype=wide)
+    for name, n in (("gru", 3), ("rnn_tanh", 1), ("lstm", 4)):
+        params = [s.T.ones(n * 4, 3, dtype=wide), s.T.ones(n * 4, 4, dtype=wide)]
+        states = [h, h] if name == "lstm" else h
+        rest = (params, False, 1, 0.0, False, False, True)
+        names = []
+
+        class Names(s.modes.TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None, names=names):
+                names.append(str(func))
+                return func(*args, **(kwargs or {}))
+
+        with Names():
+            getattr(aten, name).input(x, states, *rest)
+        log(name, *names)

@@ -251,10 +251,11 @@ def _over_tensor(
     if batch_first:
         input = _aten.transpose.int(input, 0, 1)
     weights = _gathered(params, has_biases, projected)
-    output, last = _stacked(run, input, _states(hx), weights, net)
-    if batch_first:
-        output = _aten.transpose.int(output, 0, 1)
-    return _results(output, last)
+    output, *states = _results(*_stacked(run, input, _states(hx), weights, net))
+    if batch_first:  # with one state in place, as a mode sees it in PyTorch
+        turned = _aten.transpose.int if len(hx) == 2 else _aten.transpose_.default
+        output = turned(output, 0, 1)
+    return output, *states
 
 
 def _over_packed(
