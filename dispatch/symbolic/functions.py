@@ -12,7 +12,7 @@ from typing import Any
 
 from dispatch.symbolic.expr import Expr, build
 from dispatch.symbolic.numbers import SymBool, SymFloat, SymInt
-from dispatch.symbolic.ranges import ValueRanges
+from dispatch.symbolic.ranges import ValueRanges, int_oo
 from dispatch.symbolic.shape_env import ShapeEnv
 from dispatch.symbolic.sympy_bridge import sympy_class
 
@@ -78,11 +78,19 @@ IndicatorTypes = (globals()["IsNonOverlappingAndDenseIndicator"],)
 
 
 def bound_sympy(expr: Any, ranges: Mapping[Any, Any] | None = None) -> ValueRanges:
-    """Between what an expression lies when its symbols lie in `ranges`."""
+    """Between what an expression lies when its symbols lie in `ranges`.
+
+    Of others counts what sympy's symbols say of themselves (`positive=True`).
+    """
     if isinstance(expr, (bool, int, float)):
         return ValueRanges.wrap(expr)
     env = ShapeEnv()
-    e = env.sympify(_plain(expr))
+    plain = _plain(expr)
+    e = env.sympify(plain)
+    for symbol in () if isinstance(plain, Expr) else plain.free_symbols:
+        if symbol.is_integer and symbol.is_nonnegative:
+            low = int(symbol.is_positive or False)
+            env.var_to_range[env.sympify(symbol)] = ValueRanges(low, int_oo)
     for symbol, found in (ranges or {}).items():
         env.var_to_range[env.sympify(symbol)] = ValueRanges.wrap(found)
     return env.bound_sympy(e)

@@ -94,9 +94,11 @@ class CodeGen:
     def _gen_python_code(
         self, nodes: Iterable[Node], root_module: str, namespace: Names, *, verbose: bool = False,
         include_stride: bool = False, include_device: bool = False, expanded_def: bool = False,
-        **unused: Any,
+        additional_meta: list[str] | None = None, **unused: Any,
     ) -> PythonCode:  # fmt: skip
-        writer = _Writer(root_module, namespace, _Detail(verbose, include_stride, include_device))
+        meta = tuple(additional_meta or ())
+        detail = _Detail(verbose, include_stride, include_device, meta)
+        writer = _Writer(root_module, namespace, detail)
         for number, node in enumerate(list(nodes)):
             writer.node(number, node, self)
         body = writer.body or ["pass\n"]
@@ -143,6 +145,7 @@ class _Detail(NamedTuple):
     verbose: bool
     stride: bool
     device: bool
+    meta: tuple[str, ...]
 
 
 class _Writer:
@@ -284,7 +287,9 @@ class _Writer:
     def _say_place(self, node: Node) -> None:
         custom = {key: _short(value) for key, value in node.meta.get("custom", {}).items()}
         noted = f" Annotation: {custom}" if custom else ""
-        place = f"\n#{noted} {_summary(node.stack_trace)}\n"
+        asked = [f"{key}: {node.meta[key]}" for key in self.detail.meta if key in node.meta]
+        before = f"# {', '.join(asked)} " if asked else ""
+        place = f"\n{before}#{noted} {_summary(node.stack_trace)}\n"
         if place != self.place:
             self.place = place
             self.body.append(place)

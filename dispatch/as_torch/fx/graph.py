@@ -302,7 +302,7 @@ class Graph:
     def python_code(
         self, root_module: str, *, verbose: bool = False, include_stride: bool = False,
         include_device: bool = False, colored: bool = False, expanded_def: bool = False,
-        **unused: Any,
+        additional_meta: list[str] | None = None, **unused: Any,
     ) -> PythonCode:  # fmt: skip
         """The program as Python: the source of `forward`, and the globals that it needs.
 
@@ -310,6 +310,8 @@ class Graph:
             root_module: what the module is called there: "self".
             verbose: with dtypes and sizes (`include_stride`, `include_device`: those too).
             colored: accepted; there are no colours.
+            expanded_def: inputs stand on lines of their own.
+            additional_meta: keys of `meta` whose values are shown too.
         """
         names = Names()
         for node in self.nodes:
@@ -318,6 +320,7 @@ class Graph:
             return self._codegen._gen_python_code(
                 self.nodes, root_module, names, verbose=verbose, include_stride=include_stride,
                 include_device=include_device, expanded_def=expanded_def,
+                additional_meta=additional_meta,
             )  # fmt: skip
         finally:
             for node in self.nodes:

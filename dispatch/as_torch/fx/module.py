@@ -144,22 +144,25 @@ class GraphModule(Module):
 
     def print_readable(
         self, print_output: bool = True, include_stride: bool = False,
-        include_device: bool = False, colored: bool = False, **unused: Any,
+        include_device: bool = False, colored: bool = False, **more: Any,
     ) -> str:  # fmt: skip
-        """The code as a class with dtypes and sizes, printed too unless told otherwise."""
-        text = self._readable(self._get_name(), include_stride, include_device)
+        """The code as a class with dtypes and sizes, printed too unless told otherwise.
+
+        Args:
+            more: what `Graph.python_code` takes: `expanded_def`, `additional_meta`.
+        """
+        more |= {"include_stride": include_stride, "include_device": include_device}
+        text = self._readable(self._get_name(), more)
         if print_output:
             print(text)
         return text
 
-    def _readable(self, name: str, stride: bool, device: bool) -> str:
-        made = self._graph.python_code(
-            root_module="self", verbose=True, include_stride=stride, include_device=device
-        )
+    def _readable(self, name: str, detail: dict[str, Any]) -> str:
+        made = self._graph.python_code(root_module="self", verbose=True, **detail)
         package = naming.package_name()
         text = _indented(f"class {name}({package}.nn.Module):\n" + made.src.lstrip("\n"))
         inner = [
-            child._readable(name, stride, device)
+            child._readable(name, detail)
             for name, child in self.named_children()
             if isinstance(child, GraphModule)
         ]

@@ -23,6 +23,7 @@ from dispatch.symbolic.functions import (
     Where,
     bound_sympy,
 )
+from dispatch.symbolic.ranges import int_oo
 
 from .making import size
 
@@ -69,6 +70,10 @@ def test_bounds_of_a_sympy_expression() -> None:
     assert bound_sympy(s * s + FloorDiv(s, 2), ranges) == ValueRanges(1, 27)
     assert bound_sympy(sympy.Max(s, 3), ranges) == ValueRanges(3, 5)
     assert bound_sympy(7) == ValueRanges(7, 7)
+    free = sympy.Symbol("n", integer=True, nonnegative=True)
+    assert bound_sympy(s + free, {}).lower == 1
+    assert bound_sympy(s + free, {s: 3}).lower == 3
+    assert bound_sympy(sympy.Symbol("k", integer=True)).lower == -int_oo
 
 
 @pytest.mark.parametrize(("text", "found"), [("1", False), ("1.5", False), ("a*2 + b", True)])

@@ -287,9 +287,13 @@ class Module(BackwardHooks, State):
                 inner = f"{prefix}.{name}" if prefix else name
                 yield from module.named_modules(memo, inner, remove_duplicate)
 
-    def modules(self) -> Iterator[Any]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
         """This module and all inside."""
-        return (module for _, module in self.named_modules())
+        found = self.named_modules(remove_duplicate=remove_duplicate)
+        return (module for _, module in found)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: there is no compiler, and the module computes what it computed."""
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
         """The modules right inside, with their names."""

@@ -127,3 +127,20 @@ def test_code_names_the_check_of_none(tmp_path):
     command = [sys.executable, "-m", "dispatch.as_torch", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "torch.fx._symbolic_trace._assert_is_none(y_1, " in done.stdout
+
+
+def test_readable_code_shows_what_is_asked_for():
+    module = fx.symbolic_trace(lambda x, y: x + y)
+    for node in module.graph.nodes:
+        node.meta["part"] = node.name
+    text = module.print_readable(False, additional_meta=["part", "other"], expanded_def=True)
+    assert "# part: add # No stacktrace" in text
+    assert "        self,\n        x,\n        y,\n    ):" in text
+
+
+def test_modules_that_stand_twice_are_given_twice_on_request():
+    relu = modules.ReLU()
+    both = modules.Sequential(relu, relu)
+    assert len(list(both.modules())) == 2
+    assert len(list(both.modules(remove_duplicate=False))) == 3
+    assert both.compile() is None
