@@ -7,6 +7,7 @@ from dispatch import _C, ops
 from dispatch.functional.cross_ref import (
     all_py_loaded_overloads,
     check_metadata_matches,
+    check_tensor_metadata_matches,
     enable_crossref_functionalize,
     suspend_functionalization,
 )
@@ -94,3 +95,13 @@ def test_what_differs_is_named(found, what):
 
 def test_overloads_that_were_named():
     assert ops.aten.add.Tensor in set(all_py_loaded_overloads())
+
+
+def test_strides_of_dimensions_of_size_1_are_nobodys_concern():
+    def compare(sizes):
+        other = dispatch.empty_strided(sizes, (9, 1))
+        check_tensor_metadata_matches(dispatch.ones(sizes), other, lambda: "it")
+
+    compare((1, 3))
+    with pytest.raises(AssertionError, match="it: strides"):
+        compare((2, 3))

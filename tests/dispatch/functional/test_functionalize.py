@@ -7,7 +7,8 @@ from hypothesis import given, settings
 import dispatch
 from dispatch import _C, symbolic
 from dispatch._C.tags import Tag
-from dispatch.functional import functionalize
+from dispatch.functional import functionalize, wrappers
+from dispatch.functional.custom import can_auto_functionalize
 from dispatch.modes import TorchDispatchMode
 
 
@@ -260,3 +261,33 @@ def test_a_functional_tensor_is_lifted_to_an_alias_or_a_copy(name, shared):
     t.add_(1)
     dispatch._sync(lifted)
     assert dispatch._from_functional_tensor(lifted).tolist() == [2.0 if shared else 1.0] * 2
+
+
+@pytest.mark.parametrize(
+    ("schema", "can"),
+    [
+        ("f(Tensor(a!) x) -> ()", True),
+        ("f(Tensor(a!)[] x) -> ()", True),
+        ("f(Tensor(a!) x) -> Tensor", True),
+        ("f(Tensor(a!) x) -> int", False),
+        ("f(Tensor(a!) x) -> (Tensor, int)", False),
+        ("f(Tensor(a!) x, int(b!) y) -> ()", False),
+        ("f(Tensor x) -> Tensor", False),
+    ],
+)
+def test_operators_that_write_tensors_and_return_new_ones_can_be_made_functional(
+    library, schema, can
+):
+    library("can_be", "DEF").define(schema)
+    assert can_auto_functionalize(dispatch.ops.can_be.f.default) is can
+
+
+def test_a_view_counts_the_changes_of_its_base_storage():
+    wrapper = wrappers._to_functional_tensor(dispatch.ones(4))
+    wrappers._functionalize_mark_storage_changed(wrapper)
+    _C._dispatch_tls_set_dispatch_key_included("Functionalize", True)
+    try:
+        view = wrapper.view(2, 2)
+    finally:
+        _C._dispatch_tls_set_dispatch_key_included("Functionalize", False)
+    assert wrappers._functionalize_storage_changed_counter(view) == 1

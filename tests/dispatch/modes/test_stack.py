@@ -5,15 +5,21 @@ import pytest
 import dispatch
 from dispatch import ops
 from dispatch._C.mode import _entered_modes
-from dispatch._C.tls import _len_torch_dispatch_stack, _push_on_torch_dispatch_stack
+from dispatch._C.tls import (
+    _len_torch_dispatch_stack,
+    _push_on_torch_dispatch_stack,
+    _TorchDispatchModeKey,
+)
 from dispatch.modes import (
     TorchDispatchMode,
     _disable_current_modes,
     _get_current_dispatch_mode,
     _get_current_dispatch_mode_stack,
     _pop_mode_temporarily,
+    is_in_torch_dispatch_mode,
     no_dispatch,
 )
+from dispatch.modes.stack import _detect_infra_mode, all_same_mode
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
@@ -257,3 +263,28 @@ def test_a_mode_that_is_entered_twice_is_counted_until_its_outer_block_ends():
     for other in others:
         with other:
             assert _entered_modes() == (before[0] + 1, *before[1:])
+
+
+def test_modes_are_the_same_when_all_are_one():
+    one, other = Quiet(), Quiet()
+    assert all_same_mode([one, one]) and all_same_mode([])
+    assert not all_same_mode([one, other])
+
+
+def test_a_program_in_one_mode_is_in_a_mode_and_infra_modes_count_if_asked():
+    assert not is_in_torch_dispatch_mode() and not is_in_torch_dispatch_mode(False)
+    with Quiet():
+        assert is_in_torch_dispatch_mode() and is_in_torch_dispatch_mode(False)
+    with dispatch.FakeTensorMode():
+        assert is_in_torch_dispatch_mode() and not is_in_torch_dispatch_mode(False)
+
+
+def test_the_key_of_fake_tensors_is_not_looked_for_in_two_places():
+    assert _detect_infra_mode(_TorchDispatchModeKey.PROXY) is None
+    with pytest.raises(AssertionError, match="FUNCTIONAL or PROXY"):
+        _detect_infra_mode(_TorchDispatchModeKey.FAKE)
+
+
+class Quiet(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))

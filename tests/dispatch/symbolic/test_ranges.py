@@ -78,3 +78,21 @@ def test_remainders_of_what_may_be_zero_and_not_less_are_mod() -> None:
     assert str((u % 3).node.expr) == "PythonMod(u0, 3)"
     dispatch._check(u >= 0)
     assert str((u % 3).node.expr) == "Mod(u0, 3)"
+
+
+def test_a_remainder_of_what_may_be_negative_has_the_range_of_its_divisor():
+    env = ShapeEnv()
+    a, b = env.create_unbacked_symint(), env.create_unbacked_symint()
+    env.constrain_symbol_range(a.node.expr, 0, 5)
+    env.constrain_symbol_range(b.node.expr, 6, 9)
+    assert env.bound_sympy(((a - 3) % 5).node.expr) == ValueRanges(0, 4)
+    assert env.bound_sympy(((a - 3) % b).node.expr) == ValueRanges(0, 8)
+    assert env.bound_sympy((a % b).node.expr) == ValueRanges(0, 5)
+
+
+def test_what_has_no_hint_says_so():
+    env = ShapeEnv()
+    mode = dispatch.FakeTensorMode(shape_env=env)
+    (size,) = mode.from_tensor(dispatch.ones(5), static_shapes=False).shape
+    assert env.has_guarding_hint(size.node.expr)
+    assert not env.has_guarding_hint(env.create_unbacked_symint().node.expr)
