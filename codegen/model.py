@@ -381,9 +381,10 @@ def _selects_backend(f: NativeFunction) -> bool:
     """Whether a device argument decides the backend (torchgen's needs_backend_select)."""
     if f.schema.namespace != _DEFAULT_NAMESPACE or f.base_name.startswith("new_"):
         return False
-    return not f.base_name.endswith("_like") and {
-        a.name for a in f.schema.arguments
-    } >= _TENSOR_OPTIONS
+    return (
+        not f.base_name.endswith("_like")
+        and {a.name for a in f.schema.arguments} >= _TENSOR_OPTIONS
+    )
 
 
 def _is_composite(key: str) -> bool:
@@ -488,14 +489,16 @@ def _check_one_origin(entry: Mapping, subject: str) -> None:
         raise entry.error(f"{given[0]}: not beside {given[1]!r}", given[0], subject)
 
 
-def _is_generated(entry: Mapping) -> bool:
+def _is_unbound(entry: Mapping) -> bool:
+    """PyTorch binds no operator that it generates, but for those of `view_copy`."""
     tags = entry.get("tags", [])
-    return "autogen_of" in entry or (isinstance(tags, list) and "generated" in tags)
+    words = tags if isinstance(tags, list) else [tags]
+    return "view_copy" not in words and ("autogen_of" in entry or "generated" in words)
 
 
 def _read_variants(entry: Mapping, subject: str) -> tuple[bool, bool]:
     text = entry.get("variants", "function")
-    if text == "none" or _is_generated(entry):  # PyTorch binds no operator that it generates
+    if text == "none" or _is_unbound(entry):
         return False, False
     words = [w.strip() for w in text.split(",")] if isinstance(text, str) else [repr(text)]
     for word in words:

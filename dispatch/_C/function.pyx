@@ -204,29 +204,40 @@ cdef PyObject* call_with_out(PyObject* self, PyObject** args, Py_ssize_t nargs, 
 
 
 cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, int fit, int* found) noexcept:
-    """`zeros(2, requires_grad=True)`: factories as functions take what no schema has."""
+    """`zeros(2, requires_grad=True)`, `zeros(2, out=x, dtype=float32)`: factories as functions take what no schema has."""
     cdef PyObject* vec[64]
     cdef Py_ssize_t i, given = PyTuple_GET_SIZE_(kwnames), n = nargs
     cdef PyObject* mark = NULL
     cdef PyObject* r
     cdef list names = []
+    cdef dict options = {}
     if nargs + given > 64 or not is_factory(<OpFunction>self):
         return NULL
+    out = given_out(args + nargs, kwnames)
     for i in range(nargs):
         vec[i] = args[i]
     for i in range(given):
         name = <object>PyTuple_GET_ITEM_(kwnames, i)
         if name == "requires_grad":
             mark = args[nargs + i]
+        elif out is not None and name in ("dtype", "layout", "device", "pin_memory"):
+            options[name] = <object>args[nargs + i]
         else:
             names.append(name)
             vec[n] = args[nargs + i]
             n += 1
-    if mark == NULL or not PyBool_Check_(mark) and mark != Py_None_:
+    if mark == NULL and not options or mark != NULL and not PyBool_Check_(mark) and mark != Py_None_:
         return NULL
+    if options and fit != FIT_TRIAL:
+        try:
+            check_options((<OpFunction>self).__name__, out, options)
+        except BaseException as e:
+            found[0] = FOUND_OVERLOAD
+            set_error(e)
+            return NULL
     left = tuple(names)
     r = call_variadic(self, vec, nargs, <PyObject*>left if names else NULL, fit, found)
-    if r != NULL and fit != FIT_TRIAL and found[0] == FOUND_OVERLOAD and <object>mark:
+    if r != NULL and mark != NULL and fit != FIT_TRIAL and found[0] == FOUND_OVERLOAD and <object>mark:
         try:
             (<object>r).requires_grad_(True)
         except BaseException as e:
@@ -234,6 +245,27 @@ cdef PyObject* call_marked(PyObject* self, PyObject** args, Py_ssize_t nargs, Py
             set_error(e)
             return NULL
     return r
+
+
+cdef object given_out(PyObject** values, PyObject* kwnames):
+    """The tensor that is given as `out`, or None."""
+    cdef Py_ssize_t i
+    for i in range(PyTuple_GET_SIZE_(kwnames)):
+        if <object>PyTuple_GET_ITEM_(kwnames, i) == "out" and PyObject_TypeCheck_(values[i], TENSOR):
+            return <object>values[i]
+    return None
+
+
+cdef int check_options(str name, Tensor out, dict options) except -1:
+    """Options beside `out=` make nothing: they say what it is, or are refused."""
+    for option, value in options.items():
+        if value is None or option == "pin_memory":
+            continue
+        is_this = device_of(value).type == out.device.type if option == "device" else value is getattr(out, option)
+        if not is_this:
+            wrong = TypeError if option != "device" and type(value) is not type(getattr(out, option)) else RuntimeError
+            raise wrong(f"aten::{name}: argument {option!r}: expected that of out, {getattr(out, option)}, got {value!r:.80}")
+    return 0
 
 
 cdef bint is_factory(OpFunction f) noexcept:

@@ -35,7 +35,7 @@ cdef extern from *:
     #define DISPATCH_ROW(name, slot) DISPATCH_##name,
         DISPATCH_UNARY(DISPATCH_ROW)
     #undef DISPATCH_ROW
-        DISPATCH_lt, DISPATCH_le, DISPATCH_eq, DISPATCH_ne, DISPATCH_gt, DISPATCH_ge, DISPATCH_N_SLOTS
+        DISPATCH_lt, DISPATCH_le, DISPATCH_eq, DISPATCH_ne, DISPATCH_gt, DISPATCH_ge, DISPATCH_eq_array, DISPATCH_N_SLOTS
     };
     static const char* const dispatch_slot_names[] = {
     #define DISPATCH_ROW(name, slot) "__" #name "__", "__r" #name "__", "__i" #name "__",
@@ -44,7 +44,7 @@ cdef extern from *:
     #define DISPATCH_ROW(name, slot) "__" #name "__",
         DISPATCH_UNARY(DISPATCH_ROW)
     #undef DISPATCH_ROW
-        "__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__",
+        "__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__eq__(ndarray)",
     };
     static PyObject* dispatch_slot_callables[DISPATCH_N_SLOTS];      /* owned; NULL: not asked for yet */
     static PyObject* dispatch_slot_maker;                            /* owned; name -> callable */
@@ -97,7 +97,13 @@ cdef extern from *:
         return dispatch_try_slot(DISPATCH_ipow, l, r);
     }
     static PyObject* dispatch_nb_matrix_multiply(PyObject* l, PyObject* r) { return dispatch_binary_slot(DISPATCH_matmul, l, r); }
-    static PyObject* dispatch_compare(PyObject* l, PyObject* r, int op) { return dispatch_try_slot(DISPATCH_lt + op, l, r); }
+    /* `==` alone takes arrays, once nothing else has fitted. */
+    static PyObject* dispatch_compare(PyObject* l, PyObject* r, int op) {
+        PyObject* found = dispatch_try_slot(DISPATCH_lt + op, l, r);
+        if (op != Py_EQ || found != Py_NotImplemented || r == Py_None) return found;
+        Py_DECREF(found);
+        return dispatch_run_slot(DISPATCH_eq_array, l, r);
+    }
 
     static PyNumberMethods dispatch_numbers = {
     #define DISPATCH_ROW(name, slot) .nb_##slot = dispatch_nb_##slot, .nb_inplace_##slot = dispatch_nb_inplace_##slot,

@@ -176,6 +176,8 @@ cdef PyObject* convert_slow(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f
     if o == Py_None_:
         if spec.flags & AF_OPTIONAL or spec.kind == AK_OTHER:
             return o
+        if f.lone_ints and is_empty_default(spec):       # functions declare `int[] dim=[]` as dim=None
+            return spec.dflt
         if f.lone_ints or spec.flags & AF_LIST:
             return NULL
         if spec.kind == AK_BOOL:
@@ -192,6 +194,10 @@ cdef PyObject* convert_slow(Signature* sig, ArgSpec* spec, PyObject* o, Frame* f
             return NULL
         return keep(f, made)
     return keep(f, new_element(sig, spec, o, f))
+
+
+cdef inline bint is_empty_default(ArgSpec* spec) noexcept:
+    return spec.dflt != NULL and PyList_Check_(spec.dflt) and PyList_GET_SIZE_(spec.dflt) == 0
 
 
 cdef bint is_from_python(Signature* sig) noexcept:

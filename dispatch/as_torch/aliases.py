@@ -272,6 +272,7 @@ torch._dynamo.test_case                     dispatch.as_torch.testing.patched
 torch._dynamo.testing                       dispatch.as_torch.testing.patched
 torch._logging                              dispatch.as_torch.logs
 torch.accelerator                           dispatch.as_torch.accelerator
+torch.__config__                            dispatch.as_torch.settings
 torch.utils.hooks                           dispatch.as_torch.nn.modules.hooks
 torch.utils.weak                            dispatch.as_torch.weak
 torch.utils.checkpoint                      dispatch.as_torch.checkpoint
@@ -357,6 +358,26 @@ torch.nn.functional._Reduction              dispatch.as_torch.nn.reductions
 torch._constrain_as_size                    dispatch.as_torch.guards._constrain_as_size
 torch.set_warn_always                       dispatch.as_torch.deterministic.set_warn_always
 torch.is_warn_always_enabled                dispatch.as_torch.deterministic.is_warn_always_enabled
+torch.compiled_with_cxx11_abi               dispatch.as_torch.settings.compiled_with_cxx11_abi
+torch.get_float32_matmul_precision          dispatch.as_torch.settings.get_float32_matmul_precision
+torch.get_num_interop_threads               dispatch.as_torch.settings.get_num_interop_threads
+torch.set_default_tensor_type               dispatch.as_torch.settings.set_default_tensor_type
+torch.set_float32_matmul_precision          dispatch.as_torch.settings.set_float32_matmul_precision
+torch.set_flush_denormal                    dispatch.as_torch.settings.set_flush_denormal
+torch.set_num_interop_threads               dispatch.as_torch.settings.set_num_interop_threads
+torch.BFloat16Storage                       dispatch.as_torch.storages.BFloat16Storage
+torch.BoolStorage                           dispatch.as_torch.storages.BoolStorage
+torch.ByteStorage                           dispatch.as_torch.storages.ByteStorage
+torch.CharStorage                           dispatch.as_torch.storages.CharStorage
+torch.ComplexDoubleStorage                  dispatch.as_torch.storages.ComplexDoubleStorage
+torch.ComplexFloatStorage                   dispatch.as_torch.storages.ComplexFloatStorage
+torch.DoubleStorage                         dispatch.as_torch.storages.DoubleStorage
+torch.FloatStorage                          dispatch.as_torch.storages.FloatStorage
+torch.HalfStorage                           dispatch.as_torch.storages.HalfStorage
+torch.IntStorage                            dispatch.as_torch.storages.IntStorage
+torch.LongStorage                           dispatch.as_torch.storages.LongStorage
+torch.ShortStorage                          dispatch.as_torch.storages.ShortStorage
+torch._segment_reduce                       dispatch.segment_reduce
 torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_privateuse1_backend
 torch.utils.generate_methods_for_privateuse1_backend
     dispatch.as_torch.backends.generate_methods_for_privateuse1_backend

@@ -32,7 +32,7 @@ def tensor_of_array(array, dtype):
 def number_tensor(number, dtype):
     """A new 0-d CPU tensor. RuntimeError when `dtype` cannot hold the number."""
     cdef Tensor out = new_empty(dtypes.dtype_code(dtype), DEV_CPU, -1, 0, NULL, NULL)
-    cpu_copy.fill_values(out, number)
+    cpu_copy.fill_(out, number)
     return out
 
 

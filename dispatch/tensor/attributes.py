@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dispatch._C.size import Size
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 
@@ -45,7 +46,11 @@ def _is_same_size(self: Tensor, other: Tensor) -> bool:
 
 def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     """`Tensor(...)` of this tensor's dtype and device."""
+    if len(args) == 1 and isinstance(args[0], Size):
+        return self.new_empty(args[0])
     if len(args) == 1 and not isinstance(args[0], int):
+        if isinstance(args[0], (float, complex)):
+            raise TypeError(f"new: expected sizes or a sequence, got {args[0]!r}")
         return self.new_tensor(args[0])
     return self.new_empty(list(args) or [0])
 

@@ -371,13 +371,24 @@ def asarray(
     return result
 
 
+def _is_buffer(obj: Any) -> bool:
+    """Whether it shows its memory: bytes, array.array, mmap; numbers of numpy are numbers."""
+    if isinstance(obj, np.generic):
+        return False
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
 def _shared(obj: Any, dtype: dtypes.dtype | None) -> Tensor | None:
     """A tensor over the memory of `obj`; None when it has none to share."""
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, np.ndarray):
         return _aten.lift_fresh.default(from_numpy(obj))
-    if isinstance(obj, (bytes, bytearray, memoryview)):
+    if _is_buffer(obj):
         descr = dtypes._numpy_dtype(dtype or get_default_dtype())
         return _aten.lift_fresh.default(from_numpy(np.frombuffer(obj, dtype=descr)))
     return None

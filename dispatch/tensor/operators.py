@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dispatch._C import dtypes
+from dispatch._C.arrays import from_numpy
 from dispatch._C.function import _find_function
 from dispatch._C.slots import _set_slot_maker
 from dispatch._C.tensor import Tensor
@@ -24,8 +27,9 @@ _aten = ops.aten
 
 # What handlers of `__torch_function__` are shown: the operator's method (`Tensor.add` for `+`); the
 # slot; or the slot with an empty dictionary of keywords, because it is a Python function in
-# PyTorch. A nested list is searched for handlers where the slot's own arguments are parsed.
-_METHOD, _SLOT, _PARSED_SLOT, _PYTHON = range(4)
+# PyTorch. A nested list is searched for handlers where the slot's own arguments are parsed. What
+# runs as it is has been shown to them before.
+_METHOD, _SLOT, _PARSED_SLOT, _PYTHON, _AS_IT_IS = range(5)
 
 
 class _Row(NamedTuple):
@@ -61,6 +65,17 @@ def reverse_divide(self: Tensor, other: Any) -> Any:
         return self.reciprocal() * other
     except TypeError:
         return NotImplemented
+
+
+def _equal_to_array(self: Tensor, other: Any) -> Any:
+    """`self == other`, where other is an array of numbers; NotImplemented for anything else."""
+    if not isinstance(other, np.ndarray):
+        return NotImplemented
+    try:
+        numbers = from_numpy(other)
+    except TypeError:
+        return NotImplemented
+    return self == numbers
 
 
 _ROWS = {
@@ -108,6 +123,7 @@ _ROWS = {
     "__ne__": _Row("ne", _METHOD),
     "__gt__": _Row("gt", _METHOD),
     "__ge__": _Row("ge", _METHOD),
+    "__eq__(ndarray)": _Row(_equal_to_array, _AS_IT_IS),
     "__neg__": _Row("neg", _METHOD),
     "__pos__": _Row(positive, _METHOD),
     "__abs__": _Row("abs", _METHOD),
@@ -138,7 +154,7 @@ def _callable(slot: str) -> Callable[..., Any]:
         runs = _turned(runs) if turned else as_function(runs)
     elif shown == _METHOD:
         runs = getattr(Tensor, runs.__name__)
-    if shown == _METHOD:
+    if shown in (_METHOD, _AS_IT_IS):
         return runs
     if shown == _PYTHON:
         name = _SHOWN_INSTEAD.get(slot)

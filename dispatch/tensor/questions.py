@@ -297,16 +297,27 @@ def _typed(name: str, dtype: str) -> type:
         def __instancecheck__(cls, obj: Any) -> bool:
             return isinstance(obj, Tensor) and obj.type() == full_name(name)
 
-    def new(cls: type, *args: Any) -> Tensor:
+    def new(cls: type, *args: Any, size: Any = None, device: Any = "cpu") -> Tensor:
+        args = args if size is None else (*args, Size(size))
+        if device is not None and dtypes.device(device).type != "cpu":
+            raise RuntimeError(f"{name}: makes tensors on cpu, not on {device}")
         if len(args) == 1 and isinstance(args[0], Storage):
-            return over_storage(args[0], getattr(dtypes, dtype))
+            return over_storage(args[0], kind)
+        if len(args) == 1 and isinstance(args[0], Tensor):
+            if args[0].dtype is not kind:
+                raise TypeError(f"{name}: expected a tensor of {kind}, got one of {args[0].dtype}")
+            return ops.aten.alias(args[0].detach())
+        if len(args) == 1 and isinstance(args[0], (float, complex)):
+            raise TypeError(f"{name}: expected sizes or a sequence, got {args[0]!r}")
         if len(args) == 1 and not isinstance(args[0], (int, Size)):
-            return tensor(args[0], dtype=getattr(dtypes, dtype))
-        size = list(args[0]) if args and isinstance(args[0], Size) else list(args) or [0]
-        return _empty(size, getattr(dtypes, dtype))
+            return tensor(args[0], dtype=kind)
+        sizes = list(args[0]) if args and isinstance(args[0], Size) else list(args) or [0]
+        return _empty(sizes, kind)
 
+    kind = getattr(dtypes, dtype)
     text = f"Called, it makes a tensor of {dtype} on the CPU; `isinstance` asks whether one is."
-    return Kind(name, (), {"__new__": new, "__module__": package_name(), "__doc__": text})
+    own = {"__new__": new, "__module__": package_name(), "__doc__": text}
+    return Kind(name, (), own | {"dtype": kind, "layout": dtypes.strided, "is_cuda": False})
 
 
 BFloat16Tensor = _typed("BFloat16Tensor", "bfloat16")

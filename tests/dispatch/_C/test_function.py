@@ -117,3 +117,41 @@ def test_a_function_in_a_class_is_given_no_instance():
         assert dispatch.equal(total, 2 * X) and is_complex is False
         assert dispatch.equal(X.add(X), total) and X.is_complex() is False
     assert Layer.plus is dispatch.add
+
+
+def test_copies_of_views_have_an_out():
+    """PyTorch binds what it generates of `view_copy`, and nothing else that it generates."""
+    out = dispatch.empty(0)
+    assert dispatch.permute_copy(dispatch.ones(2, 1), (1, 0), out=out) is out
+    assert out.shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **options: dispatch.zeros(2, **options),
+        lambda **options: dispatch.arange(3, **options),
+        lambda **options: dispatch.full((2,), 1, **options),
+        lambda **options: dispatch.randn((2,), **options, generator=None),
+    ],
+)
+def test_options_beside_out_say_what_it_is(call):
+    out = dispatch.empty(0)
+    same = {"dtype": dispatch.float32, "device": "cpu", "layout": None, "pin_memory": False}
+    assert call(out=out, **same) is out
+    for wrong in ({"dtype": dispatch.int64}, {"device": "meta"}):
+        with pytest.raises(RuntimeError, match=next(iter(wrong))):
+            call(out=out, **wrong)
+    with pytest.raises(TypeError, match="dtype"):
+        call(out=out, dtype="float")
+
+
+def test_none_stands_for_the_empty_default_of_functions():
+    """PyTorch's functions declare `int[] dim=[]` as `dim=None`; its operators do not."""
+    x = dispatch.ones(1, 2, 4)
+    assert x.amax(None) == dispatch.amax(x, dim=None) == 1
+    assert dispatch.avg_pool1d(x, 2, None).shape == (1, 2, 2)
+    with pytest.raises(RuntimeError, match="dim"):
+        dispatch.ops.aten.amax(x, None)
+    with pytest.raises(TypeError, match="dims"):
+        x.permute(None)

@@ -1,5 +1,6 @@
 """Tensors out of Python data, and copies of tensors: dtypes, sharing, errors, pickles."""
 
+import array
 import copy
 import pickle
 from typing import Any
@@ -173,3 +174,20 @@ def test_data_that_stands_for_more_than_there_is_memory_is_refused_at_once(shape
 def test_a_size_beyond_64_bits_is_told_in_our_words():
     with pytest.raises(ValueError, match="an integer of 64 bits"):
         dispatch.ones(2).untyped_storage().resize_(2**70)
+
+
+def test_asarray_reads_the_memory_of_any_buffer():
+    """As the default dtype, unless one is given; a number of numpy is a number."""
+    memory = array.array("i", [1, 2])
+    shared = dispatch.asarray(memory, dtype=dispatch.int32)
+    memory[0] = 5
+    assert shared.tolist() == [5, 2]
+    assert dispatch.asarray(memory).dtype is dispatch.float32
+    assert dispatch.asarray(np.float32(3)).item() == 3
+
+
+def test_new_takes_sizes_or_a_sequence():
+    x = dispatch.ones(1)
+    assert x.new(dispatch.Size([2, 3])).shape == (2, 3)
+    with pytest.raises(TypeError, match="new"):
+        x.new(1.5)

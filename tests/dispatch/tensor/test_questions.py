@@ -75,3 +75,15 @@ def test_frombuffer_takes_a_part():
     assert made.tolist() == [5, 6, 7]
     made[0] = 9
     assert buffer[5] == 9
+
+
+def test_a_type_of_tensors_says_its_dtype_and_takes_tensors_of_it():
+    x = dispatch.ones(2)
+    assert dispatch.FloatTensor.dtype is dispatch.float32
+    assert dispatch.FloatTensor(x).data_ptr() == x.data_ptr()
+    assert dispatch.IntTensor(size=(2,), device="cpu").shape == (2,)
+    for wrong in (x, 1.5):
+        with pytest.raises(TypeError, match="IntTensor"):
+            dispatch.IntTensor(wrong)
+    with pytest.raises(RuntimeError, match="meta"):
+        dispatch.IntTensor(2, device="meta")

@@ -109,7 +109,7 @@ cdef Tensor made_like(Tensor self, int dtype, int layout, object device,
 
 cdef Tensor filled(Tensor t, object value):
     if t.c_devtype == DEV_CPU:
-        cpu_copy.fill_values(t, value)
+        cpu_copy.fill_(t, value)
     elif t.c_devtype != DEV_META:
         FILL.call((t, value))
     return t

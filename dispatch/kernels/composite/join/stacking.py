@@ -129,7 +129,8 @@ column_stack, column_stack_out = _join(_columns, None)
 
 def block_diag(tensors: Tensors) -> Tensor:
     """Matrices along the diagonal of one that is 0 elsewhere; vectors are rows."""
-    _check_some(tensors)
+    if not tensors:
+        return _aten.empty([1, 0])
     kind = tensors[0].dtype
     for i, t in enumerate(tensors):
         kind = dtypes.promote_types(kind, t.dtype)

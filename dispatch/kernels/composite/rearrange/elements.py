@@ -81,7 +81,9 @@ def diff(
         return ops.aten.copy_(ops.aten.zeros_like(self), self)
     x = _extended(self, dim, prepend, append)
     if n >= x.size(dim):
-        return ops.aten.clone(ops.aten.narrow(x, dim, 0, 0))
+        return ops.aten.zeros_like(
+            ops.aten.narrow(x, dim, 0, 0), memory_format=dtypes.contiguous_format
+        )
     for _ in range(n):
         x = _step(x, dim)
     return x

@@ -39,16 +39,17 @@ def _count(self: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     return _aten.sum.dim_IntList(_aten.logical_not_(_aten.ne.Tensor(self, self)), dim, keepdim)
 
 
-def _check_inexact(self: Tensor) -> None:
-    if not (self.dtype.is_floating_point or self.dtype.is_complex):
-        raise refused(f"expected a floating or complex dtype, got {self.dtype}")
+def _check_inexact(self: Tensor, dtype: dtypes.dtype | None) -> None:
+    for kind in (self.dtype, dtype or self.dtype):
+        if not (kind.is_floating_point or kind.is_complex):
+            raise refused(f"expected a floating or complex dtype, got {kind}")
 
 
 def nanmean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
 ) -> Tensor:
     """The mean of the elements that are numbers."""
-    _check_inexact(self)
+    _check_inexact(self, dtype)
     count = _count(_aten.detach(self), dim, keepdim)
     return _aten.div.Tensor(_aten.nansum(self, dim, keepdim, dtype=dtype), count)
 
@@ -62,7 +63,7 @@ def nanmean_out(
     out: Tensor,
 ) -> Tensor:
     """The same into `out`."""
-    _check_inexact(self)
+    _check_inexact(self, dtype)
     count = _count(self, dim, keepdim)
     return _aten.div_.Tensor(_aten.nansum.out(self, dim, keepdim, dtype=dtype, out=out), count)
 

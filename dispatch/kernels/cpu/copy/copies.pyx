@@ -13,9 +13,9 @@ import numpy as np
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
-    DEV_CPU, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
+    DEV_CPU, DTYPES_FLOAT8, DTYPES_REDUCED_FLOATING, ST_bool, ST_complex32, ST_complex64, ST_complex128, ST_float16,
     ST_bfloat16, ST_float32, ST_float64, ST_int8, ST_int16, ST_int32, ST_int64, ST_uint64, category_of_code,
-    is_complex_code,
+    is_complex_code, is_in,
 )
 from dispatch._C.errors cimport refused
 from dispatch._C.keys cimport KS_Conjugate, KS_Negative, KS_ZeroTensor
@@ -289,7 +289,14 @@ cdef int fill_values(Tensor out, object value) except -1:
 
 
 cdef object fill_(Tensor self, object value):
-    fill_values(self, value)
+    """One short floating-point element takes any number, as PyTorch casts it; more are checked for overflow."""
+    cdef Tensor wide
+    if self.c_numel == 1 and is_in(DTYPES_REDUCED_FLOATING | DTYPES_FLOAT8, self.c_dtype) and not isinstance(value, complex):
+        wide = new_empty(ST_float64, DEV_CPU, -1, 0, NULL, NULL)
+        fill_values(wide, value)
+        copy_values(self, wide)
+    else:
+        fill_values(self, value)
     return self
 
 

@@ -85,7 +85,8 @@ cdef Tensor real_steps(object start, object end, int64_t steps, int code, Tensor
     if code == ST_float32:
         dispatch_linspace_f32(<float*>data_of(row, 4), <float><double>start, <float><double>end, steps)
     elif is_in(DTYPES_REDUCED_FLOATING, code):
-        copy_array(row, equal_steps(start, end, steps, _numpy_dtype(dtypes.get_dtype(code)).type).astype(np.float64))
+        with np.errstate(all="ignore"):
+            copy_array(row, equal_steps(start, end, steps, _numpy_dtype(dtypes.get_dtype(code)).type).astype(np.float64))
     else:
         if not is_floating_code(code):
             start, end = whole_bound(start, code), whole_bound(end, code)

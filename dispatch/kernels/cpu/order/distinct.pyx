@@ -215,12 +215,12 @@ cdef tuple distinct_slices(Tensor self, dim, bint in_order):
     cdef char* rows
     cdef int64_t* numbers
     self = new_steady(self)
-    dim = wrap_dim(dim, self.c_ndim, True)
     check_supported(self, DTYPES_FLOAT8 | DTYPES_ALL_COMPLEX, True)
-    front = (ops.aten.movedim.int(self, dim, 0) if self.c_ndim else self.reshape(1)).contiguous()
+    dim = wrap_dim(dim, self.c_ndim, False)
+    front = ops.aten.movedim.int(self, dim, 0).contiguous()
     n = front.c_sizes[0]
-    if n == 0 and 0 in front.shape[1:]:
-        raise refused(f"self of shape {list(self.shape)} has no slices")
+    if 0 in front.shape[1:]:
+        raise refused(f"self of shape {list(self.shape)} has no slices with elements")
     if differ == NULL:
         missing(self)
     width = front.c_numel // n if n else 0
@@ -246,7 +246,7 @@ cdef tuple distinct_slices(Tensor self, dim, bint in_order):
     s.reads = True
     set_rest(&s, front, out, 0)
     read_slices(&s, front, out, firsts)
-    return ops.aten.movedim.int(out, 0, dim) if self.c_ndim else out, inverse, counts
+    return ops.aten.movedim.int(out, 0, dim), inverse, counts
 
 
 def unique_dim(Tensor self not None, dim, sorted=True, return_inverse=False, return_counts=False):

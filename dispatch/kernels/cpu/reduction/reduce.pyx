@@ -71,8 +71,12 @@ cdef int sum_dim(Tensor out, Tensor self, object dim, bint keepdim, int dtype, c
 
 cdef int nansum(Tensor out, Tensor self, object dim, bint keepdim, int dtype, const int64_t* handed) except -1:
     """The sum of the elements that are numbers."""
-    if is_complex_code(self.c_dtype) or is_complex_code(out.c_dtype):
+    if is_complex_code(self.c_dtype):
         raise refused("not defined for complex tensors")
+    if is_integral_code(self.c_dtype, True):
+        return add(FOLD_SUM, out, self, &handed[1], <int>handed[0])
+    if is_complex_code(out.c_dtype) or dtype == ST_NONE and not is_floating_code(out.c_dtype):
+        raise refused(f"no CPU kernel for {dtypes.get_dtype(out.c_dtype)!r}", NotImplementedError)
     return add(FOLD_NANSUM, out, self, &handed[1], <int>handed[0])
 
 

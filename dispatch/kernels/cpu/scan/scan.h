@@ -108,7 +108,7 @@ SCAN_EXTREME(cummin, i64, int64_t, <=)
         for (int64_t i = 0; i < n; i++) { \
             double v = x[i]; \
             if (v > top) { \
-                sum = top == -INFINITY ? 1 : sum * exp_f64(top - v) + 1; \
+                sum = sum * exp_f64(top - v) + 1; \
                 top = v; \
             } else if (v == top) \
                 sum += top == -INFINITY ? 0 : 1; \

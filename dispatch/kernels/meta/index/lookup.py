@@ -64,11 +64,9 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 # ---- slices along a dimension ------------------------------------------------------------------
 
 
-def _check_at_most_one(index: Tensor) -> None:
+def _check_at_most_one(index: Tensor, error: type[Exception]) -> None:
     if index.ndim > 1:
-        raise refused(
-            f"expected an index of at most one dimension, got {list(index.shape)}", IndexError
-        )
+        raise refused(f"expected an index of at most one dimension, got {list(index.shape)}", error)
 
 
 def _like(self: Tensor, copied: bool = False) -> TensorSpec:
@@ -90,7 +88,7 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any)
         raise refused(f"expected an int64 index, got {index.dtype}")
     if eager and source.dtype is not self.dtype:
         raise refused(f"expected source of {self.dtype}, got {source.dtype}")
-    _check_at_most_one(index)
+    _check_at_most_one(index, IndexError)
     whole = not (self.dtype.is_floating_point or self.dtype.is_complex)
     if whole and isinstance(alpha, float) and not eager:
         raise refused(f"expected an integer alpha for {self.dtype}, got {alpha}")
@@ -152,7 +150,7 @@ def check_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> int:
     if isinstance(value, complex) and not self.dtype.is_complex:
         raise refused("a complex value needs a complex tensor")
     dim = rules.wrap_dim(dim, self.ndim)
-    _check_at_most_one(index)
+    _check_at_most_one(index, RuntimeError)
     return dim
 
 

@@ -132,3 +132,15 @@ def test_a_zero_tensor_has_its_key():
     made = ops.aten._efficientzerotensor([2])
     assert dispatch._C._dispatch_keys(made).has(dispatch.DispatchKey.ZeroTensor)
     assert (made + 1).tolist() == [1, 1]
+
+
+def test_one_short_float_takes_any_number():
+    """PyTorch casts a number into a single element, and checks it for more."""
+    half = {"dtype": dispatch.float16}
+    assert dispatch.full((), -1e9, **half).item() == float("-inf")
+    assert dispatch.scalar_tensor(1e9, **half).item() == float("inf")
+    x = dispatch.ones(2, **half)
+    x[0] = 1e9
+    assert dispatch.where(x > 1, x, -1e9).tolist() == [float("inf"), float("-inf")]
+    with pytest.raises(RuntimeError, match="overflow"):
+        dispatch.full((2,), 1e9, **half)

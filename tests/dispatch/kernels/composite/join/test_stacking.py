@@ -2,6 +2,7 @@
 
 import pytest
 
+import dispatch
 from tests.dispatch.refused import A, o
 
 
@@ -25,3 +26,7 @@ def test_a_stack_has_the_sizes_of_its_parts(op, shapes, want):
     assert tuple(packet(tensors).shape) == want
     out = o(0)
     assert packet.out(tensors, out=out) is out and tuple(out.shape) == want
+
+
+def test_no_blocks_are_one_row_of_nothing():
+    assert dispatch.block_diag().shape == (1, 0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import dispatch
 from dispatch import ops
 from tests.dispatch.kernels.meta.index.test_indexing import Ints, geometry, index_of, meta
 from tests.dispatch.kernels.meta.join.test_joining import image
@@ -114,3 +115,7 @@ def test_scatters_of_views_want_the_shape_of_the_part() -> None:
         aten.slice_scatter(meta((3, 4)), meta((1, 4)), 0, 0, 2)
     with pytest.raises(IndexError):
         aten.select_scatter(meta((3, 4)), meta((4,)), 0, 5)
+
+
+def test_differences_of_more_than_there_is_are_contiguous():
+    assert dispatch.ones(2, 3, 4).diff(9, 1).stride() == (4, 4, 1)

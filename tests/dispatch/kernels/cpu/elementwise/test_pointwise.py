@@ -202,3 +202,13 @@ def test_a_weight_of_another_dtype_is_promoted_where_there_is_no_data(kinds, pro
     with dispatch.FakeTensorMode() as mode:
         found = dispatch.ops.aten._prelu_kernel(mode.from_tensor(x), mode.from_tensor(weight))
     assert found.dtype is getattr(dispatch, promoted)
+
+
+def test_numbers_that_are_used_in_float32_may_be_beyond_halves():
+    x = dispatch.ones(2, dtype=dispatch.float16)
+    assert dispatch.addcmul(x, x, x, value=1e9).tolist() == [float("inf")] * 2
+    assert dispatch.lerp(x, x, 1e9).tolist() == [1, 1]
+    assert dispatch.ops.aten.leaky_relu(x, 1e9).tolist() == [1, 1]
+    for call in (lambda: dispatch.add(x, x, alpha=1e9), lambda: dispatch.hardshrink(x, 1e9)):
+        with pytest.raises(RuntimeError, match="does not fit"):
+            call()

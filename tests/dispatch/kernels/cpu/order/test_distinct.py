@@ -89,7 +89,7 @@ def test_slices(rows: list[list[int]], kind: str) -> None:
 def test_no_slices_along_a_dimension() -> None:
     found = ops.aten.unique_dim(dispatch.zeros(0, 3), 0)
     assert [list(t.shape) for t in found] == [[0, 3], [0], [0]]
-    with pytest.raises(RuntimeError, match="no slices"):
+    with pytest.raises(RuntimeError, match="no slices with elements"):
         ops.aten.unique_dim(dispatch.zeros(0, 0), 0)
 
 
@@ -123,3 +123,12 @@ def test_each_of_many_numbers_is_counted():
     numbers = [10, *((7 * i + 5) % 10 for i in range(4999))]
     counted = ops.aten.bincount(dispatch.tensor(numbers)).tolist()
     assert counted == np.bincount(numbers).tolist()
+
+
+def test_slices_need_a_dimension_and_elements():
+    with pytest.raises(IndexError):
+        dispatch.unique(dispatch.tensor(1), dim=0)
+    for call in (dispatch.unique, dispatch.unique_consecutive):
+        with pytest.raises(RuntimeError, match="no slices with elements"):
+            call(dispatch.ones(2, 0), dim=0)
+        assert call(dispatch.ones(0, 2), dim=0).shape == (0, 2)

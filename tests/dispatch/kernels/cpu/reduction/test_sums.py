@@ -119,3 +119,16 @@ def test_sums_of_half_precision_in_rows_of_any_length():
         found = dispatch.from_numpy(values).sum(1).numpy()
         exact = values.astype(np.float64).sum(1)
         np.testing.assert_allclose(found.astype(np.float64), exact, rtol=1e-3, atol=1e-3)
+
+
+def test_dtypes_of_sums_without_nan():
+    x = dispatch.tensor([1.0, 2.0])
+    whole = x.int()
+    assert dispatch.nansum(x, dtype=dispatch.int32).item() == 3
+    assert dispatch.nansum(whole, dtype=dispatch.complex64).item() == 3
+    with pytest.raises(NotImplementedError, match="complex64"):
+        dispatch.nansum(x, dtype=dispatch.complex64)
+    with pytest.raises(NotImplementedError, match="int32"):
+        dispatch.nansum(x, 0, out=whole[0])
+    with pytest.raises(RuntimeError, match="int32"):
+        dispatch.nanmean(x, dtype=dispatch.int32)

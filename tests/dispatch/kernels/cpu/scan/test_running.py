@@ -151,3 +151,10 @@ def test_results_in_bfloat16_are_rounded_once_to_the_nearest():
     x = dispatch.tensor(list(pairs)).to(dispatch.bfloat16)
     assert x.cumsum(1)[:, 1].tolist() == list(pairs.values())
     assert x.t().contiguous().cumsum(0)[1].tolist() == list(pairs.values())
+
+
+@pytest.mark.parametrize("first", [[], [float("-inf")], [0.0]])
+def test_nan_stays_in_sums_of_exponentials(first):
+    """As the first number too, and after numbers that add nothing."""
+    x = dispatch.tensor([*first, float("nan"), 0.0, 1.0])
+    assert x.logcumsumexp(0)[len(first) :].isnan().all()
