@@ -1,4 +1,6 @@
 """Core, what a ShapeEnv has compiled: its table, its guards, and what it can say of a condition without and with a guard."""
+from libc.stdint cimport int64_t
+
 from dispatch.symbolic.expr cimport Expr, Table
 from dispatch.symbolic.rules cimport Condition
 
@@ -13,7 +15,10 @@ cdef class Core:
     cdef readonly list guards
     cdef dict targets                    # symbol -> what took its place, when it did
     cdef readonly dict replacements_slocs, deferred_runtime_asserts, backed_var_to_val
-    cdef readonly object var_to_range    # a dict that passes entries on to the symbols
+    cdef object ranges                   # what `var_to_range` gives
+    cdef int64_t ranges_state            # of the table, when replaced symbols' ranges were looked at
+    cdef dict facts                      # symbol -> composed nodes of which a guard said bounds
+    cdef list replaced_now               # symbols with such nodes that were replaced while something is learnt
     cdef readonly dict var_to_range_sloc, var_to_sources
     cdef readonly set size_like, unbacked_inputs
     cdef readonly dict real_tensor_prop_unbacked_vals, unbacked_renamings
@@ -33,6 +38,7 @@ cdef class Core:
     cdef Expr oblivious(self, Expr e)
     cdef Expr canonical(self, Expr e)
     cdef int learn(self, Expr g, object sloc) except -1
+    cdef int take_in(self, Expr g, object sloc) except -1
     cdef int narrow(self, Expr e, object low, object high, object sloc, int depth) except -1
     cdef int set_range(self, Expr s, object low, object high, object sloc) except -1
     cdef int intersect_range(self, Expr s, object low, object high, object sloc) except -1

@@ -29,6 +29,8 @@ from dispatch.symbolic.ranges cimport ValueRanges, new_range
 from dispatch.symbolic.rules cimport Condition, condition_of, expand, replaced, target_of
 
 cdef double INF = math.inf
+cdef enum:
+    SOLVED = 5                           # symbols: a condition on more is not solved for one of them
 
 @cython.no_gc_clear                      # the table is told of the end
 cdef class Core:
@@ -40,8 +42,9 @@ cdef class Core:
         self.table.owner = <void*>self
         self.guards = []
         self.targets, self.replacements_slocs, self.deferred_runtime_asserts = {}, {}, {}
+        self.facts, self.replaced_now = {}, []
         self.backed_var_to_val, self.var_to_range_sloc, self.var_to_sources = {}, {}, {}
-        self.var_to_range = Ranges()
+        self.ranges = Ranges()
         self.size_like, self.unbacked_inputs = set(), set()
         self.symbol_guard_counter = Counter()
         self.real_tensor_prop_unbacked_vals, self.unbacked_renamings = {}, {}
@@ -61,6 +64,24 @@ cdef class Core:
         for s in self.targets:
             self.targets[s] = target_of(s)
         return self.targets
+
+    @property
+    def var_to_range(self):
+        """{symbol: ValueRanges}, a dict that passes entries on to the symbols; of a replaced one, also as what replaced it says."""
+        cdef Expr s
+        cdef tuple of_target
+        if self.targets and self.ranges_state != self.table.state:
+            for s in self.targets:
+                known = self.ranges.get(s)
+                if known is None:
+                    continue
+                of_target = range_of(target_of(s))
+                low, high = max((<ValueRanges>known).low, of_target[0]), min((<ValueRanges>known).high, of_target[1])
+                if (low, high) != ((<ValueRanges>known).low, (<ValueRanges>known).high) and low <= high:
+                    s.bounds = (low, high)
+                    PyDict_SetItem(self.ranges, s, new_range(low, high, s.kind == K_INT))
+            self.ranges_state = self.table.state
+        return self.ranges
 
     @property
     def _version_counter(self):
@@ -227,6 +248,19 @@ cdef class Core:
     # --- what a condition that holds says
 
     cdef int learn(self, Expr g, object sloc) except -1:
+        """What it says, and what older conditions say of the symbols that it replaces."""
+        cdef Expr s, e, now
+        self.take_in(g, sloc)
+        while self.replaced_now:
+            s = self.replaced_now.pop()
+            for e in self.facts.pop(s, ()):
+                now = replaced(e)
+                hint = hint_of(now)
+                if hint is None or e.lower <= hint <= e.upper:   # runtime asserts may contradict the run's own numbers
+                    self.narrow(now, e.lower, e.upper, sloc, 0)
+        return 0
+
+    cdef int take_in(self, Expr g, object sloc) except -1:
         cdef Table t = self.table
         cdef Condition c
         cdef Expr other
@@ -239,11 +273,11 @@ cdef class Core:
                 other.answer = 0
         if g.op == OP_AND:
             for a in g.args:
-                self.learn(<Expr>a, sloc)
+                self.take_in(<Expr>a, sloc)
             return 0
         if g.op == OP_NOT and (<Expr>g.args[0]).op == OP_OR:
             for a in (<Expr>g.args[0]).args:
-                self.learn(t.negate(<Expr>a), sloc)
+                self.take_in(t.negate(<Expr>a), sloc)
             return 0
         if not is_relation(g.op) or (<Expr>g.args[0]).kind == K_BOOL:
             return 0
@@ -283,6 +317,9 @@ cdef class Core:
             return 0
         if low == r[0] and high == r[1]:
             return 0
+        if e.lower is None and len(e.free_symbols) <= SOLVED:
+            for s in e.free_symbols:
+                self.facts.setdefault(s, []).append(e)
         e.lower, e.upper = low, high
         t.state += 1
         if e.op == OP_ADD:
@@ -336,10 +373,10 @@ cdef class Core:
         if low != r[0] or high != r[1] or (low, high) != s.bounds:
             s.bounds = (low, high)
             self.table.state += 1
-            PyDict_SetItem(self.var_to_range, s, new_range(low, high, s.kind == K_INT))
+            PyDict_SetItem(self.ranges, s, new_range(low, high, s.kind == K_INT))
             self.var_to_range_sloc[s] = sloc
             if s.hinted == H_KNOWN and not low <= s.hint <= high:
-                raise AssertionError(f"{s.hint} not in {self.var_to_range[s]}")
+                raise AssertionError(f"{s.hint} not in {self.ranges[s]}")
         return 0
 
     cdef int set_replacement(self, Expr s, Expr target, object sloc) except -1:
@@ -350,7 +387,7 @@ cdef class Core:
             return 0
         if self.prefer_deferred_runtime_asserts_over_guards and not supported(target):
             return 0
-        if s.kind == K_INT and s in self.var_to_range:
+        if s.kind == K_INT and s in self.ranges:
             source = range_of(s)
             bound = range_of(target)
             if target.op != OP_NUMBER:
@@ -379,6 +416,8 @@ cdef class Core:
         if s.op != OP_SYMBOL or s.table is not self.table or s in found.free_symbols:
             return False
         s.target = self.targets[s] = found
+        if s in self.facts:
+            self.replaced_now.append(s)
         self.table.replacements += 1
         self.table.state += 1
         return True
@@ -388,7 +427,7 @@ cdef class Core:
         cdef Expr a = g.args[0], b = g.args[1], s
         cdef Table t = self.table
         cdef Condition c
-        if len(g.free_symbols) > 5:
+        if len(g.free_symbols) > SOLVED:
             return 0
         nodes = g.atoms()
         for e in nodes:
@@ -465,7 +504,7 @@ cdef class Core:
             s.hint, s.hinted, s.unbacked = hint, H_KNOWN, False
             self.backed_var_to_val[s] = hint
         s.bounds = (-INF if low is None else low, INF if high is None else high)
-        PyDict_SetItem(self.var_to_range, s, new_range(s.bounds[0], s.bounds[1], whole))
+        PyDict_SetItem(self.ranges, s, new_range(s.bounds[0], s.bounds[1], whole))
         self.var_to_range_sloc[s] = self.sloc or here()
         return s
 
@@ -474,7 +513,7 @@ cdef class Core:
         cdef Expr s
         return [(s.value, s.symbol_type, self.backed_var_to_val.get(s), s.assumed[0] == 1, s.bounds, s in self.size_like,
                 s in self.unbacked_inputs)
-                for s in self.var_to_range]
+                for s in self.ranges]
 
     def _restore(self, row):
         cdef Expr s

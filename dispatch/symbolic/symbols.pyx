@@ -168,7 +168,7 @@ cdef class Symbols(Core):
         if isinstance(constraint, StrictMinMaxConstraint):
             self._update_var_to_range(s, constraint.vr, is_constraint=True)
         if s.kind == K_INT and (type(val) is int or not hasattr(val, "node")):
-            r = self.var_to_range[s]
+            r = self.ranges[s]
             if not r.low <= val <= r.high:
                 raise ConstraintViolationError(f"{val} not in range [{r.lower}, {r.upper}]")
         self.created_inputs += 1

@@ -312,3 +312,33 @@ def test_order_of_arguments_decides_remainders_and_extremes() -> None:
     for unknown in (a % b == a, sym_min(a, b) == a, sym_max(a * 2, b) == b):
         assert not statically_known_true(unknown)
     assert env.guards == []
+
+
+def test_older_conditions_hold_of_what_takes_a_symbols_place() -> None:
+    env = ShapeEnv()
+    a, b, c = size(env, 11, "a"), size(env, 9, "b"), size(env, 30, "c")
+    assert a >= b
+    assert a + b + 10 <= c
+    assert int(b) == 9
+    assert env.var_to_range[a.node.expr] == ValueRanges(9, int_oo)
+    assert statically_known_true(c >= 28)
+    before = guards(env)
+    assert a >= 9
+    assert guards(env) == before
+
+
+def test_ranges_of_replaced_symbols_are_those_of_what_replaced_them() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 13, "a"), size(env, 13, "b")
+    symbols = a.node.expr, b.node.expr
+    assert a == b
+    assert int(a) == 13
+    assert [env.var_to_range[s] for s in symbols] == [ValueRanges(13, 13)] * 2
+
+
+def test_runtime_asserts_may_contradict_the_runs_own_numbers() -> None:
+    env = ShapeEnv()
+    a, u = size(env, 11, "a"), env.create_unbacked_symint()
+    _check(a <= u)
+    _check(u == 4)
+    assert env.var_to_range[a.node.expr] == ValueRanges(2, int_oo)
