@@ -558,6 +558,10 @@ cdef class OpMethod(OpFunction):
     """A method of Tensor. What looks it up and calls it in one passes the instance first, which a function in a class does not
     get."""
 
+    @property
+    def __doc__(self):                   # else the text of this class
+        return _described(packet_of(self))
+
 
 cdef dict functions = {}
 
