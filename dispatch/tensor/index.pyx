@@ -12,7 +12,7 @@ from dispatch._C.dtypes cimport DEV_CPU, ST_bool, ST_uint8, is_complex_code, is_
 from dispatch._C.symbolic cimport NK_INT, NK_NONE, eq_or_false, known_le, number_kind, size_from, size_object
 from dispatch._C.tensor cimport TF_CUSTOM_DEVICE, TF_CUSTOM_SIZES, Tensor
 
-from dispatch._C.dtypes import int64
+from dispatch._C.dtypes import int64, strided
 from dispatch._ops import ops
 from dispatch.tensor.data import tensor_for_index
 
@@ -27,6 +27,7 @@ cdef object FULL = aten.full.default
 cdef object INDEX = aten.index.Tensor
 cdef object INDEX_PUT = aten.index_put_.default
 cdef object LIFT = aten.lift_fresh.default
+cdef object SCALAR = aten.scalar_tensor.default
 cdef object SELECT = aten.select.int
 cdef object SLICE = aten.slice.Tensor
 cdef object UNSQUEEZE = aten.unsqueeze.default
@@ -267,7 +268,7 @@ cdef object as_source(Tensor self, object value):
     if isinstance(value, Tensor):
         return value
     if number_kind(<PyObject*>value) != NK_NONE:
-        return FULL([], value, dtype=self.dtype, device=self.device)
+        return SCALAR(value, dtype=self.dtype, layout=strided, device=self.device)
     if isinstance(value, (int, float, complex)):
         if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
             raise ValueError(f"value {value} does not fit in 64 bits")

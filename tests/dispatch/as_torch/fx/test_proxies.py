@@ -257,3 +257,15 @@ def test_texts_and_parts_are_nodes(capsys):
     assert capsys.readouterr().out == "sum tensor([0., 0.])\n"
     assert [n for n, _ in module.named_children()] == ["repeated_subgraph0", "repeated_subgraph1"]
     assert not module.graph.eliminate_dead_code()  # the text stays, though nobody uses it
+
+
+@pytest.mark.parametrize("index", [0, ..., [0, 1]])
+def test_a_size_that_is_assigned_is_made_a_tensor(index):
+    def program(x):
+        x[index] = x.size(0)
+        return x
+
+    module = proxies.make_fx(program, tracing_mode="symbolic")(dispatch.ones(3, 3))
+    (made,) = module.graph.find_nodes(op="call_function", target=aten.scalar_tensor.default)
+    assert made.kwargs["dtype"] is dispatch.float32
+    assert module(dispatch.ones(5, 2)).equal(program(dispatch.ones(5, 2)))
