@@ -13,8 +13,9 @@ from dispatch._C.errors import refused
 from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.composite.linalg.outputs import new, resized
+from dispatch.kernels.composite.linalg.outputs import new
 from dispatch.kernels.meta.linalg.checks import check_matrix
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = [
     "cholesky",
@@ -89,9 +90,7 @@ def ldl_factor(self: Tensor, *, hermitian: bool = False) -> _Pair:
     return factors, pivots
 
 
-def ldl_factor_out(
-    self: Tensor, *, hermitian: bool = False, LD: Tensor, pivots: Tensor
-) -> _Pair:
+def ldl_factor_out(self: Tensor, *, hermitian: bool = False, LD: Tensor, pivots: Tensor) -> _Pair:
     """The same into tensors that are given."""
     info = new(self, dtypes.int32)
     _aten.linalg_ldl_factor_ex.out(self, hermitian=hermitian, LD=LD, pivots=pivots, info=info)
@@ -248,5 +247,5 @@ def svd_older_out(
     else:
         _aten.linalg_svdvals.out(self, out=S)
         for out, sizes in zip((U, V), _square_sizes(self), strict=True):
-            _aten.zero_(resized(out, sizes))
+            _aten.zero_(resize_out(out, sizes))
     return U, S, V

@@ -15,9 +15,10 @@ from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import REDUCED_FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.composite.linalg.outputs import check_castable, into, resized
+from dispatch.kernels.composite.linalg.outputs import check_castable, into
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.linalg.checks import check_floating, check_matrix, check_square
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = [
     "cond",
@@ -55,9 +56,7 @@ def _two_dims(self: Tensor, dim: _Ints) -> list[int]:
     return dims
 
 
-def _singular_values(
-    self: Tensor, dims: list[int], kind: dtype | None
-) -> tuple[Tensor, list[int]]:
+def _singular_values(self: Tensor, dims: list[int], kind: dtype | None) -> tuple[Tensor, list[int]]:
     """Singular values of the matrices along `dims`; where those dimensions were, if moved back."""
     if kind is not None and kind is not self.dtype:
         self = _aten._to_copy(self, dtype=kind)
@@ -274,16 +273,14 @@ def _threshold(largest: Tensor, atol: Tensor, rtol: Tensor) -> Tensor:
 # ---- rank --------------------------------------------------------------------------------------
 
 
-def _rank(
-    self: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool, out: Tensor | None
-) -> Tensor:
+def _rank(self: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool, out: Tensor | None) -> Tensor:
     check_matrix("self", self)
     sizes = list(self.shape[:-2])
     if out is None:
         out = _aten.empty.memory_format(sizes, dtype=dtypes.int64, device=self.device)
     else:
         check_castable(out, dtypes.int64)
-        resized(out, sizes)
+        resize_out(out, sizes)
     if 0 in self.shape:
         return _aten.zero_(out)
     if hermitian:
@@ -391,14 +388,10 @@ def pinv_atol_rtol_tensor_out(
     return into(out, made)
 
 
-def _pinv(
-    self: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool, out: Tensor | None
-) -> Tensor:
+def _pinv(self: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool, out: Tensor | None) -> Tensor:
     if out is not None:
         check_castable(out, self.dtype)
-    result = _aten.linalg_pinv.atol_rtol_tensor(
-        self, atol=atol, rtol=rtol, hermitian=hermitian
-    )
+    result = _aten.linalg_pinv.atol_rtol_tensor(self, atol=atol, rtol=rtol, hermitian=hermitian)
     return result if out is None else into(out, result)
 
 

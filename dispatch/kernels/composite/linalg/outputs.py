@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from dispatch._C import dtypes
 from dispatch._C.dtypes import dtype
 from dispatch._C.errors import refused
 from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.meta.outputs import resize_out
 
-__all__ = ["check_castable", "into", "new", "resized"]
+__all__ = ["check_castable", "into", "new"]
 
 _aten = ops.aten
 
@@ -28,13 +26,8 @@ def check_castable(out: Tensor, kind: dtype) -> None:
         raise refused(f"a result of {kind} cannot be cast to out of {out.dtype}")
 
 
-def resized(out: Tensor, sizes: Sequence[Any]) -> Tensor:
-    """`out` with these sizes."""
-    return out if list(out.shape) == list(sizes) else _aten.resize_(out, list(sizes))
-
-
 def into(out: Tensor, result: Tensor) -> Tensor:
     """`out`, resized to the result and filled with it."""
     check_castable(out, result.dtype)
     check_placed(result, out)
-    return _aten.copy_(resized(out, result.shape), result)
+    return _aten.copy_(resize_out(out, result.shape), result)

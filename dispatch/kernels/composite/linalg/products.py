@@ -8,9 +8,9 @@ from dispatch._C import dtypes
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.composite.linalg.outputs import resized
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.linalg.checks import check_floating, check_same_dtype, check_square
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = [
     "chain_matmul",
@@ -59,13 +59,11 @@ def linalg_matrix_power(self: Tensor, n: int, *, out: Tensor | None = None) -> T
     """self multiplied by itself; the inverse for a negative n."""
     check_square("self", self)
     if out is not None:
-        resized(out, self.shape)
+        resize_out(out, self.shape)
     if n == 0:
         if out is None:
             out = _contiguous_copy(self)
-        one = _aten.eye(
-            self.shape[-2], dtype=self.dtype, layout=self.layout, device=self.device
-        )
+        one = _aten.eye(self.shape[-2], dtype=self.dtype, layout=self.layout, device=self.device)
         return _aten.copy_(out, one)
     if n == 1:
         return _contiguous_copy(self) if out is None else _aten.copy_(out, self)
@@ -171,7 +169,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         return _aten.view(_aten.mm(*_ends(matrices)), sizes)
     if out.dtype is not matrices[0].dtype or out.device != matrices[0].device:
         raise refused(f"expected out to be {matrices[0].dtype}, got {out.dtype}")
-    resized(out, sizes)
+    resize_out(out, sizes)
     square = _aten.view(out, [matrices[0].shape[0], matrices[-1].shape[-1]])
     _aten.mm.out(*_ends(matrices), out=square)
     return out
@@ -185,7 +183,7 @@ def chain_matmul(matrices: Sequence[Tensor], *, out: Tensor | None = None) -> Te
         raise refused("expected at least one matrix, got none")
     if len(matrices) == 1:
         only = matrices[0]
-        return _aten.clone(only) if out is None else _aten.copy_(resized(out, only.shape), only)
+        return _aten.clone(only) if out is None else _aten.copy_(resize_out(out, only.shape), only)
     if out is None:
         return _aten.linalg_multi_dot(matrices)
     return _aten.linalg_multi_dot.out(matrices, out=out)

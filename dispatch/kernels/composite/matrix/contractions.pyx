@@ -10,7 +10,9 @@ from dispatch.kernels.composite.callee cimport Callee, callee
 from dispatch.kernels.meta cimport rules
 
 from dispatch._C.dtypes import can_cast
+from dispatch._C.structured import check_placed
 from dispatch.kernels.meta import rules as rules_of
+from dispatch.kernels.meta.outputs import resize_out
 
 cdef Callee COPY = callee("copy_")
 cdef Callee DOT = callee("dot")
@@ -19,7 +21,6 @@ cdef Callee MUL = callee("mul", "Tensor")
 cdef Callee MUL_OUT = callee("mul", "out")
 cdef Callee PERMUTE = callee("permute")
 cdef Callee RESHAPE = callee("reshape")
-cdef Callee RESIZE = callee("resize_")
 cdef Callee SUM = callee("sum", "dim_IntList")
 cdef Callee TENSORDOT = callee("tensordot")
 cdef Callee UNSAFE_VIEW = callee("_unsafe_view")
@@ -29,9 +30,8 @@ cdef Tensor into(Tensor out, Tensor result):
     """`out`, resized to the result and filled with it."""
     if out.c_dtype != result.c_dtype:
         raise refused(f"expected out to have dtype {get_dtype(result.c_dtype)!r}, got {get_dtype(out.c_dtype)!r}")
-    if list(out.shape) != list(result.shape):
-        RESIZE.call((out, list(result.shape)))
-    return COPY.call((out, result))
+    check_placed(result, out)
+    return COPY.call((resize_out(out, result.shape), result))
 
 
 # ---- summed over pairs of dimensions -----------------------------------------------------------
@@ -131,8 +131,7 @@ def kron_out(Tensor self not None, Tensor other not None, *, Tensor out not None
     kind = rules_of.result_type(self, other)
     if not can_cast(kind, out.dtype):
         raise refused(f"a result of {kind} cannot be cast to out of {out.dtype}")
-    if list(out.shape) != sizes:
-        RESIZE.call((out, list(sizes)))
+    resize_out(out, sizes)
     shape = [x * y for x, y in zip(left.shape, right.shape)]
     MUL_OUT.call((left, right, UNSAFE_VIEW.call((out, shape))))
     return out

@@ -15,6 +15,7 @@ from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = [
     "addr",
@@ -280,9 +281,7 @@ def vdot_out(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor:
     _check_out(self, out)
     if not self.dtype.is_complex:
         return _aten.dot.out(self, other, out=out)
-    if out.ndim:
-        _aten.resize_(out, [])
-    return _aten.fill_.Tensor(out, _aten.vdot(self, other))
+    return _aten.fill_.Tensor(resize_out(out, []), _aten.vdot(self, other))
 
 
 def _check_scale(self: Tensor, *factors: Any) -> None:
@@ -356,9 +355,7 @@ def addr_out(
     if not dtypes.can_cast(result.dtype, out.dtype):
         raise _error(f"a result of {result.dtype} cannot be cast to out of {out.dtype}")
     check_placed(result, out)
-    if tuple(out.shape) != tuple(result.shape):
-        _aten.resize_(out, list(result.shape))
-    return _aten.copy_(out, result)
+    return _aten.copy_(resize_out(out, result.shape), result)
 
 
 # ---- sums --------------------------------------------------------------------------------------

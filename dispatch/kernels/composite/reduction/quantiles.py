@@ -14,6 +14,7 @@ from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = ["nanquantile", "quantile"]
 
@@ -133,8 +134,7 @@ def _fit(out: Tensor, self: Tensor, sizes: list[Any]) -> None:
         raise refused(f"expected out to be {self.dtype} as self is, got {out.dtype}")
     if out.device != self.device:
         raise refused(f"expected out to be on {self.device} as self is, got {out.device}")
-    if list(out.shape) != sizes:
-        _aten.resize_(out, sizes)
+    resize_out(out, sizes)
 
 
 def quantile(

@@ -10,6 +10,7 @@ from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = [
     "aminmax",
@@ -104,9 +105,7 @@ def logsumexp_out(
         raise refused(f"expected a floating out, got {out.dtype}")
     check_placed(self, out)
     result = logsumexp(self, dim, keepdim)
-    if tuple(out.shape) != tuple(result.shape):
-        _aten.resize_(out, list(result.shape))
-    return _aten.copy_(out, result)
+    return _aten.copy_(resize_out(out, result.shape), result)
 
 
 def _empty_pair(self: Tensor) -> dict[str, Tensor]:
@@ -143,8 +142,7 @@ def mode_out(
             raise refused(f"expected an output of {kind}, got {given.dtype}")
     check_placed(self, values, indices)
     for given, found in zip((values, indices), _aten.mode(self, dim, keepdim), strict=True):
-        _aten.resize_(given, list(found.shape))
-        _aten.copy_(given, found)
+        _aten.copy_(resize_out(given, found.shape), found)
     return values, indices
 
 

@@ -10,6 +10,7 @@ from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = ["cummax", "cummax_out", "cummin", "cummin_out", "logcumsumexp", "logcumsumexp_out"]
 
@@ -37,8 +38,7 @@ def _running(helper: Any, self: Tensor, dim: int, values: Tensor, indices: Tenso
     check_placed(self, values, indices)
     dim = rules.wrap_dim(dim, self.ndim)
     for t in (values, indices):
-        if tuple(t.shape) != tuple(self.shape):
-            _aten.resize_(t, list(self.shape))
+        resize_out(t, self.shape)
     if self.ndim == 0:
         _aten.fill_.Tensor(values, self)
         _aten.fill_.Scalar(indices, 0)

@@ -10,6 +10,7 @@ from dispatch._C.errors import refused
 from dispatch._C.structured import check_placed
 from dispatch._ops import ops
 from dispatch.kernels.meta import rules
+from dispatch.kernels.meta.outputs import resize_out
 
 __all__ = ["mvlgamma", "mvlgamma_", "mvlgamma_out", "ndtr", "ndtr_out", "polygamma_"]
 
@@ -31,9 +32,7 @@ def _put(made: Any, out: Any) -> Any:
     if not can_cast(made.dtype, out.dtype):
         raise refused(f"expected out to be {made.dtype} or wider, got {out.dtype}")
     check_placed(made, out)
-    if out.shape != made.shape:
-        _aten.resize_(out, list(made.shape))
-    return _aten.copy_(out, made)
+    return _aten.copy_(resize_out(out, made.shape), made)
 
 
 def mvlgamma(self: Any, p: int) -> Any:

@@ -18,6 +18,7 @@ from dispatch.kernels.meta.fft.transforms cimport complex_of
 
 from dispatch._C.structured import check_written
 from dispatch._ops import ops
+from dispatch.kernels.meta.outputs import resize_out
 
 cdef enum:
     MAX_DIMS = 64
@@ -36,7 +37,7 @@ cdef int check_parts(Tensor out, Tensor first, Tensor second) except -1:
     ndim = rules.broadcast(sizes, items, 2)
     check_written(out)
     if out.c_ndim != ndim or memcmp(out.c_sizes, sizes, ndim * sizeof(int64_t)):
-        ops.aten.resize_(out, list(new_size(ndim, sizes)))
+        resize_out(out, new_size(ndim, sizes))
         rules.elementwise_strides(strides, sizes, ndim, items, 2, ST_NONE)
         set_geometry(out, ndim, sizes, strides, out.c_offset)
     return 0

@@ -19,6 +19,7 @@ from dispatch.kernels.meta.rules cimport broadcast_into
 
 from dispatch._C.structured import check_written
 from dispatch._ops import ops
+from dispatch.kernels.meta.outputs import resize_out
 
 cdef extern from "../kernels/cpu/index/loops.h" nogil:
     void dispatch_fill_where(dispatch_moves* m, char* to, const char* mask, int itemsize, const char* value) noexcept
@@ -128,9 +129,7 @@ cdef object masked_select_out(Tensor self, Tensor mask, Tensor out):
         raise refused(f"expected out to have dtype {self.dtype}, got {out.dtype}")
     check_written(out, self, mask)
     found = masked_select(self, mask)
-    if list(out.shape) != list(found.shape):
-        ops.aten.resize_(out, list(found.shape))
-    return ops.aten.copy_(out, found)
+    return ops.aten.copy_(resize_out(out, found.shape), found)
 
 
 # ---- nonzero -----------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from dispatch.kernels.cpu.runs cimport address
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 from dispatch._ops import ops
+from dispatch.kernels.meta.outputs import resize_out
 
 cdef extern from "../kernels/cpu/factory/sequences.h" nogil:
     void dispatch_linspace_f32(float* to, float first, float last, int64_t n) noexcept
@@ -272,9 +273,7 @@ cdef tuple write(tuple outputs, tuple found):
         if out.dtype is not values.dtype:
             raise refused(f"expected outputs to be {values.dtype} as self is, got {out.dtype}")
     for out, values in zip(outputs, found):
-        if out.shape != values.shape:
-            ops.aten.resize_(out, list(values.shape))
-        ops.aten.copy_(out, values)
+        ops.aten.copy_(resize_out(out, values.shape), values)
     return outputs
 
 
