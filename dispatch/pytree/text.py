@@ -136,12 +136,28 @@ def treespec_loads(serialized: str) -> TreeSpec:
         NotImplementedError: a class in it is not registered here.
         ValueError: not such text, or another protocol.
     """
-    protocol, node = json.loads(serialized)
+    parts = json.loads(serialized)
+    if not isinstance(parts, list) or len(parts) != 2:
+        raise ValueError(f"treespec: expected a protocol and a structure, got {serialized:.60}")
+    protocol, node = parts
     _check_protocol(protocol)
     return _read(node)
 
 
-def _read(node: dict[str, Any]) -> TreeSpec:
+def _check_node(node: Any) -> None:
+    if (
+        not isinstance(node, dict)
+        or not {"type", "context", "children_spec"} <= node.keys()
+        or not isinstance(node["type"], str | None)
+        or not isinstance(node["children_spec"], list)
+    ):
+        raise ValueError(
+            f"treespec: expected an object with type, context and children_spec, got {node!r:.60}"
+        )
+
+
+def _read(node: Any) -> TreeSpec:
+    _check_node(node)
     name = node["type"]
     if name is None and node["context"] is None and not node["children_spec"]:
         return treespec_leaf()

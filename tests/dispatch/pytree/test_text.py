@@ -110,3 +110,20 @@ def test_older_names_warn():
         text = pytree.pytree_to_str(tree_structure([1]))
     with pytest.warns(FutureWarning, match="use `treespec_loads`"):
         assert pytree.str_to_pytree(text) == tree_structure([1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null",
+        "[1]",
+        "[1, null]",
+        '[1, {"type": []}]',
+        '[1, {"type": [], "context": null, "children_spec": []}]',
+        '[1, {"type": "builtins.list", "context": "null", "children_spec": 5}]',
+        '[1, {"type": "builtins.list", "context": "null", "children_spec": [[]]}]',
+    ],
+)
+def test_text_that_is_no_structure_is_refused_in_words(text):
+    with pytest.raises(ValueError, match="treespec: expected"):
+        treespec_loads(text)
