@@ -378,5 +378,5 @@ def saddmm(
 
 
 def sym_fresh_size(expr: Any) -> Any:
-    """A size that nothing is known of: an int of an int; under a fake mode, a new symbol."""
+    """A size after its way through a tensor: an int, guarded on where it was symbolic."""
     return tensor(expr).item()

@@ -269,8 +269,10 @@ def test_metadata_of_fake_tensors_is_compared():
 def test_a_tracing_context_names_a_fake_mode():
     assert said("""
         import torch
-        from torch._guards import TracingContext, detect_fake_mode, tracing
+        from torch._guards import ShapeGuard, SLoc, TracingContext, detect_fake_mode, tracing
         from torch._subclasses.fake_tensor import FakeTensorMode
+        from torch.fx.experimental.symbolic_shapes import PropagateUnbackedSymInts, ShapeEnv
+        assert (ShapeGuard.__name__, SLoc.__name__) == ("ShapeGuard", "SLoc")
         mode = FakeTensorMode()
         with tracing(TracingContext(mode)):
             assert TracingContext.get().fake_mode is mode and detect_fake_mode() is mode
