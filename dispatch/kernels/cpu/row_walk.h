@@ -357,7 +357,7 @@ static void walk_order(row_walk *w)
 static bool run_row_walk(row_walk *w)
 {
     int64_t at[WALK_DIMS], offset[WALK_OPERANDS + 1], bytes = 0, small[512];
-    char *data[WALK_OPERANDS], *buffers[WALK_OPERANDS + 1], *memory = (char *)small;
+    char *data[WALK_OPERANDS], *buffers[WALK_OPERANDS + 1], *memory = (char *)small, *scratch = NULL;
     int n = w->n_in + w->n_out, outer;
     walk_order(w);
     outer = w->ndim ? w->ndim - 1 : 0;
@@ -375,14 +375,19 @@ static bool run_row_walk(row_walk *w)
         data[i] = o->data;
     }
     offset[n] = bytes;
-    bytes += w->scratch;
-    if (bytes > (int64_t)sizeof small) {
-        memory = malloc((size_t)bytes);
-        if (!memory)
+    if (bytes + w->scratch > (int64_t)sizeof small) {    /* apart: the allocator keeps blocks up to a size */
+        memory = malloc((size_t)bytes + 1);
+        scratch = malloc((size_t)w->scratch + 1);
+        if (!memory || !scratch) {
+            free(memory);
+            free(scratch);
             return false;
+        }
     }
     for (int i = 0; i <= n; i++)
         buffers[i] = memory + offset[i];
+    if (scratch)
+        buffers[n] = scratch;
     for (int d = 0; d < outer; d++)
         at[d] = 0;
     for (;;) {
@@ -408,6 +413,7 @@ static bool run_row_walk(row_walk *w)
     }
     if (memory != (char *)small)
         free(memory);
+    free(scratch);
     return true;
 }
 #pragma GCC pop_options

@@ -31,7 +31,7 @@ from dispatch.kernels.cpu.dense cimport (
 )
 from dispatch.kernels.cpu.matrix.gemm cimport product
 from dispatch.kernels.cpu.reduction.fold cimport FOLD_SUM, fold_into
-from dispatch.kernels.cpu.threads cimport blas_parts_for, in_blas_spans
+from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spans
 from dispatch.kernels.meta.pool.windows cimport Windows, handed_windows, output_length, read_dilation, read_windows
 
 cdef extern from "vectorised.h":
@@ -500,7 +500,7 @@ cdef int run(Job* j) except -1:
     if j.way <= BACKWARD and not is_depthwise(&j.c) and is_direct(&j.c, j.way == BACKWARD):
         columns = direct_room(&j.c, j.way == BACKWARD)
     elif j.c.last and is_depthwise(&j.c):
-        columns = 2 * j.c.taps * <int64_t>sizeof(int64_t)
+        columns = MAX_PARTS * 2 * j.c.taps * <int64_t>sizeof(int64_t)
     elif not (j.way == COLUMNS or j.c.plain and j.way != WEIGHT or is_depthwise(&j.c)):
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
     if j.way == WEIGHT or j.way == FORWARD and j.c.last or j.way == BACKWARD and is_depthwise(&j.c):

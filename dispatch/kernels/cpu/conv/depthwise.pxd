@@ -56,7 +56,8 @@ cdef bint is_forward_back(const Conv* c) noexcept nogil
 cdef void depthwise_first(const Conv* c, number* y, const number* x, const number* w) noexcept nogil
 cdef void depthwise_back(const Conv* c, number* x, const number* y, const number* w, number* turned) noexcept nogil
 cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const number* x) noexcept nogil
-# Channels last, as many out as in: weights (taps, channels); `taps`: room for two numbers for each; `sums`: as for weights.
+# Channels last, as many out as in: weights (taps, channels); `taps`: room for two numbers for each in every part; `sums`: as
+# for weights.
 cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w, int64_t* taps) noexcept nogil
 cdef void depthwise_back_last(const Conv* c, number* x, const number* y, const number* w, number* turned,
                               int64_t* taps) noexcept nogil

@@ -1,19 +1,44 @@
 """Loops of depthwise convolutions and of their gradients: rows, scaled and shifted, added up.
 
-Called by `convolution`, without the lock. Windows of 3 by 3 that lie side by side are made a row at a
-time from three lines, which is also the way back, with turned weights.
+Called by `convolution`, without the lock. Small planes are laid out with their padding, and are long runs then (`planes.h`).
+In others windows of 3 by 3 that lie side by side are made a row at a time from three lines, which is also the way back, with
+turned weights. Threads share the planes.
 """
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
+from dispatch._C.dtypes cimport ST_float32, ST_float64, ST_int64
+from dispatch.kernels.cpu.dense cimport Image
 from dispatch.kernels.cpu.pixels cimport (
     LANES, add_lanes_f32, add_lanes_f64, add_scaled_f32, add_scaled_f64,
     add_scaled_halves_f32, add_scaled_halves_f64, add_three_f32, add_three_f64, mix_nine_f32, mix_nine_f64,
     mix_products_f32, mix_products_f64, sum_products_f32, sum_products_f64,
 )
 
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for, span_fn
+
 cdef extern from "vectorised.h":
     pass
+
+cdef extern from "planes.h" nogil:
+    enum:
+        PLANE_ROOM, PLANE_SLACK, PLANE_TAPS
+    ctypedef struct plane_layout:
+        int64_t rows, columns, down, right, first
+    void lay_plane_f32(float* to, const float* x, const plane_layout* l) noexcept
+    void lay_plane_f64(double* to, const double* x, const plane_layout* l) noexcept
+    void take_plane_f32(float* to, const float* x, const plane_layout* l) noexcept
+    void take_plane_f64(double* to, const double* x, const plane_layout* l) noexcept
+    void mix_taps_f32(float* to, const float* x, const float* w, const int64_t* at, int64_t taps, int64_t n, int64_t runs,
+                      int64_t step) noexcept
+    void mix_taps_f64(double* to, const double* x, const double* w, const int64_t* at, int64_t taps, int64_t n, int64_t runs,
+                      int64_t step) noexcept
+    void sum_taps_f32(float* sums, const float* g, const float* x, const float* mask, const int64_t* at, int64_t taps,
+                      int64_t n) noexcept
+    void sum_taps_f64(double* sums, const double* g, const double* x, const double* mask, const int64_t* at, int64_t taps,
+                      int64_t n) noexcept
+    void set_mask_f32(float* mask, const plane_layout* l) noexcept
+    void set_mask_f64(double* mask, const plane_layout* l) noexcept
 
 cdef enum:
     MOST_TAPS = 64               # of a window whose weights' gradients are added up in lanes
@@ -108,24 +133,139 @@ cdef bint mix_lines(const Conv* c, int64_t row, int64_t d, number* y, const numb
         return True
 
 
+# ---- small planes ------------------------------------------------------------------------------
+
+cdef struct Plan:                # how a plane is laid out, and its windows are read
+    plane_layout seen, made
+    int64_t at[PLANE_TAPS]       # of each tap from where a window begins
+    int64_t n, runs, step
+
+
+cdef bint set_plan(const Conv* c, Plan* p, bint back) noexcept nogil:
+    """Forward: x is seen and y made; back: y, as far apart as its windows were, and x. False: the plane is not small."""
+    cdef int64_t pad_h = c.w.padding[1], pad_w = c.w.padding[2], far_h = (c.w.kernel[1] - 1) * c.w.dilation[1]
+    cdef int64_t far_w = (c.w.kernel[2] - 1) * c.w.dilation[2], down = c.w.stride[1], right = c.w.stride[2], high, wide, h, k
+    cdef const Image* of = &c.y if back else &c.x
+    cdef const Image* to = &c.x if back else &c.y
+    if c.code == ST_int64 or c.w.kernel[0] != 1 or c.x.size[0] != 1 or c.y.size[0] != 1 or c.taps > PLANE_TAPS:
+        return False
+    if back:
+        pad_h, pad_w = far_h - pad_h, far_w - pad_w
+    if pad_h < 0 or pad_w < 0:
+        return False
+    p.seen.rows, p.seen.columns, p.made.rows, p.made.columns = of.size[1], of.size[2], to.size[1], to.size[2]
+    p.seen.down = p.seen.right = p.made.down = p.made.right = 1
+    if back:
+        p.seen.down, p.seen.right = down, right
+    else:
+        p.made.down, p.made.right = down, right
+    high = max(pad_h + (of.size[1] - 1) * p.seen.down + 1, (to.size[1] - 1) * p.made.down + far_h + 1)
+    wide = max(pad_w + (of.size[2] - 1) * p.seen.right + 1, (to.size[2] - 1) * p.made.right + far_w + 1)
+    if high > PLANE_ROOM or wide > PLANE_ROOM or high * wide > PLANE_ROOM:
+        return False
+    p.seen.first, p.made.first = pad_h * wide + pad_w, 0
+    p.n, p.runs, p.step = (to.size[2] - 1) * p.made.right + 1, to.size[1], p.made.down * wide
+    if p.made.down == 1:         # one run through all rows
+        p.n, p.runs = p.n + (to.size[1] - 1) * wide, 1
+    p.seen.down *= wide
+    p.made.down *= wide
+    for h in range(c.w.kernel[1]):
+        for k in range(c.w.kernel[2]):
+            p.at[h * c.w.kernel[2] + k] = h * c.w.dilation[1] * wide + k * c.w.dilation[2]
+    return True
+
+
+cdef void lay(number* to, const number* x, const plane_layout* l) noexcept nogil:
+    if number is float:
+        lay_plane_f32(to, x, l)
+    elif number is double:
+        lay_plane_f64(to, x, l)
+
+
+cdef void mix_plane(number* to, number* run, const number* seen, const number* w, const Plan* p, int64_t taps) noexcept nogil:
+    if number is float:
+        mix_taps_f32(run, seen, w, p.at, taps, p.n, p.runs, p.step)
+        take_plane_f32(to, run, &p.made)
+    elif number is double:
+        mix_taps_f64(run, seen, w, p.at, taps, p.n, p.runs, p.step)
+        take_plane_f64(to, run, &p.made)
+
+
+cdef struct Layer:               # what threads share
+    const Conv* c
+    const Plan* plan             # NULL: planes are not small
+    void* to
+    const void* of
+    const void* w
+    bint back
+    int64_t* taps                # of channels last: room
+
+
+cdef void small_planes(const Layer* j, number* to, const number* of, const number* w, int64_t first, int64_t end) noexcept nogil:
+    cdef number seen[PLANE_ROOM + PLANE_SLACK]
+    cdef number run[PLANE_ROOM + PLANE_SLACK]
+    cdef const Conv* c = j.c
+    cdef const Image* made = &c.x if j.back else &c.y
+    cdef int64_t i, o, plane, of_plane = c.y.plane if j.back else c.x.plane
+    memset(seen, 0, sizeof(seen))
+    for i in range(first, end):
+        o = i % made.c
+        plane = i // made.c * c.x.c + o // c.cy
+        lay(seen, of + plane * of_plane, &j.plan.seen)
+        mix_plane(to + i * made.plane, run, seen, w + o * c.taps, j.plan, c.taps)
+
+
+cdef void planes(const Layer* j, number* to, const number* of, const number* w, int64_t first, int64_t end) noexcept nogil:
+    cdef const Conv* c = j.c
+    cdef int64_t i, o
+    if j.plan != NULL:
+        small_planes(j, to, of, w, first, end)
+        return
+    for i in range(first, end):
+        o = i % c.y.c
+        wide_plane(c, to + i * c.y.plane, of + (i // c.y.c * c.x.c + o // c.cy) * c.x.plane, w + o * c.taps)
+
+
+cdef void take_planes(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Layer* j = <Layer*>job
+    if j.c.code == ST_float32:
+        planes(j, <float*>j.to, <const float*>j.of, <const float*>j.w, first, end)
+    elif j.c.code == ST_float64:
+        planes(j, <double*>j.to, <const double*>j.of, <const double*>j.w, first, end)
+    else:
+        planes(j, <int64_t*>j.to, <const int64_t*>j.of, <const int64_t*>j.w, first, end)
+
+
+cdef void share(Layer* j, span_fn fn, int64_t n) noexcept nogil:
+    cdef const Conv* c = j.c
+    in_spans(fn, j, n, parts_for(n, c.y.n * c.y.c * (c.x.plane + c.y.plane) * c.wide))
+
+
+# ---- channels first ----------------------------------------------------------------------------
+
+cdef void wide_plane(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
+    """Rows, scaled and shifted, added up."""
+    cdef int64_t d, h, row, line
+    for row in range(c.y.size[0] * c.y.size[1]):
+        for d in range(c.w.kernel[0]):
+            if mix_lines(c, row, d, y, x, w + d * c.w.kernel[1] * c.w.kernel[2]):
+                continue
+            if d == 0:
+                memset(y, 0, c.y.size[2] * sizeof(number))
+            for h in range(c.w.kernel[1]):
+                line = line_of(c, row, d, h)
+                if line >= 0:
+                    add_taps(c, y, x + line, w + (d * c.w.kernel[1] + h) * c.w.kernel[2])
+        y += c.y.size[2]
+
+
 cdef void depthwise_first(const Conv* c, number* y, const number* x, const number* w) noexcept nogil:
-    """One input channel for each group: rows, scaled and shifted, added up."""
-    cdef int64_t n, o, d, h, row, line
-    cdef const number* plane
-    for n in range(c.y.n):
-        for o in range(c.y.c):
-            plane = x + (n * c.x.c + o // c.cy) * c.x.plane
-            for row in range(c.y.size[0] * c.y.size[1]):
-                for d in range(c.w.kernel[0]):
-                    if mix_lines(c, row, d, y, plane, w + o * c.taps + d * c.w.kernel[1] * c.w.kernel[2]):
-                        continue
-                    if d == 0:
-                        memset(y, 0, c.y.size[2] * sizeof(number))
-                    for h in range(c.w.kernel[1]):
-                        line = line_of(c, row, d, h)
-                        if line >= 0:
-                            add_taps(c, y, plane + line, w + o * c.taps + (d * c.w.kernel[1] + h) * c.w.kernel[2])
-                y += c.y.size[2]
+    """One input channel for each group."""
+    cdef Layer j
+    cdef Plan plan
+    j.c, j.to, j.of, j.w, j.back = c, y, x, w, False
+    j.plan = &plan if set_plan(c, &plan, False) else NULL
+    share(&j, take_planes, c.y.n * c.y.c)
 
 
 cdef bint is_forward_back(const Conv* c) noexcept nogil:
@@ -133,13 +273,16 @@ cdef bint is_forward_back(const Conv* c) noexcept nogil:
     return c.cy == 1 and c.w.stride[0] == 1 and c.w.stride[1] == 1 and c.w.stride[2] == 1
 
 
-cdef void depthwise_turned(const Conv* c, number* x, const number* y, const number* w, number* turned) noexcept nogil:
-    cdef Conv back = c[0]
+cdef void turn(const Conv* c, number* turned, const number* w) noexcept nogil:
     cdef int64_t o, t
-    cdef int i
     for o in range(c.y.c):
         for t in range(c.taps):
             turned[o * c.taps + t] = w[(o + 1) * c.taps - 1 - t]
+
+
+cdef void depthwise_turned(const Conv* c, number* x, const number* y, const number* turned) noexcept nogil:
+    cdef Conv back = c[0]
+    cdef int i
     back.x, back.y = c.y, c.x
     for i in range(3):
         back.w.padding[i] = (c.w.kernel[i] - 1) * c.w.dilation[i] - c.w.padding[i]
@@ -151,8 +294,16 @@ cdef void depthwise_back(const Conv* c, number* x, const number* y, const number
     cdef int64_t n, o, d, h, k, i, row, line, low, high, shift, s = c.w.stride[2]
     cdef number weight
     cdef number* to
+    cdef Layer j
+    cdef Plan plan
+    if c.cy == 1:
+        turn(c, turned, w)
     if is_forward_back(c):
-        depthwise_turned(c, x, y, w, turned)
+        depthwise_turned(c, x, y, turned)
+        return
+    if c.cy == 1 and set_plan(c, &plan, True):
+        j.c, j.plan, j.to, j.of, j.w, j.back = c, &plan, x, y, turned, True
+        share(&j, take_planes, c.x.n * c.x.c)
         return
     memset(x, 0, c.x.n * c.x.c * c.x.plane * sizeof(number))
     for n in range(c.y.n):
@@ -235,21 +386,70 @@ cdef void add_rows(const Conv* c, number* gw, const number* y, const number* x, 
             gw[first + k] += lanes[k * LANES + i]
 
 
-cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const number* x) noexcept nogil:
-    """The gradient of each weight: the sum of all rows of y times what they saw through it, in lanes, some taps at a time."""
-    cdef int64_t n, o, first, end, line, wide = c.w.kernel[2], step = MOST_TAPS // wide * wide
-    memset(gw, 0, c.y.c * c.taps * sizeof(number))
+cdef void small_of_weight(const Layer* j, number* gw, const number* y, const number* x, int64_t first, int64_t end) noexcept nogil:
+    cdef number seen[PLANE_ROOM + PLANE_SLACK]
+    cdef number grads[PLANE_ROOM + PLANE_SLACK]
+    cdef number mask[PLANE_ROOM + PLANE_SLACK]
+    cdef const Conv* c = j.c
+    cdef int64_t i, o, n = (j.plan.made.rows - 1) * j.plan.made.down + (j.plan.made.columns - 1) * j.plan.made.right + 1
+    memset(seen, 0, sizeof(seen))
+    memset(grads, 0, sizeof(grads))
+    memset(mask, 0, sizeof(mask))
+    if number is float:
+        set_mask_f32(mask, &j.plan.made)
+    elif number is double:
+        set_mask_f64(mask, &j.plan.made)
+    for o in range(first, end):
+        for i in range(c.y.n):
+            lay(seen, x + (i * c.x.c + o // c.cy) * c.x.plane, &j.plan.seen)
+            lay(grads, y + (i * c.y.c + o) * c.y.plane, &j.plan.made)
+            if number is float:
+                sum_taps_f32(gw + o * c.taps, grads, seen, mask, j.plan.at, c.taps, n)
+            elif number is double:
+                sum_taps_f64(gw + o * c.taps, grads, seen, mask, j.plan.at, c.taps, n)
+
+
+cdef void wide_of_weight(const Conv* c, number* gw, const number* y, const number* x, int64_t o) noexcept nogil:
+    """In lanes, some taps at a time."""
+    cdef int64_t n, first, end, line, wide = c.w.kernel[2], step = MOST_TAPS // wide * wide
     if wide > MOST_TAPS:
         step = MOST_TAPS
     for n in range(c.y.n):
-        for o in range(c.y.c):
-            first = 0
-            while first < c.taps:
-                line = (first // wide + 1) * wide            # a part of a line ends with it
-                end = min(first + step, c.taps if wide <= MOST_TAPS else line)
-                add_rows(c, gw + o * c.taps, y, x + (n * c.x.c + o // c.cy) * c.x.plane, first, end)
-                first = end
-            y += c.y.plane
+        first = 0
+        while first < c.taps:
+            line = (first // wide + 1) * wide            # a part of a line ends with it
+            end = min(first + step, c.taps if wide <= MOST_TAPS else line)
+            add_rows(c, gw + o * c.taps, y + (n * c.y.c + o) * c.y.plane, x + (n * c.x.c + o // c.cy) * c.x.plane, first, end)
+            first = end
+
+
+cdef void of_weights(const Layer* j, number* gw, const number* y, const number* x, int64_t first, int64_t end) noexcept nogil:
+    cdef int64_t o
+    memset(gw + first * j.c.taps, 0, (end - first) * j.c.taps * sizeof(number))
+    if j.plan != NULL:
+        small_of_weight(j, gw, y, x, first, end)
+        return
+    for o in range(first, end):
+        wide_of_weight(j.c, gw, y, x, o)
+
+
+cdef void take_weights(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Layer* j = <Layer*>job
+    if j.c.code == ST_float32:
+        of_weights(j, <float*>j.to, <const float*>j.of, <const float*>j.w, first, end)
+    elif j.c.code == ST_float64:
+        of_weights(j, <double*>j.to, <const double*>j.of, <const double*>j.w, first, end)
+    else:
+        of_weights(j, <int64_t*>j.to, <const int64_t*>j.of, <const int64_t*>j.w, first, end)
+
+
+cdef void depthwise_of_weight(const Conv* c, number* gw, const number* y, const number* x) noexcept nogil:
+    """The gradient of each weight: the sum of all rows of y times what they saw through it."""
+    cdef Layer j
+    cdef Plan plan
+    j.c, j.to, j.of, j.w, j.back = c, gw, y, x, False
+    j.plan = &plan if set_plan(c, &plan, False) else NULL
+    share(&j, take_weights, c.y.c)
 
 
 # ---- channels last -----------------------------------------------------------------------------
@@ -280,28 +480,63 @@ cdef inline void sum_products(number* to, const number* y, const number* x, int6
                 to[i] += y[r * n + i] * x[r * step + i]
 
 
-cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w, int64_t* taps) noexcept nogil:
-    """As many channels out as in; weights (taps, channels). `taps`: room for two numbers for each."""
-    cdef int64_t n, i, d, h, k, row, line, at, count
+cdef int64_t taps_of(const Conv* c, int64_t row, int64_t i, int64_t* taps, int64_t* by) noexcept nogil:
+    """Places of x, and of the weights, that position i of a row sees; how many."""
+    cdef int64_t d, h, k, line, at, count = 0
+    for d in range(c.w.kernel[0]):
+        for h in range(c.w.kernel[1]):
+            line = line_of(c, row, d, h)
+            if line < 0:
+                continue
+            for k in range(c.w.kernel[2]):
+                at = i * c.w.stride[2] - c.w.padding[2] + k * c.w.dilation[2]
+                if 0 <= at < c.x.size[2]:
+                    taps[count] = (line + at) * c.x.c
+                    by[count] = ((d * c.w.kernel[1] + h) * c.w.kernel[2] + k) * c.y.c
+                    count += 1
+    return count
+
+
+cdef void last_rows(const Layer* j, number* y, const number* x, const number* w, int64_t* taps, int64_t first,
+                    int64_t end) noexcept nogil:
+    cdef const Conv* c = j.c
+    cdef int64_t rows = c.y.size[0] * c.y.size[1], q, i, t, at, count = 0
     cdef int64_t* by = taps + c.taps
-    for n in range(c.y.n):
-        for row in range(c.y.size[0] * c.y.size[1]):
-            for i in range(c.y.size[2]):
-                count = 0
-                for d in range(c.w.kernel[0]):
-                    for h in range(c.w.kernel[1]):
-                        line = line_of(c, row, d, h)
-                        if line < 0:
-                            continue
-                        for k in range(c.w.kernel[2]):
-                            at = i * c.w.stride[2] - c.w.padding[2] + k * c.w.dilation[2]
-                            if 0 <= at < c.x.size[2]:
-                                taps[count] = (line + at) * c.x.c
-                                by[count] = ((d * c.w.kernel[1] + h) * c.w.kernel[2] + k) * c.y.c
-                                count += 1
-                mix_products(y, x, taps, w, by, count, c.y.c)
-                y += c.y.c
-        x += c.x.plane * c.x.c
+    cdef bint inside, was_inside
+    cdef const number* image
+    y += first * c.y.size[2] * c.y.c
+    for q in range(first, end):
+        image = x + q // rows * c.x.plane * c.x.c
+        was_inside = False
+        for i in range(c.y.size[2]):
+            at = i * c.w.stride[2] - c.w.padding[2]
+            inside = at >= 0 and at + (c.w.kernel[2] - 1) * c.w.dilation[2] < c.x.size[2]
+            if inside and was_inside:                # the same ones, a step further
+                for t in range(count):
+                    taps[t] += c.w.stride[2] * c.x.c
+            else:
+                count = taps_of(c, q % rows, i, taps, by)
+            was_inside = inside
+            mix_products(y, image, taps, w, by, count, c.y.c)
+            y += c.y.c
+
+
+cdef void take_last_rows(void* job, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Layer* j = <Layer*>job
+    cdef int64_t* taps = j.taps + part * 2 * j.c.taps
+    if j.c.code == ST_float32:
+        last_rows(j, <float*>j.to, <const float*>j.of, <const float*>j.w, taps, first, end)
+    elif j.c.code == ST_float64:
+        last_rows(j, <double*>j.to, <const double*>j.of, <const double*>j.w, taps, first, end)
+    else:
+        last_rows(j, <int64_t*>j.to, <const int64_t*>j.of, <const int64_t*>j.w, taps, first, end)
+
+
+cdef void depthwise_last(const Conv* c, number* y, const number* x, const number* w, int64_t* taps) noexcept nogil:
+    """As many channels out as in; weights (taps, channels). `taps`: room for two numbers for each of every part."""
+    cdef Layer j
+    j.c, j.plan, j.to, j.of, j.w, j.back, j.taps = c, NULL, y, x, w, False, taps
+    share(&j, take_last_rows, c.y.n * c.y.size[0] * c.y.size[1])
 
 
 cdef void depthwise_back_last(const Conv* c, number* x, const number* y, const number* w, number* turned,

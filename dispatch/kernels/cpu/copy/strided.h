@@ -182,6 +182,24 @@ static void dispatch_plane(char* to, const char* from, int64_t outer, int64_t to
     }
 }
 
+/* Bytes that share no memory, without a call where they are few: the last ones lie over those before. */
+static inline __attribute__((always_inline)) void dispatch_copy_bytes(char* to, const char* from, int64_t n) {
+    int64_t i;
+    if (n > 2 * DISPATCH_LINE) memcpy(to, from, n);
+    else if (n >= DISPATCH_ROW) {
+        for (i = 0; i < n; i += DISPATCH_ROW) {
+            const int64_t at = i + DISPATCH_ROW <= n ? i : n - DISPATCH_ROW;
+            *(dispatch_row_1_loose*)(to + at) = *(const dispatch_row_1_loose*)(from + at);
+        }
+    } else if (n >= 8) {
+        const uint64_t first = *(const dispatch_u8*)from, last = *(const dispatch_u8*)(from + n - 8);
+        *(dispatch_u8*)to = first; *(dispatch_u8*)(to + n - 8) = last;
+    } else if (n >= 4) {
+        const uint32_t first = *(const dispatch_u4*)from, last = *(const dispatch_u4*)(from + n - 4);
+        *(dispatch_u4*)to = first; *(dispatch_u4*)(to + n - 4) = last;
+    } else for (i = 0; i < n; i++) to[i] = from[i];
+}
+
 /* The two innermost dimensions; where rows would be short, columns, in pieces that stay in the cache. */
 static void dispatch_rows(const dispatch_moves* m, char* to, const char* from, dispatch_run run) {
     const int inner = m->ndim - 1, last = inner - 1;
@@ -189,6 +207,8 @@ static void dispatch_rows(const dispatch_moves* m, char* to, const char* from, d
     int64_t k, i;
     if (bytes == m->from[inner] && bytes > 0 && n <= 64 && run == dispatch_copier(bytes) && dispatch_copier(n * bytes))
         dispatch_copier(n * bytes)(from, m->from[last], to, m->to[last], rows);
+    else if (bytes == m->from[inner] && bytes > 0 && run == dispatch_copier(bytes))
+        for (k = 0; k < rows; k++) dispatch_copy_bytes(to + k * m->to[last], from + k * m->from[last], n * bytes);
     else if (n < 8 && rows > n)
         for (k = 0; k < rows; k += 1024)
             for (i = 0; i < n; i++)

@@ -142,6 +142,7 @@ typedef struct {
     dispatch_moves outer;        /* `to` and `from` as the run takes them */
     dispatch_moves inner;        /* simplified: each place's slice */
     int reads;                   /* the dense side is the target */
+    int copied;                  /* bytes of an element that is copied; 0: something else is done */
 } dispatch_slices;
 
 static void dispatch_slice(const dispatch_moves* m, char* to, const char* from, dispatch_run run) {
@@ -183,6 +184,8 @@ static void dispatch_split(dispatch_slices* s) {
 static void dispatch_run_slices(const dispatch_slices* s, char* indexed, char* dense, dispatch_run run, dispatch_spread spread) {
     const dispatch_moves* o = &s->outer;
     const dispatch_steps by = DISPATCH_PLACES(s->step);
+    const int64_t bytes = s->copied;
+    const int copies = bytes && s->inner.ndim == 1 && s->inner.to[0] == bytes && s->inner.from[0] == bytes;
     int64_t at[64], k;
     int d;
     for (d = 0; d < o->ndim; d++) at[d] = 0;
@@ -192,7 +195,8 @@ static void dispatch_run_slices(const dispatch_slices* s, char* indexed, char* d
             for (k = 0; k < s->n; k++) {
                 char* a = indexed + s->at[k];
                 char* b = dense + (s->dense ? s->dense[k] : k * s->step);
-                if (s->reads) dispatch_slice(&s->inner, b, a, run);
+                if (copies) dispatch_copy_bytes(s->reads ? b : a, s->reads ? a : b, s->inner.sizes[0] * bytes);
+                else if (s->reads) dispatch_slice(&s->inner, b, a, run);
                 else dispatch_slice(&s->inner, a, b, run);
             }
         for (d = o->ndim - 1; d >= 0; d--) {

@@ -21,6 +21,7 @@ cdef extern from "../kernels/cpu/index/loops.h" nogil:
         dispatch_moves outer
         dispatch_moves inner
         int reads
+        int copied
 
 cdef enum Reduction:
     ADD, MUL, MAX, MIN               # as in loops.h
@@ -56,12 +57,12 @@ cdef Numbers flat_places(Tensor t, Tensor index)
 # The same read at once into a contiguous `dense`; the index is int64 and contiguous. After an IndexError part of it is written.
 cdef int take_places(Tensor dense, Tensor indexed, Tensor index) except -1
 # Along a dimension (`dim` wrapped) an index for each element: read into `dense` or written from it. With `check`, and always
-# where it is read, indices are checked on the way: part of the target is written when RuntimeError is raised.
-cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index) except -1
+# where it is read, indices are checked on the way: part of the target is written when RuntimeError, or `error`, is raised.
+cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index, object error=*) except -1
 cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index, bint check) except -1
 cdef int reduce_along(Tensor indexed, Tensor dense, int dim, Tensor index, Reduction op, bint check) except -1
 # RuntimeError for an index that is out of range.
-cdef int check_along(Tensor indexed, int dim, Tensor index) except -1
+cdef int check_along(Tensor indexed, int dim, Tensor index, object error=*) except -1
 # self into out, unless they are the same.
 cdef int copy_unless_same(Tensor out, Tensor self) except -1
 # NotImplementedError for a dtype in a set DTYPES_, or complex32.

@@ -269,7 +269,8 @@ cdef int64_t cut(Cut* j) noexcept:
     return n
 
 
-cdef int run(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, dispatch_run each, dispatch_spread spread) except -1:
+cdef int run(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, dispatch_run each, dispatch_spread spread,
+             int copied=0) except -1:
     cdef Cut j
     cdef int d
     cdef int64_t n = at.n, length, parts
@@ -277,7 +278,7 @@ cdef int run(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, dispa
         n *= s.outer.sizes[d]
     if n == 0:
         return 0
-    s.n, s.at = at.n, at.data
+    s.n, s.at, s.copied = at.n, at.data, copied
     j.s, j.each, j.spread = s, each, spread
     j.indexed, j.dense = data_of(indexed, itemsize_of(indexed)), data_of(dense, itemsize_of(dense))
     dispatch_split(s)
@@ -293,11 +294,13 @@ cdef int run(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at, dispa
 
 
 cdef int read_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1:
-    return run(s, indexed, dense, at, copier(itemsize_of(indexed)), dispatch_reader(itemsize_of(indexed)))
+    cdef int size = itemsize_of(indexed)
+    return run(s, indexed, dense, at, copier(size), dispatch_reader(size), size)
 
 
 cdef int write_slices(dispatch_slices* s, Tensor indexed, Tensor dense, Numbers at) except -1:
-    return run(s, indexed, dense, at, copier(itemsize_of(indexed)), dispatch_writer(itemsize_of(indexed)))
+    cdef int size = itemsize_of(indexed)
+    return run(s, indexed, dense, at, copier(size), dispatch_writer(size), size)
 
 
 cdef int find_reducer(Tensor t, Reduction op, dispatch_run* each, dispatch_spread* spread) except -1:
@@ -344,7 +347,7 @@ cdef int set_along(dispatch_along* w, Tensor indexed, Tensor dense, int dim, Ten
     return 0
 
 
-cdef int check_along(Tensor indexed, int dim, Tensor index) except -1:
+cdef int check_along(Tensor indexed, int dim, Tensor index, object error=RuntimeError) except -1:
     cdef dispatch_along w
     cdef int64_t wrong = 0
     cdef char* p = data_of(index, itemsize_of(index))
@@ -356,7 +359,7 @@ cdef int check_along(Tensor indexed, int dim, Tensor index) except -1:
         kept = owners(index, index)
         with nogil:
             found = dispatch_walk_along(&w, p, NULL, NULL, NULL, &wrong)
-    return refuse_index(wrong, dim, w.size) if found else 0
+    return refuse_index(wrong, dim, w.size, error) if found else 0
 
 
 cdef struct Walk:                # a walk in parts, each with some of the rows
@@ -381,7 +384,7 @@ cdef void walk_part(void* context, int64_t part, int64_t first, int64_t end) noe
 
 
 cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatch_spread spread, bint check=False,
-                    bint reads=False) except -1:
+                    bint reads=False, object error=RuntimeError) except -1:
     cdef Walk j
     cdef int d
     cdef int64_t parts = 1
@@ -389,7 +392,7 @@ cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatc
         return 0
     set_along(&j.w, indexed, dense, dim, index)
     if j.w.size == 0:
-        return check_along(indexed, dim, index) if check else 0
+        return check_along(indexed, dim, index, error) if check else 0
     j.index, j.indexed = data_of(index, itemsize_of(index)), data_of(indexed, itemsize_of(indexed))
     j.dense, j.spread, j.bad, j.by = data_of(dense, itemsize_of(dense)), spread, False, 0
     j.check = check or index.c_numel >= LONG_RUN     # without the lock others may change indices
@@ -404,15 +407,15 @@ cdef int walk_along(Tensor indexed, Tensor dense, int dim, Tensor index, dispatc
         kept = owners(indexed, dense), owners(index, index)
         with nogil:
             in_spans(walk_part, &j, j.w.sizes[j.by], parts)
-    return refuse_index(j.wrong, dim, j.w.size) if j.bad else 0
+    return refuse_index(j.wrong, dim, j.w.size, error) if j.bad else 0
 
 
-cdef int refuse_index(int64_t wrong, int dim, int64_t size) except -1:
-    raise refused(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+cdef int refuse_index(int64_t wrong, int dim, int64_t size, object error) except -1:
+    raise refused(f"index {wrong} is out of bounds for dimension {dim} with size {size}", error)
 
 
-cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index) except -1:
-    return walk_along(indexed, dense, dim, index, dispatch_reader(itemsize_of(indexed)), True, True)
+cdef int read_along(Tensor dense, Tensor indexed, int dim, Tensor index, object error=RuntimeError) except -1:
+    return walk_along(indexed, dense, dim, index, dispatch_reader(itemsize_of(indexed)), True, True, error)
 
 
 cdef int write_along(Tensor indexed, Tensor dense, int dim, Tensor index, bint check) except -1:

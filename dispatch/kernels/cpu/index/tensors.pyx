@@ -14,7 +14,7 @@ from dispatch._C.tensor cimport Tensor
 from dispatch.kernels.cpu.copy.strided cimport itemsize_of, memory_meets
 from dispatch.kernels.cpu.index.scatter cimport in_dtype
 from dispatch.kernels.cpu.index.slices cimport (
-    ADD, Numbers, check_numbers, check_supported, copy_unless_same, count_true, dispatch_slices, new_numbers, places_of,
+    ADD, Numbers, check_numbers, check_supported, copy_unless_same, count_true, dispatch_slices, new_numbers, places_of, read_along,
     read_numbers, read_slices, reduce_slices, set_rest, true_places, write_slices,
 )
 from dispatch.kernels.meta.rules cimport broadcast_into
@@ -270,6 +270,7 @@ cdef int index_select(Tensor out, Tensor self, int64_t dim, Tensor index, const 
     dim = handed[0]
     if self.c_ndim == 1:
         check_supported(self, DTYPES_WIDE_UNSIGNED, False)
+        return read_along(out, self, 0, index, IndexError)
     elif index.c_numel and self.c_sizes[dim] == 0:
         raise refused(f"dimension {dim} of self is empty")
     batched = self.c_ndim > 1 and (dim == 1 or self.c_numel == 0)

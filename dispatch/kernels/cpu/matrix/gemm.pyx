@@ -5,6 +5,7 @@ dimensions and their steps. Where no BLAS fits (integers, odd steps) the loop mu
 Products of few rows whose operands lie along the inner dimension are made here (`thin.h`).
 """
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 import numpy
 
@@ -50,10 +51,15 @@ cdef void product(int code, int64_t m, int64_t k, int64_t p, const void* a, int6
     cdef char* pointers[3]
     cdef Py_ssize_t sizes[4]
     cdef Py_ssize_t steps[9]
+    cdef char copy[1 << 13]
     if slot == 0 and thin_product(m, k, p, <const float*>a, a_row, a_column, <const float*>b, b_row, b_column, <float*>out,
                                   out_row):
         return
-    if a == b and m == p and 1 < k < m and a_row == b_column and a_column == b_row:
+    if a == b and m == p and a_row == b_column and a_column == b_row and m * k * item <= <int64_t>sizeof(copy) \
+            and (a_column == 1 and a_row == k or a_row == 1 and a_column == m):
+        memcpy(copy, a, m * k * item)        # for the next reason; a second call would take longer
+        a = copy
+    elif a == b and m == p and 1 < k < m and a_row == b_column and a_column == b_row:
         # numpy would have BLAS make a triangle, and copy it element by element: that takes longer than the other half
         product(code, m - 1, k, p, a, a_row, a_column, b, b_row, b_column, out, out_row)
         product(code, 1, k, p, <const char*>a + (m - 1) * a_row * item, a_row, a_column, b, b_row, b_column,

@@ -237,7 +237,7 @@ static void sort_pairs(pair *p, int64_t n)
 
 /* ---- a stable order: digit by digit from the lowest, of what keys are above the least ---- */
 
-enum { DIGIT = 8, LONG_DIGIT = 11, MANY = 1 << 13 };     /* bits; from so many keys on digits are long */
+enum { DIGIT = 8, LONG_DIGIT = 11, MANY = 1 << 13, PACKED_PASSES = 3 };  /* bits; from so many keys on digits are long */
 
 static void sort_stable(pair *p, pair *spare, int64_t n)
 {
@@ -274,38 +274,96 @@ static void sort_stable(pair *p, pair *spare, int64_t n)
     if (from != p)
         memcpy(p, from, (size_t)n * sizeof(pair));
 }
-/* Integers of one digit are counted instead. False: they are not. */
+/* Integers of one digit are counted instead. Another thread may write `x` meanwhile, which must not lead out of memory. False: they
+   are not. */
 static bool sort_counted_i64(const int64_t *x, int64_t n, int64_t flip, int64_t *values, int64_t *places)
 {
     int64_t starts[1 << LONG_DIGIT], least = INT64_MAX, most = INT64_MIN, place = 0;
-    if (n < MANY)
-        return false;
     for (int64_t i = 0; i < n; i++) {
         const int64_t key = x[i] ^ flip;
         least = key < least ? key : least;
         most = key > most ? key : most;
     }
-    const uint64_t range = (uint64_t)most - (uint64_t)least;
+    const uint64_t range = (uint64_t)most - (uint64_t)least, mask = ((uint64_t)1 << LONG_DIGIT) - 1;
     if (range >> LONG_DIGIT)
         return false;
     memset(starts, 0, sizeof starts);
     for (int64_t i = 0; i < n; i++)
-        starts[(x[i] ^ flip) - least]++;
-    for (uint64_t b = 0; b <= range; b++) {
+        starts[((uint64_t)(x[i] ^ flip) - (uint64_t)least) & mask]++;
+    for (uint64_t b = 0; b <= mask; b++) {
         int64_t count = starts[b];
         starts[b] = place;
         place += count;
     }
-    for (int64_t i = 0; i < n; i++)
-        places[starts[(x[i] ^ flip) - least]++] = i;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = starts[((uint64_t)(x[i] ^ flip) - (uint64_t)least) & mask]++;
+        places[at < n ? at : n - 1] = i;
+    }
     place = 0;
     for (uint64_t b = 0; b <= range; b++)
-        for (; place < starts[b]; place++)
+        for (; place < starts[b] && place < n; place++)
             values[place] = ((int64_t)b + least) ^ flip;
     return true;
 }
 #define sort_counted_f32(...) false
 #define sort_counted_f64(...) false
+
+/* Many keys that lie within 32 bits: each, less the least, above its place, in one number. What is read once belongs to us, so
+   digits that are counted are those that are placed though another thread may write `x`. `from`: room for 2 n. False: keys lie
+   farther apart. */
+#define SORT_PACKED(K, T) \
+    static bool sort_packed_##K(const T *x, int64_t n, int64_t flip, T *values, int64_t *places, uint64_t *from) \
+    { \
+        uint32_t starts[PACKED_PASSES][1 << LONG_DIGIT]; \
+        uint64_t *to = from + n; \
+        int64_t least = INT64_MAX, most = INT64_MIN; \
+        for (int64_t i = 0; i < n; i++) { \
+            const int64_t key = key_of_##K(x[i]) ^ flip; \
+            least = key < least ? key : least; \
+            most = key > most ? key : most; \
+        } \
+        const uint64_t range = (uint64_t)most - (uint64_t)least; \
+        if (range >> 32) \
+            return false; \
+        const int bits = range ? 64 - __builtin_clzll(range) : 1, passes = (bits + LONG_DIGIT - 1) / LONG_DIGIT; \
+        const int width = (bits + passes - 1) / passes; \
+        const uint64_t mask = ((uint64_t)1 << width) - 1; \
+        memset(starts, 0, sizeof starts); \
+        for (int64_t i = 0; i < n; i++) { \
+            const uint64_t key = (uint32_t)((uint64_t)(key_of_##K(x[i]) ^ flip) - (uint64_t)least); \
+            from[i] = key << 32 | (uint64_t)i; \
+            for (int pass = 0; pass < passes; pass++) \
+                starts[pass][key >> pass * width & mask]++; \
+        } \
+        for (int pass = 0; pass < passes; pass++) { \
+            uint32_t place = 0; \
+            for (uint64_t digit = 0; digit <= mask; digit++) { \
+                const uint32_t count = starts[pass][digit]; \
+                starts[pass][digit] = place; \
+                place += count; \
+            } \
+            for (int64_t i = 0; i < n; i++) \
+                to[starts[pass][from[i] >> (32 + pass * width) & mask]++] = from[i]; \
+            uint64_t *other = from; \
+            from = to, to = other; \
+        } \
+        if (values == x) { \
+            memcpy(to, x, (size_t)n * sizeof(T)); \
+            x = (const T *)to; \
+        } \
+        for (int64_t i = 0; i < n; i++) { \
+            const uint32_t place = (uint32_t)from[i]; \
+            places[i] = place; \
+            values[i] = VALUE_##K(from[i] >> 32, least, flip, x[place]); \
+        } \
+        return true; \
+    }
+#define VALUE_i64(key, least, flip, x) ((int64_t)((key) + (uint64_t)(least)) ^ (flip))
+#define VALUE_f32(key, least, flip, x) (x)           /* -0.0, which is 0.0 as a key */
+#define VALUE_f64 VALUE_f32
+SORT_PACKED(f32, float)
+SORT_PACKED(f64, double)
+SORT_PACKED(i64, int64_t)
 
 /* The places of at most SMALL_SORT elements in order, of equal ones in theirs: each is compared with each, without a branch. */
 static void rank_few(const pair *p, int64_t n, int64_t *places)
@@ -339,7 +397,9 @@ static void rank_few(const pair *p, int64_t n, int64_t *places)
         T *values = out[0]; \
         int64_t *places = out[1]; \
         pair *p = out[2]; \
-        if (c->stable && sort_counted_##K(x, n, c->flip, values, places)) \
+        if (c->stable && n >= MANY && n <= UINT32_MAX \
+            && (sort_counted_##K(x, n, c->flip, values, places) \
+                || sort_packed_##K(x, n, c->flip, values, places, (uint64_t *)p))) \
             return; \
         fill_pairs_##K(x, n, c->flip, p); \
         if (n <= SMALL_SORT) \

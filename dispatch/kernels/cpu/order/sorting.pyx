@@ -17,6 +17,8 @@ cdef extern from "order.h" nogil:
     ctypedef struct order_context:
         int64_t k, flip
         bint stable, in_order, ignore_nan
+    enum:
+        MANY
     const row_step_fn ORDER_STEPS[5][3]
 
 cdef enum:
@@ -27,7 +29,7 @@ cdef enum:
 cdef int order_rows(int op, Tensor values, Tensor indices, Tensor self, int64_t dim, int64_t k, bint backwards, bint stable,
                     bint in_order, bint ignore_nan) except -1:
     cdef order_context context
-    cdef int64_t n = 1
+    cdef int64_t n = 1, each = (2 if stable else 1) * <int64_t>sizeof(pair)
     if self.c_ndim:
         n = self.c_sizes[dim]
     context.k, context.stable = k, stable
@@ -35,8 +37,9 @@ cdef int order_rows(int op, Tensor values, Tensor indices, Tensor self, int64_t 
     if self.c_dtype == ST_uint64:
         context.flip ^= INT64_MIN
     context.in_order, context.ignore_nan = in_order, ignore_nan
-    walk_along(ORDER_STEPS[op][row_of(self.c_dtype)], NULL, &context, dim, self, None, values, indices, None,
-               (2 if stable else 1) * n * <int64_t>sizeof(pair))
+    if stable and MANY <= n < 1 << 32 and dtypes.itemsize_table()[self.c_dtype] <= 4:
+        each //= 2                           # keys and places of 32 bits
+    walk_along(ORDER_STEPS[op][row_of(self.c_dtype)], NULL, &context, dim, self, None, values, indices, None, each * n)
     return 0
 
 

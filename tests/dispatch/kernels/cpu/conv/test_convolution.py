@@ -67,6 +67,9 @@ FORMS = {
         3,
     ),
     "depthwise of many": ((2, 87, 6, 7), (87, 1, 3, 2), [1, 1], [1, 1], [1, 2], 87),
+    "depthwise by two": ((2, 3, 9, 20), (3, 1, 5, 3), [2, 2], [2, 1], [1, 1], 3),
+    "depthwise large": ((1, 2, 67, 66), (2, 1, 3, 3), [1, 1], [1, 1], [1, 1], 2),
+    "depthwise large by two": ((1, 2, 70, 66), (4, 1, 3, 3), [1, 2], [1, 1], [1, 1], 2),
     "depthwise long": ((1, 2, 90), (2, 1, 70), [1], [4], [1], 2),
     "as many as elements": ((2, 4, 6, 9), (3, 4, 3, 5), [1, 1], [1, 2], [1, 1], 1),
     "as many, one wide": ((1, 2, 3, 1), (2, 2, 3, 3), [1, 1], [1, 1], [1, 1], 1),
@@ -148,6 +151,19 @@ def test_bfloat16_is_summed_in_float32_and_rounded_once(form, last):
     )
     for ours, exact in zip(got[:2], want[:2], strict=True):
         assert ours.tolist() == exact.to(dispatch.bfloat16).tolist()
+
+
+def test_infinity_reaches_only_the_weights_that_see_it():
+    """At the end of a row, behind which the next one begins."""
+    x = np.zeros((1, 2, 4, 5), np.float32)
+    x[0, 0, 0, 4] = np.inf
+    gw = aten.convolution_backward(
+        dispatch.ones(1, 2, 4, 5), tensor(x), dispatch.ones(2, 1, 3, 3), None,
+        [1, 1], [1, 1], [1, 1], False, [0, 0], 2, [False, True, False],
+    )[1].numpy()
+    want = np.zeros((2, 1, 3, 3))
+    want[0, 0, :2, 1:] = np.inf
+    np.testing.assert_array_equal(gw, want)
 
 
 def test_transposed_convolution_is_the_gradient_of_the_plain_one():

@@ -62,9 +62,12 @@ def test_sort_of_a_strided_dimension():
 
 
 @pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize(("dtype", "most"), [("int16", 700), ("int64", 700), ("int64", 1 << 40)])
+@pytest.mark.parametrize(
+    ("dtype", "most"),
+    [("int16", 700), ("int64", 700), ("int64", 1 << 40), ("int32", 1 << 30), ("int64", 1 << 13)],
+)
 def test_stable_sort_of_many_integers(dtype, most, descending):
-    """Few different ones are counted, others sorted by long digits."""
+    """Few different ones are counted, near ones packed with their places, others go by digits."""
     row = np.random.default_rng(0).integers(-most, most, 20_000).astype(dtype)
     values, order = aten.sort.stable(
         dispatch.from_numpy(row), stable=True, dim=0, descending=descending
@@ -72,6 +75,21 @@ def test_stable_sort_of_many_integers(dtype, most, descending):
     keys = -row.astype(np.int64) if descending else row
     np.testing.assert_array_equal(order.numpy(), np.argsort(keys, kind="stable"))
     np.testing.assert_array_equal(values.numpy(), row[order.numpy()])
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_stable_sort_of_many_floats_into_themselves(dtype, descending):
+    """-0.0 equals 0.0 and stays what it is; NaN is the largest."""
+    row = np.random.default_rng(0).integers(-9, 9, 20_000).astype(dtype)
+    row[::3] *= -1
+    row[7::501] = np.nan
+    x, places = dispatch.from_numpy(row.copy()), dispatch.empty(20_000, dtype=dispatch.int64)
+    aten.sort.values_stable(x, stable=True, dim=0, descending=descending, values=x, indices=places)
+    keys = np.where(np.isnan(row), np.inf, row)
+    order = np.argsort(-keys if descending else keys, kind="stable")
+    np.testing.assert_array_equal(places.numpy(), order)
+    assert x.numpy().tobytes() == row[order].tobytes()
 
 
 @settings(max_examples=200, deadline=None)
