@@ -70,7 +70,7 @@ def test_signatures_are_shown_as_far_as_they_can_be_written():
 def test_the_site_is_built_without_a_warning(tmp_path, monkeypatch):
     """Of the smaller modules: all of it takes minutes."""
     monkeypatch.setattr(pages, "MODULES", ("dispatch.pytree", "dispatch.tools", "dispatch.fft"))
-    monkeypatch.setattr(pages, "operator_pages", lambda: {"operators-a": "A\\n=\\n"})
+    monkeypatch.setattr(pages, "operator_pages", lambda: {"operators-a": "Operators\n=========\n"})
     pages.write(tmp_path / "pages")
     command = ["-q", "-W", "-b", "html", "-c", ROOT / "docs" / "site", tmp_path / "pages"]
     done = subprocess.run(
