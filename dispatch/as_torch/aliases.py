@@ -286,6 +286,15 @@ torch.amp.autocast                          dispatch.as_torch.backends.autocast
 torch.amp.autocast_mode.autocast            dispatch.as_torch.backends.autocast
 torch.Storage                               dispatch.TypedStorage
 torch.Type                                  dispatch.codegen.types.Type
+torch.fx.node._get_qualified_name           dispatch.as_torch.fx.names.qualified_name
+torch.fx.graph._get_qualified_name          dispatch.as_torch.fx.names.qualified_name
+torch.fx.node._type_repr                    dispatch.as_torch.fx.names.type_text
+torch.fx.node._format_arg                   dispatch.as_torch.fx.node._shown
+torch.fx.graph._Namespace                   dispatch.as_torch.fx.names.Names
+torch.fx.graph._format_target               dispatch.as_torch.fx.code._reached
+torch.fx.graph._snake_case                  dispatch.as_torch.fx.names.snake_case
+torch.fx.graph_module._get_attr             dispatch.as_torch.fx.passes.splits._attribute
+torch.fx._symbolic_trace.is_fx_symbolic_tracing dispatch.as_torch.fx.tracer.is_fx_tracing
 torch.load                                  dispatch.as_torch.serialization.load
 torch.save                                  dispatch.as_torch.serialization.save
 torch.DisableTorchFunction                  dispatch._C.DisableTorchFunction
