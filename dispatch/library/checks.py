@@ -171,11 +171,12 @@ def _ones_like(result: Any) -> tuple[Any, ...]:
 
 
 # dtype -> relative and absolute tolerance (torch.testing.assert_close)
-_TOLERANCES = {
+TOLERANCES = {
     "float16": (1e-3, 1e-5),
     "bfloat16": (1.6e-2, 1e-5),
     "float32": (1.3e-6, 1e-5),
     "float64": (1e-7, 1e-7),
+    "complex32": (1e-3, 1e-5),
     "complex64": (1.3e-6, 1e-5),
     "complex128": (1e-7, 1e-7),
 }
@@ -189,7 +190,7 @@ def _compare_values(
     for a, b in zip(_tensors(first), _tensors(second), strict=True):
         if a.device.type != "cpu" or a.shape != b.shape:
             continue
-        default = _TOLERANCES.get(a.dtype.name, (0.0, 0.0))
+        default = TOLERANCES.get(a.dtype.name, (0.0, 0.0))
         r, t = default if rtol is None or atol is None else (rtol, atol)
         x, y = (np.asarray(v.detach().numpy()) for v in (a, b))
         if x.dtype.kind == "V":  # bfloat16 and other types that numpy does not know

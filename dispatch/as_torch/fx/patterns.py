@@ -5,7 +5,7 @@ Source of the semantics: `torch/fx/subgraph_rewriter.py` and
 """
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -106,7 +106,7 @@ class SubgraphMatcher:
         found: list[InternalMatch] = []
         if candidates:
             self._search(candidates, InternalMatch(self.pattern_anchors), node_name_match, found)
-        found = [m for m in found if self._is_closed(m) and _can_be_one(m._calls())]
+        found = [m for m in found if self._is_closed(m) and validate_partition(m._calls())]
         return _apart(found) if self.remove_overlapping_matches else found
 
     def _search(
@@ -219,10 +219,10 @@ def _literal_fits(wanted: Any, given: Any, match: InternalMatch) -> bool:
     return type(wanted) is type(given) and bool(wanted == given)
 
 
-def _can_be_one(nodes: list[Node]) -> bool:
-    """Whether no path leaves these nodes and comes back to them."""
-    inside = set(nodes)
-    outside = [user for node in nodes for user in node.users if user not in inside]
+def validate_partition(partition: Collection[Node]) -> bool:
+    """Whether these nodes can run at once: no path leaves them and comes back."""
+    inside = set(partition)
+    outside = [user for node in inside for user in node.users if user not in inside]
     seen: set[Node] = set()
     while outside:
         node = outside.pop()

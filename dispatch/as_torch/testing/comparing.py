@@ -9,19 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dispatch
+from dispatch.library.checks import TOLERANCES
 
 __all__ = ["FileCheck", "assert_close"]
-
-# (relative, absolute): PyTorch's, by the coarser of the two dtypes.
-_TOLERANCES = {
-    "float16": (1e-3, 1e-5),
-    "bfloat16": (1.6e-2, 1e-5),
-    "float32": (1.3e-6, 1e-5),
-    "float64": (1e-7, 1e-7),
-    "complex32": (1e-3, 1e-5),
-    "complex64": (1.3e-6, 1e-5),
-    "complex128": (1e-7, 1e-7),
-}
 
 
 def assert_close(
@@ -106,7 +96,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _tolerance(a: Any, b: Any) -> tuple[float, float]:
-    pairs = [_TOLERANCES.get(str(t.dtype).rpartition(".")[2], (0.0, 0.0)) for t in (a, b)]
+    pairs = [TOLERANCES.get(str(t.dtype).rpartition(".")[2], (0.0, 0.0)) for t in (a, b)]
     return max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
 
 

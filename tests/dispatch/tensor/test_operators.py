@@ -174,7 +174,7 @@ def test_handlers_see_the_method_or_the_slot() -> None:
 def test_only_equality_takes_arrays():
     x, array = dispatch.arange(2.0), np.ones(2)
     assert (x == array).tolist() == (array == x).tolist() == [False, True]
-    assert not x == np.array(["a", "b"])
+    assert (x == np.array(["a", "b"])) is False
     assert x.__eq__([0, 1]) is NotImplemented
     with pytest.raises(RuntimeError):
         x.__eq__(np.ones(3))

@@ -10,6 +10,7 @@ from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node
 from dispatch.as_torch.fx.passes.order import stable_topological_sort
 from dispatch.as_torch.fx.passes.tags import lift_subgraph_as_module
+from dispatch.as_torch.fx.patterns import validate_partition
 from dispatch.as_torch.fx.proxy import Proxy
 
 __all__ = [
@@ -39,21 +40,6 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
     if len(found) != len(nodes):
         raise AssertionError(f"nodes that need each other among {nodes}")
     return found
-
-
-def validate_partition(partition: Collection[Node]) -> bool:
-    """Whether these nodes can run at once: no path leaves them and comes back."""
-    inside = set(partition)
-    outside = [user for node in inside for user in node.users if user not in inside]
-    seen: set[Node] = set()
-    while outside:
-        node = outside.pop()
-        if node in inside:
-            return False
-        if node not in seen:
-            seen.add(node)
-            outside += node.users
-    return True
 
 
 def fuse_as_graphmodule(
