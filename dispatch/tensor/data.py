@@ -168,14 +168,21 @@ def _value_of(item: Tensor) -> Any:
 
 
 def _int_array(leaves: list[Any], dtype: dtypes.dtype) -> np.ndarray:
-    """Integers that `dtype` can hold, unsigned ones wrapping around; RuntimeError for others."""
+    """Integers that `dtype` can hold; negative ones wrap around in unsigned dtypes, but uint64.
+
+    Raises: RuntimeError for others; ValueError beyond 64 bits, OverflowError beyond uint64.
+    """
     bits = 8 * dtype.itemsize
     top = 1 << (bits - 1 if dtype.is_signed else bits)
     bottom = -top if dtype.is_signed else 1 - top
+    if dtype is dtypes.uint64:
+        bottom = 0
     numbers = [_whole(leaf, dtype) for leaf in leaves]
     if numbers and (min(numbers) < bottom or max(numbers) >= top):
         bad = next(n for n in numbers if not bottom <= n < top)
-        if not -(1 << 63) <= bad < 1 << 63 and dtype.is_signed:
+        if dtype is dtypes.uint64:
+            raise OverflowError(f"tensor: {bad} is no {dtype}")
+        if not -(1 << 63) <= bad < 1 << 63:
             raise ValueError(f"tensor: {bad} overflows 64 bits")
         raise RuntimeError(f"tensor: value {bad} cannot be converted to {dtype} without overflow")
     mask = (1 << bits) - 1
@@ -185,9 +192,10 @@ def _int_array(leaves: list[Any], dtype: dtypes.dtype) -> np.ndarray:
 
 
 def _whole(leaf: Any, dtype: dtypes.dtype) -> int:
-    if isinstance(leaf, complex):
-        raise TypeError(f"tensor: complex number {leaf} is not an integer ({dtype})")
-    if isinstance(leaf, float) and (leaf != leaf or leaf in (float("inf"), float("-inf"))):
+    if isinstance(leaf, complex) or (isinstance(leaf, float) and dtype is dtypes.uint64):
+        raise TypeError(f"tensor: {leaf} is not an integer ({dtype})")
+    negative = isinstance(leaf, float) and leaf < 0 and not dtype.is_signed
+    if isinstance(leaf, float) and (negative or leaf - leaf != 0):
         raise RuntimeError(f"tensor: value {leaf} cannot be converted to {dtype} without overflow")
     return int(leaf)
 
@@ -233,6 +241,8 @@ def _plain_tensor(data: Any, dtype: Any) -> Tensor:
 
 def tensor_for_index(data: Any) -> Tensor:
     """A list or array as an index: masks stay masks, everything else becomes int64."""
+    if isinstance(data, dict):
+        raise IndexError("index: expected ints, slices, ..., None, masks and integers, got dict")
     if isinstance(data, np.ndarray):
         made = from_numpy(np.ascontiguousarray(data).reshape(data.shape))
     else:

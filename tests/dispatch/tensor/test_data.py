@@ -191,3 +191,28 @@ def test_new_takes_sizes_or_a_sequence():
     assert x.new(dispatch.Size([2, 3])).shape == (2, 3)
     with pytest.raises(TypeError, match="new"):
         x.new(1.5)
+
+
+@pytest.mark.parametrize(
+    ("number", "dtype", "error"),
+    [
+        (-0.5, "uint8", RuntimeError),
+        (-256, "uint8", RuntimeError),
+        (2**63, "uint8", ValueError),
+        (2**63, "int64", ValueError),
+        (-1, "uint64", OverflowError),
+        (2**64, "uint64", OverflowError),
+        (1.5, "uint64", TypeError),
+        (float("nan"), "int8", RuntimeError),
+        (1j, "int8", TypeError),
+    ],
+)
+def test_numbers_that_no_integer_of_a_dtype_is(number, dtype, error):
+    for data in (number, [number]):
+        with pytest.raises(error, match="tensor"):
+            tensor(data, dtype=getattr(dispatch, dtype))
+
+
+def test_negative_integers_wrap_around_in_narrow_unsigned_dtypes():
+    assert tensor(-1, dtype=dispatch.uint8).item() == 255
+    assert tensor([-0.5], dtype=dispatch.int8).tolist() == [0]

@@ -128,3 +128,8 @@ def test_assigned_tensors_are_broadcast() -> None:
         base[0] = [1, 2, 3]
     base[False] = 5
     assert base.tolist() == [[0, 8, 2], [3, 9, 5]]
+
+
+def test_a_dict_is_no_index():
+    with pytest.raises(IndexError, match="dict"):
+        dispatch.ones(2)[{}]
