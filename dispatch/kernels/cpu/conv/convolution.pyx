@@ -495,6 +495,7 @@ cdef int run(Job* j) except -1:
     """Makes the room that the way needs, and lets go of the lock for a long one."""
     cdef int64_t item = j.c.wide if j.way == BACKWARD else j.c.item
     cdef int64_t columns = 0, spare = 0, work = j.c.y.n * j.c.y.c * j.c.y.plane * j.c.depth
+    cdef char* taken
     cdef char* room
     j.parts = parts_of(j, work)
     if j.way <= BACKWARD and not is_depthwise(&j.c) and is_direct(&j.c, j.way == BACKWARD):
@@ -505,9 +506,11 @@ cdef int run(Job* j) except -1:
         columns = rows_at_once(&j.c, item) * j.c.y.size[2] * j.c.depth * item
     if j.way == WEIGHT or j.way == FORWARD and j.c.last or j.way == BACKWARD and is_depthwise(&j.c):
         spare = j.c.groups * j.c.cy * j.c.depth * j.c.wide * (2 * j.parts if j.way == WEIGHT else 1)
-    room = <char*>malloc(j.parts * columns + spare + 1)
-    if room == NULL:
+    columns = (columns + 63) // 64 * 64              # vectors that cross no line of the cache
+    taken = <char*>malloc(j.parts * columns + spare + 64)
+    if taken == NULL:
         raise MemoryError
+    room = <char*>((<size_t>taken + 63) & ~<size_t>63)
     j.s.c, j.s.columns, j.s.room, j.spare = &j.c, room, columns, room + j.parts * columns
     j.s.sums = <char*>j.spare
     if work >= LONG_RUN:
@@ -515,7 +518,7 @@ cdef int run(Job* j) except -1:
             work_typed(j)
     else:
         work_typed(j)
-    free(room)
+    free(taken)
     if j.c.failed:
         raise MemoryError
     return 0
