@@ -98,11 +98,13 @@ cdef int of_condition(Expr e) except -2:
 
 
 cdef int of_choices(Condition c) except -2:
-    """With remainders and extremes as what the order of their arguments makes of them."""
+    """With remainders and extremes as what the order of their arguments makes of them; with an extreme of unknown order as
+    either of its arguments, if both say the same."""
     global eliminated
-    cdef Expr e, chosen, whole
+    cdef Expr e, chosen, whole, split = None
     cdef Table t = c.form.table
     cdef dict rule = {}
+    cdef int found
     eliminated += 1
     try:
         for e in c.form.atoms():
@@ -110,10 +112,24 @@ cdef int of_choices(Condition c) except -2:
                 chosen = choice(e)
                 if chosen is not None:
                     rule[e] = chosen
+                elif e.op == OP_MIN or e.op == OP_MAX:
+                    split = e
         whole = substituted(c.form, rule, {}) if rule else c.form
-        return -1 if whole is c.form else decide(t.build(c.relation, [whole, t.number(c.bound)]))
+        if whole is not c.form:
+            return decide(t.build(c.relation, [whole, t.number(c.bound)]))
+        if split is None:
+            return -1
+        found = as_argument(c, split, 0)
+        return found if found < 0 or found == as_argument(c, split, 1) else -1
     finally:
         eliminated -= 1
+
+
+cdef int as_argument(Condition c, Expr extreme, int which) except -2:
+    """With one of its arguments in the place of a Min or Max."""
+    cdef Table t = c.form.table
+    cdef Expr whole = substituted(c.form, {extreme: extreme.args[which]}, {})
+    return decide(t.build(c.relation, [whole, t.number(c.bound)]))
 
 
 cdef Expr choice(Expr e):

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from dispatch.symbolic import ShapeEnv, SymInt, sym_float, sym_ite, sym_max, sym_min, sym_not
+from dispatch.symbolic import (
+    ShapeEnv,
+    SymInt,
+    statically_known_true,
+    sym_float,
+    sym_ite,
+    sym_max,
+    sym_min,
+    sym_not,
+)
 from dispatch.symbolic.expr import count_pages
 
 from .making import PROGRAMS, run, size
@@ -188,3 +197,14 @@ def test_a_quotient_that_is_divided_again_has_its_value(a: int, m: int, n: int) 
     env = ShapeEnv()
     x = size(env, 9, "a")
     assert (x // m // n).node.expr.evaluate({str(x): a}) == a // m // n
+
+
+def test_an_extreme_is_one_of_its_arguments() -> None:
+    env = ShapeEnv()
+    a, b = size(env, 7, "a"), size(env, 5, "b")
+    assert statically_known_true(a != sym_max(1, a - 2))
+    assert statically_known_true(sym_min(a, b) + 1 > 2)
+    assert statically_known_true(a + b > sym_max(a, b))
+    assert not statically_known_true(a != sym_max(b, a - 2))
+    assert not statically_known_true(a > sym_min(b, a))
+    assert not env.guards
