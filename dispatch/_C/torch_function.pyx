@@ -514,6 +514,10 @@ cdef class Watched:
 cdef class WatchedMethod(Watched):
     """A method. What looks it up and calls it in one passes the instance first, which a function in a class does not get."""
 
+    @property
+    def __doc__(self):                   # else the text of this class
+        return self.function.__doc__
+
 
 @cython.final
 cdef class WatchedProperty:

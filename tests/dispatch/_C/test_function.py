@@ -155,3 +155,13 @@ def test_none_stands_for_the_empty_default_of_functions():
         dispatch.ops.aten.amax(x, None)
     with pytest.raises(TypeError, match="dims"):
         x.permute(None)
+
+
+def test_methods_have_texts_of_their_own():
+    methods = [getattr(dispatch.Tensor, name) for name in dir(dispatch.Tensor)]
+    kinds = {type(method) for method in methods if type(method).__name__.endswith("Method")}
+    assert len(kinds) == 2
+    texts = [str(m.__doc__) for m in methods if type(m) in kinds]
+    assert not [text for text in texts if text.startswith("A method")]
+    assert dispatch.Tensor.tolist.__doc__ == dispatch.Tensor.tolist.__wrapped__.__doc__
+    assert dispatch.Tensor.add.__doc__.startswith("aten::add.Tensor(")
