@@ -7,7 +7,7 @@
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=off")
 
 #define ADD_ROW(K, T) \
-    WIDE static void add_row_##K(T *restrict to, const T *restrict row, const T *next, int64_t n) \
+    WIDEST static void add_row_##K(T *restrict to, const T *restrict row, const T *next, int64_t n) \
     { \
         for (int64_t k = 0; k < n * (int64_t)sizeof(T); k += 64) \
             __builtin_prefetch((const char *)next + k); \
