@@ -11,11 +11,13 @@ made again with plain runs only.
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from operator import index
 from typing import Any, NamedTuple
 
 from dispatch.fake import DataDependentOutputException, DynamicOutputShapeException
 from dispatch.graph import text
 from dispatch.graph.cases import Cases
+from dispatch.graph.checks import read_amount
 from dispatch.graph.errors import plain
 from dispatch.graph.module import GraphModule
 from dispatch.graph.sizes import OpenSize, chosen, find
@@ -122,19 +124,20 @@ def _cells(row: Json) -> list[str]:
 
 def fit(
     module: GraphModule,
-    memory: int,
+    memory: int | str,
     vary: Sequence[str] = (),
     *,
     device: Any = None,
     sizes: Mapping[str, int] | None = None,
 ) -> Fit:
-    """The largest sizes whose peak is at most `memory` bytes.
+    """The largest sizes whose peak is at most `memory`: bytes, or a text such as "80GB".
 
     `vary`: one or two names of open sizes (of `module.sizes`; else the first two); `sizes`: values
     for others, which stay as recorded otherwise. `ValueError` for unknown names, sizes out of
     range, or a program that leaves no size open.
     """
-    return _Search(module, memory, vary, device, sizes or {}).answer()
+    limit = int(read_amount(memory, "memory")) if isinstance(memory, str) else index(memory)
+    return _Search(module, limit, vary, device, sizes or {}).answer()
 
 
 class _Search:

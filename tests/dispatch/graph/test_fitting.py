@@ -42,6 +42,15 @@ def test_the_exported_range_ends_it(one):
     assert (row["value"], row["ended_by"], row["next"]) == (64, "range", None)
 
 
+def test_the_memory_may_be_a_text(one):
+    assert graph.fit(one, "64kB").memory == 64_000
+    assert graph.fit(one, "64kB").largest == graph.fit(one, 64_000).largest
+    with pytest.raises(ValueError, match="memory: expected an amount like 80GB, got 'much'"):
+        graph.fit(one, "much")
+    with pytest.raises(TypeError):
+        graph.fit(one, 6.4e4)
+
+
 def test_nothing_fits(one):
     found = graph.fit(one, 10)
     assert found.is_empty
