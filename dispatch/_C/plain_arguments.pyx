@@ -10,12 +10,16 @@ from dispatch._C.python_api cimport (
     PyList_CheckExact_, PyList_GET_ITEM_, PyList_GET_SIZE_, PyLong_CheckExact_, PyObject_TypeCheck_, Py_None_, Py_TYPE_,
 )
 from dispatch._C.read_only cimport WHY, is_read_only
-from dispatch._C.symbolic cimport NK_NONE, number_kind, plain_number
+from dispatch._C.symbolic cimport NK_NONE, number_kind, plain_number, symbolic_calls
 from dispatch._C.tensor cimport TF_SYMBOLIC, Tensor
 
 
+cdef inline bint symbols_loaded() noexcept:
+    return symbolic_calls.binary != NULL
+
+
 cdef bint needs_care(OperatorEntry e, PyObject** args) noexcept:
-    return has_symbols(e, args) or e.flags & OF_MUTABLE and writes_read_only(e, args)
+    return symbols_loaded() and has_symbols(e, args) or e.flags & OF_MUTABLE and writes_read_only(e, args)
 
 
 cdef bint writes_read_only(OperatorEntry e, PyObject** args) noexcept:
