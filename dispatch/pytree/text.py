@@ -134,38 +134,43 @@ def treespec_loads(serialized: str) -> TreeSpec:
 
     Raises:
         NotImplementedError: a class in it is not registered here.
-        ValueError: not such text, or another protocol.
+        KeyError: an object in it lacks its type, its context or its children.
+        TypeError: something else stands where an object, a name or a list is expected.
+        ValueError: not two values, or another protocol.
     """
-    parts = json.loads(serialized)
-    if not isinstance(parts, list) or len(parts) != 2:
+    parts = _of_kind(json.loads(serialized), (list, dict), "a protocol and a structure")
+    if len(parts) != 2:
         raise ValueError(f"treespec: expected a protocol and a structure, got {serialized:.60}")
     protocol, node = parts
     _check_protocol(protocol)
     return _read(node)
 
 
-def _check_node(node: Any) -> None:
-    if (
-        not isinstance(node, dict)
-        or not {"type", "context", "children_spec"} <= node.keys()
-        or not isinstance(node["type"], str | None)
-        or not isinstance(node["children_spec"], list)
-    ):
-        raise ValueError(
-            f"treespec: expected an object with type, context and children_spec, got {node!r:.60}"
-        )
+def _of_kind(value: Any, kind: type | tuple[type, ...], what: str) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"treespec: expected {what}, got {value!r:.60}")
+    return value
+
+
+def _part(node: dict[str, Any], key: str) -> Any:
+    if key not in node:
+        raise KeyError(f"treespec: expected type, context and children_spec, got {node!r:.60}")
+    return node[key]
 
 
 def _read(node: Any) -> TreeSpec:
-    _check_node(node)
-    name = node["type"]
-    if name is None and node["context"] is None and not node["children_spec"]:
+    _of_kind(node, dict, "an object with type, context and children_spec")
+    name = _part(node, "type")
+    if name is None and _part(node, "context") is None and not _part(node, "children_spec"):
         return treespec_leaf()
+    if isinstance(name, list | dict):
+        raise TypeError(f"treespec: expected the name of a class, got {name!r:.60}")
     if name not in SERIALIZED_TYPE_TO_PYTHON_TYPE:
         raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
     cls = SERIALIZED_TYPE_TO_PYTHON_TYPE[name]
-    context = _read_context(node["context"], SUPPORTED_SERIALIZED_TYPES[cls])
-    return TreeSpec(cls, context, [_read(child) for child in node["children_spec"]])
+    context = _read_context(_part(node, "context"), SUPPORTED_SERIALIZED_TYPES[cls])
+    children = _of_kind(_part(node, "children_spec"), list, "a list of structures")
+    return TreeSpec(cls, context, [_read(child) for child in children])
 
 
 def _read_context(context: DumpableContext, known: SerializeNodeDef) -> Any:

@@ -113,17 +113,18 @@ def test_older_names_warn():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "error"),
     [
-        "null",
-        "[1]",
-        "[1, null]",
-        '[1, {"type": []}]',
-        '[1, {"type": [], "context": null, "children_spec": []}]',
-        '[1, {"type": "builtins.list", "context": "null", "children_spec": 5}]',
-        '[1, {"type": "builtins.list", "context": "null", "children_spec": [[]]}]',
+        ("null", TypeError),
+        ("[1]", ValueError),
+        ("[1, null]", TypeError),
+        ('[1, {"context": null, "children_spec": []}]', KeyError),
+        ('[1, {"type": "builtins.list"}]', KeyError),
+        ('[1, {"type": [], "context": null, "children_spec": []}]', TypeError),
+        ('[1, {"type": "builtins.list", "context": "null", "children_spec": 5}]', TypeError),
+        ('[1, {"type": "builtins.list", "context": "null", "children_spec": [[]]}]', TypeError),
     ],
 )
-def test_text_that_is_no_structure_is_refused_in_words(text):
-    with pytest.raises(ValueError, match="treespec: expected"):
+def test_text_that_is_no_structure_is_refused_in_words(text, error):
+    with pytest.raises(error, match="treespec: expected"):
         treespec_loads(text)
