@@ -21,7 +21,8 @@ __all__ = ["module_view"]
 
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 _OF_SIZE = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
-_WIDE_CALL = re.compile(r"\bFN\((?!larger|smaller|lerp|hard)|\b(?:exp|log|pow)\w*\(")
+_CALL = re.compile(r"\bFN\((?!larger|smaller|lerp)|\b(?:exp|log|pow)\w*\(")
+_QUICK = re.compile(r"\bFN\(hard\w*\)")  # of all calls: less than converting 16-bit floats takes
 _HALVES = ("float16", "bfloat16")
 _CONSTANT_PATHS = 3  # operands up to which a single element has a loop of its own
 
@@ -38,8 +39,13 @@ class _Loop(NamedTuple):
 
     @property
     def is_wide(self) -> bool:
-        """Whether it computes much, so that it is compiled for AVX-512 too."""
-        return self.section in _PARTS.values() and bool(_WIDE_CALL.search(self.text))
+        """Whether it calls something, so that it is compiled for AVX-512 too."""
+        return self.section in _PARTS.values() and bool(_CALL.search(self.text))
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether it computes much more than a conversion."""
+        return bool(_CALL.search(_QUICK.sub("", self.text)))
 
     @property
     def arity(self) -> tuple[int, int]:
@@ -68,7 +74,8 @@ class _Module:
 
     def _add_variant(self, formula: Formula, variant: Variant) -> None:
         place = len(self.tables)
-        rows, needs, halves = [], 0, ["NULL", "NULL"]
+        rows: dict[str, str] = {}
+        needs, halves = 0, ["NULL", "NULL"]
         for name, leaf in variant.leaves.items():
             if leaf.numpy is not None:
                 self.taken.append({"place": place, "dtype": name, "ufunc": leaf.numpy})
@@ -76,19 +83,22 @@ class _Module:
             as_bits = formula.is_raw or leaf.bits
             section = _OF_SIZE[self.size[name]] if as_bits else NARROW.get(name, name)
             if leaf.loop is not None:
-                rows.append(f"[ST_{name}] = LOOP_OF({leaf.loop}, {self.abbr[section]})")
+                rows[name] = f"LOOP_OF({leaf.loop}, {self.abbr[section]})"
                 if section in _PARTS.values():
-                    self.wide.append({"place": place, "row": rows[-1]})
+                    self._widen(place, f"loops[ST_{name}]", rows[name])
                 continue
             loop = self._loop(formula, variant, section, leaf)
-            rows.append(f"[ST_{name}] = LOOP_OF({loop.name}, {self.abbr[section]})")
+            rows[name] = f"LOOP_OF({loop.name}, {self.abbr[section]})"
             if loop.is_wide:
-                self.wide.append({"place": place, "row": rows[-1]})
+                self._widen(place, f"loops[ST_{name}]", rows[name])
             if name == NARROW[_HALVES[0]]:
                 halves = self._halves(variant, loop)
             if loop.numbers:
                 narrow = (n for n in variant.narrow if NARROW[n] == name)
                 needs |= sum(1 << self.codes[n] for n in (name, *narrow))
+        for i, half in enumerate(halves):
+            if half != "NULL":
+                self._widen(place, f"halves[{i}]", half)
         exact = formula.exact
         self.tables.append(
             {
@@ -100,15 +110,18 @@ class _Module:
                 "exact": variant.operands.index(exact) if exact in variant.operands else -1,
                 "dtypes": ", ".join(self._kinds(formula, variant)),
                 "halves": ", ".join(halves),
-                "rows": rows,
+                "rows": [f"[ST_{name}] = {row}" for name, row in rows.items()],
             }
         )
+
+    def _widen(self, place: int, field: str, loop: str) -> None:
+        self.wide.append({"place": place, "field": field, "loop": loop})
 
     def _halves(self, variant: Variant, loop: _Loop) -> list[str]:
         """The loops of 16-bit floats: where conversions cost more than what is computed."""
         plain = all(dtype in (loop.section, "bool") for _, dtype in loop.operands)
         found = [n in variant.narrow and n not in variant.leaves for n in _HALVES]
-        if loop.is_wide or not plain or not any(found):
+        if loop.is_costly or not plain or not any(found):
             return ["NULL", "NULL"]
         self.halves.add(loop)
         names = (f"HALF_OF({loop.name}, {self.abbr[n]})" for n in _HALVES)

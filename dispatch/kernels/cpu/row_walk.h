@@ -11,7 +11,9 @@
 enum { WALK_ROWS = 16, WALK_COLS = 256, WALK_OPERANDS = 4, WALK_DIMS = 64 };
 enum { WALK_BYTES = 1 << 18 };       /* of columns that are converted at once: so much stays in a cache */
 enum { WALK_ELEMENTS = 1 << 12 };    /* of rows that are converted together */
-enum { WALK_SHORT = 16 };            /* elements of a row up to which rows are turned into columns, and rows from which */
+/* Elements of a row up to which rows are turned into columns (of a single input of 4 bytes, of others), and rows from which; how
+   many at once. */
+enum { WALK_SHORT_OF_4 = 96, WALK_SHORT = 16, WALK_SHORT_AT_ONCE = 1 << 14 };
 
 typedef struct {
     char *data;
@@ -84,9 +86,9 @@ static void walk_each(const row_walk *w, char **data, int64_t count, char **buff
         if (whole[i] && i < w->n_in)
             rows[i] = (char *)o->read(data[i], o->step, o->n * count, buffers[i]);
     }
-    if (w->n_in == 1 && w->n_out == 1 && !any) {
+    if (w->n_in <= 2 && w->n_out == 1 && !any) {
         for (int64_t k = 0; k < count; k++) {
-            in[0] = rows[0] + k * steps[0], out[0] = rows[1] + k * steps[1];
+            in[0] = rows[0] + k * steps[0], in[1] = rows[1] + k * steps[1], out[0] = rows[n - 1] + k * steps[n - 1];
             w->step(in, out, length, w->context);
         }
         done = count;
@@ -127,8 +129,54 @@ static void walk_each(const row_walk *w, char **data, int64_t count, char **buff
             for (int64_t i = 0; i < lines; i++) \
                 to[k * to_step + i] = from[i * from_step + k]; \
     }
-TURN(4, uint32_t)
-TURN(8, uint64_t)
+/* Four by four elements of 4 bytes in registers. */
+typedef uint32_t turn_row __attribute__((vector_size(16), aligned(4), may_alias));
+#define TURN_PAIR(a, b, ...) __builtin_shuffle(a, b, (turn_row){__VA_ARGS__})
+static inline void turn_4x4(const uint32_t *from, intptr_t from_step, uint32_t *to, intptr_t to_step)
+{
+    const turn_row a = *(const turn_row *)from, b = *(const turn_row *)(from + from_step);
+    const turn_row c = *(const turn_row *)(from + 2 * from_step), d = *(const turn_row *)(from + 3 * from_step);
+    const turn_row ab = TURN_PAIR(a, b, 0, 4, 1, 5), cd = TURN_PAIR(c, d, 0, 4, 1, 5);
+    const turn_row ab_2 = TURN_PAIR(a, b, 2, 6, 3, 7), cd_2 = TURN_PAIR(c, d, 2, 6, 3, 7);
+    *(turn_row *)to = TURN_PAIR(ab, cd, 0, 1, 4, 5);
+    *(turn_row *)(to + to_step) = TURN_PAIR(ab, cd, 2, 3, 6, 7);
+    *(turn_row *)(to + 2 * to_step) = TURN_PAIR(ab_2, cd_2, 0, 1, 4, 5);
+    *(turn_row *)(to + 3 * to_step) = TURN_PAIR(ab_2, cd_2, 2, 3, 6, 7);
+}
+static void turn_4(const uint32_t *from, intptr_t from_step, uint32_t *to, intptr_t to_step, int64_t lines, int64_t count)
+{
+    int64_t k = 0, i;
+    for (; k + 4 <= count; k += 4) {
+        for (i = 0; i + 4 <= lines; i += 4)
+            turn_4x4(from + i * from_step + k, from_step, to + k * to_step + i, to_step);
+        for (; i < lines; i++)
+            for (int64_t e = k; e < k + 4; e++)
+                to[e * to_step + i] = from[i * from_step + e];
+    }
+    for (; k < count; k++)
+        for (i = 0; i < lines; i++)
+            to[k * to_step + i] = from[i * from_step + k];
+}
+/* Two by two of 8. */
+typedef uint64_t turn_row_8 __attribute__((vector_size(16), aligned(8), may_alias));
+static void turn_8(const uint64_t *from, intptr_t from_step, uint64_t *to, intptr_t to_step, int64_t lines, int64_t count)
+{
+    int64_t k = 0, i;
+    for (; k + 2 <= count; k += 2) {
+        for (i = 0; i + 2 <= lines; i += 2) {
+            const turn_row_8 a = *(const turn_row_8 *)(from + i * from_step + k);
+            const turn_row_8 b = *(const turn_row_8 *)(from + (i + 1) * from_step + k);
+            *(turn_row_8 *)(to + k * to_step + i) = __builtin_shuffle(a, b, (turn_row_8){0, 2});
+            *(turn_row_8 *)(to + (k + 1) * to_step + i) = __builtin_shuffle(a, b, (turn_row_8){1, 3});
+        }
+        for (; i < lines; i++)
+            for (int64_t e = k; e < k + 2; e++)
+                to[e * to_step + i] = from[i * from_step + e];
+    }
+    for (; k < count; k++)
+        for (i = 0; i < lines; i++)
+            to[k * to_step + i] = from[i * from_step + k];
+}
 TURN(16, row_c128)
 
 static void turn(int size, const void *from, intptr_t from_step, void *to, intptr_t to_step, int64_t lines, int64_t count)
@@ -250,7 +298,8 @@ static bool walk_is_short(const row_walk *w, int64_t rows)
     bool short_rows = w->cols && w->ndim && rows >= WALK_SHORT;
     for (int i = 0; i < w->n_in + w->n_out; i++) {
         const walk_operand *o = &w->operands[i];
-        short_rows = short_rows && o->n > 1 && o->n <= WALK_SHORT && o->n == w->operands[0].n
+        short_rows = short_rows && o->n > 1 && o->n <= (o->row_size == 4 && w->n_in == 1 ? WALK_SHORT_OF_4 : WALK_SHORT)
+                     && o->n == w->operands[0].n
                      && o->step == o->size && o->steps[w->ndim - 1] == o->n * o->step;
     }
     return short_rows;
@@ -364,7 +413,10 @@ static bool run_row_walk(row_walk *w)
     bool turns = walk_turns(w);
     int64_t rows = w->ndim ? w->sizes[outer] : 1, columns = turns ? walk_cols_of(w) : 0;
     bool is_short = !turns && walk_is_short(w, rows);
-    int64_t together = columns ? columns : turns ? WALK_ROWS : is_short ? WALK_COLS : walk_rows_of(w, rows);
+    const int64_t short_rows = WALK_SHORT_AT_ONCE / w->operands[0].n / WALK_ROWS * WALK_ROWS;
+    int64_t together = columns ? columns : turns ? WALK_ROWS : is_short ? short_rows : walk_rows_of(w, rows);
+    if (is_short && together > WALK_COLS)
+        together = WALK_COLS;
     if (together > rows)
         together = rows;
     for (int i = 0; i < n; i++) {

@@ -21,16 +21,11 @@ INLINE double FN(scale_of_f64)(double shifted)
     return x;
 }
 
-/* exp(x) = 2**n (1 + m), with m = exp(r) - 1 for |r| <= log(2) / 2; `shifted` is n with its bits in the low ones. */
-INLINE T FN(exp_rest)(T x, T *shifted)
+/* exp(r) - 1 for |r| <= log(2) / 2 */
+INLINE T FN(expm1_unit)(T r)
 {
-    const T shift = EITHER(12582912.0f, 6755399441055744.0);
-    T n, r, m;
-    *shifted = FN(muladd)(x, (T)1.44269504088896340736, shift);
-    n = *shifted - shift;
+    T m;
     if (IS_FLOAT) {
-        r = FN(muladd)(n, (T)-0.693359375, x);
-        r = FN(muladd)(n, (T)2.12194440e-4, r);
         m = (T)1.9875691500e-4;
         m = FN(muladd)(m, r, (T)1.3981999507e-3);
         m = FN(muladd)(m, r, (T)8.3334519073e-3);
@@ -38,8 +33,6 @@ INLINE T FN(exp_rest)(T x, T *shifted)
         m = FN(muladd)(m, r, (T)1.6666665459e-1);
         m = FN(muladd)(m, r, (T)5.0000001201e-1);
     } else {
-        r = FN(muladd)(n, (T)-6.93145751953125e-1, x);
-        r = FN(muladd)(n, (T)-1.42860682030941723212e-6, r);
         m = (T)(1.0 / 6227020800);
         m = FN(muladd)(m, r, (T)(1.0 / 479001600));
         m = FN(muladd)(m, r, (T)(1.0 / 39916800));
@@ -55,6 +48,17 @@ INLINE T FN(exp_rest)(T x, T *shifted)
     }
     return FN(muladd)(m * r, r, r);
 }
+/* exp(x) = 2**n (1 + m), with m = exp(r) - 1; `shifted` is n with its bits in the low ones. */
+INLINE T FN(exp_rest)(T x, T *shifted)
+{
+    const T shift = EITHER(12582912.0f, 6755399441055744.0);
+    T n, r;
+    *shifted = FN(muladd)(x, (T)1.44269504088896340736, shift);
+    n = *shifted - shift;
+    r = FN(muladd)(n, EITHER(-0.693359375f, -6.93145751953125e-1), x);
+    r = FN(muladd)(n, EITHER(2.12194440e-4f, -1.42860682030941723212e-6), r);
+    return FN(expm1_unit)(r);
+}
 /* The same with half = 2**(n - 1), a normal number. */
 INLINE T FN(exp_parts)(T x, T *half)
 {
@@ -62,15 +66,28 @@ INLINE T FN(exp_parts)(T x, T *half)
     *half = IS_FLOAT ? (T)FN(scale_of_f32)((int32_t)((float)shifted - 12582912.0f)) : (T)FN(scale_of_f64)((double)shifted);
     return m;
 }
-/* Of a float, right to 2 units in the last place down to the least one: 2**n in two steps. */
+/* (1 + m) 2**n as a float, in two steps, so that what is hardly a number is rounded once. */
+INLINE T FN(scaled_f32)(T m, int32_t n)
+{
+    int32_t first = n >> 1;
+    T half = (T)FN(scale_of_f32)(first + 1);
+    return FN(muladd)(m, half, half) * (T)FN(scale_of_f32)(n - first + 1);
+}
+/* Of a float, right to 2 units in the last place down to the least one. */
 INLINE T FN(exp_of)(T x)
 {
-    T inside = x > 89 ? 89 : x, shifted, m, half, result;
+    T inside = x > 89 ? 89 : x, shifted, m, result;
     inside = inside < -104 ? -104 : inside;
     m = FN(exp_rest)(inside, &shifted);
-    int32_t n = (int32_t)(shifted - 12582912), first = n >> 1;
-    half = (T)FN(scale_of_f32)(first + 1);
-    result = FN(muladd)(m, half, half) * (T)FN(scale_of_f32)(n - first + 1);
+    result = FN(scaled_f32)(m, (int32_t)(shifted - 12582912));
+    return x != x ? x : result;
+}
+INLINE T FN(exp2_of)(T x)
+{
+    T inside = x > 129 ? 129 : x, n, result;
+    inside = inside < -151 ? -151 : inside;
+    n = rint(inside);
+    result = FN(scaled_f32)(FN(expm1_unit)((inside - n) * (T)0.69314718055994530942), (int32_t)n);
     return x != x ? x : result;
 }
 /* Right to 2 units in the last place; what is hardly a normal number, and less, is 0. */
@@ -201,36 +218,52 @@ INLINE T FN(quick_erfc)(T x)
     return x != x ? x : result;
 }
 
-/* Giles' polynomials, right to single precision, then a step of Newton's with Halley's correction on erf. */
-UNUSED static T FN(erfinv_by_steps)(T given)
+/* Giles' polynomials in w = -log(1 - y**2), from the highest power on: right to single precision, or to double's. */
+static const double FN(erfinv_inner)[] UNUSED = {
+    -3.6444120640178196996e-21, -1.685059138182016589e-19, 1.2858480715256400167e-18, 1.115787767802518096e-17,
+    -1.333171662854620906e-16, 2.0972767875968561637e-17, 6.6376381343583238325e-15, -4.0545662729752068639e-14,
+    -8.1519341976054721522e-14, 2.6335093153082322977e-12, -1.2975133253453532498e-11, -5.4154120542946279317e-11,
+    1.051212273321532285e-09, -4.1126339803469836976e-09, -2.9070369957882005086e-08, 4.2347877827932403518e-07,
+    -1.3654692000834678645e-06, -1.3882523362786468719e-05, 0.0001867342080340571352, -0.00074070253416626697512,
+    -0.0060336708714301490533, 0.24015818242558961693, 1.6536545626831027356,
+};
+static const double FN(erfinv_outer)[] UNUSED = {
+    2.2137376921775787049e-09, 9.0756561938885390979e-08, -2.7517406297064545428e-07, 1.8239629214389227755e-08,
+    1.5027403968909827627e-06, -4.013867526981545969e-06, 2.9234449089955446044e-06, 1.2475304481671778723e-05,
+    -4.7318229009055733981e-05, 6.8284851459573175448e-05, 2.4031110387097893999e-05, -0.0003550375203628474796,
+    0.00095328937973738049703, -0.0016882755560235047313, 0.0024914420961078508066, -0.0037512085075692412107,
+    0.005370914553590063617, 1.0052589676941592334, 3.0838856104922207635,
+};
+static const double FN(erfinv_last)[] UNUSED = {
+    -2.7109920616438573243e-11, -2.5556418169965252055e-10, 1.5076572693500548083e-09, -3.7894654401267369937e-09,
+    7.6157012080783393804e-09, -1.4960026627149240478e-08, 2.9147953450901080826e-08, -6.7711997758452339498e-08,
+    2.2900482228026654717e-07, -9.9298272942317002539e-07, 4.5260625972231537039e-06, -1.9681778105531670567e-05,
+    7.5995277030017761139e-05, -0.00021503011930044477347, -0.00013871931833623122026, 1.0103004648645343977,
+    4.8499064014085844221,
+};
+INLINE double FN(descending)(double t, const double *coefficients, int n)
 {
-    static const float inner[] = {2.81022636e-08f, 3.43273939e-07f, -3.5233877e-06f, -4.39150654e-06f, 0.00021858087f,
-                                  -0.00125372503f, -0.00417768164f, 0.246640727f, 1.50140941f};
-    static const float outer[] = {-0.000200214257f, 0.000100950558f, 0.00134934322f, -0.00367342844f, 0.00573950773f,
-                                  -0.0076224613f, 0.00943887047f, 1.00167406f, 2.83297682f};
-    double y = (double)given, w, x = 0;
-    if (fabs(y) == 1)
-        return copysign((T)INFINITY, given);
-    if (!(fabs(y) < 1))
-        return (T)NAN;
-    w = -log1p(-y * y);
-    const float *terms = w < 5 ? inner : outer;
-    w = w < 5 ? w - 2.5 : sqrt(w) - 3;
-    for (int k = 0; k < 9; k++)
-        x = x * w + terms[k];
-    x *= y;
-    for (int k = 0; k < 2; k++) {
-        double error = fabs(x) < 1 ? erf(x) - y : copysign(erfc(fabs(x)), -x) + (copysign(1.0, y) - y);
-        double step = error / (1.12837916709551257390 * exp(-x * x));
-        x -= step / (1 + x * step);
-    }
-    return (T)x;
+    double sum = coefficients[0];
+#pragma GCC unroll 24
+    for (int k = 1; k < n; k++)
+        sum = FN(muladd_f64)(sum, t, coefficients[k]);
+    return sum;
+}
+INLINE T FN(erfinv_wide)(T given)
+{
+    double y = (double)given, w = -FN(log_f64)((1 - y) * (1 + y)), root = sqrt(w), inner, outer, last, result;
+    inner = FN(descending)((w < 6.25 ? w : 6.25) - 3.125, FN(erfinv_inner), 23);
+    outer = FN(descending)((w < 16 ? root : 4) - 3.25, FN(erfinv_outer), 19);
+    last = FN(descending)(root - 5, FN(erfinv_last), 17);
+    result = w < 16 ? outer : last;
+    result = (w < 6.25 ? inner : result) * y;
+    return (T)(fabs(y) == 1 ? copysign(INFINITY, y) : result);
 }
 
 INLINE T FN(erfinv)(T y)
 {
     if (!IS_FLOAT)
-        return FN(erfinv_by_steps)(y);
+        return FN(erfinv_wide)(y);
     T w = -FN(quick_log)((1 - y) * (1 + y)), u = w - (T)2.5, v = sqrt(w < 5 ? 5 : w) - 3;
     T p = (T)2.81022636e-08, q = (T)-0.000200214257;
     p = FN(muladd)(p, u, (T)3.43273939e-07);

@@ -128,12 +128,26 @@ INLINE T FN(floored_quotient_near)(T a, T b, int *far)
     *far |= (((uint64_t)a + half) | ((uint64_t)b + half)) >> 52 != 0;
     return (T)(bits - 0x4338000000000000u);
 }
-IN_BLOCKS(floor_loop, floored_quotient_near, floored_quotient)
 INLINE T FN(remainder_of)(T a, T b)
 {
     T rest = FN(fmod_of)(a, b);
     return rest != 0 && (b < 0) != (rest < 0) ? (T)(rest + b) : rest;
 }
+INLINE T FN(remainder_near)(T a, T b, int *far) { return (T)(a - FN(floored_quotient_near)(a, b, far) * b); }
+INLINE T FN(fmod_near)(T a, T b, int *far)
+{
+    T rest = FN(remainder_near)(a, b, far);
+    return rest != 0 && (a < 0) != (b < 0) ? (T)(rest - b) : rest;
+}
+INLINE T FN(truncated_quotient_near)(T a, T b, int *far)
+{
+    T quotient = FN(floored_quotient_near)(a, b, far);
+    return (T)(quotient + (quotient * b != a && (a < 0) != (b < 0)));
+}
+IN_BLOCKS(floor_loop, floored_quotient_near, floored_quotient)
+IN_BLOCKS(trunc_loop, truncated_quotient_near, truncated_quotient)
+IN_BLOCKS(fmod_loop, fmod_near, fmod_of)
+IN_BLOCKS(remainder_loop, remainder_near, remainder_of)
 INLINE T FN(power)(T x, T exponent)
 {
     T result = 1;
@@ -160,16 +174,24 @@ INLINE T FN(lcm)(T a, T b)
     T common = FN(gcd)(a, b), result = common == 0 ? 0 : (T)(a / common * b);
     return IS_SIGNED && result < 0 ? (T)-result : result;
 }
-/* Shifts by no more bits than there are; further ones are what remains in the end. */
+/* Shifts by no more bits than there are; further ones are what remains in the end. There is no vector of bytes to shift by: they
+   go by 4, 2 and 1. */
 INLINE T FN(shift_left)(T x, T by)
 {
+    if (sizeof(T) == 1) {
+        T four = (T)(x << 4), y = by & 4 ? four : x, two = (T)(y << 2), one;
+        y = by & 2 ? two : y;
+        one = (T)(y << 1);
+        y = by & 1 ? one : y;
+        return (uint8_t)by > 7 ? 0 : y;
+    }
     T shifted = sizeof(T) < 8 ? (T)((uint32_t)x << (by & 31)) : (T)((uint64_t)x << (by & 63));
     return (by < 0) | (by >= (T)(sizeof(T) * 8)) ? 0 : shifted;
 }
 INLINE T FN(shift_right)(T x, T by)
 {
     int most = (int)sizeof(T) * 8 - IS_SIGNED;
-    if (sizeof(T) == 1) {       /* by 4, 2 and 1: there is no vector of bytes to shift by */
+    if (sizeof(T) == 1) {
         T four = (T)(x >> 4), y = by & 4 ? four : x, two = (T)(y >> 2), one;
         y = by & 2 ? two : y;
         one = (T)(y >> 1);
@@ -358,42 +380,7 @@ IN_BLOCKS(remainder_loop, remainder_near, remainder_of)
 IN_BLOCKS(floor_loop, floored_quotient_near, floored_quotient)
 IN_BLOCKS(floor_loop_bf16, floored_quotient_bf16_near, floored_quotient_bf16)
 IN_BLOCKS(floor_loop_f16, floored_quotient_f16_near, floored_quotient_f16)
-/* sin and cos in double, by multiples of pi / 2 that are taken away in three parts. */
-INLINE T FN(sine_near)(T given, T quarters, int *far)
-{
-    double x = (double)given, q = (double)quarters, r, s, u = -7.97255955009037868891952e-18;
-    r = FN(muladd_f64)(q, -1.5707963267948966, x);
-    r = FN(muladd_f64)(q, -6.123233995736766e-17, r);
-    r = FN(muladd_f64)(q, 1.4973849048591833e-33, r);
-    s = r * r;
-    u = FN(muladd_f64)(u, s, 2.81009972710863200091251e-15);
-    u = FN(muladd_f64)(u, s, -7.64712219118158833288484e-13);
-    u = FN(muladd_f64)(u, s, 1.60590430605664501629054e-10);
-    u = FN(muladd_f64)(u, s, -2.50521083763502045810755e-08);
-    u = FN(muladd_f64)(u, s, 2.75573192239198747630416e-06);
-    u = FN(muladd_f64)(u, s, -0.000198412698412696162806809);
-    u = FN(muladd_f64)(u, s, 0.00833333333333332974823815);
-    u = FN(muladd_f64)(u, s, -0.166666666666666657414808);
-#ifdef __FMA__
-    *far |= !(fabs(x) < 1e5);
-#else
-    *far = 1;
-#endif
-    return (T)FN(muladd_f64)(u * s, r, r);
-}
-INLINE T FN(sin_near)(T x, int *far)
-{
-    T n = rint(x * (T)0.31830988618379067154), half = n * (T)0.5, y = FN(sine_near)(x, 2 * n, far);
-    y = half == floor(half) ? y : -y;
-    return x == 0 ? x : y;
-}
-INLINE T FN(cos_near)(T x, int *far)
-{
-    T n = floor(x * (T)0.31830988618379067154), half = n * (T)0.5, y = FN(sine_near)(x, 2 * n + 1, far);
-    return half == floor(half) ? -y : y;
-}
-ONE_IN_BLOCKS(sin_loop, sin_near, sin)
-ONE_IN_BLOCKS(cos_loop, cos_near, cos)
+#include "arcs.h"
 ONE_IN_BLOCKS(lgamma_loop, lgamma_near, lgamma)
 
 /* NaN if one of them is: two choices, as one condition of two parts is a branch. */
@@ -448,12 +435,13 @@ INLINE T FN(elu)(T x, T alpha, T scale, T input_scale)
     return x > 0 ? x * scale : FN(quick_expm1)(x * input_scale) * (alpha * scale);
 }
 INLINE T FN(softplus)(T x, T beta, T threshold) { return x * beta > threshold ? x : FN(log1p_exp)(x * beta) / beta; }
-INLINE T FN(hardsigmoid)(T x)
+INLINE T FN(hard_part)(T x)
 {
     T y = x + 3;
-    y = y < 0 ? 0 : y > 6 ? 6 : y;
-    return y / 6;
+    return y < 0 ? 0 : y > 6 ? 6 : y;
 }
+INLINE T FN(hardsigmoid)(T x) { return FN(hard_part)(x) / 6; }
+INLINE T FN(hardswish)(T x) { return x * FN(hard_part)(x) / 6; }
 /* Of the angle rounded to T, as PyTorch's: sinc(1) is no zero. The turns of a 32-bit angle: 24 bits by 28 are exact, and a rest. */
 INLINE T FN(sinc)(T x)
 {
@@ -565,7 +553,7 @@ INLINE int FN(exponent)(T x)
     (void)frexp((double)x, &exponent);
     return x - x == 0 ? exponent : 0;
 }
-#elif IS_INTEGER || IS_BOOL
+#elif IS_INTEGER
 INLINE T FN(within)(T x, T low, T high)
 {
     x = x < low ? low : x;
@@ -573,6 +561,9 @@ INLINE T FN(within)(T x, T low, T high)
 }
 INLINE T FN(larger)(T a, T b) { return a > b ? a : b; }
 INLINE T FN(smaller)(T a, T b) { return a < b ? a : b; }
+#elif IS_BOOL
+INLINE T FN(larger)(T a, T b) { return a | b; }
+INLINE T FN(smaller)(T a, T b) { return a & b; }
 #endif
 #if IS_INTEGER
 INLINE T FN(sgn)(T x) { return (T)((x > 0) - (x < 0)); }

@@ -1,48 +1,16 @@
-"""CPU bodies over the two halves of a tensor: glu and its gradients.
+"""CPU kernels over the two halves of a tensor: how glu and its gradient move with what they read.
 
-Called by the structured kernel, or as a whole kernel. The arithmetic is that of other operators,
-written into a half of the output; 16-bit floats stay float32 in between.
+Called as whole kernels. The arithmetic is that of other operators.
 """
 
 from __future__ import annotations
 
-from dispatch._C import dtypes
-from dispatch._C.generated.dtype_sets import FLOATING
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.cpu.arrays import check_dtype, is_narrow
 
-__all__ = ["glu", "glu_backward", "glu_backward_jvp", "glu_jvp"]
+__all__ = ["glu_backward_jvp", "glu_jvp"]
 
 _aten = ops.aten
-
-
-def _wide(tensor: Tensor) -> Tensor:
-    wide: Tensor = _aten.to.dtype(tensor, dtypes.float32) if is_narrow(tensor.dtype) else tensor
-    return wide
-
-
-def glu(out: Tensor, self: Tensor, dim: int) -> None:
-    """One half times the sigmoid of the other."""
-    check_dtype(self.dtype, FLOATING)
-    first, second = _aten.chunk(self, 2, dim)
-    _aten.mul.out(first, _aten.sigmoid(_wide(second)), out=out)
-
-
-def glu_backward(grad_input: Tensor, grad_output: Tensor, self: Tensor, dim: int) -> None:
-    """The sigmoid, and the other half times its slope."""
-    check_dtype(self.dtype, FLOATING)
-    first, second = (_wide(half) for half in _aten.chunk(self, 2, dim))
-    to_first, to_second = _aten.chunk(grad_input, 2, dim)
-    gate = _aten.sigmoid(second)
-    grad = _wide(grad_output)
-    _aten.mul.out(grad, gate, out=to_first)
-    _aten.mul.out(_slope(gate, first), grad, out=to_second)
-
-
-def _slope(gate: Tensor, times: Tensor) -> Tensor:
-    slope: Tensor = _aten.sigmoid_backward(times, gate)
-    return slope
 
 
 def glu_jvp(glu: Tensor, x: Tensor, dx: Tensor, dim: int) -> Tensor:

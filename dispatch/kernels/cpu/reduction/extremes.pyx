@@ -4,7 +4,7 @@ Called by the structured kernels with outputs of the right sizes. NaN is the lar
 smallest; of equal elements the first one's place counts. Where PyTorch puts an identity into the
 output before it reads, an output that is self holds just that.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from dispatch._C.dtypes import iinfo
 
@@ -24,7 +24,9 @@ from dispatch.kernels.cpu.dense cimport pinned
 
 cdef extern from "narrow.h" nogil:
     ctypedef void (*narrow_fn)(const void* given, void* made, int64_t outer, int64_t n, int64_t inner)
+    ctypedef void (*narrow_both_fn)(const void* given, void* least, void* most, int64_t outer, int64_t n)
     narrow_fn narrow_extreme(bint largest, int code)
+    narrow_both_fn narrow_extremes(int code)
 
 
 cdef int check_ordered(Tensor self) except -1:
@@ -33,20 +35,38 @@ cdef int check_ordered(Tensor self) except -1:
     return 0
 
 
+cdef bint in_one_block(Tensor self, const int64_t* dims, int n, int64_t* outer, int64_t* count, int64_t* inner) noexcept:
+    """Whether the dimensions follow on each other, those of size 1 aside: the elements before, in and behind them."""
+    cdef uint64_t gone = 0
+    cdef bint has_ended = False
+    cdef int d
+    outer[0] = count[0] = inner[0] = 1
+    for d in range(n):
+        gone |= <uint64_t>1 << dims[d]
+    if n == ALL_DIMS:
+        gone = ~<uint64_t>0
+    for d in range(self.c_ndim):
+        if self.c_sizes[d] == 1:
+            continue
+        if gone >> d & 1:
+            if has_ended:
+                return False
+            outer[0], inner[0] = outer[0] * inner[0], 1
+            count[0] *= self.c_sizes[d]
+        else:
+            has_ended = count[0] != 1
+            inner[0] *= self.c_sizes[d]
+    return True
+
+
 cdef bint try_narrow(int op, Tensor out, Tensor self, const int64_t* dims, int n) except -1:
-    """Integers without gaps, over all dimensions or one. False: nothing was done."""
+    """Narrow numbers without gaps, over dimensions that follow on each other. False: nothing was done."""
     cdef narrow_fn f = narrow_extreme(op == FOLD_MAX, self.c_dtype)
-    cdef int64_t outer = 1, count = self.c_numel, inner = 1
-    cdef int d, item = itemsize_table()[self.c_dtype]
-    if f == NULL or n > 1 or n == 0 or count == 0 or not self.c_flags & out.c_flags & TF_CONTIGUOUS:
+    cdef int64_t outer, count, inner
+    cdef int item = itemsize_table()[self.c_dtype]
+    if (f == NULL or n == 0 or self.c_numel == 0 or not self.c_flags & out.c_flags & TF_CONTIGUOUS
+            or not in_one_block(self, dims, n, &outer, &count, &inner)):
         return False
-    if n == 1:
-        count = self.c_sizes[dims[0]]
-        for d in range(self.c_ndim):
-            if d < dims[0]:
-                outer *= self.c_sizes[d]
-            elif d > dims[0]:
-                inner *= self.c_sizes[d]
     cdef object kept = pinned(self.c_numel, self, out)
     cdef char* from_ = data_of(self, item)
     cdef char* to = data_of(out, item)
@@ -55,6 +75,27 @@ cdef bint try_narrow(int op, Tensor out, Tensor self, const int64_t* dims, int n
         return True
     with nogil:
         f(from_, to, outer, count, inner)
+    return True
+
+
+cdef bint try_narrow_both(Tensor smallest, Tensor largest, Tensor self, const int64_t* dims, int n) except -1:
+    """The same of both extremes, over the last dimensions."""
+    cdef narrow_both_fn f = narrow_extremes(self.c_dtype)
+    cdef int64_t outer, count, inner
+    cdef int item = itemsize_table()[self.c_dtype]
+    if (f == NULL or n == 0 or self.c_numel == 0 or smallest.c_dtype != self.c_dtype or largest.c_dtype != self.c_dtype
+            or not self.c_flags & smallest.c_flags & largest.c_flags & TF_CONTIGUOUS
+            or not in_one_block(self, dims, n, &outer, &count, &inner) or inner != 1):
+        return False
+    cdef object kept = pinned(self.c_numel, self, smallest, largest)
+    cdef char* from_ = data_of(self, item)
+    cdef char* least = data_of(smallest, item)
+    cdef char* most = data_of(largest, item)
+    if kept is None:
+        f(from_, least, most, outer, count)
+        return True
+    with nogil:
+        f(from_, least, most, outer, count)
     return True
 
 
@@ -110,6 +151,8 @@ cdef int min(Tensor out, Tensor self) except -1:
 
 cdef int aminmax(Tensor smallest, Tensor largest, Tensor self, object dim, bint keepdim, const int64_t* handed) except -1:
     check_ordered(self)
+    if try_narrow_both(smallest, largest, self, &handed[1], <int>handed[0]):
+        return 0
     extremum(FOLD_MIN, smallest, self, &handed[1], <int>handed[0])
     return extremum(FOLD_MAX, largest, self, &handed[1], <int>handed[0])
 

@@ -236,6 +236,13 @@ WIDE static void xor_cols_i64(const char *x, intptr_t step, int64_t rows, int64_
 
 /* ---- complex sums and products: the lanes of a vector are real and imaginary parts in turn ---- */
 
+#define PICK_f32(v, ...) __builtin_shuffle(v, (mask_f32){__VA_ARGS__})
+#define PICK_f64(v, ...) __builtin_shuffle(v, (mask_f64){__VA_ARGS__})
+#define TIMES_f32(p, z) (PICK_f32(p, 0, 0, 2, 2, 4, 4, 6, 6) * (z) \
+                         + PICK_f32(p, 1, 1, 3, 3, 5, 5, 7, 7) * PICK_f32(z, 1, 0, 3, 2, 5, 4, 7, 6) \
+                           * (vec_f32){-1, 1, -1, 1, -1, 1, -1, 1})
+#define TIMES_f64(p, z) (PICK_f64(p, 0, 0, 2, 2) * (z) \
+                         + PICK_f64(p, 1, 1, 3, 3) * PICK_f64(z, 1, 0, 3, 2) * (vec_f64){-1, 1, -1, 1})
 #define COMPLEX(K, REAL, PART) \
     WIDE static void csum_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
@@ -274,13 +281,26 @@ WIDE static void xor_cols_i64(const char *x, intptr_t step, int64_t rows, int64_
         for (int64_t j = 0; j < 2 * n; j++) \
             ((REAL *)values)[j] = (REAL)(s->slot[0][j] / (double)c->count); \
     } \
-    static void cprod_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
+    WIDE static void cprod_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
     { \
+        enum { L = LANES_##PART }; \
         const REAL *x = given; \
         REAL re = (REAL)s->slot[0][2 * at], im = (REAL)s->slot[0][2 * at + 1]; \
+        vec_##PART lanes[4]; \
+        int64_t i = 0; \
         (void)c; \
-        for (int64_t i = 0; i < n; i++) { \
-            REAL a = x[2 * i], b = x[2 * i + 1], next = re * a - im * b; \
+        for (int k = 0; k < 4 * L; k++) \
+            lanes[k / L][k % L] = k % 2 ? 0 : 1; \
+        for (; i + 4 * L <= 2 * n; i += 4 * L) \
+            for (int k = 0; k < 4; k++) { \
+                const vec_##PART z = *(const vec_##PART *)(x + i + k * L); \
+                lanes[k] = TIMES_##PART(lanes[k], z); \
+            } \
+        lanes[0] = TIMES_##PART(lanes[0], lanes[1]); \
+        lanes[2] = TIMES_##PART(lanes[2], lanes[3]); \
+        lanes[0] = TIMES_##PART(lanes[0], lanes[2]); \
+        for (int64_t j = i ? -L : 0; j < 2 * n - i; j += 2) { \
+            REAL a = j < 0 ? lanes[0][L + j] : x[i + j], b = j < 0 ? lanes[0][L + j + 1] : x[i + j + 1], next = re * a - im * b; \
             im = re * b + im * a; \
             re = next; \
         } \
@@ -315,6 +335,17 @@ static void cprod_init(fold_states *s, int64_t n)
             if (((const REAL *)given)[i] != 0 || ((const REAL *)given)[i + 1] != 0) { \
                 ((int64_t *)s->slot[0])[at]++; \
             } \
+    } \
+    WIDE static void cany_cols_##K(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, \
+                                   const fold_context *c) \
+    { \
+        int64_t *restrict to = (int64_t *)s->slot[0]; \
+        (void)c; \
+        for (; rows > 0; rows--, x += step) { \
+            const REAL *p = (const REAL *)x; \
+            for (int64_t j = 0; j < n; j++) \
+                to[j] += (p[2 * j] != 0) | (p[2 * j + 1] != 0); \
+        } \
     }
 CTRUTH(c64, float)
 CTRUTH(c128, double)
@@ -332,72 +363,8 @@ static void call_finish(const fold_states *s, int64_t n, void *values, int64_t *
 }
 #define ccount_finish sum_finish_i64
 
-/* ---- products ---- */
-
 #define NUMBERS_OF(s, K) ((num_##K *)(s)->slot[0])
-#define ROUNDED(x) (c->narrow_f16 ? f32_of_f16(f16_of_f32(x)) : f32_of_bf16(bf16_of_f32(x)))
-#define PRODUCT(K, T) \
-    static void prod_init_##K(fold_states *s, int64_t n) \
-    { \
-        for (int64_t i = 0; i < n; i++) \
-            NUMBERS_OF(s, K)[i] = 1; \
-    } \
-    WIDE static void prod_row_##K(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c) \
-    { \
-        enum { L = LANES_##K }; \
-        const num_##K *x = given; \
-        vec_##K a0, a1, t; \
-        num_##K total = NUMBERS_OF(s, K)[at]; \
-        int64_t i = 0; \
-        if (c->narrow_f16 || c->narrow_bf16) { \
-            for (; i < n; i++) \
-                total = (num_##K)ROUNDED((float)(total * x[i])); \
-            NUMBERS_OF(s, K)[at] = total; \
-            return; \
-        } \
-        for (int k = 0; k < L; k++) \
-            a0[k] = a1[k] = t[k] = 1; \
-        for (; i + 2 * L <= n; i += 2 * L) { \
-            a0 *= *(const vec_##K *)(x + i); \
-            a1 *= *(const vec_##K *)(x + i + L); \
-        } \
-        for (; i + L <= n; i += L) \
-            a0 *= *(const vec_##K *)(x + i); \
-        for (int k = 0; i < n; i++, k++) \
-            t[k] = x[i]; \
-        a0 *= a1; \
-        a0 *= t; \
-        for (int k = 0; k < L; k++) \
-            total = (T)total * (T)a0[k]; \
-        NUMBERS_OF(s, K)[at] = total; \
-    } \
-    WIDE static void prod_cols_##K(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, \
-                                   const fold_context *c) \
-    { \
-        num_##K *restrict to = NUMBERS_OF(s, K); \
-        uint16_t halves[FOLD_TILE]; \
-        for (; rows > 0; rows--, x += step) { \
-            const num_##K *p = (const num_##K *)x; \
-            if (c->narrow_bf16) \
-                for (int64_t j = 0; j < n; j++) \
-                    to[j] = (num_##K)f32_of_bf16(bf16_of_f32((float)(to[j] * p[j]))); \
-            else \
-                for (int64_t j = 0; j < n; j++) \
-                    to[j] = (T)to[j] * (T)p[j]; \
-            if (c->narrow_f16) { \
-                row_write_f16(to, (char *)halves, 2, n); \
-                row_read_f16((const char *)halves, 2, n, to); \
-            } \
-        } \
-    } \
-    static void states_finish_##K(const fold_states *s, int64_t n, void *values, int64_t *places, const fold_context *c) \
-    { \
-        (void)places, (void)c; \
-        memcpy(values, s->slot[0], (size_t)n * sizeof(num_##K)); \
-    }
-PRODUCT(f32, float)
-PRODUCT(f64, double)
-PRODUCT(i64, uint64_t)
+#include "fold_products.h"
 
 /* ---- extremes: NaN is the largest and the smallest ---- */
 
@@ -740,8 +707,8 @@ static const fold_rule FOLD_RULES[FOLD_OPS][ROW_TYPES] = {
                      [ROW_I64] = RULE(i64, sum_init_i64, sum, sum)},
     [FOLD_COUNT] = {[ROW_F32] = RULE(f32, sum_init_f32, count, count), [ROW_F64] = RULE(f64, sum_init_f64, count, count),
                     [ROW_I64] = RULE(i64, sum_init_i64, count, sum),
-                    [ROW_C64] = {sum_init_i64, cany_row_c64, NULL, ccount_finish},
-                    [ROW_C128] = {sum_init_i64, cany_row_c128, NULL, ccount_finish}},
+                    [ROW_C64] = {sum_init_i64, cany_row_c64, cany_cols_c64, ccount_finish},
+                    [ROW_C128] = {sum_init_i64, cany_row_c128, cany_cols_c128, ccount_finish}},
     [FOLD_NORM0] = {[ROW_F32] = RULE(f32, sum_init_f32, count, norm0), [ROW_F64] = RULE(f64, sum_init_f64, count, sum)},
     [FOLD_NORM1] = {[ROW_F32] = RULE(f32, sum_init_f32, abs, sum), [ROW_F64] = RULE(f64, sum_init_f64, abs, sum)},
     [FOLD_NORM2] = {[ROW_F32] = RULE(f32, sum_init_f32, square, norm2), [ROW_F64] = RULE(f64, sum_init_f64, square, norm2)},
@@ -765,12 +732,12 @@ static const fold_rule FOLD_RULES[FOLD_OPS][ROW_TYPES] = {
     [FOLD_ANY] = {[ROW_F32] = RULE(f32, sum_init_i64, any, sum_of_i64), [ROW_F64] = RULE(f64, sum_init_i64, any, sum_of_i64),
                   [ROW_I64] = RULE(i64, sum_init_i64, any, sum),
                   [ROW_B8] = {sum_init_i64, any_bytes, any_cols_of_bytes, sum_finish_i64},
-                  [ROW_C64] = {sum_init_i64, cany_row_c64, NULL, cany_finish},
-                  [ROW_C128] = {sum_init_i64, cany_row_c128, NULL, cany_finish}},
+                  [ROW_C64] = {sum_init_i64, cany_row_c64, cany_cols_c64, cany_finish},
+                  [ROW_C128] = {sum_init_i64, cany_row_c128, cany_cols_c128, cany_finish}},
     [FOLD_ALL] = {[ROW_F32] = RULE(f32, all_init, all, sum_of_i64), [ROW_F64] = RULE(f64, all_init, all, sum_of_i64),
                   [ROW_I64] = RULE(i64, all_init, all, sum), [ROW_B8] = {all_init, all_bytes, all_cols_of_bytes, sum_finish_i64},
-                  [ROW_C64] = {sum_init_i64, cany_row_c64, NULL, call_finish},
-                  [ROW_C128] = {sum_init_i64, cany_row_c128, NULL, call_finish}},
+                  [ROW_C64] = {sum_init_i64, cany_row_c64, cany_cols_c64, call_finish},
+                  [ROW_C128] = {sum_init_i64, cany_row_c128, cany_cols_c128, call_finish}},
     [FOLD_VAR] = {[ROW_F32] = RULE(f32, moments_init, moments, var), [ROW_F64] = RULE(f64, moments_init, moments, var)},
     [FOLD_STD] = {[ROW_F32] = RULE(f32, moments_init, moments, std), [ROW_F64] = RULE(f64, moments_init, moments, std)},
     [FOLD_XOR] = {[ROW_I64] = RULE(i64, sum_init_i64, xor, sum)},

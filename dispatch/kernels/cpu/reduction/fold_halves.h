@@ -14,6 +14,10 @@ CONVERTS static int64_t sum_vectors_f16(const uint16_t *x, int64_t n, vec_f64 *s
         p += q;
         *sums += (vec_f64)(_mm256_cvtps_pd(_mm256_castps256_ps128(p)) + _mm256_cvtps_pd(_mm256_extractf128_ps(p, 1)));
     }
+    __m256 rest = _mm256_setzero_ps();
+    for (; i + 8 <= n; i += 8, x += 8)
+        rest += VECTORS_OF_F16(x);
+    *sums += (vec_f64)(_mm256_cvtps_pd(_mm256_castps256_ps128(rest)) + _mm256_cvtps_pd(_mm256_extractf128_ps(rest, 1)));
     return i;
 }
 /* Of eight rows, as many columns as there are whole vectors of; how many these are. */
@@ -79,6 +83,10 @@ WIDE static void sum_row_bf16(const void *given, int64_t n, fold_states *s, int6
         vec_f32 p = (PAIRS_OF_BF16(v[0]) + PAIRS_OF_BF16(v[1])) + (PAIRS_OF_BF16(v[2]) + PAIRS_OF_BF16(v[3]));
         widen_f32(&sums, &p);
     }
+    vec_f32 rest = {0};
+    for (; i + 16 <= n; i += 16)
+        rest += PAIRS_OF_BF16(*(const bits_f32 *)(x + i));
+    widen_f32(&sums, &rest);
     total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     for (; i < n; i++)
         total += f32_of_bf16(x[i]);

@@ -74,20 +74,41 @@ SCAN_SUM(i64, int64_t, int64_t)
 SCAN_COMPLEX(c64, float)
 SCAN_COMPLEX(c128, double)
 
+/* Most blocks have no element that is better than what came before: they are looked through at once, and filled. */
+enum { SCAN_BLOCK = 16 };
+typedef uint32_t flag_f32;
+typedef uint64_t flag_f64;
+typedef uint64_t flag_i64;
 #define SCAN_EXTREME(NAME, K, T, BETTER) \
-    static void NAME##_##K(const void **in, void **out, int64_t n, const void *context) \
+    WIDE static void NAME##_##K(const void **in, void **out, int64_t n, const void *context) \
     { \
         const T *x = in[0]; \
         T *values = out[0], best = x[0]; \
         int64_t *places = out[1], place = 0; \
         (void)context; \
-        for (int64_t i = 0; i < n; i++) { \
-            T v = x[i]; \
-            bool better = (v BETTER best) | (v != v); \
-            best = better ? v : best; \
-            place = better ? i : place; \
-            values[i] = best; \
-            places[i] = place; \
+        for (int64_t i = 0; i < n;) { \
+            const int64_t end = n - i < SCAN_BLOCK ? n : i + SCAN_BLOCK; \
+            flag_##K any = 0; \
+            if (end == i + SCAN_BLOCK) { \
+                for (int k = 0; k < SCAN_BLOCK; k++) \
+                    any |= (flag_##K)(x[i + k] BETTER best) | (flag_##K)(x[i + k] != x[i + k]); \
+                if (!any) { \
+                    for (int k = 0; k < SCAN_BLOCK; k++) \
+                        values[i + k] = best; \
+                    for (int k = 0; k < SCAN_BLOCK; k++) \
+                        places[i + k] = place; \
+                    i = end; \
+                    continue; \
+                } \
+            } \
+            for (; i < end; i++) { \
+                T v = x[i]; \
+                bool better = (v BETTER best) | (v != v); \
+                best = better ? v : best; \
+                place = better ? i : place; \
+                values[i] = best; \
+                places[i] = place; \
+            } \
         } \
     }
 SCAN_EXTREME(cummax, f32, float, >=)
@@ -180,6 +201,26 @@ SCAN_COLS(cumprod, f32, float, 1, double, 1, *)
 SCAN_COLS(cumprod, f64, double, 1, double, 1, *)
 SCAN_COLS(cumprod, i64, int64_t, 1, int64_t, 1, *)
 
+#define COMPLEX_PRODUCT_COLS(K, T) \
+    WIDE static void cumprod_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \
+    { \
+        const char *x = data[0]; \
+        char *y = data[1]; \
+        double re[WALK_COLS], im[WALK_COLS]; \
+        for (int64_t j = 0; j < m; j++) \
+            re[j] = 1, im[j] = 0; \
+        for (int64_t i = 0; i < n; i++, x += steps[0], y += steps[1]) \
+            for (int64_t j = 0; j < m; j++) { \
+                const double a = ((const T *)x)[2 * j], b = ((const T *)x)[2 * j + 1], next = re[j] * a - im[j] * b; \
+                im[j] = re[j] * b + im[j] * a; \
+                re[j] = next; \
+                ((T *)y)[2 * j] = (T)next; \
+                ((T *)y)[2 * j + 1] = (T)im[j]; \
+            } \
+    }
+COMPLEX_PRODUCT_COLS(c64, float)
+COMPLEX_PRODUCT_COLS(c128, double)
+
 #define EXTREME_COLS(NAME, K, T, BETTER) \
     WIDE static void NAME##_cols_##K(char **data, const intptr_t *steps, int64_t n, int64_t m) \
     { \
@@ -218,7 +259,7 @@ static const row_step_fn SCAN_STEPS[SCAN_OPS][5] = {
 };
 static const row_cols_fn SCAN_COLUMNS[SCAN_OPS][5] = {
     [CUMSUM] = {cumsum_cols_f32, cumsum_cols_f64, cumsum_cols_i64, cumsum_cols_c64, cumsum_cols_c128},
-    [CUMPROD] = {cumprod_cols_f32, cumprod_cols_f64, cumprod_cols_i64},
+    [CUMPROD] = {cumprod_cols_f32, cumprod_cols_f64, cumprod_cols_i64, cumprod_cols_c64, cumprod_cols_c128},
     [CUMMAX] = {cummax_cols_f32, cummax_cols_f64, cummax_cols_i64},
     [CUMMIN] = {cummin_cols_f32, cummin_cols_f64, cummin_cols_i64},
 };

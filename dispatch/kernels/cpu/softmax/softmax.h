@@ -4,14 +4,24 @@
 #ifndef DISPATCH_SOFTMAX_H
 #define DISPATCH_SOFTMAX_H
 #include "exps.h"
+#include "loops.h"
 #include "row_walk.h"
 
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "wrapv")
 
+#define TYPE soft
+#define LEVEL any
+#define T float
+#include "logs.h"
+#undef T
+#undef LEVEL
+#undef TYPE
+
 enum { SOFT_LANES = 32 };
 
-/* `value` folded over the row in lanes, by `a = STEP`; the lanes are folded by the same. */
+/* `value` folded over the row in lanes, by `a = STEP`; the lanes are folded by the same. What is left of the row goes through the
+   first lanes, under a mask. */
 #define OVER_LANES(T, result, first, n, STEP) \
     do { \
         T lane_[SOFT_LANES]; \
@@ -25,12 +35,16 @@ enum { SOFT_LANES = 32 };
                 STEP; \
                 lane_[k_] = a; \
             } \
-        for (; i < (n); i++) { \
-            T a = lane_[i % SOFT_LANES]; \
-            const int64_t j = i; \
-            STEP; \
-            lane_[i % SOFT_LANES] = a; \
-        } \
+        const int left_ = (int)((n) - i); \
+        if (left_) \
+            for (int k_ = 0; k_ < SOFT_LANES; k_++) { \
+                T a = lane_[k_]; \
+                const int64_t j = i + k_; \
+                if (k_ < left_) { \
+                    STEP; \
+                } \
+                lane_[k_] = a; \
+            } \
         for (int w_ = SOFT_LANES / 2; w_ > 0; w_ /= 2) \
             for (int k_ = 0; k_ < w_; k_++) \
                 FOLD_LANES(lane_[k_], lane_[k_ + w_]); \
@@ -65,7 +79,7 @@ SOFTMAX(f64, double)
         for (int64_t i = 0; i < n; i++) \
             y[i] *= sum; \
     } \
-    WIDEST static T log_sum_##K(const T *x, T top, int64_t n) \
+    EACH T log_sum_##K(const T *x, T top, int64_t n) \
     { \
         T sum; \
         OVER_LANES(T, sum, 0, n, a += exp_##K(x[j] - top)); \
@@ -168,8 +182,8 @@ ROWS(f64, double, log)
     } \
     GRADIENT_COLUMNS(softmax, K, T, grad[j] * y[j], (grad[j] - sum[j]) * y[j]) \
     GRADIENT_COLUMNS(log_softmax, K, T, grad[j], grad[j] - exp_##K(y[j]) * sum[j])
-COLUMNS(f32, float, logf)
-COLUMNS(f64, double, log)
+COLUMNS(f32, float, log_f32_soft_any)
+COLUMNS(f64, double, log_f64_soft_any)
 #undef FOLD_LANES
 
 enum soft_op { SOFTMAX, LOG_SOFTMAX, SOFTMAX_BACKWARD, LOG_SOFTMAX_BACKWARD, SOFT_OPS };

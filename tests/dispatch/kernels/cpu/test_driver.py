@@ -259,3 +259,34 @@ def test_a_sum_in_parts_of_infinity_is_not_a_number() -> None:
     values = LARGE.copy()
     values[0, 0], values[-1, -1] = np.inf, -np.inf
     assert np.isnan(dispatch.from_numpy(values).sum().item())
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (0, 2, 1), (2, 0, 1)])
+def test_operands_in_other_orders(dtype: str, order: tuple[int, ...]) -> None:
+    """Several of such operands, some that are converted or broadcast."""
+    kind = getattr(dispatch, dtype)
+    x = (dispatch.arange(70 * 37 * 133) % 101).to(kind).view(70, 37, 133)
+    turned, sizes = x.permute(order), [x.shape[d] for d in order]
+    plain = turned.contiguous()
+    other = (dispatch.arange(plain.numel()) % 7).to(dispatch.int64).view(sizes)
+    row = (dispatch.arange(sizes[2]) % 5).to(kind)
+    for f in (dispatch.mul, dispatch.add):
+        assert dispatch.equal(f(turned, plain.mul(2)), f(plain, plain.mul(2)))
+        assert dispatch.equal(f(other, turned), f(other, plain))
+        assert dispatch.equal(f(turned, row), f(plain, row))
+        assert dispatch.equal(f(plain, turned.flip(2)), f(plain, plain.flip(2)))
+    out = dispatch.empty(sizes, dtype=kind)
+    dispatch.add(turned, turned, out=out)
+    assert dispatch.equal(out, plain + plain)
+    assert dispatch.equal(dispatch.where(other > 3, turned, plain), plain)
+
+
+def test_turned_operands_on_threads() -> None:
+    x = dispatch.randn(600, 700)
+    y = dispatch.randn(700, 600).t()
+    dispatch.set_num_threads(1)
+    alone = x + y
+    dispatch.set_num_threads(3)
+    assert dispatch.equal(x + y, alone)
+    assert dispatch.equal(alone, x + y.contiguous())

@@ -155,6 +155,15 @@ def test_quotients_of_int64_are_rounded_down_whatever_their_size():
         assert ops.aten.floor_divide.default(x, y).tolist() == wanted.tolist()
         assert ops.aten.floor_divide.default(x, 7).tolist() == (first // 7).tolist()
         assert x.clone().floor_divide_(y).tolist() == wanted.tolist()
+        pairs = [(int(a), int(b)) for a, b in zip(first, second, strict=True)]
+        rests = [abs(a) % abs(b) * (1 if a > 0 else -1) for a, b in pairs]
+        quotients = [(a - rest) // b for (a, b), rest in zip(pairs, rests, strict=True)]
+        wrapped = [(q + 2**63) % 2**64 - 2**63 for q in quotients]
+        div = ops.aten.div.Tensor_mode
+        assert div(x, y, rounding_mode="floor").tolist() == wanted.tolist()
+        assert div(x, y, rounding_mode="trunc").tolist() == wrapped
+        assert ops.aten.fmod.Tensor(x, y).tolist() == rests
+        assert ops.aten.remainder.Tensor(x, y).tolist() == [a % b for a, b in pairs]
 
 
 def test_nothing_is_a_common_multiple_of_zeros() -> None:

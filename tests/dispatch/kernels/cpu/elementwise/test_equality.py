@@ -33,6 +33,13 @@ def test_zeros_are_equal_and_nan_is_not_itself(dtype):
     assert not dispatch.equal(x, -x)
 
 
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_the_same_memory_is_equal(dtype):
+    x = dispatch.ones(2, 3, dtype=getattr(dispatch, dtype))
+    assert dispatch.equal(x, x)
+    assert dispatch.equal(x, x.view(2, 3))
+
+
 def test_other_sizes_are_never_equal_and_other_dtypes_may_be():
     x = dispatch.arange(6)
     assert not dispatch.equal(x, x.view(2, 3))

@@ -75,6 +75,36 @@ def test_outputs_of_another_dtype(device):
             aten.polar.out(part, part.bool(), out=wide)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_glu_of_any_dimension_and_order(dtype, dim):
+    kind = getattr(dispatch, dtype)
+    rtol = {"float16": 2e-3, "bfloat16": 1e-2, "float32": 1e-6, "float64": 1e-14}[dtype]
+    for order in ((0, 1, 2), (2, 0, 1)):
+        x = dispatch.randn(6, 40, 34).permute(order).to(kind)
+        grad = dispatch.randn(aten.glu(x, dim).shape).to(kind)
+        first, second = np.split(x.double().numpy(), 2, dim)
+        gate, given = 1 / (1 + np.exp(-second)), grad.double().numpy()
+        slopes = np.concatenate([given * gate, given * first * gate * (1 - gate)], dim)
+        for found, wanted in (
+            (aten.glu(x, dim), first * gate),
+            (aten.glu_backward(grad, x, dim), slopes),
+        ):
+            np.testing.assert_allclose(found.double().numpy(), wanted, rtol=rtol, atol=rtol)
+
+
+def test_glu_into_another_dtype_and_into_what_it_reads():
+    x = dispatch.randn(8, 6)
+    wanted = aten.glu(x, 1)
+    assert aten.glu.out(x, 1, out=dispatch.empty(8, 3, dtype=dispatch.float64)).tolist() == (
+        wanted.double().tolist()
+    )
+    with pytest.raises(NotImplementedError, match=r"glu.*int64"):
+        aten.glu(dispatch.ones(4, dtype=dispatch.int64))
+    assert aten.glu(dispatch.ones(0, 4)).shape == (0, 2)
+    assert aten.glu.out(x, 1, out=x[:, 1:4]).tolist() == wanted.tolist()
+
+
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_glu_lies_as_its_half_does(device):
     x = dispatch.ones(4, 5, 6, device=device).permute(2, 0, 1)

@@ -26,6 +26,10 @@ ONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "lgamma": (aten.lgamma, special.gammaln),
     "digamma": (aten.digamma, special.digamma),
     "sigmoid": (aten.sigmoid, special.expit),
+    "asin": (aten.asin, np.arcsin),
+    "acos": (aten.acos, np.arccos),
+    "atanh": (aten.atanh, np.arctanh),
+    "exp2": (aten.exp2, np.exp2),
     "sin": (aten.sin, np.sin),
     "cos": (aten.cos, np.cos),
     "sinc": (aten.sinc, np.sinc),
@@ -71,6 +75,16 @@ def test_exp_of_float32_is_right_down_to_the_least_number() -> None:
     assert (found[~finite] == np.inf).all()
     assert found[-3:].tolist() == [0, np.inf, 0]
     assert np.isnan(aten.exp(dispatch.tensor([np.nan] * 40)).numpy()).all()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_sines_next_to_multiples_of_half_a_turn(kind: type) -> None:
+    x = (np.arange(-30000, 30000) * (np.pi / 2)).astype(kind)
+    rtol = 4e-7 if kind is np.float32 else 1e-15
+    for found, exact in ((aten.sin, np.sin), (aten.cos, np.cos)):
+        wanted = exact(x.astype(np.longdouble)).astype(np.float64)
+        y, large = found(dispatch.from_numpy(x)).numpy(), np.abs(wanted) > 1e-9
+        np.testing.assert_allclose(y[large], wanted[large], rtol=rtol)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -145,13 +159,15 @@ def test_angles_of_complex_numbers(kind: type) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8])
-def test_each_byte_shifted_right_by_each_byte(kind: type) -> None:
+def test_each_byte_shifted_by_each_byte(kind: type) -> None:
     every = np.arange(256).astype(np.uint8).view(kind)
     x, by = (g.ravel() for g in np.meshgrid(every, every))
-    found = aten.bitwise_right_shift(dispatch.from_numpy(x), dispatch.from_numpy(by)).numpy()
+    given = dispatch.from_numpy(x), dispatch.from_numpy(by)
     within = by.view(np.uint8) < 8
     wanted = np.where(within, x.astype(int) >> (by & 7), np.where(x < 0, -1, 0))
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(aten.bitwise_right_shift(*given).numpy(), wanted)
+    wanted = np.where(within, x.astype(int) << (by & 7), 0).astype(kind)
+    np.testing.assert_array_equal(aten.bitwise_left_shift(*given).numpy(), wanted)
 
 
 def test_a_loop_in_blocks_takes_any_steps_and_writes_over_its_operand() -> None:

@@ -66,6 +66,35 @@ def test_prod_in_half_precision_rounds_at_each_step() -> None:
     assert aten.prod(tensor([300, 300, 0.01], "float16")).item() == INF
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("size", [127, 128, 129, 1000, 5003])
+def test_long_products_in_half_precision(dtype: str, size: int) -> None:
+    x = dispatch.from_numpy(np.where(np.arange(size) % 3, 1.0, -1.0)).to(getattr(dispatch, dtype))
+    x[size // 2], x[size - 2] = 0.125, 3.0
+    assert aten.prod(x).item() == np.prod(x.double().numpy())
+    x[size - 1] = INF
+    assert abs(aten.prod(x).item()) == INF
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_products_and_truth_of_many_complex_numbers(dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    x = np.exp(1j * rng.uniform(-3, 3, (37, 29))).astype(dtype)
+    x[3, 4] = x[5, 6] = 0.5j
+    x[:, 7] = 0
+    x[20, 8] = 0
+    t = dispatch.from_numpy(x)
+    keep = [i for i in range(29) if i not in (7, 8)]
+    for dim in (0, 1):
+        found = aten.prod.dim_int(t[:, keep], dim).numpy()
+        np.testing.assert_allclose(found, x[:, keep].prod(dim), rtol=1e-4)
+        np.testing.assert_array_equal(aten.any.dim(t, dim).numpy(), x.any(dim))
+        np.testing.assert_array_equal(aten.all.dim(t, dim).numpy(), x.all(dim))
+        nonzero = aten.count_nonzero.dim_IntList(t, [dim]).numpy()
+        np.testing.assert_array_equal(nonzero, np.count_nonzero(x, dim))
+    np.testing.assert_allclose(aten.prod(t[:, keep]).item(), x[:, keep].prod(), rtol=1e-3)
+
+
 def test_an_output_that_is_self_holds_the_identity() -> None:
     for name, identity in (("sum.IntList_out", 0.0), ("prod.int_out", 1.0), ("amax.out", -INF)):
         x = tensor(3.0)

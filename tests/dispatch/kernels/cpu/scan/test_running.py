@@ -158,3 +158,33 @@ def test_nan_stays_in_sums_of_exponentials(first):
     """As the first number too, and after numbers that add nothing."""
     x = dispatch.tensor([*first, float("nan"), 0.0, 1.0])
     assert x.logcumsumexp(0)[len(first) :].isnan().all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "float32", "bfloat16"])
+def test_long_running_extremes_and_their_places(dtype):
+    x = np.random.default_rng(2).integers(0, 50, (3, 1003))
+    x[1], x[2] = np.arange(1003) // 30, 40 - np.arange(1003) // 30
+    t = dispatch.from_numpy(x).to(getattr(dispatch, dtype))
+    for scan, best in ((dispatch.cummax, np.maximum), (dispatch.cummin, np.minimum)):
+        values, places = scan(t, 1)
+        wanted = best.accumulate(x, 1)
+        np.testing.assert_array_equal(values.to(dispatch.int64).numpy(), wanted)
+        last = np.maximum.accumulate(np.where(x == wanted, np.arange(1003), -1), 1)
+        np.testing.assert_array_equal(places.numpy(), last)
+
+
+def test_not_a_number_stays_the_extreme_of_a_long_row():
+    x = dispatch.zeros(200)
+    x[70], x[150] = float("nan"), float("nan")
+    values, places = dispatch.cummax(x, 0)
+    assert values[:70].tolist() == [0] * 70
+    assert bool(values[70:].isnan().all())
+    assert places[69:71].tolist() == [69, 70]
+    assert places[[149, 150, 199]].tolist() == [70, 150, 150]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_products_along_columns(dtype):
+    x = np.exp(1j * np.random.default_rng(4).uniform(-3, 3, (30, 40))).astype(dtype)
+    found = dispatch.from_numpy(x).cumprod(0).numpy()
+    np.testing.assert_allclose(found, x.cumprod(0), rtol=1e-4, atol=1e-5)
