@@ -20,6 +20,7 @@ from dispatch.kernels.cpu.copy.copies cimport copy_values, fill_values
 from dispatch.kernels.cpu.reduction.fold cimport (
     ALL_DIMS, FOLD_ARGMAX, FOLD_ARGMIN, FOLD_MAX, FOLD_MIN, fold_into,
 )
+from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.dense cimport pinned
 
 cdef extern from "narrow.h" nogil:
@@ -60,12 +61,13 @@ cdef bint in_one_block(Tensor self, const int64_t* dims, int n, int64_t* outer, 
 
 
 cdef bint try_narrow(int op, Tensor out, Tensor self, const int64_t* dims, int n) except -1:
-    """Narrow numbers without gaps, over dimensions that follow on each other. False: nothing was done."""
+    """Narrow numbers without gaps, over dimensions that follow on each other, if the result lies in none that is still to be
+    read. False: nothing was done."""
     cdef narrow_fn f = narrow_extreme(op == FOLD_MAX, self.c_dtype)
     cdef int64_t outer, count, inner
     cdef int item = itemsize_table()[self.c_dtype]
     if (f == NULL or n == 0 or self.c_numel == 0 or not self.c_flags & out.c_flags & TF_CONTIGUOUS
-            or not in_one_block(self, dims, n, &outer, &count, &inner)):
+            or not in_one_block(self, dims, n, &outer, &count, &inner) or memory_meets(self, out)):
         return False
     cdef object kept = pinned(self.c_numel, self, out)
     cdef char* from_ = data_of(self, item)
@@ -85,7 +87,8 @@ cdef bint try_narrow_both(Tensor smallest, Tensor largest, Tensor self, const in
     cdef int item = itemsize_table()[self.c_dtype]
     if (f == NULL or n == 0 or self.c_numel == 0 or smallest.c_dtype != self.c_dtype or largest.c_dtype != self.c_dtype
             or not self.c_flags & smallest.c_flags & largest.c_flags & TF_CONTIGUOUS
-            or not in_one_block(self, dims, n, &outer, &count, &inner) or inner != 1):
+            or not in_one_block(self, dims, n, &outer, &count, &inner) or inner != 1
+            or memory_meets(self, smallest) or memory_meets(self, largest)):
         return False
     cdef object kept = pinned(self.c_numel, self, smallest, largest)
     cdef char* from_ = data_of(self, item)

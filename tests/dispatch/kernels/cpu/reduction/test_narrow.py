@@ -71,3 +71,11 @@ def test_extremes_of_halves_are_those_of_floats(dtype):
         for found in (x.max(), x.min(), *dispatch.aminmax(x), x.amax([1, 2])[2], x.amin([1])[2, 4]):
             assert found.isnan().item()
     assert not x.amax([1])[2, 3].isnan().item()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "bfloat16", "float32"])
+def test_extremes_written_into_what_they_are_of(dtype):
+    memory = dispatch.arange(48).to(getattr(dispatch, dtype))
+    smallest, largest = memory[40:46], dispatch.empty(6, dtype=memory.dtype)
+    dispatch.aminmax(memory.view(6, 8), dim=1, out=(smallest, largest))
+    assert smallest.tolist() == [0, 8, 16, 24, 32, 40]
