@@ -115,7 +115,32 @@ def _sorted(passes: list[Pass], constraints: list[Any]) -> list[Pass]:
     return found
 
 
-class PassManager:
+class OrderedPasses:
+    """Passes, and constraints of two in a row, which are checked when either has changed."""
+
+    def __init__(self, passes: list[Pass] | None, constraints: list[Any] | None) -> None:
+        self.passes, self.constraints = passes or [], constraints or []
+        self._validated = False
+
+    def add_pass(self, _pass: Pass) -> None:
+        """Run this one too, at the end."""
+        self.passes.append(_pass)
+        self._validated = False
+
+    def add_constraint(self, constraint: Callable[[Pass, Pass], bool]) -> None:
+        """Take only an order that this takes too."""
+        self.constraints.append(constraint)
+        self._validated = False
+
+    def _check_order(self) -> None:
+        """RuntimeError unless the order is one that all constraints take."""
+        if not self._validated:
+            for constraint in self.constraints:
+                check_order(constraint, self.passes)
+            self._validated = True
+
+
+class PassManager(OrderedPasses):
     """Runs passes one after the other (torch.fx.passes.infra.pass_manager.PassManager).
 
     Args:
@@ -131,28 +156,14 @@ class PassManager:
         steps: int | None = None, run_checks_after_each_pass: bool = False,
         suppress_check_failures: bool = False,
     ) -> None:  # fmt: skip
-        self.passes, self.constraints = passes or [], constraints or []
+        super().__init__(passes, constraints)
         self.steps = steps or 1
         self.run_checks_after_each_pass = run_checks_after_each_pass
         self.suppress_check_failures = suppress_check_failures
-        self._validated = False
-
-    def add_pass(self, _pass: Pass) -> None:
-        """Run this one too, at the end."""
-        self.passes.append(_pass)
-        self._validated = False
-
-    def add_constraint(self, constraint: Callable[[Pass, Pass], bool]) -> None:
-        """Passes run in an order that this takes."""
-        self.constraints.append(constraint)
-        self._validated = False
 
     def validate_constraints(self) -> None:
         """RuntimeError unless the order is one that all constraints take."""
-        if not self._validated:
-            for constraint in self.constraints:
-                check_order(constraint, self.passes)
-            self._validated = True
+        self._check_order()
 
     def solve_constraints(self) -> None:
         """Bring the passes into an order that all constraints take; RuntimeError if none is."""

@@ -10,8 +10,8 @@ from inspect import unwrap
 from typing import Any
 
 from dispatch.as_torch.fx.passes.managers import (
+    OrderedPasses,
     Pass,
-    check_order,
     this_before_that_pass_constraint,
 )
 
@@ -78,7 +78,7 @@ def these_before_those_pass_constraint(these: Pass, those: Pass) -> Callable[[Pa
     return lambda a, b: unwrap(a) != those or unwrap(b) != these
 
 
-class PassManager:
+class PassManager(OrderedPasses):
     """Runs functions one after the other, each on what the one before gave.
 
     Args:
@@ -89,23 +89,12 @@ class PassManager:
     def __init__(
         self, passes: list[Pass] | None = None, constraints: list[Any] | None = None
     ) -> None:
-        self.passes, self.constraints = passes or [], constraints or []
-        self._validated = False
+        super().__init__(passes, constraints)
 
     @classmethod
     def build_from_passlist(cls, passes: list[Pass]) -> "PassManager":
         """One for these passes."""
         return PassManager(passes)
-
-    def add_pass(self, _pass: Pass) -> None:
-        """Run this one too, at the end."""
-        self.passes.append(_pass)
-        self._validated = False
-
-    def add_constraint(self, constraint: Callable[[Pass, Pass], bool]) -> None:
-        """Check the order by this one too."""
-        self.constraints.append(constraint)
-        self._validated = False
 
     def remove_pass(self, _passes: list[str]) -> None:
         """Run those of these names no more."""
@@ -121,10 +110,7 @@ class PassManager:
 
     def validate(self) -> None:
         """RuntimeError unless the order is one that all constraints take."""
-        if not self._validated:
-            for constraint in self.constraints:
-                check_order(constraint, self.passes)
-            self._validated = True
+        self._check_order()
 
     def __call__(self, source: Any) -> Any:
         self.validate()
