@@ -2,19 +2,22 @@
 
 Timed is the statement as a program writes it. What needs something fresh each time (a condition
 that nobody has asked, a symbol without a guard, sizes of a new tensor) has it made before the clock
-runs; both sides make the same. Left out: making the ShapeEnv.
+runs; both sides make the same. Tensors become symbolic by the hundred in one environment, so that
+it is as large on the side that is called more often. Left out: making the ShapeEnv.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
-from time import perf_counter
+from timeit import Timer
 from types import SimpleNamespace
 from typing import Any
 
 from .rows import Row
 
 __all__ = ["rows"]
+
+_TENSORS = 100  # that become symbolic in one environment
 
 
 class _Fresh(Row):
@@ -23,10 +26,8 @@ class _Fresh(Row):
     def run(self, calls: int) -> float:
         make, call = self.names["make"], self.names["call"]
         fresh = [make() for _ in range(calls)]  # type: ignore[operator]
-        begin = perf_counter()
-        for argument in fresh:
-            call(argument)  # type: ignore[operator]
-        return perf_counter() - begin
+        names = {"values": (call, fresh)}
+        return Timer("for x in fresh: call(x)", "call, fresh = values", globals=names).timeit(1)
 
 
 class _Sizes:
@@ -43,11 +44,26 @@ class _Sizes:
         symbol = self.env.create_symbol(value, self.source(), self.api.DimDynamic.DYNAMIC)
         return self.env.create_symintnode(symbol, hint=value)
 
-    def dims(self, source: Any) -> Any:
-        context = self.api.StatelessSymbolicContext([self.api.DimDynamic.DYNAMIC] * 3)
-        return self.env._create_symbolic_sizes_strides_storage_offset(
-            (5, 6, 7), (42, 7, 1), 0, [False] * 3, source, symbolic_context=context
-        )
+    def context(self, n: int) -> Any:
+        """All n sizes are dynamic."""
+        return self.api.StatelessSymbolicContext([self.api.DimDynamic.DYNAMIC] * n)
+
+    def to_name(self) -> tuple[Any, Any, Any]:
+        return self.env, self.source(), self.context(3)
+
+
+def _few(make: Callable[[], Any]) -> Iterator[Any]:
+    while True:
+        sizes = make()
+        for _ in range(_TENSORS):
+            yield sizes
+
+
+def _dims_of(made: tuple[Any, Any, Any]) -> Any:
+    env, source, context = made
+    return env._create_symbolic_sizes_strides_storage_offset(
+        (5, 6, 7), (42, 7, 1), 0, [False] * 3, source, symbolic_context=context
+    )
 
 
 def _arithmetic(api: SimpleNamespace, statement: str) -> Row:
@@ -78,8 +94,8 @@ def _guard_int(api: SimpleNamespace) -> Row:
 
 
 def _dims(api: SimpleNamespace) -> Row:
-    sizes = _Sizes(api)
-    return _Fresh("", {"make": sizes.source, "call": sizes.dims})
+    few = _few(partial(_Sizes, api))
+    return _Fresh("", {"make": lambda: next(few).to_name(), "call": _dims_of})
 
 
 class _Tensors(_Sizes):
@@ -89,24 +105,24 @@ class _Tensors(_Sizes):
         super().__init__(api)
         self.tensor, self.mode = api.T.ones, api.fake_mode(cache, self.env)
 
-    def real(self, *sizes: int) -> tuple[Any, Any, Any]:
-        """A new tensor, its name, and that all its sizes are dynamic."""
-        context = self.api.StatelessSymbolicContext([self.api.DimDynamic.DYNAMIC] * len(sizes))
-        return self.tensor(*sizes), self.source(), context
+    def real(self, *sizes: int) -> tuple[Any, Any, Any, Any]:
+        """The mode, a new tensor, its name, and that all its sizes are dynamic."""
+        return self.mode, self.tensor(*sizes), self.source(), self.context(len(sizes))
 
-    def fake(self, made: tuple[Any, Any, Any]) -> Any:
-        tensor, source, context = made
-        return self.mode.from_tensor(tensor, source=source, symbolic_context=context)
+
+def _fake_of(made: tuple[Any, Any, Any, Any]) -> Any:
+    mode, tensor, source, context = made
+    return mode.from_tensor(tensor, source=source, symbolic_context=context)
 
 
 def _from_tensor(api: SimpleNamespace) -> Row:
-    tensors = _Tensors(api)
-    return _Fresh("", {"make": lambda: tensors.real(5, 6, 7), "call": tensors.fake})
+    few = _few(partial(_Tensors, api))
+    return _Fresh("", {"make": lambda: next(few).real(5, 6, 7), "call": _fake_of})
 
 
 def _fake(api: SimpleNamespace, statement: str, op: Any, cache: bool = True) -> Row:
     tensors = _Tensors(api, cache)
-    x = tensors.fake(tensors.real(5, 6))
+    x = _fake_of(tensors.real(5, 6))
     names = {"op": op, "x": x, "turned": [x.shape[1], x.shape[0]], "dims": [1, 0]}
     return Row(statement, names, lambda: tensors.mode)
 

@@ -6,7 +6,7 @@ memos are weak both ways: they keep neither originals nor fakes alive.
 import weakref
 
 from cpython.object cimport PyObject
-from cpython.weakref cimport PyWeakref_GetObject
+from cpython.weakref cimport PyWeakref_GetObject, PyWeakref_NewRef
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
@@ -71,7 +71,7 @@ cdef class Memo:
         forget.key = id(original)
         forget.number = self.next_number
         self.next_number += 1
-        self.held[forget.key] = (weakref.ref(original, forget), weakref.ref(fake, forget), forget.number)
+        self.held[forget.key] = (PyWeakref_NewRef(original, forget), PyWeakref_NewRef(fake, forget), forget.number)
         return 0
 
     def living(self):

@@ -398,11 +398,15 @@ cdef Expr substituted(Expr e, dict rule, dict done):
     return found
 
 
-cdef Expr product_without_powers(Expr a, Expr b):
-    """Of whole numbers that have no factor twice and no number; None for others."""
+cdef Expr product_of_two(Table table, Expr a, Expr b):
+    """Of whole numbers: a number and something, or two that have no factor twice and no number; None for others."""
     cdef Expr f
     cdef tuple of_a, of_b
-    if a.kind != K_INT or b.kind != K_INT or a.rest is not None or b.rest is not None:
+    if a.kind != K_INT or b.kind != K_INT:
+        return None
+    if a.op == OP_NUMBER or b.op == OP_NUMBER:
+        return table.scaled(b, a.value) if a.op == OP_NUMBER else table.scaled(a, b.value)
+    if a.rest is not None or b.rest is not None:
         return None
     of_a, of_b = (a.args if a.op == OP_MUL else (a,)), (b.args if b.op == OP_MUL else (b,))
     for f in of_a:
@@ -411,7 +415,7 @@ cdef Expr product_without_powers(Expr a, Expr b):
     for f in of_b:
         if f.op == OP_POW or f.op == OP_NUMBER:
             return None
-    return a.table.intern(OP_MUL, tuple(ordered([*of_a, *of_b])), K_INT, a.free_symbols | b.free_symbols)
+    return table.intern(OP_MUL, tuple(ordered([*of_a, *of_b])), K_INT, a.free_symbols | b.free_symbols)
 
 
 cdef inline bint is_number(Expr e, int small):
@@ -585,7 +589,7 @@ cdef class Table:
         cdef Expr e
         cdef Expr a
         cdef int deepest = 0
-        key = (op, *args)
+        key = (op,) + args
         e = self.nodes.get(key)
         if e is None:
             for a in args:
@@ -660,7 +664,7 @@ cdef class Table:
         cdef list found
         cdef bint floats = False
         if len(parts) == 2:
-            rest = product_without_powers(<Expr>parts[0], <Expr>parts[1])
+            rest = product_of_two(self, <Expr>parts[0], <Expr>parts[1])
             if rest is not None:
                 return rest
         powers, found = {}, []

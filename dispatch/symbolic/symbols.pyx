@@ -70,7 +70,7 @@ cdef list innermost_first(object strides, Py_ssize_t n):
     for i in range(1, n):
         if type(strides[i - 1]) is not int or type(strides[i]) is not int or strides[i - 1] < strides[i]:
             return [-minus for _, minus in sorted([(strides[k], -k) for k in range(n)])]
-    return list(range(n - 1, -1, -1))
+    return [n - 1 - i for i in range(n)]
 
 
 cdef class Symbols(Core):
@@ -117,12 +117,12 @@ cdef class Symbols(Core):
     cdef Expr created(self, val, source, dynamic_dim, constraint_dim, positive, bint do_not_specialize_zero_one,
                       symbolic_context):
         cdef dict known
-        if isinstance(constraint_dim, StrictMinMaxConstraint) and constraint_dim.vr.is_singleton():
+        if constraint_dim is not None and isinstance(constraint_dim, StrictMinMaxConstraint) and constraint_dim.vr.is_singleton():
             if constraint_dim.vr.lower != val:
                 raise ConstraintViolationError(
                     f"Static shape constraint of {constraint_dim.vr.lower} does not match input size of {val}, for {source.name}")
             dynamic_dim, constraint_dim = STATIC, None
-        if isinstance(symbolic_context, StatefulSymbolicContext):
+        if type(symbolic_context) is not StatelessSymbolicContext and isinstance(symbolic_context, StatefulSymbolicContext):
             known = symbolic_context.shape_env_to_source_to_symbol_cache.setdefault(id(self), {})
             name = source.name
             if name not in known:
@@ -165,11 +165,11 @@ cdef class Symbols(Core):
         self.var_to_sources[s] = [source]
         if duck:
             self.val_to_var[val] = s
-        if isinstance(constraint, StrictMinMaxConstraint):
+        if constraint is not None and isinstance(constraint, StrictMinMaxConstraint):
             self._update_var_to_range(s, constraint.vr, is_constraint=True)
         if s.kind == K_INT and (type(val) is int or not hasattr(val, "node")):
-            r = self.ranges[s]
-            if not r.low <= val <= r.high:
+            if not s.bounds[0] <= val <= s.bounds[1]:
+                r = self.ranges[s]
                 raise ConstraintViolationError(f"{val} not in range [{r.lower}, {r.upper}]")
         self.created_inputs += 1
         return s
