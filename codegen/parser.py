@@ -10,6 +10,7 @@ defines, so it is a scanner by hand, starts without heavy imports, and compiles 
 from __future__ import annotations
 
 import copyreg
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from .defaults import LISTED_KINDS, NAMED_CONSTANTS, NO_DEFAULT, fit, fit_element
@@ -314,7 +315,7 @@ class Parser:
     def parsed_argument(self, kwarg_only: bool) -> Argument:
         """Take an argument, letter by letter."""
         type_, alias = self.type()
-        name = self.ident("the name of an argument")
+        name = intern(self.ident("the name of an argument"))
         if self.skip() != "=":
             return Argument(name, type_, None, None, kwarg_only, alias)
         self.pos += 1

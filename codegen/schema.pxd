@@ -1,6 +1,9 @@
 """C types of schemas, for the compiled build; the module runs without them too."""
+cimport cython
 
 
+# What these refer to never refers back: no collector has to look.
+@cython.no_gc
 cdef class AliasInfo:
     cdef readonly tuple before
     cdef readonly tuple after
@@ -8,6 +11,7 @@ cdef class AliasInfo:
     cdef readonly AliasInfo contained
 
 
+@cython.no_gc
 cdef class Argument:
     cdef readonly str name
     cdef readonly object real_type
@@ -19,6 +23,7 @@ cdef class Argument:
     cdef public object _numbers
 
 
+@cython.no_gc
 cdef class FunctionSchema:
     cdef readonly str name
     cdef readonly str overload_name

@@ -206,9 +206,10 @@ class FunctionSchema:
         self.overload_name = overload_name
         self._arguments = tuple(arguments)
         self._returns = tuple(returns)
-        for argument in self._arguments + self._returns:
-            if not isinstance(argument, Argument):
-                raise TypeError(f"FunctionSchema: expected an Argument, got {argument!r}")
+        for arguments in (self._arguments, self._returns):
+            for argument in arguments:
+                if not isinstance(argument, Argument):
+                    raise TypeError(f"FunctionSchema: expected an Argument, got {argument!r}")
         self.is_vararg = is_vararg
         self.is_varret = is_varret
         self._text: str | None = None

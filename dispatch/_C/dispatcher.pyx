@@ -32,7 +32,7 @@ from dispatch._C.operator cimport (
 )
 from dispatch._C.plain_arguments cimport needs_care, plain_arguments
 from dispatch._C.python_api cimport (
-    PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, Py_DECREF_, Py_INCREF_,
+    PyErr_Fetch_, PyErr_NormalizeException_, PyErr_Occurred_, PyErr_Restore_, PyUnicode_AsUTF8AndSize_, Py_DECREF_, Py_INCREF_,
 )
 from dispatch._C.references cimport give, raised, set_error, take
 from dispatch._C.refusals cimport advice
@@ -291,15 +291,20 @@ cdef OperatorEntry entry_by_index(int which, int index):
     return e
 
 
+cdef inline const char* utf8(str text) except NULL:                  # the text's own bytes, which live as long as it does
+    return PyUnicode_AsUTF8AndSize_(<PyObject*>text, NULL)
+
+
 cdef OperatorEntry find_entry(str name, str overload_name):
     cdef str full = name + "." + overload_name if overload_name else name
-    cdef bytes n, o
+    cdef const char* n
+    cdef const char* o
     cdef int which, i
     e = entries.get(full)
     if e is not None:
         return e
-    n = name.encode()
-    o = overload_name.encode()
+    n = utf8(name)
+    o = utf8(overload_name)
     for which in range(len(set_packages)):
         i = first_op(sets[which], n)
         while 0 <= i < <int>sets[which].n_ops and strcmp(sets[which].ops[i].name, n) == 0:
@@ -327,7 +332,7 @@ cdef OperatorEntry entry_for_registration(str name, str overload_name):
 
 cdef list emitted_overloads(str name):
     cdef list out = []
-    cdef bytes n = name.encode()
+    cdef const char* n = utf8(name)
     cdef int which, i
     for which in range(len(set_packages)):
         i = first_op(sets[which], n)

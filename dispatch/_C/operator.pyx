@@ -10,8 +10,6 @@ from libc.stdint cimport int16_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from sys import intern
-
 from dispatch._C cimport keys
 from dispatch._C.emitted cimport (
     AF_HAS_DEFAULT, AF_KWARG_ONLY, AF_WRITE, AK_DTYPE, AK_LAYOUT, AK_MEMORY_FORMAT, OF_ALIASING, OF_MUTABLE, ROW_AMBIGUOUS,
@@ -22,7 +20,8 @@ from dispatch._C.keys cimport (
     KS_FULL_BACKENDS, KS_Meta, is_alias_value,
 )
 from dispatch._C.python_api cimport Py_XDECREF_
-from dispatch._C.values cimport MAX_ARGS, ArgSpec, RetSpec, default_object
+from dispatch._C.references cimport give
+from dispatch._C.values cimport MAX_ARGS, ArgSpec, RetSpec, Signature, default_object
 
 from dispatch._C.keys import _dispatch_get_backend_keyset_from_autograd
 
@@ -42,12 +41,9 @@ cdef int ALIAS_VALUE[N_ALIASES]
 cdef uint8_t alias_members[N_ALIASES][MAX_VALUES]            # by enum value: whether the alias stands for that key
 cdef int16_t backends_of[MAX_VALUES][64]             # by enum value: values of the backends behind an autograd key, -1 ends
 cdef int AUTOGRAD_OTHER = 0                   # enum value
+cdef uint64_t bit_at[MAX_RUNTIME]                     # by runtime index: its functionality bit
 cdef uint8_t no_kernels[MAX_RUNTIME]                  # the row of operators without registrations, and its functionality bits
 cdef uint64_t no_kernels_soft = 0
-
-
-cdef inline uint64_t functionality_bit(int idx) noexcept:
-    return KS_BY_VALUE[DK_VALUE_BY_INDEX[idx]] & ~<uint64_t>0xFFFF
 
 
 cdef int fill_alias_tables() except -1:
@@ -70,8 +66,9 @@ cdef int fill_alias_tables() except -1:
                     n += 1
         backends_of[value][n] = -1
     for i in range(DK_NUM_RUNTIME):
+        bit_at[i] = KS_BY_VALUE[DK_VALUE_BY_INDEX[i]] & ~<uint64_t>0xFFFF
         no_kernels[i] = ROW_FALLBACK
-        no_kernels_soft |= functionality_bit(i)
+        no_kernels_soft |= bit_at[i]
     return 0
 
 
@@ -114,7 +111,7 @@ cdef class OperatorEntry:
     """Registrations of one operator overload. Made by the dispatcher, never by users."""
 
     def __dealloc__(self):
-        free_signature(self)
+        free_signature(&self.sig)
         free(self.own_row)
         free(self.own_kernels)
 
@@ -142,24 +139,23 @@ cdef OperatorEntry new_entry(str name, str overload_name):
     e.name = name
     e.overload_name = overload_name
     e.registrations = {}
-    e.kernel_objects = []
     e.id = next_id
     next_id += 1
     e.sig.entry = <PyObject*>e
-    update_row(e)
+    install_row(e, NULL, NULL, [], 0, no_kernels_soft)
     return e
 
 
-cdef int free_signature(OperatorEntry e) noexcept:
+cdef int free_signature(Signature* sig) noexcept:
     cdef int i
-    for i in range(e.sig.n_args):
-        Py_XDECREF_(e.sig.args[i].name)
-        Py_XDECREF_(e.sig.args[i].dflt)
-    free(e.sig.args)
-    free(e.sig.rets)
-    e.sig.args = NULL
-    e.sig.rets = NULL
-    e.sig.n_args = e.sig.n_pos = e.sig.n_rets = 0
+    for i in range(sig.n_args):
+        Py_XDECREF_(sig.args[i].name)
+        Py_XDECREF_(sig.args[i].dflt)
+    free(sig.args)
+    free(sig.rets)
+    sig.args = NULL
+    sig.rets = NULL
+    sig.n_args = sig.n_pos = sig.n_rets = 0
     return 0
 
 
@@ -209,36 +205,40 @@ def _should_allow_numbers_as_tensors(str name):
 
 
 cdef int allocate_signature(OperatorEntry e, int n_args, int n_rets) except -1:
+    free_signature(&e.sig)
+    return allocate(&e.sig, e, n_args, n_rets)
+
+
+cdef int allocate(Signature* sig, OperatorEntry e, int n_args, int n_rets) except -1:
+    """Make room in an empty signature, which may come to be the entry's."""
     if n_args > MAX_ARGS:
         raise RuntimeError(f"{qualified_name(e)}: an operator has at most {MAX_ARGS} arguments, got {n_args}")
-    free_signature(e)
-    e.sig.args = <ArgSpec*>calloc(n_args if n_args else 1, sizeof(ArgSpec))
-    e.sig.rets = <RetSpec*>calloc(n_rets if n_rets else 1, sizeof(RetSpec))
-    if e.sig.args == NULL or e.sig.rets == NULL:
+    sig.args = <ArgSpec*>calloc(n_args if n_args else 1, sizeof(ArgSpec))
+    sig.rets = <RetSpec*>calloc(n_rets if n_rets else 1, sizeof(RetSpec))
+    if sig.args == NULL or sig.rets == NULL:
         raise MemoryError()
-    e.sig.n_args = n_args
-    e.sig.n_rets = n_rets
-    e.sig.numbers_as_tensors = e.name in numbers_allowed or e.name.startswith("prims::")
+    sig.n_args = n_args
+    sig.n_rets = n_rets
+    sig.numbers_as_tensors = e.name in numbers_allowed or e.name.startswith("prims::")
     return 0
 
 
 cdef int set_schema(OperatorEntry e, object schema, str where) except -1:
     """Take over a parsed FunctionSchema as the operator's own. An entry gets one once: calls that run rely on it."""
-    cdef OperatorEntry made = OperatorEntry.__new__(OperatorEntry)
-    made.name = e.name
-    made.overload_name = e.overload_name
-    fill_signature(made, schema)
-    flags = schema_flags(made)
-    if e.defined or e.sig.args != NULL:                # another thread was quicker
-        raise RuntimeError(f"{qualified_name(e)}: defined more than once, now at {where}, before at {e.schema_where}")
-    made.sig.entry = e.sig.entry
-    e.sig = made.sig
-    made.sig.args = NULL
-    made.sig.rets = NULL
-    made.sig.n_args = 0
+    cdef Signature made
+    memset(&made, 0, sizeof(Signature))
+    made.entry = e.sig.entry
+    try:
+        fill_signature(&made, e, schema)
+        if e.defined or e.sig.args != NULL:                # another thread was quicker
+            raise RuntimeError(f"{qualified_name(e)}: defined more than once, now at {where}, before at {e.schema_where}")
+    except BaseException:
+        free_signature(&made)
+        raise
+    e.sig = made
     e.schema_object = schema
     e.schema_where = where
-    e.flags = flags
+    e.flags = schema_flags(&made)
     e.defined = True
     e.kwnames = None
     e.generation += 1
@@ -271,28 +271,26 @@ cdef object arg_spec(object a):
     return found
 
 
-cdef int fill_signature(OperatorEntry e, object schema) except -1:
+cdef int fill_signature(Signature* sig, OperatorEntry e, object schema) except -1:
     cdef tuple args = schema._arguments
     cdef tuple rets = schema._returns
     cdef int i
     cdef ArgSpec* spec
     if encoding is None:
         import_schema_language()
-    allocate_signature(e, len(args), len(rets))
+    allocate(sig, e, len(args), len(rets))
     for i, a in enumerate(args):
-        spec = &e.sig.args[i]
+        spec = &sig.args[i]
         spec.kind, spec.flags, spec.alias, spec.size = spec_of(a)
-        name = intern(a.name)
-        Py_INCREF(name)
-        spec.name = <PyObject*>name
+        spec.name = give(a.name)             # interned: the parser sees to it
         if not spec.flags & AF_KWARG_ONLY:
-            e.sig.n_pos += 1
+            sig.n_pos += 1
         if spec.flags & AF_HAS_DEFAULT:
             dflt = default_of(spec, a)
             Py_INCREF(dflt)
             spec.dflt = <PyObject*>dflt
     for i, a in enumerate(rets):
-        e.sig.rets[i].kind, e.sig.rets[i].flags, e.sig.rets[i].alias, _ = spec_of(a)
+        sig.rets[i].kind, sig.rets[i].flags, sig.rets[i].alias, _ = spec_of(a)
     return 0
 
 
@@ -322,13 +320,13 @@ cdef object run_time_default(ArgSpec* spec, object descriptor):
         free(ints)
 
 
-cdef uint16_t schema_flags(OperatorEntry e) noexcept:
+cdef uint16_t schema_flags(const Signature* sig) noexcept:
     cdef uint16_t flags = 0
     cdef int i
-    for i in range(e.sig.n_args):
-        if e.sig.args[i].flags & AF_WRITE:
+    for i in range(sig.n_args):
+        if sig.args[i].flags & AF_WRITE:
             flags |= OF_MUTABLE
-        elif e.sig.args[i].alias:
+        elif sig.args[i].alias:
             flags |= OF_ALIASING
     return flags
 
@@ -467,11 +465,11 @@ cdef int update_row(OperatorEntry e) except -1:
             value = serving(&r, value, &why) if r.aliased else BY_FALLBACK
         if value == BY_FALLBACK:
             row[i] = ROW_FALLBACK
-            soft |= functionality_bit(i)
+            soft |= bit_at[i]
             continue
         if value == AMBIGUOUS:
             row[i] = ROW_AMBIGUOUS
-            hard |= functionality_bit(i)
+            hard |= bit_at[i]
             continue
         if numbers[value] < 0:
             numbers[value] = <int16_t>len(objects)
@@ -479,7 +477,7 @@ cdef int update_row(OperatorEntry e) except -1:
             objects.append(registered(e, value))
         row[i] = <uint8_t>numbers[value]
         if not kernels[numbers[value]].flags & KF_FALLTHROUGH:
-            hard |= functionality_bit(i)
+            hard |= bit_at[i]
     return install_row(e, row, kernels, objects, hard, soft)
 
 
@@ -505,8 +503,9 @@ cdef int add_kernel(OperatorEntry e, KernelObject kernel) except -1:
     """Put a kernel on top of those registered for its key."""
     cdef object stack = e.registrations.get(kernel.key)
     if stack is None:
-        stack = e.registrations[kernel.key] = []
-    (<list>stack).insert(0, kernel)
+        e.registrations[kernel.key] = [kernel]
+    else:
+        (<list>stack).insert(0, kernel)
     return update_row(e)
 
 

@@ -68,7 +68,8 @@ cdef class _DispatchModule:
     cdef str prefix                 # what names in the namespace begin with
     cdef bint holds_namespace
     cdef tuple python_module        # what further definitions are to name as the module with their Python kernels; None
-    cdef list undo                  # (entry or None, kernel or None, runtime index)
+    cdef list undo                  # what was done, two for each: the entry, None (a definition) or the kernel; a fallback's
+                                    # runtime index, its kernel (no tuples: the collector would look at each)
     cdef object __weakref__
 
     def __init__(self, str kind not None, str ns not None, dispatch_key="", file="", int line=0):
@@ -100,6 +101,11 @@ cdef class _DispatchModule:
             self.holds_namespace = True
         return 0
 
+    cdef int note(self, object where, KernelObject k) except -1:
+        self.undo.append(where)
+        self.undo.append(k)
+        return 0
+
     # ---- definitions
 
     cdef object new_definition(self, object text, object alias, tuple tags):
@@ -116,8 +122,9 @@ cdef class _DispatchModule:
         if alias != "CONSERVATIVE (default)" and text_of(alias, "the alias analysis") not in ALIAS_KINDS:
             raise RuntimeError(f"{schema}: alias analysis {alias!r}: expected one of {', '.join(sorted(ALIAS_KINDS))}")
         parsed = parse_schema(schema if has_namespace(schema) else self.prefix + schema.lstrip(), False)
-        check_namespace(self, parsed.name)
-        e = entry_for_registration(parsed.name, parsed.overload_name)
+        cdef str name = parsed.name
+        check_namespace(self, name)
+        e = entry_for_registration(name, parsed.overload_name)
         try:
             check_inferred(e, parsed, None, self.where)
             define_entry(e, parsed, self.where)
@@ -128,10 +135,10 @@ cdef class _DispatchModule:
         e.tags = bits
         if tags:
             _note_tags(e, tags)
-        self.undo.append((e, None, -1))
+        self.note(e, None)
         if self.python_module is not None:
             python_modules[qualified_name(e)] = self.python_module
-        _refresh_packet(parsed.name)
+        _refresh_packet(name)
         return parsed
 
     def define(self, schema, alias_analysis="", tags=()):
@@ -167,13 +174,12 @@ cdef class _DispatchModule:
 
     # ---- kernels
 
-    cdef int value_for(self, str key, str what) except -1:
-        """Enum value for a kernel of this library: `key`, else the library's own, else what serves everywhere."""
-        cdef int value = key_value(key) if key else 0
+    cdef int value_for(self, int value, str what) except -1:
+        """Enum value for a kernel of this library: the one given, else (0) the library's own, else what serves everywhere."""
         if self.dispatch_key:
             if value and value != key_value(self.dispatch_key):
-                raise RuntimeError(f"{what}: the key {key} is inconsistent with the dispatch key of its library, "
-                                   f"{self.dispatch_key} (at {self.where})")
+                raise RuntimeError(f"{what}: the key {DK_NAME_BY_VALUE[value].decode()} is inconsistent with the dispatch key of "
+                                   f"its library, {self.dispatch_key} (at {self.where})")
             value = key_value(self.dispatch_key)
         return value if value else key_value("CompositeImplicitAutograd")
 
@@ -190,7 +196,7 @@ cdef class _DispatchModule:
         except RuntimeError:
             forget_if_empty(e)
             raise
-        self.undo.append((e, k, -1))
+        self.note(e, k)
         note_change(e)
         return 0
 
@@ -198,13 +204,14 @@ cdef class _DispatchModule:
         """Register `func` (or `fallthrough_kernel`) for an operator at a key; the operator may be defined later."""
         cdef int value = key_value(dispatch)
         cdef str text = text_of(name, "an operator's name")
-        value = self.value_for(DK_NAME_BY_VALUE[value].decode() if value else "", text)
+        value = self.value_for(value, text)
         self.add(text, functor_kernel(func, value, self.where, KF_WITH_KEYSET if with_keyset else 0))
 
     def impl_t_t(self, name, dispatch="", debug="impl_t_t"):
         """Register a kernel of one tensor that returns it."""
         cdef str text = text_of(name, "an operator's name")
-        cdef int value = self.value_for(text_of(dispatch, "a dispatch key"), text)
+        cdef str key = text_of(dispatch, "a dispatch key")
+        cdef int value = self.value_for(key_value(key) if key else 0, text)
         self.add(text, test_kernel(value, text_of(debug, "debug")))
         return self
 
@@ -237,7 +244,7 @@ cdef class _DispatchModule:
         for i in indices:
             k = functor_kernel(func, DK_VALUE_BY_INDEX[i], self.where, KF_WITH_OP | (KF_WITH_KEYSET if with_keyset else 0))
             set_fallback(i, k)
-            self.undo.append((None, k, i))
+            self.note(i, k)
         note_change(None)
         return 0
 
@@ -259,9 +266,11 @@ cdef class _DispatchModule:
         """Take back everything that was registered through this object; it may register anew."""
         cdef list undo = self.undo
         self.undo = []
-        for e, k, index in reversed(undo):
-            if e is None:
-                remove_fallback(index, k)
+        while undo:
+            k = undo.pop()
+            e = undo.pop()
+            if type(e) is int:
+                remove_fallback(e, k)
                 note_change(None)
             elif k is not None:
                 remove_registration(e, k)

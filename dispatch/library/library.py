@@ -95,9 +95,9 @@ class Library:
             ValueError: the schema is not that of an in-place or out operator, and a tag says so.
             TypeError: something that is no tag among the tags.
         """
-        if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE"):
+        if alias_analysis and alias_analysis not in ("FROM_SCHEMA", "CONSERVATIVE"):
             raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
-        module = self._module()
+        module = self.m or self._module()
         listed = () if tags == () else _checked_tags(schema, tags)
         name = module.define(schema, alias_analysis, listed)
         qualname = f"{self.ns}::{schema[: schema.find('(')]}"
@@ -141,13 +141,13 @@ class Library:
                 f"{op_name}: Input function is required to be a callable, got {type(fn)}"
             )
         dispatch_key = dispatch_key or self.dispatch_key
-        name = self._resolve_op_name(op_name, "impl")
+        name = op_name if type(op_name) is str else self._resolve_op_name(op_name, "impl")
         token = self._token(name, dispatch_key)
         if not allow_override:
             self._check_free(token)
         if dispatch_key == "Meta":
             check_no_decomposition(name if "::" in name else f"{self.ns}::{name}")
-        module = self._module()
+        module = self.m or self._module()
         module.impl(name, dispatch_key or "CompositeImplicitAutograd", fn, with_keyset)
         _impls.add(token)
         self._op_impls.add(token)
