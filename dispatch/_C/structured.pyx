@@ -22,7 +22,7 @@ from dispatch._C.python_api cimport (
     Py_TYPE_,
 )
 from dispatch._C.references cimport give, take
-from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, reach_of, read_ints
+from dispatch._C.geometry cimport TF_NON_OVERLAPPING_DENSE, check_within, reach_of, read_ints
 from dispatch._C.returned cimport items_of
 from dispatch._C.size cimport new_size
 from dispatch._C.storage cimport check_pointer, check_resizable, grow_storage, has_bytes
@@ -336,7 +336,7 @@ cdef bint fit_output(OperatorEntry e, Spec* s, Tensor out, bint may_resize) exce
         if s.cast & CAST_MASK and not s.cast & OVERLAP_ANY and overlaps_itself(out):
             raise_overlap("more than one element of the written-to tensor refers to a single memory location")
         if s.cast & RESTRIDE and may_resize:
-            need_room(out, s)
+            check_within(out.c_storage.c_nbytes, dtypes.itemsize_table()[out.c_dtype], s.ndim, s.sizes, steps_of(s), out.c_offset)
             return True
         return False
     if not may_resize:

@@ -112,6 +112,13 @@ def test_what_must_hold_of_data_is_asserted(code: str, shape: str, asserts: Any)
     assert asserts is None or run.asserts()[run.known :] == asserts
 
 
+def test_a_place_known_to_be_negative_is_counted_from_the_end() -> None:
+    run = Run()
+    _check(run.names["u"] < 0)
+    assert numbers(str(run("x.select(0, u).storage_offset()")), run.names["n"]) == "n + u0"
+
+
+
 @pytest.mark.parametrize(
     "code, shape, stride",
     [

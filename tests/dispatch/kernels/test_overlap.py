@@ -74,3 +74,13 @@ def test_a_sort_may_write_its_argument():
     x = dispatch.tensor([3.0, 1.0, 2.0])
     dispatch.sort(x, out=(x, dispatch.zeros(3, dtype=dispatch.int64)))
     assert x.tolist() == [1, 2, 3]
+
+
+def test_outputs_of_a_fake_sort_have_room_for_the_strides_that_they_get():
+    x = dispatch.ones(3, 4, device="meta")
+    places = dispatch.zeros(3, 4, dtype=dispatch.int64, device="meta")
+    values = dispatch.ones(1, device="meta").expand(3, 4)
+    with pytest.raises(RuntimeError, match=r"sort.*out of bounds for storage of size 4"):
+        dispatch.sort(x, 1, out=(values, places))
+    assert values.stride() == (0, 0)
+    dispatch.sort(x, 1, out=(dispatch.ones(4, 3, device="meta").t(), places))

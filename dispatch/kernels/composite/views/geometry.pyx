@@ -370,7 +370,7 @@ cdef inline int64_t place_of(Tensor self, int d, int64_t at) except? SIZE_ERROR:
     return add(self.c_offset, mul(at, self.c_strides[d]))
 
 
-cdef Tensor selected(Tensor self, int d, int64_t index):
+cdef Tensor selected(Tensor self, int d, int64_t offset):
     cdef int64_t sizes[64]
     cdef int64_t strides[64]
     cdef int n = self.c_ndim - 1
@@ -378,7 +378,7 @@ cdef Tensor selected(Tensor self, int d, int64_t index):
     memcpy(strides, self.c_strides, d * sizeof(int64_t))
     memcpy(sizes + d, self.c_sizes + d + 1, (n - d) * sizeof(int64_t))
     memcpy(strides + d, self.c_strides + d + 1, (n - d) * sizeof(int64_t))
-    return new_view(self, n, sizes, strides, place_of(self, d, index))
+    return new_view(self, n, sizes, strides, offset)
 
 
 cdef int raise_index(Tensor self, int d, int64_t index) except -1:
@@ -393,7 +393,9 @@ cdef object select(Tensor self, int64_t dim, int64_t index):
             raise_index(self, d, index)
     elif not expect_gt(size, index) or not expect_ge(index, neg(size)):
         raise_index(self, d, index)
-    return selected(self, d, add(index, size) if lt_or_false(index, 0) else index)
+    if lt_or_false(index, 0):
+        return selected(self, d, add(self.c_offset, mul(add(index, size), self.c_strides[d])))
+    return selected(self, d, place_of(self, d, index))
 
 
 cdef inline Tensor sliced(Tensor self, int d, int64_t offset, int64_t length, int64_t step):
@@ -680,7 +682,7 @@ cdef object unbind(Tensor self, int64_t dim):
     cdef int64_t i
     cdef int64_t n = concrete(self.c_sizes[d])
     check_results(n)
-    return [selected(self, d, i) for i in range(n)]
+    return [selected(self, d, add(self.c_offset, mul(i, self.c_strides[d]))) for i in range(n)]
 
 
 # ---- in place ----------------------------------------------------------------------------------
