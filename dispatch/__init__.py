@@ -48,6 +48,10 @@ from dispatch.tensor.random import Generator, default_generator, manual_seed
 
 __version__ = "0.2.0"
 
+# A free-threaded Python turns its lock on for these modules, unless it was told not to.
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError("dispatch needs the interpreter's lock: run without PYTHON_GIL=0, -X gil=0")
+
 # Function modes see these two; the core asks them without.
 can_cast, promote_types = _watch_function(_can_cast), _watch_function(_promote_types)
 

@@ -274,26 +274,27 @@ cdef Tensor take(object capsule):
     return result
 
 
-cdef object capsule_of(object lender, object copy):
-    """Ask for a versioned capsule; libraries from before DLPack 1.0 know no arguments."""
+cdef object tensor_of(object lender, object copy):
+    """Ask for a versioned capsule; libraries from before DLPack 1.0 know no arguments, and some make no copies."""
     cdef object kind = ints_of(lender.__dlpack_device__(), 2, "from_dlpack: __dlpack_device__()", BufferError)[0]
     if kind not in (DL_CPU, DL_CUDA_HOST):
         raise BufferError(f"from_dlpack: memory on DLPack's device type {kind}, expected cpu (1)")
-    cdef dict wanted = {"max_version": (1, 0)}
-    if copy is not None:
-        wanted["copy"] = copy
-    try:
-        return lender.__dlpack__(**wanted)
-    except TypeError:
-        if copy is not None:
-            raise
-        return lender.__dlpack__()
+    cdef dict wanted = {} if copy is None else {"copy": copy}
+    for known in ({"max_version": (1, 0), **wanted}, wanted):
+        if known:
+            try:
+                capsule = lender.__dlpack__(**known)
+            except TypeError:
+                continue
+            return take(capsule)
+    found = take(lender.__dlpack__())
+    return found.clone() if copy else found
 
 
 def from_dlpack(ext_tensor, *, device=None, copy=None):
     """A CPU tensor on the memory of another library's array, or of a DLPack capsule (torch.from_dlpack).
 
-    `copy=True` asks the lender for a copy. Raises: RuntimeError for what is no capsule, for one that was used
+    `copy=True` asks the lender for a copy, or makes one. Raises: RuntimeError for what is no capsule, for one that was used
     before, and for elements without a dtype here; BufferError for memory on other devices; ValueError for
     negative strides.
     """
@@ -304,4 +305,4 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
         return take(ext_tensor)
     if not hasattr(ext_tensor, "__dlpack__"):
         raise RuntimeError(f"from_dlpack: expected an array with __dlpack__ or a capsule, got {type(ext_tensor).__name__}")
-    return take(capsule_of(ext_tensor, copy))
+    return tensor_of(ext_tensor, copy)

@@ -31,6 +31,14 @@ def test_what_only_some_rooms_need_is_not_loaded(plain: set[str], module: str) -
     assert module not in plain
 
 
+@pytest.mark.parametrize("on", [True, False])
+def test_without_the_interpreters_lock_the_import_is_refused(on: bool) -> None:
+    code = f"import sys; sys._is_gil_enabled = lambda: {on}; import dispatch"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == on
+    assert on or "ImportError: dispatch needs the interpreter's lock" in done.stderr
+
+
 def test_fake_tensors_are_found_without_an_import() -> None:
     assert "dispatch.fake.mode" in loaded_by("import dispatch\ndispatch.FakeTensorMode()")
     assert "dispatch.fake.mode" in loaded_by("import dispatch\ndispatch.fake.FakeTensor")

@@ -192,4 +192,9 @@ def test_symbolic_numbers_do_not_reach_beyond_the_bytes(op, sizes, strides, offs
 
 def test_the_most_dimensions_are_computed_with():
     x = dispatch.ones([1] * 64)
-    assert (x + x).sum().item() == 2 and x.numpy().ndim == 64
+    assert (x + x).sum().item() == 2
+    try:
+        np.empty([1] * 64)
+    except ValueError:
+        return  # numpy 1 has 32
+    assert x.numpy().ndim == 64

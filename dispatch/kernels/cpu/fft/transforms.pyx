@@ -9,7 +9,7 @@ from libc.math cimport sqrt
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
-from numpy.fft import _pocketfft_umath
+import numpy.fft
 
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
@@ -21,6 +21,7 @@ from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_values
 from dispatch.kernels.cpu.copy.strided cimport memory_meets
 from dispatch.kernels.cpu.dense cimport finish, pinned
+from dispatch.kernels.cpu.fft.older cimport OLDER_DOUBLE, OLDER_FORWARD, OLDER_HALF, OLDER_REAL, find_older
 from dispatch.kernels.cpu.matrix.gemm cimport find_loop, inner_loop
 from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta.fft.transforms cimport complex_of, real_of
@@ -73,18 +74,22 @@ cdef inner_loop loops[KINDS][2]              # float32, float64
 cdef void* data[KINDS][2]
 
 
-cdef int take(int kind, str name, int single, int double_) except -1:
-    ufunc = getattr(_pocketfft_umath, name)
+cdef int take(int kind, str name, int single, int double_, int older) except -1:
+    if not hasattr(numpy.fft, "_pocketfft_umath"):               # before numpy 2
+        loops[kind][0] = loops[kind][1] = find_older()
+        data[kind][0], data[kind][1] = <void*><uintptr_t>older, <void*><uintptr_t>(older | OLDER_DOUBLE)
+        return 0
+    ufunc = getattr(numpy.fft._pocketfft_umath, name)
     find_loop(ufunc, single, &loops[kind][0], &data[kind][0])
     find_loop(ufunc, double_, &loops[kind][1], &data[kind][1])
     return 0
 
 
-take(FORWARD, "fft", CFLOAT_TYPE, CDOUBLE_TYPE)
-take(BACKWARD, "ifft", CFLOAT_TYPE, CDOUBLE_TYPE)
-take(HALF_EVEN, "rfft_n_even", FLOAT_TYPE, DOUBLE_TYPE)
-take(HALF_ODD, "rfft_n_odd", FLOAT_TYPE, DOUBLE_TYPE)
-take(REAL, "irfft", CFLOAT_TYPE, CDOUBLE_TYPE)
+take(FORWARD, "fft", CFLOAT_TYPE, CDOUBLE_TYPE, OLDER_FORWARD)
+take(BACKWARD, "ifft", CFLOAT_TYPE, CDOUBLE_TYPE, 0)
+take(HALF_EVEN, "rfft_n_even", FLOAT_TYPE, DOUBLE_TYPE, OLDER_FORWARD | OLDER_HALF)
+take(HALF_ODD, "rfft_n_odd", FLOAT_TYPE, DOUBLE_TYPE, OLDER_FORWARD | OLDER_HALF)
+take(REAL, "irfft", CFLOAT_TYPE, CDOUBLE_TYPE, OLDER_REAL)
 
 
 # ---- lines -------------------------------------------------------------------------------------
