@@ -7,7 +7,7 @@ Sizes, strides, offset and storage change only through `set_geometry` and `set_s
 cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
-from cpython.long cimport PyLong_FromVoidPtr
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_FromVoidPtr
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -17,8 +17,9 @@ from libc.string cimport memcpy
 from dispatch._C cimport dtypes
 from dispatch._C.dtypes cimport (
     DEV_CPU, DEV_META, LAYOUT_sparse_coo, LAYOUT_strided, MF_channels_last, MF_channels_last_3d, MF_contiguous, ST_bool,
-    ST_complex128, ST_float32, ST_float64, ST_int64, is_complex_code, is_floating_code,
+    ST_complex128, ST_float32, ST_float64, ST_int64, ST_uint64, is_complex_code, is_floating_code,
 )
+from dispatch._C.errors cimport refused
 from dispatch._C.expressed cimport Expressed, express, pin_numbers
 from dispatch._C.geometry cimport (
     TF_CHANNELS_LAST, TF_CHANNELS_LAST_3D, TF_CONTIGUOUS, TF_NON_OVERLAPPING_DENSE, bytes_of, check_steps, check_within,
@@ -290,32 +291,36 @@ cdef Tensor new_view(Tensor base, int ndim, const int64_t* sizes, const int64_t*
     return new_view_dtype(base, base.c_dtype, ndim, sizes, strides, offset)
 
 
+cdef int64_t unsigned_number(object number) except? -1:        # the bits of what only uint64 holds
+    if not 0 <= number < 1 << 64:
+        raise refused("a number does not fit in 64 bits", OverflowError)
+    return <int64_t><uint64_t>number
+
+
 cdef Tensor new_wrapped_number(object number):
-    cdef int dtype
+    cdef int dtype, beyond = 0
     cdef Tensor t
-    cdef double complex z
+    cdef int64_t element[2]
     cdef int kind = number_kind(<PyObject*>number)
     if kind != NK_NONE:                # only metadata is ever read of it: kernels that read values get plain numbers
         number = False if kind == NK_BOOL else 0 if kind == NK_INT else 0.0
     if isinstance(number, bool):
         dtype = ST_bool
+        element[0] = number
     elif isinstance(number, int):
-        dtype = ST_int64
+        element[0] = PyLong_AsLongLongAndOverflow(number, &beyond)
+        dtype = ST_uint64 if beyond else ST_int64
+        if beyond:
+            element[0] = unsigned_number(number)
     elif isinstance(number, float):
         dtype = ST_float64
+        (<double*>element)[0] = number
     else:
         dtype = ST_complex128
+        (<double complex*>element)[0] = number
     t = new_empty(dtype, DEV_CPU, -1, 0, NULL, NULL)
     t.c_flags |= TF_WRAPPED_NUMBER
-    if dtype == ST_bool:
-        (<char*>t.c_storage.data)[0] = 1 if number else 0
-    elif dtype == ST_int64:
-        (<int64_t*>t.c_storage.data)[0] = number
-    elif dtype == ST_float64:
-        (<double*>t.c_storage.data)[0] = number
-    else:
-        z = number
-        (<double complex*>t.c_storage.data)[0] = z
+    memcpy(t.c_storage.data, element, dtypes.itemsize_table()[dtype])
     return t
 
 

@@ -167,7 +167,6 @@ ATTRIBUTES: dict[str, Any] = {
     "_has_symbolic_sizes_strides": property(_has_symbolic),
     "_post_accumulate_grad_hooks": _constant(None), "adjoint": _adjoint_method,
     "dense_dim": _answer("dense_dim", Tensor.dim), "dim_order": _dim_order,
-    "is_coalesced": _answer("is_coalesced", lambda self: False),
     "is_distributed": _answer("is_distributed", lambda self: False), "is_ipu": _is_on("ipu"),
     "is_maia": _is_on("maia"), "is_mkldnn": _constant(False), "is_mps": _is_on("mps"),
     "is_mtia": _is_on("mtia"), "is_nested": _constant(False), "is_quantized": _constant(False),

@@ -43,6 +43,9 @@ cdef enum:                   # how a number argument comes to the dtype of compu
 # A number argument in the dtype of computation. RuntimeError if it does not fit, unless it is WRAPPED: negative integers go into
 # unsigned dtypes.
 cdef int load_scalar(number* to, object value, int code, str name, int way) except -1
+
+# Whether a dtype holds a number at all, by the name of the argument; infinities and nan are held by every float.
+cdef int check_fits(object value, int code, str name) except -1
 # The dtype of computation of two operands.
 cdef inline int common_of(Tensor a, Tensor b) except -1:
     cdef PyObject* items[2]

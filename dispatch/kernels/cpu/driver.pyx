@@ -643,10 +643,6 @@ cdef int check(formula* f, int code, PyObject** operands, str text) except -1:
 
 # ---- numbers -----------------------------------------------------------------------------------------------------------------
 
-# What PyTorch's kernels refuse where a 16-bit dtype cannot hold it, though they compute with it in float32.
-cdef tuple NARROW_NUMBERS = ("alpha", "lambd")
-
-
 cdef int load_scalar(number* to, object value, int code, str name, int way) except -1:
     cdef int wide = widened(code), own
     cdef number given, middle
@@ -658,7 +654,7 @@ cdef int load_scalar(number* to, object value, int code, str name, int way) exce
             to.f32 = <float><double>value
             return 0
     if way != WRAPPED:
-        check_fits(value, wide if way == EXACT and name not in NARROW_NUMBERS else code, name)
+        check_fits(value, wide if way == EXACT else code, name)
     own = hold(&given, value)
     if way != EXACT and wide != code:
         get_cast(own, code)(<char*>&given, 0, <char*>&middle, 0, 1)

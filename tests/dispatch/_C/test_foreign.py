@@ -12,8 +12,8 @@ A = ops.aten
 @pytest.mark.parametrize(
     ("call", "kind", "words"),
     [
-        (lambda: A.add.Scalar(dispatch.ones(2), 2**63), RuntimeError, "too large for its type"),
-        (lambda: A.bitwise_xor.Scalar(dispatch.ones(2, dtype=dispatch.int64), 2**63),
+        (lambda: A.norm.Scalar(dispatch.ones(2), 2**1025), RuntimeError, "too large for its type"),
+        (lambda: A.renorm(dispatch.ones(2, 2), 2**1025, 0, 1),
          RuntimeError, "too large for its type"),
     ],
 )  # fmt: skip

@@ -179,3 +179,32 @@ def test_only_equality_takes_arrays():
     with pytest.raises(RuntimeError):
         x.__eq__(np.ones(3))
     assert x.__lt__(array) is NotImplemented
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        (lambda: dispatch.ones(1) + 2**63, [2.0**63]),
+        (lambda: dispatch.ones(1, dtype=dispatch.int64) + 2**63, [1 - 2**63]),
+        (lambda: dispatch.tensor([3]) & (2**64 - 1), [3]),
+        (lambda: dispatch.tensor(5) ^ 2**63, 5 - 2**63),
+        (lambda: dispatch.ops.aten.add.Scalar(dispatch.ones(1), 2**63), [2.0**63]),
+    ],
+)
+def test_a_number_that_only_uint64_holds_is_one_of_uint64(call: Any, values: Any) -> None:
+    assert call().tolist() == values
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**60])
+def test_a_number_beyond_64_bits_is_an_overflow(number: int) -> None:
+    with pytest.raises(OverflowError, match=r"aten::mul.Tensor: a number does not fit in 64 bits"):
+        dispatch.ones(2) * number
+    with pytest.raises(OverflowError, match="does not fit in 64 bits"):
+        dispatch.full((2,), number)
+
+
+def test_numbers_of_uint64_have_no_common_dtype_with_bool() -> None:
+    with pytest.raises(RuntimeError, match="uint64"):
+        dispatch.ones(2, dtype=dispatch.bool) + 2**63
+    with pytest.raises(RuntimeError, match="cannot be converted"):
+        dispatch.full((2,), 2**63)

@@ -205,10 +205,10 @@ cdef int64_t stored_integer(int code, object value) except? -1:
     if isinstance(value, float):
         if not (low if signed else 0) <= value <= float(high):     # NaN too
             raise_overflow(code, value)
-        value = int(value)
-    if value > high and not (value == high + 1 and signed and bits == 64):
-        raise_overflow(code, value)
-    if value < low:
+        value = int(value)                  # float(high) of int64 is one more
+    elif not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError("the value does not fit in 64 bits")
+    elif not low <= value <= high:
         raise_overflow(code, value)
     value &= 0xFFFFFFFFFFFFFFFF
     return <int64_t><uint64_t>value

@@ -13,6 +13,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values
+from dispatch.kernels.cpu.driver cimport check_fits
 
 from dispatch._C.dtypes import _numpy_dtype
 from dispatch._ops import ops
@@ -110,8 +111,11 @@ cdef object complex_kind(Tensor out):
     return np.complex64 if out.element_size() == 8 else np.complex128
 
 
-cdef int check_linspace(Tensor out) except -1:
+cdef int check_linspace(Tensor out, object start, object end) except -1:
     """One number is only filled in, which any dtype can be."""
+    if is_floating_code(out.c_dtype):
+        check_fits(start, out.c_dtype, "start")
+        check_fits(end, out.c_dtype, "end")
     if is_in(DTYPES_BOOL | DTYPES_FLOAT8 | DTYPES_WIDE_UNSIGNED, out.c_dtype) and out.c_numel > 1:
         raise refused(f"no CPU kernel for {out.dtype}", NotImplementedError)
     return 0
@@ -133,7 +137,7 @@ def linspace_out(start, end, steps, *, Tensor out not None):
     meta.linspace_out(start, end, steps, out=out)
     if not steps:
         return out
-    check_linspace(out)
+    check_linspace(out, start, end)
     if is_complex_code(out.c_dtype):
         with np.errstate(all="ignore"):
             copy_array(out, shaped(equal_steps(start, end, steps, complex_kind(out)), out))
@@ -150,7 +154,7 @@ def logspace_out(start, end, steps, base=10.0, *, Tensor out not None):
     meta.logspace_out(start, end, steps, base, out=out)
     if not steps:
         return out
-    check_linspace(out)
+    check_linspace(out, start, end)
     if is_complex_code(out.c_dtype):
         with np.errstate(all="ignore"):
             exponents = equal_steps(start, end, steps, complex_kind(out)).astype(np.complex128)

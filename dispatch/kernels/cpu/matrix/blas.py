@@ -7,6 +7,7 @@ wrap. With beta 0, self is not read, so that its NaN does not reach the result.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -59,14 +60,16 @@ def _scalar(number: Any, kind: np.dtype) -> Array:
     """
     if kind.kind != "c" and isinstance(number, complex):
         if number.imag:
-            raise RuntimeError(f"beta or alpha {number} cannot be converted to {kind}")
+            raise refused(f"beta or alpha {number} cannot be converted to {kind}")
         number = number.real
     if kind.kind in "iu":
         limits = np.iinfo(kind)
         lowest = limits.min if kind.kind == "i" else -limits.max
         if not lowest <= number <= limits.max:
-            raise RuntimeError(f"beta or alpha {number} cannot be converted to {kind}")
+            raise refused(f"beta or alpha {number} cannot be converted to {kind}")
         number = int(number)
+    elif kind.kind == "f" and np.finfo(kind).max < abs(number) < math.inf:
+        raise refused(f"beta or alpha {number} cannot be converted to {kind}")
     return np.asarray(number).astype(kind)
 
 

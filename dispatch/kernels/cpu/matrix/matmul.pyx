@@ -77,7 +77,7 @@ cdef bint set_factor(object given, int code, double* real, int64_t* whole) excep
         return True
     if type(given) is float and not is_integral_code(code, True):
         real[0] = given
-        return True
+        return code == ST_float64 or -3e38 < real[0] < 3e38
     return False
 
 

@@ -17,6 +17,10 @@ from dispatch.kernels.meta.elementwise cimport pointwise
 from dispatch.kernels.meta.elementwise.pointwise cimport is_meta
 from dispatch._C.structured cimport CAST_EXACT, OVERLAP_SELF, Spec
 
+from dispatch._C.dtypes import finfo
+
+cdef double LARGEST_HALF = 65504.0      # what every dtype of softshrink holds
+
 
 cdef inline int fill(Spec* s, Tensor self, int dtype, int compute) except -1:
     cdef PyObject* items[1]
@@ -238,8 +242,10 @@ cdef int hardshrink(Spec* s, Tensor self, object lambd) except -1:
 cdef int softshrink(Spec* s, Tensor self, object lambd) except -1:
     if category_of_code(self.c_dtype) < 2 and is_meta(self):
         raise refused(f"expected a floating tensor, got {self.dtype!r}", TypeError)
-    if isinstance(lambd, complex) or lambd < 0:
+    if isinstance(lambd, complex) or not lambd >= 0:
         raise refused(f"lambd must be 0 or more, got {lambd}")
+    if lambd > LARGEST_HALF and is_floating_code(self.c_dtype) and lambd > finfo(self.dtype).max:
+        raise refused(f"lambd {lambd} does not fit in {self.dtype!r}")
     return fill_same(s, self)
 
 

@@ -206,6 +206,42 @@ def test_numbers_that_do_not_fit_are_refused() -> None:
     assert x.tolist() == [1]
 
 
+def test_a_number_that_pytorchs_kernel_keeps_in_the_narrow_dtype_is_rounded_to_it() -> None:
+    wide = 1.0039  # 1 in bfloat16; without rounding the sum is 302
+    x = dispatch.full([40], 300.0, dtype=dispatch.bfloat16)
+    assert dispatch.zeros_like(x).add(x, alpha=wide)[0] == 300
+    assert dispatch.zeros_like(x).sub(x, alpha=wide)[0] == -300
+    one = dispatch.ones(1, dtype=dispatch.bfloat16)
+    assert ops.aten.hardshrink(one, 0.9999) == 0
+    assert ops.aten.softshrink(one, 0.9999) > 0  # which subtracts in float32
+    assert ops.aten.hardshrink_backward(one, one, 0.9999) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "fits"),
+    [
+        (lambda x: ops.aten.elu(x, 1e9), True),
+        (lambda x: ops.aten.elu(x, 1e39), False),
+        (lambda x: x.add(x, alpha=1e9), False),
+        (lambda x: ops.aten.hardshrink(x, 1e9), False),
+        (lambda x: ops.aten.softshrink(x, 1e9), False),
+        (lambda x: ops.aten.softshrink(x, float("nan")), False),
+        (lambda x: ops.aten.softshrink(x, 65504), True),
+        (lambda x: ops.aten.softshrink(x.float(), 1e9), True),
+        (lambda x: ops.aten.logit(x, 1e9), False),
+    ],
+)
+def test_the_dtype_that_must_hold_a_number_is_the_one_that_pytorchs_kernel_keeps_it_in(
+    call: Any, fits: bool
+) -> None:
+    x = dispatch.ones(2, dtype=dispatch.float16)
+    if fits:
+        call(x)
+    else:
+        with pytest.raises(RuntimeError, match=r"does not fit in dispatch.float|must be 0 or more"):
+            call(x)
+
+
 def test_integers_wrap_around() -> None:
     x = dispatch.tensor([127, -128], dtype=dispatch.int8)
     assert (x + x).tolist() == [-2, 0]

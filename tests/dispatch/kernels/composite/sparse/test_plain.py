@@ -12,7 +12,9 @@ def test_a_plain_tensor_has_dense_dimensions_only():
     assert (X.dense_dim(), X.sparse_dim()) == (2, 0)
 
 
-@pytest.mark.parametrize("name", ["indices", "values", "crow_indices", "col_indices", "coalesce"])
+@pytest.mark.parametrize(
+    "name", ["indices", "values", "crow_indices", "col_indices", "coalesce", "is_coalesced"]
+)
 def test_parts_of_sparse_tensors_are_refused(name):
     with pytest.raises(RuntimeError, match=f"aten::{name}: expected self in sparse"):
         getattr(X, name)()

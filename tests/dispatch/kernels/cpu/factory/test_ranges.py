@@ -1,5 +1,7 @@
 """Ranges and triangles in C: every dtype, strided outputs, sizes that only C would mind."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -66,3 +68,14 @@ def test_ends_of_integers_are_checked() -> None:
     with pytest.raises(RuntimeError, match=r"linspace.*300 cannot be converted to dispatch.uint8"):
         aten.linspace(0, 300, 5, dtype=dispatch.uint8)
     assert aten.linspace(2, 3, 1, dtype=dispatch.bool).tolist() == [True]
+
+
+@pytest.mark.parametrize("call", [aten.linspace, aten.logspace])
+@pytest.mark.parametrize(("number", "dtype"), [(1e39, "float32"), (7e4, "float16")])
+def test_equal_steps_refuse_an_end_that_the_dtype_does_not_hold(
+    call: Any, number: float, dtype: str
+) -> None:
+    for ends, name in (((0, number), "end"), ((-number, 0), "start")):
+        with pytest.raises(RuntimeError, match=f"{name} .* does not fit in dispatch.{dtype}"):
+            call(*ends, 3, dtype=getattr(dispatch, dtype))
+    assert aten.linspace(0, float("inf"), 1)[0] == 0

@@ -129,6 +129,17 @@ def test_minus_one_subtracts_unsigned_numbers():
         dispatch.addmm(x, ones, ones, alpha=-256)
 
 
+@pytest.mark.parametrize("kind", [dispatch.float32, dispatch.float16])
+@pytest.mark.parametrize("factors", [{"alpha": 1e39}, {"beta": -1e39}, {"alpha": 1e39, "beta": 0}])
+def test_a_factor_beyond_the_dtype_of_computation_is_refused(kind, factors):
+    one = dispatch.ones(1, 1, dtype=kind)
+    for call, lead in ((dispatch.addmm, one), (dispatch.baddbmm, one[None])):
+        with pytest.raises(RuntimeError, match=r"1e.39 cannot be converted to float32"):
+            call(lead, lead, lead, **factors)
+    assert dispatch.addmm(one.double(), one.double(), one.double(), alpha=1e39).item() > 1e38
+    assert dispatch.addmm(one, one, one, alpha=float("inf")).item() == float("inf")
+
+
 @pytest.mark.parametrize(
     ("dtype", "batches", "beta", "want"),
     [("int64", 0, 2, 6), ("int64", 2, 1.5, 5), ("float32", 0, 1.5, 4.5), ("float32", 0, 0, 0)],
