@@ -418,7 +418,10 @@ cdef class Executable:
                 s.callee, args + 1, s.n_pos | PY_VECTORCALL_ARGUMENTS_OFFSET, s.kwnames
             ))
         else:
-            result = self.run_branch(i, <object>args[1], <object>args[2], log)
+            if self.plan.steps[i].is_loop:
+                result = self.run_loop(i, <object>args[1], <object>args[2], log)
+            else:
+                result = self.run_branch(i, <object>args[1], <object>args[2], log)
         if log.timed:
             ns = now_ns() - ns
         start = log.size
@@ -495,8 +498,25 @@ cdef class Executable:
             return tuple(enter_branch(then if predicate else otherwise, list(operands), log))
         second = enter_branch(otherwise, list(operands), log)
         first = enter_branch(then, list(operands), log)
-        check_agreement(first, second)
+        check_agreement(first, second, "cond: the branches")
         return tuple(first)
+
+    cdef object run_loop(self, int i, carried, additional, RunLog log):
+        """while_loop: a branch on its own results while the other is true of them; without a round,
+        copies of what was given. On fake tensors one round, whose results must be like that."""
+        cdef Executable test, body
+        cdef list given = list(carried), values = given, rest = list(additional)
+        test, body = self.branches[i]
+        while True:
+            said = enter_branch(test, values + rest, log)
+            if len(said) != 1:
+                raise RuntimeError(f"while_loop: the condition gives {len(said)} results")
+            if not log.fake and not said[0]:
+                return tuple([v.clone() for v in values] if values is given else values)
+            values = enter_branch(body, values + rest, log)
+            check_agreement(given, values, "while_loop: what is carried and a round")
+            if log.fake:
+                return tuple(values)
 
 
 cdef object enter_branch(Executable branch, list operands, RunLog log):
@@ -558,15 +578,14 @@ cdef str describe(value):
     return f"{len(value)}" if isinstance(value, (tuple, list)) else f"a {type(value).__name__}"
 
 
-cdef int check_agreement(list first, list second) except -1:
-    """The results of the two branches of a cond: as many, of the same shapes, dtypes and devices.
-    """
+cdef int check_agreement(list first, list second, str who) except -1:
+    """What must be alike is: as many, of the same shapes, dtypes and devices."""
     if len(first) != len(second):
-        raise RuntimeError(f"cond: the branches give {len(first)} and {len(second)} results")
+        raise RuntimeError(f"{who} give {len(first)} and {len(second)} results")
     for i, (a, b) in enumerate(zip(first, second)):
         ours, theirs = summary(a), summary(b)
         if ours != theirs:
-            raise RuntimeError(f"cond: the branches' results {i} differ: {ours} and {theirs}")
+            raise RuntimeError(f"{who} differ in result {i}: {ours} and {theirs}")
     return 0
 
 

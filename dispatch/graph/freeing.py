@@ -263,8 +263,9 @@ class _Search:
 
     def call(self, step: Step, given: list[Any]) -> Any:
         if step.branches:
-            branch = Executable(step.branches[0], None, "")
-            return tuple(branch.run(list(given[-1]), RunLog(fake=True)))
+            branch = Executable(step.branches[1 if step.is_loop else 0], None, "")
+            operands = [*given[0], *given[1]] if step.is_loop else list(given[-1])
+            return tuple(branch.run(operands, RunLog(fake=True)))
         assert step.callee is not None
         n = len(given) - len(step.kwnames)
         return step.callee(*given[:n], **dict(zip(step.kwnames, given[n:], strict=True)))

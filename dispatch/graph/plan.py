@@ -82,6 +82,11 @@ class Step(NamedTuple):
     frees: tuple[int, ...]
     notes: NodeNotes
 
+    @property
+    def is_loop(self) -> bool:
+        """Of the two branches one says whether the other runs once more."""
+        return self.op == _LOOP
+
 
 class Plan(NamedTuple):
     """A graph ready to run; `last_use` is a step's number by slot, -1 unused, `len(steps)` for
@@ -206,10 +211,10 @@ class _Planner:
         self, i: int, node: Node, place: str
     ) -> tuple[None, tuple[Ref, ...], tuple[str, ...], tuple[Plan, ...]]:
         """The branches become plans of their own; the other arguments stay as they are."""
-        kind = node.target.rpartition(".")[2]
-        n_branches = _HIGHER_ORDER.get(kind)
+        op = report_name(node.target)
+        n_branches = _n_branches(op, node)
         if n_branches is None:
-            self.missing[report_name(node.target)] = None
+            self.missing[op] = None
         args: list[Ref] = []
         branches: list[Plan] = []
         for j, given in enumerate(node.inputs):
@@ -221,14 +226,23 @@ class _Planner:
         if n_branches is None:
             return None, tuple(args), (), ()
         if len(branches) != n_branches or not args or len(args) < 2:
-            problem = f"{kind} takes {n_branches} graphs and a list of operands"
+            problem = f"{op.partition('::')[2]} takes {n_branches} graphs and a list of operands"
             raise self.fail(place, problem)
-        self._check_operands(kind, branches, args[-1], place)
+        lists = [args[0], args[-1]] if op == _LOOP else args[-1:]
+        self._check_operands(op.partition("::")[2], branches, lists, place)
         return None, (args[0], args[-1]), (), tuple(branches)
 
-    def _check_operands(self, kind: str, branches: list[Plan], operands: Ref, place: str) -> None:
-        items = operands.refs if isinstance(operands, Items) else getattr(operands, "value", None)
-        count = len(items) if isinstance(items, list | tuple) else -1
+    def _check_operands(
+        self, kind: str, branches: list[Plan], lists: list[Ref], place: str
+    ) -> None:
+        count = 0
+        for operands in lists:
+            items = (
+                operands.refs if isinstance(operands, Items) else getattr(operands, "value", None)
+            )
+            if not isinstance(items, list | tuple):
+                raise self.fail(place, f"{kind}: its operands are no list")
+            count += len(items)
         for branch in branches:
             if branch.n_inputs != count:
                 wanted = f"{_shown(branch.name)} takes {branch.n_inputs} operands"
@@ -291,7 +305,7 @@ class _Planner:
             return None
         alone = len(found) == 1 and not (
             node.target.startswith("torch.ops.higher_order.")
-            and node.is_hop_single_tensor_return is False
+            and (node.is_hop_single_tensor_return is False or report_name(node.target) == _LOOP)
         )
         return found[0] if alone else tuple(found)
 
@@ -477,4 +491,12 @@ _PLAIN_OUTPUTS = frozenset(
     )
 )  # fmt: skip
 # Higher-order operators that run here, with the number of graphs they take.
-_HIGHER_ORDER = {"cond": 2}
+_LOOP = "higher_order::while_loop"
+_HIGHER_ORDER = {"higher_order::cond": 2, _LOOP: 2}
+
+
+def _n_branches(op: str, node: Node) -> int | None:
+    """How many graphs it runs; None: it is not run. Nor is a loop that carries numbers, which data
+    decide."""
+    carried = next((x.arg.tag for x in node.inputs if x.arg.tag != "as_graph"), None)
+    return _HIGHER_ORDER.get(op) if op != _LOOP or carried == "as_tensors" else None

@@ -207,6 +207,51 @@ def test_fake_cond_runs_both_branches():
     assert calls == ["aten::sin", "aten::relu", "higher_order::cond"]
 
 
+def loop(carried="as_tensors", body="aten.add.Tensor"):
+    """x + 1 while its sum is less than the number in `limit`."""
+
+    def graph(name, *nodes):
+        inside = programs.graph(["t", "most"], ["r"], list(nodes), {})
+        return {"as_graph": {"name": name, "graph": inside}}
+
+    less = [("self", tensor("s")), ("other", tensor("most"))]
+    values = [{"name": "x"}] if carried == "as_tensors" else [1]
+    inputs = [
+        ("", graph("test", node("aten.sum.default", [("self", tensor("t"))], ["s"]),
+                   node("aten.lt.Tensor", less, ["r"]))),
+        ("", graph("round", node(body, [("self", tensor("t")), ("other", as_int(1))], ["r"]))),
+        ("", {carried: values}),
+        ("", {"as_tensors": [{"name": "limit"}]}),
+    ]  # fmt: skip
+    return node("higher_order.while_loop", inputs, ["c"])
+
+
+def run_loop(value, limit, log, **how):
+    (out,) = executable([loop(**how)], ["c"], ["x", "limit"]).run([value, limit], log)
+    steps = [e[1].steps[e[2]].op for e in log.events() if e[0] == "call" and e[2] >= 0]
+    return out, steps
+
+
+@pytest.mark.parametrize(("limit", "rounds"), [(-1.0, 0), (1.0, 1), (5.0, 3)])
+def test_a_loop_runs_while_its_condition_holds(limit, rounds):
+    x = dispatch.zeros(2)
+    out, steps = run_loop(x, dispatch.tensor(limit), RunLog())
+    assert out.tolist() == [rounds, rounds]
+    assert out is not x and x.tolist() == [0, 0]
+    assert steps.count("aten::add.Tensor") == rounds
+
+
+def test_a_fake_loop_makes_one_round():
+    out, steps = run_loop(meta(2), meta(), RunLog(fake=True))
+    assert tuple(out.shape) == (2,)
+    assert steps == ["aten::sum", "aten::lt.Tensor", "aten::add.Tensor", "higher_order::while_loop"]
+
+
+def test_a_round_must_give_what_is_carried():
+    with pytest.raises(RuntimeError, match=r"while_loop: what is carried and a round differ in"):
+        run_loop(meta(2), meta(), RunLog(fake=True), body="aten.ge.Scalar")
+
+
 def test_progress_and_threads(lib):
     define(lib, "same(Tensor self) -> Tensor", lambda x: x.clone())
     nodes = [node("graphtest.same.default", [X], [f"o{i}"]) for i in range(200)]

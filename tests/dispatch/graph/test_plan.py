@@ -203,6 +203,22 @@ def test_a_mistake_in_a_branch_names_the_branch():
         plan_nodes([node("higher_order.cond", inputs, ["c"])])
 
 
+def test_a_loop_that_carries_numbers_is_not_run():
+    one = {"as_graph": {"name": "g", "graph": programs.graph(["t"], ["t"], [], {})}}
+    for carried, missing in [("as_tensors", ()), ("as_ints", ("higher_order::while_loop",))]:
+        given = [{"name": "x"}] if carried == "as_tensors" else [1]
+        inputs = [("", one), ("", one), ("", {carried: given}), ("", {"as_tensors": []})]
+        assert plan_nodes([node("higher_order.while_loop", inputs, ["c"])]).missing == missing
+
+
+def test_a_loop_has_as_many_operands_as_its_graphs_take():
+    one = {"as_graph": {"name": "g", "graph": programs.graph(["t"], ["t"], [], {})}}
+    both = {"as_tensors": [{"name": "x"}]}
+    inputs = [("", one), ("", one), ("", both), ("", both)]
+    with pytest.raises(ModelFileError, match=r"while_loop: graph 'g' takes 1 operands, given 2"):
+        plan_nodes([node("higher_order.while_loop", inputs, ["c"])])
+
+
 def test_unused_metadata_is_not_needed():
     assert plan_nodes([], ["x"]).outputs == (Slot(0),)
     assert meta([2])["strides"] == [{"as_int": 1}]
