@@ -360,12 +360,15 @@ cdef class OpOverload(OperatorBase):
     def _uncache_dispatch(self, key):
         self.dispatch_cache.pop(key, None)
 
-    def redispatch(self, DispatchKeySet keyset not None, *args, **kwargs):
+    def redispatch(self, keyset, *args, **kwargs):
         """Call the kernel that `keyset` reaches: keys of arguments and of the thread play no part."""
         cdef Frame f
         cdef PyObject* r
+        if type(keyset) is not DispatchKeySet:
+            raise TypeError(f"{qualified_name(self.entry)}.redispatch: expected a DispatchKeySet before the operator's arguments, "
+                            f"got {type(keyset).__name__}")
         match_given(&self.entry.sig, args, kwargs, &f)
-        r = dispatcher.redispatch(self.entry, keyset.ks, f.args)
+        r = dispatcher.redispatch(self.entry, (<DispatchKeySet>keyset).ks, f.args)
         release_frame(&f)
         if r == NULL:
             raised()

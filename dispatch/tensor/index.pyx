@@ -291,5 +291,16 @@ cdef int copy_to(object target, Tensor source) except -1:
     elif dims_of(source) == 0 and source.device.type == "cpu":
         target.fill_(source)
     else:
-        target.copy_(EXPAND(VIEW(source, without_leading_ones(source.shape)), list(target.shape)))
+        left = without_leading_ones(source.shape)
+        check_expands(left, list(target.shape))
+        target.copy_(EXPAND(VIEW(source, left), list(target.shape)))
+    return 0
+
+
+cdef int check_expands(list sizes, list to) except -1:
+    """Sizes that are numbers; what symbols stand for is left to `expand`."""
+    cdef Py_ssize_t i, new = len(to) - len(sizes)
+    for i in range(len(sizes)):
+        if new < 0 or type(sizes[i]) is int and type(to[new + i]) is int and sizes[i] != 1 and sizes[i] != to[new + i]:
+            raise RuntimeError(f"Tensor.__setitem__: a value of sizes {sizes} does not expand to {to}, the place's")
     return 0

@@ -17,7 +17,11 @@ __all__ = [
 
 def manual_seed(seed: int) -> Generator:
     """Seed the default generator and return it (torch.manual_seed)."""
-    return default_generator.manual_seed(int(seed))
+    try:
+        number = int(seed)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"manual_seed: seed: expected an int, got {seed!r}") from None
+    return default_generator.manual_seed(number)
 
 
 def initial_seed() -> int:

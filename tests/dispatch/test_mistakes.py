@@ -8,6 +8,12 @@ from dispatch._C import _AutoDispatchBelowAutograd
 from dispatch.modes import TorchFunctionMode
 
 X = dispatch.ones(2, 3)
+LINEAR = ops.aten.linear.default
+ATTENTION = ops.aten.scaled_dot_product_attention.default
+
+
+def heads(length, width):
+    return dispatch.ones(1, 2, length, width)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +26,38 @@ X = dispatch.ones(2, 3)
         (lambda: X[5], IndexError, "aten::select.int: index 5 is out of bounds for dimension 0"),
         (lambda: X[:, 7], IndexError, "aten::select.int: index 7 is out of bounds for dimension 1"),
         (lambda: X[0, 0, 0], IndexError, "Tensor.__getitem__: too many indices for tensor"),
+        (
+            lambda: X.clone().__setitem__(0, dispatch.ones(4)),
+            RuntimeError,
+            "Tensor.__setitem__: a value of sizes [4] does not expand to [3]",
+        ),
+        (
+            lambda: LINEAR(X, dispatch.ones(4, 5)),
+            RuntimeError,
+            "aten::linear: input of shape [2, 3] needs a weight of 3 columns, got shape [4, 5]",
+        ),
+        (
+            lambda: ATTENTION(heads(3, 4), heads(3, 5), heads(3, 4)),
+            RuntimeError,
+            "aten::scaled_dot_product_attention: query and key must be as wide",
+        ),
+        (
+            lambda: ATTENTION(heads(3, 4), heads(3, 4), heads(5, 4)),
+            RuntimeError,
+            "aten::scaled_dot_product_attention: key and value must be as long",
+        ),
+        (
+            lambda: ATTENTION(heads(3, 4), heads(3, 4), heads(3, 4), dispatch.ones(7, 7)),
+            RuntimeError,
+            "aten::scaled_dot_product_attention: attn_mask of shape [7, 7] does not expand",
+        ),
+        (
+            lambda: ops.aten.add.Tensor.redispatch(X, X),
+            TypeError,
+            "aten::add.Tensor.redispatch: expected a DispatchKeySet before",
+        ),
+        (lambda: dispatch.manual_seed("a"), ValueError, "manual_seed: seed: expected an int"),
+        (lambda: dispatch.manual_seed(None), TypeError, "manual_seed: seed: expected an int"),
         (
             lambda: X + dispatch.ones(2, 3, device="meta"),
             RuntimeError,

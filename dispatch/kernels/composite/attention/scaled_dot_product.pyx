@@ -22,7 +22,7 @@ from dispatch._C.symbolic cimport eq, eq_or_false, expect_eq, floordiv, is_symbo
 from dispatch._C.tensor cimport Tensor, needs_grad
 from dispatch._C.tls cimport tls
 from dispatch.kernels.composite.callee cimport Callee, callee
-from dispatch.kernels.composite.matrix.matmul cimport call_array, is_subclass_like
+from dispatch.kernels.composite.matrix.matmul cimport call_array, differ, is_subclass_like
 
 cdef Callee FLASH_FOR_CPU = callee("_scaled_dot_product_flash_attention_for_cpu")
 cdef Callee FLASH = callee("_scaled_dot_product_flash_attention")
@@ -95,6 +95,26 @@ cdef int check_inputs(Tensor query, Tensor key, Tensor value, Tensor mask) excep
     if mask is not None and mask.c_dtype not in (ST_bool, ST_float32, kind):
         raise_mask(query, mask)
     return 0
+
+
+cdef int check_sizes(Tensor query, Tensor key, Tensor value, Tensor mask) except -1:
+    """Sizes that any implementation would stumble over; what symbols stand for is its own affair."""
+    cdef int64_t length = key.c_sizes[key.c_ndim - 2]
+    if differ(query.c_sizes[query.c_ndim - 1], key.c_sizes[key.c_ndim - 1]):
+        raise refused(f"query and key must be as wide (the last dimension), got {shape_of(query)} and {shape_of(key)}")
+    if differ(length, value.c_sizes[value.c_ndim - 2]):
+        raise refused("key and value must be as long (the dimension before the last), got "
+                      f"{shape_of(key)} and {shape_of(value)}")
+    if mask is not None and mask.c_ndim >= 2 and (
+            does_not_expand(mask.c_sizes[mask.c_ndim - 1], length)
+            or does_not_expand(mask.c_sizes[mask.c_ndim - 2], query.c_sizes[query.c_ndim - 2])):
+        raise refused(f"attn_mask of shape {shape_of(mask)} does not expand to query's and key's lengths, "
+                      f"{size_object(query.c_sizes[query.c_ndim - 2])} and {size_object(length)}")
+    return 0
+
+
+cdef inline bint does_not_expand(int64_t size, int64_t to) noexcept:
+    return size != 1 and differ(size, to)
 
 
 cdef bint mask_fits(Tensor mask, Tensor query, Tensor key) except -1:
@@ -226,6 +246,7 @@ cdef object scaled_dot_product_attention(Tensor query, Tensor key, Tensor value,
     check_inputs(query, key, value, attn_mask)
     if eq_or_false(query.c_numel, 0) or eq_or_false(key.c_numel, 0) or eq_or_false(value.c_numel, 0):
         return without_elements(query, key, value)
+    check_sizes(query, key, value, attn_mask)
     flash = query.c_devtype == DEV_CPU and uses_flash(query, key, value, attn_mask, dropout_p,
                                                       enable_gqa)
     if attn_mask is not None and attn_mask.c_dtype == ST_bool:

@@ -11,7 +11,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.symbolic cimport mul, size_object
 from dispatch._C.tensor cimport Tensor, is_contiguous_as
 from dispatch.kernels.composite.callee cimport Callee, callee, numbers
-from dispatch.kernels.composite.matrix.matmul cimport call_array, call_one, call_two, is_subclass_like
+from dispatch.kernels.composite.matrix.matmul cimport call_array, call_one, call_two, differ, is_subclass_like
 from dispatch.kernels.composite.matrix.matmul cimport matmul as matmul_of
 
 cdef Callee ADD = callee("add", "Tensor")
@@ -55,6 +55,9 @@ cdef int check_dims(Tensor input, Tensor weight) except -1:
     if input.c_ndim == 0 or weight.c_ndim == 0:
         raise refused("expected input and weight to have at least 1 dimension, "
                       f"got {input.c_ndim} and {weight.c_ndim}")
+    if weight.c_ndim == 2 and differ(input.c_sizes[input.c_ndim - 1], weight.c_sizes[1]):
+        raise refused(f"input of shape {numbers(input.c_sizes, input.c_ndim)} needs a weight of "
+                      f"{size_object(input.c_sizes[input.c_ndim - 1])} columns, got shape {numbers(weight.c_sizes, 2)}")
     return 0
 
 
