@@ -22,6 +22,8 @@ def _overlaps_itself(self: Tensor) -> bool:
 
 def _copy(self: Tensor) -> Tensor:
     """A copy with self's very strides and offset, gaps and all; a clone if its elements overlap."""
+    if rules.is_eager(self) and self.is_contiguous() and not self.storage_offset() and self.numel():
+        return ops.aten.clone.default(self)
     if _overlaps_itself(self):
         return ops.aten.clone(self)
     offset = self.storage_offset()
@@ -39,12 +41,12 @@ def _is_open(self: Tensor, src: Tensor) -> bool:
 
 
 def _write(part: Tensor, src: Tensor) -> None:
-    if tuple(part.shape) != tuple(src.shape):
+    if part.shape != src.shape:
         raise refused(
             f"expected src to have the shape {list(part.shape)} of the part that it "
             f"is written to, got {list(src.shape)}"
         )
-    ops.aten.copy_(part, src)
+    ops.aten.copy_.default(part, src)
 
 
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:

@@ -146,15 +146,24 @@ def unfold_backward(
     result = _aten.new_zeros(grad_in, input_sizes)
     if not input_sizes:
         return _aten.add(result, _aten.sum(grad_in))
-    if not rules.is_eager(grad_in):
+    if not rules.is_eager(grad_in) or not grad_in.numel():
         return result  # without data there is nothing to add
     dim %= len(input_sizes)
-    for i in range(grad_in.shape[dim]):
-        part = _aten.narrow(result, dim, i * step, size)
-        window = _aten.select(grad_in, dim, i)
-        order = list(range(window.ndim - 1))
-        order.insert(dim, window.ndim - 1)
-        _aten.add_(part, _aten.permute(window, order))
+    reach = (grad_in.shape[dim] - 1) * step + 1
+    if grad_in.shape[-1] != size or reach + size - 1 > input_sizes[dim]:
+        raise refused(
+            f"expected windows of {size} among {input_sizes[dim]} elements of dimension {dim}, "
+            f"got {list(grad_in.shape)}"
+        )
+    if grad_in.shape[dim] <= size:  # by windows or by places in them, whichever are fewer
+        rows = _aten.movedim.int(result, dim, -1)
+        for i in range(grad_in.shape[dim]):
+            part = _aten.slice.Tensor(rows, -1, i * step, i * step + size)
+            _aten.add_.Tensor(part, _aten.select.int(grad_in, dim, i))
+    else:
+        for i in range(size - 1, -1, -1):  # so that an element's windows are added in their order
+            part = _aten.slice.Tensor(result, dim, i, i + reach, step)
+            _aten.add_.Tensor(part, _aten.select.int(grad_in, -1, i))
     return result
 
 

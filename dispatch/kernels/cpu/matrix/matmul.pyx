@@ -16,6 +16,7 @@ from dispatch._C.dtypes cimport (
 )
 from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
+from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned, target
 from dispatch.kernels.cpu.matrix.gemm cimport product
 from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spans, in_parts, in_spans, parts_for, threads_for
@@ -370,6 +371,8 @@ cdef int mv(Tensor out, Tensor self, Tensor vec) except -1:
 
 
 cdef int dot(Tensor out, Tensor self, Tensor tensor) except -1:
+    if self.c_numel == 0 and has_loop(out.c_dtype):
+        return fill_values(out, 0)
     if not long_dot(out, self, tensor) and not small(out, self, tensor, None, 1, 1) \
             and not vector(out, self, tensor, None, 1, 1):
         blas().dot(out, self, tensor)

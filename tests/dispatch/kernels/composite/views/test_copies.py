@@ -26,3 +26,39 @@ def test_narrow_copy_out_of_range(dim, error):
             call()
     with pytest.raises(IndexError):
         dispatch.ops.aten.narrow_copy(x.to("meta"), dim, 0, 0)
+
+
+@pytest.mark.parametrize(("size", "step"), [(2, 1), (5, 1), (3, 2), (1, 3), (2, 4)])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_windows_are_added_where_unfold_took_them(size: int, step: int, dim: int) -> None:
+    places = dispatch.arange(84).view(12, 7)
+    windows = places.unfold(dim, size, step)
+    values = dispatch.arange(windows.numel()).view(windows.shape) + 1
+    want = [0] * 84
+    for place, value in zip(windows.flatten().tolist(), values.flatten().tolist(), strict=True):
+        want[place] += value
+    got = aten.unfold_backward(values, [12, 7], dim, size, step)
+    assert got.flatten().tolist() == want
+
+
+@pytest.mark.parametrize("sizes", [[3, 2], [4, 3]])
+def test_windows_that_do_not_fit_are_refused(sizes: list[int]) -> None:
+    with pytest.raises(RuntimeError, match=r"unfold_backward: expected windows of 3 among 5"):
+        aten.unfold_backward(dispatch.ones(sizes), [5], 0, 3, 1)
+    assert aten.unfold_backward(dispatch.ones(0, 3), [5], 0, 3, 4).tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize("order", ["plain", "turned", "offset", "gaps"])
+def test_a_scatter_keeps_the_strides_of_what_it_copies(order: str) -> None:
+    base = dispatch.arange(24.0)
+    given = {
+        "plain": lambda: base.view(4, 6),
+        "turned": lambda: base.view(6, 4).t(),
+        "offset": lambda: base[6:].view(3, 6),
+        "gaps": lambda: base.view(4, 6)[:, ::2],
+    }[order]()
+    made = dispatch.select_scatter(given, dispatch.zeros(given.shape[0]), 1, 1)
+    assert made.stride() == given.stride()
+    assert made[:, 1].tolist() == [0.0] * given.shape[0]
+    assert made[:, 2].tolist() == given[:, 2].tolist()
+    assert base.tolist() == list(range(24))
