@@ -350,7 +350,7 @@ cdef class OpOverload(OperatorBase):
         return self.has_kernel_for_dispatch_key(COMPOSITE_IMPLICIT)
 
     def decompose(self, *args, **kwargs):
-        """Call the CompositeImplicitAutograd kernel; NotImplemented when there is none."""
+        """Call the CompositeImplicitAutograd kernel, or another decomposition; NotImplemented when there is none."""
         return hooks["decompose"](self, args, kwargs)
 
     def _get_dispatch(self, key):

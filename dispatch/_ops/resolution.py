@@ -39,13 +39,18 @@ def resolve_key(op: Any, k: DispatchKey) -> DispatchKey:
 
 
 def decompose(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the CompositeImplicitAutograd kernel returns; NotImplemented when there is none."""
+    """What the CompositeImplicitAutograd kernel returns, or another decomposition that there is.
+
+    NotImplemented when there is none.
+    """
     key = DispatchKey.CompositeImplicitAutograd
     if key in op.py_kernels:
         return op.py_kernels[key](*args, **kwargs)
     if op.has_kernel_for_dispatch_key(key):
         return op._op_dk(key, *args, **kwargs)
-    return NotImplemented
+    # which calls operators, and stands above this room
+    taken_apart = importlib.import_module("dispatch._ops.decompositions").DECOMPOSITIONS.get(op)
+    return NotImplemented if taken_apart is None else taken_apart(*args, **kwargs)
 
 
 def _load_descriptions() -> None:
