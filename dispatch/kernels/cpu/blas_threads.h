@@ -57,6 +57,17 @@ static void look_for_blas(void) { dl_iterate_phdr(find_blas, NULL); }
 static void look_for_blas(void) {}
 #endif
 
+/* Libraries that were loaded since. While parts run, their threads are as they are. */
+static void look_for_new_blas(void)
+{
+    pthread_mutex_lock(&blas_lock);
+    look_for_blas();
+    for (int i = 0; i < blas_count && blas_users; i++)
+        if (!blas_libraries[i].before)
+            blas_libraries[i].before = blas_libraries[i].get();
+    pthread_mutex_unlock(&blas_lock);
+}
+
 /* As many threads for BLAS; while parts run they get it when those are done. */
 static void set_blas_threads(int n)
 {

@@ -25,3 +25,8 @@ cdef void in_blas_spans(span_fn fn, void* context, int64_t n, int64_t parts) noe
 cdef inline int64_t length_of_part(int64_t size, int threads) noexcept nogil:
     cdef int64_t length = (size + threads - 1) // threads
     return (length + 15) // 16 * 16 if length >= 64 else length
+# A BLAS library that has just been loaded gets the threads that `set_num_threads` chose, if anybody did.
+cdef void meet_blas() noexcept
+# BLAS's calls until the end are one thread's each; False: there is nothing to end.
+cdef bint begin_one_blas_thread() noexcept nogil
+cdef void end_one_blas_thread() noexcept nogil

@@ -9,6 +9,7 @@ cdef extern from "threads.h" nogil:
     enum:
         MAX_THREADS
     void run_parts(part_fn fn, void* context, int64_t parts, int threads)
+    void look_for_new_blas()
     void set_blas_threads(int n)
     bint begin_blas_parts()
     void end_blas_parts()
@@ -18,16 +19,19 @@ cdef enum:
 
 cdef int n_threads = min(MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
+cdef bint chosen = False         # by set_num_threads
+
 
 def set_num_threads(int n):
     """How many threads a loop over large tensors uses, and the BLAS library that numpy brings.
 
     Raises RuntimeError unless it is positive.
     """
-    global n_threads
+    global chosen, n_threads
     if n < 1:
         raise RuntimeError(f"set_num_threads: expected a positive number, got {n}")
     n_threads = min(n, <int>MAX_THREADS)
+    chosen = True
     set_blas_threads(n_threads)
 
 
@@ -71,6 +75,21 @@ cdef void in_blas_spans(span_fn fn, void* context, int64_t n, int64_t parts) noe
     in_spans(fn, context, n, parts if told else 1)
     if told:
         end_blas_parts()
+
+
+cdef void meet_blas() noexcept:
+    if chosen:
+        set_blas_threads(n_threads)
+    else:
+        look_for_new_blas()
+
+
+cdef bint begin_one_blas_thread() noexcept nogil:
+    return n_threads > 1 and begin_blas_parts()
+
+
+cdef void end_one_blas_thread() noexcept nogil:
+    end_blas_parts()
 
 
 cdef int64_t parts_for(int64_t n, int64_t nbytes) noexcept nogil:

@@ -23,8 +23,8 @@ cdef extern from "vectorised.h":
     pass
 
 cdef extern from "embedding/sums.h" nogil:
-    void add_row_f32(float* to, const float* row, const float* next, int64_t n)
-    void add_row_f64(double* to, const double* row, const double* next, int64_t n)
+    void add_rows_f32(float* to, const float* table, const int64_t* indices, int64_t n, int64_t more, int64_t columns)
+    void add_rows_f64(double* to, const double* table, const int64_t* indices, int64_t n, int64_t more, int64_t columns)
     void add_row_bf16(float* to, const uint16_t* row, const uint16_t* next, int64_t n)
     void add_row_f16(float* to, const uint16_t* row, const uint16_t* next, int64_t n)
     ctypedef struct row_kind:
@@ -68,18 +68,28 @@ cdef inline const char* place(Bags* j, int64_t i) noexcept nogil:
     return j.table + j.indices[i] * j.columns * ROW_KINDS[j.kind].size
 
 
-cdef inline void add_row(Bags* j, int64_t i, int64_t ahead, floating* to) noexcept nogil:
-    """The row of index `i`, and that of index `ahead` on its way."""
-    cdef const char* row = place(j, i)
-    cdef const char* next = place(j, ahead)
+cdef inline void add_rows(Bags* j, int64_t i, int64_t n, int64_t end, floating* to) noexcept nogil:
+    """Those of `n` indices from `i` on; the rows of the next ones, before `end`, are on their way."""
+    cdef int64_t k, ahead
     if floating is double:
-        add_row_f64(to, <const double*>row, <const double*>next, j.columns)
-    elif j.kind == ST_bfloat16:
-        add_row_bf16(to, <const uint16_t*>row, <const uint16_t*>next, j.columns)
-    elif j.kind == ST_float16:
-        add_row_f16(to, <const uint16_t*>row, <const uint16_t*>next, j.columns)
+        add_rows_f64(to, <const double*>j.table, j.indices + i, n, end - i - n, j.columns)
+    elif j.kind != ST_bfloat16 and j.kind != ST_float16:
+        add_rows_f32(to, <const float*>j.table, j.indices + i, n, end - i - n, j.columns)
     else:
-        add_row_f32(to, <const float*>row, <const float*>next, j.columns)
+        for k in range(i, i + n):
+            ahead = min(k + AHEAD, end - 1)
+            if j.kind == ST_bfloat16:
+                add_row_bf16(to, <const uint16_t*>place(j, k), <const uint16_t*>place(j, ahead), j.columns)
+            else:
+                add_row_f16(to, <const uint16_t*>place(j, k), <const uint16_t*>place(j, ahead), j.columns)
+
+
+cdef inline int64_t run_from(Bags* j, int64_t i, int64_t end) noexcept nogil:
+    """How many indices from `i` on, which counts, are of its bag and count."""
+    cdef int64_t k = i + 1
+    while k < end and j.bag_of[k] == j.bag_of[i] and counts_in(j, k):
+        k += 1
+    return k - i
 
 
 cdef int64_t first_index(Bags* j, int64_t bag) noexcept nogil:
@@ -95,26 +105,26 @@ cdef int64_t first_index(Bags* j, int64_t bag) noexcept nogil:
 
 
 cdef void add_bags(Bags* j, floating* out, int64_t first, int64_t end) noexcept nogil:
-    cdef int64_t i, b, k, ahead
+    cdef int64_t i, b, k, n, last
     cdef const floating* row
     cdef const floating* factors = <const floating*>j.factors
     cdef floating* to
     cdef floating factor
     memset(out + first * j.columns, 0, (end - first) * j.columns * sizeof(floating))
-    for i in range(first_index(j, first), first_index(j, end)):
-        if not counts_in(j, i):
-            continue
-        to = out + j.bag_of[i] * j.columns
-        if factors == NULL:
-            ahead = i + AHEAD
-            if ahead >= j.n or not counts_in(j, ahead):
-                ahead = i
-            add_row(j, i, ahead, to)
-        else:
-            factor = factors[i]
-            row = <const floating*>row_of(j, i)
-            for k in range(j.columns):
-                to[k] += row[k] * factor
+    i, last = first_index(j, first), first_index(j, end)
+    while i < last:
+        n = 1
+        if counts_in(j, i):
+            to = out + j.bag_of[i] * j.columns
+            if factors == NULL:
+                n = run_from(j, i, last)
+                add_rows(j, i, n, last, to)
+            else:
+                factor = factors[i]
+                row = <const floating*>row_of(j, i)
+                for k in range(j.columns):
+                    to[k] += row[k] * factor
+        i += n
     if j.sizes != NULL:
         for b in range(first, end):
             factor = <floating>j.sizes[b]

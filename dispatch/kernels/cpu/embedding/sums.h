@@ -1,4 +1,4 @@
-/* A row added to another: the widest registers there are, and the lines of the next row on their way. */
+/* Rows added up: the widest registers there are, and the lines of the next rows on their way. */
 #ifndef DISPATCH_SUMS_H
 #define DISPATCH_SUMS_H
 #include "rows.h"
@@ -6,16 +6,40 @@
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math", "fp-contract=off")
 
-#define ADD_ROW(K, T) \
-    WIDEST static void add_row_##K(T *restrict to, const T *restrict row, const T *next, int64_t n) \
+/* Rows of a table, in their order: a few vectors at a time stay in registers until all rows were added. `indices` goes on for
+   `more` after them: those rows are the next to be wanted. */
+enum { SUM_VECTORS = 8 };
+#define ADD_ROWS(K, T) \
+    typedef T sum_##K __attribute__((vector_size(64), aligned(sizeof(T)), may_alias)); \
+    WIDEST static void add_rows_##K(T *restrict to, const T *table, const int64_t *indices, int64_t n, int64_t more, \
+                                    int64_t columns) \
     { \
-        for (int64_t k = 0; k < n * (int64_t)sizeof(T); k += 64) \
-            __builtin_prefetch((const char *)next + k); \
-        for (int64_t k = 0; k < n; k++) \
-            to[k] += row[k]; \
+        enum { LANES = 64 / sizeof(T), AT_ONCE = SUM_VECTORS * LANES }; \
+        const int64_t ahead = more < n ? more : n; \
+        int64_t k = 0; \
+        for (; k + AT_ONCE <= columns; k += AT_ONCE) { \
+            sum_##K sums[SUM_VECTORS]; \
+            for (int v = 0; v < SUM_VECTORS; v++) \
+                sums[v] = *(const sum_##K *)(to + k + v * LANES); \
+            for (int64_t i = 0; i < n; i++) { \
+                const T *row = table + indices[i] * columns + k; \
+                for (int v = 0; v < SUM_VECTORS; v++) \
+                    sums[v] += *(const sum_##K *)(row + v * LANES); \
+            } \
+            for (int v = 0; v < SUM_VECTORS; v++) \
+                *(sum_##K *)(to + k + v * LANES) = sums[v]; \
+            for (int64_t i = 0; i < ahead; i++) \
+                for (int v = 0; v < SUM_VECTORS; v++) \
+                    __builtin_prefetch(table + indices[n + i] * columns + k + v * LANES); \
+        } \
+        for (int64_t i = 0; i < n && k < columns; i++) { \
+            const T *row = table + indices[i] * columns; \
+            for (int64_t j = k; j < columns; j++) \
+                to[j] += row[j]; \
+        } \
     }
-ADD_ROW(f32, float)
-ADD_ROW(f64, double)
+ADD_ROWS(f32, float)
+ADD_ROWS(f64, double)
 
 /* A row of 16-bit floats, converted on the way: as many elements as fill whole vectors, and the rest. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

@@ -20,6 +20,12 @@ typedef int (*dispatch_spread)(char* indexed, char* dense, const int64_t* at, in
         BODY; \
         dense += STEP; \
     }
+#define DISPATCH_FOR_CHECKED(STEP, BODY) \
+    _Pragma("GCC unroll 4") \
+    for (i = 0; i < n; i++, dense += STEP) { \
+        char* place = indexed + at[i]; \
+        BODY; \
+    }
 /* Rows without gaps, of which elements are near, are the most common ones. */
 #define DISPATCH_AT_PLACES(name, bytes, BODY) \
     static int dispatch_##name(char* indexed, char* dense, const int64_t* at, int64_t n, const dispatch_steps* by) { \
@@ -27,7 +33,8 @@ typedef int (*dispatch_spread)(char* indexed, char* dense, const int64_t* at, in
         const uint64_t size = by->size; \
         int64_t i; \
         int bad = 0; \
-        if (step == bytes && scale == bytes && along == 0) DISPATCH_FOR_PLACES(bytes, bytes, 0, BODY) \
+        if (size == UINT64_MAX && step == bytes && scale == 1 && along == 0) DISPATCH_FOR_CHECKED(bytes, BODY) \
+        else if (step == bytes && scale == bytes && along == 0) DISPATCH_FOR_PLACES(bytes, bytes, 0, BODY) \
         else DISPATCH_FOR_PLACES(step, scale, along, BODY) \
         return bad; \
     }

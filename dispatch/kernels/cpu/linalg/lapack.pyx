@@ -11,6 +11,7 @@ from libc.string cimport memcpy, memset
 
 from dispatch._C.errors cimport refused
 from dispatch.kernels.cpu.linalg.blocks cimport COMPLEX, SINGLE, Block, width
+from dispatch.kernels.cpu.threads cimport begin_one_blas_thread, end_one_blas_thread, meet_blas
 
 ctypedef void (*getrf_fn)(int*, int*, void*, int*, int*, int*) noexcept nogil
 ctypedef void (*getrs_fn)(char*, int*, int*, void*, int*, int*, void*, int*, int*) noexcept nogil
@@ -42,6 +43,7 @@ ctypedef void (*trsm_fn)(char*, char*, char*, char*, int*, int*, void*, void*, i
 
 cdef enum:
     SMALL = 4096                             # elements of a right side that one thread solves for
+    ONE_THREAD = 768                         # rows and columns up to which one thread factors
 
 cdef enum:                                   # places in NAMES
     GETRF, GETRS, POTRF, POTRI, POTRS, SYTRF, SYTRS, HETRF, HETRS, TRSM, GEQRF, ORGQR, ORMQR, SYEVD, GEEV, GESDD, ROUTINES
@@ -62,6 +64,7 @@ cdef void* address_of(int kind, str name) except NULL:
         raise refused("linear algebra on the CPU needs scipy, which is not installed: "
                       "pip install 'tensor-dispatch[linalg]'") from None
     name = LETTERS[kind] + name
+    meet_blas()
     capsule = cython_lapack.__pyx_capi__.get(name) or cython_blas.__pyx_capi__[name]
     return PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule))
 
@@ -106,6 +109,17 @@ cdef void set_one(int kind, double* one) noexcept:
         (<float*>one)[0], (<float*>one)[1] = 1, 0
 
 
+cdef bint is_alone(Batch* a) noexcept:
+    """Whether one thread does it until `end_alone`: small steps lose more than they gain where numpy's BLAS, which is
+    another library, still has threads that look for work."""
+    return max(a.rows, a.columns) <= ONE_THREAD and begin_one_blas_thread()
+
+
+cdef void end_alone(bint alone) noexcept:
+    if alone:
+        end_one_blas_thread()
+
+
 # ---- triangular factors ------------------------------------------------------------------------
 
 cdef int getrf(Block a, Block pivots, Block info) except -1:
@@ -116,9 +130,11 @@ cdef int getrf(Block a, Block pivots, Block info) except -1:
     cdef int k = min(b.rows, b.columns)
     cdef Py_ssize_t i, n = a.count
     cdef getrf_fn f = <getrf_fn>routine(GETRF, a.kind)
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             f(&b.rows, &b.columns, b.data + i * b.step, &b.rows, p + i * k, state + i)
+    end_alone(alone)
     return 0
 
 
@@ -171,10 +187,12 @@ cdef int getrs(Block a, Block pivots, Block b, char trans=b"N") except -1:
     if <size_t>y.rows * y.columns <= SMALL:
         return solve_small(a.kind, &x, p, &y, t, n)
     cdef getrs_fn f = <getrs_fn>routine(GETRS, a.kind)
+    cdef bint alone = is_alone(&x)
     with nogil:
         for i in range(n):
             f(&t, &x.rows, &y.columns, x.data + i * x.step, &x.rows, p + i * x.rows,
               y.data + i * y.step, &y.rows, &state)
+    end_alone(alone)
     return 0
 
 
@@ -185,9 +203,11 @@ cdef int potrf(Block a, bint upper, Block info) except -1:
     cdef char uplo = b"U" if upper else b"L"
     cdef Py_ssize_t i, n = a.count
     cdef potrf_fn f = <potrf_fn>routine(POTRF, a.kind)
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             f(&uplo, &b.rows, b.data + i * b.step, &b.rows, state + i)
+    end_alone(alone)
     return 0
 
 
@@ -198,9 +218,11 @@ cdef int potri(Block a, bint upper, Block info) except -1:
     cdef char uplo = b"U" if upper else b"L"
     cdef Py_ssize_t i, n = a.count
     cdef potrf_fn f = <potrf_fn>routine(POTRI, a.kind)
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             f(&uplo, &b.rows, b.data + i * b.step, &b.rows, state + i)
+    end_alone(alone)
     return 0
 
 
@@ -211,10 +233,12 @@ cdef int potrs(Block a, Block b, bint upper, Block info) except -1:
     cdef char uplo = b"U" if upper else b"L"
     cdef Py_ssize_t i, n = a.count
     cdef potrs_fn f = <potrs_fn>routine(POTRS, a.kind)
+    cdef bint alone = is_alone(&x)
     with nogil:
         for i in range(n):
             f(&uplo, &x.rows, &y.columns, x.data + i * x.step, &x.rows, y.data + i * y.step,
               &y.rows, state + i)
+    end_alone(alone)
     return 0
 
 
@@ -283,10 +307,12 @@ cdef int trsm(Block a, Block b, bint left, bint upper, char trans, bint unit) ex
     cdef double one[2]
     cdef trsm_fn f = <trsm_fn>routine(TRSM, kind)
     set_one(kind, one)
+    cdef bint alone = is_alone(&x)
     with nogil:
         for i in range(n):
             f(&side, &uplo, &t, &diag, &y.rows, &y.columns, one, x.data + i * x.step, &x.rows,
               y.data + i * y.step, &y.rows)
+    end_alone(alone)
     return 0
 
 
@@ -338,10 +364,12 @@ cdef int geqrf(Block a, Block tau) except -1:
     f(&b.rows, &b.columns, b.data, &b.rows, t.data, query, &size, &state)
     size = size_of(kind, query)
     cdef void* work = space(size * width(kind))
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             f(&b.rows, &b.columns, b.data + i * b.step, &b.rows, t.data + i * t.step, work, &size,
               &state)
+    end_alone(alone)
     free(work)
     return 0
 
@@ -356,10 +384,12 @@ cdef int orgqr(Block a, Block tau) except -1:
     f(&b.rows, &b.columns, &t.rows, b.data, &b.rows, t.data, query, &size, &state)
     size = size_of(kind, query)
     cdef void* work = space(size * width(kind))
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             f(&b.rows, &b.columns, &t.rows, b.data + i * b.step, &b.rows, t.data + i * t.step, work,
               &size, &state)
+    end_alone(alone)
     free(work)
     return 0
 
@@ -379,10 +409,12 @@ cdef int ormqr(Block a, Block tau, Block c, bint left, bint transpose) except -1
       &size, &state)
     size = size_of(kind, query)
     cdef void* work = space(size * width(kind))
+    cdef bint alone = is_alone(&b)
     with nogil:
         for i in range(n):
             f(&side, &trans, &y.rows, &y.columns, &t.rows, b.data + i * b.step, &b.rows,
               t.data + i * t.step, y.data + i * y.step, &y.rows, work, &size, &state)
+    end_alone(alone)
     free(work)
     return 0
 

@@ -1,6 +1,8 @@
 """How many threads make a result does not show in it."""
 
 import ctypes
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -332,14 +334,16 @@ def test_an_index_that_is_out_of_range_is_named_by_several_threads_too():
         dispatch.take(x, index)
 
 
-def openblas():
-    """What says how many threads numpy's OpenBLAS has; None: numpy has another library."""
+def openblas(owner="numpy"):
+    """What says how many threads OpenBLAS of numpy or scipy has; None: it has another library."""
     maps = Path("/proc/self/maps")
     lines = maps.read_text().splitlines() if maps.exists() else []
-    for path in {line.split()[-1] for line in lines if "openblas" in line and "numpy" in line}:
-        for name in ("scipy_openblas_get_num_threads64_", "openblas_get_num_threads64_"):
-            if hasattr(ctypes.CDLL(path), name):
-                return getattr(ctypes.CDLL(path), name)
+    for path in {line.split()[-1] for line in lines if "openblas" in line and owner in line}:
+        for prefix in ("scipy_", ""):
+            for suffix in ("64_", ""):
+                name = f"{prefix}openblas_get_num_threads{suffix}"
+                if hasattr(ctypes.CDLL(path), name):
+                    return getattr(ctypes.CDLL(path), name)
     return None
 
 
@@ -353,6 +357,38 @@ def test_set_num_threads_is_for_numpys_products_too_and_parts_that_multiply_give
         assert asked() == threads
         dispatch.bmm(x, x)
         assert asked() == threads
+
+
+def test_scipys_blas_has_the_threads_too_and_gets_them_back_after_a_factorisation():
+    pytest.importorskip("scipy")
+    dispatch.set_num_threads(3)
+    values = dispatch.eye(64) * 4
+    dispatch.linalg.cholesky(values)
+    asked = openblas("scipy.libs")
+    if asked is None:
+        pytest.skip("scipy's BLAS is not OpenBLAS")
+    for threads in (3, 1, 2):
+        dispatch.set_num_threads(threads)
+        for factor in (dispatch.linalg.cholesky, dispatch.linalg.inv, dispatch.linalg.qr):
+            factor(values)
+            assert asked() == threads
+
+
+def test_threads_are_for_a_blas_that_is_loaded_later():
+    pytest.importorskip("scipy")
+    program = """
+import dispatch
+from tests.dispatch.kernels.cpu.test_threads import openblas
+dispatch.set_num_threads(1)
+assert openblas("scipy.libs") is None
+dispatch.linalg.cholesky(dispatch.eye(3))
+print((openblas("scipy.libs") or dispatch.get_num_threads)())
+"""
+    root = Path(__file__).resolve().parents[4]
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "1\n"
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -38,6 +38,25 @@ def test_samples_have_weights(name):
     assert found.tolist() == [[3, 6], [8, 16]]
 
 
+@pytest.mark.parametrize("name", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("columns", [1, 64, 127, 128, 301])
+def test_sums_of_long_rows_and_bags_around_padding(name, columns):
+    rng = np.random.default_rng(columns)
+    table = rng.integers(-8, 8, (20, columns))
+    indices = rng.integers(0, 20, 40)
+    indices[[0, 7, 8, 39]] = 5
+    starts = [0, 1, 1, 3, 12, 40]  # the first bag has nothing but padding, the second nothing
+    found = aten.embedding_bag(
+        tensor(table.tolist(), dtype=getattr(dispatch, name)),
+        dispatch.from_numpy(indices), tensor(starts), False, SUM, False, None, False, 5,
+    )[0]  # fmt: skip
+    want = [
+        table[[i for i in indices[start:end] if i != 5]].sum(0)
+        for start, end in zip(starts, [*starts[1:], 40], strict=True)
+    ]
+    np.testing.assert_array_equal(found.double().numpy(), np.array(want))
+
+
 def test_sums_end_at_the_last_offset():
     weight = tensor([[1.0], [10.0], [100.0]])
     for kind, want in ((dispatch.float32, [[11.0]]), (dispatch.float64, [[111.0]])):
