@@ -7,7 +7,7 @@ and converted back; loops of 16-bit floats convert what they load themselves. Fr
 given up and what owns the memory is held; from a number of bytes on the largest dimension is split over threads.
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy
 
@@ -21,6 +21,8 @@ from dispatch._C.geometry cimport TF_CONTIGUOUS
 from dispatch._C.storage cimport shared_owner
 from dispatch._C.tensor cimport data_of, new_empty
 from dispatch.kernels.cpu.casts cimport cast_loop, get_cast
+from dispatch.kernels.cpu.copy.strided cimport copier, dispatch_moves, move
+from dispatch.kernels.cpu.overlap cimport apart
 from dispatch.kernels.cpu.threads cimport in_parts, threads_for
 
 cdef extern from "numpy/ndarraytypes.h":      # what the other header is made of
@@ -40,6 +42,9 @@ cdef enum:
     PARTS_OF_A_THREAD = 4
     LONG_STEP = 16               # elements of a dimension from which what lies apart is brought together first
     WIDEST = 16                  # bytes of the largest element
+    TILE_ROWS = 16               # of operands that lie in another order: so many or more are brought at once, in so many bytes
+    TILE_BYTES = 1 << 15
+    MAX_TURNED = 3               # operands of that kind
 
 
 # ---- dtypes ------------------------------------------------------------------------------------------------------------------
@@ -72,50 +77,6 @@ cdef int raise_missing(int code) except -1:
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------------------
-
-cdef inline bint same_geometry(Tensor a, Tensor b) noexcept:
-    cdef int i
-    if a.c_offset != b.c_offset or a.c_ndim != b.c_ndim or a.c_dtype != b.c_dtype:
-        return False
-    for i in range(a.c_ndim):
-        if a.c_strides[i] != b.c_strides[i]:
-            return False
-    return True
-
-
-cdef void extent_of(Tensor t, char** first, char** end) noexcept:
-    """The bytes that a tensor with elements reaches."""
-    cdef int itemsize = dtypes.itemsize_table()[t.c_dtype]
-    cdef int64_t below = 0, above = 0, reach
-    cdef int i
-    for i in range(t.c_ndim):
-        reach = (t.c_sizes[i] - 1) * t.c_strides[i]
-        if reach < 0:
-            below += reach
-        else:
-            above += reach
-    first[0] = t.c_storage.data + (t.c_offset + below) * itemsize
-    end[0] = t.c_storage.data + (t.c_offset + above + 1) * itemsize
-
-
-cdef inline bint apart(Tensor out, Tensor a) noexcept:
-    """Whether writing `out` element by element cannot spoil operands that are still to be read."""
-    cdef char* a_first
-    cdef char* a_end
-    cdef char* out_first
-    cdef char* out_end
-    if a.c_numel == 0 or out.c_numel == 0:
-        return True
-    if out.c_storage is not a.c_storage:
-        if (a.c_storage.data + a.c_storage.c_nbytes <= out.c_storage.data
-                or out.c_storage.data + out.c_storage.c_nbytes <= a.c_storage.data):
-            return True
-    elif same_geometry(out, a):
-        return True
-    extent_of(a, &a_first, &a_end)
-    extent_of(out, &out_first, &out_end)
-    return a_end <= out_first or out_end <= a_first
-
 
 cdef Tensor copied(Tensor t):
     """The same values in memory of their own."""
@@ -222,6 +183,7 @@ cdef struct Walk:                # what is to be done: pointers, steps in bytes;
     cast_loop first[MAX_OPERANDS]
     cast_loop second[MAX_OPERANDS]
     int middle[MAX_OPERANDS]
+    int given_sizes[MAX_OPERANDS]    # bytes of an element where it lies
     int itemsizes[MAX_OPERANDS]  # in the loop
     cast_loop copies[MAX_OPERANDS]   # of its elements in the loop
     int same[MAX_OPERANDS]       # an operand before it that is converted alike from the same elements; -1: none
@@ -293,7 +255,7 @@ cdef int enter(Walk* w, int k, Tensor t) except -1:
     w.pointers[k] = data_of(t, itemsize)
     w.first[k] = w.second[k] = NULL
     w.copies[k] = get_cast(t.c_dtype, t.c_dtype)
-    w.itemsizes[k] = itemsize
+    w.itemsizes[k] = w.given_sizes[k] = itemsize
     for d in range(w.ndim):
         if d < lead or t.c_sizes[d - lead] == 1:
             w.steps[d][k] = 0
@@ -486,6 +448,15 @@ cdef void run_repeated(Walk* w, int64_t repeats, int parts) noexcept nogil:
 # ---- the walk ----------------------------------------------------------------------------------------------------------------
 
 cdef void run_walk(Walk* w) noexcept nogil:
+    """Where operands lie in another order, by tiles of two dimensions."""
+    cdef Turned turned
+    if w.ndim > 1 and find_turned(w, &turned):
+        run_tiles(w, &turned)
+    else:
+        run_in_order(w)
+
+
+cdef void run_in_order(Walk* w) noexcept nogil:
     """The innermost dimension in one go, rows of it one after the other, the dimensions around them counted up."""
     cdef int64_t at[64]
     cdef int d, k, inner = w.ndim - 1
@@ -526,6 +497,103 @@ cdef inline void run_rows(Walk* w, int64_t rows, const Py_ssize_t* by, Py_ssize_
         for k in range(n):
             pointers[k] = w.pointers[k] + i * by[k]
         run_inner(w, pointers, count, steps)
+
+
+# ---- operands in another order -----------------------------------------------------------------------------------------------
+
+cdef struct Turned:
+    int dim, n                   # along which they lie closest; how many operands
+    int operands[MAX_TURNED]
+
+
+cdef bint find_turned(Walk* w, Turned* turned) noexcept nogil:
+    """Operands whose neighbours along another dimension than the innermost one lie without gaps."""
+    cdef int k, d, inner = w.ndim - 1
+    turned.n = 0
+    if w.sizes[inner] < LONG_STEP:
+        return False
+    for k in range(w.n_in):
+        if -64 < w.steps[inner][k] < 64 or turned.n == MAX_TURNED:
+            continue
+        for d in range(inner):
+            if w.steps[d][k] == w.given_sizes[k] and w.sizes[d] >= LONG_STEP and (turned.n == 0 or turned.dim == d):
+                turned.dim, turned.operands[turned.n] = d, k
+                turned.n += 1
+                break
+    return turned.n > 0
+
+
+cdef void run_tiles(Walk* w, Turned* turned) noexcept nogil:
+    """Such operands' elements are turned round into buffers, a tile of rows and columns at once; its rows go as any others."""
+    cdef char buffers[MAX_TURNED][TILE_BYTES]
+    cdef Walk tile
+    cdef int64_t at[64]
+    cdef int last = w.ndim - 2, inner = w.ndim - 1, d, i, k, widest = 1
+    cdef int64_t cols
+    for d in range(turned.dim, last):
+        swap_dims(w, d, d + 1)
+    memcpy(&tile, w, sizeof(Walk))
+    tile.ndim, tile.in_blocks = 2, False
+    move_dim(&tile, last, 0)
+    move_dim(&tile, inner, 1)
+    for i in range(turned.n):
+        k = turned.operands[i]
+        widest = max(widest, w.given_sizes[k])
+        if tile.first[k] == tile.copies[k] and tile.second[k] == NULL:
+            tile.first[k] = NULL
+        tile.steps[1][k] = w.given_sizes[k]
+    cols = min(w.sizes[inner], TILE_BYTES // (TILE_ROWS * widest))
+    for k in range(w.n):
+        tile.in_blocks = tile.in_blocks or tile.first[k] != NULL
+    memset(at, 0, sizeof(at))
+    while True:
+        run_plane(w, turned, &tile, TILE_BYTES // (cols * widest), cols, buffers)
+        d = last - 1
+        while d >= 0:
+            at[d] += 1
+            for k in range(w.n):
+                w.pointers[k] += w.steps[d][k]
+            if at[d] < w.sizes[d]:
+                break
+            for k in range(w.n):
+                w.pointers[k] -= w.steps[d][k] * w.sizes[d]
+            at[d] = 0
+            d -= 1
+        if d < 0:
+            return
+
+
+cdef void run_plane(Walk* w, Turned* turned, Walk* tile, int64_t rows, int64_t cols, char (*buffers)[TILE_BYTES]) noexcept nogil:
+    """Tile after tile; at once, where the rows of every operand follow on each other."""
+    cdef dispatch_moves m
+    cdef int last = w.ndim - 2, inner = w.ndim - 1, i, k
+    cdef int64_t row = 0, col
+    cdef bint follow
+    while row < w.sizes[last]:
+        tile.sizes[0] = min(rows, w.sizes[last] - row)
+        col = 0
+        while col < w.sizes[inner]:
+            tile.sizes[1] = min(cols, w.sizes[inner] - col)
+            for k in range(w.n):
+                tile.pointers[k] = w.pointers[k] + row * w.steps[last][k] + col * w.steps[inner][k]
+            for i in range(turned.n):
+                k = turned.operands[i]
+                m.ndim = 2
+                m.sizes[0], m.sizes[1] = tile.sizes[0], tile.sizes[1]
+                m.from_[0], m.from_[1] = w.steps[last][k], w.steps[inner][k]
+                m.to[0], m.to[1] = tile.sizes[1] * w.given_sizes[k], w.given_sizes[k]
+                tile.steps[0][k] = m.to[0]
+                move(&m, buffers[i], tile.pointers[k], copier(w.given_sizes[k]))
+                tile.pointers[k] = buffers[i]
+            follow = True
+            for k in range(w.n):
+                follow = follow and tile.steps[0][k] == tile.steps[1][k] * tile.sizes[1]
+            if follow:
+                run_inner(tile, tile.pointers, tile.sizes[0] * tile.sizes[1], tile.steps[1])
+            else:
+                run_in_order(tile)
+            col += cols
+        row += rows
 
 
 cdef inline void run_inner(Walk* w, char** pointers, Py_ssize_t count, Py_ssize_t* steps) noexcept nogil:

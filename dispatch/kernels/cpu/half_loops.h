@@ -63,15 +63,21 @@ INLINE void ROW_OF(f32, bf16)(float *row, const char *at)
         _mm512_storeu_ps(row + i, _mm512_castsi512_ps(_mm512_slli_epi32(x, 16)));
     }
 }
+/* Rounded to the nearest, to even ones between two, in the high halves of the lanes; what is no number is the quiet one. */
+INLINE __m512i bf16_bits_of_16(const float *row)
+{
+    const __m512 x = _mm512_loadu_ps(row);
+    const __m512i u = _mm512_castps_si512(x), up = _mm512_add_epi32(u, _mm512_set1_epi32(0x7fff));
+    const __mmask16 odd = _mm512_test_epi32_mask(u, _mm512_set1_epi32(0x10000));
+    const __m512i even = _mm512_mask_sub_epi32(up, odd, up, _mm512_set1_epi32(-1));
+    return _mm512_mask_mov_epi32(even, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_set1_epi32(0x7fc00000));
+}
 INLINE void ROW_TO(f32, bf16)(const float *row, char *at)
 {
-    for (int i = 0; i < HALF_ROW; i += 16) {
-        const __m512 x = _mm512_loadu_ps(row + i);
-        __m512i u = _mm512_castps_si512(x), odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
-        u = _mm512_srli_epi32(_mm512_add_epi32(u, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff))), 16);
-        u = _mm512_mask_mov_epi32(u, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_set1_epi32(0x7fc0));
-        _mm256_storeu_si256((__m256i *)(at + 2 * i), _mm512_cvtepi32_epi16(u));
-    }
+    static const uint16_t high[32] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+                                      33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+    const __m512i low = bf16_bits_of_16(row), rest = bf16_bits_of_16(row + 16);
+    _mm512_storeu_si512(at, _mm512_permutex2var_epi16(low, _mm512_loadu_si512(high), rest));
 }
 #else
 INLINE void ROW_OF(f32, f16)(float *row, const char *at)

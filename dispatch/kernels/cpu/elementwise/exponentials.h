@@ -21,6 +21,28 @@ INLINE double FN(scale_of_f64)(double shifted)
     return x;
 }
 
+/* As whole numbers: bits of floats are in order, and an instruction does what comparisons take four for. What is no number becomes
+   a bound. */
+INLINE float FN(at_most_f32)(float x, float most)
+{
+    int32_t bits, bound;
+    memcpy(&bits, &x, 4);
+    memcpy(&bound, &most, 4);
+    bits = bits < bound ? bits : bound;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+INLINE float FN(clamped_f32)(float x, float least, float most)     /* least < 0 < most */
+{
+    uint32_t bits, bound;
+    x = FN(at_most_f32)(x, most);
+    memcpy(&bits, &x, 4);
+    memcpy(&bound, &least, 4);
+    bits = bits < bound ? bits : bound;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
 /* exp(r) - 1 for |r| <= log(2) / 2 */
 INLINE T FN(expm1_unit)(T r)
 {
@@ -76,25 +98,28 @@ INLINE T FN(scaled_f32)(T m, int32_t n)
 /* Of a float, right to 2 units in the last place down to the least one. */
 INLINE T FN(exp_of)(T x)
 {
-    T inside = x > 89 ? 89 : x, shifted, m, result;
-    inside = inside < -104 ? -104 : inside;
-    m = FN(exp_rest)(inside, &shifted);
+    T shifted, m, result;
+    m = FN(exp_rest)((T)FN(clamped_f32)((float)x, -104, 89), &shifted);
     result = FN(scaled_f32)(m, (int32_t)(shifted - 12582912));
     return x != x ? x : result;
 }
 INLINE T FN(exp2_of)(T x)
 {
-    T inside = x > 129 ? 129 : x, n, result;
-    inside = inside < -151 ? -151 : inside;
-    n = rint(inside);
+    T inside = (T)FN(clamped_f32)((float)x, -151, 129), n = rint(inside), result;
     result = FN(scaled_f32)(FN(expm1_unit)((inside - n) * (T)0.69314718055994530942), (int32_t)n);
     return x != x ? x : result;
 }
 /* Right to 2 units in the last place; what is hardly a normal number, and less, is 0. */
 INLINE T FN(quick_exp)(T x)
 {
-    const T most = EITHER(88.7228394f, 709.782712893384), least = EITHER(-86.99f, -707.69);
-    T inside = x > most ? most : x < least ? least : x, half, m, result;
+    const T most = 709.782712893384, least = -707.69;
+    T inside, half, m, result;
+    if (IS_FLOAT) {                  /* at -87.5 half is 0, at 89 the result is infinite */
+        m = FN(exp_parts)((T)FN(clamped_f32)((float)x, -87.5f, 89), &half);
+        result = FN(muladd)(m, half, half) * 2;
+        return x != x ? x : result;
+    }
+    inside = x > most ? most : x < least ? least : x;
     m = FN(exp_parts)(inside, &half);
     result = FN(muladd)(m, half, half) * 2;
     result = x > most ? (T)INFINITY : result;
@@ -104,8 +129,14 @@ INLINE T FN(quick_exp)(T x)
 /* Right near 0 too. */
 INLINE T FN(quick_expm1)(T x)
 {
-    const T most = EITHER(88.7228394f, 709.782712893384), least = EITHER(-17.5f, -38.0);
-    T inside = x > most ? most : x < least ? least : x, half, m, result;
+    const T most = 709.782712893384, least = -38;
+    T inside, half, m, result;
+    if (IS_FLOAT) {
+        m = FN(exp_parts)((T)FN(clamped_f32)((float)x, -17.5f, 89), &half);
+        result = FN(muladd)(m, half, half - (T)0.5) * 2;
+        return x != x ? x : result;
+    }
+    inside = x > most ? most : x < least ? least : x;
     m = FN(exp_parts)(inside, &half);
     result = FN(muladd)(m, half, half - (T)0.5) * 2;
     result = x > most ? (T)INFINITY : result;
@@ -157,26 +188,28 @@ static const T FN(erf_far)[] UNUSED = {
         (T)-2.62608445051134176e-10, (T)7.46844869131506967e-11, (T)1.83879750533606172e-11, (T)-4.76876267335158415e-13,
 };
 /* In float x P(x**2) / Q(x**2), off by 4e-7 at most; in double two polynomials, off by 1e-15. Fitted to values of 40 digits. */
+INLINE float FN(number_erf)(float x)     /* 1 of what is no number */
+{
+    T s = (T)FN(at_most_f32)(x * x, 16), p, q;
+    p = (T)1.986787546280323e-06;
+    p = FN(muladd)(p, s, (T)0.0002845659098081646);
+    p = FN(muladd)(p, s, (T)0.003883333512788918);
+    p = FN(muladd)(p, s, (T)0.053101713104278934);
+    p = FN(muladd)(p, s, (T)0.19354478494006971);
+    p = FN(muladd)(p, s, (T)1.1283791393471172);
+    q = (T)3.74202295203757e-05;
+    q = FN(muladd)(q, s, (T)0.0011855690799784282);
+    q = FN(muladd)(q, s, (T)0.015207229541633609);
+    q = FN(muladd)(q, s, (T)0.11534988900701143);
+    q = FN(muladd)(q, s, (T)0.5048571554561395);
+    q = FN(muladd)(q, s, 1);
+    return FN(clamped_f32)((float)((T)x * p / q), -1, 1);    /* beyond where |x| > 4 */
+}
 INLINE T FN(quick_erf)(T x)
 {
-    if (IS_FLOAT) {
-        T square = x * x, s = square > 16 ? 16 : square, p, q, result;
-        p = (T)1.986787546280323e-06;
-        p = FN(muladd)(p, s, (T)0.0002845659098081646);
-        p = FN(muladd)(p, s, (T)0.003883333512788918);
-        p = FN(muladd)(p, s, (T)0.053101713104278934);
-        p = FN(muladd)(p, s, (T)0.19354478494006971);
-        p = FN(muladd)(p, s, (T)1.1283791393471172);
-        q = (T)3.74202295203757e-05;
-        q = FN(muladd)(q, s, (T)0.0011855690799784282);
-        q = FN(muladd)(q, s, (T)0.015207229541633609);
-        q = FN(muladd)(q, s, (T)0.11534988900701143);
-        q = FN(muladd)(q, s, (T)0.5048571554561395);
-        q = FN(muladd)(q, s, 1);
-        result = x * p / q;          /* above 1 where |x| > 4 */
-        return result > 1 ? 1 : result < -1 ? -1 : result;
-    }
     T size = fabs(x), square = x * x, clipped, stretched, outside, inside;
+    if (IS_FLOAT)
+        return x != x ? x : (T)FN(number_erf)((float)x);
     clipped = size < 1 ? 1 : size > 6 ? 6 : size;
     stretched = ((clipped - 2) / (clipped + 2) + (T)(1.0 / 3)) * (T)2.4 - 1;
     outside = copysign(1 - FN(quick_exp)(-clipped * clipped) * FN(polynomial)(stretched, FN(erf_far), 16), x);

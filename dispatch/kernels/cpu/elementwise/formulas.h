@@ -424,7 +424,9 @@ INLINE T FN(tanh_of_softplus)(T x)
     T e = FN(quick_exp)(x > 20 ? 20 : x), n = e * (e + 2), y = n / (n + 2);
     return IS_FLOAT && x > 20 ? 1 : y;
 }
-INLINE T FN(gelu)(T x) { return (T)0.5 * x * (1 + FN(quick_erf)(x * (T)0.70710678118654752440)); }
+/* Where what is no number comes in by another factor. */
+#define ERF_OF_NUMBER(x) (IS_FLOAT ? (T)FN(number_erf)((float)(x)) : FN(quick_erf)(x))
+INLINE T FN(gelu)(T x) { return (T)0.5 * x * (1 + ERF_OF_NUMBER(x * (T)0.70710678118654752440)); }
 INLINE T FN(gelu_tanh)(T x)
 {
     T inner = (T)0.79788456080286535588 * (x + (T)0.044715 * (x * x * x));
@@ -500,7 +502,7 @@ INLINE T FN(elu_gradient)(T grad, T x, T alpha, T scale, T input_scale)
 }
 INLINE T FN(gelu_gradient)(T grad, T x)
 {
-    T below = (T)0.5 * (1 + FN(quick_erf)(x * (T)0.70710678118654752440));
+    T below = (T)0.5 * (1 + ERF_OF_NUMBER(x * (T)0.70710678118654752440));
     return grad * (below + x * FN(quick_exp)(x * x * (T)-0.5) * (T)0.39894228040143267794);
 }
 INLINE T FN(gelu_tanh_gradient)(T grad, T x)

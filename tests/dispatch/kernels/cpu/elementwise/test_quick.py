@@ -22,6 +22,7 @@ INFINITE = np.array([np.inf, -np.inf, np.nan])
 ONE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "erf": (aten.erf, special.erf),
     "erfc": (aten.erfc, special.erfc),
+    "gelu": (aten.gelu, lambda x: x * special.ndtr(x)),
     "erfinv": (aten.erfinv, special.erfinv),
     "lgamma": (aten.lgamma, special.gammaln),
     "digamma": (aten.digamma, special.digamma),
@@ -75,6 +76,11 @@ def test_exp_of_float32_is_right_down_to_the_least_number() -> None:
     assert (found[~finite] == np.inf).all()
     assert found[-3:].tolist() == [0, np.inf, 0]
     assert np.isnan(aten.exp(dispatch.tensor([np.nan] * 40)).numpy()).all()
+
+
+def test_error_function_never_goes_beyond_one() -> None:
+    x = dispatch.linspace(-9, 9, 100_001)
+    assert aten.erf(x).abs().max().item() == 1
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

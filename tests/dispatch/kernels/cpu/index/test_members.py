@@ -26,6 +26,15 @@ def test_members_of_small_and_large_sets(values, tested, kind, invert):
     assert got.tolist() == [(v in tested) != invert for v in values]
 
 
+@pytest.mark.parametrize("low", [-(2**63), -7, 2**63 - 1 - 60])
+@pytest.mark.parametrize("gap", [1, 2**32])
+def test_sets_of_integers_that_lie_close_together_or_far_apart(low, gap):
+    tested = [low + i * gap for i in (*range(0, 40, 2), 3, 3) if low + i * gap < 2**63]
+    values = [low, low + 1, low + 2, low + 3, -(2**63), 0, 2**63 - 1, 2**62]
+    got = aten.isin.Tensor_Tensor(dispatch.tensor(values), dispatch.tensor(tested))
+    assert got.tolist() == [v in tested for v in values]
+
+
 @pytest.mark.parametrize("size", [3, 40])
 def test_nan_is_in_no_set(size):
     x = dispatch.tensor([np.nan, 1.0])
