@@ -605,7 +605,7 @@ cdef object explained(error, str path, str node, str op):
     if text.startswith(plain(path) + ": "):
         return error                       # from a branch, which knows better
     if len(error.args) == 1 and type(error.args[0]) is str:
-        error.args = (f"{where}: " + plain(error.args[0], "\n"),)
+        error.args = (f"{where}: " + plain(error.args[0], "\n").removeprefix(plain(op) + ": "),)
         return error
     kind = next(t for t in type(error).__mro__ if t.__module__ == "builtins")
     if type(error).__module__.partition(".")[0] in ("builtins", "numpy") and kind in _PLAIN_ERRORS:

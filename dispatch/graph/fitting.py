@@ -107,13 +107,22 @@ class Fit(NamedTuple):
 
 
 _COLUMNS = ("peak", "one more", "ended by")
+_PROBLEM = 120  # letters of it in a table
+
+
+def _problem(error: BaseException, path: Any) -> str:
+    """What an error says, without the file's path and the operator's schema."""
+    line = plain(next(iter(str(error).splitlines()), type(error).__name__))
+    return line.removeprefix(f"{plain(path)}: ")
 
 
 def _cells(row: Json) -> list[str]:
     """The largest value, the peak there and one past it, and what ends it."""
     value, ended = row["value"], row["ended_by"]
     peak, beyond = row["peak_bytes"], row["next_peak_bytes"]
-    why = {"memory": "memory", "range": "the exported range", "program": row["problem"][:80]}
+    problem = row["problem"]
+    problem = problem if len(problem) <= _PROBLEM else problem[: _PROBLEM - 3] + "..."
+    why = {"memory": "memory", "range": "the exported range", "program": problem}
     return [
         f"{value:,}" if value is not None else "none",
         text.bytes_text(peak) if peak is not None else "",
@@ -228,7 +237,7 @@ class _Search:
             except (DataDependentOutputException, DynamicOutputShapeException):
                 report = self.module.run(sizes=at, device=self.device, symbolic=True)
             except _ERRORS as error:
-                self.ran[key] = _Peak(None, plain(" ".join(str(error).split())))
+                self.ran[key] = _Peak(None, _problem(error, self.module.path))
                 return self.ran[key]
             self.device_name = report.device
             self.ran[key] = _Peak(report.peak_bytes, "")

@@ -110,6 +110,8 @@ def test_where_the_guards_end_the_program_is_asked_first(tmp_path):
     (row,) = found.largest
     assert (row["value"], row["next"], row["ended_by"]) == (3, 4, "program")
     assert found.runs < 9
+    assert row["problem"].startswith("z (aten::add.Tensor): sizes (4, 4) and (3,)")
+    assert found.tables()[0].rows[0][-2] == row["problem"]
 
 
 def test_tables_say_it(two):
