@@ -80,7 +80,7 @@ function sortable(table, columns, rows, fill_row, first) {
     const cell = el(head, "th", undefined, { class: classes || "", scope: "col" });
     const button = el(cell, "button", title, { type: "button" });
     button.addEventListener("click", () => {
-      down = sorted === k ? !down : typeof value(rows[0] || []) !== "string";
+      down = sorted === k ? !down : typeof value(rows[0] ?? []) !== "string";
       sorted = k;
       draw();
     });

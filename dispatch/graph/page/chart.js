@@ -80,8 +80,10 @@ function draw_peak() {
   const hidden = KINDS.filter((_, k) => !drawn[k] && bands[k][i] > 0);
   const left_out = hidden.length ? ` (${bytes(report.peak_bytes - seen_total(i))} not drawn)` : "";
   const side = x > width / 2 ? "end" : "start";
-  el(svg, "text", `peak ${bytes(report.peak_bytes)}, call ${whole(i)}${left_out}`,
+  const said = `peak ${bytes(report.peak_bytes)}, call ${whole(i)}`;
+  const text = el(svg, "text", said + left_out,
     { class: "peak-text", x: x + (side === "end" ? -4 : 4), y: TOP - 8, "text-anchor": side });
+  if (text.getComputedTextLength() + 4 > (side === "end" ? x : width - x)) text.textContent = said;
 }
 function mark(name, i) {
   if (i < from - 1 || i > to) return;

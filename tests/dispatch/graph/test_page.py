@@ -193,6 +193,30 @@ def test_columns_sort_both_ways(page):
     assert values == sorted(values, reverse=True)
 
 
+def test_modules_sort_within_their_parents(page):
+    page.run("modules.forEach((_, m) => unfolded.add(m))")
+    page.click("#modules th:nth-child(4) button")
+    page.click("#modules th:nth-child(4) button")
+    rows = "[...$('modules').tBodies[0].querySelectorAll('button[title]')].map(b => b.title)"
+    wanted = """(function below(m) {
+        const inner = [...children[m]].sort((a, b) => modules[a][BYTES] - modules[b][BYTES]);
+        return [path_name(m), ...inner.flatMap(below)];
+    })(0)"""
+    assert page.run(rows) == page.run(wanted)
+    assert page.run("document.querySelector('#modules [aria-sort]').textContent")[:3] == "new"
+
+
+def test_the_peaks_text_ends_within_the_chart(browser, tmp_path):
+    report = many_calls(10_000)
+    (tmp_path / "long.html").write_text(
+        html_page({**report, "peak_index": 6, "peak_bytes": 123_456_789_000})
+    )
+    for width in (360, 900):
+        browser.open(tmp_path / "long.html", width)
+        ends = "document.querySelector('.peak-text').getBoundingClientRect().right"
+        assert browser.run(ends) <= browser.run("svg.getBoundingClientRect().right")
+
+
 def test_an_operator_leads_to_its_calls(page):
     page.click("#operators tbody tr:nth-child(3) button.link")
     assert page.run("$('search').value") == "op:aten::addmm"
