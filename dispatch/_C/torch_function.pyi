@@ -41,6 +41,7 @@ def _watch_method(
 def _watch_tensor(
     parsed: Iterable[str],
     python: Iterable[str],
+    layouts: dict[str, Callable[..., Any]],
     aliases: dict[str, str],
     settable: Iterable[str],
     unseen: Iterable[str],

@@ -408,10 +408,10 @@ cdef PyObject* call_watched(PyObject* self, PyObject** args, size_t nargsf, PyOb
     cdef bint asked = False
     cdef PyObject* r
     if w.of_tensor and (n == 0 or not PyObject_TypeCheck_(args[0], TENSOR)):
-        return refuse_self(w, args, n)
+        return call_foreign(w, args, n, kwnames)
     if n_function_modes != 0 or (not w.only_modes and is_anyone_given(w, args, n, kwnames)):
         skipped = False
-        r = ask_functions(<PyObject*>(w if w.shown is None else w.shown), args, n, kwnames, w.how, &asked)
+        r = ask_watched(w, args, n, kwnames, &asked)
         if asked:
             return r
         if skipped:
@@ -419,6 +419,41 @@ cdef PyObject* call_watched(PyObject* self, PyObject** args, size_t nargsf, PyOb
     if w.only_modes:
         return call_quietly(w, args, n, kwnames)
     return try_vectorcall(<PyObject*>w.function, args, <size_t>n, kwnames)
+
+
+cdef PyObject* ask_watched(Watched w, PyObject** args, Py_ssize_t n, PyObject* kwnames, bint* asked) noexcept:
+    cdef PyObject* shown = <PyObject*>(w if w.shown is None else w.shown)
+    cdef PyObject* vec[16]                # no layout has as many
+    cdef tuple positional, given, names = ()
+    cdef Py_ssize_t i
+    if w.layout is None:
+        return ask_functions(shown, args, n, kwnames, w.how, asked)
+    try:
+        if kwnames != NULL:
+            names = <tuple><object>kwnames
+        positional, keywords = w.layout(*[<object>args[i] for i in range(n)],
+                                        **{names[i]: <object>args[n + i] for i in range(len(names))})
+        names = tuple(keywords)
+        given = positional + tuple(keywords.values())
+        assert len(given) <= 16
+    except BaseException as error:
+        asked[0] = True
+        set_error(error)
+        return NULL
+    for i in range(len(given)):
+        vec[i] = PyTuple_GET_ITEM_(<PyObject*>given, i)
+    return ask_functions(shown, vec, len(positional), <PyObject*>names, w.how, asked)
+
+
+cdef PyObject* call_foreign(Watched w, PyObject** args, Py_ssize_t n, PyObject* kwnames) noexcept:
+    """A method by the class on something else: what is Python in PyTorch asks any object's handler, all else is an error."""
+    cdef bint asked = False
+    cdef PyObject* r
+    if n > 0 and w.how & ASK_KEYWORDS and has_function_handler(args[0]):
+        r = ask_watched(w, args, n, kwnames, &asked)
+        if asked:
+            return r
+    return refuse_self(w, args, n)
 
 
 cdef PyObject* call_quietly(Watched w, PyObject** args, Py_ssize_t n, PyObject* kwnames) noexcept:
@@ -466,6 +501,7 @@ cdef class Watched:
     cdef vectorcall_fn vectorcall
     cdef object function             # what runs
     cdef object shown                # what handlers are shown; None: this object
+    cdef object layout               # arguments as handlers are shown them; None: as given
     cdef readonly str __name__
     cdef int how
     cdef bint of_tensor              # a method: binds, and refuses to ask for others than tensors
@@ -654,11 +690,11 @@ def _watch_method(function, str name, bint keywords=False):
     return WatchedMethod(function, name, None, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF, True, False)
 
 
-def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):
+def _watch_tensor(parsed, python, layouts, aliases, settable, unseen, enter_methods):
     """Wrap what stands in Tensor's dictionary: methods and properties ask from now on. `enter_methods` then adds what asks anyway.
 
-    Args: names of the methods that do not count a plain `self` (`parsed`), that always give keywords (`python`), other names of
-    methods, properties whose setters ask, and what nobody is asked about.
+    Args: names of the methods that do not count a plain `self` (`parsed`), that always give keywords (`python`), how some of these
+    show their arguments, other names of methods, properties whose setters ask, and what nobody is asked about.
     """
     cdef dict attributes = tensor_attributes()
     for name, value in list(attributes.items()):
@@ -668,6 +704,7 @@ def _watch_tensor(parsed, python, aliases, settable, unseen, enter_methods):
             if not name.startswith("__") or name in python:
                 how = 0 if name in parsed else ASK_TENSORS | ASK_KEYWORDS if name in python else ASK_SELF
                 attributes[name] = WatchedMethod(value, name, None, how, True, False)
+                (<Watched>attributes[name]).layout = layouts.get(name)
         elif hasattr(type(value), "__get__") and (not name.startswith("__") or name in python):
             attributes[name] = WatchedProperty(value, name, name in settable)
     for name, known in aliases.items():

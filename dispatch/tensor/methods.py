@@ -31,6 +31,7 @@ from dispatch.tensor.attributes import ATTRIBUTES
 from dispatch.tensor.conversions import CONVERSIONS, value_as
 from dispatch.tensor.index import getitem, setitem
 from dispatch.tensor.later import later
+from dispatch.tensor.layouts import LAYOUTS
 from dispatch.tensor.operators import as_function, positive, reverse_divide
 from dispatch.tensor.seldom import METHODS
 
@@ -85,14 +86,20 @@ def _split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
         split_size = int(split_size)
     sizes = isinstance(split_size, Tensor) or not hasattr(split_size, "__index__")
     name = "split_with_sizes" if sizes else "split"
-    return _split_function(name)(self, split_size, dim)
+    return _plain_function(name)(self, split_size, dim)
 
 
 _split.__name__ = "split"
 
 
+def _istft(self: Tensor, n_fft: int, *args: Any, **kwargs: Any) -> Tensor:
+    """The inverse of `stft` (Tensor.istft)."""
+    inverse: Tensor = _plain_function("istft")(self, n_fft, *args, **kwargs)
+    return inverse
+
+
 @functools.cache
-def _split_function(name: str) -> Callable[..., Any]:
+def _plain_function(name: str) -> Callable[..., Any]:
     return _find_function(name, False) or getattr(_aten, name)
 
 
@@ -193,7 +200,7 @@ def _install_methods() -> None:
         **ATTRIBUTES, **CONVERSIONS, **METHODS, "__deepcopy__": _deepcopy,
         "__dlpack__": later("_C.dlpack.to_dlpack"),
         "__dlpack_device__": later("_C.dlpack.dlpack_device"),
-        "lu": later("tensor.functions.lu"),
+        "istft": _istft, "lu": later("tensor.functions.lu"), "stft": later("tensor.functions.stft"),
         "__rdiv__": reverse_divide, "__reduce_ex__": _reduce_ex, "__repr__": _represent,
         "__reversed__": _reversed, "__setstate__": _set_state,
         "norm": later("tensor.functions.norm"), "unique": later("tensor.functions.unique"),
@@ -216,16 +223,16 @@ _PARSED = frozenset(
 # Methods that are Python functions in PyTorch: handlers always get keywords. One is a property.
 _PYTHON = frozenset(
     (
-        "__array__", "__array_wrap__", "__cuda_array_interface__", "__deepcopy__", "__dlpack__",
-        "__dlpack_device__", "__format__", "__rdiv__", "__reduce_ex__", "__reversed__",
-        "__setstate__", "backward", "is_shared", "storage",
+        "__cuda_array_interface__", "__deepcopy__", "__format__", "__rdiv__", "__reduce_ex__",
+        "__setstate__", "dim_order", "register_hook", "register_post_accumulate_grad_hook",
+        "resize", "resize_as", *LAYOUTS,
     )
 )  # fmt: skip
 _UNSEEN = frozenset(("_make_subclass", "_make_wrapper_subclass", "as_subclass", "is_view", "split"))
 
 _install_methods()
 _watch_tensor(
-    _PARSED, _PYTHON, {"ndimension": "dim", "nelement": "numel"},
+    _PARSED, _PYTHON, LAYOUTS, {"ndimension": "dim", "nelement": "numel"},
     ("data", "grad", "requires_grad"), _UNSEEN, _enter_methods,
 )  # fmt: skip
 _register_hooks()

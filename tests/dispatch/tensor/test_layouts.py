@@ -1,0 +1,73 @@
+"""Methods that are Python functions in PyTorch: whom they ask, and what handlers are shown."""
+
+import pytest
+
+import dispatch
+from dispatch.modes import TorchFunctionMode
+from dispatch.tensor.layouts import LAYOUTS
+
+NORM = {"p": "fro", "dim": None, "keepdim": False, "dtype": None}
+
+
+class Shown:
+    """No tensor; answers with what it is shown."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func, args[1:], kwargs
+
+
+class Kept(dispatch.Tensor, Shown):
+    """A tensor that answers likewise."""
+
+    __torch_function__ = Shown.__torch_function__
+
+
+@pytest.mark.parametrize("of", [Shown(), dispatch.ones(3).as_subclass(Kept)])
+@pytest.mark.parametrize(
+    ("name", "args", "given", "keywords"),
+    [
+        ("norm", (), (), NORM),
+        ("norm", (2, 0), (), NORM | {"p": 2, "dim": 0}),
+        ("lu", (), (), {"pivot": True, "get_infos": False}),
+        ("__array_wrap__", (3,), (), {"array": 3}),
+        ("module_load", (7,), (7,), {"assign": False}),
+        ("register_hook", (print,), (print,), {}),
+        ("is_shared", (), (), {}),
+    ],
+)
+def test_handlers_are_shown_defaults_by_keyword(of, name, args, given, keywords):
+    method = getattr(dispatch.Tensor, name)
+    assert method(of, *args) == (method, given, keywords)
+
+
+def test_named_arguments_stand_where_pytorch_has_them():
+    func, given, keywords = dispatch.Tensor.stft(Shown(), n_fft=4, center=False)
+    assert (func, given, keywords["center"]) == (dispatch.Tensor.stft, (4,), False)
+    assert len(keywords) == 9
+
+
+@pytest.mark.parametrize("name", sorted(LAYOUTS))
+def test_a_call_that_does_not_fit_asks_nobody(name):
+    with pytest.raises(TypeError):
+        getattr(dispatch.Tensor, name)(Shown(), nothing_is_called_so=1)
+
+
+def test_a_method_of_the_class_refuses_what_has_no_handler():
+    with pytest.raises(TypeError, match="norm"):
+        dispatch.Tensor.norm(3)
+    with pytest.raises(TypeError, match="abs"):
+        dispatch.Tensor.abs(Shown())
+
+
+def test_a_handler_may_run_what_it_is_shown():
+    class Runs(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    x = dispatch.tensor([3.0, 4.0, 3.0])
+    with Runs():
+        assert x.norm().item() == x.norm(2, 0).item() == pytest.approx(34**0.5)
+        assert x.unique().tolist() == [3.0, 4.0]
+        w = dispatch.ones(2)
+        assert x.stft(2, 1, window=w, return_complex=True).istft(2, 1, window=w).shape == (3,)
