@@ -19,7 +19,7 @@ def _seen(s, log, label, function, *args, **kwargs):
     except Exception as error:
         log(label, "raises", type(error).__name__)
         return
-    log(label, [list(r.shape) for r in result] if isinstance(result, tuple) else result.shape)
+    log(label, [list(r.shape) for r in result] if isinstance(result, (tuple, list)) else result.shape)
 
 
 def losses_of_more_dimensions(s, log):
@@ -87,3 +87,28 @@ def layers_with_the_batch_first(s, log):
         with Names():
             getattr(aten, name).input(x, states, *rest)
         log(name, *names)
+
+
+def contractions_differences_and_lengths(s, log):
+    x, m, aten, T = s.T.ones(5), s.T.ones(2, 3), s.ops.aten, s.T
+    for label, other, dims in (
+        ("all", m, ([0, 1], [0, 1])),
+        ("none", m, ([], [])),
+        ("one", m, ([1], [1])),
+        ("turned", m.t(), ([0, 1], [1, 0])),
+        ("broadcast", m[:1], ([0, 1], [0, 1])),
+    ):
+        _seen(s, log, label, aten.tensordot, m, other, *dims)
+    for spacing in (None, 2.0):
+        for order in (1, 2):
+            options = {"spacing": spacing, "edge_order": order}
+            _seen(s, log, "gradient", aten.gradient.scalarint, x, **options)
+    rows = T.ones(2, 2, 3).log_softmax(-1)
+    targets = T.tensor([[1], [2]])
+    two, one = T.tensor([2, 2]), T.tensor([1, 1])
+    for reduction in (0, 1, 2):
+        _seen(s, log, "ctc", aten.ctc_loss.Tensor, rows, targets, two, one, 0, reduction)
+        _seen(s, log, "ctc", aten.ctc_loss.Tensor, rows, targets, two, one, 0, reduction, True)
+    one_row = (rows[:, 0], targets[0], two[0], one[0])
+    _seen(s, log, "ctc of one", aten.ctc_loss.Tensor, *one_row, 0, 0)
+    _seen(s, log, "floats", aten.ctc_loss.Tensor, rows, targets, two.float(), one)

@@ -144,7 +144,9 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if columns < 0:
         raise refused(f"N must not be negative, got {columns}")
     kind = dtypes.promote_types(x.dtype, dtypes.int64)
-    result = _aten.empty.memory_format([length, columns], dtype=kind, device=x.device)
+    result = _aten.empty.memory_format(
+        [length, columns], dtype=kind, layout=x.layout, device=x.device
+    )
     if columns > 0:
         _aten.fill_.Scalar(_aten.select.int(result, 1, 0), 1)
     if columns > 1:

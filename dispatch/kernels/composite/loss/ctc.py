@@ -16,7 +16,6 @@ from dispatch._C.arrays import from_numpy
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.meta import rules
 
 __all__ = [
     "ctc_loss",
@@ -39,28 +38,34 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor:
     """Of a batch, or, without its dimension, of one."""
-    alone = log_probs.ndim != 3
-    if alone:
+    losses = _aten._ctc_loss(
+        *_in_batches(log_probs, targets), input_lengths, target_lengths, blank, zero_infinity
+    )[0]
+    lengths = from_numpy(np.array(target_lengths, np.int64))
+    lengths = _aten.to.device(lengths, losses.device, losses.dtype)
+    return _reduced(losses, lengths, reduction, zero_infinity, log_probs.ndim != 3)
+
+
+def _in_batches(log_probs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    if log_probs.ndim != 3:
         log_probs = _aten.unsqueeze(log_probs, 1)
     if targets.dtype is not dtypes.int64 or targets.device != log_probs.device:
         targets = _aten.to.device(targets, log_probs.device, dtypes.int64)
-    losses = _aten._ctc_loss(
-        log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
-    )[0]
+    return log_probs, targets
+
+
+def _reduced(
+    losses: Tensor, lengths: Tensor, reduction: int, zero_infinity: bool, alone: bool
+) -> Tensor:
+    """The losses of a batch; their mean is the one of each loss by its target's length."""
     if zero_infinity:
-        zero = _aten.zeros([], dtype=losses.dtype, device=losses.device)
+        zero = _aten.zeros([], dtype=losses.dtype, layout=losses.layout, device=losses.device)
         losses = _aten.where.self(_aten.eq.Scalar(losses, math.inf), zero, losses)
     if reduction == _MEAN:
-        return _aten.mean(_aten.div.Tensor(losses, _divisors(target_lengths, losses)))
+        return _aten.mean(_aten.div.Tensor(losses, _aten.clamp_min(lengths, 1)))
     if reduction == _SUM:
         return _aten.sum(losses)
     return _aten.squeeze.dim(losses, 0) if alone else losses
-
-
-def _divisors(lengths: Sequence[int], losses: Tensor) -> Tensor:
-    divisors = from_numpy(np.array([max(length, 1) for length in lengths], np.int64))
-    result: Tensor = _aten.to.device(divisors, losses.device, losses.dtype)
-    return result
 
 
 def ctc_loss_tensor(
@@ -72,16 +77,13 @@ def ctc_loss_tensor(
     reduction: int = _MEAN,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """The same with lengths in tensors, whose values are read where there are any."""
-    if not rules.is_eager(log_probs):
-        return _aten._ctc_loss.Tensor(
-            log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
-        )[0]
-    numbers = (_numbers("input_lengths", input_lengths), _numbers("target_lengths", target_lengths))
-    result: Tensor = _aten.ctc_loss.IntList(
-        log_probs, targets, *numbers, blank, reduction, zero_infinity
-    )
-    return result
+    """The same with lengths in tensors, which `_ctc_loss` reads."""
+    losses = _aten._ctc_loss.Tensor(
+        *_in_batches(log_probs, targets), input_lengths, target_lengths, blank, zero_infinity
+    )[0]
+    if reduction == _MEAN and target_lengths.device != losses.device:
+        target_lengths = _aten.to.device(target_lengths, losses.device, target_lengths.dtype)
+    return _reduced(losses, target_lengths, reduction, zero_infinity, log_probs.ndim != 3)
 
 
 def _numbers(name: str, lengths: Tensor) -> list[int]:

@@ -73,8 +73,11 @@ def tensordot(Tensor self not None, Tensor other not None, dims_self, dims_other
     kept2 = [d for d in range(other.c_ndim) if d not in right]
     sizes1, sizes2 = [t1.shape[d] for d in kept1], [t2.shape[d] for d in kept2]
     t1 = PERMUTE.call((t1, kept1 + list(dims_self)))
-    if self.c_ndim == 1 and other.c_ndim == 1 and not kept1 and not kept2:
-        return RESHAPE.call((DOT.call((t1, PERMUTE.call((t2, list(dims_other))))), []))
+    if not kept1 and not kept2:
+        t2 = PERMUTE.call((t2, list(dims_other)))
+        if t1.c_ndim != 1:
+            t1, t2 = RESHAPE.call((t1, [size])), RESHAPE.call((t2, [size]))
+        return RESHAPE.call((DOT.call((t1, t2)), []))
     t1 = RESHAPE.call((t1, [product_of(sizes1), size]))
     t2 = RESHAPE.call((PERMUTE.call((t2, list(dims_other) + kept2)), [size, product_of(sizes2)]))
     return RESHAPE.call((MM.call((t1, t2)), sizes1 + sizes2))

@@ -57,18 +57,27 @@ def _by_numbers(
     found = []
     for dim, step in zip(dims, spacing, strict=True):
         at = rules.wrap_dim(dim, self.ndim)
-        inside = _sub(_slice(self, at, 2), _slice(self, at, 0, -2))
+        inside = _over(_rise(self, at, (0, -2), (2, None)), step)
         if edge_order == 1:
-            first = _sub(_slice(self, at, 1, 2), _slice(self, at, 0, 1))
-            last = _sub(_slice(self, at, -1), _slice(self, at, -2, -1))
+            first = _over(_rise(self, at, (0, 1), (1, 2)), step)
+            last = _over(_rise(self, at, (-2, -1), (-1, None)), step)
         else:
-            a, b, c = (_slice(self, at, i, i + 1) for i in range(3))
-            first = _sub(_add(_times(a, -1.5), _times(b, 2)), _times(c, 0.5))
-            a, b, c = _slice(self, at, -3, -2), _slice(self, at, -2, -1), _slice(self, at, -1)
-            last = _add(_sub(_times(a, 0.5), _times(b, 2)), _times(c, 1.5))
-        halved = _over(_over(inside, step), 2)
-        found.append(_aten.cat([_over(first, step), halved, _over(last, step)], at))
+            starts = ((2, 3, 0.5), (1, 2, 2), (0, 1, -1.5))
+            c, b, a = (_times(_slice(self, at, i, end), w) for i, end, w in starts)
+            first = _over(_sub(_add(a, b), c), step)
+            ends = ((-1, None, 1.5), (-2, -1, 2), (-3, -2, 0.5))
+            c, b, a = (_times(_slice(self, at, i, end), w) for i, end, w in ends)
+            last = _over(_add(_sub(a, b), c), step)
+        found.append(_aten.cat([first, _over(inside, 2), last], at))
     return found
+
+
+def _rise(
+    self: Tensor, at: int, lower: tuple[int, int | None], upper: tuple[int, int | None]
+) -> Tensor:
+    """The upper slice less the lower one, which is taken first, as handlers see it in PyTorch."""
+    subtracted = _slice(self, at, *lower)
+    return _sub(_slice(self, at, *upper), subtracted)
 
 
 def _by_coordinates(
