@@ -217,6 +217,19 @@ def test_the_peaks_text_ends_within_the_chart(browser, tmp_path):
         assert browser.run(ends) <= browser.run("svg.getBoundingClientRect().right")
 
 
+def test_the_list_of_what_is_alive_can_be_passed_over(page):
+    link = "document.querySelector('a.skip')"
+    assert page.run(f"{link}.getBoundingClientRect().right") < 0
+    page.click("#chart")
+    while not page.run(f"document.activeElement === {link}"):
+        page.key("Tab")
+    assert page.run(f"{link}.getBoundingClientRect().left") >= 0
+    page.key("Enter")
+    page.key("Tab")
+    assert page.run("$('alive').contains(document.activeElement)") is False
+    assert page.run("document.activeElement.id") in ("more-alive", "metric")
+
+
 def test_an_operator_leads_to_its_calls(page):
     page.click("#operators tbody tr:nth-child(3) button.link")
     assert page.run("$('search').value") == "op:aten::addmm"
