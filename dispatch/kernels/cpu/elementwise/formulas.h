@@ -544,16 +544,35 @@ INLINE T FN(smooth_l1_gradient)(T grad, T error, T beta)
 {
     return error <= -beta ? -grad : error >= beta ? grad : error * grad / beta;
 }
+/* Of a float, as bits: what is below the normal numbers is made larger first. */
+INLINE float FN(halved_f32)(float x, int32_t *exponent)
+{
+    const float size = fabsf(x), large = size < 0x1p-126f ? x * 0x1p24f : x;
+    const int32_t bias = size < 0x1p-126f ? 150 : 126;
+    uint32_t bits;
+    float result;
+    memcpy(&bits, &large, 4);
+    *exponent = x == 0 || !(size < INFINITY) ? 0 : (int32_t)(bits >> 23 & 255) - bias;
+    bits = (bits & 0x807fffffu) | 0x3f000000u;
+    memcpy(&result, &bits, 4);
+    return x == 0 || !(size < INFINITY) ? x : result;
+}
 INLINE T FN(mantissa)(T x)
 {
-    int exponent;
-    return IS_FLOAT ? (T)frexpf((float)x, &exponent) : (T)frexp((double)x, &exponent);
+    int32_t exponent;
+    int of_double;
+    return IS_FLOAT ? (T)FN(halved_f32)((float)x, &exponent) : (T)frexp((double)x, &of_double);
 }
 INLINE int FN(exponent)(T x)
 {
-    int exponent = 0;
-    (void)frexp((double)x, &exponent);
-    return x - x == 0 ? exponent : 0;
+    int32_t exponent = 0;
+    int of_double = 0;
+    if (IS_FLOAT) {
+        (void)FN(halved_f32)((float)x, &exponent);
+        return exponent;
+    }
+    (void)frexp((double)x, &of_double);
+    return x - x == 0 ? of_double : 0;
 }
 #elif IS_INTEGER
 INLINE T FN(within)(T x, T low, T high)

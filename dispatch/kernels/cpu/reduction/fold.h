@@ -103,6 +103,7 @@ EACH void widen_f32(vec_f64 *sums, const vec_f32 *v)
             int64_t m = n < 2 * ROW_BLOCK ? n : 2 * ROW_BLOCK, i = 0; \
             vec_sum_##K sums = {0}; \
             vec_##K a = {0}; \
+            sum_##K left = 0; \
             for (; i + 8 * L <= m; i += 8 * L) { \
                 const vec_##K *v = (const vec_##K *)(x + i); \
                 vec_##K p = (OF##_V(K, v[0]) + OF##_V(K, v[1])) + (OF##_V(K, v[2]) + OF##_V(K, v[3])); \
@@ -114,10 +115,9 @@ EACH void widen_f32(vec_f64 *sums, const vec_f32 *v)
                 a += OF##_V(K, *(const vec_##K *)(x + i)); \
             WIDEN_##K(sums, a); \
             for (; i < m; i++) \
-                sums[i % 4] += (sum_##K)OF(K, x[i]); \
-            for (int k = 1; k < 4; k++) \
-                sums[0] += sums[k]; \
-            ADD_##K(total, sums[0], rest); \
+                left += (sum_##K)OF(K, x[i]); \
+            left += (sums[0] + sums[1]) + (sums[2] + sums[3]); \
+            ADD_##K(total, left, rest); \
             x += m; \
             n -= m; \
         } \

@@ -8,16 +8,23 @@
 CONVERTS static int64_t sum_vectors_f16(const uint16_t *x, int64_t n, vec_f64 *sums)
 {
     int64_t i = 0;
+    __m256d low = _mm256_setzero_pd(), high = low;
+    __m256 rest = _mm256_setzero_ps(), more = rest;
     for (; i + 64 <= n; i += 64, x += 64) {
         __m256 p = VECTORS_OF_F16(x) + VECTORS_OF_F16(x + 8) + (VECTORS_OF_F16(x + 16) + VECTORS_OF_F16(x + 24));
         __m256 q = VECTORS_OF_F16(x + 32) + VECTORS_OF_F16(x + 40) + (VECTORS_OF_F16(x + 48) + VECTORS_OF_F16(x + 56));
         p += q;
-        *sums += (vec_f64)(_mm256_cvtps_pd(_mm256_castps256_ps128(p)) + _mm256_cvtps_pd(_mm256_extractf128_ps(p, 1)));
+        low += _mm256_cvtps_pd(_mm256_castps256_ps128(p));
+        high += _mm256_cvtps_pd(_mm256_extractf128_ps(p, 1));
     }
-    __m256 rest = _mm256_setzero_ps();
-    for (; i + 8 <= n; i += 8, x += 8)
-        rest += VECTORS_OF_F16(x);
-    *sums += (vec_f64)(_mm256_cvtps_pd(_mm256_castps256_ps128(rest)) + _mm256_cvtps_pd(_mm256_extractf128_ps(rest, 1)));
+    for (; i + 16 <= n; i += 16, x += 16)
+        rest += VECTORS_OF_F16(x), more += VECTORS_OF_F16(x + 8);
+    if (i + 8 <= n)
+        rest += VECTORS_OF_F16(x), i += 8;
+    rest += more;
+    low += _mm256_cvtps_pd(_mm256_castps256_ps128(rest));
+    high += _mm256_cvtps_pd(_mm256_extractf128_ps(rest, 1));
+    *sums += (vec_f64)(low + high);
     return i;
 }
 /* Of eight rows, as many columns as there are whole vectors of; how many these are. */

@@ -45,7 +45,9 @@ enum { SOFT_LANES = 32 };
                 } \
                 lane_[k_] = a; \
             } \
+        _Pragma("GCC unroll 5") \
         for (int w_ = SOFT_LANES / 2; w_ > 0; w_ /= 2) \
+            _Pragma("GCC unroll 16") \
             for (int k_ = 0; k_ < w_; k_++) \
                 FOLD_LANES(lane_[k_], lane_[k_ + w_]); \
         (result) = lane_[0]; \

@@ -129,6 +129,18 @@ def test_negative_factors_have_no_gradient_by_their_result() -> None:
         aten.leaky_relu_backward(x, x, -0.5, True)
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_frexp_of_what_is_hardly_a_number_and_of_what_is_none(kind: str) -> None:
+    least, most = np.finfo(kind).smallest_subnormal, np.finfo(kind).max
+    edges = [0.0, -0.0, 0.5, 1.0, -1.0, 3.0, -1e-3, np.finfo(kind).tiny, least, -7 * least, most]
+    values = np.array([*edges, -most, np.inf, -np.inf, np.nan] * 3, kind)
+    mantissa, exponent = dispatch.frexp(dispatch.from_numpy(values))
+    wanted, powers = np.frexp(values)
+    np.testing.assert_array_equal(mantissa.numpy(), wanted)
+    assert (np.signbit(mantissa.numpy()) == np.signbit(wanted)).all()
+    assert exponent.tolist() == np.where(np.isfinite(values), powers, 0).tolist()
+
+
 def test_frexp_splits_numbers() -> None:
     x = dispatch.tensor([8.0, -0.3, 0.0, float("inf")])
     mantissa, exponent = dispatch.frexp(x)

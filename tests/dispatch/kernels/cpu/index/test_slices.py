@@ -131,3 +131,17 @@ def test_a_float_alpha_is_cut_to_the_dtype_of_integers(dtype, alpha, want):
     kind = getattr(dispatch, dtype)
     self, source = dispatch.ones(2, dtype=kind), dispatch.ones(1, dtype=kind)
     assert ops.aten.index_add(self, 0, dispatch.tensor([0]), source, alpha=alpha).tolist() == want
+
+
+@pytest.mark.parametrize("kind", [dispatch.float16, dispatch.bfloat16])
+@pytest.mark.parametrize("width", [1, 7, 512, 1031])
+def test_rows_of_short_floats_are_added_and_rounded_one_after_the_other(kind, width):
+    self, source = dispatch.randn(5, width).to(kind), dispatch.randn(4, width).to(kind)
+    where = [3, 0, 3, 3]
+    wanted = self.clone()
+    for place, row in zip(where, source, strict=True):
+        wanted[place] = (wanted[place].float() + row.float()).to(kind)
+    index = dispatch.tensor(where)
+    assert dispatch.equal(ops.aten.index_add(self, 0, index, source), wanted)
+    turned = ops.aten.index_add(self.t(), 1, index, source.t())
+    assert dispatch.equal(turned.t(), wanted)
