@@ -128,8 +128,9 @@ def find(sizes: Sequence[OpenSize], name: str) -> OpenSize:
             return size
     if not sizes:
         raise ValueError(
-            f"{plain(name)}: no size can be set: the program was exported with fixed sizes "
-            "(dynamic_shapes of torch.export leaves some open)"
+            f"{plain(name)}: no size can be set: the program was exported with fixed sizes; free a "
+            "dimension (--free INPUT:0=batch, GraphModule.free), or leave one open in the export "
+            "(dynamic_shapes)"
         )
     there = "; ".join(map(str, sizes))
     raise ValueError(f"no size {plain(name)!r}: there is {there}")
