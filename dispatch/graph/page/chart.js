@@ -214,6 +214,7 @@ const alive_columns = [
   ["last used by", s => s[USED], (cell, s) => call_link(cell, s[USED], s[NEVER]), "left place"],
   ["module", s => s[PLACE], (cell, s) => module_link(cell, s[PLACE]), "left wide name"],
 ];
+$("skip-alive").addEventListener("click", () => $("after-alive").focus());
 const draw_alive = sortable($("alive"), alive_columns, alive, null, 2);
 function show_alive(i) {
   const all = storages.filter(s => s[MADE] <= i && i <= s[FREED] && s[SIZE]);

@@ -218,7 +218,7 @@ def test_the_peaks_text_ends_within_the_chart(browser, tmp_path):
 
 
 def test_the_list_of_what_is_alive_can_be_passed_over(page):
-    link = "document.querySelector('a.skip')"
+    link = "document.querySelector('.skip')"
     assert page.run(f"{link}.getBoundingClientRect().right") < 0
     page.click("#chart")
     while not page.run(f"document.activeElement === {link}"):
