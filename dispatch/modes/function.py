@@ -390,7 +390,7 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
         functions = {getattr(module, n): n for n in listed or module.__all__}
         found[module] = [f for f in functions if f not in ignored]
         names.update((f, full_name(f"{path}.{n}")) for f, n in functions.items())
-    for name in ("tensor", "as_tensor", "asarray"):
+    for name in ("tensor", "as_tensor", "asarray", "can_cast", "promote_types", "result_type"):
         names[getattr(_package, name)] = full_name(name)
     for name, value in list(vars(Tensor).items()):
         if getattr(object, name, None) is value or name in ("__weakref__", "__dict__", "__doc__"):

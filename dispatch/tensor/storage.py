@@ -13,6 +13,7 @@ from typing import Any
 
 from dispatch._C import dtypes
 from dispatch._C.arrays import _new_strided
+from dispatch._C.naming import full_name
 from dispatch._C.storage import Storage, _new_storage
 from dispatch._C.tensor import Tensor
 from dispatch._C.tls import _get_dispatch_mode, _TorchDispatchModeKey
@@ -92,7 +93,8 @@ def _deepcopy(self: Storage, memo: dict[int, Any]) -> Storage:
 
 
 def _text(self: Storage) -> str:
-    place = f"[dispatch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+    kind = full_name("storage.UntypedStorage")
+    place = f"[{kind}(device={self.device}) of size {self.nbytes()}]"
     if self.device.type == "meta":
         return "...\n" + place
     return "".join(f" {v}\n" for v in _tolist(self)) + place

@@ -149,6 +149,7 @@ def test_reprs_texts_and_pickles_say_torch():
         shown = (made[3], torch.Tensor, FakeTensorMode, torch.ops.aten.add.Tensor.__module__,
                  resolve_name(torch.add), torch.ones(1).type(), torch.max(torch.ones(1, 1), 1))
         print(*map(repr, shown))
+        print(resolve_name(torch.result_type), torch.ones(0).untyped_storage())
         try:
             torch.dtype()
         except TypeError as error:
@@ -159,6 +160,7 @@ def test_reprs_texts_and_pickles_say_torch():
         "<class", "'torch._subclasses.fake_tensor.FakeTensorMode'>",
         "'torch._ops.aten'", "'torch.add'", "'torch.FloatTensor'",
         "torch.return_types.max(", "values=tensor([1.]),", "indices=tensor([0]))",
+        "torch.result_type", "[torch.storage.UntypedStorage(device=cpu)", "of", "size", "0]",
         "cannot", "create", "'torch.dtype'", "instances",
     ]  # fmt: skip
 
