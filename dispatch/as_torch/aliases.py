@@ -12,7 +12,7 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = """
-torch                                       dispatch dispatch.library.autocast
+torch                                       dispatch
 torch._ops                                  dispatch._ops
 torch._C                                    dispatch._C dispatch dispatch.library.autocast
                                             dispatch.as_torch.builds
@@ -357,6 +357,15 @@ torch.get_deterministic_debug_mode
     dispatch.as_torch.deterministic.get_deterministic_debug_mode
 torch.cpu.amp.autocast                      dispatch.as_torch.amp.cpu_autocast
 torch.cpu.amp.autocast_mode.autocast        dispatch.as_torch.amp.cpu_autocast
+torch.autocast_decrement_nesting            dispatch.library.autocast.autocast_decrement_nesting
+torch.autocast_increment_nesting            dispatch.library.autocast.autocast_increment_nesting
+torch.clear_autocast_cache                  dispatch.library.autocast.clear_autocast_cache
+torch.get_autocast_dtype                    dispatch.library.autocast.get_autocast_dtype
+torch.is_autocast_cache_enabled             dispatch.library.autocast.is_autocast_cache_enabled
+torch.is_autocast_enabled                   dispatch.library.autocast.is_autocast_enabled
+torch.set_autocast_cache_enabled            dispatch.library.autocast.set_autocast_cache_enabled
+torch.set_autocast_dtype                    dispatch.library.autocast.set_autocast_dtype
+torch.set_autocast_enabled                  dispatch.library.autocast.set_autocast_enabled
 torch.get_autocast_cpu_dtype                dispatch.as_torch.amp.get_autocast_cpu_dtype
 torch.get_autocast_gpu_dtype                dispatch.as_torch.amp.get_autocast_gpu_dtype
 torch.is_autocast_cpu_enabled               dispatch.as_torch.amp.is_autocast_cpu_enabled
@@ -613,15 +622,18 @@ FUNCTIONS: dict[str, tuple[str, ...] | None] = {
     "nn.functional": None,
     "nn.init": ("constant_", "kaiming_uniform_", "normal_", "uniform_"),
 }
-HIDDEN = frozenset(
-    (
-        "FakeTensor",
-        "FakeTensorMode",
-        "HigherOrderOperator",
-        "Library",
-        "OpOverload",
-        "OpOverloadPacket",
-        "TorchDispatchMode",
-        "TorchFunctionMode",
-    )
-)
+# The functions of `torch._C._nn` are none of `torch` either.
+_HIDDEN = """
+FakeTensor FakeTensorMode HigherOrderOperator Library OpOverload OpOverloadPacket
+TorchDispatchMode TorchFunctionMode
+Any _LATER _ROOMS _WRITTEN _can_cast _find_function _import_before_forks _offer_operators
+_operator_names _promote_types _watch_function
+_adaptive_avg_pool2d_backward _cdist_forward _constrain_range_for_size _foreach_copy
+_local_scalar_dense _pdist_forward _reshape_alias _to_copy _unsafe_view
+alias avg_pool2d_backward convolution_backward convolution_backward_overrideable
+convolution_overrideable copy embedding_dense_backward index lift lift_fresh lift_fresh_copy
+linalg_vector_norm max_pool2d_with_indices_backward native_group_norm_backward
+native_layer_norm_backward normal_functional slice sym_is_contiguous sym_numel sym_size
+sym_storage_offset sym_stride unfold_backward unique_dim
+"""
+HIDDEN = frozenset(_HIDDEN.split())

@@ -160,9 +160,14 @@ def _is_called(module: str, name: str) -> bool:
 
 def _shows(source: ModuleType, name: str) -> bool:
     """Whether a program may find `name` in this source, if it is there."""
-    if source.__name__ == "dispatch" and name in HIDDEN:
+    if source.__name__ == "dispatch" and (name in HIDDEN or name in _of_networks()):
         return False
     return not name.startswith("__")
+
+
+@cache
+def _of_networks() -> frozenset[str]:
+    return frozenset(dir(importlib.import_module("dispatch._C._nn")))
 
 
 def _is_room(source: ModuleType, name: str) -> bool:

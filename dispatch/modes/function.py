@@ -372,10 +372,11 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
         for function in found[module]:
             short = function.__name__.removeprefix(room + "_")
             names[function] = full_name(f"{room}.{short}")
+    there = frozenset(dir(_package))
     for name in _operator_names():
         function = _find_function(name, False)
-        shown = name.partition("_")[0] not in _ROOMS and name not in _written
-        if function is not None and shown and getattr(_package, name, function) is function:
+        shown = name.partition("_")[0] not in _ROOMS and name not in _written and name in there
+        if function is not None and shown and getattr(_package, name) is function:
             names[function] = full_name(name)
             public = not name.startswith("_") or name in _PRIVATE_FUNCTIONS
             if public and not name.endswith("_") and function not in ignored:

@@ -321,3 +321,19 @@ def test_star_takes_the_public_names_of_every_source():
     command = [sys.executable, "-c", program]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout == "ShapeEnv Linear Parameter False\n"
+
+
+def test_names_that_pytorch_lacks_are_not_there():
+    program = """
+    from torch.overrides import get_overridable_functions, resolve_name
+    extra = "gelu pad linear slice copy lift unique_dim cast_eligible Kernel _DTYPES Any".split()
+    print([name for name in extra if name in dir(torch)])
+    print({f.__name__ for f in get_overridable_functions()[torch]} & set(extra))
+    print(resolve_name(torch._C._nn.gelu), torch.is_autocast_enabled("cpu"))
+    try:
+        torch.unique_dim
+    except AttributeError as error:
+        print(type(error).__name__)
+    """
+    expected = ["[]", "set()", "torch.nn.functional.gelu False", "AttributeError"]
+    assert said(program).splitlines() == expected
