@@ -293,7 +293,10 @@ def _directory_size_64(
 
 def open_archive(path: str | os.PathLike[str], opener: Opener = open_regular) -> Archive | JsonFile:
     """The model file at `path`, told apart by its first bytes; `OSError` when it cannot open."""
-    text = os.fspath(path)
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        raise TypeError(f"expected the path of a model, got {type(path).__name__}") from None
     handle = _handle_of_pipe(text)
     if handle is not None:
         data = _all_of_pipe(text, handle)

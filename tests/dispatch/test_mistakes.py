@@ -3,7 +3,7 @@
 import pytest
 
 import dispatch
-from dispatch import ops
+from dispatch import graph, ops
 from dispatch._C import _AutoDispatchBelowAutograd
 from dispatch.modes import TorchFunctionMode
 
@@ -58,6 +58,8 @@ def heads(length, width):
         ),
         (lambda: dispatch.manual_seed("a"), ValueError, "manual_seed: seed: expected an int"),
         (lambda: dispatch.manual_seed(None), TypeError, "manual_seed: seed: expected an int"),
+        (lambda: dispatch.set_num_threads("a"), RuntimeError, "set_num_threads: expected an int"),
+        (lambda: graph.load(3), TypeError, "expected the path of a model, got int"),
         (
             lambda: X + dispatch.ones(2, 3, device="meta"),
             RuntimeError,

@@ -22,15 +22,20 @@ cdef int n_threads = min(MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os
 cdef bint chosen = False         # by set_num_threads
 
 
-def set_num_threads(int n):
+def set_num_threads(n):
     """How many threads a loop over large tensors uses, and the BLAS library that numpy brings.
 
-    Raises RuntimeError unless it is positive.
+    Raises RuntimeError unless it is a positive int.
     """
     global chosen, n_threads
-    if n < 1:
+    cdef int count
+    try:
+        count = n
+    except (TypeError, OverflowError):
+        raise RuntimeError(f"set_num_threads: expected an int, got {n!r}") from None
+    if count < 1:
         raise RuntimeError(f"set_num_threads: expected a positive number, got {n}")
-    n_threads = min(n, <int>MAX_THREADS)
+    n_threads = min(count, <int>MAX_THREADS)
     chosen = True
     set_blas_threads(n_threads)
 
