@@ -50,13 +50,14 @@ EACH int64_t lstm_width(int64_t columns, int64_t itemsize)
         for (int i = 0; i < rows; i++) \
             *(lstm_##K *)(to + i * width) = sums[i]; \
     } \
-    /* to (n, width) = a (n, depth) times the packed weights. */ \
-    WIDEST static void lstm_product_##K(const void *from, int64_t n, int64_t depth, const void *packed, int64_t width, void *to) \
+    /* So many columns of to (n, width) = a (n, depth) times the packed weights. */ \
+    WIDEST static void lstm_product_##K(const void *from, int64_t n, int64_t depth, const void *packed, int64_t columns, \
+                                        int64_t width, void *to) \
     { \
         enum { L = LSTM_BYTES / sizeof(T) }; \
         const T *a = from, *b = packed; \
         T *out = to; \
-        for (int64_t j = 0; j < width; j += L, b += L * depth) { \
+        for (int64_t j = 0; j < columns; j += L, b += L * depth) { \
             int64_t i = 0; \
             for (; i + LSTM_ROWS <= n; i += LSTM_ROWS) \
                 lstm_tile_##K(LSTM_ROWS, a + i * depth, depth, b, out + i * width + j, width); \
@@ -100,7 +101,7 @@ LSTM_STEP(f64, double)
 /* What a layer runs in one dtype. */
 typedef struct {
     void (*pack)(const void *weights, int64_t columns, int64_t depth, void *packed);
-    void (*product)(const void *from, int64_t n, int64_t depth, const void *packed, int64_t width, void *to);
+    void (*product)(const void *from, int64_t n, int64_t depth, const void *packed, int64_t columns, int64_t width, void *to);
     void (*step)(const void *given, const void *of_state, int64_t width, const void *biases, void *memories, void *outputs,
                  int64_t n, int64_t size);
 } lstm_loops;

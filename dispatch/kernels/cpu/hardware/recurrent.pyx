@@ -15,22 +15,43 @@ from dispatch.kernels.cpu.copy.copies cimport copy_values, zero_
 from dispatch.kernels.cpu.dense cimport check_kernel, computed_in, dense, finish, held, target
 from dispatch.kernels.cpu.matrix.gemm cimport product
 from dispatch.kernels.cpu.runs cimport address
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 
 from dispatch._ops import ops
 
 __all__ = ["mkldnn_rnn_layer"]
 
 cdef extern from "../kernels/cpu/hardware/recurrent.h" nogil:
+    enum:
+        LSTM_BYTES               # of a vector of columns
     int64_t lstm_width(int64_t columns, int64_t itemsize) noexcept
     ctypedef struct Loops "lstm_loops":
         void (*pack)(const void* weights, int64_t columns, int64_t depth, void* packed) noexcept nogil
-        void (*product)(const void* a, int64_t n, int64_t depth, const void* packed, int64_t width, void* to) noexcept nogil
+        void (*product)(const void* a, int64_t n, int64_t depth, const void* packed, int64_t columns, int64_t width,
+                        void* to) noexcept nogil
         void (*step)(const void* given, const void* of_state, int64_t width, const void* biases, void* memory, void* output,
                      int64_t n, int64_t size) noexcept nogil
     const Loops LSTM_F32, LSTM_F64
 
 cdef enum:
     LSTM = 2
+
+
+cdef struct Hidden:              # the states of one step, times the packed weights
+    const Loops* loops
+    const char* state
+    int64_t n, depth             # states, and how long each is
+    const char* packed
+    int64_t width                # columns of the product, and bytes of an element
+    int item
+    char* to
+
+
+cdef void multiply_columns(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    cdef Hidden* j = <Hidden*>context
+    cdef int64_t columns = LSTM_BYTES // j.item
+    j.loops.product(j.state, j.n, j.depth, j.packed + first * LSTM_BYTES * j.depth, (end - first) * columns, j.width,
+                    j.to + first * LSTM_BYTES)
 
 
 cdef int check(str name, Tensor t, Tensor like, int64_t rows, int64_t columns) except -1:
@@ -97,6 +118,10 @@ def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not N
     cdef char* hidden = <char*>address(first)
     cdef void* laid_out = address(packed)
     cdef int64_t room = gates[1]
+    cdef Hidden j
+    j.loops, j.n, j.depth, j.packed, j.width = loops, batch, hidden_size, <char*>laid_out, room
+    j.item, j.to = item, <char*>of_hidden
+    cdef int64_t vectors = room * item // LSTM_BYTES, parts = parts_for(vectors, batch * hidden_size * room // 4)
     cdef object owners = held(x, w, u, y), more = held(first, first)
     with nogil:
         if batch and hidden_size:
@@ -104,7 +129,8 @@ def mkldnn_rnn_layer(Tensor output not None, Tensor hy not None, Tensor cy not N
             loops.pack(state_by, n, hidden_size, laid_out)
             for step in range(steps):
                 at = steps - 1 - step if reverse else step
-                loops.product(hidden, batch, hidden_size, laid_out, room, of_hidden)
+                j.state = hidden
+                in_spans(multiply_columns, &j, vectors, parts)
                 hidden = to + at * batch * hidden_size * item
                 loops.step(rows + at * batch * n * item, of_hidden, room, added, kept, hidden, batch, hidden_size)
     if steps and batch and hidden_size:

@@ -16,3 +16,5 @@ ctypedef void (*inner_loop)(char** pointers, const Py_ssize_t* sizes, const Py_s
 
 # The loop of a ufunc whose first operand has numpy's type `num`, and what it is to be given. ImportError: there is none.
 cdef int find_loop(object ufunc, int num, inner_loop* loop, void** data) except -1
+# Whether a product of floats is made on the caller's thread, without BLAS: steps are those of the inner dimension.
+cdef bint is_made_here(int64_t m, int64_t k, int64_t a_column, int64_t b_row) noexcept nogil

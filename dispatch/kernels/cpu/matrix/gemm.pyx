@@ -22,6 +22,7 @@ cdef extern from "numpy/ufuncobject.h":
         const char* types
 
 cdef extern from "thin.h" nogil:
+    bint is_thin(int64_t m, int64_t k, Py_ssize_t a_column, Py_ssize_t b_row)
     bint thin_product(int64_t m, int64_t k, int64_t n, const float* a, Py_ssize_t a_row, Py_ssize_t a_column, const float* b,
                       Py_ssize_t b_row, Py_ssize_t b_column, float* out, Py_ssize_t out_row)
 
@@ -42,6 +43,10 @@ cdef int find_loop(object ufunc, int num, inner_loop* loop, void** data) except 
 find_loop(numpy.matmul, numpy.dtype(numpy.float32).num, &loops[0], &data[0])
 find_loop(numpy.matmul, numpy.dtype(numpy.float64).num, &loops[1], &data[1])
 find_loop(numpy.matmul, numpy.dtype(numpy.int64).num, &loops[2], &data[2])
+
+
+cdef bint is_made_here(int64_t m, int64_t k, int64_t a_column, int64_t b_row) noexcept nogil:
+    return is_thin(m, k, a_column, b_row)
 
 
 cdef void product(int code, int64_t m, int64_t k, int64_t p, const void* a, int64_t a_row, int64_t a_column,

@@ -18,7 +18,7 @@ from dispatch._C.keys cimport KS_Conjugate
 from dispatch._C.tensor cimport Tensor, data_of, new_empty
 from dispatch.kernels.cpu.copy.copies cimport fill_values
 from dispatch.kernels.cpu.dense cimport computed_in, dense, pinned, target
-from dispatch.kernels.cpu.matrix.gemm cimport product
+from dispatch.kernels.cpu.matrix.gemm cimport is_made_here, product
 from dispatch.kernels.cpu.threads cimport MAX_PARTS, blas_parts_for, in_blas_spans, in_parts, in_spans, parts_for, threads_for
 
 cdef extern from "small.h" nogil:
@@ -245,6 +245,9 @@ cdef bint multiply_bfloats(const small_product* p, char* sums) noexcept nogil:
     return not j.failed
 
 
+cdef enum:
+    COLUMNS = 16                   # that threads take together of a product of few rows
+
 cdef struct Floats:                # products by BLAS, one for each of a batch
     const small_product* p
     char* sums
@@ -258,6 +261,24 @@ cdef void multiply_batch(void* context, int64_t part, int64_t first, int64_t end
     for i in range(first, end):
         product(j.code, p.m, p.k, p.n, p.a.data + i * p.a.batch, p.a.row // j.size, p.a.column // j.size,
                 p.b.data + i * p.b.batch, p.b.row // j.size, p.b.column // j.size, j.sums + i * p.m * p.n * j.size, p.n)
+
+
+cdef void multiply_thin(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Blocks of columns of a single product of few rows."""
+    cdef Floats* j = <Floats*>context
+    cdef const small_product* p = j.p
+    cdef int64_t start = first * COLUMNS
+    product(j.code, p.m, p.k, min(end * COLUMNS, p.n) - start, p.a.data, p.a.row // j.size, 1, p.b.data + start * p.b.column,
+            1, p.b.column // j.size, j.sums + start * j.size, p.n)
+
+
+cdef void multiply_floats(Floats* j) noexcept nogil:
+    cdef const small_product* p = j.p
+    cdef int64_t work = p.batches * p.m * p.k * p.n, blocks = (p.n + COLUMNS - 1) // COLUMNS
+    if p.batches == 1 and j.code == ST_float32 and is_made_here(p.m, p.k, p.a.column // j.size, p.b.row // j.size):
+        in_spans(multiply_thin, j, blocks, parts_for(blocks, work // 4))
+    else:
+        in_blas_spans(multiply_batch, j, p.batches, blas_parts_for(p.batches, work))
 
 
 cdef void finish_rows(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
@@ -293,7 +314,7 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
             done = multiply_bfloats(&p, sums)
         else:
             j.p, j.sums, j.code, j.size = &p, sums, code, size
-            in_blas_spans(multiply_batch, &j, p.batches, blas_parts_for(p.batches, p.batches * p.m * p.k * p.n))
+            multiply_floats(&j)
         if done and (sums != p.out.data or p.added.data != NULL or p.alpha != 1):
             j.p, j.sums = &p, sums
             in_spans(finish_rows, &j, p.batches * p.m, parts_for(p.batches * p.m, 2 * p.batches * p.m * p.n * size))

@@ -108,16 +108,25 @@ static inline __attribute__((always_inline)) __m128 sums_of_four(const __m512 *x
 THIN_PRODUCT(thin_floats, FLOATS, float, float, float)
 #pragma GCC pop_options
 
+static inline bool is_thin(int64_t m, int64_t k, intptr_t a_column, intptr_t b_row)
+{
+    return m >= 2 && m <= THIN_ROWS && k >= THIN_DEPTH && a_column == 1 && b_row == 1 && __builtin_cpu_supports("avx512dq");
+}
 /* The product of floats, if it is a thin one; false: it is not made. */
 static inline bool thin_product(int64_t m, int64_t k, int64_t n, const float *a, intptr_t a_row, intptr_t a_column, const float *b,
                                 intptr_t b_row, intptr_t b_column, float *out, intptr_t out_row)
 {
-    if (m < 2 || m > THIN_ROWS || k < THIN_DEPTH || a_column != 1 || b_row != 1 || !__builtin_cpu_supports("avx512dq"))
+    if (!is_thin(m, k, a_column, b_row))
         return false;
     thin_floats(m, k, n, a, a_row, b, b_column, out, out_row);
     return true;
 }
 #else
+static inline bool is_thin(int64_t m, int64_t k, intptr_t a_column, intptr_t b_row)
+{
+    (void)m, (void)k, (void)a_column, (void)b_row;
+    return false;
+}
 static inline bool thin_product(int64_t m, int64_t k, int64_t n, const float *a, intptr_t a_row, intptr_t a_column, const float *b,
                                 intptr_t b_row, intptr_t b_column, float *out, intptr_t out_row)
 {

@@ -391,6 +391,29 @@ print((openblas("scipy.libs") or dispatch.get_num_threads)())
     assert found.stdout == "1\n"
 
 
+@pytest.mark.parametrize("rows", [2, 16])
+@pytest.mark.parametrize("columns", [1024, 4099])
+def test_threads_that_share_the_columns_of_a_thin_product_make_what_one_makes(rows, columns):
+    x, weight, bias = numbers(rows, 768), numbers(columns, 768), numbers(columns)
+    dispatch.set_num_threads(1)
+    wanted = ATEN.linear(x, weight, bias), dispatch.mm(x, weight.t())
+    dispatch.set_num_threads(3)
+    assert dispatch.equal(ATEN.linear(x, weight, bias), wanted[0])
+    assert dispatch.equal(dispatch.mm(x, weight.t()), wanted[1])
+
+
+@pytest.mark.parametrize("dtype", [dispatch.float32, dispatch.float64])
+def test_threads_that_share_the_steps_of_a_layer_make_what_one_makes(dtype):
+    size = 137
+    weights = [numbers(4 * size, size).mul(0.05).to(dtype) for _ in range(2)]
+    x, states = numbers(3, 60, size).to(dtype), [dispatch.zeros(1, 60, size, dtype=dtype)] * 2
+    found = []
+    for threads in (1, 3):
+        dispatch.set_num_threads(threads)
+        found.append(ATEN.lstm(x, states, weights, False, 1, 0.0, False, False, False))
+    assert all(dispatch.allclose(a, b, atol=1e-6) for a, b in zip(*found, strict=True))
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_nothing_behind_the_last_number_of_a_range_is_written(threads):
     dispatch.set_num_threads(threads)
