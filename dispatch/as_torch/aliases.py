@@ -400,6 +400,24 @@ torch.utils.rename_privateuse1_backend      dispatch.as_torch.backends.rename_pr
 torch.utils.generate_methods_for_privateuse1_backend
     dispatch.as_torch.backends.generate_methods_for_privateuse1_backend
 torch._tensor._rebuild_from_type_v2         dispatch.tensor.copy._rebuilt
+torch.AcceleratorError                      dispatch.as_torch.anomalies.AcceleratorError
+torch.OutOfMemoryError                      dispatch.as_torch.anomalies.OutOfMemoryError
+torch._C.OutOfMemoryError                   dispatch.as_torch.anomalies.OutOfMemoryError
+torch.cuda.OutOfMemoryError                 dispatch.as_torch.anomalies.OutOfMemoryError
+torch.autograd.detect_anomaly               dispatch.as_torch.anomalies.detect_anomaly
+torch.autograd.set_detect_anomaly           dispatch.as_torch.anomalies.set_detect_anomaly
+torch.is_anomaly_enabled                    dispatch.as_torch.anomalies.is_anomaly_enabled
+torch.is_anomaly_check_nan_enabled          dispatch.as_torch.anomalies.is_anomaly_check_nan_enabled
+torch.set_anomaly_enabled                   dispatch.as_torch.anomalies.set_anomaly_enabled
+torch.functional.handle_torch_function      dispatch.modes.handle_torch_function
+torch.functional.has_torch_function         dispatch.modes.has_torch_function
+torch.functional.has_torch_function_unary   dispatch.modes.has_torch_function_unary
+torch.functional.has_torch_function_variadic dispatch.modes.has_torch_function_variadic
+torch.nn.functional.handle_torch_function   dispatch.modes.handle_torch_function
+torch.nn.functional.has_torch_function      dispatch.modes.has_torch_function
+torch.nn.functional.has_torch_function_unary dispatch.modes.has_torch_function_unary
+torch.nn.functional.has_torch_function_variadic dispatch.modes.has_torch_function_variadic
+torch.overrides._is_torch_function_mode_enabled dispatch._C._is_torch_function_mode_enabled
 torch.func.functionalize                    dispatch.functional.functionalize
 """
 

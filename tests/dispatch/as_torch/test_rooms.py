@@ -337,3 +337,18 @@ def test_names_that_pytorch_lacks_are_not_there():
     """
     expected = ["[]", "set()", "torch.nn.functional.gelu False", "AttributeError"]
     assert said(program).splitlines() == expected
+
+
+def test_errors_of_devices_can_be_caught_and_anomalies_asked_for():
+    program = """
+    import torch.nn.functional as F
+    from torch.overrides import _is_torch_function_mode_enabled
+    print(torch.cuda.OutOfMemoryError is torch.OutOfMemoryError is torch._C.OutOfMemoryError)
+    print(issubclass(torch.AcceleratorError, RuntimeError), _is_torch_function_mode_enabled())
+    print(F.has_torch_function is torch.functional.has_torch_function)
+    with torch.autograd.detect_anomaly():
+        print(torch.is_anomaly_enabled())
+    with torch.autograd.set_detect_anomaly(False):
+        print(torch.is_anomaly_enabled())
+    """
+    assert said(program).split() == ["True", "True", "False", "True", "True", "False"]

@@ -3,7 +3,7 @@
 import pytest
 
 import dispatch
-from dispatch.as_torch import settings, storages
+from dispatch.as_torch import anomalies, settings, storages
 
 
 @pytest.mark.parametrize("t", [dispatch.DoubleTensor, "torch.DoubleTensor"])
@@ -55,3 +55,17 @@ def test_storages_by_dtype_make_and_know_typed_ones():
     assert isinstance(made, storages.LongStorage) and not isinstance(made, storages.IntStorage)
     assert storages.FloatStorage(3).size() == 3
     assert storages.HalfStorage.dtype is dispatch.float16
+
+
+def test_anomaly_detection_is_kept_and_put_back():
+    assert not anomalies.is_anomaly_enabled() and anomalies.is_anomaly_check_nan_enabled()
+    with anomalies.detect_anomaly(check_nan=False):
+        assert anomalies.is_anomaly_enabled() and not anomalies.is_anomaly_check_nan_enabled()
+        with anomalies.set_detect_anomaly(False):
+            assert not anomalies.is_anomaly_enabled()
+        assert anomalies.is_anomaly_enabled()
+    made = anomalies.detect_anomaly()
+    assert not anomalies.is_anomaly_enabled(), f"{made} was not entered"
+    with pytest.raises(TypeError, match="set_anomaly_enabled"):
+        anomalies.set_anomaly_enabled(True, 1)
+    assert not anomalies.is_anomaly_enabled()
