@@ -56,6 +56,11 @@ def heads(length, width):
             TypeError,
             "aten::add.Tensor.redispatch: expected a DispatchKeySet before",
         ),
+        (
+            lambda: ops.aten.binary_cross_entropy.default(X, dispatch.ones(4)),
+            RuntimeError,
+            "aten::binary_cross_entropy: sizes [4] do not expand to [2, 3]",
+        ),
         (lambda: dispatch.manual_seed("a"), ValueError, "manual_seed: seed: expected an int"),
         (lambda: dispatch.manual_seed(None), TypeError, "manual_seed: seed: expected an int"),
         (lambda: dispatch.set_num_threads("a"), RuntimeError, "set_num_threads: expected an int"),

@@ -44,6 +44,12 @@ cdef bint same_sizes(Tensor a, Tensor b) noexcept:
 
 cdef Tensor spread(Tensor t, Tensor like, int code):
     """As large as `like`, without gaps. None gives None."""
+    cdef int i, new
+    if t is not None and not same_sizes(t, like):
+        new = like.c_ndim - t.c_ndim
+        for i in range(t.c_ndim):
+            if new < 0 or t.c_sizes[i] != 1 and t.c_sizes[i] != like.c_sizes[new + i]:
+                raise refused(f"sizes {list(t.shape)} do not expand to {list(like.shape)}")
     return plain(t if t is None or same_sizes(t, like) else t.expand(like.shape), code)
 
 
