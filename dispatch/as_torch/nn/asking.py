@@ -66,7 +66,7 @@ def reduction_of(
     Raises: ValueError for a name that is none.
     """
     if size_average is not None or reduce is not None:
-        return legacy_get_enum(size_average, reduce, emit_warning=False)
+        return legacy_get_enum(size_average, reduce)
     try:
         return get_enum(reduction)
     except ValueError as e:

@@ -12,6 +12,7 @@ from typing import Any
 
 import dispatch
 from dispatch.as_torch.nn.asking import asks
+from dispatch.as_torch.nn.warned import warn_caller
 
 __all__ = [
     "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
@@ -177,6 +178,14 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         return tensor.copy_((q.t() if wide else q).view(tensor.shape)).mul_(gain)
 
 
+def _is_empty(tensor: Tensor) -> bool:
+    """True of a tensor without elements, which stays as it is, with a warning."""
+    if 0 not in tensor.shape:
+        return False
+    warn_caller("a tensor without elements is not filled")
+    return True
+
+
 def _kaiming_width(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     """The standard deviation that keeps the variance; ValueError: another mode."""
     modes = ("fan_in", "fan_out")
@@ -191,7 +200,7 @@ def kaiming_normal_(
     generator: Any = None,
 ) -> Tensor:  # fmt: skip
     """`kaiming_uniform_` with values of a normal distribution."""
-    if 0 in tensor.shape:
+    if _is_empty(tensor):
         return tensor
     width = _kaiming_width(tensor, a, mode, nonlinearity)
     with dispatch.no_grad():
@@ -207,7 +216,7 @@ def kaiming_uniform_(
     generator: Any = None,
 ) -> Tensor:
     """Values that keep the variance over a layer with a nonlinearity; ValueError: another mode."""
-    if 0 in tensor.shape:
+    if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * _kaiming_width(tensor, a, mode, nonlinearity)
     with dispatch.no_grad():

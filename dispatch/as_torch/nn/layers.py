@@ -5,7 +5,6 @@ above the dispatcher, and calls the operators that PyTorch calls.
 """
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ import dispatch
 from dispatch import Tensor
 from dispatch._C import _nn
 from dispatch.as_torch.nn.asking import asks, asks_also, check_probability
+from dispatch.as_torch.nn.warned import warn_caller
 
 __all__ = [
     "alpha_dropout", "batch_norm", "celu", "dropout", "dropout1d", "dropout2d", "dropout3d",
@@ -150,7 +150,7 @@ def softsign(input: Tensor) -> Tensor:
 
 def _old_dim(name: str, ndim: int) -> int:
     """The dimension that old programs mean when they give none."""
-    warnings.warn(f"{name}: say which dimension: dim=...", stacklevel=4)
+    warn_caller(f"{name}: say which dimension: dim=...")
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -231,6 +231,13 @@ def _drop_channels(name: str, input: Tensor, p: float, training: bool, inplace: 
     return function(input, p, training)
 
 
+def _drop_first(name: str, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    """Channels without a batch: those of the first dimension."""
+    batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    found = _drop_channels(name, batch, p, training, inplace)
+    return found.squeeze_(0) if inplace else found.squeeze(0)
+
+
 @asks
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
@@ -240,16 +247,22 @@ def dropout1d(
         raise RuntimeError(f"dropout1d: expected 2 or 3 dimensions, got {input.dim()}")
     if input.dim() == 3:
         return _drop_channels("dropout1d", input, p, training, inplace)
-    batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    found = _drop_channels("dropout1d", batch, p, training, inplace)
-    return found.squeeze_(0) if inplace else found.squeeze(0)
+    return _drop_first("dropout1d", input, p, training, inplace)
+
+
+def _warn_ranks(name: str, input: Tensor, ranks: tuple[int, ...]) -> None:
+    """Other ranks than those of channels are taken, with a warning."""
+    if input.dim() not in ranks:
+        expected = " or ".join(map(str, ranks))
+        warn_caller(f"{name}: expected {expected} dimensions, got {input.dim()}")
 
 
 @asks
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """`dropout` of whole channels of (N, C, H, W)."""
+    """`dropout` of whole channels of (N, C, H, W); a warning for other ranks."""
+    _warn_ranks("dropout2d", input, (4,))
     return _drop_channels("dropout2d", input, p, training, inplace)
 
 
@@ -257,8 +270,11 @@ def dropout2d(
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """`dropout` of whole channels of (N, C, D, H, W)."""
-    return _drop_channels("dropout3d", input, p, training, inplace)
+    """`dropout` of whole channels of (N, C, D, H, W) or (C, D, H, W); a warning for other ranks."""
+    _warn_ranks("dropout3d", input, (4, 5))
+    if input.dim() == 5:
+        return _drop_channels("dropout3d", input, p, training, inplace)
+    return _drop_first("dropout3d", input, p, training, inplace)
 
 
 # ---- norms

@@ -4,7 +4,6 @@ Arguments, defaults and what handlers see are PyTorch's. `reduction` is none, me
 flags `size_average` and `reduce` of old programs win over it (`reduction_of`).
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from dispatch import Tensor
 from dispatch._C import _nn
 from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
 from dispatch.as_torch.nn.asking import asks, asks_also, reduction_of
+from dispatch.as_torch.nn.warned import warn_caller
 from dispatch.tensor.functions import broadcast_tensors
 
 __all__ = [
@@ -34,10 +34,9 @@ def _reduced(loss: Tensor, number: int) -> Tensor:
 def _pair(name: str, input: Tensor, target: Tensor) -> list[Tensor]:
     """Both, broadcast; a warning where they differ in shape."""
     if target.size() != input.size():
-        warnings.warn(
+        warn_caller(
             f"{name}: input of shape {tuple(input.shape)} and target of shape "
-            f"{tuple(target.shape)} are broadcast",
-            stacklevel=4,
+            f"{tuple(target.shape)} are broadcast"
         )
     return list(broadcast_tensors(input, target))
 
@@ -227,9 +226,8 @@ def kl_div(
         return found / input.size(0) if input.dim() else found
     number = reduction_of("kl_div", reduction, size_average, reduce)
     if number == 1:
-        warnings.warn(
-            "kl_div: the mean over all elements is not the divergence: reduction='batchmean' is",
-            stacklevel=3,
+        warn_caller(
+            "kl_div: the mean over all elements is not the divergence: reduction='batchmean' is"
         )
     return dispatch.kl_div(input, target, number, log_target=log_target)
 

@@ -120,7 +120,6 @@ def test_unpooling_puts_values_at_their_places():
     [
         (lambda x, y: F.mse_loss(x, y), 2.0),
         (lambda x, y: F.mse_loss(x, y, reduction="sum"), 4.0),
-        (lambda x, y: F.mse_loss(x, y, size_average=False), 4.0),
         (lambda x, y: F.mse_loss(x, y, weight=dispatch.tensor([1.0, 3.0])), 3.0),
         (lambda x, y: F.l1_loss(x, y), 1.0),
         (lambda x, y: F.huber_loss(x, y), 0.75),

@@ -30,7 +30,7 @@ class _Loss(Applied):
         super().__init__(*args, **kwargs)
         average, reduce = (self.__dict__.pop(name, None) for name in self.hidden)
         if average is not None or reduce is not None:
-            self.reduction = legacy_get_string(average, reduce, emit_warning=False)
+            self.reduction = legacy_get_string(average, reduce)
 
     def _put(self, name: str, value: Any) -> None:
         if name in ("weight", "pos_weight"):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import dispatch
 from dispatch.as_torch.nn.modules.hooks import RemovableHandle, enter
 from dispatch.as_torch.nn.parameter import Parameter, is_lazy
+from dispatch.as_torch.nn.warned import warn_caller
 
 __all__ = ["STATE_ROOMS", "State"]
 
@@ -77,6 +78,8 @@ class State:
         Args: destination, a dict to write into; prefix, before each name; keep_vars, parameters
         themselves rather than their detached tensors.
         """
+        if args:
+            warn_caller("state_dict: give its arguments by keyword", FutureWarning)
         for name, given in zip(("destination", "prefix", "keep_vars"), args, strict=False):
             destination = given if name == "destination" else destination
             prefix = given if name == "prefix" else prefix
