@@ -6,7 +6,7 @@ float32 and rounded once; what differs in dtype from its neighbours is converted
 from libc.stdint cimport int64_t
 
 from dispatch._C cimport dtypes
-from dispatch._C.dtypes cimport DTYPES_FLOATING, is_in
+from dispatch._C.dtypes cimport DTYPES_FLOATING, ST_float32, is_in
 from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, new_empty
 from dispatch.kernels.cpu.along cimport row_cols_fn, row_of, row_step_fn, walk_along
@@ -16,6 +16,7 @@ from dispatch.kernels.cpu.reduction.fold cimport converted
 cdef extern from "softmax.h" nogil:
     enum:
         SOFTMAX, LOG_SOFTMAX, SOFTMAX_BACKWARD, LOG_SOFTMAX_BACKWARD
+        SOFT_SHORT               # elements of a short row of whole vectors, or a divisor of theirs
     const row_step_fn SOFT_STEPS[4][2]
     const row_cols_fn SOFT_COLS[4][2]
 
@@ -30,9 +31,13 @@ cdef int rows(int op, Tensor out, Tensor self, Tensor second, int64_t dim) excep
     """Along `dim`, which is wrapped. `second`: the other input of a gradient, None elsewhere."""
     cdef Tensor target = out
     cdef int row = row_of(self.c_dtype)
+    cdef row_cols_fn cols = SOFT_COLS[op][row]
+    if (op == SOFTMAX_BACKWARD and self.c_dtype == ST_float32 and self.c_ndim and self.c_sizes[dim] == SOFT_SHORT
+            and self.c_strides[dim] == 1 and second.c_strides[dim] == 1):
+        cols = NULL                  # whole vectors: they cost less than to turn them into columns
     if row_of(out.c_dtype) != row:
         target = new_empty(self.c_dtype, 0, -1, out.c_ndim, out.c_sizes, NULL)
-    walk_along(SOFT_STEPS[op][row], SOFT_COLS[op][row], NULL, dim, self, second, target)
+    walk_along(SOFT_STEPS[op][row], cols, NULL, dim, self, second, target)
     if target is not out:
         copy_values(out, target)
     return 0

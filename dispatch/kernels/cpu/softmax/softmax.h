@@ -52,6 +52,26 @@ enum { SOFT_LANES = 32 };
                 FOLD_LANES(lane_[k_], lane_[k_ + w_]); \
         (result) = lane_[0]; \
     } while (0)
+/* The sum of products over a short row of whole vectors: few lanes, and no mask. */
+enum { SOFT_SHORT = 16, SOFT_LONGEST = 128 };
+#define SUM_OF_SHORT(K, T) \
+    typedef T soft_##K __attribute__((vector_size(32), aligned(sizeof(T)), may_alias)); \
+    EACH T short_products_##K(const T *x, const T *y, int64_t n) \
+    { \
+        enum { L = 32 / sizeof(T) }; \
+        soft_##K a = {0}, b = {0}; \
+        T sum = 0; \
+        for (int64_t i = 0; i < n; i += 2 * L) { \
+            a += *(const soft_##K *)(x + i) * *(const soft_##K *)(y + i); \
+            b += *(const soft_##K *)(x + i + L) * *(const soft_##K *)(y + i + L); \
+        } \
+        a += b; \
+        for (int l = 0; l < L / 2; l++) \
+            sum += a[l] + a[l + L / 2]; \
+        return sum; \
+    }
+SUM_OF_SHORT(f32, float)
+SUM_OF_SHORT(f64, double)
 #define ADD_LANES(p, q) (p) += (q)
 #define MAX_LANES(p, q) (p) = (q) > (p) ? (q) : (p)
 
@@ -100,7 +120,10 @@ SOFTMAX(f64, double)
         const T *grad = in[0], *y = in[1]; \
         T *to = out[0], sum; \
         (void)context; \
-        OVER_LANES(T, sum, 0, n, a += grad[j] * y[j]); \
+        if (n % SOFT_SHORT == 0 && n <= SOFT_LONGEST) \
+            sum = short_products_##K(grad, y, n); \
+        else \
+            OVER_LANES(T, sum, 0, n, a += grad[j] * y[j]); \
         for (int64_t i = 0; i < n; i++) \
             to[i] = (grad[i] - sum) * y[i]; \
     } \

@@ -85,7 +85,7 @@ def test_rows_that_are_converted_together_are_those_of_one(dtype: str, length: i
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-@pytest.mark.parametrize("sizes", [(16, 2), (777, 5), (1000, 16), (300, 17)])
+@pytest.mark.parametrize("sizes", [(16, 2), (777, 5), (1000, 16), (300, 17), (99, 64), (9, 144)])
 def test_short_rows_and_their_gradients(sizes: tuple[int, int], dtype: str) -> None:
     kind, rounding = getattr(dispatch, dtype), 1e-5 if "32" in dtype or "64" in dtype else 1e-2
     x, grad = (dispatch.from_numpy(RNG.normal(size=sizes)).to(kind) for _ in range(2))
