@@ -329,6 +329,8 @@ torch.utils._pytree._defaultdict_serialize  dispatch.pytree.nodes._defaultdict_w
 torch.utils._pytree._defaultdict_deserialize dispatch.pytree.nodes._defaultdict_read
 torch.utils._pytree._namedtuple_serialize   dispatch.pytree.nodes._namedtuple_written
 torch.utils._pytree._namedtuple_deserialize dispatch.pytree.nodes._namedtuple_read
+torch.utils._pytree._is_leaf                dispatch.pytree.tree_is_leaf
+torch.utils._pytree._is_namedtuple_instance dispatch.pytree.is_namedtuple_instance
 torch.utils._pytree.FlattenFunc             dispatch.pytree.FlattenFn
 torch.utils._pytree.UnflattenFunc           dispatch.pytree.UnflattenFn
 torch.utils._pytree.FlattenWithKeysFunc     dispatch.pytree.FlattenWithKeysFn

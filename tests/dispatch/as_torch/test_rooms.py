@@ -352,3 +352,11 @@ def test_errors_of_devices_can_be_caught_and_anomalies_asked_for():
         print(torch.is_anomaly_enabled())
     """
     assert said(program).split() == ["True", "True", "False", "True", "True", "False"]
+
+
+def test_older_names_of_questions_about_trees():
+    program = """
+    from torch.utils import _pytree
+    print(_pytree._is_namedtuple_instance((1,)), _pytree._is_leaf(1), _pytree._is_leaf([]))
+    """
+    assert said(program) == "False True False"
