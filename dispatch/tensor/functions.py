@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -121,11 +122,18 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return _aten.cartesian_prod(list(tensors))
 
 
+@functools.cache
+def _say_once(text: str) -> None:
+    """Warn of a text the first time, at the line that called a function that asks."""
+    warnings.warn(text, stacklevel=4)
+
+
 @asks
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """The coordinates of a grid (torch.meshgrid)."""
+    """The coordinates of a grid (torch.meshgrid); the first call without `indexing` warns."""
     given = _given(tensors)
     if indexing is None:
+        _say_once("meshgrid: say which indexing, ij or xy: ij is meant here")
         return tuple(_aten.meshgrid(given))
     return tuple(_aten.meshgrid.indexing(given, indexing=indexing))
 

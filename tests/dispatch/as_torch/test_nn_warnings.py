@@ -26,6 +26,7 @@ BATCHES = [dispatch.ones((1,) * n) for n in range(7)]
         (lambda: init.kaiming_uniform_(dispatch.ones(0, 3)), "without elements"),
         (lambda: init.kaiming_normal_(dispatch.ones(0, 3)), "without elements"),
         (lambda: modules.Linear(0, 3), "without elements"),
+        (lambda: modules.Linear(2, 2).to(dispatch.complex64), "Module.to: .*complex64"),
         (lambda: F.affine_grid(BATCHES[3].expand(1, 2, 3), [1, 1, 1, 2], True), "affine_grid: a"),
     ],
 )

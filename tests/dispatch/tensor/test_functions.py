@@ -5,6 +5,7 @@ import pytest
 import dispatch
 from dispatch import Tensor
 from dispatch.modes.function import TorchFunctionMode, get_testing_overrides, resolve_name
+from dispatch.tensor import functions
 
 t = dispatch.tensor
 
@@ -209,3 +210,12 @@ def test_lobpcg_refuses_what_does_not_fit():
     for wrong in ((a[:4], 1), (a, 1, dispatch.eye(3))):
         with pytest.raises(RuntimeError, match="lobpcg: expected"):
             dispatch.lobpcg(*wrong)
+
+
+def test_meshgrid_without_indexing_warns_once():
+    functions._say_once.cache_clear()
+    with pytest.warns(UserWarning, match="meshgrid: say which indexing") as seen:
+        first, second = (dispatch.meshgrid(t([1, 2]), t([3])) for _ in range(2))
+    assert [w.filename for w in seen] == [__file__]
+    assert all(a.equal(b) for a, b in zip(first, second, strict=True))
+    assert dispatch.meshgrid(t([1, 2]), t([3]), indexing="ij")[0].equal(first[0])

@@ -20,6 +20,7 @@ from dispatch.as_torch.nn.modules.hooks import (
 from dispatch.as_torch.nn.modules.state import STATE_ROOMS, State
 from dispatch.as_torch.nn.parameter import Buffer, Parameter
 from dispatch.as_torch.nn.parsing import _parse_to
+from dispatch.as_torch.nn.warned import warn_caller
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 from dispatch.tools import flops
 
@@ -406,7 +407,7 @@ class Module(BackwardHooks, State):
     def to(self: T, *args: Any, **kwargs: Any) -> T:
         """All floating tensors with another dtype, all tensors on another device.
 
-        Raises: TypeError for a dtype that is neither floating nor complex.
+        A complex dtype is a UserWarning. Raises: TypeError for one that is not floating either.
         """
         device, dtype, non_blocking, layout = _parse_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
@@ -414,6 +415,8 @@ class Module(BackwardHooks, State):
                 "nn.Module.to only accepts floating point or complex dtypes, but got desired "
                 f"dtype={dtype}"
             )
+        if dtype is not None and dtype.is_complex:
+            warn_caller(f"Module.to: not every module can compute with {dtype}")
 
         def moved(t: Any) -> Any:
             own = dtype if t.is_floating_point() or t.is_complex() else None
