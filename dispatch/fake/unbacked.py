@@ -64,8 +64,7 @@ def _most(number: Any) -> int:
 
 
 def _item(mode: Any, op: Any, arg: Any) -> Any:
-    if (known := arg.item_memo) is not None:
-        return known
+    """A number that nobody asked for before: `propagate` gives out the one that `arg` remembers."""
     _need_scalars(mode, op)
     mode.unbacked_made += 1
     env, dtype = mode.shape_env, arg.dtype

@@ -179,7 +179,7 @@ class CustomOpDef(Generic[_P, _R]):
         self._out_kwarg_names = tuple(written) if self._is_out else ()
         self._lib._register_fake(name, self._run_fake, _stacklevel=3)
         kernel = autograd.make_autograd_impl(self._opoverload, self)
-        self._lib.impl(name, kernel, "Autograd", with_keyset=True)
+        self._lib.impl(name, kernel, "Autograd")
         self._register_versions()
         OPDEFS[self._qualname] = self
 

@@ -289,7 +289,7 @@ def register_autograd(
     _refuse_kwarg_only_tensors(overload, "register_autograd")
     kernel = autograd.make_autograd_impl(overload, autograd.Info(backward, setup_context))
     namespace, name = parse_namespace(found)
-    _library_for_registration(namespace, lib).impl(name, kernel, "Autograd", with_keyset=True)
+    _library_for_registration(namespace, lib).impl(name, kernel, "Autograd")
 
 
 def _refuse_kwarg_only_tensors(op: OpOverload, what: str) -> None:

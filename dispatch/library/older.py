@@ -344,7 +344,7 @@ class CustomOp:
         info = _formula(self)
         kernel = make_autograd_impl(get_op(self._qualname), info)
         with _quietly():
-            self._lib.impl(self._opname, kernel, "Autograd", with_keyset=True, allow_override=True)
+            self._lib.impl(self._opname, kernel, "Autograd", allow_override=True)
 
 
 def _why_not_functional(schema: Any) -> str:

@@ -22,7 +22,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from codegen.source import SourceError, load
 
 __all__ = ["DATA", "ROOT", "CatalogError", "Fault", "read_catalog", "read_file"]
 
@@ -82,7 +82,10 @@ def read_catalog(folder: Path = DATA) -> list[Fault]:
 
 def read_file(path: Path) -> list[Fault]:
     """The faults of one file of the list."""
-    listed = yaml.safe_load(path.read_text())
+    try:
+        listed = load(path)  # a section that stands there twice would hide the first
+    except SourceError as error:
+        raise CatalogError(str(error)) from None
     if not isinstance(listed, dict):
         raise CatalogError(f"{path.name}: expected a mapping of source files")
     faults = []

@@ -44,6 +44,7 @@ def test_named_tests_and_modules_exist():
         ("f.py: {tests: [], faults: [{breaks: x, old: a, new: b, odd: c}]}", "odd"),
         ("f.py: {tests: [], faults: [{breaks: x, old: 1, new: b}]}", "expected text"),
         ("f.py: {tests: [], faults: [{breaks: x, old: a, new: a}]}", "the same"),
+        ("f.py: {tests: [], faults: []}\nf.py: {tests: [], faults: []}", "f.py"),
     ],
 )
 def test_a_wrong_entry_is_named(tmp_path, text, problem):

@@ -120,9 +120,21 @@ def of_no_grad_viewed():
     return y.view(2)
 
 
+def of_many_in_no_grad():
+    y = of_many()
+    with dispatch.no_grad():
+        return y.view(1)
+
+
+def of_no_grad_split():
+    return of_no_grad_viewed().split(1)[0]
+
+
 @pytest.mark.parametrize(
     ("view", "what"),
     [
+        (of_many_in_no_grad, "made in no_grad mode"),
+        (of_no_grad_split, "returns several views"),
         (of_many, "returns several views"),
         (of_many_viewed, "returns several views"),
         (of_inference, "made in inference mode"),
@@ -593,3 +605,24 @@ def test_decompositions_run_above_autograd_and_kernels_below():
     x = dispatch.ones(2, 2, requires_grad=True)
     assert ops.aten.matmul(x, x).grad_fn.name() == "MmBackward0"
     assert ops.aten.mm(x, x).grad_fn.name() == "MmBackward0"
+
+
+class DetachesAs(TorchDispatchMode):
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func is not A.detach.default:
+            return func(*args, **(kwargs or {}))
+        with dispatch.enable_grad():
+            return self.make()
+
+
+@pytest.mark.parametrize("make", [leaf, of_many, of_no_grad_viewed])
+def test_a_handlers_answer_to_detach_has_no_history_left(make):
+    with DetachesAs(make):
+        y = dispatch.ones(2).detach()
+    assert not y.requires_grad and not y._is_view()
+    y.mul_(leaf().sum())
+    y.view(-1).mul_(2)  # none of its views has a mark

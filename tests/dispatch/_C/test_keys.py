@@ -547,3 +547,9 @@ def test_recorded_fallbacks(recorded):
         if name != "Meta" and how != "default backend kernel":
             kind = "fallthrough" if how.startswith("fallthrough") else "kernel"
             assert ours[name] == kind
+
+
+def test_below_the_number_behind_all_functionalities_are_all_of_them():
+    """As PyTorch, whose EndOfFunctionalityKeys has no name in Python."""
+    end = DispatchKey(len(FUNCTIONALITIES) + 1)
+    assert core._dispatch_keyset_full_after(end).raw_repr() == ALL_BITS

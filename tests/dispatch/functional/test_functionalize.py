@@ -291,3 +291,10 @@ def test_a_view_counts_the_changes_of_its_base_storage():
     finally:
         _C._dispatch_tls_set_dispatch_key_included("Functionalize", False)
     assert wrappers._functionalize_storage_changed_counter(view) == 1
+
+
+def test_values_under_a_wrapper_are_computed_without_autograd():
+    x = _C._to_functional_tensor(dispatch.ones(2, requires_grad=True))
+    x.requires_grad_()
+    y = x.sin()
+    assert y.requires_grad and not _C._from_functional_tensor(y).requires_grad

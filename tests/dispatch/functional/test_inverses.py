@@ -374,3 +374,22 @@ def test_writing_to_no_elements_beyond_the_end_is_nothing(remove):
     part = x[..., -1][2:]
     copied = A.copy.default(part, dispatch.zeros(0, 3))
     assert (copied.shape, copied.stride(), copied.storage_offset()) == ((0, 3), (12, 4), 27)
+
+
+def test_a_part_is_written_within_its_base():
+    """As PyTorch's traces have it: the dimension from the front, the end not past the base."""
+    calls = []
+
+    class Log(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            calls.extend([args[2:]] if func is A.slice_scatter.default else [])
+            return func(*args, **(kwargs or {}))
+
+    def program(x):
+        y = x + 1
+        y.split(2, -1)[2].mul_(3)
+        return y
+
+    with Log():
+        functionalize(program)(numbers(2, 5))
+    assert calls == [(1, 4, 5)]

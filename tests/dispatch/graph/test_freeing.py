@@ -5,7 +5,7 @@ import pytest
 
 import dispatch
 from dispatch import graph
-from dispatch.graph.freeing import read_free
+from dispatch.graph.freeing import _other_sizes, read_free
 from tests.dispatch.graph import programs
 from tests.dispatch.graph.programs import meta, node, tensor
 from tests.dispatch.graph.test_module import EXAMPLE
@@ -192,3 +192,8 @@ def test_settings():
             read_free([text])
     with pytest.raises(ValueError, match="ids:0 is a and b"):
         read_free(["ids:0=a", "ids:0=b"])
+
+
+def test_a_size_is_not_tried_as_another_that_the_program_recorded():
+    tried = _other_sizes({"batch": 8, "seq": 7}, 0)
+    assert not {*tried.values()} & {7, 8} and len({*tried.values()}) == 2

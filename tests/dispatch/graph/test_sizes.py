@@ -143,3 +143,11 @@ def test_a_symbol_that_is_nowhere_alone(tmp_path):
     found = module.run(symbolic=True)
     assert found.to_json()["calls"][0]["outputs_expr"][0]["shape"] == ["2*n", 3]
     assert found.at({"n": 7}).peak_bytes == module.run(sizes={"n": 7}).peak_bytes
+
+
+def test_no_size_is_called_batch_where_inputs_begin_with_two(tmp_path):
+    content = two_symbols()
+    sizes = content["graph_module"]["graph"]["tensor_values"]["y"]["sizes"]
+    sizes[0] = symbol("b", 5)
+    module = graph.load(programs.write_json(tmp_path / "two.json", content))
+    assert [size.names for size in module.sizes] == [("x:0", "a"), ("seq", "x:1", "y:0", "b")]

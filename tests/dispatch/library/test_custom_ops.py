@@ -271,3 +271,81 @@ def test_results_that_share_storage_are_found():
     assert shares(([[1, x], 2],), {}, ([x.view(-1)], y))
     assert not shares((x,), None, (y, x + 1)) and not shares((x,), {"a": x}, ())
     assert not shares((x,), {}, [x])
+
+
+def test_a_kernel_that_was_off_outside_stays_off_after_an_inner_block(scaled):
+    scaled.register_kernel("cpu", lambda x, n=2: x + 100)
+    x = dispatch.ones(1)
+    with scaled.set_kernel_enabled("cpu", False):
+        with scaled.set_kernel_enabled("cpu", False):
+            pass
+        assert scaled(x).tolist() == [2.0]
+    assert scaled(x).tolist() == [101.0]
+
+
+def test_a_formula_sees_the_same_needs_each_time_it_runs(scaled):
+    needs = []
+
+    def backward(ctx, grad):
+        needs.append(ctx.needs_input_grad)
+        return grad, None
+
+    scaled.register_autograd(backward)
+    node = scaled(dispatch.ones(1, requires_grad=True)).grad_fn
+    for _ in range(2):
+        node.apply(dispatch.ones(1))
+    assert needs == [(True,)] * 2
+
+
+def test_setup_context_gets_keyword_only_inputs_by_name():
+    seen = []
+    op = make("kw", lambda x, *, n=3: x * n, schema="(Tensor x, *, int n=3) -> Tensor")
+
+    def setup_context(ctx, inputs, keyword_only_inputs, output):
+        seen.append((len(inputs), keyword_only_inputs))
+
+    op.register_autograd(lambda ctx, grad: grad, setup_context=setup_context)
+    op(dispatch.ones(1, requires_grad=True))
+    op(dispatch.ones(1, requires_grad=True), n=5)
+    assert seen == [(1, {"n": 3}), (1, {"n": 5})]
+
+
+def test_the_first_autocast_dtype_of_a_device_stays(scaled):
+    for dtype in (dispatch.bfloat16, dispatch.float16):
+        scaled.register_autocast("cpu", dtype)
+    with dispatch.autocast("cpu"):
+        assert scaled(dispatch.ones(1)).dtype is dispatch.bfloat16
+
+
+def test_the_newest_rule_of_a_class_serves(scaled):
+    class Mode(TorchDispatchMode):
+        pass
+
+    for n in (1, 2):
+        scaled.register_torch_dispatch(
+            Mode, lambda mode, func, types, args, kwargs, n=n: args[0] * n
+        )
+    x = dispatch.ones(1)
+    with Mode():
+        assert scaled(x).tolist() == [2.0]
+
+
+def test_an_argument_that_was_marked_dirty_comes_back_itself():
+    lib = dispatch.library.Library("tcod", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x, "CPU")
+
+    def setup(ctx, inputs, output):
+        ctx.mark_dirty(inputs[0])
+
+    register_autograd("tcod::f", lambda ctx, grad: grad, setup_context=setup, lib=lib)
+    x = dispatch.ones(1, requires_grad=True).clone()
+    assert ops.tcod.f(x) is x
+    lib._destroy()
+
+
+def test_tags_are_listed_once():
+    op = make(
+        "tagged", lambda x: x * 2, schema="(Tensor x) -> Tensor", tags=[Tag.pt2_compliant_tag]
+    )
+    assert op._opoverload.tags == [Tag.pt2_compliant_tag]

@@ -8,6 +8,7 @@ import dispatch
 from dispatch import _C, ops
 from dispatch.library import (
     Library,
+    _defs,
     _scoped_library,
     define,
     fallthrough_kernel,
@@ -318,3 +319,30 @@ def test_no_compiler(library):
         lib._impl_with_aoti_compile("f", "CPU")
     with pytest.raises(AssertionError):
         lib._impl_with_aoti_compile("f", "Undefined")
+
+
+def test_a_refused_kernel_takes_no_place(library):
+    lib = library("lb", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError):
+        lib.impl("f", lambda x: x, "NoKey")
+    with pytest.raises(RuntimeError):
+        library("lb", "IMPL", "CPU").impl("f", lambda x: x, "CUDA")
+    library("lb", "IMPL").impl("f", lambda x: x + 1, "CUDA", allow_override=False)
+
+
+def test_operators_of_a_library_that_died_are_not_listed_as_defined():
+    lib = Library("lb", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    assert "lb::f" in _defs
+    del lib
+    gc.collect()
+    assert "lb::f" not in _defs
+
+
+def test_a_library_for_meta_has_no_kernel_of_what_decomposes(library):
+    lib = library("lb", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.impl("f", lambda x: x + 1, "CompositeImplicitAutograd")
+    with pytest.raises(RuntimeError, match="CompositeImplicitAutograd"):
+        library("lb", "IMPL", "Meta").impl("f", lambda x: x)

@@ -5,11 +5,13 @@ import pytest
 import dispatch
 from dispatch import ops
 from dispatch._C.mode import _entered_modes
+from dispatch._C.pre_dispatch import _get_dispatch_mode_pre_dispatch
 from dispatch._C.tls import (
     _len_torch_dispatch_stack,
     _push_on_torch_dispatch_stack,
     _TorchDispatchModeKey,
 )
+from dispatch.functional.mode import FunctionalTensorMode
 from dispatch.modes import (
     TorchDispatchMode,
     _disable_current_modes,
@@ -19,12 +21,17 @@ from dispatch.modes import (
     is_in_torch_dispatch_mode,
     no_dispatch,
 )
-from dispatch.modes.stack import _detect_infra_mode, all_same_mode
+from dispatch.modes.stack import (
+    _detect_infra_mode,
+    all_same_mode,
+    autograd_would_have_decomposed,
+)
 
 pytestmark = pytest.mark.usefixtures("same_state_after")
 
 A = ops.aten
 T = dispatch.ones(2)
+INFRA = (_TorchDispatchModeKey.FUNCTIONAL, _TorchDispatchModeKey.PROXY)
 
 
 class Log(TorchDispatchMode):
@@ -288,3 +295,37 @@ def test_the_key_of_fake_tensors_is_not_looked_for_in_two_places():
 class Quiet(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         return func(*args, **(kwargs or {}))
+
+
+def test_a_mode_that_was_popped_for_a_block_is_back_after_an_error(seen):
+    with Log(seen) as mode:
+        with pytest.raises(KeyError), _pop_mode_temporarily():
+            raise KeyError
+        assert _get_current_dispatch_mode_stack() == [mode]
+
+
+def test_pre_dispatch_modes_come_back_too():
+    with FunctionalTensorMode(pre_dispatch=True) as early, Log([]) as late:
+        with _disable_current_modes() as modes:
+            assert modes == [early, late]
+            assert _detect_infra_mode(_TorchDispatchModeKey.FUNCTIONAL) is None
+        assert _detect_infra_mode(_TorchDispatchModeKey.FUNCTIONAL) is early
+        assert _get_current_dispatch_mode_stack() == [late]
+
+
+def test_the_functional_mode_does_not_take_the_place_of_the_proxys():
+    with FunctionalTensorMode(pre_dispatch=True) as mode:
+        found = {key: _get_dispatch_mode_pre_dispatch(key) for key in INFRA}
+    assert found == {
+        _TorchDispatchModeKey.FUNCTIONAL: mode,
+        _TorchDispatchModeKey.PROXY: None,
+    }
+
+
+def test_the_first_tensor_says_whether_autograd_decomposes(library):
+    lib = library("mst", "DEF")
+    lib.define("f(Tensor x, Tensor y) -> Tensor")
+    lib.impl("f", lambda x, y: x, "CPU")
+    tensors = [T, dispatch.empty(1, device="meta")]
+    assert not autograd_would_have_decomposed(ops.mst.f.default, [1, *tensors])
+    assert autograd_would_have_decomposed(ops.mst.f.default, [1, *reversed(tensors)])

@@ -96,3 +96,19 @@ def test_results_of_another_class_are_refused(t):
         modes.return_and_correct_aliasing(ops.aten.view.default, (t, [6]), {}, dispatch.zeros(6))
     with pytest.raises(AssertionError, match="tuple"):
         modes.return_and_correct_aliasing(ops.aten.view.default, [t, [6]], {}, t)
+
+
+def test_an_instance_of_other_strides_is_refused():
+    class Column(Two):
+        @staticmethod
+        def __tensor_unflatten__(parts, context, outer_size, outer_stride):
+            return Two(parts["inner"].t().contiguous().t())
+
+    t = Column(dispatch.arange(6.0).reshape(2, 3))
+    with pytest.raises(AssertionError, match="expected stride"):
+        modes.transform_subclass(t, lambda _, inner: inner)
+
+
+def test_the_size_that_was_asked_for_is_that_of_the_new_instance(t):
+    made = modes.transform_subclass(t, lambda _, inner: inner.t().contiguous(), (3, 2), (2, 1))
+    assert made.shape == (3, 2)

@@ -138,3 +138,19 @@ def test_a_nest_is_taken_apart_as_far_as_it_is_asked_for():
         assert reached == [1]
     finally:
         pytree._deregister_pytree_node(Lazy)
+
+
+def test_what_is_asked_to_be_a_leaf_is_one_at_any_depth():
+    tree = {"a": [1, (2, 3)], "b": (4, [5])}
+    found = [1, (2, 3), (4, [5])]
+    assert list(pytree.tree_iter(tree, lambda x: isinstance(x, tuple))) == found
+    pairs = pytree.tree_leaves_with_path(tree, lambda x: isinstance(x, tuple))
+    assert [leaf for _, leaf in pairs] == found
+
+
+def test_questions_of_some_types_leave_the_others_out():
+    tree = [1, {"a": "text", "b": 3}]
+    assert pytree.tree_any_only(int, lambda x: x > 2, tree)
+    assert not pytree.tree_any_only(int, lambda x: x > 5, tree)
+    assert pytree.tree_all_only(int, lambda x: x > 0, tree)
+    assert not pytree.tree_all_only(int, lambda x: x > 1, tree)

@@ -208,3 +208,9 @@ def test_an_extreme_is_one_of_its_arguments() -> None:
     assert not statically_known_true(a != sym_max(b, a - 2))
     assert not statically_known_true(a > sym_min(b, a))
     assert not env.guards
+
+
+def test_of_two_multiples_of_what_is_negative_the_smaller_factor_is_the_larger() -> None:
+    x = sym_min(ShapeEnv().create_unbacked_symint(), -1)
+    assert str(sym_max(2 * x, 3 * x)) == str(2 * x)
+    assert str(sym_min(2 * x, 3 * x)) == str(3 * x)

@@ -20,6 +20,7 @@ from dispatch.symbolic import (
     sym_not,
     sym_sum,
 )
+from dispatch.symbolic.numbers import watch
 
 from .making import size
 
@@ -197,3 +198,14 @@ def test_truth_values_are_not_compared_with_whole_numbers(a: Any, other: Any) ->
         with pytest.raises(ValueError, match="is not comparable"):
             function(a, other(a))
     assert isinstance(sym_max(a / 2, True), SymFloat)
+
+
+def test_who_watches_is_told_of_whole_numbers_as_such(a: Any) -> None:
+    told: list[Any] = []
+    before = watch(lambda name, operands, found: told.append((name, operands, type(found))))
+    try:
+        a - a * 2
+    finally:
+        watch(before)
+    assert [(name, kind) for name, _, kind in told] == [("mul", SymInt), ("sub", SymInt)]
+    assert all(isinstance(x, (SymInt, int)) for _, operands, _ in told for x in operands)

@@ -96,3 +96,8 @@ def test_what_has_no_hint_says_so():
     (size,) = mode.from_tensor(dispatch.ones(5), static_shapes=False).shape
     assert env.has_guarding_hint(size.node.expr)
     assert not env.has_guarding_hint(env.create_unbacked_symint().node.expr)
+
+
+def test_infinity_times_nothing_is_nothing() -> None:
+    assert int_oo * 0 == 0 * int_oo == (-int_oo) * 0 == 0
+    assert int_oo * -2 == -int_oo

@@ -151,3 +151,19 @@ def test_indices_may_lie_apart():
     x, index = np.arange(60).reshape(6, 10), np.array([[5, 0, 3], [1, 2, 4]])
     gathered = dispatch.gather(dispatch.tensor(x.tolist()), 1, dispatch.tensor(index.tolist()).t())
     assert gathered.tolist() == np.take_along_axis(x[:3], index.T, 1).tolist()
+
+
+def test_a_mask_has_no_order_of_dimensions_to_give():
+    """It stands for indices of one dimension; strides are PyTorch's."""
+    x = dispatch.ones(4, 4, 4, 6)
+    mask = (aten.eye(4) > 0).as_strided((4, 4), (1, 4))
+    rows = dispatch.ones(4, 4, dtype=dispatch.int64)
+    assert aten.index(x, [mask, rows]).stride() == (24, 6, 1)
+    assert aten.index(x, [mask, rows.t().contiguous().t()]).stride() == (6, 24, 1)
+
+
+def test_a_complex_number_without_imaginary_part_fills_real_elements():
+    mask = dispatch.tensor([True, False])
+    assert dispatch.zeros(2).masked_fill(mask, 2 + 0j).tolist() == [2.0, 0.0]
+    with pytest.raises(RuntimeError):
+        dispatch.zeros(2).masked_fill(mask, 2 + 1j)

@@ -175,3 +175,12 @@ def test_unpooling_wants_indices_of_the_input() -> None:
         ops.aten.max_unpool2d(x, x, [8, 8])
     with pytest.raises(RuntimeError, match="indices"):
         ops.aten.max_unpool2d(x, meta((2, 3, 4), dtype=dtypes.int64), [8, 8])
+
+
+def test_gradients_of_other_channels_do_not_fit() -> None:
+    """PyTorch looks at all dimensions but the batch."""
+    given = ([2], [2], [0], [1], False)
+    with pytest.raises(RuntimeError, match="grad_output must have sizes"):
+        ops.aten.max_pool2d_with_indices_backward(
+            meta((2, 4, 2, 2)), meta((2, 3, 4, 4)), *given, meta((2, 4, 2, 2), dtype=dtypes.int64)
+        )
