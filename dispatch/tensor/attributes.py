@@ -6,6 +6,7 @@ tensors, no hooks of an autograd engine, and no other backends than those that s
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +52,10 @@ def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     if len(args) == 1 and not isinstance(args[0], int):
         if isinstance(args[0], (float, complex)):
             raise TypeError(f"new: expected sizes or a sequence, got {args[0]!r}")
+        if isinstance(args[0], Tensor):
+            if args[0].dtype is not self.dtype:
+                raise TypeError(f"new: expected {self.dtype}, got a tensor of {args[0].dtype}")
+            return _aten.alias.default(args[0])
         return self.new_tensor(args[0])
     return self.new_empty(list(args) or [0])
 
@@ -112,8 +117,15 @@ def _has_symbolic(self: Tensor) -> bool:
 
 
 def _gradient(self: Tensor) -> Tensor | None:
-    """What somebody assigned: no call looks at it."""
-    return self.__dict__.get("grad")
+    """What somebody assigned: no call looks at it. UserWarning for what no backward fills."""
+    found = self.__dict__.get("grad")
+    if found is None and self.requires_grad and not self.is_leaf and not self.retains_grad:
+        warnings.warn(
+            "Tensor.grad: this tensor is no leaf, its gradient is kept after retain_grad() only",
+            UserWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def _set_gradient(self: Tensor, value: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -311,13 +312,24 @@ def tensor(
     """
     device = _device(device)
     if isinstance(data, Tensor):
-        copy = _aten._to_copy.default(
-            data.detach(), dtype=dtype or data.dtype, device=device or data.device
-        )
-        return copy.requires_grad_(True) if requires_grad else copy
+        _advise("tensor", 2)
+        return _copied(data, dtype, device, requires_grad)
     if isinstance(data, np.ndarray) and _len_torch_dispatch_stack():
         return _shown_array(data, dtype, device, requires_grad)
     return _finished(_plain_tensor(data, dtype), device, requires_grad)
+
+
+def _advise(name: str, level: int) -> None:
+    """`level`: how many frames stand between this one and the user's."""
+    text = f"{name}: a tensor is better copied by source.detach().clone()"
+    warnings.warn(text, UserWarning, stacklevel=level + 1)
+
+
+def _copied(data: Tensor, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    copy = _aten._to_copy.default(
+        data.detach(), dtype=dtype or data.dtype, device=device or data.device
+    )
+    return copy.requires_grad_(True) if requires_grad else copy
 
 
 def _shown_array(data: np.ndarray, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
@@ -413,12 +425,11 @@ def new_tensor(
     requires_grad: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of `data`, of this tensor's dtype and device unless given."""
-    return tensor(
-        data,
-        dtype=dtype or self.dtype,
-        device=self.device if device is None else device,
-        requires_grad=requires_grad,
-    )
+    dtype, device = dtype or self.dtype, self.device if device is None else device
+    if isinstance(data, Tensor):
+        _advise("new_tensor", 3)
+        return _copied(data, dtype, _device(device), requires_grad)
+    return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def construct(self: Tensor, *args: Any, device: Any = None, size: Any = None) -> None:

@@ -53,3 +53,19 @@ def test_the_address_for_reading_is_never_forbidden() -> None:
         x.data_ptr()
     assert x.const_data_ptr() == x[:1].clone().set_(x).const_data_ptr() != 0
     assert dispatch.ones(0).const_data_ptr() == 0
+
+
+def test_the_gradient_of_what_is_no_leaf_is_asked_for_with_a_warning() -> None:
+    x = dispatch.ones(3, requires_grad=True) * 2
+    with pytest.warns(UserWarning, match="no leaf") as told:
+        assert x.grad is None
+    assert [w.filename for w in told] == [__file__]
+    x.grad = dispatch.zeros(3)
+    assert x.grad.tolist() == [0, 0, 0]
+
+
+def test_new_of_a_tensor_is_that_tensor_in_its_dtype_only() -> None:
+    given = dispatch.ones(2)
+    assert given.new(given).data_ptr() == given.data_ptr()
+    with pytest.raises(TypeError, match=r"^new: expected"):
+        dispatch.zeros(2, dtype=dispatch.float64).new(given)

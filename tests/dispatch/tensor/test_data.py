@@ -86,7 +86,9 @@ def test_tensor_copies_and_as_tensor_shares() -> None:
 def test_requires_grad_is_set_on_leaves() -> None:
     assert tensor([1.0], requires_grad=True).requires_grad
     base = dispatch.zeros(1, requires_grad=True)
-    assert not tensor(base).requires_grad and as_tensor(base).requires_grad
+    with pytest.warns(UserWarning, match="better copied"):
+        assert not tensor(base).requires_grad
+    assert as_tensor(base).requires_grad
 
 
 def test_legacy_constructor_makes_float_tensors() -> None:
@@ -216,3 +218,10 @@ def test_numbers_that_no_integer_of_a_dtype_is(number, dtype, error):
 def test_negative_integers_wrap_around_in_narrow_unsigned_dtypes():
     assert tensor(-1, dtype=dispatch.uint8).item() == 255
     assert tensor([-0.5], dtype=dispatch.int8).tolist() == [0]
+
+
+@pytest.mark.parametrize("copied", [tensor, dispatch.zeros(2).new_tensor])
+def test_a_tensor_copied_as_data_is_advised_at_the_line_that_does_it(copied) -> None:
+    with pytest.warns(UserWarning, match=r"detach\(\)\.clone\(\)") as told:
+        made = copied(dispatch.ones(2))
+    assert made.tolist() == [1, 1] and [w.filename for w in told] == [__file__]

@@ -5,7 +5,6 @@ Called for tensors of all kinds; the operators underneath are those of PyTorch, 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from dispatch._C.errors import refused
 from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.advice import advise_once
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.outputs import resize_out
 
@@ -49,7 +49,6 @@ __all__ = [
 ]
 
 _aten = ops.aten
-_warned: list[bool] = []  # that cross without dim is deprecated: PyTorch says so once
 
 
 def _error(text: str) -> RuntimeError:
@@ -253,13 +252,7 @@ def outer_out(self: Tensor, vec2: Tensor, *, out: Tensor) -> Tensor:
 def _cross_dim(self: Tensor, other: Tensor, dim: int | None) -> int:
     if dim is not None:
         return dim
-    if not _warned:
-        _warned.append(True)
-        warnings.warn(
-            "cross without dim is deprecated: its default will be that of linalg.cross",
-            UserWarning,
-            stacklevel=2,
-        )
+    advise_once("cross", "dim is deprecated as None: its default will be that of linalg.cross")
     for d, size in enumerate(self.shape):
         if size == 3:
             return d

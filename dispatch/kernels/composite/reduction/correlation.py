@@ -6,7 +6,6 @@ weigh more or less (`aweights`).
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from dispatch._C import dtypes
@@ -14,6 +13,7 @@ from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.advice import advise
 
 __all__ = ["corrcoef", "cov", "holds"]
 
@@ -77,7 +77,7 @@ def cov(
         mean = _aten.div.Tensor(_aten.sum.dim_IntList(weighed, [1]), total)
         freedom = _freedom(total, weights, aweights, correction)
     if holds(_aten.le.Scalar(freedom, 0)):
-        warnings.warn("cov: no degrees of freedom are left", stacklevel=2)
+        advise("cov: no degrees of freedom are left")
         freedom = _aten.zero_(freedom)
     data = _aten.sub.Tensor(data, _aten.unsqueeze(mean, 1))
     other = data if weights is None else _aten.mul.Tensor(data, weights)

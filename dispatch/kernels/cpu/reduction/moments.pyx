@@ -17,6 +17,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, get_numpy, new_empty, new_view_dtype
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values, fill_values
+from dispatch.kernels.advice import advise
 from dispatch.kernels.cpu.reduction.fold cimport (
     ALL_DIMS, FOLD_ABSMAX, FOLD_ABSMIN, FOLD_NORM0, FOLD_NORM1, FOLD_NORM2, FOLD_POWER, FOLD_STD,
     FOLD_VAR, converted, fold_into, reduced_count,
@@ -61,6 +62,18 @@ cdef int complex_moments(Tensor out, Tensor mean, Tensor self, const int64_t* di
     return 0
 
 
+cdef int check_freedom(int op, Tensor out, Tensor mean, Tensor self, double less) except -1:
+    """A UserWarning where the correction leaves no degrees of freedom; two for a complex tensor, as for its two parts."""
+    cdef int64_t count = self.c_numel // out.c_numel if out.c_numel else 0
+    cdef str name
+    if count - less > 0:
+        return 0
+    name = ("std" if op == FOLD_STD else "var") + ("" if mean is None else "_mean")
+    for _ in range(2 if is_complex_code(self.c_dtype) else 1):
+        advise(f"{name}: no degrees of freedom are left: a correction of {less:g} for {count} elements")
+    return 0
+
+
 cdef int moments(int op, Tensor out, Tensor mean, Tensor self, object correction, const int64_t* handed) except -1:
     """No degrees of freedom make NaN or infinity."""
     cdef Tensor given = self, spread = out, average = mean
@@ -70,6 +83,7 @@ cdef int moments(int op, Tensor out, Tensor mean, Tensor self, object correction
     if isinstance(correction, complex):
         raise refused(f"expected correction to be a real number, got {correction}")
     less = 1 if correction is None else correction
+    check_freedom(op, out, mean, self, less)
     if self.c_numel == 0:
         if mean is not None:
             fill_values(mean, complex("nan+nanj") if is_complex_code(mean.c_dtype) else float("nan"))

@@ -1,0 +1,27 @@
+"""Warnings of kernels, told at the line of the program that called the operator.
+
+Called by shape functions and bodies where the rare case is found. Kernels written in Python stand
+between that line and the warning, in any number: they are passed over.
+"""
+
+import sys
+import warnings
+
+__all__ = ["advise", "advise_once"]
+
+_told: set[str] = set()
+
+
+def advise(text: str) -> None:
+    """A UserWarning at the nearest frame that is no kernel's."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("dispatch.kernels."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, UserWarning, stacklevel=level)
+
+
+def advise_once(name: str, text: str) -> None:
+    """The same, for each name the first time in a process only (TORCH_WARN_ONCE)."""
+    if name not in _told:
+        _told.add(name)
+        advise(f"{name}: {text}")
