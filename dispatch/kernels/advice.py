@@ -1,7 +1,7 @@
-"""Warnings of kernels, told at the line of the program that called the operator.
+"""Warnings, told at the line of the program that called the operator, layer or loss.
 
-Called by shape functions and bodies where the rare case is found. Kernels written in Python stand
-between that line and the warning, in any number: they are passed over.
+Called where the rare case is found. Functions of this package stand between that line and the
+warning, in any number: they are passed over.
 """
 
 import sys
@@ -12,12 +12,12 @@ __all__ = ["advise", "advise_once"]
 _told: set[str] = set()
 
 
-def advise(text: str) -> None:
-    """A UserWarning at the nearest frame that is no kernel's."""
+def advise(text: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the nearest frame that is not of this package."""
     level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("dispatch.kernels."):
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("dispatch."):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, UserWarning, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)
 
 
 def advise_once(name: str, text: str) -> None:

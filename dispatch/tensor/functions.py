@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ from dispatch._C.function import _find_function
 from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
 from dispatch._ops import ops
+from dispatch.kernels.advice import advise_once
 from dispatch.tensor.data import tensor
 
 __all__ = [
@@ -122,18 +122,12 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return _aten.cartesian_prod(list(tensors))
 
 
-@functools.cache
-def _say_once(text: str) -> None:
-    """Warn of a text the first time, at the line that called a function that asks."""
-    warnings.warn(text, stacklevel=4)
-
-
 @asks
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of a grid (torch.meshgrid); the first call without `indexing` warns."""
     given = _given(tensors)
     if indexing is None:
-        _say_once("meshgrid: say which indexing, ij or xy: ij is meant here")
+        advise_once("meshgrid", "say which indexing, ij or xy: ij is meant here")
         return tuple(_aten.meshgrid(given))
     return tuple(_aten.meshgrid.indexing(given, indexing=indexing))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import dispatch
 from dispatch.as_torch.nn.asking import asks
-from dispatch.as_torch.nn.warned import warn_caller
+from dispatch.kernels.advice import advise
 
 __all__ = [
     "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
@@ -182,7 +182,7 @@ def _is_empty(tensor: Tensor) -> bool:
     """True of a tensor without elements, which stays as it is, with a warning."""
     if 0 not in tensor.shape:
         return False
-    warn_caller("a tensor without elements is not filled")
+    advise("a tensor without elements is not filled")
     return True
 
 

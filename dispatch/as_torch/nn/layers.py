@@ -12,7 +12,7 @@ import dispatch
 from dispatch import Tensor
 from dispatch._C import _nn
 from dispatch.as_torch.nn.asking import asks, asks_also, check_probability
-from dispatch.as_torch.nn.warned import warn_caller
+from dispatch.kernels.advice import advise
 
 __all__ = [
     "alpha_dropout", "batch_norm", "celu", "dropout", "dropout1d", "dropout2d", "dropout3d",
@@ -150,7 +150,7 @@ def softsign(input: Tensor) -> Tensor:
 
 def _old_dim(name: str, ndim: int) -> int:
     """The dimension that old programs mean when they give none."""
-    warn_caller(f"{name}: say which dimension: dim=...")
+    advise(f"{name}: say which dimension: dim=...")
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -254,7 +254,7 @@ def _warn_ranks(name: str, input: Tensor, ranks: tuple[int, ...]) -> None:
     """Other ranks than those of channels are taken, with a warning."""
     if input.dim() not in ranks:
         expected = " or ".join(map(str, ranks))
-        warn_caller(f"{name}: expected {expected} dimensions, got {input.dim()}")
+        advise(f"{name}: expected {expected} dimensions, got {input.dim()}")
 
 
 @asks

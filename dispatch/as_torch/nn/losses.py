@@ -12,7 +12,7 @@ from dispatch import Tensor
 from dispatch._C import _nn
 from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
 from dispatch.as_torch.nn.asking import asks, asks_also, reduction_of
-from dispatch.as_torch.nn.warned import warn_caller
+from dispatch.kernels.advice import advise
 from dispatch.tensor.functions import broadcast_tensors
 
 __all__ = [
@@ -34,7 +34,7 @@ def _reduced(loss: Tensor, number: int) -> Tensor:
 def _pair(name: str, input: Tensor, target: Tensor) -> list[Tensor]:
     """Both, broadcast; a warning where they differ in shape."""
     if target.size() != input.size():
-        warn_caller(
+        advise(
             f"{name}: input of shape {tuple(input.shape)} and target of shape "
             f"{tuple(target.shape)} are broadcast"
         )
@@ -226,7 +226,7 @@ def kl_div(
         return found / input.size(0) if input.dim() else found
     number = reduction_of("kl_div", reduction, size_average, reduce)
     if number == 1:
-        warn_caller(
+        advise(
             "kl_div: the mean over all elements is not the divergence: reduction='batchmean' is"
         )
     return dispatch.kl_div(input, target, number, log_target=log_target)

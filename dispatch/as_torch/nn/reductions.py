@@ -1,6 +1,6 @@
 """How losses are reduced: names, the numbers of operators, the old flags (torch.nn._reduction)."""
 
-from dispatch.as_torch.nn.warned import warn_caller
+from dispatch.kernels.advice import advise
 
 __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 
@@ -18,7 +18,7 @@ def get_enum(reduction: str) -> int:
             f"{reduction!r} is not a valid value for reduction: expected none, mean or sum"
         )
     if reduction == "elementwise_mean":
-        warn_caller("reduction='elementwise_mean' is deprecated: use 'mean'")
+        advise("reduction='elementwise_mean' is deprecated: use 'mean'")
     return number
 
 
@@ -29,7 +29,7 @@ def legacy_get_string(
     averages = size_average is None or size_average
     name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
     if emit_warning:
-        warn_caller(f"size_average and reduce are deprecated, please use reduction='{name}'")
+        advise(f"size_average and reduce are deprecated, please use reduction='{name}'")
     return name
 
 

@@ -13,7 +13,7 @@ import dispatch
 from dispatch import Tensor
 from dispatch._C import _nn
 from dispatch.as_torch.nn.asking import asks, asks_also
-from dispatch.as_torch.nn.warned import warn_caller
+from dispatch.kernels.advice import advise
 
 __all__ = [
     "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -359,14 +359,14 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     if theta.dim() != 3 or tuple(theta.shape[-2:]) != shape:
         raise ValueError(f"affine_grid: expected theta of (N, {shape}), got {tuple(theta.shape)}")
     if align_corners and min(size[2:]) == 1:
-        warn_caller(f"affine_grid: a size of 1 is at 0, not at -1, got {list(size)}")
+        advise(f"affine_grid: a size of 1 is at 0, not at -1, got {list(size)}")
     if min(size) <= 0:
         raise ValueError(f"affine_grid: expected sizes above 0, got {list(size)}")
     return dispatch.affine_grid_generator(theta, size, align_corners)
 
 
 def _say_align_corners(name: str) -> None:
-    warn_caller(f"{name}: align_corners is False unless it is given")
+    advise(f"{name}: align_corners is False unless it is given")
 
 
 _MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}

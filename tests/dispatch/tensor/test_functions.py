@@ -4,8 +4,8 @@ import pytest
 
 import dispatch
 from dispatch import Tensor
+from dispatch.kernels import advice
 from dispatch.modes.function import TorchFunctionMode, get_testing_overrides, resolve_name
-from dispatch.tensor import functions
 
 t = dispatch.tensor
 
@@ -212,8 +212,8 @@ def test_lobpcg_refuses_what_does_not_fit():
             dispatch.lobpcg(*wrong)
 
 
-def test_meshgrid_without_indexing_warns_once():
-    functions._say_once.cache_clear()
+def test_meshgrid_without_indexing_warns_once(monkeypatch):
+    monkeypatch.setattr(advice, "_told", set())
     with pytest.warns(UserWarning, match="meshgrid: say which indexing") as seen:
         first, second = (dispatch.meshgrid(t([1, 2]), t([3])) for _ in range(2))
     assert [w.filename for w in seen] == [__file__]

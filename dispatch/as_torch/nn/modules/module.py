@@ -20,7 +20,7 @@ from dispatch.as_torch.nn.modules.hooks import (
 from dispatch.as_torch.nn.modules.state import STATE_ROOMS, State
 from dispatch.as_torch.nn.parameter import Buffer, Parameter
 from dispatch.as_torch.nn.parsing import _parse_to
-from dispatch.as_torch.nn.warned import warn_caller
+from dispatch.kernels.advice import advise
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 from dispatch.tools import flops
 
@@ -416,7 +416,7 @@ class Module(BackwardHooks, State):
                 f"dtype={dtype}"
             )
         if dtype is not None and dtype.is_complex:
-            warn_caller(f"Module.to: not every module can compute with {dtype}")
+            advise(f"Module.to: not every module can compute with {dtype}")
 
         def moved(t: Any) -> Any:
             own = dtype if t.is_floating_point() or t.is_complex() else None

@@ -11,7 +11,7 @@ from dispatch.as_torch.nn import init
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.packed import PackedSequence
 from dispatch.as_torch.nn.parameter import Parameter
-from dispatch.as_torch.nn.warned import warn_caller
+from dispatch.kernels.advice import advise
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -39,7 +39,7 @@ class RNNBase(Module):
         if isinstance(dropout, bool) or not 0 <= dropout <= 1:
             raise ValueError("dropout should be a number in range [0, 1]")
         if dropout > 0 and num_layers == 1:
-            warn_caller(f"{mode}: dropout={dropout} is between layers, and num_layers is 1")
+            advise(f"{mode}: dropout={dropout} is between layers, and num_layers is 1")
         if not isinstance(hidden_size, int):
             raise TypeError(f"hidden_size should be of type int, got: {type(hidden_size).__name__}")
         if hidden_size <= 0:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import dispatch
 from dispatch.as_torch.nn.modules.hooks import RemovableHandle, enter
 from dispatch.as_torch.nn.parameter import Parameter, is_lazy
-from dispatch.as_torch.nn.warned import warn_caller
+from dispatch.kernels.advice import advise
 
 __all__ = ["STATE_ROOMS", "State"]
 
@@ -79,7 +79,7 @@ class State:
         themselves rather than their detached tensors.
         """
         if args:
-            warn_caller("state_dict: give its arguments by keyword", FutureWarning)
+            advise("state_dict: give its arguments by keyword", FutureWarning)
         for name, given in zip(("destination", "prefix", "keep_vars"), args, strict=False):
             destination = given if name == "destination" else destination
             prefix = given if name == "prefix" else prefix

@@ -8,6 +8,7 @@ from typing import Any
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.advice import advise_once
 from dispatch.kernels.composite.reduction.correlation import holds
 from dispatch.kernels.meta import rules
 
@@ -98,11 +99,7 @@ def stft_center(
     With `center` the signal is padded so that a piece's middle is its place.
     """
     if window is None:
-        warnings.warn(
-            "stft without window applies a rectangular one, which leaks between frequencies",
-            UserWarning,
-            stacklevel=2,
-        )
+        advise_once("stft", "a rectangular window, which is applied, leaks between frequencies")
     _check_devices(self, window)
     if center and align_to_window is not None:
         raise refused("expected align_to_window to be None with center=True")
@@ -124,7 +121,7 @@ def stft_center(
     if not as_complex:
         if return_complex is None:
             raise refused("expected return_complex to be given for real self and window")
-        warnings.warn("stft with return_complex=False is deprecated", UserWarning, stacklevel=2)
+        advise_once("stft with return_complex=False", "it is deprecated")
     pieces = _pieces(self, input, n_fft, hop, wide, window, bool(align_to_window) and not center)
     half = not pieces.dtype.is_complex if onesided is None else onesided
     norm = _BY_ROOT if normalized else _NONE
@@ -206,11 +203,7 @@ def istft(
 ) -> Tensor:
     """The signal whose pieces have these transforms: pieces added up, divided by the windows."""
     if window is None:
-        warnings.warn(
-            "istft without window applies a rectangular one, which leaks between frequencies",
-            UserWarning,
-            stacklevel=2,
-        )
+        advise_once("istft", "a rectangular window, which is applied, leaks between frequencies")
     _check_devices(self, window)
     hop = n_fft >> 2 if hop_length is None else hop_length
     wide = n_fft if win_length is None else win_length

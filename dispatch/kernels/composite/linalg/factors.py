@@ -6,13 +6,12 @@ differ in outputs only.
 
 from __future__ import annotations
 
-import warnings
-
 from dispatch._C import _dispatch_isTensorSubclassLike, dtypes
 from dispatch._C.errors import refused
 from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.advice import advise_once
 from dispatch.kernels.composite.linalg.outputs import new
 from dispatch.kernels.meta.linalg.checks import check_matrix
 from dispatch.kernels.meta.outputs import resize_out
@@ -101,19 +100,15 @@ def ldl_factor_out(self: Tensor, *, hermitian: bool = False, LD: Tensor, pivots:
 # ---- orthogonal --------------------------------------------------------------------------------
 
 
-def _warn(name: str, instead: str) -> None:
-    warnings.warn(f"{name} is deprecated, call {instead}", UserWarning, stacklevel=3)
-
-
 def qr(self: Tensor, some: bool = True) -> _Pair:
     """`linalg_qr` by its older name."""
-    _warn("qr", "linalg_qr")
+    advise_once("qr", "it is deprecated, call linalg_qr")
     return _aten.linalg_qr(self, "reduced" if some else "complete")
 
 
 def qr_out(self: Tensor, some: bool = True, *, Q: Tensor, R: Tensor) -> _Pair:
     """The same into tensors that are given."""
-    _warn("qr", "linalg_qr")
+    advise_once("qr", "it is deprecated, call linalg_qr")
     return _aten.linalg_qr.out(self, "reduced" if some else "complete", Q=Q, R=R)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dispatch
+from dispatch.kernels import advice
 
 aten = dispatch.ops.aten
 SIGNAL = np.random.default_rng(0).standard_normal((2, 40))
@@ -67,10 +68,11 @@ def test_sizes_that_do_not_fit(args, text):
         aten.stft(x, *args, window=window, return_complex=True)
 
 
-def test_what_a_real_signal_must_say():
+def test_what_a_real_signal_must_say(monkeypatch):
     x, window = dispatch.from_numpy(SIGNAL), hann(8)
     with pytest.raises(RuntimeError, match="return_complex"):
         aten.stft(x, 8, window=window)
+    monkeypatch.setattr(advice, "_told", set())
     with pytest.warns(UserWarning, match="deprecated"):
         got = aten.stft(x, 8, window=window, return_complex=False)
     assert got.shape == (2, 5, 17, 2)
@@ -87,6 +89,9 @@ def test_windows_that_leave_gaps_have_no_inverse():
         aten.istft(x, 8, window=hann(8))
 
 
-def test_without_window_it_warns():
-    with pytest.warns(UserWarning, match="rectangular"):
-        aten.stft(dispatch.from_numpy(SIGNAL), 8, return_complex=True)
+def test_without_window_it_warns(monkeypatch):
+    monkeypatch.setattr(advice, "_told", set())
+    with pytest.warns(UserWarning, match="rectangular") as seen:
+        for _ in range(2):
+            aten.stft(dispatch.from_numpy(SIGNAL), 8, return_complex=True)
+    assert [w.filename for w in seen] == [__file__]
