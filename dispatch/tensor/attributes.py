@@ -6,13 +6,13 @@ tensors, no hooks of an autograd engine, and no other backends than those that s
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from dispatch._C.size import Size
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
+from dispatch.kernels.advice import advise, advise_once
 
 __all__ = ["ATTRIBUTES"]
 
@@ -86,14 +86,23 @@ def _set_imag(self: Tensor, value: Any) -> None:
     self.imag.copy_(value)
 
 
+def _advise_number(name: str) -> None:
+    advise_once(f"{name} of a number", "deprecated, for it stays as it is")
+
+
 def _transposed(self: Tensor) -> Tensor:
-    """All dimensions in reverse."""
+    """All dimensions in reverse; deprecated for other than matrices."""
+    if self.ndim == 0:
+        _advise_number("Tensor.T")
+    elif self.ndim != 2:
+        advise_once("Tensor.T of other than matrices", "deprecated, call mT or permute")
     return _aten.numpy_T.default(self)
 
 
 def _matrix_transposed(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
     if self.ndim == 0:
+        _advise_number("Tensor.mT")
         return self
     if self.ndim == 1:
         raise RuntimeError("tensor.mT: expected matrices, got a tensor of 1 dimension")
@@ -102,12 +111,16 @@ def _matrix_transposed(self: Tensor) -> Tensor:
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
     """Transposed and conjugated."""
-    transposed = _matrix_transposed(self)
-    return _aten.conj.default(transposed)
+    if self.ndim == 0:
+        _advise_number("Tensor.mH")
+        return _aten.conj.default(self)
+    return _aten.conj.default(_matrix_transposed(self))
 
 
 def _adjoint(self: Tensor) -> Tensor:
     """A matrix transposed and conjugated."""
+    if self.ndim == 0:
+        _advise_number("Tensor.H")
     return _aten.matrix_H.default(self)
 
 
@@ -120,11 +133,7 @@ def _gradient(self: Tensor) -> Tensor | None:
     """What somebody assigned: no call looks at it. UserWarning for what no backward fills."""
     found = self.__dict__.get("grad")
     if found is None and self.requires_grad and not self.is_leaf and not self.retains_grad:
-        warnings.warn(
-            "Tensor.grad: this tensor is no leaf, its gradient is kept after retain_grad() only",
-            UserWarning,
-            stacklevel=2,
-        )
+        advise("Tensor.grad: this is no leaf, its gradient is kept after retain_grad() only")
     return found
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.torch_function import _watch_function
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
+from dispatch.kernels.advice import advise
 from dispatch.tensor.later import later
 
 __all__ = ["as_tensor", "asarray", "construct", "new_tensor", "over_storage", "shared_with_numpy",
@@ -312,17 +312,15 @@ def tensor(
     """
     device = _device(device)
     if isinstance(data, Tensor):
-        _advise("tensor", 2)
+        _advise_copy("tensor")
         return _copied(data, dtype, device, requires_grad)
     if isinstance(data, np.ndarray) and _len_torch_dispatch_stack():
         return _shown_array(data, dtype, device, requires_grad)
     return _finished(_plain_tensor(data, dtype), device, requires_grad)
 
 
-def _advise(name: str, level: int) -> None:
-    """`level`: how many frames stand between this one and the user's."""
-    text = f"{name}: a tensor is better copied by source.detach().clone()"
-    warnings.warn(text, UserWarning, stacklevel=level + 1)
+def _advise_copy(name: str) -> None:
+    advise(f"{name}: a tensor is better copied by source.detach().clone()")
 
 
 def _copied(data: Tensor, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
@@ -427,7 +425,7 @@ def new_tensor(
     """A new tensor with a copy of `data`, of this tensor's dtype and device unless given."""
     dtype, device = dtype or self.dtype, self.device if device is None else device
     if isinstance(data, Tensor):
-        _advise("new_tensor", 3)
+        _advise_copy("new_tensor")
         return _copied(data, dtype, _device(device), requires_grad)
     return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
 

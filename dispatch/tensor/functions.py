@@ -278,6 +278,7 @@ def cdist(
 @asks
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the cheapest order (torch.chain_matmul)."""
+    advise_once("chain_matmul", "deprecated, call linalg.multi_dot with a list")
     if out is None:
         return _aten.chain_matmul(list(matrices))
     return _aten.chain_matmul.out(list(matrices), out=out)
@@ -343,6 +344,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 
     Raises: TypeError for an `out` of another length; without `get_infos` the operator's error.
     """
+    advise_once("lu", "deprecated, call linalg.lu_factor or linalg.lu_factor_ex")
     found = tuple(_aten._lu_with_info(A, pivot, not get_infos))[: 2 + get_infos]
     if out is None:
         return found

@@ -7,8 +7,10 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode, tensor
+from dispatch.kernels import advice
 
 
+@pytest.mark.filterwarnings("ignore:Tensor.T of other")
 def test_transposing_attributes() -> None:
     base = dispatch.zeros(2, 3, 4)
     assert tuple(base.T.shape) == (4, 3, 2) and tuple(base.mT.shape) == (2, 4, 3)
@@ -69,3 +71,20 @@ def test_new_of_a_tensor_is_that_tensor_in_its_dtype_only() -> None:
     assert given.new(given).data_ptr() == given.data_ptr()
     with pytest.raises(TypeError, match=r"^new: expected"):
         dispatch.zeros(2, dtype=dispatch.float64).new(given)
+
+
+@pytest.mark.parametrize("name", ["T", "mT", "H", "mH"])
+def test_transposing_a_number_is_told_once(name, monkeypatch) -> None:
+    monkeypatch.setattr(advice, "_told", set())
+    x = tensor(1 + 2j)
+    with pytest.warns(UserWarning, match=f"Tensor.{name} of a number: deprecated") as told:
+        found = [getattr(x, name).item() for _ in range(2)]
+    assert found == [1 - 2j if "H" in name else 1 + 2j] * 2
+    assert [w.filename for w in told] == [__file__]
+
+
+def test_reversing_other_than_two_dimensions_is_told_once(monkeypatch) -> None:
+    monkeypatch.setattr(advice, "_told", set())
+    with pytest.warns(UserWarning, match="other than matrices") as told:
+        assert [dispatch.ones(2, 3, 4).T.shape, dispatch.ones(2).T.shape] == [(4, 3, 2), (2,)]
+    assert [w.filename for w in told] == [__file__]

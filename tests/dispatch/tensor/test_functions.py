@@ -50,6 +50,7 @@ ASKING = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:(lu|chain_matmul). deprecated")
 @pytest.mark.parametrize("name", ASKING)
 def test_modes_see_the_function_itself(name):
     assert seen_by_a_mode(ASKING[name])[:1] == [name]
@@ -65,6 +66,7 @@ def test_distances_by_every_way_to_compute_them():
         dispatch.cdist(x, y, compute_mode="other")
 
 
+@pytest.mark.filterwarnings("ignore:chain_matmul. deprecated")
 def test_products_of_several_matrices_go_into_out():
     a, b, c = dispatch.ones(2, 3), dispatch.ones(3, 4), dispatch.ones(4, 1)
     out = dispatch.empty(2, 1)
@@ -108,6 +110,7 @@ def test_places_and_shapes_that_are_none_are_refused(indices, shape, error):
         dispatch.unravel_index(indices, shape)
 
 
+@pytest.mark.filterwarnings("ignore:lu. deprecated")
 def test_factors_with_and_without_infos():
     a = t([[0.0, 2.0], [4.0, 2.0]])
     factors, pivots = dispatch.lu(a)
