@@ -185,7 +185,9 @@ def log_softmax(
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """A sample of the Gumbel-softmax distribution; `hard`: one-hot."""
+    """A sample of the Gumbel-softmax distribution; `hard`: one-hot. `eps` has no effect."""
+    if eps != 1e-10:
+        advise("gumbel_softmax: eps is deprecated, and has no effect")
     empty = dispatch.empty_like(logits, memory_format=dispatch.contiguous_format)
     gumbels = -empty.exponential_().log()
     soft = ((logits + gumbels) / tau).softmax(dim)

@@ -132,6 +132,12 @@ def test_losses(call, expected):
     assert call(x, y).item() == expected
 
 
+def test_gumbel_softmax_says_that_eps_has_no_effect():
+    with pytest.warns(UserWarning, match="gumbel_softmax: eps") as told:
+        F.gumbel_softmax(picture(2, 5), eps=1.0)
+    assert [w.filename for w in told] == [__file__]
+
+
 def test_gumbel_softmax_hard_is_one_hot():
     dispatch.manual_seed(0)
     assert F.gumbel_softmax(picture(2, 5), hard=True).sum(1).tolist() == [1.0, 1.0]
