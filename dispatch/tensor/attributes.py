@@ -160,6 +160,11 @@ def _set_gradient(self: Tensor, value: Any) -> None:
     self.__dict__["grad"] = value
 
 
+def _retains(self: Tensor) -> bool:
+    """Whether it is no leaf and `retain_grad` was called."""
+    return bool(self.__dict__.get("retains_grad", False))
+
+
 def _forget_gradient(self: Tensor) -> None:
     self.__dict__.pop("grad", None)
 
@@ -199,6 +204,6 @@ ATTRIBUTES: dict[str, Any] = {
     "volatile": _constant(False),
     "ndimension": _answer("ndimension", Tensor.dim),
     "nelement": _answer("nelement", Tensor.numel),
-    "output_nr": _constant(0), "retains_grad": _constant(False),
+    "output_nr": _constant(0), "retains_grad": property(_retains),
     "sparse_dim": _answer("sparse_dim", lambda self: 0),
 }  # fmt: skip

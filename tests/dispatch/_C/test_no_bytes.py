@@ -38,7 +38,8 @@ def _below(op, args):
 
 
 def _forced(op, args):
-    with _C._ForceDispatchKeyGuard(DispatchKeySet(DispatchKey.Undefined), _ABOVE):
+    excluded = _ABOVE | _C._dispatch_tls_local_exclude_set()  # autocast's keys among them
+    with _C._ForceDispatchKeyGuard(DispatchKeySet(DispatchKey.Undefined), excluded):
         return op(*args)
 
 

@@ -64,6 +64,12 @@ def test_the_gradient_of_what_is_no_leaf_is_asked_for_with_a_warning() -> None:
     assert [w.filename for w in told] == [__file__]
     x.grad = dispatch.zeros(3)
     assert x.grad.tolist() == [0, 0, 0]
+    y = dispatch.ones(3, requires_grad=True) * 2
+    y.retain_grad()
+    assert y.retains_grad and y.grad is None  # without a warning
+    leaf = dispatch.ones(3, requires_grad=True)
+    leaf.retain_grad()
+    assert not leaf.retains_grad and not y.view(3).retains_grad
 
 
 def test_new_of_a_tensor_is_that_tensor_in_its_dtype_only() -> None:

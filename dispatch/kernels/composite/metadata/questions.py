@@ -195,14 +195,16 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 
 def retain_grad(self: Tensor) -> None:
-    """Nothing to do: no gradient comes. RuntimeError for a tensor that requires none."""
+    """Note that a tensor that is no leaf keeps its gradient. RuntimeError if it requires none."""
     if not self.requires_grad:
         raise refused("the tensor does not require grad")
+    if not self.is_leaf:
+        self.__dict__["retains_grad"] = True
 
 
 def retains_grad(self: Tensor) -> bool:
-    """Whether a tensor that is no leaf keeps its gradient: no gradient comes."""
-    return False
+    """Whether a tensor that is no leaf keeps its gradient."""
+    return self.retains_grad
 
 
 def set_data(self: Tensor, new_data: Tensor) -> None:
