@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dispatch._C.advice import advise, advise_once
 from dispatch._C.size import Size
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.advice import advise, advise_once
 
 __all__ = ["ATTRIBUTES"]
 

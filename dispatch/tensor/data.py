@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dispatch._C import dtypes
+from dispatch._C.advice import advise
 from dispatch._C.arrays import _new_strided, _numpy_view, from_numpy
 from dispatch._C.default_device import get_default_device
 from dispatch._C.dtypes import get_default_dtype, promote_types, strided
@@ -26,7 +27,6 @@ from dispatch._C.tls import _len_torch_dispatch_stack
 from dispatch._C.torch_function import _watch_function
 from dispatch._C.wrapper import has_handler
 from dispatch._ops import ops
-from dispatch.kernels.advice import advise
 from dispatch.tensor.later import later
 
 __all__ = ["as_tensor", "asarray", "construct", "new_tensor", "over_storage", "shared_with_numpy",

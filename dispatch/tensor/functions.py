@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dispatch._C import dtypes
+from dispatch._C.advice import advise_once
 from dispatch._C.function import _find_function
 from dispatch._C.tensor import Tensor
 from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
 from dispatch._ops import ops
-from dispatch.kernels.advice import advise_once
 from dispatch.tensor.data import tensor
 
 __all__ = [

@@ -19,11 +19,15 @@ def _alone(self: Any) -> Layout:
     return (self,), {}
 
 
-def _array(self: Any, dtype: Any = None) -> Layout:
-    return (self,), {"dtype": dtype}
+def _array(self: Any, dtype: Any = None, copy: Any = None) -> Layout:
+    """`copy`, which PyTorch's does not take, where it is given."""
+    return (self,), {"dtype": dtype} if copy is None else {"dtype": dtype, "copy": copy}
 
 
-def _array_wrap(self: Any, array: Any) -> Layout:
+def _array_wrap(
+    self: Any, array: Any, context: Any = None, return_scalar: Any = False
+) -> Layout:
+    """numpy gives the last two, which nothing reads."""
     return (self,), {"array": array}
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import dispatch
+from dispatch._C.advice import advise
 from dispatch.as_torch.nn.asking import asks
-from dispatch.kernels.advice import advise
 
 __all__ = [
     "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",

@@ -11,8 +11,8 @@ from typing import Any
 import dispatch
 from dispatch import Tensor
 from dispatch._C import _nn
+from dispatch._C.advice import advise
 from dispatch.as_torch.nn.asking import asks, asks_also, check_probability
-from dispatch.kernels.advice import advise
 
 __all__ = [
     "alpha_dropout", "batch_norm", "celu", "dropout", "dropout1d", "dropout2d", "dropout3d",

@@ -10,9 +10,9 @@ from typing import Any
 import dispatch
 from dispatch import Tensor
 from dispatch._C import _nn
+from dispatch._C.advice import advise
 from dispatch._C.torch_function import _ask_torch_function, _has_torch_function
 from dispatch.as_torch.nn.asking import asks, asks_also, reduction_of
-from dispatch.kernels.advice import advise
 from dispatch.tensor.functions import broadcast_tensors
 
 __all__ = [

@@ -1,6 +1,6 @@
 """How losses are reduced: names, the numbers of operators, the old flags (torch.nn._reduction)."""
 
-from dispatch.kernels.advice import advise
+from dispatch._C.advice import advise
 
 __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 

@@ -12,8 +12,8 @@ from typing import Any
 import dispatch
 from dispatch import Tensor
 from dispatch._C import _nn
+from dispatch._C.advice import advise
 from dispatch.as_torch.nn.asking import asks, asks_also
-from dispatch.kernels.advice import advise
 
 __all__ = [
     "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",

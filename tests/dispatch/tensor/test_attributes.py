@@ -7,7 +7,7 @@ import pytest
 
 import dispatch
 from dispatch import FakeTensorMode, tensor
-from dispatch.kernels import advice
+from dispatch._C import advice
 
 
 @pytest.mark.filterwarnings("ignore:Tensor.T of other")

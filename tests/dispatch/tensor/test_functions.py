@@ -4,7 +4,7 @@ import pytest
 
 import dispatch
 from dispatch import Tensor
-from dispatch.kernels import advice
+from dispatch._C import advice
 from dispatch.modes.function import TorchFunctionMode, get_testing_overrides, resolve_name
 
 t = dispatch.tensor

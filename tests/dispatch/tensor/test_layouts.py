@@ -1,5 +1,6 @@
 """Methods that are Python functions in PyTorch: whom they ask, and what handlers are shown."""
 
+import numpy as np
 import pytest
 
 import dispatch
@@ -71,3 +72,17 @@ def test_a_handler_may_run_what_it_is_shown():
         assert x.unique().tolist() == [3.0, 4.0]
         w = dispatch.ones(2)
         assert x.stft(2, 1, window=w, return_complex=True).istft(2, 1, window=w).shape == (3,)
+
+
+def test_numpy_may_forbid_a_copy_and_say_what_it_does_while_handlers_look_on():
+    class Seen(dispatch.Tensor):
+        pass
+
+    x = dispatch.ones(2).as_subclass(Seen)
+    assert x.__array__(copy=False).tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="cannot be shared as int64"):
+        x.__array__("int64", copy=False)
+    assert type(np.sqrt(x)) is Seen  # `__array_wrap__(array, context, scalar)`
+    assert Kept.__array__(dispatch.ones(1).as_subclass(Kept), copy=True)[2] == {
+        "dtype": None, "copy": True
+    }  # fmt: skip

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 import dispatch
+from dispatch._C.advice import advise
 from dispatch.as_torch.nn.modules.hooks import (
     BackwardHooks,
     RemovableHandle,
@@ -20,7 +21,6 @@ from dispatch.as_torch.nn.modules.hooks import (
 from dispatch.as_torch.nn.modules.state import STATE_ROOMS, State
 from dispatch.as_torch.nn.parameter import Buffer, Parameter
 from dispatch.as_torch.nn.parsing import _parse_to
-from dispatch.kernels.advice import advise
 from dispatch.modes.subclasses import is_traceable_wrapper_subclass
 from dispatch.tools import flops
 

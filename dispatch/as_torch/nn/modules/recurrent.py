@@ -7,11 +7,11 @@ import math
 from typing import Any, ClassVar
 
 import dispatch
+from dispatch._C.advice import advise
 from dispatch.as_torch.nn import init
 from dispatch.as_torch.nn.modules.module import Module
 from dispatch.as_torch.nn.packed import PackedSequence
 from dispatch.as_torch.nn.parameter import Parameter
-from dispatch.kernels.advice import advise
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import dispatch
+from dispatch._C.advice import advise
 from dispatch.as_torch.nn.modules.hooks import RemovableHandle, enter
 from dispatch.as_torch.nn.parameter import Parameter, is_lazy
-from dispatch.kernels.advice import advise
 
 __all__ = ["STATE_ROOMS", "State"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.advice import advise_once
 from dispatch.kernels.composite.reduction.correlation import holds
 from dispatch.kernels.meta import rules
 

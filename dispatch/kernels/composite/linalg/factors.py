@@ -7,11 +7,11 @@ differ in outputs only.
 from __future__ import annotations
 
 from dispatch._C import _dispatch_isTensorSubclassLike, dtypes
+from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused
 from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.advice import advise_once
 from dispatch.kernels.composite.linalg.outputs import new
 from dispatch.kernels.meta.linalg.checks import check_matrix
 from dispatch.kernels.meta.outputs import resize_out

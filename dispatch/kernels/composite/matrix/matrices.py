@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.advice import advise_once
 from dispatch._C.errors import refused
 from dispatch._C.structured import check_placed
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.advice import advise_once
 from dispatch.kernels.meta import rules
 from dispatch.kernels.meta.outputs import resize_out
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch._C import dtypes
+from dispatch._C.advice import advise
 from dispatch._C.errors import refused
 from dispatch._C.generated.dtype_sets import INTEGRAL
 from dispatch._C.tensor import Tensor
 from dispatch._ops import ops
-from dispatch.kernels.advice import advise
 
 __all__ = ["corrcoef", "cov", "holds"]
 

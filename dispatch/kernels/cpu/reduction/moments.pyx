@@ -17,7 +17,7 @@ from dispatch._C.errors cimport refused
 from dispatch._C.tensor cimport Tensor, get_numpy, new_empty, new_view_dtype
 from dispatch._C.values cimport IntArray
 from dispatch.kernels.cpu.copy.copies cimport copy_array, copy_values, fill_values
-from dispatch.kernels.advice import advise
+from dispatch._C.advice import advise
 from dispatch.kernels.cpu.reduction.fold cimport (
     ALL_DIMS, FOLD_ABSMAX, FOLD_ABSMIN, FOLD_NORM0, FOLD_NORM1, FOLD_NORM2, FOLD_POWER, FOLD_STD,
     FOLD_VAR, converted, fold_into, reduced_count,

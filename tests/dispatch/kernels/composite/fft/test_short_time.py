@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dispatch
-from dispatch.kernels import advice
+from dispatch._C import advice
 
 aten = dispatch.ops.aten
 SIGNAL = np.random.default_rng(0).standard_normal((2, 40))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dispatch
-from dispatch.kernels import advice
+from dispatch._C import advice
 
 pytest.importorskip("scipy")
 aten = dispatch.ops.aten

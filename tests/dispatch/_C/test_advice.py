@@ -3,7 +3,7 @@
 import pytest
 
 import dispatch
-from dispatch.kernels import advice
+from dispatch._C import advice
 
 
 @pytest.fixture(autouse=True)
