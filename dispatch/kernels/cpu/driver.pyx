@@ -473,19 +473,24 @@ cdef void run_in_order(Walk* w) noexcept nogil:
         at[d] = 0
     while True:
         run_rows(w, w.sizes[inner - 1], w.steps[inner - 1], w.sizes[inner], w.steps[inner])
-        d = inner - 2
-        while d >= 0:
-            at[d] += 1
-            for k in range(w.n):
-                w.pointers[k] += w.steps[d][k]
-            if at[d] < w.sizes[d]:
-                break
-            for k in range(w.n):
-                w.pointers[k] -= w.steps[d][k] * w.sizes[d]
-            at[d] = 0
-            d -= 1
-        if d < 0:
+        if not advance(w, at, inner - 2):
             return
+
+
+cdef inline bint advance(Walk* w, int64_t* at, int d) noexcept nogil:
+    """Count up from dimension d outwards; False: there is no further place."""
+    cdef int k
+    while d >= 0:
+        at[d] += 1
+        for k in range(w.n):
+            w.pointers[k] += w.steps[d][k]
+        if at[d] < w.sizes[d]:
+            return True
+        for k in range(w.n):
+            w.pointers[k] -= w.steps[d][k] * w.sizes[d]
+        at[d] = 0
+        d -= 1
+    return False
 
 
 cdef inline void run_rows(Walk* w, int64_t rows, const Py_ssize_t* by, Py_ssize_t count, Py_ssize_t* steps) noexcept nogil:
@@ -548,18 +553,7 @@ cdef void run_tiles(Walk* w, Turned* turned) noexcept nogil:
     memset(at, 0, sizeof(at))
     while True:
         run_plane(w, turned, &tile, TILE_BYTES // (cols * widest), cols, buffers)
-        d = last - 1
-        while d >= 0:
-            at[d] += 1
-            for k in range(w.n):
-                w.pointers[k] += w.steps[d][k]
-            if at[d] < w.sizes[d]:
-                break
-            for k in range(w.n):
-                w.pointers[k] -= w.steps[d][k] * w.sizes[d]
-            at[d] = 0
-            d -= 1
-        if d < 0:
+        if not advance(w, at, last - 1):
             return
 
 
