@@ -75,6 +75,17 @@ static inline const void *losses_row(const void *data, int code, int64_t first, 
         return 0; \
     }
 
+/* Rows are the same or apart: `out` may be x itself. */
+#define SLOPES(K, T, WHICH, GRAD) \
+    WIDE static void slopes_##WHICH##_##K(const T *x, const T *y, const T *grads, T *out, int64_t n, T scale) \
+    { \
+        _Pragma("GCC ivdep") \
+        for (int64_t i = 0; i < n; i++) { \
+            const T p = x[i], below = (1 - p) * p; \
+            out[i] = (p - y[i]) / (below < (T)1e-12 ? (T)1e-12 : below) * GRAD * scale; \
+        } \
+    }
+
 #define LOSSES(K, T, FABS) \
     WIDE static double sum_of_losses_##K(const T *x, int64_t n) \
     { \
@@ -103,27 +114,18 @@ static inline const void *losses_row(const void *data, int code, int64_t first, 
          a = a < -100 ? -100 : a; \
          b = b < -100 ? -100 : b; \
          loss = (y[i] - 1) * b - y[i] * a) \
-    /* (x - y) / (x (1 - x)), whose denominator is 1e-12 at least; `step` 0: one gradient for all losses. */ \
-    EACH void entropy_slopes_##K(const loss_pairs *j, int step) \
-    { \
-        const T *x = j->x, *y = j->y, *grads = j->grads, *weights = j->weights; \
-        T *out = j->out; \
-        const T scale = (T)j->scale; \
-        for (int64_t i = 0; i < j->n; i++) { \
-            const T below = (1 - x[i]) * x[i]; \
-            out[i] = (x[i] - y[i]) / (below < (T)1e-12 ? (T)1e-12 : below) * grads[i * step] * scale; \
-        } \
-        for (int64_t i = 0; weights && i < j->n; i++) \
-            out[i] *= weights[i]; \
-    } \
-    WIDE static int64_t entropy_slope_##K(void *job, void *typed) \
+    /* (x - y) / (x (1 - x)), whose denominator is 1e-12 at least. */ \
+    SLOPES(K, T, of_one, *grads) \
+    SLOPES(K, T, of_each, grads[i]) \
+    static int64_t entropy_slope_##K(void *job, void *typed) \
     { \
         const loss_pairs *j = job; \
+        const T *weights = j->weights; \
+        T *out = j->out; \
         (void)typed; \
-        if (j->one_grad) \
-            entropy_slopes_##K(j, 0); \
-        else \
-            entropy_slopes_##K(j, 1); \
+        (j->one_grad ? slopes_of_one_##K : slopes_of_each_##K)(j->x, j->y, j->grads, out, j->n, (T)j->scale); \
+        for (int64_t i = 0; weights && i < j->n; i++) \
+            out[i] *= weights[i]; \
         return 0; \
     } \
     /* Whether all of x are from 0 to 1. */ \
