@@ -20,14 +20,32 @@ typedef int (*dispatch_row_order)(const char* a, const char* b, int64_t n);
         } \
         return found; \
     } \
-    /* The first element of each run; `to` has room for n. */ \
+    static inline int dispatch_same_as_last_##S(const char* p) { \
+        const dispatch_v_##S a = dispatch_load_##S(p - bytes), b = dispatch_load_##S(p); \
+        return SAME(a, b); \
+    } \
+    /* The first element of each run; `to` has room for n. Eight that differ one after the other go together. */ \
     static int64_t dispatch_keep_runs_##S(char* to, const char* p, int64_t n) { \
-        int64_t i, found = n > 0; \
+        int64_t i = 1, k, found = n > 0; \
         if (n) memcpy(to, p, bytes); \
-        for (i = 1; i < n; i++) { \
-            const dispatch_v_##S a = dispatch_load_##S(p + (i - 1) * bytes), b = dispatch_load_##S(p + i * bytes); \
-            memcpy(to + found * bytes, p + i * bytes, bytes); \
-            found += !SAME(a, b); \
+        while (i < n) { \
+            int same = i + 8 > n; \
+            for (k = 0; !same && k < 8; k += 4) { \
+                const char* at = p + (i + k) * bytes; \
+                same = dispatch_same_as_last_##S(at) | dispatch_same_as_last_##S(at + bytes) \
+                    | dispatch_same_as_last_##S(at + 2 * bytes) | dispatch_same_as_last_##S(at + 3 * bytes); \
+            } \
+            if (!same) { \
+                memcpy(to + found * bytes, p + i * bytes, 8 * bytes); \
+                found += 8; \
+                i += 8; \
+            } else { \
+                const int64_t end = i + 128 < n ? i + 128 : n; \
+                for (; i < end; i++) { \
+                    memcpy(to + found * bytes, p + i * bytes, bytes); \
+                    found += !dispatch_same_as_last_##S(p + i * bytes); \
+                } \
+            } \
         } \
         return found; \
     } \
