@@ -26,6 +26,8 @@ typedef struct {
     void (*row)(const void *x, int64_t n, fold_states *s, int64_t at, const fold_context *c);
     void (*cols)(const char *x, intptr_t row_step, int64_t rows, int64_t n, fold_states *s, const fold_context *c);
     void (*finish)(const fold_states *s, int64_t n, void *values, int64_t *places, const fold_context *c);
+    /* NULL, or many short rows `step` bytes apart: row k goes to state at + k if `each`, else to state at. */
+    void (*rows)(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, int64_t at, bool each);
 } fold_rule;
 
 #pragma GCC push_options
@@ -192,6 +194,7 @@ SUM(square, f64, SQUARE)
 FINISH(norm2, f32, float, sqrt(x[i]))
 FINISH(norm2, f64, double, sqrt(x[i]))
 
+#include "fold_rows.h"
 #include "fold_halves.h"
 
 #define POWERS(K, POW, ABSOLUTE) \
@@ -695,23 +698,24 @@ MOMENTS_FINISH(std, f64, double, sqrt)
 /* ---- the rules ---- */
 
 #define RULE(K, INIT, STEP, END) {INIT, STEP##_row_##K, STEP##_cols_##K, END##_finish_##K}
+#define SUM_RULE(K, STEP, END) {sum_init_##K, STEP##_row_##K, STEP##_cols_##K, END##_finish_##K, STEP##_rows_##K}
 #define HALF_RULE(K, END) {sum_init_f32, sum_row_##K, sum_cols_##K, END##_finish_f32}
 static const fold_rule FOLD_RULES[FOLD_OPS][ROW_TYPES] = {
-    [FOLD_SUM] = {[ROW_F32] = RULE(f32, sum_init_f32, sum, sum), [ROW_F64] = RULE(f64, sum_init_f64, sum, sum),
-                  [ROW_I64] = RULE(i64, sum_init_i64, sum, sum), [ROW_C64] = RULE(c64, csum_init, csum, csum),
+    [FOLD_SUM] = {[ROW_F32] = SUM_RULE(f32, sum, sum), [ROW_F64] = SUM_RULE(f64, sum, sum),
+                  [ROW_I64] = SUM_RULE(i64, sum, sum), [ROW_C64] = RULE(c64, csum_init, csum, csum),
                   [ROW_C128] = RULE(c128, csum_init, csum, csum),
                   [ROW_F16] = HALF_RULE(f16, sum), [ROW_BF16] = HALF_RULE(bf16, sum)},
-    [FOLD_MEAN] = {[ROW_F32] = RULE(f32, sum_init_f32, sum, mean), [ROW_F64] = RULE(f64, sum_init_f64, sum, mean),
+    [FOLD_MEAN] = {[ROW_F32] = SUM_RULE(f32, sum, mean), [ROW_F64] = SUM_RULE(f64, sum, mean),
                    [ROW_C64] = RULE(c64, csum_init, csum, cmean), [ROW_C128] = RULE(c128, csum_init, csum, cmean)},
-    [FOLD_NANSUM] = {[ROW_F32] = RULE(f32, sum_init_f32, nansum, sum), [ROW_F64] = RULE(f64, sum_init_f64, nansum, sum),
-                     [ROW_I64] = RULE(i64, sum_init_i64, sum, sum)},
-    [FOLD_COUNT] = {[ROW_F32] = RULE(f32, sum_init_f32, count, count), [ROW_F64] = RULE(f64, sum_init_f64, count, count),
-                    [ROW_I64] = RULE(i64, sum_init_i64, count, sum),
+    [FOLD_NANSUM] = {[ROW_F32] = SUM_RULE(f32, nansum, sum), [ROW_F64] = SUM_RULE(f64, nansum, sum),
+                     [ROW_I64] = SUM_RULE(i64, sum, sum)},
+    [FOLD_COUNT] = {[ROW_F32] = SUM_RULE(f32, count, count), [ROW_F64] = SUM_RULE(f64, count, count),
+                    [ROW_I64] = SUM_RULE(i64, count, sum),
                     [ROW_C64] = {sum_init_i64, cany_row_c64, cany_cols_c64, ccount_finish},
                     [ROW_C128] = {sum_init_i64, cany_row_c128, cany_cols_c128, ccount_finish}},
-    [FOLD_NORM0] = {[ROW_F32] = RULE(f32, sum_init_f32, count, norm0), [ROW_F64] = RULE(f64, sum_init_f64, count, sum)},
-    [FOLD_NORM1] = {[ROW_F32] = RULE(f32, sum_init_f32, abs, sum), [ROW_F64] = RULE(f64, sum_init_f64, abs, sum)},
-    [FOLD_NORM2] = {[ROW_F32] = RULE(f32, sum_init_f32, square, norm2), [ROW_F64] = RULE(f64, sum_init_f64, square, norm2)},
+    [FOLD_NORM0] = {[ROW_F32] = SUM_RULE(f32, count, norm0), [ROW_F64] = SUM_RULE(f64, count, sum)},
+    [FOLD_NORM1] = {[ROW_F32] = SUM_RULE(f32, abs, sum), [ROW_F64] = SUM_RULE(f64, abs, sum)},
+    [FOLD_NORM2] = {[ROW_F32] = SUM_RULE(f32, square, norm2), [ROW_F64] = SUM_RULE(f64, square, norm2)},
     [FOLD_POWER] = {[ROW_F32] = RULE(f32, sum_init_f32, power, power), [ROW_F64] = RULE(f64, sum_init_f64, power, power)},
     [FOLD_PROD] = {[ROW_F32] = RULE(f32, prod_init_f32, prod, states), [ROW_F64] = RULE(f64, prod_init_f64, prod, states),
                    [ROW_I64] = RULE(i64, prod_init_i64, prod, states),

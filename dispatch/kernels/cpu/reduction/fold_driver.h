@@ -88,6 +88,13 @@ EACH bool advance(int64_t *at, const int64_t *sizes, int n, const char **from, c
     return false;
 }
 
+/* Whether the rule takes many rows at once, of elements as they lie in memory, and these are such rows. */
+EACH bool takes_rows(const fold *f, const char *from, intptr_t row_step, int64_t size, intptr_t step, void *buffer)
+{
+    return f->rule->rows && size <= ROW_BLOCK && row_step == f->itemsize && step % ROW_SIZE[f->row] == 0
+           && f->read(from, row_step, 0, buffer) == from;
+}
+
 static void fold_one(fold *f, const char *from, fold_states *s, int64_t i, void *buffer)
 {
     int64_t at[FOLD_DIMS], size = 1;
@@ -101,6 +108,12 @@ static void fold_one(fold *f, const char *from, fold_states *s, int64_t i, void 
     for (int d = 0; d < outer; d++)
         at[d] = 0;
     f->context.position = 0;
+    if (outer && takes_rows(f, from, step, size, f->reduced_steps[outer - 1], buffer)) {
+        do
+            f->rule->rows(from, f->reduced_steps[outer - 1], f->reduced_sizes[outer - 1], size, s, i, false);
+        while (advance(at, f->reduced_sizes, outer - 1, &from, f->reduced_steps));
+        return;
+    }
     bool direct = size <= ROW_BLOCK || f->read(from, step, 0, buffer) == from;
     do {
         for (int64_t done = 0; done < size;) {
@@ -119,7 +132,9 @@ static void fold_short(fold *f, const char *from, intptr_t step, int64_t m, fold
     int64_t size = f->reduced ? f->reduced_sizes[0] : 1;
     intptr_t row_step = f->reduced ? f->reduced_steps[0] : f->itemsize;
     f->context.position = 0;
-    for (int64_t i = 0; i < m; i++, from += step)
+    if (f->reduced && takes_rows(f, from, row_step, size, step, buffer))
+        f->rule->rows(from, step, m, size, s, 0, true);
+    else for (int64_t i = 0; i < m; i++, from += step)
         f->rule->row(f->read(from, row_step, size, buffer), size, s, i, &f->context);
 }
 

@@ -18,9 +18,24 @@ CONVERTS static void multiply_f16(float *product, const float *x, int n)     /* 
         _mm256_storeu_ps(product + i, _mm256_cvtph_ps(_mm256_cvtps_ph(p, 0)));
     }
 }
+/* The same for rows of LONG_PRODUCT elements: eight vectors of products at a time stay in registers. */
+CONVERTS static void multiply_rows_f16(float *product, const float *x, int64_t rows)
+{
+    __m256 p[8];
+    for (int i = 0; i < LONG_PRODUCT; i += 64) {
+        for (int k = 0; k < 8; k++)
+            p[k] = _mm256_loadu_ps(product + i + 8 * k);
+        for (int64_t r = 0; r < rows; r++)
+            for (int k = 0; k < 8; k++)
+                p[k] = _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_mul_ps(p[k], _mm256_loadu_ps(x + r * LONG_PRODUCT + i + 8 * k)), 0));
+        for (int k = 0; k < 8; k++)
+            _mm256_storeu_ps(product + i + 8 * k, p[k]);
+    }
+}
 #define MULTIPLIES_F16() __builtin_cpu_supports("f16c")
 #else
 #define multiply_f16(product, x, n) ((void)0)
+#define multiply_rows_f16(product, x, rows) ((void)0)
 #define MULTIPLIES_F16() 0
 #endif
 WIDEST static void multiply_halves(float *restrict product, const float *restrict x, int n, bool f16)
@@ -38,10 +53,10 @@ static float product_of_halves(float total, const float *x, int64_t n, bool f16)
     if (n >= LONG_PRODUCT) {
         memcpy(product, x, LONG_PRODUCT * sizeof(float));
         memset(product + LONG_PRODUCT, 0, 8 * sizeof(float));
+        if (by_vectors)
+            multiply_rows_f16(product, x + LONG_PRODUCT, n / LONG_PRODUCT - 1);
         for (i = LONG_PRODUCT; i + LONG_PRODUCT <= n; i += LONG_PRODUCT)
-            if (by_vectors)
-                multiply_f16(product, x + i, LONG_PRODUCT);
-            else
+            if (!by_vectors)
                 multiply_halves(product, x + i, LONG_PRODUCT, f16);
         const int rest = (int)(n - i) / 8 * 8;
         if (by_vectors)
@@ -100,6 +115,12 @@ static float product_of_halves(float total, const float *x, int64_t n, bool f16)
     { \
         num_##K *restrict to = NUMBERS_OF(s, K); \
         uint16_t halves[FOLD_TILE]; \
+        for (; rows >= 4 && !c->narrow_f16 && !c->narrow_bf16; rows -= 4, x += 4 * step) { \
+            const num_##K *p = (const num_##K *)x, *q = (const num_##K *)(x + step); \
+            const num_##K *r = (const num_##K *)(x + 2 * step), *t = (const num_##K *)(x + 3 * step); \
+            for (int64_t j = 0; j < n; j++) \
+                to[j] = (T)to[j] * (T)p[j] * (T)q[j] * (T)r[j] * (T)t[j]; \
+        } \
         for (; rows > 0; rows--, x += step) { \
             const num_##K *p = (const num_##K *)x; \
             if (c->narrow_bf16) \

@@ -131,3 +131,39 @@ def test_a_hash_of_columns_is_the_exclusive_or_of_each():
     x = np.arange(24).reshape(4, 6) * 7919
     hashes = dispatch.ops.aten.hash_tensor(dispatch.tensor(x.tolist()), [0])
     assert hashes.tolist() == np.bitwise_xor.reduce(x, 0).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_rows_of_every_length_end_where_they_end(dtype):
+    """What lies behind a row is not added, nor is anything of it twice; in rows of their own sums, and rows of one sum."""
+    for n in [*range(1, 41), 63, 64, 65, 71, 79, 127, 135]:
+        values = np.random.default_rng(n).integers(-9, 10, (3, 4, 2, n + 3)).astype(dtype)
+        inner = values[..., 1:n + 1].copy()
+        values[..., 0], values[..., n + 1:] = (1 << 40, 1 << 40) if dtype == "int64" else (np.nan, np.inf)
+        x = dispatch.from_numpy(values)[..., 1:n + 1]
+        for dims in ([3], [1, 3], [0, 2, 3], [0, 1, 2, 3]):
+            assert ops.aten.sum.dim_IntList(x, dims).tolist() == inner.sum(tuple(dims)).tolist()
+            assert ops.aten.count_nonzero.dim_IntList(x, dims).tolist() == (inner != 0).sum(tuple(dims)).tolist()
+            if dtype != "int64":
+                assert ops.aten.linalg_vector_norm(x, 1, dims).tolist() == abs(inner).sum(tuple(dims)).tolist()
+                squares = (inner.astype("float64") ** 2).sum(tuple(dims))
+                assert np.array_equal(ops.aten.linalg_vector_norm(x, 2, dims).numpy(), np.sqrt(squares).astype(dtype))
+
+
+def test_a_nan_in_the_vector_that_ends_a_row_counts_once():
+    for n in range(9, 24):
+        values = np.ones((2, 3, n), "float32")
+        values[1, 1, n - 9:] = np.nan
+        x = dispatch.from_numpy(values)
+        assert ops.aten.nansum(x, [2]).tolist() == [[n, n, n], [n, n - 9, n]]
+        assert ops.aten.nansum(x, [0, 2]).tolist() == [2 * n, 2 * n - 9, 2 * n]
+        assert np.isnan(ops.aten.sum.dim_IntList(x, [0, 2]).numpy()).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+@pytest.mark.parametrize("rows", [3, 4, 9, 18])
+def test_columns_are_multiplied_in_the_order_of_their_rows(dtype, rows):
+    values = np.random.default_rng(rows).integers(1, 4, (rows, 70)).astype(dtype)
+    assert ops.aten.prod.dim_int(dispatch.from_numpy(values), 0).tolist() == values.prod(0).tolist()
+    big = np.array([1e30, 1e30, 1e-30, 1e-30, 2], "float32")[:, None].repeat(9, 1)
+    assert ops.aten.prod.dim_int(dispatch.from_numpy(big), 0).tolist() == [np.inf] * 9
