@@ -7,18 +7,28 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp
 
-from dispatch._C.dtypes cimport ST_NONE, ST_float32, ST_float64, get_dtype
+from dispatch._C.dtypes cimport MF_contiguous, ST_NONE, ST_float32, ST_float64, get_dtype
 from dispatch._C.errors cimport refused
 from dispatch._C.size cimport new_size
-from dispatch._C.tensor cimport Tensor, new_view, new_view_dtype, set_geometry
+from dispatch._C.tensor cimport Tensor, data_of, is_contiguous_as, new_view, new_view_dtype, set_geometry
 from dispatch.kernels.cpu.copy.copies cimport copy_values
-from dispatch.kernels.cpu.copy.strided cimport memory_meets
+from dispatch.kernels.cpu.copy.strided cimport itemsize_of, memory_meets, owners
+from dispatch.kernels.cpu.threads cimport in_spans, parts_for
 from dispatch.kernels.meta cimport rules
 from dispatch.kernels.meta.fft.transforms cimport complex_of
 
 from dispatch._C.structured import check_written
 from dispatch._ops import ops
 from dispatch.kernels.meta.outputs import resize_out
+
+cdef extern from "../kernels/cpu/elementwise/parts.h" nogil:
+    ctypedef struct parts_job:
+        const char* real
+        const char* imag
+        char* to
+        int size
+    void interleave_parts(void* context, int64_t part, int64_t first, int64_t end) noexcept
+
 
 cdef enum:
     MAX_DIMS = 64
@@ -51,6 +61,23 @@ cdef Tensor part_of(Tensor out, int code, int which):
     return new_view_dtype(out, code, out.c_ndim, out.c_sizes, strides, 2 * out.c_offset + which)
 
 
+cdef bint interleave(Tensor out, Tensor real, Tensor imag) except -1:
+    """Parts that lie in the order of `out`, without gaps, are written in turn. False: they lie otherwise; nothing is done."""
+    cdef parts_job j
+    cdef Tensor t
+    for t in (real, imag):
+        if t.c_numel != out.c_numel or not is_contiguous_as(t, MF_contiguous) or memory_meets(out, t):
+            return False
+    if not is_contiguous_as(out, MF_contiguous) or not out.c_numel:
+        return False
+    j.size = itemsize_of(real)
+    j.real, j.imag, j.to = data_of(real, j.size), data_of(imag, j.size), data_of(out, 2 * j.size)
+    kept = owners(real, imag), owners(out, out)
+    with nogil:
+        in_spans(interleave_parts, &j, out.c_numel, parts_for(out.c_numel, 4 * j.size * out.c_numel))
+    return True
+
+
 cdef int put(Tensor part, Tensor value) except -1:
     """`value`, broadcast."""
     cdef int64_t strides[MAX_DIMS]
@@ -63,6 +90,8 @@ cdef int put(Tensor part, Tensor value) except -1:
 def complex_out(Tensor real not None, Tensor imag not None, *, Tensor out not None):
     """Real and imaginary parts."""
     check_parts(out, real, imag)
+    if interleave(out, real, imag):
+        return out
     if memory_meets(out, imag):
         imag = ops.aten.clone(imag)
     put(part_of(out, real.c_dtype, 0), real)

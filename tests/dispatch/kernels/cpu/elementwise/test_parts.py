@@ -19,6 +19,24 @@ def test_parts_are_broadcast():
     assert out.stride() == (1, 2)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("n", [0, 1, 7, 33, 70001])
+def test_parts_without_gaps_are_written_in_turn(dtype, n):
+    real, imag = dispatch.arange(n).to(getattr(dispatch, dtype)), dispatch.arange(n, 2 * n).to(getattr(dispatch, dtype))
+    got = dispatch.view_as_real(aten.complex(real, imag))
+    assert got[:, 0].equal(real) and got[:, 1].equal(imag)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_part_that_lies_in_the_front_of_out_is_read_before_it_is_written(which):
+    out = dispatch.zeros(4, dtype=dispatch.complex64)
+    inside, other = dispatch.view_as_real(out).view(8)[:4], dispatch.tensor([5.0, 6.0, 7.0, 8.0])
+    inside.copy_(dispatch.tensor([1.0, 2.0, 3.0, 4.0]))
+    parts = (other, inside) if which else (inside, other)
+    aten.complex.out(*parts, out=out)
+    assert (out.imag if which else out.real).tolist() == [1, 2, 3, 4] and (out.real if which else out.imag).equal(other)
+
+
 def test_parts_that_are_the_outputs_own():
     out = dispatch.tensor([1 + 2j, 3 + 4j])
     parts = dispatch.view_as_real(out)

@@ -103,6 +103,24 @@ def test_columns_added_up_are_col2im(numbers: list[int], pad: int) -> None:
     assert (back * x).sum().item() == pytest.approx((weights * columns).sum().item())
 
 
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize(("dilation", "pad", "stride"), [(1, 0, 1), (2, 1, 3), (1, 5, 1), (3, 2, 2)])
+def test_columns_are_the_windows_of_the_padded_image(step, dilation, pad, stride):
+    """Of strided images, into strided outputs; windows that lie wholly in the padding are zeros."""
+    x = dispatch.arange(1.0, 2 * 3 * 9 * 8 * step + 1).reshape(2, 3, 9, 8 * step)[..., ::step]
+    padded = np.pad(x.numpy(), [(0, 0), (0, 0), (pad, pad), (pad, pad)])
+    high, wide = ((n + 2 * pad - dilation - 1) // stride + 1 for n in (9, 8))
+    rows = [padded[:, :, i:i + (high - 1) * stride + 1:stride, j:j + (wide - 1) * stride + 1:stride].reshape(2, 3, -1)
+            for i in (0, dilation) for j in (0, dilation)]  # fmt: skip
+    want = np.stack(rows, 2).reshape(2, 12, -1)
+    args = [2, 2], [dilation, dilation], [pad, pad], [stride, stride]
+    assert np.array_equal(aten.im2col(x, *args).numpy(), want)
+    assert np.array_equal(aten.im2col(x[1], *args).numpy(), want[1])
+    out = dispatch.full((2, want.shape[2], 24), 7.0).transpose(1, 2)[:, ::2]
+    assert np.array_equal(aten.im2col.out(x, *args, out=out).numpy(), want)
+    assert out._base is None or (out._base[:, :, 1::2] == 7).all()
+
+
 @pytest.mark.parametrize(("n", "kind"), [(1, "reflection"), (3, "reflection"), (3, "replication")])
 def test_gradients_of_another_batch_are_refused(n, kind):
     """The body would read beyond them."""
