@@ -20,9 +20,9 @@ def test_parts_are_broadcast():
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("n", [0, 1, 7, 33, 70001])
+@pytest.mark.parametrize("n", [1, 7, 33, 70001])
 def test_parts_without_gaps_are_written_in_turn(dtype, n):
-    real, imag = dispatch.arange(n).to(getattr(dispatch, dtype)), dispatch.arange(n, 2 * n).to(getattr(dispatch, dtype))
+    real, imag = dispatch.arange(2 * n).to(getattr(dispatch, dtype)).chunk(2)
     got = dispatch.view_as_real(aten.complex(real, imag))
     assert got[:, 0].equal(real) and got[:, 1].equal(imag)
 
@@ -34,7 +34,8 @@ def test_a_part_that_lies_in_the_front_of_out_is_read_before_it_is_written(which
     inside.copy_(dispatch.tensor([1.0, 2.0, 3.0, 4.0]))
     parts = (other, inside) if which else (inside, other)
     aten.complex.out(*parts, out=out)
-    assert (out.imag if which else out.real).tolist() == [1, 2, 3, 4] and (out.real if which else out.imag).equal(other)
+    written = (out.imag, out.real) if which else (out.real, out.imag)
+    assert written[0].tolist() == [1, 2, 3, 4] and written[1].equal(other)
 
 
 def test_parts_that_are_the_outputs_own():

@@ -104,16 +104,19 @@ def test_columns_added_up_are_col2im(numbers: list[int], pad: int) -> None:
 
 
 @pytest.mark.parametrize("step", [1, 2])
-@pytest.mark.parametrize(("dilation", "pad", "stride"), [(1, 0, 1), (2, 1, 3), (1, 5, 1), (3, 2, 2)])
-def test_columns_are_the_windows_of_the_padded_image(step, dilation, pad, stride):
+@pytest.mark.parametrize(("gap", "pad", "stride"), [(1, 0, 1), (2, 1, 3), (1, 5, 1), (3, 2, 2)])
+def test_columns_are_the_windows_of_the_padded_image(step, gap, pad, stride):
     """Of strided images, into strided outputs; windows that lie wholly in the padding are zeros."""
     x = dispatch.arange(1.0, 2 * 3 * 9 * 8 * step + 1).reshape(2, 3, 9, 8 * step)[..., ::step]
     padded = np.pad(x.numpy(), [(0, 0), (0, 0), (pad, pad), (pad, pad)])
-    high, wide = ((n + 2 * pad - dilation - 1) // stride + 1 for n in (9, 8))
-    rows = [padded[:, :, i:i + (high - 1) * stride + 1:stride, j:j + (wide - 1) * stride + 1:stride].reshape(2, 3, -1)
-            for i in (0, dilation) for j in (0, dilation)]  # fmt: skip
+    high, wide = ((n + 2 * pad - gap - 1) // stride + 1 for n in (9, 8))
+    rows = [
+        padded[:, :, i::stride, j::stride][:, :, :high, :wide].reshape(2, 3, -1)
+        for i in (0, gap)
+        for j in (0, gap)
+    ]
     want = np.stack(rows, 2).reshape(2, 12, -1)
-    args = [2, 2], [dilation, dilation], [pad, pad], [stride, stride]
+    args = [2, 2], [gap, gap], [pad, pad], [stride, stride]
     assert np.array_equal(aten.im2col(x, *args).numpy(), want)
     assert np.array_equal(aten.im2col(x[1], *args).numpy(), want[1])
     out = dispatch.full((2, want.shape[2], 24), 7.0).transpose(1, 2)[:, ::2]

@@ -135,29 +135,31 @@ def test_a_hash_of_columns_is_the_exclusive_or_of_each():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 def test_rows_of_every_length_end_where_they_end(dtype):
-    """What lies behind a row is not added, nor is anything of it twice; in rows of their own sums, and rows of one sum."""
+    """What lies beside a row is not added, nor anything of it twice."""
+    strange = (1 << 40, 1 << 40) if dtype == "int64" else (np.nan, np.inf)
+    aten = ops.aten
     for n in [*range(1, 41), 63, 64, 65, 71, 79, 127, 135]:
         values = np.random.default_rng(n).integers(-9, 10, (3, 4, 2, n + 3)).astype(dtype)
-        inner = values[..., 1:n + 1].copy()
-        values[..., 0], values[..., n + 1:] = (1 << 40, 1 << 40) if dtype == "int64" else (np.nan, np.inf)
-        x = dispatch.from_numpy(values)[..., 1:n + 1]
-        for dims in ([3], [1, 3], [0, 2, 3], [0, 1, 2, 3]):
-            assert ops.aten.sum.dim_IntList(x, dims).tolist() == inner.sum(tuple(dims)).tolist()
-            assert ops.aten.count_nonzero.dim_IntList(x, dims).tolist() == (inner != 0).sum(tuple(dims)).tolist()
+        inner = values[..., 1:-2].copy()
+        values[..., 0], values[..., -2:] = strange
+        x = dispatch.from_numpy(values)[..., 1:-2]
+        for dims in (3,), (1, 3), (0, 2, 3), (0, 1, 2, 3):
+            assert aten.sum.dim_IntList(x, dims).tolist() == inner.sum(dims).tolist()
+            assert aten.count_nonzero(x, dims).tolist() == (inner != 0).sum(dims).tolist()
             if dtype != "int64":
-                assert ops.aten.linalg_vector_norm(x, 1, dims).tolist() == abs(inner).sum(tuple(dims)).tolist()
-                squares = (inner.astype("float64") ** 2).sum(tuple(dims))
-                assert np.array_equal(ops.aten.linalg_vector_norm(x, 2, dims).numpy(), np.sqrt(squares).astype(dtype))
+                assert aten.linalg_vector_norm(x, 1, dims).tolist() == abs(inner).sum(dims).tolist()
+                want = np.sqrt((inner.astype("float64") ** 2).sum(dims)).astype(dtype)
+                assert aten.linalg_vector_norm(x, 2, dims).tolist() == want.tolist()
 
 
 def test_a_nan_in_the_vector_that_ends_a_row_counts_once():
     for n in range(9, 24):
         values = np.ones((2, 3, n), "float32")
-        values[1, 1, n - 9:] = np.nan
+        values[1, 1, n - 9 :] = np.nan
         x = dispatch.from_numpy(values)
         assert ops.aten.nansum(x, [2]).tolist() == [[n, n, n], [n, n - 9, n]]
         assert ops.aten.nansum(x, [0, 2]).tolist() == [2 * n, 2 * n - 9, 2 * n]
-        assert np.isnan(ops.aten.sum.dim_IntList(x, [0, 2]).numpy()).tolist() == [False, True, False]
+        assert ops.aten.sum(x, [0, 2]).isnan().tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
