@@ -9,6 +9,7 @@ cimport cython
 cdef bint _is_ident_start(Py_UCS4 c) noexcept
 cdef bint _is_ident(Py_UCS4 c) noexcept
 cdef bint _is_plain(Py_UCS4 c) noexcept
+cdef bint _may_be_shared(tuple arguments) except -1
 cdef int _keep(dict cache, str text, object value) except -1
 
 
@@ -28,7 +29,9 @@ cdef class Parser:
     cdef bint take_word(self, str word) except -1
     @cython.locals(text=str, start=Py_ssize_t, pos=Py_ssize_t)
     cdef str ident(self, str expected)
+    @cython.locals(spelled=str, found=tuple)
     cdef object schema(self)
+    cdef tuple signature(self)
     cdef tuple operator_name(self)
     @cython.locals(c=Py_UCS4)
     cdef tuple arguments(self)

@@ -55,6 +55,7 @@ _CACHE_SIZE = 4096
 _POSITIONAL: dict[str, Argument] = {}
 _KEYWORD_ONLY: dict[str, Argument] = {}
 _RESULTS: dict[str, tuple[tuple[Argument, ...], bool]] = {}
+_SIGNATURES: dict[str, tuple[tuple[Argument, ...], tuple[Argument, ...], bool, bool]] = {}
 _PLAIN_DEFAULTS = frozenset({bool, float, int, type(None)})  # that may be shared
 _OPAQUE: set[str] = set()  # full names of classes whose objects travel as they are
 _DEEPEST_TYPE = 32
@@ -91,7 +92,7 @@ def unregister_opaque_type(type_name: str) -> None:
 
 
 def _forget() -> None:
-    for cache in (_TYPE_CACHE, _POSITIONAL, _KEYWORD_ONLY, _RESULTS):
+    for cache in (_TYPE_CACHE, _POSITIONAL, _KEYWORD_ONLY, _RESULTS, _SIGNATURES):
         cache.clear()
 
 
@@ -216,11 +217,25 @@ class Parser:
     def schema(self) -> FunctionSchema:
         """Take a schema."""
         name, overload_name = self.operator_name()
+        spelled = self.text[self.pos :]
+        found = _SIGNATURES.get(spelled)
+        if found is not None:
+            self.pos = len(self.source)
+        else:
+            found = self.signature()
+            ended = self.skip() == "\0" and self.pos == len(self.source)
+            if ended and not self.allow_typevars and _may_be_shared(found[0]):
+                _keep(_SIGNATURES, spelled, found)
+        arguments, returns, is_vararg, is_varret = found
+        return FunctionSchema(name, overload_name, arguments, returns, is_vararg, is_varret)
+
+    def signature(self) -> tuple[tuple[Argument, ...], tuple[Argument, ...], bool, bool]:
+        """Take arguments and results: all that stands behind the name."""
         arguments, is_vararg = self.arguments()
         if not self.take_word("->"):
             raise self.error("'->' and the type of the result")
         returns, is_varret = self.returns()
-        return FunctionSchema(name, overload_name, arguments, returns, is_vararg, is_varret)
+        return arguments, returns, is_vararg, is_varret
 
     def operator_name(self) -> tuple[str, str]:
         """Take `namespace::name.overload`."""
@@ -299,8 +314,7 @@ class Parser:
             self.pos = end
             return found
         found = self.parsed_argument(kwarg_only)
-        shared = type(found.default_value) in _PLAIN_DEFAULTS
-        if shared and self.pos == end and not self.allow_typevars:
+        if self.pos == end and not self.allow_typevars and _may_be_shared((found,)):
             _keep(cache, spelled, found)
         return found
 
@@ -663,6 +677,10 @@ class Parser:
             raise self.error("a character behind the backslash")
         self.pos = pos + 1
         return _UNESCAPES.get(c, c)
+
+
+def _may_be_shared(arguments: tuple[Argument, ...]) -> bool:
+    return all(type(a.default_value) in _PLAIN_DEFAULTS for a in arguments)
 
 
 def _keep(cache: dict[str, Any], text: str, value: object) -> int:

@@ -44,6 +44,7 @@ cdef int AUTOGRAD_OTHER = 0                   # enum value
 cdef uint64_t bit_at[MAX_RUNTIME]                     # by runtime index: its functionality bit
 cdef uint8_t no_kernels[MAX_RUNTIME]                  # the row of operators without registrations, and its functionality bits
 cdef uint64_t no_kernels_soft = 0
+cdef bint is_lone[MAX_RUNTIME]                        # by runtime index: whether no other key has its functionality bit
 
 
 cdef int fill_alias_tables() except -1:
@@ -69,6 +70,11 @@ cdef int fill_alias_tables() except -1:
         bit_at[i] = KS_BY_VALUE[DK_VALUE_BY_INDEX[i]] & ~<uint64_t>0xFFFF
         no_kernels[i] = ROW_FALLBACK
         no_kernels_soft |= bit_at[i]
+    for i in range(DK_NUM_RUNTIME):
+        n = 0
+        for value in range(DK_NUM_RUNTIME):
+            n += bit_at[value] == bit_at[i]
+        is_lone[i] = n == 1
     return 0
 
 
@@ -357,8 +363,8 @@ cdef inline KernelObject registered(OperatorEntry e, int value):
     return <KernelObject>(<list>e.registrations[value])[0]
 
 
-cdef int load(Registered* r, object values) except -1:
-    """Note which keys have a registration."""
+cdef int load(Registered* r, dict values) except -1:
+    """Note which keys (enum values) have a registration."""
     cdef int value
     memset(r, 0, sizeof(Registered))
     for value in values:
@@ -431,7 +437,7 @@ def _serving_key(registered_keys, key):
     cdef Registered r
     cdef const char* why = NULL
     cdef int found
-    load(&r, [keys.key_value(k) for k in registered_keys])
+    load(&r, dict.fromkeys([keys.key_value(k) for k in registered_keys]))
     r.backends_first = True
     found = serving(&r, keys.key_value(key), &why)
     if found == AMBIGUOUS:
@@ -452,33 +458,46 @@ cdef int update_row(OperatorEntry e) except -1:
     if not e.registrations:
         return install_row(e, NULL, NULL, objects, 0, no_kernels_soft)
     load(&r, e.registrations)
-    memset(numbers, 0xFF, sizeof(numbers))
     row = <uint8_t*>malloc(DK_NUM_RUNTIME)
     kernels = <Kernel**>malloc(len(e.registrations) * sizeof(Kernel*))
     if row == NULL or kernels == NULL:
         free(row)
         free(kernels)
         raise MemoryError()
+    memset(row, ROW_FALLBACK, DK_NUM_RUNTIME)
+    if not r.aliased:                       # each kernel serves its own key
+        soft = no_kernels_soft
+        for value in e.registrations:
+            i = DK_INDEX_BY_VALUE[value]
+            hard |= place_kernel(e, row, kernels, objects, i, value, len(objects))
+            if is_lone[i]:                  # else another backend's key has the bit, and no kernel
+                soft &= ~bit_at[i]
+        return install_row(e, row, kernels, objects, hard, soft)
+    memset(numbers, 0xFF, sizeof(numbers))
     for i in range(DK_NUM_RUNTIME):
         value = DK_VALUE_BY_INDEX[i]
         if not r.has[value]:
-            value = serving(&r, value, &why) if r.aliased else BY_FALLBACK
+            value = serving(&r, value, &why)
         if value == BY_FALLBACK:
-            row[i] = ROW_FALLBACK
             soft |= bit_at[i]
-            continue
-        if value == AMBIGUOUS:
+        elif value == AMBIGUOUS:
             row[i] = ROW_AMBIGUOUS
             hard |= bit_at[i]
-            continue
-        if numbers[value] < 0:
-            numbers[value] = <int16_t>len(objects)
-            kernels[numbers[value]] = &registered(e, value).k
-            objects.append(registered(e, value))
-        row[i] = <uint8_t>numbers[value]
-        if not kernels[numbers[value]].flags & KF_FALLTHROUGH:
-            hard |= bit_at[i]
+        else:
+            if numbers[value] < 0:
+                numbers[value] = <int16_t>len(objects)
+            hard |= place_kernel(e, row, kernels, objects, i, value, numbers[value])
     return install_row(e, row, kernels, objects, hard, soft)
+
+
+cdef uint64_t place_kernel(OperatorEntry e, uint8_t* row, Kernel** kernels, list objects, int i, int value, int number) except? 1:
+    """The kernel registered at `value`, kernel `number` of the row, serves the key at `i`: its bit, 0 where that is passed over."""
+    cdef KernelObject kernel = registered(e, value)
+    if number == len(objects):
+        kernels[number] = &kernel.k
+        objects.append(kernel)
+    row[i] = <uint8_t>number
+    return 0 if kernel.k.flags & KF_FALLTHROUGH else bit_at[i]
 
 
 cdef int install_row(OperatorEntry e, uint8_t* row, Kernel** kernels, list objects, uint64_t hard, uint64_t soft) except -1:

@@ -235,6 +235,23 @@ def test_keyword_only_arguments_are_not_the_positional_ones_of_the_same_text() -
     assert (positional.kwarg_only, keyword.kwarg_only) == (False, True)
 
 
+def test_what_follows_a_known_signature_is_read() -> None:
+    """Everything behind a name recurs too: with garbage at its end it is no schema, each time."""
+    for text in ("f(Tensor x) -> Tensor", "g(t x) -> t"):
+        parse_schema(text)
+    for text in ("f(Tensor x) -> Tensor", "ns::g.out(Tensor x) -> Tensor"):
+        schema = parse_schema(text, False)
+        assert str(schema) == text
+        with pytest.raises(RuntimeError, match="end of the schema"):
+            parse_schema(text + " )", False)
+        with pytest.raises(RuntimeError, match="end of the schema"):
+            parse_schema(text + " )", False)
+    with pytest.raises(RuntimeError, match="unknown type"):
+        parse_schema("g(t x) -> t", False)
+    lists = [parse_schema("f(int[] x=[1]) -> ()", False).arguments[0] for _ in range(2)]
+    assert lists[0].default_value is not lists[1].default_value
+
+
 def test_types_that_are_taken_back_are_unknown_again() -> None:
     register_opaque_type("mine.Queue")
     assert str(parse_schema("f(mine.Queue q) -> mine.Queue", False).arguments[0].name) == "q"
