@@ -72,10 +72,9 @@ typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
         const bool given = j->given; \
         double *mean = j->mean, *squares = j->results; \
         const double count = (double)(outer * inner); \
-        for (int64_t c = first; c < end; c++) \
-            squares[c] = 0, mean[c] = given ? mean[c] : 0; \
         if (inner > 1) { \
             for (int64_t c = first; c < end; c++) { \
+                squares[c] = 0, mean[c] = given ? mean[c] : 0; \
                 for (int64_t o = 0; o < outer && !given; o++) { \
                     const T *p = x + (o * channels + c) * inner; \
                     SUM_OF(T, mean[c], inner, p[i]); \
@@ -89,16 +88,36 @@ typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
             } \
             return; \
         } \
-        for (int64_t o = 0; o < outer && !given; o++) \
-            for (int64_t c = first; c < end; c++) \
-                mean[c] += x[o * channels + c]; \
-        for (int64_t c = first; c < end && !given; c++) \
-            mean[c] /= count; \
-        for (int64_t o = 0; o < outer; o++) \
-            for (int64_t c = first; c < end; c++) { \
-                const double d = x[o * channels + c] - mean[c]; \
-                squares[c] += d * d; \
+        /* Rows: in one pass, by the distances from the mean or from the first row, which is a guess of it. */ \
+        for (int64_t c = first; c < end; c += NORM_CHANNELS) { \
+            const int64_t n = end - c < NORM_CHANNELS ? end - c : NORM_CHANNELS; \
+            double guess[NORM_CHANNELS], sums[NORM_CHANNELS] = {0}, *to = squares + c; \
+            for (int64_t i = 0; i < n; i++) { \
+                const double middle = given ? mean[c + i] : (double)x[c + i]; \
+                guess[i] = given || middle - middle == 0 ? middle : 0; \
+                to[i] = 0; \
             } \
+            int64_t o = 0; \
+            for (; o + 4 <= outer; o += 4) { \
+                const T *p = x + o * channels + c, *q = p + channels, *r = q + channels, *s = r + channels; \
+                for (int64_t i = 0; i < n; i++) { \
+                    const double a = p[i] - guess[i], b = q[i] - guess[i], d = r[i] - guess[i], e = s[i] - guess[i]; \
+                    sums[i] += (a + b) + (d + e); \
+                    to[i] += (a * a + b * b) + (d * d + e * e); \
+                } \
+            } \
+            for (; o < outer; o++) \
+                for (int64_t i = 0; i < n; i++) { \
+                    const double a = x[o * channels + c + i] - guess[i]; \
+                    sums[i] += a; \
+                    to[i] += a * a; \
+                } \
+            for (int64_t i = 0; i < n && !given; i++) { \
+                mean[c + i] = guess[i] + sums[i] / count; \
+                to[i] -= sums[i] * sums[i] / count; \
+                to[i] = to[i] < 0 ? 0 : to[i]; \
+            } \
+        } \
     } \
     /* y = x * scale + shift. */ \
     WIDE static void channel_affine_##K(const channel_job *j, int64_t first, int64_t end) \
@@ -130,49 +149,87 @@ typedef void (*channel_fn)(const channel_job *j, int64_t first, int64_t end);
     /* Sums of the gradients, and of the gradients times the distance from the mean. */ \
     WIDE static void channel_dots_##K(const channel_job *j, int64_t first, int64_t end) \
     { \
-        const int64_t inner = j->inner; \
+        const int64_t inner = j->inner, channels = j->channels; \
         const double *mean = j->mean; \
         double *sums = j->sums, *dots = j->results; \
         for (int64_t c = first; c < end; c++) \
             sums[c] = dots[c] = 0; \
-        for (int64_t o = 0; o < j->outer; o++) { \
-            const T *grad = (const T *)j->grads + (o * j->channels + first) * inner; \
-            const T *x = (const T *)j->from + (o * j->channels + first) * inner; \
-            if (inner > 1) \
-                for (int64_t c = first; c < end; c++, x += inner, grad += inner) { \
-                    const T middle = (T)mean[c]; \
-                    SUMS_OF(T, sums[c], dots[c], inner, grad[i], grad[i] * (x[i] - middle)); \
+        for (int64_t o = 0; o < j->outer && inner > 1; o++) { \
+            const T *grad = (const T *)j->grads + (o * channels + first) * inner; \
+            const T *x = (const T *)j->from + (o * channels + first) * inner; \
+            for (int64_t c = first; c < end; c++, x += inner, grad += inner) { \
+                const T middle = (T)mean[c]; \
+                SUMS_OF(T, sums[c], dots[c], inner, grad[i], grad[i] * (x[i] - middle)); \
+            } \
+        } \
+        for (int64_t c = first; c < end && inner == 1; c += NORM_CHANNELS) { \
+            const int64_t n = end - c < NORM_CHANNELS ? end - c : NORM_CHANNELS; \
+            double sum[NORM_CHANNELS] = {0}, dot[NORM_CHANNELS] = {0}, middle[NORM_CHANNELS]; \
+            memcpy(middle, mean + c, (size_t)n * sizeof(double)); \
+            for (int64_t o = 0; o < j->outer; o++) { \
+                const T *grad = (const T *)j->grads + o * channels + c, *x = (const T *)j->from + o * channels + c; \
+                for (int64_t i = 0; i < n; i++) { \
+                    sum[i] += grad[i]; \
+                    dot[i] += grad[i] * (x[i] - middle[i]); \
                 } \
-            else \
-                for (int64_t c = first; c < end; c++, x++, grad++) { \
-                    sums[c] += *grad; \
-                    dots[c] += *grad * (*x - mean[c]); \
-                } \
+            } \
+            memcpy(sums + c, sum, (size_t)n * sizeof(double)); \
+            memcpy(dots + c, dot, (size_t)n * sizeof(double)); \
         } \
     } \
     /* to = grad * a + (x - mean) * b + d. */ \
     WIDE static void channel_gradient_##K(const channel_job *j, int64_t first, int64_t end) \
     { \
-        const int64_t inner = j->inner; \
-        for (int64_t o = 0; o < j->outer; o++) { \
-            const T *grad = (const T *)j->grads + (o * j->channels + first) * inner; \
-            const T *x = (const T *)j->from + (o * j->channels + first) * inner; \
-            T *to = (T *)j->to + (o * j->channels + first) * inner; \
-            if (inner > 1) \
-                for (int64_t c = first; c < end; c++, x += inner, grad += inner, to += inner) { \
-                    const T middle = (T)j->mean[c], of_grad = (T)j->scale[c], of_x = (T)j->of_x[c], more = (T)j->shift[c]; \
-                    for (int64_t i = 0; i < inner; i++) \
-                        to[i] = grad[i] * of_grad + (x[i] - middle) * of_x + more; \
-                } \
-            else { \
-                const double *mean = j->mean + first, *a = j->scale + first, *b = j->of_x + first, *d = j->shift + first; \
-                for (int64_t c = 0; c < end - first; c++) \
-                    to[c] = (T)(grad[c] * a[c] + (x[c] - mean[c]) * b[c] + d[c]); \
+        const int64_t inner = j->inner, channels = j->channels; \
+        for (int64_t o = 0; o < j->outer && inner > 1; o++) { \
+            const T *grad = (const T *)j->grads + (o * channels + first) * inner; \
+            const T *x = (const T *)j->from + (o * channels + first) * inner; \
+            T *to = (T *)j->to + (o * channels + first) * inner; \
+            for (int64_t c = first; c < end; c++, x += inner, grad += inner, to += inner) { \
+                const T middle = (T)j->mean[c], of_grad = (T)j->scale[c], of_x = (T)j->of_x[c], more = (T)j->shift[c]; \
+                for (int64_t i = 0; i < inner; i++) \
+                    to[i] = grad[i] * of_grad + (x[i] - middle) * of_x + more; \
+            } \
+        } \
+        for (int64_t c = first; c < end && inner == 1; c += NORM_CHANNELS) { \
+            const int64_t n = end - c < NORM_CHANNELS ? end - c : NORM_CHANNELS; \
+            T middle[NORM_CHANNELS], of_grad[NORM_CHANNELS], of_x[NORM_CHANNELS], more[NORM_CHANNELS]; \
+            for (int64_t i = 0; i < n; i++) { \
+                middle[i] = (T)j->mean[c + i], of_grad[i] = (T)j->scale[c + i]; \
+                of_x[i] = (T)j->of_x[c + i], more[i] = (T)j->shift[c + i]; \
+            } \
+            for (int64_t o = 0; o < j->outer; o++) { \
+                const T *grad = (const T *)j->grads + o * channels + c, *x = (const T *)j->from + o * channels + c; \
+                T *to = (T *)j->to + o * channels + c; \
+                for (int64_t i = 0; i < n; i++) \
+                    to[i] = grad[i] * of_grad[i] + (x[i] - middle[i]) * of_x[i] + more[i]; \
             } \
         } \
     }
 CHANNELS(f32, float)
 CHANNELS(f64, double)
+
+/* What spans of rows found apart, two numbers for each channel, is that of all: a mean and squares, or sums and products. */
+static void merge_spans(const channel_job *j, const double *own, int64_t parts)
+{
+    const int64_t rows = j->outer, channels = j->channels;
+#define SPAN(part, which) own[(2 * (part) + (which)) * channels + c]
+#define ROWS_OF(part) (double)(((part) + 1) * rows / parts - (part) * rows / parts)
+    for (int64_t c = 0; c < channels; c++) {
+        double first = 0, second = 0;
+        for (int64_t p = 0; p < parts && !j->given; p++)
+            first += j->sums ? SPAN(p, 0) : SPAN(p, 0) * ROWS_OF(p);
+        if (j->sums)
+            j->sums[c] = first;
+        else if (!j->given)
+            j->mean[c] = first / (double)rows;
+        for (int64_t p = 0; p < parts; p++) {
+            const double apart = j->sums || j->given ? 0 : SPAN(p, 0) - j->mean[c];
+            second += SPAN(p, 1) + apart * apart * ROWS_OF(p);
+        }
+        j->results[c] = second;
+    }
+}
 
 /* By type of computation, in the order of `row_of`: float32, float64. */
 static const channel_fn CHANNEL_MOMENTS[] = {channel_moments_f32, channel_moments_f64};

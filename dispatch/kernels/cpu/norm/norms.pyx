@@ -55,6 +55,7 @@ cdef extern from "norm.h" nogil:
     ctypedef void (*channel_fn)(const channel_job* j, int64_t first, int64_t end) noexcept nogil
     # By type of computation: elements as [outer, channels, inner], what a channel has in doubles.
     const channel_fn CHANNEL_MOMENTS[2], CHANNEL_AFFINE[2], CHANNEL_DOTS[2], CHANNEL_GRADIENT[2]
+    void merge_spans(const channel_job* j, const double* own, int64_t parts)
 
 cdef struct Channels:            # a tensor as [outer, channels, inner]
     int64_t outer, channels, inner
@@ -160,6 +161,7 @@ cdef struct Share:
     const channel_job* j
     channel_fn each
     int64_t row                  # bytes of all channels; 0: threads have channels of their own
+    double* own                  # of each part, two numbers for each channel; NULL: there are results for each element
 
 
 cdef void take_channels(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
@@ -170,31 +172,46 @@ cdef void take_channels(void* context, int64_t part, int64_t first, int64_t end)
         return
     j.from_ = <char*>j.from_ + first * s.row
     j.grads = NULL if j.grads == NULL else <char*>j.grads + first * s.row
-    j.to = <char*>j.to + first * s.row
+    if s.own == NULL:
+        j.to = <char*>j.to + first * s.row
+    else:
+        j.results = s.own + (2 * part + 1) * j.channels
+        if j.sums != NULL:
+            j.sums = s.own + 2 * part * j.channels
+        elif not j.given:
+            j.mean = s.own + 2 * part * j.channels
     j.outer = end - first
     s.each(&j, 0, j.channels)
 
 
 cdef int walk_channels(const channel_fn* loops, channel_job* j, Channels s, Tensor x, Tensor grad=None, Tensor to=None) except -1:
-    """One of the loops; each thread has channels of its own, or rows where channels are last and each element has a result."""
+    """One of the loops; each thread has channels of its own, or rows where channels are last."""
     cdef Share share
     cdef int size = dtypes.itemsize_table()[x.c_dtype]
-    cdef bint rows = s.inner == 1 and to is not None
+    cdef bint rows = s.inner == 1
+    cdef Numbers own = None
     cdef object kept = held(x, x, grad, to)
     cdef int64_t lead = s.outer if rows else s.channels, parts = parts_for(lead, 2 * x.c_numel * size)
     j.from_ = data_of(x, size)
     j.grads = NULL if grad is None else data_of(grad, size)
     j.to = NULL if to is None else data_of(to, size)
     j.outer, j.channels, j.inner = s.outer, s.channels, s.inner
-    share.j, share.each, share.row = j, loops[row_of(x.c_dtype)], s.channels * size if rows else 0
+    share.j, share.each, share.row = j, loops[row_of(x.c_dtype)], s.channels * size if rows and parts > 1 else 0
+    if share.row and to is None:
+        own = Numbers(2 * <int>parts, s.channels)
+    share.own = NULL if own is None else own.data
+    if rows and parts == 1:
+        lead = s.channels
     with nogil:
         in_spans(take_channels, &share, lead, parts)
+    if own is not None:
+        merge_spans(j, own.data, parts)
     return 0
 
 
 cdef int moments(Tensor x, Channels s, bint given, double* mean, double* squares) except -1:
     cdef channel_job j
-    j.given, j.mean, j.results = given, mean, squares
+    j.given, j.mean, j.results, j.sums = given, mean, squares, NULL
     return walk_channels(CHANNEL_MOMENTS, &j, s, x)
 
 
@@ -206,7 +223,7 @@ cdef int affine(Tensor x, Tensor y, Channels s, const double* scale, const doubl
 
 cdef int dots(Tensor grad, Tensor x, Channels s, const double* mean, double* sums, double* products) except -1:
     cdef channel_job j
-    j.mean, j.sums, j.results = <double*>mean, sums, products
+    j.given, j.mean, j.sums, j.results = False, <double*>mean, sums, products
     return walk_channels(CHANNEL_DOTS, &j, s, x, grad)
 
 

@@ -421,3 +421,45 @@ def test_nothing_behind_the_last_number_of_a_range_is_written(threads):
     dispatch.arange(500_001, out=room[:500_001])
     assert room[500_000] == 500_000
     assert not room[500_001:].any()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("sizes", [(7, 600, 11, 13), (5, 24, 64, 67), (2, 3, 1, 1)])
+def test_statistics_of_channels_last_are_those_of_planes(threads, sizes):
+    """Rows are shared by threads there, and what each found of a channel is put together."""
+    dispatch.set_num_threads(threads)
+    x = numbers(*sizes).double() + 1000
+    x[:, 1] = 3
+    grad, weight = numbers(*sizes).double(), numbers(sizes[1]).double()
+    last = [t.to(memory_format=dispatch.channels_last) for t in (x, grad)]
+    rest = (weight, weight, None, None, True, 0.1, 0.5)
+    made, want = (ATEN.native_batch_norm(t, *rest) for t in (last[0], x))
+    slopes = [
+        ATEN.native_batch_norm_backward(g, t, weight, None, None, *want[1:], True, 0.5, [True] * 3)
+        for t, g in (last, (x, grad))
+    ]
+    for a, b in [*zip(made, want, strict=True), *zip(*slopes, strict=True)]:
+        assert a.numpy() == pytest.approx(b.numpy(), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_squares_are_those_of_distances_from_a_mean_that_is_given(threads):
+    """Into outputs, of an input with gaps, what is in save_mean counts."""
+    dispatch.set_num_threads(threads)
+    x = numbers(40, 9, 64, 67).double().to(memory_format=dispatch.channels_last)[..., :66]
+    mean, rstd = dispatch.arange(9.0).double(), dispatch.zeros(9).double()
+    outs = {"out": dispatch.empty_like(x), "save_mean": mean, "save_invstd": rstd}
+    ATEN.native_batch_norm.out(x, None, None, None, None, True, 0.1, 0.5, **outs)
+    assert mean.tolist() == [*range(9)]
+    squares = ((x - mean.view(1, 9, 1, 1)) ** 2).mean([0, 2, 3])
+    assert rstd.numpy() == pytest.approx(1 / (squares.numpy() + 0.5) ** 0.5, rel=1e-9)
+
+
+def test_a_channel_that_begins_with_infinity_has_an_infinite_mean():
+    for threads in (1, 3):
+        dispatch.set_num_threads(threads)
+        x = numbers(30, 7, 64, 67).to(memory_format=dispatch.channels_last)
+        x[0, 2, 0, 0] = float("inf")
+        _, mean, rstd = ATEN.native_batch_norm(x, None, None, None, None, True, 0.1, 0.5)
+        assert mean.isinf().nonzero().view(-1).tolist() == [2]
+        assert rstd.isnan().nonzero().view(-1).tolist() == [2]
