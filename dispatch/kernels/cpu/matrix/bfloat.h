@@ -34,6 +34,20 @@ static bool has_bfloat_product(void)
 #pragma GCC optimize("O3")
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
 
+/* Four pairs of four rows, `across` elements apart, as four rows of pairs, MR apart. */
+static inline __attribute__((always_inline)) void turn_pairs(const uint16_t *from, intptr_t across, uint32_t *to)
+{
+    const __m128i a = _mm_loadu_si128((const __m128i *)from), b = _mm_loadu_si128((const __m128i *)(from + across));
+    const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * across));
+    const __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * across));
+    const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+    const __m128i more_ab = _mm_unpackhi_epi32(a, b), more_cd = _mm_unpackhi_epi32(c, d);
+    _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(ab, cd));
+    _mm_storeu_si128((__m128i *)(to + MR), _mm_unpackhi_epi64(ab, cd));
+    _mm_storeu_si128((__m128i *)(to + 2 * MR), _mm_unpacklo_epi64(more_ab, more_cd));
+    _mm_storeu_si128((__m128i *)(to + 3 * MR), _mm_unpackhi_epi64(more_ab, more_cd));
+}
+
 /* Panels of `width` rows (or columns), `across` elements apart: for each pair along the inner dimension, all of them. */
 static void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64_t n, int64_t depth, int width, uint32_t *to)
 {
@@ -55,7 +69,12 @@ static void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64
             }
             continue;
         }
-        for (int64_t p = 0; p < depth / 2; p++)
+        int64_t done = 0;
+        if (along == 1 && width == MR && used == MR)         /* four pairs of four rows at a time */
+            for (; done + 4 <= depth / 2; done += 4)
+                for (int j = 0; j < MR; j += 4)
+                    turn_pairs(from + j * across + 2 * done, across, to + done * width + j);
+        for (int64_t p = done; p < depth / 2; p++)
             for (int64_t j = 0; j < used; j++) {
                 const uint16_t *pair = from + j * across + 2 * p * along;
                 uint32_t both;
@@ -70,32 +89,36 @@ static void pack_pairs(const uint16_t *x, intptr_t across, intptr_t along, int64
     }
 }
 
-/* One tile of sums: MR rows by two vectors. */
-static inline __attribute__((always_inline)) void tile(const uint32_t *a, const uint32_t *b, int64_t pairs, __m512 sums[MR][2])
+/* One tile of sums: `rows` of MR rows by two vectors, or by one. */
+static inline __attribute__((always_inline)) void tile(const uint32_t *a, const uint32_t *b, int64_t pairs, __m512 sums[MR][2],
+                                                       const int rows, const bool both)
 {
     for (int64_t p = 0; p < pairs; p++, a += MR, b += NR) {
-        const __m512bh left = (__m512bh)_mm512_loadu_si512(b), right = (__m512bh)_mm512_loadu_si512(b + 16);
+        const __m512bh left = (__m512bh)_mm512_loadu_si512(b);
+        const __m512bh right = both ? (__m512bh)_mm512_loadu_si512(b + 16) : left;
 #pragma GCC unroll 12
-        for (int i = 0; i < MR; i++) {
+        for (int i = 0; i < rows; i++) {
             const __m512bh x = (__m512bh)_mm512_set1_epi32((int)a[i]);
             sums[i][0] = _mm512_dpbf16_ps(sums[i][0], x, left);
-            sums[i][1] = _mm512_dpbf16_ps(sums[i][1], x, right);
+            if (both)
+                sums[i][1] = _mm512_dpbf16_ps(sums[i][1], x, right);
         }
     }
 }
 
-static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float *out, intptr_t row, int64_t m, int64_t n,
-                     bool first)
+static inline __attribute__((always_inline)) void add_some(const uint32_t *a, const uint32_t *b, int64_t pairs, float *out,
+                                                           intptr_t row, int64_t m, int64_t n, bool first, const int rows,
+                                                           const bool both)
 {
     __m512 sums[MR][2];
     const __mmask16 left = n >= 16 ? 0xffff : (__mmask16)((1u << n) - 1);
     const __mmask16 right = n >= 32 ? 0xffff : n > 16 ? (__mmask16)((1u << (n - 16)) - 1) : 0;
 #pragma GCC unroll 12
-    for (int i = 0; i < MR; i++)
+    for (int i = 0; i < rows; i++)
         sums[i][0] = sums[i][1] = _mm512_setzero_ps();
-    tile(a, b, pairs, sums);
+    tile(a, b, pairs, sums, rows, both);
 #pragma GCC unroll 12
-    for (int i = 0; i < MR; i++)
+    for (int i = 0; i < rows; i++)
         if (i < m) {
             float *to = out + i * row;
             if (!first) {
@@ -105,6 +128,20 @@ static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float 
             _mm512_mask_storeu_ps(to, left, sums[i][0]);
             _mm512_mask_storeu_ps(to + 16, right, sums[i][1]);
         }
+}
+
+/* A tile at the lower or right edge computes no more rows and vectors than it has. */
+static void add_tile(const uint32_t *a, const uint32_t *b, int64_t pairs, float *out, intptr_t row, int64_t m, int64_t n,
+                     bool first)
+{
+    if (m > 8 && n > 16)
+        add_some(a, b, pairs, out, row, m, n, first, MR, true);
+    else if (m > 8)
+        add_some(a, b, pairs, out, row, m, n, first, MR, false);
+    else if (m > 4)
+        add_some(a, b, pairs, out, row, m, n, first, 8, true);
+    else
+        add_some(a, b, pairs, out, row, m, n, first, 4, true);
 }
 
 #define BFLOATS_LANES 32

@@ -245,6 +245,31 @@ cdef bint multiply_bfloats(const small_product* p, char* sums) noexcept nogil:
     return not j.failed
 
 
+cdef void multiply_whole(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
+    """Products of a batch, each finished while it is in the cache."""
+    cdef Bfloats* j = <Bfloats*>context
+    cdef const small_product* p = j.p
+    cdef bfloat_matrix a, b
+    cdef int64_t i
+    cdef float* sums = <float*>malloc(p.m * p.n * sizeof(float))
+    a.row, a.column, b.row, b.column = p.a.row // 2, p.a.column // 2, p.b.row // 2, p.b.column // 2
+    for i in range(first, end):
+        a.data, b.data = <const uint16_t*>(p.a.data + i * p.a.batch), <const uint16_t*>(p.b.data + i * p.b.batch)
+        if sums == NULL or not bfloat_product(p.m, p.k, p.n, a, b, sums, p.n):
+            j.failed = True
+            break
+        finish_large(p, <char*>sums, i * p.m, (i + 1) * p.m)
+    free(sums)
+
+
+cdef bint multiply_bfloat_batch(const small_product* p) noexcept nogil:
+    """The same for many products, which are finished too."""
+    cdef Bfloats j
+    j.p, j.failed = p, False
+    in_spans(multiply_whole, &j, p.batches, parts_for(p.batches, p.batches * p.m * p.k * p.n // 8))
+    return not j.failed
+
+
 cdef enum:
     COLUMNS = 16                   # that threads take together of a product of few rows
 
@@ -283,7 +308,7 @@ cdef void multiply_floats(Floats* j) noexcept nogil:
 
 cdef void finish_rows(void* context, int64_t part, int64_t first, int64_t end) noexcept nogil:
     cdef Floats* j = <Floats*>context
-    finish_large(j.p, j.sums, first, end)
+    finish_large(j.p, j.sums + first * j.p.n * j.size, first, end)
 
 
 cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, object alpha) except -1:
@@ -301,6 +326,14 @@ cdef bint large(Tensor out, Tensor a, Tensor b, Tensor added, object beta, objec
     halves = a.c_dtype == ST_bfloat16 and p.m * p.k * p.n >= BFLOAT_LEAST and has_bfloat_product()
     if not halves:
         a, b = readable(a, code), readable(b, code)
+    if halves and p.batches > 1:
+        place_all(&p, out, a, b)
+        kept = pinned(1 << 20, a, b, out, added)
+        with nogil:
+            done = multiply_bfloat_batch(&p)
+        if not done:
+            raise MemoryError("no memory for the panels of a product")
+        return True
     made = target(out, code, MF_contiguous)
     if made is out and added is out and p.added.data != NULL:          # which the product would spoil
         made = new_empty(code, DEV_CPU, -1, out.c_ndim, out.c_sizes, NULL)

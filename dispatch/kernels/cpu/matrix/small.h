@@ -255,14 +255,13 @@ static void run_vector(const small_product *p, char *room)
         kind->write(sums + i * size, p->out.data + i * p->out.row, p->out.row, n);
     }
 }
-/* What is left of a product that BLAS made: `sums` has its rows without gaps, in the type of computation. They are scaled, what is
-   added is added, and they are written where they are not the output itself: rows first..end, numbered through the batches. */
+/* What is left of a product that BLAS made: `sums` has rows first..end, numbered through the batches, without gaps, in the type of
+   computation. They are scaled, what is added is added, and they are written where they are not the output itself. */
 static void finish_large(const small_product *p, char *sums, int64_t first, int64_t end)
 {
     double rest[ROW_BLOCK];
     const row_kind *kind = &ROW_KINDS[p->dtype];
     const int size = ROW_SIZE[kind->row];
-    sums += first * p->n * size;
     for (int64_t row = first; row < end; row++) {
         const int64_t batch = row / p->m, i = row % p->m;
         char *out = p->out.data + batch * p->out.batch + i * p->out.row;

@@ -171,7 +171,10 @@ def test_factor_zero_ignores_what_it_multiplies():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("m", "k", "n"), [(37, 1030, 45), (100, 65, 33), (1, 4096, 70)])
+@pytest.mark.parametrize(
+    ("m", "k", "n"),
+    [(37, 1030, 45), (100, 65, 33), (1, 4096, 70), (28, 70, 48), (20, 41, 80), (13, 88, 49)],
+)
 def test_large_bfloat16_is_rounded_once(m: int, k: int, n: int, threads: int) -> None:
     """Sums of whole numbers are exact in float32, whatever panels they are made in."""
     random = np.random.default_rng(0)
@@ -182,6 +185,9 @@ def test_large_bfloat16_is_rounded_once(m: int, k: int, n: int, threads: int) ->
     dispatch.set_num_threads(threads)
     try:
         assert aten.bmm(a, b).tolist() == expected
+        assert aten.mm(a[1], b[1]).tolist() == expected[1]
+        both = aten.baddbmm(a.new_full((3, m, n), 4), a, b, beta=2, alpha=0.5)
+        assert both.tolist() == tensor(left @ right / 2 + 8, "float32").bfloat16().tolist()
         turned = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (a, b))
         assert aten.bmm(*turned).tolist() == expected
     finally:
