@@ -9,7 +9,12 @@ from typing import Any
 from dispatch import pytree
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
-from dispatch._higher_order_ops.rules import check_operands, serve_fake, serve_grad
+from dispatch._higher_order_ops.rules import (
+    check_operands,
+    inside_a_function,
+    serve_fake,
+    serve_grad,
+)
 from dispatch._ops import HigherOrderOperator
 
 __all__ = ["CondOp", "cond", "cond_op"]
@@ -88,8 +93,9 @@ serve_grad(cond_op)
 @serve_fake(cond_op)
 def cond_fake(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any) -> Any:
     """The results of the first branch, which those of the second have to be like."""
-    yes, spec = pytree.tree_flatten(true_fn(*operands))
-    no, other = pytree.tree_flatten(false_fn(*operands))
+    with inside_a_function():
+        yes, spec = pytree.tree_flatten(true_fn(*operands))
+        no, other = pytree.tree_flatten(false_fn(*operands))
     if spec != other:
         raise RuntimeError(f"cond: the branches return different structures: {spec} and {other}")
     return pytree.tree_unflatten([_merged(a, b) for a, b in zip(yes, no, strict=True)], spec)

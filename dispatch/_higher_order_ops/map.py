@@ -6,7 +6,13 @@ from typing import Any
 from dispatch import pytree
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
-from dispatch._higher_order_ops.rules import first_rows, serve_fake, serve_grad, stack
+from dispatch._higher_order_ops.rules import (
+    first_rows,
+    inside_a_function,
+    serve_fake,
+    serve_grad,
+    stack,
+)
 from dispatch._ops import HigherOrderOperator, ops
 
 __all__ = ["MapImpl", "map", "map_impl"]
@@ -76,7 +82,8 @@ serve_grad(map_impl)
 def map_fake(f: _Function, xs: Sequence[Any], pos_args: Sequence[Any]) -> Any:
     """One row's result, as often as there are rows."""
     n = xs[0].shape[0]
-    one = f(*first_rows(xs), *pos_args)
+    with inside_a_function():
+        one = f(*first_rows(xs), *pos_args)
     return pytree.tree_map_only(Tensor, lambda t: t.new_empty((n, *t.shape)), one)
 
 

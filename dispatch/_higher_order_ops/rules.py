@@ -3,10 +3,12 @@
 Nobody here looks into a function: it runs, with whatever modes are on where it runs.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from dispatch import pytree
+from dispatch._C import _get_dispatch_mode, _TorchDispatchModeKey
 from dispatch._C.grad_mode import is_grad_enabled
 from dispatch._C.guards import _AutoDispatchBelowAutograd
 from dispatch._C.tensor import Tensor
@@ -18,6 +20,7 @@ __all__ = [
     "autograd_not_implemented",
     "check_operands",
     "first_rows",
+    "inside_a_function",
     "mark_grad",
     "redirect_to_mode",
     "register_fake",
@@ -134,6 +137,15 @@ def register_fake(
         return fn
 
     return register if fn is None else register(fn)
+
+
+@contextmanager
+def inside_a_function() -> Iterator[None]:
+    """Symbols of data that are made here belong to a function's graph: no result tells them."""
+    mode = _get_dispatch_mode(_TorchDispatchModeKey.FAKE)
+    env = None if mode is None else mode.shape_env
+    with nullcontext() if env is None else env.ignore_fresh_unbacked_symbols():
+        yield
 
 
 def serve_fake(op: HigherOrderOperator) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -9,6 +9,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._higher_order_ops.rules import (
     check_operands,
     first_rows,
+    inside_a_function,
     serve_fake,
     serve_grad,
     stack,
@@ -134,7 +135,8 @@ serve_grad(scan_op)
 @serve_fake(scan_op)
 def scan_fake(combine_fn: _Function, init: Any, xs: Any, additional_inputs: Any) -> Any:
     """One row's result, stacked as often as there are rows."""
-    out = combine_fn(*init, *first_rows(xs), *additional_inputs)
+    with inside_a_function():
+        out = combine_fn(*init, *first_rows(xs), *additional_inputs)
     n = xs[0].shape[0]
     return (*out[: len(init)], *(y.new_empty((n, *y.shape)) for y in out[len(init) :]))
 

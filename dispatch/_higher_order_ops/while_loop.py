@@ -11,7 +11,12 @@ from dispatch import pytree
 from dispatch._C import _get_dispatch_mode, _TorchDispatchModeKey, dtypes
 from dispatch._C.keys import DispatchKey
 from dispatch._C.tensor import Tensor
-from dispatch._higher_order_ops.rules import check_operands, serve_fake, serve_grad
+from dispatch._higher_order_ops.rules import (
+    check_operands,
+    inside_a_function,
+    serve_fake,
+    serve_grad,
+)
 from dispatch._ops import HigherOrderOperator
 from dispatch.symbolic import SymInt
 
@@ -119,7 +124,8 @@ def while_loop_fake(
     cond_fn: _Function, body_fn: _Function, carried_inputs: Any, additional_inputs: Any
 ) -> Any:
     """One round, whose results have to be like what is carried."""
-    out = _checked(body_fn(*carried_inputs, *additional_inputs), len(carried_inputs))
+    with inside_a_function():
+        out = _checked(body_fn(*carried_inputs, *additional_inputs), len(carried_inputs))
     for i, (before, after) in enumerate(zip(carried_inputs, out, strict=True)):
         if not _alike(before, after):
             raise RuntimeError(f"while_loop: body_fn: result {i} is not like what is carried")

@@ -14,7 +14,7 @@ from dispatch._higher_order_ops.invoke_subgraph import invoke_subgraph
 from dispatch._higher_order_ops.map import map_impl
 from dispatch._higher_order_ops.out_dtype import out_dtype
 from dispatch._higher_order_ops.print import print as print_op
-from dispatch._higher_order_ops.rules import first_rows
+from dispatch._higher_order_ops.rules import first_rows, inside_a_function
 from dispatch._higher_order_ops.scan import scan_op
 from dispatch._higher_order_ops.while_loop import unknown_number, while_loop_op
 from dispatch.as_torch.fx.proxies import (
@@ -76,7 +76,8 @@ def _while_loop(
     mode: Mode, cond_fn: Any, body_fn: Any, carried_inputs: Any, additional_inputs: Any = ()
 ) -> Any:
     """Two graphs of what is carried and of what stays."""
-    carried = tuple(map(unknown_number, carried_inputs))
+    with inside_a_function():
+        carried = tuple(map(unknown_number, carried_inputs))
     if any(type(value) is int for value in carried):
         problem = "while_loop carries a number, which rounds change"
         raise RuntimeError(f"{problem}: tracing_mode has to be 'fake' or 'symbolic'")

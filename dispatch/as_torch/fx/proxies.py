@@ -30,7 +30,7 @@ from dispatch.as_torch.weak import WeakIdKeyDictionary
 from dispatch.fake import FakeTensorMode, unset_fake_temporarily
 from dispatch.modes import TorchDispatchMode
 from dispatch.modes.stack import _push_mode, _unset_infra_mode, autograd_would_have_decomposed
-from dispatch.symbolic import ShapeEnv
+from dispatch.symbolic import ShapeEnv, compute_unbacked_bindings
 from dispatch.symbolic.numbers import watch
 from dispatch.symbolic.sources import ConstantSource
 
@@ -288,6 +288,21 @@ def _track_number(
 
 def track_tensor_tree(inner_res: Any, proxy_res: Any, *, constant: Any, tracer: Any) -> Any:
     """The values of a nest are those of a proxy, item by item. Returns the nest."""
+    if isinstance(proxy_res, Proxy):
+        _set_unbacked_bindings(inner_res, proxy_res)
+    _track(inner_res, proxy_res, constant, tracer)
+    return inner_res
+
+
+def _set_unbacked_bindings(value: Any, proxy: Proxy) -> None:
+    """Let the node say where the symbols of data are that its call made."""
+    mode = _get_dispatch_mode(_TorchDispatchModeKey.FAKE)
+    found = compute_unbacked_bindings(mode.shape_env, value) if mode is not None else None
+    if found:
+        proxy.node.meta["unbacked_bindings"] = found
+
+
+def _track(inner_res: Any, proxy_res: Any, constant: Any, tracer: Any) -> None:
     if isinstance(inner_res, Tensor):
         track_tensor(inner_res, proxy_res, constant=constant, tracer=tracer)
         set_meta(proxy_res, inner_res)
@@ -300,8 +315,7 @@ def track_tensor_tree(inner_res: Any, proxy_res: Any, *, constant: Any, tracer: 
         keys = inner_res if isinstance(inner_res, dict) else range(len(inner_res))
         for key in keys:
             known = None if constant is None else constant[key]
-            track_tensor_tree(inner_res[key], proxy_res[key], constant=known, tracer=tracer)
-    return inner_res
+            _track(inner_res[key], proxy_res[key], known, tracer)
 
 
 # ---- tracers

@@ -11,7 +11,7 @@ from dispatch.as_torch.fx.interpreter import Interpreter
 from dispatch.as_torch.fx.module import GraphModule
 from dispatch.as_torch.fx.node import Node, map_aggregate
 from dispatch.as_torch.guards import detect_fake_mode
-from dispatch.symbolic import rebind_unbacked
+from dispatch.symbolic import compute_unbacked_bindings, rebind_unbacked
 
 __all__ = ["FakeTensorProp", "PropagateUnbackedSymInts", "ShapeProp", "TensorMetadata"]
 
@@ -117,8 +117,10 @@ class FakeTensorProp(Interpreter):
         return found
 
     def run_node(self, n: Node) -> Any:
-        """Run it, and keep what came out."""
+        """Run it, and keep what came out; the symbols of data are those of the node's last run."""
         result = super().run_node(n)
+        env = self._mode.shape_env
+        rebind_unbacked(env, n, result)
 
         def kept(value: Any) -> Any:
             if isinstance(value, FakeTensor):
@@ -131,6 +133,9 @@ class FakeTensorProp(Interpreter):
         meta = map_aggregate(result, kept)
         if meta is not None:
             n.meta["val"] = meta
+            made = compute_unbacked_bindings(env, result)
+            if made:
+                n.meta["unbacked_bindings"] = made
         return result
 
     def propagate(self, *args: Any) -> Any:

@@ -1,12 +1,13 @@
 """`torch.func.functional_call`: a module called with other parameters and buffers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from dispatch import Tensor
 from dispatch.as_torch.nn.modules.module import Module
 
-__all__ = ["functional_call"]
+__all__ = ["_reparametrize_module", "functional_call"]
 
 
 def functional_call(
@@ -31,30 +32,54 @@ def functional_call(
     """
     given: dict[str, Any] = {}
     dicts = parameter_and_buffer_dicts
-    for each in (dicts,) if isinstance(dicts, Mapping) else dicts:
-        twice = given.keys() & each.keys()
-        if twice:
-            raise ValueError(f"functional_call: given more than once: {sorted(twice)}")
-        given.update(each)
+    if isinstance(dicts, dict):
+        given = dicts  # what the module puts in a tensor's place is written back
+    else:
+        for each in (dicts,) if isinstance(dicts, Mapping) else dicts:
+            twice = given.keys() & each.keys()
+            if twice:
+                raise ValueError(f"functional_call: given more than once: {sorted(twice)}")
+            given.update(each)
+    if args is None:
+        args = ()
+    with _reparametrize_module(module, given, tie_weights=tie_weights, strict=strict):
+        return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+
+
+@contextmanager
+def _reparametrize_module(
+    module: Module,
+    parameters_and_buffers: dict[str, Tensor],
+    tie_weights: bool = False,
+    strict: bool = False,
+    stack_weights: bool = False,
+) -> Iterator[None]:
+    """In the block tensors stand for the module's own by their names, as in `functional_call`.
+
+    What the module has in their places at the end is written to the dict. `stack_weights` changes
+    nothing: each of a module's places is taken and given back once.
+    """
     places = _places(module)
-    unknown, lacking = given.keys() - places.keys(), places.keys() - given.keys()
+    names = parameters_and_buffers.keys()
+    unknown, lacking = names - places.keys(), places.keys() - names
     if strict and (unknown or lacking):
         raise RuntimeError(
             f"functional_call: unknown names {sorted(unknown)}, missing ones {sorted(lacking)}"
         )
-    given = {name: tensor for name, tensor in given.items() if name in places}
+    given = {name: t for name, t in parameters_and_buffers.items() if name in places}
     if tie_weights:
         given = _tied(given, places)
-    before = [(places[name], places[name][0][places[name][1]]) for name in given]
+    before = {name: places[name][0][places[name][1]] for name in given}
     try:
         for name, tensor in given.items():
             room, key = places[name]
             room[key] = tensor
-        if args is None:
-            args = ()
-        return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+        yield
     finally:
-        for (room, key), tensor in before:
+        for name, tensor in before.items():
+            room, key = places[name]
+            if name in parameters_and_buffers:
+                parameters_and_buffers[name] = room[key]
             room[key] = tensor
 
 

@@ -5,7 +5,7 @@ import pytest
 import dispatch
 from dispatch.as_torch import autograd, markers, tensorlists
 from dispatch.as_torch.nn.modules import Linear, Sequential
-from dispatch.as_torch.nn.stateless import functional_call
+from dispatch.as_torch.nn.stateless import _reparametrize_module, functional_call
 
 
 class Scaled(autograd.Function):
@@ -98,6 +98,20 @@ def test_tied_weights_stay_tied():
     assert first.equal(module[1](2 * x))
     with pytest.raises(ValueError, match="one tensor"):
         functional_call(module, {"0.weight": twice, "1.weight": dispatch.eye(2)}, x)
+
+
+def test_what_a_module_puts_in_a_tensors_place_is_written_to_the_dict():
+    module = Linear(1, 1)
+    own, other, last = module.weight, dispatch.ones(1, 1), dispatch.zeros(1, 1)
+    given = {"weight": other, "unknown": last}
+    with _reparametrize_module(module, given):
+        assert module.weight is other
+        module._parameters["weight"] = last
+    assert module.weight is own and given["weight"] is last
+    with pytest.raises(RuntimeError, match="unknown names"), _reparametrize_module(
+        module, given, strict=True
+    ):
+        pass
 
 
 def test_marks_for_compilers_change_nothing():
