@@ -35,32 +35,53 @@ cdef bint writes_out(OperatorEntry e):
 
 cdef object refuse_overload(OperatorEntry e, PyObject** args, Py_ssize_t nargs, PyObject* kwnames, error):
     """Raise why one overload does not take the arguments. Ints in a row stand for a list, as functions take them: what is wrong
-    then is something else."""
+    then is something else, or one of them is no int."""
     cdef Frame f
     cdef PyObject* vec[64]
-    cdef Py_ssize_t i, first, n_names = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
-    cdef object ints
+    cdef Py_ssize_t first, n_names = PyTuple_GET_SIZE_(kwnames) if kwnames != NULL else 0
+    cdef int last = e.sig.n_pos - 1
+    cdef object row
     f.lone_ints = error is TypeError
     code = match(&e.sig, args, nargs, kwnames, &f)
     first = f.bad_arg if code == MATCH_BAD_TYPE else 0
-    if (code in (MATCH_BAD_TYPE, MATCH_TOO_MANY) and error is TypeError and first < nargs and nargs + n_names <= 60
-            and e.sig.n_pos > first and e.sig.args[first].kind == AK_INT and e.sig.args[first].flags & AF_LIST
-            and all([PyIndex_Check_(args[i]) for i in range(first, nargs)])):
-        release_frame(&f)
-        ints = tuple([<object>args[i] for i in range(first, nargs)])
-        for i in range(first):
-            vec[i] = args[i]
-        vec[first] = <PyObject*>ints
-        for i in range(n_names):
-            vec[first + 1 + i] = args[nargs + i]
-        f.lone_ints = True
-        code = match(&e.sig, vec, first + 1, kwnames, &f)
-        if code != MATCH_BAD_TYPE or f.bad_arg != first:         # the ints themselves are well: not too big
-            raise_mismatch(&e.sig, code, &f, vec, first + 1, kwnames, error)
-        release_frame(&f)
-        f.lone_ints = True
-        code = match(&e.sig, args, nargs, kwnames, &f)
+    if code in (MATCH_BAD_TYPE, MATCH_TOO_MANY) and error is TypeError and nargs + n_names <= 60:
+        if takes_ints(e, first) and are_ints(args, first, nargs):
+            release_frame(&f)
+            row = put_row(vec, args, first, nargs, n_names)
+            f.lone_ints = True
+            code = match(&e.sig, vec, first + 1, kwnames, &f)
+            if code != MATCH_BAD_TYPE or f.bad_arg != first:     # the ints themselves are well: not too big
+                raise_mismatch(&e.sig, code, &f, vec, first + 1, kwnames, error)
+            release_frame(&f)
+            f.lone_ints = True
+            code = match(&e.sig, args, nargs, kwnames, &f)
+        elif code == MATCH_TOO_MANY and last <= 1 and takes_ints(e, last) and not are_ints(args, last, nargs):
+            release_frame(&f)
+            row = put_row(vec, args, last, nargs, n_names)
+            raise_mismatch(&e.sig, match(&e.sig, vec, last + 1, kwnames, &f), &f, vec, last + 1, kwnames, error)
     raise_mismatch(&e.sig, code, &f, args, nargs, kwnames, error)
+
+
+cdef bint takes_ints(OperatorEntry e, Py_ssize_t i):
+    """Whether the positional argument `i` is a list of ints."""
+    return 0 <= i < e.sig.n_pos and e.sig.args[i].kind == AK_INT and e.sig.args[i].flags & AF_LIST
+
+
+cdef bint are_ints(PyObject** args, Py_ssize_t first, Py_ssize_t nargs):
+    """Whether something stands from `first` on, and all of it may be an int."""
+    return first < nargs and all([PyIndex_Check_(args[i]) for i in range(first, nargs)])
+
+
+cdef object put_row(PyObject** vec, PyObject** args, Py_ssize_t first, Py_ssize_t nargs, Py_ssize_t n_names):
+    """The arguments with those from `first` on as one tuple, which the caller holds."""
+    cdef Py_ssize_t i
+    cdef object row = tuple([<object>args[i] for i in range(first, nargs)])
+    for i in range(first):
+        vec[i] = args[i]
+    vec[first] = <PyObject*>row
+    for i in range(n_names):
+        vec[first + 1 + i] = args[nargs + i]
+    return row
 
 
 cdef str advice(str name):

@@ -255,16 +255,22 @@ torch.testing._internal.common_utils        dispatch.as_torch.testing.case
                                             dispatch.as_torch.dtype_abbrs
 torch.testing._internal.common_subclass     dispatch.as_torch.testing.subclasses
 torch.testing._internal.custom_op_db        dispatch.as_torch.testing.numpy_ops
+                                            dispatch.as_torch.testing.custom_op_db
 torch.testing._internal.generated.annotated_fn_args dispatch.as_torch.testing.annotated_args
 torch.testing._internal.hop_db              dispatch.as_torch.testing.absent
 torch.testing._internal.inductor_utils      dispatch.as_torch.testing.absent
 torch.testing._internal.jit_utils           dispatch.as_torch.testing.absent
 torch.testing._internal.logging_utils       dispatch.as_torch.logs
+torch.testing._internal.opinfo              dispatch.as_torch.testing.opinfo
+torch.testing._internal.opinfo.core         dispatch.as_torch.testing.opinfo
 torch.testing._internal.optests             dispatch.library.checks
                                             dispatch.as_torch.testing.opcheck_tests
                                             dispatch.as_torch.testing.opcheck_generated
+                                            dispatch.as_torch.testing.trace_checks
 torch.testing._internal.two_tensor          dispatch.as_torch.testing.two_tensor
 torch.testing._internal.optests.aot_autograd  dispatch.as_torch.testing.opcheck_tests
+                                            dispatch.as_torch.testing.trace_checks
+torch.testing._internal.optests.make_fx     dispatch.as_torch.testing.trace_checks
 torch.testing._internal.optests.generate_tests
                                             dispatch.library.checks
                                             dispatch.as_torch.testing.opcheck_generated
@@ -479,9 +485,6 @@ torch._functorch.aot_autograd
     aot_function
 torch._inductor.utils               fresh_cache fresh_inductor_cache
 torch.testing._internal.common_utils          gradcheck gradgradcheck
-torch.testing._internal.optests
-    aot_autograd_check make_fx_check
-torch.testing._internal.optests.aot_autograd  aot_autograd_check
 """
 
 GAPS = {

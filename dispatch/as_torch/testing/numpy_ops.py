@@ -1,7 +1,7 @@
 """Operators that numpy computes (torch.testing._internal.custom_op_db), for tests of custom ones.
 
 Importing the module registers them in the namespace `_torch_testing`, with fake kernels, gradients
-where a formula is short, and no lists of sample arguments: `custom_op_db` is empty.
+where a formula is short; `custom_op_db` has sample arguments for them.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,10 @@ from dispatch import Tensor
 from dispatch.library import custom_op, get_ctx
 
 __all__ = [
-    "custom_op_db", "numpy_cat", "numpy_cube", "numpy_mul", "numpy_mul_scalar", "numpy_nms",
-    "numpy_nonzero", "numpy_sort", "numpy_split_copy", "numpy_split_copy_with_int", "numpy_take",
+    "numpy_cat", "numpy_cube", "numpy_mul", "numpy_mul_scalar", "numpy_nms", "numpy_nonzero",
+    "numpy_sort", "numpy_split_copy", "numpy_split_copy_with_int", "numpy_take",
     "numpy_view_copy", "to_numpy",
 ]  # fmt: skip
-
-custom_op_db: list[Any] = []
 
 
 def to_numpy(tensor: Tensor) -> Any:

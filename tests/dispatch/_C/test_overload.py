@@ -3,6 +3,7 @@ say of themselves."""
 
 import copy
 import pickle
+import re
 
 import pytest
 
@@ -190,6 +191,26 @@ def test_method_bound_to_a_tensor_keeps_it():
 )
 def test_calls_leave_no_references(grown_blocks, call):
     assert grown_blocks(call) < 200
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "got"),
+    [
+        (lambda: dispatch.zeros(2, 3.5), "size", "tuple of 2 (float, int)"),
+        (lambda: dispatch.rand("a", 3, dtype=dispatch.float64), "size", "tuple of 2 (int, str)"),
+        (lambda: T.view(1, "a"), "size", "tuple of 2 (int, str)"),
+        (lambda: T.permute(0, "a"), "dims", "tuple of 2 (int, str)"),
+    ],
+)
+def test_of_ints_in_a_row_the_one_that_is_none_is_blamed(call, argument, got):
+    with pytest.raises(TypeError, match=f"'{argument}'.* must be List.int., got {re.escape(got)}"):
+        call()
+
+
+def test_what_takes_no_ints_in_a_row_says_how_many_arguments_it_takes():
+    for call in (lambda: dispatch.roll(T, 1, 0, "a"), lambda: T.sum(0, False, 1)):
+        with pytest.raises(TypeError, match="expected at most"):
+            call()
 
 
 @pytest.mark.parametrize("cls", [OpOverload, OpOverloadPacket, type(ops.aten.add._op)])

@@ -51,9 +51,9 @@ def test_serialization_subcmul(self: Tensor, other: Tensor, alpha: Any = 1) -> T
 
 def test_string_default(dummy: Tensor, a: str = "\"'\\", b: str = "\"'\\") -> Tensor:
     """`dummy`, if both strings are the default."""
-    for text in (a, b):
+    for name, text in (("A", a), ("B", b)):
         if text != "\"'\\":
-            raise refused(f"expected the default, got {text!r}")
+            raise refused(f"expected the default of {name}, got {text!r}")
     return dummy
 
 

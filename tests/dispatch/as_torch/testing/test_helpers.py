@@ -19,15 +19,24 @@ from dispatch.as_torch import (
 from dispatch.as_torch.nn import parametrize
 from dispatch.as_torch.nn.modules import Linear, Module
 from dispatch.as_torch.nn.parameter import Parameter
-from dispatch.as_torch.testing import devices, marks, numpy_ops, opcheck_tests, patched
+from dispatch.as_torch.testing import (
+    custom_op_db,
+    devices,
+    marks,
+    numpy_ops,
+    opcheck_tests,
+    patched,
+)
 from dispatch.as_torch.testing.case import TestCase
+from dispatch.as_torch.testing.opinfo import OpInfo, SampleInput
 from dispatch.as_torch.testing.subclasses import (
     RedispatchTensor,
     SubclassWithTensorFactory,
     WrapperTensor,
     subclass_db,
 )
-from dispatch.library import _scoped_library
+from dispatch.library import _scoped_library, opcheck
+from dispatch.registry.entries import singleton
 from dispatch.symbolic import ShapeEnv
 
 ONE, NAN = dispatch.ones(1), float("nan")
@@ -214,6 +223,29 @@ def test_wrappers_have_no_metadata_of_their_own():
 
 
 # ---- operators that numpy computes
+
+
+@pytest.mark.parametrize("info", custom_op_db.custom_op_db, ids=lambda info: info.name)
+def test_samples_of_numpy_operators_pass_opcheck(info):
+    wanted = info.supports_autograd
+    (sample,) = info.sample_inputs("cpu", info.supported_dtypes("cpu")[0], requires_grad=wanted)
+    opcheck(info.op, (sample.input, *sample.args), sample.kwargs)
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_a_fake_kernels_source_is_the_file_that_registers_it(n):
+    found = singleton.find(f"_torch_testing::source{n}").fake_impl.kernel
+    assert "custom_op_db.py" in found.source
+
+
+def test_a_sample_takes_arguments_as_they_are_or_as_two():
+    one, two = SampleInput(ONE, 2, k=3), SampleInput(ONE, args=[2], kwargs={"k": 3})
+    assert one.args == two.args == (2,) and one.kwargs == two.kwargs == {"k": 3}
+    with pytest.raises(AssertionError, match="args"):
+        SampleInput(ONE, 2, args=())
+    info = OpInfo("f", lambda x, n: x * n, variant_test_name="v")
+    assert info.full_name == "f.v" and list(info.sample_inputs("cpu", None)) == []
+    assert info(ONE, 2).tolist() == (ONE * 2).tolist()
 
 
 def test_numpy_operators_and_their_fakes():
