@@ -13,7 +13,7 @@ def test_defaults_reach_the_kernel():
     assert aten._test_ambiguous_defaults(X).item() == 1
     assert aten._test_ambiguous_defaults.b(X).item() == 2
     assert aten._test_string_default(X) is X
-    with pytest.raises(RuntimeError, match="_test_string_default: expected the default of B, got 'x'"):
+    with pytest.raises(RuntimeError, match="_string_default: expected the default of B, got 'x'"):
         aten._test_string_default(X, b="x")
 
 
