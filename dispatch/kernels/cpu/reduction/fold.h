@@ -719,6 +719,7 @@ static const fold_rule FOLD_RULES[FOLD_OPS][ROW_TYPES] = {
     [FOLD_POWER] = {[ROW_F32] = RULE(f32, sum_init_f32, power, power), [ROW_F64] = RULE(f64, sum_init_f64, power, power)},
     [FOLD_PROD] = {[ROW_F32] = RULE(f32, prod_init_f32, prod, states), [ROW_F64] = RULE(f64, prod_init_f64, prod, states),
                    [ROW_I64] = RULE(i64, prod_init_i64, prod, states),
+                   [ROW_F16] = {prod_init_f32, prod_row_f16, prod_cols_f16, states_finish_f32},
                    [ROW_C64] = {cprod_init, cprod_row_c64, cprod_cols_c64, csum_finish_c64},
                    [ROW_C128] = {cprod_init, cprod_row_c128, cprod_cols_c128, csum_finish_c128}},
     [FOLD_MAX] = {[ROW_F32] = RULE(f32, max_init_f32, max, states), [ROW_F64] = RULE(f64, max_init_f64, max, states),

@@ -166,11 +166,9 @@ cdef inline int joining(int op) noexcept nogil:
 
 
 cdef bint has_parts(int op, const fold* f, Tensor self) noexcept:
-    """Whether the one result may be made of results of parts. A product of 16-bit floats is rounded at each step; `all` of complex
-    numbers counts to the end."""
+    """Whether the one result may be made of results of parts. `all` of complex numbers counts to the end."""
     return (joining(op) >= 0 and f.kept == 0 and f.reduced > 0 and self.c_flags & TF_NON_OVERLAPPING_DENSE != 0
-            and f.write_second == NULL and not (op == FOLD_PROD and (f.context.narrow_f16 or f.context.narrow_bf16))
-            and not (op == FOLD_ALL and (f.row == ROW_C64 or f.row == ROW_C128)))
+            and f.write_second == NULL and not (op == FOLD_ALL and (f.row == ROW_C64 or f.row == ROW_C128)))
 
 
 cdef void run_split(int op, fold* f, int64_t numel, int threads) noexcept nogil:

@@ -18,16 +18,18 @@ CONVERTS static void multiply_f16(float *product, const float *x, int n)     /* 
         _mm256_storeu_ps(product + i, _mm256_cvtph_ps(_mm256_cvtps_ph(p, 0)));
     }
 }
-/* The same for rows of LONG_PRODUCT elements: eight vectors of products at a time stay in registers. */
-CONVERTS static void multiply_rows_f16(float *product, const float *x, int64_t rows)
+/* The same for rows of LONG_PRODUCT elements as they lie in memory: eight vectors of products at a time stay in registers. */
+CONVERTS static void multiply_rows_f16(float *product, const uint16_t *x, int64_t rows)
 {
     __m256 p[8];
     for (int i = 0; i < LONG_PRODUCT; i += 64) {
         for (int k = 0; k < 8; k++)
             p[k] = _mm256_loadu_ps(product + i + 8 * k);
         for (int64_t r = 0; r < rows; r++)
-            for (int k = 0; k < 8; k++)
-                p[k] = _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_mul_ps(p[k], _mm256_loadu_ps(x + r * LONG_PRODUCT + i + 8 * k)), 0));
+            for (int k = 0; k < 8; k++) {
+                const uint16_t *from = x + r * LONG_PRODUCT + i + 8 * k;
+                p[k] = _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_mul_ps(p[k], VECTORS_OF_F16(from)), 0));
+            }
         for (int k = 0; k < 8; k++)
             _mm256_storeu_ps(product + i + 8 * k, p[k]);
     }
@@ -53,10 +55,10 @@ static float product_of_halves(float total, const float *x, int64_t n, bool f16)
     if (n >= LONG_PRODUCT) {
         memcpy(product, x, LONG_PRODUCT * sizeof(float));
         memset(product + LONG_PRODUCT, 0, 8 * sizeof(float));
-        if (by_vectors)
-            multiply_rows_f16(product, x + LONG_PRODUCT, n / LONG_PRODUCT - 1);
         for (i = LONG_PRODUCT; i + LONG_PRODUCT <= n; i += LONG_PRODUCT)
-            if (!by_vectors)
+            if (by_vectors)
+                multiply_f16(product, x + i, LONG_PRODUCT);
+            else
                 multiply_halves(product, x + i, LONG_PRODUCT, f16);
         const int rest = (int)(n - i) / 8 * 8;
         if (by_vectors)
@@ -141,6 +143,36 @@ static float product_of_halves(float total, const float *x, int64_t n, bool f16)
         memcpy(values, s->slot[0], (size_t)n * sizeof(num_##K)); \
     }
 PRODUCT(f32, float)
+
+/* Of float16 as it lies in memory: from twice LONG_PRODUCT on so many products run through the whole row. */
+static void prod_row_f16(const void *given, int64_t n, fold_states *s, int64_t at, const fold_context *c)
+{
+    const uint16_t *x = given;
+    float some[2 * LONG_PRODUCT], rest[LONG_PRODUCT];
+    const int64_t rows = n >= 2 * LONG_PRODUCT && MULTIPLIES_F16() ? n / LONG_PRODUCT : 0;
+    if (rows) {
+        const int64_t left = n % LONG_PRODUCT, whole = left / 8 * 8;
+        row_read_f16((const char *)x, 2, LONG_PRODUCT, some);
+        multiply_rows_f16(some, x + LONG_PRODUCT, rows - 1);
+        row_read_f16((const char *)(x + rows * LONG_PRODUCT), 2, whole, rest);
+        multiply_f16(some, rest, (int)whole);
+        prod_row_f32(some, LONG_PRODUCT, s, at, c);
+        x += rows * LONG_PRODUCT + whole, n = left - whole;
+    }
+    for (int64_t m; n > 0; x += m, n -= m) {
+        m = n < 2 * LONG_PRODUCT ? n : 2 * LONG_PRODUCT;
+        row_read_f16((const char *)x, 2, m, some);
+        prod_row_f32(some, m, s, at, c);
+    }
+}
+static void prod_cols_f16(const char *x, intptr_t step, int64_t rows, int64_t n, fold_states *s, const fold_context *c)
+{
+    float row[FOLD_TILE];
+    for (; rows > 0; rows--, x += step) {
+        row_read_f16(x, 2, n, row);
+        prod_cols_f32((const char *)row, 0, 1, n, s, c);
+    }
+}
 PRODUCT(f64, double)
 PRODUCT(i64, uint64_t)
 #endif

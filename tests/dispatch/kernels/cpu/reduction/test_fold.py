@@ -169,3 +169,17 @@ def test_columns_are_multiplied_in_the_order_of_their_rows(dtype, rows):
     assert ops.aten.prod.dim_int(dispatch.from_numpy(values), 0).tolist() == values.prod(0).tolist()
     big = np.array([1e30, 1e30, 1e-30, 1e-30, 2], "float32")[:, None].repeat(9, 1)
     assert ops.aten.prod.dim_int(dispatch.from_numpy(big), 0).tolist() == [np.inf] * 9
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("n", [7, 127, 128, 255, 256, 257, 391, 1000])
+def test_products_of_halves_have_each_factor_once(dtype, n):
+    kind = getattr(dispatch, dtype)
+    x = dispatch.ones(n, n).to(kind)
+    x[range(n), range(n)] = 2
+    x[:, 0] *= 3
+    want = [6.0] * n
+    assert ops.aten.prod(x, 1).tolist() == want
+    assert ops.aten.prod(x.t(), 0).tolist() == want
+    assert ops.aten.prod(x.t()[:, ::2], 0).tolist() == want[::2]
+    assert ops.aten.prod(x[n // 2]).item() == 6
