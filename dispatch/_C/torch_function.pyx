@@ -501,7 +501,8 @@ cdef class Watched:
     cdef vectorcall_fn vectorcall
     cdef object function             # what runs
     cdef object shown                # what handlers are shown; None: this object
-    cdef object layout               # arguments as handlers are shown them; None: as given
+    cdef readonly object layout      # arguments as handlers are shown them; None: as given
+    cdef object twin                 # the slot of Tensor that it is in PyTorch, under another name, and equal to here; or None
     cdef readonly str __name__
     cdef int how
     cdef bint of_tensor              # a method: binds, and refuses to ask for others than tensors
@@ -522,7 +523,15 @@ cdef class Watched:
     def __get__(self, instance, owner):
         return self if instance is None or not self.of_tensor else PyMethod_New_(self, instance)
 
+    def __eq__(self, other):
+        return self is other or (self.twin is not None and self.twin is other)
+
+    def __hash__(self):
+        return hash(self.twin) if self.twin is not None else object.__hash__(self)
+
     def __reduce__(self):
+        if self.twin is not None:
+            return getattr, (Tensor, self.twin.__name__)
         return (getattr, (Tensor, self.__name__)) if self.of_tensor else self.__name__      # a name of the package `__module__`
 
     def __repr__(self):
@@ -683,6 +692,13 @@ def _watch_slot(function, str name, shown=None, bint counts_self=True, bint keyw
         shown = tensor_attributes()[name]
     return WatchedMethod(function, name, shown, ASK_KEYWORDS | ASK_TENSORS if keywords else ASK_SELF if counts_self else ASK_NESTED,
                          True, False)
+
+
+def _watch_twin(function, str name, str slot):
+    """A method that handlers are shown for a slot, and know as either: in PyTorch both are one function, of that name."""
+    cdef Watched w = WatchedMethod(function, name, None, ASK_KEYWORDS | ASK_TENSORS, True, False)
+    w.twin = tensor_attributes()[slot]
+    return w
 
 
 def _watch_method(function, str name, bint keywords=False):

@@ -12,6 +12,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._higher_order_ops.rules import (
     check_operands,
     inside_a_function,
+    nested,
     serve_fake,
     serve_grad,
 )
@@ -68,17 +69,17 @@ def cond(pred: Any, true_fn: _Function, false_fn: _Function, operands: Any = ())
 
     def flattened(fn: _Function) -> _Function:
         def run(*leaves: Any) -> tuple[Any, ...]:
-            found, nested = pytree.tree_flatten(fn(*pytree.tree_unflatten(leaves, spec)))
-            if results and nested != results[0]:
-                structures = f"{results[0]} and {nested}"
+            found, structure = pytree.tree_flatten(fn(*pytree.tree_unflatten(leaves, spec)))
+            if results and structure != results[0]:
+                structures = f"{results[0]} and {structure}"
                 raise RuntimeError(f"cond: the branches return different structures: {structures}")
-            results.append(nested)
+            results.append(structure)
             return tuple(found)
 
         return run
 
     found = cond_op(pred, flattened(true_fn), flattened(false_fn), tuple(flat))
-    return pytree.tree_unflatten(found, results[0])
+    return nested(found, results[0] if results else None)
 
 
 @cond_op.py_impl(DispatchKey.CompositeExplicitAutograd)

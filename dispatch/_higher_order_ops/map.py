@@ -9,6 +9,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._higher_order_ops.rules import (
     first_rows,
     inside_a_function,
+    nested,
     serve_fake,
     serve_grad,
     stack,
@@ -63,9 +64,7 @@ def map(f: _Function, xs: Any, *args: Any) -> Any:
         flat, spec = pytree.tree_flatten(out)
         return tuple(flat)
 
-    found = map_impl(on_flat, flat_xs, flat_args)
-    assert spec is not None
-    return pytree.tree_unflatten(found, spec)
+    return nested(map_impl(on_flat, flat_xs, flat_args), spec)
 
 
 @map_impl.py_impl(DispatchKey.CompositeExplicitAutograd)

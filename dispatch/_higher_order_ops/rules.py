@@ -22,6 +22,7 @@ __all__ = [
     "first_rows",
     "inside_a_function",
     "mark_grad",
+    "nested",
     "redirect_to_mode",
     "register_fake",
     "serve_fake",
@@ -58,6 +59,13 @@ def _stacked(leaves: Sequence[Any]) -> Any:
     if not all(isinstance(leaf, Tensor) for leaf in leaves):
         raise RuntimeError(f"only tensors are stacked, got {leaves}")
     return _aten.stack.default(list(leaves))
+
+
+def nested(found: Any, spec: pytree.TreeSpec | None) -> Any:
+    """Results in the structure that a function gave them; what a mode answered, as it is."""
+    if spec is None or not isinstance(found, tuple | list) or len(found) != spec.num_leaves:
+        return found
+    return pytree.tree_unflatten(found, spec)
 
 
 def mark_grad(result: Any) -> Any:

@@ -84,6 +84,9 @@ def scan(
         return [*flat_carry, *flat_y]
 
     out = scan_op(on_flat, flat_init, rows, ())
+    if not y_spec:  # a mode answered
+        carry, ys = out
+        return carry, ys
     ys = [_in_place(y, dim, reverse) for y in out[len(flat_init) :]]
     return (
         pytree.tree_unflatten(out[: len(flat_init)], init_spec),

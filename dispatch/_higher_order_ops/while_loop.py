@@ -14,6 +14,7 @@ from dispatch._C.tensor import Tensor
 from dispatch._higher_order_ops.rules import (
     check_operands,
     inside_a_function,
+    nested,
     serve_fake,
     serve_grad,
 )
@@ -86,7 +87,7 @@ def while_loop(cond_fn: _Function, body_fn: _Function, carried_inputs: Any) -> A
             raise RuntimeError(f"while_loop: body_fn: expected {wanted}, got {out}")
         return tuple(found)
 
-    return pytree.tree_unflatten(while_loop_op(again, step, tuple(flat), ()), spec)
+    return nested(while_loop_op(again, step, tuple(flat), ()), spec)
 
 
 def _said(said: Any) -> Any:

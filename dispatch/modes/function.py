@@ -393,12 +393,12 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
         names.update((f, full_name(f"{path}.{n}")) for f, n in functions.items())
     for name in ("tensor", "as_tensor", "asarray", "can_cast", "promote_types", "result_type"):
         names[getattr(_package, name)] = full_name(name)
-    for name, value in list(vars(Tensor).items()):
+    # Of one method under two names the plain one counts.
+    for name, value in sorted(vars(Tensor).items(), key=lambda item: item[0].startswith("__")):
         if getattr(object, name, None) is value or name in ("__weakref__", "__dict__", "__doc__"):
             continue
-        _enter_attribute(name, getattr(Tensor, name), found, names)
-    # In PyTorch the two are one function, which has the later name.
-    names[vars(Tensor)["__rdiv__"]] = names[Tensor.__rtruediv__]
+        seen = "__rdiv__" if name == "__rtruediv__" else name  # equal, and what handlers see
+        _enter_attribute(name, getattr(Tensor, seen), found, names)
     return found, names
 
 
@@ -449,7 +449,8 @@ def _signature(function: Any) -> inspect.Signature:
         shortest = min(schemas, key=lambda schema: sum(map(_is_needed, schema.arguments)))
         return inspect.Signature([_parameter_of(a) for a in shortest.arguments])
     try:
-        found = inspect.signature(getattr(function, "__wrapped__", function))
+        seen = getattr(function, "layout", None) or getattr(function, "__wrapped__", function)
+        found = inspect.signature(seen)
     except (TypeError, ValueError):
         return inspect.Signature([_parameter("args", inspect.Parameter.VAR_POSITIONAL)])
     plain = (p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values())

@@ -25,6 +25,7 @@ from dispatch._C.torch_function import (
     _watch_method,
     _watch_slot,
     _watch_tensor,
+    _watch_twin,
 )
 from dispatch._ops import ops
 from dispatch.tensor.attributes import ATTRIBUTES
@@ -187,6 +188,8 @@ def _register_hooks() -> None:
     ):
         _install_tensor_attribute(method.__name__, method)
         _set_tensor_hook(method.__name__, method)
+    # `__rtruediv__` stays a slot: a method would be asked of subclasses before `__truediv__`.
+    _install_tensor_attribute("__rdiv__", _watch_twin(reverse_divide, "__rdiv__", "__rtruediv__"))
     for name, older in _OLDER.items():
         _install_tensor_attribute(name, _watch_method(older, name))
     _set_tensor_hook("__len__", _watch_slot(_length, "__len__", keywords=True))
@@ -201,7 +204,7 @@ def _install_methods() -> None:
         "__dlpack__": later("_C.dlpack.to_dlpack"),
         "__dlpack_device__": later("_C.dlpack.dlpack_device"),
         "istft": _istft, "lu": later("tensor.functions.lu"), "stft": later("tensor.functions.stft"),
-        "__rdiv__": reverse_divide, "__reduce_ex__": _reduce_ex, "__repr__": _represent,
+        "__reduce_ex__": _reduce_ex, "__repr__": _represent,
         "__reversed__": _reversed, "__setstate__": _set_state,
         "norm": later("tensor.functions.norm"), "unique": later("tensor.functions.unique"),
         "unique_consecutive": later("tensor.functions.unique_consecutive"),
@@ -223,7 +226,7 @@ _PARSED = frozenset(
 # Methods that are Python functions in PyTorch: handlers always get keywords. One is a property.
 _PYTHON = frozenset(
     (
-        "__cuda_array_interface__", "__deepcopy__", "__format__", "__rdiv__", "__reduce_ex__",
+        "__cuda_array_interface__", "__deepcopy__", "__format__", "__reduce_ex__",
         "__setstate__", "dim_order", "register_hook", "register_post_accumulate_grad_hook",
         "resize", "resize_as", *LAYOUTS,
     )
@@ -237,7 +240,6 @@ _watch_tensor(
 )  # fmt: skip
 _register_hooks()
 # In PyTorch each of these is one function under two names; handlers may know it by either.
-# (`__rtruediv__` stays a slot: as a method, subclasses would be asked for it before `__truediv__`.)
 for _other, _one in (
     ("__abs__", "abs"), ("__neg__", "neg"), ("__pos__", "positive"), ("__idiv__", "__itruediv__"),
 ):  # fmt: skip

@@ -17,7 +17,7 @@ from dispatch._C.arrays import from_numpy
 from dispatch._C.function import _find_function
 from dispatch._C.slots import _set_slot_maker
 from dispatch._C.tensor import Tensor
-from dispatch._C.torch_function import _watch_slot
+from dispatch._C.torch_function import _watch_slot, _watch_twin
 from dispatch._ops import ops
 from dispatch.tensor.conversions import as_index, value_as
 
@@ -99,7 +99,7 @@ _ROWS = {
     "__imod__": _Row("remainder_", _METHOD),
     "__pow__": _Row("pow", _PYTHON),
     "__rpow__": _Row("pow", _PYTHON, turned=True),
-    "__ipow__": _Row("pow_", _METHOD),
+    "__ipow__": _Row("pow_", _PYTHON),
     "__matmul__": _Row("matmul", _METHOD),
     "__rmatmul__": _Row("matmul", _PYTHON, turned=True),
     "__and__": _Row("__and__", _PARSED_SLOT),
@@ -132,8 +132,8 @@ _ROWS = {
     "__float__": _Row(value_as("float"), _SLOT),
     "__index__": _Row(as_index, _SLOT),
 }
-# What PyTorch's own slots show in place of themselves.
-_SHOWN_INSTEAD = {"__pow__": "pow", "__rtruediv__": "__rdiv__"}
+# Slots that PyTorch's functions of other names stand in, by these names.
+_TWINS = {"__pow__": "pow", "__ipow__": "pow_"}
 
 
 def _turned(name: str) -> Callable[[Tensor, Any], Any]:
@@ -157,8 +157,9 @@ def _callable(slot: str) -> Callable[..., Any]:
     if shown in (_METHOD, _AS_IT_IS):
         return runs
     if shown == _PYTHON:
-        name = _SHOWN_INSTEAD.get(slot)
-        method = None if name is None else getattr(Tensor, name)
+        method = vars(Tensor)["__rdiv__"] if slot == "__rtruediv__" else None
+        if slot in _TWINS:
+            method = _watch_twin(runs, _TWINS[slot], slot)
         return _watch_slot(runs, slot, method, keywords=True)
     return _watch_slot(runs, slot, counts_self=shown == _SLOT)
 

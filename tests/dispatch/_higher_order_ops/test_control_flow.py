@@ -12,6 +12,7 @@ from dispatch._higher_order_ops.print import print as higher_print
 from dispatch._higher_order_ops.scan import scan
 from dispatch._higher_order_ops.while_loop import while_loop
 from dispatch.functional import functionalize
+from dispatch.modes import TorchDispatchMode
 from dispatch.symbolic import ShapeEnv
 
 aten = dispatch.ops.aten
@@ -163,3 +164,19 @@ def test_branches_run_functionalized_below_a_functionalized_call():
     run = functionalize(lambda x: cond(x.sum() > 0, writes, writes, (x,))[0] * 2)
     assert run(X).equal((X + 1) * 2)
     assert functionalize(lambda x: x.clone().mul_(3))(X).equal(X * 3)
+
+
+@pytest.mark.parametrize("answer", [X, (X, X, X), 5])
+def test_what_a_mode_answers_is_the_result(answer):
+    """It ran no function, and so there is no structure to put its results in."""
+
+    class Answering(TorchDispatchMode):
+        supports_higher_order_operators = True
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return answer
+
+    with Answering():
+        assert cond(YES, same, same, (X,)) is answer
+        assert while_loop(lambda x: x.any(), same, (X,)) is answer
+        assert map_rows(same, X) is answer

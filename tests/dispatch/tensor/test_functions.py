@@ -1,5 +1,7 @@
 """Functions that call operators, and the older names of operators on Tensor."""
 
+from inspect import signature
+
 import pytest
 
 import dispatch
@@ -55,6 +57,18 @@ ASKING = {
 def test_modes_see_the_function_itself(name):
     assert seen_by_a_mode(ASKING[name])[:1] == [name]
     assert name in {resolve_name(f) for f in get_testing_overrides()}
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("storage", "(self)"), ("__dlpack_device__", "(self)"),
+        ("__dlpack__", "(self, *, stream=-1, max_version=None, dl_device=None, copy=None)"),
+        ("norm", "(self, p='fro', dim=None, keepdim=False, dtype=None)"),
+    ],
+)  # fmt: skip
+def test_stand_ins_of_what_is_loaded_later_have_its_arguments(method: str, arguments: str) -> None:
+    assert str(signature(get_testing_overrides()[getattr(Tensor, method)])) == arguments
 
 
 def test_distances_by_every_way_to_compute_them():

@@ -1,5 +1,7 @@
 """Python's operators on tensors: what runs, what the other operand is asked, what handlers see."""
 
+import operator
+import pickle
 import sys
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 
 import dispatch
 from dispatch import Tensor, tensor
+from dispatch.modes import TorchFunctionMode
 
 
 def meta(*sizes: int, dtype: Any = None) -> Tensor:
@@ -158,7 +161,8 @@ def test_handlers_see_the_method_or_the_slot() -> None:
         (lambda: x + 1, (Tensor.add, None)),
         (lambda: 1 - x, (Tensor.__rsub__, {})),
         (lambda: x & 1, (Tensor.__and__, None)),
-        (lambda: x**2, (Tensor.pow, {})),
+        (lambda: x**2, (Tensor.__pow__, {})),
+        (lambda: operator.ipow(x, 2), (Tensor.__ipow__, {})),
         (lambda: 2 / x, (Tensor.__rdiv__, {})),
         (lambda: ~x, (Tensor.__invert__, None)),
         (lambda: -x, (Tensor.neg, None)),
@@ -169,6 +173,23 @@ def test_handlers_see_the_method_or_the_slot() -> None:
         seen.clear()
         call()
         assert seen == [expected]
+
+
+def test_a_function_under_two_names_is_equal_to_both_in_tables_too() -> None:
+    """Of `__rtruediv__`, `__pow__` and `__ipow__` handlers see what PyTorch has in their place."""
+    table = {Tensor.__rtruediv__: "divide", Tensor.__pow__: "power", Tensor.__ipow__: "power_"}
+
+    class Looking(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+            assert pickle.loads(pickle.dumps(func)) == func
+            return func.__name__, table[func], func(*args, **kwargs).tolist()
+
+    x = tensor([4.0])
+    with Looking():
+        assert 2 / x == ("__rdiv__", "divide", [0.5])
+        assert x**2 == ("pow", "power", [16.0])
+        assert operator.ipow(x, 2) == ("pow_", "power_", [16.0])
+    assert Tensor.__rdiv__ == Tensor.__rtruediv__ and Tensor.__pow__ != Tensor.pow
 
 
 def test_only_equality_takes_arrays():
