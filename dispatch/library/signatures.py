@@ -288,7 +288,8 @@ class _Inference:
         except Exception as error:
             self.fail(
                 f"Unsupported type annotation {text}. It is not a type. ({error}: names in "
-                "annotations that are strings must be found in the function's module)"
+                "annotations that are strings, as `from __future__ import annotations` makes "
+                "them all, must be found in the function's module)"
             )
 
 

@@ -201,27 +201,30 @@ def test_tags_stand_in_the_order_given(library):
     assert len(ops.lb.f.default.tags) == 2
 
 
+FIRST = "return the first mutable argument x: the return must be "
+
+
 @pytest.mark.parametrize(
     ("schema", "tag", "text"),
     [
-        ("() -> Tensor", "inplace", "have a positional argument"),
-        ("(*, Tensor(a!) x) -> Tensor(a!)", "inplace", "have a positional argument"),
-        ("(Tensor x) -> Tensor", "inplace", "write its first argument, a Tensor"),
-        ("(Tensor(a!)[] x) -> Tensor(a!)[]", "inplace", "write its first argument, a Tensor"),
-        ("(int x) -> Tensor", "inplace", "write its first argument, a Tensor"),
-        ("(Tensor(a!) x) -> ()", "inplace", "return one Tensor"),
-        ("(Tensor(a!) x) -> int", "inplace", "return one Tensor"),
-        ("(Tensor(a!) x) -> (Tensor(a!), Tensor)", "inplace", "return one Tensor"),
-        ("(Tensor(a!) x) -> Tensor", "inplace", "return x: the return must alias it"),
-        ("(Tensor(a!) x) -> Tensor(a)", "inplace", "return x: the return must alias it"),
-        ("(Tensor(a!) x, Tensor(b!) y) -> Tensor(b!)", "inplace", "return x: the return must"),
-        ("(Tensor(a!) x, Tensor(b!) y) -> Tensor(a!)", "inplace", "write x alone"),
-        ("(Tensor x) -> Tensor", "out", "write an argument"),
+        ("() -> Tensor", "inplace", "have at least one positional argument"),
+        ("(*, Tensor(a!) x) -> Tensor(a!)", "inplace", "have at least one positional argument"),
+        ("(Tensor x) -> Tensor", "inplace", "declare its first positional argument to be mutable"),
+        ("(int x) -> Tensor", "inplace", "declare its first positional argument to be mutable"),
+        ("(Tensor(a!)[] x) -> Tensor(a!)[]", "inplace", "declare its first positional argument to"),
+        ("(Tensor(a!) x) -> ()", "inplace", "return exactly one value, x"),
+        ("(Tensor(a!) x) -> (Tensor(a!), Tensor)", "inplace", "return exactly one value, x"),
+        ("(Tensor(a!) x) -> int", "inplace", FIRST + "a Tensor"),
+        ("(Tensor(a!) x) -> Tensor", "inplace", FIRST.replace("be ", "alias")),
+        ("(Tensor(a!) x) -> Tensor(a)", "inplace", FIRST + "a mutable alias of it"),
+        ("(Tensor(a!) x, Tensor(b!) y) -> Tensor(b!)", "inplace", FIRST.replace("be ", "alias")),
+        ("(Tensor(a!) x, Tensor(b!) y) -> Tensor(a!)", "inplace", "only mutate the first"),
+        ("(Tensor x) -> Tensor", "out", "have at least one mutable argument"),
         ("(Tensor(a!) x) -> Tensor(a!)", "out", "write keyword-only arguments alone, not x"),
         ("(*, Tensor(a!)[] out) -> ()", "out", "write Tensors: it only supports Tensor, not out"),
-        ("(Tensor x, *, Tensor(a!) out) -> ()", "out", "return its 1 written arguments"),
-        ("(*, Tensor(a!) out) -> Tensor", "out", "return out with its alias, as written"),
-        ("(*, Tensor(a!) o, Tensor(b!) p) -> (Tensor(b!), Tensor(a!))", "out", "return o with its"),
+        ("(Tensor x, *, Tensor(a!) out) -> ()", "out", "return all mutable arguments, 1 of them"),
+        ("(*, Tensor(a!) out) -> Tensor", "out", "return the mutable argument out: the return must"),
+        ("(*, Tensor(a!) o, Tensor(b!) p) -> (Tensor(b!), Tensor(a!))", "out", "return the mutable"),
     ],
 )
 def test_tagged_schemas_are_checked(library, schema, tag, text):
