@@ -223,8 +223,8 @@ FIRST = "return the first mutable argument x: the return must be "
         ("(Tensor(a!) x) -> Tensor(a!)", "out", "write keyword-only arguments alone, not x"),
         ("(*, Tensor(a!)[] out) -> ()", "out", "write Tensors: it only supports Tensor, not out"),
         ("(Tensor x, *, Tensor(a!) out) -> ()", "out", "return all mutable arguments, 1 of them"),
-        ("(*, Tensor(a!) out) -> Tensor", "out", "return the mutable argument out: the return must"),
-        ("(*, Tensor(a!) o, Tensor(b!) p) -> (Tensor(b!), Tensor(a!))", "out", "return the mutable"),
+        ("(*, Tensor(a!) out) -> Tensor", "out", "return the mutable argument out: the"),
+        ("(*, Tensor(a!) o, Tensor(b!) p) -> (Tensor(b!), Tensor(a!))", "out", "return the mut"),
     ],
 )
 def test_tagged_schemas_are_checked(library, schema, tag, text):
