@@ -38,7 +38,8 @@ cdef extern from *:
     static void ask_for_huge_pages(char *block, int64_t nbytes)
     {
     #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        const uintptr_t start = ((uintptr_t)block + PAGE - 1) / PAGE * PAGE, end = ((uintptr_t)block + (uintptr_t)nbytes) / PAGE * PAGE;
+        const uintptr_t first = (uintptr_t)block, start = (first + PAGE - 1) / PAGE * PAGE;
+        const uintptr_t end = (first + (uintptr_t)nbytes) / PAGE * PAGE;
         if (nbytes >= ALWAYS_NEW)
             (void)madvise((void *)start, end - start, MADV_HUGEPAGE);      /* an advice: none is needed */
     #endif
